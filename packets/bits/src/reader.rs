@@ -1,0 +1,128 @@
+use crate::{BitPos, mask};
+use core::fmt;
+
+/// What a reader finds past the last bit of its data.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Tail {
+    /// Copies of the last bit: the payload may be sign compressed.
+    Sign,
+    /// Zeros: the payload is padded with zeros (rv_tracer).
+    Zero,
+    /// Nothing: reading past the end is [`Incomplete`].
+    End,
+}
+
+/// More bits were asked for than there are, and nothing may be assumed about them.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Incomplete {
+    /// How many bits are missing for this read; more may be needed after it.
+    pub missing: u32,
+}
+
+impl fmt::Display for Incomplete {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} more bits needed", self.missing)
+    }
+}
+
+impl core::error::Error for Incomplete {}
+
+/// Reads fields from a byte slice, least significant bit first.
+#[derive(Clone, Debug)]
+pub struct BitReader<'a> {
+    bytes: &'a [u8],
+    /// Number of valid bits; at most `8 * bytes.len()`.
+    len: u64,
+    pos: u64,
+    tail: Tail,
+}
+
+impl<'a> BitReader<'a> {
+    /// Reads all of `bytes`.
+    pub const fn new(bytes: &'a [u8], tail: Tail) -> Self {
+        Self { bytes, len: BitPos::of_byte(bytes.len() as u64).0, pos: 0, tail }
+    }
+
+    /// Reads the first `bits` bits of `bytes`, or all of it if it is shorter.
+    pub fn with_bit_len(bytes: &'a [u8], bits: usize, tail: Tail) -> Self {
+        let mut reader = Self::new(bytes, tail);
+        reader.len = reader.len.min(bits as u64);
+        reader
+    }
+
+    /// Where the next read starts. Past the end of the data once the tail has been read.
+    pub const fn position(&self) -> BitPos {
+        BitPos(self.pos)
+    }
+
+    /// Number of bits in the data.
+    pub const fn bit_len(&self) -> u64 {
+        self.len
+    }
+
+    /// Bits of data left; 0 once the tail has been read.
+    pub const fn remaining(&self) -> u64 {
+        self.len.saturating_sub(self.pos)
+    }
+
+    /// What lies past the last bit.
+    pub const fn tail(&self) -> Tail {
+        self.tail
+    }
+
+    /// Reads one bit.
+    pub fn read_bool(&mut self) -> Result<bool, Incomplete> {
+        Ok(self.read(1)? != 0)
+    }
+
+    /// Reads `width` bits, 64 at most (a larger width reads 64).
+    pub fn read(&mut self, width: u32) -> Result<u64, Incomplete> {
+        let width = width.min(64);
+        let end = self.pos.saturating_add(u64::from(width));
+        let value = if end <= self.len {
+            self.load(self.pos) & mask(width)
+        } else {
+            let have = self.remaining() as u32;
+            let fill = self.fill(width.saturating_sub(have))?;
+            let low = if have == 0 { 0 } else { self.load(self.pos) & mask(have) };
+            let high = if fill { mask(width) & !mask(have) } else { 0 };
+            low | high
+        };
+        self.pos = end;
+        Ok(value)
+    }
+
+    /// Reads `width` bits, 128 at most (a larger width reads 128).
+    pub fn read_wide(&mut self, width: u32) -> Result<u128, Incomplete> {
+        let start = self.pos;
+        let low = self.read(width.min(64))?;
+        match self.read(width.saturating_sub(64)) {
+            Ok(high) => Ok(u128::from(low) | u128::from(high) << 64),
+            Err(err) => {
+                self.pos = start;
+                Err(err)
+            }
+        }
+    }
+
+    /// The bit that stands in for the `missing` ones past the end.
+    fn fill(&self, missing: u32) -> Result<bool, Incomplete> {
+        match (self.tail, self.len.checked_sub(1)) {
+            (Tail::End, _) | (Tail::Sign, None) => Err(Incomplete { missing }),
+            (Tail::Zero, _) => Ok(false),
+            (Tail::Sign, Some(last)) => Ok(self.load(last) & 1 != 0),
+        }
+    }
+
+    /// The 64 bits from `pos` on; bits past the slice are 0.
+    fn load(&self, pos: u64) -> u64 {
+        let byte = usize::try_from(pos >> 3).unwrap_or(usize::MAX);
+        let shift = (pos & 7) as u32;
+        let rest = self.bytes.get(byte..).unwrap_or_default();
+        let mut window = [0u8; 16];
+        for (to, from) in window.iter_mut().zip(rest.iter().take(9)) {
+            *to = *from;
+        }
+        (u128::from_le_bytes(window).wrapping_shr(shift)) as u64
+    }
+}

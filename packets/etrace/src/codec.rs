@@ -1,0 +1,529 @@
+//! Parse and emit, driven by the field table.
+
+use crate::{
+    AddressReport, Branch, BranchCount, BranchFmt, BranchMap, Context, DataSupport, Field,
+    FieldName, Format, Ioptions, JumpTarget, Layout, Payload, Presence, QualStatus, Start, Support,
+    Trap, Unit, Width, branch_map_width,
+};
+use core::fmt;
+use hartrace_bits::{BitReader, BitWriter, Incomplete, WriteError, mask, sign_extend};
+
+/// A payload could not be parsed.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ParseError {
+    /// The payload ends inside this field. With [`Tail::End`](hartrace_bits::Tail::End) read more
+    /// and try again; otherwise the payload is empty or cut short.
+    Incomplete {
+        /// The field that does not fit.
+        field: FieldName,
+        /// Bits missing for it; more may be needed after it.
+        missing: u32,
+    },
+    /// A format 0 payload, but neither branch prediction nor the jump target cache is on.
+    NoExtension,
+    /// A format 0 payload without a subformat field, but both extensions are on.
+    AmbiguousExtension,
+    /// A format 0 subformat that is not defined, or whose extension is not on.
+    Subformat(u8),
+    /// branch_fmt 1 is reserved.
+    BranchFmt(u8),
+}
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Incomplete { field, missing } => {
+                write!(f, "payload ends {missing} bits short of field {}", field.as_str())
+            }
+            Self::NoExtension => f.write_str(
+                "format 0 payload, but neither branch prediction nor the jump target cache is on",
+            ),
+            Self::AmbiguousExtension => {
+                f.write_str("format 0 payload without subformat, but both extensions are on")
+            }
+            Self::Subformat(raw) => {
+                write!(f, "format 0 subformat {raw} is not defined or its extension is not on")
+            }
+            Self::BranchFmt(raw) => write!(f, "branch_fmt {raw} is reserved"),
+        }
+    }
+}
+
+impl core::error::Error for ParseError {}
+
+/// A payload could not be emitted.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum EmitError {
+    /// The buffer is too short.
+    BufferFull,
+    /// The value of this field has more bits than the field, or the field does not exist under
+    /// these parameters and its value is not 0.
+    TooWide(FieldName),
+    /// The field is in the payload but the value has none.
+    Missing(FieldName),
+    /// The value has this field but the payload does not.
+    Unexpected(FieldName),
+    /// A branch payload without address needs exactly 31 branches, one with address at least one.
+    Branches(u8),
+    /// Format 0 without a subformat field, but both extensions are on.
+    AmbiguousExtension,
+}
+
+impl fmt::Display for EmitError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::BufferFull => f.write_str("payload does not fit in the buffer"),
+            Self::TooWide(field) => write!(f, "value of {} does not fit its field", field.as_str()),
+            Self::Missing(field) => write!(f, "field {} has no value", field.as_str()),
+            Self::Unexpected(field) => write!(f, "this payload has no field {}", field.as_str()),
+            Self::Branches(n) => {
+                write!(f, "a branch payload of this kind cannot hold {n} branches")
+            }
+            Self::AmbiguousExtension => {
+                f.write_str("format 0 needs a subformat field when both extensions are on")
+            }
+        }
+    }
+}
+
+impl core::error::Error for EmitError {}
+
+/// The raw value of every field; 0 where the payload has none.
+struct Values([u64; FieldName::ALL.len()]);
+
+impl Values {
+    const fn new() -> Self {
+        Self([0; FieldName::ALL.len()])
+    }
+
+    fn get(&self, name: FieldName) -> u64 {
+        self.0.get(name as usize).copied().unwrap_or(0)
+    }
+
+    fn flag(&self, name: FieldName) -> bool {
+        self.get(name) != 0
+    }
+
+    fn byte(&self, name: FieldName) -> u8 {
+        self.get(name) as u8
+    }
+
+    fn set(&mut self, name: FieldName, value: impl Into<u64>) {
+        if let Some(slot) = self.0.get_mut(name as usize) {
+            *slot = value.into();
+        }
+    }
+
+    fn present(&self, field: &Field, options: Ioptions) -> bool {
+        match field.presence {
+            Presence::Always => true,
+            Presence::IfBranches => self.flag(FieldName::Branches),
+            Presence::IfCountAddress => self.get(FieldName::BranchFmt) >= 2,
+            Presence::UnlessImplicit => {
+                !(options.implicit_exception && self.flag(FieldName::Thaddr))
+            }
+            Presence::IfException => !self.flag(FieldName::Interrupt),
+        }
+    }
+
+    fn map_width(&self, none_if_empty: bool) -> u32 {
+        match self.byte(FieldName::Branches) {
+            0 if none_if_empty => 0,
+            branches => branch_map_width(branches).into(),
+        }
+    }
+}
+
+impl Payload {
+    /// Parses one payload. `options` are the modes in force, from the last support packet.
+    ///
+    /// On error the reader is where it was.
+    pub fn parse(
+        layout: &Layout,
+        options: Ioptions,
+        bits: &mut BitReader<'_>,
+    ) -> Result<Self, ParseError> {
+        let start = bits.clone();
+        parse(layout, options, bits).inspect_err(|_| *bits = start)
+    }
+
+    /// Writes one payload, uncompressed: call
+    /// [`BitWriter::finish_compressed`] for the shortest form, or
+    /// [`BitWriter::finish_padded`] in the rv_tracer dialect.
+    pub fn emit(
+        &self,
+        layout: &Layout,
+        options: Ioptions,
+        out: &mut BitWriter<'_>,
+    ) -> Result<(), EmitError> {
+        let values = self.values(layout, options)?;
+        for name in FieldName::ALL {
+            // A value without a field would be lost.
+            let known = layout.fields(self.format()).iter().any(|f| f.name == *name);
+            if !known && values.flag(*name) && !matches!(name, FieldName::Subformat) {
+                return Err(EmitError::TooWide(*name));
+            }
+        }
+        for field in layout.fields(self.format()) {
+            if !values.present(field, options) {
+                continue;
+            }
+            let value = values.get(field.name);
+            let result = match field.width {
+                Width::Bits(width) => out.write(value, width.into()),
+                Width::BranchMap { none_if_empty } => {
+                    out.write(value, values.map_width(none_if_empty))
+                }
+                Width::Chunked => write_chunked(out, value, self.is_sync()),
+            };
+            result.map_err(|err| match err {
+                WriteError::TooWide => EmitError::TooWide(field.name),
+                _ => EmitError::BufferFull,
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Number of bits before compression.
+    pub fn bit_len(&self, layout: &Layout, options: Ioptions) -> Result<u64, EmitError> {
+        let mut scratch = [0; 64];
+        let mut out = BitWriter::new(&mut scratch);
+        self.emit(layout, options, &mut out)?;
+        Ok(out.position().0)
+    }
+}
+
+fn parse(
+    layout: &Layout,
+    options: Ioptions,
+    bits: &mut BitReader<'_>,
+) -> Result<Payload, ParseError> {
+    let format = parse_format(layout, options, bits)?;
+    let mut values = Values::new();
+    let fields = layout.fields(format);
+    let mut body =
+        fields.iter().skip_while(|f| matches!(f.name, FieldName::Format | FieldName::Subformat));
+    while let Some(field) = body.next() {
+        if !values.present(field, options) {
+            continue;
+        }
+        let width = match field.width {
+            Width::Bits(width) => width.into(),
+            Width::BranchMap { none_if_empty } => values.map_width(none_if_empty),
+            Width::Chunked => {
+                let after = body
+                    .clone()
+                    .filter(|f| values.present(f, options))
+                    .map(|f| if let Width::Bits(width) = f.width { width.into() } else { 0 })
+                    .fold(1, u64::saturating_add);
+                let chunks = bits.remaining().checked_sub(after).map_or(0, |rest| rest >> 3);
+                chunks.saturating_mul(8).saturating_add(1) as u32
+            }
+        };
+        let value = read(bits, field.name, width)?;
+        let value = match field.width {
+            Width::Chunked if !matches!(format, Format::Start | Format::Trap) => {
+                sign_extend(value, width)
+            }
+            _ => value,
+        };
+        values.set(field.name, value);
+        if field.name == FieldName::BranchFmt && value == 1 {
+            return Err(ParseError::BranchFmt(1));
+        }
+    }
+    Ok(payload(layout, options, format, &values))
+}
+
+/// A chunked address is up to 65 bits; the top one is a copy of the sign and carries nothing.
+fn read(bits: &mut BitReader<'_>, field: FieldName, width: u32) -> Result<u64, ParseError> {
+    bits.read_wide(width)
+        .map(|value| value as u64)
+        .map_err(|Incomplete { missing }| ParseError::Incomplete { field, missing })
+}
+
+/// Reads format and subformat.
+fn parse_format(
+    layout: &Layout,
+    options: Ioptions,
+    bits: &mut BitReader<'_>,
+) -> Result<Format, ParseError> {
+    Ok(match read(bits, FieldName::Format, 2)? {
+        0 => {
+            let width = layout.params().f0s_width_p;
+            let count = options.branch_prediction;
+            let index = options.jump_target_cache;
+            if width == 0 {
+                match (count, index) {
+                    (true, false) => Format::BranchCount,
+                    (false, true) => Format::JumpTarget,
+                    (true, true) => return Err(ParseError::AmbiguousExtension),
+                    (false, false) => return Err(ParseError::NoExtension),
+                }
+            } else {
+                match read(bits, FieldName::Subformat, width.into())? {
+                    0 if count => Format::BranchCount,
+                    1 if index => Format::JumpTarget,
+                    raw => return Err(ParseError::Subformat(raw as u8)),
+                }
+            }
+        }
+        1 => Format::Branch,
+        2 => Format::Address,
+        _ => match read(bits, FieldName::Subformat, 2)? {
+            0 => Format::Start,
+            1 => Format::Trap,
+            2 => Format::Context,
+            _ => Format::Support,
+        },
+    })
+}
+
+/// rv_tracer: the value's two's complement width rounded up to whole bytes, plus one bit.
+fn write_chunked(out: &mut BitWriter<'_>, value: u64, absolute: bool) -> Result<(), WriteError> {
+    let negative = !absolute && value >> 63 != 0;
+    let redundant = if negative { value.leading_ones() } else { value.leading_zeros() };
+    let significant = 65u32.saturating_sub(redundant);
+    let width = significant.div_ceil(8).clamp(1, 8).saturating_mul(8).saturating_add(1);
+    let wide = u128::from(value) | if negative { u128::MAX << 64 } else { 0 };
+    out.write_wide(wide & (u128::MAX >> 128u32.saturating_sub(width)), width)
+}
+
+/// The top bit of the address field, which the first status flag is a difference from.
+fn address_msb(layout: &Layout, address: u64) -> bool {
+    let top = layout.params().address_bits().saturating_sub(1);
+    address.wrapping_shr(top) & 1 != 0
+}
+
+impl Values {
+    fn machine_state(&mut self, privilege: u8, time: u64, context: u64) {
+        self.set(FieldName::Privilege, privilege);
+        self.set(FieldName::Time, time);
+        self.set(FieldName::Context, context);
+    }
+
+    fn map(&mut self, map: &BranchMap) {
+        self.set(FieldName::Branches, map.branches());
+        self.set(FieldName::BranchMap, map.raw());
+    }
+
+    fn get_map(&self) -> BranchMap {
+        BranchMap::new(self.byte(FieldName::Branches), self.get(FieldName::BranchMap) as u32)
+            .unwrap_or_default()
+    }
+
+    /// The bit that irreport is a difference from in format 0.1: the one sent just before it.
+    fn index_base(&self) -> bool {
+        let (field, width) = match self.map_width(true) {
+            0 => (FieldName::Branches, 5),
+            width => (FieldName::BranchMap, width),
+        };
+        self.get(field).wrapping_shr(width.saturating_sub(1)) & 1 != 0
+    }
+
+    /// Spec: E-Trace 2.0, 7.6.2 to 7.6.4: notify, updiscon and irreport are sent as differences
+    /// from the bit before them; an unused irdepth repeats that bit.
+    fn report(&mut self, layout: &Layout, report: &AddressReport) {
+        let notify = match layout.unit() {
+            Unit::RvTracer => report.notify,
+            _ => address_msb(layout, report.address) ^ report.notify,
+        };
+        let updiscon = notify ^ report.updiscon;
+        self.set(FieldName::Address, report.address);
+        self.set(FieldName::Notify, notify);
+        self.set(FieldName::Updiscon, updiscon);
+        self.depth(layout, updiscon, report.irdepth);
+    }
+
+    fn depth(&mut self, layout: &Layout, base: bool, depth: Option<u32>) {
+        let filler = if base { mask(layout.params().irdepth_bits()) } else { 0 };
+        self.set(FieldName::Irreport, base ^ depth.is_some());
+        self.set(FieldName::Irdepth, depth.map_or(filler, u64::from));
+    }
+
+    fn get_report(&self, layout: &Layout) -> AddressReport {
+        let address = self.get(FieldName::Address);
+        let notify = self.flag(FieldName::Notify);
+        let updiscon = self.flag(FieldName::Updiscon);
+        AddressReport {
+            address,
+            notify: match layout.unit() {
+                Unit::RvTracer => notify,
+                _ => address_msb(layout, address) ^ notify,
+            },
+            updiscon: notify ^ updiscon,
+            irdepth: self.get_depth(updiscon),
+        }
+    }
+
+    fn get_depth(&self, base: bool) -> Option<u32> {
+        let reported = self.flag(FieldName::Irreport) != base;
+        reported.then(|| self.get(FieldName::Irdepth) as u32)
+    }
+}
+
+impl Payload {
+    fn values(&self, layout: &Layout, options: Ioptions) -> Result<Values, EmitError> {
+        use FieldName as N;
+        let format = self.format();
+        let mut v = Values::new();
+        v.set(N::Format, format.format());
+        if let Some(subformat) = format.subformat() {
+            v.set(N::Subformat, subformat);
+        }
+        let both = options.branch_prediction && options.jump_target_cache;
+        if format.format() == 0 && layout.params().f0s_width_p == 0 && both {
+            return Err(EmitError::AmbiguousExtension);
+        }
+        match self {
+            Self::BranchCount(p) => {
+                v.set(N::BranchCount, p.branch_count);
+                match &p.branch_fmt {
+                    BranchFmt::NoAddress => {}
+                    BranchFmt::Address(report) => {
+                        v.set(N::BranchFmt, 2u8);
+                        v.report(layout, report);
+                    }
+                    BranchFmt::MispredictedAddress(report) => {
+                        v.set(N::BranchFmt, 3u8);
+                        v.report(layout, report);
+                    }
+                }
+            }
+            Self::JumpTarget(p) => {
+                v.set(N::Index, p.index);
+                v.map(&p.map);
+                v.depth(layout, v.index_base(), p.irdepth);
+            }
+            Self::Branch(p) => {
+                v.map(&p.map);
+                match (&p.address, p.map.branches()) {
+                    (None, BranchMap::MAX) => v.set(N::Branches, 0u8),
+                    (None, n) | (Some(_), n @ 0) => return Err(EmitError::Branches(n)),
+                    (Some(report), _) => v.report(layout, report),
+                }
+            }
+            Self::Address(report) => v.report(layout, report),
+            Self::Start(p) => {
+                v.set(N::Branch, p.branch);
+                v.machine_state(p.privilege, p.time, p.context);
+                v.set(N::Address, p.address);
+            }
+            Self::Trap(p) => {
+                v.set(N::Branch, p.branch);
+                v.machine_state(p.privilege, p.time, p.context);
+                v.set(N::Ecause, p.ecause);
+                v.set(N::Interrupt, p.interrupt);
+                v.set(N::Thaddr, p.thaddr);
+                for (name, value) in [(N::Address, p.address), (N::Tval, p.tval)] {
+                    let field = layout.fields(Format::Trap).iter().find(|f| f.name == name);
+                    match (field.is_some_and(|f| v.present(f, options)), value) {
+                        (true, Some(value)) => v.set(name, value),
+                        (false, None) => {}
+                        (true, None) => return Err(EmitError::Missing(name)),
+                        (false, Some(_)) => return Err(EmitError::Unexpected(name)),
+                    }
+                }
+            }
+            Self::Context(p) => v.machine_state(p.privilege, p.time, p.context),
+            Self::Support(p) => {
+                v.set(N::Ienable, p.ienable);
+                v.set(N::EncoderMode, p.encoder_mode);
+                v.set(N::QualStatus, p.qual_status as u8);
+                v.set(N::Ioptions, layout.unit().ioptions_raw(&p.ioptions)?);
+                v.set(N::Denable, p.data.denable);
+                v.set(N::Dloss, p.data.dloss);
+                v.set(N::Doptions, p.data.doptions);
+            }
+        }
+        Ok(v)
+    }
+}
+
+impl Unit {
+    fn ioptions_raw(self, options: &Ioptions) -> Result<u64, EmitError> {
+        let mut known = Ioptions::default();
+        let mut raw = 0u64;
+        for (bit, mode) in self.ioptions().iter().enumerate() {
+            known.set(*mode, options.get(*mode));
+            raw |= u64::from(options.get(*mode)).wrapping_shl(bit as u32);
+        }
+        if known == *options { Ok(raw) } else { Err(EmitError::TooWide(FieldName::Ioptions)) }
+    }
+
+    fn parse_ioptions(self, raw: u64) -> Ioptions {
+        let mut options = Ioptions::default();
+        for (bit, mode) in self.ioptions().iter().enumerate() {
+            options.set(*mode, raw.wrapping_shr(bit as u32) & 1 != 0);
+        }
+        options
+    }
+}
+
+fn payload(layout: &Layout, options: Ioptions, format: Format, v: &Values) -> Payload {
+    use FieldName as N;
+    let privilege = v.byte(N::Privilege);
+    let time = v.get(N::Time);
+    let context = v.get(N::Context);
+    match format {
+        Format::BranchCount => Payload::BranchCount(BranchCount {
+            branch_count: v.get(N::BranchCount) as u32,
+            branch_fmt: match v.get(N::BranchFmt) {
+                2 => BranchFmt::Address(v.get_report(layout)),
+                3 => BranchFmt::MispredictedAddress(v.get_report(layout)),
+                _ => BranchFmt::NoAddress,
+            },
+        }),
+        Format::JumpTarget => Payload::JumpTarget(JumpTarget {
+            index: v.get(N::Index) as u32,
+            map: v.get_map(),
+            irdepth: v.get_depth(v.index_base()),
+        }),
+        Format::Branch if v.flag(N::Branches) => {
+            Payload::Branch(Branch { map: v.get_map(), address: Some(v.get_report(layout)) })
+        }
+        Format::Branch => Payload::Branch(Branch {
+            map: BranchMap::new(BranchMap::MAX, v.get(N::BranchMap) as u32).unwrap_or_default(),
+            address: None,
+        }),
+        Format::Address => Payload::Address(v.get_report(layout)),
+        Format::Start => Payload::Start(Start {
+            branch: v.flag(N::Branch),
+            privilege,
+            time,
+            context,
+            address: v.get(N::Address),
+        }),
+        Format::Trap => {
+            let optional = |name: FieldName| {
+                let field = layout.fields(format).iter().find(|f| f.name == name);
+                field.is_some_and(|f| v.present(f, options)).then(|| v.get(name))
+            };
+            Payload::Trap(Trap {
+                branch: v.flag(N::Branch),
+                privilege,
+                time,
+                context,
+                ecause: v.get(N::Ecause),
+                interrupt: v.flag(N::Interrupt),
+                thaddr: v.flag(N::Thaddr),
+                address: optional(N::Address),
+                tval: optional(N::Tval),
+            })
+        }
+        Format::Context => Payload::Context(Context { privilege, time, context }),
+        Format::Support => Payload::Support(Support {
+            ienable: v.flag(N::Ienable),
+            encoder_mode: v.byte(N::EncoderMode),
+            qual_status: QualStatus::from_raw(v.byte(N::QualStatus)),
+            ioptions: layout.unit().parse_ioptions(v.get(N::Ioptions)),
+            data: DataSupport {
+                denable: v.flag(N::Denable),
+                dloss: v.flag(N::Dloss),
+                doptions: v.byte(N::Doptions),
+            },
+        }),
+    }
+}

@@ -1,0 +1,66 @@
+//! RISC-V E-Trace payloads: parameters, field layouts, parse and emit.
+//!
+//! [`Params`] holds the encoder's parameters under the specification's names. [`Layout`] is the one
+//! field table that follows from them: the codec here walks it, and the hardware generator uses the
+//! same table, so the two cannot disagree. [`Payload`] is every instruction-trace payload,
+//! the types in [`data`] every data-trace one.
+//!
+//! # Guarantees
+//!
+//! `parse` never panics and leaves the reader where it was on error. `emit` fails only where a value
+//! does not fit its field or the buffer is too short, and a payload that was emitted parses back to
+//! the same value. Nothing allocates.
+//!
+//! ```
+//! use hartrace_bits::{BitReader, BitWriter, Tail};
+//! use hartrace_etrace::{AddressReport, Ioptions, Params, Payload, Unit};
+//!
+//! let params = Params { iaddress_width_p: 64, iaddress_lsb_p: 0, ..Params::default() };
+//! let layout = params.layout(Unit::Reference)?;
+//! let options = Ioptions { full_address: true, ..Ioptions::default() };
+//!
+//! let payload = Payload::Address(AddressReport::new(0x8000_010c));
+//! let mut bytes = [0; 31];
+//! let mut out = BitWriter::new(&mut bytes);
+//! payload.emit(&layout, options, &mut out)?;
+//! let len = out.finish_compressed();
+//! assert_eq!(&bytes[..len], [0x32, 0x04, 0x00, 0x00, 0x02]);
+//!
+//! let mut bits = BitReader::new(&bytes[..len], Tail::Sign);
+//! assert_eq!(Payload::parse(&layout, options, &mut bits)?, payload);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+#![no_std]
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
+
+#[cfg(test)]
+extern crate std;
+
+mod codec;
+pub mod data;
+mod display;
+mod layout;
+mod options;
+mod params;
+mod payload;
+
+pub use codec::{EmitError, ParseError};
+pub use display::Shown;
+pub use layout::{Field, FieldName, Format, Layout, Presence, Width, branch_map_width};
+pub use options::{Ioptions, Mode, Unit};
+pub use params::{Params, ParamsError};
+pub use payload::{
+    AddressReport, Branch, BranchCount, BranchFmt, BranchMap, Context, DataSupport, JumpTarget,
+    Payload, QualStatus, Start, Support, Trap,
+};
+
+/// The longest payload the specification allows, in bytes.
+pub const MAX_PAYLOAD_BYTES: usize = 31;
