@@ -119,10 +119,13 @@ impl<'a> BitReader<'a> {
         let byte = usize::try_from(pos >> 3).unwrap_or(usize::MAX);
         let shift = (pos & 7) as u32;
         let rest = self.bytes.get(byte..).unwrap_or_default();
-        let mut window = [0u8; 16];
-        for (to, from) in window.iter_mut().zip(rest.iter().take(9)) {
-            *to = *from;
-        }
+        let window = rest.first_chunk::<16>().copied().unwrap_or_else(|| {
+            let mut window = [0u8; 16];
+            for (to, from) in window.iter_mut().zip(rest) {
+                *to = *from;
+            }
+            window
+        });
         (u128::from_le_bytes(window).wrapping_shr(shift)) as u64
     }
 }

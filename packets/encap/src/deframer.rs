@@ -1,0 +1,137 @@
+use crate::sync::Hunt;
+use crate::{FrameError, Framing, Item, MAX_FRAME, Parsed};
+
+/// Takes what a [`Deframer`] finds, with the stream offset of its first byte.
+pub type Sink<'s> = &'s mut dyn FnMut(u64, Result<Item, FrameError>);
+
+/// Finds items in a stream that arrives in pieces of any size.
+///
+/// However the stream is cut, the items, errors and offsets are those that
+/// [`Frames`](crate::Frames) finds in the whole.
+///
+/// ```
+/// use hartrace_encap::{Deframer, Framing};
+///
+/// let mut offsets = Vec::new();
+/// let mut deframer = Deframer::new(Framing::Reference);
+/// for piece in [&[0x42, 0x1f][..], &[0x04, 0x41], &[0x05, 0x42]] {
+///     deframer.feed(piece, &mut |offset, item| offsets.push((offset, item.is_ok())));
+/// }
+/// assert_eq!(offsets, [(0, true), (3, true)]);
+/// assert!(deframer.finish().is_some_and(|(offset, _)| offset == 5)); // cut off
+/// ```
+#[derive(Clone, Debug)]
+pub struct Deframer {
+    framing: Framing,
+    /// The start of a frame whose end has not come yet.
+    held: [u8; MAX_FRAME],
+    len: usize,
+    /// Bytes to add to `held` before it is worth another look.
+    missing: usize,
+    /// Where the first held byte, or else the next to come, is in the stream.
+    position: u64,
+    /// Set while frame boundaries are lost. Nothing is held then.
+    hunt: Option<Hunt>,
+}
+
+impl Deframer {
+    /// Starts at the beginning of a stream, and of a frame.
+    pub const fn new(framing: Framing) -> Self {
+        Self { framing, held: [0; MAX_FRAME], len: 0, missing: 0, position: 0, hunt: None }
+    }
+
+    /// Where the first byte not yet reported on is in the stream.
+    pub const fn offset(&self) -> u64 {
+        self.position
+    }
+
+    /// Takes the next bytes of the stream and reports what they complete.
+    pub fn feed(&mut self, bytes: &[u8], sink: Sink<'_>) {
+        let mut rest = bytes;
+        while let Some(byte) = rest.first() {
+            let taken = if let Some(hunt) = &mut self.hunt {
+                if hunt.found(self.framing, *byte, self.position) {
+                    self.hunt = None;
+                    0
+                } else {
+                    self.advance(1);
+                    1
+                }
+            } else if self.len == 0 {
+                // Most frames are not cut and need no copy.
+                match self.framing.parse(rest) {
+                    Err(FrameError::Incomplete { missing }) => self.hold(rest, missing),
+                    outcome => self.report(outcome, sink),
+                }
+            } else {
+                let piece = rest.get(..self.missing).unwrap_or(rest);
+                let taken = self.hold(piece, self.missing.saturating_sub(piece.len()));
+                if self.missing == 0 {
+                    self.retry(sink);
+                }
+                taken
+            };
+            rest = rest.get(taken..).unwrap_or_default();
+        }
+    }
+
+    /// Drops bytes, starting with those of an unfinished frame, up to the next place where a frame
+    /// starts; see [`Framing::sync_forward`].
+    ///
+    /// Reports what is found if that place is within the unfinished frame.
+    pub fn resync(&mut self, sink: Sink<'_>) {
+        let held = self.held;
+        let len = core::mem::take(&mut self.len);
+        self.hunt = Some(Hunt::default());
+        self.feed(held.get(..len).unwrap_or_default(), sink);
+    }
+
+    /// Ends the stream: the offset of a last frame that was cut off, with
+    /// [`FrameError::Incomplete`].
+    pub fn finish(self) -> Option<(u64, FrameError)> {
+        let incomplete = FrameError::Incomplete { missing: self.missing };
+        (self.len > 0).then_some((self.position, incomplete))
+    }
+
+    /// Looks at the held bytes again. They never reach past the end of their frame, since
+    /// `missing` never does: either all are used or more are needed.
+    fn retry(&mut self, sink: Sink<'_>) {
+        let held = self.held.get(..self.len).unwrap_or_default();
+        match self.framing.parse(held) {
+            Err(FrameError::Incomplete { missing }) => self.missing = missing,
+            outcome => {
+                self.len = 0;
+                self.report(outcome, sink);
+            }
+        }
+    }
+
+    /// Adds to the unfinished frame.
+    fn hold(&mut self, bytes: &[u8], missing: usize) -> usize {
+        let room = self.held.get_mut(self.len..).unwrap_or_default();
+        for (to, from) in room.iter_mut().zip(bytes) {
+            *to = *from;
+        }
+        self.len = self.len.saturating_add(bytes.len()).min(MAX_FRAME);
+        self.missing = missing;
+        bytes.len()
+    }
+
+    /// Passes on an item or error and returns how many bytes are done with.
+    fn report(&mut self, outcome: Result<Parsed, FrameError>, sink: Sink<'_>) -> usize {
+        let used = match outcome {
+            Ok(parsed) => parsed.used,
+            Err(error) => error.skip().unwrap_or_else(|| {
+                self.hunt = Some(Hunt::default());
+                1
+            }),
+        };
+        sink(self.position, outcome.map(|parsed| parsed.item));
+        self.advance(used);
+        used
+    }
+
+    fn advance(&mut self, by: usize) {
+        self.position = self.position.saturating_add(by as u64);
+    }
+}
