@@ -1,0 +1,7 @@
+//! The golden decoder.
+/// x
+#[derive(Debug)]
+pub struct Decoder;
+/// x
+#[derive(Debug)]
+pub struct DecoderConfig;

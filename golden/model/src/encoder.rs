@@ -1,0 +1,266 @@
+//! The golden encoder.
+
+mod filter;
+mod newer;
+mod older;
+mod reason;
+mod report;
+mod state;
+mod step;
+
+pub use filter::{Combine, Comparator, Condition, Filter, Function, Input};
+pub use reason::Reason;
+
+use crate::Compat;
+use filter::Qualifier;
+use hartrace_etrace::{Ioptions, Params, ParamsError, Payload, QualStatus, Unit};
+use hartrace_ingress::{ITypeWidth, Retired};
+use state::State;
+use std::collections::VecDeque;
+use step::{Previous, Step};
+use thiserror::Error;
+
+/// When to resynchronise.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Resync {
+    /// Never.
+    #[default]
+    Off,
+    /// After this many packets.
+    Packets(u64),
+    /// After this many clock cycles.
+    Cycles(u64),
+    /// After this many retired half-words.
+    HalfWords(u64),
+}
+
+/// What to encode, and how.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EncoderConfig {
+    /// The encoder's parameters.
+    pub params: Params,
+    /// Whose support packets to write.
+    pub unit: Unit,
+    /// Modes that are on.
+    pub options: Ioptions,
+    /// Width of the itype signal.
+    pub itype_width: ITypeWidth,
+    /// When to resynchronise.
+    pub resync: Resync,
+    /// Which instructions to trace.
+    pub filter: Filter,
+    /// Send 3.0 for an instruction that traps instead of retiring, as both flow charts have it
+    /// (E2, D2). Decoders then report an instruction that did not retire.
+    pub sync_on_unretired: bool,
+    /// Whose habits to reproduce.
+    pub compat: Compat,
+}
+
+/// A configuration that no encoder can have.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// The parameters are not legal.
+    #[error(transparent)]
+    Params(#[from] ParamsError),
+    /// A mode is on that the parameters have no hardware for.
+    #[error("{mode} needs {needs}")]
+    Mode {
+        /// The mode.
+        mode: &'static str,
+        /// The parameter it needs.
+        needs: &'static str,
+    },
+}
+
+/// One payload, with why it was sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Encoded {
+    /// Which row it describes: 0 for the first one given to [`Encoder::retire`].
+    pub row: u64,
+    /// The payload.
+    pub payload: Payload,
+    /// Its bytes, compressed.
+    pub bytes: Vec<u8>,
+    /// Why it was sent.
+    pub reason: Reason,
+}
+
+/// Receives payloads.
+pub type Sink<'a> = &'a mut dyn FnMut(Encoded);
+
+/// Turns retired instructions into payloads.
+///
+/// A payload describes the *current* instruction in view of the *previous* and the *next* one, so
+/// it appears one call after the instruction it belongs to.
+#[derive(Debug)]
+pub struct Encoder {
+    state: State,
+    qualifier: Qualifier,
+    previous: Option<Previous>,
+    /// Steps not yet described; the front is current once there are two.
+    pending: VecDeque<Step>,
+    rows: u64,
+    started: bool,
+}
+
+impl Encoder {
+    /// An encoder that has seen nothing yet.
+    pub fn new(config: EncoderConfig) -> Result<Self, ConfigError> {
+        check(&config)?;
+        let qualifier = Qualifier::new(config.filter.clone());
+        Ok(Self {
+            state: State::new(config),
+            qualifier,
+            previous: None,
+            pending: VecDeque::new(),
+            rows: 0,
+            started: false,
+        })
+    }
+
+    /// Takes the next block of retired instructions.
+    pub fn retire(&mut self, block: &Retired, out: Sink<'_>) {
+        self.start(out);
+        let qualified = self.qualifier.qualify(block);
+        let split = self.state.config.compat == Compat::None;
+        let steps = Step::of(block, self.rows, qualified, split);
+        self.rows += 1;
+        for step in steps {
+            self.pending.push_back(step);
+            self.advance(out);
+        }
+        // 4.1.1: halted and reset make the encoder behave as if the next instruction were
+        // unqualified.
+        if block.halted || block.reset {
+            self.pending.push_back(Step::unqualified(block, self.rows));
+            self.advance(out);
+        }
+    }
+
+    /// Ends the trace: reports the last instruction and that tracing is disabled.
+    pub fn finish(&mut self, out: Sink<'_>) {
+        self.start(out);
+        if self.state.config.compat == Compat::None {
+            self.stop(false, out);
+        } else if let Some(last) = self.pending.pop_front() {
+            older::close(&mut self.state, self.previous.as_ref(), &last, out);
+        }
+        self.started = false;
+    }
+
+    /// Switches modes while tracing: the last instruction is reported under the old modes, a
+    /// support packet announces the new ones, and tracing starts anew.
+    pub fn set_options(&mut self, options: Ioptions, out: Sink<'_>) -> Result<(), ConfigError> {
+        check(&EncoderConfig { options, ..self.state.config.clone() })?;
+        self.start(out);
+        self.stop(true, out);
+        self.state.config.options = options;
+        self.state.support(self.rows, true, QualStatus::NoChange, Reason::Enabled, out);
+        Ok(())
+    }
+
+    /// The output has no room: from here on payloads are dropped.
+    pub fn lose(&mut self) {
+        self.state.losing = true;
+    }
+
+    /// The output has room again. The next payload is a support packet that reports the loss, then
+    /// tracing starts anew.
+    pub fn recover(&mut self) {
+        if self.state.losing {
+            self.state.losing = false;
+            self.state.announce_loss = true;
+            self.state.clear();
+            self.previous = None;
+        }
+    }
+
+    fn start(&mut self, out: Sink<'_>) {
+        if !self.started {
+            self.started = true;
+            self.state.support(self.rows, true, QualStatus::NoChange, Reason::Enabled, out);
+        }
+    }
+
+    /// Describes everything that is still pending, with nothing after it.
+    fn stop(&mut self, ienable: bool, out: Sink<'_>) {
+        let traced = match self.pending.pop_front() {
+            Some(current) => {
+                let qualified = current.qualified;
+                self.describe(current, None, out);
+                qualified
+            }
+            None => false,
+        };
+        self.previous = None;
+        let status = if traced { self.state.end_status() } else { QualStatus::NoChange };
+        // set_options announces the new modes itself; an ended_* status is only sent once.
+        if traced || !ienable {
+            self.state.support(self.rows.saturating_sub(1), ienable, status, Reason::Stopped, out);
+        }
+        self.state.clear();
+    }
+
+    /// Describes the current step once the next one is known.
+    fn advance(&mut self, out: Sink<'_>) {
+        if self.pending.len() < 2 {
+            return;
+        }
+        let Some(current) = self.pending.pop_front() else { return };
+        let next = self.pending.front().cloned();
+        if self.state.config.compat != Compat::None {
+            self.previous = Some(older::describe(
+                &mut self.state,
+                self.previous.as_ref(),
+                &current,
+                next.as_ref(),
+                out,
+            ));
+            return;
+        }
+        let stopping = current.qualified && next.as_ref().is_none_or(|n| !n.qualified);
+        self.describe(current, next.filter(|n| n.qualified), out);
+        if stopping && !self.state.losing {
+            let row = self.rows.saturating_sub(1);
+            let status = self.state.end_status();
+            self.state.support(row, true, status, Reason::Stopped, out);
+            self.state.clear();
+        }
+    }
+
+    fn describe(&mut self, current: Step, next: Option<Step>, out: Sink<'_>) {
+        self.previous = if current.qualified {
+            Some(newer::describe(
+                &mut self.state,
+                self.previous.take(),
+                current,
+                next.as_ref(),
+                out,
+            ))
+        } else {
+            None
+        };
+    }
+}
+
+fn check(config: &EncoderConfig) -> Result<(), ConfigError> {
+    config.params.layout(config.unit)?;
+    let p = &config.params;
+    let o = &config.options;
+    let needs = |on: bool, has: bool, mode, needs| {
+        if on && !has { Err(ConfigError::Mode { mode, needs }) } else { Ok(()) }
+    };
+    let returns = p.irdepth_bits() > 0;
+    needs(
+        o.implicit_return,
+        returns,
+        "implicit_return",
+        "return_stack_size_p or call_counter_size_p",
+    )?;
+    let wide = config.itype_width == ITypeWidth::Four;
+    needs(o.implicit_return, wide, "implicit_return", "4-bit itype codes")?;
+    needs(o.branch_prediction, p.bpred_size_p > 0, "branch_prediction", "bpred_size_p")?;
+    needs(o.jump_target_cache, p.cache_size_p > 0, "jump_target_cache", "cache_size_p")?;
+    needs(o.sijump, p.sijump_p, "sijump", "sijump_p")
+}

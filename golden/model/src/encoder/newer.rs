@@ -1,0 +1,276 @@
+//! The flow chart of the 2025 revision (E1), with the additions that make every stream decodable.
+
+use super::report::Report;
+use super::state::{ResyncState, State};
+use super::step::{Previous, Step};
+use super::{Reason, Sink};
+use hartrace_ingress::IType;
+
+/// Describes `current`. `next` is `None` if it is not traced.
+pub(crate) fn describe(
+    state: &mut State,
+    previous: Option<Previous>,
+    current: Step,
+    next: Option<&Step>,
+    out: Sink<'_>,
+) -> Previous {
+    state.count_step(&current);
+    if state.resync_state == ResyncState::Counting
+        && state.resync_max().is_some_and(|max| state.resync_count() >= max)
+    {
+        state.resync_state = ResyncState::Flush;
+    }
+    let taken = match current.itype {
+        IType::Taken => Some(true),
+        IType::NotTaken => Some(false),
+        _ => None,
+    };
+    let mispredicted = taken.is_some_and(|taken| state.branch(current.address, taken));
+    if let Some(before) = &previous
+        && current.changes_context_imprecisely(&before.step)
+    {
+        state.context_pending = true;
+    }
+
+    let mut chart = Chart { state, previous, current, next, mispredicted };
+    let outcome = chart.choose(out);
+
+    let Chart { state, previous, current, .. } = chart;
+    if state.context_pending {
+        state.context_packet(&current, out);
+    }
+    if state.resync_state == ResyncState::Flush {
+        state.resync_state = ResyncState::Sync;
+    }
+    // A branch that is itself the synchronisation point trains the predictor after the reset (D4).
+    if let Some(taken) = taken {
+        state.predictor.update(current.address, taken);
+        state.irets = 0;
+    }
+    let (updiscon, mismatch) = leave(state, previous.as_ref(), &current, next, outcome.synced);
+    Previous { reported: outcome.trap_reported, updiscon, mismatch, step: current }
+}
+
+/// What was sent for the current step.
+#[derive(Copy, Clone, Default)]
+struct Outcome {
+    synced: bool,
+    trap_reported: bool,
+}
+
+struct Chart<'a> {
+    state: &'a mut State,
+    previous: Option<Previous>,
+    current: Step,
+    next: Option<&'a Step>,
+    mispredicted: bool,
+}
+
+const SYNCED: Outcome = Outcome { synced: true, trap_reported: false };
+const TRAP_REPORTED: Outcome = Outcome { synced: true, trap_reported: true };
+
+impl Chart<'_> {
+    /// Chapter 9, figure "Instruction delta trace algorithm", from top to bottom.
+    fn choose(&mut self, out: Sink<'_>) -> Outcome {
+        let Some(previous) = self.previous.take() else { return self.first(out) };
+        let outcome = self.not_first(&previous, out);
+        self.previous = Some(previous);
+        outcome
+    }
+
+    fn first(&mut self, out: Sink<'_>) -> Outcome {
+        if self.current.is_trap() && !self.state.config.sync_on_unretired {
+            self.report_current_trap(Reason::TrapAtStart, out)
+        } else {
+            self.state.sync(&self.current, Reason::First, out);
+            SYNCED
+        }
+    }
+
+    fn report_current_trap(&mut self, reason: Reason, out: Sink<'_>) -> Outcome {
+        self.state.trap(&self.current, &self.current, false, reason, out);
+        TRAP_REPORTED
+    }
+
+    fn not_first(&mut self, previous: &Previous, out: Sink<'_>) -> Outcome {
+        let trapped = self.current.is_trap();
+        if previous.step.is_trap() {
+            return match (trapped, previous.reported) {
+                (true, true) => self.report_current_trap(Reason::TrapInHandler, out),
+                (true, false) => {
+                    let trap = &previous.step;
+                    self.state.trap(&self.current, trap, false, Reason::TrapInHandler, out);
+                    if self.next.is_none() {
+                        return self.report_current_trap(Reason::TrapAtEnd, out);
+                    }
+                    SYNCED
+                }
+                (false, true) => {
+                    self.state.sync(&self.current, Reason::HandlerAfterReport, out);
+                    SYNCED
+                }
+                (false, false) => {
+                    let trap = &previous.step;
+                    self.state.trap(&self.current, trap, true, Reason::Handler, out);
+                    SYNCED
+                }
+            };
+        }
+
+        // E2: an instruction that does not retire is no place to synchronise at.
+        if !trapped || self.state.config.sync_on_unretired {
+            let change = self.current.privilege != previous.step.privilege;
+            let reason = if change {
+                Some(Reason::Privilege)
+            } else if self.current.changes_from(&previous.step) {
+                Some(Reason::Context)
+            } else if self.state.resync_state == ResyncState::Sync {
+                Some(Reason::Resync)
+            } else {
+                None
+            };
+            if let Some(reason) = reason {
+                self.state.sync(&self.current, reason, out);
+                return SYNCED;
+            }
+        }
+
+        if trapped {
+            // The instruction before the trap has been reported as such. A trap that nothing
+            // follows would be lost, though.
+            return if previous.updiscon {
+                self.report_current_trap(Reason::TrapAtTarget, out)
+            } else if self.next.is_none() {
+                self.report_current_trap(Reason::TrapAtEnd, out)
+            } else {
+                Outcome::default()
+            };
+        }
+        self.retired(previous, out);
+        Outcome::default()
+    }
+
+    /// The rest of the chart, for an instruction that retired without a synchronisation.
+    fn retired(&mut self, previous: &Previous, out: Sink<'_>) {
+        if previous.updiscon {
+            let reason = match previous.mismatch {
+                Some(_) => Reason::ReturnMismatch,
+                None => Reason::Updiscon,
+            };
+            let report = Report {
+                target: true,
+                updiscon: self.format_3_is_next(),
+                notify: false,
+                irdepth: previous.mismatch,
+                mispredicted: self.mispredicted,
+            };
+            return self.state.address(&self.current, report, reason, out);
+        }
+        let reason = if self.state.resync_state == ResyncState::Flush && self.must_flush() {
+            Reason::BeforeResync
+        } else if self.next.is_some_and(Step::is_trap) {
+            Reason::BeforeTrap
+        } else if self.change_is_next() && self.must_flush() {
+            Reason::BeforeChange
+        } else if self.next.is_none() {
+            Reason::Last
+        } else if self.current.notify {
+            Reason::Notify
+        } else if self.ambiguous_call() {
+            Reason::CallAfterReturn
+        } else if self.state.count_is_full() {
+            Reason::CountFull
+        } else {
+            if self.state.must_report_branches(self.mispredicted) {
+                self.state.map_only(&self.current, out);
+            }
+            return;
+        };
+        // A decoder takes an address without flags that is not followed by format 3 for the target
+        // of a discontinuity, so all others say that they are not.
+        let notify =
+            self.current.notify || matches!(reason, Reason::CallAfterReturn | Reason::CountFull);
+        let report = Report {
+            target: false,
+            updiscon: false,
+            notify,
+            irdepth: self.depth_if_ambiguous(),
+            mispredicted: self.mispredicted,
+        };
+        self.state.address(&self.current, report, reason, out);
+    }
+
+    /// The next step changes privilege or context, precisely.
+    fn change_is_next(&self) -> bool {
+        self.next.is_some_and(|next| next.changes_from(&self.current))
+    }
+
+    /// The next step is reported in format 3 (7.6.2).
+    fn format_3_is_next(&self) -> bool {
+        self.next.is_some_and(Step::is_trap)
+            || self.change_is_next()
+            || self.state.resync_state == ResyncState::Flush
+    }
+
+    /// A synchronisation at the next step would lose something.
+    ///
+    /// Pending branches, in the text. Also implicit returns, since format 3 has no irdepth to tell
+    /// the visits of a recursive function apart (D1); and a reported target that a decoder may
+    /// still take for an earlier visit of the same address (D5).
+    fn must_flush(&self) -> bool {
+        self.state.branches > 0 || self.state.irets > 0 || self.state.open_updiscon
+    }
+
+    /// D1: after an implicit return the depth of the return stack tells visits of one address
+    /// apart, until a call raises it again.
+    fn ambiguous_call(&self) -> bool {
+        self.current.itype.is_call() && self.state.irets > 0
+    }
+
+    /// 7.6.3, and D1: the depth is reported whenever a return was popped since the last branch.
+    fn depth_if_ambiguous(&self) -> Option<u32> {
+        (self.state.irets > 0).then(|| self.state.returns.depth())
+    }
+}
+
+/// Executes calls and returns, and decides whether the step is an uninferable discontinuity.
+fn leave(
+    state: &mut State,
+    previous: Option<&Previous>,
+    current: &Step,
+    next: Option<&Step>,
+    synced: bool,
+) -> (bool, Option<u32>) {
+    let options = state.config.options;
+    // 3.1.7: the constant must have been traced too, and a decoder does not look back across a
+    // synchronisation.
+    let traced = previous.is_some_and(|p| p.step.retired);
+    let inferred = options.sijump && current.sijump && traced && !synced;
+    let stack = options.implicit_return && state.returns.exists();
+    let uninferable = match current.itype {
+        IType::TrapReturn
+        | IType::UninferableJump
+        | IType::UninferableCall
+        | IType::UninferableTailCall
+        | IType::CoRoutineSwap
+        | IType::OtherUninferableJump
+        | IType::Return => !inferred,
+        _ => false,
+    };
+    if stack && current.itype.is_call() {
+        state.returns.call(current.link);
+    }
+    if !stack || current.itype != IType::Return {
+        return (uninferable, None);
+    }
+    let depth = state.returns.depth();
+    let predicted = next.is_some_and(|next| state.returns.predicts(next.address));
+    if state.returns.pop().is_none() {
+        return (uninferable, None);
+    }
+    if inferred || predicted {
+        state.irets += 1;
+        return (false, None);
+    }
+    (true, Some(depth))
+}

@@ -1,0 +1,98 @@
+use std::fmt;
+
+/// Why a payload was sent.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Reason {
+    /// Tracing was enabled.
+    Enabled,
+    /// The first traced instruction.
+    First,
+    /// The first instruction of a trap handler.
+    Handler,
+    /// The first instruction of a handler whose trap has been reported already.
+    HandlerAfterReport,
+    /// A trap whose handler trapped before an instruction of it retired.
+    TrapInHandler,
+    /// A trap at the target of an uninferable discontinuity.
+    TrapAtTarget,
+    /// A trap at the first traced instruction.
+    TrapAtStart,
+    /// A trap after which tracing stopped.
+    TrapAtEnd,
+    /// The privilege level changed.
+    Privilege,
+    /// The context changed precisely, or with a discontinuity.
+    Context,
+    /// The context changed imprecisely.
+    ImpreciseContext,
+    /// The resynchronisation counter ran out.
+    Resync,
+    /// The target of an uninferable discontinuity.
+    Updiscon,
+    /// The target of a return that was not the predicted one.
+    ReturnMismatch,
+    /// Pending branches or returns, because a resynchronisation comes next.
+    BeforeResync,
+    /// The last instruction before a trap.
+    BeforeTrap,
+    /// Pending branches or returns, because a privilege or context change comes next.
+    BeforeChange,
+    /// The last traced instruction.
+    Last,
+    /// A notify trigger.
+    Notify,
+    /// A call after an implicit return without a branch between (D1).
+    CallAfterReturn,
+    /// 31 branches are pending.
+    MapFull,
+    /// A misprediction after 31 or more correct predictions.
+    Mispredicted,
+    /// The counter of correct predictions is full.
+    CountFull,
+    /// Tracing stopped.
+    Stopped,
+    /// Packets were lost.
+    Lost,
+    /// The closing packet of the reference models.
+    Closing,
+}
+
+impl Reason {
+    /// One clause, and where the specification asks for it.
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::Enabled => "tracing enabled (7.5.4)",
+            Self::First => "first traced instruction (3.1.1.5)",
+            Self::Handler => "first instruction of a trap handler (3.1.1.4)",
+            Self::HandlerAfterReport => "first instruction of a handler, trap already reported (9)",
+            Self::TrapInHandler => "trap before an instruction of the previous handler retired (9)",
+            Self::TrapAtTarget => "trap at the target of an uninferable discontinuity (7.5.2)",
+            Self::TrapAtStart => "trap at the first traced instruction (7.5.2)",
+            Self::TrapAtEnd => "trap after which tracing stopped (D3)",
+            Self::Privilege => "privilege change (3.1.1.5)",
+            Self::Context => "precise context change (4.1.1)",
+            Self::ImpreciseContext => "imprecise context change (4.1.1)",
+            Self::Resync => "resynchronisation (3.1.1.5)",
+            Self::Updiscon => "target of an uninferable discontinuity (3.1.1.2)",
+            Self::ReturnMismatch => "return not to the predicted address (3.1.8)",
+            Self::BeforeResync => "pending branches before a resynchronisation (9)",
+            Self::BeforeTrap => "last instruction before a trap (3.1.1.4)",
+            Self::BeforeChange => "pending branches before a privilege or context change (9)",
+            Self::Last => "last traced instruction (3.1.1.6)",
+            Self::Notify => "notify trigger (7.6.1)",
+            Self::CallAfterReturn => "call after an implicit return, no branch between (D1)",
+            Self::MapFull => "31 branches pending (7.7)",
+            Self::Mispredicted => "misprediction after a run of correct predictions (7.8)",
+            Self::CountFull => "counter of correct predictions full (7.8)",
+            Self::Stopped => "tracing stopped (7.5.4)",
+            Self::Lost => "packets lost (7.5.4)",
+            Self::Closing => "closing packet of the reference models (D7)",
+        }
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.text())
+    }
+}
