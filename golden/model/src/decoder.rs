@@ -1,7 +1,530 @@
 //! The golden decoder.
-/// x
+
+mod follow;
+mod outcomes;
+
+use crate::isa::{Flow, Insn, Link};
+use crate::tables::{Cache, Predictor, Returns};
+use crate::unpack::unpack;
+use crate::{Compat, Image, Malformed};
+use follow::{Arrival, Goal};
+use hartrace_etrace::{
+    AddressReport, BranchFmt, BranchMap, Ioptions, Params, ParamsError, Payload, QualStatus, Start,
+    Support, Trap, Unit,
+};
+use hartrace_ingress::Privilege;
+use outcomes::Outcomes;
+use thiserror::Error;
+
+/// How to read a stream.
+#[derive(Clone, Debug)]
+pub struct DecoderConfig {
+    /// The encoder's parameters.
+    pub params: Params,
+    /// Whose support packets and address coding to expect.
+    pub unit: Unit,
+    /// Contents of the `xtvec` register per privilege a trap goes to, for implicit exceptions. The
+    /// low two bits are its mode: 1 = vectored.
+    pub tvec: Vec<(Privilege, u64)>,
+    /// Whose habits to expect.
+    pub compat: Compat,
+    /// Instructions to follow for one payload at most.
+    pub max_steps: u64,
+}
+
+impl Default for DecoderConfig {
+    fn default() -> Self {
+        Self {
+            params: Params::default(),
+            unit: Unit::default(),
+            tvec: Vec::new(),
+            compat: Compat::None,
+            max_steps: 1 << 32,
+        }
+    }
+}
+
+/// Where in the stream a payload came from, in the caller's terms.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Position {
+    /// Number of the payload.
+    pub packet: u64,
+    /// Offset of its frame in bytes.
+    pub byte: u64,
+}
+
+/// Something that happened in the traced program, or to the trace.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Event {
+    /// An instruction retired.
+    Retired(u64),
+    /// A trap was taken.
+    Trap {
+        /// Its cause.
+        cause: u64,
+        /// It is an interrupt.
+        interrupt: bool,
+        /// The trap value, for exceptions.
+        tval: Option<u64>,
+        /// The instruction that did not retire, where it can be known.
+        epc: Option<u64>,
+    },
+    /// Privilege, context and time from a packet that carries them.
+    Context {
+        /// Privilege level.
+        privilege: Privilege,
+        /// Context.
+        context: u64,
+        /// Hart time.
+        time: u64,
+    },
+    /// Tracing ended, or was interrupted by a loss.
+    Off(QualStatus),
+    /// A stretch that could not be followed; the trace goes on with the next synchronisation.
+    Gap(Fault),
+}
+
+/// Why a payload could not be followed.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, Error)]
+#[non_exhaustive]
+pub enum Fault {
+    /// The payload cannot be parsed.
+    #[error(transparent)]
+    Malformed(#[from] Malformed),
+    /// The stream does not start with a synchronisation.
+    #[error("no synchronisation before this payload")]
+    NotSynchronised,
+    /// There is no code at an address that was reached.
+    #[error("no code at {0:#018x}")]
+    NoCode(u64),
+    /// A branch was reached whose outcome has not been reported.
+    #[error("no outcome for the branch at {0:#018x}")]
+    NoOutcome(u64),
+    /// A jump was reached whose target has not been reported.
+    #[error("no target for the jump at {0:#018x}")]
+    UnexpectedJump(u64),
+    /// The reported address was reached with branches left over.
+    #[error("{0} reported branches were not reached")]
+    BranchesLeft(u64),
+    /// The program loops without ever reaching what was reported.
+    #[error("the program loops at {0:#018x} without reaching the reported address")]
+    NoProgress(u64),
+    /// The walk is longer than the configured limit.
+    #[error("gave up at {0:#018x} after the configured number of instructions")]
+    TooLong(u64),
+    /// A jump target cache entry was used that has not been filled.
+    #[error("jump target cache entry {0} is empty")]
+    EmptyCacheEntry(u32),
+    /// Implicit exception mode, but the trap vector of this privilege was not given.
+    #[error("no trap vector was given for privilege {0}")]
+    NoVector(u8),
+}
+
+/// Receives events, each with the payload that caused it.
+pub type Sink<'a> = &'a mut dyn FnMut(Position, Event);
+
+/// What the decoder knows about where it is.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+enum Mode {
+    /// Tracing has not started, or has ended.
+    Off,
+    /// At `pc`.
+    On,
+    /// In a gap.
+    Lost,
+}
+
+/// An address that was reported without saying which visit it is: `pc` is the first one.
+#[derive(Copy, Clone, Debug)]
+struct Undecided {
+    address: u64,
+    irdepth: Option<u32>,
+}
+
+/// Turns payloads back into retired instructions.
+///
+/// Work is bounded by the reported branches and the size of the image; see
+/// [`DecoderConfig::max_steps`] for branches that are only counted. A payload that cannot be
+/// followed is one [`Event::Gap`], and decoding goes on with the next synchronisation.
 #[derive(Debug)]
-pub struct Decoder;
-/// x
-#[derive(Debug)]
-pub struct DecoderConfig;
+pub struct Decoder<'a> {
+    config: DecoderConfig,
+    image: &'a Image,
+    options: Ioptions,
+    mode: Mode,
+    pc: u64,
+    /// The instruction before `pc`, unless a synchronisation came between.
+    last: Option<(u64, Insn)>,
+    /// Last reported address.
+    address: u64,
+    outcomes: Outcomes,
+    undecided: Option<Undecided>,
+    /// The last payload was a trap before whose handler nothing retired.
+    after_trap: bool,
+    privilege: u8,
+    predictor: Predictor,
+    cache: Cache,
+    returns: Returns,
+    /// An instruction that a synchronisation named but that may not have retired (E2).
+    held: Option<(Position, u64)>,
+    /// A payload that may be the closing one of the reference models (D7).
+    closing: Option<(Position, Payload)>,
+}
+
+impl<'a> Decoder<'a> {
+    /// A decoder at the start of a stream.
+    pub fn new(config: DecoderConfig, image: &'a Image) -> Result<Self, ParamsError> {
+        config.params.layout(config.unit)?;
+        let params = &config.params;
+        Ok(Self {
+            image,
+            options: Ioptions::default(),
+            mode: Mode::Off,
+            pc: 0,
+            last: None,
+            address: 0,
+            outcomes: Outcomes::default(),
+            undecided: None,
+            after_trap: false,
+            privilege: 0,
+            predictor: Predictor::new(params),
+            cache: Cache::new(params),
+            returns: Returns::new(params, config.compat == Compat::CModel),
+            held: None,
+            closing: None,
+            config,
+        })
+    }
+
+    /// Takes the next payload, least significant bit first.
+    pub fn feed(&mut self, at: Position, bits: &[bool], out: Sink<'_>) {
+        match unpack(bits, &self.config.params, self.config.unit, self.options) {
+            Ok(payload) => self.payload(at, payload, out),
+            Err(malformed) => {
+                self.flush(out);
+                self.fault(at, malformed.into(), out);
+            }
+        }
+    }
+
+    /// Ends the stream.
+    pub fn finish(&mut self, out: Sink<'_>) {
+        self.flush(out);
+    }
+
+    /// Delivers what was held back.
+    fn flush(&mut self, out: Sink<'_>) {
+        if let Some((at, address)) = self.held.take() {
+            out(at, Event::Retired(address));
+        }
+        if let Some((at, payload)) = self.closing.take() {
+            self.run(at, &payload, out);
+        }
+    }
+
+    fn payload(&mut self, at: Position, payload: Payload, out: Sink<'_>) {
+        // D7: the closing packet of the reference models repeats an address that is already known.
+        if let Some((closing_at, closing)) = self.closing.take() {
+            let ended = matches!(
+                payload,
+                Payload::Support(Support { qual_status: QualStatus::EndedRep, .. })
+            );
+            if !ended {
+                self.run(closing_at, &closing, out);
+            }
+        }
+        if self.config.compat != Compat::None
+            && self.mode == Mode::On
+            && let Payload::Address(report) = &payload
+            && *report == AddressReport::new(report.address)
+            && self.absolute(report.address) == self.pc
+        {
+            self.closing = Some((at, payload));
+            return;
+        }
+        if let Some((held_at, address)) = self.held.take() {
+            if !is_fetch_fault_at(&payload, address) {
+                out(held_at, Event::Retired(address));
+            }
+        }
+        self.run(at, &payload, out);
+    }
+
+    fn run(&mut self, at: Position, payload: &Payload, out: Sink<'_>) {
+        let result = match payload {
+            Payload::Support(p) => self.support(at, p, out),
+            Payload::Context(p) => {
+                self.context(at, p.privilege, p.context, p.time, out);
+                Ok(())
+            }
+            Payload::Trap(p) => self.trap(at, p, out),
+            Payload::Start(p) => self.start(at, p, out),
+            _ if self.mode == Mode::Lost => Ok(()),
+            _ if self.mode == Mode::Off => Err(Fault::NotSynchronised),
+            _ => self.report(at, payload, out),
+        };
+        if let Err(fault) = result {
+            self.fault(at, fault, out);
+        }
+    }
+
+    fn fault(&mut self, at: Position, fault: Fault, out: Sink<'_>) {
+        // Payloads of a stretch that is lost already are not another gap.
+        if self.mode != Mode::Lost {
+            out(at, Event::Gap(fault));
+        }
+        self.mode = Mode::Lost;
+        self.forget();
+    }
+
+    fn forget(&mut self) {
+        self.outcomes.clear();
+        self.undecided = None;
+        self.after_trap = false;
+        self.last = None;
+    }
+
+    fn wrap(&self, address: u64) -> u64 {
+        let width = self.config.params.iaddress_width_p;
+        if width < 64 { address & ((1 << width) - 1) } else { address }
+    }
+
+    /// A field of formats 0, 1 and 2 as an address.
+    fn absolute(&self, field: u64) -> u64 {
+        let base = if self.options.full_address { 0 } else { self.address };
+        self.wrap(base.wrapping_add(field << self.config.params.iaddress_lsb_p))
+    }
+
+    fn context(&mut self, at: Position, privilege: u8, context: u64, time: u64, out: Sink<'_>) {
+        out(at, Event::Context { privilege: Privilege(privilege), context, time });
+    }
+
+    /// Format 3, subformat 3.
+    fn support(&mut self, at: Position, p: &Support, out: Sink<'_>) -> Result<(), Fault> {
+        let result = match (p.qual_status, self.undecided) {
+            (QualStatus::EndedNtr, Some(undecided)) if self.mode == Mode::On => {
+                self.decide(at, undecided, out)
+            }
+            _ => Ok(()),
+        };
+        self.options = p.ioptions;
+        self.undecided = None;
+        if p.qual_status != QualStatus::NoChange || !p.ienable {
+            if let Err(fault) = result {
+                self.fault(at, fault, out);
+            }
+            self.forget();
+            self.mode = Mode::Off;
+            out(at, Event::Off(p.qual_status));
+        }
+        Ok(())
+    }
+
+    /// Format 3, subformat 1.
+    fn trap(&mut self, at: Position, p: &Trap, out: Sink<'_>) -> Result<(), Fault> {
+        let address = p.address.map(|field| self.wrap(field << self.config.params.iaddress_lsb_p));
+        let epc = self.epc(p, address);
+        out(at, Event::Trap { cause: p.ecause, interrupt: p.interrupt, tval: p.tval, epc });
+        // E16: a branch that was reported before the trap belongs to what the trap interrupted.
+        self.outcomes.clear();
+        self.undecided = None;
+        if !p.thaddr {
+            self.address = address.unwrap_or(self.address);
+            self.after_trap = true;
+            self.reset_tables();
+            return Ok(());
+        }
+        let address = match address {
+            Some(address) => address,
+            None => self.vector(p)?,
+        };
+        if self.insn(address)?.is_branch() {
+            self.outcomes.known(!p.branch);
+        }
+        self.synchronise(at, address, p.privilege, p.context, p.time, out);
+        out(at, Event::Retired(address));
+        Ok(())
+    }
+
+    /// 3.1.4: the handler's address follows from the cause.
+    fn vector(&self, p: &Trap) -> Result<u64, Fault> {
+        let privilege = Privilege(p.privilege);
+        let entry = self.config.tvec.iter().find(|(level, _)| *level == privilege);
+        let (_, tvec) = entry.ok_or(Fault::NoVector(p.privilege))?;
+        let vectored = tvec & 3 == 1 && p.interrupt;
+        Ok(self.wrap((tvec & !3).wrapping_add(if vectored { 4 * p.ecause } else { 0 })))
+    }
+
+    /// The instruction that did not retire, where it can be known.
+    fn epc(&self, p: &Trap, address: Option<u64>) -> Option<u64> {
+        if !p.thaddr && self.mode == Mode::Off && !self.after_trap {
+            return address;
+        }
+        if self.mode != Mode::On || self.after_trap {
+            return None;
+        }
+        let insn = self.image.insn(self.pc)?;
+        let next = self.wrap(self.pc.wrapping_add(insn.size.into()));
+        let relative = |offset: i64| self.wrap(self.pc.wrapping_add_signed(offset));
+        match insn.flow {
+            Flow::Next => Some(next),
+            // Encoders that count ecall and ebreak as retired (E8) report them as the last
+            // instruction.
+            Flow::Trap if !p.interrupt => Some(self.pc),
+            Flow::Trap => Some(next),
+            Flow::Jump(offset) => Some(relative(offset)),
+            Flow::Absolute(address) => Some(self.wrap(address as u64 & !1)),
+            Flow::Branch(offset) => {
+                let taken = self.outcomes.peek(self.predictor.predict(self.pc))?;
+                Some(if taken { relative(offset) } else { next })
+            }
+            Flow::Indirect { .. } | Flow::Memory | Flow::TrapReturn => {
+                self.sequential_target(&insn).or(address.filter(|_| !p.thaddr)).or_else(|| {
+                    let implicit = self.options.implicit_return && insn.link == Link::Return;
+                    self.returns.top().filter(|_| implicit)
+                })
+            }
+        }
+    }
+
+    /// Format 3, subformat 0.
+    fn start(&mut self, at: Position, p: &Start, out: Sink<'_>) -> Result<(), Fault> {
+        let address = self.wrap(p.address << self.config.params.iaddress_lsb_p);
+        let branch = self.insn(address)?.is_branch();
+        let follow = self.mode == Mode::On && !self.after_trap;
+        if !follow {
+            self.outcomes.clear();
+        }
+        self.undecided = None;
+        if branch {
+            self.outcomes.known(!p.branch);
+        }
+        if follow {
+            let goal = Goal::Sync { address, privilege: p.privilege };
+            if let Err(fault) = self.follow(at, goal, out) {
+                // The synchronisation itself is good: only what leads to it is not.
+                out(at, Event::Gap(fault));
+                self.outcomes.clear();
+                if branch {
+                    self.outcomes.known(!p.branch);
+                }
+            }
+        }
+        self.synchronise(at, address, p.privilege, p.context, p.time, out);
+        self.held = Some((at, address));
+        Ok(())
+    }
+
+    fn synchronise(
+        &mut self,
+        at: Position,
+        address: u64,
+        privilege: u8,
+        context: u64,
+        time: u64,
+        out: Sink<'_>,
+    ) {
+        self.mode = Mode::On;
+        self.pc = address;
+        self.address = address;
+        self.last = None;
+        self.after_trap = false;
+        self.privilege = privilege;
+        self.reset_tables();
+        self.context(at, privilege, context, time, out);
+    }
+
+    fn reset_tables(&mut self) {
+        self.returns.reset();
+        self.cache.reset();
+        if self.config.compat != Compat::CModel {
+            self.predictor.reset();
+        }
+    }
+
+    /// The address that was reported last is not where `pc` is, but where the next jump leads.
+    fn decide(&mut self, at: Position, undecided: Undecided, out: Sink<'_>) -> Result<(), Fault> {
+        self.undecided = None;
+        let Undecided { address, irdepth } = undecided;
+        let goal = Goal::Address { address, notify: false, target: true, irdepth };
+        self.follow(at, goal, out)?;
+        self.cache.store(address);
+        out(at, Event::Retired(self.pc));
+        Ok(())
+    }
+
+    /// Formats 0, 1 and 2.
+    fn report(&mut self, at: Position, payload: &Payload, out: Sink<'_>) -> Result<(), Fault> {
+        if let Some(undecided) = self.undecided {
+            self.decide(at, undecided, out)?;
+        }
+        let goal = match payload {
+            Payload::Address(report) => self.addressed(report),
+            Payload::Branch(p) => {
+                self.append(&p.map);
+                p.address.as_ref().map_or(Goal::LastBranch, |report| self.addressed(report))
+            }
+            Payload::JumpTarget(p) => {
+                self.append(&p.map);
+                let entry = self.cache.get(p.index);
+                let address = entry.ok_or(Fault::EmptyCacheEntry(p.index))?;
+                // E11: an index always means the target of a discontinuity.
+                Goal::Address { address, notify: false, target: true, irdepth: p.irdepth }
+            }
+            Payload::BranchCount(p) => {
+                self.outcomes.predicted(u64::from(p.branch_count) + 31);
+                match &p.branch_fmt {
+                    BranchFmt::NoAddress => {
+                        self.outcomes.mispredicted();
+                        Goal::LastBranch
+                    }
+                    BranchFmt::Address(report) => self.addressed(report),
+                    BranchFmt::MispredictedAddress(report) => {
+                        self.outcomes.mispredicted();
+                        self.addressed(report)
+                    }
+                }
+            }
+            // The others are not reports.
+            _ => return Ok(()),
+        };
+        let arrival = self.follow(at, goal, out)?;
+        if let Goal::Address { address, irdepth, .. } = goal {
+            self.address = address;
+            let store = arrival == Arrival::Target || self.config.compat == Compat::CModel;
+            if store {
+                self.cache.store(address);
+            }
+            if arrival == Arrival::Undecided {
+                self.undecided = Some(Undecided { address, irdepth });
+            }
+        }
+        out(at, Event::Retired(self.pc));
+        Ok(())
+    }
+
+    fn append(&mut self, map: &BranchMap) {
+        for index in 0..map.branches() {
+            self.outcomes.known(map.taken(index).unwrap_or(false));
+        }
+    }
+
+    fn addressed(&self, report: &AddressReport) -> Goal {
+        let rv_tracer = self.config.unit == Unit::RvTracer;
+        Goal::Address {
+            address: self.absolute(report.address),
+            notify: report.notify && !rv_tracer,
+            target: report.updiscon,
+            irdepth: report.irdepth,
+        }
+    }
+}
+
+/// E2: an instruction fetch fault at the address just synchronised to.
+fn is_fetch_fault_at(payload: &Payload, address: u64) -> bool {
+    matches!(
+        payload,
+        Payload::Trap(Trap { ecause: 0 | 1 | 12 | 20, interrupt: false, tval: Some(tval), .. })
+            if *tval == address
+    )
+}

@@ -13,7 +13,7 @@ pub use reason::Reason;
 
 use crate::Compat;
 use filter::Qualifier;
-use hartrace_etrace::{Ioptions, Params, ParamsError, Payload, QualStatus, Unit};
+use hartrace_etrace::{Ioptions, Mode, Params, ParamsError, Payload, QualStatus, Unit};
 use hartrace_ingress::{ITypeWidth, Retired};
 use state::State;
 use std::collections::VecDeque;
@@ -107,7 +107,12 @@ pub struct Encoder {
 impl Encoder {
     /// An encoder that has seen nothing yet.
     pub fn new(config: EncoderConfig) -> Result<Self, ConfigError> {
+        let mut config = config;
         check(&config)?;
+        // A unit that cannot report the mode has it fixed (section 6, reference layout).
+        if !config.unit.ioptions().contains(&Mode::SequentialJump) {
+            config.options.sijump = config.params.sijump_p;
+        }
         let qualifier = Qualifier::new(config.filter.clone());
         Ok(Self {
             state: State::new(config),
@@ -231,13 +236,7 @@ impl Encoder {
 
     fn describe(&mut self, current: Step, next: Option<Step>, out: Sink<'_>) {
         self.previous = if current.qualified {
-            Some(newer::describe(
-                &mut self.state,
-                self.previous.take(),
-                current,
-                next.as_ref(),
-                out,
-            ))
+            newer::describe(&mut self.state, self.previous.take(), current, next.as_ref(), out)
         } else {
             None
         };

@@ -136,6 +136,11 @@ impl Returns {
         self.stack.pop()
     }
 
+    /// Where the next return leads.
+    pub(crate) fn top(&self) -> Option<u64> {
+        self.stack.last().copied()
+    }
+
     /// Encoder: whether a return to `target` is predicted. The counter does not check.
     pub(crate) fn predicts(&self, target: u64) -> bool {
         self.stack.last().is_some_and(|top| !self.checked || *top == target)

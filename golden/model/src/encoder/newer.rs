@@ -6,14 +6,15 @@ use super::step::{Previous, Step};
 use super::{Reason, Sink};
 use hartrace_ingress::IType;
 
-/// Describes `current`. `next` is `None` if it is not traced.
+/// Describes `current`. `next` is `None` if it is not traced. Returns `None` if tracing starts anew
+/// after it.
 pub(crate) fn describe(
     state: &mut State,
     previous: Option<Previous>,
     current: Step,
     next: Option<&Step>,
     out: Sink<'_>,
-) -> Previous {
+) -> Option<Previous> {
     state.count_step(&current);
     if state.resync_state == ResyncState::Counting
         && state.resync_max().is_some_and(|max| state.resync_count() >= max)
@@ -32,7 +33,9 @@ pub(crate) fn describe(
         state.context_pending = true;
     }
 
-    let mut chart = Chart { state, previous, current, next, mispredicted };
+    let restart = must_restart(state, &current, next);
+    let shown = next.filter(|_| !restart);
+    let mut chart = Chart { state, previous, current, next: shown, mispredicted };
     let outcome = chart.choose(out);
 
     let Chart { state, previous, current, .. } = chart;
@@ -48,7 +51,24 @@ pub(crate) fn describe(
         state.irets = 0;
     }
     let (updiscon, mismatch) = leave(state, previous.as_ref(), &current, next, outcome.synced);
-    Previous { reported: outcome.trap_reported, updiscon, mismatch, step: current }
+    if restart && mismatch.is_some() {
+        let status = state.end_status();
+        state.support(current.row, true, status, Reason::Restart, out);
+        state.clear();
+        return None;
+    }
+    Some(Previous { reported: outcome.trap_reported, updiscon, mismatch, step: current })
+}
+
+/// D6: format 3.0 cannot say that the return before it was mispredicted, so where a mispredicted
+/// return leads into a change of privilege or context, tracing stops and starts anew between them.
+fn must_restart(state: &State, current: &Step, next: Option<&Step>) -> bool {
+    state.config.options.implicit_return
+        && current.itype == IType::Return
+        && state.returns.depth() > 0
+        && next.is_some_and(|next| {
+            next.retired && next.changes_from(current) && !state.returns.predicts(next.address)
+        })
 }
 
 /// What was sent for the current step.
@@ -124,7 +144,8 @@ impl Chart<'_> {
                 Some(Reason::Privilege)
             } else if self.current.changes_from(&previous.step) {
                 Some(Reason::Context)
-            } else if self.state.resync_state == ResyncState::Sync {
+            } else if self.state.resync_state == ResyncState::Sync && previous.mismatch.is_none() {
+                // A mispredicted return must be reported as such first (D6).
                 Some(Reason::Resync)
             } else {
                 None
@@ -209,7 +230,7 @@ impl Chart<'_> {
     fn format_3_is_next(&self) -> bool {
         self.next.is_some_and(Step::is_trap)
             || self.change_is_next()
-            || self.state.resync_state == ResyncState::Flush
+            || self.state.resync_state != ResyncState::Counting
     }
 
     /// A synchronisation at the next step would lose something.

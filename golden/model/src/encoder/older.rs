@@ -108,7 +108,7 @@ fn choose(
     }
     let reason = if due && state.branches > 0 {
         Some(Reason::BeforeResync)
-    } else if current.is_trap() || exception_only(next) {
+    } else if (current.is_trap() && current.retired) || exception_only(next) {
         Some(Reason::BeforeTrap)
     } else if state.branches > 0 && changed(next, current, is_updiscon(state, current)) {
         Some(Reason::BeforeChange)

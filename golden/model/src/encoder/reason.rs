@@ -51,6 +51,8 @@ pub enum Reason {
     CountFull,
     /// Tracing stopped.
     Stopped,
+    /// A mispredicted return leads into a change of privilege or context (D6).
+    Restart,
     /// Packets were lost.
     Lost,
     /// The closing packet of the reference models.
@@ -85,6 +87,7 @@ impl Reason {
             Self::Mispredicted => "misprediction after a run of correct predictions (7.8)",
             Self::CountFull => "counter of correct predictions full (7.8)",
             Self::Stopped => "tracing stopped (7.5.4)",
+            Self::Restart => "mispredicted return into a privilege or context change (D6)",
             Self::Lost => "packets lost (7.5.4)",
             Self::Closing => "closing packet of the reference models (D7)",
         }
