@@ -35,7 +35,7 @@ pub enum Resync {
 }
 
 /// What to encode, and how.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EncoderConfig {
     /// The encoder's parameters.
     pub params: Params,
@@ -52,8 +52,27 @@ pub struct EncoderConfig {
     /// Send 3.0 for an instruction that traps instead of retiring, as both flow charts have it
     /// (E2, D2). Decoders then report an instruction that did not retire.
     pub sync_on_unretired: bool,
+    /// How many calls, at least one, the encoder remembers to keep implicit returns decodable (D1). With more,
+    /// fewer of them are reported.
+    pub return_marks: usize,
     /// Whose habits to reproduce.
     pub compat: Compat,
+}
+
+impl Default for EncoderConfig {
+    fn default() -> Self {
+        Self {
+            params: Params::default(),
+            unit: Unit::default(),
+            options: Ioptions::default(),
+            itype_width: ITypeWidth::default(),
+            resync: Resync::default(),
+            filter: Filter::default(),
+            sync_on_unretired: false,
+            return_marks: 2,
+            compat: Compat::default(),
+        }
+    }
 }
 
 /// A configuration that no encoder can have.

@@ -1,7 +1,7 @@
 //! The flow chart of the 2025 revision (E1), with the additions that make every stream decodable.
 
 use super::report::Report;
-use super::state::{ResyncState, State};
+use super::state::{Mark, ResyncState, State};
 use super::step::{Previous, Step};
 use super::{Reason, Sink};
 use hartrace_ingress::IType;
@@ -35,7 +35,7 @@ pub(crate) fn describe(
 
     let restart = must_restart(state, &current, next);
     let shown = next.filter(|_| !restart);
-    let mut chart = Chart { state, previous, current, next: shown, mispredicted };
+    let mut chart = Chart { state, previous, current, next: shown, taken, mispredicted };
     let outcome = chart.choose(out);
 
     let Chart { state, previous, current, .. } = chart;
@@ -48,9 +48,9 @@ pub(crate) fn describe(
     // A branch that is itself the synchronisation point trains the predictor after the reset (D4).
     if let Some(taken) = taken {
         state.predictor.update(current.address, taken);
-        state.irets = 0;
+        state.forget_returns();
     }
-    let (updiscon, mismatch) = leave(state, previous.as_ref(), &current, next, outcome.synced);
+    let (updiscon, mismatch) = leave(state, previous.as_ref(), &current, next, outcome.synced, out);
     if restart && mismatch.is_some() {
         let status = state.end_status();
         state.support(current.row, true, status, Reason::Restart, out);
@@ -83,6 +83,8 @@ struct Chart<'a> {
     previous: Option<Previous>,
     current: Step,
     next: Option<&'a Step>,
+    /// Outcome, if the current instruction is a branch.
+    taken: Option<bool>,
     mispredicted: bool,
 }
 
@@ -175,7 +177,10 @@ impl Chart<'_> {
     fn retired(&mut self, previous: &Previous, out: Sink<'_>) {
         if previous.updiscon {
             let reason = match previous.mismatch {
-                Some(_) => Reason::ReturnMismatch,
+                Some(_) => {
+                    self.report_marks(out);
+                    Reason::ReturnMismatch
+                }
                 None => Reason::Updiscon,
             };
             let report = Report {
@@ -197,8 +202,6 @@ impl Chart<'_> {
             Reason::Last
         } else if self.current.notify {
             Reason::Notify
-        } else if self.ambiguous_call() {
-            Reason::CallAfterReturn
         } else if self.state.count_is_full() {
             Reason::CountFull
         } else {
@@ -209,8 +212,8 @@ impl Chart<'_> {
         };
         // A decoder takes an address without flags that is not followed by format 3 for the target
         // of a discontinuity, so all others say that they are not.
-        let notify =
-            self.current.notify || matches!(reason, Reason::CallAfterReturn | Reason::CountFull);
+        let notify = self.current.notify || reason == Reason::CountFull;
+        self.report_marks(out);
         let report = Report {
             target: false,
             updiscon: false,
@@ -239,13 +242,13 @@ impl Chart<'_> {
     /// the visits of a recursive function apart (D1); and a reported target that a decoder may
     /// still take for an earlier visit of the same address (D5).
     fn must_flush(&self) -> bool {
-        self.state.branches > 0 || self.state.irets > 0 || self.state.open_updiscon
+        let returned = self.state.irets > 0 || !self.state.marks.is_empty();
+        self.state.branches > 0 || returned || self.state.open_updiscon
     }
 
-    /// D1: after an implicit return the depth of the return stack tells visits of one address
-    /// apart, until a call raises it again.
-    fn ambiguous_call(&self) -> bool {
-        self.current.itype.is_call() && self.state.irets > 0
+    fn report_marks(&mut self, out: Sink<'_>) {
+        let address = self.current.address;
+        self.state.report_marks(address, self.taken, self.mispredicted, out);
     }
 
     /// 7.6.3, and D1: the depth is reported whenever a return was popped since the last branch.
@@ -261,6 +264,7 @@ fn leave(
     current: &Step,
     next: Option<&Step>,
     synced: bool,
+    out: Sink<'_>,
 ) -> (bool, Option<u32>) {
     let options = state.config.options;
     // 3.1.7: the constant must have been traced too, and a decoder does not look back across a
@@ -279,6 +283,16 @@ fn leave(
         _ => false,
     };
     if stack && current.itype.is_call() {
+        // D1: after a popped return the depth of the stack tells visits of one address apart, until
+        // a call raises it again.
+        if state.irets > 0 {
+            if state.marks.len() >= state.config.return_marks {
+                state.report_marks(current.address, None, false, out);
+            }
+            let mark = Mark { step: current.clone(), depth: state.returns.depth() };
+            state.marks.push(mark);
+            state.irets = 0;
+        }
         state.returns.call(current.link);
     }
     if !stack || current.itype != IType::Return {

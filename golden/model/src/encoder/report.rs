@@ -1,6 +1,6 @@
 //! Formats 0, 1 and 2.
 
-use super::state::State;
+use super::state::{Mark, State};
 use super::step::Step;
 use super::{Reason, Sink};
 use crate::Compat;
@@ -86,6 +86,40 @@ impl State {
         self.reported();
         self.open_updiscon = report.target && !report.updiscon && index.is_none();
         self.last_was_due = report.target;
+    }
+
+    /// Reports the marks, so that a decoder follows the current stretch unambiguously (D1). `branch`
+    /// is the outcome of the current instruction if it is a branch, which comes after the marks.
+    pub(crate) fn report_marks(
+        &mut self,
+        address: u64,
+        branch: Option<bool>,
+        mispredicted: bool,
+        out: Sink<'_>,
+    ) {
+        let marks = std::mem::take(&mut self.marks);
+        if marks.is_empty() {
+            return;
+        }
+        let irets = self.irets;
+        if branch.is_some() {
+            self.unbranch(mispredicted);
+        }
+        for Mark { step, depth } in marks {
+            // The notify flag says that this is no target of a discontinuity.
+            let report = Report {
+                target: false,
+                updiscon: false,
+                notify: true,
+                irdepth: Some(depth),
+                mispredicted: false,
+            };
+            self.address(&step, report, Reason::CallAfterReturn, out);
+        }
+        if let Some(taken) = branch {
+            self.branch(address, taken);
+        }
+        self.irets = irets;
     }
 
     /// Reports a full map, or a run of correct predictions that ended; no address.

@@ -17,6 +17,13 @@ pub(crate) enum ResyncState {
     Sync,
 }
 
+/// A place that a decoder must be led past before it can tell later visits of an address apart.
+#[derive(Clone, Debug)]
+pub(crate) struct Mark {
+    pub(crate) step: Step,
+    pub(crate) depth: u32,
+}
+
 #[derive(Debug)]
 pub(crate) struct State {
     pub(crate) config: EncoderConfig,
@@ -28,8 +35,10 @@ pub(crate) struct State {
     pub(crate) predictor: Predictor,
     pub(crate) cache: Cache,
     pub(crate) returns: Returns,
-    /// Returns popped since the last branch or payload.
+    /// Returns popped since the last branch, payload or mark.
     pub(crate) irets: u64,
+    /// Calls since the last branch or payload that follow a popped return (D1).
+    pub(crate) marks: Vec<Mark>,
     last_address: u64,
     resync_count: u64,
     pub(crate) resync_state: ResyncState,
@@ -53,6 +62,7 @@ impl State {
             cache: Cache::new(&config.params),
             returns: Returns::new(&config.params, config.compat == Compat::CModel),
             irets: 0,
+            marks: Vec::new(),
             last_address: 0,
             resync_count: 0,
             resync_state: ResyncState::Counting,
@@ -70,11 +80,17 @@ impl State {
         self.branches = 0;
         self.map = 0;
         self.correct = 0;
-        self.irets = 0;
+        self.forget_returns();
         self.open_updiscon = false;
         self.last_was_due = false;
         self.context_pending = false;
         self.resync_state = ResyncState::Counting;
+    }
+
+    /// A branch or a payload tells a decoder where it is: earlier returns no longer matter.
+    pub(crate) fn forget_returns(&mut self) {
+        self.irets = 0;
+        self.marks.clear();
     }
 
     /// Notes a branch. Returns whether it was mispredicted.
@@ -88,6 +104,17 @@ impl State {
             self.correct += 1;
         }
         !predicted
+    }
+
+    /// Takes back the branch that was noted last.
+    pub(crate) fn unbranch(&mut self, mispredicted: bool) {
+        self.branches -= 1;
+        if self.branches < 31 {
+            self.map &= !(1 << self.branches);
+        }
+        if self.config.options.branch_prediction && !mispredicted {
+            self.correct -= 1;
+        }
     }
 
     pub(crate) fn branch_map(&self) -> BranchMap {
@@ -259,7 +286,7 @@ impl State {
         self.branches = 0;
         self.map = 0;
         self.correct = 0;
-        self.irets = 0;
+        self.forget_returns();
         self.open_updiscon = false;
         self.last_was_due = false;
     }
