@@ -167,7 +167,7 @@ pub struct Decoder<'a> {
     returns: Returns,
     /// An instruction that a synchronisation named but that may not have retired (E2).
     held: Option<(Position, u64)>,
-    /// A payload that may be the closing one of the reference models (D7).
+    /// A payload that may be the closing one of the reference models (C2).
     closing: Option<(Position, Payload)>,
 }
 

@@ -33,7 +33,7 @@ pub(crate) fn describe(
 }
 
 /// The reference models report the last instruction once more, whatever was sent for it, and that
-/// tracing has ended (D7).
+/// tracing has ended (C2).
 pub(crate) fn close(state: &mut State, previous: Option<&Previous>, last: &Step, out: Sink<'_>) {
     let previous = describe(state, previous, last, None, out);
     let report = Report {

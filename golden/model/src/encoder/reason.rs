@@ -89,7 +89,7 @@ impl Reason {
             Self::Stopped => "tracing stopped (7.5.4)",
             Self::Restart => "mispredicted return into a privilege or context change (D6)",
             Self::Lost => "packets lost (7.5.4)",
-            Self::Closing => "closing packet of the reference models (D7)",
+            Self::Closing => "closing packet of the reference models (C2)",
         }
     }
 }
