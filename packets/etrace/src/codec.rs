@@ -69,6 +69,8 @@ pub enum EmitError {
     Branches(u8),
     /// Format 0 without a subformat field, but both extensions are on.
     AmbiguousExtension,
+    /// A format 0 payload whose extension is not on.
+    NoExtension,
 }
 
 impl fmt::Display for EmitError {
@@ -84,6 +86,7 @@ impl fmt::Display for EmitError {
             Self::AmbiguousExtension => {
                 f.write_str("format 0 needs a subformat field when both extensions are on")
             }
+            Self::NoExtension => f.write_str("the extension of this format 0 payload is not on"),
         }
     }
 }
@@ -176,7 +179,10 @@ impl Payload {
                 Width::BranchMap { none_if_empty } => {
                     out.write(value, values.map_width(none_if_empty))
                 }
-                Width::Chunked => write_chunked(out, value, self.is_sync()),
+                Width::Chunked => {
+                    let width = layout.params().iaddress_width_p.into();
+                    write_chunked(out, value, width, self.is_sync())
+                }
             };
             result.map_err(|err| match err {
                 WriteError::TooWide => EmitError::TooWide(field.name),
@@ -219,7 +225,8 @@ fn parse(
                     .map(|f| if let Width::Bits(width) = f.width { width.into() } else { 0 })
                     .fold(1, u64::saturating_add);
                 let chunks = bits.remaining().checked_sub(after).map_or(0, |rest| rest >> 3);
-                chunks.saturating_mul(8).saturating_add(1) as u32
+                // An address has 8 bytes at most; what is left of a longer payload is padding.
+                chunks.min(8).saturating_mul(8).saturating_add(1) as u32
             }
         };
         let value = read(bits, field.name, width)?;
@@ -282,7 +289,22 @@ fn parse_format(
 }
 
 /// rv_tracer: the value's two's complement width rounded up to whole bytes, plus one bit.
-fn write_chunked(out: &mut BitWriter<'_>, value: u64, absolute: bool) -> Result<(), WriteError> {
+///
+/// The value must be an address of `iaddress_width` bits, or the signed difference of two.
+fn write_chunked(
+    out: &mut BitWriter<'_>,
+    value: u64,
+    iaddress_width: u32,
+    absolute: bool,
+) -> Result<(), WriteError> {
+    let extended = if absolute {
+        value & mask(iaddress_width)
+    } else {
+        sign_extend(value, iaddress_width.saturating_add(1))
+    };
+    if extended != value {
+        return Err(WriteError::TooWide);
+    }
     let negative = !absolute && value >> 63 != 0;
     let redundant = if negative { value.leading_ones() } else { value.leading_zeros() };
     let significant = 65u32.saturating_sub(redundant);
@@ -376,6 +398,16 @@ impl Payload {
         let both = options.branch_prediction && options.jump_target_cache;
         if format.format() == 0 && layout.params().f0s_width_p == 0 && both {
             return Err(EmitError::AmbiguousExtension);
+        }
+        // It would not parse, or without a subformat field parse as the other extension.
+        match format {
+            Format::BranchCount if !options.branch_prediction => {
+                return Err(EmitError::NoExtension);
+            }
+            Format::JumpTarget if !options.jump_target_cache => {
+                return Err(EmitError::NoExtension);
+            }
+            _ => {}
         }
         match self {
             Self::BranchCount(p) => {

@@ -286,7 +286,11 @@ impl Layout {
             .map(|field| match field.width {
                 Width::Bits(bits) => bits.into(),
                 Width::BranchMap { .. } => 31,
-                Width::Chunked => u32::from(self.params.iaddress_width_p).saturating_add(1),
+                Width::Chunked => {
+                    // A sign or the zero above an absolute address, then whole bytes and one bit.
+                    let significant = u32::from(self.params.iaddress_width_p).saturating_add(1);
+                    significant.div_ceil(8).min(8).saturating_mul(8).saturating_add(1)
+                }
             })
             .fold(0, u32::saturating_add)
     }

@@ -5,7 +5,7 @@ use core::fmt;
 ///
 /// With the `serde` feature the keys of a parameter file are these names; flags are written 0 and 1.
 ///
-/// Spec: E-Trace 2.0, chapter 6 "Discovery and default values" and table of parameters in 4.1.
+/// Spec: E-Trace 2.0, chapter 10 "Parameters and Discovery".
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(
     feature = "serde",

@@ -49,7 +49,8 @@ impl Payload {
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct AddressReport {
     /// The field as transmitted: a difference or an absolute address, without the
-    /// `iaddress_lsb_p` low bits, in `iaddress_width_p - iaddress_lsb_p` bits.
+    /// `iaddress_lsb_p` low bits, in `iaddress_width_p - iaddress_lsb_p` bits. In the rv_tracer
+    /// dialect a difference is sign-extended to 64 bits.
     pub address: u64,
     /// Reported because of a notify trigger.
     pub notify: bool,
