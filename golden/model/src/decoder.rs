@@ -223,7 +223,7 @@ impl<'a> Decoder<'a> {
     }
 
     fn payload(&mut self, at: Position, payload: Payload, out: Sink<'_>) {
-        // D7: the closing packet of the reference models repeats an address that is already known.
+        // C2: the closing packet of the reference models repeats an address that is already known.
         if let Some((closing_at, closing)) = self.closing.take() {
             let ended = matches!(
                 payload,
@@ -346,7 +346,7 @@ impl<'a> Decoder<'a> {
         Ok(())
     }
 
-    /// 3.1.4: the handler's address follows from the cause.
+    /// 3.2.3: the handler's address follows from the cause.
     fn vector(&self, p: &Trap) -> Result<u64, Fault> {
         let privilege = Privilege(p.privilege);
         let entry = self.config.tvec.iter().find(|(level, _)| *level == privilege);

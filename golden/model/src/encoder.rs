@@ -154,7 +154,7 @@ impl Encoder {
             self.pending.push_back(step);
             self.advance(out);
         }
-        // 4.1.1: halted and reset make the encoder behave as if the next instruction were
+        // 4.2: halted and reset make the encoder behave as if the next instruction were
         // unqualified.
         if block.halted || block.reset {
             self.pending.push_back(Step::unqualified(block, self.rows));

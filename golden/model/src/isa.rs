@@ -3,7 +3,7 @@
 //! A plain mask/match table over the encodings, kept apart from every other classifier in this
 //! workspace on purpose: the two are compared, so they must not share code.
 //!
-//! Spec: E-Trace 2.0, 4.1.1.1 "Jump classification and target inference"; RISC-V unprivileged and
+//! Spec: E-Trace 2.0, 4.1.1 "Jump classification and target inference"; RISC-V unprivileged and
 //! privileged ISA manuals for the encodings.
 
 /// Base instruction set: width of addresses, and whether `c.jal` exists.

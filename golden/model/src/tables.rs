@@ -4,7 +4,7 @@ use hartrace_etrace::Params;
 
 /// Predicts branches.
 ///
-/// Spec: E-Trace 2.0, 3.1.9 "Branch prediction mode": two-bit states, msb = prediction, lsb = last
+/// Spec: E-Trace 2.0, 3.2.6 "Branch prediction mode": two-bit states, msb = prediction, lsb = last
 /// outcome, initially 01.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Predictor {
@@ -45,7 +45,7 @@ impl Predictor {
 
 /// Remembers the targets of uninferable jumps.
 ///
-/// Spec: E-Trace 2.0, 3.1.10 "Jump target cache mode": direct mapped, indexed by the target.
+/// Spec: E-Trace 2.0, 3.2.7 "Jump target cache mode": direct mapped, indexed by the target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Cache {
     targets: Vec<Option<u64>>,
@@ -88,7 +88,7 @@ impl Cache {
 /// Predicts returns: the return stack, or the call counter with the addresses that a decoder needs
 /// and an encoder does not look at.
 ///
-/// Spec: E-Trace 2.0, 3.1.8 "Implicit return mode".
+/// Spec: E-Trace 2.0, 3.2.5 "Implicit return mode".
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Returns {
     stack: Vec<u64>,

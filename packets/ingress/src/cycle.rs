@@ -96,7 +96,7 @@ impl core::error::Error for CycleError {}
 impl<const N: usize> Cycle<N> {
     /// Checks the rules that tie lanes together.
     ///
-    /// Spec: E-Trace 2.0, 4.1.2 "Multiple retirement".
+    /// Spec: E-Trace 2.0, 4.2 "Instruction Trace Interface".
     pub fn check(&self) -> Result<(), CycleError> {
         let mut idle = false;
         let mut trap = None;

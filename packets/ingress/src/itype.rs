@@ -2,7 +2,7 @@ use core::fmt;
 
 /// How a block of instructions ends.
 ///
-/// Spec: E-Trace 2.0, 4.1.1, table of *itype* values. Code 6 belongs to the 3-bit encoding, 8 to 15
+/// Spec: E-Trace 2.0, 4.2 "Instruction Trace Interface", table of *itype* values. Code 6 belongs to the 3-bit encoding, 8 to 15
 /// to the 4-bit one; 7 is reserved.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]

@@ -62,7 +62,7 @@ impl fmt::Display for Privilege {
 
 /// What the encoder does with a context change.
 ///
-/// Spec: E-Trace 2.0, 4.1.1 "Instruction trace interface requirements", table of *ctype* values.
+/// Spec: E-Trace 2.0, 4.2 "Instruction Trace Interface", table of *ctype* values.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum CType {
     /// Not reported.

@@ -159,7 +159,7 @@ impl Decoder<'_> {
         predicted.filter(|_| !failed)
     }
 
-    /// 4.1.1.1: the jump uses a register that the instruction before it loaded with a constant.
+    /// 4.1.1: the jump uses a register that the instruction before it loaded with a constant.
     pub(crate) fn sequential_target(&self, insn: &Insn) -> Option<u64> {
         let sijump = if self.config.unit.ioptions().contains(&Mode::SequentialJump) {
             self.options.sijump

@@ -267,7 +267,7 @@ fn leave(
     out: Sink<'_>,
 ) -> (bool, Option<u32>) {
     let options = state.config.options;
-    // 3.1.7: the constant must have been traced too, and a decoder does not look back across a
+    // 3.2.4: the constant must have been traced too, and a decoder does not look back across a
     // synchronisation.
     let traced = previous.is_some_and(|p| p.step.retired);
     let inferred = options.sijump && current.sijump && traced && !synced;

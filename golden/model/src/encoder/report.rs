@@ -48,9 +48,9 @@ impl State {
         } else {
             None
         };
-        // 7.8.2: 0.1 has no notify and updiscon (E11), and no room for more than 31 branches.
+        // 7.8: 0.1 has no notify and updiscon (E11), and no room for more than 31 branches.
         let index = hit.filter(|_| !report.updiscon && !report.notify && !self.counting());
-        // 3.1.10: targets enter the cache; in the C model every reported address does (E10).
+        // 3.2.7: targets enter the cache; in the C model every reported address does (E10).
         if self.config.options.jump_target_cache
             && (report.target || self.config.compat == Compat::CModel)
         {

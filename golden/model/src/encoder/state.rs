@@ -141,7 +141,7 @@ impl State {
         };
     }
 
-    /// The address field of formats 0, 1 and 2 (3.1.2, 3.1.3), and its effect.
+    /// The address field of formats 0, 1 and 2 (3.2.1, 3.2.2), and its effect.
     pub(crate) fn address_field(&mut self, address: u64) -> u64 {
         let base = if self.config.options.full_address { 0 } else { self.last_address };
         self.last_address = address;
@@ -255,7 +255,7 @@ impl State {
         reported
     }
 
-    /// Whether the payload before this support packet would have been sent anyway (7.5.4).
+    /// Whether the payload before this support packet would have been sent anyway (7.5.1).
     pub(crate) fn end_status(&self) -> QualStatus {
         if self.last_was_due { QualStatus::EndedNtr } else { QualStatus::EndedRep }
     }
@@ -291,7 +291,7 @@ impl State {
         self.last_was_due = false;
     }
 
-    /// What formats 3.0 and 3.1 reset (chapter 9; 3.1.8 to 3.1.10).
+    /// What formats 3.0 and 3.1 reset (chapter 9; 3.2.5 to 3.2.7).
     fn synchronised(&mut self) {
         self.reported();
         self.context_pending = false;

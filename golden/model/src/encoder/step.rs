@@ -38,7 +38,7 @@ pub(crate) struct Previous {
 impl Step {
     /// The steps of one row.
     ///
-    /// 4.1.2: only the first and the last instruction of a block can cause packets. 9: retirement
+    /// 9.3: only the first and the last instruction of a block can cause packets. 9: retirement
     /// and trap in one row are two passes (`split`); the older flow chart takes them as one.
     pub(crate) fn of(block: &Retired, row: u64, qualified: bool, split: bool) -> Vec<Self> {
         let base = Self {
@@ -112,7 +112,7 @@ impl Step {
 
     /// Privilege change, or context change that must be reported precisely (`ppccd`).
     ///
-    /// 4.1.1, and E26: an asynchronous discontinuity has no cause, so it takes the same path.
+    /// 4.2, and E26: an asynchronous discontinuity has no cause, so it takes the same path.
     pub(crate) fn changes_from(&self, before: &Self) -> bool {
         self.privilege != before.privilege || self.changes_context(before)
     }
