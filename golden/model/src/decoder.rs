@@ -242,12 +242,24 @@ impl<'a> Decoder<'a> {
             self.closing = Some((at, payload));
             return;
         }
-        if let Some((held_at, address)) = self.held.take() {
-            if !is_fetch_fault_at(&payload, address) {
-                out(held_at, Event::Retired(address));
-            }
+        if let Some((held_at, address)) = self.held.take()
+            && !self.is_fetch_fault_at(&payload, address)
+        {
+            out(held_at, Event::Retired(address));
         }
         self.run(at, &payload, out);
+    }
+
+    /// E2: an instruction fetch fault at the address just synchronised to, which is not where the
+    /// instruction there leads. It did not retire, then.
+    fn is_fetch_fault_at(&self, payload: &Payload, address: u64) -> bool {
+        match payload {
+            Payload::Trap(p) => {
+                let fault = matches!(p.ecause, 0 | 1 | 12 | 20) && p.tval == Some(address);
+                fault && p.thaddr && self.epc(p, None) != Some(address)
+            }
+            _ => false,
+        }
     }
 
     fn run(&mut self, at: Position, payload: &Payload, out: Sink<'_>) {
@@ -379,9 +391,13 @@ impl<'a> Decoder<'a> {
                 Some(if taken { relative(offset) } else { next })
             }
             Flow::Indirect { .. } | Flow::Memory | Flow::TrapReturn => {
-                self.sequential_target(&insn).or(address.filter(|_| !p.thaddr)).or_else(|| {
-                    let implicit = self.options.implicit_return && insn.link == Link::Return;
-                    self.returns.top().filter(|_| implicit)
+                let target = address.filter(|_| !p.thaddr);
+                let implicit = self.options.implicit_return && insn.link == Link::Return;
+                let predicted = self.returns.top().filter(|_| implicit);
+                self.sequential_target(&insn).or(match (target, predicted) {
+                    // A failed prediction, or a trap in the handler of this one (D19).
+                    (Some(target), Some(predicted)) if target != predicted => None,
+                    (target, predicted) => predicted.or(target),
                 })
             }
         }
@@ -518,13 +534,4 @@ impl<'a> Decoder<'a> {
             irdepth: report.irdepth,
         }
     }
-}
-
-/// E2: an instruction fetch fault at the address just synchronised to.
-fn is_fetch_fault_at(payload: &Payload, address: u64) -> bool {
-    matches!(
-        payload,
-        Payload::Trap(Trap { ecause: 0 | 1 | 12 | 20, interrupt: false, tval: Some(tval), .. })
-            if *tval == address
-    )
 }

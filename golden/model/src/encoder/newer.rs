@@ -33,9 +33,13 @@ pub(crate) fn describe(
         state.context_pending = true;
     }
 
-    let restart = must_restart(state, &current, next);
+    // D6: format 3.0 cannot say that the return before it was mispredicted, so where such a return
+    // leads into a change of privilege or context, tracing stops and starts anew between them.
+    let bad_return = is_mispredicted_return(state, &current, next);
+    let restart = bad_return && next.is_some_and(|n| n.retired && n.changes_from(&current));
     let shown = next.filter(|_| !restart);
-    let mut chart = Chart { state, previous, current, next: shown, taken, mispredicted };
+    let mut chart =
+        Chart { state, previous, current, next: shown, taken, mispredicted, bad_return };
     let outcome = chart.choose(out);
 
     let Chart { state, previous, current, .. } = chart;
@@ -60,15 +64,12 @@ pub(crate) fn describe(
     Some(Previous { reported: outcome.trap_reported, updiscon, mismatch, step: current })
 }
 
-/// D6: format 3.0 cannot say that the return before it was mispredicted, so where a mispredicted
-/// return leads into a change of privilege or context, tracing stops and starts anew between them.
-fn must_restart(state: &State, current: &Step, next: Option<&Step>) -> bool {
+/// The current instruction is a return that implicit return mode predicts wrongly.
+fn is_mispredicted_return(state: &State, current: &Step, next: Option<&Step>) -> bool {
     state.config.options.implicit_return
         && current.itype == IType::Return
         && state.returns.depth() > 0
-        && next.is_some_and(|next| {
-            next.retired && next.changes_from(current) && !state.returns.predicts(next.address)
-        })
+        && next.is_some_and(|next| !state.returns.predicts(next.address))
 }
 
 /// What was sent for the current step.
@@ -86,6 +87,8 @@ struct Chart<'a> {
     /// Outcome, if the current instruction is a branch.
     taken: Option<bool>,
     mispredicted: bool,
+    /// The current instruction is a return that is predicted wrongly.
+    bad_return: bool,
 }
 
 const SYNCED: Outcome = Outcome { synced: true, trap_reported: false };
@@ -192,11 +195,14 @@ impl Chart<'_> {
             };
             return self.state.address(&self.current, report, reason, out);
         }
-        let reason = if self.state.resync_state == ResyncState::Flush && self.must_flush() {
+        let reason = if self.state.resync_state == ResyncState::Flush
+            && !self.bad_return // reported first, with all that is pending (D6)
+            && (self.must_flush() || self.jumps_at_same_level())
+        {
             Reason::BeforeResync
         } else if self.next.is_some_and(Step::is_trap) {
             Reason::BeforeTrap
-        } else if self.change_is_next() && self.must_flush() {
+        } else if self.change_is_next() && (self.must_flush() || self.jumps_at_same_level()) {
             Reason::BeforeChange
         } else if self.next.is_none() {
             Reason::Last
@@ -246,6 +252,13 @@ impl Chart<'_> {
         self.state.branches > 0 || returned || self.state.open_updiscon
     }
 
+    /// A decoder that walks to a synchronisation point stops where it first passes it, unless the
+    /// privilege differs. If a jump leads there it must start from that jump (D5).
+    fn jumps_at_same_level(&self) -> bool {
+        let level = self.current.privilege;
+        is_uninferable(self.current.itype) && self.next.is_some_and(|next| next.privilege == level)
+    }
+
     fn report_marks(&mut self, out: Sink<'_>) {
         let address = self.current.address;
         self.state.report_marks(address, self.taken, self.mispredicted, out);
@@ -272,16 +285,7 @@ fn leave(
     let traced = previous.is_some_and(|p| p.step.retired);
     let inferred = options.sijump && current.sijump && traced && !synced;
     let stack = options.implicit_return && state.returns.exists();
-    let uninferable = match current.itype {
-        IType::TrapReturn
-        | IType::UninferableJump
-        | IType::UninferableCall
-        | IType::UninferableTailCall
-        | IType::CoRoutineSwap
-        | IType::OtherUninferableJump
-        | IType::Return => !inferred,
-        _ => false,
-    };
+    let uninferable = is_uninferable(current.itype) && !inferred;
     if stack && current.itype.is_call() {
         // D1: after a popped return the depth of the stack tells visits of one address apart, until
         // a call raises it again.
@@ -308,4 +312,18 @@ fn leave(
         return (false, None);
     }
     (true, Some(depth))
+}
+
+/// E3: with trap returns, 3-bit jumps and returns.
+fn is_uninferable(itype: IType) -> bool {
+    matches!(
+        itype,
+        IType::TrapReturn
+            | IType::UninferableJump
+            | IType::UninferableCall
+            | IType::UninferableTailCall
+            | IType::CoRoutineSwap
+            | IType::OtherUninferableJump
+            | IType::Return
+    )
 }

@@ -1,0 +1,252 @@
+//! A random program, a random walk through it, and a random encoder for it.
+
+use hartrace_etrace::{Ioptions, Mode, Params, Payload, Unit};
+use hartrace_golden::encoder::{Comparator, Condition, Encoded, EncoderConfig, Filter, Resync};
+use hartrace_golden::isa::{Isa, Xlen};
+use hartrace_golden::{Compat, DecoderConfig, Encoder, Image};
+use hartrace_ingress::{ITypeWidth, Privilege, Retired};
+use hartrace_walk::{Shape, Walk, generate};
+
+/// Small numbers from a seed (splitmix64): good enough to spread cases, and the same everywhere.
+#[derive(Clone, Debug)]
+pub struct Dice(u64);
+
+impl Dice {
+    /// Numbers for case `seed`.
+    pub fn new(seed: u64) -> Self {
+        Self(seed ^ 0x5851_f42d_4c95_7f2d)
+    }
+
+    /// The next number.
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ z >> 31
+    }
+
+    /// One of `low..=high`.
+    pub fn range(&mut self, low: u64, high: u64) -> u64 {
+        low + self.next() % (high - low + 1)
+    }
+
+    /// True once in `n` times.
+    pub fn one_in(&mut self, n: u64) -> bool {
+        self.next().is_multiple_of(n)
+    }
+}
+
+/// Everything one round trip needs.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// The walk.
+    pub walk: Walk,
+    /// What the encoder is given: the walk's rows, or blocks of them.
+    pub rows: Vec<Retired>,
+    /// The encoder.
+    pub encoder: EncoderConfig,
+    /// Privileges that are traced, where the filter is by privilege.
+    privileges: Option<Vec<u8>>,
+    /// Addresses that are traced, where the filter is by address.
+    addresses: Option<(u64, u64)>,
+}
+
+/// The optional modes, one bit each; rv_tracer's "delta" bit is the absence of full addresses.
+const MODES: [Mode; 6] = [
+    Mode::ImplicitReturn,
+    Mode::ImplicitException,
+    Mode::FullAddress,
+    Mode::JumpTargetCache,
+    Mode::BranchPrediction,
+    Mode::SequentialJump,
+];
+
+impl Case {
+    /// Case `seed`. Consecutive seeds go through all subsets of the modes.
+    pub fn new(seed: u64) -> Self {
+        let mut dice = Dice::new(seed);
+        let mut options = Ioptions::default();
+        for (bit, mode) in MODES.into_iter().enumerate() {
+            options.set(mode, seed >> bit & 1 == 1);
+        }
+
+        let mut shape = Shape::random(seed);
+        if options.implicit_return {
+            shape.itype_width = ITypeWidth::Four;
+        }
+        let counter = options.implicit_return && dice.one_in(2);
+        shape.well_behaved |= counter;
+        let params = params(&mut dice, &mut shape, options, counter);
+        let walk = generate(seed, &shape);
+
+        let mut encoder = EncoderConfig {
+            params,
+            unit: if dice.one_in(3) { Unit::Reference } else { Unit::Hartrace },
+            options,
+            itype_width: shape.itype_width,
+            resync: resync(&mut dice),
+            return_marks: dice.range(1, 4) as usize,
+            ..EncoderConfig::default()
+        };
+        // The reference layout has no sijump bit: the parameter is the mode.
+        encoder.params.sijump_p = match encoder.unit {
+            Unit::Reference => options.sijump,
+            _ => options.sijump || dice.one_in(2),
+        };
+
+        let mut case = Self {
+            rows: walk.rows.clone(),
+            walk,
+            encoder,
+            privileges: None,
+            addresses: None,
+        };
+        match dice.range(0, 9) {
+            0 | 1 => case.rows = case.walk.blocks(seed, dice.range(1, 4) as usize),
+            2 => case.filter_privileges(&mut dice),
+            3 => case.filter_addresses(&mut dice),
+            _ => {}
+        }
+        case
+    }
+
+    /// Trace some privilege levels only.
+    fn filter_privileges(&mut self, dice: &mut Dice) {
+        let levels: Vec<u8> = [0, 1, 3].into_iter().filter(|_| dice.one_in(2)).collect();
+        let condition = Condition { privileges: Some(levels.clone()), ..Condition::default() };
+        self.encoder.filter = Filter { conditions: vec![condition], ..Filter::default() };
+        self.privileges = Some(levels);
+    }
+
+    /// Trace the addresses between two that occur.
+    fn filter_addresses(&mut self, dice: &mut Dice) {
+        if self.rows.is_empty() {
+            return;
+        }
+        let mut pick = || self.rows[dice.range(0, self.rows.len() as u64 - 1) as usize].iaddr;
+        let (a, b) = (pick(), pick());
+        let (first, last) = (a.min(b), a.max(b));
+        self.encoder.filter = Filter {
+            comparators: vec![Comparator::range(first, last)],
+            conditions: vec![Condition { comparators: vec![0], ..Condition::default() }],
+            initially_on: true,
+        };
+        self.addresses = Some((first, last));
+    }
+
+    /// Which rows are traced, by the plain meaning of filter and triggers.
+    pub fn traced(&self) -> Vec<bool> {
+        let mut on = true;
+        let mut traced = Vec::new();
+        for row in &self.walk.rows {
+            on |= row.trigger.on;
+            let level = self.privileges.as_ref().is_none_or(|p| p.contains(&row.privilege.0));
+            // Every half-word of the instruction counts.
+            let half_words = u64::from(row.iretire.max(1));
+            let place = self.addresses.is_none_or(|(first, last)| {
+                (0..half_words).any(|h| (first..=last).contains(&(row.iaddr + 2 * h)))
+            });
+            traced.push(on && level && place);
+            on &= !row.trigger.off;
+        }
+        traced
+    }
+
+    /// The decoder for this case.
+    pub fn decoder(&self) -> DecoderConfig {
+        let vectored = u64::from(self.walk.program.vectored);
+        DecoderConfig {
+            params: self.encoder.params,
+            unit: self.encoder.unit,
+            tvec: self.walk.program.tvec.iter().map(|(p, base)| (*p, base | vectored)).collect(),
+            compat: Compat::None,
+            max_steps: 1 << 20,
+        }
+    }
+
+    /// The program of this case.
+    pub fn image(&self) -> Image {
+        let xlen = match self.walk.program.xlen {
+            hartrace_walk::Xlen::Rv32 => Xlen::Rv32,
+            hartrace_walk::Xlen::Rv64 => Xlen::Rv64,
+        };
+        let mut image = Image::new(Isa::new(xlen));
+        for (address, bytes) in &self.walk.program.segments {
+            image.add(*address, bytes);
+        }
+        image
+    }
+
+    /// The payloads of the whole walk.
+    pub fn encode(&self) -> Vec<Encoded> {
+        let mut encoder = Encoder::new(self.encoder.clone()).expect("cases are legal");
+        let mut payloads = Vec::new();
+        for row in &self.rows {
+            encoder.retire(row, &mut |encoded| payloads.push(encoded));
+        }
+        encoder.finish(&mut |encoded| payloads.push(encoded));
+        payloads
+    }
+}
+
+/// Legal parameters that have the hardware for `options`.
+fn params(dice: &mut Dice, shape: &mut Shape, options: Ioptions, counter: bool) -> Params {
+    let xlen = shape.xlen.bits();
+    if dice.one_in(3) {
+        shape.address_bits = dice.range(u64::from(xlen) - 8, xlen.into()) as u8;
+    }
+    let cache = if options.jump_target_cache { dice.range(1, 6) } else { 0 };
+    let bpred = if options.branch_prediction { dice.range(1, 8) } else { 0 };
+    let both = cache > 0 && bpred > 0;
+    Params {
+        iaddress_width_p: shape.address_bits,
+        iaddress_lsb_p: dice.range(0, if shape.compressed { 1 } else { 2 }) as u8,
+        privilege_width_p: dice.range(2, 3) as u8,
+        ecause_width_p: dice.range(4, 8) as u8,
+        context_width_p: dice.range(1, 16) as u8,
+        nocontext_p: dice.one_in(2),
+        time_width_p: dice.range(1, 48) as u8,
+        notime_p: dice.one_in(2),
+        f0s_width_p: dice.range(both.into(), 2) as u8,
+        bpred_size_p: bpred as u8,
+        cache_size_p: cache as u8,
+        return_stack_size_p: if options.implicit_return && !counter {
+            dice.range(1, 4) as u8
+        } else {
+            0
+        },
+        call_counter_size_p: if counter { dice.range(1, 5) as u8 } else { 0 },
+        sijump_p: false,
+    }
+}
+
+fn resync(dice: &mut Dice) -> Resync {
+    match dice.range(0, 5) {
+        0 | 1 => Resync::Off,
+        2 => Resync::Packets(dice.range(1, 40)),
+        3 => Resync::Cycles(dice.range(1, 200)),
+        4 => Resync::HalfWords(dice.range(1, 200)),
+        _ => Resync::Packets(dice.range(1, 3)),
+    }
+}
+
+/// The bits of a payload as transmitted.
+pub fn bits(bytes: &[u8]) -> Vec<bool> {
+    bytes.iter().flat_map(|byte| (0..8).map(move |bit| byte >> bit & 1 == 1)).collect()
+}
+
+/// A run of payloads, one per line, for messages.
+pub fn listing(payloads: &[Encoded]) -> String {
+    let line = |e: &Encoded| format!("  row {:>5}  {}  ; {}\n", e.row, e.payload, e.reason);
+    payloads.iter().map(line).collect()
+}
+
+/// Whether the payload moves a decoder.
+pub fn is_report(payload: &Payload) -> bool {
+    !matches!(payload, Payload::Context(_) | Payload::Support(_))
+}
+
+/// Privilege as an event carries it, for comparison with rows.
+pub fn privilege_of(row: &Retired) -> Privilege {
+    row.privilege
+}
