@@ -94,13 +94,8 @@ impl Case {
             _ => options.sijump || dice.one_in(2),
         };
 
-        let mut case = Self {
-            rows: walk.rows.clone(),
-            walk,
-            encoder,
-            privileges: None,
-            addresses: None,
-        };
+        let mut case =
+            Self { rows: walk.rows.clone(), walk, encoder, privileges: None, addresses: None };
         match dice.range(0, 9) {
             0 | 1 => case.rows = case.walk.blocks(seed, dice.range(1, 4) as usize),
             2 => case.filter_privileges(&mut dice),

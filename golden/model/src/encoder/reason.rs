@@ -1,7 +1,7 @@
 use std::fmt;
 
 /// Why a payload was sent.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Reason {
     /// Tracing was enabled.
     Enabled,
@@ -60,6 +60,37 @@ pub enum Reason {
 }
 
 impl Reason {
+    /// Every reason.
+    pub const ALL: [Self; 27] = [
+        Self::Enabled,
+        Self::First,
+        Self::Handler,
+        Self::HandlerAfterReport,
+        Self::TrapInHandler,
+        Self::TrapAtTarget,
+        Self::TrapAtStart,
+        Self::TrapAtEnd,
+        Self::Privilege,
+        Self::Context,
+        Self::ImpreciseContext,
+        Self::Resync,
+        Self::Updiscon,
+        Self::ReturnMismatch,
+        Self::BeforeResync,
+        Self::BeforeTrap,
+        Self::BeforeChange,
+        Self::Last,
+        Self::Notify,
+        Self::CallAfterReturn,
+        Self::MapFull,
+        Self::Mispredicted,
+        Self::CountFull,
+        Self::Stopped,
+        Self::Restart,
+        Self::Lost,
+        Self::Closing,
+    ];
+
     /// One clause, and where the specification asks for it.
     pub const fn text(self) -> &'static str {
         match self {
