@@ -133,6 +133,11 @@ impl Unpacker<'_> {
                     return Ok(Payload::Branch(Branch { map, address: None }));
                 }
                 let map = self.map(branches);
+                // R1: a full map may be sent as 31 branches, without an address.
+                let room = self.bits.len().saturating_sub(self.pos);
+                if self.unit == Unit::RvTracer && branches == 31 && room < 9 + 3 {
+                    return Ok(Payload::Branch(Branch { map, address: None }));
+                }
                 Ok(Payload::Branch(Branch { map, address: Some(self.report()?) }))
             }
             2 => Ok(Payload::Address(self.report()?)),

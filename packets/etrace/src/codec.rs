@@ -93,6 +93,9 @@ impl fmt::Display for EmitError {
 
 impl core::error::Error for EmitError {}
 
+/// The shortest address of rv_tracer with its flags.
+const RV_TRACER_REPORT_BITS: u64 = 9 + 3;
+
 /// The raw value of every field; 0 where the payload has none.
 struct Values([u64; FieldName::ALL.len()]);
 
@@ -239,6 +242,15 @@ fn parse(
         values.set(field.name, value);
         if field.name == FieldName::BranchFmt && value == 1 {
             return Err(ParseError::BranchFmt(1));
+        }
+        // rv_tracer sends a full map as 31 branches too, and then no address: it has no room for one.
+        if field.name == FieldName::BranchMap
+            && format == Format::Branch
+            && layout.unit() == Unit::RvTracer
+            && values.byte(FieldName::Branches) == BranchMap::MAX
+            && bits.remaining() < RV_TRACER_REPORT_BITS
+        {
+            values.set(FieldName::Branches, 0u8);
         }
     }
     Ok(payload(layout, options, format, &values))

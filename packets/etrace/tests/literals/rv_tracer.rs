@@ -140,3 +140,14 @@ fn an_address_has_eight_bytes_at_most() {
     assert_eq!(payload, Payload::Address(report));
     assert_eq!(bits.position().0, 70);
 }
+
+/// The unit sends a full map as 31 branches, and then no address; the standard's form is 0.
+#[test]
+fn full_map_as_31_branches() {
+    let layout = layout().expect("legal");
+    // format=1:2 branches=31:5 branch_map=1:31
+    let bytes = [0xfd, 0x00, 0x00, 0x00, 0x00];
+    let parsed = Payload::parse(&layout, delta(), &mut BitReader::new(&bytes, Tail::Zero));
+    let full = Payload::Branch(Branch { map: branches(31, 1), address: None });
+    assert_eq!(parsed, Ok(full));
+}

@@ -1,0 +1,319 @@
+//! The command line.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use hartrace_golden::Compat;
+use hartrace_ingress::{Flavour, Privilege};
+use std::path::PathBuf;
+
+/// RISC-V E-Trace: encode, look into, compare and decode instruction traces.
+#[derive(Debug, Parser)]
+#[command(name = "hartrace", version, after_help = AFTER_HELP)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+}
+
+const AFTER_HELP: &str = "\
+Without a command, `demo` runs. `-` is standard input or output wherever a file is named.
+Exit status: 0 clean, 1 decoded with gaps, 2 usage, 3 unreadable input, 4 check failed.";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Turn what a hart retired into a trace
+    Encode(EncodeArgs),
+    /// List the packets of a capture, field by field
+    Dump(DumpArgs),
+    /// List the packets a run gives, with the reason for each
+    Explain(ExplainArgs),
+    /// Turn a capture and the program back into the retired addresses
+    Decode(DecodeArgs),
+    /// Compare two captures packet by packet
+    Diff(DiffArgs),
+    /// Encode and decode random programs: a self-check that needs nothing else
+    Demo,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct EncodeArgs {
+    /// Where to write the trace
+    #[arg(short, long, value_name = "OUT")]
+    pub(crate) output: PathBuf,
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
+}
+
+/// A run to encode, and how.
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    /// Encoder input: CSV with a header row, one row per step; may be zstd-compressed
+    ///
+    /// Columns, found by name: itype_0, cause, priv, context, ctype, sijump_0, iretire_0,
+    /// ilastsize_0, time (decimal), tval, iaddr_0 (hexadecimal); lanes _0 to _3; optional trigger
+    /// (bit 0 on, 1 off, 2+lane notify), halted, reset (levels), cycles (since the row before).
+    #[arg(value_name = "INPUT.csv[.zst]")]
+    pub(crate) input: PathBuf,
+    /// What the iretire columns count
+    #[arg(long, value_enum, default_value_t = Retirement::Single)]
+    pub(crate) retirement: Retirement,
+    /// Reproduce the listed quirks of a reference model, and nothing else
+    #[arg(long, value_enum)]
+    pub(crate) compat: Option<CompatArg>,
+    #[command(flatten)]
+    pub(crate) stream: StreamArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DumpArgs {
+    /// The capture
+    pub(crate) capture: PathBuf,
+    /// One JSON object per line
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) stream: StreamArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExplainArgs {
+    /// One JSON object per line
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DecodeArgs {
+    /// The capture
+    pub(crate) capture: PathBuf,
+    /// Program; BIAS (0x...) is added to its addresses. May be given more than once
+    #[arg(long, value_name = "PROG[@BIAS]", allow_hyphen_values = true, value_parser = parse_elf)]
+    pub(crate) elf: Vec<Placed>,
+    /// Bare code at ADDR (0x...). May be given more than once
+    #[arg(long, value_name = "FILE@ADDR", allow_hyphen_values = true, value_parser = parse_image)]
+    pub(crate) image: Vec<Placed>,
+    /// Contents of xtvec, for implicit exceptions: PRIV is m, s, vs, u or a number
+    #[arg(long, value_name = "PRIV=ADDR", value_parser = parse_tvec)]
+    pub(crate) tvec: Vec<(Privilege, u64)>,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = Emit::Pcs)]
+    pub(crate) emit: Emit,
+    /// Expect the listed quirks of a reference model
+    #[arg(long, value_enum)]
+    pub(crate) compat: Option<CompatArg>,
+    #[command(flatten)]
+    pub(crate) stream: StreamArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DiffArgs {
+    /// One capture
+    pub(crate) a: PathBuf,
+    /// The other
+    pub(crate) b: PathBuf,
+    /// One JSON object per difference, each on a line
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) stream: StreamArgs,
+}
+
+/// What a stream looks like.
+#[derive(Debug, Args)]
+pub(crate) struct StreamArgs {
+    /// Encoder parameters: TOML with the specification's names, or a vector's configuration JSON
+    ///
+    /// Needed unless the framing is rv-tracer. An [options] table may hold full-address,
+    /// implicit-except, si-jump, implicit-return, branch-prediction, jump-target-cache (booleans),
+    /// resync-max (period 2^(v+4)), resync-mode (packets, cycles, half-words, off), unit
+    /// (reference, rv-tracer, hartrace), itype-width (3, 4); a [framing] table kind and the
+    /// framing options below.
+    #[arg(long, value_name = "P")]
+    pub(crate) params: Option<PathBuf>,
+    /// 32 or 64; sets iaddress_width_p where the parameters do not
+    #[arg(long, value_name = "N", value_parser = ["32", "64"])]
+    pub(crate) xlen: Option<String>,
+    /// How payloads are framed [default: reference]
+    #[arg(long, value_enum)]
+    pub(crate) framing: Option<FramingKind>,
+    #[command(flatten)]
+    pub(crate) fields: FramingArgs,
+}
+
+/// Widths and values of framing fields; what is not given is 0 or absent.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Framing options")]
+pub(crate) struct FramingArgs {
+    /// encap: width of srcID
+    #[arg(long, value_name = "N")]
+    pub(crate) src_bits: Option<u8>,
+    /// encap, atb: width of the timestamp; smi: 2 to write time tags
+    #[arg(long, value_name = "N")]
+    pub(crate) timestamp_bytes: Option<u8>,
+    /// encap: width of the type field
+    #[arg(long, value_name = "N")]
+    pub(crate) type_bits: Option<u8>,
+    /// encap: type code of instruction trace
+    #[arg(long, value_name = "CODE")]
+    pub(crate) instruction_type: Option<u8>,
+    /// smi: width of the hart index
+    #[arg(long, value_name = "N")]
+    pub(crate) hart_bits: Option<u8>,
+    /// atb: the source's ATID [default: 1]
+    #[arg(long, value_name = "ID")]
+    pub(crate) atid: Option<u8>,
+    /// encap, smi: source id to write, or to select from a capture
+    #[arg(long, value_name = "ID")]
+    pub(crate) source: Option<u16>,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FramingKind {
+    /// te_inst_raw files of the reference flow
+    Reference,
+    /// Standard encapsulation
+    Encap,
+    /// Siemens messaging
+    Smi,
+    /// 40-byte records of rv_tracer, with its payload dialect
+    RvTracer,
+    /// The data side of an ATB port
+    Atb,
+    /// ESP32-C6 trace memory
+    Esp32,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CompatArg {
+    /// The Python model of the reference flow
+    PythonModel,
+    /// The C codec of 2021
+    CModel,
+}
+
+impl CompatArg {
+    pub(crate) fn of(choice: Option<Self>) -> Compat {
+        match choice {
+            None => Compat::None,
+            Some(Self::PythonModel) => Compat::PythonModel,
+            Some(Self::CModel) => Compat::CModel,
+        }
+    }
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Retirement {
+    /// Instructions: 0 or 1
+    Single,
+    /// Half-words
+    Block,
+}
+
+impl From<Retirement> for Flavour {
+    fn from(retirement: Retirement) -> Self {
+        match retirement {
+            Retirement::Single => Self::Single,
+            Retirement::Block => Self::Block,
+        }
+    }
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Emit {
+    /// One retired address per line, 16 hexadecimal digits
+    Pcs,
+    /// Every event, one JSON object per line
+    Events,
+}
+
+/// A file and the address, or the offset, that goes with it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Placed {
+    pub(crate) path: PathBuf,
+    pub(crate) address: u64,
+}
+
+fn parse_elf(text: &str) -> Result<Placed, String> {
+    // A file name may contain an `@` itself; only a number behind the last one is a bias.
+    let split = text.rsplit_once('@').filter(|(_, bias)| bias.starts_with("0x"));
+    let (path, address) = match split {
+        Some((path, bias)) => (path, parse_address(bias)?),
+        None => (text, 0),
+    };
+    Ok(Placed { path: path.into(), address })
+}
+
+fn parse_image(text: &str) -> Result<Placed, String> {
+    let (path, address) = text.rsplit_once('@').ok_or("write FILE@ADDR, for example rom@0x1000")?;
+    Ok(Placed { path: path.into(), address: parse_address(address)? })
+}
+
+fn parse_tvec(text: &str) -> Result<(Privilege, u64), String> {
+    let (privilege, address) =
+        text.split_once('=').ok_or("write PRIV=ADDR, for example m=0x80000100")?;
+    let privilege = match privilege.to_ascii_lowercase().as_str() {
+        "u" => Privilege::U,
+        "s" => Privilege::S,
+        "m" => Privilege::M,
+        "vs" => Privilege::VS,
+        "vu" => Privilege::VU,
+        number => Privilege(number.parse().map_err(|_| {
+            format!("privilege `{privilege}` is not one of m, s, u, vs, vu or a number")
+        })?),
+    };
+    Ok((privilege, parse_address(address)?))
+}
+
+/// An address: hexadecimal with `0x`, else decimal.
+fn parse_address(text: &str) -> Result<u64, String> {
+    let digits: String = text.chars().filter(|c| *c != '_').collect();
+    let value = match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
+        Some(hex) => u64::from_str_radix(hex, 16),
+        None => digits.parse(),
+    };
+    value.map_err(|error| format!("`{text}` is not an address such as 0x80000000: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    fn placed(path: &str, address: u64) -> Placed {
+        Placed { path: path.into(), address }
+    }
+
+    #[test]
+    fn definitions_are_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn addresses() {
+        assert_eq!(parse_address("0x1000"), Ok(0x1000));
+        assert_eq!(parse_address("0xffff_ffbf_8000_0000"), Ok(0xffff_ffbf_8000_0000));
+        assert_eq!(parse_address("4096"), Ok(4096));
+        for bad in ["", "0x", "1000h", "0x1ffffffffffffffff", "-1"] {
+            assert!(parse_address(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn programs_and_images() {
+        assert_eq!(parse_elf("a.elf"), Ok(placed("a.elf", 0)));
+        assert_eq!(parse_elf("pk@0xffffffbf80000000"), Ok(placed("pk", 0xffff_ffbf_8000_0000)));
+        assert_eq!(parse_elf("me@home/a.elf"), Ok(placed("me@home/a.elf", 0)));
+        assert_eq!(parse_image("me@home/rom@0x1000"), Ok(placed("me@home/rom", 0x1000)));
+        assert!(parse_image("rom").is_err());
+        assert!(parse_elf("a@0xg").is_err());
+    }
+
+    #[test]
+    fn trap_vectors() {
+        assert_eq!(parse_tvec("m=0x80000101"), Ok((Privilege::M, 0x8000_0101)));
+        assert_eq!(parse_tvec("S=0"), Ok((Privilege::S, 0)));
+        assert_eq!(parse_tvec("6=0x10"), Ok((Privilege::VS, 0x10)));
+        assert!(parse_tvec("x=0").is_err());
+        assert!(parse_tvec("m").is_err());
+    }
+}

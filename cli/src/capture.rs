@@ -1,0 +1,218 @@
+//! The packets of a capture, each with its place.
+
+use crate::failure::Failure;
+use crate::framing::Transport;
+use hartrace_bits::{BitPos, Tail};
+use hartrace_encap::{Frame, FrameError, FrameHeader, Frames, Framing, Item, Kind};
+use hartrace_etrace::{Ioptions, Layout, ParseError, Payload};
+use std::collections::{BTreeSet, HashMap};
+
+/// Where an rv_tracer record has the first byte of its payload; the rest comes before it.
+const RV_TRACER_PAYLOAD: u64 = 30;
+
+/// A packet, or a place where one should be.
+#[derive(Clone, Debug)]
+pub(crate) struct Packet {
+    /// Running number of the packet, from 0; damage has the number of the packet after it.
+    pub(crate) number: u64,
+    /// Offset of its frame in bytes.
+    pub(crate) frame: u64,
+    /// Where its payload starts in the capture.
+    pub(crate) at: BitPos,
+    pub(crate) body: Result<Frame, FrameError>,
+}
+
+impl Packet {
+    /// What the frame says, if there is one.
+    pub(crate) fn header(&self) -> FrameHeader {
+        self.body.map_or_else(|_| FrameHeader::default(), |frame| frame.header)
+    }
+
+    /// The payload's bits; none if there is no frame.
+    pub(crate) fn bits(&self) -> Vec<bool> {
+        self.body.map_or_else(|_| Vec::new(), |frame| bits(&frame))
+    }
+
+    /// The payload's bytes, moved to a byte boundary; none if there is no frame.
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        self.body.map_or_else(
+            |_| Vec::new(),
+            |frame| {
+                let bits = bits(&frame);
+                let sign = bits.last().copied().unwrap_or(false);
+                let fill = frame.payload().tail() == Tail::Sign && sign;
+                let bit = |i: usize| u8::from(*bits.get(i).unwrap_or(&fill));
+                let byte = |b| (0..8).fold(0, |byte, i| byte | bit(8 * b + i) << i);
+                (0..bits.len().div_ceil(8)).map(byte).collect()
+            },
+        )
+    }
+}
+
+/// The bits of a frame's payload.
+pub(crate) fn bits(frame: &Frame) -> Vec<bool> {
+    let mut reader = frame.payload();
+    (0..reader.remaining()).map_while(|_| reader.read_bool().ok()).collect()
+}
+
+/// The packets of one source, or of all, and every damaged place.
+#[derive(Clone, Debug)]
+pub(crate) struct Packets<'a> {
+    frames: Frames<'a>,
+    transport: Transport,
+    number: u64,
+}
+
+impl<'a> Packets<'a> {
+    pub(crate) fn new(bytes: &'a [u8], transport: Transport) -> Self {
+        Self { frames: transport.framing.frames(bytes), transport, number: 0 }
+    }
+}
+
+impl Iterator for Packets<'_> {
+    type Item = Packet;
+
+    fn next(&mut self) -> Option<Packet> {
+        loop {
+            let (offset, body) = match self.frames.next()? {
+                Ok((_, Item::Null(_))) => continue,
+                Ok((offset, Item::Frame(frame))) => (offset, Ok(frame)),
+                Err((offset, error)) => (offset, Err(error)),
+            };
+            let number = self.number;
+            let at = match &body {
+                Ok(frame) => {
+                    let wanted = self.transport.source;
+                    if wanted.is_some() && frame.header.source != wanted {
+                        continue;
+                    }
+                    self.number += 1;
+                    let reader = frame.payload();
+                    // The bytes that `length` counts end the frame.
+                    let counted = match self.transport.framing {
+                        Framing::RvTracer => offset + RV_TRACER_PAYLOAD,
+                        _ => self.frames.offset().saturating_sub(reader.bit_len() / 8),
+                    };
+                    BitPos(BitPos::of_byte(counted).0 + reader.position().0)
+                }
+                Err(_) => BitPos::of_byte(offset),
+            };
+            return Some(Packet { number, frame: offset, at, body });
+        }
+    }
+}
+
+/// Every source id in a capture.
+pub(crate) fn sources(bytes: &[u8], transport: Transport) -> BTreeSet<u16> {
+    Packets::new(bytes, transport).filter_map(|packet| packet.header().source).collect()
+}
+
+/// Checks that a capture is of one source, or that one was chosen.
+pub(crate) fn one_source(bytes: &[u8], transport: Transport) -> Result<(), Failure> {
+    let found = sources(bytes, transport);
+    if found.len() > 1 {
+        let ids: Vec<_> = found.iter().map(u16::to_string).collect();
+        return Err(Failure::usage(format_args!("traces of several sources: {}", ids.join(", ")))
+            .hint(format_args!("--source {}", ids[0])));
+    }
+    Ok(())
+}
+
+/// What to try when frames cannot be read.
+pub(crate) fn frame_hint(error: &FrameError) -> &'static str {
+    match error {
+        FrameError::Incomplete { .. } => "a capture that was not cut off",
+        FrameError::Header(_) => "another --framing, or a capture without damage",
+        FrameError::TooShort { .. } => "other --src-bits, --type-bits or --hart-bits",
+        FrameError::Record(_) => "a capture that starts at a record, or another --framing",
+        _ => "another --framing",
+    }
+}
+
+/// A payload cannot be listed.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Unread {
+    Frame(FrameError),
+    Payload(ParseError),
+    /// Not instruction trace.
+    Kind(Kind),
+}
+
+/// Reads payloads, keeping track of each source's modes.
+#[derive(Clone, Debug)]
+pub(crate) struct Reader {
+    layout: Layout,
+    initial: Ioptions,
+    modes: HashMap<Option<u16>, Ioptions>,
+}
+
+impl Reader {
+    /// `initial` are the modes in force before the first support packet.
+    pub(crate) fn new(layout: Layout, initial: Ioptions) -> Self {
+        Self { layout, initial, modes: HashMap::new() }
+    }
+
+    pub(crate) fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    pub(crate) fn read(&mut self, packet: &Packet) -> Result<Payload, Unread> {
+        let frame = packet.body.map_err(Unread::Frame)?;
+        let source = frame.header.source;
+        if frame.header.kind != Kind::Instruction {
+            return Err(Unread::Kind(frame.header.kind));
+        }
+        let modes = self.modes.get(&source).copied().unwrap_or(self.initial);
+        let payload =
+            Payload::parse(&self.layout, modes, &mut frame.payload()).map_err(Unread::Payload)?;
+        if let Payload::Support(support) = &payload {
+            self.modes.insert(source, support.ioptions);
+        }
+        Ok(payload)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::params::tests::{PEER, setup};
+
+    fn packets(line: &str, bytes: &[u8]) -> Vec<Packet> {
+        Packets::new(bytes, setup(Some(PEER), line).unwrap().transport).collect()
+    }
+
+    #[test]
+    fn offsets_are_those_of_payloads() {
+        let found = packets("", &[0x42, 0x1f, 0x04, 0xff, 0x41, 0x05]);
+        let places: Vec<_> = found.iter().map(|p| (p.number, p.frame, p.at.0)).collect();
+        assert_eq!(places, [(0, 0, 8), (1, 3, 24), (1, 4, 40)]);
+        assert_eq!(found[1].body, Err(FrameError::Header(0xff)));
+
+        // srcID and type take the first bits of what `length` counts.
+        let line = "--framing encap --src-bits 10 --type-bits 1 --timestamp-bytes 2";
+        let found = packets(line, &[0x82, 0x01, 0xaa, 0xbb, 0xf8, 0x20]);
+        assert_eq!(found[0].at, BitPos(4 * 8 + 3));
+        assert_eq!(found[0].bits().len(), 13);
+        assert_eq!(found[0].bytes(), [0x1f, 0x04]);
+
+        let mut record = [0; 80];
+        record[79] = 0x82;
+        record[70] = 0x0f;
+        record[69] = 0x40;
+        let found = packets("--framing rv-tracer", &record);
+        assert_eq!((found[0].frame, found[0].at), (40, BitPos::of_byte(70)));
+        assert_eq!(found[0].bytes(), [0x0f, 0x40]);
+    }
+
+    #[test]
+    fn one_source_is_selected() {
+        let bytes = [0x01, 7, 0x03, 0x01, 9, 0x03, 0x01, 7, 0x03];
+        let line = "--framing encap --src-bits 8";
+        assert_eq!(packets(line, &bytes).len(), 3);
+        let found = packets(&format!("{line} --source 7"), &bytes);
+        assert_eq!(found.iter().map(|p| (p.number, p.frame)).collect::<Vec<_>>(), [(0, 0), (1, 6)]);
+        let transport = setup(Some(PEER), line).unwrap().transport;
+        let failure = one_source(&bytes, transport).unwrap_err();
+        assert!(failure.to_string().contains("7, 9\n  try: --source 7"), "{failure}");
+    }
+}

@@ -1,0 +1,140 @@
+//! How commands end: exit statuses and error messages.
+
+use std::fmt;
+use std::io;
+use std::process::ExitCode;
+
+/// How a command that ran to its end went.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Status {
+    /// Nothing to complain about.
+    Clean,
+    /// Part of the input could not be read or followed; the rest was.
+    Gaps,
+    /// A comparison found a difference.
+    Different,
+}
+
+impl From<Status> for ExitCode {
+    fn from(status: Status) -> Self {
+        Self::from(match status {
+            Status::Clean => 0,
+            Status::Gaps => 1,
+            Status::Different => 4,
+        })
+    }
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+enum Kind {
+    Usage,
+    Input,
+    /// Whoever read our output has gone.
+    BrokenPipe,
+}
+
+/// Why a command could not run to its end: what, where, and what to try.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Failure {
+    kind: Kind,
+    place: Option<String>,
+    what: String,
+    hint: Option<String>,
+}
+
+impl Failure {
+    fn new(kind: Kind, what: impl fmt::Display) -> Self {
+        Self { kind, place: None, what: what.to_string(), hint: None }
+    }
+
+    /// The command cannot be run as it was given.
+    pub(crate) fn usage(what: impl fmt::Display) -> Self {
+        Self::new(Kind::Usage, what)
+    }
+
+    /// A file cannot be read, written or understood.
+    pub(crate) fn input(what: impl fmt::Display) -> Self {
+        Self::new(Kind::Input, what)
+    }
+
+    /// Adds where: a file, with line and column or byte and bit where known.
+    pub(crate) fn at(mut self, place: impl fmt::Display) -> Self {
+        self.place = Some(place.to_string());
+        self
+    }
+
+    /// Adds what to try.
+    pub(crate) fn hint(mut self, hint: impl fmt::Display) -> Self {
+        self.hint = Some(hint.to_string());
+        self
+    }
+
+    /// Writing to `place` failed.
+    pub(crate) fn write(place: impl fmt::Display, error: &io::Error) -> Self {
+        let kind = match error.kind() {
+            io::ErrorKind::BrokenPipe => Kind::BrokenPipe,
+            _ => Kind::Input,
+        };
+        Self::new(kind, format_args!("cannot write: {error}")).at(place)
+    }
+
+    /// Whether it says where.
+    pub(crate) fn is_placed(&self) -> bool {
+        self.place.is_some()
+    }
+
+    /// There is nobody left to tell.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.kind == Kind::BrokenPipe
+    }
+
+    /// The exit status.
+    pub(crate) fn status(&self) -> u8 {
+        match self.kind {
+            Kind::BrokenPipe => 0,
+            Kind::Usage => 2,
+            Kind::Input => 3,
+        }
+    }
+}
+
+/// Standard output failed: the only output whose errors come without a name.
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::write("standard output", &error)
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("error: ")?;
+        if let Some(place) = &self.place {
+            write!(f, "{place}: ")?;
+        }
+        f.write_str(&self.what)?;
+        match &self.hint {
+            Some(hint) => write!(f, "\n  try: {hint}"),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn message_says_where_what_and_what_to_try() {
+        let failure = Failure::usage("no such thing").at("x.toml:3:1").hint("another");
+        assert_eq!(failure.to_string(), "error: x.toml:3:1: no such thing\n  try: another");
+        assert_eq!(failure.status(), 2);
+    }
+
+    #[test]
+    fn a_broken_pipe_is_a_quiet_end() {
+        let failure = Failure::from(io::Error::from(io::ErrorKind::BrokenPipe));
+        assert!(failure.is_quiet());
+        assert_eq!(failure.status(), 0);
+        assert_eq!(Failure::from(io::Error::other("disk full")).status(), 3);
+    }
+}

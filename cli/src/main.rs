@@ -1,0 +1,56 @@
+//! The `hartrace` command.
+//!
+//! Exit status: 0 clean, 1 decoded with gaps, 2 usage, 3 unreadable input, 4 check failed.
+
+mod args;
+mod capture;
+mod decode;
+mod demo;
+mod diff;
+mod dump;
+mod encode;
+mod explain;
+mod failure;
+mod files;
+mod framing;
+mod image;
+mod input;
+mod listing;
+mod params;
+
+use args::{Cli, Command};
+use clap::Parser;
+use failure::{Failure, Status};
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version are "errors" with status 0. Nobody may be reading.
+            let _ = error.print();
+            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+        }
+    };
+    match run(cli) {
+        Ok(status) => status.into(),
+        Err(failure) => {
+            if !failure.is_quiet() {
+                let _ = writeln!(io::stderr(), "{failure}");
+            }
+            ExitCode::from(failure.status())
+        }
+    }
+}
+
+fn run(cli: Cli) -> Result<Status, Failure> {
+    match cli.command {
+        Some(Command::Encode(args)) => encode::run(&args),
+        Some(Command::Dump(args)) => dump::run(&args),
+        Some(Command::Explain(args)) => explain::run(&args),
+        Some(Command::Decode(args)) => decode::run(&args),
+        Some(Command::Diff(args)) => diff::run(&args),
+        Some(Command::Demo) | None => demo::run(),
+    }
+}

@@ -1,0 +1,287 @@
+//! The commands as scripts see them: output, messages and exit status.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+/// A small machine-mode run: two instructions, a taken branch back, an indirect jump, an ecall.
+const RUN: &str = "\
+itype_0,cause,tval,priv,iaddr_0,context,ctype,sijump_0,iretire_0,ilastsize_0
+0,0,0,3,80000000,0,0,0,1,1
+5,0,0,3,80000004,0,0,0,1,1
+0,0,0,3,80000000,0,0,0,1,1
+4,0,0,3,80000004,0,0,0,1,1
+14,0,0,3,80000008,0,0,0,1,1
+0,0,0,3,80000010,0,0,0,1,1
+";
+
+/// The program of that run.
+const CODE: [u32; 5] = [
+    0x0000_0013, // 0: nop
+    0xfe00_0ee3, // 4: beqz zero, -4
+    0x0002_8067, // 8: jr t0
+    0x0000_0013, // c: nop
+    0x0000_0013, // 10: nop
+];
+
+const PARAMS: &str = "\
+arch_p = 0\necause_width_p = 5\niaddress_lsb_p = 1\nprivilege_width_p = 2\n\
+[options]\nfull-address = true\n";
+
+/// A directory with the run, its program and parameters.
+struct Place {
+    dir: PathBuf,
+}
+
+impl Place {
+    fn new(name: &str) -> Self {
+        let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        std::fs::create_dir_all(&dir).unwrap();
+        let place = Self { dir };
+        place.write("run.csv", RUN.as_bytes());
+        place.write("p.toml", PARAMS.as_bytes());
+        place.write("code", &CODE.map(u32::to_le_bytes).concat());
+        place
+    }
+
+    fn write(&self, name: &str, bytes: &[u8]) {
+        std::fs::write(self.dir.join(name), bytes).unwrap();
+    }
+
+    fn command(&self, line: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hartrace"));
+        command.args(line.split_whitespace()).current_dir(&self.dir).env_remove("NO_COLOR");
+        command
+    }
+
+    fn run(&self, line: &str) -> Output {
+        self.command(line).stdin(Stdio::null()).output().unwrap()
+    }
+
+    fn fed(&self, line: &str, input: &[u8]) -> Output {
+        let mut child = self
+            .command(line)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child.stdin.take().unwrap().write_all(input).unwrap();
+        child.wait_with_output().unwrap()
+    }
+
+    /// Standard output of a command that must be clean.
+    fn clean(&self, line: &str) -> String {
+        let output = self.run(line);
+        assert_eq!(output.status.code(), Some(0), "{line}: {}", stderr(&output));
+        assert_eq!(stderr(&output), "", "{line}");
+        stdout(&output)
+    }
+
+    fn encoded(&self) -> &Self {
+        self.clean("encode run.csv --params p.toml --xlen 64 -o trace");
+        self
+    }
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+const PCS: &str = "\
+0000000080000000\n0000000080000004\n0000000080000000\n0000000080000004\n0000000080000008\n\
+0000000080000010\n";
+
+#[test]
+fn encode_dump_explain() {
+    let place = Place::new("listing");
+    place.encoded();
+    let dump = place.clean("dump trace --params p.toml --xlen 64");
+    let lines: Vec<_> = dump.lines().collect();
+    assert!(lines[0].starts_with("      1.0  1f04              3.3 support ienable=1"), "{dump}");
+    assert!(lines[1].contains("3.0 start   branch=1 privilege=3 address=0x40000000"), "{dump}");
+    assert!(lines.iter().any(|l| l.contains("branches=2 branch_map=TN address=0x40000008")));
+
+    // explain is the same list with reasons, in both forms.
+    let explain = place.clean("explain run.csv --params p.toml --xlen 64");
+    for (explained, dumped) in explain.lines().zip(&lines) {
+        assert!(explained.starts_with(dumped) && explained.contains("  ; "), "{explained}");
+    }
+    assert_eq!(explain.lines().count(), lines.len());
+    let json = place.clean("explain run.csv --params p.toml --xlen 64 --json");
+    let first: serde_json::Value = serde_json::from_str(json.lines().next().unwrap()).unwrap();
+    assert_eq!((&first["line"], &first["reason"]), (&2.into(), &"enabled".into()));
+    assert_eq!(first["iaddr"], "0x0000000080000000");
+}
+
+#[test]
+fn every_framing_carries_the_same_packets() {
+    let place = Place::new("framings");
+    place.encoded();
+    let fields = |dump: String| -> Vec<String> {
+        let column = |line: &str| line.split_whitespace().skip(2).collect::<Vec<_>>().join(" ");
+        dump.lines().map(|l| column(l.split("  index=").next().unwrap_or(l))).collect()
+    };
+    let expected = fields(place.clean("dump trace --params p.toml --xlen 64"));
+    for framing in [
+        "encap",
+        "encap --src-bits 5 --type-bits 1 --timestamp-bytes 3 --source 9",
+        "smi --hart-bits 4",
+        "atb --atid 5",
+        "esp32",
+    ] {
+        let options = format!("--params p.toml --xlen 64 --framing {framing}");
+        place.clean(&format!("encode run.csv {options} -o framed"));
+        assert_eq!(fields(place.clean(&format!("dump framed {options}"))), expected, "{framing}");
+        let pcs = place.clean(&format!("decode framed {options} --image code@0x80000000"));
+        assert_eq!(pcs, PCS, "{framing}");
+    }
+}
+
+#[test]
+fn standard_streams() {
+    let place = Place::new("standard");
+    let options = "--params p.toml --xlen 64";
+    let packed = zstd::encode_all(RUN.as_bytes(), 0).unwrap();
+    for input in [RUN.as_bytes(), &packed] {
+        let trace = place.fed(&format!("encode - {options} -o -"), input);
+        assert_eq!(trace.status.code(), Some(0), "{}", stderr(&trace));
+        let pcs = place.fed(&format!("decode - {options} --image code@0x80000000"), &trace.stdout);
+        assert_eq!(stdout(&pcs), PCS);
+        let from = format!("decode {} {options} --image -@0x80000000", "trace2");
+        place.write("trace2", &trace.stdout);
+        let pcs = place.fed(&from, &CODE.map(u32::to_le_bytes).concat());
+        assert_eq!(stdout(&pcs), PCS);
+    }
+    let twice = place.run("dump - --params - --xlen 64");
+    assert_eq!(twice.status.code(), Some(2));
+    assert!(stderr(&twice).contains("standard input cannot be read twice"));
+}
+
+#[test]
+fn gaps_are_one_line_each_and_status_1() {
+    let place = Place::new("gaps");
+    place.encoded();
+    let mut trace = std::fs::read(place.dir.join("trace")).unwrap();
+    trace.splice(0..0, [0xff, 0xff]);
+    place.write("damaged", &trace);
+    let options = "--params p.toml --xlen 64";
+    let output = place.run(&format!("decode damaged {options} --image code@0x80000000"));
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(
+        stderr(&output),
+        "damaged: byte 0, packet 0: gap: no frame starts with header 0xff; try another --framing, \
+         or a capture without damage\n"
+    );
+    assert_eq!(stdout(&output), PCS);
+
+    let output = place.run(&format!("dump damaged {options}"));
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stdout(&output).starts_with("      0.0                    error: frame: no frame"));
+
+    // What is not in the image is a gap.
+    place.write("half", &CODE[..1][0].to_le_bytes());
+    let output =
+        place.run(&format!("decode trace {options} --image half@0x80000000 --emit events"));
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("no code at 0x0000000080000010; try --elf"));
+    assert!(stdout(&output).contains(r#""event":"gap""#));
+}
+
+#[test]
+fn differences() {
+    let place = Place::new("diff");
+    place.encoded();
+    let options = "--params p.toml --xlen 64";
+    assert_eq!(place.clean(&format!("diff trace trace {options}")), "");
+    let trace = std::fs::read(place.dir.join("trace")).unwrap();
+    place.write("longer", &[&trace[..], &[0x41, 0x02]].concat());
+    let output = place.run(&format!("diff trace longer {options}"));
+    assert_eq!(output.status.code(), Some(4));
+    let text = stdout(&output);
+    assert!(text.starts_with("--- trace\n+++ longer\n@@ packet "), "{text}");
+    assert!(text.contains("\npackets only in A: 0, only in B: 1, equal: "));
+    assert!(!text.contains('\x1b'));
+    let output = place.run(&format!("diff trace longer {options} --json"));
+    assert_eq!(output.status.code(), Some(4));
+    let json: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!((&json["op"], &json["b"][0]["raw"]), (&"insert".into(), &"02".into()));
+}
+
+#[test]
+fn several_sources() {
+    let place = Place::new("sources");
+    let options = "--params p.toml --xlen 64 --framing encap --src-bits 8";
+    for source in [1, 2] {
+        place.clean(&format!("encode run.csv {options} --source {source} -o t{source}"));
+    }
+    let read = |name: &str| std::fs::read(place.dir.join(name)).unwrap();
+    place.write("both", &[read("t1"), read("t2")].concat());
+    let program = "--image code@0x80000000";
+    let output = place.run(&format!("decode both {options} {program}"));
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("both: traces of several sources: 1, 2\n  try: --source 1"));
+    assert_eq!(place.clean(&format!("decode both {options} {program} --source 2")), PCS);
+    let dump = place.clean(&format!("dump both {options}"));
+    assert!(dump.lines().next().unwrap().starts_with("      2.0      1  1f04"), "{dump}");
+}
+
+#[test]
+fn mistakes() {
+    let place = Place::new("mistakes");
+    place.encoded();
+    place.write("bad.toml", b"iadress_lsb_p = 1\n");
+    place.write("bad.csv", RUN.replace("80000008", "8000000g").as_bytes());
+    for (line, status, message) in [
+        ("encode run.csv", 2, "--output"),
+        ("frobnicate", 2, "frobnicate"),
+        ("dump trace --xlen 64", 2, "try: --params"),
+        ("dump trace --params p.toml", 2, "try: --xlen 32 or --xlen 64"),
+        ("dump trace --params p.toml --xlen 48", 2, "48"),
+        ("dump trace --params bad.toml --xlen 64", 2, "bad.toml:1:1: unknown key iadress_lsb_p"),
+        ("dump trace --params none.toml --xlen 64", 3, "none.toml: cannot read"),
+        ("dump none --params p.toml --xlen 64", 3, "none: cannot read"),
+        ("decode trace --params p.toml --xlen 64", 2, "try: --elf PROG"),
+        ("decode trace --params p.toml --xlen 64 --elf code", 3, "code: not an ELF file"),
+        ("decode trace --params p.toml --xlen 64 --image code", 2, "FILE@ADDR"),
+        ("encode bad.csv --params p.toml --xlen 64 -o x", 3, "bad.csv:6, column 5: iaddr_0"),
+        ("encode run.csv --params p.toml --xlen 64 -o no/such", 3, "no/such: cannot write"),
+        ("encode run.csv --framing rv-tracer --compat c-model -o x", 2, "--compat"),
+    ] {
+        let output = place.run(line);
+        assert_eq!(output.status.code(), Some(status), "{line}: {}", stderr(&output));
+        assert!(stderr(&output).contains(message), "{line}: {}", stderr(&output));
+        assert_eq!(stdout(&output), "", "{line}");
+    }
+}
+
+#[test]
+fn help_is_clean() {
+    let place = Place::new("help");
+    for line in ["--help", "--version", "encode --help", "decode -h"] {
+        assert!(!place.clean(line).is_empty());
+    }
+}
+
+/// The reader of our output may leave early.
+#[test]
+fn a_broken_pipe_is_quiet() {
+    let place = Place::new("pipe");
+    let header = RUN.lines().next().unwrap();
+    let rows: String = (0..20_000).map(|_| &RUN[header.len() + 1..]).collect();
+    place.write("long.csv", format!("{header}\n{rows}").as_bytes());
+    let mut child = place
+        .command("explain long.csv --params p.toml --xlen 64")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(stderr(&output), "");
+}

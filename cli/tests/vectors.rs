@@ -1,0 +1,250 @@
+//! Outside vectors, through the command line: every stream of the reference flow is encoded to the
+//! byte and decoded to the instruction, and rv_tracer's capture is decoded.
+//!
+//! Needs `HARTRACE_DATA`, the folder that holds `etrace-reference` and `rv_tracer`; shows as ignored
+//! without it.
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Arc, Mutex};
+use std::{env, fs};
+
+/// Vectors per configuration: in all, encoded alike, decoded alike.
+type Table = Arc<Mutex<BTreeMap<String, [usize; 3]>>>;
+
+fn main() {
+    let args = Arguments::from_args();
+    let table = Table::default();
+    let trials = match env::var_os("HARTRACE_DATA") {
+        Some(data) => trials(Path::new(&data), &table),
+        None => ["etrace-reference", "rv_tracer"]
+            .map(|name| Trial::test(name, || Ok(())).with_ignored_flag(true))
+            .into(),
+    };
+    let conclusion = libtest_mimic::run(&args, trials);
+    print(&table);
+    conclusion.exit();
+}
+
+fn print(table: &Table) {
+    let table = table.lock().expect("no test panics with the lock");
+    if table.is_empty() {
+        return;
+    }
+    println!("{:28} vectors  encoded identical  decoded identical  listed deviations", "");
+    let mut total = [0; 3];
+    for (config, counts) in table.iter() {
+        let quirks = match config {
+            c if c.starts_with("tec_") => "C1 C2 C4 C5",
+            c if c.starts_with("rv_tracer") => "R1 R2",
+            _ => "C1 C2 C3, D2 in new_hw",
+        };
+        let [all, encoded, decoded] = counts;
+        println!("{config:28} {all:7}  {encoded:17}  {decoded:17}  {quirks}");
+        for (sum, n) in total.iter_mut().zip(counts) {
+            *sum += n;
+        }
+    }
+    println!("{:28} {:7}  {:17}  {:17}\n", "total", total[0], total[1], total[2]);
+}
+
+fn json(path: &Path) -> Value {
+    let text = fs::read(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    serde_json::from_slice(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+fn list(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
+}
+
+/// Runs `hartrace` and returns what it printed.
+fn hartrace(args: &[String]) -> Result<Vec<u8>, Failed> {
+    let output = Command::new(env!("CARGO_BIN_EXE_hartrace")).args(args).output()?;
+    if output.status.success() {
+        return Ok(output.stdout);
+    }
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    Err(format!("hartrace {}: {}\n{stderr}", args.join(" "), output.status).into())
+}
+
+fn trials(data: &Path, table: &Table) -> Vec<Trial> {
+    let reference = data.join("etrace-reference");
+    let manifest = json(&reference.join("manifest.json"));
+    let mut trials = Vec::new();
+    for vector in list(&manifest["vectors"]) {
+        let test = list(&manifest["tests"]).iter().find(|t| t["name"] == vector["test"]);
+        let test = test.unwrap_or_else(|| panic!("no test for vector {vector}"));
+        let vector = Arc::new(Vector::new(&reference, vector, test));
+        count(table, &vector.config, 0);
+        let (encoder, encoded) = (vector.clone(), table.clone());
+        trials.push(Trial::test(format!("encode/{}", vector.name), move || {
+            encoder.encode()?;
+            count(&encoded, &encoder.config, 1);
+            Ok(())
+        }));
+        let (decoder, decoded) = (vector.clone(), table.clone());
+        trials.push(Trial::test(format!("decode/{}", vector.name), move || {
+            decoder.decode()?;
+            count(&decoded, &decoder.config, 2);
+            Ok(())
+        }));
+    }
+    assert!(!trials.is_empty(), "the manifest lists no vectors");
+    let folder = data.join("rv_tracer/l1_test");
+    let table = table.clone();
+    count(&table, "rv_tracer (decode only)", 0);
+    trials.push(Trial::test("decode/rv_tracer/l1_test", move || {
+        rv_tracer(&folder)?;
+        count(&table, "rv_tracer (decode only)", 2);
+        Ok(())
+    }));
+    trials
+}
+
+fn count(table: &Table, config: &str, column: usize) {
+    let mut table = table.lock().expect("no test panics with the lock");
+    table.entry(config.to_owned()).or_default()[column] += 1;
+}
+
+/// One stream of the reference flow.
+struct Vector {
+    name: String,
+    config: String,
+    params: Vec<String>,
+    input: PathBuf,
+    packets: PathBuf,
+    /// Options of `decode` that name the program.
+    program: Vec<String>,
+}
+
+impl Vector {
+    fn new(folder: &Path, vector: &Value, test: &Value) -> Self {
+        let path = |name: &Value| folder.join(text(name)).display().to_string();
+        let config = text(&vector["config"]);
+        let test_name = text(&test["name"]);
+        let xlen = if test["isa"] == "RV32" { "32" } else { "64" };
+        let compat = if config.starts_with("tec_") { "c-model" } else { "python-model" };
+        let file = folder.join("config").join(format!("{config}.json"));
+        let params = ["--params", &file.display().to_string(), "--xlen", xlen, "--compat", compat]
+            .map(str::to_owned)
+            .to_vec();
+
+        let mut program = Vec::new();
+        for elf in list(&test["elf"]) {
+            let bias = elf.get("bias").map_or(String::new(), |bias| format!("@{}", text(bias)));
+            program.extend(["--elf".to_owned(), format!("{}{bias}", path(&elf["file"]))]);
+        }
+        program.extend(["--image".to_owned(), format!("{}@0x1000", boot_rom(xlen).display())]);
+        for (level, bases) in vector["trap_vector_by_privilege"].as_object().into_iter().flatten() {
+            let base = text(&bases[0]);
+            program.extend(["--tvec".to_owned(), format!("{level}=0x{base}")]);
+        }
+        let input = &test["input"][text(&vector["input"])]["file"];
+        Self {
+            name: format!("{config}/{test_name}"),
+            config,
+            params,
+            input: folder.join(text(input)),
+            packets: folder.join(text(&vector["file"])),
+            program,
+        }
+    }
+
+    fn encode(&self) -> Result<(), Failed> {
+        let mut args = vec!["encode".to_owned(), self.input.display().to_string()];
+        args.extend(self.params.iter().cloned());
+        args.extend(["-o".to_owned(), "-".to_owned()]);
+        let encoded = hartrace(&args)?;
+        let expected = fs::read(&self.packets)?;
+        let same = encoded.iter().zip(&expected).take_while(|(a, b)| a == b).count();
+        if encoded == expected {
+            return Ok(());
+        }
+        let (got, want) = (encoded.len(), expected.len());
+        Err(format!("{got} bytes instead of {want}, first difference at byte {same}").into())
+    }
+
+    fn decode(&self) -> Result<(), Failed> {
+        let mut args = vec!["decode".to_owned(), self.packets.display().to_string()];
+        args.extend(self.params.iter().chain(&self.program).cloned());
+        args.extend(["--emit".to_owned(), "pcs".to_owned()]);
+        let decoded = String::from_utf8(hartrace(&args)?)?;
+        compare(decoded.lines(), self.executed()?.iter().map(String::as_str))
+    }
+
+    /// The addresses of all rows that retired something.
+    fn executed(&self) -> Result<Vec<String>, Failed> {
+        let rows = zstd::decode_all(fs::File::open(&self.input)?)?;
+        let mut reader = csv::Reader::from_reader(&rows[..]);
+        let headers = reader.headers()?.clone();
+        let column = |name: &str| headers.iter().position(|h| h == name).ok_or(name.to_owned());
+        let (address, retired) = (column("iaddr_0")?, column("iretire_0")?);
+        let mut list = Vec::new();
+        for row in reader.records() {
+            let row = row?;
+            if &row[retired] != "0" {
+                list.push(format!("{:0>16}", &row[address]));
+            }
+        }
+        Ok(list)
+    }
+}
+
+/// Equal from first to last.
+fn compare<'a>(
+    got: impl Iterator<Item = &'a str>,
+    want: impl Iterator<Item = &'a str>,
+) -> Result<(), Failed> {
+    let (got, want): (Vec<_>, Vec<_>) = (got.collect(), want.collect());
+    if got == want {
+        return Ok(());
+    }
+    let same = got.iter().zip(&want).take_while(|(a, b)| a == b).count();
+    Err(format!(
+        "{} instructions instead of {}, first difference at {same}: {:?} instead of {:?}",
+        got.len(),
+        want.len(),
+        got.get(same),
+        want.get(same)
+    )
+    .into())
+}
+
+/// The simulator's reset code, which is traced but in no ELF file: auipc t0,0 / addi a1,t0,32 /
+/// csrr a0,mhartid / ld or lw t0,24(t0) / jr t0.
+fn boot_rom(xlen: &str) -> PathBuf {
+    let load: u32 = if xlen == "32" { 0x0182_a283 } else { 0x0182_b283 };
+    let words = [0x0000_0297, 0x0202_8593, 0xf140_2573, load, 0x0002_8067];
+    let bytes: Vec<u8> = words.iter().flat_map(|word: &u32| word.to_le_bytes()).collect();
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("boot-rom-{xlen}.bin"));
+    fs::write(&path, bytes).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    path
+}
+
+fn rv_tracer(folder: &Path) -> Result<(), Failed> {
+    let path = |name: &str| folder.join(name).display().to_string();
+    let args = [
+        "decode",
+        &path("packets.bin"),
+        "--framing",
+        "rv-tracer",
+        "--elf",
+        &path("l1.riscv"),
+        "--xlen",
+        "64",
+        "--emit",
+        "pcs",
+    ];
+    let decoded = String::from_utf8(hartrace(&args.map(str::to_owned))?)?;
+    let expected = zstd::decode_all(fs::File::open(folder.join("pcs.txt.zst"))?)?;
+    let expected = String::from_utf8(expected)?;
+    let padded: Vec<String> = expected.lines().map(|line| format!("{line:0>16}")).collect();
+    compare(decoded.lines(), padded.iter().map(String::as_str))
+}
