@@ -23,7 +23,7 @@ pub(crate) enum Command {
     Encode(EncodeArgs),
     /// List the packets of a capture, field by field
     Dump(DumpArgs),
-    /// List the packets a run gives, with the reason for each
+    /// List packets with the reason for each: of a run (INPUT.csv), or of a capture, inferred
     Explain(ExplainArgs),
     /// Turn a capture and the program back into the retired addresses
     Decode(DecodeArgs),

@@ -41,15 +41,8 @@ pub(crate) fn run() -> Result<Status, Failure> {
     )?;
     writeln!(
         out,
-        "{:9} {:28} {:>12} {:>8} {:>8} {:>9}  {:>10}  {}",
-        "program",
-        "modes",
-        "instructions",
-        "packets",
-        "bytes",
-        "bits/insn",
-        "compressed",
-        "decoded = executed"
+        "{:9} {:28} {:>12} {:>8} {:>8} {:>9}  {:>10}  decoded = executed",
+        "program", "modes", "instructions", "packets", "bytes", "bits/insn", "compressed"
     )?;
     let mut status = Status::Clean;
     for (seed, (name, shape)) in (1..).zip(programs()) {

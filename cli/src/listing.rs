@@ -2,8 +2,8 @@
 //!
 //! JSON keys are stable: `packet`, `frame` (byte offset), `offset` (of the payload, byte.bit),
 //! `source`, `timestamp`, `index` (null where the framing has none), `raw` (payload bytes), then
-//! either `format`, `name`, `fields` or `error` or `skipped` (kind of trace), and with `explain` `row`, `line`, `iaddr`,
-//! `reason`, `why`.
+//! either `format`, `name`, `fields` or `error` or `skipped` (kind of trace), and with `explain`
+//! `row`, `line`, `iaddr` (null where the reason was inferred from a capture), `reason`, `why`.
 
 use crate::capture::{Packet, Reader, Unread};
 use hartrace_etrace::{FieldName, Layout, Mode, Payload, Shown};
@@ -16,8 +16,8 @@ use std::fmt::Write as _;
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Because {
     pub(crate) reason: Reason,
-    /// Number of the block, 0 for the first.
-    pub(crate) row: u64,
+    /// Number of the block, 0 for the first; unknown if the reason was inferred from a capture.
+    pub(crate) row: Option<u64>,
     /// Line of the input and address; not known for what comes before and after all rows.
     pub(crate) place: Option<(u64, u64)>,
 }
@@ -70,7 +70,8 @@ impl Listed {
             if let Some((number, iaddr)) = because.place {
                 let _ = write!(line, "line {number} {}: ", address(iaddr, xlen));
             }
-            let _ = write!(line, "{}", because.reason);
+            let likely = if because.row.is_none() { "likely " } else { "" };
+            let _ = write!(line, "{likely}{}", because.reason);
         }
         line
     }
@@ -99,6 +100,11 @@ impl Listed {
             let _ = write!(hex, "{byte:02x}");
             hex
         })
+    }
+
+    /// What it says, if it could be read.
+    pub(crate) fn payload(&self) -> Option<&Payload> {
+        self.content.as_ref().ok()
     }
 
     /// Source id, where the framing has one.
@@ -219,7 +225,7 @@ struct Json {
 
 #[derive(Serialize)]
 struct JsonBecause {
-    row: u64,
+    row: Option<u64>,
     line: Option<u64>,
     iaddr: Option<String>,
     reason: String,
@@ -295,7 +301,8 @@ mod tests {
     #[test]
     fn json() {
         let (setup, list) = listed("", CAPTURE);
-        let because = Because { reason: Reason::BeforeTrap, row: 3, place: Some((5, 0x8000_0000)) };
+        let because =
+            Because { reason: Reason::BeforeTrap, row: Some(3), place: Some((5, 0x8000_0000)) };
         let json = |l: &Listed| serde_json::to_string(&l.json(setup.xlen)).unwrap();
         assert_eq!(
             json(&list[0]),
@@ -319,7 +326,7 @@ mod tests {
     fn reasons_sources_and_stamps() {
         let line = "--framing encap --src-bits 8 --timestamp-bytes 1 --type-bits 1";
         let (setup, list) = listed(line, &[0x82, 5, 0x2a, 0x3e, 0x08, 0x01, 6, 0x01]);
-        let because = Because { reason: Reason::Enabled, row: 0, place: Some((2, 0x1000)) };
+        let because = Because { reason: Reason::Enabled, row: Some(0), place: Some((2, 0x1000)) };
         assert_eq!(
             list[0].clone().because(because).line(true, setup.xlen),
             format!(

@@ -4,7 +4,7 @@ use hartrace_etrace::{Ioptions, Mode, Params, Payload, Unit};
 use hartrace_golden::encoder::{Comparator, Condition, Encoded, EncoderConfig, Filter, Resync};
 use hartrace_golden::isa::{Isa, Xlen};
 use hartrace_golden::{Compat, DecoderConfig, Encoder, Image};
-use hartrace_ingress::{ITypeWidth, Privilege, Retired};
+use hartrace_ingress::{ITypeWidth, Retired};
 use hartrace_walk::{Shape, Walk, generate};
 
 /// Small numbers from a seed (splitmix64): good enough to spread cases, and the same everywhere.
@@ -18,7 +18,7 @@ impl Dice {
     }
 
     /// The next number.
-    pub fn next(&mut self) -> u64 {
+    pub fn roll(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -27,12 +27,12 @@ impl Dice {
 
     /// One of `low..=high`.
     pub fn range(&mut self, low: u64, high: u64) -> u64 {
-        low + self.next() % (high - low + 1)
+        low + self.roll() % (high - low + 1)
     }
 
     /// True once in `n` times.
     pub fn one_in(&mut self, n: u64) -> bool {
-        self.next().is_multiple_of(n)
+        self.roll().is_multiple_of(n)
     }
 }
 
@@ -239,9 +239,4 @@ pub fn listing(payloads: &[Encoded]) -> String {
 /// Whether the payload moves a decoder.
 pub fn is_report(payload: &Payload) -> bool {
     !matches!(payload, Payload::Context(_) | Payload::Support(_))
-}
-
-/// Privilege as an event carries it, for comparison with rows.
-pub fn privilege_of(row: &Retired) -> Privilege {
-    row.privilege
 }

@@ -109,7 +109,7 @@ fn hostile_bytes_end() {
         let mut stream: Stream = Vec::new();
         for n in 0..40 {
             let len = dice.range(0, 32);
-            let random = (0..len).flat_map(|_| bits(&[dice.next() as u8])).collect();
+            let random = (0..len).flat_map(|_| bits(&[dice.roll() as u8])).collect();
             let real = clean.get(n).map(|e| bits(&e.bytes));
             let payload = if dice.one_in(2) { real.unwrap_or(random) } else { random };
             stream.push((n as u64, payload));

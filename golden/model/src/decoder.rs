@@ -167,6 +167,8 @@ pub struct Decoder<'a> {
     returns: Returns,
     /// An instruction that a synchronisation named but that may not have retired (E2).
     held: Option<(Position, u64)>,
+    /// The instruction at `pc` turned out not to have retired.
+    withdrawn: bool,
     /// A payload that may be the closing one of the reference models (C2).
     closing: Option<(Position, Payload)>,
 }
@@ -191,6 +193,7 @@ impl<'a> Decoder<'a> {
             cache: Cache::new(params),
             returns: Returns::new(params, config.compat == Compat::CModel),
             held: None,
+            withdrawn: false,
             closing: None,
             config,
         })
@@ -242,10 +245,12 @@ impl<'a> Decoder<'a> {
             self.closing = Some((at, payload));
             return;
         }
-        if let Some((held_at, address)) = self.held.take()
-            && !self.is_fetch_fault_at(&payload, address)
-        {
-            out(held_at, Event::Retired(address));
+        self.withdrawn = false;
+        if let Some((held_at, address)) = self.held.take() {
+            self.withdrawn = self.is_fetch_fault_at(&payload, address);
+            if !self.withdrawn {
+                out(held_at, Event::Retired(address));
+            }
         }
         self.run(at, &payload, out);
     }
@@ -374,6 +379,9 @@ impl<'a> Decoder<'a> {
         }
         if self.mode != Mode::On || self.after_trap {
             return None;
+        }
+        if self.withdrawn {
+            return Some(self.pc);
         }
         let insn = self.image.insn(self.pc)?;
         let next = self.wrap(self.pc.wrapping_add(insn.size.into()));

@@ -47,7 +47,13 @@ pub(crate) fn unpack(
     match bits.len() {
         0 => Err(Malformed::Empty),
         n if n > 31 * 8 => Err(Malformed::Long(n)),
-        _ => Unpacker { params, unit, bits, pos: 0 }.payload(options),
+        _ => {
+            let mut unpacker = Unpacker { params, unit, bits, pos: 0 };
+            let payload = unpacker.payload(options)?;
+            // rv_tracer payloads are padded, never cut.
+            let cut = unit == Unit::RvTracer && unpacker.pos > bits.len();
+            if cut { Err(Malformed::Short) } else { Ok(payload) }
+        }
     }
 }
 
@@ -123,7 +129,7 @@ impl Unpacker<'_> {
         Context { privilege, time, context }
     }
 
-    fn payload(mut self, options: Ioptions) -> Result<Payload, Malformed> {
+    fn payload(&mut self, options: Ioptions) -> Result<Payload, Malformed> {
         match self.take(2) {
             0 => self.extension(options),
             1 => {

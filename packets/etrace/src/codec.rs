@@ -232,6 +232,11 @@ fn parse(
                 chunks.min(8).saturating_mul(8).saturating_add(1) as u32
             }
         };
+        // rv_tracer pads with zeros but never cuts: nothing may be read past the end.
+        let missing = u64::from(width).saturating_sub(bits.remaining());
+        if layout.unit() == Unit::RvTracer && missing > 0 {
+            return Err(ParseError::Incomplete { field: field.name, missing: missing as u32 });
+        }
         let value = read(bits, field.name, width)?;
         let value = match field.width {
             Width::Chunked if !matches!(format, Format::Start | Format::Trap) => {

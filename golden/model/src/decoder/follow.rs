@@ -73,15 +73,18 @@ impl Decoder<'_> {
             }
             let hit = self.step(goal, limit)?;
             if hit {
-                return if self.outcomes.count() > limit {
-                    Err(Fault::BranchesLeft(self.outcomes.count() - limit))
-                } else {
-                    Ok(Arrival::Target)
+                // A branch at the target has its outcome reported with it, and nothing else is left.
+                return match self.outcomes.count() {
+                    count if count > limit => Err(Fault::BranchesLeft(count - limit)),
+                    count if count < limit => Err(Fault::NoOutcome(self.pc)),
+                    _ => Ok(Arrival::Target),
                 };
             }
             if let Some(arrival) = self.arrived(goal, limit)? {
                 return Ok(arrival);
             }
+            // Nothing can have retired where there is no code.
+            self.insn(self.pc)?;
             out(at, Event::Retired(self.pc));
             progress.check(self)?;
         }

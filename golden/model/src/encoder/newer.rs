@@ -36,7 +36,10 @@ pub(crate) fn describe(
     // D6: format 3.0 cannot say that the return before it was mispredicted, so where such a return
     // leads into a change of privilege or context, tracing stops and starts anew between them.
     let bad_return = is_mispredicted_return(state, &current, next);
-    let restart = bad_return && next.is_some_and(|n| n.retired && n.changes_from(&current));
+    // D14: nor can a decoder walk to where an asynchronous discontinuity leads.
+    let torn = next.is_some_and(|n| n.retired && n.is_torn_from(&current));
+    let restart =
+        torn || (bad_return && next.is_some_and(|n| n.retired && n.changes_from(&current)));
     let shown = next.filter(|_| !restart);
     let mut chart =
         Chart { state, previous, current, next: shown, taken, mispredicted, bad_return };
@@ -55,7 +58,7 @@ pub(crate) fn describe(
         state.forget_returns();
     }
     let (updiscon, mismatch) = leave(state, previous.as_ref(), &current, next, outcome.synced, out);
-    if restart && mismatch.is_some() {
+    if torn || (restart && mismatch.is_some()) {
         let status = state.end_status();
         state.support(current.row, true, status, Reason::Restart, out);
         state.clear();

@@ -51,7 +51,8 @@ pub enum Reason {
     CountFull,
     /// Tracing stopped.
     Stopped,
-    /// A mispredicted return leads into a change of privilege or context (D6).
+    /// A mispredicted return or an asynchronous discontinuity leads into a change of privilege or
+    /// context (D6, D14).
     Restart,
     /// Packets were lost.
     Lost,
@@ -118,7 +119,9 @@ impl Reason {
             Self::Mispredicted => "misprediction after a run of correct predictions (7.8)",
             Self::CountFull => "counter of correct predictions full (7.8)",
             Self::Stopped => "tracing stopped (7.5.1)",
-            Self::Restart => "mispredicted return into a privilege or context change (D6)",
+            Self::Restart => {
+                "discontinuity into another privilege or context that 3.0 cannot report (D6, D14)"
+            }
             Self::Lost => "packets lost (7.5.1)",
             Self::Closing => "closing packet of the reference models (C2)",
         }

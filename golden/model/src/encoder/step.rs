@@ -110,9 +110,7 @@ impl Step {
         self.itype.is_trap()
     }
 
-    /// Privilege change, or context change that must be reported precisely (`ppccd`).
-    ///
-    /// 4.2, and E26: an asynchronous discontinuity has no cause, so it takes the same path.
+    /// Privilege change, or context change that must be reported precisely (`ppccd`, 4.2).
     pub(crate) fn changes_from(&self, before: &Self) -> bool {
         self.privilege != before.privilege || self.changes_context(before)
     }
@@ -120,6 +118,11 @@ impl Step {
     fn changes_context(&self, before: &Self) -> bool {
         self.context != before.context
             && matches!(self.ctype, CType::Precise | CType::AsynchronousDiscontinuity)
+    }
+
+    /// Context change with a jump that no instruction made.
+    pub(crate) fn is_torn_from(&self, before: &Self) -> bool {
+        self.context != before.context && self.ctype == CType::AsynchronousDiscontinuity
     }
 
     /// Context change to be reported when convenient (`cci`).

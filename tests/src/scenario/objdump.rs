@@ -1,0 +1,89 @@
+//! Checks the assembly text of scenarios against a disassembler.
+
+use super::Scenario;
+use hartrace_golden::isa::Xlen;
+use std::path::Path;
+use std::process::Command;
+
+/// The disassembler, if one is installed.
+pub fn find() -> Option<&'static str> {
+    ["riscv64-unknown-elf-objdump", "riscv64-linux-gnu-objdump"].into_iter().find(|name| {
+        Command::new(name).arg("--version").output().is_ok_and(|out| out.status.success())
+    })
+}
+
+/// Whether the mnemonic of every instruction is what `objdump` calls it, with or without aliases.
+///
+/// # Errors
+///
+/// One line for every instruction that is called something else.
+pub fn check(objdump: &str, scenarios: &[Scenario]) -> Result<(), String> {
+    let folder = std::env::temp_dir().join(format!("hartrace-scenarios-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).map_err(|err| err.to_string())?;
+    let result = [(Xlen::Rv32, "riscv:rv32"), (Xlen::Rv64, "riscv:rv64")]
+        .into_iter()
+        .try_for_each(|(xlen, machine)| check_xlen(objdump, &folder, scenarios, xlen, machine));
+    let _ = std::fs::remove_dir_all(&folder);
+    result
+}
+
+fn check_xlen(
+    objdump: &str,
+    folder: &Path,
+    scenarios: &[Scenario],
+    xlen: Xlen,
+    machine: &str,
+) -> Result<(), String> {
+    let mut bytes = Vec::new();
+    let mut written = Vec::new();
+    for scenario in scenarios.iter().filter(|scenario| scenario.code.xlen() == xlen) {
+        for word in scenario.code.words() {
+            bytes.extend(&word.word.to_le_bytes()[..word.insn.size.into()]);
+            let place = format!("{}:{}", scenario.path.display(), word.line);
+            // Aliases of compressed instructions lose their prefix: c.nop is shown as nop.
+            let narrow = if word.insn.size == 2 { word.mnemonic.strip_prefix("c.") } else { None };
+            written.push((place, word.mnemonic.as_str(), narrow));
+        }
+    }
+    if written.is_empty() {
+        return Ok(());
+    }
+    let file = folder.join("code.bin");
+    std::fs::write(&file, &bytes).map_err(|err| err.to_string())?;
+    let plain = mnemonics(objdump, &file, machine, "no-aliases")?;
+    let alias = mnemonics(objdump, &file, machine, "numeric")?;
+    if plain.len() != written.len() || alias.len() != written.len() {
+        return Err(format!("{} instructions, objdump sees {}", written.len(), plain.len()));
+    }
+    let mut wrong = String::new();
+    for (((place, text, narrow), plain), alias) in written.iter().zip(&plain).zip(&alias) {
+        if text != plain && text != alias && *narrow != Some(alias.as_str()) {
+            wrong += &format!("{place}: `{text}` is {alias} or {plain}\n");
+        }
+    }
+    if wrong.is_empty() { Ok(()) } else { Err(wrong) }
+}
+
+/// The mnemonics in a raw file of instructions, in order.
+fn mnemonics(
+    objdump: &str,
+    file: &Path,
+    machine: &str,
+    style: &str,
+) -> Result<Vec<String>, String> {
+    let output = Command::new(objdump)
+        .args(["-D", "-z", "-b", "binary", "-m", machine, "-M", style])
+        .arg(file)
+        .output()
+        .map_err(|err| err.to_string())?;
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).into_owned());
+    }
+    // `   4:\tfe050ee3          \tbeqz\ta0,0x0`
+    let listing = String::from_utf8_lossy(&output.stdout);
+    let columns = listing.lines().filter_map(|line| line.split_once(":\t"));
+    Ok(columns
+        .filter_map(|(_, rest)| rest.split('\t').nth(1))
+        .map(|m| m.trim().to_owned())
+        .collect())
+}
