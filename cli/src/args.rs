@@ -123,10 +123,10 @@ pub(crate) struct DiffArgs {
 pub(crate) struct StreamArgs {
     /// Encoder parameters: TOML with the specification's names, or a vector's configuration JSON
     ///
-    /// Needed unless the framing is rv-tracer. An [options] table may hold full-address,
+    /// Needed unless the framing is rv-tracer. An `options` table may hold full-address,
     /// implicit-except, si-jump, implicit-return, branch-prediction, jump-target-cache (booleans),
     /// resync-max (period 2^(v+4)), resync-mode (packets, cycles, half-words, off), unit
-    /// (reference, rv-tracer, hartrace), itype-width (3, 4); a [framing] table kind and the
+    /// (reference, rv-tracer, hartrace), itype-width (3, 4); a `framing` table kind and the
     /// framing options below.
     #[arg(long, value_name = "P")]
     pub(crate) params: Option<PathBuf>,

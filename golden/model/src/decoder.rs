@@ -369,7 +369,7 @@ impl<'a> Decoder<'a> {
         let entry = self.config.tvec.iter().find(|(level, _)| *level == privilege);
         let (_, tvec) = entry.ok_or(Fault::NoVector(p.privilege))?;
         let vectored = tvec & 3 == 1 && p.interrupt;
-        Ok(self.wrap((tvec & !3).wrapping_add(if vectored { 4 * p.ecause } else { 0 })))
+        Ok(self.wrap((tvec & !3).wrapping_add(if vectored { p.ecause.wrapping_mul(4) } else { 0 })))
     }
 
     /// The instruction that did not retire, where it can be known.

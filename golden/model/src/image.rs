@@ -22,8 +22,11 @@ impl Image {
         self.isa
     }
 
-    /// Adds code. Where it overlaps code added before, the new code wins.
+    /// Adds code. Where it overlaps code added before, the new code wins. What would lie past the
+    /// end of the address space is left out.
     pub fn add(&mut self, address: u64, bytes: &[u8]) {
+        let room = usize::try_from(u64::MAX - address).unwrap_or(usize::MAX).saturating_add(1);
+        let bytes = &bytes[..bytes.len().min(room)];
         if bytes.is_empty() {
             return;
         }
@@ -88,7 +91,8 @@ mod tests {
         assert_eq!(image.insn(0x1000), None);
         image.add(0x1002, &[0x20, 0x30]);
         assert_eq!(image.insn(0x1000).map(|i| i.flow), Some(Flow::TrapReturn));
-        image.add(u64::MAX - 1, &[0x01, 0x00]);
+        image.add(u64::MAX - 1, &[0x01, 0x00, 0x01, 0x00]);
+        assert_eq!(image.insn(0), None);
         assert_eq!(image.insn(u64::MAX - 1).map(|i| i.size), Some(2));
         assert_eq!(image.insn(u64::MAX), None);
     }

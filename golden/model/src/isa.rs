@@ -308,7 +308,7 @@ mod tests {
         assert_eq!(flow(0x2001, RV32), Flow::Jump(0)); // c.jal .
         assert_eq!(link(0x2001, RV32), Link::Call);
         assert_eq!(flow(0x2001, RV64), Flow::Next); // c.addiw
-        assert_eq!(flow(0xdd7d, RV64), Flow::Branch(-10)); // c.beqz a0, .-10
+        assert_eq!(flow(0xdd7d, RV64), Flow::Branch(-2)); // c.beqz a0, .-2
         assert_eq!(flow(0x9002, RV64), Flow::Trap); // c.ebreak
         assert_eq!(flow(0x8082, RV64), Flow::Indirect { rs1: 1, offset: 0 }); // ret
         assert_eq!(flow(0x8002, RV64), Flow::Next); // c.jr x0 is reserved

@@ -101,7 +101,7 @@ impl Unpacker<'_> {
     }
 
     fn report(&mut self) -> Result<AddressReport, Malformed> {
-        let address = self.address(true, 3)?;
+        let address = self.address(true, 3 + self.params.irdepth_bits() as usize)?;
         let last = self.pos - 1;
         let msb = self.bits.get(last).copied().unwrap_or(self.bits[self.bits.len() - 1]);
         let notify = self.flag();

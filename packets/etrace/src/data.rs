@@ -13,6 +13,9 @@
 //! reader puts them back, so `data_len` and `op_len` are not part of the value. Emit always drops
 //! all it can; parse accepts any length.
 //!
+//! Where the specification leaves something open, `docs/deviations.md` says what was chosen (T1 to
+//! T8).
+//!
 //! # Guarantees
 //!
 //! Those of the crate: `parse` never panics and leaves the reader where it was on error; `emit`

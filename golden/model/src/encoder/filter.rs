@@ -162,24 +162,23 @@ impl Condition {
 
 fn match_comparator(c: &Comparator, latched: &mut bool, row: &Retired) -> bool {
     // Every value the block offers; one match is enough.
-    let values: Vec<u64> = match c.input {
-        Input::Iaddress if row.iretire == 0 => vec![row.iaddr],
+    let any = |matches: &dyn Fn(u64) -> bool| match c.input {
         Input::Iaddress => {
-            (0..row.iretire).map(|half| row.iaddr.wrapping_add(2 * u64::from(half))).collect()
+            (0..row.iretire.max(1)).any(|half| matches(row.iaddr.wrapping_add(2 * u64::from(half))))
         }
-        Input::Context => vec![row.context],
-        Input::Tval => vec![row.tval],
+        Input::Context => matches(row.context),
+        Input::Tval => matches(row.tval),
     };
     let primary = |v: u64| c.primary.0.holds(v, c.primary.1);
     let secondary = |v: u64| c.secondary.0.holds(v, c.secondary.1);
     match c.combine {
-        Combine::Primary => values.into_iter().any(primary),
-        Combine::Both => values.into_iter().any(|v| primary(v) && secondary(v)),
-        Combine::NotBoth => values.into_iter().any(|v| !(primary(v) && secondary(v))),
+        Combine::Primary => any(&primary),
+        Combine::Both => any(&|v| primary(v) && secondary(v)),
+        Combine::NotBoth => any(&|v| !(primary(v) && secondary(v))),
         Combine::Latch => {
-            *latched |= values.iter().any(|v| primary(*v));
+            *latched |= any(&primary);
             let inside = *latched;
-            *latched &= !values.iter().any(|v| secondary(*v));
+            *latched &= !any(&secondary);
             inside
         }
     }

@@ -1,0 +1,289 @@
+#!/usr/bin/env bash
+#
+# Runs the checks of this repository, and installs what they need if it is missing.
+
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")"
+
+readonly parts=(fmt lint unit rtl cva6 fuzz docs)
+readonly nothing=77 # exit status of a part that has nothing to check
+
+# Absolute, so that it also holds in other directories.
+CARGO_TARGET_DIR=$(realpath -m "${CARGO_TARGET_DIR:-target}")
+export CARGO_TARGET_DIR
+readonly tools=$PWD/target/tools
+
+usage() {
+    cat <<'TEXT'
+Usage: ./test.sh [PART...]
+
+Runs the given parts in order, or all of them:
+
+  fmt    formatting
+  lint   clippy without warnings; the packet crates need neither std nor alloc
+  unit   unit, property, scenario, vector, command-line and documentation tests
+  rtl    the generated hardware
+  cva6   the encoder in a CVA6
+  fuzz   every fuzz target for a while
+  docs   rustdoc without warnings; numbers, links and paths in the documents
+  help   this text
+
+Environment:
+
+  HARTRACE_DATA          folder with the vectors of others; without it their tests are ignored
+  HARTRACE_RUNS          runs of the round-trip property test (10000)
+  HARTRACE_FUZZ_SECONDS  seconds for each fuzz target (30)
+
+Missing Debian packages are installed with apt-get, Rust components with rustup, and cargo-fuzz with
+cargo into target/tools.
+TEXT
+}
+
+# --- installing ---------------------------------------------------------------------------------
+
+# debian COMMAND PACKAGE [COMMAND PACKAGE]...: installs the packages whose command is missing.
+debian() {
+    local missing=()
+    while (($#)); do
+        command -v "$1" >/dev/null || missing+=("$2")
+        shift 2
+    done
+    ((${#missing[@]})) || return 0
+    echo "installing ${missing[*]}"
+    local as_root=()
+    if ((EUID != 0)); then
+        command -v sudo >/dev/null || { echo "please install: ${missing[*]}" >&2 && return 1; }
+        as_root=(sudo)
+    fi
+    "${as_root[@]}" apt-get update -qq
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+        apt-get install -qq -y --no-install-recommends "${missing[@]}"
+}
+
+# component COMMAND COMPONENT: a part of the Rust toolchain.
+component() {
+    "$1" --version >/dev/null 2>&1 || rustup component add "$2"
+}
+
+cargo_fuzz() {
+    export PATH=$PATH:$tools/bin
+    command -v cargo-fuzz >/dev/null || cargo install cargo-fuzz --locked --root "$tools"
+}
+
+# --- parts --------------------------------------------------------------------------------------
+
+part_fmt() {
+    component rustfmt rustfmt
+    cargo fmt --all --check
+    cargo fmt --manifest-path fuzz/Cargo.toml --check
+}
+
+part_lint() {
+    component cargo-clippy clippy
+    no_std
+    cargo clippy --workspace --all-targets --all-features -- -D warnings
+    cargo clippy --manifest-path fuzz/Cargo.toml --all-targets -- -D warnings
+}
+
+# A static library without std that has a panic handler of its own and no allocator. It does not
+# compile if anything below it links std (two panic handlers) or alloc (no allocator), so no
+# bare-metal target has to be installed to know.
+no_std() {
+    local dir=$CARGO_TARGET_DIR/no-std
+    rm -rf "$dir/src"
+    mkdir -p "$dir/src"
+    cp Cargo.lock "$dir/Cargo.lock"
+    cat >"$dir/Cargo.toml" <<TOML
+[package]
+name = "no-std"
+edition = "2024"
+
+[lib]
+crate-type = ["staticlib"]
+
+[dependencies]
+hartrace-bits.path = "$PWD/packets/bits"
+hartrace-encap.path = "$PWD/packets/encap"
+hartrace-etrace = { path = "$PWD/packets/etrace", features = ["serde"] }
+hartrace-ingress.path = "$PWD/packets/ingress"
+
+[profile.dev]
+panic = "abort"
+
+[workspace]
+TOML
+    cat >"$dir/src/lib.rs" <<'RUST'
+#![no_std]
+
+use {hartrace_bits as _, hartrace_encap as _, hartrace_etrace as _, hartrace_ingress as _};
+
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
+    loop {}
+}
+RUST
+    cargo build --quiet --manifest-path "$dir/Cargo.toml"
+    echo "packets: neither std nor alloc is linked"
+}
+
+part_unit() {
+    debian riscv64-unknown-elf-objdump binutils-riscv64-unknown-elf
+    if [[ -z ${HARTRACE_DATA-} ]]; then
+        echo "HARTRACE_DATA is not set: tests on vectors of others are ignored"
+    elif [[ ! -d $HARTRACE_DATA ]]; then
+        echo "HARTRACE_DATA: no folder $HARTRACE_DATA" >&2
+        return 1
+    else
+        # Tests run in the folder of their package.
+        HARTRACE_DATA=$(realpath "$HARTRACE_DATA")
+        export HARTRACE_DATA
+        echo "vectors of others: $HARTRACE_DATA"
+    fi
+    export HARTRACE_RUNS=${HARTRACE_RUNS:-10000}
+    echo "property test: $HARTRACE_RUNS runs"
+    cargo test --workspace --no-fail-fast
+}
+
+part_rtl() {
+    echo "rtl: no generated RTL in this tree yet"
+    return $nothing
+}
+
+part_cva6() {
+    echo "cva6: no connector in this tree yet"
+    return $nothing
+}
+
+part_fuzz() {
+    debian c++ g++
+    cargo_fuzz
+    # Coverage without a sanitizer: works on the stable compiler, and without unsafe code a
+    # sanitizer has nothing to find.
+    cargo fuzz build -s none
+    local seconds=${HARTRACE_FUZZ_SECONDS:-30} failed=0 target log
+    mkdir -p "$CARGO_TARGET_DIR/fuzz-logs"
+    for target in $(cargo fuzz list); do
+        log=$CARGO_TARGET_DIR/fuzz-logs/$target.log
+        # New inputs go to the first folder; the second holds inputs that once failed.
+        mkdir -p "fuzz/corpus/$target"
+        local inputs=("fuzz/corpus/$target")
+        [[ ! -d fuzz/seeds/$target ]] || inputs+=("fuzz/seeds/$target")
+        if cargo fuzz run -s none "$target" "${inputs[@]}" -- \
+            -max_total_time="$seconds" -timeout=5 -max_len=4096 >"$log" 2>&1; then
+            printf '%-16s %s\n' "$target" "$(grep '^Done' "$log")"
+        else
+            failed=1
+            printf '%-16s failed:\n' "$target"
+            # Without progress and stack frames.
+            grep -vE '^(#|INFO| +([0-9]+:|at |NEW_))' "$log" | tail -n 40
+        fi
+    done
+    return $failed
+}
+
+part_docs() {
+    local failed=0
+    deviations || failed=1
+    links || failed=1
+    paths || failed=1
+    RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --all-features || failed=1
+    return $failed
+}
+
+# Files of the repository, added or not yet.
+files() {
+    git ls-files --cached --others --exclude-standard -- "$@" | sort -u
+}
+
+# Every D, C, R or T number in a comment has one entry in docs/deviations.md, and entries are numbered
+# without gaps.
+deviations() {
+    local entries cited number failed=0
+    entries=$(grep -oE '^\*\*[DCRT][0-9]+\.' docs/deviations.md | tr -d '*.')
+    cited=$(files '*.rs' '*.htt' | xargs -d '\n' grep -hE '^\s*#|//' |
+        grep -oP '(?<![\w-])[DCRT][0-9]+\b' | sort -u)
+    for number in $cited; do
+        grep -qx "$number" <<<"$entries" || {
+            echo "deviation $number is cited, but docs/deviations.md has no such entry" >&2
+            failed=1
+        }
+    done
+    local letter count
+    for letter in D C R T; do
+        count=$(grep -c "^$letter" <<<"$entries" || true)
+        for ((number = 1; number <= count; number++)); do
+            [[ $(grep -cx "$letter$number" <<<"$entries") == 1 ]] || {
+                echo "docs/deviations.md: $count entries $letter, but not one $letter$number" >&2
+                failed=1
+            }
+        done
+    done
+    local uncited
+    uncited=$(comm -13 <(sort <<<"$cited") <(sort <<<"$entries") | sort -V | tr '\n' ' ')
+    echo "deviations: $(wc -w <<<"$entries") entries; not cited in code or scenarios: ${uncited:-none}"
+    return $failed
+}
+
+# Relative links in documents lead somewhere.
+links() {
+    local file link failed=0
+    while read -r file; do
+        while read -r link; do
+            [[ -e $(dirname "$file")/$link ]] || {
+                echo "$file: broken link $link" >&2
+                failed=1
+            }
+        done < <(grep -oP '\]\(\K[^)#:\s]+(?=(#[^)]*)?\))' "$file" || true)
+    done < <(files '*.md')
+    return $failed
+}
+
+# No file names a folder of somebody's machine.
+paths() {
+    local found
+    found=$(files | xargs -d '\n' grep -nIE "/(home|root|Users)/[A-Za-z0-9_.-]+|$PWD/" || true)
+    [[ -z $found ]] || {
+        printf 'paths of one machine:\n%s\n' "$found" >&2
+        return 1
+    }
+}
+
+# --- running ------------------------------------------------------------------------------------
+
+if [[ ${1-} == help || ${1-} == -h || ${1-} == --help ]]; then
+    usage
+    exit
+fi
+selected=("$@")
+(($#)) || selected=("${parts[@]}")
+for part in "${selected[@]}"; do
+    [[ " ${parts[*]} " == *" $part "* ]] || {
+        echo "no part $part; see ./test.sh help" >&2
+        exit 2
+    }
+done
+
+summary=()
+failures=0
+for part in "${selected[@]}"; do
+    echo "=== $part"
+    start=$SECONDS
+    # Not in a condition, where the shell would ignore errors within the part.
+    set +e
+    (
+        set -e
+        "part_$part"
+    )
+    status=$?
+    set -e
+    case $status in
+    0) result=ok ;;
+    "$nothing") result="nothing to check" ;;
+    *) result=failed && failures=$((failures + 1)) ;;
+    esac
+    summary+=("$(printf '%-6s %-18s %4d s' "$part" "$result" $((SECONDS - start)))")
+done
+
+printf '=== summary\n'
+printf '%s\n' "${summary[@]}"
+((failures == 0))
