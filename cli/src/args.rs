@@ -136,6 +136,12 @@ pub(crate) struct StreamArgs {
     /// How payloads are framed [default: reference]
     #[arg(long, value_enum)]
     pub(crate) framing: Option<FramingKind>,
+    /// The capture starts anywhere: skip to the first place where framing is certain, or likely
+    ///
+    /// encap and atb: after the first run of null packets. Others have no such mark: the first byte
+    /// that could start a frame.
+    #[arg(long)]
+    pub(crate) find_sync: bool,
     #[command(flatten)]
     pub(crate) fields: FramingArgs,
 }

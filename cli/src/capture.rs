@@ -65,7 +65,11 @@ pub(crate) struct Packets<'a> {
 
 impl<'a> Packets<'a> {
     pub(crate) fn new(bytes: &'a [u8], transport: Transport) -> Self {
-        Self { frames: transport.framing.frames(bytes), transport, number: 0 }
+        let mut frames = transport.framing.frames(bytes);
+        if transport.find_sync {
+            frames.resync();
+        }
+        Self { frames, transport, number: 0 }
     }
 }
 

@@ -13,6 +13,8 @@ pub(crate) struct Transport {
     pub(crate) framing: Framing,
     /// The source to write, or to select.
     pub(crate) source: Option<u16>,
+    /// Captures start anywhere.
+    pub(crate) find_sync: bool,
     /// Width of the timestamp that every written frame gets; 0 = none.
     stamp_bits: u32,
 }
@@ -72,7 +74,18 @@ impl Transport {
             }
             _ => {}
         }
-        Ok(Self { framing, source, stamp_bits: 8 * u32::from(stamp_bytes) })
+        let stamp_bits = 8 * u32::from(stamp_bytes);
+        Ok(Self { framing, source, find_sync: false, stamp_bits })
+    }
+
+    /// Captures start anywhere if `find_sync`.
+    pub(crate) fn finding_sync(self, find_sync: bool) -> Self {
+        Self { find_sync, ..self }
+    }
+
+    /// The capture starts with a frame.
+    pub(crate) fn from_start(self) -> Self {
+        self.finding_sync(false)
     }
 
     /// Writes the frame of packet number `packet`, sent at `time`, to the start of `out`.

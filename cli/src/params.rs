@@ -90,7 +90,8 @@ impl Setup {
             },
             resync: resync(&draft)?,
             layout,
-            transport: Transport::new(kind, &args.fields, &draft.fields)?,
+            transport: Transport::new(kind, &args.fields, &draft.fields)?
+                .finding_sync(args.find_sync),
         })
     }
 

@@ -119,6 +119,36 @@ fn encode_dump_explain() {
 }
 
 #[test]
+fn explain_takes_captures_too() {
+    let place = Place::new("inferred");
+    place.encoded();
+    let dump = place.clean("dump trace --params p.toml --xlen 64");
+    let explain = place.clean("explain trace --params p.toml --xlen 64");
+    for (explained, dumped) in explain.lines().zip(dump.lines()) {
+        assert!(explained.starts_with(&format!("{dumped}  ; likely ")), "{explained}");
+    }
+    assert_eq!(explain.lines().count(), dump.lines().count());
+    assert!(explain.contains("likely target of an uninferable discontinuity"), "{explain}");
+}
+
+/// A ring buffer that was read out starts in the middle of a frame.
+#[test]
+fn a_capture_may_start_anywhere() {
+    let place = Place::new("anywhere");
+    place.clean("encode run.csv --params p.toml --xlen 64 --framing encap -o whole");
+    let whole = std::fs::read(place.dir.join("whole")).unwrap();
+    // The end of some frame, then nulls, the last of which marks alignment.
+    let mut torn = vec![0x5f, 0x33, 0x81];
+    torn.extend([0; 40]);
+    torn.push(0x80);
+    torn.extend(&whole);
+    place.write("torn", &torn);
+    let line = "--params p.toml --xlen 64 --framing encap --image code@0x80000000";
+    assert_eq!(place.clean(&format!("decode torn --find-sync {line}")), PCS);
+    assert_eq!(place.run(&format!("decode torn {line}")).status.code(), Some(1));
+}
+
+#[test]
 fn every_framing_carries_the_same_packets() {
     let place = Place::new("framings");
     place.encoded();

@@ -68,24 +68,32 @@ impl State {
             },
             irdepth: report.irdepth,
         };
-        let payload = if self.counting() {
+        let plain = if self.counting() {
             let branch_fmt = if report.mispredicted {
                 BranchFmt::MispredictedAddress(address)
             } else {
                 BranchFmt::Address(address)
             };
             Payload::BranchCount(BranchCount { branch_count: self.branch_count(), branch_fmt })
-        } else if let Some(index) = index {
-            Payload::JumpTarget(JumpTarget { index, map, irdepth: report.irdepth })
         } else if map.is_empty() {
             Payload::Address(address)
         } else {
             Payload::Branch(Branch { map, address: Some(address) })
         };
+        let irdepth = report.irdepth;
+        let indexed = index.map(|index| Payload::JumpTarget(JumpTarget { index, map, irdepth }));
+        let indexed = indexed.filter(|indexed| !self.is_longer(indexed, &plain));
+        let payload = indexed.unwrap_or(plain);
         self.send(step.row, payload, reason, out);
         self.reported();
-        self.open_updiscon = report.target && !report.updiscon && index.is_none();
+        self.open_updiscon = report.target && !report.updiscon && indexed.is_none();
         self.last_was_due = report.target;
+    }
+
+    /// Whether the index of a target is not worth sending (D10). The C model always sends it.
+    fn is_longer(&self, indexed: &Payload, plain: &Payload) -> bool {
+        let bytes = |payload| self.bytes(payload).len();
+        self.config.compat == Compat::None && bytes(indexed) > bytes(plain)
     }
 
     /// Reports the marks, so that a decoder follows the current stretch unambiguously (D1). `branch`

@@ -269,16 +269,21 @@ impl State {
             self.announce_loss = false;
             self.support(row, true, QualStatus::TraceLost, Reason::Lost, out);
         }
+        let bytes = self.bytes(&payload);
+        if matches!(self.config.resync, Resync::Packets(_)) {
+            self.resync_count += 1;
+        }
+        out(Encoded { row, payload, bytes, reason });
+    }
+
+    /// The payload as transmitted.
+    pub(crate) fn bytes(&self, payload: &Payload) -> Vec<u8> {
         let config = &self.config;
         let filler = match config.compat {
             Compat::PythonModel => IrdepthFiller::Ones,
             Compat::None | Compat::CModel => IrdepthFiller::Updiscon,
         };
-        let bytes = pack(&payload, &config.params, config.unit, config.options, filler);
-        if matches!(config.resync, Resync::Packets(_)) {
-            self.resync_count += 1;
-        }
-        out(Encoded { row, payload, bytes, reason });
+        pack(payload, &config.params, config.unit, config.options, filler)
     }
 
     /// What formats 0, 1 and 2 have reported.
