@@ -47,13 +47,14 @@ extern crate std;
 mod codec;
 pub mod data;
 mod display;
+mod error;
 mod layout;
 mod options;
 mod params;
 mod payload;
 
-pub use codec::{EmitError, ParseError};
 pub use display::Shown;
+pub use error::{EmitError, ParseError};
 pub use layout::{Field, FieldName, Format, Layout, Presence, Width, branch_map_width};
 pub use options::{Ioptions, Mode, Unit};
 pub use params::{Params, ParamsError};

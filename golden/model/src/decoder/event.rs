@@ -1,0 +1,111 @@
+use crate::{Compat, Malformed};
+use hartrace_etrace::{Params, QualStatus, Unit};
+use hartrace_ingress::Privilege;
+use thiserror::Error;
+
+/// How to read a stream.
+#[derive(Clone, Debug)]
+pub struct DecoderConfig {
+    /// The encoder's parameters.
+    pub params: Params,
+    /// Whose support packets and address coding to expect.
+    pub unit: Unit,
+    /// Contents of the `xtvec` register per privilege a trap goes to, for implicit exceptions. The
+    /// low two bits are its mode: 1 = vectored.
+    pub tvec: Vec<(Privilege, u64)>,
+    /// Whose habits to expect.
+    pub compat: Compat,
+    /// Instructions to follow for one payload at most.
+    pub max_steps: u64,
+}
+
+impl Default for DecoderConfig {
+    fn default() -> Self {
+        Self {
+            params: Params::default(),
+            unit: Unit::default(),
+            tvec: Vec::new(),
+            compat: Compat::None,
+            max_steps: 1 << 32,
+        }
+    }
+}
+
+/// Where in the stream a payload came from, in the caller's terms.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Position {
+    /// Number of the payload.
+    pub packet: u64,
+    /// Offset of its frame in bytes.
+    pub byte: u64,
+}
+
+/// Something that happened in the traced program, or to the trace.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Event {
+    /// An instruction retired.
+    Retired(u64),
+    /// A trap was taken.
+    Trap {
+        /// Its cause.
+        cause: u64,
+        /// It is an interrupt.
+        interrupt: bool,
+        /// The trap value, for exceptions.
+        tval: Option<u64>,
+        /// The instruction that did not retire, where it can be known.
+        epc: Option<u64>,
+    },
+    /// Privilege, context and time from a packet that carries them.
+    Context {
+        /// Privilege level.
+        privilege: Privilege,
+        /// Context.
+        context: u64,
+        /// Hart time.
+        time: u64,
+    },
+    /// Tracing ended, or was interrupted by a loss.
+    Off(QualStatus),
+    /// A stretch that could not be followed; the trace goes on with the next synchronisation.
+    Gap(Fault),
+}
+
+/// Why a payload could not be followed.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, Error)]
+#[non_exhaustive]
+pub enum Fault {
+    /// The payload cannot be parsed.
+    #[error(transparent)]
+    Malformed(#[from] Malformed),
+    /// The stream does not start with a synchronisation.
+    #[error("no synchronisation before this payload")]
+    NotSynchronised,
+    /// There is no code at an address that was reached.
+    #[error("no code at {0:#018x}")]
+    NoCode(u64),
+    /// A branch was reached whose outcome has not been reported.
+    #[error("no outcome for the branch at {0:#018x}")]
+    NoOutcome(u64),
+    /// A jump was reached whose target has not been reported.
+    #[error("no target for the jump at {0:#018x}")]
+    UnexpectedJump(u64),
+    /// The reported address was reached with branches left over.
+    #[error("{0} reported branches were not reached")]
+    BranchesLeft(u64),
+    /// The program loops without ever reaching what was reported.
+    #[error("the program loops at {0:#018x} without reaching the reported address")]
+    NoProgress(u64),
+    /// The walk is longer than the configured limit.
+    #[error("gave up at {0:#018x} after the configured number of instructions")]
+    TooLong(u64),
+    /// A jump target cache entry was used that has not been filled.
+    #[error("jump target cache entry {0} is empty")]
+    EmptyCacheEntry(u32),
+    /// Implicit exception mode, but the trap vector of this privilege was not given.
+    #[error("no trap vector was given for privilege {0}")]
+    NoVector(u8),
+}
+
+/// Receives events, each with the payload that caused it.
+pub type Sink<'a> = &'a mut dyn FnMut(Position, Event);
