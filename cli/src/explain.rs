@@ -85,7 +85,7 @@ fn explain_run(args: &ExplainArgs) -> Result<Status, Failure> {
             place: sent.row.map(|row| (row.line, row.iaddr)),
         };
         // The frame is read back as `dump` would read it.
-        for packet in Packets::new(sent.frame, setup.transport.from_start()) {
+        for packet in Packets::new(sent.frame, setup.transport.at_start()) {
             let packet = Packet {
                 number,
                 frame: packet.frame + offset,

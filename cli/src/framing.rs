@@ -84,7 +84,7 @@ impl Transport {
     }
 
     /// The capture starts with a frame.
-    pub(crate) fn from_start(self) -> Self {
+    pub(crate) fn at_start(self) -> Self {
         self.finding_sync(false)
     }
 
