@@ -28,24 +28,6 @@ pub(crate) struct Setup {
     pub(crate) transport: Transport,
 }
 
-/// The rv_tracer encoder's parameters, which are not configurable there.
-const RV_TRACER: Params = Params {
-    iaddress_width_p: 64,
-    iaddress_lsb_p: 0,
-    privilege_width_p: 2,
-    ecause_width_p: 64,
-    context_width_p: 1,
-    nocontext_p: true,
-    time_width_p: 1,
-    notime_p: true,
-    f0s_width_p: 0,
-    bpred_size_p: 0,
-    cache_size_p: 0,
-    return_stack_size_p: 0,
-    call_counter_size_p: 0,
-    sijump_p: false,
-};
-
 impl Setup {
     /// Reads the parameter file, if any, and completes it from the command line.
     pub(crate) fn new(args: &StreamArgs) -> Result<Self, Failure> {
@@ -71,7 +53,7 @@ impl Setup {
         }
         let unit = draft.unit.unwrap_or(if dialect { Unit::RvTracer } else { Unit::Reference });
         let (xlen, width) = width(&draft, args, unit == Unit::RvTracer)?;
-        let base = if unit == Unit::RvTracer { RV_TRACER } else { Params::default() };
+        let base = if unit == Unit::RvTracer { Params::RV_TRACER } else { Params::default() };
         let params = Params { iaddress_width_p: width, ..complete(&draft, base)? };
         let layout = params.layout(unit).map_err(Failure::usage)?;
         let mut options = Ioptions::default();
@@ -252,7 +234,7 @@ pub(crate) mod tests {
     #[test]
     fn rv_tracer_needs_no_file() {
         let bare = setup(None, "--framing rv-tracer").unwrap();
-        assert_eq!((bare.unit, bare.params), (Unit::RvTracer, RV_TRACER));
+        assert_eq!((bare.unit, bare.params), (Unit::RvTracer, Params::RV_TRACER));
         assert!(bare.options.delta_address);
         assert_eq!(setup(None, "--framing rv-tracer --xlen 32").unwrap_err().status(), 2);
         assert_eq!(setup(None, "--xlen 64").unwrap_err().status(), 2);
@@ -260,7 +242,7 @@ pub(crate) mod tests {
         let text = "[options]\nfull-address = true\n[framing]\nkind = \"rv-tracer\"";
         let full = setup(Some(text), "").unwrap();
         assert!(full.options.full_address && !full.options.delta_address);
-        assert_eq!(full.params, RV_TRACER);
+        assert_eq!(full.params, Params::RV_TRACER);
     }
 
     #[test]

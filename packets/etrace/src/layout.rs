@@ -1,3 +1,4 @@
+use crate::field_names::field_names;
 use crate::{Params, Unit};
 
 /// The payload formats, named by format and subformat.
@@ -84,29 +85,9 @@ impl Format {
     }
 }
 
-macro_rules! field_names {
-    ($($(#[$doc:meta])* $variant:ident = $name:literal,)*) => {
-        /// A field of a payload, named as in the specification.
-        #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum FieldName {
-            $($(#[$doc])* $variant,)*
-        }
-
-        impl FieldName {
-            /// Every name.
-            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
-
-            /// The specification's spelling.
-            pub const fn as_str(self) -> &'static str {
-                match self {
-                    $(Self::$variant => $name,)*
-                }
-            }
-        }
-    };
-}
-
 field_names! {
+    /// A field of a payload, named as in the specification.
+    FieldName:
     /// Packet format.
     Format = "format",
     /// Packet subformat.

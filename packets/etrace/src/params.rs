@@ -110,6 +110,24 @@ impl fmt::Display for ParamsError {
 impl core::error::Error for ParamsError {}
 
 impl Params {
+    /// The parameters of rv_tracer, which are not configurable there.
+    pub const RV_TRACER: Self = Self {
+        iaddress_width_p: 64,
+        iaddress_lsb_p: 0,
+        privilege_width_p: 2,
+        ecause_width_p: 64,
+        context_width_p: 1,
+        nocontext_p: true,
+        time_width_p: 1,
+        notime_p: true,
+        f0s_width_p: 0,
+        bpred_size_p: 0,
+        cache_size_p: 0,
+        return_stack_size_p: 0,
+        call_counter_size_p: 0,
+        sijump_p: false,
+    };
+
     /// The field table of these parameters, with the support packet of `unit`.
     pub fn layout(&self, unit: Unit) -> Result<Layout, ParamsError> {
         self.check()?;

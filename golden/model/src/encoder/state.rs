@@ -77,12 +77,7 @@ impl State {
 
     /// Forgets what has not been reported.
     pub(crate) fn clear(&mut self) {
-        self.branches = 0;
-        self.map = 0;
-        self.correct = 0;
-        self.forget_returns();
-        self.open_updiscon = false;
-        self.last_was_due = false;
+        self.reported();
         self.context_pending = false;
         self.resync_state = ResyncState::Counting;
     }

@@ -1,4 +1,5 @@
 use super::{Compression, CsrWidth, DataKinds, DataParams, Doptions};
+use crate::field_names::field_names;
 
 /// The field tables of data-trace payloads.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
@@ -52,29 +53,9 @@ impl DataFormat {
     }
 }
 
-macro_rules! field_names {
-    ($($(#[$doc:meta])* $variant:ident = $name:literal,)*) => {
-        /// A field of a data-trace payload, named as in the specification.
-        #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum DataFieldName {
-            $($(#[$doc])* $variant,)*
-        }
-
-        impl DataFieldName {
-            /// Every name.
-            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
-
-            /// The specification's spelling.
-            pub const fn as_str(self) -> &'static str {
-                match self {
-                    $(Self::$variant => $name,)*
-                }
-            }
-        }
-    };
-}
-
 field_names! {
+    /// A field of a data-trace payload, named as in the specification.
+    DataFieldName:
     /// Kind of access.
     Format = "format",
     /// Kind of atomic or CSR access.
