@@ -35,7 +35,7 @@ pub(crate) fn describe(
 
     // D6: format 3.0 cannot say that the return before it was mispredicted, so where such a return
     // leads into a change of privilege or context, tracing stops and starts anew between them.
-    let bad_return = is_mispredicted_return(state, &current, next);
+    let bad_return = is_mispredicted_return(state, previous.as_ref(), &current, next);
     // D14: nor can a decoder walk to where an asynchronous discontinuity leads.
     let torn = next.is_some_and(|n| n.retired && n.is_torn_from(&current));
     let restart =
@@ -68,11 +68,23 @@ pub(crate) fn describe(
 }
 
 /// The current instruction is a return that implicit return mode predicts wrongly.
-fn is_mispredicted_return(state: &State, current: &Step, next: Option<&Step>) -> bool {
+fn is_mispredicted_return(
+    state: &State,
+    previous: Option<&Previous>,
+    current: &Step,
+    next: Option<&Step>,
+) -> bool {
     state.config.options.implicit_return
         && current.itype == IType::Return
+        && !is_sequential(state, previous, current)
         && state.returns.depth() > 0
         && next.is_some_and(|next| !state.returns.predicts(next.address))
+}
+
+/// 3.2.4: the jump is sequentially inferable, and the constant it uses has been traced too.
+fn is_sequential(state: &State, previous: Option<&Previous>, current: &Step) -> bool {
+    let traced = previous.is_some_and(|p| p.step.retired);
+    state.config.options.sijump && current.sijump && traced
 }
 
 /// What was sent for the current step.
@@ -283,10 +295,8 @@ fn leave(
     out: Sink<'_>,
 ) -> (bool, Option<u32>) {
     let options = state.config.options;
-    // 3.2.4: the constant must have been traced too, and a decoder does not look back across a
-    // synchronisation.
-    let traced = previous.is_some_and(|p| p.step.retired);
-    let inferred = options.sijump && current.sijump && traced && !synced;
+    // A decoder does not look back across a synchronisation (D11).
+    let inferred = is_sequential(state, previous, current) && !synced;
     let stack = options.implicit_return && state.returns.exists();
     let uninferable = is_uninferable(current.itype) && !inferred;
     if stack && current.itype.is_call() {
