@@ -198,6 +198,15 @@ pub(crate) enum CompatArg {
 }
 
 impl CompatArg {
+    pub(crate) fn of_decoder(choice: Option<Self>) -> hartrace_decoder::Compat {
+        use hartrace_decoder::Compat;
+        match choice {
+            None => Compat::None,
+            Some(Self::PythonModel) => Compat::PythonModel,
+            Some(Self::CModel) => Compat::CModel,
+        }
+    }
+
     pub(crate) fn of(choice: Option<Self>) -> Compat {
         match choice {
             None => Compat::None,

@@ -28,11 +28,6 @@ impl Packet {
         self.body.map_or_else(|_| FrameHeader::default(), |frame| frame.header)
     }
 
-    /// The payload's bits; none if there is no frame.
-    pub(crate) fn bits(&self) -> Vec<bool> {
-        self.body.map_or_else(|_| Vec::new(), |frame| bits(&frame))
-    }
-
     /// The payload's bytes, moved to a byte boundary; none if there is no frame.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         self.body.map_or_else(
@@ -49,8 +44,7 @@ impl Packet {
     }
 }
 
-/// The bits of a frame's payload.
-pub(crate) fn bits(frame: &Frame) -> Vec<bool> {
+fn bits(frame: &Frame) -> Vec<bool> {
     let mut reader = frame.payload();
     (0..reader.remaining()).map_while(|_| reader.read_bool().ok()).collect()
 }
@@ -196,7 +190,7 @@ mod tests {
         let line = "--framing encap --src-bits 10 --type-bits 1 --timestamp-bytes 2";
         let found = packets(line, &[0x82, 0x01, 0xaa, 0xbb, 0xf8, 0x20]);
         assert_eq!(found[0].at, BitPos(4 * 8 + 3));
-        assert_eq!(found[0].bits().len(), 13);
+        assert_eq!(found[0].body.map(|frame| bits(&frame).len()), Ok(13));
         assert_eq!(found[0].bytes(), [0x1f, 0x04]);
 
         let mut record = [0; 80];

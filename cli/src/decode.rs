@@ -7,11 +7,10 @@ use crate::files;
 use crate::image;
 use crate::listing::address;
 use crate::params::Setup;
+use hartrace_decoder::{Config, Event, Fault, Run, Sink, StreamPos, Tracer};
 use hartrace_encap::Kind;
-use hartrace_golden::Malformed;
-use hartrace_golden::decoder::{Event, Fault, Position};
-use hartrace_golden::isa::Xlen;
-use hartrace_golden::{Decoder, DecoderConfig};
+use hartrace_etrace::{MAX_PAYLOAD_BYTES, ParseError, Payload};
+use hartrace_isa::Xlen;
 use serde::Serialize;
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -22,20 +21,19 @@ pub(crate) fn run(args: &DecodeArgs) -> Result<Status, Failure> {
     let params = args.stream.params.as_deref();
     files::one_standard(programs.chain(params).chain([args.capture.as_path()]))?;
     let setup = Setup::new(&args.stream)?;
-    let compat = CompatArg::of(args.compat);
-    setup.check_compat(compat)?;
+    setup.check_compat(CompatArg::of(args.compat))?;
     let image = image::load(&args.elf, &args.image, setup.xlen)?;
     let bytes = files::read(&args.capture)?;
     capture::one_source(&bytes, setup.transport)
         .map_err(|failure| failure.at(files::name(&args.capture)))?;
-    let config = DecoderConfig {
+    let config = Config {
         params: setup.params,
         unit: setup.unit,
-        tvec: args.tvec.clone(),
-        compat,
-        ..DecoderConfig::default()
+        tvec: args.tvec.iter().map(|(level, base)| (level.0, *base)).collect(),
+        compat: CompatArg::of_decoder(args.compat),
+        ..Config::default()
     };
-    let mut decoder = Decoder::new(config, &image).map_err(Failure::usage)?;
+    let mut tracer = Tracer::new(config, &image).map_err(Failure::usage)?;
 
     let bar = files::progress(bytes.len() as u64);
     let mut printer = Printer {
@@ -48,22 +46,26 @@ pub(crate) fn run(args: &DecodeArgs) -> Result<Status, Failure> {
     };
     for packet in Packets::new(&bytes, setup.transport) {
         bar.set_position(packet.frame);
-        let at = Position { packet: packet.number, byte: packet.frame };
+        let at = StreamPos { packet: packet.number, byte: packet.frame };
         match &packet.body {
             Ok(frame) if frame.header.kind != Kind::Instruction => {}
-            Ok(_) => decoder.feed(at, &packet.bits(), &mut |at, event| printer.event(at, event)),
+            Ok(frame) => {
+                let mut bits = frame.payload();
+                debug_assert!(bits.remaining() <= 8 * MAX_PAYLOAD_BYTES as u64);
+                match Payload::parse(&setup.layout, tracer.options(), &mut bits) {
+                    Ok(payload) => tracer.feed(at, &payload, &mut printer),
+                    Err(error) => tracer.damage(at, error.into(), &mut printer),
+                }
+            }
             Err(error) => {
                 printer.gap(at, error, frame_hint(error));
-                // What was lost is unknown. A payload of no bits tells the decoder so.
-                decoder.feed(at, &[], &mut |at, event| match event {
-                    Event::Gap(Fault::Malformed(Malformed::Empty)) => {}
-                    event => printer.event(at, event),
-                });
+                // What was lost is unknown: the tracer must not go on as if nothing was.
+                tracer.damage(at, Fault::Frame, &mut printer);
             }
         }
         printer.check()?;
     }
-    decoder.finish(&mut |at, event| printer.event(at, event));
+    tracer.finish(&mut printer);
     bar.finish_and_clear();
     printer.check()?;
     printer.out.flush()?;
@@ -80,27 +82,52 @@ struct Printer<W> {
     failed: io::Result<()>,
 }
 
+impl<W: Write> Sink for Printer<W> {
+    fn run(&mut self, at: StreamPos, run: Run<'_>) {
+        match self.emit {
+            Emit::Pcs => {
+                let mut lines = Vec::with_capacity(17 * run.insns() as usize);
+                run.addresses(|pc| lines.extend_from_slice(&line(pc)));
+                let written = self.out.write_all(&lines);
+                self.keep(written);
+            }
+            Emit::Events => {
+                let xlen = self.xlen;
+                run.addresses(|pc| self.json(at, Detail::Retired { iaddr: address(pc, xlen) }));
+            }
+        }
+    }
+
+    fn event(&mut self, at: StreamPos, event: Event) {
+        match (event, self.emit) {
+            // The damaged frame has been reported with its own cause.
+            (Event::Gap(Fault::Frame), _) => {}
+            (Event::Gap(fault), _) => self.gap(at, &fault, fault_hint(&fault)),
+            (_, Emit::Pcs) => {}
+            (event, Emit::Events) => self.json(at, Detail::of(&event, self.xlen)),
+        }
+    }
+}
+
+/// An address as 16 hexadecimal digits and a line feed.
+fn line(pc: u64) -> [u8; 17] {
+    let mut line = [b'\n'; 17];
+    for (digit, byte) in line.iter_mut().take(16).enumerate() {
+        let nibble = (pc >> (60 - 4 * digit)) as u8 & 15;
+        *byte = nibble + if nibble < 10 { b'0' } else { b'a' - 10 };
+    }
+    line
+}
+
 impl<W: Write> Printer<W> {
     fn check(&mut self) -> io::Result<()> {
         std::mem::replace(&mut self.failed, Ok(()))
     }
 
-    fn event(&mut self, at: Position, event: Event) {
-        match (event, self.emit) {
-            (Event::Gap(fault), _) => self.gap(at, &fault, fault_hint(&fault)),
-            (Event::Retired(pc), Emit::Pcs) => {
-                let written = writeln!(self.out, "{pc:016x}");
-                self.keep(written);
-            }
-            (_, Emit::Pcs) => {}
-            (event, Emit::Events) => self.json(at, Detail::of(&event, self.xlen)),
-        }
-    }
-
     /// Reports a gap: one line on standard error, and in the list of events.
-    fn gap(&mut self, at: Position, cause: &dyn Display, hint: &str) {
+    fn gap(&mut self, at: StreamPos, cause: &dyn Display, hint: &str) {
         self.gaps += 1;
-        let Position { packet, byte } = at;
+        let StreamPos { packet, byte } = at;
         // Nobody may be reading.
         let _ = writeln!(
             io::stderr(),
@@ -118,8 +145,8 @@ impl<W: Write> Printer<W> {
         }
     }
 
-    fn json(&mut self, at: Position, detail: Detail) {
-        let Position { packet, byte } = at;
+    fn json(&mut self, at: StreamPos, detail: Detail) {
+        let StreamPos { packet, byte } = at;
         let written = serde_json::to_writer(&mut self.out, &Line { packet, byte, detail })
             .map_err(io::Error::from)
             .and_then(|()| writeln!(self.out));
@@ -150,12 +177,11 @@ impl Detail {
     fn of(event: &Event, xlen: Xlen) -> Self {
         let hex = |value| address(value, xlen);
         match *event {
-            Event::Retired(pc) => Self::Retired { iaddr: hex(pc) },
             Event::Trap { cause, interrupt, tval, epc } => {
                 Self::Trap { ecause: cause, interrupt, tval: tval.map(hex), epc: epc.map(hex) }
             }
             Event::Context { privilege, context, time } => {
-                Self::Context { privilege: privilege.0, context, time }
+                Self::Context { privilege, context, time }
             }
             Event::Off(status) => Self::Off { qual_status: status.name() },
             Event::Gap(fault) => Self::Gap { cause: fault.to_string() },
@@ -166,9 +192,9 @@ impl Detail {
 /// What to try.
 fn fault_hint(fault: &Fault) -> &'static str {
     match fault {
-        Fault::Malformed(Malformed::Extension | Malformed::Subformat(_)) => {
-            "another f0s_width_p, or a capture from its start"
-        }
+        Fault::Malformed(
+            ParseError::NoExtension | ParseError::AmbiguousExtension | ParseError::Subformat(_),
+        ) => "another f0s_width_p, or a capture from its start",
         Fault::Malformed(_) => "other --params, another unit or --framing",
         Fault::NotSynchronised => "a capture from its start; the rest is decoded from here on",
         Fault::NoCode(_) => "--elf PROG or --image FILE@ADDR with the code at that address",
@@ -183,23 +209,41 @@ fn fault_hint(fault: &Fault) -> &'static str {
 mod tests {
     use super::*;
     use hartrace_etrace::QualStatus;
-    use hartrace_ingress::Privilege;
+
+    /// One instruction, at 0x80000000.
+    fn retire<W: Write>(printer: &mut Printer<W>, at: StreamPos) {
+        let mut image = hartrace_decoder::Image::new(hartrace_isa::Isa::new(Xlen::Rv32));
+        image.add(0x8000_0000, &[0x13, 0, 0, 0]);
+        let mut tracer = Tracer::new(Config::default(), &image).unwrap();
+        let start = hartrace_etrace::Start { address: 0x4000_0000, ..Default::default() };
+        struct Runs<'a, W>(&'a mut Printer<W>);
+        impl<W: Write> Sink for Runs<'_, W> {
+            fn run(&mut self, at: StreamPos, run: Run<'_>) {
+                self.0.run(at, run);
+            }
+        }
+        tracer.feed(at, &Payload::Start(start), &mut Runs(printer));
+        tracer.finish(&mut Runs(printer));
+    }
 
     fn printed(emit: Emit, xlen: Xlen, events: &[Event]) -> (String, u64) {
         let mut printer =
             Printer { out: Vec::new(), emit, xlen, file: "t".into(), gaps: 0, failed: Ok(()) };
-        for event in events {
-            printer.event(Position { packet: 2, byte: 9 }, *event);
+        let at = StreamPos { packet: 2, byte: 9 };
+        for (index, event) in events.iter().enumerate() {
+            printer.event(at, *event);
+            if index == 0 {
+                retire(&mut printer, at);
+            }
         }
         (String::from_utf8(printer.out).unwrap(), printer.gaps)
     }
 
     const EVENTS: &[Event] = &[
-        Event::Context { privilege: Privilege::M, context: 5, time: 0 },
-        Event::Retired(0x8000_0000),
+        Event::Context { privilege: 3, context: 5, time: 0 },
         Event::Trap { cause: 2, interrupt: false, tval: Some(1), epc: None },
         Event::Off(QualStatus::EndedRep),
-        Event::Gap(Fault::Malformed(Malformed::BranchFmt)),
+        Event::Gap(Fault::Malformed(ParseError::BranchFmt(1))),
     ];
 
     #[test]

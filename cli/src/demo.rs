@@ -2,12 +2,12 @@
 //! spot, in every mode, with nothing else needed.
 
 use crate::failure::{Failure, Status};
+use hartrace_decoder::{Config, Image, Run, Sink, StreamPos, Tracer};
 use hartrace_encap::{EncapParams, FrameHeader, Framing, Item, MAX_FRAME};
-use hartrace_etrace::{Ioptions, Params, Unit};
-use hartrace_golden::decoder::{Event, Position};
+use hartrace_etrace::{Ioptions, Params, Payload, Unit};
+use hartrace_golden::Encoder;
 use hartrace_golden::encoder::{Encoded, EncoderConfig, Resync};
-use hartrace_golden::isa::{Isa, Xlen};
-use hartrace_golden::{Decoder, DecoderConfig, Encoder, Image};
+use hartrace_isa::{Isa, Xlen};
 use hartrace_walk::{Shape, Walk, generate};
 use std::io::{self, Write};
 
@@ -171,22 +171,29 @@ fn decode(walk: &Walk, framing: &Framing, stream: &[u8]) -> Result<Vec<u64>, Fai
         image.add(*address, bytes);
     }
     let vectored = u64::from(walk.program.vectored);
-    let tvec = walk.program.tvec.iter().map(|(level, base)| (*level, base | vectored)).collect();
-    let config =
-        DecoderConfig { params: PARAMS, unit: Unit::Hartrace, tvec, ..DecoderConfig::default() };
-    let mut decoder = Decoder::new(config, &image).map_err(Failure::usage)?;
-    let mut pcs = Vec::new();
-    let mut sink = |_: Position, event: Event| {
-        if let Event::Retired(pc) = event {
-            pcs.push(pc);
-        }
-    };
+    let tvec = walk.program.tvec.iter().map(|(level, base)| (level.0, base | vectored)).collect();
+    let unit = Unit::Hartrace;
+    let layout = PARAMS.layout(unit).map_err(Failure::usage)?;
+    let config = Config { params: PARAMS, unit, tvec, ..Config::default() };
+    let mut tracer = Tracer::new(config, &image).map_err(Failure::usage)?;
+    let mut addresses = Addresses(Vec::new());
     for (packet, item) in framing.frames(stream).enumerate() {
         if let Ok((byte, Item::Frame(frame))) = item {
-            let at = Position { packet: packet as u64, byte };
-            decoder.feed(at, &crate::capture::bits(&frame), &mut sink);
+            let at = StreamPos { packet: packet as u64, byte };
+            match Payload::parse(&layout, tracer.options(), &mut frame.payload()) {
+                Ok(payload) => tracer.feed(at, &payload, &mut addresses),
+                Err(error) => tracer.damage(at, error.into(), &mut addresses),
+            }
         }
     }
-    decoder.finish(&mut sink);
-    Ok(pcs)
+    tracer.finish(&mut addresses);
+    Ok(addresses.0)
+}
+
+struct Addresses(Vec<u64>);
+
+impl Sink for Addresses {
+    fn run(&mut self, _: StreamPos, run: Run<'_>) {
+        run.addresses(|pc| self.0.push(pc));
+    }
 }

@@ -7,7 +7,7 @@ use crate::files;
 use crate::listing::Listed;
 use crate::params::Setup;
 use anstyle::{AnsiColor, Style};
-use hartrace_golden::isa::Xlen;
+use hartrace_isa::Xlen;
 use serde::Serialize;
 use similar::{Algorithm, DiffOp, DiffTag, capture_diff_slices_deadline, group_diff_ops};
 use std::collections::HashMap;

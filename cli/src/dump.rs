@@ -6,7 +6,7 @@ use crate::failure::{Failure, Status};
 use crate::files;
 use crate::listing::Listed;
 use crate::params::Setup;
-use hartrace_golden::isa::Xlen;
+use hartrace_isa::Xlen;
 use std::io::Write;
 
 /// Runs the command.

@@ -7,8 +7,8 @@ use elf::ElfBytes;
 use elf::abi::{EM_RISCV, PT_LOAD};
 use elf::endian::LittleEndian;
 use elf::file::Class;
-use hartrace_golden::Image;
-use hartrace_golden::isa::{Isa, Xlen};
+use hartrace_decoder::Image;
+use hartrace_isa::{Isa, Xlen};
 
 /// Loads programs, then bare code; what comes later wins where they overlap.
 pub(crate) fn load(elf: &[Placed], bare: &[Placed], xlen: Xlen) -> Result<Image, Failure> {

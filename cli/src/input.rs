@@ -1,8 +1,8 @@
 //! Encoder input: rows of a CSV file, as a stream.
 
 use crate::failure::Failure;
-use hartrace_golden::isa::Xlen;
 use hartrace_ingress::{Block, CType, Cycle, Flavour, IType, ITypeWidth, Privilege, Retired};
+use hartrace_isa::Xlen;
 use std::collections::VecDeque;
 use std::io::Read;
 

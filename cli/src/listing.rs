@@ -8,7 +8,7 @@
 use crate::capture::{Packet, Reader, Unread};
 use hartrace_etrace::{FieldName, Layout, Mode, Payload, Shown};
 use hartrace_golden::encoder::Reason;
-use hartrace_golden::isa::Xlen;
+use hartrace_isa::Xlen;
 use serde::{Serialize, Serializer};
 use std::fmt::Write as _;
 

@@ -10,9 +10,9 @@ use crate::framing::Transport;
 use draft::{Draft, ResyncMode};
 use hartrace_etrace::{Ioptions, Layout, Params, Unit};
 use hartrace_golden::encoder::Resync;
-use hartrace_golden::isa::Xlen;
 use hartrace_golden::{Compat, EncoderConfig};
 use hartrace_ingress::ITypeWidth;
+use hartrace_isa::Xlen;
 
 /// What command line and parameter file together say about a stream.
 #[derive(Clone, Debug)]

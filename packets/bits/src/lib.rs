@@ -42,7 +42,7 @@ extern crate std;
 mod reader;
 mod writer;
 
-pub use reader::{BitReader, Incomplete, Tail};
+pub use reader::{BitReader, Incomplete, Tail, Window};
 pub use writer::{BitWriter, WriteError};
 
 use core::fmt;
@@ -149,6 +149,19 @@ mod tests {
             let mut reader = BitReader::with_bit_len(&bytes, (width - cut) as usize, Tail::End);
             prop_assert_eq!(reader.read(width), Err(Incomplete { missing: cut }));
             prop_assert_eq!(reader.position(), BitPos(0));
+        }
+
+        #[test]
+        fn windows_equal_reads(bytes in prop::collection::vec(any::<u8>(), 1..=32), skip in 0usize..32, at in 0u32..255, width in 0u32..=64) {
+            let skip = skip.min(bytes.len() - 1);
+            let mut reader = BitReader::new(&bytes, Tail::Sign);
+            reader.skip(8 * skip as u32);
+            let window = reader.window().unwrap();
+            let mut same = BitReader::new(&bytes[skip..], Tail::Sign);
+            for _ in 0..at {
+                same.read(1).unwrap();
+            }
+            prop_assert_eq!(window.get(at, width), same.read(width).unwrap());
         }
 
         #[test]

@@ -70,6 +70,35 @@ impl<'a> BitReader<'a> {
         self.tail
     }
 
+    /// The rest of a sign-extended payload as a whole: several fields without a check for each.
+    ///
+    /// `None` unless the tail is [`Tail::Sign`] and the rest is 1 to 32 whole bytes from a byte
+    /// boundary. Does not move the reader; see [`BitReader::skip`].
+    #[inline]
+    pub fn window(&self) -> Option<Window> {
+        let whole = self.pos & 7 == 0 && self.len & 7 == 0;
+        let bytes = self.bytes.get(usize::try_from(self.pos >> 3).ok()?..)?;
+        let bytes = bytes.get(..usize::try_from(self.remaining() >> 3).ok()?)?;
+        let last = *bytes.last()?;
+        if !whole || self.tail != Tail::Sign || bytes.len() > 32 {
+            return None;
+        }
+        let fill = if last & 0x80 != 0 { 0xff } else { 0 };
+        let mut all = [fill; 40];
+        all.get_mut(..bytes.len())?.copy_from_slice(bytes);
+        let mut words = [0; 5];
+        for (word, chunk) in words.iter_mut().zip(all.as_chunks::<8>().0) {
+            *word = u64::from_le_bytes(*chunk);
+        }
+        Some(Window { words })
+    }
+
+    /// Goes on `bits` bits further, as reading them would.
+    #[inline]
+    pub fn skip(&mut self, bits: u32) {
+        self.pos = self.pos.saturating_add(bits.into());
+    }
+
     /// Reads one bit.
     pub fn read_bool(&mut self) -> Result<bool, Incomplete> {
         Ok(self.read(1)? != 0)
@@ -127,5 +156,26 @@ impl<'a> BitReader<'a> {
             window
         });
         (u128::from_le_bytes(window).wrapping_shr(shift)) as u64
+    }
+}
+
+/// A sign-extended payload of up to 32 bytes, for random access.
+#[derive(Copy, Clone, Debug)]
+pub struct Window {
+    /// 256 bits and 64 more copies of the sign.
+    words: [u64; 5],
+}
+
+impl Window {
+    /// The `width` bits from bit `at` on; 64 bits at most, and `at` below 256. Bits past the end
+    /// are copies of the last one.
+    #[inline]
+    pub fn get(&self, at: u32, width: u32) -> u64 {
+        let index = (at >> 6) as usize;
+        let shift = at & 63;
+        let low = self.words.get(index).copied().unwrap_or(0);
+        let high = self.words.get(index.wrapping_add(1)).copied().unwrap_or(0);
+        let pair = u128::from(low) | u128::from(high) << 64;
+        (pair.wrapping_shr(shift) as u64) & mask(width)
     }
 }

@@ -1,5 +1,6 @@
 //! Parse and emit, driven by the field table.
 
+use crate::fast;
 use crate::{
     AddressReport, Branch, BranchCount, BranchFmt, BranchMap, Context, DataSupport, EmitError,
     Field, FieldName, Format, Ioptions, JumpTarget, Layout, ParseError, Payload, Presence,
@@ -61,6 +62,19 @@ impl Payload {
     ///
     /// On error the reader is where it was.
     pub fn parse(
+        layout: &Layout,
+        options: Ioptions,
+        bits: &mut BitReader<'_>,
+    ) -> Result<Self, ParseError> {
+        if let Some(payload) = fast::parse(layout, bits) {
+            return Ok(payload);
+        }
+        Self::parse_by_table(layout, options, bits)
+    }
+
+    /// As [`Payload::parse`], field by field from the table for every format: slower, and what
+    /// `parse` is checked against.
+    pub fn parse_by_table(
         layout: &Layout,
         options: Ioptions,
         bits: &mut BitReader<'_>,

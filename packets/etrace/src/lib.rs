@@ -48,6 +48,7 @@ mod codec;
 pub mod data;
 mod display;
 mod error;
+mod fast;
 mod field_names;
 mod layout;
 mod options;

@@ -266,7 +266,13 @@ proptest! {
         let mut bits = BitReader::with_bit_len(&bytes, cut, tail);
         let _ = bits.read(skip);
         let (position, remaining) = (bits.position(), bits.remaining());
-        match Payload::parse(&layout, options, &mut bits) {
+        // The fast way and the field table agree, also on where the payload ends.
+        let mut by_table = bits.clone();
+        let expected = Payload::parse_by_table(&layout, options, &mut by_table);
+        let parsed = Payload::parse(&layout, options, &mut bits);
+        prop_assert_eq!(parsed, expected);
+        prop_assert_eq!(bits.position(), by_table.position());
+        match parsed {
             Err(_) => {
                 prop_assert_eq!(bits.position(), position);
                 prop_assert_eq!(bits.remaining(), remaining);

@@ -1,0 +1,80 @@
+/// Branches that have been reported but not yet executed, oldest first.
+///
+/// Known outcomes come first: a branch that is only counted is latched as soon as the walk stops at
+/// it, before more can be reported.
+#[derive(Copy, Clone, Debug, Default)]
+pub(crate) struct Outcomes {
+    /// Known outcomes, oldest in bit 0; 0 = taken.
+    known: u64,
+    known_count: u32,
+    /// Then this many that go as predicted.
+    predicted: u64,
+    /// Then one that does not.
+    mispredicted: bool,
+}
+
+impl Outcomes {
+    #[inline]
+    pub(crate) fn count(&self) -> u64 {
+        u64::from(self.known_count)
+            .saturating_add(self.predicted)
+            .saturating_add(self.mispredicted.into())
+    }
+
+    #[inline]
+    pub(crate) fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Appends `count` outcomes, 32 at most. At most one is pending when a payload arrives, so that
+    /// they fit.
+    #[inline]
+    pub(crate) fn push_map(&mut self, count: u8, map: u32) {
+        self.known |= u64::from(map).wrapping_shl(self.known_count);
+        self.known_count = self.known_count.saturating_add(count.into());
+    }
+
+    #[inline]
+    pub(crate) fn push(&mut self, taken: bool) {
+        self.push_map(1, u32::from(!taken));
+    }
+
+    pub(crate) fn push_predicted(&mut self, count: u64, then_mispredicted: bool) {
+        self.predicted = count;
+        self.mispredicted = then_mispredicted;
+    }
+
+    /// Whether the next branch is taken.
+    #[inline]
+    pub(crate) fn take(&mut self, predict: impl FnOnce() -> bool) -> Option<bool> {
+        if self.known_count > 0 {
+            let taken = self.known & 1 == 0;
+            self.known >>= 1;
+            self.known_count = self.known_count.wrapping_sub(1);
+            Some(taken)
+        } else if self.predicted > 0 {
+            self.predicted = self.predicted.wrapping_sub(1);
+            Some(predict())
+        } else if self.mispredicted {
+            self.mispredicted = false;
+            Some(!predict())
+        } else {
+            None
+        }
+    }
+
+    /// Turns a counted branch that is left over into a known one.
+    pub(crate) fn latch(&mut self, predict: impl FnOnce() -> bool) {
+        if self.known_count == 0
+            && self.count() > 0
+            && let Some(taken) = self.take(predict)
+        {
+            self.push(taken);
+        }
+    }
+
+    /// Whether the next branch is taken, if that is known.
+    pub(crate) fn peek(&self) -> Option<bool> {
+        (self.known_count > 0).then_some(self.known & 1 == 0)
+    }
+}

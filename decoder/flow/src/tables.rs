@@ -1,0 +1,166 @@
+//! The tables that the decoder keeps in step with the encoder.
+
+use hartrace_etrace::Params;
+
+/// Two-bit branch predictor (Spec: E-Trace 2.0, 3.2.6): bit 1 = prediction, bit 0 = last outcome.
+#[derive(Clone, Debug)]
+pub(crate) struct Predictor {
+    states: Vec<u8>,
+    shift: u32,
+    /// Something was stored since the last reset.
+    dirty: bool,
+}
+
+/// The state after `state` and an outcome, at `2 * state + taken`.
+const NEXT: [u8; 8] = [0b00, 0b01, 0b00, 0b11, 0b00, 0b11, 0b10, 0b11];
+const INITIAL: u8 = 0b01;
+
+impl Predictor {
+    pub(crate) fn new(params: &Params) -> Self {
+        let entries = entries(params.bpred_size_p);
+        Self { states: vec![INITIAL; entries], shift: shift(params), dirty: false }
+    }
+
+    pub(crate) fn reset(&mut self) {
+        if self.dirty {
+            self.states.fill(INITIAL);
+            self.dirty = false;
+        }
+    }
+
+    #[inline]
+    fn index(&self, address: u64) -> usize {
+        (address.wrapping_shr(self.shift) as usize) & self.states.len().wrapping_sub(1)
+    }
+
+    #[inline]
+    pub(crate) fn predict(&self, address: u64) -> bool {
+        self.states.get(self.index(address)).is_some_and(|state| state & 2 != 0)
+    }
+
+    #[inline]
+    pub(crate) fn update(&mut self, address: u64, taken: bool) {
+        let index = self.index(address);
+        if let Some(state) = self.states.get_mut(index) {
+            let next = usize::from(*state & 3).wrapping_mul(2) | usize::from(taken);
+            *state = NEXT.get(next).copied().unwrap_or(INITIAL);
+            self.dirty = true;
+        }
+    }
+}
+
+/// Jump target cache (Spec: E-Trace 2.0, 3.2.7).
+#[derive(Clone, Debug)]
+pub(crate) struct TargetCache {
+    targets: Vec<Option<u64>>,
+    shift: u32,
+    dirty: bool,
+}
+
+impl TargetCache {
+    pub(crate) fn new(params: &Params) -> Self {
+        let entries = entries(params.cache_size_p);
+        Self { targets: vec![None; entries], shift: shift(params), dirty: false }
+    }
+
+    pub(crate) fn reset(&mut self) {
+        if self.dirty {
+            self.targets.fill(None);
+            self.dirty = false;
+        }
+    }
+
+    #[inline]
+    pub(crate) fn store(&mut self, target: u64) {
+        let index = (target.wrapping_shr(self.shift) as usize) & self.targets.len().wrapping_sub(1);
+        if let Some(entry) = self.targets.get_mut(index) {
+            *entry = Some(target);
+            self.dirty = true;
+        }
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, index: u32) -> Option<u64> {
+        self.targets.get(index as usize).copied().flatten()
+    }
+}
+
+/// Return addresses (Spec: E-Trace 2.0, 3.2.5), a ring: a full stack drops its oldest entry.
+#[derive(Clone, Debug)]
+pub(crate) struct Returns {
+    ring: Vec<u64>,
+    top: usize,
+    depth: usize,
+}
+
+impl Returns {
+    /// A stack of `2^n` entries, or for a call counter of `2^n - 1` (`2^n` if `wide_counter`).
+    pub(crate) fn new(params: &Params, wide_counter: bool) -> Self {
+        let capacity = if params.return_stack_size_p > 0 {
+            entries(params.return_stack_size_p)
+        } else {
+            let counter = entries(params.call_counter_size_p);
+            counter.saturating_sub(usize::from(!wide_counter))
+        };
+        Self { ring: vec![0; capacity], top: 0, depth: 0 }
+    }
+
+    #[inline]
+    pub(crate) fn reset(&mut self) {
+        self.depth = 0;
+    }
+
+    #[inline]
+    pub(crate) fn depth(&self) -> u32 {
+        self.depth as u32
+    }
+
+    #[inline]
+    pub(crate) fn push(&mut self, address: u64) {
+        let capacity = self.ring.len();
+        self.top = self.top.wrapping_add(1);
+        if self.top >= capacity {
+            self.top = 0;
+        }
+        if let Some(slot) = self.ring.get_mut(self.top) {
+            *slot = address;
+            self.depth = self.depth.saturating_add(1).min(capacity);
+        }
+    }
+
+    #[inline]
+    pub(crate) fn top(&self) -> Option<u64> {
+        if self.depth == 0 {
+            return None;
+        }
+        self.ring.get(self.top).copied()
+    }
+
+    #[inline]
+    pub(crate) fn pop(&mut self) -> Option<u64> {
+        let address = self.top()?;
+        self.depth = self.depth.saturating_sub(1);
+        self.top = self.top.checked_sub(1).unwrap_or(self.ring.len().saturating_sub(1));
+        Some(address)
+    }
+
+    /// Entry `below` the top.
+    fn entry(&self, below: usize) -> Option<u64> {
+        let capacity = self.ring.len();
+        let index = self.top.wrapping_add(capacity).wrapping_sub(below);
+        self.ring.get(index.checked_rem(capacity)?).copied()
+    }
+
+    /// Equal in what a walk can see: the entries, wherever they are in the ring.
+    pub(crate) fn same(&self, other: &Self) -> bool {
+        self.depth == other.depth && (0..self.depth).all(|i| self.entry(i) == other.entry(i))
+    }
+}
+
+fn entries(size: u8) -> usize {
+    if size == 0 { 0 } else { 1usize.checked_shl(size.into()).unwrap_or(0) }
+}
+
+fn shift(params: &Params) -> u32 {
+    params.iaddress_lsb_p.max(1).into()
+}

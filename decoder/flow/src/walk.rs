@@ -1,0 +1,249 @@
+//! Follows the program from one reported point to the next, block by block.
+//!
+//! Spec: E-Trace 2.0, chapter 11 "Decoder".
+
+use crate::blocks::{BlockId, Blocks, Exit, Span};
+use crate::tables::Returns;
+use crate::tracer::Tracer;
+use crate::{Fault, Run, Sink, StreamPos};
+use hartrace_isa::Link;
+
+/// What ends a walk.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Goal {
+    /// An address reported in format 0, 1 or 2.
+    Address {
+        address: u64,
+        notify: bool,
+        /// It is the target of a discontinuity for certain.
+        target: bool,
+        irdepth: Option<u32>,
+    },
+    /// The last branch of a payload without address.
+    LastBranch,
+    /// An address in format 3.0.
+    Sync { address: u64, privilege: u8 },
+}
+
+/// How a walk ended.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Arrival {
+    /// At the target of a discontinuity.
+    Target,
+    /// By running into it.
+    Passing,
+    /// By running into an address that may still turn out to be a later visit.
+    Undecided,
+}
+
+impl Tracer<'_> {
+    /// Walks from `self.pc` to `goal`, reporting every instruction but the last.
+    pub(crate) fn follow<S: Sink>(
+        &mut self,
+        at: StreamPos,
+        goal: Goal,
+        sink: &mut S,
+    ) -> Result<Arrival, Fault> {
+        let (address, irdepth) = match goal {
+            Goal::Address { address, irdepth, .. } => (Some(address), irdepth),
+            Goal::Sync { address, .. } => (Some(address), None),
+            Goal::LastBranch => (None, None),
+        };
+        let limit = match address {
+            Some(address) => u64::from(self.blocks.insn(address)?.is_branch()),
+            None => 1,
+        };
+        let mut id = self.block;
+        let block = self.blocks.get(id).ok_or(Fault::NoCode(self.pc))?;
+        let mut rest = self.blocks.after(block, self.pc).ok_or(Fault::NoCode(self.pc))?;
+        let mut progress = Progress::default();
+        let mut budget = self.config.max_blocks;
+        loop {
+            let block = self.blocks.get(id).ok_or(Fault::NoCode(rest.start))?;
+            let (last, end, exit) = (block.last, block.end, block.exit);
+            if self.outcomes.count() == limit
+                && let Some(arrival) = self.arrive(at, goal, id, rest, sink)
+            {
+                return Ok(arrival);
+            }
+            emit(&self.blocks, at, rest, sink);
+            self.pc = last;
+            self.block = id;
+            if budget == 0 {
+                return Err(Fault::TooLong(last));
+            }
+            budget = budget.wrapping_sub(1);
+
+            let next = match exit {
+                Exit::Branch { taken: target } => {
+                    let prediction = &self.predictor;
+                    let taken = self.outcomes.take(|| prediction.predict(last));
+                    let taken = taken.ok_or(Fault::NoOutcome(last))?;
+                    if self.options.branch_prediction {
+                        self.predictor.update(last, taken);
+                    }
+                    progress.branch();
+                    if taken {
+                        self.blocks.taken(id, target)?
+                    } else {
+                        self.blocks.fall(id, end)?
+                    }
+                }
+                Exit::Jump { target, call } => {
+                    if call && self.options.implicit_return {
+                        self.returns.push(end);
+                    }
+                    progress.check(id, &self.returns, last)?;
+                    self.blocks.taken(id, target)?
+                }
+                Exit::Next => {
+                    progress.check(id, &self.returns, last)?;
+                    self.blocks.fall(id, end)?
+                }
+                Exit::Indirect { link, sequential } => {
+                    let sequential = sequential.filter(|_| self.sijump);
+                    let inferred = self.infer(link, sequential, irdepth, limit);
+                    if link == Some(Link::Call) && self.options.implicit_return {
+                        self.returns.push(end);
+                    }
+                    match inferred {
+                        Some(target) => {
+                            progress.check(id, &self.returns, last)?;
+                            self.blocks.at(target)?
+                        }
+                        None => {
+                            let target = address.ok_or(Fault::UnexpectedJump(last))?;
+                            return self.hit(target, limit);
+                        }
+                    }
+                }
+            };
+            id = next;
+            let block = self.blocks.get(id).ok_or(Fault::NoCode(end))?;
+            rest = Blocks::span(block);
+        }
+    }
+
+    /// A reported jump.
+    fn hit(&mut self, target: u64, limit: u64) -> Result<Arrival, Fault> {
+        let count = self.outcomes.count();
+        // A branch at the target has its outcome reported with it, and nothing else is left.
+        if count > limit {
+            return Err(Fault::BranchesLeft(count.wrapping_sub(limit)));
+        }
+        if count < limit {
+            return Err(Fault::NoOutcome(target));
+        }
+        self.pc = target;
+        self.block = self.blocks.at(target)?;
+        Ok(Arrival::Target)
+    }
+
+    /// The target of a jump that the trace does not report.
+    #[inline]
+    fn infer(
+        &mut self,
+        link: Option<Link>,
+        sequential: Option<u64>,
+        irdepth: Option<u32>,
+        limit: u64,
+    ) -> Option<u64> {
+        if link != Some(Link::Return) || !self.options.implicit_return {
+            return sequential;
+        }
+        let depth = self.returns.depth();
+        let predicted = self.returns.pop();
+        if sequential.is_some() {
+            return sequential;
+        }
+        // 7.6.3: the return at the reported depth is the one that was mispredicted, once all
+        // branches before it have been seen.
+        let failed = irdepth == Some(depth) && self.outcomes.count() == limit;
+        predicted.filter(|_| !failed)
+    }
+
+    /// Whether the walk ends in `rest` of block `id`, not having jumped: then reports what comes
+    /// before.
+    fn arrive<S: Sink>(
+        &mut self,
+        at: StreamPos,
+        goal: Goal,
+        id: BlockId,
+        rest: Span,
+        sink: &mut S,
+    ) -> Option<Arrival> {
+        let block = self.blocks.get(id)?;
+        let (address, arrival) = match goal {
+            Goal::LastBranch => match block.exit {
+                // The branch itself, if it has not retired yet.
+                Exit::Branch { .. } if rest.insns > 0 => (block.last, Arrival::Passing),
+                _ => return None,
+            },
+            Goal::Address { irdepth: Some(depth), .. } if depth != self.returns.depth() => {
+                return None;
+            }
+            Goal::Address { target: true, .. } => return None,
+            Goal::Address { address, notify: true, .. } => (address, Arrival::Passing),
+            Goal::Address { address, .. } => (address, Arrival::Undecided),
+            // E17: a privilege change needs a trap return, and that is a jump.
+            Goal::Sync { privilege, .. } if privilege != self.privilege => return None,
+            Goal::Sync { address, .. } => (address, Arrival::Passing),
+        };
+        // Cheap and nearly always enough; runs that wrap around have their start above their end.
+        if rest.start <= rest.end && !(rest.start..rest.end).contains(&address) {
+            return None;
+        }
+        let before = self.blocks.until(rest, address)?;
+        emit(&self.blocks, at, before, sink);
+        self.pc = address;
+        self.block = id;
+        Some(arrival)
+    }
+}
+
+/// Reports instructions, if there are any.
+#[inline]
+fn emit<S: Sink>(blocks: &Blocks<'_>, at: StreamPos, span: Span, sink: &mut S) {
+    if span.insns > 0 {
+        let Span { start, end, insns, sizes } = span;
+        sink.run(at, Run { start, end, insns, sizes: blocks.sizes(), first: sizes });
+    }
+}
+
+/// Notices that a walk can never end.
+///
+/// As long as no branch is executed, the path is a function of the block and the return stack: if
+/// both repeat, they repeat for ever. Brent's algorithm finds that without remembering the path.
+#[derive(Debug, Default)]
+struct Progress {
+    mark: Option<(BlockId, Returns)>,
+    distance: u64,
+    power: u64,
+}
+
+impl Progress {
+    #[inline]
+    fn branch(&mut self) {
+        self.distance = 0;
+        self.power = 0;
+        self.mark = None;
+    }
+
+    #[inline]
+    fn check(&mut self, id: BlockId, returns: &Returns, at: u64) -> Result<(), Fault> {
+        self.distance = self.distance.wrapping_add(1);
+        if let Some((mark, stack)) = &self.mark
+            && *mark == id
+            && stack.same(returns)
+        {
+            return Err(Fault::NoProgress(at));
+        }
+        // Few walks get this far: most meet a branch within some blocks.
+        if self.distance > self.power.max(32) {
+            self.mark = Some((id, returns.clone()));
+            self.power = self.power.max(32).saturating_mul(2);
+            self.distance = 0;
+        }
+        Ok(())
+    }
+}
