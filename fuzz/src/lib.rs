@@ -5,7 +5,9 @@
 
 pub mod code;
 pub mod data;
+pub mod golden;
 pub mod payload;
+pub mod stream;
 
 use arbitrary::{Result, Unstructured};
 use hartrace_bits::Tail;

@@ -113,7 +113,9 @@ impl<'a> Tracer<'a> {
     pub fn new(config: Config, image: &'a Image) -> Result<Self, ParamsError> {
         config.params.layout(config.unit)?;
         let params = &config.params;
-        let mask = mask(params.iaddress_width_p.into());
+        // Addresses are as wide as the encoder's, and no wider than the hart's.
+        let width = u32::from(params.iaddress_width_p).min(image.isa().xlen.bits());
+        let mask = mask(width);
         let mut tracer = Self {
             blocks: Blocks::new(image, mask, config.block_cap),
             image,
@@ -174,6 +176,7 @@ impl<'a> Tracer<'a> {
             && *report == AddressReport::new(report.address)
             && self.absolute(report.address) == self.pc
         {
+            self.finish(sink);
             self.closing = Some((at, *payload));
             return;
         }

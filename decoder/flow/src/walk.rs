@@ -79,9 +79,7 @@ impl Tracer<'_> {
                     let prediction = &self.predictor;
                     let taken = self.outcomes.take(|| prediction.predict(last));
                     let taken = taken.ok_or(Fault::NoOutcome(last))?;
-                    if self.options.branch_prediction {
-                        self.predictor.update(last, taken);
-                    }
+                    self.predictor.update(last, taken);
                     progress.branch();
                     if taken {
                         self.blocks.taken(id, target)?
@@ -175,8 +173,7 @@ impl Tracer<'_> {
         let block = self.blocks.get(id)?;
         let (address, arrival) = match goal {
             Goal::LastBranch => match block.exit {
-                // The branch itself, if it has not retired yet.
-                Exit::Branch { .. } if rest.insns > 0 => (block.last, Arrival::Passing),
+                Exit::Branch { .. } => (block.last, Arrival::Passing),
                 _ => return None,
             },
             Goal::Address { irdepth: Some(depth), .. } if depth != self.returns.depth() => {
@@ -189,8 +186,8 @@ impl Tracer<'_> {
             Goal::Sync { privilege, .. } if privilege != self.privilege => return None,
             Goal::Sync { address, .. } => (address, Arrival::Passing),
         };
-        // Cheap and nearly always enough; runs that wrap around have their start above their end.
-        if rest.start <= rest.end && !(rest.start..rest.end).contains(&address) {
+        // Cheap, and nearly always enough. The last address and not the end, which may wrap.
+        if rest.insns == 0 || !(rest.start..=block.last).contains(&address) {
             return None;
         }
         let before = self.blocks.until(rest, address)?;

@@ -137,6 +137,7 @@ impl<'a> Decoder<'a> {
             && *report == AddressReport::new(report.address)
             && self.absolute(report.address) == self.pc
         {
+            self.flush(out);
             self.closing = Some((at, payload));
             return;
         }
@@ -196,8 +197,10 @@ impl<'a> Decoder<'a> {
         self.last = None;
     }
 
+    /// Addresses are as wide as the encoder's, and no wider than the hart's.
     fn wrap(&self, address: u64) -> u64 {
-        let width = self.config.params.iaddress_width_p;
+        let width = u32::from(self.config.params.iaddress_width_p);
+        let width = width.min(self.image.isa().xlen.bits());
         if width < 64 { address & ((1 << width) - 1) } else { address }
     }
 

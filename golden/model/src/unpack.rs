@@ -85,7 +85,7 @@ impl Unpacker<'_> {
             return Ok(self.take(self.params.address_bits()));
         }
         let rest = self.bits.len().checked_sub(self.pos + after + 1).ok_or(Malformed::Short)?;
-        let width = 8 * (rest as u32 / 8) + 1;
+        let width = 8 * (rest as u32 / 8).min(8) + 1;
         let value = self.take(width);
         let negative = signed && width < 64 && value >> (width - 1) == 1;
         Ok(if negative { value | u64::MAX << width } else { value })
