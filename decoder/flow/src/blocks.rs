@@ -6,7 +6,8 @@ use hartrace_isa::{Insn, Kind, Link};
 /// Number of a block.
 pub(crate) type BlockId = u32;
 
-const NONE: BlockId = u32::MAX;
+/// No block.
+pub(crate) const NONE: BlockId = u32::MAX;
 
 /// Longest block, in instructions.
 const MAX_INSNS: u32 = 1 << 12;
@@ -37,9 +38,9 @@ pub(crate) struct Block {
     pub(crate) exit: Exit,
     /// Where its instruction sizes are.
     sizes: usize,
-    /// Blocks that follow, once known: branch taken or jump, and fall-through.
-    taken: BlockId,
-    fall: BlockId,
+    /// Blocks that follow, [`NONE`] until known: branch taken or jump, and fall-through.
+    pub(crate) taken: BlockId,
+    pub(crate) fall: BlockId,
 }
 
 /// Which instructions of a run are 4 bytes long, and where it is.
@@ -127,34 +128,24 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    /// The block after `id` if its branch is taken, or where its jump leads.
-    #[inline]
-    pub(crate) fn taken(&mut self, id: BlockId, target: u64) -> Result<BlockId, Fault> {
-        match self.blocks.get(id as usize) {
-            Some(block) if block.taken != NONE => Ok(block.taken),
-            _ => {
-                let next = self.at(target)?;
-                if let Some(block) = self.blocks.get_mut(id as usize) {
-                    block.taken = next;
-                }
-                Ok(next)
-            }
+    /// Finds the block at `target` and remembers it as what follows `id` if it jumps there.
+    #[cold]
+    pub(crate) fn link_taken(&mut self, id: BlockId, target: u64) -> Result<BlockId, Fault> {
+        let next = self.at(target)?;
+        if let Some(block) = self.blocks.get_mut(id as usize) {
+            block.taken = next;
         }
+        Ok(next)
     }
 
-    /// The block after `id` if it does not jump.
-    #[inline]
-    pub(crate) fn fall(&mut self, id: BlockId, target: u64) -> Result<BlockId, Fault> {
-        match self.blocks.get(id as usize) {
-            Some(block) if block.fall != NONE => Ok(block.fall),
-            _ => {
-                let next = self.at(target)?;
-                if let Some(block) = self.blocks.get_mut(id as usize) {
-                    block.fall = next;
-                }
-                Ok(next)
-            }
+    /// Finds the block at `target` and remembers it as what follows `id` if it does not jump.
+    #[cold]
+    pub(crate) fn link_fall(&mut self, id: BlockId, target: u64) -> Result<BlockId, Fault> {
+        let next = self.at(target)?;
+        if let Some(block) = self.blocks.get_mut(id as usize) {
+            block.fall = next;
         }
+        Ok(next)
     }
 
     #[cold]

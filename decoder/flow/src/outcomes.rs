@@ -4,6 +4,8 @@
 /// it, before more can be reported.
 #[derive(Copy, Clone, Debug, Default)]
 pub(crate) struct Outcomes {
+    /// All of them.
+    count: u64,
     /// Known outcomes, oldest in bit 0; 0 = taken.
     known: u64,
     known_count: u32,
@@ -16,9 +18,7 @@ pub(crate) struct Outcomes {
 impl Outcomes {
     #[inline]
     pub(crate) fn count(&self) -> u64 {
-        u64::from(self.known_count)
-            .saturating_add(self.predicted)
-            .saturating_add(self.mispredicted.into())
+        self.count
     }
 
     #[inline]
@@ -32,6 +32,7 @@ impl Outcomes {
     pub(crate) fn push_map(&mut self, count: u8, map: u32) {
         self.known |= u64::from(map).wrapping_shl(self.known_count);
         self.known_count = self.known_count.saturating_add(count.into());
+        self.count = self.count.saturating_add(count.into());
     }
 
     #[inline]
@@ -42,11 +43,15 @@ impl Outcomes {
     pub(crate) fn push_predicted(&mut self, count: u64, then_mispredicted: bool) {
         self.predicted = count;
         self.mispredicted = then_mispredicted;
+        self.count = u64::from(self.known_count)
+            .saturating_add(count)
+            .saturating_add(then_mispredicted.into());
     }
 
     /// Whether the next branch is taken.
     #[inline]
     pub(crate) fn take(&mut self, predict: impl FnOnce() -> bool) -> Option<bool> {
+        self.count = self.count.checked_sub(1)?;
         if self.known_count > 0 {
             let taken = self.known & 1 == 0;
             self.known >>= 1;
@@ -55,11 +60,9 @@ impl Outcomes {
         } else if self.predicted > 0 {
             self.predicted = self.predicted.wrapping_sub(1);
             Some(predict())
-        } else if self.mispredicted {
+        } else {
             self.mispredicted = false;
             Some(!predict())
-        } else {
-            None
         }
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Spec: E-Trace 2.0, chapter 11 "Decoder".
 
-use crate::blocks::{BlockId, Blocks, Exit, Span};
+use crate::blocks::{BlockId, Blocks, Exit, NONE, Span};
 use crate::tables::Returns;
 use crate::tracer::Tracer;
 use crate::{Fault, Run, Sink, StreamPos};
@@ -61,6 +61,7 @@ impl Tracer<'_> {
         loop {
             let block = self.blocks.get(id).ok_or(Fault::NoCode(rest.start))?;
             let (last, end, exit) = (block.last, block.end, block.exit);
+            let (on_taken, on_fall) = (block.taken, block.fall);
             if self.outcomes.count() == limit
                 && let Some(arrival) = self.arrive(at, goal, id, rest, sink)
             {
@@ -81,10 +82,10 @@ impl Tracer<'_> {
                     let taken = taken.ok_or(Fault::NoOutcome(last))?;
                     self.predictor.update(last, taken);
                     progress.branch();
-                    if taken {
-                        self.blocks.taken(id, target)?
-                    } else {
-                        self.blocks.fall(id, end)?
+                    match if taken { on_taken } else { on_fall } {
+                        NONE if taken => self.blocks.link_taken(id, target)?,
+                        NONE => self.blocks.link_fall(id, end)?,
+                        next => next,
                     }
                 }
                 Exit::Jump { target, call } => {
@@ -92,11 +93,17 @@ impl Tracer<'_> {
                         self.returns.push(end);
                     }
                     progress.check(id, &self.returns, last)?;
-                    self.blocks.taken(id, target)?
+                    match on_taken {
+                        NONE => self.blocks.link_taken(id, target)?,
+                        next => next,
+                    }
                 }
                 Exit::Next => {
                     progress.check(id, &self.returns, last)?;
-                    self.blocks.fall(id, end)?
+                    match on_fall {
+                        NONE => self.blocks.link_fall(id, end)?,
+                        next => next,
+                    }
                 }
                 Exit::Indirect { link, sequential } => {
                     let sequential = sequential.filter(|_| self.sijump);
