@@ -20,7 +20,7 @@ Usage: ./test.sh [PART...]
 Runs the given parts in order, or all of them:
 
   fmt    formatting
-  lint   clippy without warnings; the packet crates need neither std nor alloc
+  lint   clippy without warnings; the packet crates and isa need neither std nor alloc
   unit   unit, property, scenario, vector, command-line and documentation tests
   rtl    the generated hardware
   cva6   the encoder in a CVA6
@@ -106,6 +106,7 @@ hartrace-bits.path = "$PWD/packets/bits"
 hartrace-encap.path = "$PWD/packets/encap"
 hartrace-etrace = { path = "$PWD/packets/etrace", features = ["serde"] }
 hartrace-ingress.path = "$PWD/packets/ingress"
+hartrace-isa.path = "$PWD/decoder/isa"
 
 [profile.dev]
 panic = "abort"
@@ -115,7 +116,8 @@ TOML
     cat >"$dir/src/lib.rs" <<'RUST'
 #![no_std]
 
-use {hartrace_bits as _, hartrace_encap as _, hartrace_etrace as _, hartrace_ingress as _};
+use {hartrace_bits as _, hartrace_encap as _, hartrace_etrace as _};
+use {hartrace_ingress as _, hartrace_isa as _};
 
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
@@ -123,7 +125,7 @@ fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
 }
 RUST
     cargo build --quiet --manifest-path "$dir/Cargo.toml"
-    echo "packets: neither std nor alloc is linked"
+    echo "packets and isa: neither std nor alloc is linked"
 }
 
 part_unit() {
