@@ -2,10 +2,11 @@
 //! and on hostile bytes.
 
 use hartrace_bits::{BitReader, Tail};
-use hartrace_decoder::{Config, Image, Run, Sink, StreamPos, Tracer};
+use hartrace_decoder::{Config, Image, Run, Sink, StreamPos, Tracer, parallel};
 use hartrace_etrace::{Layout, Payload};
 use hartrace_golden::decoder as golden;
 use hartrace_tests::case::{Case, Dice, bits};
+use std::num::NonZeroUsize;
 
 /// One event of either decoder, with the payload it belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -117,6 +118,29 @@ fn production_log(case: &Case, stream: &[Vec<u8>], block_cap: usize) -> Log {
     out.0
 }
 
+/// The same on several threads.
+fn parallel_log(case: &Case, stream: &[Vec<u8>], threads: usize) -> (Log, usize) {
+    let image = image(case);
+    let config = Config { max_blocks: 1 << 20, ..config(case) };
+    let layout = config.params.layout(config.unit).expect("cases are legal");
+    let mut options = hartrace_etrace::Ioptions::default();
+    let mut packets = Vec::new();
+    for (packet, payload) in stream.iter().enumerate() {
+        let mut bits = BitReader::new(payload, Tail::Sign);
+        let parsed = Payload::parse(&layout, options, &mut bits);
+        if let Ok(Payload::Support(support)) = &parsed {
+            options = support.ioptions;
+        }
+        let at = StreamPos { packet: packet as u64, byte: 0 };
+        packets.push((at, parsed.map_err(hartrace_decoder::Fault::from)));
+    }
+    let threads = NonZeroUsize::new(threads).expect("at least one");
+    let parts = parallel::decode(&config, &image, &packets, threads, Collect::default);
+    let parts = parts.expect("cases are legal");
+    let count = parts.len();
+    (parts.into_iter().flat_map(|part| part.0).collect(), count)
+}
+
 fn stream(case: &Case) -> Vec<Vec<u8>> {
     case.encode().into_iter().map(|encoded| encoded.bytes).collect()
 }
@@ -149,6 +173,7 @@ fn compare(name: &str, seed: u64, got: &Log, want: &Log) {
 
 #[test]
 fn equal_on_random_runs() {
+    let mut parts = 0;
     for seed in 0..3000 {
         let case = Case::new(seed);
         let stream = stream(&case);
@@ -156,7 +181,12 @@ fn equal_on_random_runs() {
         compare("clean", seed, &production_log(&case, &stream, usize::MAX), &want);
         // A tiny cap makes it forget its blocks at every synchronisation.
         compare("small cap", seed, &production_log(&case, &stream, 2), &want);
+        let (parallel, count) = parallel_log(&case, &stream, 3);
+        compare("threads", seed, &parallel, &want);
+        parts += count;
     }
+    println!("{parts} parts");
+    assert!(parts > 5000, "only {parts} parts: the streams are hardly ever split");
 }
 
 #[test]
@@ -189,8 +219,9 @@ fn equal_on_injured_streams() {
         }
         let want = without_last_steps(golden_log(&case, &stream));
         gaps += want.iter().filter(|(_, seen)| *seen == Seen::Gap).count();
-        let got = without_last_steps(production_log(&case, &stream, usize::MAX));
-        compare("injured", seed, &got, &want);
+        let got = production_log(&case, &stream, usize::MAX);
+        compare("injured, threads", seed, &parallel_log(&case, &stream, 3).0, &got);
+        compare("injured", seed, &without_last_steps(got), &want);
     }
     assert!(gaps > 1000, "only {gaps} gaps: the test has lost its teeth");
 }

@@ -26,6 +26,7 @@ mod blocks;
 mod event;
 mod image;
 mod outcomes;
+pub mod parallel;
 mod tables;
 mod tracer;
 mod walk;

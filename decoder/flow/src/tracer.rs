@@ -56,6 +56,19 @@ impl Default for Config {
     }
 }
 
+impl Config {
+    /// The bits of an address that count: as wide as the encoder's, and no wider than the hart's.
+    fn mask(&self, image: &Image) -> u64 {
+        mask(u32::from(self.params.iaddress_width_p).min(image.isa().xlen.bits()))
+    }
+
+    /// Whether there is code at the address in a field of format 3.
+    pub(crate) fn code_at(&self, image: &Image, field: u64) -> bool {
+        let address = field.wrapping_shl(self.params.iaddress_lsb_p.into());
+        image.insn(address & self.mask(image)).is_some()
+    }
+}
+
 /// What the tracer knows about where it is.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 enum State {
@@ -113,9 +126,7 @@ impl<'a> Tracer<'a> {
     pub fn new(config: Config, image: &'a Image) -> Result<Self, ParamsError> {
         config.params.layout(config.unit)?;
         let params = &config.params;
-        // Addresses are as wide as the encoder's, and no wider than the hart's.
-        let width = u32::from(params.iaddress_width_p).min(image.isa().xlen.bits());
-        let mask = mask(width);
+        let mask = config.mask(image);
         let mut tracer = Self {
             blocks: Blocks::new(image, mask, config.block_cap),
             image,
@@ -160,6 +171,21 @@ impl<'a> Tracer<'a> {
 
     /// Takes the next payload.
     pub fn feed<S: Sink>(&mut self, at: StreamPos, payload: &Payload, sink: &mut S) {
+        if !self.settle(at, payload, sink) {
+            self.run(at, payload, sink);
+        }
+    }
+
+    /// Follows the program up to a synchronisation without arriving there: what comes before it, for
+    /// a stream that another tracer goes on with from `start`.
+    pub(crate) fn approach<S: Sink>(&mut self, at: StreamPos, start: &Start, sink: &mut S) {
+        if !self.settle(at, &Payload::Start(*start), sink) {
+            self.walk_to(at, start, sink);
+        }
+    }
+
+    /// Delivers what waited for the next payload. Returns whether that has to wait itself.
+    fn settle<S: Sink>(&mut self, at: StreamPos, payload: &Payload, sink: &mut S) -> bool {
         // C2: the closing packet of the reference models repeats an address that is already known.
         if let Some((closing_at, closing)) = self.closing.take() {
             let ended = matches!(
@@ -178,7 +204,7 @@ impl<'a> Tracer<'a> {
         {
             self.finish(sink);
             self.closing = Some((at, *payload));
-            return;
+            return true;
         }
         self.withdrawn = false;
         if let Some(held_at) = self.held.take() {
@@ -187,7 +213,7 @@ impl<'a> Tracer<'a> {
                 self.emit_pc(held_at, sink);
             }
         }
-        self.run(at, payload, sink);
+        false
     }
 
     /// A payload that cannot be read, or a damaged frame.
@@ -389,30 +415,34 @@ impl<'a> Tracer<'a> {
     fn start<S: Sink>(&mut self, at: StreamPos, p: &Start, sink: &mut S) -> Result<(), Fault> {
         let address = self.unshift(p.address);
         let branch = self.blocks.insn(address)?.is_branch();
-        let follow = self.state == State::On && !self.after_trap;
-        if !follow {
-            self.outcomes.clear();
-        }
-        self.undecided = None;
+        self.walk_to(at, p, sink);
+        self.outcomes.clear();
         if branch {
             self.outcomes.push(!p.branch);
-        }
-        if follow {
-            let goal = Goal::Sync { address, privilege: p.privilege };
-            if let Err(fault) = self.follow(at, goal, sink) {
-                // The synchronisation itself is good: only what leads to it is not.
-                sink.event(at, Event::Gap(fault));
-                self.outcomes.clear();
-                if branch {
-                    self.outcomes.push(!p.branch);
-                }
-            }
         }
         self.synchronise(address, p.privilege)?;
         let (privilege, context, time) = (p.privilege, p.context, p.time);
         sink.event(at, Event::Context { privilege, context, time });
         self.held = Some(at);
         Ok(())
+    }
+
+    /// Follows the program up to a synchronisation, if it is known where from.
+    fn walk_to<S: Sink>(&mut self, at: StreamPos, p: &Start, sink: &mut S) {
+        self.undecided = None;
+        if self.state != State::On || self.after_trap {
+            return;
+        }
+        let address = self.unshift(p.address);
+        // A branch there has its outcome in the payload.
+        if self.blocks.insn(address).is_ok_and(|insn| insn.is_branch()) {
+            self.outcomes.push(!p.branch);
+        }
+        let goal = Goal::Sync { address, privilege: p.privilege };
+        if let Err(fault) = self.follow(at, goal, sink) {
+            // The synchronisation itself is good: only what leads to it is not.
+            sink.event(at, Event::Gap(fault));
+        }
     }
 
     fn synchronise(&mut self, address: u64, privilege: u8) -> Result<(), Fault> {
