@@ -29,6 +29,10 @@ pub(crate) enum Command {
     Decode(DecodeArgs),
     /// Compare two captures packet by packet
     Diff(DiffArgs),
+    /// Decode a capture and compare it with what must have retired, instruction by instruction
+    Check(CheckArgs),
+    /// Packets and bytes by format; with the program, bits per instruction
+    Stats(StatsArgs),
     /// Encode and decode random programs: a self-check that needs nothing else
     Demo,
 }
@@ -84,6 +88,38 @@ pub(crate) struct ExplainArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct DecodeArgs {
+    /// What to print
+    #[arg(long, value_enum, default_value_t = Emit::Pcs)]
+    pub(crate) emit: Emit,
+    #[command(flatten)]
+    pub(crate) follow: FollowArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CheckArgs {
+    /// What must have retired: one hexadecimal address per line, or encoder input
+    ///
+    /// Addresses as `decode --emit pcs` prints them, with or without 0x and leading zeros; or a CSV
+    /// that `encode --retirement single` takes, of which the retired rows count. Either may be
+    /// zstd-compressed. Instructions, packets and bytes are numbered from 0, lines from 1.
+    #[arg(long, value_name = "TRACE[.zst]")]
+    pub(crate) against: PathBuf,
+    #[command(flatten)]
+    pub(crate) follow: FollowArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StatsArgs {
+    /// One JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) follow: FollowArgs,
+}
+
+/// A capture, and the program to follow it through.
+#[derive(Debug, Args)]
+pub(crate) struct FollowArgs {
     /// The capture
     pub(crate) capture: PathBuf,
     /// Program; BIAS (0x...) is added to its addresses. May be given more than once
@@ -95,9 +131,6 @@ pub(crate) struct DecodeArgs {
     /// Contents of xtvec, for implicit exceptions: PRIV is m, s, vs, u or a number
     #[arg(long, value_name = "PRIV=ADDR", value_parser = parse_tvec)]
     pub(crate) tvec: Vec<(Privilege, u64)>,
-    /// What to print
-    #[arg(long, value_enum, default_value_t = Emit::Pcs)]
-    pub(crate) emit: Emit,
     /// Expect the listed quirks of a reference model
     #[arg(long, value_enum)]
     pub(crate) compat: Option<CompatArg>,

@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use crate::framing::Transport;
 use hartrace_bits::{BitPos, Tail};
+use hartrace_decoder::StreamPos;
 use hartrace_encap::{Frame, FrameError, FrameHeader, Frames, Framing, Item, Kind};
 use hartrace_etrace::{Ioptions, Layout, ParseError, Payload};
 use std::collections::{BTreeSet, HashMap};
@@ -23,6 +24,11 @@ pub(crate) struct Packet {
 }
 
 impl Packet {
+    /// Its place as the decoder reports it.
+    pub(crate) fn pos(&self) -> StreamPos {
+        StreamPos { packet: self.number, byte: self.frame }
+    }
+
     /// What the frame says, if there is one.
     pub(crate) fn header(&self) -> FrameHeader {
         self.body.map_or_else(|_| FrameHeader::default(), |frame| frame.header)

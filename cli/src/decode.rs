@@ -1,15 +1,12 @@
 //! `hartrace decode`.
 
-use crate::args::{CompatArg, DecodeArgs, Emit};
-use crate::capture::{self, Packets, frame_hint};
+use crate::args::{DecodeArgs, Emit};
+use crate::capture::frame_hint;
 use crate::failure::{Failure, Status};
 use crate::files;
-use crate::image;
+use crate::follow::{self, Follow, fault_hint};
 use crate::listing::address;
-use crate::params::Setup;
-use hartrace_decoder::{Config, Event, Fault, Run, Sink, StreamPos, Tracer};
-use hartrace_encap::Kind;
-use hartrace_etrace::{MAX_PAYLOAD_BYTES, ParseError, Payload};
+use hartrace_decoder::{Event, Fault, Run, Sink, StreamPos};
 use hartrace_isa::Xlen;
 use serde::Serialize;
 use std::fmt::Display;
@@ -17,59 +14,30 @@ use std::io::{self, Write};
 
 /// Runs the command.
 pub(crate) fn run(args: &DecodeArgs) -> Result<Status, Failure> {
-    let programs = args.elf.iter().chain(&args.image).map(|placed| placed.path.as_path());
-    let params = args.stream.params.as_deref();
-    files::one_standard(programs.chain(params).chain([args.capture.as_path()]))?;
-    let setup = Setup::new(&args.stream)?;
-    setup.check_compat(CompatArg::of(args.compat))?;
-    let image = image::load(&args.elf, &args.image, setup.xlen)?;
-    let bytes = files::read(&args.capture)?;
-    capture::one_source(&bytes, setup.transport)
-        .map_err(|failure| failure.at(files::name(&args.capture)))?;
-    let config = Config {
-        params: setup.params,
-        unit: setup.unit,
-        tvec: args.tvec.iter().map(|(level, base)| (level.0, *base)).collect(),
-        compat: CompatArg::of_decoder(args.compat),
-        ..Config::default()
-    };
-    let mut tracer = Tracer::new(config, &image).map_err(Failure::usage)?;
-
-    let bar = files::progress(bytes.len() as u64);
+    let follow = Follow::open(&args.follow, [])?;
+    let mut tracer = follow.tracer()?;
+    let bar = files::progress(follow.bytes.len() as u64);
     let mut printer = Printer {
         out: files::stdout(),
         emit: args.emit,
-        xlen: setup.xlen,
-        file: files::name(&args.capture),
+        xlen: follow.setup.xlen,
+        file: files::name(&args.follow.capture),
         gaps: 0,
         failed: Ok(()),
     };
-    for packet in Packets::new(&bytes, setup.transport) {
+    for packet in follow.packets() {
         bar.set_position(packet.frame);
-        let at = StreamPos { packet: packet.number, byte: packet.frame };
-        match &packet.body {
-            Ok(frame) if frame.header.kind != Kind::Instruction => {}
-            Ok(frame) => {
-                let mut bits = frame.payload();
-                debug_assert!(bits.remaining() <= 8 * MAX_PAYLOAD_BYTES as u64);
-                match Payload::parse(&setup.layout, tracer.options(), &mut bits) {
-                    Ok(payload) => tracer.feed(at, &payload, &mut printer),
-                    Err(error) => tracer.damage(at, error.into(), &mut printer),
-                }
-            }
-            Err(error) => {
-                printer.gap(at, error, frame_hint(error));
-                // What was lost is unknown: the tracer must not go on as if nothing was.
-                tracer.damage(at, Fault::Frame, &mut printer);
-            }
+        if let Err(error) = &packet.body {
+            printer.gap(packet.pos(), error, frame_hint(error));
         }
+        follow::feed(&mut tracer, &follow.setup.layout, &packet, &mut printer);
         printer.check()?;
     }
     tracer.finish(&mut printer);
     bar.finish_and_clear();
     printer.check()?;
     printer.out.flush()?;
-    Ok(if printer.gaps > 0 { Status::Gaps } else { Status::Clean })
+    Ok(follow::status(printer.gaps))
 }
 
 struct Printer<W> {
@@ -127,13 +95,7 @@ impl<W: Write> Printer<W> {
     /// Reports a gap: one line on standard error, and in the list of events.
     fn gap(&mut self, at: StreamPos, cause: &dyn Display, hint: &str) {
         self.gaps += 1;
-        let StreamPos { packet, byte } = at;
-        // Nobody may be reading.
-        let _ = writeln!(
-            io::stderr(),
-            "{}: byte {byte}, packet {packet}: gap: {cause}; try {hint}",
-            self.file
-        );
+        follow::report_gap(&self.file, at, cause, hint);
         if self.emit == Emit::Events {
             self.json(at, Detail::Gap { cause: cause.to_string() });
         }
@@ -189,26 +151,11 @@ impl Detail {
     }
 }
 
-/// What to try.
-fn fault_hint(fault: &Fault) -> &'static str {
-    match fault {
-        Fault::Malformed(
-            ParseError::NoExtension | ParseError::AmbiguousExtension | ParseError::Subformat(_),
-        ) => "another f0s_width_p, or a capture from its start",
-        Fault::Malformed(_) => "other --params, another unit or --framing",
-        Fault::NotSynchronised => "a capture from its start; the rest is decoded from here on",
-        Fault::NoCode(_) => "--elf PROG or --image FILE@ADDR with the code at that address",
-        Fault::EmptyCacheEntry(_) => "another cache_size_p, or a capture from its start",
-        Fault::NoVector(_) => "--tvec PRIV=ADDR",
-        Fault::TooLong(_) => "the program that was traced, or other --params",
-        _ => "the program that was traced, other --params, or --compat",
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hartrace_etrace::QualStatus;
+    use hartrace_decoder::{Config, Tracer};
+    use hartrace_etrace::{ParseError, Payload, QualStatus};
 
     /// One instruction, at 0x80000000.
     fn retire<W: Write>(printer: &mut Printer<W>, at: StreamPos) {

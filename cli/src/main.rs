@@ -4,6 +4,7 @@
 
 mod args;
 mod capture;
+mod check;
 mod decode;
 mod demo;
 mod diff;
@@ -12,11 +13,13 @@ mod encode;
 mod explain;
 mod failure;
 mod files;
+mod follow;
 mod framing;
 mod image;
 mod input;
 mod listing;
 mod params;
+mod stats;
 
 use args::{Cli, Command};
 use clap::Parser;
@@ -51,6 +54,8 @@ fn run(cli: Cli) -> Result<Status, Failure> {
         Some(Command::Explain(args)) => explain::run(&args),
         Some(Command::Decode(args)) => decode::run(&args),
         Some(Command::Diff(args)) => diff::run(&args),
+        Some(Command::Check(args)) => check::run(&args),
+        Some(Command::Stats(args)) => stats::run(&args),
         Some(Command::Demo) | None => demo::run(),
     }
 }

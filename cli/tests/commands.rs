@@ -243,6 +243,113 @@ fn differences() {
 }
 
 #[test]
+fn checks() {
+    let place = Place::new("check");
+    place.encoded();
+    let line = "check trace --params p.toml --xlen 64 --image code@0x80000000 --against";
+    let packed = zstd::encode_all(PCS.as_bytes(), 0).unwrap();
+    place.write("pcs", PCS.as_bytes());
+    place.write("pcs.zst", &packed);
+    place.write("run.csv.zst", &zstd::encode_all(RUN.as_bytes(), 0).unwrap());
+    place.write("short", PCS.replace("000000008", "0x8").as_bytes());
+    for trace in ["pcs", "pcs.zst", "short", "run.csv", "run.csv.zst"] {
+        assert_eq!(place.clean(&format!("{line} {trace}")), "verified 6 of 6\n", "{trace}");
+    }
+    let output = place.fed(&format!("{line} -"), &packed);
+    assert_eq!(stdout(&output), "verified 6 of 6\n");
+
+    let pcs: Vec<_> = PCS.lines().collect();
+    let different = |trace: &[&str]| {
+        place.write("other", trace.join("\n").as_bytes());
+        let output = place.run(&format!("{line} other"));
+        assert_eq!((output.status.code(), stderr(&output)), (Some(4), String::new()));
+        stdout(&output)
+    };
+    for (number, before, after) in [(0, 0, 3), (3, 3, 2), (5, 4, 0)] {
+        let mut trace = pcs.clone();
+        trace[number] = "0x80000ffe";
+        let text = different(&trace);
+        assert!(text.starts_with(&format!("instruction {number}: trace packet ")), "{text}");
+        assert!(text.contains(&format!(" differs from other line {}\n", number + 1)), "{text}");
+        let rows: Vec<_> = text.lines().skip(2).collect();
+        let marked = format!("> {number:>11}  0x{}  0x0000000080000ffe  ", pcs[number]);
+        assert!(rows[before].starts_with(&marked), "{text}");
+        assert_eq!(rows.len(), before + 1 + after + 1, "{text}");
+    }
+    let text = different(&pcs[..4]);
+    assert!(text.starts_with("instruction 4: other has ended, trace goes on: packet "), "{text}");
+    let text = different(&[&pcs[..], &["80000014"]].concat());
+    assert!(text.starts_with("instruction 6: trace has ended, other goes on: line 7\n"), "{text}");
+
+    // Equal, but something could not be read.
+    let trace = std::fs::read(place.dir.join("trace")).unwrap();
+    place.write("damaged", &[&[0xff, 0xff], &trace[..]].concat());
+    let output = place.run(&format!("{} pcs", line.replace("check trace", "check damaged")));
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(stdout(&output), "verified 6 of 6, gaps: 1\n");
+    assert!(stderr(&output).starts_with("damaged: byte 0, packet 0: gap: no frame starts with"));
+}
+
+#[test]
+fn statistics() {
+    let place = Place::new("stats");
+    place.encoded();
+    let options = "--params p.toml --xlen 64";
+    let json = |text: String| -> serde_json::Value { serde_json::from_str(&text).unwrap() };
+    let keys = |value: &serde_json::Value| -> Vec<String> {
+        value.as_object().unwrap().keys().cloned().collect()
+    };
+
+    let bare = json(place.clean(&format!("stats trace {options} --json")));
+    let mut expected = [
+        "capture_bytes",
+        "overhead_bytes",
+        "formats",
+        "malformed",
+        "other",
+        "total",
+        "sync_share",
+        "lengths",
+        "program",
+    ];
+    expected.sort_unstable();
+    let mut found = keys(&bare);
+    found.sort_unstable();
+    assert_eq!(found, expected);
+    let mut codes = keys(&bare["formats"]);
+    codes.sort_unstable();
+    assert_eq!(codes, ["0.0", "0.1", "1", "2", "3.0", "3.1", "3.2", "3.3"]);
+    assert!(bare["program"].is_null());
+    let dump = place.clean(&format!("dump trace {options}"));
+    assert_eq!(bare["total"]["packets"], dump.lines().count());
+    assert_eq!(bare["formats"]["3.0"]["packets"], 1);
+    let number = |value: &serde_json::Value| value.as_u64().unwrap();
+    let size = std::fs::metadata(place.dir.join("trace")).unwrap().len();
+    assert_eq!(number(&bare["capture_bytes"]), size);
+    assert_eq!(number(&bare["total"]["bytes"]) + number(&bare["overhead_bytes"]), size);
+
+    let with = format!("stats trace {options} --image code@0x80000000");
+    let program = &json(place.clean(&format!("{with} --json")))["program"];
+    let bits = 8.0 * number(&bare["total"]["bytes"]) as f64;
+    assert_eq!((&program["instructions"], &program["gaps"]), (&6.into(), &0.into()));
+    assert_eq!(program["bits_per_instruction"], bits / 6.0);
+    assert_eq!(program["compression"], 1.0 - bits / 6.0 / 32.0);
+    let table = place.clean(&with);
+    assert!(table.starts_with("format "), "{table}");
+    assert!(table.contains("\ninstructions                          6\n"), "{table}");
+
+    let trace = std::fs::read(place.dir.join("trace")).unwrap();
+    place.write("damaged", &[&[0xff], &trace[..]].concat());
+    let output = place.run(&format!("stats damaged {options} --json"));
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(json(stdout(&output))["malformed"]["packets"], 1);
+    // Code that is missing is a gap.
+    place.write("half", &CODE[0].to_le_bytes());
+    let output = place.run(&format!("stats trace {options} --image half@0x80000000"));
+    assert_eq!(output.status.code(), Some(1));
+}
+
+#[test]
 fn several_sources() {
     let place = Place::new("sources");
     let options = "--params p.toml --xlen 64 --framing encap --src-bits 8";
@@ -278,6 +385,21 @@ fn mistakes() {
         ("decode trace --params p.toml --xlen 64", 2, "try: --elf PROG"),
         ("decode trace --params p.toml --xlen 64 --elf code", 3, "code: not an ELF file"),
         ("decode trace --params p.toml --xlen 64 --image code", 2, "FILE@ADDR"),
+        ("stats trace --xlen 64", 2, "try: --params"),
+        ("check trace --params p.toml --xlen 64 --image code@0", 2, "--against"),
+        ("check trace --params p.toml --xlen 64 --against run.csv", 2, "try: --elf PROG"),
+        ("check trace --params p.toml --xlen 64 --image code@0 --against none", 3, "none: cannot"),
+        ("check - --params p.toml --xlen 64 --image code@0 --against -", 2, "read twice"),
+        (
+            "check trace --params p.toml --xlen 64 --image code@0x80000000 --against bad.csv",
+            3,
+            "bad.csv:6, column 5: iaddr_0",
+        ),
+        (
+            "check trace --params p.toml --xlen 64 --image code@0x80000000 --against p.toml",
+            3,
+            "p.toml:1: `arch_p = 0` is not an address of 64 bits",
+        ),
         ("encode bad.csv --params p.toml --xlen 64 -o x", 3, "bad.csv:6, column 5: iaddr_0"),
         ("encode run.csv --params p.toml --xlen 64 -o no/such", 3, "no/such: cannot write"),
         ("encode run.csv --framing rv-tracer --compat c-model -o x", 2, "--compat"),
@@ -292,7 +414,7 @@ fn mistakes() {
 #[test]
 fn help_is_clean() {
     let place = Place::new("help");
-    for line in ["--help", "--version", "encode --help", "decode -h"] {
+    for line in ["--help", "--version", "encode --help", "decode -h", "check --help", "stats -h"] {
         assert!(!place.clean(line).is_empty());
     }
 }
