@@ -4,27 +4,19 @@
 
 use arbitrary::{Result, Unstructured};
 use hartrace_bits::BitReader;
-use hartrace_decoder::{Compat, Config, Event, Fault, Image, Run, Sink, StreamPos, Tracer};
+use hartrace_decoder::{Compat, Config, Fault, Image, StreamPos, Tracer};
 use hartrace_etrace::Payload;
 use hartrace_fuzz::golden::{self, MAX_STEPS};
 use hartrace_fuzz::stream::Stream;
 use hartrace_fuzz::tail;
 use hartrace_golden::decoder as model;
 use hartrace_isa::{Isa, Xlen};
+use hartrace_tests::log::{self, Collect, Log, settled};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: &[u8]| {
     let _ = check(Unstructured::new(input));
 });
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Seen {
-    Retired(u64),
-    Other(String),
-    Gap,
-}
-
-type Log = Vec<(u64, Seen)>;
 
 fn check(mut u: Unstructured<'_>) -> Result<()> {
     let Some(stream) = Stream::new(&mut u)? else { return Ok(()) };
@@ -38,65 +30,17 @@ fn check(mut u: Unstructured<'_>) -> Result<()> {
     Ok(())
 }
 
-/// What a walk that goes wrong reports before its gap depends on how it notices: left out.
-fn settled(log: Log) -> Log {
-    let mut kept: Log = Vec::new();
-    for (packet, seen) in log {
-        if seen == Seen::Gap {
-            while matches!(kept.last(), Some((p, Seen::Retired(_))) if *p == packet) {
-                kept.pop();
-            }
-        }
-        kept.push((packet, seen));
-    }
-    kept
-}
-
 /// `None` if a walk was too long.
 fn golden(stream: &Stream) -> Option<Log> {
-    let mut log = Vec::new();
+    let mut log = Log::new();
     let mut too_long = false;
     golden::decode(stream, &mut |packet, event| {
-        let seen = match event {
-            model::Event::Retired(pc) => Seen::Retired(pc),
-            model::Event::Gap(fault) => {
-                too_long |= matches!(fault, model::Fault::TooLong(_));
-                Seen::Gap
-            }
-            model::Event::Trap { cause, interrupt, tval, epc } => {
-                Seen::Other(format!("trap {cause} {interrupt} {tval:x?} {epc:x?}"))
-            }
-            model::Event::Context { privilege, context, time } => {
-                Seen::Other(format!("context {} {context} {time}", privilege.0))
-            }
-            model::Event::Off(status) => Seen::Other(format!("off {status:?}")),
-        };
-        log.push((packet, seen));
+        if let model::Event::Gap(fault) = &event {
+            too_long |= matches!(fault, model::Fault::TooLong(_));
+        }
+        log.push((packet, log::of_golden(&event)));
     });
     (!too_long).then_some(log)
-}
-
-#[derive(Default)]
-struct Collect(Log);
-
-impl Sink for Collect {
-    fn run(&mut self, at: StreamPos, run: Run<'_>) {
-        run.addresses(|pc| self.0.push((at.packet, Seen::Retired(pc))));
-    }
-
-    fn event(&mut self, at: StreamPos, event: Event) {
-        let seen = match event {
-            Event::Gap(_) => Seen::Gap,
-            Event::Trap { cause, interrupt, tval, epc } => {
-                Seen::Other(format!("trap {cause} {interrupt} {tval:x?} {epc:x?}"))
-            }
-            Event::Context { privilege, context, time } => {
-                Seen::Other(format!("context {privilege} {context} {time}"))
-            }
-            Event::Off(status) => Seen::Other(format!("off {status:?}")),
-        };
-        self.0.push((at.packet, seen));
-    }
 }
 
 fn production(stream: &Stream) -> Log {

@@ -2,39 +2,19 @@
 //! and on hostile bytes.
 
 use hartrace_bits::{BitReader, Tail};
-use hartrace_decoder::{Config, Image, Run, Sink, StreamPos, Tracer, parallel};
+use hartrace_decoder::{Config, Image, StreamPos, Tracer, parallel};
 use hartrace_etrace::{Layout, Payload};
 use hartrace_golden::decoder as golden;
 use hartrace_tests::case::{Case, Dice, bits};
+use hartrace_tests::log::{self, Collect, Log, Seen, settled};
 use std::num::NonZeroUsize;
-
-/// One event of either decoder, with the payload it belongs to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Seen {
-    Retired(u64),
-    Other(String),
-    Gap,
-}
-
-type Log = Vec<(u64, Seen)>;
 
 fn golden_log(case: &Case, stream: &[Vec<u8>]) -> Log {
     let image = case.image();
     let mut decoder = golden::Decoder::new(case.decoder(), &image).expect("cases are legal");
     let mut log = Vec::new();
     let mut sink = |at: golden::Position, event: golden::Event| {
-        let seen = match event {
-            golden::Event::Retired(pc) => Seen::Retired(pc),
-            golden::Event::Gap(_) => Seen::Gap,
-            golden::Event::Trap { cause, interrupt, tval, epc } => {
-                Seen::Other(format!("trap {cause} {interrupt} {tval:x?} {epc:x?}"))
-            }
-            golden::Event::Context { privilege, context, time } => {
-                Seen::Other(format!("context {} {context} {time}", privilege.0))
-            }
-            golden::Event::Off(status) => Seen::Other(format!("off {status:?}")),
-        };
-        log.push((at.packet, seen));
+        log.push((at.packet, log::of_golden(&event)));
     };
     for (packet, payload) in stream.iter().enumerate() {
         let at = golden::Position { packet: packet as u64, byte: 0 };
@@ -42,33 +22,6 @@ fn golden_log(case: &Case, stream: &[Vec<u8>]) -> Log {
     }
     decoder.finish(&mut sink);
     log
-}
-
-#[derive(Default)]
-struct Collect(Log);
-
-impl Sink for Collect {
-    fn run(&mut self, at: StreamPos, run: Run<'_>) {
-        let before = self.0.len();
-        run.addresses(|pc| self.0.push((at.packet, Seen::Retired(pc))));
-        assert_eq!(self.0.len() - before, run.insns() as usize, "a run counts its instructions");
-        assert!(run.insns() > 0, "a run is not empty");
-    }
-
-    fn event(&mut self, at: StreamPos, event: hartrace_decoder::Event) {
-        use hartrace_decoder::Event;
-        let seen = match event {
-            Event::Gap(_) => Seen::Gap,
-            Event::Trap { cause, interrupt, tval, epc } => {
-                Seen::Other(format!("trap {cause} {interrupt} {tval:x?} {epc:x?}"))
-            }
-            Event::Context { privilege, context, time } => {
-                Seen::Other(format!("context {privilege} {context} {time}"))
-            }
-            Event::Off(status) => Seen::Other(format!("off {status:?}")),
-        };
-        self.0.push((at.packet, seen));
-    }
 }
 
 fn image(case: &Case) -> Image {
@@ -145,20 +98,6 @@ fn stream(case: &Case) -> Vec<Vec<u8>> {
     case.encode().into_iter().map(|encoded| encoded.bytes).collect()
 }
 
-/// What a walk that goes wrong reports before its gap depends on how it notices: leave it out.
-fn without_last_steps(log: Log) -> Log {
-    let mut kept: Log = Vec::new();
-    for (packet, seen) in log {
-        if seen == Seen::Gap {
-            while matches!(kept.last(), Some((p, Seen::Retired(_))) if *p == packet) {
-                kept.pop();
-            }
-        }
-        kept.push((packet, seen));
-    }
-    kept
-}
-
 fn compare(name: &str, seed: u64, got: &Log, want: &Log) {
     let same = got.iter().zip(want).take_while(|(a, b)| a == b).count();
     assert!(
@@ -217,11 +156,11 @@ fn equal_on_injured_streams() {
                 break;
             }
         }
-        let want = without_last_steps(golden_log(&case, &stream));
+        let want = settled(golden_log(&case, &stream));
         gaps += want.iter().filter(|(_, seen)| *seen == Seen::Gap).count();
         let got = production_log(&case, &stream, usize::MAX);
         compare("injured, threads", seed, &parallel_log(&case, &stream, 3).0, &got);
-        compare("injured", seed, &without_last_steps(got), &want);
+        compare("injured", seed, &settled(got), &want);
     }
     assert!(gaps > 1000, "only {gaps} gaps: the test has lost its teeth");
 }

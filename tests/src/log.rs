@@ -1,0 +1,74 @@
+//! What decoders report, in a form in which the golden and the production one can be compared.
+
+use hartrace_decoder::{Event, Run, Sink, StreamPos};
+use hartrace_golden::decoder as golden;
+
+/// One event of either decoder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Seen {
+    /// An instruction.
+    Retired(u64),
+    /// A trap, context or end of tracing, with all it says.
+    Other(String),
+    /// A gap. Its cause is not compared: the decoders notice the same fault in different ways.
+    Gap,
+}
+
+/// Events with the number of the payload they belong to.
+pub type Log = Vec<(u64, Seen)>;
+
+fn trap(cause: u64, interrupt: bool, tval: Option<u64>, epc: Option<u64>) -> Seen {
+    Seen::Other(format!("trap {cause} {interrupt} {tval:x?} {epc:x?}"))
+}
+
+fn context(privilege: u8, context: u64, time: u64) -> Seen {
+    Seen::Other(format!("context {privilege} {context} {time}"))
+}
+
+/// An event of the golden decoder.
+pub fn of_golden(event: &golden::Event) -> Seen {
+    match *event {
+        golden::Event::Retired(pc) => Seen::Retired(pc),
+        golden::Event::Gap(_) => Seen::Gap,
+        golden::Event::Trap { cause, interrupt, tval, epc } => trap(cause, interrupt, tval, epc),
+        golden::Event::Context { privilege, context: id, time } => context(privilege.0, id, time),
+        golden::Event::Off(status) => Seen::Other(format!("off {status:?}")),
+    }
+}
+
+/// Collects what the production decoder reports.
+#[derive(Debug, Default)]
+pub struct Collect(pub Log);
+
+impl Sink for Collect {
+    fn run(&mut self, at: StreamPos, run: Run<'_>) {
+        let before = self.0.len();
+        run.addresses(|pc| self.0.push((at.packet, Seen::Retired(pc))));
+        assert_eq!(self.0.len() - before, run.insns() as usize, "a run counts its instructions");
+        assert!(run.insns() > 0, "a run is not empty");
+    }
+
+    fn event(&mut self, at: StreamPos, event: Event) {
+        let seen = match event {
+            Event::Gap(_) => Seen::Gap,
+            Event::Trap { cause, interrupt, tval, epc } => trap(cause, interrupt, tval, epc),
+            Event::Context { privilege, context: id, time } => context(privilege, id, time),
+            Event::Off(status) => Seen::Other(format!("off {status:?}")),
+        };
+        self.0.push((at.packet, seen));
+    }
+}
+
+/// Without the steps of walks that end in a gap: how many there are depends on how it is noticed.
+pub fn settled(log: Log) -> Log {
+    let mut kept: Log = Vec::new();
+    for (packet, seen) in log {
+        if seen == Seen::Gap {
+            while matches!(kept.last(), Some((p, Seen::Retired(_))) if *p == packet) {
+                kept.pop();
+            }
+        }
+        kept.push((packet, seen));
+    }
+    kept
+}
