@@ -97,6 +97,24 @@ impl<'a> Blocks<'a> {
         self.image.insn(address).ok_or(Fault::NoCode(address))
     }
 
+    /// Whether the instruction at `address` is a branch.
+    #[inline]
+    pub(crate) fn is_branch(&mut self, address: u64) -> Result<bool, Fault> {
+        let id = self.at(address)?;
+        let block = self.get(id).ok_or(Fault::NoCode(address))?;
+        Ok(block.insns == 1 && matches!(block.exit, Exit::Branch { .. }))
+    }
+
+    /// Address after the instruction at `pc`, which is in block `id`.
+    #[inline]
+    pub(crate) fn end_of(&self, id: BlockId, pc: u64) -> u64 {
+        let wide = match self.get(id) {
+            Some(block) if block.start == pc => self.is_wide(block.sizes),
+            _ => self.image.insn(pc).is_some_and(|insn| insn.size == 4),
+        };
+        pc.wrapping_add(if wide { 4 } else { 2 })
+    }
+
     #[inline]
     pub(crate) fn get(&self, id: BlockId) -> Option<&Block> {
         self.blocks.get(id as usize)

@@ -235,8 +235,7 @@ impl<'a> Tracer<'a> {
     /// Reports the instruction at `pc`.
     #[inline]
     fn emit_pc<S: Sink>(&self, at: StreamPos, sink: &mut S) {
-        let wide = self.image.insn(self.pc).is_some_and(|insn| insn.size == 4);
-        let end = self.pc.wrapping_add(if wide { 4 } else { 2 });
+        let end = self.blocks.end_of(self.block, self.pc);
         sink.run(at, Run { start: self.pc, end, insns: 1, sizes: &[], first: 0 });
     }
 

@@ -50,7 +50,7 @@ impl Tracer<'_> {
             Goal::LastBranch => (None, None),
         };
         let limit = match address {
-            Some(address) => u64::from(self.blocks.insn(address)?.is_branch()),
+            Some(address) => u64::from(self.blocks.is_branch(address)?),
             None => 1,
         };
         let mut id = self.block;
