@@ -1,6 +1,6 @@
 //! What decoders report, in a form in which the golden and the production one can be compared.
 
-use hartrace_decoder::{Event, Run, Sink, StreamPos};
+use hartrace_decoder::{Event, Fault, Run, Sink, StreamPos};
 use hartrace_golden::decoder as golden;
 
 /// One event of either decoder.
@@ -10,8 +10,10 @@ pub enum Seen {
     Retired(u64),
     /// A trap, context or end of tracing, with all it says.
     Other(String),
-    /// A gap. Its cause is not compared: the decoders notice the same fault in different ways.
+    /// A gap because of something the walk met, or could not read.
     Gap,
+    /// A gap because the walk did not end.
+    Endless,
 }
 
 /// Events with the number of the payload they belong to.
@@ -29,6 +31,9 @@ fn context(privilege: u8, context: u64, time: u64) -> Seen {
 pub fn of_golden(event: &golden::Event) -> Seen {
     match *event {
         golden::Event::Retired(pc) => Seen::Retired(pc),
+        golden::Event::Gap(golden::Fault::NoProgress(_) | golden::Fault::TooLong(_)) => {
+            Seen::Endless
+        }
         golden::Event::Gap(_) => Seen::Gap,
         golden::Event::Trap { cause, interrupt, tval, epc } => trap(cause, interrupt, tval, epc),
         golden::Event::Context { privilege, context: id, time } => context(privilege.0, id, time),
@@ -50,6 +55,7 @@ impl Sink for Collect {
 
     fn event(&mut self, at: StreamPos, event: Event) {
         let seen = match event {
+            Event::Gap(Fault::NoProgress(_) | Fault::TooLong(_)) => Seen::Endless,
             Event::Gap(_) => Seen::Gap,
             Event::Trap { cause, interrupt, tval, epc } => trap(cause, interrupt, tval, epc),
             Event::Context { privilege, context: id, time } => context(privilege, id, time),
@@ -59,11 +65,12 @@ impl Sink for Collect {
     }
 }
 
-/// Without the steps of walks that end in a gap: how many there are depends on how it is noticed.
+/// Without the steps of walks that did not end: how many turns of a loop there are before it is
+/// noticed differs. All other walks are compared step by step, also those that end in a gap.
 pub fn settled(log: Log) -> Log {
     let mut kept: Log = Vec::new();
     for (packet, seen) in log {
-        if seen == Seen::Gap {
+        if seen == Seen::Endless {
             while matches!(kept.last(), Some((p, Seen::Retired(_))) if *p == packet) {
                 kept.pop();
             }
