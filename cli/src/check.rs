@@ -34,7 +34,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Status, Failure> {
         if let Err(error) = &packet.body {
             comparison.gap(packet.pos(), error, frame_hint(error));
         }
-        follow::feed(&mut tracer, &setup.layout, &packet, &mut comparison);
+        follow::feed(&mut tracer, &packet, &mut comparison);
         if comparison.is_done() {
             break;
         }

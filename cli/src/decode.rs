@@ -30,7 +30,7 @@ pub(crate) fn run(args: &DecodeArgs) -> Result<Status, Failure> {
         if let Err(error) = &packet.body {
             printer.gap(packet.pos(), error, frame_hint(error));
         }
-        follow::feed(&mut tracer, &follow.setup.layout, &packet, &mut printer);
+        follow::feed(&mut tracer, &packet, &mut printer);
         printer.check()?;
     }
     tracer.finish(&mut printer);
@@ -131,6 +131,7 @@ enum Detail {
     Retired { iaddr: String },
     Trap { ecause: u64, interrupt: bool, tval: Option<String>, epc: Option<String> },
     Context { privilege: u8, context: u64, time: u64 },
+    On,
     Off { qual_status: &'static str },
     Gap { cause: String },
 }
@@ -145,6 +146,7 @@ impl Detail {
             Event::Context { privilege, context, time } => {
                 Self::Context { privilege, context, time }
             }
+            Event::On => Self::On,
             Event::Off(status) => Self::Off { qual_status: status.name() },
             Event::Gap(fault) => Self::Gap { cause: fault.to_string() },
         }

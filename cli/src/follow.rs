@@ -8,7 +8,7 @@ use crate::image;
 use crate::params::Setup;
 use hartrace_decoder::{Config, Fault, Image, Sink, StreamPos, Tracer};
 use hartrace_encap::Kind;
-use hartrace_etrace::{Layout, MAX_PAYLOAD_BYTES, ParseError, Payload};
+use hartrace_etrace::ParseError;
 use std::fmt::Display;
 use std::io::{self, Write};
 use std::path::Path;
@@ -62,23 +62,11 @@ impl Follow {
 }
 
 /// Gives the decoder one packet, or the place where one should be.
-pub(crate) fn feed<S: Sink>(
-    tracer: &mut Tracer<'_>,
-    layout: &Layout,
-    packet: &Packet,
-    sink: &mut S,
-) {
+pub(crate) fn feed<S: Sink>(tracer: &mut Tracer<'_>, packet: &Packet, sink: &mut S) {
     let at = packet.pos();
     match &packet.body {
         Ok(frame) if frame.header.kind != Kind::Instruction => {}
-        Ok(frame) => {
-            let mut bits = frame.payload();
-            debug_assert!(bits.remaining() <= 8 * MAX_PAYLOAD_BYTES as u64);
-            match Payload::parse(layout, tracer.options(), &mut bits) {
-                Ok(payload) => tracer.feed(at, &payload, sink),
-                Err(error) => tracer.damage(at, error.into(), sink),
-            }
-        }
+        Ok(frame) => tracer.feed_bits(at, frame.payload(), sink),
         // What was lost is unknown: the tracer must not go on as if nothing was.
         Err(_) => tracer.damage(at, Fault::Frame, sink),
     }

@@ -53,7 +53,7 @@ fn decode(follow: &Follow) -> Result<Count, Failure> {
     let bar = files::progress(follow.bytes.len() as u64);
     for packet in follow.packets() {
         bar.set_position(packet.frame);
-        follow::feed(&mut tracer, &follow.setup.layout, &packet, &mut count);
+        follow::feed(&mut tracer, &packet, &mut count);
     }
     tracer.finish(&mut count);
     bar.finish_and_clear();
@@ -287,7 +287,7 @@ mod tests {
 
     #[test]
     fn costs() {
-        let program = Program::new(Count { instructions: 100, gaps: 1, runs: 9 }, 80);
+        let program = Program::new(Count { instructions: 100, gaps: 1 }, 80);
         assert_eq!((program.bits_per_instruction, program.compression), (Some(0.8), Some(0.975)));
     }
 }

@@ -1,6 +1,7 @@
 //! What decoders report, in a form in which the golden and the production one can be compared.
 
 use hartrace_decoder::{Event, Fault, Run, Sink, StreamPos};
+use hartrace_etrace::QualStatus;
 use hartrace_golden::decoder as golden;
 
 /// One event of either decoder.
@@ -8,8 +9,12 @@ use hartrace_golden::decoder as golden;
 pub enum Seen {
     /// An instruction.
     Retired(u64),
-    /// A trap, context or end of tracing, with all it says.
+    /// A trap or context, with all it says.
     Other(String),
+    /// Tracing starts, or goes on; the golden decoder does not say so.
+    On,
+    /// The end of tracing.
+    Off(QualStatus),
     /// A gap because of something the walk met, or could not read.
     Gap,
     /// A gap because the walk did not end.
@@ -37,7 +42,7 @@ pub fn of_golden(event: &golden::Event) -> Seen {
         golden::Event::Gap(_) => Seen::Gap,
         golden::Event::Trap { cause, interrupt, tval, epc } => trap(cause, interrupt, tval, epc),
         golden::Event::Context { privilege, context: id, time } => context(privilege.0, id, time),
-        golden::Event::Off(status) => Seen::Other(format!("off {status:?}")),
+        golden::Event::Off(status) => Seen::Off(status),
     }
 }
 
@@ -51,18 +56,41 @@ impl Sink for Collect {
         run.addresses(|pc| self.0.push((at.packet, Seen::Retired(pc))));
         assert_eq!(self.0.len() - before, run.insns() as usize, "a run counts its instructions");
         assert!(run.insns() > 0, "a run is not empty");
+        assert_eq!(self.0.last(), Some(&(at.packet, Seen::Retired(run.last()))));
     }
 
     fn event(&mut self, at: StreamPos, event: Event) {
         let seen = match event {
+            Event::On => Seen::On,
             Event::Gap(Fault::NoProgress(_) | Fault::TooLong(_)) => Seen::Endless,
             Event::Gap(_) => Seen::Gap,
             Event::Trap { cause, interrupt, tval, epc } => trap(cause, interrupt, tval, epc),
             Event::Context { privilege, context: id, time } => context(privilege, id, time),
-            Event::Off(status) => Seen::Other(format!("off {status:?}")),
+            Event::Off(status) => Seen::Off(status),
         };
         self.0.push((at.packet, seen));
     }
+}
+
+/// Without [`Seen::On`], having checked that it comes exactly where it should: before the first
+/// instruction behind each gap or end.
+pub fn unannounced(log: Log) -> Log {
+    let mut on = false;
+    let mut kept = Log::with_capacity(log.len());
+    for (packet, seen) in log {
+        match &seen {
+            Seen::On => {
+                assert!(!on, "packet {packet}: on twice");
+                on = true;
+                continue;
+            }
+            Seen::Off(_) | Seen::Gap | Seen::Endless => on = false,
+            Seen::Retired(pc) => assert!(on, "packet {packet}: {pc:#x} retires while off"),
+            Seen::Other(_) => {}
+        }
+        kept.push((packet, seen));
+    }
+    kept
 }
 
 /// Without the steps of walks that did not end: how many turns of a loop there are before it is

@@ -3,10 +3,10 @@
 
 use hartrace_bits::{BitReader, Tail};
 use hartrace_decoder::{Config, Image, StreamPos, Tracer, parallel};
-use hartrace_etrace::{Layout, Payload};
+use hartrace_etrace::Payload;
 use hartrace_golden::decoder as golden;
 use hartrace_tests::case::{Case, Dice, bits};
-use hartrace_tests::log::{self, Collect, Log, Seen, settled};
+use hartrace_tests::log::{self, Collect, Log, Seen, settled, unannounced};
 use std::num::NonZeroUsize;
 
 fn golden_log(case: &Case, stream: &[Vec<u8>]) -> Log {
@@ -46,29 +46,40 @@ fn config(case: &Case) -> Config {
     }
 }
 
-fn feed(tracer: &mut Tracer<'_>, layout: &Layout, packet: u64, payload: &[u8], out: &mut Collect) {
+fn feed(tracer: &mut Tracer<'_>, packet: u64, payload: &[u8], out: &mut Collect) {
     let at = StreamPos { packet, byte: 0 };
     if payload.len() > 31 {
         return tracer.damage(at, hartrace_decoder::Fault::Frame, out);
     }
-    let mut bits = BitReader::new(payload, Tail::Sign);
-    match Payload::parse(layout, tracer.options(), &mut bits) {
-        Ok(payload) => tracer.feed(at, &payload, out),
-        Err(error) => tracer.damage(at, error.into(), out),
-    }
+    tracer.feed_bits(at, BitReader::new(payload, Tail::Sign), out);
 }
 
-fn production_log(case: &Case, stream: &[Vec<u8>], block_cap: usize) -> Log {
+/// How much the decoder may remember.
+#[derive(Copy, Clone)]
+struct Caps {
+    blocks: usize,
+    paths: usize,
+}
+
+const LARGE: Caps = Caps { blocks: usize::MAX, paths: 1 << 10 };
+
+/// Blocks are forgotten at every turn, and few paths are remembered for long.
+const SMALL: Caps = Caps { blocks: 2, paths: 4 };
+
+/// All is parsed and followed step by step.
+const NO_PATHS: Caps = Caps { blocks: usize::MAX, paths: 0 };
+
+fn production_log(case: &Case, stream: &[Vec<u8>], caps: Caps) -> Log {
     let image = image(case);
-    let config = Config { block_cap, max_blocks: 1 << 20, ..config(case) };
-    let layout = config.params.layout(config.unit).expect("cases are legal");
+    let Caps { blocks: block_cap, paths: path_cap } = caps;
+    let config = Config { block_cap, path_cap, max_blocks: 1 << 20, ..config(case) };
     let mut tracer = Tracer::new(config, &image).expect("cases are legal");
     let mut out = Collect::default();
     for (packet, payload) in stream.iter().enumerate() {
-        feed(&mut tracer, &layout, packet as u64, payload, &mut out);
+        feed(&mut tracer, packet as u64, payload, &mut out);
     }
     tracer.finish(&mut out);
-    out.0
+    unannounced(out.0)
 }
 
 /// The same on several threads.
@@ -91,7 +102,7 @@ fn parallel_log(case: &Case, stream: &[Vec<u8>], threads: usize) -> (Log, usize)
     let parts = parallel::decode(&config, &image, &packets, threads, Collect::default);
     let parts = parts.expect("cases are legal");
     let count = parts.len();
-    (parts.into_iter().flat_map(|part| part.0).collect(), count)
+    (unannounced(parts.into_iter().flat_map(|part| part.0).collect()), count)
 }
 
 fn stream(case: &Case) -> Vec<Vec<u8>> {
@@ -117,9 +128,9 @@ fn equal_on_random_runs() {
         let case = Case::new(seed);
         let stream = stream(&case);
         let want = golden_log(&case, &stream);
-        compare("clean", seed, &production_log(&case, &stream, usize::MAX), &want);
-        // A tiny cap makes it forget its blocks at every synchronisation.
-        compare("small cap", seed, &production_log(&case, &stream, 2), &want);
+        for (name, caps) in [("clean", LARGE), ("small caps", SMALL), ("no paths", NO_PATHS)] {
+            compare(name, seed, &production_log(&case, &stream, caps), &want);
+        }
         let (parallel, count) = parallel_log(&case, &stream, 3);
         compare("threads", seed, &parallel, &want);
         parts += count;
@@ -158,7 +169,8 @@ fn equal_on_injured_streams() {
         }
         let want = settled(golden_log(&case, &stream));
         gaps += want.iter().filter(|(_, seen)| matches!(seen, Seen::Gap | Seen::Endless)).count();
-        let got = production_log(&case, &stream, usize::MAX);
+        let got = production_log(&case, &stream, LARGE);
+        compare("injured, no paths", seed, &production_log(&case, &stream, NO_PATHS), &got);
         compare("injured, threads", seed, &parallel_log(&case, &stream, 3).0, &got);
         compare("injured", seed, &settled(got), &want);
     }

@@ -135,14 +135,11 @@ impl Sink for Visit {
 
 fn ours<S: Sink + Default>(input: &Input, image: &Image) -> S {
     let config = Config { params: input.params, unit: Unit::Reference, ..Config::default() };
-    let layout = config.params.layout(config.unit).expect("legal");
     let mut tracer = Tracer::new(config, image).expect("legal");
     let mut sink = S::default();
     for (packet, item) in Framing::Reference.frames(&input.stream).enumerate() {
         let (byte, Item::Frame(frame)) = item.expect("frames") else { continue };
-        let payload = Payload::parse(&layout, tracer.options(), &mut frame.payload());
-        let at = StreamPos { packet: packet as u64, byte };
-        tracer.feed(at, &payload.expect("payloads"), &mut sink);
+        tracer.feed_bits(StreamPos { packet: packet as u64, byte }, frame.payload(), &mut sink);
     }
     tracer.finish(&mut sink);
     sink

@@ -1,5 +1,6 @@
 //! Decoded code, kept: runs of instructions that end where the trace must say how to go on.
 
+use crate::event::Leaves;
 use crate::{Fault, Image};
 use hartrace_isa::{Insn, Kind, Link};
 
@@ -9,8 +10,11 @@ pub(crate) type BlockId = u32;
 /// No block.
 pub(crate) const NONE: BlockId = u32::MAX;
 
-/// Longest block, in instructions.
-const MAX_INSNS: u32 = 1 << 12;
+/// Longest block, in instructions, but for a jump that may belong to the last of them.
+const MAX_INSNS: u32 = 1 << 8;
+
+/// Most blocks that may be kept: their instructions are numbered with 32 bits.
+const MAX_BLOCKS: usize = 1 << 23;
 
 /// How a block ends.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -26,6 +30,17 @@ pub(crate) enum Exit {
     Next,
 }
 
+impl Exit {
+    pub(crate) fn leaves(&self) -> Leaves {
+        match self {
+            Self::Branch { .. } => Leaves::Branch,
+            Self::Jump { .. } => Leaves::Jump,
+            Self::Indirect { .. } => Leaves::Indirect,
+            Self::Next => Leaves::No,
+        }
+    }
+}
+
 /// A run of instructions.
 #[derive(Clone, Debug)]
 pub(crate) struct Block {
@@ -36,21 +51,23 @@ pub(crate) struct Block {
     pub(crate) last: u64,
     pub(crate) insns: u32,
     pub(crate) exit: Exit,
-    /// Where its instruction sizes are.
-    sizes: usize,
+    /// Where the offsets of its instructions are.
+    first: u32,
     /// Blocks that follow, [`NONE`] until known: branch taken or jump, and fall-through.
     pub(crate) taken: BlockId,
     pub(crate) fall: BlockId,
 }
 
-/// Which instructions of a run are 4 bytes long, and where it is.
+/// Consecutive instructions of a block.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Span {
     pub(crate) start: u64,
     pub(crate) end: u64,
     pub(crate) insns: u32,
-    /// First bit of the sizes.
-    pub(crate) sizes: usize,
+    /// Where the offsets of its instructions are.
+    pub(crate) first: u32,
+    /// How its last instruction goes on.
+    pub(crate) leaves: Leaves,
 }
 
 /// All blocks found so far.
@@ -60,9 +77,8 @@ pub(crate) struct Blocks<'a> {
     /// Addresses wrap to this.
     mask: u64,
     blocks: Vec<Block>,
-    /// One bit per instruction: 4 bytes instead of 2.
-    sizes: Vec<u64>,
-    size_bits: usize,
+    /// For every instruction of every block, how far it is from the block's start.
+    offsets: Vec<u16>,
     /// Block that starts at each half-word of each segment.
     heads: Vec<Vec<BlockId>>,
     cap: usize,
@@ -74,22 +90,24 @@ impl<'a> Blocks<'a> {
             image,
             mask,
             blocks: Vec::new(),
-            sizes: Vec::new(),
-            size_bits: 0,
+            offsets: Vec::new(),
             heads: vec![Vec::new(); image.segments().len()],
-            cap,
+            cap: cap.min(MAX_BLOCKS),
         }
     }
 
-    /// Forgets everything if there is more than the cap allows. Numbers given out before are void.
-    pub(crate) fn trim(&mut self) {
-        if self.blocks.len() > self.cap {
-            self.blocks.clear();
-            self.sizes.clear();
-            self.size_bits = 0;
-            for heads in &mut self.heads {
-                heads.clear();
-            }
+    /// Whether there are more blocks than the cap allows.
+    #[inline]
+    pub(crate) fn is_full(&self) -> bool {
+        self.blocks.len() > self.cap
+    }
+
+    /// Forgets all blocks. Numbers given out before are void.
+    pub(crate) fn clear(&mut self) {
+        self.blocks.clear();
+        self.offsets.clear();
+        for heads in &mut self.heads {
+            heads.clear();
         }
     }
 
@@ -105,30 +123,15 @@ impl<'a> Blocks<'a> {
         Ok(block.insns == 1 && matches!(block.exit, Exit::Branch { .. }))
     }
 
-    /// Address after the instruction at `pc`, which is in block `id`.
-    #[inline]
-    pub(crate) fn end_of(&self, id: BlockId, pc: u64) -> u64 {
-        let wide = match self.get(id) {
-            Some(block) if block.start == pc => self.is_wide(block.sizes),
-            _ => self.image.insn(pc).is_some_and(|insn| insn.size == 4),
-        };
-        pc.wrapping_add(if wide { 4 } else { 2 })
-    }
-
     #[inline]
     pub(crate) fn get(&self, id: BlockId) -> Option<&Block> {
         self.blocks.get(id as usize)
     }
 
-    /// Sizes of instructions, one bit each.
+    /// Where the instructions of blocks are.
     #[inline]
-    pub(crate) fn sizes(&self) -> &[u64] {
-        &self.sizes
-    }
-
-    #[inline]
-    fn is_wide(&self, bit: usize) -> bool {
-        self.sizes.get(bit >> 6).is_some_and(|word| word.wrapping_shr(bit as u32 & 63) & 1 != 0)
+    pub(crate) fn offsets(&self) -> &[u16] {
+        &self.offsets
     }
 
     /// The block that starts at `address`.
@@ -169,7 +172,7 @@ impl<'a> Blocks<'a> {
     #[cold]
     fn build(&mut self, start: u64, segment: usize, half: Option<usize>) -> Result<BlockId, Fault> {
         let xlen = self.image.isa().xlen;
-        let sizes = self.size_bits;
+        let first = self.offsets.len() as u32;
         let mut last = start;
         let mut end = start;
         let mut insns = 0u32;
@@ -181,7 +184,11 @@ impl<'a> Blocks<'a> {
                 None if insns == 0 => return Err(Fault::NoCode(start)),
                 None => break,
             };
-            self.push_size(insn.size == 4);
+            // Never between a constant and the jump that may use it.
+            if insns >= MAX_INSNS && insn.is_sequential() {
+                break;
+            }
+            self.offsets.push(end.wrapping_sub(start) as u16);
             insns = insns.wrapping_add(1);
             last = end;
             end = insn.next(xlen, last) & self.mask;
@@ -201,15 +208,13 @@ impl<'a> Blocks<'a> {
                 };
                 break;
             }
-            // Never between a constant and the jump that may use it.
-            let constant = insn.constant(xlen, last).is_some();
-            if (insns >= MAX_INSNS && !constant) || end <= last {
+            if end <= last {
                 break;
             }
             before = Some((insn, last));
         }
         let id = self.blocks.len() as BlockId;
-        self.blocks.push(Block { start, end, last, insns, exit, sizes, taken: NONE, fall: NONE });
+        self.blocks.push(Block { start, end, last, insns, exit, first, taken: NONE, fall: NONE });
         if let Some(heads) = self.heads.get_mut(segment) {
             if heads.is_empty() {
                 let bytes = self.image.segments().get(segment).map_or(0, |s| s.bytes.len());
@@ -222,49 +227,65 @@ impl<'a> Blocks<'a> {
         Ok(id)
     }
 
-    fn push_size(&mut self, wide: bool) {
-        let bit = self.size_bits & 63;
-        if bit == 0 {
-            self.sizes.push(0);
-        }
-        if let Some(word) = self.sizes.last_mut() {
-            *word |= u64::from(wide).wrapping_shl(bit as u32);
-        }
-        self.size_bits = self.size_bits.wrapping_add(1);
-    }
-
     /// The whole block as a span.
     #[inline]
     pub(crate) fn span(block: &Block) -> Span {
-        Span { start: block.start, end: block.end, insns: block.insns, sizes: block.sizes }
+        Span {
+            start: block.start,
+            end: block.end,
+            insns: block.insns,
+            first: block.first,
+            leaves: block.exit.leaves(),
+        }
     }
 
     /// What of `block` comes after its instruction at `pc`; `None` if `pc` is no instruction of it.
     pub(crate) fn after(&self, block: &Block, pc: u64) -> Option<Span> {
-        if pc == block.last {
-            let sizes = block.sizes.wrapping_add(block.insns as usize);
-            return Some(Span { start: block.end, end: block.end, insns: 0, sizes });
-        }
-        let before = self.until(Self::span(block), pc)?;
-        let wide = self.is_wide(block.sizes.wrapping_add(before.insns as usize));
-        Some(Span {
-            start: pc.wrapping_add(if wide { 4 } else { 2 }) & self.mask,
-            end: block.end,
-            insns: block.insns.wrapping_sub(before.insns).wrapping_sub(1),
-            sizes: block.sizes.wrapping_add(before.insns as usize).wrapping_add(1),
-        })
+        let whole = Self::span(block);
+        let index = self.index(whole, pc)?.wrapping_add(1);
+        let start = self.start(block, index);
+        let (insns, first) = (block.insns.wrapping_sub(index), block.first.wrapping_add(index));
+        Some(Span { start, insns, first, ..whole })
+    }
+
+    /// The instruction of `block` at `pc`; `None` if there is none.
+    pub(crate) fn only(&self, block: &Block, pc: u64) -> Option<Span> {
+        let whole = Self::span(block);
+        let index = self.index(whole, pc)?;
+        let end = self.start(block, index.wrapping_add(1));
+        let leaves = if pc == block.last { whole.leaves } else { Leaves::No };
+        let first = block.first.wrapping_add(index);
+        Some(Span { start: pc, end, insns: 1, first, leaves })
     }
 
     /// The part of `span` before `address`; `None` if `address` is no instruction of it.
     pub(crate) fn until(&self, span: Span, address: u64) -> Option<Span> {
-        let mut at = span.start;
-        for index in 0..span.insns {
-            if at == address {
-                return Some(Span { end: at, insns: index, ..span });
-            }
-            let wide = self.is_wide(span.sizes.wrapping_add(index as usize));
-            at = at.wrapping_add(if wide { 4 } else { 2 });
+        let insns = self.index(span, address)?;
+        Some(Span { end: address, insns, leaves: Leaves::No, ..span })
+    }
+
+    /// Address of instruction `index` of `block`, or of its end.
+    #[inline]
+    fn start(&self, block: &Block, index: u32) -> u64 {
+        if index >= block.insns {
+            return block.end;
         }
-        None
+        let offset = self.offsets.get(block.first.wrapping_add(index) as usize);
+        block.start.wrapping_add(offset.copied().unwrap_or(0).into())
+    }
+
+    /// Which instruction of `span` is at `address`.
+    #[inline]
+    fn index(&self, span: Span, address: u64) -> Option<u32> {
+        let first = span.first as usize;
+        let offsets = self.offsets.get(first..first.wrapping_add(span.insns as usize))?;
+        let base = offsets.first()?;
+        let offset = address.wrapping_sub(span.start).wrapping_add((*base).into());
+        let offset = u16::try_from(offset).ok()?;
+        // Most spans are asked for their start.
+        match *base == offset {
+            true => Some(0),
+            false => offsets.binary_search(&offset).ok().map(|index| index as u32),
+        }
     }
 }

@@ -1,3 +1,4 @@
+use crate::blocks::Span;
 use hartrace_etrace::{ParseError, QualStatus};
 use thiserror::Error;
 
@@ -33,6 +34,8 @@ pub enum Event {
         /// Hart time.
         time: u64,
     },
+    /// Tracing starts, or goes on after [`Event::Off`] or [`Event::Gap`]: instructions follow.
+    On,
     /// Tracing ended, or was interrupted by a loss.
     Off(QualStatus),
     /// A stretch that could not be followed; the trace goes on with the next synchronisation.
@@ -78,55 +81,125 @@ pub enum Fault {
     NoVector(u8),
 }
 
-/// A run of instructions that retired one after the other.
-#[derive(Copy, Clone, Debug)]
-pub struct Run<'a> {
-    pub(crate) start: u64,
-    pub(crate) end: u64,
-    pub(crate) insns: u32,
-    pub(crate) sizes: &'a [u64],
-    pub(crate) first: usize,
+/// How the program goes on behind a run of instructions.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Leaves {
+    /// With the next instruction.
+    No,
+    /// The last instruction is a conditional branch.
+    Branch,
+    /// The last instruction is a jump whose target is in the code.
+    Jump,
+    /// The last instruction is a jump whose target is not in the code, or a trap return.
+    Indirect,
 }
 
-impl Run<'_> {
+/// Instructions that retired one after the other, at consecutive addresses.
+#[derive(Copy, Clone, Debug)]
+pub struct Run<'a> {
+    span: Span,
+    /// Where its instructions are, from some address before.
+    offsets: &'a [u16],
+}
+
+impl<'a> Run<'a> {
+    /// A span of blocks that have these offsets.
+    #[inline]
+    pub(crate) fn new(span: Span, offsets: &'a [u16]) -> Self {
+        let first = span.first as usize;
+        let offsets = offsets.get(first..first.wrapping_add(span.insns as usize));
+        Self { span, offsets: offsets.unwrap_or_default() }
+    }
+
+    pub(crate) fn span(&self) -> Span {
+        self.span
+    }
+
     /// Address of the first instruction.
     #[inline]
     pub fn start(&self) -> u64 {
-        self.start
+        self.span.start
+    }
+
+    /// Address of the last instruction.
+    #[inline]
+    pub fn last(&self) -> u64 {
+        self.base().wrapping_add(self.offsets.last().copied().unwrap_or(0).into())
     }
 
     /// Address after the last instruction.
     #[inline]
     pub fn end(&self) -> u64 {
-        self.end
+        self.span.end
     }
 
     /// Number of instructions.
     #[inline]
     pub fn insns(&self) -> u32 {
-        self.insns
+        self.span.insns
+    }
+
+    /// How the last instruction goes on. Where the next run starts says where to.
+    #[inline]
+    pub fn leaves(&self) -> Leaves {
+        self.span.leaves
+    }
+
+    #[inline]
+    fn base(&self) -> u64 {
+        self.span.start.wrapping_sub(self.offsets.first().copied().unwrap_or(0).into())
     }
 
     /// Calls `visit` with the address of every instruction.
     #[inline]
     pub fn addresses(&self, mut visit: impl FnMut(u64)) {
-        let mut at = self.start;
-        let mut left = self.insns;
-        let mut index = self.first >> 6;
-        let mut skip = self.first as u32 & 63;
-        while left > 0 {
-            let word = self.sizes.get(index).map_or(0, |word| word.wrapping_shr(skip));
-            let take = left.min(64u32.wrapping_sub(skip));
-            let mut bits = word;
-            for _ in 0..take {
-                visit(at);
-                at = at.wrapping_add(2).wrapping_add((bits & 1).wrapping_mul(2));
-                bits >>= 1;
-            }
-            left = left.wrapping_sub(take);
-            index = index.wrapping_add(1);
-            skip = 0;
+        let base = self.base();
+        for offset in self.offsets {
+            visit(base.wrapping_add(u64::from(*offset)));
         }
+    }
+}
+
+/// What was retired between two reports, where the decoder has been through the same before.
+///
+/// Sinks that add up need to look at a path only once: [`Path::id`] stands for all of it.
+#[derive(Copy, Clone, Debug)]
+pub struct Path<'a> {
+    pub(crate) id: PathId,
+    pub(crate) insns: u64,
+    pub(crate) spans: &'a [Span],
+    pub(crate) offsets: &'a [u16],
+}
+
+/// Name of a path, for as long as the tracer that gave it remembers the path: names of an older
+/// epoch are not used again.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PathId {
+    /// How often the tracer has forgotten its paths.
+    pub epoch: u32,
+    /// Number of the path, from 0 up.
+    pub index: u32,
+}
+
+impl<'a> Path<'a> {
+    /// The same for every occurrence of the path. What comes before a path is the same, too: it
+    /// belongs to one place of the program.
+    #[inline]
+    pub fn id(&self) -> PathId {
+        self.id
+    }
+
+    /// Number of instructions.
+    #[inline]
+    pub fn insns(&self) -> u64 {
+        self.insns
+    }
+
+    /// Its runs, in order; at least one.
+    #[inline]
+    pub fn runs(&self) -> impl Iterator<Item = Run<'a>> + 'a {
+        let offsets = self.offsets;
+        self.spans.iter().map(move |span| Run::new(*span, offsets))
     }
 }
 
@@ -135,33 +208,16 @@ pub trait Sink {
     /// Instructions that retired.
     fn run(&mut self, at: StreamPos, run: Run<'_>);
 
+    /// Instructions that retired, as they did before: the same as [`Sink::run`] for all its runs.
+    #[inline]
+    fn path(&mut self, at: StreamPos, path: Path<'_>) {
+        for run in path.runs() {
+            self.run(at, run);
+        }
+    }
+
     /// Anything else.
     fn event(&mut self, at: StreamPos, event: Event) {
         let _ = (at, event);
-    }
-}
-
-/// Counts instructions and gaps.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
-pub struct Count {
-    /// Instructions retired.
-    pub instructions: u64,
-    /// Runs they came in.
-    pub runs: u64,
-    /// Gaps.
-    pub gaps: u64,
-}
-
-impl Sink for Count {
-    #[inline]
-    fn run(&mut self, _: StreamPos, run: Run<'_>) {
-        self.instructions = self.instructions.wrapping_add(run.insns().into());
-        self.runs = self.runs.wrapping_add(1);
-    }
-
-    fn event(&mut self, _: StreamPos, event: Event) {
-        if matches!(event, Event::Gap(_)) {
-            self.gaps = self.gaps.wrapping_add(1);
-        }
     }
 }

@@ -23,14 +23,21 @@
 )]
 
 mod blocks;
+mod config;
 mod event;
 mod image;
+mod images;
+mod memo;
 mod outcomes;
 pub mod parallel;
+mod sinks;
 mod tables;
 mod tracer;
 mod walk;
 
-pub use event::{Count, Event, Fault, Run, Sink, StreamPos};
+pub use config::{Compat, Config};
+pub use event::{Event, Fault, Leaves, Path, PathId, Run, Sink, StreamPos};
 pub use image::Image;
-pub use tracer::{Compat, Config, Tracer};
+pub use images::Images;
+pub use sinks::Count;
+pub use tracer::Tracer;

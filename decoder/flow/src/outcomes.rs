@@ -66,6 +66,20 @@ impl Outcomes {
         }
     }
 
+    /// The known outcomes, oldest in bit 0, 0 = taken, and their number.
+    #[inline]
+    pub(crate) fn known(&self) -> (u64, u32) {
+        (self.known, self.known_count)
+    }
+
+    /// Drops the oldest `count` known outcomes; there are as many.
+    #[inline]
+    pub(crate) fn skip_known(&mut self, count: u32) {
+        self.known = self.known.wrapping_shr(count);
+        self.known_count = self.known_count.saturating_sub(count);
+        self.count = self.count.saturating_sub(count.into());
+    }
+
     /// Turns a counted branch that is left over into a known one.
     pub(crate) fn latch(&mut self, predict: impl FnOnce() -> bool) {
         if self.known_count == 0

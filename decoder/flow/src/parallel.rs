@@ -1,7 +1,7 @@
 //! Decoding on several threads: a stream is cut at synchronisations, which need nothing of what
 //! comes before them.
 
-use crate::{Compat, Config, Fault, Image, Sink, StreamPos, Tracer};
+use crate::{Compat, Config, Fault, Images, Sink, StreamPos, Tracer};
 use hartrace_etrace::{Ioptions, ParamsError, Payload};
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,6 +16,8 @@ struct Part<'p> {
     packets: &'p [Packet],
     /// Modes in force at its start.
     options: Ioptions,
+    /// There is a part before it.
+    continued: bool,
     /// The synchronisation that the next part starts with.
     until: Option<&'p Packet>,
 }
@@ -24,9 +26,9 @@ struct Part<'p> {
 ///
 /// Returns the sinks in the order of the stream: one after the other they have received exactly what
 /// a single [`Tracer`] would have delivered. Nothing is carried over: the packets are a whole stream.
-pub fn decode<S, F>(
+pub fn decode<'a, S, F>(
     config: &Config,
-    image: &Image,
+    images: impl Into<Images<'a>>,
     packets: &[Packet],
     threads: NonZeroUsize,
     sink: F,
@@ -36,7 +38,8 @@ where
     F: Fn() -> S + Sync,
 {
     config.params.layout(config.unit)?;
-    let parts = split(config, image, packets, threads);
+    let images = images.into();
+    let parts = split(config, &images, packets, threads);
     let done: Vec<Mutex<Option<S>>> = parts.iter().map(|_| Mutex::new(None)).collect();
     let next = AtomicUsize::new(0);
     let work = || {
@@ -44,7 +47,7 @@ where
             let index = next.fetch_add(1, Ordering::Relaxed);
             let (Some(part), Some(slot)) = (parts.get(index), done.get(index)) else { break };
             // The configuration was checked above.
-            let Ok(tracer) = Tracer::new(config.clone(), image) else { break };
+            let Ok(tracer) = Tracer::new(config.clone(), images.clone()) else { break };
             let result = decode_part(tracer, part, sink());
             *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
         }
@@ -61,6 +64,9 @@ where
 
 fn decode_part<S: Sink>(mut tracer: Tracer<'_>, part: &Part<'_>, mut sink: S) -> S {
     tracer.set_options(part.options);
+    if part.continued {
+        tracer.take_over();
+    }
     for (at, packet) in part.packets {
         match packet {
             Ok(payload) => tracer.feed(*at, payload, &mut sink),
@@ -77,11 +83,11 @@ fn decode_part<S: Sink>(mut tracer: Tracer<'_>, part: &Part<'_>, mut sink: S) ->
 /// Cuts a stream into parts of similar size, several per thread so that none waits long.
 fn split<'p>(
     config: &Config,
-    image: &Image,
+    images: &Images<'_>,
     packets: &'p [Packet],
     threads: NonZeroUsize,
 ) -> Vec<Part<'p>> {
-    let whole = || vec![Part { packets, options: Ioptions::default(), until: None }];
+    let whole = || vec![Part { packets, options: Ioptions::default(), continued: false, until: None }];
     // The C model's predictor lives on across synchronisations (C5).
     if threads.get() == 1 || config.compat == Compat::CModel {
         return whole();
@@ -95,11 +101,12 @@ fn split<'p>(
             Ok(Payload::Support(support)) => options = support.ioptions,
             // A synchronisation where there is no code is a fault, and those depend on the past.
             Ok(Payload::Start(p))
-                if index.saturating_sub(start.0) >= least && config.code_at(image, p.address) =>
+                if index.saturating_sub(start.0) >= least && images.code_at(config, p.context, p.address) =>
             {
                 parts.push(Part {
                     packets: packets.get(start.0..index).unwrap_or_default(),
                     options: start.1,
+                    continued: start.0 > 0,
                     until: packets.get(index),
                 });
                 start = (index, options);
@@ -110,6 +117,7 @@ fn split<'p>(
     parts.push(Part {
         packets: packets.get(start.0..).unwrap_or_default(),
         options: start.1,
+        continued: start.0 > 0,
         until: None,
     });
     parts

@@ -1,73 +1,17 @@
 //! Payloads to runs of instructions.
 
-use crate::blocks::{BlockId, Blocks, Exit};
+use crate::blocks::{BlockId, Blocks, Exit, NONE};
 use crate::outcomes::Outcomes;
 use crate::tables::{Predictor, Returns, TargetCache};
 use crate::walk::{Arrival, Goal};
-use crate::{Event, Fault, Image, Run, Sink, StreamPos};
-use hartrace_bits::mask;
+use crate::memo::{Found, Key, Landing, Memo, Recorder, Slot};
+use crate::{Compat, Config, Event, Fault, Image, Images, Run, Sink, StreamPos};
+use hartrace_bits::BitReader;
 use hartrace_etrace::{
-    AddressReport, BranchFmt, BranchMap, Ioptions, Mode, Params, ParamsError, Payload, QualStatus,
+    AddressReport, BranchFmt, BranchMap, Ioptions, Layout, Mode, ParamsError, Payload, QualStatus,
     Start, Support, Trap, Unit,
 };
 use hartrace_isa::{Kind, Link};
-
-/// Whose habits to expect, where reference streams differ from the specification; see
-/// `docs/deviations.md`.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Compat {
-    /// The specification.
-    #[default]
-    None,
-    /// The Python reference model (C1 to C3).
-    PythonModel,
-    /// The C reference codec of 2021 (C1, C2, C4, C5).
-    CModel,
-}
-
-/// How to read a stream.
-#[derive(Clone, Debug)]
-pub struct Config {
-    /// The encoder's parameters.
-    pub params: Params,
-    /// Whose support packets and address coding to expect.
-    pub unit: Unit,
-    /// Contents of the `xtvec` register per privilege a trap goes to, for implicit exceptions. The
-    /// low two bits are its mode: 1 = vectored.
-    pub tvec: Vec<(u8, u64)>,
-    /// Whose habits to expect.
-    pub compat: Compat,
-    /// Blocks to follow for one payload at most.
-    pub max_blocks: u64,
-    /// Decoded blocks to keep; all are forgotten when there are more.
-    pub block_cap: usize,
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            params: Params::default(),
-            unit: Unit::default(),
-            tvec: Vec::new(),
-            compat: Compat::None,
-            max_blocks: 1 << 33,
-            block_cap: 1 << 22,
-        }
-    }
-}
-
-impl Config {
-    /// The bits of an address that count: as wide as the encoder's, and no wider than the hart's.
-    fn mask(&self, image: &Image) -> u64 {
-        mask(u32::from(self.params.iaddress_width_p).min(image.isa().xlen.bits()))
-    }
-
-    /// Whether there is code at the address in a field of format 3.
-    pub(crate) fn code_at(&self, image: &Image, field: u64) -> bool {
-        let address = field.wrapping_shl(self.params.iaddress_lsb_p.into());
-        image.insn(address & self.mask(image)).is_some()
-    }
-}
 
 /// What the tracer knows about where it is.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -87,6 +31,24 @@ struct Undecided {
     irdepth: Option<u32>,
 }
 
+/// A program, and what has been found out about it.
+#[derive(Clone, Debug)]
+pub(crate) struct Code<'a> {
+    /// The context it belongs to; `None` for all that have no program of their own.
+    context: Option<u64>,
+    image: &'a Image,
+    pub(crate) blocks: Blocks<'a>,
+    memo: Memo,
+}
+
+impl Code<'_> {
+    /// Starts from the program alone.
+    pub(crate) fn forget(&mut self) {
+        self.blocks.clear();
+        self.memo.forget();
+    }
+}
+
 /// Follows one hart's payloads through its program.
 ///
 /// A payload that cannot be followed is one [`Event::Gap`]; decoding goes on with the next
@@ -94,13 +56,20 @@ struct Undecided {
 #[derive(Clone, Debug)]
 pub struct Tracer<'a> {
     pub(crate) config: Config,
-    pub(crate) blocks: Blocks<'a>,
-    image: &'a Image,
+    layout: Layout,
+    /// The code of the present context.
+    pub(crate) code: Code<'a>,
+    /// Code of other contexts; that of `None` is for all that are not listed.
+    parked: Vec<Code<'a>>,
     pub(crate) options: Ioptions,
     /// Sequentially inferable jumps are not reported.
     pub(crate) sijump: bool,
     mask: u64,
     state: State,
+    /// [`Event::On`] has been reported.
+    on: bool,
+    /// Nothing but the place in the program matters for what payloads of formats 1 and 2 mean.
+    steady: bool,
     /// The instruction that retired last, and a block it is in.
     pub(crate) pc: u64,
     pub(crate) block: BlockId,
@@ -123,17 +92,29 @@ pub struct Tracer<'a> {
 
 impl<'a> Tracer<'a> {
     /// A tracer at the start of a stream.
-    pub fn new(config: Config, image: &'a Image) -> Result<Self, ParamsError> {
-        config.params.layout(config.unit)?;
-        let params = &config.params;
-        let mask = config.mask(image);
-        let mut tracer = Self {
-            blocks: Blocks::new(image, mask, config.block_cap),
+    pub fn new(config: Config, images: impl Into<Images<'a>>) -> Result<Self, ParamsError> {
+        let layout = config.params.layout(config.unit)?;
+        let images = images.into();
+        let mask = images.mask(&config);
+        let count = images.iter().count();
+        let code = |(number, (context, image)): (usize, (Option<u64>, &'a Image))| Code {
+            context,
             image,
+            blocks: Blocks::new(image, mask, config.block_cap),
+            memo: Memo::new(config.path_cap, number, count),
+        };
+        let parked: Vec<_> = images.iter().enumerate().skip(1).map(code).collect();
+        let params = &config.params;
+        let mut tracer = Self {
+            layout,
+            code: code((0, (None, images.default_image()))),
+            parked,
             options: Ioptions::default(),
             sijump: false,
             mask,
             state: State::Off,
+            on: false,
+            steady: false,
             pc: 0,
             block: 0,
             address: 0,
@@ -160,6 +141,11 @@ impl<'a> Tracer<'a> {
 
     /// Sets the modes, as a support packet would.
     pub fn set_options(&mut self, options: Ioptions) {
+        if options != self.options {
+            // The same bits mean something else now.
+            self.code.memo.forget();
+            self.parked.iter_mut().for_each(|code| code.memo.forget());
+        }
         self.options = options;
         // A unit that cannot report the mode has it fixed (D11).
         self.sijump = if self.config.unit.ioptions().contains(&Mode::SequentialJump) {
@@ -174,6 +160,89 @@ impl<'a> Tracer<'a> {
         if !self.settle(at, payload, sink) {
             self.run(at, payload, sink);
         }
+        self.steady = self.is_steady();
+    }
+
+    /// Takes the next payload as it was sent. Faster than [`Tracer::feed`] where the program repeats
+    /// itself: what was followed before is not even parsed.
+    #[inline]
+    pub fn feed_bits<S: Sink>(&mut self, at: StreamPos, mut bits: BitReader<'_>, sink: &mut S) {
+        let found = self.key(&bits).map_or(Found::Nothing, |key| self.code.memo.find(&key));
+        match found {
+            Found::Path(path) if self.replay(at, path, sink) => {}
+            Found::Once(slot) => self.record(at, slot, bits, sink),
+            _ => self.parse(at, &mut bits, sink),
+        }
+    }
+
+    /// What decides about the meaning of a payload, if that is little enough.
+    #[inline]
+    fn key(&self, bits: &BitReader<'_>) -> Option<Key> {
+        if !self.steady {
+            return None;
+        }
+        let (value, len) = bits.rest()?;
+        // Formats 1 and 2.
+        if !matches!(value & 3, 1 | 2) {
+            return None;
+        }
+        let pending = match self.outcomes.peek() {
+            None => 0,
+            Some(taken) => 1u8.wrapping_add(taken.into()),
+        };
+        let bits = [value as u64, (value >> 64) as u64];
+        Some(Key { bits, len, address: self.address, block: self.block, pending })
+    }
+
+    /// Whether [`Key`] holds all that a payload of format 1 or 2 depends on.
+    fn is_steady(&self) -> bool {
+        let options = &self.options;
+        self.state == State::On
+            && !(options.implicit_return || options.branch_prediction || options.jump_target_cache)
+            && self.config.compat == Compat::None
+            && self.held.is_none()
+            && self.undecided.is_none()
+            && !self.after_trap
+            && self.code.blocks.get(self.block).is_some_and(|block| block.start == self.pc)
+    }
+
+    fn parse<S: Sink>(&mut self, at: StreamPos, bits: &mut BitReader<'_>, sink: &mut S) {
+        match Payload::parse(&self.layout, self.options, bits) {
+            Ok(payload) => self.feed(at, &payload, sink),
+            Err(error) => self.damage(at, error.into(), sink),
+        }
+    }
+
+    /// Goes a path that was gone before, if it is still known.
+    #[inline]
+    fn replay<S: Sink>(&mut self, at: StreamPos, path: u32, sink: &mut S) -> bool {
+        let Some((path, landing)) = self.code.memo.path(path, self.code.blocks.offsets()) else {
+            return false;
+        };
+        sink.path(at, path);
+        self.pc = landing.pc;
+        self.block = landing.block;
+        self.address = landing.address;
+        self.outcomes = landing.outcomes;
+        true
+    }
+
+    /// Goes a path, and remembers it.
+    fn record<S: Sink>(
+        &mut self,
+        at: StreamPos,
+        slot: Slot,
+        mut bits: BitReader<'_>,
+        sink: &mut S,
+    ) {
+        let mut recorder = Recorder { sink, spans: self.code.memo.scratch(), plain: true };
+        self.parse(at, &mut bits, &mut recorder);
+        let Recorder { spans, plain, .. } = recorder;
+        if plain && self.steady {
+            let Self { pc, block, address, outcomes, .. } = *self;
+            self.code.memo.remember(slot, &spans, Landing { pc, block, address, outcomes });
+        }
+        self.code.memo.keep_scratch(spans);
     }
 
     /// Follows the program up to a synchronisation without arriving there: what comes before it, for
@@ -181,7 +250,13 @@ impl<'a> Tracer<'a> {
     pub(crate) fn approach<S: Sink>(&mut self, at: StreamPos, start: &Start, sink: &mut S) {
         if !self.settle(at, &Payload::Start(*start), sink) {
             self.walk_to(at, start, sink);
+            self.switch_on(at, sink);
         }
+    }
+
+    /// The stream goes on at a synchronisation up to which another tracer has followed it.
+    pub(crate) fn take_over(&mut self) {
+        self.on = true;
     }
 
     /// Delivers what waited for the next payload. Returns whether that has to wait itself.
@@ -220,6 +295,7 @@ impl<'a> Tracer<'a> {
     pub fn damage<S: Sink>(&mut self, at: StreamPos, fault: Fault, sink: &mut S) {
         self.finish(sink);
         self.fault(at, fault, sink);
+        self.steady = false;
     }
 
     /// Ends the stream.
@@ -235,8 +311,12 @@ impl<'a> Tracer<'a> {
     /// Reports the instruction at `pc`.
     #[inline]
     fn emit_pc<S: Sink>(&self, at: StreamPos, sink: &mut S) {
-        let end = self.blocks.end_of(self.block, self.pc);
-        sink.run(at, Run { start: self.pc, end, insns: 1, sizes: &[], first: 0 });
+        let blocks = &self.code.blocks;
+        let span = blocks.get(self.block).and_then(|block| blocks.only(block, self.pc));
+        debug_assert!(span.is_some(), "{:#x} is in its block", self.pc);
+        if let Some(span) = span {
+            sink.run(at, Run::new(span, blocks.offsets()));
+        }
     }
 
     /// D2: an instruction fetch fault at the address just synchronised to, which is not where the
@@ -258,6 +338,7 @@ impl<'a> Tracer<'a> {
                 Ok(())
             }
             Payload::Context(p) => {
+                self.enter(p.context);
                 let (privilege, context, time) = (p.privilege, p.context, p.time);
                 sink.event(at, Event::Context { privilege, context, time });
                 Ok(())
@@ -276,10 +357,48 @@ impl<'a> Tracer<'a> {
     fn fault<S: Sink>(&mut self, at: StreamPos, fault: Fault, sink: &mut S) {
         // Payloads of a stretch that is lost already are not another gap.
         if self.state != State::Lost {
-            sink.event(at, Event::Gap(fault));
+            self.gap(at, fault, sink);
         }
         self.state = State::Lost;
         self.forget();
+    }
+
+    fn gap<S: Sink>(&mut self, at: StreamPos, fault: Fault, sink: &mut S) {
+        self.on = false;
+        sink.event(at, Event::Gap(fault));
+    }
+
+    fn switch_on<S: Sink>(&mut self, at: StreamPos, sink: &mut S) {
+        if !self.on {
+            self.on = true;
+            sink.event(at, Event::On);
+        }
+    }
+
+    /// Changes to the code of a context.
+    fn enter(&mut self, context: u64) {
+        if self.parked.is_empty() || self.config.params.nocontext_p {
+            return;
+        }
+        let listed = |code: &Code<'_>| code.context == Some(context);
+        if listed(&self.code) {
+            return;
+        }
+        // Where no code is parked for it, and none is needed, this is the right one already.
+        let index = self.parked.iter().position(listed);
+        let index = index.or_else(|| self.parked.iter().position(|code| code.context.is_none()));
+        if let Some(code) = index.and_then(|index| self.parked.get_mut(index)) {
+            std::mem::swap(&mut self.code, code);
+            // Only matters if the hart goes on at the same place, which is in both, then.
+            self.block = self.code.blocks.at(self.pc).unwrap_or(NONE);
+        }
+    }
+
+    /// The code of a context.
+    fn image_of(&self, context: u64) -> &'a Image {
+        let all = || std::iter::once(&self.code).chain(&self.parked);
+        let listed = all().find(|code| code.context == Some(context) && !self.config.params.nocontext_p);
+        listed.or_else(|| all().find(|code| code.context.is_none())).unwrap_or(&self.code).image
     }
 
     fn forget(&mut self) {
@@ -316,6 +435,7 @@ impl<'a> Tracer<'a> {
             }
             self.forget();
             self.state = State::Off;
+            self.on = false;
             sink.event(at, Event::Off(p.qual_status));
         }
     }
@@ -339,10 +459,12 @@ impl<'a> Tracer<'a> {
             Some(address) => address,
             None => self.vector(p)?,
         };
-        if self.blocks.insn(address)?.is_branch() {
+        self.enter(p.context);
+        if self.code.blocks.insn(address)?.is_branch() {
             self.outcomes.push(!p.branch);
         }
         self.synchronise(address, p.privilege)?;
+        self.switch_on(at, sink);
         let (privilege, context, time) = (p.privilege, p.context, p.time);
         sink.event(at, Event::Context { privilege, context, time });
         self.emit_pc(at, sink);
@@ -369,8 +491,8 @@ impl<'a> Tracer<'a> {
         if self.withdrawn {
             return Some(self.pc);
         }
-        let insn = self.image.insn(self.pc)?;
-        let xlen = self.image.isa().xlen;
+        let insn = self.code.image.insn(self.pc)?;
+        let xlen = self.code.image.isa().xlen;
         let next = insn.next(xlen, self.pc) & self.mask;
         let target = insn.target(xlen, self.pc).map(|target| target & self.mask);
         match insn.kind {
@@ -401,7 +523,7 @@ impl<'a> Tracer<'a> {
 
     /// Where the jump at `pc` leads, if it is sequentially inferable.
     fn sequential(&self) -> Option<u64> {
-        match self.blocks.get(self.block)? {
+        match self.code.blocks.get(self.block)? {
             block if block.last == self.pc && self.sijump => match block.exit {
                 Exit::Indirect { sequential, .. } => sequential,
                 _ => None,
@@ -413,13 +535,15 @@ impl<'a> Tracer<'a> {
     /// Format 3, subformat 0.
     fn start<S: Sink>(&mut self, at: StreamPos, p: &Start, sink: &mut S) -> Result<(), Fault> {
         let address = self.unshift(p.address);
-        let branch = self.blocks.insn(address)?.is_branch();
+        let insn = self.image_of(p.context).insn(address).ok_or(Fault::NoCode(address))?;
         self.walk_to(at, p, sink);
+        self.enter(p.context);
         self.outcomes.clear();
-        if branch {
+        if insn.is_branch() {
             self.outcomes.push(!p.branch);
         }
         self.synchronise(address, p.privilege)?;
+        self.switch_on(at, sink);
         let (privilege, context, time) = (p.privilege, p.context, p.time);
         sink.event(at, Event::Context { privilege, context, time });
         self.held = Some(at);
@@ -434,21 +558,23 @@ impl<'a> Tracer<'a> {
         }
         let address = self.unshift(p.address);
         // A branch there has its outcome in the payload.
-        if self.blocks.insn(address).is_ok_and(|insn| insn.is_branch()) {
+        if self.code.blocks.insn(address).is_ok_and(|insn| insn.is_branch()) {
             self.outcomes.push(!p.branch);
         }
         let goal = Goal::Sync { address, privilege: p.privilege };
         if let Err(fault) = self.follow(at, goal, sink) {
             // The synchronisation itself is good: only what leads to it is not.
-            sink.event(at, Event::Gap(fault));
+            self.gap(at, fault, sink);
         }
     }
 
     fn synchronise(&mut self, address: u64, privilege: u8) -> Result<(), Fault> {
-        self.blocks.trim();
+        if self.code.blocks.is_full() {
+            self.code.forget();
+        }
         self.state = State::On;
         self.pc = address;
-        self.block = self.blocks.at(address)?;
+        self.block = self.code.blocks.at(address)?;
         self.address = address;
         self.after_trap = false;
         self.privilege = privilege;
@@ -475,7 +601,7 @@ impl<'a> Tracer<'a> {
         let Undecided { address, irdepth } = undecided;
         let goal = Goal::Address { address, notify: false, target: true, irdepth };
         self.follow(at, goal, sink)?;
-        self.cache.store(address);
+        self.store(address);
         self.emit_pc(at, sink);
         Ok(())
     }
@@ -529,7 +655,7 @@ impl<'a> Tracer<'a> {
         if let Goal::Address { address, irdepth, .. } = goal {
             self.address = address;
             if arrival == Arrival::Target || self.config.compat == Compat::CModel {
-                self.cache.store(address);
+                self.store(address);
             }
             if arrival == Arrival::Undecided {
                 self.undecided = Some(Undecided { address, irdepth });
@@ -537,6 +663,19 @@ impl<'a> Tracer<'a> {
         }
         self.emit_pc(at, sink);
         Ok(())
+    }
+
+    /// Notes the target of a reported jump.
+    fn store(&mut self, address: u64) {
+        if self.options.jump_target_cache {
+            self.cache.store(address);
+        }
+    }
+
+    /// Whether branches and jumps leave no trace but in where the hart is.
+    #[inline]
+    pub(crate) fn independent(&self) -> bool {
+        !self.options.implicit_return && !self.options.branch_prediction
     }
 
     #[inline]

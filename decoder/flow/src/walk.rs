@@ -25,6 +25,9 @@ pub(crate) enum Goal {
     Sync { address: u64, privilege: u8 },
 }
 
+/// Steps before a stride is interrupted, to look for loops without a branch.
+const STRIDE: u64 = 256;
+
 /// How a walk ended.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Arrival {
@@ -50,16 +53,19 @@ impl Tracer<'_> {
             Goal::LastBranch => (None, None),
         };
         let limit = match address {
-            Some(address) => u64::from(self.blocks.is_branch(address)?),
+            Some(address) => u64::from(self.code.blocks.is_branch(address)?),
             None => 1,
         };
+        if self.code.blocks.is_full() {
+            self.block = self.renew(self.block)?;
+        }
         let mut id = self.block;
-        let block = self.blocks.get(id).ok_or(Fault::NoCode(self.pc))?;
-        let mut rest = self.blocks.after(block, self.pc).ok_or(Fault::NoCode(self.pc))?;
+        let block = self.code.blocks.get(id).ok_or(Fault::NoCode(self.pc))?;
+        let mut rest = self.code.blocks.after(block, self.pc).ok_or(Fault::NoCode(self.pc))?;
         let mut progress = Progress::default();
         let mut budget = self.config.max_blocks;
         loop {
-            let block = self.blocks.get(id).ok_or(Fault::NoCode(rest.start))?;
+            let block = self.code.blocks.get(id).ok_or(Fault::NoCode(rest.start))?;
             let (last, end, exit) = (block.last, block.end, block.exit);
             let (on_taken, on_fall) = (block.taken, block.fall);
             if self.outcomes.count() == limit
@@ -67,7 +73,7 @@ impl Tracer<'_> {
             {
                 return Ok(arrival);
             }
-            emit(&self.blocks, at, rest, sink);
+            emit(&self.code.blocks, at, rest, sink);
             self.pc = last;
             self.block = id;
             if budget == 0 {
@@ -80,11 +86,13 @@ impl Tracer<'_> {
                     let prediction = &self.predictor;
                     let taken = self.outcomes.take(|| prediction.predict(last));
                     let taken = taken.ok_or(Fault::NoOutcome(last))?;
-                    self.predictor.update(last, taken);
+                    if self.options.branch_prediction {
+                        self.predictor.update(last, taken);
+                    }
                     progress.branch();
                     match if taken { on_taken } else { on_fall } {
-                        NONE if taken => self.blocks.link_taken(id, target)?,
-                        NONE => self.blocks.link_fall(id, end)?,
+                        NONE if taken => self.code.blocks.link_taken(id, target)?,
+                        NONE => self.code.blocks.link_fall(id, end)?,
                         next => next,
                     }
                 }
@@ -92,16 +100,16 @@ impl Tracer<'_> {
                     if call && self.options.implicit_return {
                         self.returns.push(end);
                     }
-                    progress.check(id, &self.returns, last)?;
+                    progress.check(target, &self.returns, last)?;
                     match on_taken {
-                        NONE => self.blocks.link_taken(id, target)?,
+                        NONE => self.code.blocks.link_taken(id, target)?,
                         next => next,
                     }
                 }
                 Exit::Next => {
-                    progress.check(id, &self.returns, last)?;
+                    progress.check(end, &self.returns, last)?;
                     match on_fall {
-                        NONE => self.blocks.link_fall(id, end)?,
+                        NONE => self.code.blocks.link_fall(id, end)?,
                         next => next,
                     }
                 }
@@ -113,8 +121,8 @@ impl Tracer<'_> {
                     }
                     match inferred {
                         Some(target) => {
-                            progress.check(id, &self.returns, last)?;
-                            self.blocks.at(target)?
+                            progress.check(target, &self.returns, last)?;
+                            self.code.blocks.at(target)?
                         }
                         None => {
                             let target = address.ok_or(Fault::UnexpectedJump(last))?;
@@ -124,9 +132,69 @@ impl Tracer<'_> {
                 }
             };
             id = next;
-            let block = self.blocks.get(id).ok_or(Fault::NoCode(end))?;
+            if self.code.blocks.is_full() {
+                id = self.renew(id)?;
+            }
+            if self.independent() {
+                let count = self.outcomes.count();
+                id = self.stride(at, id, limit, &mut budget, sink);
+                if self.outcomes.count() != count {
+                    progress.branch();
+                }
+            }
+            let block = self.code.blocks.get(id).ok_or(Fault::NoCode(end))?;
             rest = Blocks::span(block);
         }
+    }
+
+    /// Follows known outcomes through known blocks, from the start of block `id`: [`Tracer::follow`]
+    /// without all that needs a second look. Returns the block where it stopped, not yet executed.
+    #[inline]
+    fn stride<S: Sink>(
+        &mut self,
+        at: StreamPos,
+        mut id: BlockId,
+        limit: u64,
+        budget: &mut u64,
+        sink: &mut S,
+    ) -> BlockId {
+        let (known, count) = self.outcomes.known();
+        let available = u64::from(count).saturating_sub(limit) as u32;
+        let (mut bits, mut used) = (known, 0u32);
+        let mut steps = (*budget).min(STRIDE);
+        while used < available
+            && steps > 0
+            && let Some(block) = self.code.blocks.get(id)
+        {
+            let next = match block.exit {
+                Exit::Branch { .. } if bits & 1 == 0 => block.taken,
+                Exit::Branch { .. } | Exit::Next => block.fall,
+                Exit::Jump { .. } => block.taken,
+                Exit::Indirect { .. } => NONE,
+            };
+            if next == NONE {
+                break;
+            }
+            let branch = u32::from(matches!(block.exit, Exit::Branch { .. }));
+            bits = bits.wrapping_shr(branch);
+            used = used.wrapping_add(branch);
+            steps = steps.wrapping_sub(1);
+            *budget = (*budget).wrapping_sub(1);
+            emit(&self.code.blocks, at, Blocks::span(block), sink);
+            self.pc = block.last;
+            self.block = id;
+            id = next;
+        }
+        self.outcomes.skip_known(used);
+        id
+    }
+
+    /// Starts with no blocks but `id`, whose new number it returns.
+    #[cold]
+    fn renew(&mut self, id: BlockId) -> Result<BlockId, Fault> {
+        let start = self.code.blocks.get(id).map_or(self.pc, |block| block.start);
+        self.code.forget();
+        self.code.blocks.at(start)
     }
 
     /// A reported jump.
@@ -140,7 +208,7 @@ impl Tracer<'_> {
             return Err(Fault::NoOutcome(target));
         }
         self.pc = target;
-        self.block = self.blocks.at(target)?;
+        self.block = self.code.blocks.at(target)?;
         Ok(Arrival::Target)
     }
 
@@ -177,7 +245,7 @@ impl Tracer<'_> {
         rest: Span,
         sink: &mut S,
     ) -> Option<Arrival> {
-        let block = self.blocks.get(id)?;
+        let block = self.code.blocks.get(id)?;
         let (address, arrival) = match goal {
             Goal::LastBranch => match block.exit {
                 Exit::Branch { .. } => (block.last, Arrival::Passing),
@@ -197,10 +265,14 @@ impl Tracer<'_> {
         if rest.insns == 0 || !(rest.start..=block.last).contains(&address) {
             return None;
         }
-        let before = self.blocks.until(rest, address)?;
-        emit(&self.blocks, at, before, sink);
+        let before = self.code.blocks.until(rest, address)?;
+        emit(&self.code.blocks, at, before, sink);
         self.pc = address;
-        self.block = id;
+        // A jump may need the instruction before it, which is in this block; a branch does not.
+        self.block = match goal {
+            Goal::LastBranch => self.code.blocks.at(address).ok()?,
+            _ => id,
+        };
         Some(arrival)
     }
 }
@@ -209,18 +281,18 @@ impl Tracer<'_> {
 #[inline]
 fn emit<S: Sink>(blocks: &Blocks<'_>, at: StreamPos, span: Span, sink: &mut S) {
     if span.insns > 0 {
-        let Span { start, end, insns, sizes } = span;
-        sink.run(at, Run { start, end, insns, sizes: blocks.sizes(), first: sizes });
+        sink.run(at, Run::new(span, blocks.offsets()));
     }
 }
 
 /// Notices that a walk can never end.
 ///
-/// As long as no branch is executed, the path is a function of the block and the return stack: if
+/// As long as no branch is executed, the path is a function of the address and the return stack: if
 /// both repeat, they repeat for ever. Brent's algorithm finds that without remembering the path.
 #[derive(Debug, Default)]
 struct Progress {
-    mark: Option<(BlockId, Returns)>,
+    /// Where a block leads to, and the return stack there.
+    mark: Option<(u64, Returns)>,
     distance: u64,
     power: u64,
 }
@@ -230,21 +302,23 @@ impl Progress {
     fn branch(&mut self) {
         self.distance = 0;
         self.power = 0;
-        self.mark = None;
+        if self.mark.is_some() {
+            self.mark = None;
+        }
     }
 
     #[inline]
-    fn check(&mut self, id: BlockId, returns: &Returns, at: u64) -> Result<(), Fault> {
+    fn check(&mut self, next: u64, returns: &Returns, at: u64) -> Result<(), Fault> {
         self.distance = self.distance.wrapping_add(1);
         if let Some((mark, stack)) = &self.mark
-            && *mark == id
+            && *mark == next
             && stack.same(returns)
         {
             return Err(Fault::NoProgress(at));
         }
         // Few walks get this far: most meet a branch within some blocks.
         if self.distance > self.power.max(32) {
-            self.mark = Some((id, returns.clone()));
+            self.mark = Some((next, returns.clone()));
             self.power = self.power.max(32).saturating_mul(2);
             self.distance = 0;
         }

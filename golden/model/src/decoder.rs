@@ -356,6 +356,13 @@ impl<'a> Decoder<'a> {
         self.context(at, privilege, context, time, out);
     }
 
+    /// Notes the target of a reported jump.
+    fn store(&mut self, address: u64) {
+        if self.options.jump_target_cache {
+            self.cache.store(address);
+        }
+    }
+
     fn reset_tables(&mut self) {
         self.returns.reset();
         self.cache.reset();
@@ -370,7 +377,7 @@ impl<'a> Decoder<'a> {
         let Undecided { address, irdepth } = undecided;
         let goal = Goal::Address { address, notify: false, target: true, irdepth };
         self.follow(at, goal, out)?;
-        self.cache.store(address);
+        self.store(address);
         out(at, Event::Retired(self.pc));
         Ok(())
     }
@@ -415,7 +422,7 @@ impl<'a> Decoder<'a> {
             self.address = address;
             let store = arrival == Arrival::Target || self.config.compat == Compat::CModel;
             if store {
-                self.cache.store(address);
+                self.store(address);
             }
             if arrival == Arrival::Undecided {
                 self.undecided = Some(Undecided { address, irdepth });

@@ -124,7 +124,9 @@ impl Decoder<'_> {
             Flow::Branch(offset) => {
                 let prediction = self.predictor.predict(pc);
                 let taken = self.outcomes.take(prediction).ok_or(Fault::NoOutcome(pc))?;
-                self.predictor.update(pc, taken);
+                if self.options.branch_prediction {
+                    self.predictor.update(pc, taken);
+                }
                 if taken { relative(offset) } else { next }
             }
             Flow::Indirect { .. } | Flow::Memory | Flow::TrapReturn => {

@@ -1,0 +1,30 @@
+//! Sinks that add up.
+
+use crate::{Event, Path, Run, Sink, StreamPos};
+
+/// Counts instructions and gaps.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct Count {
+    /// Instructions retired.
+    pub instructions: u64,
+    /// Gaps.
+    pub gaps: u64,
+}
+
+impl Sink for Count {
+    #[inline]
+    fn run(&mut self, _: StreamPos, run: Run<'_>) {
+        self.instructions = self.instructions.wrapping_add(run.insns().into());
+    }
+
+    #[inline]
+    fn path(&mut self, _: StreamPos, path: Path<'_>) {
+        self.instructions = self.instructions.wrapping_add(path.insns());
+    }
+
+    fn event(&mut self, _: StreamPos, event: Event) {
+        if matches!(event, Event::Gap(_)) {
+            self.gaps = self.gaps.wrapping_add(1);
+        }
+    }
+}
