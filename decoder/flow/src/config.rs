@@ -13,6 +13,24 @@ pub enum Compat {
     CModel,
 }
 
+/// Where decoding goes on after a gap.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Resync {
+    /// At the next synchronisation: right whatever was lost.
+    #[default]
+    Sync,
+    /// At the next payload with an address, where the program alone decides about what follows: not
+    /// while implicit returns, branch prediction or the jump target cache are on. Loses less, but may
+    /// report instructions that never retired, up to the next synchronisation:
+    ///
+    /// - Addresses are differences from the one before. If a payload with an address was lost
+    ///   without leaving a trace, those that follow are wrong by its difference. (Not with full
+    ///   addresses. Where a frame is damaged the loss is known, and this waits for a synchronisation.)
+    /// - A jump at that address that could be inferred from the instruction before it is taken for
+    ///   one that will be reported.
+    Address,
+}
+
 /// How to read a stream.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -25,6 +43,8 @@ pub struct Config {
     pub tvec: Vec<(u8, u64)>,
     /// Whose habits to expect.
     pub compat: Compat,
+    /// Where to go on after a gap.
+    pub resync: Resync,
     /// Blocks to follow for one payload at most.
     pub max_blocks: u64,
     /// Decoded blocks to keep; all are forgotten when there are more.
@@ -40,6 +60,7 @@ impl Default for Config {
             unit: Unit::default(),
             tvec: Vec::new(),
             compat: Compat::None,
+            resync: Resync::Sync,
             max_blocks: 1 << 33,
             block_cap: 1 << 20,
             path_cap: 1 << 15,

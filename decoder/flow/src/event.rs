@@ -82,7 +82,7 @@ pub enum Fault {
 }
 
 /// How the program goes on behind a run of instructions.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Leaves {
     /// With the next instruction.
     No,

@@ -35,9 +35,9 @@ mod tables;
 mod tracer;
 mod walk;
 
-pub use config::{Compat, Config};
+pub use config::{Compat, Config, Resync};
 pub use event::{Event, Fault, Leaves, Path, PathId, Run, Sink, StreamPos};
 pub use image::Image;
 pub use images::Images;
-pub use sinks::Count;
+pub use sinks::{Count, Coverage, Edge, Edges};
 pub use tracer::Tracer;

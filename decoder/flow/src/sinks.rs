@@ -1,4 +1,10 @@
-//! Sinks that add up.
+//! Sinks that add up. What a path adds is found out once, however often it is gone.
+
+mod coverage;
+mod edges;
+
+pub use coverage::Coverage;
+pub use edges::{Edge, Edges};
 
 use crate::{Event, Path, Run, Sink, StreamPos};
 

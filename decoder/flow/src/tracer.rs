@@ -5,10 +5,10 @@ use crate::outcomes::Outcomes;
 use crate::tables::{Predictor, Returns, TargetCache};
 use crate::walk::{Arrival, Goal};
 use crate::memo::{Found, Key, Landing, Memo, Recorder, Slot};
-use crate::{Compat, Config, Event, Fault, Image, Images, Run, Sink, StreamPos};
+use crate::{Compat, Config, Event, Fault, Image, Images, Resync, Run, Sink, StreamPos};
 use hartrace_bits::BitReader;
 use hartrace_etrace::{
-    AddressReport, BranchFmt, BranchMap, Ioptions, Layout, Mode, ParamsError, Payload, QualStatus,
+    AddressReport, Branch, BranchFmt, BranchMap, Ioptions, Layout, Mode, ParamsError, Payload, QualStatus,
     Start, Support, Trap, Unit,
 };
 use hartrace_isa::{Kind, Link};
@@ -75,6 +75,8 @@ pub struct Tracer<'a> {
     pub(crate) block: BlockId,
     /// Last reported address.
     address: u64,
+    /// No payload since then was lost that may have had one.
+    based: bool,
     pub(crate) outcomes: Outcomes,
     undecided: Option<Undecided>,
     /// The last payload was a trap before whose handler nothing retired.
@@ -118,6 +120,7 @@ impl<'a> Tracer<'a> {
             pc: 0,
             block: 0,
             address: 0,
+            based: false,
             outcomes: Outcomes::default(),
             undecided: None,
             after_trap: false,
@@ -296,6 +299,7 @@ impl<'a> Tracer<'a> {
         self.finish(sink);
         self.fault(at, fault, sink);
         self.steady = false;
+        self.based = false;
     }
 
     /// Ends the stream.
@@ -345,12 +349,17 @@ impl<'a> Tracer<'a> {
             }
             Payload::Trap(p) => self.trap(at, p, sink),
             Payload::Start(p) => self.start(at, p, sink),
-            _ if self.state == State::Lost => Ok(()),
+            _ if self.state == State::Lost => {
+                self.resync_fast(at, payload, sink);
+                Ok(())
+            }
             _ if self.state == State::Off => Err(Fault::NotSynchronised),
             _ => self.report(at, payload, sink),
         };
         if let Err(fault) = result {
             self.fault(at, fault, sink);
+            // Its own address may be good.
+            self.resync_fast(at, payload, sink);
         }
     }
 
@@ -361,6 +370,45 @@ impl<'a> Tracer<'a> {
         }
         self.state = State::Lost;
         self.forget();
+    }
+
+    /// Goes on after a gap at an address that is no synchronisation; see [`Resync::Address`].
+    fn resync_fast<S: Sink>(&mut self, at: StreamPos, payload: &Payload, sink: &mut S) {
+        if self.config.resync != Resync::Address {
+            return;
+        }
+        let (report, outcome) = match payload {
+            Payload::Address(report) => (report, None),
+            Payload::Branch(Branch { map, address: Some(report) }) => {
+                (report, map.taken(map.branches().wrapping_sub(1)))
+            }
+            Payload::Branch(_) | Payload::Start(_) | Payload::Trap(_) => return,
+            // Their addresses need tables that are lost.
+            _ => {
+                self.based = false;
+                return;
+            }
+        };
+        if !self.based && !self.options.full_address {
+            return;
+        }
+        self.address = self.absolute(report.address);
+        self.based = true;
+        let Some(insn) = self.code.image.insn(self.address) else { return };
+        // A branch is reported with its outcome, as the last of the map.
+        let outcome = outcome.filter(|_| insn.is_branch());
+        let modes = self.options.branch_prediction || self.options.jump_target_cache;
+        if modes || self.options.implicit_return || insn.is_branch() != outcome.is_some() {
+            return;
+        }
+        let Ok(block) = self.code.blocks.at(self.address) else { return };
+        (self.pc, self.block, self.state) = (self.address, block, State::On);
+        self.forget();
+        if let Some(taken) = outcome {
+            self.outcomes.push(taken);
+        }
+        self.switch_on(at, sink);
+        self.emit_pc(at, sink);
     }
 
     fn gap<S: Sink>(&mut self, at: StreamPos, fault: Fault, sink: &mut S) {
@@ -435,7 +483,7 @@ impl<'a> Tracer<'a> {
             }
             self.forget();
             self.state = State::Off;
-            self.on = false;
+            (self.on, self.based) = (false, false);
             sink.event(at, Event::Off(p.qual_status));
         }
     }
@@ -450,7 +498,9 @@ impl<'a> Tracer<'a> {
         self.outcomes.clear();
         self.undecided = None;
         if !p.thaddr {
-            self.address = address.unwrap_or(self.address);
+            if let Some(address) = address {
+                (self.address, self.based) = (address, true);
+            }
             self.after_trap = true;
             self.reset_tables();
             return Ok(());
@@ -576,6 +626,7 @@ impl<'a> Tracer<'a> {
         self.pc = address;
         self.block = self.code.blocks.at(address)?;
         self.address = address;
+        self.based = true;
         self.after_trap = false;
         self.privilege = privilege;
         self.reset_tables();

@@ -1,0 +1,123 @@
+use crate::{Path, PathId, Run, Sink, StreamPos};
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// Half-words of a page.
+const HALVES: u64 = 2048;
+
+/// One bit per half-word.
+type Page = [u64; (HALVES / 64) as usize];
+
+/// Which code was executed, to the half-word.
+///
+/// Needs memory for the pages of 4 KiB that were reached, not for the program.
+#[derive(Clone, Debug, Default)]
+pub struct Coverage {
+    pages: BTreeMap<u64, Page>,
+    /// Paths of this epoch that have been gone.
+    epoch: u32,
+    gone: Vec<bool>,
+}
+
+impl Coverage {
+    /// Whether the instruction at `address` retired.
+    pub fn contains(&self, address: u64) -> bool {
+        let half = address >> 1;
+        let page = self.pages.get(&half.wrapping_div(HALVES));
+        let word = page.and_then(|page| page.get((half.wrapping_rem(HALVES) >> 6) as usize));
+        word.is_some_and(|word| word.wrapping_shr((half & 63) as u32) & 1 != 0)
+    }
+
+    /// Bytes of code that were executed.
+    pub fn bytes(&self) -> u64 {
+        let bits = self.pages.values().flatten().map(|word| u64::from(word.count_ones()));
+        bits.sum::<u64>().wrapping_mul(2)
+    }
+
+    /// The stretches of code that were executed, in order.
+    pub fn ranges(&self) -> Vec<Range<u64>> {
+        let mut ranges: Vec<Range<u64>> = Vec::new();
+        for (page, words) in &self.pages {
+            for (word, index) in words.iter().zip(0u64..) {
+                let first = page.wrapping_mul(HALVES).wrapping_add(index.wrapping_mul(64));
+                let mut left = *word;
+                while left != 0 {
+                    let skip = left.trailing_zeros();
+                    let len = left.wrapping_shr(skip).trailing_ones();
+                    let start = first.wrapping_add(skip.into()).wrapping_mul(2);
+                    let end = start.wrapping_add(u64::from(len).wrapping_mul(2));
+                    match ranges.last_mut() {
+                        Some(last) if last.end == start => last.end = end,
+                        _ => ranges.push(start..end),
+                    }
+                    left &= u64::MAX.checked_shl(skip.wrapping_add(len)).unwrap_or(0);
+                }
+            }
+        }
+        ranges
+    }
+
+    /// Adds what was executed in another part of the trace.
+    pub fn merge(&mut self, other: &Self) {
+        for (page, words) in &other.pages {
+            let mine = self.pages.entry(*page).or_default();
+            for (mine, word) in mine.iter_mut().zip(words) {
+                *mine |= word;
+            }
+        }
+    }
+
+    /// Notes a path. Returns whether it was gone before.
+    #[inline]
+    fn note(&mut self, id: PathId) -> bool {
+        let index = id.index as usize;
+        if id.epoch == self.epoch
+            && let Some(gone) = self.gone.get_mut(index)
+        {
+            return std::mem::replace(gone, true);
+        }
+        self.note_new(id);
+        false
+    }
+
+    #[cold]
+    fn note_new(&mut self, id: PathId) {
+        if id.epoch != self.epoch {
+            self.gone.clear();
+            self.epoch = id.epoch;
+        }
+        let index = id.index as usize;
+        let len = self.gone.len().max(index.saturating_add(1).next_power_of_two());
+        self.gone.resize(len, false);
+        if let Some(gone) = self.gone.get_mut(index) {
+            *gone = true;
+        }
+    }
+}
+
+impl Sink for Coverage {
+    fn run(&mut self, _: StreamPos, run: Run<'_>) {
+        let mut half = run.start() >> 1;
+        let mut left = run.end().wrapping_sub(run.start()) >> 1;
+        while left > 0 {
+            let page = self.pages.entry(half.wrapping_div(HALVES)).or_default();
+            let bit = half & 63;
+            let take = left.min(64u64.wrapping_sub(bit));
+            if let Some(word) = page.get_mut((half.wrapping_rem(HALVES) >> 6) as usize) {
+                let ones = u64::MAX.wrapping_shr(64u32.wrapping_sub(take as u32));
+                *word |= ones.wrapping_shl(bit as u32);
+            }
+            half = half.wrapping_add(take);
+            left = left.wrapping_sub(take);
+        }
+    }
+
+    #[inline]
+    fn path(&mut self, at: StreamPos, path: Path<'_>) {
+        if !self.note(path.id()) {
+            for run in path.runs() {
+                self.run(at, run);
+            }
+        }
+    }
+}
