@@ -62,10 +62,10 @@ impl Follow {
 }
 
 /// Gives the decoder one packet, or the place where one should be.
-pub(crate) fn feed<S: Sink>(tracer: &mut Tracer<'_>, packet: &Packet, sink: &mut S) {
+pub(crate) fn feed<S: Sink>(tracer: &mut Tracer<'_>, packet: &Packet<'_>, sink: &mut S) {
     let at = packet.pos();
     match &packet.body {
-        Ok(frame) if frame.header.kind != Kind::Instruction => {}
+        Ok(frame) if frame.header().kind != Kind::Instruction => {}
         Ok(frame) => tracer.feed_bits(at, frame.payload(), sink),
         // What was lost is unknown: the tracer must not go on as if nothing was.
         Err(_) => tracer.damage(at, Fault::Frame, sink),
