@@ -208,7 +208,7 @@ impl Sink for Comparison {
     fn event(&mut self, at: StreamPos, event: Event) {
         match event {
             // The damaged frame has been reported with its own cause.
-            Event::Gap(Fault::Frame) => {}
+            Event::Gap(Fault::Frame(_)) => {}
             Event::Gap(fault) => self.gap(at, &fault, fault_hint(&fault)),
             _ => {}
         }

@@ -69,7 +69,7 @@ impl<W: Write> Sink for Printer<W> {
     fn event(&mut self, at: StreamPos, event: Event) {
         match (event, self.emit) {
             // The damaged frame has been reported with its own cause.
-            (Event::Gap(Fault::Frame), _) => {}
+            (Event::Gap(Fault::Frame(_)), _) => {}
             (Event::Gap(fault), _) => self.gap(at, &fault, fault_hint(&fault)),
             (_, Emit::Pcs) => {}
             (event, Emit::Events) => self.json(at, Detail::of(&event, self.xlen)),

@@ -68,7 +68,7 @@ pub(crate) fn feed<S: Sink>(tracer: &mut Tracer<'_>, packet: &Packet<'_>, sink: 
         Ok(frame) if frame.header().kind != Kind::Instruction => {}
         Ok(frame) => tracer.feed_bits(at, frame.payload(), sink),
         // What was lost is unknown: the tracer must not go on as if nothing was.
-        Err(_) => tracer.damage(at, Fault::Frame, sink),
+        Err(error) => tracer.damage(at, (*error).into(), sink),
     }
 }
 

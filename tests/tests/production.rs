@@ -2,11 +2,13 @@
 //! and on hostile bytes.
 
 use hartrace_bits::{BitReader, Tail};
-use hartrace_decoder::{Config, Image, StreamPos, Tracer, parallel};
-use hartrace_etrace::Payload;
+use hartrace_decoder::stream::{Decode, Decoded, Transport};
+use hartrace_decoder::{Config, Image, StreamPos, Tracer};
+use hartrace_encap::Framing;
 use hartrace_golden::decoder as golden;
 use hartrace_tests::case::{Case, Dice, bits};
 use hartrace_tests::log::{self, Collect, Log, Seen, settled, unannounced};
+use std::io::Read;
 use std::num::NonZeroUsize;
 
 fn golden_log(case: &Case, stream: &[Vec<u8>]) -> Log {
@@ -48,9 +50,6 @@ fn config(case: &Case) -> Config {
 
 fn feed(tracer: &mut Tracer<'_>, packet: u64, payload: &[u8], out: &mut Collect) {
     let at = StreamPos { packet, byte: 0 };
-    if payload.len() > 31 {
-        return tracer.damage(at, hartrace_decoder::Fault::Frame, out);
-    }
     tracer.feed_bits(at, BitReader::new(payload, Tail::Sign), out);
 }
 
@@ -82,27 +81,56 @@ fn production_log(case: &Case, stream: &[Vec<u8>], caps: Caps) -> Log {
     unannounced(out.0)
 }
 
-/// The same on several threads.
-fn parallel_log(case: &Case, stream: &[Vec<u8>], threads: usize) -> (Log, usize) {
+/// The same from a framed stream that arrives in pieces, on some threads. Also returns in how many
+/// parts.
+fn stream_log(case: &Case, stream: &[Vec<u8>], threads: usize, dice: &mut Dice) -> (Log, usize) {
     let image = image(case);
     let config = Config { max_blocks: 1 << 20, ..config(case) };
-    let layout = config.params.layout(config.unit).expect("cases are legal");
-    let mut options = hartrace_etrace::Ioptions::default();
-    let mut packets = Vec::new();
-    for (packet, payload) in stream.iter().enumerate() {
-        let mut bits = BitReader::new(payload, Tail::Sign);
-        let parsed = Payload::parse(&layout, options, &mut bits);
-        if let Ok(Payload::Support(support)) = &parsed {
-            options = support.ioptions;
-        }
-        let at = StreamPos { packet: packet as u64, byte: 0 };
-        packets.push((at, parsed.map_err(hartrace_decoder::Fault::from)));
+    let mut bytes = Vec::new();
+    for payload in stream {
+        bytes.push(0x40 | payload.len() as u8);
+        bytes.extend(payload);
     }
-    let threads = NonZeroUsize::new(threads).expect("at least one");
-    let parts = parallel::decode(&config, &image, &packets, threads, Collect::default);
-    let parts = parts.expect("cases are legal");
-    let count = parts.len();
-    (unannounced(parts.into_iter().flat_map(|part| part.0).collect()), count)
+    let mut decode = Decode::new(config, &image, Transport::new(Framing::Reference));
+    decode.threads = NonZeroUsize::new(threads).expect("at least one");
+    decode.part = dice.range(1, 200) as usize;
+    let (mut log, mut parts, mut seen) = (Log::new(), 0, 0);
+    let pieces = Pieces { bytes: &bytes, dice };
+    let result = decode.run(
+        pieces,
+        |_| Collect::default(),
+        |part: Decoded<Collect>| {
+            assert!(part.sinks.len() <= 1, "there is one source");
+            log.extend(part.sinks.into_iter().flat_map(|(_, sink)| sink.0));
+            parts += 1;
+            seen = part.packets;
+            Ok::<(), std::convert::Infallible>(())
+        },
+    );
+    result.expect("nothing fails");
+    assert_eq!(seen, stream.len() as u64);
+    (unannounced(log), parts)
+}
+
+/// Whether frames hold its payloads: the length of a frame has five bits, and none is empty.
+fn fits(stream: &[Vec<u8>]) -> bool {
+    stream.iter().all(|payload| (1..=31).contains(&payload.len()))
+}
+
+/// Gives as much as it likes.
+struct Pieces<'a> {
+    bytes: &'a [u8],
+    dice: &'a mut Dice,
+}
+
+impl Read for Pieces<'_> {
+    fn read(&mut self, room: &mut [u8]) -> std::io::Result<usize> {
+        let most = room.len().min(self.bytes.len()) as u64;
+        let (piece, rest) = self.bytes.split_at(self.dice.range(most.min(1), most) as usize);
+        room[..piece.len()].copy_from_slice(piece);
+        self.bytes = rest;
+        Ok(piece.len())
+    }
 }
 
 fn stream(case: &Case) -> Vec<Vec<u8>> {
@@ -131,9 +159,11 @@ fn equal_on_random_runs() {
         for (name, caps) in [("clean", LARGE), ("small caps", SMALL), ("no paths", NO_PATHS)] {
             compare(name, seed, &production_log(&case, &stream, caps), &want);
         }
-        let (parallel, count) = parallel_log(&case, &stream, 3);
-        compare("threads", seed, &parallel, &want);
-        parts += count;
+        for threads in [1, 3].into_iter().filter(|_| fits(&stream)) {
+            let (log, count) = stream_log(&case, &stream, threads, &mut Dice::new(seed));
+            compare("stream", seed, &log, &want);
+            parts += if threads > 1 { count } else { 0 };
+        }
     }
     println!("{parts} parts");
     assert!(parts > 5000, "only {parts} parts: the streams are hardly ever split");
@@ -171,7 +201,10 @@ fn equal_on_injured_streams() {
         gaps += want.iter().filter(|(_, seen)| matches!(seen, Seen::Gap | Seen::Endless)).count();
         let got = production_log(&case, &stream, LARGE);
         compare("injured, no paths", seed, &production_log(&case, &stream, NO_PATHS), &got);
-        compare("injured, threads", seed, &parallel_log(&case, &stream, 3).0, &got);
+        for threads in [1, 3].into_iter().filter(|_| fits(&stream)) {
+            let (log, _) = stream_log(&case, &stream, threads, &mut dice);
+            compare("injured, stream", seed, &log, &got);
+        }
         compare("injured", seed, &settled(got), &want);
     }
     assert!(gaps > 1000, "only {gaps} gaps: the test has lost its teeth");

@@ -1,4 +1,5 @@
 use crate::blocks::Span;
+use hartrace_encap::FrameError;
 use hartrace_etrace::{ParseError, QualStatus};
 use thiserror::Error;
 
@@ -50,8 +51,8 @@ pub enum Fault {
     #[error(transparent)]
     Malformed(#[from] ParseError),
     /// The frame around the payload is damaged.
-    #[error("the frame is damaged")]
-    Frame,
+    #[error(transparent)]
+    Frame(#[from] FrameError),
     /// The stream does not start with a synchronisation.
     #[error("no synchronisation before this payload")]
     NotSynchronised,

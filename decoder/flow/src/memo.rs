@@ -32,7 +32,8 @@ pub(crate) struct Key {
 
 impl Key {
     fn hash(&self) -> u64 {
-        let small = u64::from(self.block) << 16 | u64::from(self.len) << 8 | u64::from(self.pending);
+        let small =
+            u64::from(self.block) << 16 | u64::from(self.len) << 8 | u64::from(self.pending);
         let [low, high] = self.bits;
         let mixed = low.wrapping_mul(0x9e37_79b9_7f4a_7c15)
             ^ (high ^ self.address.rotate_left(32)).wrapping_mul(0xc2b2_ae3d_27d4_eb4f)
@@ -130,7 +131,11 @@ impl Memo {
 
     /// A path and where it ends.
     #[inline]
-    pub(crate) fn path<'a>(&'a self, index: u32, offsets: &'a [u16]) -> Option<(Path<'a>, Landing)> {
+    pub(crate) fn path<'a>(
+        &'a self,
+        index: u32,
+        offsets: &'a [u16],
+    ) -> Option<(Path<'a>, Landing)> {
         let known = self.known.get(index as usize)?;
         let first = known.first as usize;
         let spans = self.spans.get(first..first.wrapping_add(known.spans as usize))?;

@@ -1,15 +1,15 @@
 //! Payloads to runs of instructions.
 
 use crate::blocks::{BlockId, Blocks, Exit, NONE};
+use crate::memo::{Found, Key, Landing, Memo, Recorder, Slot};
 use crate::outcomes::Outcomes;
 use crate::tables::{Predictor, Returns, TargetCache};
 use crate::walk::{Arrival, Goal};
-use crate::memo::{Found, Key, Landing, Memo, Recorder, Slot};
 use crate::{Compat, Config, Event, Fault, Image, Images, Resync, Run, Sink, StreamPos};
 use hartrace_bits::BitReader;
 use hartrace_etrace::{
-    AddressReport, Branch, BranchFmt, BranchMap, Ioptions, Layout, Mode, ParamsError, Payload, QualStatus,
-    Start, Support, Trap, Unit,
+    AddressReport, Branch, BranchFmt, BranchMap, Ioptions, Layout, Mode, ParamsError, Payload,
+    QualStatus, Start, Support, Trap, Unit,
 };
 use hartrace_isa::{Kind, Link};
 
@@ -184,16 +184,16 @@ impl<'a> Tracer<'a> {
         if !self.steady {
             return None;
         }
-        let (value, len) = bits.rest()?;
+        let (window, len) = (bits.window()?, bits.remaining() as u8);
         // Formats 1 and 2.
-        if !matches!(value & 3, 1 | 2) {
+        if !matches!(window.get(0, 2), 1 | 2) {
             return None;
         }
         let pending = match self.outcomes.peek() {
             None => 0,
             Some(taken) => 1u8.wrapping_add(taken.into()),
         };
-        let bits = [value as u64, (value >> 64) as u64];
+        let bits = [window.get(0, 64), window.get(64, 64)];
         Some(Key { bits, len, address: self.address, block: self.block, pending })
     }
 
@@ -257,9 +257,22 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    /// The stream goes on at a synchronisation up to which another tracer has followed it.
-    pub(crate) fn take_over(&mut self) {
-        self.on = true;
+    /// Starts a stream, or goes on elsewhere in this one, with what is known about the program.
+    /// `continued` means at a synchronisation up to which another tracer has followed it.
+    pub(crate) fn restart(&mut self, options: Ioptions, continued: bool) {
+        self.set_options(options);
+        self.on = continued;
+        self.state = State::Off;
+        (self.steady, self.based, self.withdrawn) = (false, false, false);
+        (self.held, self.closing) = (None, None);
+        self.forget();
+        self.predictor.reset();
+        self.reset_tables();
+        if let Some(index) = self.parked.iter().position(|code| code.context.is_none())
+            && let Some(code) = self.parked.get_mut(index)
+        {
+            std::mem::swap(&mut self.code, code);
+        }
     }
 
     /// Delivers what waited for the next payload. Returns whether that has to wait itself.
@@ -445,7 +458,8 @@ impl<'a> Tracer<'a> {
     /// The code of a context.
     fn image_of(&self, context: u64) -> &'a Image {
         let all = || std::iter::once(&self.code).chain(&self.parked);
-        let listed = all().find(|code| code.context == Some(context) && !self.config.params.nocontext_p);
+        let listed =
+            all().find(|code| code.context == Some(context) && !self.config.params.nocontext_p);
         listed.or_else(|| all().find(|code| code.context.is_none())).unwrap_or(&self.code).image
     }
 

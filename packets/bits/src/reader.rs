@@ -101,18 +101,6 @@ impl<'a> BitReader<'a> {
         Some(Window((value.wrapping_shl(unused) as i128).wrapping_shr(unused)))
     }
 
-    /// All that is left and its number of bits, if that is at most 128 from a byte boundary.
-    #[inline]
-    pub fn rest(&self) -> Option<(u128, u8)> {
-        let bytes = self.bytes.get(usize::try_from(self.pos >> 3).ok()?..)?;
-        let len = self.remaining();
-        if self.pos & 7 != 0 || len & 7 != 0 || len > 128 {
-            return None;
-        }
-        let bytes = bytes.get(..usize::try_from(len >> 3).ok()?)?;
-        Some((short(bytes), len as u8))
-    }
-
     /// Goes on `bits` bits further, as reading them would.
     #[inline]
     pub fn skip(&mut self, bits: u32) {

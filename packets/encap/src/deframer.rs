@@ -2,7 +2,9 @@ use crate::sync::Hunt;
 use crate::{FrameError, Framing, Item, MAX_FRAME, Parsed};
 
 /// Takes what a [`Deframer`] finds, with the stream offset of its first byte.
-pub type Sink<'s> = &'s mut dyn FnMut(u64, Result<Item<'_>, FrameError>);
+pub trait Sink: FnMut(u64, Result<Item<'_>, FrameError>) {}
+
+impl<F: FnMut(u64, Result<Item<'_>, FrameError>)> Sink for F {}
 
 /// Finds items in a stream that arrives in pieces of any size.
 ///
@@ -37,7 +39,12 @@ pub struct Deframer {
 impl Deframer {
     /// Starts at the beginning of a stream, and of a frame.
     pub const fn new(framing: Framing) -> Self {
-        Self { framing, held: [0; MAX_FRAME], len: 0, missing: 0, position: 0, hunt: None }
+        Self::at(framing, 0)
+    }
+
+    /// Starts at a frame that is this far into a stream.
+    pub const fn at(framing: Framing, position: u64) -> Self {
+        Self { framing, held: [0; MAX_FRAME], len: 0, missing: 0, position, hunt: None }
     }
 
     /// Where the first byte not yet reported on is in the stream.
@@ -46,7 +53,7 @@ impl Deframer {
     }
 
     /// Takes the next bytes of the stream and reports what they complete.
-    pub fn feed(&mut self, bytes: &[u8], sink: Sink<'_>) {
+    pub fn feed(&mut self, bytes: &[u8], sink: &mut impl Sink) {
         let mut rest = bytes;
         while let Some(byte) = rest.first() {
             let taken = if let Some(hunt) = &mut self.hunt {
@@ -79,7 +86,7 @@ impl Deframer {
     /// starts; see [`Framing::sync_forward`].
     ///
     /// Reports what is found if that place is within the unfinished frame.
-    pub fn resync(&mut self, sink: Sink<'_>) {
+    pub fn resync(&mut self, sink: &mut impl Sink) {
         let held = self.held;
         let len = core::mem::take(&mut self.len);
         self.hunt = Some(Hunt::default());
@@ -95,7 +102,7 @@ impl Deframer {
 
     /// Looks at the held bytes again. They never reach past the end of their frame, since
     /// `missing` never does: either all are used or more are needed.
-    fn retry(&mut self, sink: Sink<'_>) {
+    fn retry(&mut self, sink: &mut impl Sink) {
         let held = self.held;
         match self.framing.parse(held.get(..self.len).unwrap_or_default()) {
             Err(FrameError::Incomplete { missing }) => self.missing = missing,
@@ -118,7 +125,7 @@ impl Deframer {
     }
 
     /// Passes on an item or error and returns how many bytes are done with.
-    fn report(&mut self, outcome: Result<Parsed<'_>, FrameError>, sink: Sink<'_>) -> usize {
+    fn report(&mut self, outcome: Result<Parsed<'_>, FrameError>, sink: &mut impl Sink) -> usize {
         let used = match outcome {
             Ok(parsed) => parsed.used,
             Err(error) => error.skip().unwrap_or_else(|| {

@@ -1,0 +1,200 @@
+use super::part::Until;
+use super::{Decode, Transport};
+use crate::{Config, Fault, Images, Sink, StreamPos, Tracer};
+use hartrace_encap::{Deframer, FrameError, Item, Kind};
+use hartrace_etrace::{Ioptions, ParamsError};
+
+/// Where a part starts.
+#[derive(Copy, Clone, Debug)]
+pub(super) struct Place {
+    /// Offset in the capture.
+    pub(super) byte: u64,
+    /// Packets before it.
+    pub(super) packet: u64,
+    /// The modes in force.
+    pub(super) options: Ioptions,
+    /// It is a synchronisation up to which another lane follows the stream.
+    pub(super) continued: bool,
+}
+
+/// The sinks of a part, by source.
+#[derive(Debug)]
+pub(super) struct Sinks<'f, S, F> {
+    pub(super) made: Vec<(Option<u16>, S)>,
+    make: &'f F,
+}
+
+impl<'f, S, F: Fn(Option<u16>) -> S> Sinks<'f, S, F> {
+    pub(super) fn new(make: &'f F) -> Self {
+        Self { made: Vec::new(), make }
+    }
+
+    /// Calls `with` with the sink of a source.
+    #[inline]
+    fn with(&mut self, source: Option<u16>, with: impl FnOnce(&mut S)) {
+        match self.made.iter_mut().find(|(other, _)| *other == source) {
+            Some((_, sink)) => with(sink),
+            None => {
+                let mut sink = (self.make)(source);
+                with(&mut sink);
+                self.made.push((source, sink));
+            }
+        }
+    }
+}
+
+/// Frames to tracers.
+#[derive(Clone, Debug)]
+pub(super) struct Lane<'a> {
+    config: Config,
+    images: Images<'a>,
+    transport: Transport,
+    deframer: Deframer,
+    packet: u64,
+    /// By source; most captures have one.
+    tracers: Vec<(Option<u16>, Tracer<'a>)>,
+    /// Where it started: the state of a source that appears.
+    start: Place,
+    /// Damage before any source appeared.
+    early: Option<(StreamPos, Fault)>,
+}
+
+impl<'a> Lane<'a> {
+    pub(super) fn new(decode: &Decode<'a>) -> Self {
+        let Decode { config, images, transport, options, .. } = decode.clone();
+        Self {
+            config,
+            images,
+            deframer: Deframer::new(transport.framing),
+            transport,
+            packet: 0,
+            tracers: Vec::new(),
+            start: Place { byte: 0, packet: 0, options, continued: false },
+            early: None,
+        }
+    }
+
+    /// Goes on elsewhere, with what is known about the program.
+    pub(super) fn restart(&mut self, place: &Place) {
+        self.deframer = Deframer::at(self.transport.framing, place.byte);
+        if place.byte == 0 && self.transport.find_sync {
+            self.deframer.resync(&mut |_, _| {});
+        }
+        self.packet = place.packet;
+        self.start = *place;
+        self.early = None;
+        for (_, tracer) in &mut self.tracers {
+            tracer.restart(place.options, place.continued);
+        }
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        self.deframer.offset()
+    }
+
+    pub(super) fn packets(&self) -> u64 {
+        self.packet
+    }
+
+    pub(super) fn feed<S: Sink, F: Fn(Option<u16>) -> S>(
+        &mut self,
+        bytes: &[u8],
+        sinks: &mut Sinks<'_, S, F>,
+    ) -> Result<(), ParamsError> {
+        let mut deframer = self.deframer.clone();
+        let mut result = Ok(());
+        deframer.feed(bytes, &mut |byte, item| {
+            if let Err(error) = self.take(byte, item, sinks) {
+                result = Err(error);
+            }
+        });
+        self.deframer = deframer;
+        result
+    }
+
+    /// The end of the capture.
+    pub(super) fn finish<S: Sink, F: Fn(Option<u16>) -> S>(
+        &mut self,
+        sinks: &mut Sinks<'_, S, F>,
+    ) -> Result<(), ParamsError> {
+        if let Some((byte, error)) = self.deframer.clone().finish() {
+            self.take(byte, Err(error), sinks)?;
+        }
+        if self.early.is_some() {
+            // Damage is all there is.
+            self.with(self.transport.source, sinks, |_, _| {})?;
+        }
+        for (source, tracer) in &mut self.tracers {
+            sinks.with(*source, |sink| tracer.finish(sink));
+        }
+        Ok(())
+    }
+
+    /// The end of a part that another one starts behind.
+    pub(super) fn approach<S: Sink, F: Fn(Option<u16>) -> S>(
+        &mut self,
+        until: &Until,
+        sinks: &mut Sinks<'_, S, F>,
+    ) -> Result<(), ParamsError> {
+        let Until { at, source, start } = until;
+        self.with(*source, sinks, |tracer, sink| tracer.approach(*at, start, sink))
+    }
+
+    #[inline]
+    fn take<S: Sink, F: Fn(Option<u16>) -> S>(
+        &mut self,
+        byte: u64,
+        item: Result<Item<'_>, FrameError>,
+        sinks: &mut Sinks<'_, S, F>,
+    ) -> Result<(), ParamsError> {
+        let at = StreamPos { packet: self.packet, byte };
+        let frame = match item {
+            Ok(Item::Frame(frame)) => frame,
+            Ok(Item::Null(_)) => return Ok(()),
+            // What was lost may be of any source: none must go on as if nothing was.
+            Err(error) => {
+                if self.tracers.is_empty() {
+                    self.early.get_or_insert((at, error.into()));
+                }
+                for (source, tracer) in &mut self.tracers {
+                    sinks.with(*source, |sink| tracer.damage(at, error.into(), sink));
+                }
+                return Ok(());
+            }
+        };
+        let source = frame.header().source;
+        if self.transport.source.is_some() && source != self.transport.source {
+            return Ok(());
+        }
+        self.packet = self.packet.wrapping_add(1);
+        if frame.header().kind != Kind::Instruction {
+            return Ok(());
+        }
+        self.with(source, sinks, |tracer, sink| tracer.feed_bits(at, frame.payload(), sink))
+    }
+
+    /// Calls `with` with tracer and sink of a source.
+    #[inline]
+    fn with<S: Sink, F: Fn(Option<u16>) -> S>(
+        &mut self,
+        source: Option<u16>,
+        sinks: &mut Sinks<'_, S, F>,
+        with: impl FnOnce(&mut Tracer<'a>, &mut S),
+    ) -> Result<(), ParamsError> {
+        match self.tracers.iter_mut().find(|(other, _)| *other == source) {
+            Some((_, tracer)) => sinks.with(source, |sink| with(tracer, sink)),
+            None => {
+                let mut tracer = Tracer::new(self.config.clone(), self.images.clone())?;
+                tracer.restart(self.start.options, self.start.continued);
+                sinks.with(source, |sink| {
+                    if let Some((at, fault)) = self.early.take() {
+                        tracer.damage(at, fault, sink);
+                    }
+                    with(&mut tracer, sink);
+                });
+                self.tracers.push((source, tracer));
+            }
+        }
+        Ok(())
+    }
+}

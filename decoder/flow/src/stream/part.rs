@@ -1,0 +1,224 @@
+use super::lane::{Lane, Place};
+use super::{Decode, Transport};
+use crate::{Compat, Images, StreamPos};
+use hartrace_encap::{Deframer, FrameError, Item, Kind};
+use hartrace_etrace::{Layout, ParamsError, Payload, Start};
+use std::collections::VecDeque;
+use std::io::{self, ErrorKind, Read};
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+/// How much longer than wanted a part may get in the hope for a synchronisation.
+const PATIENCE: usize = 16;
+
+/// Some of a capture.
+#[derive(Debug)]
+pub(super) struct Part<'a> {
+    /// Running number, from 0.
+    pub(super) number: u64,
+    pub(super) bytes: Vec<u8>,
+    pub(super) start: Place,
+    /// Where the lane of the part before comes from, if this one goes on with it.
+    pub(super) from: Option<Receiver<Lane<'a>>>,
+    /// Where the lane goes, if the next part goes on with it.
+    pub(super) to: Option<Sender<Lane<'a>>>,
+    /// The synchronisation that the next part starts with.
+    pub(super) until: Option<Until>,
+    /// There is no next part.
+    pub(super) last: bool,
+}
+
+/// A synchronisation.
+#[derive(Copy, Clone, Debug)]
+pub(super) struct Until {
+    pub(super) at: StreamPos,
+    pub(super) source: Option<u16>,
+    pub(super) start: Start,
+}
+
+/// Reads a capture and cuts it.
+pub(super) struct Parts<'a, R> {
+    input: R,
+    /// Bytes of a part, about.
+    size: usize,
+    scan: Option<Scan<'a>>,
+    /// What has been read, from `start` on.
+    buffer: Vec<u8>,
+    start: Place,
+    number: u64,
+    /// Where the next part gets its lane from.
+    from: Option<Receiver<Lane<'a>>>,
+    /// All has been read.
+    ended: bool,
+    /// The last part has been given out.
+    done: bool,
+}
+
+impl<'a, R: Read> Parts<'a, R> {
+    pub(super) fn new(decode: &Decode<'a>, input: R) -> Result<Self, ParamsError> {
+        let start = Place { byte: 0, packet: 0, options: decode.options, continued: false };
+        let threads = decode.threads.get() > 1;
+        // The C model's predictor lives on across synchronisations (C5).
+        let cut = threads && decode.config.compat != Compat::CModel;
+        Ok(Self {
+            input,
+            size: decode.part.max(1),
+            scan: if cut { Some(Scan::new(decode, start)?) } else { None },
+            buffer: Vec::new(),
+            start,
+            number: 0,
+            from: None,
+            ended: false,
+            done: false,
+        })
+    }
+
+    /// The next part.
+    pub(super) fn next(&mut self) -> io::Result<Option<Part<'a>>> {
+        loop {
+            if let Some((place, until)) = self.scan.as_mut().and_then(|scan| scan.cuts.pop_front())
+            {
+                let bytes = self.split(place.byte.saturating_sub(self.start.byte) as usize);
+                let part = self.part(bytes, None, Some(until));
+                self.start = place;
+                return Ok(Some(part));
+            }
+            if self.ended {
+                if std::mem::replace(&mut self.done, true) {
+                    return Ok(None);
+                }
+                let bytes = std::mem::take(&mut self.buffer);
+                return Ok(Some(self.part(bytes, None, None)));
+            }
+            let (wait, len) = match &self.scan {
+                // What arrives is decoded at once.
+                None => (1, self.buffer.len()),
+                // A frame of which only the start has come may be the one to cut at.
+                Some(scan) => {
+                    let whole = scan.deframer.offset().saturating_sub(self.start.byte);
+                    (self.size.saturating_mul(PATIENCE), whole as usize)
+                }
+            };
+            if len >= wait {
+                let (to, from) = channel();
+                let bytes = self.split(len);
+                let part = self.part(bytes, Some(to), None);
+                self.start.byte = self.start.byte.saturating_add(len as u64);
+                self.from = Some(from);
+                return Ok(Some(part));
+            }
+            self.read()?;
+        }
+    }
+
+    /// Takes `len` bytes off what has been read.
+    fn split(&mut self, len: usize) -> Vec<u8> {
+        let rest = self.buffer.split_off(len.min(self.buffer.len()));
+        std::mem::replace(&mut self.buffer, rest)
+    }
+
+    fn part(
+        &mut self,
+        bytes: Vec<u8>,
+        to: Option<Sender<Lane<'a>>>,
+        until: Option<Until>,
+    ) -> Part<'a> {
+        let number = self.number;
+        self.number = number.saturating_add(1);
+        let last = to.is_none() && until.is_none();
+        Part { number, bytes, start: self.start, from: self.from.take(), to, until, last }
+    }
+
+    fn read(&mut self) -> io::Result<()> {
+        let old = self.buffer.len();
+        self.buffer.resize(old.saturating_add(self.size), 0);
+        let room = self.buffer.get_mut(old..).unwrap_or_default();
+        let got = loop {
+            match self.input.read(room) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                got => break got,
+            }
+        };
+        self.buffer.truncate(old.saturating_add(*got.as_ref().unwrap_or(&0)));
+        self.ended = got? == 0;
+        if let Some(scan) = &mut self.scan {
+            scan.feed(self.buffer.get(old..).unwrap_or_default(), self.size);
+        }
+        Ok(())
+    }
+}
+
+/// Looks for synchronisations at which a capture may be cut.
+struct Scan<'a> {
+    images: Images<'a>,
+    decode: Decode<'a>,
+    layout: Layout,
+    deframer: Deframer,
+    /// Where the next frame is.
+    place: Place,
+    /// Where the last cut is.
+    cut: u64,
+    /// The source of all frames so far.
+    source: Option<Option<u16>>,
+    /// There are others. Where one can start the others cannot.
+    several: bool,
+    cuts: VecDeque<(Place, Until)>,
+}
+
+impl<'a> Scan<'a> {
+    fn new(decode: &Decode<'a>, place: Place) -> Result<Self, ParamsError> {
+        let Transport { framing, find_sync, .. } = decode.transport;
+        let mut deframer = Deframer::new(framing);
+        if find_sync {
+            deframer.resync(&mut |_, _| {});
+        }
+        Ok(Self {
+            images: decode.images.clone(),
+            layout: decode.config.params.layout(decode.config.unit)?,
+            decode: decode.clone(),
+            deframer,
+            place,
+            cut: 0,
+            source: None,
+            several: false,
+            cuts: VecDeque::new(),
+        })
+    }
+
+    fn feed(&mut self, bytes: &[u8], size: usize) {
+        let mut deframer = self.deframer.clone();
+        deframer.feed(bytes, &mut |byte, item| self.take(byte, item, size));
+        self.deframer = deframer;
+    }
+
+    #[inline]
+    fn take(&mut self, byte: u64, item: Result<Item<'_>, FrameError>, size: usize) {
+        let Ok(Item::Frame(frame)) = item else { return };
+        let (source, wanted) = (frame.header().source, self.decode.transport.source);
+        if wanted.is_some() && source != wanted {
+            return;
+        }
+        self.several |= *self.source.get_or_insert(source) != source;
+        let packet = self.place.packet;
+        self.place.packet = packet.wrapping_add(1);
+        let mut bits = frame.payload();
+        // Formats 0, 1 and 2 are of no interest, and most.
+        if self.several || frame.header().kind != Kind::Instruction || bits.clone().read(2) != Ok(3)
+        {
+            return;
+        }
+        match Payload::parse(&self.layout, self.place.options, &mut bits) {
+            Ok(Payload::Support(support)) => self.place.options = support.ioptions,
+            // A synchronisation where there is no code is a fault, and those depend on the past.
+            Ok(Payload::Start(start))
+                if byte.saturating_sub(self.cut) >= size as u64
+                    && self.images.code_at(&self.decode.config, start.context, start.address) =>
+            {
+                self.cut = byte;
+                let place = Place { byte, packet, continued: true, ..self.place };
+                let until = Until { at: StreamPos { packet, byte }, source, start };
+                self.cuts.push_back((place, until));
+            }
+            _ => {}
+        }
+    }
+}
