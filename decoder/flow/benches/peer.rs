@@ -6,7 +6,7 @@
 
 use elf::ElfBytes;
 use elf::endian::LittleEndian;
-use hartrace_decoder::{Config, Count, Image, Run, Sink, StreamPos, Tracer};
+use hartrace_decoder::{Config, Count, Image, Path, Run, Sink, StreamPos, Tracer};
 use hartrace_encap::{Framing, Item};
 use hartrace_etrace::{Ioptions, Params, Payload, Unit};
 use hartrace_golden::Encoder;
@@ -123,13 +123,25 @@ struct Visit {
     sum: u64,
 }
 
+impl Visit {
+    #[inline]
+    fn visit(&mut self, pc: u64) {
+        self.instructions += 1;
+        self.sum = self.sum.wrapping_add(pc);
+    }
+}
+
 impl Sink for Visit {
+    const ADDRESSES: bool = true;
+
     #[inline]
     fn run(&mut self, _: StreamPos, run: Run<'_>) {
-        run.addresses(|pc| {
-            self.instructions += 1;
-            self.sum = self.sum.wrapping_add(pc);
-        });
+        run.addresses(|pc| self.visit(pc));
+    }
+
+    #[inline]
+    fn path(&mut self, _: StreamPos, path: Path<'_>) {
+        path.addresses(|pc| self.visit(pc));
     }
 }
 

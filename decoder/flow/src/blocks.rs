@@ -1,7 +1,6 @@
 //! Decoded code, kept: runs of instructions that end where the trace must say how to go on.
 
-use crate::event::Leaves;
-use crate::{Fault, Image};
+use crate::{Fault, Image, Leaves, Run};
 use hartrace_isa::{Insn, Kind, Link};
 
 /// Number of a block.
@@ -11,7 +10,7 @@ pub(crate) type BlockId = u32;
 pub(crate) const NONE: BlockId = u32::MAX;
 
 /// Longest block, in instructions, but for a jump that may belong to the last of them.
-const MAX_INSNS: u32 = 1 << 8;
+const MAX_INSNS: u16 = 1 << 8;
 
 /// Most blocks that may be kept: their instructions are numbered with 32 bits.
 const MAX_BLOCKS: usize = 1 << 23;
@@ -49,7 +48,7 @@ pub(crate) struct Block {
     pub(crate) end: u64,
     /// Address of the last instruction.
     pub(crate) last: u64,
-    pub(crate) insns: u32,
+    pub(crate) insns: u16,
     pub(crate) exit: Exit,
     /// Where the offsets of its instructions are.
     first: u32,
@@ -61,13 +60,10 @@ pub(crate) struct Block {
 /// Consecutive instructions of a block.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Span {
-    pub(crate) start: u64,
-    pub(crate) end: u64,
-    pub(crate) insns: u32,
-    /// Where the offsets of its instructions are.
-    pub(crate) first: u32,
-    /// How its last instruction goes on.
-    pub(crate) leaves: Leaves,
+    pub(crate) block: BlockId,
+    /// Index of the first of them.
+    pub(crate) from: u16,
+    pub(crate) insns: u16,
 }
 
 /// All blocks found so far.
@@ -128,12 +124,6 @@ impl<'a> Blocks<'a> {
         self.blocks.get(id as usize)
     }
 
-    /// Where the instructions of blocks are.
-    #[inline]
-    pub(crate) fn offsets(&self) -> &[u16] {
-        &self.offsets
-    }
-
     /// The block that starts at `address`.
     #[inline]
     pub(crate) fn at(&mut self, address: u64) -> Result<BlockId, Fault> {
@@ -175,7 +165,7 @@ impl<'a> Blocks<'a> {
         let first = self.offsets.len() as u32;
         let mut last = start;
         let mut end = start;
-        let mut insns = 0u32;
+        let mut insns = 0u16;
         let mut before: Option<(Insn, u64)> = None;
         let mut exit = Exit::Next;
         loop {
@@ -227,65 +217,63 @@ impl<'a> Blocks<'a> {
         Ok(id)
     }
 
-    /// The whole block as a span.
+    /// All of a block.
     #[inline]
-    pub(crate) fn span(block: &Block) -> Span {
-        Span {
-            start: block.start,
-            end: block.end,
-            insns: block.insns,
-            first: block.first,
-            leaves: block.exit.leaves(),
-        }
+    pub(crate) fn whole(&self, id: BlockId) -> Option<Span> {
+        Some(Span { block: id, from: 0, insns: self.get(id)?.insns })
     }
 
-    /// What of `block` comes after its instruction at `pc`; `None` if `pc` is no instruction of it.
-    pub(crate) fn after(&self, block: &Block, pc: u64) -> Option<Span> {
-        let whole = Self::span(block);
-        let index = self.index(whole, pc)?.wrapping_add(1);
-        let start = self.start(block, index);
-        let (insns, first) = (block.insns.wrapping_sub(index), block.first.wrapping_add(index));
-        Some(Span { start, insns, first, ..whole })
+    /// What of block `id` comes after its instruction at `pc`; `None` if `pc` is no instruction of it.
+    pub(crate) fn after(&self, id: BlockId, pc: u64) -> Option<Span> {
+        let whole = self.whole(id)?;
+        let from = self.index(whole, pc)?.wrapping_add(1);
+        Some(Span { from, insns: whole.insns.wrapping_sub(from), ..whole })
     }
 
-    /// The instruction of `block` at `pc`; `None` if there is none.
-    pub(crate) fn only(&self, block: &Block, pc: u64) -> Option<Span> {
-        let whole = Self::span(block);
-        let index = self.index(whole, pc)?;
-        let end = self.start(block, index.wrapping_add(1));
-        let leaves = if pc == block.last { whole.leaves } else { Leaves::No };
-        let first = block.first.wrapping_add(index);
-        Some(Span { start: pc, end, insns: 1, first, leaves })
+    /// The instruction of block `id` at `pc`; `None` if there is none.
+    pub(crate) fn only(&self, id: BlockId, pc: u64) -> Option<Span> {
+        let whole = self.whole(id)?;
+        Some(Span { from: self.index(whole, pc)?, insns: 1, ..whole })
     }
 
     /// The part of `span` before `address`; `None` if `address` is no instruction of it.
     pub(crate) fn until(&self, span: Span, address: u64) -> Option<Span> {
-        let insns = self.index(span, address)?;
-        Some(Span { end: address, insns, leaves: Leaves::No, ..span })
+        Some(Span { insns: self.index(span, address)?, ..span })
     }
 
-    /// Address of instruction `index` of `block`, or of its end.
+    /// The instructions of a span; `None` if there are none.
     #[inline]
-    fn start(&self, block: &Block, index: u32) -> u64 {
-        if index >= block.insns {
-            return block.end;
-        }
-        let offset = self.offsets.get(block.first.wrapping_add(index) as usize);
-        block.start.wrapping_add(offset.copied().unwrap_or(0).into())
+    pub(crate) fn run(&self, span: Span) -> Option<Run<'_>> {
+        let block = self.get(span.block)?;
+        let offsets = self.offsets_of(block, span)?;
+        let address = |offset: &u16| block.start.wrapping_add((*offset).into());
+        let start = address(offsets.first()?);
+        let behind = span.from.wrapping_add(span.insns);
+        let (end, leaves) = if behind >= block.insns {
+            (block.end, block.exit.leaves())
+        } else {
+            let next = self.offsets.get((block.first as usize).wrapping_add(behind.into()))?;
+            (address(next), Leaves::No)
+        };
+        Some(Run { start, end, base: block.start, leaves, offsets, span })
+    }
+
+    #[inline]
+    fn offsets_of(&self, block: &Block, span: Span) -> Option<&[u16]> {
+        let first = (block.first as usize).wrapping_add(span.from.into());
+        self.offsets.get(first..first.wrapping_add(span.insns.into()))
     }
 
     /// Which instruction of `span` is at `address`.
     #[inline]
-    fn index(&self, span: Span, address: u64) -> Option<u32> {
-        let first = span.first as usize;
-        let offsets = self.offsets.get(first..first.wrapping_add(span.insns as usize))?;
-        let base = offsets.first()?;
-        let offset = address.wrapping_sub(span.start).wrapping_add((*base).into());
-        let offset = u16::try_from(offset).ok()?;
+    fn index(&self, span: Span, address: u64) -> Option<u16> {
+        let block = self.get(span.block)?;
+        let offsets = self.offsets_of(block, span)?;
+        let offset = u16::try_from(address.wrapping_sub(block.start)).ok()?;
         // Most spans are asked for their start.
-        match *base == offset {
+        match *offsets.first()? == offset {
             true => Some(0),
-            false => offsets.binary_search(&offset).ok().map(|index| index as u32),
+            false => offsets.binary_search(&offset).ok().map(|index| index as u16),
         }
     }
 }

@@ -1,4 +1,5 @@
-use crate::blocks::Span;
+use crate::blocks::{Blocks, Span};
+use crate::memo::{Known, Memo};
 use hartrace_encap::FrameError;
 use hartrace_etrace::{ParseError, QualStatus};
 use thiserror::Error;
@@ -98,65 +99,51 @@ pub enum Leaves {
 /// Instructions that retired one after the other, at consecutive addresses.
 #[derive(Copy, Clone, Debug)]
 pub struct Run<'a> {
-    span: Span,
-    /// Where its instructions are, from some address before.
-    offsets: &'a [u16],
+    pub(crate) start: u64,
+    pub(crate) end: u64,
+    pub(crate) leaves: Leaves,
+    /// Where its instructions are, from this address on.
+    pub(crate) base: u64,
+    pub(crate) offsets: &'a [u16],
+    pub(crate) span: Span,
 }
 
-impl<'a> Run<'a> {
-    /// A span of blocks that have these offsets.
-    #[inline]
-    pub(crate) fn new(span: Span, offsets: &'a [u16]) -> Self {
-        let first = span.first as usize;
-        let offsets = offsets.get(first..first.wrapping_add(span.insns as usize));
-        Self { span, offsets: offsets.unwrap_or_default() }
-    }
-
-    pub(crate) fn span(&self) -> Span {
-        self.span
-    }
-
+impl Run<'_> {
     /// Address of the first instruction.
     #[inline]
     pub fn start(&self) -> u64 {
-        self.span.start
+        self.start
     }
 
     /// Address of the last instruction.
     #[inline]
     pub fn last(&self) -> u64 {
-        self.base().wrapping_add(self.offsets.last().copied().unwrap_or(0).into())
+        self.base.wrapping_add(self.offsets.last().copied().unwrap_or(0).into())
     }
 
     /// Address after the last instruction.
     #[inline]
     pub fn end(&self) -> u64 {
-        self.span.end
+        self.end
     }
 
-    /// Number of instructions.
+    /// Number of instructions, at least one.
     #[inline]
     pub fn insns(&self) -> u32 {
-        self.span.insns
+        self.offsets.len() as u32
     }
 
     /// How the last instruction goes on. Where the next run starts says where to.
     #[inline]
     pub fn leaves(&self) -> Leaves {
-        self.span.leaves
-    }
-
-    #[inline]
-    fn base(&self) -> u64 {
-        self.span.start.wrapping_sub(self.offsets.first().copied().unwrap_or(0).into())
+        self.leaves
     }
 
     /// Calls `visit` with the address of every instruction.
     #[inline]
     pub fn addresses(&self, mut visit: impl FnMut(u64)) {
-        let base = self.base();
         for offset in self.offsets {
-            visit(base.wrapping_add(u64::from(*offset)));
+            visit(self.base.wrapping_add(u64::from(*offset)));
         }
     }
 }
@@ -167,9 +154,9 @@ impl<'a> Run<'a> {
 #[derive(Copy, Clone, Debug)]
 pub struct Path<'a> {
     pub(crate) id: PathId,
-    pub(crate) insns: u64,
-    pub(crate) spans: &'a [Span],
-    pub(crate) offsets: &'a [u16],
+    pub(crate) known: &'a Known,
+    pub(crate) memo: &'a Memo,
+    pub(crate) blocks: &'a Blocks<'a>,
 }
 
 /// Name of a path, for as long as the tracer that gave it remembers the path: names of an older
@@ -193,19 +180,37 @@ impl<'a> Path<'a> {
     /// Number of instructions.
     #[inline]
     pub fn insns(&self) -> u64 {
-        self.insns
+        self.known.insns
+    }
+
+    /// Calls `visit` with the address of every instruction. Faster than the same for every run, if
+    /// [`Sink::ADDRESSES`] says beforehand that it will happen.
+    #[inline]
+    pub fn addresses(&self, mut visit: impl FnMut(u64)) {
+        let offsets = self.memo.offsets(self.known);
+        for offset in offsets {
+            visit(self.known.base.wrapping_add_signed((*offset).into()));
+        }
+        if offsets.is_empty() {
+            for run in self.runs() {
+                run.addresses(&mut visit);
+            }
+        }
     }
 
     /// Its runs, in order; at least one.
     #[inline]
     pub fn runs(&self) -> impl Iterator<Item = Run<'a>> + 'a {
-        let offsets = self.offsets;
-        self.spans.iter().map(move |span| Run::new(*span, offsets))
+        let blocks = self.blocks;
+        self.memo.spans(self.known).iter().filter_map(move |span| blocks.run(*span))
     }
 }
 
 /// Receives what is decoded. Take what you need: what a sink does not look at costs next to nothing.
 pub trait Sink {
+    /// Whether [`Path::addresses`] is going to be called: then it is prepared for.
+    const ADDRESSES: bool = false;
+
     /// Instructions that retired.
     fn run(&mut self, at: StreamPos, run: Run<'_>);
 

@@ -4,16 +4,22 @@
 //! same state, the same instructions retire. Then neither the payload is parsed nor the program
 //! followed again.
 
-use crate::blocks::{BlockId, Span};
+use crate::blocks::{BlockId, Blocks, Span};
 use crate::event::{Path, PathId};
-use crate::outcomes::Outcomes;
 use crate::{Event, Run, Sink, StreamPos};
+use std::ops::Range;
 
 /// Spans that all paths may have together, for every path that may be remembered.
 const SPANS_PER_PATH: usize = 32;
 
 /// Longest path worth remembering, in spans.
 const MAX_SPANS: usize = 1 << 10;
+
+/// Slots in which a key may be.
+const PROBES: usize = 4;
+
+/// Slots to start with: small programs, and short parts of a stream, need few.
+const FIRST_SLOTS: usize = 1 << 10;
 
 /// All that what a payload means depends on.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
@@ -46,16 +52,21 @@ impl Key {
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Landing {
     pub(crate) pc: u64,
-    pub(crate) block: BlockId,
     pub(crate) address: u64,
-    pub(crate) outcomes: Outcomes,
+    pub(crate) block: BlockId,
+    /// Whether the branch there is taken, if it is one.
+    pub(crate) pending: Option<bool>,
 }
 
-#[derive(Copy, Clone, Debug)]
-struct Known {
-    first: u32,
-    spans: u32,
-    insns: u64,
+/// A path that is remembered.
+#[derive(Clone, Debug)]
+pub(crate) struct Known {
+    spans: Range<u32>,
+    /// Address of the first instruction.
+    pub(crate) base: u64,
+    /// Where its instructions are, from there on; none if they are too far apart.
+    offsets: Range<u32>,
+    pub(crate) insns: u64,
     landing: Landing,
 }
 
@@ -73,10 +84,10 @@ enum State {
 /// The answer to a key.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Found {
-    /// Nothing is known.
+    /// Nothing is known, or to be remembered.
     Nothing,
-    /// It has occurred once: worth remembering, in this slot.
-    Once(Slot),
+    /// Its path is worth remembering, in this slot.
+    Record(Slot),
     /// Number of its path.
     Path(u32),
 }
@@ -95,6 +106,8 @@ pub(crate) struct Memo {
     slots: Vec<(Key, State)>,
     known: Vec<Known>,
     spans: Vec<Span>,
+    /// Where instructions are, for sinks that visit them all.
+    offsets: Vec<i32>,
     /// So that recording does not allocate.
     scratch: Vec<Span>,
     cap: usize,
@@ -113,20 +126,46 @@ impl Memo {
     /// Looks for a key, and notes that it occurred.
     #[inline]
     pub(crate) fn find(&mut self, key: &Key) -> Found {
-        let index = (key.hash() as usize) & self.cap.wrapping_sub(1);
-        let Some((known, state)) = self.slots.get_mut(index) else {
+        let index = (key.hash() as usize) & self.slots.len().wrapping_sub(1);
+        match self.slots.get(index) {
+            Some((known, State::Path(path))) if known == key => Found::Path(*path),
+            _ => self.find_near(key, index),
+        }
+    }
+
+    /// Looks behind the first slot, and takes one if the key is not known.
+    fn find_near(&mut self, key: &Key, index: usize) -> Found {
+        if self.slots.is_empty() {
             // Not before there is something to remember.
-            self.slots.resize(self.cap, <(Key, State)>::default());
+            self.slots.resize(self.cap.min(FIRST_SLOTS), <(Key, State)>::default());
             return Found::Nothing;
-        };
-        match *state {
-            State::Path(path) if known == key => Found::Path(path),
-            State::Once if known == key => Found::Once(Slot { index, epoch: self.epoch }),
-            _ => {
-                (*known, *state) = (*key, State::Once);
-                Found::Nothing
+        }
+        let mut free = None;
+        let mut again = false;
+        for near in index..index.saturating_add(PROBES).min(self.slots.len()) {
+            match self.slots.get(near) {
+                Some((known, state)) if known == key && *state != State::Unused => {
+                    if let State::Path(path) = state {
+                        return Found::Path(*path);
+                    }
+                    (free, again) = (Some(near), true);
+                    break;
+                }
+                // Rather this than one that has proved useful.
+                Some((_, State::Unused | State::Once)) => free = free.or(Some(near)),
+                _ => {}
             }
         }
+        let chosen = free.unwrap_or(index);
+        if let Some(slot) = self.slots.get_mut(chosen) {
+            *slot = (*key, State::Once);
+        }
+        // While there is room, it is worth a try: most paths are gone again. Later, only those are
+        // remembered that were.
+        if again || self.known.len() < self.cap / 2 {
+            return Found::Record(Slot { index: chosen, epoch: self.epoch });
+        }
+        Found::Nothing
     }
 
     /// A path and where it ends.
@@ -134,20 +173,38 @@ impl Memo {
     pub(crate) fn path<'a>(
         &'a self,
         index: u32,
-        offsets: &'a [u16],
+        blocks: &'a Blocks<'a>,
     ) -> Option<(Path<'a>, Landing)> {
         let known = self.known.get(index as usize)?;
-        let first = known.first as usize;
-        let spans = self.spans.get(first..first.wrapping_add(known.spans as usize))?;
         let id = PathId { epoch: self.epoch, index };
-        Some((Path { id, insns: known.insns, spans, offsets }, known.landing))
+        Some((Path { id, known, memo: self, blocks }, known.landing))
     }
 
-    /// Remembers the path of a key that occurred for the second time.
-    pub(crate) fn remember(&mut self, slot: Slot, spans: &[Span], landing: Landing) {
-        let full = self.known.len() >= self.cap
-            || self.spans.len() > self.cap.saturating_mul(SPANS_PER_PATH);
-        if full {
+    /// The spans of a path.
+    #[inline]
+    pub(crate) fn spans(&self, known: &Known) -> &[Span] {
+        let Range { start, end } = known.spans;
+        self.spans.get(start as usize..end as usize).unwrap_or_default()
+    }
+
+    /// Where the instructions of a path are; none if that has not been prepared.
+    #[inline]
+    pub(crate) fn offsets(&self, known: &Known) -> &[i32] {
+        let Range { start, end } = known.offsets;
+        self.offsets.get(start as usize..end as usize).unwrap_or_default()
+    }
+
+    /// Remembers the path of a key, with its `addresses` if they will be asked for.
+    pub(crate) fn remember(
+        &mut self,
+        slot: Slot,
+        spans: &[Span],
+        landing: Landing,
+        blocks: &Blocks<'_>,
+        addresses: bool,
+    ) {
+        let room = self.cap.saturating_mul(SPANS_PER_PATH);
+        if self.known.len() >= self.cap || self.spans.len().max(self.offsets.len() >> 3) > room {
             self.forget();
         }
         // The blocks it is made of may be forgotten by now.
@@ -156,13 +213,55 @@ impl Memo {
         }
         let Some((_, state)) = self.slots.get_mut(slot.index) else { return };
         *state = State::Path(self.known.len() as u32);
+        let (first, offset) = (self.spans.len() as u32, self.offsets.len() as u32);
+        self.spans.extend_from_slice(spans);
+        let base = spans.first().and_then(|span| blocks.run(*span)).map_or(0, |run| run.start());
+        if addresses {
+            self.list(base, spans, blocks);
+        }
         self.known.push(Known {
-            first: self.spans.len() as u32,
-            spans: spans.len() as u32,
+            spans: first..self.spans.len() as u32,
+            base,
+            offsets: offset..self.offsets.len() as u32,
             insns: spans.iter().fold(0, |sum, span| sum.wrapping_add(span.insns.into())),
             landing,
         });
-        self.spans.extend_from_slice(spans);
+        if self.known.len() > self.slots.len() / 2 {
+            self.grow();
+        }
+    }
+
+    /// Appends the offsets of all instructions, or none if one is too far away.
+    fn list(&mut self, base: u64, spans: &[Span], blocks: &Blocks<'_>) {
+        let old = self.offsets.len();
+        let mut fits = true;
+        for run in spans.iter().filter_map(|span| blocks.run(*span)) {
+            run.addresses(|pc| match i32::try_from(pc.wrapping_sub(base) as i64) {
+                Ok(offset) => self.offsets.push(offset),
+                Err(_) => fits = false,
+            });
+        }
+        if !fits {
+            self.offsets.truncate(old);
+        }
+    }
+
+    /// Makes more slots, up to the cap.
+    #[cold]
+    fn grow(&mut self) {
+        let len = self.slots.len().saturating_mul(8).min(self.cap);
+        if len <= self.slots.len() {
+            return;
+        }
+        let old = std::mem::take(&mut self.slots);
+        self.slots.resize(len, <(Key, State)>::default());
+        for (key, state) in old.into_iter().filter(|(_, state)| *state != State::Unused) {
+            let index = (key.hash() as usize) & len.wrapping_sub(1);
+            let mut near = self.slots.iter_mut().skip(index).take(PROBES);
+            if let Some(slot) = near.find(|(_, state)| *state == State::Unused) {
+                *slot = (key, state);
+            }
+        }
     }
 
     /// An empty list to record a path in, which comes back with [`Memo::keep_scratch`].
@@ -181,6 +280,7 @@ impl Memo {
         self.slots.clear();
         self.known.clear();
         self.spans.clear();
+        self.offsets.clear();
         self.epoch = self.epoch.wrapping_add(self.step);
     }
 }
@@ -197,7 +297,7 @@ pub(crate) struct Recorder<'s, S> {
 impl<S: Sink> Sink for Recorder<'_, S> {
     fn run(&mut self, at: StreamPos, run: Run<'_>) {
         if self.spans.len() < MAX_SPANS {
-            self.spans.push(run.span());
+            self.spans.push(run.span);
         } else {
             self.plain = false;
         }

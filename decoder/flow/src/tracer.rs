@@ -5,7 +5,7 @@ use crate::memo::{Found, Key, Landing, Memo, Recorder, Slot};
 use crate::outcomes::Outcomes;
 use crate::tables::{Predictor, Returns, TargetCache};
 use crate::walk::{Arrival, Goal};
-use crate::{Compat, Config, Event, Fault, Image, Images, Resync, Run, Sink, StreamPos};
+use crate::{Compat, Config, Event, Fault, Image, Images, Resync, Sink, StreamPos};
 use hartrace_bits::BitReader;
 use hartrace_etrace::{
     AddressReport, Branch, BranchFmt, BranchMap, Ioptions, Layout, Mode, ParamsError, Payload,
@@ -173,7 +173,7 @@ impl<'a> Tracer<'a> {
         let found = self.key(&bits).map_or(Found::Nothing, |key| self.code.memo.find(&key));
         match found {
             Found::Path(path) if self.replay(at, path, sink) => {}
-            Found::Once(slot) => self.record(at, slot, bits, sink),
+            Found::Record(slot) => self.record(at, slot, bits, sink),
             _ => self.parse(at, &mut bits, sink),
         }
     }
@@ -184,16 +184,16 @@ impl<'a> Tracer<'a> {
         if !self.steady {
             return None;
         }
-        let (window, len) = (bits.window()?, bits.remaining() as u8);
+        let len = bits.remaining() as u8;
+        let bits = bits.rest()?;
         // Formats 1 and 2.
-        if !matches!(window.get(0, 2), 1 | 2) {
+        if !matches!(bits[0] & 3, 1 | 2) {
             return None;
         }
         let pending = match self.outcomes.peek() {
             None => 0,
             Some(taken) => 1u8.wrapping_add(taken.into()),
         };
-        let bits = [window.get(0, 64), window.get(64, 64)];
         Some(Key { bits, len, address: self.address, block: self.block, pending })
     }
 
@@ -219,14 +219,17 @@ impl<'a> Tracer<'a> {
     /// Goes a path that was gone before, if it is still known.
     #[inline]
     fn replay<S: Sink>(&mut self, at: StreamPos, path: u32, sink: &mut S) -> bool {
-        let Some((path, landing)) = self.code.memo.path(path, self.code.blocks.offsets()) else {
+        let Some((path, landing)) = self.code.memo.path(path, &self.code.blocks) else {
             return false;
         };
         sink.path(at, path);
         self.pc = landing.pc;
         self.block = landing.block;
         self.address = landing.address;
-        self.outcomes = landing.outcomes;
+        self.outcomes.clear();
+        if let Some(taken) = landing.pending {
+            self.outcomes.push(taken);
+        }
         true
     }
 
@@ -242,8 +245,9 @@ impl<'a> Tracer<'a> {
         self.parse(at, &mut bits, &mut recorder);
         let Recorder { spans, plain, .. } = recorder;
         if plain && self.steady {
-            let Self { pc, block, address, outcomes, .. } = *self;
-            self.code.memo.remember(slot, &spans, Landing { pc, block, address, outcomes });
+            let Self { pc, block, address, .. } = *self;
+            let landing = Landing { pc, address, block, pending: self.outcomes.peek() };
+            self.code.memo.remember(slot, &spans, landing, &self.code.blocks, S::ADDRESSES);
         }
         self.code.memo.keep_scratch(spans);
     }
@@ -329,10 +333,10 @@ impl<'a> Tracer<'a> {
     #[inline]
     fn emit_pc<S: Sink>(&self, at: StreamPos, sink: &mut S) {
         let blocks = &self.code.blocks;
-        let span = blocks.get(self.block).and_then(|block| blocks.only(block, self.pc));
-        debug_assert!(span.is_some(), "{:#x} is in its block", self.pc);
-        if let Some(span) = span {
-            sink.run(at, Run::new(span, blocks.offsets()));
+        let run = blocks.only(self.block, self.pc).and_then(|span| blocks.run(span));
+        debug_assert!(run.is_some(), "{:#x} is in its block", self.pc);
+        if let Some(run) = run {
+            sink.run(at, run);
         }
     }
 

@@ -5,7 +5,7 @@
 use crate::blocks::{BlockId, Blocks, Exit, NONE, Span};
 use crate::tables::Returns;
 use crate::tracer::Tracer;
-use crate::{Fault, Run, Sink, StreamPos};
+use crate::{Fault, Sink, StreamPos};
 use hartrace_isa::Link;
 
 /// What ends a walk.
@@ -60,12 +60,11 @@ impl Tracer<'_> {
             self.block = self.renew(self.block)?;
         }
         let mut id = self.block;
-        let block = self.code.blocks.get(id).ok_or(Fault::NoCode(self.pc))?;
-        let mut rest = self.code.blocks.after(block, self.pc).ok_or(Fault::NoCode(self.pc))?;
+        let mut rest = self.code.blocks.after(id, self.pc).ok_or(Fault::NoCode(self.pc))?;
         let mut progress = Progress::default();
         let mut budget = self.config.max_blocks;
         loop {
-            let block = self.code.blocks.get(id).ok_or(Fault::NoCode(rest.start))?;
+            let block = self.code.blocks.get(id).ok_or(Fault::NoCode(self.pc))?;
             let (last, end, exit) = (block.last, block.end, block.exit);
             let (on_taken, on_fall) = (block.taken, block.fall);
             if self.outcomes.count() == limit
@@ -142,8 +141,7 @@ impl Tracer<'_> {
                     progress.branch();
                 }
             }
-            let block = self.code.blocks.get(id).ok_or(Fault::NoCode(end))?;
-            rest = Blocks::span(block);
+            rest = self.code.blocks.whole(id).ok_or(Fault::NoCode(end))?;
         }
     }
 
@@ -180,7 +178,8 @@ impl Tracer<'_> {
             used = used.wrapping_add(branch);
             steps = steps.wrapping_sub(1);
             *budget = (*budget).wrapping_sub(1);
-            emit(&self.code.blocks, at, Blocks::span(block), sink);
+            let span = Span { block: id, from: 0, insns: block.insns };
+            emit(&self.code.blocks, at, span, sink);
             self.pc = block.last;
             self.block = id;
             id = next;
@@ -262,7 +261,7 @@ impl Tracer<'_> {
             Goal::Sync { address, .. } => (address, Arrival::Passing),
         };
         // Cheap, and nearly always enough. The last address and not the end, which may wrap.
-        if rest.insns == 0 || !(rest.start..=block.last).contains(&address) {
+        if !(block.start..=block.last).contains(&address) {
             return None;
         }
         let before = self.code.blocks.until(rest, address)?;
@@ -280,8 +279,8 @@ impl Tracer<'_> {
 /// Reports instructions, if there are any.
 #[inline]
 fn emit<S: Sink>(blocks: &Blocks<'_>, at: StreamPos, span: Span, sink: &mut S) {
-    if span.insns > 0 {
-        sink.run(at, Run::new(span, blocks.offsets()));
+    if let Some(run) = blocks.run(span) {
+        sink.run(at, run);
     }
 }
 

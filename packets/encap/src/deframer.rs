@@ -56,19 +56,24 @@ impl Deframer {
     pub fn feed(&mut self, bytes: &[u8], sink: &mut impl Sink) {
         let mut rest = bytes;
         while let Some(byte) = rest.first() {
-            let taken = if let Some(hunt) = &mut self.hunt {
+            let taken = if self.len == 0 && self.hunt.is_none() {
+                // Most frames are not cut and need no copy.
+                match self.framing.parse(rest) {
+                    Ok(parsed) => {
+                        sink(self.position, Ok(parsed.item));
+                        self.advance(parsed.used);
+                        parsed.used
+                    }
+                    Err(FrameError::Incomplete { missing }) => self.hold(rest, missing),
+                    Err(error) => self.report(Err(error), sink),
+                }
+            } else if let Some(hunt) = &mut self.hunt {
                 if hunt.found(self.framing, *byte, self.position) {
                     self.hunt = None;
                     0
                 } else {
                     self.advance(1);
                     1
-                }
-            } else if self.len == 0 {
-                // Most frames are not cut and need no copy.
-                match self.framing.parse(rest) {
-                    Err(FrameError::Incomplete { missing }) => self.hold(rest, missing),
-                    outcome => self.report(outcome, sink),
                 }
             } else {
                 let piece = rest.get(..self.missing).unwrap_or(rest);
@@ -125,6 +130,7 @@ impl Deframer {
     }
 
     /// Passes on an item or error and returns how many bytes are done with.
+    #[inline]
     fn report(&mut self, outcome: Result<Parsed<'_>, FrameError>, sink: &mut impl Sink) -> usize {
         let used = match outcome {
             Ok(parsed) => parsed.used,

@@ -13,7 +13,12 @@ type Page = [u64; (HALVES / 64) as usize];
 /// Needs memory for the pages of 4 KiB that were reached, not for the program.
 #[derive(Clone, Debug, Default)]
 pub struct Coverage {
-    pages: BTreeMap<u64, Page>,
+    /// In no order.
+    pages: Vec<Page>,
+    /// Where each is in `pages`.
+    index: BTreeMap<u64, usize>,
+    /// Number and place of the page used last.
+    recent: Option<(u64, usize)>,
     /// Paths of this epoch that have been gone.
     epoch: u32,
     gone: Vec<bool>,
@@ -23,21 +28,21 @@ impl Coverage {
     /// Whether the instruction at `address` retired.
     pub fn contains(&self, address: u64) -> bool {
         let half = address >> 1;
-        let page = self.pages.get(&half.wrapping_div(HALVES));
+        let page = self.index.get(&half.wrapping_div(HALVES)).and_then(|at| self.pages.get(*at));
         let word = page.and_then(|page| page.get((half.wrapping_rem(HALVES) >> 6) as usize));
         word.is_some_and(|word| word.wrapping_shr((half & 63) as u32) & 1 != 0)
     }
 
     /// Bytes of code that were executed.
     pub fn bytes(&self) -> u64 {
-        let bits = self.pages.values().flatten().map(|word| u64::from(word.count_ones()));
+        let bits = self.pages.iter().flatten().map(|word| u64::from(word.count_ones()));
         bits.sum::<u64>().wrapping_mul(2)
     }
 
     /// The stretches of code that were executed, in order.
     pub fn ranges(&self) -> Vec<Range<u64>> {
         let mut ranges: Vec<Range<u64>> = Vec::new();
-        for (page, words) in &self.pages {
+        for (page, words) in self.pages() {
             for (word, index) in words.iter().zip(0u64..) {
                 let first = page.wrapping_mul(HALVES).wrapping_add(index.wrapping_mul(64));
                 let mut left = *word;
@@ -59,12 +64,33 @@ impl Coverage {
 
     /// Adds what was executed in another part of the trace.
     pub fn merge(&mut self, other: &Self) {
-        for (page, words) in &other.pages {
-            let mine = self.pages.entry(*page).or_default();
-            for (mine, word) in mine.iter_mut().zip(words) {
+        for (page, words) in other.pages() {
+            for (mine, word) in self.page(page).into_iter().flatten().zip(words) {
                 *mine |= word;
             }
         }
+    }
+
+    /// The pages by number, in order.
+    fn pages(&self) -> impl Iterator<Item = (u64, &Page)> {
+        self.index.iter().filter_map(|(page, at)| Some((*page, self.pages.get(*at)?)))
+    }
+
+    /// The page with this number.
+    #[inline]
+    fn page(&mut self, page: u64) -> Option<&mut Page> {
+        let at = match self.recent {
+            Some((recent, at)) if recent == page => at,
+            _ => {
+                let at = *self.index.entry(page).or_insert(self.pages.len());
+                if at == self.pages.len() {
+                    self.pages.push(Page::default());
+                }
+                self.recent = Some((page, at));
+                at
+            }
+        };
+        self.pages.get_mut(at)
     }
 
     /// Notes a path. Returns whether it was gone before.
@@ -100,10 +126,11 @@ impl Sink for Coverage {
         let mut half = run.start() >> 1;
         let mut left = run.end().wrapping_sub(run.start()) >> 1;
         while left > 0 {
-            let page = self.pages.entry(half.wrapping_div(HALVES)).or_default();
             let bit = half & 63;
             let take = left.min(64u64.wrapping_sub(bit));
-            if let Some(word) = page.get_mut((half.wrapping_rem(HALVES) >> 6) as usize) {
+            let index = (half.wrapping_rem(HALVES) >> 6) as usize;
+            let page = self.page(half.wrapping_div(HALVES));
+            if let Some(word) = page.and_then(|page| page.get_mut(index)) {
                 let ones = u64::MAX.wrapping_shr(64u32.wrapping_sub(take as u32));
                 *word |= ones.wrapping_shl(bit as u32);
             }

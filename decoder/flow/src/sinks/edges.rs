@@ -1,5 +1,7 @@
 use crate::{Event, Leaves, Path, Run, Sink, StreamPos};
+use foldhash::fast::RandomState;
 use std::collections::HashMap;
+use std::ops::Range;
 
 /// A step from one run of instructions to the next that the last instruction decided on: a branch,
 /// taken or not, or a jump.
@@ -16,12 +18,11 @@ pub struct Edge {
 /// The last instruction before an edge.
 type Source = Option<(u64, Leaves)>;
 
-/// A path that has been gone.
+/// What a path adds.
 #[derive(Clone, Debug, Default)]
-struct Gone {
-    times: u64,
+struct Learnt {
     /// Its edges, the one that leads to its start among them.
-    edges: Vec<Edge>,
+    edges: Range<usize>,
     end: Source,
 }
 
@@ -41,11 +42,16 @@ enum First {
 /// A trap is no edge, nor is what lies on both sides of a gap.
 #[derive(Clone, Debug, Default)]
 pub struct Edges {
-    counts: HashMap<Edge, u64>,
+    counts: HashMap<Edge, u64, RandomState>,
     first: First,
     last: Source,
+    /// The path that was gone last, if nothing else happened since: `last` is its end, then.
+    path: Option<u32>,
     epoch: u32,
-    gone: Vec<Gone>,
+    /// How often each path of this epoch was gone.
+    gone: Vec<u64>,
+    learnt: Vec<Learnt>,
+    edges: Vec<Edge>,
 }
 
 impl Edges {
@@ -59,6 +65,8 @@ impl Edges {
 
     /// Adds what follows in the trace: `next` has seen the part right after this one.
     pub fn merge(&mut self, mut next: Self) {
+        self.settle();
+        next.settle();
         match next.first {
             First::Nothing => return,
             First::Instruction(to) => self.arrive(to),
@@ -90,33 +98,46 @@ impl Edges {
         }
     }
 
+    /// Makes `last` true.
+    #[inline]
+    fn settle(&mut self) {
+        if let Some(path) = self.path.take() {
+            self.last = self.learnt.get(path as usize).and_then(|learnt| learnt.end);
+        }
+    }
+
     /// Adds up the paths.
     fn fold(&mut self) {
-        for gone in std::mem::take(&mut self.gone) {
-            for edge in gone.edges {
-                self.add(edge, gone.times);
+        let (gone, learnt) = (std::mem::take(&mut self.gone), std::mem::take(&mut self.learnt));
+        let edges = std::mem::take(&mut self.edges);
+        for (times, learnt) in gone.into_iter().zip(learnt) {
+            for edge in edges.get(learnt.edges).unwrap_or_default() {
+                self.add(*edge, times);
             }
         }
     }
 
     #[cold]
     fn learn(&mut self, path: Path<'_>) {
+        self.settle();
         let id = path.id();
         if id.epoch != self.epoch {
             self.fold();
             self.epoch = id.epoch;
         }
-        let mut gone = Gone { times: 1, edges: Vec::new(), end: None };
+        let first = self.edges.len();
         for run in path.runs() {
-            gone.edges.extend(self.edge(run.start()));
+            let edge = self.edge(run.start());
+            self.edges.extend(edge);
             self.last = source(&run);
         }
-        gone.end = self.last;
         let index = id.index as usize;
         let len = self.gone.len().max(index.saturating_add(1));
-        self.gone.resize_with(len, Gone::default);
-        if let Some(slot) = self.gone.get_mut(index) {
-            *slot = gone;
+        self.gone.resize(len, 0);
+        self.learnt.resize_with(len, Learnt::default);
+        if let (Some(gone), Some(learnt)) = (self.gone.get_mut(index), self.learnt.get_mut(index)) {
+            *gone = 1;
+            *learnt = Learnt { edges: first..self.edges.len(), end: self.last };
         }
     }
 }
@@ -127,6 +148,7 @@ fn source(run: &Run<'_>) -> Source {
 
 impl Sink for Edges {
     fn run(&mut self, _: StreamPos, run: Run<'_>) {
+        self.settle();
         self.arrive(run.start());
         self.last = source(&run);
     }
@@ -135,9 +157,9 @@ impl Sink for Edges {
     fn path(&mut self, _: StreamPos, path: Path<'_>) {
         let id = path.id();
         match self.gone.get_mut(id.index as usize) {
-            Some(gone) if gone.times > 0 && id.epoch == self.epoch => {
-                gone.times = gone.times.wrapping_add(1);
-                self.last = gone.end;
+            Some(gone) if *gone > 0 && id.epoch == self.epoch => {
+                *gone = gone.wrapping_add(1);
+                self.path = Some(id.index);
             }
             _ => self.learn(path),
         }
@@ -145,6 +167,7 @@ impl Sink for Edges {
 
     fn event(&mut self, _: StreamPos, event: Event) {
         if !matches!(event, Event::Context { .. }) {
+            self.settle();
             self.last = None;
             if matches!(self.first, First::Nothing) {
                 self.first = First::Break;

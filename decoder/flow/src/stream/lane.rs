@@ -1,7 +1,7 @@
 use super::part::Until;
 use super::{Decode, Transport};
 use crate::{Config, Fault, Images, Sink, StreamPos, Tracer};
-use hartrace_encap::{Deframer, FrameError, Item, Kind};
+use hartrace_encap::{Deframer, FrameError, FrameHeader, Framing, Item, Kind};
 use hartrace_etrace::{Ioptions, ParamsError};
 
 /// Where a part starts.
@@ -162,12 +162,16 @@ impl<'a> Lane<'a> {
                 return Ok(());
             }
         };
-        let source = frame.header().source;
+        // Frames that say nothing need not be asked.
+        let FrameHeader { source, kind, .. } = match self.transport.framing {
+            Framing::Reference => FrameHeader::default(),
+            _ => frame.header(),
+        };
         if self.transport.source.is_some() && source != self.transport.source {
             return Ok(());
         }
         self.packet = self.packet.wrapping_add(1);
-        if frame.header().kind != Kind::Instruction {
+        if kind != Kind::Instruction {
             return Ok(());
         }
         self.with(source, sinks, |tracer, sink| tracer.feed_bits(at, frame.payload(), sink))
