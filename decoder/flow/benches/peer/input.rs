@@ -1,0 +1,180 @@
+//! What the benchmarks decode, and how.
+
+use elf::ElfBytes;
+use elf::endian::LittleEndian;
+use hartrace_decoder::stream::{Decode, Decoded, Transport};
+use hartrace_decoder::{Config, Image, Path, Run, Sink, StreamPos};
+use hartrace_encap::Framing;
+use hartrace_etrace::{Params, Unit};
+use hartrace_golden::Encoder;
+use hartrace_golden::encoder::EncoderConfig;
+use hartrace_isa::{Isa, Xlen};
+use hartrace_walk::{Shape, generate};
+use std::convert::Infallible;
+use std::io::Read;
+use std::num::NonZeroUsize;
+
+/// A trace and its program.
+pub(crate) struct Input {
+    pub(crate) name: &'static str,
+    pub(crate) params: Params,
+    /// te_inst_raw.
+    pub(crate) stream: Vec<u8>,
+    pub(crate) segments: Vec<(u64, Vec<u8>)>,
+    pub(crate) elf: Option<Vec<u8>>,
+}
+
+const REFERENCE: Params = Params {
+    iaddress_width_p: 64,
+    iaddress_lsb_p: 1,
+    privilege_width_p: 2,
+    ecause_width_p: 5,
+    context_width_p: 32,
+    nocontext_p: true,
+    time_width_p: 1,
+    notime_p: true,
+    f0s_width_p: 0,
+    bpred_size_p: 0,
+    cache_size_p: 0,
+    return_stack_size_p: 0,
+    call_counter_size_p: 0,
+    sijump_p: false,
+};
+
+/// The simulator's reset code, which is in no ELF file.
+pub(crate) const BOOT_ROM: [u32; 5] =
+    [0x0000_0297, 0x0202_8593, 0xf140_2573, 0x0182_b283, 0x0002_8067];
+
+/// Two streams of the reference flow if `HARTRACE_DATA` says where they are, else a random walk.
+pub(crate) fn inputs() -> Vec<Input> {
+    match std::env::var_os("HARTRACE_DATA") {
+        Some(data) => {
+            let data = std::path::Path::new(&data);
+            vec![vector(data, "coremark_3m", "coremark"), vector(data, "dhrystone", "dhrystone")]
+        }
+        None => vec![walk()],
+    }
+}
+
+fn vector(data: &std::path::Path, name: &'static str, program: &str) -> Input {
+    let folder = data.join("etrace-reference");
+    let read = |path: &std::path::Path| {
+        std::fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    };
+    let stream = read(&folder.join(format!("packets/itype4_nocontext_r10/{name}.te_inst_raw")));
+    let elf = read(&folder.join(format!("elf/{program}.riscv")));
+    let file = ElfBytes::<LittleEndian>::minimal_parse(&elf).expect("an ELF file");
+    let loads = file.segments().expect("segments").iter().filter(|s| s.p_type == elf::abi::PT_LOAD);
+    let mut segments: Vec<(u64, Vec<u8>)> =
+        loads.map(|s| (s.p_vaddr, file.segment_data(&s).expect("segment data").to_vec())).collect();
+    segments.push((0x1000, BOOT_ROM.iter().flat_map(|word| word.to_le_bytes()).collect()));
+    Input { name, params: REFERENCE, stream, segments, elf: Some(elf) }
+}
+
+fn walk() -> Input {
+    let shape = Shape { steps: 1_000_000, absolute: 0, ..Shape::default() };
+    let walk = generate(1, &shape.without_sideband().without_traps());
+    let config = EncoderConfig { params: REFERENCE, ..EncoderConfig::default() };
+    let mut encoder = Encoder::new(config).expect("legal");
+    let mut stream = Vec::new();
+    let mut out = |payload: hartrace_golden::Encoded| {
+        stream.push(0x40 | payload.bytes.len() as u8);
+        stream.extend(payload.bytes);
+    };
+    for row in &walk.rows {
+        encoder.retire(row, &mut out);
+    }
+    encoder.finish(&mut out);
+    Input { name: "walk", params: REFERENCE, stream, segments: walk.program.segments, elf: None }
+}
+
+impl Input {
+    /// The program.
+    pub(crate) fn image(&self) -> Image {
+        let mut image = Image::new(Isa::new(Xlen::Rv64));
+        for (address, bytes) in &self.segments {
+            image.add(*address, bytes);
+        }
+        image
+    }
+
+    /// The stream, `times` over.
+    pub(crate) fn reader(&self, times: usize) -> Repeat<'_> {
+        Repeat { stream: &self.stream, rest: &[], times }
+    }
+}
+
+/// Reads the same bytes several times, without a copy of them all.
+pub(crate) struct Repeat<'a> {
+    stream: &'a [u8],
+    rest: &'a [u8],
+    times: usize,
+}
+
+impl Read for Repeat<'_> {
+    fn read(&mut self, room: &mut [u8]) -> std::io::Result<usize> {
+        if self.rest.is_empty() && self.times > 0 {
+            self.rest = self.stream;
+            self.times -= 1;
+        }
+        self.rest.read(room)
+    }
+}
+
+/// Decodes a stream `times` over, as the command line does. Returns what `join` made of the sinks.
+pub(crate) fn decode<S: Sink + Default + Send>(
+    input: &Input,
+    image: &Image,
+    times: usize,
+    threads: usize,
+    mut join: impl FnMut(&mut S, S) + Send,
+) -> S {
+    let config = Config { params: input.params, unit: Unit::Reference, ..Config::default() };
+    let mut decode = Decode::new(config, image, Transport::new(Framing::Reference));
+    decode.threads = NonZeroUsize::new(threads).expect("at least one");
+    let mut all = S::default();
+    let result = decode.run(
+        input.reader(times),
+        |_| S::default(),
+        |part: Decoded<S>| {
+            part.sinks.into_iter().for_each(|(_, sink)| join(&mut all, sink));
+            Ok::<(), Infallible>(())
+        },
+    );
+    result.expect("nothing fails");
+    all
+}
+
+/// Visits every address.
+#[derive(Default)]
+pub(crate) struct Visit {
+    pub(crate) instructions: u64,
+    pub(crate) sum: u64,
+}
+
+impl Visit {
+    #[inline]
+    pub(crate) fn visit(&mut self, pc: u64) {
+        self.instructions += 1;
+        self.sum = self.sum.wrapping_add(pc);
+    }
+
+    pub(crate) fn join(&mut self, next: Self) {
+        self.instructions += next.instructions;
+        self.sum = self.sum.wrapping_add(next.sum);
+    }
+}
+
+impl Sink for Visit {
+    const ADDRESSES: bool = true;
+
+    #[inline]
+    fn run(&mut self, _: StreamPos, run: Run<'_>) {
+        run.addresses(|pc| self.visit(pc));
+    }
+
+    #[inline]
+    fn path(&mut self, _: StreamPos, path: Path<'_>) {
+        path.addresses(|pc| self.visit(pc));
+    }
+}
