@@ -152,16 +152,36 @@ mod tests {
         }
 
         #[test]
-        fn windows_equal_reads(bytes in prop::collection::vec(any::<u8>(), 1..=32), skip in 0usize..32, at in 0u32..255, width in 0u32..=64) {
-            let skip = skip.min(bytes.len() - 1);
-            let mut reader = BitReader::new(&bytes, Tail::Sign);
-            reader.skip(8 * skip as u32);
-            let window = reader.window().unwrap();
-            let mut same = BitReader::new(&bytes[skip..], Tail::Sign);
-            for _ in 0..at {
-                same.read(1).unwrap();
+        fn windows_equal_reads(
+            bytes in prop::collection::vec(any::<u8>(), 1..=40),
+            bits in 0usize..=320,
+            skip in 0u32..=20,
+            at in 0u32..128,
+            width in 0u32..=64,
+        ) {
+            let mut reader = BitReader::with_bit_len(&bytes, bits, Tail::Sign);
+            reader.skip(8 * skip);
+            let window = reader.window();
+            prop_assert_eq!(window.is_some(), (1..=128).contains(&reader.remaining()));
+            if let Some(window) = window {
+                reader.skip(at);
+                prop_assert_eq!(window.get(at, width), reader.read(width).unwrap());
             }
-            prop_assert_eq!(window.get(at, width), same.read(width).unwrap());
+        }
+
+        #[test]
+        fn reversed_bytes_read_the_same(
+            bytes in prop::collection::vec(any::<u8>(), 0..40),
+            tail in prop_oneof![Just(Tail::Sign), Just(Tail::Zero), Just(Tail::End)],
+            widths in prop::collection::vec(0u32..=64, 1..12),
+        ) {
+            let backwards: Vec<u8> = bytes.iter().rev().copied().collect();
+            let mut reader = BitReader::new(&bytes, tail);
+            let mut reversed = BitReader::reversed(&backwards, tail);
+            for width in widths {
+                prop_assert_eq!(reversed.read(width), reader.read(width));
+                prop_assert_eq!(reversed.position(), reader.position());
+            }
         }
 
         #[test]

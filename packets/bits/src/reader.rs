@@ -35,15 +35,23 @@ pub struct BitReader<'a> {
     len: u64,
     pos: u64,
     tail: Tail,
+    /// The first byte is the last of the slice.
+    reversed: bool,
 }
 
 impl<'a> BitReader<'a> {
     /// Reads all of `bytes`.
     pub const fn new(bytes: &'a [u8], tail: Tail) -> Self {
-        Self { bytes, len: BitPos::of_byte(bytes.len() as u64).0, pos: 0, tail }
+        Self { bytes, len: BitPos::of_byte(bytes.len() as u64).0, pos: 0, tail, reversed: false }
+    }
+
+    /// Reads all of `bytes`, the last one first.
+    pub const fn reversed(bytes: &'a [u8], tail: Tail) -> Self {
+        Self { reversed: true, ..Self::new(bytes, tail) }
     }
 
     /// Reads the first `bits` bits of `bytes`, or all of it if it is shorter.
+    #[inline]
     pub fn with_bit_len(bytes: &'a [u8], bits: usize, tail: Tail) -> Self {
         let mut reader = Self::new(bytes, tail);
         reader.len = reader.len.min(bits as u64);
@@ -72,37 +80,25 @@ impl<'a> BitReader<'a> {
 
     /// The rest of a sign-extended payload as a whole: several fields without a check for each.
     ///
-    /// `None` unless the tail is [`Tail::Sign`] and the rest is 1 to 32 whole bytes from a byte
-    /// boundary. Does not move the reader; see [`BitReader::skip`].
+    /// `None` if the bytes are reversed, the tail is not [`Tail::Sign`] or the rest is not 1 to 128
+    /// bits from a byte boundary. Does not move the reader; see [`BitReader::skip`].
+    ///
+    /// Fastest if the slice goes on for some bytes behind the payload, as it does in a stream: then
+    /// one load does for payloads of any length.
     #[inline]
     pub fn window(&self) -> Option<Window> {
-        let whole = self.pos & 7 == 0 && self.len & 7 == 0;
-        let bytes = self.bytes.get(usize::try_from(self.pos >> 3).ok()?..)?;
-        let bytes = bytes.get(..usize::try_from(self.remaining() >> 3).ok()?)?;
-        if !whole || self.tail != Tail::Sign {
+        let bits = self.remaining();
+        if self.tail != Tail::Sign || self.reversed || self.pos & 7 != 0 || bits == 0 || bits > 128
+        {
             return None;
         }
-        let words = match bytes.len() {
-            0 => return None,
-            1..=16 => {
-                let unused = 128u32.wrapping_sub(8u32.wrapping_mul(bytes.len() as u32));
-                let value = (short(bytes).wrapping_shl(unused) as i128).wrapping_shr(unused);
-                let fill = value.wrapping_shr(127) as u64;
-                [value as u64, value.wrapping_shr(64) as u64, fill, fill, fill]
-            }
-            17..=32 => {
-                let fill = if *bytes.last()? & 0x80 != 0 { 0xff } else { 0 };
-                let mut all = [fill; 40];
-                all.get_mut(..bytes.len())?.copy_from_slice(bytes);
-                let mut words = [0; 5];
-                for (word, chunk) in words.iter_mut().zip(all.as_chunks::<8>().0) {
-                    *word = u64::from_le_bytes(*chunk);
-                }
-                words
-            }
-            _ => return None,
+        let rest = self.bytes.get(usize::try_from(self.pos >> 3).ok()?..)?;
+        let value = match rest.first_chunk() {
+            Some(chunk) => u128::from_le_bytes(*chunk),
+            None => short(rest),
         };
-        Some(Window { words })
+        let unused = 128u32.wrapping_sub(bits as u32);
+        Some(Window((value.wrapping_shl(unused) as i128).wrapping_shr(unused)))
     }
 
     /// Goes on `bits` bits further, as reading them would.
@@ -159,15 +155,21 @@ impl<'a> BitReader<'a> {
     fn load(&self, pos: u64) -> u64 {
         let byte = usize::try_from(pos >> 3).unwrap_or(usize::MAX);
         let shift = (pos & 7) as u32;
-        let rest = self.bytes.get(byte..).unwrap_or_default();
-        let window = rest.first_chunk::<16>().copied().unwrap_or_else(|| {
-            let mut window = [0u8; 16];
-            for (to, from) in window.iter_mut().zip(rest) {
-                *to = *from;
-            }
-            window
-        });
-        (u128::from_le_bytes(window).wrapping_shr(shift)) as u64
+        let value = if self.reversed {
+            let end = self.bytes.len().saturating_sub(byte);
+            let rest = self.bytes.get(..end).unwrap_or_default();
+            rest.last_chunk().map_or_else(
+                || {
+                    let unused = 128u32.wrapping_sub(8u32.wrapping_mul(rest.len() as u32));
+                    short(rest).swap_bytes().wrapping_shr(unused)
+                },
+                |chunk| u128::from_be_bytes(*chunk),
+            )
+        } else {
+            let rest = self.bytes.get(byte..).unwrap_or_default();
+            rest.first_chunk().map_or_else(|| short(rest), |chunk| u128::from_le_bytes(*chunk))
+        };
+        value.wrapping_shr(shift) as u64
     }
 }
 
@@ -194,23 +196,15 @@ fn short(bytes: &[u8]) -> u128 {
     }
 }
 
-/// A sign-extended payload of up to 32 bytes, for random access.
+/// A sign-extended payload of up to 128 bits, for random access.
 #[derive(Copy, Clone, Debug)]
-pub struct Window {
-    /// 256 bits and 64 more copies of the sign.
-    words: [u64; 5],
-}
+pub struct Window(i128);
 
 impl Window {
-    /// The `width` bits from bit `at` on; 64 bits at most, and `at` below 256. Bits past the end
+    /// The `width` bits from bit `at` on; 64 bits at most, and `at` below 128. Bits past the end
     /// are copies of the last one.
     #[inline]
     pub fn get(&self, at: u32, width: u32) -> u64 {
-        let index = (at >> 6) as usize;
-        let shift = at & 63;
-        let low = self.words.get(index).copied().unwrap_or(0);
-        let high = self.words.get(index.wrapping_add(1)).copied().unwrap_or(0);
-        let pair = u128::from(low) | u128::from(high) << 64;
-        (pair.wrapping_shr(shift) as u64) & mask(width)
+        self.0.wrapping_shr(at) as u64 & mask(width)
     }
 }
