@@ -13,17 +13,17 @@ const RV_TRACER_PAYLOAD: u64 = 30;
 
 /// A packet, or a place where one should be.
 #[derive(Clone, Debug)]
-pub(crate) struct Packet {
+pub(crate) struct Packet<'a> {
     /// Running number of the packet, from 0; damage has the number of the packet after it.
     pub(crate) number: u64,
     /// Offset of its frame in bytes.
     pub(crate) frame: u64,
     /// Where its payload starts in the capture.
     pub(crate) at: BitPos,
-    pub(crate) body: Result<Frame, FrameError>,
+    pub(crate) body: Result<Frame<'a>, FrameError>,
 }
 
-impl Packet {
+impl Packet<'_> {
     /// Its place as the decoder reports it.
     pub(crate) fn pos(&self) -> StreamPos {
         StreamPos { packet: self.number, byte: self.frame }
@@ -31,7 +31,7 @@ impl Packet {
 
     /// What the frame says, if there is one.
     pub(crate) fn header(&self) -> FrameHeader {
-        self.body.map_or_else(|_| FrameHeader::default(), |frame| frame.header)
+        self.body.map_or_else(|_| FrameHeader::default(), |frame| frame.header())
     }
 
     /// The payload's bytes, moved to a byte boundary; none if there is no frame.
@@ -50,7 +50,7 @@ impl Packet {
     }
 }
 
-fn bits(frame: &Frame) -> Vec<bool> {
+fn bits(frame: &Frame<'_>) -> Vec<bool> {
     let mut reader = frame.payload();
     (0..reader.remaining()).map_while(|_| reader.read_bool().ok()).collect()
 }
@@ -73,10 +73,10 @@ impl<'a> Packets<'a> {
     }
 }
 
-impl Iterator for Packets<'_> {
-    type Item = Packet;
+impl<'a> Iterator for Packets<'a> {
+    type Item = Packet<'a>;
 
-    fn next(&mut self) -> Option<Packet> {
+    fn next(&mut self) -> Option<Packet<'a>> {
         loop {
             let (offset, body) = match self.frames.next()? {
                 Ok((_, Item::Null(_))) => continue,
@@ -87,7 +87,7 @@ impl Iterator for Packets<'_> {
             let at = match &body {
                 Ok(frame) => {
                     let wanted = self.transport.source;
-                    if wanted.is_some() && frame.header.source != wanted {
+                    if wanted.is_some() && frame.header().source != wanted {
                         continue;
                     }
                     self.number += 1;
@@ -160,11 +160,11 @@ impl Reader {
         &self.layout
     }
 
-    pub(crate) fn read(&mut self, packet: &Packet) -> Result<Payload, Unread> {
+    pub(crate) fn read(&mut self, packet: &Packet<'_>) -> Result<Payload, Unread> {
         let frame = packet.body.map_err(Unread::Frame)?;
-        let source = frame.header.source;
-        if frame.header.kind != Kind::Instruction {
-            return Err(Unread::Kind(frame.header.kind));
+        let FrameHeader { source, kind, .. } = frame.header();
+        if kind != Kind::Instruction {
+            return Err(Unread::Kind(kind));
         }
         let modes = self.modes.get(&source).copied().unwrap_or(self.initial);
         let payload =
@@ -181,7 +181,7 @@ mod tests {
     use super::*;
     use crate::params::tests::{PEER, setup};
 
-    fn packets(line: &str, bytes: &[u8]) -> Vec<Packet> {
+    fn packets<'a>(line: &str, bytes: &'a [u8]) -> Vec<Packet<'a>> {
         Packets::new(bytes, setup(Some(PEER), line).unwrap().transport).collect()
     }
 

@@ -12,7 +12,6 @@ use serde::Serialize;
 use similar::{Algorithm, DiffOp, DiffTag, capture_diff_slices_deadline, group_diff_ops};
 use std::collections::HashMap;
 use std::io::{self, Write};
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Equal packets shown around a difference.
@@ -26,8 +25,9 @@ pub(crate) fn run(args: &DiffArgs) -> Result<Status, Failure> {
     let params = args.stream.params.as_deref();
     files::one_standard(params.into_iter().chain([args.a.as_path(), args.b.as_path()]))?;
     let setup = Setup::new(&args.stream)?;
-    let (a, a_sources) = list(&args.a, &setup)?;
-    let (b, b_sources) = list(&args.b, &setup)?;
+    let (a, b) = (files::read(&args.a)?, files::read(&args.b)?);
+    let (a, a_sources) = list(&a, &setup);
+    let (b, b_sources) = list(&b, &setup);
     let ops = align(&a, &b);
     let mut out = files::stdout();
     let differs = ops.iter().any(|op| op.tag() != DiffTag::Equal);
@@ -49,18 +49,17 @@ pub(crate) fn run(args: &DiffArgs) -> Result<Status, Failure> {
 }
 
 /// The packets of a capture, and how many sources they have.
-fn list(path: &Path, setup: &Setup) -> Result<(Vec<Listed>, usize), Failure> {
-    let bytes = files::read(path)?;
+fn list<'a>(bytes: &'a [u8], setup: &Setup) -> (Vec<Listed<'a>>, usize) {
     let mut reader = Reader::new(setup.layout, setup.options);
-    let packets = Packets::new(&bytes, setup.transport);
+    let packets = Packets::new(bytes, setup.transport);
     let list = packets.map(|packet| Listed::new(packet, &mut reader)).collect();
-    Ok((list, capture::sources(&bytes, setup.transport).len()))
+    (list, capture::sources(bytes, setup.transport).len())
 }
 
 /// Packets are equal if payload, meaning and source are; places and timestamps do not count.
-fn align(a: &[Listed], b: &[Listed]) -> Vec<DiffOp> {
+fn align(a: &[Listed<'_>], b: &[Listed<'_>]) -> Vec<DiffOp> {
     let mut numbers = HashMap::new();
-    let mut number = |listed: &Listed| {
+    let mut number = |listed: &Listed<'_>| {
         let next = numbers.len();
         *numbers.entry((listed.source(), listed.raw(), listed.content())).or_insert(next)
     };
@@ -72,13 +71,13 @@ fn align(a: &[Listed], b: &[Listed]) -> Vec<DiffOp> {
 
 fn print_json(
     out: &mut dyn Write,
-    a: &[Listed],
-    b: &[Listed],
+    a: &[Listed<'_>],
+    b: &[Listed<'_>],
     ops: &[DiffOp],
     xlen: Xlen,
 ) -> io::Result<()> {
     let json =
-        |list: &[Listed]| -> Vec<_> { list.iter().map(|listed| listed.json(xlen)).collect() };
+        |list: &[Listed<'_>]| -> Vec<_> { list.iter().map(|listed| listed.json(xlen)).collect() };
     for op in ops {
         let (tag, in_a, in_b) = op.as_tag_tuple();
         let name = match tag {
@@ -103,8 +102,8 @@ struct Difference<T> {
 }
 
 struct View<'a> {
-    a: &'a [Listed],
-    b: &'a [Listed],
+    a: &'a [Listed<'a>],
+    b: &'a [Listed<'a>],
     colour: bool,
     with_source: bool,
     xlen: Xlen,
@@ -128,7 +127,7 @@ impl View<'_> {
         writeln!(out, "{red}--- {}{red:#}", names[0])?;
         writeln!(out, "{green}+++ {}{green:#}", names[1])?;
         for group in group_diff_ops(ops, AROUND) {
-            let first = |list: &[Listed], at: Option<usize>| {
+            let first = |list: &[Listed<'_>], at: Option<usize>| {
                 at.and_then(|at| list.get(at)).map_or("end".into(), |l| l.number().to_string())
             };
             let at_a = first(self.a, group.first().map(|op| op.old_range().start));
@@ -156,7 +155,7 @@ impl View<'_> {
         out: &mut dyn Write,
         mark: char,
         style: Style,
-        list: &[Listed],
+        list: &[Listed<'_>],
     ) -> io::Result<()> {
         for listed in list {
             let line = listed.line(self.with_source, self.xlen);
@@ -171,7 +170,7 @@ mod tests {
     use super::*;
     use crate::params::tests::{PEER, setup};
 
-    fn listed(bytes: &[u8]) -> Vec<Listed> {
+    fn listed(bytes: &[u8]) -> Vec<Listed<'_>> {
         let setup = setup(Some(PEER), "").unwrap();
         let mut reader = Reader::new(setup.layout, setup.options);
         let packets = Packets::new(bytes, setup.transport);

@@ -36,7 +36,7 @@ pub(crate) fn run(args: &DumpArgs) -> Result<Status, Failure> {
 /// Prints one packet.
 pub(crate) fn print(
     out: &mut dyn Write,
-    listed: &Listed,
+    listed: &Listed<'_>,
     json: bool,
     with_source: bool,
     xlen: Xlen,

@@ -35,7 +35,7 @@ fn explain_capture(args: &ExplainArgs) -> Result<Status, Failure> {
     let bytes = files::read(&args.run.input)?;
     let with_source = capture::sources(&bytes, setup.transport).len() > 1;
     let mut reader = Reader::new(setup.layout, setup.options);
-    let listed: Vec<Listed> = Packets::new(&bytes, setup.transport)
+    let listed: Vec<Listed<'_>> = Packets::new(&bytes, setup.transport)
         .map(|packet| Listed::new(packet, &mut reader))
         .collect();
 

@@ -65,12 +65,12 @@ impl Follow {
 pub(crate) fn feed<S: Sink>(
     tracer: &mut Tracer<'_>,
     layout: &Layout,
-    packet: &Packet,
+    packet: &Packet<'_>,
     sink: &mut S,
 ) {
     let at = packet.pos();
     match &packet.body {
-        Ok(frame) if frame.header.kind != Kind::Instruction => {}
+        Ok(frame) if frame.header().kind != Kind::Instruction => {}
         Ok(frame) => {
             let mut bits = frame.payload();
             debug_assert!(bits.remaining() <= 8 * MAX_PAYLOAD_BYTES as u64);

@@ -24,16 +24,16 @@ pub(crate) struct Because {
 
 /// A packet, read.
 #[derive(Clone, Debug)]
-pub(crate) struct Listed {
-    packet: Packet,
+pub(crate) struct Listed<'a> {
+    packet: Packet<'a>,
     content: Result<Payload, Unread>,
     layout: Layout,
     because: Option<Because>,
 }
 
-impl Listed {
+impl<'a> Listed<'a> {
     /// Reads `packet`.
-    pub(crate) fn new(packet: Packet, reader: &mut Reader) -> Self {
+    pub(crate) fn new(packet: Packet<'a>, reader: &mut Reader) -> Self {
         let content = reader.read(&packet);
         Self { packet, content, layout: *reader.layout(), because: None }
     }
@@ -267,7 +267,7 @@ mod tests {
         0x32, 0x04, 0x80, 0x41, 0x00,
     ];
 
-    fn listed(line: &str, bytes: &[u8]) -> (Setup, Vec<Listed>) {
+    fn listed<'a>(line: &str, bytes: &'a [u8]) -> (Setup, Vec<Listed<'a>>) {
         let setup = setup(Some(PEER), line).unwrap();
         let mut reader = Reader::new(setup.layout, setup.options);
         let packets = Packets::new(bytes, setup.transport);
@@ -303,7 +303,7 @@ mod tests {
         let (setup, list) = listed("", CAPTURE);
         let because =
             Because { reason: Reason::BeforeTrap, row: Some(3), place: Some((5, 0x8000_0000)) };
-        let json = |l: &Listed| serde_json::to_string(&l.json(setup.xlen)).unwrap();
+        let json = |l: &Listed<'_>| serde_json::to_string(&l.json(setup.xlen)).unwrap();
         assert_eq!(
             json(&list[0]),
             r#"{"packet":0,"frame":0,"offset":"1.0","source":null,"timestamp":null,"index":null,"raw":"1f04","format":"3.3","name":"support","fields":{"ienable":1,"encoder_mode":0,"qual_status":"no_change","ioptions":["full_address"],"denable":0,"dloss":0,"doptions":0}}"#

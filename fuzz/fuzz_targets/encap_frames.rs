@@ -31,7 +31,7 @@ fn framing(u: &mut Unstructured<'_>) -> Result<Option<Framing>> {
     })
 }
 
-type Found = (u64, std::result::Result<Item, FrameError>);
+type Found<'a> = (u64, std::result::Result<Item<'a>, FrameError>);
 
 fn check(mut u: Unstructured<'_>) -> Result<()> {
     let Some(framing) = framing(&mut u)? else { return Ok(()) };
@@ -39,7 +39,7 @@ fn check(mut u: Unstructured<'_>) -> Result<()> {
     let resync_at: u8 = u.arbitrary()?;
     let bytes = u.take_rest();
 
-    let mut whole: Vec<Found> = Vec::new();
+    let mut whole: Vec<Found<'_>> = Vec::new();
     let mut frames = framing.frames(bytes);
     let mut last = None;
     while let Some(item) = frames.next() {
@@ -62,20 +62,21 @@ fn check(mut u: Unstructured<'_>) -> Result<()> {
     assert!(whole.len() <= bytes.len());
     assert!(frames.next().is_none());
 
-    let mut found: Vec<Found> = Vec::new();
+    let mut expected = whole.iter();
     let mut deframer = Deframer::new(framing);
     let mut rest = bytes;
     let mut sizes = pieces.iter().cycle();
     while !rest.is_empty() {
         let size = sizes.next().map_or(1, |n| usize::from(*n) % 50 + 1).min(rest.len());
         let (piece, after) = rest.split_at(size);
-        deframer.feed(piece, &mut |offset, item| found.push((offset, item)));
+        deframer.feed(piece, &mut |offset, item| {
+            assert_eq!(Some(&(offset, item)), expected.next());
+        });
         rest = after;
     }
-    if let Some((offset, error)) = deframer.finish() {
-        found.push((offset, Err(error)));
-    }
-    assert_eq!(found, whole);
+    let cut_off = deframer.finish().map(|(offset, error)| (offset, Err(error)));
+    assert_eq!(cut_off.as_ref(), expected.next());
+    assert_eq!(expected.next(), None);
 
     // Resynchronisation ends, whatever comes before and after it.
     let (head, rest) = bytes.split_at(usize::from(resync_at).min(bytes.len()));
@@ -92,15 +93,22 @@ fn check(mut u: Unstructured<'_>) -> Result<()> {
     Ok(())
 }
 
-fn emit_again(framing: Framing, item: &Item) {
+fn emit_again(framing: Framing, item: &Item<'_>) {
     let Item::Frame(frame) = item else { return };
-    let Some(payload) = frame.payload_bytes() else { return };
+    let mut bits = frame.payload();
+    if bits.position().bit() != 0 {
+        return;
+    }
+    let bytes = bits.remaining() / 8;
+    let payload: Vec<u8> = (0..bytes).map(|_| bits.read(8).expect("within it") as u8).collect();
+    if let Some(bytes) = frame.payload_bytes() {
+        assert_eq!(bytes, payload);
+    }
     let mut out = [0; MAX_FRAME];
-    let len = framing.emit(&frame.header, payload, &mut out);
+    let len = framing.emit(&frame.header(), &payload, &mut out);
     let len = len.unwrap_or_else(|error| panic!("{frame:?}: {error}"));
     let parsed = framing.parse(&out[..len]).expect("just emitted");
     assert_eq!(parsed.used, len);
     let Item::Frame(again) = parsed.item else { panic!("{frame:?} became {:?}", parsed.item) };
-    assert_eq!(again.header, frame.header);
-    assert_eq!(again.payload_bytes(), Some(payload));
+    assert_eq!(&again, frame);
 }

@@ -1,6 +1,6 @@
 //! ATB: standard encapsulation in ATDATA, with the ATID in place of srcID and no type field.
 
-use crate::{EmitError, EncapParams, FrameError, FrameHeader, Item, ParamsError, Parsed, encap};
+use crate::{EmitError, EncapParams, FrameError, FrameHeader, Framing, ParamsError, Parsed, encap};
 
 /// One trace source on an ATB.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
@@ -36,12 +36,14 @@ impl AtbParams {
     }
 }
 
-pub(crate) fn parse(params: AtbParams, bytes: &[u8]) -> Result<Parsed, FrameError> {
-    let mut parsed = encap::parse(params.encap, bytes)?;
-    if let Item::Frame(frame) = &mut parsed.item {
-        frame.header.source = Some(params.atid.into());
-    }
-    Ok(parsed)
+#[inline]
+pub(crate) fn parse(params: AtbParams, bytes: &[u8]) -> Result<Parsed<'_>, FrameError> {
+    encap::parse(Framing::Atb(params), params.encap, bytes)
+}
+
+/// The header of a frame that was parsed.
+pub(crate) fn header(params: AtbParams, bytes: &[u8]) -> FrameHeader {
+    FrameHeader { source: Some(params.atid.into()), ..encap::header(params.encap, bytes) }
 }
 
 pub(crate) fn emit(
@@ -59,7 +61,7 @@ pub(crate) fn emit(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::MAX_FRAME;
+    use crate::{Item, MAX_FRAME};
 
     #[test]
     fn atid_is_the_source() {
@@ -74,7 +76,7 @@ mod tests {
         let parsed = parse(params, &bytes).unwrap();
         assert_eq!(parsed.used, 5);
         let Item::Frame(frame) = parsed.item else { panic!("null") };
-        assert_eq!(frame.header, header);
+        assert_eq!(frame.header(), header);
         assert_eq!(frame.payload_bytes(), Some(&[0x1f, 0x04][..]));
         let mut out = [0; MAX_FRAME];
         assert_eq!(emit(params, &header, &[0x1f, 0x04], &mut out), Ok(5));

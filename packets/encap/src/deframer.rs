@@ -2,7 +2,7 @@ use crate::sync::Hunt;
 use crate::{FrameError, Framing, Item, MAX_FRAME, Parsed};
 
 /// Takes what a [`Deframer`] finds, with the stream offset of its first byte.
-pub type Sink<'s> = &'s mut dyn FnMut(u64, Result<Item, FrameError>);
+pub type Sink<'s> = &'s mut dyn FnMut(u64, Result<Item<'_>, FrameError>);
 
 /// Finds items in a stream that arrives in pieces of any size.
 ///
@@ -96,8 +96,8 @@ impl Deframer {
     /// Looks at the held bytes again. They never reach past the end of their frame, since
     /// `missing` never does: either all are used or more are needed.
     fn retry(&mut self, sink: Sink<'_>) {
-        let held = self.held.get(..self.len).unwrap_or_default();
-        match self.framing.parse(held) {
+        let held = self.held;
+        match self.framing.parse(held.get(..self.len).unwrap_or_default()) {
             Err(FrameError::Incomplete { missing }) => self.missing = missing,
             outcome => {
                 self.len = 0;
@@ -118,7 +118,7 @@ impl Deframer {
     }
 
     /// Passes on an item or error and returns how many bytes are done with.
-    fn report(&mut self, outcome: Result<Parsed, FrameError>, sink: Sink<'_>) -> usize {
+    fn report(&mut self, outcome: Result<Parsed<'_>, FrameError>, sink: Sink<'_>) -> usize {
         let used = match outcome {
             Ok(parsed) => parsed.used,
             Err(error) => error.skip().unwrap_or_else(|| {

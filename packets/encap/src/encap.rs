@@ -16,8 +16,8 @@
 //! Spec: RISC-V Trace Encapsulation 1.0, chapter 2.
 
 use crate::{
-    EmitError, Frame, FrameError, FrameHeader, Item, Kind, LENGTH, MAX_LENGTH, Null, ParamsError,
-    Parsed, first, put, take,
+    EmitError, Frame, FrameError, FrameHeader, Framing, Item, Kind, LENGTH, MAX_LENGTH, Null,
+    ParamsError, Parsed, complete, first, put,
 };
 use hartrace_bits::{BitReader, BitWriter, Tail, mask};
 
@@ -89,9 +89,9 @@ impl EncapParams {
     }
 
     /// Whole bytes between the header and what `length` counts.
-    fn uncounted(&self, timestamp: bool) -> usize {
+    fn uncounted(&self, timestamp: bool) -> u8 {
         let timestamp_bytes = if timestamp { self.timestamp_bytes } else { 0 };
-        usize::from(self.src_id_bits >> 3).saturating_add(timestamp_bytes.into())
+        (self.src_id_bits >> 3).saturating_add(timestamp_bytes)
     }
 
     /// Bits that `length` counts before the payload; at most 15.
@@ -102,11 +102,17 @@ impl EncapParams {
     /// A run of this many bytes with `length` 0 is too long to lie within one frame.
     pub(crate) fn null_run(&self) -> usize {
         // N + 1, where N is the longest that can follow a header.
-        self.uncounted(true).saturating_add(MAX_LENGTH).saturating_add(1)
+        usize::from(self.uncounted(true)).saturating_add(MAX_LENGTH).saturating_add(1)
     }
 }
 
-pub(crate) fn parse(params: EncapParams, bytes: &[u8]) -> Result<Parsed, FrameError> {
+/// Parses a frame of `framing`, whose fields are those of `params`.
+#[inline]
+pub(crate) fn parse(
+    framing: Framing,
+    params: EncapParams,
+    bytes: &[u8],
+) -> Result<Parsed<'_>, FrameError> {
     let head = first(bytes)?;
     let length = head & LENGTH;
     let extend = head & EXTEND != 0;
@@ -115,31 +121,32 @@ pub(crate) fn parse(params: EncapParams, bytes: &[u8]) -> Result<Parsed, FrameEr
         return Ok(Parsed { used: 1, item: Item::Null(null) });
     }
 
-    let uncounted = params.uncounted(extend);
-    let used = uncounted.saturating_add(length.into()).saturating_add(1);
-    let body = take(bytes, used)?.get(1..).unwrap_or_default();
-
-    let mut bits = BitReader::new(body, Tail::End);
-    let mut field =
-        |width| bits.read(width).map_err(|_| FrameError::TooShort { length, skip: used });
-    let source = field(params.src_id_bits.into())? as u16;
-    let timestamp_bits = u32::from(params.timestamp_bytes).saturating_mul(8);
-    let timestamp = if extend && timestamp_bits > 0 { Some(field(timestamp_bits)?) } else { None };
-    let kind = Kind::of(field(params.type_bits.into())? as u8, params.instruction_type);
-    if bits.remaining() == 0 {
+    let fixed = params.uncounted(extend).saturating_add(1);
+    let used = usize::from(fixed.saturating_add(length));
+    complete(bytes, used)?;
+    let start = params.start();
+    if start >= length.saturating_mul(8) {
         return Err(FrameError::TooShort { length, skip: used });
     }
+    let frame = Frame::new(framing, bytes, fixed, length, start);
+    Ok(Parsed { used, item: Item::Frame(frame) })
+}
 
-    let header = FrameHeader {
+/// The header of a frame that was parsed.
+pub(crate) fn header(params: EncapParams, bytes: &[u8]) -> FrameHeader {
+    let mut bits = BitReader::new(bytes, Tail::Zero);
+    let mut field = |width: u8| bits.read(width.into()).unwrap_or(0);
+    let head = field(8) as u8;
+    let source = field(params.src_id_bits) as u16;
+    let stamped = head & EXTEND != 0 && params.timestamp_bytes > 0;
+    let timestamp = stamped.then(|| field(params.timestamp_bytes.saturating_mul(8)));
+    FrameHeader {
         source: (params.src_id_bits > 0).then_some(source),
         timestamp,
         flow: head >> 5 & 3,
-        kind,
+        kind: Kind::of(field(params.type_bits) as u8, params.instruction_type),
         index: None,
-    };
-    let counted = body.get(uncounted..).unwrap_or_default();
-    let frame = Frame::new(header, counted, params.start(), Tail::Sign);
-    Ok(Parsed { used, item: Item::Frame(frame) })
+    }
 }
 
 pub(crate) fn emit(
@@ -180,7 +187,7 @@ pub(crate) fn emit(
     }
 
     let extend = header.timestamp.is_some();
-    let uncounted = params.uncounted(extend);
+    let uncounted = usize::from(params.uncounted(extend));
     let start = params.start();
     let len = if start & 7 == 0 {
         bits.finish_padded()
@@ -202,8 +209,8 @@ mod tests {
     use super::*;
     use crate::{Framing, MAX_FRAME};
 
-    fn frame(params: EncapParams, bytes: &[u8]) -> Frame {
-        let parsed = parse(params, bytes).unwrap();
+    fn frame(params: EncapParams, bytes: &[u8]) -> Frame<'_> {
+        let parsed = parse(Framing::Encap(params), params, bytes).unwrap();
         assert_eq!(parsed.used, bytes.len());
         let Item::Frame(frame) = parsed.item else { panic!("null") };
         frame
@@ -212,7 +219,7 @@ mod tests {
     /// Bytes, header and payload, in both directions.
     fn check(params: EncapParams, header: FrameHeader, payload: &[u8], bytes: &[u8]) {
         let read = frame(params, bytes);
-        assert_eq!(read.header, header);
+        assert_eq!(read.header(), header);
         assert_eq!(read.payload_bytes(), Some(payload));
         let mut out = [0xaa; MAX_FRAME];
         let len = emit(params, &header, payload, &mut out).unwrap();
@@ -233,7 +240,7 @@ mod tests {
         // With the standard's codes the same bytes are neither instruction nor data trace.
         let standard = EncapParams::new(6, 0, 2).unwrap();
         let bytes = [0x06, 0x81, 0x32, 0x04, 0, 0, 0x02];
-        assert_eq!(frame(standard, &bytes).header.kind, Kind::Other(2));
+        assert_eq!(frame(standard, &bytes).header().kind, Kind::Other(2));
     }
 
     #[test]
@@ -264,7 +271,7 @@ mod tests {
         assert_eq!(out[..4], bytes);
 
         let read = frame(params, &bytes);
-        assert_eq!(read.header, header);
+        assert_eq!(read.header(), header);
         assert_eq!(read.payload_bytes(), None);
         assert_eq!(read.payload().read(8), Ok(0x12));
         assert_eq!(read.payload().remaining(), 6);
@@ -293,9 +300,9 @@ mod tests {
     #[test]
     fn type_without_payload_is_too_short() {
         let params = EncapParams::new(0, 0, 8).unwrap();
-        assert_eq!(parse(params, &[1]), Err(FrameError::Incomplete { missing: 1 }));
+        assert_eq!(Framing::Encap(params).parse(&[1]), Err(FrameError::Incomplete { missing: 1 }));
         let error = FrameError::TooShort { length: 1, skip: 2 };
-        assert_eq!(parse(params, &[1, 0, 5]), Err(error));
+        assert_eq!(Framing::Encap(params).parse(&[1, 0, 5]), Err(error));
         assert_eq!(error.skip(), Some(2));
     }
 

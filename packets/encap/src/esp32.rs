@@ -9,20 +9,20 @@
 //! A zero byte where a header should be is padding.
 
 use crate::{
-    EmitError, Frame, FrameError, FrameHeader, Item, LENGTH, Null, Parsed, first, length_of, put,
-    take,
+    EmitError, Frame, FrameError, FrameHeader, Framing, Item, LENGTH, Null, Parsed, complete,
+    first, length_of, put,
 };
-use hartrace_bits::Tail;
 
 /// Header byte and packet index.
-const FIXED: usize = 3;
+const FIXED: u8 = 3;
 
 /// Whether a frame or padding may start with this byte.
 pub(crate) const fn is_header(byte: u8) -> bool {
-    byte == 0 || byte & !LENGTH == 0 && byte as usize > FIXED
+    byte == 0 || byte & !LENGTH == 0 && byte > FIXED
 }
 
-pub(crate) fn parse(bytes: &[u8]) -> Result<Parsed, FrameError> {
+#[inline]
+pub(crate) fn parse(bytes: &[u8]) -> Result<Parsed<'_>, FrameError> {
     let head = first(bytes)?;
     if !is_header(head) {
         return Err(FrameError::Header(head));
@@ -31,14 +31,19 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Parsed, FrameError> {
         return Ok(Parsed { used: 1, item: Item::Null(Null::Padding) });
     }
     let used = head.into();
-    let frame = take(bytes, used)?;
-    let index = match frame {
+    complete(bytes, used)?;
+    let length = head.saturating_sub(FIXED);
+    let frame = Frame::new(Framing::Esp32, bytes, FIXED, length, 0);
+    Ok(Parsed { used, item: Item::Frame(frame) })
+}
+
+/// The header of a frame that was parsed.
+pub(crate) fn header(bytes: &[u8]) -> FrameHeader {
+    let index = match bytes {
         [_, low, high, ..] => Some(u16::from_le_bytes([*low, *high])),
         _ => None,
     };
-    let payload = frame.get(FIXED..).unwrap_or_default();
-    let header = FrameHeader { index, ..FrameHeader::default() };
-    Ok(Parsed { used, item: Item::Frame(Frame::new(header, payload, 0, Tail::Sign)) })
+    FrameHeader { index, ..FrameHeader::default() }
 }
 
 pub(crate) fn emit(
@@ -51,7 +56,7 @@ pub(crate) fn emit(
     header.no_flow()?;
     header.no_data()?;
     let index = header.index.ok_or(EmitError::Index(None))?;
-    put(&[&[length_of(payload, FIXED)?], &index.to_le_bytes(), payload], out)
+    put(&[&[length_of(payload, FIXED.into())?], &index.to_le_bytes(), payload], out)
 }
 
 #[cfg(test)]
@@ -67,13 +72,13 @@ mod tests {
         let offsets: Vec<_> = items.iter().map(|(offset, _)| *offset).collect();
         assert_eq!(offsets, [0, 1, 2, 7]);
         let Item::Frame(frame) = items[2].1 else { panic!("null") };
-        assert_eq!(frame.header.index, Some(0x1234));
+        assert_eq!(frame.header().index, Some(0x1234));
         assert_eq!(frame.payload_bytes(), Some(&[0x1f, 0x04][..]));
         for at in [0, 1, 3] {
             assert_eq!(items[at].1, Item::Null(Null::Padding));
         }
         let mut out = [0; MAX_FRAME];
-        assert_eq!(emit(&frame.header, &[0x1f, 0x04], &mut out), Ok(5));
+        assert_eq!(emit(&frame.header(), &[0x1f, 0x04], &mut out), Ok(5));
         assert_eq!(out[..5], bytes[2..7]);
     }
 

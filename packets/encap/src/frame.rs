@@ -1,4 +1,4 @@
-use crate::MAX_LENGTH;
+use crate::{Framing, atb, encap, esp32, rv_tracer, smi};
 use core::fmt;
 use hartrace_bits::{BitReader, Tail};
 
@@ -61,30 +61,39 @@ pub struct FrameHeader {
     pub index: Option<u16>,
 }
 
-/// One payload with its header.
+/// One payload with its header, in the bytes it was read from.
 ///
-/// The payload, 31 bytes at most, is held inline: a frame outlives the bytes it was read from.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Frame {
-    /// Everything but the payload.
-    pub header: FrameHeader,
-    /// The bytes that `length` counts; zeros behind.
-    bytes: [u8; MAX_LENGTH],
+/// Nothing is copied, and the header is read only when asked for.
+#[derive(Copy, Clone)]
+pub struct Frame<'a> {
+    framing: Framing,
+    /// From the first byte of the frame to the end of the input, not only of the frame: a payload
+    /// is read faster if what lies behind it may be loaded too.
+    bytes: &'a [u8],
+    /// Where in `bytes` the bytes start that `length` counts.
+    fixed: u8,
+    /// How many they are.
     len: u8,
-    /// Where in `bytes` the payload starts: srcID and type bits come first. Less than `8 * len`.
+    /// Where in them the payload starts: srcID and type bits come first. Less than `8 * len`.
     start: u8,
-    pub(crate) tail: Tail,
 }
 
-impl Frame {
-    pub(crate) fn new(header: FrameHeader, counted: &[u8], start: u8, tail: Tail) -> Self {
-        let mut bytes = [0; MAX_LENGTH];
-        let counted = counted.get(..MAX_LENGTH).unwrap_or(counted);
-        if let Some(to) = bytes.get_mut(..counted.len()) {
-            to.copy_from_slice(counted);
+impl<'a> Frame<'a> {
+    #[inline]
+    pub(crate) fn new(framing: Framing, bytes: &'a [u8], fixed: u8, len: u8, start: u8) -> Self {
+        Self { framing, bytes, fixed, len, start }
+    }
+
+    /// Everything but the payload.
+    pub fn header(&self) -> FrameHeader {
+        match self.framing {
+            Framing::Reference => FrameHeader::default(),
+            Framing::Encap(params) => encap::header(params, self.bytes),
+            Framing::Smi(params) => smi::header(params, self.bytes),
+            Framing::RvTracer => rv_tracer::header(self.bytes),
+            Framing::Atb(params) => atb::header(params, self.bytes),
+            Framing::Esp32 => esp32::header(self.bytes),
         }
-        let len = counted.len() as u8;
-        Self { header, bytes, len, start, tail }
     }
 
     /// The payload, at least one bit.
@@ -94,22 +103,53 @@ impl Frame {
     /// end it reads copies of the last bit (zeros for rv_tracer). In a frame whose payload is not
     /// byte aligned, the standard leaves the padding of the last byte free; copies of the
     /// payload's top bit are assumed.
-    pub fn payload(&self) -> BitReader<'_> {
-        let mut bits = BitReader::new(self.counted(), self.tail);
-        bits.skip(self.start.into());
-        bits
+    #[inline]
+    pub fn payload(&self) -> BitReader<'a> {
+        if self.framing == Framing::RvTracer {
+            return BitReader::reversed(self.counted(), Tail::Zero);
+        }
+        let bytes = self.bytes.get(self.fixed.into()..).unwrap_or_default();
+        let bits = usize::from(self.len).saturating_mul(8);
+        let mut reader = BitReader::with_bit_len(bytes, bits, Tail::Sign);
+        reader.skip(self.start.into());
+        reader
     }
 
-    /// The payload's bytes, if it starts on a byte boundary of the frame.
-    pub fn payload_bytes(&self) -> Option<&[u8]> {
-        if self.start & 7 != 0 {
+    /// The payload's bytes, if they are in the input as they are: it starts on a byte boundary of
+    /// the frame and is not reversed, as rv_tracer's are.
+    pub fn payload_bytes(&self) -> Option<&'a [u8]> {
+        if self.start & 7 != 0 || self.framing == Framing::RvTracer {
             return None;
         }
         self.counted().get(usize::from(self.start >> 3)..)
     }
 
-    fn counted(&self) -> &[u8] {
-        self.bytes.get(..self.len.into()).unwrap_or_default()
+    /// The bytes that `length` counts, in the order of the input.
+    fn counted(&self) -> &'a [u8] {
+        let bytes = self.bytes.get(self.fixed.into()..).unwrap_or_default();
+        bytes.get(..self.len.into()).unwrap_or_default()
+    }
+}
+
+/// Frames are equal if framing, header and payload are, wherever they were read.
+impl PartialEq for Frame<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.framing == other.framing
+            && self.header() == other.header()
+            && self.counted() == other.counted()
+    }
+}
+
+impl Eq for Frame<'_> {}
+
+/// Prints what [`PartialEq`] compares.
+impl fmt::Debug for Frame<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Frame")
+            .field("framing", &self.framing)
+            .field("header", &self.header())
+            .field("counted", &self.counted())
+            .finish()
     }
 }
 
@@ -135,19 +175,19 @@ impl fmt::Display for Null {
 }
 
 /// What a stream is made of.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Item {
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Item<'a> {
     /// A payload with its header.
-    Frame(Frame),
+    Frame(Frame<'a>),
     /// Nothing.
     Null(Null),
 }
 
 /// An item and its size.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Parsed {
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Parsed<'a> {
     /// Bytes taken, at least one.
     pub used: usize,
     /// What they say.
-    pub item: Item,
+    pub item: Item<'a>,
 }

@@ -43,18 +43,34 @@ impl<'a> Frames<'a> {
         Source { frames: self, id }
     }
 
+    /// Goes on behind what could not be read.
+    #[cold]
+    fn skip_damage(&mut self, error: FrameError) {
+        match (error, error.skip()) {
+            (FrameError::Incomplete { .. }, _) => self.advance(self.bytes.len()),
+            (_, Some(skip)) => self.advance(skip),
+            (_, None) => {
+                self.advance(1);
+                self.resync();
+            }
+        }
+    }
+
+    #[inline]
     fn rest(&self) -> &'a [u8] {
         self.bytes.get(self.position..).unwrap_or_default()
     }
 
+    #[inline]
     fn advance(&mut self, by: usize) {
         self.position = self.position.saturating_add(by).min(self.bytes.len());
     }
 }
 
-impl Iterator for Frames<'_> {
-    type Item = Result<(u64, Item), (u64, FrameError)>;
+impl<'a> Iterator for Frames<'a> {
+    type Item = Result<(u64, Item<'a>), (u64, FrameError)>;
 
+    #[inline(always)]
     fn next(&mut self) -> Option<Self::Item> {
         let rest = self.rest();
         if rest.is_empty() {
@@ -67,14 +83,7 @@ impl Iterator for Frames<'_> {
                 Ok((offset, parsed.item))
             }
             Err(error) => {
-                match (error, error.skip()) {
-                    (FrameError::Incomplete { .. }, _) => self.advance(rest.len()),
-                    (_, Some(skip)) => self.advance(skip),
-                    (_, None) => {
-                        self.advance(1);
-                        self.resync();
-                    }
-                }
+                self.skip_damage(error);
                 Err((offset, error))
             }
         })
@@ -90,13 +99,13 @@ pub struct Source<'a> {
     id: u16,
 }
 
-impl Iterator for Source<'_> {
-    type Item = Result<(u64, Frame), (u64, FrameError)>;
+impl<'a> Iterator for Source<'a> {
+    type Item = Result<(u64, Frame<'a>), (u64, FrameError)>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let id = self.id;
         self.frames.find_map(|item| match item {
-            Ok((offset, Item::Frame(frame))) if frame.header.source == Some(id) => {
+            Ok((offset, Item::Frame(frame))) if frame.header().source == Some(id) => {
                 Some(Ok((offset, frame)))
             }
             Ok(_) => None,

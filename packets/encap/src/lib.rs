@@ -27,11 +27,11 @@
 //! let parsed = framing.parse(&bytes)?;
 //! assert_eq!(parsed.used, bytes.len());
 //! let Item::Frame(frame) = parsed.item else { unreachable!() };
-//! assert_eq!(frame.header, FrameHeader { source: Some(1), ..FrameHeader::default() });
+//! assert_eq!(frame.header(), FrameHeader { source: Some(1), ..FrameHeader::default() });
 //! assert_eq!(frame.payload_bytes(), Some(&[0x32, 0x04, 0x00, 0x00, 0x02][..]));
 //!
 //! let mut out = [0; hartrace_encap::MAX_FRAME];
-//! let len = framing.emit(&frame.header, &[0x32, 0x04, 0x00, 0x00, 0x02], &mut out)?;
+//! let len = framing.emit(&frame.header(), &[0x32, 0x04, 0x00, 0x00, 0x02], &mut out)?;
 //! assert_eq!(out[..len], bytes);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -107,10 +107,11 @@ impl Framing {
     ///
     /// Bytes behind it do not matter. [`FrameError::Incomplete`] is resumable: call again with
     /// more bytes.
-    pub fn parse(&self, bytes: &[u8]) -> Result<Parsed, FrameError> {
+    #[inline(always)]
+    pub fn parse<'a>(&self, bytes: &'a [u8]) -> Result<Parsed<'a>, FrameError> {
         match *self {
             Self::Reference => reference::parse(bytes),
-            Self::Encap(params) => encap::parse(params, bytes),
+            Self::Encap(params) => encap::parse(*self, params, bytes),
             Self::Smi(params) => smi::parse(params, bytes),
             Self::RvTracer => rv_tracer::parse(bytes),
             Self::Atb(params) => atb::parse(params, bytes),
@@ -150,13 +151,17 @@ impl Framing {
     }
 }
 
-/// The first `len` bytes, or how many of them are missing.
-fn take(bytes: &[u8], len: usize) -> Result<&[u8], FrameError> {
-    let missing = len.saturating_sub(bytes.len());
-    bytes.get(..len).ok_or(FrameError::Incomplete { missing })
+/// Checks that all `used` bytes of a frame are there.
+#[inline]
+fn complete(bytes: &[u8], used: usize) -> Result<(), FrameError> {
+    match used.saturating_sub(bytes.len()) {
+        0 => Ok(()),
+        missing => Err(FrameError::Incomplete { missing }),
+    }
 }
 
 /// The header byte.
+#[inline]
 fn first(bytes: &[u8]) -> Result<u8, FrameError> {
     bytes.first().copied().ok_or(FrameError::Incomplete { missing: 1 })
 }

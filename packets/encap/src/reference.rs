@@ -3,9 +3,9 @@
 //! The files seen have at most 30 payload bytes; 31, which the field can say, are accepted.
 
 use crate::{
-    EmitError, Frame, FrameError, FrameHeader, Item, LENGTH, Parsed, first, length_of, put, take,
+    EmitError, Frame, FrameError, FrameHeader, Framing, Item, LENGTH, Parsed, complete, first,
+    length_of, put,
 };
-use hartrace_bits::Tail;
 
 /// Instruction trace in the type field of Siemens messaging, from which the file stems.
 const INSTRUCTION: u8 = 0x40;
@@ -15,14 +15,16 @@ pub(crate) const fn is_header(byte: u8) -> bool {
     byte & !LENGTH == INSTRUCTION && byte & LENGTH != 0
 }
 
-pub(crate) fn parse(bytes: &[u8]) -> Result<Parsed, FrameError> {
+#[inline]
+pub(crate) fn parse(bytes: &[u8]) -> Result<Parsed<'_>, FrameError> {
     let head = first(bytes)?;
     if !is_header(head) {
         return Err(FrameError::Header(head));
     }
-    let used = usize::from(head & LENGTH).saturating_add(1);
-    let payload = take(bytes, used)?.get(1..).unwrap_or_default();
-    let frame = Frame::new(FrameHeader::default(), payload, 0, Tail::Sign);
+    let length = head & LENGTH;
+    let used = usize::from(length).saturating_add(1);
+    complete(bytes, used)?;
+    let frame = Frame::new(Framing::Reference, bytes, 1, length, 0);
     Ok(Parsed { used, item: Item::Frame(frame) })
 }
 
@@ -48,10 +50,10 @@ mod tests {
     fn support_packet() {
         let bytes = [0x42, 0x1f, 0x04];
         let Item::Frame(frame) = parse(&bytes).unwrap().item else { panic!("null") };
-        assert_eq!(frame.header, FrameHeader::default());
+        assert_eq!(frame.header(), FrameHeader::default());
         assert_eq!(frame.payload_bytes(), Some(&bytes[1..]));
         let mut out = [0; MAX_FRAME];
-        assert_eq!(emit(&frame.header, &bytes[1..], &mut out), Ok(3));
+        assert_eq!(emit(&frame.header(), &bytes[1..], &mut out), Ok(3));
         assert_eq!(out[..3], bytes);
     }
 

@@ -11,27 +11,46 @@
 //! Payloads of this encoder are padded with zeros, not with their sign.
 
 use crate::encap::{self, EXTEND};
-use crate::{EmitError, EncapParams, FrameError, FrameHeader, Item, LENGTH, Parsed, put, take};
-use hartrace_bits::Tail;
+use crate::{
+    EmitError, EncapParams, Frame, FrameError, FrameHeader, Framing, Item, LENGTH, Null, Parsed,
+    complete, put,
+};
 
 /// Bytes in a record.
 pub(crate) const RECORD: usize = 40;
 
-pub(crate) fn parse(bytes: &[u8]) -> Result<Parsed, FrameError> {
-    let mut record = [0; RECORD];
-    for (to, from) in record.iter_mut().rev().zip(take(bytes, RECORD)?) {
-        *to = *from;
-    }
-    let [head, ..] = record;
-    if head & LENGTH != 0 && head & EXTEND == 0 {
-        return Err(FrameError::Record(head));
-    }
-    let mut item = encap::parse(EncapParams::STAMPED, &record)?.item;
-    if let Item::Frame(frame) = &mut item {
-        frame.tail = Tail::Zero;
-    }
+/// Where the header byte is.
+const HEAD: usize = 39;
+
+/// Where the payload ends, its first byte last, and the timestamp begins.
+const PAYLOAD_END: u8 = 31;
+
+#[inline]
+pub(crate) fn parse(bytes: &[u8]) -> Result<Parsed<'_>, FrameError> {
+    complete(bytes, RECORD)?;
+    let head = bytes.get(HEAD).copied().unwrap_or(0);
+    let length = head & LENGTH;
+    let item = match (length, head & EXTEND != 0) {
+        (0, false) => Item::Null(Null::Idle),
+        (0, true) => Item::Null(Null::Alignment),
+        (_, false) => return Err(FrameError::Record(head)),
+        (_, true) => {
+            let lowest = PAYLOAD_END.saturating_sub(length);
+            Item::Frame(Frame::new(Framing::RvTracer, bytes, lowest, length, 0))
+        }
+    };
     // A null packet takes a whole record as well.
     Ok(Parsed { used: RECORD, item })
+}
+
+/// The header of a record that was parsed.
+pub(crate) fn header(bytes: &[u8]) -> FrameHeader {
+    let timestamp = bytes.get(PAYLOAD_END.into()..).and_then(<[u8]>::first_chunk);
+    FrameHeader {
+        timestamp: timestamp.map(|bytes| u64::from_be_bytes(*bytes)),
+        flow: bytes.get(HEAD).map_or(0, |head| head >> 5 & 3),
+        ..FrameHeader::default()
+    }
 }
 
 pub(crate) fn emit(
@@ -66,8 +85,9 @@ mod tests {
         let parsed = parse(&record).unwrap();
         assert_eq!(parsed.used, RECORD);
         let Item::Frame(frame) = parsed.item else { panic!("null") };
-        assert_eq!(frame.header, header);
-        assert_eq!(frame.payload_bytes(), Some(&[0x1f, 0x04, 0x80][..]));
+        assert_eq!(frame.header(), header);
+        assert_eq!(frame.payload_bytes(), None);
+        assert_eq!(frame.payload().bit_len(), 24);
         // Zeros past the end, although the last bit is 1.
         assert_eq!(frame.payload().read(64), Ok(0x80_041f));
 

@@ -11,8 +11,8 @@
 //! an [`Encap`](crate::Framing::Encap) frame with instruction type 2.
 
 use crate::{
-    EmitError, Frame, FrameError, FrameHeader, Item, Kind, LENGTH, ParamsError, Parsed, first,
-    length_of, put, take,
+    EmitError, Frame, FrameError, FrameHeader, Framing, Item, Kind, LENGTH, ParamsError, Parsed,
+    complete, first, length_of, put,
 };
 use hartrace_bits::{BitReader, Tail, mask};
 
@@ -41,8 +41,8 @@ impl SmiParams {
         self.hart_index_bits
     }
 
-    fn hart_index_bytes(&self) -> usize {
-        self.hart_index_bits.div_ceil(8).into()
+    fn hart_index_bytes(&self) -> u8 {
+        self.hart_index_bits.div_ceil(8)
     }
 }
 
@@ -51,31 +51,34 @@ pub(crate) const fn is_header(byte: u8) -> bool {
     byte >> 5 & 3 >= INSTRUCTION && byte & LENGTH != 0
 }
 
-pub(crate) fn parse(params: SmiParams, bytes: &[u8]) -> Result<Parsed, FrameError> {
+#[inline]
+pub(crate) fn parse(params: SmiParams, bytes: &[u8]) -> Result<Parsed<'_>, FrameError> {
     let head = first(bytes)?;
     let length = head & LENGTH;
     let tag_bytes = if head & TAGGED != 0 { 2 } else { 0 };
     let fixed = params.hart_index_bytes().saturating_add(tag_bytes).saturating_add(1);
-    let used = fixed.saturating_add(length.into());
-    let frame = take(bytes, used)?;
-
-    let too_short = FrameError::TooShort { length, skip: used };
-    let mut bits = BitReader::new(frame.get(1..).unwrap_or_default(), Tail::End);
-    let mut field = |width| bits.read(width).map_err(|_| too_short);
-    let timestamp = if tag_bytes > 0 { Some(field(16)?) } else { None };
-    let hart_index = field(params.hart_index_bits.into())? as u16;
-    let payload = frame.get(fixed..).unwrap_or_default();
-    if payload.is_empty() {
-        return Err(too_short);
+    let used = usize::from(fixed.saturating_add(length));
+    complete(bytes, used)?;
+    if length == 0 {
+        return Err(FrameError::TooShort { length, skip: used });
     }
+    let frame = Frame::new(Framing::Smi(params), bytes, fixed, length, 0);
+    Ok(Parsed { used, item: Item::Frame(frame) })
+}
 
-    let header = FrameHeader {
+/// The header of a frame that was parsed.
+pub(crate) fn header(params: SmiParams, bytes: &[u8]) -> FrameHeader {
+    let mut bits = BitReader::new(bytes, Tail::Zero);
+    let mut field = |width: u8| bits.read(width.into()).unwrap_or(0);
+    let head = field(8) as u8;
+    let timestamp = (head & TAGGED != 0).then(|| field(16));
+    let hart_index = field(params.hart_index_bits) as u16;
+    FrameHeader {
         source: (params.hart_index_bits > 0).then_some(hart_index),
         timestamp,
         kind: Kind::of(head >> 5 & 3, INSTRUCTION),
         ..FrameHeader::default()
-    };
-    Ok(Parsed { used, item: Item::Frame(Frame::new(header, payload, 0, Tail::Sign)) })
+    }
 }
 
 pub(crate) fn emit(
@@ -109,7 +112,7 @@ pub(crate) fn emit(
         &[
             &[head],
             tag.as_ref().map_or(&[], |tag| tag.as_slice()),
-            hart_index.get(..params.hart_index_bytes()).unwrap_or_default(),
+            hart_index.get(..params.hart_index_bytes().into()).unwrap_or_default(),
             payload,
         ],
         out,
@@ -137,7 +140,7 @@ mod tests {
         let parsed = parse(params, &bytes).unwrap();
         assert_eq!(parsed.used, 7);
         let Item::Frame(frame) = parsed.item else { panic!("null") };
-        assert_eq!(frame.header, header);
+        assert_eq!(frame.header(), header);
         assert_eq!(frame.payload_bytes(), Some(&[0x1f, 0x04][..]));
     }
 

@@ -112,7 +112,7 @@ fn read_back(framing: Framing, header: &FrameHeader, subject: &Subject<'_>, fram
     let Ok(parsed) = framing.parse(frame) else { return false };
     let Item::Frame(read) = parsed.item else { return false };
     let payload = Payload::parse(&layout, subject.options, &mut read.payload());
-    parsed.used == frame.len() && read.header == *header && payload == Ok(subject.payload)
+    parsed.used == frame.len() && read.header() == *header && payload == Ok(subject.payload)
 }
 
 fn converted(subject: &Subject<'_>) -> InstructionTrace {
