@@ -97,8 +97,14 @@ impl<'a> BitReader<'a> {
             Some(chunk) => u128::from_le_bytes(*chunk),
             None => short(rest),
         };
-        let unused = 128u32.wrapping_sub(bits as u32);
-        Some(Window((value.wrapping_shl(unused) as i128).wrapping_shr(unused)))
+        // Most payloads fit in one word, and two words take several times as many instructions.
+        Some(Window(if bits <= 64 {
+            let unused = 64u32.wrapping_sub(bits as u32);
+            (value as i64).wrapping_shl(unused).wrapping_shr(unused).into()
+        } else {
+            let unused = 128u32.wrapping_sub(bits as u32);
+            (value as i128).wrapping_shl(unused).wrapping_shr(unused)
+        }))
     }
 
     /// Goes on `bits` bits further, as reading them would.
