@@ -184,10 +184,10 @@ impl<'a> Tracer<'a> {
         if !self.steady {
             return None;
         }
-        let len = bits.remaining() as u8;
-        let bits = bits.rest()?;
+        let (window, len) = (bits.window()?, bits.remaining() as u8);
+        let bits = [window.get(0, 64), window.get(64, 64)];
         // Formats 1 and 2.
-        if !matches!(bits[0] & 3, 1 | 2) {
+        if !matches!(window.get(0, 2), 1 | 2) {
             return None;
         }
         let pending = match self.outcomes.peek() {

@@ -97,30 +97,14 @@ impl<'a> BitReader<'a> {
             Some(chunk) => u128::from_le_bytes(*chunk),
             None => short(rest),
         };
-        let unused = 128u32.wrapping_sub(bits as u32);
-        Some(Window((value.wrapping_shl(unused) as i128).wrapping_shr(unused)))
-    }
-
-    /// All that is left, with zeros behind, for comparing payloads as they are.
-    ///
-    /// `None` if the bytes are reversed or the rest is not 1 to 16 whole bytes.
-    #[inline]
-    pub fn rest(&self) -> Option<[u64; 2]> {
-        let bits = self.remaining() as u32;
-        let whole = (self.pos | self.len) & 7 == 0;
-        if self.reversed || !whole || self.remaining().wrapping_sub(1) > 127 {
-            return None;
-        }
-        let rest = self.bytes.get(usize::try_from(self.pos >> 3).ok()?..)?;
-        let value = match rest.first_chunk() {
-            Some(chunk) => u128::from_le_bytes(*chunk),
-            None => short(rest),
-        };
-        let (low, high) = (value as u64, (value >> 64) as u64);
-        if bits <= 64 {
-            return Some([low & mask(bits), 0]);
-        }
-        Some([low, high & mask(bits.wrapping_sub(64))])
+        // Most payloads fit in one word, and two words take several times as many instructions.
+        Some(Window(if bits <= 64 {
+            let unused = 64u32.wrapping_sub(bits as u32);
+            (value as i64).wrapping_shl(unused).wrapping_shr(unused).into()
+        } else {
+            let unused = 128u32.wrapping_sub(bits as u32);
+            (value as i128).wrapping_shl(unused).wrapping_shr(unused)
+        }))
     }
 
     /// Goes on `bits` bits further, as reading them would.

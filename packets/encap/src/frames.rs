@@ -44,8 +44,12 @@ impl<'a> Frames<'a> {
     }
 
     /// Goes on behind what could not be read.
+    ///
+    /// Takes and returns the iterator: without a reference to it, a loop over frames keeps it in
+    /// registers.
     #[cold]
-    fn skip_damage(&mut self, error: FrameError) {
+    #[inline(never)]
+    fn behind_damage(mut self, error: FrameError) -> Self {
         match (error, error.skip()) {
             (FrameError::Incomplete { .. }, _) => self.advance(self.bytes.len()),
             (_, Some(skip)) => self.advance(skip),
@@ -54,6 +58,7 @@ impl<'a> Frames<'a> {
                 self.resync();
             }
         }
+        self
     }
 
     #[inline]
@@ -70,6 +75,7 @@ impl<'a> Frames<'a> {
 impl<'a> Iterator for Frames<'a> {
     type Item = Result<(u64, Item<'a>), (u64, FrameError)>;
 
+    // An item does not fit in registers: a call would write it to memory and the caller copy it.
     #[inline(always)]
     fn next(&mut self) -> Option<Self::Item> {
         let rest = self.rest();
@@ -83,7 +89,7 @@ impl<'a> Iterator for Frames<'a> {
                 Ok((offset, parsed.item))
             }
             Err(error) => {
-                self.skip_damage(error);
+                *self = self.clone().behind_damage(error);
                 Err((offset, error))
             }
         })

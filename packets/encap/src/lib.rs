@@ -107,6 +107,7 @@ impl Framing {
     ///
     /// Bytes behind it do not matter. [`FrameError::Incomplete`] is resumable: call again with
     /// more bytes.
+    // For the reason of `Frames::next`; with a constant framing, what is left is one arm.
     #[inline(always)]
     pub fn parse<'a>(&self, bytes: &'a [u8]) -> Result<Parsed<'a>, FrameError> {
         match *self {

@@ -61,19 +61,23 @@ impl Payload {
     /// Parses one payload. `options` are the modes in force, from the last support packet.
     ///
     /// On error the reader is where it was.
+    // A payload does not fit in registers: returned from a call, it would be copied, several times.
+    #[inline(always)]
     pub fn parse(
         layout: &Layout,
         options: Ioptions,
         bits: &mut BitReader<'_>,
     ) -> Result<Self, ParseError> {
-        if let Some(payload) = fast::parse(layout, bits) {
-            return Ok(payload);
-        }
-        Self::parse_by_table(layout, options, bits)
+        Ok(match fast::parse(layout, bits) {
+            Some(payload) => payload,
+            None => Self::parse_by_table(layout, options, bits)?,
+        })
     }
 
     /// As [`Payload::parse`], field by field from the table for every format: slower, and what
     /// `parse` is checked against.
+    // The rare way: it must not make `parse` larger where that is inlined.
+    #[inline(never)]
     pub fn parse_by_table(
         layout: &Layout,
         options: Ioptions,

@@ -6,7 +6,7 @@ use crate::{AddressReport, Branch, BranchMap, Layout, Params, Payload, Unit, bra
 use hartrace_bits::{BitReader, Window};
 
 /// Parses a payload of format 1 or 2; `None` leaves it to the table.
-#[inline]
+#[inline(always)]
 pub(crate) fn parse(layout: &Layout, bits: &mut BitReader<'_>) -> Option<Payload> {
     if layout.unit() == Unit::RvTracer {
         return None;

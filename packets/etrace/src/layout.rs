@@ -187,13 +187,13 @@ pub struct Field {
 }
 
 /// Width of the branch_map field for a value of the branches field (Spec: E-Trace 2.0, 7.7).
+#[inline]
 pub const fn branch_map_width(branches: u8) -> u8 {
+    // 1, 3, 7, 15 or 31: as many ones as the number has binary digits; without a jump, since no
+    // two packets in a row have the same number. 0 means 31 too.
     match branches {
-        1 => 1,
-        2..=3 => 3,
-        4..=7 => 7,
-        8..=15 => 15,
-        _ => 31,
+        0 | 32.. => 31,
+        _ => u8::MAX.wrapping_shr(branches.leading_zeros()),
     }
 }
 
