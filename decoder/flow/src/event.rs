@@ -159,12 +159,11 @@ pub struct Path<'a> {
     pub(crate) blocks: &'a Blocks<'a>,
 }
 
-/// Name of a path, for as long as the tracer that gave it remembers the path: names of an older
-/// epoch are not used again.
+/// Name of a path, for as long as the tracer that gave it remembers the path.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PathId {
-    /// How often the tracer has forgotten its paths.
-    pub epoch: u32,
+    /// Since when the tracer remembers. Not used again, nor by another tracer.
+    pub epoch: u64,
     /// Number of the path, from 0 up.
     pub index: u32,
 }

@@ -8,6 +8,7 @@ use crate::blocks::{BlockId, Blocks, Span};
 use crate::event::{Path, PathId};
 use crate::{Event, Run, Sink, StreamPos};
 use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Spans that all paths may have together, for every path that may be remembered.
 const SPANS_PER_PATH: usize = 32;
@@ -37,6 +38,7 @@ pub(crate) struct Key {
 }
 
 impl Key {
+    #[inline(always)]
     fn hash(&self) -> u64 {
         let small =
             u64::from(self.block) << 16 | u64::from(self.len) << 8 | u64::from(self.pending);
@@ -96,7 +98,13 @@ pub(crate) enum Found {
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Slot {
     index: usize,
-    epoch: u32,
+    epoch: u64,
+}
+
+/// An epoch that no other memo has or had: a sink may be used with several tracers.
+fn next_epoch() -> u64 {
+    static EPOCHS: AtomicU64 = AtomicU64::new(1);
+    EPOCHS.fetch_add(1, Ordering::Relaxed)
 }
 
 /// The paths.
@@ -111,20 +119,18 @@ pub(crate) struct Memo {
     /// So that recording does not allocate.
     scratch: Vec<Span>,
     cap: usize,
-    epoch: u32,
-    /// From one epoch to the next.
-    step: u32,
+    epoch: u64,
 }
 
 impl Memo {
-    /// Remembers `cap` paths. Of a tracer's `of` memos, this is number `number`: their epochs differ.
-    pub(crate) fn new(cap: usize, number: usize, of: usize) -> Self {
+    /// Remembers `cap` paths.
+    pub(crate) fn new(cap: usize) -> Self {
         let cap = if cap == 0 { 0 } else { cap.min(1 << 24).next_power_of_two() };
-        Self { cap, epoch: number as u32, step: of as u32, ..Self::default() }
+        Self { cap, epoch: next_epoch(), ..Self::default() }
     }
 
     /// Looks for a key, and notes that it occurred.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn find(&mut self, key: &Key) -> Found {
         let index = (key.hash() as usize) & self.slots.len().wrapping_sub(1);
         match self.slots.get(index) {
@@ -134,6 +140,7 @@ impl Memo {
     }
 
     /// Looks behind the first slot, and takes one if the key is not known.
+    #[inline(never)]
     fn find_near(&mut self, key: &Key, index: usize) -> Found {
         if self.slots.is_empty() {
             // Not before there is something to remember.
@@ -169,7 +176,7 @@ impl Memo {
     }
 
     /// A path and where it ends.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn path<'a>(
         &'a self,
         index: u32,
@@ -281,7 +288,7 @@ impl Memo {
         self.known.clear();
         self.spans.clear();
         self.offsets.clear();
-        self.epoch = self.epoch.wrapping_add(self.step);
+        self.epoch = next_epoch();
     }
 }
 

@@ -98,18 +98,17 @@ impl<'a> Tracer<'a> {
         let layout = config.params.layout(config.unit)?;
         let images = images.into();
         let mask = images.mask(&config);
-        let count = images.iter().count();
-        let code = |(number, (context, image)): (usize, (Option<u64>, &'a Image))| Code {
+        let code = |(context, image): (Option<u64>, &'a Image)| Code {
             context,
             image,
             blocks: Blocks::new(image, mask, config.block_cap),
-            memo: Memo::new(config.path_cap, number, count),
+            memo: Memo::new(config.path_cap),
         };
-        let parked: Vec<_> = images.iter().enumerate().skip(1).map(code).collect();
+        let parked: Vec<_> = images.iter().skip(1).map(code).collect();
         let params = &config.params;
         let mut tracer = Self {
             layout,
-            code: code((0, (None, images.default_image()))),
+            code: code((None, images.default_image())),
             parked,
             options: Ioptions::default(),
             sijump: false,
@@ -168,7 +167,8 @@ impl<'a> Tracer<'a> {
 
     /// Takes the next payload as it was sent. Faster than [`Tracer::feed`] where the program repeats
     /// itself: what was followed before is not even parsed.
-    #[inline]
+    // Inlined, with what it calls where a path is known: that is all that happens to most payloads.
+    #[inline(always)]
     pub fn feed_bits<S: Sink>(&mut self, at: StreamPos, mut bits: BitReader<'_>, sink: &mut S) {
         let found = self.key(&bits).map_or(Found::Nothing, |key| self.code.memo.find(&key));
         match found {
@@ -179,7 +179,7 @@ impl<'a> Tracer<'a> {
     }
 
     /// What decides about the meaning of a payload, if that is little enough.
-    #[inline]
+    #[inline(always)]
     fn key(&self, bits: &BitReader<'_>) -> Option<Key> {
         if !self.steady {
             return None;
@@ -209,6 +209,7 @@ impl<'a> Tracer<'a> {
             && self.code.blocks.get(self.block).is_some_and(|block| block.start == self.pc)
     }
 
+    #[inline(never)]
     fn parse<S: Sink>(&mut self, at: StreamPos, bits: &mut BitReader<'_>, sink: &mut S) {
         match Payload::parse(&self.layout, self.options, bits) {
             Ok(payload) => self.feed(at, &payload, sink),
@@ -217,7 +218,7 @@ impl<'a> Tracer<'a> {
     }
 
     /// Goes a path that was gone before, if it is still known.
-    #[inline]
+    #[inline(always)]
     fn replay<S: Sink>(&mut self, at: StreamPos, path: u32, sink: &mut S) -> bool {
         let Some((path, landing)) = self.code.memo.path(path, &self.code.blocks) else {
             return false;
@@ -234,6 +235,7 @@ impl<'a> Tracer<'a> {
     }
 
     /// Goes a path, and remembers it.
+    #[inline(never)]
     fn record<S: Sink>(
         &mut self,
         at: StreamPos,

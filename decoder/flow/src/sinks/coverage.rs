@@ -20,7 +20,7 @@ pub struct Coverage {
     /// Number and place of the page used last.
     recent: Option<(u64, usize)>,
     /// Paths of this epoch that have been gone.
-    epoch: u32,
+    epoch: u64,
     gone: Vec<bool>,
 }
 

@@ -47,7 +47,7 @@ pub struct Edges {
     last: Source,
     /// The path that was gone last, if nothing else happened since: `last` is its end, then.
     path: Option<u32>,
-    epoch: u32,
+    epoch: u64,
     /// How often each path of this epoch was gone.
     gone: Vec<u64>,
     learnt: Vec<Learnt>,

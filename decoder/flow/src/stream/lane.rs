@@ -30,16 +30,20 @@ impl<'f, S, F: Fn(Option<u16>) -> S> Sinks<'f, S, F> {
     }
 
     /// Calls `with` with the sink of a source.
-    #[inline]
+    #[inline(always)]
     fn with(&mut self, source: Option<u16>, with: impl FnOnce(&mut S)) {
-        match self.made.iter_mut().find(|(other, _)| *other == source) {
-            Some((_, sink)) => with(sink),
-            None => {
-                let mut sink = (self.make)(source);
-                with(&mut sink);
-                self.made.push((source, sink));
-            }
+        let known = self.made.iter().position(|(other, _)| *other == source);
+        let index = known.unwrap_or_else(|| self.appear(source));
+        if let Some((_, sink)) = self.made.get_mut(index) {
+            with(sink);
         }
+    }
+
+    /// Makes the sink of a source; returns its place.
+    #[cold]
+    fn appear(&mut self, source: Option<u16>) -> usize {
+        self.made.push((source, (self.make)(source)));
+        self.made.len().wrapping_sub(1)
     }
 }
 
@@ -140,7 +144,8 @@ impl<'a> Lane<'a> {
         self.with(*source, sinks, |tracer, sink| tracer.approach(*at, start, sink))
     }
 
-    #[inline]
+    // Inlined, with all it calls for a payload: the loop over frames keeps its state in registers.
+    #[inline(always)]
     fn take<S: Sink, F: Fn(Option<u16>) -> S>(
         &mut self,
         byte: u64,
@@ -151,14 +156,8 @@ impl<'a> Lane<'a> {
         let frame = match item {
             Ok(Item::Frame(frame)) => frame,
             Ok(Item::Null(_)) => return Ok(()),
-            // What was lost may be of any source: none must go on as if nothing was.
             Err(error) => {
-                if self.tracers.is_empty() {
-                    self.early.get_or_insert((at, error.into()));
-                }
-                for (source, tracer) in &mut self.tracers {
-                    sinks.with(*source, |sink| tracer.damage(at, error.into(), sink));
-                }
+                self.damage(at, error, sinks);
                 return Ok(());
             }
         };
@@ -177,28 +176,51 @@ impl<'a> Lane<'a> {
         self.with(source, sinks, |tracer, sink| tracer.feed_bits(at, frame.payload(), sink))
     }
 
+    /// What was lost may be of any source: none must go on as if nothing was.
+    #[cold]
+    fn damage<S: Sink, F: Fn(Option<u16>) -> S>(
+        &mut self,
+        at: StreamPos,
+        error: FrameError,
+        sinks: &mut Sinks<'_, S, F>,
+    ) {
+        if self.tracers.is_empty() {
+            self.early.get_or_insert((at, error.into()));
+        }
+        for (source, tracer) in &mut self.tracers {
+            sinks.with(*source, |sink| tracer.damage(at, error.into(), sink));
+        }
+    }
+
     /// Calls `with` with tracer and sink of a source.
-    #[inline]
+    #[inline(always)]
     fn with<S: Sink, F: Fn(Option<u16>) -> S>(
         &mut self,
         source: Option<u16>,
         sinks: &mut Sinks<'_, S, F>,
         with: impl FnOnce(&mut Tracer<'a>, &mut S),
     ) -> Result<(), ParamsError> {
-        match self.tracers.iter_mut().find(|(other, _)| *other == source) {
-            Some((_, tracer)) => sinks.with(source, |sink| with(tracer, sink)),
-            None => {
-                let mut tracer = Tracer::new(self.config.clone(), self.images.clone())?;
-                tracer.restart(self.start.options, self.start.continued);
-                sinks.with(source, |sink| {
-                    if let Some((at, fault)) = self.early.take() {
-                        tracer.damage(at, fault, sink);
-                    }
-                    with(&mut tracer, sink);
-                });
-                self.tracers.push((source, tracer));
-            }
+        let known = self.tracers.iter().position(|(other, _)| *other == source);
+        let index = known.map_or_else(|| self.appear(source, sinks), Ok)?;
+        if let Some((_, tracer)) = self.tracers.get_mut(index) {
+            sinks.with(source, |sink| with(tracer, sink));
         }
         Ok(())
+    }
+
+    /// Makes a tracer for a source; returns its place.
+    #[cold]
+    fn appear<S: Sink, F: Fn(Option<u16>) -> S>(
+        &mut self,
+        source: Option<u16>,
+        sinks: &mut Sinks<'_, S, F>,
+    ) -> Result<usize, ParamsError> {
+        let mut tracer = Tracer::new(self.config.clone(), self.images.clone())?;
+        tracer.restart(self.start.options, self.start.continued);
+        if let Some((at, fault)) = self.early.take() {
+            sinks.with(source, |sink| tracer.damage(at, fault, sink));
+        }
+        self.tracers.push((source, tracer));
+        Ok(self.tracers.len().wrapping_sub(1))
     }
 }
