@@ -163,8 +163,13 @@ fn unloadable(error: ElfError) -> Failure {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
+
+    /// Code without files.
+    pub(crate) fn programs(image: Image) -> Programs {
+        Programs(vec![Program { context: None, image, files: Vec::new() }])
+    }
 
     #[test]
     fn what_cannot_be_loaded() {
