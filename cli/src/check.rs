@@ -217,7 +217,7 @@ mod tests {
     fn compare(decoded: &[u64], trace: &str, mask: u64) -> (Status, String) {
         let text = std::io::Cursor::new(trace.to_owned());
         let expected = expected::tests::of(text, Xlen::Rv64).unwrap();
-        let gaps = Gaps::new("c".into(), false);
+        let gaps = crate::gaps::tests::silent(false);
         let mut comparison = Comparison::new(expected, mask, "c".into(), gaps);
         for (number, pc) in (0..).zip(decoded) {
             if !comparison.is_done() {

@@ -169,7 +169,7 @@ mod tests {
             for (from, to) in limits.map(|(a, b)| (a.map(parsed), b.map(parsed))) {
                 let text = |packets| {
                     let form = form(*emit, false, &programs, Xlen::Rv64);
-                    let gaps = Gaps::new("t".into(), false);
+                    let gaps = crate::gaps::tests::silent(false);
                     let mut out = Vec::new();
                     let limits = Limits::new(from, to).unwrap();
                     let mut printer = Printer::new(&mut out, form, gaps, limits);

@@ -9,9 +9,10 @@ use std::fmt::Display;
 use std::io::{self, Write};
 
 /// Reports gaps of one capture: one line on standard error for each stretch that is missing.
-#[derive(Debug)]
 pub(crate) struct Gaps {
     file: String,
+    /// Standard error.
+    out: Box<dyn Write>,
     strict: bool,
     count: u64,
     open: Option<Open>,
@@ -46,7 +47,8 @@ fn place(at: StreamPos) -> String {
 impl Gaps {
     /// No gap so far; `strict` if the first is one too many.
     pub(crate) fn new(file: String, strict: bool) -> Self {
-        Self { file, strict, count: 0, open: None, damaged: None, failed: None }
+        let out = Box::new(io::stderr());
+        Self { file, out, strict, count: 0, open: None, damaged: None, failed: None }
     }
 
     /// A frame could not be read. What the decoder says of it afterwards is not counted again.
@@ -88,7 +90,7 @@ impl Gaps {
     fn close(&mut self, end: &str) {
         if let Some(open) = self.open.take() {
             // Nobody may be reading.
-            let _ = writeln!(io::stderr(), "{}", open.line(&self.file, end));
+            let _ = writeln!(self.out, "{}", open.line(&self.file, end));
         }
     }
 
@@ -119,8 +121,13 @@ impl Gaps {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
+
+    /// Gaps that nobody is told of.
+    pub(crate) fn silent(strict: bool) -> Gaps {
+        Gaps { out: Box::new(io::sink()), ..Gaps::new("t".into(), strict) }
+    }
 
     fn at(packet: u64) -> StreamPos {
         StreamPos { packet, byte: 10 * packet }
@@ -128,7 +135,7 @@ mod tests {
 
     #[test]
     fn one_region_is_one_line() {
-        let mut gaps = Gaps::new("t".into(), false);
+        let mut gaps = silent(false);
         gaps.damage(at(1), &FrameError::Header(0xff));
         assert!(!gaps.event(at(1), &Event::Gap(Fault::Frame)));
         gaps.damage(at(2), &FrameError::Header(0xff));
@@ -148,7 +155,7 @@ mod tests {
 
     #[test]
     fn strict() {
-        let mut gaps = Gaps::new("t".into(), true);
+        let mut gaps = silent(true);
         assert_eq!(gaps.check(), Ok(()));
         gaps.event(at(2), &Event::Gap(Fault::NoCode(4)));
         gaps.event(at(3), &Event::Gap(Fault::NoCode(8)));
