@@ -1,9 +1,15 @@
 //! The command line.
 
+mod values;
+
+pub(crate) use values::Placed;
+
+use crate::limits::Position;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use hartrace_golden::Compat;
 use hartrace_ingress::{Flavour, Privilege};
 use std::path::PathBuf;
+use values::{parse_context_elf, parse_elf, parse_image, parse_tvec};
 
 /// RISC-V E-Trace: encode, look into, compare and decode instruction traces.
 #[derive(Debug, Parser)]
@@ -15,7 +21,7 @@ pub(crate) struct Cli {
 
 const AFTER_HELP: &str = "\
 Without a command, `demo` runs. `-` is standard input or output wherever a file is named.
-Exit status: 0 clean, 1 decoded with gaps, 2 usage, 3 unreadable input, 4 check failed.";
+Exit status: 0 clean, 1 decoded with gaps (or ended by one: --strict), 2 usage, 3 unreadable\ninput, 4 check failed.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -91,6 +97,17 @@ pub(crate) struct DecodeArgs {
     /// What to print
     #[arg(long, value_enum, default_value_t = Emit::Pcs)]
     pub(crate) emit: Emit,
+    /// One JSON object per line, for blocks and edges too
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Print from here on: N or insn:N (instruction), packet:N or byte:N, all from 0
+    ///
+    /// The capture is decoded from its start all the same.
+    #[arg(long, value_name = "POS")]
+    pub(crate) from: Option<Position>,
+    /// Print up to here, and stop; what POS names is not printed
+    #[arg(long, value_name = "POS")]
+    pub(crate) to: Option<Position>,
     #[command(flatten)]
     pub(crate) follow: FollowArgs,
 }
@@ -128,12 +145,23 @@ pub(crate) struct FollowArgs {
     /// Bare code at ADDR (0x...). May be given more than once
     #[arg(long, value_name = "FILE@ADDR", allow_hyphen_values = true, value_parser = parse_image)]
     pub(crate) image: Vec<Placed>,
+    /// Program of context ID only, besides all common code. May be given more than once
+    #[arg(
+        long,
+        value_name = "ID=PROG[@BIAS]",
+        allow_hyphen_values = true,
+        value_parser = parse_context_elf
+    )]
+    pub(crate) context_elf: Vec<(u64, Placed)>,
     /// Contents of xtvec, for implicit exceptions: PRIV is m, s, vs, u or a number
     #[arg(long, value_name = "PRIV=ADDR", value_parser = parse_tvec)]
     pub(crate) tvec: Vec<(Privilege, u64)>,
     /// Expect the listed quirks of a reference model
     #[arg(long, value_enum)]
     pub(crate) compat: Option<CompatArg>,
+    /// End with an error, and status 1, at the first gap
+    #[arg(long)]
+    pub(crate) strict: bool,
     #[command(flatten)]
     pub(crate) stream: StreamArgs,
 }
@@ -270,56 +298,15 @@ impl From<Retirement> for Flavour {
 pub(crate) enum Emit {
     /// One retired address per line, 16 hexadecimal digits
     Pcs,
-    /// Every event, one JSON object per line
-    Events,
-}
-
-/// A file and the address, or the offset, that goes with it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Placed {
-    pub(crate) path: PathBuf,
-    pub(crate) address: u64,
-}
-
-fn parse_elf(text: &str) -> Result<Placed, String> {
-    // A file name may contain an `@` itself; only a number behind the last one is a bias.
-    let split = text.rsplit_once('@').filter(|(_, bias)| bias.starts_with("0x"));
-    let (path, address) = match split {
-        Some((path, bias)) => (path, parse_address(bias)?),
-        None => (text, 0),
-    };
-    Ok(Placed { path: path.into(), address })
-}
-
-fn parse_image(text: &str) -> Result<Placed, String> {
-    let (path, address) = text.rsplit_once('@').ok_or("write FILE@ADDR, for example rom@0x1000")?;
-    Ok(Placed { path: path.into(), address: parse_address(address)? })
-}
-
-fn parse_tvec(text: &str) -> Result<(Privilege, u64), String> {
-    let (privilege, address) =
-        text.split_once('=').ok_or("write PRIV=ADDR, for example m=0x80000100")?;
-    let privilege = match privilege.to_ascii_lowercase().as_str() {
-        "u" => Privilege::U,
-        "s" => Privilege::S,
-        "m" => Privilege::M,
-        "vs" => Privilege::VS,
-        "vu" => Privilege::VU,
-        number => Privilege(number.parse().map_err(|_| {
-            format!("privilege `{privilege}` is not one of m, s, u, vs, vu or a number")
-        })?),
-    };
-    Ok((privilege, parse_address(address)?))
-}
-
-/// An address: hexadecimal with `0x`, else decimal.
-fn parse_address(text: &str) -> Result<u64, String> {
-    let digits: String = text.chars().filter(|c| *c != '_').collect();
-    let value = match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
-        Some(hex) => u64::from_str_radix(hex, 16),
-        None => digits.parse(),
-    };
-    value.map_err(|error| format!("`{text}` is not an address such as 0x80000000: {error}"))
+    /// The program as executed: disassembly, functions, source lines, events
+    Listing,
+    /// One line per run of consecutive instructions: start, end, how many, how it leaves, function
+    Blocks,
+    /// At the end, a table of branches and jumps that were taken or not, with counts
+    Edges,
+    /// Every instruction and event, one JSON object per line
+    #[value(alias = "events")]
+    Json,
 }
 
 #[cfg(test)]
@@ -327,41 +314,8 @@ mod tests {
     use super::*;
     use clap::CommandFactory;
 
-    fn placed(path: &str, address: u64) -> Placed {
-        Placed { path: path.into(), address }
-    }
-
     #[test]
     fn definitions_are_consistent() {
         Cli::command().debug_assert();
-    }
-
-    #[test]
-    fn addresses() {
-        assert_eq!(parse_address("0x1000"), Ok(0x1000));
-        assert_eq!(parse_address("0xffff_ffbf_8000_0000"), Ok(0xffff_ffbf_8000_0000));
-        assert_eq!(parse_address("4096"), Ok(4096));
-        for bad in ["", "0x", "1000h", "0x1ffffffffffffffff", "-1"] {
-            assert!(parse_address(bad).is_err(), "{bad}");
-        }
-    }
-
-    #[test]
-    fn programs_and_images() {
-        assert_eq!(parse_elf("a.elf"), Ok(placed("a.elf", 0)));
-        assert_eq!(parse_elf("pk@0xffffffbf80000000"), Ok(placed("pk", 0xffff_ffbf_8000_0000)));
-        assert_eq!(parse_elf("me@home/a.elf"), Ok(placed("me@home/a.elf", 0)));
-        assert_eq!(parse_image("me@home/rom@0x1000"), Ok(placed("me@home/rom", 0x1000)));
-        assert!(parse_image("rom").is_err());
-        assert!(parse_elf("a@0xg").is_err());
-    }
-
-    #[test]
-    fn trap_vectors() {
-        assert_eq!(parse_tvec("m=0x80000101"), Ok((Privilege::M, 0x8000_0101)));
-        assert_eq!(parse_tvec("S=0"), Ok((Privilege::S, 0)));
-        assert_eq!(parse_tvec("6=0x10"), Ok((Privilege::VS, 0x10)));
-        assert!(parse_tvec("x=0").is_err());
-        assert!(parse_tvec("m").is_err());
     }
 }

@@ -3,16 +3,15 @@
 mod expected;
 
 use crate::args::CheckArgs;
-use crate::capture::frame_hint;
 use crate::failure::{Failure, Status};
 use crate::files;
-use crate::follow::{self, Follow, fault_hint};
+use crate::follow::{self, Follow};
+use crate::gaps::Gaps;
 use crate::listing::address;
 use expected::{Entry, Expected};
 use hartrace_bits::mask;
-use hartrace_decoder::{Event, Fault, Run, Sink, StreamPos};
+use hartrace_decoder::{Event, Run, Sink, StreamPos};
 use hartrace_isa::Xlen;
-use std::fmt::Display;
 use std::io::Write;
 
 /// Equal instructions shown before a difference.
@@ -29,19 +28,21 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Status, Failure> {
     let setup = &follow.setup;
     let width = u32::from(setup.params.iaddress_width_p).min(setup.xlen.bits());
     let capture = files::name(&args.follow.capture);
-    let mut comparison = Comparison::new(expected, mask(width), capture);
+    let gaps = Gaps::new(capture.clone(), args.follow.strict);
+    let mut comparison = Comparison::new(expected, mask(width), capture, gaps);
     for packet in follow.packets() {
-        if let Err(error) = &packet.body {
-            comparison.gap(packet.pos(), error, frame_hint(error));
-        }
         follow::feed(&mut tracer, &packet, &mut comparison);
+        comparison.gaps.check()?;
         if comparison.is_done() {
             break;
         }
     }
     if !comparison.is_done() {
         tracer.finish(&mut comparison);
+        comparison.gaps.check()?;
+        comparison.gaps.finish();
     }
+    comparison.gaps.stop();
     comparison.finish()?;
     bar.finish_and_clear();
     let mut out = files::stdout();
@@ -69,13 +70,13 @@ struct Comparison {
     before: [Pair; BEFORE],
     /// The first difference and what follows.
     rest: Vec<Pair>,
-    gaps: u64,
+    gaps: Gaps,
     /// The decoder cannot be stopped from within, so an input error waits here.
     failed: Option<Failure>,
 }
 
 impl Comparison {
-    fn new(expected: Expected, mask: u64, capture: String) -> Self {
+    fn new(expected: Expected, mask: u64, capture: String, gaps: Gaps) -> Self {
         Self {
             expected,
             mask,
@@ -83,7 +84,7 @@ impl Comparison {
             verified: 0,
             before: [Pair::default(); BEFORE],
             rest: Vec::new(),
-            gaps: 0,
+            gaps,
             failed: None,
         }
     }
@@ -128,14 +129,7 @@ impl Comparison {
     }
 
     fn status(&self) -> Status {
-        if self.rest.is_empty() { follow::status(self.gaps) } else { Status::Different }
-    }
-
-    fn gap(&mut self, at: StreamPos, cause: &dyn Display, hint: &str) {
-        if !self.is_done() {
-            self.gaps += 1;
-            follow::report_gap(&self.capture, at, cause, hint);
-        }
+        if self.rest.is_empty() { self.gaps.status() } else { Status::Different }
     }
 
     /// Prints what was found.
@@ -143,8 +137,8 @@ impl Comparison {
         let (capture, verified) = (&self.capture, self.verified);
         let Some(first) = self.rest.first() else {
             write!(out, "verified {verified} of {verified}")?;
-            if self.gaps > 0 {
-                write!(out, ", gaps: {}", self.gaps)?;
+            if self.gaps.count() > 0 {
+                write!(out, ", gaps: {}", self.gaps.count())?;
             }
             writeln!(out)?;
             return Ok(());
@@ -191,7 +185,7 @@ impl Comparison {
                 count(pair.expected.map(|entry| entry.line)),
             )?;
         }
-        writeln!(out, "equal before: {verified}, gaps before: {}", self.gaps)?;
+        writeln!(out, "equal before: {verified}, gaps before: {}", self.gaps.count())?;
         Ok(())
     }
 }
@@ -206,11 +200,8 @@ impl Sink for Comparison {
     }
 
     fn event(&mut self, at: StreamPos, event: Event) {
-        match event {
-            // The damaged frame has been reported with its own cause.
-            Event::Gap(Fault::Frame(_)) => {}
-            Event::Gap(fault) => self.gap(at, &fault, fault_hint(&fault)),
-            _ => {}
+        if !self.is_done() {
+            self.gaps.event(at, &event);
         }
     }
 }
@@ -223,7 +214,8 @@ mod tests {
     fn compare(decoded: &[u64], trace: &str, mask: u64) -> (Status, String) {
         let text = std::io::Cursor::new(trace.to_owned());
         let expected = expected::tests::of(text, Xlen::Rv64).unwrap();
-        let mut comparison = Comparison::new(expected, mask, "c".into());
+        let gaps = crate::gaps::tests::silent(false);
+        let mut comparison = Comparison::new(expected, mask, "c".into(), gaps);
         for (number, pc) in (0..).zip(decoded) {
             if !comparison.is_done() {
                 comparison.step(Some((*pc, StreamPos { packet: number, byte: 3 * number })));

@@ -1,220 +1,189 @@
 //! `hartrace decode`.
+//!
+//! A capture is decoded in parts. Each fills a [`Part`]; one [`Printer`] takes them in order and
+//! knows everything that goes from one part to the next.
+
+mod blocks;
+mod edges;
+mod events;
+mod forms;
+mod part;
+mod printer;
+mod text;
 
 use crate::args::{DecodeArgs, Emit};
-use crate::capture::frame_hint;
 use crate::failure::{Failure, Status};
 use crate::files;
-use crate::follow::{self, Follow, fault_hint};
-use crate::listing::address;
-use hartrace_decoder::{Event, Fault, Run, Sink, StreamPos};
+use crate::follow::{self, Follow};
+use crate::gaps::Gaps;
+use crate::image::Programs;
+use crate::limits::Limits;
+use forms::{Form, Pcs};
+use hartrace_decoder::{Event, Run, Sink, StreamPos};
 use hartrace_isa::Xlen;
-use serde::Serialize;
-use std::fmt::Display;
-use std::io::{self, Write};
+use part::Part;
+use printer::Printer;
+use std::io::Write;
 
 /// Runs the command.
 pub(crate) fn run(args: &DecodeArgs) -> Result<Status, Failure> {
+    if args.json && matches!(args.emit, Emit::Pcs | Emit::Listing) {
+        return Err(Failure::usage("--json has a form for events, blocks and edges only")
+            .hint("--emit json"));
+    }
+    let limits = Limits::new(args.from, args.to)?;
     let follow = Follow::open(&args.follow, [])?;
     let mut tracer = follow.tracer()?;
     let bar = files::progress(follow.bytes.len() as u64);
-    let mut printer = Printer {
-        out: files::stdout(),
-        emit: args.emit,
-        xlen: follow.setup.xlen,
-        file: files::name(&args.follow.capture),
-        gaps: 0,
-        failed: Ok(()),
-    };
+    let gaps = Gaps::new(files::name(&args.follow.capture), args.follow.strict);
+    let form = form(args.emit, args.json, &follow.programs, follow.setup.xlen);
+    let mut printer = Printer::new(files::stdout(), form, gaps, limits);
+    let mut live = Live { part: Part::default(), printer: &mut printer, result: Ok(()) };
     for packet in follow.packets() {
         bar.set_position(packet.frame);
-        if let Err(error) = &packet.body {
-            printer.gap(packet.pos(), error, frame_hint(error));
+        follow::feed(&mut tracer, &packet, &mut live);
+        if live.is_done() {
+            break;
         }
-        follow::feed(&mut tracer, &packet, &mut printer);
-        printer.check()?;
     }
-    tracer.finish(&mut printer);
+    if !live.is_done() {
+        tracer.finish(&mut live);
+    }
+    live.finish()?;
     bar.finish_and_clear();
-    printer.check()?;
-    printer.out.flush()?;
-    Ok(follow::status(printer.gaps))
+    printer.finish()
 }
 
-struct Printer<W> {
-    out: W,
-    emit: Emit,
-    xlen: Xlen,
-    file: String,
-    gaps: u64,
-    /// The decoder cannot be stopped from within, so an output error waits here.
-    failed: io::Result<()>,
+/// Prints parts as they fill up, also in the middle of a packet: one may stand for any number of
+/// instructions.
+struct Live<'p, 'f, W> {
+    part: Part,
+    printer: &'p mut Printer<'f, W>,
+    /// The decoder cannot be stopped from within, so an error waits here.
+    result: Result<(), Failure>,
 }
 
-impl<W: Write> Sink for Printer<W> {
+impl<W: Write> Live<'_, '_, W> {
+    /// Nothing that follows is of interest.
+    fn is_done(&self) -> bool {
+        self.result.is_err() || self.printer.is_done()
+    }
+
+    /// Makes room for more, if more is wanted.
+    fn is_ready(&mut self) -> bool {
+        if self.part.is_full() {
+            self.join();
+        }
+        !self.is_done()
+    }
+
+    fn join(&mut self) {
+        if self.result.is_ok() {
+            self.result = self.printer.join(&self.part);
+        }
+        self.part.clear();
+    }
+
+    fn finish(mut self) -> Result<(), Failure> {
+        self.join();
+        self.result
+    }
+}
+
+impl<W: Write> Sink for Live<'_, '_, W> {
     fn run(&mut self, at: StreamPos, run: Run<'_>) {
-        match self.emit {
-            Emit::Pcs => {
-                let mut lines = Vec::with_capacity(17 * run.insns() as usize);
-                run.addresses(|pc| lines.extend_from_slice(&line(pc)));
-                let written = self.out.write_all(&lines);
-                self.keep(written);
-            }
-            Emit::Events => {
-                let xlen = self.xlen;
-                run.addresses(|pc| self.json(at, Detail::Retired { iaddr: address(pc, xlen) }));
-            }
+        if self.is_ready() {
+            self.part.run(at, run);
         }
     }
 
     fn event(&mut self, at: StreamPos, event: Event) {
-        match (event, self.emit) {
-            // The damaged frame has been reported with its own cause.
-            (Event::Gap(Fault::Frame(_)), _) => {}
-            (Event::Gap(fault), _) => self.gap(at, &fault, fault_hint(&fault)),
-            (_, Emit::Pcs) => {}
-            (event, Emit::Events) => self.json(at, Detail::of(&event, self.xlen)),
+        if self.is_ready() {
+            self.part.event(at, event);
         }
     }
 }
 
-/// An address as 16 hexadecimal digits and a line feed.
-fn line(pc: u64) -> [u8; 17] {
-    let mut line = [b'\n'; 17];
-    for (digit, byte) in line.iter_mut().take(16).enumerate() {
-        let nibble = (pc >> (60 - 4 * digit)) as u8 & 15;
-        *byte = nibble + if nibble < 10 { b'0' } else { b'a' - 10 };
-    }
-    line
-}
-
-impl<W: Write> Printer<W> {
-    fn check(&mut self) -> io::Result<()> {
-        std::mem::replace(&mut self.failed, Ok(()))
-    }
-
-    /// Reports a gap: one line on standard error, and in the list of events.
-    fn gap(&mut self, at: StreamPos, cause: &dyn Display, hint: &str) {
-        self.gaps += 1;
-        follow::report_gap(&self.file, at, cause, hint);
-        if self.emit == Emit::Events {
-            self.json(at, Detail::Gap { cause: cause.to_string() });
-        }
-    }
-
-    fn keep(&mut self, written: io::Result<()>) {
-        if self.failed.is_ok() {
-            self.failed = written;
-        }
-    }
-
-    fn json(&mut self, at: StreamPos, detail: Detail) {
-        let StreamPos { packet, byte } = at;
-        let written = serde_json::to_writer(&mut self.out, &Line { packet, byte, detail })
-            .map_err(io::Error::from)
-            .and_then(|()| writeln!(self.out));
-        self.keep(written);
-    }
-}
-
-/// An event as JSON; keys are stable.
-#[derive(Serialize)]
-struct Line {
-    packet: u64,
-    byte: u64,
-    #[serde(flatten)]
-    detail: Detail,
-}
-
-#[derive(Serialize)]
-#[serde(tag = "event", rename_all = "lowercase")]
-enum Detail {
-    Retired { iaddr: String },
-    Trap { ecause: u64, interrupt: bool, tval: Option<String>, epc: Option<String> },
-    Context { privilege: u8, context: u64, time: u64 },
-    On,
-    Off { qual_status: &'static str },
-    Gap { cause: String },
-}
-
-impl Detail {
-    fn of(event: &Event, xlen: Xlen) -> Self {
-        let hex = |value| address(value, xlen);
-        match *event {
-            Event::Trap { cause, interrupt, tval, epc } => {
-                Self::Trap { ecause: cause, interrupt, tval: tval.map(hex), epc: epc.map(hex) }
-            }
-            Event::Context { privilege, context, time } => {
-                Self::Context { privilege, context, time }
-            }
-            Event::On => Self::On,
-            Event::Off(status) => Self::Off { qual_status: status.name() },
-            Event::Gap(fault) => Self::Gap { cause: fault.to_string() },
-        }
+/// What turns the trace into text.
+fn form(emit: Emit, json: bool, programs: &Programs, xlen: Xlen) -> Box<dyn Form + '_> {
+    match emit {
+        Emit::Pcs => Box::new(Pcs),
+        Emit::Json => Box::new(events::Events::new(xlen)),
+        Emit::Blocks => Box::new(blocks::Blocks::new(programs, xlen, json)),
+        Emit::Edges => Box::new(edges::Table::new(programs, xlen, json)),
+        Emit::Listing => Box::new(text::Listing::new(programs, xlen)),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hartrace_decoder::{Config, Tracer};
-    use hartrace_etrace::{ParseError, Payload, QualStatus};
+    use crate::demo::{self, PARAMS};
+    use crate::image;
+    use clap::ValueEnum;
+    use hartrace_bits::{BitReader, Tail};
+    use hartrace_decoder::{Config, Image, Tracer};
+    use hartrace_encap::FrameError;
+    use hartrace_etrace::{Ioptions, Unit};
+    use hartrace_isa::Isa;
+    use hartrace_walk::{Shape, Walk, generate};
 
-    /// One instruction, at 0x80000000.
-    fn retire<W: Write>(printer: &mut Printer<W>, at: StreamPos) {
-        let mut image = hartrace_decoder::Image::new(hartrace_isa::Isa::new(Xlen::Rv32));
-        image.add(0x8000_0000, &[0x13, 0, 0, 0]);
-        let mut tracer = Tracer::new(Config::default(), &image).unwrap();
-        let start = hartrace_etrace::Start { address: 0x4000_0000, ..Default::default() };
-        struct Runs<'a, W>(&'a mut Printer<W>);
-        impl<W: Write> Sink for Runs<'_, W> {
-            fn run(&mut self, at: StreamPos, run: Run<'_>) {
-                self.0.run(at, run);
+    /// A trace with traps and a hole, cut into parts of `packets` each.
+    fn parts(walk: &Walk, image: &Image, packets: usize) -> Vec<Part> {
+        let config = Config { params: PARAMS, unit: Unit::Hartrace, ..Config::default() };
+        let mut tracer = Tracer::new(config, image).unwrap();
+        let mut parts = vec![Part::default()];
+        for (number, payload) in demo::encode(walk, Ioptions::default()).unwrap().iter().enumerate()
+        {
+            if number % packets == 0 {
+                parts.push(Part::default());
+            }
+            let at = StreamPos { packet: number as u64, byte: 8 * number as u64 };
+            let part = parts.last_mut().unwrap();
+            if number == 20 {
+                tracer.damage(at, FrameError::Header(0xff).into(), part);
+                continue;
+            }
+            tracer.feed_bits(at, BitReader::new(&payload.bytes, Tail::Sign), part);
+        }
+        tracer.finish(parts.last_mut().unwrap());
+        parts
+    }
+
+    /// Where a trace is cut into parts cannot be seen.
+    #[test]
+    fn parts_leave_no_trace() {
+        let shape = Shape { steps: 60_000, exceptions: 10, ..Shape::default() };
+        let walk = generate(5, &shape.without_sideband());
+        let mut image = Image::new(Isa::new(Xlen::Rv64));
+        for (address, bytes) in &walk.program.segments {
+            image.add(*address, bytes);
+        }
+        let programs = image::tests::programs(image.clone());
+        let limits = [(None, None), (Some("500"), Some("packet:900"))];
+        for emit in Emit::value_variants() {
+            for (from, to) in limits.map(|(a, b)| (a.map(parsed), b.map(parsed))) {
+                let text = |packets| {
+                    let form = form(*emit, false, &programs, Xlen::Rv64);
+                    let gaps = crate::gaps::tests::silent(false);
+                    let mut out = Vec::new();
+                    let limits = Limits::new(from, to).unwrap();
+                    let mut printer = Printer::new(&mut out, form, gaps, limits);
+                    for part in parts(&walk, &image, packets) {
+                        printer.join(&part).unwrap();
+                    }
+                    assert_eq!(printer.finish().unwrap(), Status::Gaps);
+                    String::from_utf8(out).unwrap()
+                };
+                let whole = text(usize::MAX);
+                assert!(whole.lines().count() > 20, "{emit:?}: {whole}");
+                assert!(whole == text(1), "{emit:?} {from:?}");
+                assert!(whole == text(7), "{emit:?} {from:?}");
             }
         }
-        tracer.feed(at, &Payload::Start(start), &mut Runs(printer));
-        tracer.finish(&mut Runs(printer));
     }
 
-    fn printed(emit: Emit, xlen: Xlen, events: &[Event]) -> (String, u64) {
-        let mut printer =
-            Printer { out: Vec::new(), emit, xlen, file: "t".into(), gaps: 0, failed: Ok(()) };
-        let at = StreamPos { packet: 2, byte: 9 };
-        for (index, event) in events.iter().enumerate() {
-            printer.event(at, *event);
-            if index == 0 {
-                retire(&mut printer, at);
-            }
-        }
-        (String::from_utf8(printer.out).unwrap(), printer.gaps)
-    }
-
-    const EVENTS: &[Event] = &[
-        Event::Context { privilege: 3, context: 5, time: 0 },
-        Event::Trap { cause: 2, interrupt: false, tval: Some(1), epc: None },
-        Event::Off(QualStatus::EndedRep),
-        Event::Gap(Fault::Malformed(ParseError::BranchFmt(1))),
-    ];
-
-    #[test]
-    fn addresses_only() {
-        assert_eq!(printed(Emit::Pcs, Xlen::Rv32, EVENTS), ("0000000080000000\n".into(), 1));
-    }
-
-    #[test]
-    fn every_event() {
-        let (text, gaps) = printed(Emit::Events, Xlen::Rv32, EVENTS);
-        let lines: Vec<_> = text.lines().collect();
-        assert_eq!(
-            lines[..4],
-            [
-                r#"{"packet":2,"byte":9,"event":"context","privilege":3,"context":5,"time":0}"#,
-                r#"{"packet":2,"byte":9,"event":"retired","iaddr":"0x80000000"}"#,
-                r#"{"packet":2,"byte":9,"event":"trap","ecause":2,"interrupt":false,"tval":"0x00000001","epc":null}"#,
-                r#"{"packet":2,"byte":9,"event":"off","qual_status":"ended_rep"}"#,
-            ]
-        );
-        assert!(lines[4].starts_with(r#"{"packet":2,"byte":9,"event":"gap","cause":"#));
-        assert_eq!(lines.len(), 5);
-        assert_eq!(gaps, 1);
+    fn parsed(position: &str) -> crate::limits::Position {
+        position.parse().unwrap()
     }
 }

@@ -29,6 +29,8 @@ impl From<Status> for ExitCode {
 enum Kind {
     Usage,
     Input,
+    /// A gap where there must be none.
+    Gap,
     /// Whoever read our output has gone.
     BrokenPipe,
 }
@@ -55,6 +57,11 @@ impl Failure {
     /// A file cannot be read, written or understood.
     pub(crate) fn input(what: impl fmt::Display) -> Self {
         Self::new(Kind::Input, what)
+    }
+
+    /// Something could not be followed, and all of it should have been.
+    pub(crate) fn gap(what: impl fmt::Display) -> Self {
+        Self::new(Kind::Gap, what)
     }
 
     /// Adds where: a file, with line and column or byte and bit where known.
@@ -92,6 +99,7 @@ impl Failure {
     pub(crate) fn status(&self) -> u8 {
         match self.kind {
             Kind::BrokenPipe => 0,
+            Kind::Gap => 1,
             Kind::Usage => 2,
             Kind::Input => 3,
         }

@@ -1,7 +1,7 @@
 //! Files, standard input and output, and progress on long inputs.
 
 use crate::failure::Failure;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, IsTerminal, Read, Write};
 use std::path::Path;
@@ -41,7 +41,9 @@ pub(crate) fn progress(len: u64) -> ProgressBar {
     if len <= QUIET_BYTES || !io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
-    let bar = ProgressBar::with_draw_target(Some(len), ProgressDrawTarget::stderr());
+    // Also where an error ends the command.
+    let bar = ProgressBar::with_draw_target(Some(len), ProgressDrawTarget::stderr())
+        .with_finish(ProgressFinish::AndClear);
     match ProgressStyle::with_template("{wide_bar} {percent:>3} % {binary_bytes_per_sec} {eta}") {
         Ok(style) => bar.with_style(style),
         Err(_) => bar,

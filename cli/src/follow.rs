@@ -1,23 +1,21 @@
 //! A capture and its program, ready for the decoder.
 
 use crate::args::{CompatArg, FollowArgs};
-use crate::capture::{self, Packet, Packets};
-use crate::failure::{Failure, Status};
+use crate::capture::{self, Packet, Packets, frame_hint};
+use crate::failure::Failure;
 use crate::files;
-use crate::image;
+use crate::image::Programs;
 use crate::params::Setup;
-use hartrace_decoder::{Config, Fault, Image, Sink, StreamPos, Tracer};
+use hartrace_decoder::{Config, Fault, Sink, Tracer};
 use hartrace_encap::Kind;
 use hartrace_etrace::ParseError;
-use std::fmt::Display;
-use std::io::{self, Write};
 use std::path::Path;
 
 /// Everything read that decoding needs.
 pub(crate) struct Follow {
     pub(crate) setup: Setup,
     pub(crate) bytes: Vec<u8>,
-    image: Image,
+    pub(crate) programs: Programs,
     config: Config,
 }
 
@@ -27,13 +25,19 @@ impl Follow {
         args: &'a FollowArgs,
         others: impl IntoIterator<Item = &'a Path>,
     ) -> Result<Self, Failure> {
-        let programs = args.elf.iter().chain(&args.image).map(|placed| placed.path.as_path());
+        let contexts = args.context_elf.iter().map(|(_, placed)| placed);
+        let programs = args.elf.iter().chain(&args.image).chain(contexts);
+        let programs = programs.map(|placed| placed.path.as_path());
         let params = args.stream.params.as_deref();
         let inputs = programs.chain(params).chain([args.capture.as_path()]);
         files::one_standard(inputs.chain(others))?;
         let setup = Setup::new(&args.stream)?;
         setup.check_compat(CompatArg::of(args.compat))?;
-        let image = image::load(&args.elf, &args.image, setup.xlen)?;
+        if setup.params.nocontext_p && !args.context_elf.is_empty() {
+            return Err(Failure::usage("--context-elf, but the trace has no contexts")
+                .hint("--elf, or nocontext_p = 0 and context_width_p among the parameters"));
+        }
+        let programs = Programs::load(&args.elf, &args.image, &args.context_elf, setup.xlen)?;
         let bytes = files::read(&args.capture)?;
         capture::one_source(&bytes, setup.transport)
             .map_err(|failure| failure.at(files::name(&args.capture)))?;
@@ -44,12 +48,13 @@ impl Follow {
             compat: CompatArg::of_decoder(args.compat),
             ..Config::default()
         };
-        Ok(Self { setup, bytes, image, config })
+        Ok(Self { setup, bytes, programs, config })
     }
 
     /// A decoder at the start of the capture.
     pub(crate) fn tracer(&self) -> Result<Tracer<'_>, Failure> {
-        let mut tracer = Tracer::new(self.config.clone(), &self.image).map_err(Failure::usage)?;
+        let mut tracer =
+            Tracer::new(self.config.clone(), self.programs.images()).map_err(Failure::usage)?;
         // In force until the first support packet, which a capture may lack.
         tracer.set_options(self.setup.options);
         Ok(tracer)
@@ -72,25 +77,13 @@ pub(crate) fn feed<S: Sink>(tracer: &mut Tracer<'_>, packet: &Packet<'_>, sink: 
     }
 }
 
-/// One line on standard error.
-pub(crate) fn report_gap(file: &str, at: StreamPos, cause: &dyn Display, hint: &str) {
-    let StreamPos { packet, byte } = at;
-    // Nobody may be reading.
-    let _ =
-        writeln!(io::stderr(), "{file}: byte {byte}, packet {packet}: gap: {cause}; try {hint}");
-}
-
-/// The status of a command that met this many gaps.
-pub(crate) fn status(gaps: u64) -> Status {
-    if gaps > 0 { Status::Gaps } else { Status::Clean }
-}
-
 /// What to try.
 pub(crate) fn fault_hint(fault: &Fault) -> &'static str {
     match fault {
         Fault::Malformed(
             ParseError::NoExtension | ParseError::AmbiguousExtension | ParseError::Subformat(_),
         ) => "another f0s_width_p, or a capture from its start",
+        Fault::Frame(error) => frame_hint(error),
         Fault::Malformed(_) => "other --params, another unit or --framing",
         Fault::NotSynchronised => "a capture from its start; the rest is decoded from here on",
         Fault::NoCode(_) => "--elf PROG or --image FILE@ADDR with the code at that address",

@@ -1,127 +1,182 @@
-//! The traced program: ELF files and bare code.
+//! The traced program: ELF files and bare code, for all contexts or for one.
 
 use crate::args::Placed;
 use crate::failure::Failure;
 use crate::files;
-use elf::ElfBytes;
-use elf::abi::{EM_RISCV, PT_LOAD};
-use elf::endian::LittleEndian;
-use elf::file::Class;
-use hartrace_decoder::Image;
+use crate::listing::address;
+use crate::symbols::Symbols;
+use hartrace_decoder::{ElfError, Image, Images};
 use hartrace_isa::{Isa, Xlen};
+use std::io::{self, Write};
+use std::rc::Rc;
 
-/// Loads programs, then bare code; what comes later wins where they overlap.
-pub(crate) fn load(elf: &[Placed], bare: &[Placed], xlen: Xlen) -> Result<Image, Failure> {
-    if elf.is_empty() && bare.is_empty() {
-        return Err(Failure::usage("a trace cannot be followed without the program")
-            .hint("--elf PROG, or --image FILE@ADDR for bare code"));
-    }
-    let mut image = Image::new(Isa::new(xlen));
-    for program in elf {
-        let bytes = files::read(&program.path)?;
-        add_elf(&mut image, &bytes, program.address)
-            .map_err(|failure| failure.at(files::name(&program.path)))?;
-    }
-    for code in bare {
-        image.add(wrap(code.address, xlen), &files::read(&code.path)?);
-    }
-    Ok(image)
+/// The code of one context, or of all that have none of their own.
+#[derive(Debug)]
+pub(crate) struct Program {
+    context: Option<u64>,
+    pub(crate) image: Image,
+    /// Its ELF files, the last one first, since that is the one that counts.
+    files: Vec<Rc<File>>,
 }
 
-fn wrap(address: u64, xlen: Xlen) -> u64 {
-    match xlen {
-        Xlen::Rv32 => u64::from(address as u32),
-        Xlen::Rv64 => address,
+/// An ELF file, for what is in it besides code.
+#[derive(Debug)]
+struct File {
+    bytes: Vec<u8>,
+    bias: u64,
+}
+
+impl Program {
+    /// Names and source lines, which not every command needs.
+    pub(crate) fn symbols(&self) -> Symbols<'_> {
+        let mut symbols = Symbols::default();
+        for file in &self.files {
+            symbols.add_elf(&file.bytes, file.bias, self.image.isa().xlen);
+        }
+        symbols
     }
 }
 
-/// Adds the bytes of every loadable segment.
-fn add_elf(image: &mut Image, bytes: &[u8], bias: u64) -> Result<(), Failure> {
-    let broken = |error: elf::ParseError| {
-        Failure::input(format_args!("not an ELF file: {error}"))
-            .hint("--image FILE@ADDR, if this is bare code")
-    };
-    let file = ElfBytes::<LittleEndian>::minimal_parse(bytes).map_err(broken)?;
-    if file.ehdr.e_machine != EM_RISCV {
-        return Err(Failure::input(format_args!(
-            "ELF file for machine {}, not RISC-V",
-            file.ehdr.e_machine
-        )));
+/// Every program of a hart: the common one first.
+#[derive(Debug)]
+pub(crate) struct Programs(Vec<Program>);
+
+impl Programs {
+    /// Loads programs, then bare code, then the programs of single contexts; what comes later wins
+    /// where they overlap.
+    pub(crate) fn load(
+        elf: &[Placed],
+        bare: &[Placed],
+        contexts: &[(u64, Placed)],
+        xlen: Xlen,
+    ) -> Result<Self, Failure> {
+        if elf.is_empty() && bare.is_empty() && contexts.is_empty() {
+            return Err(Failure::usage("a trace cannot be followed without the program")
+                .hint("--elf PROG, or --image FILE@ADDR for bare code"));
+        }
+        let image = Image::new(Isa::new(xlen));
+        let mut common = Program { context: None, image, files: Vec::new() };
+        for program in elf {
+            common.add_elf(program)?;
+        }
+        for code in bare {
+            let bytes = files::read(&code.path)?;
+            common.add(code, |image| {
+                image.add(xlen.wrap(code.address), &bytes);
+                Ok(())
+            })?;
+        }
+        let mut programs = vec![common];
+        for (id, placed) in contexts {
+            let index = programs.iter().position(|program| program.context == Some(*id));
+            let index = index.unwrap_or_else(|| {
+                let Program { image, files, .. } = &programs[0];
+                let (image, files) = (image.clone(), files.clone());
+                programs.push(Program { context: Some(*id), image, files });
+                programs.len() - 1
+            });
+            programs[index].add_elf(placed)?;
+        }
+        Ok(Self(programs))
     }
-    let class = match file.ehdr.class {
-        Class::ELF32 => Xlen::Rv32,
-        Class::ELF64 => Xlen::Rv64,
-    };
-    let xlen = image.isa().xlen;
-    if class != xlen {
-        return Err(Failure::usage(format_args!(
+
+    /// As the decoder takes them.
+    pub(crate) fn images(&self) -> Images<'_> {
+        let listed = self.0.iter().filter_map(|p| Some((p.context?, &p.image)));
+        listed.fold(Images::new(&self.0[0].image), |images, (id, image)| images.context(id, image))
+    }
+
+    pub(crate) fn get(&self, number: usize) -> &Program {
+        &self.0[number]
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Program> {
+        self.0.iter()
+    }
+
+    /// What all programs know, the common one first.
+    pub(crate) fn all_symbols(&self) -> Symbols<'_> {
+        let mut files: Vec<&Rc<File>> = Vec::new();
+        for file in self.0.iter().flat_map(|program| &program.files) {
+            if !files.iter().any(|other| Rc::ptr_eq(other, file)) {
+                files.push(file);
+            }
+        }
+        let mut symbols = Symbols::default();
+        for file in files {
+            symbols.add_elf(&file.bytes, file.bias, self.0[0].image.isa().xlen);
+        }
+        symbols
+    }
+
+    /// Number of the program that a context runs.
+    pub(crate) fn of_context(&self, context: u64) -> usize {
+        self.0.iter().position(|program| program.context == Some(context)).unwrap_or(0)
+    }
+}
+
+impl Program {
+    fn add_elf(&mut self, placed: &Placed) -> Result<(), Failure> {
+        let bytes = files::read(&placed.path)?;
+        self.add(placed, |image| image.add_elf(&bytes, placed.address))?;
+        self.files.insert(0, Rc::new(File { bytes, bias: placed.address }));
+        Ok(())
+    }
+
+    /// Adds code, and says so if it takes the place of other code.
+    fn add(
+        &mut self,
+        placed: &Placed,
+        add: impl FnOnce(&mut Image) -> Result<(), ElfError>,
+    ) -> Result<(), Failure> {
+        let name = files::name(&placed.path);
+        let before = self.image.overlaps().len();
+        add(&mut self.image).map_err(|error| unloadable(error).at(&name))?;
+        let xlen = self.image.isa().xlen;
+        for range in &self.image.overlaps()[before..] {
+            // Nobody may be reading.
+            let _ = writeln!(
+                io::stderr(),
+                "warning: {name}: replaces other code from {} to {}; try another address or bias",
+                address(range.start, xlen),
+                address(range.end, xlen)
+            );
+        }
+        Ok(())
+    }
+}
+
+fn unloadable(error: ElfError) -> Failure {
+    match &error {
+        ElfError::Xlen { found, expected } => Failure::usage(format_args!(
             "this is an RV{} program, the trace is of RV{}",
-            class.bits(),
-            xlen.bits()
+            found.bits(),
+            expected.bits()
         ))
-        .hint(format_args!("--xlen {}", class.bits())));
+        .hint(format_args!("--xlen {}", found.bits())),
+        ElfError::NotElf(_) => {
+            Failure::input(error).hint("--image FILE@ADDR, if this is bare code")
+        }
+        ElfError::NoSegments => Failure::input(error).hint("the program after linking"),
+        _ => Failure::input(error),
     }
-    let segments = file.segments().ok_or_else(|| Failure::input("ELF file without segments"))?;
-    for segment in segments.iter().filter(|segment| segment.p_type == PT_LOAD) {
-        let code = file.segment_data(&segment).map_err(broken)?;
-        image.add(wrap(segment.p_vaddr.wrapping_add(bias), xlen), code);
-    }
-    Ok(())
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
-    /// An ELF file with one segment: `c.j .` at 0x80000000.
-    fn elf64(machine: u8) -> Vec<u8> {
-        let mut file = vec![0; 64 + 56 + 2];
-        file[..8].copy_from_slice(&[0x7f, b'E', b'L', b'F', 2, 1, 1, 0]);
-        let mut put = |at: usize, value: u64, len: usize| {
-            file[at..at + len].copy_from_slice(&value.to_le_bytes()[..len]);
-        };
-        put(16, 2, 2); // e_type
-        put(18, machine.into(), 2);
-        put(20, 1, 4); // e_version
-        put(32, 64, 8); // e_phoff
-        put(52, 64, 2); // e_ehsize
-        put(54, 56, 2); // e_phentsize
-        put(56, 1, 2); // e_phnum
-        put(58, 64, 2); // e_shentsize
-        put(64, 1, 4); // PT_LOAD
-        put(68, 5, 4);
-        put(72, 64 + 56, 8); // p_offset
-        put(80, 0x8000_0000, 8); // p_vaddr
-        put(96, 2, 8); // p_filesz
-        put(104, 4096, 8); // p_memsz
-        put(120, 0xa001, 2);
-        file
-    }
-
-    fn image(bytes: &[u8], bias: u64, xlen: Xlen) -> Result<Image, Failure> {
-        let mut image = Image::new(Isa::new(xlen));
-        add_elf(&mut image, bytes, bias).map(|()| image)
+    /// Code without files.
+    pub(crate) fn programs(image: Image) -> Programs {
+        Programs(vec![Program { context: None, image, files: Vec::new() }])
     }
 
     #[test]
-    fn segments_land_at_address_plus_bias() {
-        let plain = image(&elf64(243), 0, Xlen::Rv64).unwrap();
-        assert!(plain.insn(0x8000_0000).is_some());
-        assert!(plain.insn(0x8000_0002).is_none());
-        // Biases wrap.
-        let biased = image(&elf64(243), 0xffff_ffbf_8000_0000, Xlen::Rv64).unwrap();
-        assert!(biased.insn(0xffff_ffc0_0000_0000).is_some());
-        let low = image(&elf64(243), 0xffff_ffff_8000_0000, Xlen::Rv64).unwrap();
-        assert!(low.insn(0).is_some());
-    }
-
-    #[test]
-    fn what_is_not_the_program_is_refused() {
-        let status = |bytes: &[u8], xlen| image(bytes, 0, xlen).unwrap_err().status();
-        assert_eq!(status(&elf64(243), Xlen::Rv32), 2);
-        assert_eq!(status(&elf64(62), Xlen::Rv64), 3);
-        assert_eq!(status(&elf64(243)[..120], Xlen::Rv64), 3);
-        assert_eq!(status(b"", Xlen::Rv64), 3);
-        assert_eq!(load(&[], &[], Xlen::Rv64).unwrap_err().status(), 2);
+    fn what_cannot_be_loaded() {
+        let width = ElfError::Xlen { found: Xlen::Rv64, expected: Xlen::Rv32 };
+        assert_eq!(unloadable(width).status(), 2);
+        assert_eq!(unloadable(ElfError::Machine(62)).status(), 3);
+        assert_eq!(unloadable(ElfError::NotElf(String::new())).status(), 3);
+        assert_eq!(Programs::load(&[], &[], &[], Xlen::Rv64).unwrap_err().status(), 2);
     }
 }

@@ -1,6 +1,6 @@
 //! The `hartrace` command.
 //!
-//! Exit status: 0 clean, 1 decoded with gaps, 2 usage, 3 unreadable input, 4 check failed.
+//! Exit status: 0 clean, 1 decoded with gaps, or ended by one with `--strict`, 2 usage, 3 unreadable input, 4 check failed.
 
 mod args;
 mod capture;
@@ -15,11 +15,14 @@ mod failure;
 mod files;
 mod follow;
 mod framing;
+mod gaps;
 mod image;
 mod input;
+mod limits;
 mod listing;
 mod params;
 mod stats;
+mod symbols;
 
 use args::{Cli, Command};
 use clap::Parser;

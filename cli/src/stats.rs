@@ -12,8 +12,9 @@ use crate::failure::{Failure, Status};
 use crate::files;
 use crate::follow::{self, Follow};
 use crate::framing::Transport;
+use crate::gaps::Gaps;
 use crate::params::Setup;
-use hartrace_decoder::Count;
+use hartrace_decoder::{Count, Event, Fault, Path, Run, Sink, StreamPos};
 use hartrace_etrace::Format;
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
@@ -22,15 +23,18 @@ use std::io::{self, Write};
 /// Runs the command.
 pub(crate) fn run(args: &StatsArgs) -> Result<Status, Failure> {
     let given = &args.follow;
-    let stats = if given.elf.is_empty() && given.image.is_empty() {
+    let without = given.elf.is_empty() && given.image.is_empty() && given.context_elf.is_empty();
+    let gaps = || Gaps::new(files::name(&given.capture), given.strict);
+    let strict = given.strict.then(gaps);
+    let stats = if without {
         let params = given.stream.params.as_deref();
         files::one_standard(params.into_iter().chain([given.capture.as_path()]))?;
         let setup = Setup::new(&given.stream)?;
-        Stats::of(&files::read(&given.capture)?, &setup)
+        Stats::of(&files::read(&given.capture)?, &setup, strict)?
     } else {
         let follow = Follow::open(given, [])?;
-        let mut stats = Stats::of(&follow.bytes, &follow.setup);
-        let count = decode(&follow)?;
+        let mut stats = Stats::of(&follow.bytes, &follow.setup, strict)?;
+        let count = decode(&follow, gaps())?;
         stats.program = Some(Program::new(count, stats.bits));
         stats
     };
@@ -43,21 +47,46 @@ pub(crate) fn run(args: &StatsArgs) -> Result<Status, Failure> {
     }
     out.flush()?;
     let gaps = stats.program.as_ref().map_or(0, |program| program.gaps);
-    Ok(follow::status(gaps + stats.malformed.packets))
+    let clean = gaps + stats.malformed.packets == 0;
+    Ok(if clean { Status::Clean } else { Status::Gaps })
 }
 
 /// Counts what the capture decodes to.
-fn decode(follow: &Follow) -> Result<Count, Failure> {
+fn decode(follow: &Follow, gaps: Gaps) -> Result<Count, Failure> {
     let mut tracer = follow.tracer()?;
-    let mut count = Count::default();
+    let mut counter = Counter { count: Count::default(), gaps };
     let bar = files::progress(follow.bytes.len() as u64);
     for packet in follow.packets() {
         bar.set_position(packet.frame);
-        follow::feed(&mut tracer, &packet, &mut count);
+        follow::feed(&mut tracer, &packet, &mut counter);
+        counter.gaps.check()?;
     }
-    tracer.finish(&mut count);
+    tracer.finish(&mut counter);
     bar.finish_and_clear();
-    Ok(count)
+    counter.gaps.check()?;
+    counter.gaps.finish();
+    Ok(counter.count)
+}
+
+/// Counts, and reports gaps.
+struct Counter {
+    count: Count,
+    gaps: Gaps,
+}
+
+impl Sink for Counter {
+    fn run(&mut self, at: StreamPos, run: Run<'_>) {
+        self.count.run(at, run);
+    }
+
+    fn path(&mut self, at: StreamPos, path: Path<'_>) {
+        self.count.path(at, path);
+    }
+
+    fn event(&mut self, at: StreamPos, event: Event) {
+        self.count.event(at, event);
+        self.gaps.event(at, &event);
+    }
 }
 
 /// Packets and the bytes of their payloads.
@@ -91,7 +120,8 @@ struct Stats {
 }
 
 impl Stats {
-    fn of(bytes: &[u8], setup: &Setup) -> Self {
+    /// Counts packets; with `strict` there must be none that is malformed.
+    fn of(bytes: &[u8], setup: &Setup, mut strict: Option<Gaps>) -> Result<Self, Failure> {
         let mut stats = Self { capture_bytes: bytes.len() as u64, ..Self::default() };
         let mut reader = Reader::new(setup.layout, setup.options);
         let bar = files::progress(bytes.len() as u64);
@@ -107,7 +137,21 @@ impl Stats {
                     stats.bits += bits;
                 }
                 Err(Unread::Kind(_)) => stats.other.add(sum),
-                Err(Unread::Frame(_) | Unread::Payload(_)) => stats.malformed.add(sum),
+                Err(Unread::Frame(error)) => {
+                    stats.malformed.add(sum);
+                    if let Some(gaps) = &mut strict {
+                        gaps.event(packet.pos(), &Event::Gap(error.into()));
+                    }
+                }
+                Err(Unread::Payload(error)) => {
+                    stats.malformed.add(sum);
+                    if let Some(gaps) = &mut strict {
+                        gaps.event(packet.pos(), &Event::Gap(Fault::Malformed(error)));
+                    }
+                }
+            }
+            if let Some(gaps) = &mut strict {
+                gaps.check()?;
             }
         }
         bar.finish_and_clear();
@@ -122,7 +166,7 @@ impl Stats {
         };
         stats.overhead_bytes = stats.capture_bytes.saturating_sub(payloads);
         stats.sync_share = stats.formats.sync_share();
-        stats
+        Ok(stats)
     }
 
     fn print(&self, out: &mut dyn Write) -> io::Result<()> {
@@ -241,7 +285,7 @@ mod tests {
     use crate::params::tests::{PEER, setup};
 
     fn stats(line: &str, bytes: &[u8]) -> Stats {
-        Stats::of(bytes, &setup(Some(PEER), line).unwrap())
+        Stats::of(bytes, &setup(Some(PEER), line).unwrap(), None).unwrap()
     }
 
     /// Support, start, a branch map, an address, then a broken frame and an unknown payload.

@@ -105,14 +105,18 @@ impl Image {
         Some(byte(address)? | byte(address.wrapping_add(1))?.wrapping_shl(8))
     }
 
-    /// The instruction at `address`; `None` where there is no code, or none of a known length.
-    pub fn insn(&self, address: u64) -> Option<Insn> {
+    /// The encoding at `address`, 16 bits of it or 32; `None` where there is no code.
+    pub fn encoding(&self, address: u64) -> Option<u32> {
         let low = self.half(address)?;
-        let word = match low & 3 {
+        Some(match low & 3 {
             3 => low | self.half(address.wrapping_add(2))?.wrapping_shl(16),
             _ => low,
-        };
-        hartrace_isa::decode(self.isa, word)
+        })
+    }
+
+    /// The instruction at `address`; `None` where there is no code, or none of a known length.
+    pub fn insn(&self, address: u64) -> Option<Insn> {
+        hartrace_isa::decode(self.isa, self.encoding(address)?)
     }
 }
 

@@ -24,6 +24,7 @@
 
 mod blocks;
 mod config;
+mod elf;
 mod event;
 mod image;
 mod images;
@@ -35,6 +36,7 @@ mod tables;
 mod tracer;
 mod walk;
 
+pub use self::elf::ElfError;
 pub use config::{Compat, Config, Resync};
 pub use event::{Event, Fault, Leaves, Path, PathId, Run, Sink, StreamPos};
 pub use image::Image;

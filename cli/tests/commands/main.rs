@@ -1,8 +1,10 @@
 //! The commands as scripts see them: output, messages and exit status.
 
-use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+mod decode;
+mod place;
+
+use place::{Place, stderr, stdout};
+use std::process::Stdio;
 
 /// A small machine-mode run: two instructions, a taken branch back, an indirect jump, an ecall.
 const RUN: &str = "\
@@ -27,70 +29,6 @@ const CODE: [u32; 5] = [
 const PARAMS: &str = "\
 arch_p = 0\necause_width_p = 5\niaddress_lsb_p = 1\nprivilege_width_p = 2\n\
 [options]\nfull-address = true\n";
-
-/// A directory with the run, its program and parameters.
-struct Place {
-    dir: PathBuf,
-}
-
-impl Place {
-    fn new(name: &str) -> Self {
-        let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-        std::fs::create_dir_all(&dir).unwrap();
-        let place = Self { dir };
-        place.write("run.csv", RUN.as_bytes());
-        place.write("p.toml", PARAMS.as_bytes());
-        place.write("code", &CODE.map(u32::to_le_bytes).concat());
-        place
-    }
-
-    fn write(&self, name: &str, bytes: &[u8]) {
-        std::fs::write(self.dir.join(name), bytes).unwrap();
-    }
-
-    fn command(&self, line: &str) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_hartrace"));
-        command.args(line.split_whitespace()).current_dir(&self.dir).env_remove("NO_COLOR");
-        command
-    }
-
-    fn run(&self, line: &str) -> Output {
-        self.command(line).stdin(Stdio::null()).output().unwrap()
-    }
-
-    fn fed(&self, line: &str, input: &[u8]) -> Output {
-        let mut child = self
-            .command(line)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        child.stdin.take().unwrap().write_all(input).unwrap();
-        child.wait_with_output().unwrap()
-    }
-
-    /// Standard output of a command that must be clean.
-    fn clean(&self, line: &str) -> String {
-        let output = self.run(line);
-        assert_eq!(output.status.code(), Some(0), "{line}: {}", stderr(&output));
-        assert_eq!(stderr(&output), "", "{line}");
-        stdout(&output)
-    }
-
-    fn encoded(&self) -> &Self {
-        self.clean("encode run.csv --params p.toml --xlen 64 -o trace");
-        self
-    }
-}
-
-fn stdout(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).unwrap()
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).unwrap()
-}
 
 const PCS: &str = "\
 0000000080000000\n0000000080000004\n0000000080000000\n0000000080000004\n0000000080000008\n\
@@ -204,8 +142,8 @@ fn gaps_are_one_line_each_and_status_1() {
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(
         stderr(&output),
-        "damaged: byte 0, packet 0: gap: no frame starts with header 0xff; try another --framing, \
-         or a capture without damage\n"
+        "damaged: gap at byte 0, packet 0: no frame starts with header 0xff; resumed at byte 5, \
+         packet 1; try another --framing, or a capture without damage\n"
     );
     assert_eq!(stdout(&output), PCS);
 
@@ -215,10 +153,9 @@ fn gaps_are_one_line_each_and_status_1() {
 
     // What is not in the image is a gap.
     place.write("half", &CODE[..1][0].to_le_bytes());
-    let output =
-        place.run(&format!("decode trace {options} --image half@0x80000000 --emit events"));
+    let output = place.run(&format!("decode trace {options} --image half@0x80000000 --emit json"));
     assert_eq!(output.status.code(), Some(1));
-    assert!(stderr(&output).contains("no code at 0x0000000080000010; try --elf"));
+    assert!(stderr(&output).contains("no code at 0x0000000080000010; never resumed; try --elf"));
     assert!(stdout(&output).contains(r#""event":"gap""#));
 }
 
@@ -287,7 +224,7 @@ fn checks() {
     let output = place.run(&format!("{} pcs", line.replace("check trace", "check damaged")));
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(stdout(&output), "verified 6 of 6, gaps: 1\n");
-    assert!(stderr(&output).starts_with("damaged: byte 0, packet 0: gap: no frame starts with"));
+    assert!(stderr(&output).starts_with("damaged: gap at byte 0, packet 0: no frame starts with"));
 }
 
 #[test]
@@ -385,6 +322,19 @@ fn mistakes() {
         ("decode trace --params p.toml --xlen 64", 2, "try: --elf PROG"),
         ("decode trace --params p.toml --xlen 64 --elf code", 3, "code: not an ELF file"),
         ("decode trace --params p.toml --xlen 64 --image code", 2, "FILE@ADDR"),
+        ("decode trace --params p.toml --xlen 64 --image code@0 --json", 2, "try: --emit json"),
+        (
+            "decode trace --params p.toml --xlen 64 --image code@0 --from line:3",
+            2,
+            "packet and byte",
+        ),
+        (
+            "decode trace --params p.toml --xlen 64 --image code@0 --from 5 --to 5",
+            2,
+            "behind --from",
+        ),
+        ("decode trace --params p.toml --xlen 64 --context-elf code", 2, "ID=PROG"),
+        ("decode trace --params p.toml --xlen 64 --context-elf 1=code", 2, "no contexts"),
         ("stats trace --xlen 64", 2, "try: --params"),
         ("check trace --params p.toml --xlen 64 --image code@0", 2, "--against"),
         ("check trace --params p.toml --xlen 64 --against run.csv", 2, "try: --elf PROG"),

@@ -1,0 +1,103 @@
+//! Values on the command line that have a grammar of their own.
+
+use hartrace_ingress::Privilege;
+use std::num::ParseIntError;
+use std::path::PathBuf;
+
+/// A file and the address, or the offset, that goes with it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Placed {
+    pub(crate) path: PathBuf,
+    pub(crate) address: u64,
+}
+
+pub(super) fn parse_elf(text: &str) -> Result<Placed, String> {
+    // A file name may contain an `@` itself; only a number behind the last one is a bias.
+    let split = text.rsplit_once('@').filter(|(_, bias)| bias.starts_with("0x"));
+    let (path, address) = match split {
+        Some((path, bias)) => (path, parse_address(bias)?),
+        None => (text, 0),
+    };
+    Ok(Placed { path: path.into(), address })
+}
+
+pub(super) fn parse_context_elf(text: &str) -> Result<(u64, Placed), String> {
+    let (id, program) = text.split_once('=').ok_or("write ID=PROG, for example 7=app.elf")?;
+    let id = parse_number(id).map_err(|error| format!("`{id}` is not a context: {error}"))?;
+    Ok((id, parse_elf(program)?))
+}
+
+pub(super) fn parse_image(text: &str) -> Result<Placed, String> {
+    let (path, address) = text.rsplit_once('@').ok_or("write FILE@ADDR, for example rom@0x1000")?;
+    Ok(Placed { path: path.into(), address: parse_address(address)? })
+}
+
+pub(super) fn parse_tvec(text: &str) -> Result<(Privilege, u64), String> {
+    let (privilege, address) =
+        text.split_once('=').ok_or("write PRIV=ADDR, for example m=0x80000100")?;
+    let privilege = match privilege.to_ascii_lowercase().as_str() {
+        "u" => Privilege::U,
+        "s" => Privilege::S,
+        "m" => Privilege::M,
+        "vs" => Privilege::VS,
+        "vu" => Privilege::VU,
+        number => Privilege(number.parse().map_err(|_| {
+            format!("privilege `{privilege}` is not one of m, s, u, vs, vu or a number")
+        })?),
+    };
+    Ok((privilege, parse_address(address)?))
+}
+
+fn parse_address(text: &str) -> Result<u64, String> {
+    parse_number(text)
+        .map_err(|error| format!("`{text}` is not an address such as 0x80000000: {error}"))
+}
+
+/// Hexadecimal with `0x`, else decimal.
+fn parse_number(text: &str) -> Result<u64, ParseIntError> {
+    let digits: String = text.chars().filter(|c| *c != '_').collect();
+    match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
+        Some(hex) => u64::from_str_radix(hex, 16),
+        None => digits.parse(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn placed(path: &str, address: u64) -> Placed {
+        Placed { path: path.into(), address }
+    }
+
+    #[test]
+    fn addresses() {
+        assert_eq!(parse_address("0x1000"), Ok(0x1000));
+        assert_eq!(parse_address("0xffff_ffbf_8000_0000"), Ok(0xffff_ffbf_8000_0000));
+        assert_eq!(parse_address("4096"), Ok(4096));
+        for bad in ["", "0x", "1000h", "0x1ffffffffffffffff", "-1"] {
+            assert!(parse_address(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn programs_and_images() {
+        assert_eq!(parse_elf("a.elf"), Ok(placed("a.elf", 0)));
+        assert_eq!(parse_elf("pk@0xffffffbf80000000"), Ok(placed("pk", 0xffff_ffbf_8000_0000)));
+        assert_eq!(parse_elf("me@home/a.elf"), Ok(placed("me@home/a.elf", 0)));
+        assert_eq!(parse_image("me@home/rom@0x1000"), Ok(placed("me@home/rom", 0x1000)));
+        assert!(parse_image("rom").is_err());
+        assert!(parse_elf("a@0xg").is_err());
+        assert_eq!(parse_context_elf("0x1f=a=b@0x10"), Ok((31, placed("a=b", 0x10))));
+        assert!(parse_context_elf("a.elf").is_err() && parse_context_elf("a=b").is_err());
+    }
+
+    #[test]
+    fn trap_vectors() {
+        assert_eq!(parse_tvec("m=0x80000101"), Ok((Privilege::M, 0x8000_0101)));
+        assert_eq!(parse_tvec("S=0"), Ok((Privilege::S, 0)));
+        assert_eq!(parse_tvec("6=0x10"), Ok((Privilege::VS, 0x10)));
+        assert!(parse_tvec("x=0").is_err());
+        assert!(parse_tvec("m").is_err());
+    }
+}

@@ -1,0 +1,111 @@
+//! One line per run of consecutive instructions.
+
+use super::events;
+use super::forms::{Form, leaves};
+use super::part::Retired;
+use crate::image::Programs;
+use crate::listing::address;
+use crate::symbols::Symbols;
+use hartrace_decoder::{Event, Leaves, StreamPos};
+use hartrace_isa::Xlen;
+use serde::Serialize;
+use std::fmt::Display;
+use std::io::Write;
+
+/// Prints runs, those together again that only a packet has split.
+pub(crate) struct Blocks<'a> {
+    programs: &'a Programs,
+    /// By number of the program.
+    symbols: Vec<Symbols<'a>>,
+    program: usize,
+    xlen: Xlen,
+    json: bool,
+    /// May go on with the next run.
+    pending: Option<Block>,
+    /// Privilege and context, as far as known.
+    state: Option<(u8, u64)>,
+}
+
+#[derive(Copy, Clone, Debug)]
+struct Block {
+    /// Number of the program it is of.
+    program: usize,
+    start: u64,
+    end: u64,
+    insns: u64,
+    leaves: Leaves,
+}
+
+#[derive(Serialize)]
+struct Line {
+    start: String,
+    end: String,
+    insns: u64,
+    leaves: Option<&'static str>,
+    symbol: Option<String>,
+}
+
+impl<'a> Blocks<'a> {
+    pub(crate) fn new(programs: &'a Programs, xlen: Xlen, json: bool) -> Self {
+        let symbols = programs.iter().map(|program| program.symbols()).collect();
+        Self { programs, symbols, program: 0, xlen, json, pending: None, state: None }
+    }
+
+    fn flush(&mut self, out: &mut Vec<u8>) {
+        let Some(block) = self.pending.take() else { return };
+        let Block { program, start, end, insns, leaves: how } = block;
+        let symbol = self.symbols[program].place(start);
+        let [start, end] = [start, end].map(|pc| address(pc, self.xlen));
+        if self.json {
+            let symbol = symbol.map(|place| place.to_string());
+            let leaves = (how != Leaves::No).then_some(leaves(how));
+            events::line(out, &Line { start, end, insns, leaves, symbol });
+            return;
+        }
+        let how = leaves(how);
+        // Writing to memory does not fail.
+        let _ = match symbol {
+            Some(place) => writeln!(out, "{start} {end} {insns:>5} {how:<8} <{place}>"),
+            None => writeln!(out, "{start} {end} {insns:>5} {how}"),
+        };
+    }
+}
+
+impl Form for Blocks<'_> {
+    fn retired(&mut self, out: &mut Vec<u8>, _: StreamPos, run: Retired<'_>) {
+        let Some(start) = run.addresses.first().copied() else { return };
+        let (insns, program) = (run.addresses.len() as u64, self.program);
+        let mut block = Block { program, start, end: run.end, insns, leaves: run.leaves };
+        match self.pending {
+            Some(before) if before.leaves == Leaves::No && before.end == start => {
+                block.start = before.start;
+                block.insns += before.insns;
+            }
+            _ => self.flush(out),
+        }
+        self.pending = Some(block);
+    }
+
+    fn event(&mut self, out: &mut Vec<u8>, _: StreamPos, event: &Event) {
+        if let Event::Context { privilege, context, .. } = *event {
+            // A synchronisation repeats what is known.
+            if self.state == Some((privilege, context)) {
+                return;
+            }
+            self.state = Some((privilege, context));
+        }
+        self.flush(out);
+    }
+
+    fn enter(&mut self, context: u64) {
+        self.program = self.programs.of_context(context);
+    }
+
+    fn gap(&mut self, out: &mut Vec<u8>, _: StreamPos, _: &dyn Display) {
+        self.flush(out);
+    }
+
+    fn finish(&mut self, out: &mut Vec<u8>) {
+        self.flush(out);
+    }
+}

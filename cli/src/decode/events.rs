@@ -1,0 +1,119 @@
+//! Everything as JSON, one object per line; keys are stable.
+
+use super::forms::Form;
+use super::part::Retired;
+use crate::listing::address;
+use hartrace_decoder::{Event, StreamPos};
+use hartrace_isa::Xlen;
+use serde::Serialize;
+use std::fmt::Display;
+
+/// Every instruction and every event.
+#[derive(Debug)]
+pub(crate) struct Events {
+    xlen: Xlen,
+}
+
+impl Events {
+    pub(crate) fn new(xlen: Xlen) -> Self {
+        Self { xlen }
+    }
+}
+
+impl Form for Events {
+    fn retired(&mut self, out: &mut Vec<u8>, at: StreamPos, run: Retired<'_>) {
+        for pc in run.addresses {
+            json(out, at, Detail::Retired { iaddr: address(*pc, self.xlen) });
+        }
+    }
+
+    fn event(&mut self, out: &mut Vec<u8>, at: StreamPos, event: &Event) {
+        json(out, at, Detail::of(event, self.xlen));
+    }
+
+    fn gap(&mut self, out: &mut Vec<u8>, at: StreamPos, cause: &dyn Display) {
+        json(out, at, Detail::Gap { cause: cause.to_string() });
+    }
+}
+
+/// Appends an object and a line feed.
+pub(crate) fn line(out: &mut Vec<u8>, value: &impl Serialize) {
+    // Writing to memory does not fail, nor do these types.
+    let _ = serde_json::to_writer(&mut *out, value);
+    out.push(b'\n');
+}
+
+fn json(out: &mut Vec<u8>, at: StreamPos, detail: Detail) {
+    let StreamPos { packet, byte } = at;
+    line(out, &Line { packet, byte, detail });
+}
+
+#[derive(Serialize)]
+struct Line {
+    packet: u64,
+    byte: u64,
+    #[serde(flatten)]
+    detail: Detail,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "event", rename_all = "lowercase")]
+enum Detail {
+    Retired { iaddr: String },
+    Trap { ecause: u64, interrupt: bool, tval: Option<String>, epc: Option<String> },
+    Context { privilege: u8, context: u64, time: u64 },
+    On,
+    Off { qual_status: &'static str },
+    Gap { cause: String },
+}
+
+impl Detail {
+    fn of(event: &Event, xlen: Xlen) -> Self {
+        let hex = |value| address(value, xlen);
+        match *event {
+            Event::Trap { cause, interrupt, tval, epc } => {
+                Self::Trap { ecause: cause, interrupt, tval: tval.map(hex), epc: epc.map(hex) }
+            }
+            Event::Context { privilege, context, time } => {
+                Self::Context { privilege, context, time }
+            }
+            Event::On => Self::On,
+            Event::Off(status) => Self::Off { qual_status: status.name() },
+            Event::Gap(fault) => Self::Gap { cause: fault.to_string() },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hartrace_decoder::{Fault, Leaves};
+    use hartrace_etrace::QualStatus;
+
+    #[test]
+    fn every_event() {
+        let at = StreamPos { packet: 2, byte: 9 };
+        let (mut events, mut out) = (Events::new(Xlen::Rv32), Vec::new());
+        let run = Retired { addresses: &[0x8000_0000], end: 0x8000_0004, leaves: Leaves::No };
+        events.retired(&mut out, at, run);
+        for event in [
+            Event::On,
+            Event::Context { privilege: 3, context: 5, time: 0 },
+            Event::Trap { cause: 2, interrupt: false, tval: Some(1), epc: None },
+            Event::Off(QualStatus::EndedRep),
+        ] {
+            events.event(&mut out, at, &event);
+        }
+        events.gap(&mut out, at, &Fault::NoCode(0x10));
+        let expected = [
+            r#""event":"retired","iaddr":"0x80000000""#,
+            r#""event":"on""#,
+            r#""event":"context","privilege":3,"context":5,"time":0"#,
+            r#""event":"trap","ecause":2,"interrupt":false,"tval":"0x00000001","epc":null"#,
+            r#""event":"off","qual_status":"ended_rep""#,
+            r#""event":"gap","cause":"no code at 0x0000000000000010""#,
+        ]
+        .map(|rest| format!("{{\"packet\":2,\"byte\":9,{rest}}}\n"));
+        assert_eq!(String::from_utf8(out).unwrap(), expected.concat());
+    }
+}

@@ -1,0 +1,200 @@
+//! The program as it was executed: every instruction disassembled, with functions and source lines.
+
+use super::forms::Form;
+use super::part::Retired;
+use crate::image::{Program, Programs};
+use crate::listing::address;
+use crate::symbols::Symbols;
+use hartrace_decoder::{Event, StreamPos};
+use hartrace_isa::Xlen;
+use std::collections::HashMap;
+use std::fmt::Display;
+use std::io::Write;
+use std::ops::Range;
+
+/// Bytes of text to keep; all of it is forgotten when there is more.
+const KEEP: usize = 1 << 26;
+
+/// A function or a source line, by number; 0 if there is none.
+type Number = u32;
+
+/// Prints instructions. Their text is made once per run, since runs repeat.
+pub(crate) struct Listing<'a> {
+    programs: &'a Programs,
+    /// By number of the program.
+    symbols: Vec<Symbols<'a>>,
+    program: usize,
+    xlen: Xlen,
+    numbers: HashMap<String, Number>,
+    /// By program, address and number of instructions.
+    runs: HashMap<(usize, u64, usize), Rendered>,
+    text: Vec<u8>,
+    /// Where the last instruction belongs to.
+    here: Here,
+}
+
+/// Function and source line of an instruction.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+struct Here {
+    function: Number,
+    source: Number,
+}
+
+/// Where in the text a run is.
+#[derive(Clone, Debug)]
+struct Rendered {
+    first: Here,
+    last: Here,
+    /// The line for the function it starts in, and for the source line, if they have to be printed.
+    function: Range<usize>,
+    source: Range<usize>,
+    /// Its instructions, with lines for what changes on the way.
+    body: Range<usize>,
+}
+
+impl<'a> Listing<'a> {
+    pub(crate) fn new(programs: &'a Programs, xlen: Xlen) -> Self {
+        Self {
+            programs,
+            symbols: programs.iter().map(Program::symbols).collect(),
+            program: 0,
+            xlen,
+            numbers: HashMap::new(),
+            runs: HashMap::new(),
+            text: Vec::new(),
+            here: Here::default(),
+        }
+    }
+
+    fn number(&mut self, name: Option<&str>) -> Number {
+        let Some(name) = name else { return 0 };
+        if let Some(number) = self.numbers.get(name) {
+            return *number;
+        }
+        let number = self.numbers.len() as Number + 1;
+        self.numbers.insert(name.to_owned(), number);
+        number
+    }
+
+    /// Function and source line of an address, and the lines that name them.
+    fn look_up(&mut self, pc: u64) -> (Here, String, String) {
+        let symbols = &self.symbols[self.program];
+        let place = symbols.place(pc);
+        let name = place.map(|place| place.name.to_owned());
+        let function = place.map_or(String::new(), |place| format!("<{place}>:\n"));
+        let source = symbols.source(pc);
+        let line = source.as_ref().map_or(String::new(), |source| format!("{source}\n"));
+        let here =
+            Here { function: self.number(name.as_deref()), source: self.number(source.as_deref()) };
+        (here, function, line)
+    }
+
+    fn put(&mut self, text: &str) -> Range<usize> {
+        let start = self.text.len();
+        self.text.extend_from_slice(text.as_bytes());
+        start..self.text.len()
+    }
+
+    fn render(&mut self, addresses: &[u64]) -> Rendered {
+        let (first, function, source) = self.look_up(addresses.first().copied().unwrap_or(0));
+        let (function, source) = (self.put(&function), self.put(&source));
+        let start = self.text.len();
+        let mut last = first;
+        for pc in addresses {
+            let (here, function, source) = self.look_up(*pc);
+            if here.function != last.function {
+                self.put(&function);
+            }
+            if here.source != last.source {
+                self.put(&source);
+            }
+            last = here;
+            let line = self.instruction(*pc);
+            self.put(&line);
+        }
+        Rendered { first, last, function, source, body: start..self.text.len() }
+    }
+
+    /// Address, encoding and disassembly; targets in the code with their names.
+    fn instruction(&self, pc: u64) -> String {
+        let (xlen, image) = (self.xlen, &self.program().image);
+        let address = address(pc, xlen);
+        let (Some(word), Some(insn)) = (image.encoding(pc), image.insn(pc)) else {
+            return format!("  {address}  ?\n");
+        };
+        let isa = match xlen {
+            Xlen::Rv32 => disc_v::Isa::Rv32,
+            Xlen::Rv64 => disc_v::Isa::Rv64,
+        };
+        let width = 2 * usize::from(insn.size);
+        let text = disc_v::decode(isa, pc, word.into());
+        let target = insn.target(xlen, pc).and_then(|to| self.symbols[self.program].place(to));
+        let target = target.map_or(String::new(), |place| format!(" <{place}>"));
+        let raw = format!("{word:0width$x}");
+        format!("  {address}  {raw:<8}  {text}{target}\n")
+    }
+
+    fn program(&self) -> &'a Program {
+        self.programs.get(self.program)
+    }
+
+    fn note(&mut self, out: &mut Vec<u8>, at: StreamPos, what: &dyn Display) {
+        let StreamPos { packet, byte } = at;
+        // Writing to memory does not fail.
+        let _ = writeln!(out, "-- packet {packet}, byte {byte}: {what}");
+    }
+}
+
+impl Form for Listing<'_> {
+    fn retired(&mut self, out: &mut Vec<u8>, _: StreamPos, run: Retired<'_>) {
+        let Some(start) = run.addresses.first() else { return };
+        let key = (self.program, *start, run.addresses.len());
+        if !self.runs.contains_key(&key) {
+            if self.text.len() > KEEP {
+                self.text.clear();
+                self.runs.clear();
+            }
+            let rendered = self.render(run.addresses);
+            self.runs.insert(key, rendered);
+        }
+        let Some(rendered) = self.runs.get(&key) else { return };
+        if rendered.first.function != self.here.function {
+            out.extend_from_slice(&self.text[rendered.function.clone()]);
+        }
+        if rendered.first.source != self.here.source {
+            out.extend_from_slice(&self.text[rendered.source.clone()]);
+        }
+        out.extend_from_slice(&self.text[rendered.body.clone()]);
+        self.here = rendered.last;
+    }
+
+    fn event(&mut self, out: &mut Vec<u8>, at: StreamPos, event: &Event) {
+        let hex = |value: u64| address(value, self.xlen);
+        let text = match *event {
+            Event::On => "on".to_owned(),
+            Event::Off(status) => format!("off, {}", status.name()),
+            Event::Trap { cause, interrupt, tval, epc } => {
+                let kind = if interrupt { "interrupt" } else { "exception" };
+                let tval = tval.map_or(String::new(), |tval| format!(", tval {}", hex(tval)));
+                let epc = epc.map_or(String::new(), |epc| format!(", epc {}", hex(epc)));
+                format!("{kind} {cause}{epc}{tval}")
+            }
+            Event::Context { privilege, context, time } => {
+                format!("privilege {privilege}, context {context:#x}, time {time}")
+            }
+            Event::Gap(fault) => format!("gap: {fault}"),
+        };
+        self.note(out, at, &text);
+        // Whoever reads on from here should not have to look back.
+        self.here = Here::default();
+    }
+
+    fn enter(&mut self, context: u64) {
+        self.program = self.programs.of_context(context);
+    }
+
+    fn gap(&mut self, out: &mut Vec<u8>, at: StreamPos, cause: &dyn Display) {
+        self.note(out, at, &format_args!("gap: {cause}"));
+        self.here = Here::default();
+    }
+}

@@ -1,0 +1,127 @@
+//! Names and source lines of code, from ELF files.
+
+use addr2line::gimli::{Dwarf, EndianSlice, LittleEndian as Little, SectionId};
+use elf::ElfBytes;
+use elf::abi::{SHF_COMPRESSED, SHF_EXECINSTR, STB_LOCAL, STT_FUNC, STT_NOTYPE};
+use elf::endian::LittleEndian;
+use hartrace_isa::Xlen;
+use std::fmt;
+
+/// What several files know about the same addresses; those added first are asked first.
+#[derive(Default)]
+pub(crate) struct Symbols<'a> {
+    files: Vec<File<'a>>,
+}
+
+type Lines<'a> = addr2line::Context<EndianSlice<'a, Little>>;
+
+struct File<'a> {
+    bias: u64,
+    xlen: Xlen,
+    /// By address in the file.
+    symbols: Vec<Symbol<'a>>,
+    lines: Option<Lines<'a>>,
+}
+
+struct Symbol<'a> {
+    start: u64,
+    /// End of its section: what no symbol covers belongs to the one before, as objdump has it.
+    end: u64,
+    name: &'a str,
+    /// Of several names for one address, the one that ranks lowest is used.
+    rank: u8,
+}
+
+/// A place in a function: `name` or `name+0x12`.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Place<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) offset: u64,
+}
+
+impl fmt::Display for Place<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.offset {
+            0 => f.write_str(self.name),
+            offset => write!(f, "{}+{offset:#x}", self.name),
+        }
+    }
+}
+
+impl<'a> Symbols<'a> {
+    /// Adds what a file knows. A file without symbols or debug information, or with any that cannot
+    /// be read, adds nothing: code is followed without them.
+    pub(crate) fn add_elf(&mut self, bytes: &'a [u8], bias: u64, xlen: Xlen) {
+        if let Ok(file) = ElfBytes::<LittleEndian>::minimal_parse(bytes) {
+            let symbols = symbols(&file).unwrap_or_default();
+            self.files.push(File { bias, xlen, symbols, lines: lines(&file) });
+        }
+    }
+
+    /// The function an address is in.
+    pub(crate) fn place(&self, address: u64) -> Option<Place<'a>> {
+        self.files.iter().find_map(|file| {
+            let address = file.xlen.wrap(address.wrapping_sub(file.bias));
+            let index = file.symbols.partition_point(|symbol| symbol.start <= address);
+            let symbol = file.symbols.get(index.checked_sub(1)?)?;
+            let place = Place { name: symbol.name, offset: address - symbol.start };
+            (address < symbol.end).then_some(place)
+        })
+    }
+
+    /// The source line an address comes from, as `file:line`.
+    pub(crate) fn source(&self, address: u64) -> Option<String> {
+        self.files.iter().find_map(|file| {
+            let address = file.xlen.wrap(address.wrapping_sub(file.bias));
+            let location = file.lines.as_ref()?.find_location(address).ok()??;
+            Some(format!("{}:{}", location.file?, location.line?))
+        })
+    }
+}
+
+/// Names of code.
+fn symbols<'a>(file: &ElfBytes<'a, LittleEndian>) -> Option<Vec<Symbol<'a>>> {
+    let sections = file.section_headers()?;
+    let table = file.symbol_table().ok().flatten();
+    let (table, names) = table.or_else(|| file.dynamic_symbol_table().ok().flatten())?;
+    let mut list = Vec::new();
+    for entry in table.iter() {
+        let Ok(section) = sections.get(entry.st_shndx.into()) else { continue };
+        let Ok(name) = names.get(entry.st_name as usize) else { continue };
+        // `$x` marks code, `.L` is a label of the compiler's.
+        let own = name.is_empty() || name.starts_with(['$', '.']);
+        if own || section.sh_flags & u64::from(SHF_EXECINSTR) == 0 {
+            continue;
+        }
+        let rank = match entry.st_symtype() {
+            STT_FUNC => 0,
+            STT_NOTYPE => 2,
+            _ => continue,
+        };
+        let rank = rank + u8::from(entry.st_bind() == STB_LOCAL);
+        let end = section.sh_addr.saturating_add(section.sh_size);
+        list.push(Symbol { start: entry.st_value, end, name, rank });
+    }
+    list.sort_by(|a, b| (a.start, a.rank, a.name).cmp(&(b.start, b.rank, b.name)));
+    list.dedup_by_key(|symbol| symbol.start);
+    Some(list)
+}
+
+/// Source lines.
+fn lines<'a>(file: &ElfBytes<'a, LittleEndian>) -> Option<Lines<'a>> {
+    let section = |id: SectionId| -> Result<_, addr2line::gimli::Error> {
+        let header = file.section_header_by_name(id.name()).ok().flatten();
+        // Compressed debug information is as good as none.
+        let header = header.filter(|h| h.sh_flags & u64::from(SHF_COMPRESSED) == 0);
+        let data = header.and_then(|h| file.section_data(&h).ok());
+        let bytes = data.map_or(&[][..], |(bytes, _)| bytes);
+        Ok(EndianSlice::new(bytes, Little))
+    };
+    addr2line::Context::from_dwarf(Dwarf::load(section).ok()?).ok()
+}
+
+impl fmt::Debug for Symbols<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Symbols").field("files", &self.files.len()).finish()
+    }
+}

@@ -1,0 +1,134 @@
+//! ELF files into images.
+
+use crate::Image;
+use elf::ElfBytes;
+use elf::abi::{EM_RISCV, PT_LOAD};
+use elf::endian::LittleEndian;
+use elf::file::Class;
+use hartrace_isa::Xlen;
+use thiserror::Error;
+
+/// Why a file is no program for an image.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ElfError {
+    /// Not an ELF file, or one that is cut off: give bare code to [`Image::add`].
+    #[error("not an ELF file: {0}")]
+    NotElf(String),
+    /// The program is for another machine, with this `e_machine`.
+    #[error("ELF file for machine {0}, not RISC-V")]
+    Machine(u16),
+    /// The program has registers of another width than the image: make the image with that one.
+    #[error("this is an RV{} program, the image is of RV{}", .found.bits(), .expected.bits())]
+    Xlen {
+        /// What the program is for.
+        found: Xlen,
+        /// What the image was made for.
+        expected: Xlen,
+    },
+    /// There is nothing to load: an object file has to be linked first.
+    #[error("ELF file without segments to load")]
+    NoSegments,
+}
+
+impl From<elf::ParseError> for ElfError {
+    fn from(error: elf::ParseError) -> Self {
+        Self::NotElf(error.to_string())
+    }
+}
+
+impl Image {
+    /// Adds the bytes of every segment that is loaded, as [`Image::add`] does, `bias` further up;
+    /// addresses wrap. Position-independent programs are as good as others: whoever placed them
+    /// knows the bias. Nothing is added if there is an error.
+    pub fn add_elf(&mut self, bytes: &[u8], bias: u64) -> Result<(), ElfError> {
+        let file = ElfBytes::<LittleEndian>::minimal_parse(bytes)?;
+        if file.ehdr.e_machine != EM_RISCV {
+            return Err(ElfError::Machine(file.ehdr.e_machine));
+        }
+        let found = match file.ehdr.class {
+            Class::ELF32 => Xlen::Rv32,
+            Class::ELF64 => Xlen::Rv64,
+        };
+        let expected = self.isa().xlen;
+        if found != expected {
+            return Err(ElfError::Xlen { found, expected });
+        }
+        let mut segments = Vec::new();
+        for segment in file.segments().iter().flat_map(|table| table.iter()) {
+            if segment.p_type == PT_LOAD {
+                let address = expected.wrap(segment.p_vaddr.wrapping_add(bias));
+                segments.push((address, file.segment_data(&segment)?));
+            }
+        }
+        if segments.is_empty() {
+            return Err(ElfError::NoSegments);
+        }
+        for (address, code) in segments {
+            self.add(address, code);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hartrace_isa::Isa;
+
+    /// An ELF file with one segment of this type: `c.j .` at 0x80000000.
+    fn elf64(machine: u8, kind: u64) -> Vec<u8> {
+        let mut file = vec![0; 64 + 56 + 2];
+        file[..8].copy_from_slice(&[0x7f, b'E', b'L', b'F', 2, 1, 1, 0]);
+        let mut put = |at: usize, value: u64, len: usize| {
+            file[at..at + len].copy_from_slice(&value.to_le_bytes()[..len]);
+        };
+        put(16, 3, 2); // e_type: position-independent
+        put(18, machine.into(), 2);
+        put(20, 1, 4); // e_version
+        put(32, 64, 8); // e_phoff
+        put(52, 64, 2); // e_ehsize
+        put(54, 56, 2); // e_phentsize
+        put(56, 1, 2); // e_phnum
+        put(58, 64, 2); // e_shentsize
+        put(64, kind, 4);
+        put(68, 5, 4);
+        put(72, 64 + 56, 8); // p_offset
+        put(80, 0x8000_0000, 8); // p_vaddr
+        put(96, 2, 8); // p_filesz
+        put(104, 4096, 8); // p_memsz
+        put(120, 0xa001, 2);
+        file
+    }
+
+    fn image(bytes: &[u8], bias: u64, xlen: Xlen) -> Result<Image, ElfError> {
+        let mut image = Image::new(Isa::new(xlen));
+        image.add_elf(bytes, bias).map(|()| image)
+    }
+
+    #[test]
+    fn segments_land_at_address_plus_bias() {
+        let plain = image(&elf64(243, 1), 0, Xlen::Rv64).unwrap();
+        assert!(plain.insn(0x8000_0000).is_some());
+        assert!(plain.insn(0x8000_0002).is_none());
+        // Biases wrap.
+        let biased = image(&elf64(243, 1), 0xffff_ffbf_8000_0000, Xlen::Rv64).unwrap();
+        assert!(biased.insn(0xffff_ffc0_0000_0000).is_some());
+        let low = image(&elf64(243, 1), 0xffff_ffff_8000_0000, Xlen::Rv64).unwrap();
+        assert!(low.insn(0).is_some());
+    }
+
+    #[test]
+    fn what_is_not_the_program_is_refused() {
+        let error = |bytes: &[u8], xlen| image(bytes, 0, xlen).unwrap_err();
+        let width = ElfError::Xlen { found: Xlen::Rv64, expected: Xlen::Rv32 };
+        assert_eq!(error(&elf64(243, 1), Xlen::Rv32), width);
+        assert_eq!(width.to_string(), "this is an RV64 program, the image is of RV32");
+        assert_eq!(error(&elf64(62, 1), Xlen::Rv64), ElfError::Machine(62));
+        assert_eq!(error(&elf64(243, 4), Xlen::Rv64), ElfError::NoSegments);
+        for cut in [0, 3, 10, 63, 100, 120] {
+            let error = error(&elf64(243, 1)[..cut], Xlen::Rv64);
+            assert!(matches!(error, ElfError::NotElf(_)), "{cut}: {error}");
+        }
+    }
+}
