@@ -2,11 +2,12 @@
 //! and on hostile bytes.
 
 use hartrace_bits::{BitReader, Tail};
-use hartrace_decoder::{Config, Image, StreamPos, Tracer, parallel};
-use hartrace_etrace::{Layout, Payload};
+use hartrace_decoder::{Config, StreamPos, Tracer, parallel};
+use hartrace_etrace::Payload;
 use hartrace_golden::decoder as golden;
 use hartrace_tests::case::{Case, Dice, bits};
 use hartrace_tests::log::{self, Collect, Log, Seen, settled};
+use hartrace_tests::production::{config, feed, image};
 use std::num::NonZeroUsize;
 
 fn golden_log(case: &Case, stream: &[Vec<u8>]) -> Log {
@@ -22,40 +23,6 @@ fn golden_log(case: &Case, stream: &[Vec<u8>]) -> Log {
     }
     decoder.finish(&mut sink);
     log
-}
-
-fn image(case: &Case) -> Image {
-    let xlen = match case.walk.program.xlen {
-        hartrace_walk::Xlen::Rv32 => hartrace_isa::Xlen::Rv32,
-        hartrace_walk::Xlen::Rv64 => hartrace_isa::Xlen::Rv64,
-    };
-    let mut image = Image::new(hartrace_isa::Isa::new(xlen));
-    for (address, bytes) in &case.walk.program.segments {
-        image.add(*address, bytes);
-    }
-    image
-}
-
-fn config(case: &Case) -> Config {
-    let golden = case.decoder();
-    Config {
-        params: golden.params,
-        unit: golden.unit,
-        tvec: golden.tvec.iter().map(|(level, base)| (level.0, *base)).collect(),
-        ..Config::default()
-    }
-}
-
-fn feed(tracer: &mut Tracer<'_>, layout: &Layout, packet: u64, payload: &[u8], out: &mut Collect) {
-    let at = StreamPos { packet, byte: 0 };
-    if payload.len() > 31 {
-        return tracer.damage(at, hartrace_decoder::Fault::Frame, out);
-    }
-    let mut bits = BitReader::new(payload, Tail::Sign);
-    match Payload::parse(layout, tracer.options(), &mut bits) {
-        Ok(payload) => tracer.feed(at, &payload, out),
-        Err(error) => tracer.damage(at, error.into(), out),
-    }
 }
 
 fn production_log(case: &Case, stream: &[Vec<u8>], block_cap: usize) -> Log {
