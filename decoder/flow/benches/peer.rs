@@ -4,15 +4,14 @@
 //! figure is the best of several passes over the whole stream, from bytes to visited addresses,
 //! starting with nothing decoded. The last lines are `ratio NAME VALUE`, ours over theirs.
 
+mod input;
+
 use elf::ElfBytes;
 use elf::endian::LittleEndian;
-use hartrace_decoder::{Config, Count, Image, Run, Sink, StreamPos, Tracer};
+use hartrace_decoder::{Count, Image, Run, Sink, StreamPos, Tracer};
 use hartrace_encap::{Framing, Item};
 use hartrace_etrace::{Ioptions, Params, Payload, Unit};
-use hartrace_golden::Encoder;
-use hartrace_golden::encoder::EncoderConfig;
-use hartrace_isa::{Isa, Xlen};
-use hartrace_walk::{Shape, generate};
+use input::{BOOT_ROM, Input};
 use riscv_etrace::binary::{self, Adaptable, Binary};
 use riscv_etrace::config::Parameters;
 use riscv_etrace::instruction::{Instruction, Kind, base, bits::Bits};
@@ -25,82 +24,21 @@ use std::time::Instant;
 
 const PASSES: usize = 7;
 
-struct Input {
-    name: &'static str,
-    params: Params,
-    /// te_inst_raw.
-    stream: Vec<u8>,
-    segments: Vec<(u64, Vec<u8>)>,
-    elf: Option<Vec<u8>>,
-}
-
-const REFERENCE: Params = Params {
-    iaddress_width_p: 64,
-    iaddress_lsb_p: 1,
-    privilege_width_p: 2,
-    ecause_width_p: 5,
-    context_width_p: 32,
-    nocontext_p: true,
-    time_width_p: 1,
-    notime_p: true,
-    f0s_width_p: 0,
-    bpred_size_p: 0,
-    cache_size_p: 0,
-    return_stack_size_p: 0,
-    call_counter_size_p: 0,
-    sijump_p: false,
-};
-
-/// The simulator's reset code, which is in no ELF file.
-const BOOT_ROM: [u32; 5] = [0x0000_0297, 0x0202_8593, 0xf140_2573, 0x0182_b283, 0x0002_8067];
-
 fn main() {
-    let inputs = match std::env::var_os("HARTRACE_DATA") {
-        Some(data) => vec![
-            vector(Path::new(&data), "coremark_3m", "coremark"),
-            vector(Path::new(&data), "dhrystone", "dhrystone"),
-        ],
-        None => vec![walk()],
-    };
     let mut ratios = Vec::new();
-    for input in &inputs {
-        measure(input, &mut ratios);
+    match std::env::var_os("HARTRACE_DATA") {
+        Some(data) => {
+            for (name, program) in [("coremark_3m", "coremark"), ("dhrystone", "dhrystone")] {
+                let input = Input::vector(Path::new(&data), name, program);
+                let elf = input::read(&input::elf_path(Path::new(&data), program));
+                measure(&input, Some(&elf), &mut ratios);
+            }
+        }
+        None => measure(&Input::walk(), None, &mut ratios),
     }
     for (name, value) in ratios {
         println!("ratio {name} {value:.2}");
     }
-}
-
-fn vector(data: &Path, name: &'static str, program: &str) -> Input {
-    let folder = data.join("etrace-reference");
-    let read = |path: &Path| {
-        std::fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
-    };
-    let stream = read(&folder.join(format!("packets/itype4_nocontext_r10/{name}.te_inst_raw")));
-    let elf = read(&folder.join(format!("elf/{program}.riscv")));
-    let file = ElfBytes::<LittleEndian>::minimal_parse(&elf).expect("an ELF file");
-    let loads = file.segments().expect("segments").iter().filter(|s| s.p_type == elf::abi::PT_LOAD);
-    let mut segments: Vec<(u64, Vec<u8>)> =
-        loads.map(|s| (s.p_vaddr, file.segment_data(&s).expect("segment data").to_vec())).collect();
-    segments.push((0x1000, BOOT_ROM.iter().flat_map(|word| word.to_le_bytes()).collect()));
-    Input { name, params: REFERENCE, stream, segments, elf: Some(elf) }
-}
-
-fn walk() -> Input {
-    let shape = Shape { steps: 1_000_000, absolute: 0, ..Shape::default() };
-    let walk = generate(1, &shape.without_sideband().without_traps());
-    let config = EncoderConfig { params: REFERENCE, ..EncoderConfig::default() };
-    let mut encoder = Encoder::new(config).expect("legal");
-    let mut stream = Vec::new();
-    let mut out = |payload: hartrace_golden::Encoded| {
-        stream.push(0x40 | payload.bytes.len() as u8);
-        stream.extend(payload.bytes);
-    };
-    for row in &walk.rows {
-        encoder.retire(row, &mut out);
-    }
-    encoder.finish(&mut out);
-    Input { name: "walk", params: REFERENCE, stream, segments: walk.program.segments, elf: None }
 }
 
 /// Seconds of the best pass, and what it returned.
@@ -134,7 +72,7 @@ impl Sink for Visit {
 }
 
 fn ours<S: Sink + Default>(input: &Input, image: &Image) -> S {
-    let config = Config { params: input.params, unit: Unit::Reference, ..Config::default() };
+    let config = input.config();
     let layout = config.params.layout(config.unit).expect("legal");
     let mut tracer = Tracer::new(config, image).expect("legal");
     let mut sink = S::default();
@@ -218,7 +156,7 @@ fn theirs_parse(input: &Input) -> u64 {
 
 /// Every instruction, decoded beforehand: the best a caller can give the peer.
 fn table(input: &Input) -> HashMap<u64, Instruction> {
-    let image = image(input);
+    let image = input.image();
     let mut table = HashMap::new();
     for (start, bytes) in &input.segments {
         for offset in (0..bytes.len() as u64).step_by(2) {
@@ -239,23 +177,15 @@ fn table(input: &Input) -> HashMap<u64, Instruction> {
     table
 }
 
-fn image(input: &Input) -> Image {
-    let mut image = Image::new(Isa::new(Xlen::Rv64));
-    for (address, bytes) in &input.segments {
-        image.add(*address, bytes);
-    }
-    image
-}
-
-fn measure(input: &Input, ratios: &mut Vec<(String, f64)>) {
-    let image = image(input);
+fn measure(input: &Input, elf: Option<&[u8]>, ratios: &mut Vec<(String, f64)>) {
+    let image = input.image();
     let (visit_time, visit) = best(|| ours::<Visit>(input, &image));
     let (count_time, count) = best(|| ours::<Count>(input, &image));
     let (parse_time, packets) = best(|| ours_parse(input));
     assert_eq!((count.instructions, count.gaps), (visit.instructions, 0));
 
     // As in the peer's example: the ELF file, boxed, with the boot ROM beside it.
-    let elf_time = input.elf.as_ref().map(|elf| {
+    let elf_time = elf.map(|elf| {
         let (time, theirs) = best(|| {
             let file = ElfBytes::<LittleEndian>::minimal_parse(elf).expect("an ELF file");
             let program: binary::elf::Elf<'_, _, _, base::Set> =
