@@ -121,7 +121,7 @@ fn peak(image: &Image, block_cap: usize) -> usize {
 fn block_cap_bounds_memory() {
     let mut image = Image::new(Isa::new(Xlen::Rv64));
     image.add(BASE, &hostile_code(&mut Dice::new(1)));
-    let new = SYNC_EVERY as usize * (MAX_BLOCKS as usize + 2);
+    let new = SYNC_EVERY as usize * 2 * (MAX_BLOCKS as usize + 2);
     let bound = 2 * CODE + 2 * 640 * (CAP + new);
     let capped = peak(&image, CAP);
     let free = peak(&image, usize::MAX);
