@@ -64,13 +64,17 @@ const MODES: [Mode; 6] = [
 impl Case {
     /// Case `seed`. Consecutive seeds go through all subsets of the modes.
     pub fn new(seed: u64) -> Self {
+        Self::shaped(seed, Shape::random(seed))
+    }
+
+    /// Case `seed` with a walk of this shape.
+    pub fn shaped(seed: u64, mut shape: Shape) -> Self {
         let mut dice = Dice::new(seed);
         let mut options = Ioptions::default();
         for (bit, mode) in MODES.into_iter().enumerate() {
             options.set(mode, seed >> bit & 1 == 1);
         }
 
-        let mut shape = Shape::random(seed);
         if options.implicit_return {
             shape.itype_width = ITypeWidth::Four;
         }

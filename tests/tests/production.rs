@@ -1,13 +1,15 @@
 //! The production decoder equals the golden one, event for event: on random runs, on injured streams
 //! and on hostile bytes.
 
-use hartrace_bits::{BitReader, Tail};
 use hartrace_decoder::stream::{Decode, Decoded, Transport};
-use hartrace_decoder::{Config, Image, StreamPos, Tracer};
+use hartrace_decoder::{Config, Event, Fault, Image, Run, Sink, StreamPos, Tracer};
 use hartrace_encap::Framing;
+use hartrace_etrace::{AddressReport, Payload, Start};
 use hartrace_golden::decoder as golden;
+use hartrace_isa::{Isa, Xlen};
 use hartrace_tests::case::{Case, Dice, bits};
 use hartrace_tests::log::{self, Collect, Log, Seen, settled, unannounced};
+use hartrace_tests::production::{config, feed, image};
 use std::io::Read;
 use std::num::NonZeroUsize;
 
@@ -24,33 +26,6 @@ fn golden_log(case: &Case, stream: &[Vec<u8>]) -> Log {
     }
     decoder.finish(&mut sink);
     log
-}
-
-fn image(case: &Case) -> Image {
-    let xlen = match case.walk.program.xlen {
-        hartrace_walk::Xlen::Rv32 => hartrace_isa::Xlen::Rv32,
-        hartrace_walk::Xlen::Rv64 => hartrace_isa::Xlen::Rv64,
-    };
-    let mut image = Image::new(hartrace_isa::Isa::new(xlen));
-    for (address, bytes) in &case.walk.program.segments {
-        image.add(*address, bytes);
-    }
-    image
-}
-
-fn config(case: &Case) -> Config {
-    let golden = case.decoder();
-    Config {
-        params: golden.params,
-        unit: golden.unit,
-        tvec: golden.tvec.iter().map(|(level, base)| (level.0, *base)).collect(),
-        ..Config::default()
-    }
-}
-
-fn feed(tracer: &mut Tracer<'_>, packet: u64, payload: &[u8], out: &mut Collect) {
-    let at = StreamPos { packet, byte: 0 };
-    tracer.feed_bits(at, BitReader::new(payload, Tail::Sign), out);
 }
 
 /// How much the decoder may remember.
@@ -208,4 +183,40 @@ fn equal_on_injured_streams() {
         compare("injured", seed, &settled(got), &want);
     }
     assert!(gaps > 1000, "only {gaps} gaps: the test has lost its teeth");
+}
+
+/// The last cause of a gap, and the instructions before it.
+#[derive(Default)]
+struct LastGap(Option<Fault>, u32);
+
+impl Sink for LastGap {
+    fn run(&mut self, _: StreamPos, run: Run<'_>) {
+        self.1 += run.insns();
+    }
+
+    fn event(&mut self, _: StreamPos, event: Event) {
+        if let Event::Gap(fault) = event {
+            self.0 = Some(fault);
+        }
+    }
+}
+
+/// Two jumps that lead to each other, and a reported address that is neither: there is no branch to
+/// run out of outcomes at.
+#[test]
+fn two_jumps_in_a_circle_are_a_gap() {
+    let base = 0x8000_0000;
+    let mut image = Image::new(Isa::new(Xlen::Rv64));
+    image.add(base, &[0x6f, 0x00, 0x40, 0x00]); // j base+4
+    image.add(base + 4, &[0x6f, 0xf0, 0xdf, 0xff]); // j base
+    image.add(base + 8, &[0x13, 0x00, 0x00, 0x00]); // nop
+    let config = Config::default();
+    let mut tracer = Tracer::new(config, &image).expect("legal");
+    let mut last = LastGap::default();
+    let start = Start { branch: true, privilege: 3, address: base >> 1, ..Start::default() };
+    tracer.feed(StreamPos::default(), &Payload::Start(start), &mut last);
+    let beyond = AddressReport::new(8 >> 1);
+    tracer.feed(StreamPos::default(), &Payload::Address(beyond), &mut last);
+    assert!(matches!(last.0, Some(Fault::NoProgress(_))), "{:?}", last.0);
+    assert!(last.1 < 1000, "{} instructions before it was noticed", last.1);
 }

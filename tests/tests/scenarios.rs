@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let args = Arguments::from_args();
-    let bless = std::env::var_os("HARTRACE_BLESS").is_some_and(|value| value == "1");
+    let bless = hartrace_tests::bless();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios");
     let paths = match files(&folder) {
         Ok(paths) => paths,

@@ -89,6 +89,11 @@ fn walk() -> Input {
 }
 
 impl Input {
+    /// How to read it.
+    pub(crate) fn config(&self) -> Config {
+        Config { params: self.params, unit: Unit::Reference, ..Config::default() }
+    }
+
     /// The program.
     pub(crate) fn image(&self) -> Image {
         let mut image = Image::new(Isa::new(Xlen::Rv64));
@@ -129,8 +134,7 @@ pub(crate) fn decode<S: Sink + Default + Send>(
     threads: usize,
     mut join: impl FnMut(&mut S, S) + Send,
 ) -> S {
-    let config = Config { params: input.params, unit: Unit::Reference, ..Config::default() };
-    let mut decode = Decode::new(config, image, Transport::new(Framing::Reference));
+    let mut decode = Decode::new(input.config(), image, Transport::new(Framing::Reference));
     decode.threads = NonZeroUsize::new(threads).expect("at least one");
     let mut all = S::default();
     let result = decode.run(
