@@ -51,6 +51,11 @@ pub fn of_golden(event: &golden::Event) -> Seen {
 pub struct Collect(pub Log);
 
 impl Sink for Collect {
+    // Now and then, to see that parts of parts are joined, too.
+    fn is_full(&self) -> bool {
+        self.0.len() > 100
+    }
+
     fn run(&mut self, at: StreamPos, run: Run<'_>) {
         let before = self.0.len();
         run.addresses(|pc| self.0.push((at.packet, Seen::Retired(pc))));

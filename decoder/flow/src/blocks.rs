@@ -129,9 +129,9 @@ impl<'a> Blocks<'a> {
     pub(crate) fn at(&mut self, address: u64) -> Result<BlockId, Fault> {
         let segment = self.image.segment(address).ok_or(Fault::NoCode(address))?;
         let start = self.image.segments().get(segment).map_or(0, |s| s.start);
-        let offset = address.wrapping_sub(start);
-        // Code at odd offsets is decoded each time; real code has none.
-        let half = (offset & 1 == 0).then_some((offset >> 1) as usize);
+        // Code at odd addresses is decoded each time; real code has none.
+        let half = (address >> 1).wrapping_sub(start >> 1) as usize;
+        let half = (address & 1 == 0).then_some(half);
         let known = half.and_then(|half| self.heads.get(segment)?.get(half)).copied();
         match known {
             Some(id) if id != NONE => Ok(id),
@@ -208,7 +208,7 @@ impl<'a> Blocks<'a> {
         if let Some(heads) = self.heads.get_mut(segment) {
             if heads.is_empty() {
                 let bytes = self.image.segments().get(segment).map_or(0, |s| s.bytes.len());
-                heads.resize(bytes.div_ceil(2), NONE);
+                heads.resize((bytes >> 1).saturating_add(1), NONE);
             }
             if let Some(head) = half.and_then(|half| heads.get_mut(half)) {
                 *head = id;

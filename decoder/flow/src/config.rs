@@ -45,7 +45,8 @@ pub struct Config {
     pub compat: Compat,
     /// Where to go on after a gap.
     pub resync: Resync,
-    /// Blocks to follow for one payload at most.
+    /// Blocks to follow for one payload at most: what a payload may cost. A payload of format 0.0
+    /// stands for up to 2^32 branches, and damaged ones claim them without there being any.
     pub max_blocks: u64,
     /// Decoded blocks to keep; all are forgotten when there are more.
     pub block_cap: usize,
@@ -61,7 +62,7 @@ impl Default for Config {
             tvec: Vec::new(),
             compat: Compat::None,
             resync: Resync::Sync,
-            max_blocks: 1 << 33,
+            max_blocks: 1 << 26,
             block_cap: 1 << 20,
             path_cap: 1 << 15,
         }

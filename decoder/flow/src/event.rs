@@ -78,6 +78,9 @@ pub enum Fault {
     /// A jump target cache entry was used that has not been filled.
     #[error("jump target cache entry {0} is empty")]
     EmptyCacheEntry(u32),
+    /// Predicted branches are counted, but the encoder has no branch predictor.
+    #[error("predicted branches without a branch predictor")]
+    NoPredictor,
     /// Implicit exception mode, but the trap vector of this privilege was not given.
     #[error("no trap vector was given for privilege {0}")]
     NoVector(u8),
@@ -219,6 +222,12 @@ pub trait Sink {
         for run in path.runs() {
             self.run(at, run);
         }
+    }
+
+    /// Whether it holds so much that a stream should pass it on; see [`crate::stream`].
+    #[inline]
+    fn is_full(&self) -> bool {
+        false
     }
 
     /// Anything else.

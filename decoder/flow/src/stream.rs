@@ -6,6 +6,10 @@
 //! and are decoded at the same time; where none comes for long, a part goes on with the tracer of the
 //! part before.
 //!
+//! Memory holds some parts per thread, and what they decode to. That may be much more: a few bytes
+//! stand for a thousand instructions, and format 0.0 for billions. A sink that keeps it says when it is
+//! full.
+//!
 //! [`Tracer`]: crate::Tracer
 
 mod join;
@@ -16,7 +20,7 @@ use crate::{Config, Images, Sink};
 use hartrace_encap::Framing;
 use hartrace_etrace::{Ioptions, ParamsError};
 use join::Join;
-use lane::{Lane, Sinks};
+use lane::{Lane, Place, Sinks};
 use part::{Part, Parts};
 use std::io::{self, Read};
 use std::num::NonZeroUsize;
@@ -63,9 +67,9 @@ pub struct Decoded<S> {
     /// A sink for each source that the part has payloads of; `None` is the source of frames that
     /// name none.
     pub sinks: Vec<(Option<u16>, S)>,
-    /// Bytes of the capture up to the end of this part.
+    /// Bytes of the capture up to here, at least.
     pub bytes: u64,
-    /// Packets of the capture up to the end of this part.
+    /// Packets of the capture up to here, at least.
     pub packets: u64,
 }
 
@@ -83,7 +87,8 @@ impl<'a> Decode<'a> {
     }
 
     /// Decodes all of `input`. Every part goes to sinks that `sink` makes, one per source, and then to
-    /// `join`, in the order of the stream. An error of `join` ends it all.
+    /// `join`, in the order of the stream. An error of `join` ends it all. What has become of a part is
+    /// passed on early if a sink is full ([`Sink::is_full`]).
     ///
     /// Sources are told apart and followed each on its own. Where there are several, no more than one
     /// thread has work to do: choose one for speed ([`Transport::source`]).
@@ -115,7 +120,9 @@ impl<'a> Decode<'a> {
                     }
                 };
                 let number = part.number;
-                let go_on = match self.decode(part, &mut lane, &sink) {
+                let Place { byte: bytes, packet: packets, .. } = part.start;
+                let flush = |sinks| join.put_some(number, Decoded { sinks, bytes, packets });
+                let go_on = match self.decode(part, &mut lane, Sinks::new(&sink, &flush)) {
                     Ok(decoded) => join.put(number, decoded),
                     Err(error) => join.fail(StreamError::Params(error)),
                 };
@@ -134,11 +141,11 @@ impl<'a> Decode<'a> {
     }
 
     /// Decodes a part with the lane of this thread, or that of the part before.
-    fn decode<S: Sink>(
+    fn decode<S: Sink, F: Fn(Option<u16>) -> S>(
         &self,
         part: Part<'a>,
         mine: &mut Option<Lane<'a>>,
-        sink: &impl Fn(Option<u16>) -> S,
+        mut sinks: Sinks<'_, S, F>,
     ) -> Result<Decoded<S>, ParamsError> {
         let mut lane = match part.from.and_then(|from| from.recv().ok()) {
             Some(lane) => lane,
@@ -148,7 +155,6 @@ impl<'a> Decode<'a> {
                 lane
             }
         };
-        let mut sinks = Sinks::new(sink);
         lane.feed(&part.bytes, &mut sinks)?;
         if let Some(until) = &part.until {
             lane.approach(until, &mut sinks)?;

@@ -86,11 +86,23 @@ impl TargetCache {
 }
 
 /// Return addresses (Spec: E-Trace 2.0, 3.2.5), a ring: a full stack drops its oldest entry.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Returns {
     ring: Vec<u64>,
     top: usize,
     depth: usize,
+}
+
+impl Clone for Returns {
+    fn clone(&self) -> Self {
+        Self { ring: self.ring.clone(), ..*self }
+    }
+
+    /// Allocates nothing: all stacks of a hart have the same size.
+    fn clone_from(&mut self, source: &Self) {
+        self.ring.clone_from(&source.ring);
+        (self.top, self.depth) = (source.top, source.depth);
+    }
 }
 
 impl Returns {

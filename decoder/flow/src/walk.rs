@@ -61,8 +61,7 @@ impl Tracer<'_> {
         }
         let mut id = self.block;
         let mut rest = self.code.blocks.after(id, self.pc).ok_or(Fault::NoCode(self.pc))?;
-        let mut progress = Progress::default();
-        let mut budget = self.config.max_blocks;
+        self.progress.branch();
         loop {
             let block = self.code.blocks.get(id).ok_or(Fault::NoCode(self.pc))?;
             let (last, end, exit) = (block.last, block.end, block.exit);
@@ -75,10 +74,10 @@ impl Tracer<'_> {
             emit(&self.code.blocks, at, rest, sink);
             self.pc = last;
             self.block = id;
-            if budget == 0 {
+            if self.budget == 0 {
                 return Err(Fault::TooLong(last));
             }
-            budget = budget.wrapping_sub(1);
+            self.budget = self.budget.wrapping_sub(1);
 
             let next = match exit {
                 Exit::Branch { taken: target } => {
@@ -88,7 +87,7 @@ impl Tracer<'_> {
                     if self.options.branch_prediction {
                         self.predictor.update(last, taken);
                     }
-                    progress.branch();
+                    self.progress.branch();
                     match if taken { on_taken } else { on_fall } {
                         NONE if taken => self.code.blocks.link_taken(id, target)?,
                         NONE => self.code.blocks.link_fall(id, end)?,
@@ -99,14 +98,14 @@ impl Tracer<'_> {
                     if call && self.options.implicit_return {
                         self.returns.push(end);
                     }
-                    progress.check(target, &self.returns, last)?;
+                    self.progress.check(target, &self.returns, last)?;
                     match on_taken {
                         NONE => self.code.blocks.link_taken(id, target)?,
                         next => next,
                     }
                 }
                 Exit::Next => {
-                    progress.check(end, &self.returns, last)?;
+                    self.progress.check(end, &self.returns, last)?;
                     match on_fall {
                         NONE => self.code.blocks.link_fall(id, end)?,
                         next => next,
@@ -120,7 +119,7 @@ impl Tracer<'_> {
                     }
                     match inferred {
                         Some(target) => {
-                            progress.check(target, &self.returns, last)?;
+                            self.progress.check(target, &self.returns, last)?;
                             self.code.blocks.at(target)?
                         }
                         None => {
@@ -136,9 +135,9 @@ impl Tracer<'_> {
             }
             if self.independent() {
                 let count = self.outcomes.count();
-                id = self.stride(at, id, limit, &mut budget, sink);
+                id = self.stride(at, id, limit, sink);
                 if self.outcomes.count() != count {
-                    progress.branch();
+                    self.progress.branch();
                 }
             }
             rest = self.code.blocks.whole(id).ok_or(Fault::NoCode(end))?;
@@ -153,13 +152,13 @@ impl Tracer<'_> {
         at: StreamPos,
         mut id: BlockId,
         limit: u64,
-        budget: &mut u64,
         sink: &mut S,
     ) -> BlockId {
         let (known, count) = self.outcomes.known();
         let available = u64::from(count).saturating_sub(limit) as u32;
         let (mut bits, mut used) = (known, 0u32);
-        let mut steps = (*budget).min(STRIDE);
+        let mut steps = self.budget.min(STRIDE);
+        self.budget = self.budget.wrapping_sub(steps);
         while used < available
             && steps > 0
             && let Some(block) = self.code.blocks.get(id)
@@ -177,13 +176,13 @@ impl Tracer<'_> {
             bits = bits.wrapping_shr(branch);
             used = used.wrapping_add(branch);
             steps = steps.wrapping_sub(1);
-            *budget = (*budget).wrapping_sub(1);
             let span = Span { block: id, from: 0, insns: block.insns };
             emit(&self.code.blocks, at, span, sink);
             self.pc = block.last;
             self.block = id;
             id = next;
         }
+        self.budget = self.budget.wrapping_add(steps);
         self.outcomes.skip_known(used);
         id
     }
@@ -288,36 +287,38 @@ fn emit<S: Sink>(blocks: &Blocks<'_>, at: StreamPos, span: Span, sink: &mut S) {
 ///
 /// As long as no branch is executed, the path is a function of the address and the return stack: if
 /// both repeat, they repeat for ever. Brent's algorithm finds that without remembering the path.
-#[derive(Debug, Default)]
-struct Progress {
-    /// Where a block leads to, and the return stack there.
-    mark: Option<(u64, Returns)>,
+#[derive(Clone, Debug)]
+pub(crate) struct Progress {
+    /// Where a block leads to; the return stack there is `stack`.
+    mark: Option<u64>,
+    stack: Returns,
     distance: u64,
     power: u64,
 }
 
 impl Progress {
+    /// `stack` is any return stack of the hart.
+    pub(crate) fn new(stack: Returns) -> Self {
+        Self { mark: None, stack, distance: 0, power: 0 }
+    }
+
     #[inline]
     fn branch(&mut self) {
         self.distance = 0;
         self.power = 0;
-        if self.mark.is_some() {
-            self.mark = None;
-        }
+        self.mark = None;
     }
 
     #[inline]
     fn check(&mut self, next: u64, returns: &Returns, at: u64) -> Result<(), Fault> {
         self.distance = self.distance.wrapping_add(1);
-        if let Some((mark, stack)) = &self.mark
-            && *mark == next
-            && stack.same(returns)
-        {
+        if self.mark == Some(next) && self.stack.same(returns) {
             return Err(Fault::NoProgress(at));
         }
         // Few walks get this far: most meet a branch within some blocks.
         if self.distance > self.power.max(32) {
-            self.mark = Some((next, returns.clone()));
+            self.mark = Some(next);
+            self.stack.clone_from(returns);
             self.power = self.power.max(32).saturating_mul(2);
             self.distance = 0;
         }

@@ -400,6 +400,9 @@ impl<'a> Decoder<'a> {
                 // E11: an index always means the target of a discontinuity.
                 Goal::Address { address, notify: false, target: true, irdepth: p.irdepth }
             }
+            Payload::BranchCount(_) if self.config.params.bpred_size_p == 0 => {
+                return Err(Fault::NoPredictor);
+            }
             Payload::BranchCount(p) => {
                 self.outcomes.predicted(u64::from(p.branch_count) + 31);
                 match &p.branch_fmt {

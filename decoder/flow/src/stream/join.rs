@@ -59,6 +59,23 @@ impl<S, E, J: FnMut(Decoded<S>) -> Result<(), E>> Join<S, E, J> {
         }
     }
 
+    /// Takes what there is of a part that is not complete, when it is its turn. Returns whether to go
+    /// on.
+    pub(super) fn put_some(&self, number: u64, decoded: Decoded<S>) -> bool {
+        let mut state = self.lock();
+        while state.failed.is_none() && state.next < number {
+            state = self.turn.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        let State { join, failed, .. } = &mut *state;
+        if failed.is_none() {
+            *failed = join(decoded).err().map(StreamError::Join);
+            if failed.is_some() {
+                self.turn.notify_all();
+            }
+        }
+        failed.is_none()
+    }
+
     /// Ends it all, for the first error. Returns whether to go on: not.
     pub(super) fn fail(&self, error: StreamError<E>) -> bool {
         self.lock().failed.get_or_insert(error);

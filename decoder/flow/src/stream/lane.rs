@@ -18,15 +18,24 @@ pub(super) struct Place {
 }
 
 /// The sinks of a part, by source.
-#[derive(Debug)]
 pub(super) struct Sinks<'f, S, F> {
     pub(super) made: Vec<(Option<u16>, S)>,
     make: &'f F,
+    /// Passes on what the sinks have before the part is done. Returns whether to go on.
+    flush: &'f dyn Fn(Vec<(Option<u16>, S)>) -> bool,
+    /// Nobody wants more.
+    stopped: bool,
 }
 
-impl<'f, S, F: Fn(Option<u16>) -> S> Sinks<'f, S, F> {
-    pub(super) fn new(make: &'f F) -> Self {
-        Self { made: Vec::new(), make }
+impl<'f, S: Sink, F: Fn(Option<u16>) -> S> Sinks<'f, S, F> {
+    pub(super) fn new(make: &'f F, flush: &'f dyn Fn(Vec<(Option<u16>, S)>) -> bool) -> Self {
+        Self { made: Vec::new(), make, flush, stopped: false }
+    }
+
+    /// Makes room.
+    #[cold]
+    fn flush(&mut self) {
+        self.stopped = !(self.flush)(std::mem::take(&mut self.made));
     }
 
     /// Calls `with` with the sink of a source.
@@ -152,6 +161,9 @@ impl<'a> Lane<'a> {
         item: Result<Item<'_>, FrameError>,
         sinks: &mut Sinks<'_, S, F>,
     ) -> Result<(), ParamsError> {
+        if sinks.stopped {
+            return Ok(());
+        }
         let at = StreamPos { packet: self.packet, byte };
         let frame = match item {
             Ok(Item::Frame(frame)) => frame,
@@ -173,7 +185,32 @@ impl<'a> Lane<'a> {
         if kind != Kind::Instruction {
             return Ok(());
         }
-        self.with(source, sinks, |tracer, sink| tracer.feed_bits(at, frame.payload(), sink))
+        let mut full = false;
+        self.with(source, sinks, |tracer, sink| {
+            tracer.begin_bits(at, frame.payload(), sink);
+            full = sink.is_full() || tracer.has_more();
+        })?;
+        if full {
+            self.proceed(source, sinks)?;
+        }
+        Ok(())
+    }
+
+    /// Passes on what sinks hold, and goes on with a payload that stands for very much.
+    #[cold]
+    fn proceed<S: Sink, F: Fn(Option<u16>) -> S>(
+        &mut self,
+        source: Option<u16>,
+        sinks: &mut Sinks<'_, S, F>,
+    ) -> Result<(), ParamsError> {
+        let mut more = true;
+        while more && !sinks.stopped {
+            if sinks.made.iter().any(|(_, sink)| sink.is_full()) {
+                sinks.flush();
+            }
+            self.with(source, sinks, |tracer, sink| more = tracer.proceed(sink))?;
+        }
+        Ok(())
     }
 
     /// What was lost may be of any source: none must go on as if nothing was.

@@ -1,0 +1,139 @@
+use crate::{Event, Fault, Leaves, Run, Sink, StreamPos, Tracer};
+use hartrace_bits::BitReader;
+use std::collections::VecDeque;
+use std::iter::FusedIterator;
+
+/// Instructions that retired one after the other, at consecutive addresses.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Block {
+    /// Address of the first instruction.
+    pub start: u64,
+    /// Address after the last instruction.
+    pub end: u64,
+    /// Number of instructions.
+    pub insns: u32,
+    /// How the last instruction goes on.
+    pub leaves: Leaves,
+}
+
+/// What a trace says, one after the other.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Step {
+    /// The instruction at this address retired.
+    Instruction(u64),
+    /// These instructions retired.
+    Block(Block),
+    /// Anything else.
+    Event(Event),
+}
+
+/// Decoding on demand: an iterator over what a [`Tracer`] reports, for those who would rather ask
+/// than be told. Slower than a [`Sink`], and the same in content.
+///
+/// Takes payloads as they were sent, or why there is none. Holds what one of them stands for, or a
+/// part of it if that is very much.
+///
+/// ```
+/// use hartrace_decoder::{Config, Event, Image, Step, Steps, StreamPos, Tracer};
+/// use hartrace_encap::{Framing, Item};
+/// use hartrace_isa::{Isa, Xlen};
+///
+/// let mut image = Image::new(Isa::new(Xlen::Rv64));
+/// image.add(0x8000_0000, &[0x01, 0x00, 0x01, 0x00, 0x82, 0x80]); // c.nop, c.nop, ret
+/// // A synchronisation at 0x80000000, then the last instruction that retired.
+/// let capture = [0x47, 0x13, 0x00, 0x00, 0x00, 0x00, 0x80, 0x00, 0x41, 0x12];
+/// let payloads = Framing::Reference.frames(&capture).enumerate().map(|(packet, item)| match item {
+///     Ok((byte, Item::Frame(frame))) => (StreamPos { packet: packet as u64, byte }, Ok(frame.payload())),
+///     other => panic!("{other:?}"),
+/// });
+/// let tracer = Tracer::new(Config::default(), &image)?;
+/// let addresses: Vec<u64> = Steps::instructions(tracer, payloads)
+///     .filter_map(|(_, step)| match step {
+///         Step::Instruction(address) => Some(address),
+///         _ => None,
+///     })
+///     .collect();
+/// # let _ = Event::On;
+/// # Ok::<(), hartrace_etrace::ParamsError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Steps<'a, I> {
+    tracer: Tracer<'a>,
+    payloads: I,
+    queue: Queue,
+    ended: bool,
+}
+
+/// What was reported and has not been asked for yet.
+#[derive(Clone, Debug)]
+struct Queue {
+    steps: VecDeque<(StreamPos, Step)>,
+    blocks: bool,
+}
+
+impl<'a, I> Steps<'a, I> {
+    /// Every instruction by itself.
+    pub fn instructions(tracer: Tracer<'a>, payloads: I) -> Self {
+        Self::new(tracer, payloads, false)
+    }
+
+    /// Instructions by the block.
+    pub fn blocks(tracer: Tracer<'a>, payloads: I) -> Self {
+        Self::new(tracer, payloads, true)
+    }
+
+    fn new(tracer: Tracer<'a>, payloads: I, blocks: bool) -> Self {
+        Self { tracer, payloads, queue: Queue { steps: VecDeque::new(), blocks }, ended: false }
+    }
+}
+
+impl<'p, I> Iterator for Steps<'_, I>
+where
+    I: Iterator<Item = (StreamPos, Result<BitReader<'p>, Fault>)>,
+{
+    type Item = (StreamPos, Step);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let Self { tracer, payloads, queue, ended } = self;
+            if let Some(step) = queue.steps.pop_front() {
+                return Some(step);
+            }
+            if *ended {
+                return None;
+            }
+            if tracer.proceed(queue) {
+                continue;
+            }
+            match payloads.next() {
+                Some((at, Ok(bits))) => tracer.begin_bits(at, bits, queue),
+                Some((at, Err(fault))) => tracer.damage(at, fault, queue),
+                None => {
+                    tracer.finish(queue);
+                    *ended = true;
+                }
+            }
+        }
+    }
+}
+
+impl<'p, I> FusedIterator for Steps<'_, I> where
+    I: Iterator<Item = (StreamPos, Result<BitReader<'p>, Fault>)>
+{
+}
+
+impl Sink for Queue {
+    fn run(&mut self, at: StreamPos, run: Run<'_>) {
+        if self.blocks {
+            let (start, end) = (run.start(), run.end());
+            let block = Block { start, end, insns: run.insns(), leaves: run.leaves() };
+            self.steps.push_back((at, Step::Block(block)));
+        } else {
+            run.addresses(|pc| self.steps.push_back((at, Step::Instruction(pc))));
+        }
+    }
+
+    fn event(&mut self, at: StreamPos, event: Event) {
+        self.steps.push_back((at, Step::Event(event)));
+    }
+}
