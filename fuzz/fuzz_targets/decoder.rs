@@ -4,14 +4,14 @@
 
 use arbitrary::{Result, Unstructured};
 use hartrace_bits::BitReader;
-use hartrace_decoder::{Compat, Config, Fault, Image, StreamPos, Tracer};
-use hartrace_etrace::Payload;
+use hartrace_decoder::{Compat, Config, Image, StreamPos, Tracer};
+use hartrace_encap::FrameError;
 use hartrace_fuzz::golden::{self, MAX_STEPS};
 use hartrace_fuzz::stream::Stream;
 use hartrace_fuzz::tail;
 use hartrace_golden::decoder as model;
 use hartrace_isa::{Isa, Xlen};
-use hartrace_tests::log::{self, Collect, Log, settled};
+use hartrace_tests::log::{self, Collect, Log, settled, unannounced};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: &[u8]| {
@@ -20,7 +20,9 @@ fuzz_target!(|input: &[u8]| {
 
 fn check(mut u: Unstructured<'_>) -> Result<()> {
     let Some(stream) = Stream::new(&mut u)? else { return Ok(()) };
-    let got = production(&stream);
+    let got = production(&stream, 1 << 10);
+    // Remembering paths is nothing that can be seen.
+    assert_eq!(got, production(&stream, 0));
     // The two count the length of a walk differently.
     if let Some(want) = golden(&stream) {
         let (got, want) = (settled(got), settled(want));
@@ -43,7 +45,7 @@ fn golden(stream: &Stream) -> Option<Log> {
     (!too_long).then_some(log)
 }
 
-fn production(stream: &Stream) -> Log {
+fn production(stream: &Stream, path_cap: usize) -> Log {
     let xlen = if stream.rv32 { Xlen::Rv32 } else { Xlen::Rv64 };
     let isa = Isa::new(xlen).with_zcmp(stream.zcm).with_zcmt(stream.zcm);
     let mut image = Image::new(isa);
@@ -58,23 +60,19 @@ fn production(stream: &Stream) -> Log {
             _ => Compat::CModel,
         },
         max_blocks: MAX_STEPS,
+        path_cap,
         ..Config::default()
     };
-    let layout = config.params.layout(config.unit).expect("the layout is legal");
     let mut tracer = Tracer::new(config, &image).expect("the layout is legal");
     let mut out = Collect::default();
     for (packet, bytes) in stream.payloads.iter().enumerate() {
         let at = StreamPos { packet: packet as u64, byte: 0 };
         if bytes.len() > hartrace_etrace::MAX_PAYLOAD_BYTES {
-            tracer.damage(at, Fault::Frame, &mut out);
-            continue;
-        }
-        let mut bits = BitReader::new(bytes, tail(stream.unit));
-        match Payload::parse(&layout, tracer.options(), &mut bits) {
-            Ok(payload) => tracer.feed(at, &payload, &mut out),
-            Err(error) => tracer.damage(at, error.into(), &mut out),
+            tracer.damage(at, FrameError::Header(0).into(), &mut out);
+        } else {
+            tracer.feed_bits(at, BitReader::new(bytes, tail(stream.unit)), &mut out);
         }
     }
     tracer.finish(&mut out);
-    out.0
+    unannounced(out.0)
 }
