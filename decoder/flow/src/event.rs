@@ -172,11 +172,17 @@ pub struct PathId {
 }
 
 impl<'a> Path<'a> {
-    /// The same for every occurrence of the path. What comes before a path is the same, too: it
-    /// belongs to one place of the program.
+    /// The same for every occurrence of the path.
     #[inline]
     pub fn id(&self) -> PathId {
         self.id
+    }
+
+    /// The instruction that retired right before the path, which is always the same, and how it goes
+    /// on: to the start of the path.
+    #[inline]
+    pub fn entry(&self) -> (u64, Leaves) {
+        self.known.entry
     }
 
     /// Number of instructions.

@@ -6,7 +6,7 @@
 
 use crate::blocks::{BlockId, Blocks, Span};
 use crate::event::{Path, PathId};
-use crate::{Event, Run, Sink, StreamPos};
+use crate::{Event, Leaves, Run, Sink, StreamPos};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -63,6 +63,8 @@ pub(crate) struct Landing {
 /// A path that is remembered.
 #[derive(Clone, Debug)]
 pub(crate) struct Known {
+    /// The instruction retired before, and how it goes on.
+    pub(crate) entry: (u64, Leaves),
     spans: Range<u32>,
     /// Address of the first instruction.
     pub(crate) base: u64,
@@ -205,6 +207,7 @@ impl Memo {
     pub(crate) fn remember(
         &mut self,
         slot: Slot,
+        entry: (u64, Leaves),
         spans: &[Span],
         landing: Landing,
         blocks: &Blocks<'_>,
@@ -227,6 +230,7 @@ impl Memo {
             self.list(base, spans, blocks);
         }
         self.known.push(Known {
+            entry,
             spans: first..self.spans.len() as u32,
             base,
             offsets: offset..self.offsets.len() as u32,

@@ -33,7 +33,7 @@ enum First {
     Nothing,
     /// An instruction.
     Instruction(u64),
-    /// Something that no edge leads across.
+    /// Something that no edge leads across, or that has it counted already.
     Break,
 }
 
@@ -125,11 +125,16 @@ impl Edges {
             self.fold();
             self.epoch = id.epoch;
         }
+        // What came before may have been another sink's.
+        self.last = source(path.entry());
+        if matches!(self.first, First::Nothing) {
+            self.first = First::Break;
+        }
         let first = self.edges.len();
         for run in path.runs() {
             let edge = self.edge(run.start());
             self.edges.extend(edge);
-            self.last = source(&run);
+            self.last = source((run.last(), run.leaves()));
         }
         let index = id.index as usize;
         let len = self.gone.len().max(index.saturating_add(1));
@@ -142,15 +147,16 @@ impl Edges {
     }
 }
 
-fn source(run: &Run<'_>) -> Source {
-    (run.leaves() != Leaves::No).then(|| (run.last(), run.leaves()))
+/// An instruction, if it decides where to go on.
+fn source(last: (u64, Leaves)) -> Source {
+    (last.1 != Leaves::No).then_some(last)
 }
 
 impl Sink for Edges {
     fn run(&mut self, _: StreamPos, run: Run<'_>) {
         self.settle();
         self.arrive(run.start());
-        self.last = source(&run);
+        self.last = source((run.last(), run.leaves()));
     }
 
     #[inline]

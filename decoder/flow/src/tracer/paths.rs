@@ -2,7 +2,7 @@
 
 use super::{State, Tracer};
 use crate::memo::{Key, Landing, Recorder, Slot};
-use crate::{Compat, Sink, StreamPos};
+use crate::{Compat, Leaves, Sink, StreamPos};
 use hartrace_bits::BitReader;
 use hartrace_etrace::Payload;
 
@@ -72,13 +72,16 @@ impl Tracer<'_> {
         mut bits: BitReader<'_>,
         sink: &mut S,
     ) {
+        let blocks = &self.code.blocks;
+        let run = blocks.only(self.block, self.pc).and_then(|span| blocks.run(span));
+        let entry = (self.pc, run.map_or(Leaves::No, |run| run.leaves()));
         let mut recorder = Recorder { sink, spans: self.code.memo.scratch(), plain: true };
         self.parse(at, &mut bits, &mut recorder);
         let Recorder { spans, plain, .. } = recorder;
         if plain && self.steady {
             let Self { pc, block, address, .. } = *self;
             let landing = Landing { pc, address, block, pending: self.outcomes.peek() };
-            self.code.memo.remember(slot, &spans, landing, &self.code.blocks, S::ADDRESSES);
+            self.code.memo.remember(slot, entry, &spans, landing, &self.code.blocks, S::ADDRESSES);
         }
         self.code.memo.keep_scratch(spans);
     }
