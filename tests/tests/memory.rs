@@ -3,9 +3,9 @@
 //! Without the built-in harness, whose threads allocate when they like: the trials run one after the
 //! other on the main thread.
 
-use hartrace_bits::{BitReader, Tail};
+use hartrace_bits::{BitReader, Tail, mask};
 use hartrace_decoder::{Config, Count, Image, StreamPos, Tracer};
-use hartrace_etrace::{Layout, Params, Payload, Start};
+use hartrace_etrace::{AddressReport, Layout, Params, Payload, Start};
 use hartrace_isa::{Isa, Xlen};
 use hartrace_tests::case::{Case, Dice};
 use hartrace_tests::production::{config, feed, image};
@@ -37,8 +37,20 @@ fn main() -> ExitCode {
             known_code_allocates_nothing();
             Ok(())
         }),
-        Trial::test("block_cap_bounds_memory", || {
-            block_cap_bounds_memory();
+        Trial::test("caps_bound_memory", || {
+            caps_bound_memory();
+            Ok(())
+        }),
+        Trial::test("caps_bound_memory_without_synchronisations", || {
+            caps_bound_memory_without_synchronisations();
+            Ok(())
+        }),
+        Trial::test("odd_code_is_bounded", || {
+            odd_code_is_bounded();
+            Ok(())
+        }),
+        Trial::test("long_jumps_allocate_nothing", || {
+            long_jumps_allocate_nothing();
             Ok(())
         }),
     ];
@@ -70,6 +82,7 @@ fn known_code_allocates_nothing() {
 const BASE: u64 = 0x8000_0000;
 const CODE: usize = 16 << 20;
 const CAP: usize = 1 << 10;
+const PATHS: usize = 1 << 6;
 const MAX_BLOCKS: u64 = 64;
 /// Payloads from one synchronisation to the next.
 const SYNC_EVERY: u64 = 4;
@@ -92,7 +105,8 @@ fn hostile_payload(layout: &Layout, tracer: &Tracer<'_>, dice: &mut Dice) -> Opt
 /// The most memory that a decoder with this cap ever has, without what its image takes.
 fn peak(image: &Image, block_cap: usize) -> usize {
     let params = Params { iaddress_width_p: 64, ..Params::default() };
-    let config = Config { params, block_cap, max_blocks: MAX_BLOCKS, ..Config::default() };
+    let config =
+        Config { params, block_cap, path_cap: PATHS, max_blocks: MAX_BLOCKS, ..Config::default() };
     let layout = params.layout(config.unit).expect("legal");
     let mut dice = Dice::new(2);
     let before = live();
@@ -102,9 +116,7 @@ fn peak(image: &Image, block_cap: usize) -> usize {
     for packet in 0..40_000 {
         let payload = if packet % SYNC_EVERY == 0 {
             let address = BASE + dice.range(0, CODE as u64 - 1);
-            let start =
-                Start { branch: true, privilege: 3, address: address >> 1, ..Start::default() };
-            Some(Payload::Start(start))
+            Some(start(address))
         } else {
             hostile_payload(&layout, &tracer, &mut dice)
         };
@@ -116,14 +128,96 @@ fn peak(image: &Image, block_cap: usize) -> usize {
     peak
 }
 
-/// The bound of docs/design/decoder.md, on hostile code and payloads.
-fn block_cap_bounds_memory() {
+/// The bound of docs/design/decoder.md.
+fn bound(code: usize, block_cap: usize, path_cap: usize) -> usize {
+    2 * code + 1200 * (block_cap + 4) + 3072 * path_cap.max(1024)
+}
+
+fn caps_bound_memory() {
     let mut image = Image::new(Isa::new(Xlen::Rv64));
     image.add(BASE, &hostile_code(&mut Dice::new(1)));
-    let new = SYNC_EVERY as usize * 2 * (MAX_BLOCKS as usize + 2);
-    let bound = 2 * CODE + 2 * 640 * (CAP + new);
+    let bound = bound(CODE, CAP, PATHS);
     let capped = peak(&image, CAP);
     let free = peak(&image, usize::MAX);
     assert!(capped <= bound, "{capped} bytes are more than {bound}");
     assert!(free > bound, "{free} bytes without a cap: the test has lost its teeth");
+}
+
+fn start(address: u64) -> Payload {
+    Payload::Start(Start { branch: true, privilege: 3, address: address >> 1, ..Start::default() })
+}
+
+/// Every payload jumps to another place of a long straight line.
+fn caps_bound_memory_without_synchronisations() {
+    let len = 1 << 20;
+    let mut code: Vec<u8> = [0x01, 0x00].repeat(len / 2); // c.nop
+    code.extend([0x82, 0x80]); // ret
+    let mut image = Image::new(Isa::new(Xlen::Rv64));
+    image.add(BASE, &code);
+    let peak = |block_cap| {
+        let before = live();
+        let config = Config { block_cap, path_cap: PATHS, ..Config::default() };
+        let mut tracer = Tracer::new(config, &image).expect("legal");
+        let mut count = Count::default();
+        tracer.feed(StreamPos::default(), &start(BASE), &mut count);
+        let (mut peak, mut last) = (0, BASE);
+        for packet in 1..5000 {
+            let at = BASE + len as u64 - 2 * packet;
+            let report = AddressReport::new(at.wrapping_sub(last) >> 1 & mask(63));
+            tracer.feed(StreamPos { packet, byte: 0 }, &Payload::Address(report), &mut count);
+            (last, peak) = (at, peak.max(live() - before));
+        }
+        assert_eq!(count.gaps, 0);
+        peak
+    };
+    let (capped, free, bound) = (peak(64), peak(usize::MAX), bound(len, 64, PATHS));
+    assert!(capped <= bound, "{capped} bytes are more than {bound}");
+    assert!(free > capped, "{free} and {capped} bytes: the test has lost its teeth");
+}
+
+/// Code at odd addresses is not remembered: a loop of it is a gap all the same, and takes no memory.
+/// Code at even addresses is, wherever its segment starts.
+fn odd_code_is_bounded() {
+    let circle = [0x13, 0, 0, 0, 0x13, 0, 0, 0, 0x6f, 0xf0, 0xdf, 0xff, 0x13, 0, 0, 0];
+    for (code, before) in [(BASE + 1, None), (BASE, Some(BASE - 16))] {
+        let mut image = Image::new(Isa::new(Xlen::Rv64));
+        image.add(code, &circle);
+        if let Some(before) = before {
+            // The segment behind starts with its second byte now.
+            image.add(before, &[0; 17]);
+        }
+        let params = Params { iaddress_lsb_p: 0, iaddress_width_p: 64, ..Params::default() };
+        let config = Config { params, block_cap: 16, path_cap: PATHS, ..Config::default() };
+        let mut tracer = Tracer::new(config, &image).expect("legal");
+        let (before, mut count) = (live(), Count::default());
+        let Payload::Start(mut sync) = start(0) else { unreachable!() };
+        sync.address = code + 4;
+        tracer.feed(StreamPos::default(), &Payload::Start(sync), &mut count);
+        let report = AddressReport { notify: true, ..AddressReport::new(8) };
+        tracer.feed(StreamPos { packet: 1, byte: 0 }, &Payload::Address(report), &mut count);
+        assert_eq!(count.gaps, 1);
+        assert!(count.instructions < 10_000, "{count:?}");
+        assert!(live() - before < 1 << 16, "{} bytes", live() - before);
+    }
+}
+
+/// Many jumps without a branch: looking for a repetition takes no memory either.
+fn long_jumps_allocate_nothing() {
+    let mut code: Vec<u8> = [0x09, 0xa0].repeat(400); // c.j .+2
+    code.extend([0x82, 0x80]); // ret
+    let mut image = Image::new(Isa::new(Xlen::Rv64));
+    image.add(BASE, &code);
+    let params = Params { iaddress_width_p: 64, return_stack_size_p: 4, ..Params::default() };
+    let mut tracer = Tracer::new(Config { params, ..Config::default() }, &image).expect("legal");
+    let mut count = Count::default();
+    let mut pass = || {
+        let before = requests();
+        tracer.feed(StreamPos::default(), &start(BASE), &mut count);
+        tracer.feed(StreamPos::default(), &Payload::Address(AddressReport::new(0)), &mut count);
+        requests() - before
+    };
+    assert!(pass() > 0, "requests are not counted");
+    assert_eq!(pass(), 0, "memory asked for in the second pass");
+    // Three times through all of it: the second synchronisation is reached by walking, too.
+    assert_eq!((count.gaps, count.instructions), (0, 3 * 401 + 1));
 }
