@@ -118,11 +118,19 @@ pub(crate) struct Repeat<'a> {
 
 impl Read for Repeat<'_> {
     fn read(&mut self, room: &mut [u8]) -> std::io::Result<usize> {
-        if self.rest.is_empty() && self.times > 0 {
-            self.rest = self.stream;
-            self.times -= 1;
+        // As much as there is room for, as from a file.
+        let mut done = 0;
+        while done < room.len() {
+            if self.rest.is_empty() && self.times > 0 {
+                self.rest = self.stream;
+                self.times -= 1;
+            }
+            match self.rest.read(&mut room[done..])? {
+                0 => break,
+                read => done += read,
+            }
         }
-        self.rest.read(room)
+        Ok(done)
     }
 }
 
@@ -136,6 +144,8 @@ pub(crate) fn decode<S: Sink + Default + Send>(
 ) -> S {
     let mut decode = Decode::new(input.config(), image, Transport::new(Framing::Reference));
     decode.threads = NonZeroUsize::new(threads).expect("at least one");
+    // Every part learns its paths anew: large ones for one thread, several for each of more.
+    decode.part = if threads > 1 { 1 << 17 } else { 1 << 22 };
     let mut all = S::default();
     let result = decode.run(
         input.reader(times),

@@ -17,7 +17,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 /// A long trace is this many of a short one.
-const LONG: usize = 16;
+const LONG: usize = 64;
 
 fn main() {
     let inputs = inputs();
@@ -27,8 +27,8 @@ fn main() {
     let mut ratios = Vec::new();
     for input in &inputs {
         steps::measure(input);
-        measure(input, 1, 9, &mut ratios);
-        measure(input, LONG, 3, &mut ratios);
+        measure(input, 1, 15, &mut ratios);
+        measure(input, LONG, 5, &mut ratios);
         packets(input, &mut ratios);
     }
     for (name, value) in ratios {
@@ -71,12 +71,13 @@ fn measure(input: &Input, times: usize, passes: usize, ratios: &mut Vec<(String,
     assert_eq!((count.instructions, count.gaps), (visit.instructions, 0));
 
     let elf_time = input.elf.as_ref().map(|elf| {
-        let (time, theirs) = best(passes.min(3), || theirs::with_elf(input, times, elf));
+        let (time, theirs) = best(passes.div_ceil(5), || theirs::with_elf(input, times, elf));
         assert_eq!((theirs.instructions, theirs.sum), (visit.instructions, visit.sum));
         time
     });
     let table = theirs::table(input);
-    let (table_time, theirs) = best(passes.min(3), || theirs::with_table(input, times, &table));
+    let (table_time, theirs) =
+        best(passes.div_ceil(5), || theirs::with_table(input, times, &table));
     assert_eq!((theirs.instructions, theirs.sum), (visit.instructions, visit.sum));
 
     let name = if times > 1 { format!("{}_x{times}", input.name) } else { input.name.into() };

@@ -1,11 +1,15 @@
 use super::lane::{Lane, Place};
 use super::{Decode, Transport};
 use crate::{Compat, Images, StreamPos};
-use hartrace_encap::{Deframer, FrameError, Item, Kind};
+use hartrace_bits::BitReader;
+use hartrace_encap::{Deframer, FrameError, FrameHeader, Framing, Item, Kind};
 use hartrace_etrace::{Layout, ParamsError, Payload, Start};
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Read};
 use std::sync::mpsc::{Receiver, Sender, channel};
+
+/// Bytes that are read at once.
+const CHUNK: usize = 1 << 16;
 
 /// How much longer than wanted a part may get in the hope for a synchronisation.
 const PATIENCE: usize = 16;
@@ -47,6 +51,10 @@ pub(super) struct Parts<'a, R> {
     number: u64,
     /// Where the next part gets its lane from.
     from: Option<Receiver<Lane<'a>>>,
+    /// Where bytes are read to.
+    chunk: Vec<u8>,
+    /// Less came than would have fitted: who sends them may not send more for a while.
+    pause: bool,
     /// All has been read.
     ended: bool,
     /// The last part has been given out.
@@ -67,6 +75,8 @@ impl<'a, R: Read> Parts<'a, R> {
             start,
             number: 0,
             from: None,
+            chunk: vec![0; CHUNK],
+            pause: false,
             ended: false,
             done: false,
         })
@@ -90,8 +100,8 @@ impl<'a, R: Read> Parts<'a, R> {
                 return Ok(Some(self.part(bytes, None, None)));
             }
             let (wait, len) = match &self.scan {
-                // What arrives is decoded at once.
-                None => (1, self.buffer.len()),
+                None if self.pause => (1, self.buffer.len()),
+                None => (self.size, self.buffer.len()),
                 // A frame of which only the start has come may be the one to cut at.
                 Some(scan) => {
                     let whole = scan.deframer.offset().saturating_sub(self.start.byte);
@@ -129,19 +139,17 @@ impl<'a, R: Read> Parts<'a, R> {
     }
 
     fn read(&mut self) -> io::Result<()> {
-        let old = self.buffer.len();
-        self.buffer.resize(old.saturating_add(self.size), 0);
-        let room = self.buffer.get_mut(old..).unwrap_or_default();
         let got = loop {
-            match self.input.read(room) {
+            match self.input.read(&mut self.chunk) {
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                got => break got,
+                got => break got?,
             }
         };
-        self.buffer.truncate(old.saturating_add(*got.as_ref().unwrap_or(&0)));
-        self.ended = got? == 0;
+        (self.pause, self.ended) = (got < self.chunk.len(), got == 0);
+        let new = self.chunk.get(..got).unwrap_or_default();
+        self.buffer.extend_from_slice(new);
         if let Some(scan) = &mut self.scan {
-            scan.feed(self.buffer.get(old..).unwrap_or_default(), self.size);
+            scan.feed(new, self.size);
         }
         Ok(())
     }
@@ -190,22 +198,35 @@ impl<'a> Scan<'a> {
         self.deframer = deframer;
     }
 
-    #[inline]
+    // All threads wait for this: it looks no closer than it must.
+    #[inline(always)]
     fn take(&mut self, byte: u64, item: Result<Item<'_>, FrameError>, size: usize) {
         let Ok(Item::Frame(frame)) = item else { return };
-        let (source, wanted) = (frame.header().source, self.decode.transport.source);
+        // Formats 0, 1 and 2 are of no interest, and most.
+        let first = frame.payload_bytes().and_then(<[u8]>::first);
+        let boring = first.is_some_and(|byte| byte & 3 != 3);
+        // Frames without a header need not be asked for it.
+        if boring && self.decode.transport == Transport::new(Framing::Reference) {
+            self.place.packet = self.place.packet.wrapping_add(1);
+            return;
+        }
+        let FrameHeader { source, kind, .. } = frame.header();
+        let wanted = self.decode.transport.source;
         if wanted.is_some() && source != wanted {
             return;
         }
         self.several |= *self.source.get_or_insert(source) != source;
         let packet = self.place.packet;
         self.place.packet = packet.wrapping_add(1);
-        let mut bits = frame.payload();
-        // Formats 0, 1 and 2 are of no interest, and most.
-        if self.several || frame.header().kind != Kind::Instruction || bits.clone().read(2) != Ok(3)
-        {
-            return;
+        if !boring && !self.several && kind == Kind::Instruction {
+            self.look(StreamPos { packet, byte }, source, frame.payload(), size);
         }
+    }
+
+    /// Looks whether a payload is a place to cut at.
+    #[cold]
+    fn look(&mut self, at: StreamPos, source: Option<u16>, mut bits: BitReader<'_>, size: usize) {
+        let StreamPos { packet, byte } = at;
         match Payload::parse(&self.layout, self.place.options, &mut bits) {
             Ok(Payload::Support(support)) => self.place.options = support.ioptions,
             // A synchronisation where there is no code is a fault, and those depend on the past.
@@ -215,8 +236,7 @@ impl<'a> Scan<'a> {
             {
                 self.cut = byte;
                 let place = Place { byte, packet, continued: true, ..self.place };
-                let until = Until { at: StreamPos { packet, byte }, source, start };
-                self.cuts.push_back((place, until));
+                self.cuts.push_back((place, Until { at, source, start }));
             }
             _ => {}
         }
