@@ -6,6 +6,7 @@
 
 use crate::blocks::{BlockId, Blocks, Span};
 use crate::event::{Path, PathId};
+use crate::tables::StackUse;
 use crate::{Event, Leaves, Run, Sink, StreamPos};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -35,6 +36,9 @@ pub(crate) struct Key {
     pub(crate) len: u8,
     /// The outcome of that instruction: 0 = no branch, 1 = not taken, 2 = taken.
     pub(crate) pending: u8,
+    /// Some bits of the return address on top, where returns are implicit: a hint where one path
+    /// depends on who called. What it needs is checked.
+    pub(crate) caller: u16,
 }
 
 impl Key {
@@ -60,6 +64,16 @@ pub(crate) struct Landing {
     pub(crate) pending: Option<bool>,
 }
 
+/// A path that was gone.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Trail<'a> {
+    /// The instruction retired before, and how it goes on.
+    pub(crate) entry: (u64, Leaves),
+    pub(crate) spans: &'a [Span],
+    pub(crate) landing: Landing,
+    pub(crate) stack: &'a StackUse,
+}
+
 /// A path that is remembered.
 #[derive(Clone, Debug)]
 pub(crate) struct Known {
@@ -72,6 +86,8 @@ pub(crate) struct Known {
     offsets: Range<u32>,
     pub(crate) insns: u64,
     landing: Landing,
+    /// What it does with the return stack, if anything.
+    stack: Option<u32>,
 }
 
 /// What is known about a key.
@@ -118,6 +134,7 @@ pub(crate) struct Memo {
     spans: Vec<Span>,
     /// Where instructions are, for sinks that visit them all.
     offsets: Vec<i32>,
+    stacks: Vec<StackUse>,
     /// So that recording does not allocate.
     scratch: Vec<Span>,
     cap: usize,
@@ -203,16 +220,22 @@ impl Memo {
         self.offsets.get(start as usize..end as usize).unwrap_or_default()
     }
 
+    /// What a path does with the return stack, if anything.
+    #[inline]
+    pub(crate) fn stack(&self, index: u32) -> Option<&StackUse> {
+        let stack = self.known.get(index as usize)?.stack?;
+        self.stacks.get(stack as usize)
+    }
+
     /// Remembers the path of a key, with its `addresses` if they will be asked for.
     pub(crate) fn remember(
         &mut self,
         slot: Slot,
-        entry: (u64, Leaves),
-        spans: &[Span],
-        landing: Landing,
+        trail: Trail<'_>,
         blocks: &Blocks<'_>,
         addresses: bool,
     ) {
+        let Trail { entry, spans, landing, stack: used } = trail;
         let room = self.cap.saturating_mul(SPANS_PER_PATH);
         if self.known.len() >= self.cap || self.spans.len().max(self.offsets.len() >> 3) > room {
             self.forget();
@@ -229,7 +252,13 @@ impl Memo {
         if addresses {
             self.list(base, spans, blocks);
         }
+        let uses = used.emptied || used.most > 0 || !used.popped.is_empty();
+        let stack = uses.then_some(self.stacks.len() as u32);
+        if uses {
+            self.stacks.push(used.clone());
+        }
         self.known.push(Known {
+            stack,
             entry,
             spans: first..self.spans.len() as u32,
             base,
@@ -292,6 +321,7 @@ impl Memo {
         self.known.clear();
         self.spans.clear();
         self.offsets.clear();
+        self.stacks.clear();
         self.epoch = next_epoch();
     }
 }

@@ -85,17 +85,44 @@ impl TargetCache {
     }
 }
 
+/// What a path does with the return stack it finds.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct StackUse {
+    /// Entries it takes that were there before, the top one first.
+    pub(crate) popped: Vec<u64>,
+    /// It takes one from the empty stack.
+    pub(crate) emptied: bool,
+    /// Entries that it leaves, the top one last.
+    pub(crate) pushed: Vec<u64>,
+    /// The most entries of its own that it has at a time.
+    pub(crate) most: usize,
+    /// It depends on how many entries there are.
+    depth: bool,
+}
+
+impl StackUse {
+    fn clear(&mut self) {
+        self.popped.clear();
+        self.pushed.clear();
+        (self.emptied, self.most, self.depth) = (false, 0, false);
+    }
+}
+
 /// Return addresses (Spec: E-Trace 2.0, 3.2.5), a ring: a full stack drops its oldest entry.
 #[derive(Debug)]
 pub(crate) struct Returns {
     ring: Vec<u64>,
     top: usize,
     depth: usize,
+    /// Written down while `watched`.
+    used: StackUse,
+    watched: bool,
 }
 
 impl Clone for Returns {
     fn clone(&self) -> Self {
-        Self { ring: self.ring.clone(), ..*self }
+        let (ring, used) = (self.ring.clone(), self.used.clone());
+        Self { ring, used, ..*self }
     }
 
     /// Allocates nothing: all stacks of a hart have the same size.
@@ -114,7 +141,13 @@ impl Returns {
             let counter = entries(params.call_counter_size_p);
             counter.saturating_sub(usize::from(!wide_counter))
         };
-        Self { ring: vec![0; capacity], top: 0, depth: 0 }
+        Self {
+            ring: vec![0; capacity],
+            top: 0,
+            depth: 0,
+            used: StackUse::default(),
+            watched: false,
+        }
     }
 
     #[inline]
@@ -129,6 +162,10 @@ impl Returns {
 
     #[inline]
     pub(crate) fn push(&mut self, address: u64) {
+        if self.watched {
+            self.used.pushed.push(address);
+            self.used.most = self.used.most.max(self.used.pushed.len());
+        }
         let capacity = self.ring.len();
         self.top = self.top.wrapping_add(1);
         if self.top >= capacity {
@@ -150,10 +187,62 @@ impl Returns {
 
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<u64> {
-        let address = self.top()?;
+        let top = self.top();
+        if self.watched && self.used.pushed.pop().is_none() {
+            self.used.emptied |= top.is_none();
+            self.used.popped.extend(top);
+        }
+        let address = top?;
         self.depth = self.depth.saturating_sub(1);
         self.top = self.top.checked_sub(1).unwrap_or(self.ring.len().saturating_sub(1));
         Some(address)
+    }
+
+    /// Writes down what happens from here on, if the stack can hold anything.
+    pub(crate) fn watch(&mut self) {
+        self.used.clear();
+        self.watched = !self.ring.is_empty();
+    }
+
+    /// Ends [`Returns::watch`].
+    pub(crate) fn unwatch(&mut self) {
+        self.watched = false;
+    }
+
+    /// What happened since [`Returns::watch`].
+    pub(crate) fn used(&self) -> &StackUse {
+        &self.used
+    }
+
+    /// How many entries there are matters.
+    pub(crate) fn note_depth(&mut self) {
+        self.used.depth = true;
+    }
+
+    /// Whether what was written down is all that matters, `depth` being what it was before: not if
+    /// entries were dropped.
+    pub(crate) fn is_repeatable(&self, depth: u32) -> bool {
+        let most = (depth as usize).saturating_add(self.used.most);
+        !self.used.depth && most <= self.ring.len().max(depth as usize)
+    }
+
+    /// Does what was written down, if the stack is as it was then in all that matters. Returns
+    /// whether it is.
+    pub(crate) fn repeat(&mut self, used: &StackUse) -> bool {
+        let popped = used.popped.len();
+        let same = popped <= self.depth
+            && (!used.emptied || popped == self.depth)
+            && self.depth.saturating_add(used.most) <= self.ring.len()
+            && used.popped.iter().enumerate().all(|(below, a)| self.entry(below) == Some(*a));
+        if same {
+            for _ in 0..popped {
+                self.pop();
+            }
+            for address in &used.pushed {
+                self.push(*address);
+            }
+        }
+        same
     }
 
     /// Entry `below` the top.

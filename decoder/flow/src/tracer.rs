@@ -353,10 +353,4 @@ impl<'a> Tracer<'a> {
             self.resync_fast(at, payload, sink);
         }
     }
-
-    /// Whether branches and jumps leave no trace but in where the hart is.
-    #[inline]
-    pub(crate) fn independent(&self) -> bool {
-        !self.options.implicit_return && !self.options.branch_prediction
-    }
 }

@@ -56,6 +56,9 @@ impl Tracer<'_> {
             Some(address) => u64::from(self.code.blocks.is_branch(address)?),
             None => 1,
         };
+        if irdepth.is_some() {
+            self.returns.note_depth();
+        }
         if self.code.blocks.is_full() {
             self.block = self.renew(self.block)?;
         }
@@ -133,7 +136,7 @@ impl Tracer<'_> {
             if self.code.blocks.is_full() {
                 id = self.renew(id)?;
             }
-            if self.independent() {
+            if !self.options.branch_prediction {
                 let count = self.outcomes.count();
                 id = self.stride(at, id, limit, sink);
                 if self.outcomes.count() != count {
@@ -181,6 +184,12 @@ impl Tracer<'_> {
             self.pc = block.last;
             self.block = id;
             id = next;
+            if let Exit::Jump { call: true, .. } = block.exit
+                && self.options.implicit_return
+            {
+                let end = block.end;
+                self.returns.push(end);
+            }
         }
         self.budget = self.budget.wrapping_add(steps);
         self.outcomes.skip_known(used);

@@ -1,7 +1,7 @@
 //! Paths that were gone before: how they are found and kept; see [`crate::memo`].
 
 use super::{State, Tracer};
-use crate::memo::{Key, Landing, Recorder, Slot};
+use crate::memo::{Key, Landing, Recorder, Slot, Trail};
 use crate::{Compat, Leaves, Sink, StreamPos};
 use hartrace_bits::BitReader;
 use hartrace_etrace::Payload;
@@ -23,14 +23,19 @@ impl Tracer<'_> {
             None => 0,
             Some(taken) => 1u8.wrapping_add(taken.into()),
         };
-        Some(Key { bits, len, address: self.address, block: self.block, pending })
+        let caller = if self.options.implicit_return {
+            self.returns.top().map_or(0, |address| (address >> 1) as u16)
+        } else {
+            0
+        };
+        Some(Key { bits, len, address: self.address, block: self.block, pending, caller })
     }
 
     /// Whether [`Key`] holds all that a payload of format 1 or 2 depends on.
     pub(super) fn is_steady(&self) -> bool {
         let options = &self.options;
         self.state == State::On
-            && !(options.implicit_return || options.branch_prediction || options.jump_target_cache)
+            && !(options.branch_prediction || options.jump_target_cache)
             && self.config.compat == Compat::None
             && self.held.is_none()
             && self.undecided.is_none()
@@ -49,6 +54,11 @@ impl Tracer<'_> {
     /// Goes a path that was gone before, if it is still known.
     #[inline(always)]
     pub(super) fn replay<S: Sink>(&mut self, at: StreamPos, path: u32, sink: &mut S) -> bool {
+        if let Some(used) = self.code.memo.stack(path)
+            && !self.returns.repeat(used)
+        {
+            return false;
+        }
         let Some((path, landing)) = self.code.memo.path(path, &self.code.blocks) else {
             return false;
         };
@@ -76,12 +86,17 @@ impl Tracer<'_> {
         let run = blocks.only(self.block, self.pc).and_then(|span| blocks.run(span));
         let entry = (self.pc, run.map_or(Leaves::No, |run| run.leaves()));
         let mut recorder = Recorder { sink, spans: self.code.memo.scratch(), plain: true };
+        let before = self.returns.depth();
+        self.returns.watch();
         self.parse(at, &mut bits, &mut recorder);
+        self.returns.unwatch();
         let Recorder { spans, plain, .. } = recorder;
-        if plain && self.steady {
+        if plain && self.steady && self.returns.is_repeatable(before) {
             let Self { pc, block, address, .. } = *self;
             let landing = Landing { pc, address, block, pending: self.outcomes.peek() };
-            self.code.memo.remember(slot, entry, &spans, landing, &self.code.blocks, S::ADDRESSES);
+            let Self { code, returns, .. } = self;
+            let trail = Trail { entry, spans: &spans, landing, stack: returns.used() };
+            code.memo.remember(slot, trail, &code.blocks, S::ADDRESSES);
         }
         self.code.memo.keep_scratch(spans);
     }
