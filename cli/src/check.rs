@@ -34,8 +34,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Status, Failure> {
     // One bar is enough.
     let capture = Capture { bar: ProgressBar::hidden(), ..capture };
     let mut source = OneSource::default();
-    let make = || Part::new(follow.room());
-    let flow = follow.run(capture, SMALL, make, |decoded| {
+    let flow = follow.run(capture, SMALL, Part::default, |decoded| {
         for (id, part) in &decoded.sinks {
             comparison.join(*id, part, &mut source)?;
         }

@@ -106,8 +106,7 @@ impl<'a> Job<'a> {
         let mut out = files::stdout();
         let mut source = OneSource::default();
         let strict = self.args.follow.strict;
-        let room = self.follow.room();
-        let make = || Noted::new(Pcs::new(room), strict);
+        let make = || Noted::new(Pcs::default(), strict);
         let outcome = self.run(capture, SMALL, make, |decoded| {
             for (id, noted) in &decoded.sinks {
                 if !noted.sink.text.is_empty() || !noted.is_quiet() {
@@ -131,18 +130,12 @@ impl<'a> Job<'a> {
         let one = self.follow.setup.transport.source.is_some();
         let headings = !one && !self.args.json && self.args.emit != Emit::Json;
         let mut printer = Printer::new(files::stdout(), form, gaps, headings);
-        let room = self.follow.room();
-        let outcome = self.run(
-            capture,
-            SMALL,
-            || Part::new(room),
-            |decoded| {
-                for (source, part) in &decoded.sinks {
-                    printer.join(*source, part)?;
-                }
-                Ok(ControlFlow::Continue(()))
-            },
-        );
+        let outcome = self.run(capture, SMALL, Part::default, |decoded| {
+            for (source, part) in &decoded.sinks {
+                printer.join(*source, part)?;
+            }
+            Ok(ControlFlow::Continue(()))
+        });
         let printed = printer.end();
         finish(outcome, printed, &mut printer.gaps)
     }

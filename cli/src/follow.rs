@@ -21,14 +21,9 @@ pub(crate) const SMALL: usize = 1 << 16;
 /// The same, where there is one result at the end: what is known of a part is not known of the next.
 pub(crate) const LARGE: usize = 1 << 22;
 
-/// Bytes for what was decoded and waits to be printed, about.
-const KEEP: usize = 1 << 27;
-
-/// Parts for every thread among which they are shared: the one it decodes, and two that wait.
-const KEPT: usize = 3;
-
-/// Less is not worth passing on.
-const SMALLEST: usize = 1 << 20;
+/// Bytes that what was decoded of a part may take up before it is passed on. Little, so that it stays
+/// in the caches: a few bytes of trace may stand for megabytes of addresses.
+pub(crate) const ROOM: usize = 1 << 20;
 
 /// Everything read that decoding needs, but the capture.
 pub(crate) struct Follow {
@@ -75,17 +70,6 @@ impl Follow {
         let threads = args.threads.unwrap_or_else(cores);
         let name = files::name(&args.capture);
         Ok((Self { setup, programs, threads, name, config }, capture))
-    }
-
-    /// Bytes that what was decoded of a part may take up.
-    ///
-    /// One thread needs little. Of several, all but one wait for their turn when they have no room
-    /// left, and a few bytes of trace may stand for megabytes of addresses.
-    pub(crate) fn room(&self) -> usize {
-        match self.threads.get() {
-            1 => SMALLEST,
-            threads => (KEEP / (KEPT * threads)).max(SMALLEST),
-        }
     }
 
     /// Decodes a capture, in parts of about `size` bytes: into what `sink` makes, and from

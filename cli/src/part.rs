@@ -1,12 +1,11 @@
 //! What was decoded from a part of a capture.
 
+use crate::follow::ROOM;
 use hartrace_decoder::{Event, Leaves, Run, Sink, StreamPos};
 
 /// Everything that was decoded, in order, without the decoder.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Part {
-    /// Bytes to keep.
-    room: usize,
     /// Of all instructions of all runs.
     addresses: Vec<u64>,
     records: Vec<(StreamPos, Record)>,
@@ -38,11 +37,6 @@ pub(crate) enum Item<'a> {
 }
 
 impl Part {
-    /// Full when it takes up `room` bytes.
-    pub(crate) fn new(room: usize) -> Self {
-        Self { room, addresses: Vec::new(), records: Vec::new() }
-    }
-
     /// Everything in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (StreamPos, Item<'_>)> {
         let mut rest = &self.addresses[..];
@@ -80,7 +74,7 @@ impl Sink for Part {
 
     #[inline]
     fn is_full(&self) -> bool {
-        size_of_val(&self.addresses[..]) + size_of_val(&self.records[..]) >= self.room
+        size_of_val(&self.addresses[..]) + size_of_val(&self.records[..]) >= ROOM
     }
 }
 

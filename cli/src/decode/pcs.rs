@@ -1,5 +1,6 @@
 //! One address per line: made by the thread that decodes.
 
+use crate::follow::ROOM;
 use hartrace_decoder::{Path, Run, Sink, StreamPos};
 
 /// Digits of an address, and a line feed.
@@ -21,18 +22,18 @@ const HEX: [[u8; 2]; 256] = {
 #[derive(Debug)]
 pub(crate) struct Pcs {
     pub(crate) text: Vec<u8>,
-    /// Bytes of text to keep.
-    room: usize,
     /// The last address and its line: most differ from the one before in the last digits only.
     pc: u64,
     line: [u8; LINE],
 }
 
-impl Pcs {
-    pub(crate) fn new(room: usize) -> Self {
-        Self { text: Vec::new(), room, pc: 0, line: *b"0000000000000000\n" }
+impl Default for Pcs {
+    fn default() -> Self {
+        Self { text: Vec::new(), pc: 0, line: *b"0000000000000000\n" }
     }
+}
 
+impl Pcs {
     #[inline]
     fn push(&mut self, pc: u64) {
         let [a, b, c, d, e, f, g, h] = pc.to_be_bytes().map(|byte| HEX[usize::from(byte)]);
@@ -60,6 +61,6 @@ impl Sink for Pcs {
 
     #[inline]
     fn is_full(&self) -> bool {
-        self.text.len() >= self.room
+        self.text.len() >= ROOM
     }
 }
