@@ -1,15 +1,16 @@
 //! The command line.
 
+mod follow;
 mod values;
 
+pub(crate) use follow::FollowArgs;
 pub(crate) use values::Placed;
 
 use crate::limits::Position;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use hartrace_golden::Compat;
-use hartrace_ingress::{Flavour, Privilege};
+use hartrace_ingress::Flavour;
 use std::path::PathBuf;
-use values::{parse_context_elf, parse_elf, parse_image, parse_tvec};
 
 /// RISC-V E-Trace: encode, look into, compare and decode instruction traces.
 #[derive(Debug, Parser)]
@@ -97,12 +98,12 @@ pub(crate) struct DecodeArgs {
     /// What to print
     #[arg(long, value_enum, default_value_t = Emit::Pcs)]
     pub(crate) emit: Emit,
-    /// One JSON object per line, for blocks and edges too
+    /// One JSON object per line, for blocks, edges and coverage too
     #[arg(long)]
     pub(crate) json: bool,
     /// Print from here on: N or insn:N (instruction), packet:N or byte:N, all from 0
     ///
-    /// The capture is decoded from its start all the same.
+    /// The capture is decoded from its start all the same, on one thread.
     #[arg(long, value_name = "POS")]
     pub(crate) from: Option<Position>,
     /// Print up to here, and stop; what POS names is not printed
@@ -132,38 +133,6 @@ pub(crate) struct StatsArgs {
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) follow: FollowArgs,
-}
-
-/// A capture, and the program to follow it through.
-#[derive(Debug, Args)]
-pub(crate) struct FollowArgs {
-    /// The capture
-    pub(crate) capture: PathBuf,
-    /// Program; BIAS (0x...) is added to its addresses. May be given more than once
-    #[arg(long, value_name = "PROG[@BIAS]", allow_hyphen_values = true, value_parser = parse_elf)]
-    pub(crate) elf: Vec<Placed>,
-    /// Bare code at ADDR (0x...). May be given more than once
-    #[arg(long, value_name = "FILE@ADDR", allow_hyphen_values = true, value_parser = parse_image)]
-    pub(crate) image: Vec<Placed>,
-    /// Program of context ID only, besides all common code. May be given more than once
-    #[arg(
-        long,
-        value_name = "ID=PROG[@BIAS]",
-        allow_hyphen_values = true,
-        value_parser = parse_context_elf
-    )]
-    pub(crate) context_elf: Vec<(u64, Placed)>,
-    /// Contents of xtvec, for implicit exceptions: PRIV is m, s, vs, u or a number
-    #[arg(long, value_name = "PRIV=ADDR", value_parser = parse_tvec)]
-    pub(crate) tvec: Vec<(Privilege, u64)>,
-    /// Expect the listed quirks of a reference model
-    #[arg(long, value_enum)]
-    pub(crate) compat: Option<CompatArg>,
-    /// End with an error, and status 1, at the first gap
-    #[arg(long)]
-    pub(crate) strict: bool,
-    #[command(flatten)]
-    pub(crate) stream: StreamArgs,
 }
 
 #[derive(Debug, Args)]
@@ -304,6 +273,8 @@ pub(crate) enum Emit {
     Blocks,
     /// At the end, a table of branches and jumps that were taken or not, with counts
     Edges,
+    /// At the end, the ranges of code that were executed, and how much of each function
+    Coverage,
     /// Every instruction and event, one JSON object per line
     #[value(alias = "events")]
     Json,

@@ -1,9 +1,7 @@
 //! The packets of a capture, each with its place.
 
-use crate::failure::Failure;
 use crate::framing::Transport;
 use hartrace_bits::{BitPos, Tail};
-use hartrace_decoder::StreamPos;
 use hartrace_encap::{Frame, FrameError, FrameHeader, Frames, Framing, Item, Kind};
 use hartrace_etrace::{Ioptions, Layout, ParseError, Payload};
 use std::collections::{BTreeSet, HashMap};
@@ -24,11 +22,6 @@ pub(crate) struct Packet<'a> {
 }
 
 impl Packet<'_> {
-    /// Its place as the decoder reports it.
-    pub(crate) fn pos(&self) -> StreamPos {
-        StreamPos { packet: self.number, byte: self.frame }
-    }
-
     /// What the frame says, if there is one.
     pub(crate) fn header(&self) -> FrameHeader {
         self.body.map_or_else(|_| FrameHeader::default(), |frame| frame.header())
@@ -111,17 +104,6 @@ pub(crate) fn sources(bytes: &[u8], transport: Transport) -> BTreeSet<u16> {
     Packets::new(bytes, transport).filter_map(|packet| packet.header().source).collect()
 }
 
-/// Checks that a capture is of one source, or that one was chosen.
-pub(crate) fn one_source(bytes: &[u8], transport: Transport) -> Result<(), Failure> {
-    let found = sources(bytes, transport);
-    if found.len() > 1 {
-        let ids: Vec<_> = found.iter().map(u16::to_string).collect();
-        return Err(Failure::usage(format_args!("traces of several sources: {}", ids.join(", ")))
-            .hint(format_args!("--source {}", ids[0])));
-    }
-    Ok(())
-}
-
 /// What to try when frames cannot be read.
 pub(crate) fn frame_hint(error: &FrameError) -> &'static str {
     match error {
@@ -161,7 +143,11 @@ impl Reader {
     }
 
     pub(crate) fn read(&mut self, packet: &Packet<'_>) -> Result<Payload, Unread> {
-        let frame = packet.body.map_err(Unread::Frame)?;
+        self.read_frame(&packet.body.map_err(Unread::Frame)?)
+    }
+
+    /// As [`Reader::read`], of a frame that is there.
+    pub(crate) fn read_frame(&mut self, frame: &Frame<'_>) -> Result<Payload, Unread> {
         let FrameHeader { source, kind, .. } = frame.header();
         if kind != Kind::Instruction {
             return Err(Unread::Kind(kind));
@@ -215,8 +201,5 @@ mod tests {
         assert_eq!(packets(line, &bytes).len(), 3);
         let found = packets(&format!("{line} --source 7"), &bytes);
         assert_eq!(found.iter().map(|p| (p.number, p.frame)).collect::<Vec<_>>(), [(0, 0), (1, 6)]);
-        let transport = setup(Some(PEER), line).unwrap().transport;
-        let failure = one_source(&bytes, transport).unwrap_err();
-        assert!(failure.to_string().contains("7, 9\n  try: --source 7"), "{failure}");
     }
 }

@@ -4,15 +4,18 @@ mod expected;
 
 use crate::args::CheckArgs;
 use crate::failure::{Failure, Status};
-use crate::files;
-use crate::follow::{self, Follow};
+use crate::files::{self, Capture};
+use crate::follow::{Follow, OneSource, SMALL};
 use crate::gaps::Gaps;
 use crate::listing::address;
+use crate::part::{Item, Part};
 use expected::{Entry, Expected};
 use hartrace_bits::mask;
-use hartrace_decoder::{Event, Run, Sink, StreamPos};
+use hartrace_decoder::StreamPos;
 use hartrace_isa::Xlen;
+use indicatif::ProgressBar;
 use std::io::Write;
+use std::ops::ControlFlow;
 
 /// Equal instructions shown before a difference.
 const BEFORE: usize = 4;
@@ -22,27 +25,22 @@ const AFTER: usize = 3;
 
 /// Runs the command.
 pub(crate) fn run(args: &CheckArgs) -> Result<Status, Failure> {
-    let follow = Follow::open(&args.follow, [args.against.as_path()])?;
-    let mut tracer = follow.tracer()?;
+    let (follow, capture) = Follow::open(&args.follow, [args.against.as_path()])?;
     let (expected, bar) = Expected::open(&args.against, &follow.setup)?;
     let setup = &follow.setup;
     let width = u32::from(setup.params.iaddress_width_p).min(setup.xlen.bits());
-    let capture = files::name(&args.follow.capture);
-    let gaps = Gaps::new(capture.clone(), args.follow.strict);
-    let mut comparison = Comparison::new(expected, mask(width), capture, gaps);
-    for packet in follow.packets() {
-        follow::feed(&mut tracer, &packet, &mut comparison);
-        comparison.gaps.check()?;
-        if comparison.is_done() {
-            break;
+    let gaps = Gaps::new(follow.name.clone(), args.follow.strict, bar.clone());
+    let mut comparison = Comparison::new(expected, mask(width), follow.name.clone(), gaps);
+    // One bar is enough.
+    let capture = Capture { bar: ProgressBar::hidden(), ..capture };
+    let mut source = OneSource::default();
+    let flow = follow.run(capture, SMALL, Part::default, |decoded| {
+        for (id, part) in &decoded.sinks {
+            comparison.join(*id, part, &mut source)?;
         }
-    }
-    if !comparison.is_done() {
-        tracer.finish(&mut comparison);
-        comparison.gaps.check()?;
-        comparison.gaps.finish();
-    }
-    comparison.gaps.stop();
+        Ok(if comparison.is_done() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    })?;
+    comparison.gaps.end(flow);
     comparison.finish()?;
     bar.finish_and_clear();
     let mut out = files::stdout();
@@ -71,8 +69,6 @@ struct Comparison {
     /// The first difference and what follows.
     rest: Vec<Pair>,
     gaps: Gaps,
-    /// The decoder cannot be stopped from within, so an input error waits here.
-    failed: Option<Failure>,
 }
 
 impl Comparison {
@@ -85,24 +81,17 @@ impl Comparison {
             before: [Pair::default(); BEFORE],
             rest: Vec::new(),
             gaps,
-            failed: None,
         }
     }
 
     /// Nothing that follows is of interest.
     fn is_done(&self) -> bool {
-        self.failed.is_some() || self.rest.len() > AFTER
+        self.rest.len() > AFTER
     }
 
     /// Takes the next instruction of the decoder, `None` after the last.
-    fn step(&mut self, decoded: Option<(u64, StreamPos)>) {
-        let expected = match self.expected.next() {
-            Ok(expected) => expected,
-            Err(failure) => {
-                self.failed = Some(failure);
-                return;
-            }
-        };
+    fn step(&mut self, decoded: Option<(u64, StreamPos)>) -> Result<(), Failure> {
+        let expected = self.expected.next()?;
         let pair = Pair { decoded, expected };
         match (decoded, expected) {
             (Some((pc, _)), Some(entry))
@@ -113,19 +102,49 @@ impl Comparison {
             }
             _ => self.rest.push(pair),
         }
+        Ok(())
+    }
+
+    /// Takes the next part of the decoder.
+    fn join(
+        &mut self,
+        source: Option<u16>,
+        part: &Part,
+        one: &mut OneSource,
+    ) -> Result<(), Failure> {
+        for (at, item) in part.iter() {
+            if self.is_done() {
+                break;
+            }
+            one.take(source, &self.capture)?;
+            match item {
+                Item::Retired(run) => {
+                    for pc in run.addresses {
+                        if !self.is_done() {
+                            self.step(Some((*pc, at)))?;
+                        }
+                    }
+                }
+                Item::Event(event) | Item::Aside(event) => {
+                    self.gaps.event(source, at, &event);
+                    self.gaps.check()?;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The capture has ended, or enough of it was seen.
     fn finish(&mut self) -> Result<(), Failure> {
         while !self.is_done() {
-            self.step(None);
+            self.step(None)?;
             if self.rest.last().is_some_and(|pair| pair.expected.is_none()) {
                 // Both sides have ended.
                 self.rest.pop();
                 break;
             }
         }
-        self.failed.take().map_or(Ok(()), Err)
+        Ok(())
     }
 
     fn status(&self) -> Status {
@@ -190,22 +209,6 @@ impl Comparison {
     }
 }
 
-impl Sink for Comparison {
-    fn run(&mut self, at: StreamPos, run: Run<'_>) {
-        run.addresses(|pc| {
-            if !self.is_done() {
-                self.step(Some((pc, at)));
-            }
-        });
-    }
-
-    fn event(&mut self, at: StreamPos, event: Event) {
-        if !self.is_done() {
-            self.gaps.event(at, &event);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -218,7 +221,9 @@ mod tests {
         let mut comparison = Comparison::new(expected, mask, "c".into(), gaps);
         for (number, pc) in (0..).zip(decoded) {
             if !comparison.is_done() {
-                comparison.step(Some((*pc, StreamPos { packet: number, byte: 3 * number })));
+                comparison
+                    .step(Some((*pc, StreamPos { packet: number, byte: 3 * number })))
+                    .unwrap();
             }
         }
         comparison.finish().unwrap();

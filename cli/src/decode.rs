@@ -1,189 +1,181 @@
 //! `hartrace decode`.
 //!
-//! A capture is decoded in parts. Each fills a [`Part`]; one [`Printer`] takes them in order and
-//! knows everything that goes from one part to the next.
+//! A capture is decoded in parts, by several threads. What the parts become is put together in order:
+//! text as it comes, tables at the end.
 
 mod blocks;
-mod edges;
 mod events;
 mod forms;
-mod part;
+mod limited;
+mod pcs;
 mod printer;
+mod tables;
 mod text;
 
 use crate::args::{DecodeArgs, Emit};
 use crate::failure::{Failure, Status};
-use crate::files;
-use crate::follow::{self, Follow};
+use crate::files::{self, Capture, Filling};
+use crate::follow::{Follow, LARGE, OneSource, SMALL};
 use crate::gaps::Gaps;
 use crate::image::Programs;
 use crate::limits::Limits;
-use forms::{Form, Pcs};
-use hartrace_decoder::{Event, Run, Sink, StreamPos};
+use crate::part::Part;
+use crate::sums::{self, Noted, Sums};
+use forms::Form;
+use hartrace_decoder::stream::Decoded;
+use hartrace_decoder::{Coverage, Edges};
 use hartrace_isa::Xlen;
-use part::Part;
+use limited::{Collect, Limited, Shared};
+use pcs::Pcs;
 use printer::Printer;
-use std::io::Write;
+use std::io::{Read, Write};
+use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
+use tables::{Style, Table};
 
 /// Runs the command.
 pub(crate) fn run(args: &DecodeArgs) -> Result<Status, Failure> {
     if args.json && matches!(args.emit, Emit::Pcs | Emit::Listing) {
-        return Err(Failure::usage("--json has a form for events, blocks and edges only")
-            .hint("--emit json"));
+        return Err(Failure::usage(
+            "--json has a form for events, blocks, edges and coverage only",
+        )
+        .hint("--emit json"));
     }
-    let limits = Limits::new(args.from, args.to)?;
-    let follow = Follow::open(&args.follow, [])?;
-    let mut tracer = follow.tracer()?;
-    let bar = files::progress(follow.bytes.len() as u64);
-    let gaps = Gaps::new(files::name(&args.follow.capture), args.follow.strict);
-    let form = form(args.emit, args.json, &follow.programs, follow.setup.xlen);
-    let mut printer = Printer::new(files::stdout(), form, gaps, limits);
-    let mut live = Live { part: Part::default(), printer: &mut printer, result: Ok(()) };
-    for packet in follow.packets() {
-        bar.set_position(packet.frame);
-        follow::feed(&mut tracer, &packet, &mut live);
-        if live.is_done() {
-            break;
+    let limits = Limits::new(args.from, args.to)?.map(Shared::new);
+    let (mut follow, capture) = Follow::open(&args.follow, [])?;
+    if limits.is_some() {
+        // Which instruction is number N is known only after all before it.
+        follow.threads = NonZeroUsize::MIN;
+    }
+    let gaps = Gaps::new(follow.name.clone(), args.follow.strict, capture.bar.clone());
+    let job = Job { args, follow: &follow, limits };
+    match args.emit {
+        Emit::Pcs => job.pcs(capture, gaps),
+        Emit::Edges => job.table::<Edges>(capture, gaps),
+        Emit::Coverage => job.table::<Coverage>(capture, gaps),
+        Emit::Listing => {
+            job.text(capture, gaps, Box::new(text::Listing::new(job.programs(), job.xlen())))
         }
-    }
-    if !live.is_done() {
-        tracer.finish(&mut live);
-    }
-    live.finish()?;
-    bar.finish_and_clear();
-    printer.finish()
-}
-
-/// Prints parts as they fill up, also in the middle of a packet: one may stand for any number of
-/// instructions.
-struct Live<'p, 'f, W> {
-    part: Part,
-    printer: &'p mut Printer<'f, W>,
-    /// The decoder cannot be stopped from within, so an error waits here.
-    result: Result<(), Failure>,
-}
-
-impl<W: Write> Live<'_, '_, W> {
-    /// Nothing that follows is of interest.
-    fn is_done(&self) -> bool {
-        self.result.is_err() || self.printer.is_done()
-    }
-
-    /// Makes room for more, if more is wanted.
-    fn is_ready(&mut self) -> bool {
-        if self.part.is_full() {
-            self.join();
-        }
-        !self.is_done()
-    }
-
-    fn join(&mut self) {
-        if self.result.is_ok() {
-            self.result = self.printer.join(&self.part);
-        }
-        self.part.clear();
-    }
-
-    fn finish(mut self) -> Result<(), Failure> {
-        self.join();
-        self.result
+        Emit::Blocks => job.text(
+            capture,
+            gaps,
+            Box::new(blocks::Blocks::new(job.programs(), job.xlen(), args.json)),
+        ),
+        Emit::Json => job.text(capture, gaps, Box::new(events::Events::new(job.xlen()))),
     }
 }
 
-impl<W: Write> Sink for Live<'_, '_, W> {
-    fn run(&mut self, at: StreamPos, run: Run<'_>) {
-        if self.is_ready() {
-            self.part.run(at, run);
-        }
-    }
-
-    fn event(&mut self, at: StreamPos, event: Event) {
-        if self.is_ready() {
-            self.part.event(at, event);
-        }
-    }
+/// What is to be decoded, and how much of it.
+struct Job<'a> {
+    args: &'a DecodeArgs,
+    follow: &'a Follow,
+    limits: Option<Shared>,
 }
 
-/// What turns the trace into text.
-fn form(emit: Emit, json: bool, programs: &Programs, xlen: Xlen) -> Box<dyn Form + '_> {
-    match emit {
-        Emit::Pcs => Box::new(Pcs),
-        Emit::Json => Box::new(events::Events::new(xlen)),
-        Emit::Blocks => Box::new(blocks::Blocks::new(programs, xlen, json)),
-        Emit::Edges => Box::new(edges::Table::new(programs, xlen, json)),
-        Emit::Listing => Box::new(text::Listing::new(programs, xlen)),
+impl<'a> Job<'a> {
+    fn programs(&self) -> &'a Programs {
+        &self.follow.programs
     }
-}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::demo::{self, PARAMS};
-    use crate::image;
-    use clap::ValueEnum;
-    use hartrace_bits::{BitReader, Tail};
-    use hartrace_decoder::{Config, Image, Tracer};
-    use hartrace_encap::FrameError;
-    use hartrace_etrace::{Ioptions, Unit};
-    use hartrace_isa::Isa;
-    use hartrace_walk::{Shape, Walk, generate};
+    fn xlen(&self) -> Xlen {
+        self.follow.setup.xlen
+    }
 
-    /// A trace with traps and a hole, cut into parts of `packets` each.
-    fn parts(walk: &Walk, image: &Image, packets: usize) -> Vec<Part> {
-        let config = Config { params: PARAMS, unit: Unit::Hartrace, ..Config::default() };
-        let mut tracer = Tracer::new(config, image).unwrap();
-        let mut parts = vec![Part::default()];
-        for (number, payload) in demo::encode(walk, Ioptions::default()).unwrap().iter().enumerate()
-        {
-            if number % packets == 0 {
-                parts.push(Part::default());
+    /// Decodes what lies within the limits; see [`Follow::run`].
+    fn run<S: Collect>(
+        &self,
+        capture: Capture<impl Read + Send>,
+        size: usize,
+        make: impl Fn() -> S + Sync,
+        mut join: impl FnMut(Decoded<S>) -> Result<ControlFlow<()>, Failure> + Send,
+    ) -> Result<ControlFlow<()>, Failure> {
+        let Some(limits) = &self.limits else {
+            return self.follow.run(capture, size, make, join);
+        };
+        let make = || Limited { sink: make(), limits };
+        self.follow.run(capture, size, make, |decoded| {
+            let Decoded { sinks, bytes, packets } = decoded;
+            let sinks = sinks.into_iter().map(|(source, limited)| (source, limited.sink)).collect();
+            let flow = join(Decoded { sinks, bytes, packets })?;
+            Ok(if limits.is_done() { ControlFlow::Break(()) } else { flow })
+        })
+    }
+
+    /// Addresses of one source: there is no place to say of which.
+    fn pcs(&self, capture: Capture, mut gaps: Gaps) -> Result<Status, Failure> {
+        let mut out = files::stdout();
+        let mut source = OneSource::default();
+        let strict = self.args.follow.strict;
+        let make = || Noted::new(Pcs::default(), strict);
+        let outcome = self.run(capture, SMALL, make, |decoded| {
+            for (id, noted) in &decoded.sinks {
+                if !noted.sink.text.is_empty() || !noted.is_quiet() {
+                    source.take(*id, &self.follow.name)?;
+                }
+                out.write_all(&noted.sink.text)?;
             }
-            let at = StreamPos { packet: number as u64, byte: 8 * number as u64 };
-            let part = parts.last_mut().unwrap();
-            if number == 20 {
-                tracer.damage(at, FrameError::Header(0xff).into(), part);
-                continue;
-            }
-            tracer.feed_bits(at, BitReader::new(&payload.bytes, Tail::Sign), part);
-        }
-        tracer.finish(parts.last_mut().unwrap());
-        parts
+            sums::report(&decoded.sinks, &mut gaps)?;
+            Ok(ControlFlow::Continue(()))
+        });
+        finish(outcome, out.flush().map_err(Failure::from), &mut gaps)
     }
 
-    /// Where a trace is cut into parts cannot be seen.
-    #[test]
-    fn parts_leave_no_trace() {
-        let shape = Shape { steps: 60_000, exceptions: 10, ..Shape::default() };
-        let walk = generate(5, &shape.without_sideband());
-        let mut image = Image::new(Isa::new(Xlen::Rv64));
-        for (address, bytes) in &walk.program.segments {
-            image.add(*address, bytes);
-        }
-        let programs = image::tests::programs(image.clone());
-        let limits = [(None, None), (Some("500"), Some("packet:900"))];
-        for emit in Emit::value_variants() {
-            for (from, to) in limits.map(|(a, b)| (a.map(parsed), b.map(parsed))) {
-                let text = |packets| {
-                    let form = form(*emit, false, &programs, Xlen::Rv64);
-                    let gaps = crate::gaps::tests::silent(false);
-                    let mut out = Vec::new();
-                    let limits = Limits::new(from, to).unwrap();
-                    let mut printer = Printer::new(&mut out, form, gaps, limits);
-                    for part in parts(&walk, &image, packets) {
-                        printer.join(&part).unwrap();
-                    }
-                    assert_eq!(printer.finish().unwrap(), Status::Gaps);
-                    String::from_utf8(out).unwrap()
-                };
-                let whole = text(usize::MAX);
-                assert!(whole.lines().count() > 20, "{emit:?}: {whole}");
-                assert!(whole == text(1), "{emit:?} {from:?}");
-                assert!(whole == text(7), "{emit:?} {from:?}");
+    /// Everything in order, as `form` has it.
+    fn text(
+        &self,
+        capture: Capture,
+        gaps: Gaps,
+        form: Box<dyn Form + Send + '_>,
+    ) -> Result<Status, Failure> {
+        let one = self.follow.setup.transport.source.is_some();
+        let headings = !one && !self.args.json && self.args.emit != Emit::Json;
+        let mut printer = Printer::new(files::stdout(), form, gaps, headings);
+        let outcome = self.run(capture, SMALL, Part::default, |decoded| {
+            for (source, part) in &decoded.sinks {
+                printer.join(*source, part)?;
             }
-        }
+            Ok(ControlFlow::Continue(()))
+        });
+        let printed = printer.end();
+        finish(outcome, printed, &mut printer.gaps)
     }
 
-    fn parsed(position: &str) -> crate::limits::Position {
-        position.parse().unwrap()
+    /// One table at the end, or one for each source.
+    fn table<S: Table>(&self, capture: Capture, gaps: Gaps) -> Result<Status, Failure> {
+        let mut sums = Sums::<S>::new(gaps);
+        let strict = self.args.follow.strict;
+        let make = || Noted::new(S::default(), strict);
+        let capture = capture.map(Filling);
+        let outcome = self.run(capture, LARGE, make, |decoded| sums.join(decoded));
+        let Sums { mut sums, mut gaps } = sums;
+        if sums.is_empty() {
+            // A table without rows has a header all the same.
+            sums.insert(None, S::default());
+        }
+        let symbols = self.programs().all_symbols();
+        let style = Style { symbols, xlen: self.xlen(), json: self.args.json };
+        let headings = !self.args.json && sums.len() > 1;
+        let mut text = Vec::new();
+        for (source, sum) in sums {
+            if let (true, Some(id)) = (headings, source) {
+                // Writing to memory does not fail.
+                let _ = writeln!(text, "source {id}:");
+            }
+            sum.print(&mut text, source, &style);
+        }
+        let mut out = files::stdout();
+        let printed = out.write_all(&text).and_then(|()| out.flush());
+        finish(outcome, printed.map_err(Failure::from), &mut gaps)
     }
+}
+
+/// Ends the command. What was decoded before an error has been printed all the same.
+fn finish(
+    outcome: Result<ControlFlow<()>, Failure>,
+    printed: Result<(), Failure>,
+    gaps: &mut Gaps,
+) -> Result<Status, Failure> {
+    gaps.end(*outcome.as_ref().unwrap_or(&ControlFlow::Break(())));
+    outcome.and(printed)?;
+    Ok(gaps.status())
 }

@@ -15,7 +15,7 @@ use std::io::{self, Write};
 const STEPS: usize = 100_000;
 
 /// What a hart with every option has.
-pub(crate) const PARAMS: Params = Params {
+const PARAMS: Params = Params {
     iaddress_width_p: 64,
     iaddress_lsb_p: 1,
     privilege_width_p: 2,
@@ -137,7 +137,7 @@ impl Figures {
 }
 
 /// The payloads of a walk.
-pub(crate) fn encode(walk: &Walk, options: Ioptions) -> Result<Vec<Encoded>, Failure> {
+fn encode(walk: &Walk, options: Ioptions) -> Result<Vec<Encoded>, Failure> {
     let config = EncoderConfig {
         params: PARAMS,
         unit: Unit::Hartrace,

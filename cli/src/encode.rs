@@ -2,7 +2,7 @@
 
 use crate::args::{CompatArg, EncodeArgs, RunArgs};
 use crate::failure::{Failure, Status};
-use crate::files;
+use crate::files::{self, Input};
 use crate::input::{Meaning, Rows};
 use crate::params::Setup;
 use hartrace_encap::MAX_FRAME;
@@ -46,7 +46,7 @@ fn output_name(path: &Path) -> String {
 
 /// An encoder at the start of its input.
 pub(crate) struct Run {
-    rows: Rows<Box<dyn std::io::Read>>,
+    rows: Rows<Input>,
     encoder: Encoder,
     bar: indicatif::ProgressBar,
 }

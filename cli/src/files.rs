@@ -50,10 +50,13 @@ pub(crate) fn progress(len: u64) -> ProgressBar {
     }
 }
 
+/// Something to read from, on any thread.
+pub(crate) type Input = Box<dyn Read + Send>;
+
 /// Opens a text input, decompressed if it is zstd. The bar counts bytes of the file itself.
-pub(crate) fn open(path: &Path) -> Result<(Box<dyn Read>, ProgressBar), Failure> {
+pub(crate) fn open(path: &Path) -> Result<(Input, ProgressBar), Failure> {
     if is_standard(path) {
-        let reader = decompress(Box::new(io::stdin().lock()));
+        let reader = decompress(Box::new(io::stdin()));
         return Ok((reader.map_err(|e| unreadable(path, &e))?, ProgressBar::hidden()));
     }
     let file = File::open(path).map_err(|e| unreadable(path, &e))?;
@@ -63,7 +66,7 @@ pub(crate) fn open(path: &Path) -> Result<(Box<dyn Read>, ProgressBar), Failure>
 }
 
 /// No text starts with the bytes of a zstd frame.
-fn decompress(raw: Box<dyn Read>) -> io::Result<Box<dyn Read>> {
+fn decompress(raw: Input) -> io::Result<Input> {
     let mut raw = BufReader::with_capacity(1 << 16, raw);
     if raw.fill_buf()?.starts_with(&ZSTD_MAGIC) {
         return Ok(Box::new(zstd::Decoder::with_buffer(raw)?));
@@ -71,13 +74,71 @@ fn decompress(raw: Box<dyn Read>) -> io::Result<Box<dyn Read>> {
     Ok(Box::new(raw))
 }
 
-/// Reads a whole file. Captures are binary and may start with anything, so only the name says
-/// whether they are compressed.
+/// Captures are binary and may start with anything, so only the name says whether they are
+/// compressed.
+fn is_compressed(path: &Path) -> bool {
+    !is_standard(path) && path.extension().is_some_and(|extension| extension == "zst")
+}
+
+/// A capture that is read as it is needed.
+pub(crate) struct Capture<R = Input> {
+    pub(crate) input: R,
+    pub(crate) bar: ProgressBar,
+    /// What is read moves the bar, since nobody else knows how far a compressed file has come.
+    pub(crate) moving: bool,
+}
+
+impl Capture {
+    /// Opens a capture.
+    pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
+        if is_standard(path) {
+            let (input, bar) = (Box::new(io::stdin()), ProgressBar::hidden());
+            return Ok(Self { input, bar, moving: false });
+        }
+        let file = File::open(path).map_err(|e| unreadable(path, &e))?;
+        let bar = progress(file.metadata().map_or(0, |meta| meta.len()));
+        let moving = is_compressed(path);
+        let input: Input = if moving {
+            let decoder = zstd::Decoder::new(bar.wrap_read(file));
+            Box::new(decoder.map_err(|e| unreadable(path, &e))?)
+        } else {
+            Box::new(file)
+        };
+        Ok(Self { input, bar, moving })
+    }
+
+    /// The same capture, read in another way.
+    pub(crate) fn map<R>(self, wrap: impl FnOnce(Input) -> R) -> Capture<R> {
+        let Self { input, bar, moving } = self;
+        Capture { input: wrap(input), bar, moving }
+    }
+}
+
+/// Fills what it is given, however little comes at a time: for those that have nothing to show
+/// before the end, and work better on much at once.
+pub(crate) struct Filling<R>(pub(crate) R);
+
+impl<R: Read> Read for Filling<R> {
+    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+        let mut full = 0;
+        while full < room.len() {
+            match self.0.read(&mut room[full..]) {
+                Ok(0) => break,
+                Ok(count) => full += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(full)
+    }
+}
+
+/// Reads a whole file.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
     let outcome = if is_standard(path) {
         io::stdin().lock().read_to_end(&mut bytes).map(|_| ())
-    } else if path.extension().is_some_and(|extension| extension == "zst") {
+    } else if is_compressed(path) {
         File::open(path).and_then(|file| zstd::stream::copy_decode(file, &mut bytes))
     } else {
         std::fs::read(path).map(|read| bytes = read)
@@ -96,8 +157,8 @@ pub(crate) fn create(path: &Path) -> Result<Box<dyn Write>, Failure> {
 }
 
 /// Standard output, buffered even where it is a terminal.
-pub(crate) fn stdout() -> BufWriter<io::StdoutLock<'static>> {
-    BufWriter::with_capacity(1 << 16, io::stdout().lock())
+pub(crate) fn stdout() -> BufWriter<io::Stdout> {
+    BufWriter::with_capacity(1 << 16, io::stdout())
 }
 
 #[cfg(test)]

@@ -1,30 +1,47 @@
-//! A capture and its program, ready for the decoder.
+//! A capture and its program, through the decoder.
 
 use crate::args::{CompatArg, FollowArgs};
-use crate::capture::{self, Packet, Packets, frame_hint};
+use crate::capture::frame_hint;
 use crate::failure::Failure;
-use crate::files;
+use crate::files::{self, Capture};
 use crate::image::Programs;
 use crate::params::Setup;
-use hartrace_decoder::{Config, Fault, Sink, Tracer};
-use hartrace_encap::Kind;
+use hartrace_decoder::stream::{Decode, Decoded, StreamError, Transport};
+use hartrace_decoder::{Config, Fault, Sink};
 use hartrace_etrace::ParseError;
+use std::io::Read;
+use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
 use std::path::Path;
+use std::thread;
 
-/// Everything read that decoding needs.
+/// Bytes of a capture that are decoded at once, about, where results are printed as they come.
+pub(crate) const SMALL: usize = 1 << 16;
+
+/// The same, where there is one result at the end: what is known of a part is not known of the next.
+pub(crate) const LARGE: usize = 1 << 22;
+
+/// Bytes that what was decoded of a part may take up before it is passed on. Little, so that it stays
+/// in the caches: a few bytes of trace may stand for megabytes of addresses.
+pub(crate) const ROOM: usize = 1 << 20;
+
+/// Everything read that decoding needs, but the capture.
 pub(crate) struct Follow {
     pub(crate) setup: Setup,
-    pub(crate) bytes: Vec<u8>,
     pub(crate) programs: Programs,
+    pub(crate) threads: NonZeroUsize,
+    /// The capture, for messages.
+    pub(crate) name: String,
     config: Config,
 }
 
 impl Follow {
-    /// Reads parameters, program and capture. `others` are inputs that will be read besides.
+    /// Reads parameters and program, and opens the capture. `others` are inputs that will be read
+    /// besides.
     pub(crate) fn open<'a>(
         args: &'a FollowArgs,
         others: impl IntoIterator<Item = &'a Path>,
-    ) -> Result<Self, Failure> {
+    ) -> Result<(Self, Capture), Failure> {
         let contexts = args.context_elf.iter().map(|(_, placed)| placed);
         let programs = args.elf.iter().chain(&args.image).chain(contexts);
         let programs = programs.map(|placed| placed.path.as_path());
@@ -38,42 +55,87 @@ impl Follow {
                 .hint("--elf, or nocontext_p = 0 and context_width_p among the parameters"));
         }
         let programs = Programs::load(&args.elf, &args.image, &args.context_elf, setup.xlen)?;
-        let bytes = files::read(&args.capture)?;
-        capture::one_source(&bytes, setup.transport)
-            .map_err(|failure| failure.at(files::name(&args.capture)))?;
+        let capture = Capture::open(&args.capture)?;
+        let usual = Config::default();
         let config = Config {
             params: setup.params,
             unit: setup.unit,
             tvec: args.tvec.iter().map(|(level, base)| (level.0, *base)).collect(),
             compat: CompatArg::of_decoder(args.compat),
-            ..Config::default()
+            resync: args.resync.into(),
+            max_blocks: args.max_blocks.unwrap_or(usual.max_blocks),
+            ..usual
         };
-        Ok(Self { setup, bytes, programs, config })
+        let cores = || thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        let threads = args.threads.unwrap_or_else(cores);
+        let name = files::name(&args.capture);
+        Ok((Self { setup, programs, threads, name, config }, capture))
     }
 
-    /// A decoder at the start of the capture.
-    pub(crate) fn tracer(&self) -> Result<Tracer<'_>, Failure> {
-        let mut tracer =
-            Tracer::new(self.config.clone(), self.programs.images()).map_err(Failure::usage)?;
-        // In force until the first support packet, which a capture may lack.
-        tracer.set_options(self.setup.options);
-        Ok(tracer)
-    }
-
-    /// The packets, for [`feed`].
-    pub(crate) fn packets(&self) -> Packets<'_> {
-        Packets::new(&self.bytes, self.setup.transport)
+    /// Decodes a capture, in parts of about `size` bytes: into what `sink` makes, and from
+    /// there to `join`, in order. Breaks where `join` does; an error of it is one of this.
+    pub(crate) fn run<S: Sink + Send>(
+        &self,
+        capture: Capture<impl Read + Send>,
+        size: usize,
+        sink: impl Fn() -> S + Sync,
+        mut join: impl FnMut(Decoded<S>) -> Result<ControlFlow<()>, Failure> + Send,
+    ) -> Result<ControlFlow<()>, Failure> {
+        let crate::framing::Transport { framing, source, find_sync, .. } = self.setup.transport;
+        let transport = Transport { framing, source, find_sync };
+        let decode = Decode {
+            // In force until the first support packet, which a capture may lack.
+            options: self.setup.options,
+            threads: self.threads,
+            part: size,
+            ..Decode::new(self.config.clone(), self.programs.images(), transport)
+        };
+        let Capture { input, bar, moving } = capture;
+        let outcome = decode.run(
+            input,
+            |_| sink(),
+            |decoded| {
+                if !moving {
+                    bar.set_position(decoded.bytes);
+                }
+                match join(decoded) {
+                    Ok(ControlFlow::Continue(())) => Ok(()),
+                    Ok(ControlFlow::Break(())) => Err(None),
+                    Err(failure) => Err(Some(failure)),
+                }
+            },
+        );
+        bar.finish_and_clear();
+        match outcome {
+            Ok(()) => Ok(ControlFlow::Continue(())),
+            Err(StreamError::Join(None)) => Ok(ControlFlow::Break(())),
+            Err(StreamError::Join(Some(failure))) => Err(failure),
+            Err(StreamError::Params(error)) => Err(Failure::usage(error)),
+            Err(StreamError::Input(error)) => {
+                Err(Failure::input(format_args!("cannot read: {error}")).at(&self.name))
+            }
+        }
     }
 }
 
-/// Gives the decoder one packet, or the place where one should be.
-pub(crate) fn feed<S: Sink>(tracer: &mut Tracer<'_>, packet: &Packet<'_>, sink: &mut S) {
-    let at = packet.pos();
-    match &packet.body {
-        Ok(frame) if frame.header().kind != Kind::Instruction => {}
-        Ok(frame) => tracer.feed_bits(at, frame.payload(), sink),
-        // What was lost is unknown: the tracer must not go on as if nothing was.
-        Err(error) => tracer.damage(at, (*error).into(), sink),
+/// Refuses a second source, where only one can be told.
+#[derive(Debug, Default)]
+pub(crate) struct OneSource(Option<Option<u16>>);
+
+impl OneSource {
+    /// Something of `source` was decoded.
+    pub(crate) fn take(&mut self, source: Option<u16>, capture: &str) -> Result<(), Failure> {
+        let first = *self.0.get_or_insert(source);
+        if first == source {
+            return Ok(());
+        }
+        let mut ids: Vec<u16> = first.into_iter().chain(source).collect();
+        ids.sort_unstable();
+        let list: Vec<_> = ids.iter().map(u16::to_string).collect();
+        let list = list.join(", ");
+        Err(Failure::usage(format_args!("traces of several sources: {list}"))
+            .at(capture)
+            .hint(format_args!("--source {}", ids.first().copied().unwrap_or(0))))
     }
 }
 
@@ -89,7 +151,7 @@ pub(crate) fn fault_hint(fault: &Fault) -> &'static str {
         Fault::NoCode(_) => "--elf PROG or --image FILE@ADDR with the code at that address",
         Fault::EmptyCacheEntry(_) => "another cache_size_p, or a capture from its start",
         Fault::NoVector(_) => "--tvec PRIV=ADDR",
-        Fault::TooLong(_) => "the program that was traced, or other --params",
+        Fault::TooLong(_) => "the program that was traced, other --params, or more --max-blocks",
         _ => "the program that was traced, other --params, or --compat",
     }
 }

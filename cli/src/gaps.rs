@@ -3,17 +3,22 @@
 use crate::failure::{Failure, Status};
 use crate::follow::fault_hint;
 use hartrace_decoder::{Event, StreamPos};
+use indicatif::ProgressBar;
+use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::io::{self, Write};
+use std::ops::ControlFlow;
 
 /// Reports gaps of one capture: one line on standard error for each stretch that is missing.
 pub(crate) struct Gaps {
     file: String,
-    /// Standard error.
-    out: Box<dyn Write>,
+    /// Standard error, and what else is there.
+    out: Box<dyn Write + Send>,
+    bar: ProgressBar,
     strict: bool,
     count: u64,
-    open: Option<Open>,
+    /// By source.
+    open: BTreeMap<Option<u16>, Open>,
     /// The decoder cannot be stopped from within, so the end waits here.
     failed: Option<Failure>,
 }
@@ -22,6 +27,7 @@ pub(crate) struct Gaps {
 #[derive(Debug)]
 struct Open {
     at: StreamPos,
+    source: Option<u16>,
     cause: String,
     hint: &'static str,
     /// Gaps in it after the first.
@@ -30,9 +36,10 @@ struct Open {
 
 impl Open {
     fn line(&self, file: &str, end: &str) -> String {
-        let Self { at, cause, hint, more } = self;
+        let Self { at, source, cause, hint, more } = self;
+        let source = source.map_or(String::new(), |id| format!(", source {id}"));
         let more = if *more > 0 { format!(" ({more} more)") } else { String::new() };
-        format!("{file}: gap at {}: {cause}{more}{end}; try {hint}", place(*at))
+        format!("{file}: gap at {}{source}: {cause}{more}{end}; try {hint}", place(*at))
     }
 }
 
@@ -41,39 +48,51 @@ fn place(at: StreamPos) -> String {
 }
 
 impl Gaps {
-    /// No gap so far; `strict` if the first is one too many.
-    pub(crate) fn new(file: String, strict: bool) -> Self {
+    /// No gap so far; `strict` if the first is one too many. Lines are kept apart from the bar.
+    pub(crate) fn new(file: String, strict: bool, bar: ProgressBar) -> Self {
         let out = Box::new(io::stderr());
-        Self { file, out, strict, count: 0, open: None, failed: None }
+        Self { file, out, bar, strict, count: 0, open: BTreeMap::new(), failed: None }
     }
 
     /// Takes note of gaps and of where decoding goes on.
-    pub(crate) fn event(&mut self, at: StreamPos, event: &Event) {
+    pub(crate) fn event(&mut self, source: Option<u16>, at: StreamPos, event: &Event) {
         match event {
-            Event::Gap(fault) => self.gap(at, fault, fault_hint(fault)),
-            Event::On => self.close(&format!("; resumed at {}", place(at))),
+            Event::Gap(fault) => self.gap(source, at, fault, fault_hint(fault)),
+            Event::On => {
+                if let Some(open) = self.open.remove(&source) {
+                    self.print(&open, &format!("; resumed at {}", place(at)));
+                }
+            }
             _ => {}
         }
     }
 
-    fn gap(&mut self, at: StreamPos, cause: &dyn Display, hint: &'static str) {
+    fn gap(&mut self, source: Option<u16>, at: StreamPos, cause: &dyn Display, hint: &'static str) {
         self.count += 1;
-        if let Some(open) = &mut self.open {
+        if let Some(open) = self.open.get_mut(&source) {
             open.more += 1;
             return;
         }
-        let open = Open { at, cause: cause.to_string(), hint, more: 0 };
+        let open = Open { at, source, cause: cause.to_string(), hint, more: 0 };
         if self.strict {
             self.failed.get_or_insert_with(|| Failure::gap(open.line(&self.file, "")));
         } else {
-            self.open = Some(open);
+            self.open.insert(source, open);
         }
     }
 
-    fn close(&mut self, end: &str) {
-        if let Some(open) = self.open.take() {
+    fn print(&mut self, open: &Open, end: &str) {
+        let line = open.line(&self.file, end);
+        let out = &mut self.out;
+        self.bar.suspend(|| {
             // Nobody may be reading.
-            let _ = writeln!(self.out, "{}", open.line(&self.file, end));
+            let _ = writeln!(out, "{line}");
+        });
+    }
+
+    fn close(&mut self, end: &str) {
+        for open in std::mem::take(&mut self.open).into_values() {
+            self.print(&open, end);
         }
     }
 
@@ -82,14 +101,10 @@ impl Gaps {
         self.failed.take().map_or(Ok(()), Err)
     }
 
-    /// The end of the capture.
-    pub(crate) fn finish(&mut self) {
-        self.close("; never resumed");
-    }
-
-    /// The end of what is of interest; the capture may go on.
-    pub(crate) fn stop(&mut self) {
-        self.close("");
+    /// The end of the capture, or of what is of interest in it.
+    pub(crate) fn end(&mut self, flow: ControlFlow<()>) {
+        // Nobody knows what follows if nobody looked.
+        self.close(if flow.is_continue() { "; never resumed" } else { "" });
     }
 
     /// Gaps so far.
@@ -111,7 +126,7 @@ pub(crate) mod tests {
 
     /// Gaps that nobody is told of.
     pub(crate) fn silent(strict: bool) -> Gaps {
-        Gaps { out: Box::new(io::sink()), ..Gaps::new("t".into(), strict) }
+        Gaps { out: Box::new(io::sink()), ..Gaps::new("t".into(), strict, ProgressBar::hidden()) }
     }
 
     fn at(packet: u64) -> StreamPos {
@@ -122,17 +137,17 @@ pub(crate) mod tests {
     fn one_region_is_one_line() {
         let mut gaps = silent(false);
         let damage = Event::Gap(Fault::Frame(FrameError::Header(0xff)));
-        gaps.event(at(1), &damage);
-        gaps.event(at(2), &damage);
-        let open = gaps.open.as_ref().unwrap();
+        gaps.event(None, at(1), &damage);
+        gaps.event(None, at(2), &damage);
+        let open = gaps.open.get(&None).unwrap();
         assert_eq!(
             open.line("t", "; never resumed"),
             "t: gap at byte 10, packet 1: no frame starts with header 0xff (1 more); never \
              resumed; try another --framing, or a capture without damage"
         );
-        gaps.event(at(3), &Event::On);
-        assert!(gaps.open.is_none());
-        gaps.event(at(4), &damage);
+        gaps.event(None, at(3), &Event::On);
+        assert!(gaps.open.is_empty());
+        gaps.event(None, at(4), &damage);
         assert_eq!((gaps.count(), gaps.status()), (3, Status::Gaps));
         assert_eq!(gaps.check(), Ok(()));
     }
@@ -141,8 +156,8 @@ pub(crate) mod tests {
     fn strict() {
         let mut gaps = silent(true);
         assert_eq!(gaps.check(), Ok(()));
-        gaps.event(at(2), &Event::Gap(Fault::NoCode(4)));
-        gaps.event(at(3), &Event::Gap(Fault::NoCode(8)));
+        gaps.event(None, at(2), &Event::Gap(Fault::NoCode(4)));
+        gaps.event(None, at(3), &Event::Gap(Fault::NoCode(8)));
         let failure = gaps.check().unwrap_err();
         assert_eq!(
             failure.to_string(),

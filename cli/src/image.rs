@@ -8,7 +8,7 @@ use crate::symbols::Symbols;
 use hartrace_decoder::{ElfError, Image, Images};
 use hartrace_isa::{Isa, Xlen};
 use std::io::{self, Write};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// The code of one context, or of all that have none of their own.
 #[derive(Debug)]
@@ -16,7 +16,7 @@ pub(crate) struct Program {
     context: Option<u64>,
     pub(crate) image: Image,
     /// Its ELF files, the last one first, since that is the one that counts.
-    files: Vec<Rc<File>>,
+    files: Vec<Arc<File>>,
 }
 
 /// An ELF file, for what is in it besides code.
@@ -96,9 +96,9 @@ impl Programs {
 
     /// What all programs know, the common one first.
     pub(crate) fn all_symbols(&self) -> Symbols<'_> {
-        let mut files: Vec<&Rc<File>> = Vec::new();
+        let mut files: Vec<&Arc<File>> = Vec::new();
         for file in self.0.iter().flat_map(|program| &program.files) {
-            if !files.iter().any(|other| Rc::ptr_eq(other, file)) {
+            if !files.iter().any(|other| Arc::ptr_eq(other, file)) {
                 files.push(file);
             }
         }
@@ -119,7 +119,7 @@ impl Program {
     fn add_elf(&mut self, placed: &Placed) -> Result<(), Failure> {
         let bytes = files::read(&placed.path)?;
         self.add(placed, |image| image.add_elf(&bytes, placed.address))?;
-        self.files.insert(0, Rc::new(File { bytes, bias: placed.address }));
+        self.files.insert(0, Arc::new(File { bytes, bias: placed.address }));
         Ok(())
     }
 
@@ -163,13 +163,8 @@ fn unloadable(error: ElfError) -> Failure {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+mod tests {
     use super::*;
-
-    /// Code without files.
-    pub(crate) fn programs(image: Image) -> Programs {
-        Programs(vec![Program { context: None, image, files: Vec::new() }])
-    }
 
     #[test]
     fn what_cannot_be_loaded() {

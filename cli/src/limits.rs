@@ -60,8 +60,11 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    /// From the first position up to, but not including, the second.
-    pub(crate) fn new(from: Option<Position>, to: Option<Position>) -> Result<Self, Failure> {
+    /// From the first position up to, but not including, the second; `None` if that is everything.
+    pub(crate) fn new(
+        from: Option<Position>,
+        to: Option<Position>,
+    ) -> Result<Option<Self>, Failure> {
         use Position::{Byte, Insn, Packet};
         let pair = match (from, to) {
             (Some(Insn(a)), Some(Insn(b)))
@@ -74,7 +77,8 @@ impl Limits {
                 Err(Failure::usage(format_args!("nothing lies from {a} up to {b}"))
                     .hint("a --to behind --from; what it names is not printed any more"))
             }
-            _ => Ok(Self { from, to, insns: 0 }),
+            _ if from.is_none() && to.is_none() => Ok(None),
+            _ => Ok(Some(Self { from, to, insns: 0 })),
         }
     }
 
@@ -115,14 +119,14 @@ impl Limits {
 mod tests {
     use super::*;
 
-    fn limits(from: &str, to: &str) -> Result<Limits, Failure> {
+    fn limits(from: &str, to: &str) -> Result<Option<Limits>, Failure> {
         let position = |text: &str| (!text.is_empty()).then(|| text.parse().unwrap());
         Limits::new(position(from), position(to))
     }
 
     /// Which instructions are printed, of three packets with three each, 10 bytes apart.
     fn printed(from: &str, to: &str) -> Vec<u64> {
-        let mut limits = limits(from, to).unwrap();
+        let mut limits = limits(from, to).unwrap().unwrap();
         let mut list = Vec::new();
         for packet in 0..3 {
             let at = StreamPos { packet, byte: 10 * packet };
@@ -133,7 +137,7 @@ mod tests {
 
     #[test]
     fn instructions_packets_and_bytes() {
-        assert_eq!(printed("", ""), (0..9).collect::<Vec<_>>());
+        assert_eq!(printed("0", ""), (0..9).collect::<Vec<_>>());
         assert_eq!(printed("2", "7"), [2, 3, 4, 5, 6]);
         assert_eq!(printed("insn:4", "insn:5"), [4]);
         assert_eq!(printed("packet:1", ""), [3, 4, 5, 6, 7, 8]);
@@ -147,7 +151,7 @@ mod tests {
 
     #[test]
     fn events_and_the_end() {
-        let mut limits = limits("packet:1", "4").unwrap();
+        let mut limits = limits("packet:1", "4").unwrap().unwrap();
         let at = |packet| StreamPos { packet, byte: 0 };
         assert!(!limits.admits(at(0)));
         assert_eq!(limits.take(at(0), 3), 3..3);
@@ -164,5 +168,6 @@ mod tests {
         }
         assert_eq!(limits("5", "5").unwrap_err().status(), 2);
         assert!(limits("5", "packet:5").is_ok());
+        assert!(limits("", "").unwrap().is_none());
     }
 }

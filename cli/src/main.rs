@@ -21,7 +21,9 @@ mod input;
 mod limits;
 mod listing;
 mod params;
+mod part;
 mod stats;
+mod sums;
 mod symbols;
 
 use args::{Cli, Command};

@@ -6,35 +6,53 @@
 //! all formats), `lengths` (packets by bytes of payload), `program` (null, or `instructions`, `gaps`,
 //! `bits_per_instruction`, `compression`). What would be divided by 0 is null.
 
+mod tally;
+
 use crate::args::StatsArgs;
-use crate::capture::{Packets, Reader, Unread};
 use crate::failure::{Failure, Status};
-use crate::files;
-use crate::follow::{self, Follow};
-use crate::framing::Transport;
+use crate::files::{self, Capture, Filling};
+use crate::follow::{Follow, LARGE};
 use crate::gaps::Gaps;
 use crate::params::Setup;
-use hartrace_decoder::{Count, Event, Fault, Path, Run, Sink, StreamPos};
+use crate::sums::{Noted, Sum as _, Sums};
+use hartrace_decoder::Count;
 use hartrace_etrace::Format;
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
+use tally::{Counted, Ended, Tally};
 
 /// Runs the command.
 pub(crate) fn run(args: &StatsArgs) -> Result<Status, Failure> {
     let given = &args.follow;
     let without = given.elf.is_empty() && given.image.is_empty() && given.context_elf.is_empty();
-    let gaps = || Gaps::new(files::name(&given.capture), given.strict);
-    let strict = given.strict.then(gaps);
+    let gaps = |capture: &Capture| {
+        Gaps::new(files::name(&given.capture), given.strict, capture.bar.clone())
+    };
     let stats = if without {
         let params = given.stream.params.as_deref();
         files::one_standard(params.into_iter().chain([given.capture.as_path()]))?;
         let setup = Setup::new(&given.stream)?;
-        Stats::of(&files::read(&given.capture)?, &setup, strict)?
+        let capture = Capture::open(&given.capture)?;
+        let mut tally = Tally::new(&setup, given.strict.then(|| gaps(&capture)));
+        tally.read(capture).map_err(|error| match error {
+            Ended::Unreadable(error) => files::unreadable(&given.capture, &error),
+            Ended::Gap(failure) => failure,
+        })?;
+        tally.stats()
     } else {
-        let follow = Follow::open(given, [])?;
-        let mut stats = Stats::of(&follow.bytes, &follow.setup, strict)?;
-        let count = decode(&follow, gaps())?;
+        let (follow, capture) = Follow::open(given, [])?;
+        let mut sums = Sums::<Count>::new(gaps(&capture));
+        // Gaps of the decoder are enough.
+        let mut tally = Tally::new(&follow.setup, None);
+        let capture = capture.map(|input| Counted { input: Filling(input), tally: &mut tally });
+        let make = || Noted::new(Count::default(), given.strict);
+        let flow = follow.run(capture, LARGE, make, |decoded| sums.join(decoded))?;
+        tally.end();
+        sums.gaps.end(flow);
+        let mut count = Count::default();
+        sums.sums.into_values().for_each(|other| count.merge(other));
+        let mut stats = tally.stats();
         stats.program = Some(Program::new(count, stats.bits));
         stats
     };
@@ -49,44 +67,6 @@ pub(crate) fn run(args: &StatsArgs) -> Result<Status, Failure> {
     let gaps = stats.program.as_ref().map_or(0, |program| program.gaps);
     let clean = gaps + stats.malformed.packets == 0;
     Ok(if clean { Status::Clean } else { Status::Gaps })
-}
-
-/// Counts what the capture decodes to.
-fn decode(follow: &Follow, gaps: Gaps) -> Result<Count, Failure> {
-    let mut tracer = follow.tracer()?;
-    let mut counter = Counter { count: Count::default(), gaps };
-    let bar = files::progress(follow.bytes.len() as u64);
-    for packet in follow.packets() {
-        bar.set_position(packet.frame);
-        follow::feed(&mut tracer, &packet, &mut counter);
-        counter.gaps.check()?;
-    }
-    tracer.finish(&mut counter);
-    bar.finish_and_clear();
-    counter.gaps.check()?;
-    counter.gaps.finish();
-    Ok(counter.count)
-}
-
-/// Counts, and reports gaps.
-struct Counter {
-    count: Count,
-    gaps: Gaps,
-}
-
-impl Sink for Counter {
-    fn run(&mut self, at: StreamPos, run: Run<'_>) {
-        self.count.run(at, run);
-    }
-
-    fn path(&mut self, at: StreamPos, path: Path<'_>) {
-        self.count.path(at, path);
-    }
-
-    fn event(&mut self, at: StreamPos, event: Event) {
-        self.count.event(at, event);
-        self.gaps.event(at, &event);
-    }
 }
 
 /// Packets and the bytes of their payloads.
@@ -120,55 +100,6 @@ struct Stats {
 }
 
 impl Stats {
-    /// Counts packets; with `strict` there must be none that is malformed.
-    fn of(bytes: &[u8], setup: &Setup, mut strict: Option<Gaps>) -> Result<Self, Failure> {
-        let mut stats = Self { capture_bytes: bytes.len() as u64, ..Self::default() };
-        let mut reader = Reader::new(setup.layout, setup.options);
-        let bar = files::progress(bytes.len() as u64);
-        for packet in Packets::new(bytes, setup.transport) {
-            bar.set_position(packet.frame);
-            let bits = packet.body.map_or(0, |frame| frame.payload().remaining());
-            let sum = Sum { packets: 1, bytes: bits.div_ceil(8) };
-            stats.total.add(sum);
-            match reader.read(&packet) {
-                Ok(payload) => {
-                    stats.formats.of(payload.format()).add(sum);
-                    *stats.lengths.entry(sum.bytes).or_default() += 1;
-                    stats.bits += bits;
-                }
-                Err(Unread::Kind(_)) => stats.other.add(sum),
-                Err(Unread::Frame(error)) => {
-                    stats.malformed.add(sum);
-                    if let Some(gaps) = &mut strict {
-                        gaps.event(packet.pos(), &Event::Gap(error.into()));
-                    }
-                }
-                Err(Unread::Payload(error)) => {
-                    stats.malformed.add(sum);
-                    if let Some(gaps) = &mut strict {
-                        gaps.event(packet.pos(), &Event::Gap(Fault::Malformed(error)));
-                    }
-                }
-            }
-            if let Some(gaps) = &mut strict {
-                gaps.check()?;
-            }
-        }
-        bar.finish_and_clear();
-        let payloads = match setup.transport.source {
-            None => stats.total.bytes,
-            // The payloads of the other sources are no overhead.
-            Some(_) => {
-                let mut all = setup.transport;
-                all.source = None;
-                payload_bytes(bytes, all)
-            }
-        };
-        stats.overhead_bytes = stats.capture_bytes.saturating_sub(payloads);
-        stats.sync_share = stats.formats.sync_share();
-        Ok(stats)
-    }
-
     fn print(&self, out: &mut dyn Write) -> io::Result<()> {
         writeln!(
             out,
@@ -208,14 +139,6 @@ impl Stats {
         }
         Ok(())
     }
-}
-
-/// Payloads of all sources.
-fn payload_bytes(bytes: &[u8], transport: Transport) -> u64 {
-    Packets::new(bytes, transport)
-        .filter_map(|packet| packet.body.ok())
-        .map(|frame| frame.payload().remaining().div_ceil(8))
-        .sum()
 }
 
 /// In the order of `Format::ALL`.
@@ -285,7 +208,11 @@ mod tests {
     use crate::params::tests::{PEER, setup};
 
     fn stats(line: &str, bytes: &[u8]) -> Stats {
-        Stats::of(bytes, &setup(Some(PEER), line).unwrap(), None).unwrap()
+        let mut tally = Tally::new(&setup(Some(PEER), line).unwrap(), None);
+        // In pieces, as from a pipe.
+        bytes.chunks(3).for_each(|piece| tally.feed(piece));
+        tally.end();
+        tally.stats()
     }
 
     /// Support, start, a branch map, an address, then a broken frame and an unknown payload.

@@ -6,6 +6,7 @@ use elf::abi::{SHF_COMPRESSED, SHF_EXECINSTR, STB_LOCAL, STT_FUNC, STT_NOTYPE};
 use elf::endian::LittleEndian;
 use hartrace_isa::Xlen;
 use std::fmt;
+use std::ops::Range;
 
 /// What several files know about the same addresses; those added first are asked first.
 #[derive(Default)]
@@ -23,10 +24,29 @@ struct File<'a> {
     lines: Option<Lines<'a>>,
 }
 
+impl<'a> File<'a> {
+    fn place(&self, address: u64) -> Option<Place<'a>> {
+        let address = self.xlen.wrap(address.wrapping_sub(self.bias));
+        let index = self.symbols.partition_point(|symbol| symbol.start <= address);
+        let symbol = self.symbols.get(index.checked_sub(1)?)?;
+        let place = Place { name: symbol.name, offset: address - symbol.start };
+        (address < symbol.end).then_some(place)
+    }
+
+    /// Where symbols end that do not say so: at the next one, or with their section.
+    fn ends(&self) -> impl Iterator<Item = u64> {
+        let next = self.symbols.iter().skip(1).map(|symbol| symbol.start);
+        let ends = self.symbols.iter().map(|symbol| symbol.end);
+        ends.zip(next.chain([u64::MAX])).map(|(end, next)| end.min(next))
+    }
+}
+
 struct Symbol<'a> {
     start: u64,
     /// End of its section: what no symbol covers belongs to the one before, as objdump has it.
     end: u64,
+    /// Bytes, if it says so.
+    size: u64,
     name: &'a str,
     /// Of several names for one address, the one that ranks lowest is used.
     rank: u8,
@@ -48,6 +68,14 @@ impl fmt::Display for Place<'_> {
     }
 }
 
+/// A function and where it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Function<'a> {
+    pub(crate) name: &'a str,
+    /// As long as its symbol says; up to the next one if that says nothing. Not empty.
+    pub(crate) range: Range<u64>,
+}
+
 impl<'a> Symbols<'a> {
     /// Adds what a file knows. A file without symbols or debug information, or with any that cannot
     /// be read, adds nothing: code is followed without them.
@@ -60,13 +88,27 @@ impl<'a> Symbols<'a> {
 
     /// The function an address is in.
     pub(crate) fn place(&self, address: u64) -> Option<Place<'a>> {
-        self.files.iter().find_map(|file| {
-            let address = file.xlen.wrap(address.wrapping_sub(file.bias));
-            let index = file.symbols.partition_point(|symbol| symbol.start <= address);
-            let symbol = file.symbols.get(index.checked_sub(1)?)?;
-            let place = Place { name: symbol.name, offset: address - symbol.start };
-            (address < symbol.end).then_some(place)
-        })
+        self.files.iter().find_map(|file| file.place(address))
+    }
+
+    /// All functions by address, where files that were added before do not have others.
+    pub(crate) fn functions(&self) -> Vec<Function<'a>> {
+        let mut list = Vec::new();
+        for (index, file) in self.files.iter().enumerate() {
+            for (symbol, next) in file.symbols.iter().zip(file.ends()) {
+                let end =
+                    if symbol.size > 0 { symbol.start.saturating_add(symbol.size) } else { next };
+                let start = file.xlen.wrap(symbol.start.wrapping_add(file.bias));
+                let range = start..start.saturating_add(end.saturating_sub(symbol.start));
+                if !range.is_empty()
+                    && !self.files[..index].iter().any(|other| other.place(start).is_some())
+                {
+                    list.push(Function { name: symbol.name, range });
+                }
+            }
+        }
+        list.sort_by_key(|function| function.range.start);
+        list
     }
 
     /// The source line an address comes from, as `file:line`.
@@ -100,7 +142,7 @@ fn symbols<'a>(file: &ElfBytes<'a, LittleEndian>) -> Option<Vec<Symbol<'a>>> {
         };
         let rank = rank + u8::from(entry.st_bind() == STB_LOCAL);
         let end = section.sh_addr.saturating_add(section.sh_size);
-        list.push(Symbol { start: entry.st_value, end, name, rank });
+        list.push(Symbol { start: entry.st_value, end, size: entry.st_size, name, rank });
     }
     list.sort_by(|a, b| (a.start, a.rank, a.name).cmp(&(b.start, b.rank, b.name)));
     list.dedup_by_key(|symbol| symbol.start);

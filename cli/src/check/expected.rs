@@ -1,7 +1,7 @@
 //! What must have retired, as a stream.
 
 use crate::failure::Failure;
-use crate::files;
+use crate::files::{self, Input};
 use crate::input::{Meaning, Rows};
 use crate::params::Setup;
 use hartrace_ingress::Flavour;
@@ -27,7 +27,7 @@ pub(super) struct Entry {
 /// The instructions of a file, one at a time.
 pub(super) enum Expected {
     Addresses(Addresses),
-    Rows(Box<Rows<Box<dyn Read>>>),
+    Rows(Box<Rows<Input>>),
 }
 
 impl Expected {
@@ -40,7 +40,7 @@ impl Expected {
     }
 
     /// Only a header row has commas.
-    fn new(reader: Box<dyn Read>, file: String, meaning: Meaning) -> Result<Self, Failure> {
+    fn new(reader: Input, file: String, meaning: Meaning) -> Result<Self, Failure> {
         let mut reader = BufReader::with_capacity(1 << 16, reader);
         let mut first = Vec::new();
         let read = (&mut reader).take(LINE_BYTES).read_until(b'\n', &mut first);
@@ -48,7 +48,7 @@ impl Expected {
         let is_csv = first.contains(&b',');
         let whole = Cursor::new(first).chain(reader);
         Ok(if is_csv {
-            let rows = Rows::new(Box::new(whole) as Box<dyn Read>, file, meaning);
+            let rows = Rows::new(Box::new(whole) as Input, file, meaning);
             Self::Rows(Box::new(rows.map_err(|failure| failure.hint(HINT))?))
         } else {
             let reader = Box::new(whole);
@@ -77,7 +77,7 @@ impl Expected {
 
 /// One address per line; empty lines do not count.
 pub(super) struct Addresses {
-    reader: Box<dyn BufRead>,
+    reader: Box<dyn BufRead + Send>,
     file: String,
     xlen: Xlen,
     line: u64,
@@ -86,6 +86,10 @@ pub(super) struct Addresses {
 
 impl Addresses {
     fn next(&mut self) -> Result<Option<Entry>, Failure> {
+        if let Some(address) = self.plain() {
+            self.line += 1;
+            return Ok(Some(Entry { address, line: self.line }));
+        }
         loop {
             self.text.clear();
             let mut line = (&mut self.reader).take(LINE_BYTES);
@@ -112,13 +116,32 @@ impl Addresses {
     }
 }
 
-/// A hexadecimal address. For RV32 it may be sign-extended to 64 bits.
+impl Addresses {
+    /// The next line, if it is as `decode` prints them: most are, and need not be copied.
+    fn plain(&mut self) -> Option<u64> {
+        let line: &[u8; 17] = self.reader.fill_buf().ok()?.first_chunk()?;
+        let (end, digits) = line.split_last()?;
+        let mut value = 0;
+        for digit in digits {
+            value = value << 4 | u64::from((*digit as char).to_digit(16)?);
+        }
+        let address = fit(value, self.xlen).filter(|_| *end == b'\n')?;
+        self.reader.consume(17);
+        Some(address)
+    }
+}
+
+/// A hexadecimal address.
 fn parse(text: &[u8], xlen: Xlen) -> Option<u64> {
     let digits = text.strip_prefix(b"0x").or_else(|| text.strip_prefix(b"0X")).unwrap_or(text);
     if !digits.iter().all(u8::is_ascii_hexdigit) {
         return None;
     }
-    let value = u64::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;
+    fit(u64::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?, xlen)
+}
+
+/// For RV32 an address may be sign-extended to 64 bits.
+fn fit(value: u64, xlen: Xlen) -> Option<u64> {
     let low = u64::from(value as u32);
     match xlen {
         Xlen::Rv32 => (value == low || value == value as i32 as u64).then_some(low),
@@ -137,7 +160,7 @@ pub(super) mod tests {
 
     /// The trace in `reader`, called `t`.
     pub(in super::super) fn of(
-        reader: impl Read + 'static,
+        reader: impl Read + Send + 'static,
         xlen: Xlen,
     ) -> Result<Expected, Failure> {
         let itype_width = ITypeWidth::Four;

@@ -2,9 +2,9 @@
 
 use super::events;
 use super::forms::{Form, leaves};
-use super::part::Retired;
 use crate::image::Programs;
 use crate::listing::address;
+use crate::part::Retired;
 use crate::symbols::Symbols;
 use hartrace_decoder::{Event, Leaves, StreamPos};
 use hartrace_isa::Xlen;
@@ -20,6 +20,7 @@ pub(crate) struct Blocks<'a> {
     program: usize,
     xlen: Xlen,
     json: bool,
+    source: Option<u16>,
     /// May go on with the next run.
     pending: Option<Block>,
     /// Privilege and context, as far as known.
@@ -38,6 +39,8 @@ struct Block {
 
 #[derive(Serialize)]
 struct Line {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source: Option<u16>,
     start: String,
     end: String,
     insns: u64,
@@ -48,7 +51,8 @@ struct Line {
 impl<'a> Blocks<'a> {
     pub(crate) fn new(programs: &'a Programs, xlen: Xlen, json: bool) -> Self {
         let symbols = programs.iter().map(|program| program.symbols()).collect();
-        Self { programs, symbols, program: 0, xlen, json, pending: None, state: None }
+        let (source, pending, state) = (None, None, None);
+        Self { programs, symbols, program: 0, xlen, json, source, pending, state }
     }
 
     fn flush(&mut self, out: &mut Vec<u8>) {
@@ -59,7 +63,7 @@ impl<'a> Blocks<'a> {
         if self.json {
             let symbol = symbol.map(|place| place.to_string());
             let leaves = (how != Leaves::No).then_some(leaves(how));
-            events::line(out, &Line { start, end, insns, leaves, symbol });
+            events::line(out, &Line { source: self.source, start, end, insns, leaves, symbol });
             return;
         }
         let how = leaves(how);
@@ -95,6 +99,12 @@ impl Form for Blocks<'_> {
             self.state = Some((privilege, context));
         }
         self.flush(out);
+    }
+
+    fn turn(&mut self, out: &mut Vec<u8>, source: Option<u16>) {
+        self.flush(out);
+        self.source = source;
+        self.state = None;
     }
 
     fn enter(&mut self, context: u64) {

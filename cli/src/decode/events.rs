@@ -1,8 +1,8 @@
 //! Everything as JSON, one object per line; keys are stable.
 
 use super::forms::Form;
-use super::part::Retired;
 use crate::listing::address;
+use crate::part::Retired;
 use hartrace_decoder::{Event, StreamPos};
 use hartrace_isa::Xlen;
 use serde::Serialize;
@@ -12,27 +12,37 @@ use std::fmt::Display;
 #[derive(Debug)]
 pub(crate) struct Events {
     xlen: Xlen,
+    source: Option<u16>,
 }
 
 impl Events {
     pub(crate) fn new(xlen: Xlen) -> Self {
-        Self { xlen }
+        Self { xlen, source: None }
+    }
+
+    fn json(&self, out: &mut Vec<u8>, at: StreamPos, detail: Detail) {
+        let StreamPos { packet, byte } = at;
+        line(out, &Line { packet, byte, source: self.source, detail });
     }
 }
 
 impl Form for Events {
     fn retired(&mut self, out: &mut Vec<u8>, at: StreamPos, run: Retired<'_>) {
         for pc in run.addresses {
-            json(out, at, Detail::Retired { iaddr: address(*pc, self.xlen) });
+            self.json(out, at, Detail::Retired { iaddr: address(*pc, self.xlen) });
         }
     }
 
     fn event(&mut self, out: &mut Vec<u8>, at: StreamPos, event: &Event) {
-        json(out, at, Detail::of(event, self.xlen));
+        self.json(out, at, Detail::of(event, self.xlen));
     }
 
     fn gap(&mut self, out: &mut Vec<u8>, at: StreamPos, cause: &dyn Display) {
-        json(out, at, Detail::Gap { cause: cause.to_string() });
+        self.json(out, at, Detail::Gap { cause: cause.to_string() });
+    }
+
+    fn turn(&mut self, _: &mut Vec<u8>, source: Option<u16>) {
+        self.source = source;
     }
 }
 
@@ -43,15 +53,12 @@ pub(crate) fn line(out: &mut Vec<u8>, value: &impl Serialize) {
     out.push(b'\n');
 }
 
-fn json(out: &mut Vec<u8>, at: StreamPos, detail: Detail) {
-    let StreamPos { packet, byte } = at;
-    line(out, &Line { packet, byte, detail });
-}
-
 #[derive(Serialize)]
 struct Line {
     packet: u64,
     byte: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source: Option<u16>,
     #[serde(flatten)]
     detail: Detail,
 }

@@ -1,6 +1,6 @@
-//! What a form of output has to do, and the simplest one.
+//! What a form of output has to do.
 
-use super::part::Retired;
+use crate::part::Retired;
 use hartrace_decoder::{Event, Leaves, StreamPos};
 use std::fmt::Display;
 
@@ -14,6 +14,9 @@ pub(crate) trait Form {
 
     /// Something is missing.
     fn gap(&mut self, out: &mut Vec<u8>, at: StreamPos, cause: &dyn Display);
+
+    /// What follows is of this source, and what came before of another.
+    fn turn(&mut self, out: &mut Vec<u8>, source: Option<u16>);
 
     /// Code of this context follows; said of all contexts, also where nothing is printed.
     fn enter(&mut self, context: u64) {
@@ -34,31 +37,4 @@ pub(crate) fn leaves(leaves: Leaves) -> &'static str {
         Leaves::Jump => "jump",
         Leaves::Indirect => "indirect",
     }
-}
-
-/// One address per line.
-#[derive(Debug)]
-pub(crate) struct Pcs;
-
-impl Form for Pcs {
-    fn retired(&mut self, out: &mut Vec<u8>, _: StreamPos, run: Retired<'_>) {
-        out.reserve(17 * run.addresses.len());
-        for pc in run.addresses {
-            out.extend_from_slice(&line(*pc));
-        }
-    }
-
-    fn event(&mut self, _: &mut Vec<u8>, _: StreamPos, _: &Event) {}
-
-    fn gap(&mut self, _: &mut Vec<u8>, _: StreamPos, _: &dyn Display) {}
-}
-
-/// An address as 16 hexadecimal digits and a line feed.
-fn line(pc: u64) -> [u8; 17] {
-    let mut line = [b'\n'; 17];
-    for (digit, byte) in line.iter_mut().take(16).enumerate() {
-        let nibble = (pc >> (60 - 4 * digit)) as u8 & 15;
-        *byte = nibble + if nibble < 10 { b'0' } else { b'a' - 10 };
-    }
-    line
 }

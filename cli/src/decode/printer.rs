@@ -1,11 +1,11 @@
 //! Parts to text, in order.
 
 use super::forms::Form;
-use super::part::{Item, Part, Retired};
-use crate::failure::{Failure, Status};
+use crate::failure::Failure;
 use crate::gaps::Gaps;
-use crate::limits::Limits;
-use hartrace_decoder::{Event, Leaves, StreamPos};
+use crate::part::{Item, Part};
+use hartrace_decoder::{Event, StreamPos};
+use std::collections::BTreeMap;
 use std::io::Write;
 
 /// Bytes of text to collect before they are written.
@@ -15,36 +15,42 @@ const CHUNK: usize = 1 << 16;
 pub(crate) struct Printer<'a, W> {
     out: W,
     text: Vec<u8>,
-    form: Box<dyn Form + 'a>,
-    gaps: Gaps,
-    limits: Limits,
+    form: Box<dyn Form + Send + 'a>,
+    pub(crate) gaps: Gaps,
+    /// Text says which source follows.
+    headings: bool,
+    /// The source of what was printed last.
+    source: Option<Option<u16>>,
+    /// Where each source is.
+    contexts: BTreeMap<Option<u16>, u64>,
 }
 
 impl<'a, W: Write> Printer<'a, W> {
-    pub(crate) fn new(out: W, form: Box<dyn Form + 'a>, gaps: Gaps, limits: Limits) -> Self {
-        Self { out, text: Vec::with_capacity(2 * CHUNK), form, gaps, limits }
+    pub(crate) fn new(out: W, form: Box<dyn Form + Send + 'a>, gaps: Gaps, headings: bool) -> Self {
+        let text = Vec::with_capacity(2 * CHUNK);
+        let contexts = BTreeMap::new();
+        Self { out, text, form, gaps, headings, source: None, contexts }
     }
 
-    /// Nothing that follows will be printed.
-    pub(crate) fn is_done(&self) -> bool {
-        self.limits.is_done()
-    }
-
-    /// Prints the next part. With `--strict` it ends with the first gap, and what was decoded before
-    /// is printed all the same.
-    pub(crate) fn join(&mut self, part: &Part) -> Result<(), Failure> {
+    /// Prints the next part. With `--strict` it ends with the first gap.
+    pub(crate) fn join(&mut self, source: Option<u16>, part: &Part) -> Result<(), Failure> {
         for (at, item) in part.iter() {
-            if self.is_done() {
-                break;
-            }
             match item {
-                Item::Retired(run) => self.retired(at, run),
-                Item::Event(event) => self.event(at, &event),
+                Item::Retired(run) => {
+                    self.turn(source);
+                    self.form.retired(&mut self.text, at, run);
+                }
+                Item::Event(event) => {
+                    self.turn(source);
+                    self.note(source, at, &event);
+                    match event {
+                        Event::Gap(fault) => self.form.gap(&mut self.text, at, &fault),
+                        event => self.form.event(&mut self.text, at, &event),
+                    }
+                }
+                Item::Aside(event) => self.note(source, at, &event),
             }
-            if let Err(failure) = self.gaps.check() {
-                self.end()?;
-                return Err(failure);
-            }
+            self.gaps.check()?;
             if self.text.len() >= CHUNK {
                 self.write()?;
             }
@@ -52,30 +58,29 @@ impl<'a, W: Write> Printer<'a, W> {
         Ok(())
     }
 
-    fn retired(&mut self, at: StreamPos, run: Retired<'_>) {
-        let range = self.limits.take(at, run.addresses.len());
-        if range.is_empty() {
+    /// What follows is of `source`.
+    fn turn(&mut self, source: Option<u16>) {
+        if self.source.replace(source) == Some(source) {
             return;
         }
-        let cut = match run.addresses.get(range.end) {
-            Some(next) => Retired { end: *next, leaves: Leaves::No, ..run },
-            None => run,
-        };
-        let addresses = &run.addresses[range];
-        self.form.retired(&mut self.text, at, Retired { addresses, ..cut });
-    }
-
-    fn event(&mut self, at: StreamPos, event: &Event) {
-        self.gaps.event(at, event);
-        if let Event::Context { context, .. } = event {
+        self.form.turn(&mut self.text, source);
+        if let (true, Some(id)) = (self.headings, source) {
+            // Writing to memory does not fail.
+            let _ = writeln!(self.text, "source {id}:");
+        }
+        if let Some(context) = self.contexts.get(&source) {
             self.form.enter(*context);
         }
-        if !self.limits.admits(at) {
-            return;
-        }
-        match event {
-            Event::Gap(fault) => self.form.gap(&mut self.text, at, fault),
-            event => self.form.event(&mut self.text, at, event),
+    }
+
+    /// Takes note of what counts whether it is printed or not.
+    fn note(&mut self, source: Option<u16>, at: StreamPos, event: &Event) {
+        self.gaps.event(source, at, event);
+        if let Event::Context { context, .. } = event {
+            self.contexts.insert(source, *context);
+            if self.source == Some(source) {
+                self.form.enter(*context);
+            }
         }
     }
 
@@ -86,21 +91,10 @@ impl<'a, W: Write> Printer<'a, W> {
     }
 
     /// Prints what is left.
-    fn end(&mut self) -> Result<(), Failure> {
+    pub(crate) fn end(&mut self) -> Result<(), Failure> {
         self.form.finish(&mut self.text);
         self.write()?;
         self.out.flush()?;
         Ok(())
-    }
-
-    /// Ends the output.
-    pub(crate) fn finish(mut self) -> Result<Status, Failure> {
-        self.end()?;
-        if self.is_done() {
-            self.gaps.stop();
-        } else {
-            self.gaps.finish();
-        }
-        Ok(self.gaps.status())
     }
 }

@@ -1,9 +1,9 @@
 //! The program as it was executed: every instruction disassembled, with functions and source lines.
 
 use super::forms::Form;
-use super::part::Retired;
 use crate::image::{Program, Programs};
 use crate::listing::address;
+use crate::part::Retired;
 use crate::symbols::Symbols;
 use hartrace_decoder::{Event, StreamPos};
 use hartrace_isa::Xlen;
@@ -186,6 +186,10 @@ impl Form for Listing<'_> {
         };
         self.note(out, at, &text);
         // Whoever reads on from here should not have to look back.
+        self.here = Here::default();
+    }
+
+    fn turn(&mut self, _: &mut Vec<u8>, _: Option<u16>) {
         self.here = Here::default();
     }
 

@@ -28,9 +28,9 @@ const RUN: &str = "\
 0,0,0,3,80000000,0,0,0,1,0
 ";
 
-const LINE: &str = "decode trace --params p.toml --xlen 64 --elf program.elf";
+pub(crate) const LINE: &str = "decode trace --params p.toml --xlen 64 --elf program.elf";
 
-fn place(name: &str) -> Place {
+pub(crate) fn place(name: &str) -> Place {
     let place = Place::new(name);
     place.write("run.csv", format!("{HEADER}{RUN}").as_bytes());
     place.write("program.elf", PROGRAM);

@@ -2,6 +2,7 @@
 
 mod decode;
 mod place;
+mod stream;
 
 use place::{Place, stderr, stdout};
 use std::process::Stdio;
@@ -284,24 +285,6 @@ fn statistics() {
     place.write("half", &CODE[0].to_le_bytes());
     let output = place.run(&format!("stats trace {options} --image half@0x80000000"));
     assert_eq!(output.status.code(), Some(1));
-}
-
-#[test]
-fn several_sources() {
-    let place = Place::new("sources");
-    let options = "--params p.toml --xlen 64 --framing encap --src-bits 8";
-    for source in [1, 2] {
-        place.clean(&format!("encode run.csv {options} --source {source} -o t{source}"));
-    }
-    let read = |name: &str| std::fs::read(place.dir.join(name)).unwrap();
-    place.write("both", &[read("t1"), read("t2")].concat());
-    let program = "--image code@0x80000000";
-    let output = place.run(&format!("decode both {options} {program}"));
-    assert_eq!(output.status.code(), Some(2));
-    assert!(stderr(&output).contains("both: traces of several sources: 1, 2\n  try: --source 1"));
-    assert_eq!(place.clean(&format!("decode both {options} {program} --source 2")), PCS);
-    let dump = place.clean(&format!("dump both {options}"));
-    assert!(dump.lines().next().unwrap().starts_with("      2.0      1  1f04"), "{dump}");
 }
 
 #[test]

@@ -42,8 +42,12 @@ impl Place {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        child.stdin.take().unwrap().write_all(input).unwrap();
-        child.wait_with_output().unwrap()
+        // Much of either does not fit into a pipe.
+        let (mut stdin, input) = (child.stdin.take().unwrap(), input.to_owned());
+        let feeding = std::thread::spawn(move || stdin.write_all(&input));
+        let output = child.wait_with_output().unwrap();
+        feeding.join().unwrap().unwrap();
+        output
     }
 
     /// Standard output of a command that must be clean.

@@ -2,6 +2,7 @@ use crate::blocks::{Blocks, Span};
 use crate::memo::{Known, Memo};
 use hartrace_encap::FrameError;
 use hartrace_etrace::{ParseError, QualStatus};
+use std::ops::Range;
 use thiserror::Error;
 
 /// Where in the stream something came from, in the caller's terms.
@@ -142,6 +143,23 @@ impl Run<'_> {
         self.leaves
     }
 
+    /// Some of its instructions, by number; `None` if there are none of these numbers.
+    pub fn cut(&self, range: Range<usize>) -> Option<Self> {
+        let offsets = self.offsets.get(range.clone())?;
+        let address = |offset: &u16| self.base.wrapping_add(u64::from(*offset));
+        let start = address(offsets.first()?);
+        let span = Span {
+            from: self.span.from.wrapping_add(range.start as u16),
+            insns: offsets.len() as u16,
+            ..self.span
+        };
+        let (end, leaves) = match self.offsets.get(range.end) {
+            Some(next) => (address(next), Leaves::No),
+            None => (self.end, self.leaves),
+        };
+        Some(Self { start, end, leaves, offsets, span, ..*self })
+    }
+
     /// Calls `visit` with the address of every instruction.
     #[inline]
     pub fn addresses(&self, mut visit: impl FnMut(u64)) {
@@ -218,6 +236,10 @@ impl<'a> Path<'a> {
 pub trait Sink {
     /// Whether [`Path::addresses`] is going to be called: then it is prepared for.
     const ADDRESSES: bool = false;
+
+    /// Whether a stream has to keep the order between sources: then it passes the sink of one on
+    /// before it makes that of another. See [`crate::stream`].
+    const ORDERED: bool = false;
 
     /// Instructions that retired.
     fn run(&mut self, at: StreamPos, run: Run<'_>);

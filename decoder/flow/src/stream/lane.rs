@@ -51,6 +51,9 @@ impl<'f, S: Sink, F: Fn(Option<u16>) -> S> Sinks<'f, S, F> {
     /// Makes the sink of a source; returns its place.
     #[cold]
     fn appear(&mut self, source: Option<u16>) -> usize {
+        if S::ORDERED && !self.made.is_empty() {
+            self.flush();
+        }
         self.made.push((source, (self.make)(source)));
         self.made.len().wrapping_sub(1)
     }

@@ -1,9 +1,7 @@
 //! What was decoded from a part of a capture.
 
+use crate::follow::ROOM;
 use hartrace_decoder::{Event, Leaves, Run, Sink, StreamPos};
-
-/// Instructions after which a part is full.
-const FULL: usize = 1 << 16;
 
 /// Everything that was decoded, in order, without the decoder.
 #[derive(Debug, Default)]
@@ -17,6 +15,7 @@ pub(crate) struct Part {
 enum Record {
     Run { insns: u32, end: u64, leaves: Leaves },
     Event(Event),
+    Aside(Event),
 }
 
 /// Instructions that retired one after the other; at least one.
@@ -33,19 +32,11 @@ pub(crate) struct Retired<'a> {
 pub(crate) enum Item<'a> {
     Retired(Retired<'a>),
     Event(Event),
+    /// Not to be printed.
+    Aside(Event),
 }
 
 impl Part {
-    /// It is time to print.
-    pub(crate) fn is_full(&self) -> bool {
-        self.addresses.len().max(self.records.len()) >= FULL
-    }
-
-    pub(crate) fn clear(&mut self) {
-        self.addresses.clear();
-        self.records.clear();
-    }
-
     /// Everything in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (StreamPos, Item<'_>)> {
         let mut rest = &self.addresses[..];
@@ -57,6 +48,7 @@ impl Part {
                     Item::Retired(Retired { addresses, end, leaves })
                 }
                 Record::Event(event) => Item::Event(event),
+                Record::Aside(event) => Item::Aside(event),
             };
             (*at, item)
         })
@@ -64,6 +56,8 @@ impl Part {
 }
 
 impl Sink for Part {
+    const ORDERED: bool = true;
+
     fn run(&mut self, at: StreamPos, run: Run<'_>) {
         let before = self.addresses.len();
         run.addresses(|address| self.addresses.push(address));
@@ -76,5 +70,17 @@ impl Sink for Part {
 
     fn event(&mut self, at: StreamPos, event: Event) {
         self.records.push((at, Record::Event(event)));
+    }
+
+    #[inline]
+    fn is_full(&self) -> bool {
+        size_of_val(&self.addresses[..]) + size_of_val(&self.records[..]) >= ROOM
+    }
+}
+
+impl Part {
+    /// Takes an event that is not to be printed.
+    pub(crate) fn aside(&mut self, at: StreamPos, event: Event) {
+        self.records.push((at, Record::Aside(event)));
     }
 }

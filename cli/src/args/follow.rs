@@ -1,0 +1,78 @@
+//! What `decode`, `check` and `stats` have in common.
+
+use super::values::{Placed, parse_context_elf, parse_elf, parse_image, parse_tvec};
+use super::{CompatArg, StreamArgs};
+use clap::{Args, ValueEnum};
+use hartrace_decoder::Resync;
+use hartrace_ingress::Privilege;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+/// A capture, and the program to follow it through.
+#[derive(Debug, Args)]
+pub(crate) struct FollowArgs {
+    /// The capture
+    pub(crate) capture: PathBuf,
+    /// Program; BIAS (0x...) is added to its addresses. May be given more than once
+    #[arg(long, value_name = "PROG[@BIAS]", allow_hyphen_values = true, value_parser = parse_elf)]
+    pub(crate) elf: Vec<Placed>,
+    /// Bare code at ADDR (0x...). May be given more than once
+    #[arg(long, value_name = "FILE@ADDR", allow_hyphen_values = true, value_parser = parse_image)]
+    pub(crate) image: Vec<Placed>,
+    /// Program of context ID only, besides all common code. May be given more than once
+    #[arg(
+        long,
+        value_name = "ID=PROG[@BIAS]",
+        allow_hyphen_values = true,
+        value_parser = parse_context_elf
+    )]
+    pub(crate) context_elf: Vec<(u64, Placed)>,
+    /// Contents of xtvec, for implicit exceptions: PRIV is m, s, vs, u or a number
+    #[arg(long, value_name = "PRIV=ADDR", value_parser = parse_tvec)]
+    pub(crate) tvec: Vec<(Privilege, u64)>,
+    /// Expect the listed quirks of a reference model
+    #[arg(long, value_enum)]
+    pub(crate) compat: Option<CompatArg>,
+    /// Where to go on after a gap
+    #[arg(long, value_enum, default_value_t = ResyncArg::Sync)]
+    pub(crate) resync: ResyncArg,
+    /// Stretches of code to follow for one packet at most: then it is taken for damaged
+    ///
+    /// A packet may stand for billions of branches, and a damaged one claims them without there
+    /// being any. [default: 67108864]
+    #[arg(long, value_name = "N")]
+    pub(crate) max_blocks: Option<u64>,
+    /// Threads to decode on [default: one per core]
+    ///
+    /// The output is the same for any number. More than one need synchronisations in the trace, and
+    /// a single source.
+    #[arg(long, value_name = "N")]
+    pub(crate) threads: Option<NonZeroUsize>,
+    /// End with an error, and status 1, at the first gap
+    #[arg(long)]
+    pub(crate) strict: bool,
+    #[command(flatten)]
+    pub(crate) stream: StreamArgs,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ResyncArg {
+    /// At the next synchronisation: right whatever was lost
+    Sync,
+    /// At the next packet with an address: loses less, but may print instructions that never retired
+    ///
+    /// These end with the next synchronisation. They come where a packet with an address was lost
+    /// without leaving a trace, since addresses are differences from the one before (not with full
+    /// addresses), and where a jump that could be inferred is taken for one that will be reported.
+    /// Has no effect while implicit returns, branch prediction or the jump target cache are on.
+    Address,
+}
+
+impl From<ResyncArg> for Resync {
+    fn from(choice: ResyncArg) -> Self {
+        match choice {
+            ResyncArg::Sync => Self::Sync,
+            ResyncArg::Address => Self::Address,
+        }
+    }
+}
