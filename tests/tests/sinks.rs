@@ -1,7 +1,7 @@
 //! Whoever asks, and however: all ways to look at a trace agree with the list of its instructions.
 
 use hartrace_bits::{BitReader, Tail};
-use hartrace_decoder::stream::{Decode, Decoded, Transport};
+use hartrace_decoder::stream::{Decode, Decoded, StreamError, Transport};
 use hartrace_decoder::{
     Config, Count, Coverage, Edges, Image, Leaves, Resync, Sink, Step, Steps, StreamPos, Tracer,
 };
@@ -43,6 +43,14 @@ fn log<'s>(
     out.0
 }
 
+/// A frame around every payload.
+fn frames(stream: &[Vec<u8>]) -> Vec<u8> {
+    stream
+        .iter()
+        .flat_map(|payload| std::iter::once(0x40 | payload.len() as u8).chain(payload.clone()))
+        .collect()
+}
+
 /// Decodes frames into sinks, joined in order.
 fn decode<S: Sink + Default + Send>(
     config: &Config,
@@ -51,10 +59,7 @@ fn decode<S: Sink + Default + Send>(
     threads: usize,
     mut join: impl FnMut(&mut S, S) + Send,
 ) -> S {
-    let bytes: Vec<u8> = stream
-        .iter()
-        .flat_map(|payload| std::iter::once(0x40 | payload.len() as u8).chain(payload.clone()))
-        .collect();
+    let bytes = frames(stream);
     let mut decode = Decode::new(config.clone(), image, Transport::new(Framing::Reference));
     decode.threads = NonZeroUsize::new(threads).expect("at least one");
     decode.part = 97;
@@ -298,4 +303,50 @@ fn loses_less(
     let got = between(&got);
     assert_eq!(got, between(clean), "payload {index} lost");
     got.len()
+}
+
+/// Fails in the middle.
+struct Broken<'a>(&'a [u8]);
+
+impl std::io::Read for Broken<'_> {
+    fn read(&mut self, room: &mut [u8]) -> std::io::Result<usize> {
+        match self.0.is_empty() {
+            true => Err(std::io::Error::other("unplugged")),
+            false => self.0.read(room),
+        }
+    }
+}
+
+/// What was read before an error is decoded, as far as there are parts of it.
+#[test]
+fn errors_come_after_what_was_read() {
+    let mut decoded = 0;
+    for seed in 0..100 {
+        let (case, stream) = stream(seed);
+        if !fits(&stream) {
+            continue;
+        }
+        let (image, config) = (image(&case), config(&case));
+        let want = log(&config, &image, numbered(&stream, 0));
+        for threads in [1, 3] {
+            let bytes = frames(&stream);
+            let mut decode =
+                Decode::new(config.clone(), &image, Transport::new(Framing::Reference));
+            decode.threads = NonZeroUsize::new(threads).expect("at least one");
+            decode.part = 10;
+            let mut got = Log::new();
+            let result = decode.run(
+                Broken(&bytes),
+                |_| Collect::default(),
+                |part: Decoded<Collect>| {
+                    got.extend(part.sinks.into_iter().flat_map(|(_, sink)| sink.0));
+                    Ok::<(), Infallible>(())
+                },
+            );
+            assert!(matches!(result, Err(StreamError::Input(_))), "seed {seed}");
+            assert!(want.starts_with(&got), "seed {seed}, {threads} threads");
+            decoded += got.len();
+        }
+    }
+    assert!(decoded > 10_000, "only {decoded} events: the test has lost its teeth");
 }

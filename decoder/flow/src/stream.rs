@@ -115,7 +115,7 @@ impl<'a> Decode<'a> {
                     Ok(Some(part)) => part,
                     Ok(None) => break,
                     Err(error) => {
-                        join.fail(StreamError::Input(error));
+                        join.fail_late(StreamError::Input(error));
                         break;
                     }
                 };

@@ -21,12 +21,20 @@ struct State<S, E, J> {
     next: u64,
     waiting: BTreeMap<u64, Decoded<S>>,
     failed: Option<StreamError<E>>,
+    /// What fails once all parts have been passed on.
+    late: Option<StreamError<E>>,
 }
 
 impl<S, E, J: FnMut(Decoded<S>) -> Result<(), E>> Join<S, E, J> {
     pub(super) fn new(join: J, threads: NonZeroUsize) -> Self {
         Self {
-            state: Mutex::new(State { join, next: 0, waiting: BTreeMap::new(), failed: None }),
+            state: Mutex::new(State {
+                join,
+                next: 0,
+                waiting: BTreeMap::new(),
+                failed: None,
+                late: None,
+            }),
             turn: Condvar::new(),
             ahead: WAITING.saturating_mul(threads.get() as u64),
         }
@@ -41,7 +49,7 @@ impl<S, E, J: FnMut(Decoded<S>) -> Result<(), E>> Join<S, E, J> {
         let mut state = self.lock();
         state.waiting.insert(number, decoded);
         loop {
-            let State { join, next, waiting, failed } = &mut *state;
+            let State { join, next, waiting, failed, .. } = &mut *state;
             while failed.is_none()
                 && let Some(decoded) = waiting.remove(next)
             {
@@ -83,8 +91,13 @@ impl<S, E, J: FnMut(Decoded<S>) -> Result<(), E>> Join<S, E, J> {
         false
     }
 
+    /// No more parts can be had; those that are there are passed on.
+    pub(super) fn fail_late(&self, error: StreamError<E>) {
+        self.lock().late.get_or_insert(error);
+    }
+
     pub(super) fn finish(self) -> Result<(), StreamError<E>> {
         let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
-        state.failed.map_or(Ok(()), Err)
+        state.failed.or(state.late).map_or(Ok(()), Err)
     }
 }

@@ -141,8 +141,12 @@ impl<'a, R: Read> Parts<'a, R> {
     fn read(&mut self) -> io::Result<()> {
         let got = loop {
             match self.input.read(&mut self.chunk) {
+                Ok(got) => break got,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                got => break got?,
+                Err(error) => {
+                    (self.ended, self.done) = (true, true);
+                    return Err(error);
+                }
             }
         };
         (self.pause, self.ended) = (got < self.chunk.len(), got == 0);
