@@ -376,35 +376,58 @@ impl Hart {
         let end = self.retired.saturating_add(budget);
         while self.retired < end {
             let pc = self.pc;
-            let op = match self.fetch(pc) {
-                Ok(op) => op,
-                Err(stop) => return self.stopped(stop, Step::of(pc, None), sink),
+            let stop = if pc / PAGE == self.fetch_page {
+                match *self.memory.op(self.fetch_ops, pc) {
+                    Op { code: Code::Undecoded, .. } => self.first_time(pc, sink),
+                    op => self.perform(op, pc, sink),
+                }
+            } else {
+                self.first_time(pc, sink)
             };
-            let privilege = Privilege(self.level.0);
-            let access = if S::DETAIL { self.access_before(op) } else { None };
-            match self.execute(op, pc) {
-                Ok(next) => {
-                    self.pc = next;
-                    self.retired += 1;
-                    let mut step = Step { next_pc: next, privilege, ..Step::of(pc, Some(op)) };
-                    if op.kind == IType::NotTaken && self.taken {
-                        step.kind = IType::Taken;
-                    }
-                    if S::DETAIL {
-                        self.add_detail(op, access, &mut step);
-                    }
-                    sink.retire(&step);
-                }
-                Err(stop) => {
-                    let mut step = Step { privilege, ..Step::of(pc, Some(op)) };
-                    if S::DETAIL && !matches!(stop, Stop::Trap { .. } | Stop::LookFirst) {
-                        self.add_detail(op, access, &mut step);
-                    }
-                    return self.stopped(stop, step, sink);
-                }
+            if let Some(end) = stop {
+                return end;
             }
         }
         End::Budget
+    }
+
+    /// An instruction that is not in the cache, or on another page than the one before.
+    #[cold]
+    #[inline(never)]
+    fn first_time<S: Retire>(&mut self, pc: u64, sink: &mut S) -> Option<End> {
+        match self.fetch(pc) {
+            Ok(op) => self.perform(op, pc, sink),
+            Err(stop) => Some(self.stopped(stop, Step::of(pc, None), sink)),
+        }
+    }
+
+    /// Executes and reports one instruction.
+    #[inline(always)]
+    fn perform<S: Retire>(&mut self, op: Op, pc: u64, sink: &mut S) -> Option<End> {
+        let privilege = Privilege(self.level.0);
+        let access = if S::DETAIL { self.access_before(op) } else { None };
+        match self.execute(op, pc) {
+            Ok(next) => {
+                self.pc = next;
+                self.retired += 1;
+                let mut step = Step { next_pc: next, privilege, ..Step::of(pc, Some(op)) };
+                if op.kind == IType::NotTaken && self.taken {
+                    step.kind = IType::Taken;
+                }
+                if S::DETAIL {
+                    self.add_detail(op, access, &mut step);
+                }
+                sink.retire(&step);
+                None
+            }
+            Err(stop) => {
+                let mut step = Step { privilege, ..Step::of(pc, Some(op)) };
+                if S::DETAIL && !matches!(stop, Stop::Trap { .. } | Stop::LookFirst) {
+                    self.add_detail(op, access, &mut step);
+                }
+                Some(self.stopped(stop, step, sink))
+            }
+        }
     }
 
     /// An instruction that does not simply go on; reports it.
@@ -456,21 +479,8 @@ impl Hart {
         End::Exit(no_handler(&Step { pc: trap.epc, encoding, trap: Some(trap), ..step }))
     }
 
-    /// The instruction at `pc`.
-    #[inline(always)]
+    /// The instruction at `pc`, decoded and kept.
     fn fetch(&mut self, pc: u64) -> Result<Op, Stop> {
-        if pc / PAGE == self.fetch_page {
-            let op = self.memory.op(self.fetch_ops, pc);
-            if op.code != Code::Undecoded {
-                return Ok(op);
-            }
-        }
-        self.fetch_slowly(pc)
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn fetch_slowly(&mut self, pc: u64) -> Result<Op, Stop> {
         let fault = |tval| Stop::Trap { cause: cause::FETCH_ACCESS, tval };
         let physical = self.translate(pc, Purpose::Fetch)?;
         let page = self.memory.code_page(physical).ok_or_else(|| fault(pc))?;

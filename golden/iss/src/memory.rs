@@ -31,6 +31,16 @@ struct Region {
     pages: Vec<Page>,
 }
 
+impl Region {
+    /// Where `size` bytes at `address` are in it.
+    #[inline(always)]
+    fn offset(&self, address: u64, size: usize) -> Option<usize> {
+        let offset = usize::try_from(address.wrapping_sub(self.base)).ok()?;
+        let end = offset.checked_add(size)?;
+        (end <= self.bytes.len()).then_some(offset)
+    }
+}
+
 /// How a store ended.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Stored {
@@ -71,17 +81,23 @@ impl Memory {
     }
 
     /// The region that holds `size` bytes at `address`, and where in it.
-    #[inline]
+    #[inline(always)]
     fn find(&self, address: u64, size: usize) -> Option<(usize, usize)> {
-        self.regions.iter().enumerate().find_map(|(index, region)| {
-            let offset = usize::try_from(address.wrapping_sub(region.base)).ok()?;
-            let end = offset.checked_add(size)?;
-            (end <= region.bytes.len()).then_some((index, offset))
-        })
+        // Nearly always the first one.
+        match self.regions.first()?.offset(address, size) {
+            Some(offset) => Some((0, offset)),
+            None => self.find_in_others(address, size),
+        }
+    }
+
+    #[cold]
+    fn find_in_others(&self, address: u64, size: usize) -> Option<(usize, usize)> {
+        let others = self.regions.iter().enumerate().skip(1);
+        others.into_iter().find_map(|(index, region)| Some((index, region.offset(address, size)?)))
     }
 
     /// `N` bytes at `address`, little-endian.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn load<const N: usize>(&self, address: u64) -> Option<u64> {
         let (region, offset) = self.find(address, N)?;
         let bytes = self.regions[region].bytes.get(offset..)?.first_chunk::<N>()?;
@@ -91,7 +107,7 @@ impl Memory {
     }
 
     /// Replaces `N` bytes at `address`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn store<const N: usize>(&mut self, address: u64, value: u64) -> Stored {
         let Some((index, offset)) = self.find(address, N) else { return Stored::Nowhere };
         let region = &mut self.regions[index];
@@ -136,8 +152,8 @@ impl Memory {
 
     /// The decoded instruction at `address` in the decoded page `page`.
     #[inline]
-    pub(crate) fn op(&self, page: usize, address: u64) -> Op {
-        self.code[page][address as usize / 2 % SLOTS]
+    pub(crate) fn op(&self, page: usize, address: u64) -> &Op {
+        &self.code[page][address as usize / 2 % SLOTS]
     }
 
     /// Keeps a decoded instruction.
