@@ -3,7 +3,7 @@
 
 use crate::config::Environment;
 use crate::hart::{Exit, Hart};
-use crate::linux::{errno, stat_of_file, stat_of_terminal};
+use crate::linux::{errno, stat_of_file, stat_of_console};
 use std::collections::VecDeque;
 
 /// First descriptor of a file; those below are the console.
@@ -122,7 +122,7 @@ impl Hart {
             80 => {
                 let stat = match self.host.file(a0) {
                     Some((bytes, _)) => stat_of_file(bytes.len() as u64),
-                    None if a0 < FIRST_FILE => stat_of_terminal(),
+                    None if a0 < FIRST_FILE => stat_of_console(),
                     None => return self.host_result(place, errno(9)),
                 };
                 if self.memory.write(a1, &stat) { 0 } else { errno(14) }

@@ -1,9 +1,11 @@
 //! The machines that the reference vectors were recorded on: a Spike simulator of 2021.
 
+mod device_tree;
+
 use hartrace_iss::{BootRom, Clock, Environment, HartConfig, Misaligned, Range, Xlen};
 
 /// For bare-metal programs.
-pub fn spike(rv32: bool) -> HartConfig {
+pub(crate) fn spike(rv32: bool) -> HartConfig {
     HartConfig {
         xlen: if rv32 { Xlen::Rv32 } else { Xlen::Rv64 },
         memory: vec![
@@ -18,14 +20,16 @@ pub fn spike(rv32: bool) -> HartConfig {
 }
 
 /// For a program under the proxy kernel.
-pub fn proxy_kernel(program: Vec<u8>) -> HartConfig {
-    let name = "new_hw.pk".to_owned();
+pub(crate) fn proxy_kernel(program: Vec<u8>) -> HartConfig {
+    // Only the length of the name is known, from the time it takes to copy it.
+    let name = format!("{:/>33}", "new_hw.pk");
     HartConfig {
         memory: vec![Range { base: 0x8000_0000, size: 2 << 30 }],
         environment: Environment::ProxyKernel {
-            arguments: vec![name.clone()],
+            arguments: vec!["pk".to_owned(), name.clone()],
             files: vec![(name, program)],
         },
+        boot_rom: Some(BootRom { device_tree: device_tree::spike() }),
         ..spike(false)
     }
 }
