@@ -1,17 +1,16 @@
-//! The hart and its main loop.
+//! The hart: its state, and access to it from outside.
 
 use crate::clint::Clint;
 use crate::config::{Clock, Environment, HartConfig, Misaligned, Xlen};
-use crate::csr::{Csrs, interrupt, status};
-use crate::decode::decode;
+use crate::csr::Csrs;
 use crate::host::Host;
 use crate::linux::Linux;
-use crate::memory::{Memory, PAGE};
-use crate::mmu::{Purpose, Tlb};
-use crate::op::{Code, Op};
-use crate::step::{Retire, Step, Trap};
+use crate::memory::Memory;
+use crate::mmu::Tlb;
+use crate::op::Op;
+use crate::step::Trap;
 use crate::trap::cause;
-use hartrace_ingress::{IType, Privilege};
+use hartrace_ingress::Privilege;
 use std::fmt;
 use std::io::Write;
 
@@ -92,16 +91,6 @@ pub struct Registers {
     pub privilege: Privilege,
 }
 
-/// How a stretch of instructions ended.
-enum End {
-    Budget,
-    Look,
-    Trap,
-    Spin,
-    Wait,
-    Exit(Exit),
-}
-
 /// One RISC-V hart with its memory and its environment.
 pub struct Hart {
     /// Registers, and behind them the place for results nobody wants.
@@ -119,7 +108,7 @@ pub struct Hart {
     pub(crate) tlb: Tlb,
     /// Virtual page whose decoded page is `fetch_ops`.
     pub(crate) fetch_page: u64,
-    fetch_ops: usize,
+    pub(crate) fetch_ops: usize,
     pub(crate) data_is_physical: bool,
     pub(crate) misaligned_traps: bool,
     /// Instructions that retired; traps not counted.
@@ -128,10 +117,10 @@ pub struct Hart {
     pub(crate) taken: bool,
     pub(crate) reservation: Option<u64>,
     pub(crate) clint: Clint,
-    clock: Clock,
+    pub(crate) clock: Clock,
     /// `mtime` and the instruction count when it was last set.
-    time_base: (u64, u64),
-    round_left: u64,
+    pub(crate) time_base: (u64, u64),
+    pub(crate) round_left: u64,
     /// A device register was stored to.
     pub(crate) device_changed: bool,
     /// `tohost` was stored to.
@@ -141,7 +130,7 @@ pub struct Hart {
     pub(crate) console: Box<dyn Write + Send>,
     pub(crate) config: HartConfig,
     /// The last exception and its instruction, in case there is no handler.
-    last: (Trap, u32),
+    pub(crate) last: (Trap, u32),
 }
 
 impl fmt::Debug for Hart {
@@ -243,276 +232,5 @@ impl Hart {
     /// Instructions retired so far, as `minstret` counts them.
     pub fn retired(&self) -> u64 {
         self.retired
-    }
-
-    /// Executes until the program ends, at most `limit` steps: instructions and traps.
-    pub fn run<S: Retire>(&mut self, limit: u64, sink: &mut S) -> Exit {
-        let mut left = limit;
-        loop {
-            if let Some(exit) = self.serve() {
-                return exit;
-            }
-            if left == 0 {
-                return Exit::Limit;
-            }
-            self.device_changed = false;
-            if let Some(cause) = self.next_interrupt() {
-                let (pc, privilege) = (self.pc, Privilege(self.level.0));
-                let trap = Some(self.take_trap(cause, true, 0));
-                self.round_left = 0;
-                left -= 1;
-                sink.retire(&Step {
-                    kind: IType::Interrupt,
-                    retires: false,
-                    next_pc: self.pc,
-                    trap,
-                    privilege,
-                    ..Step::of(pc, None)
-                });
-                continue;
-            }
-            let (pc, before) = (self.pc, self.retired);
-            let end = self.stretch(left.min(self.until_event()), sink);
-            let done = self.retired - before;
-            left -= done;
-            self.round_left = self.round_left.saturating_sub(done);
-            match end {
-                End::Budget | End::Look => {}
-                End::Trap => {
-                    left -= 1;
-                    self.round_left = 0;
-                }
-                End::Spin if self.can_be_interrupted() => {}
-                End::Spin => return Exit::Stuck { pc: self.pc },
-                End::Wait => {
-                    self.round_left = 0;
-                    if !self.wait() {
-                        return Exit::Stuck { pc };
-                    }
-                }
-                End::Exit(exit) => return exit,
-            }
-        }
-    }
-
-    /// Time, and what the program wants from the host.
-    fn serve(&mut self) -> Option<Exit> {
-        match self.clock {
-            Clock::Instructions(_) => {
-                self.look_at_clock();
-                if std::mem::take(&mut self.host_called) { self.serve_host() } else { None }
-            }
-            Clock::Rounds { instructions, ticks } if self.round_left == 0 => {
-                self.round_left = instructions.max(1);
-                self.clint.set_time(self.clint.time.wrapping_add(ticks));
-                self.reservation = None;
-                self.host_called = false;
-                self.serve_host()
-            }
-            Clock::Rounds { .. } => None,
-        }
-    }
-
-    /// Interrupts and the host are served at once.
-    pub(crate) fn is_prompt(&self) -> bool {
-        matches!(self.clock, Clock::Instructions(_))
-    }
-
-    /// Brings `mtime` up to date.
-    pub(crate) fn look_at_clock(&mut self) {
-        if let Clock::Instructions(per_tick) = self.clock {
-            let (time, at) = self.time_base;
-            self.clint.set_time(time.wrapping_add((self.retired - at) / per_tick.max(1)));
-        }
-    }
-
-    /// A device register was written; it may have been `mtime`.
-    pub(crate) fn time_was_set(&mut self) {
-        self.time_base = (self.clint.time, self.retired);
-    }
-
-    fn timer_is_armed(&self) -> bool {
-        self.csr.mie >> interrupt::MTI & 1 == 1 && self.clint.compare != u64::MAX
-    }
-
-    /// Instructions until something happens without the program's doing.
-    fn until_event(&self) -> u64 {
-        match self.clock {
-            Clock::Rounds { .. } => self.round_left,
-            Clock::Instructions(per_tick) => {
-                let (time, at) = self.time_base;
-                let ticks = self.clint.compare.saturating_sub(time);
-                let due = ticks.saturating_mul(per_tick.max(1)).saturating_add(at);
-                match due.saturating_sub(self.retired) {
-                    left if left > 0 && self.timer_is_armed() => left,
-                    // Never, or already pending but not enabled.
-                    _ => u64::MAX,
-                }
-            }
-        }
-    }
-
-    /// Whether a jump to itself can end.
-    fn can_be_interrupted(&self) -> bool {
-        let enabled = self.level < Level::M || self.csr.mstatus & status::MIE != 0;
-        let enabled_now = self.pending() & self.csr.mie != 0 || self.timer_is_armed();
-        self.host_called || enabled && enabled_now
-    }
-
-    /// Moves time to the next interrupt; `false` if there is none.
-    fn wait(&mut self) -> bool {
-        if self.pending() & self.csr.mie != 0 {
-            return true;
-        }
-        if self.timer_is_armed() && self.is_prompt() {
-            self.clint.set_time(self.clint.time.max(self.clint.compare));
-            self.time_was_set();
-        }
-        self.timer_is_armed() || self.host_called
-    }
-
-    /// At most `budget` instructions, and one that stops.
-    fn stretch<S: Retire>(&mut self, budget: u64, sink: &mut S) -> End {
-        let end = self.retired.saturating_add(budget);
-        while self.retired < end {
-            let pc = self.pc;
-            let stop = if pc / PAGE == self.fetch_page {
-                match *self.memory.op(self.fetch_ops, pc) {
-                    Op { code: Code::Undecoded, .. } => self.first_time(pc, sink),
-                    op => self.perform(op, pc, sink),
-                }
-            } else {
-                self.first_time(pc, sink)
-            };
-            if let Some(end) = stop {
-                return end;
-            }
-        }
-        End::Budget
-    }
-
-    /// An instruction that is not in the cache, or on another page than the one before.
-    #[cold]
-    #[inline(never)]
-    fn first_time<S: Retire>(&mut self, pc: u64, sink: &mut S) -> Option<End> {
-        match self.fetch(pc) {
-            Ok(op) => self.perform(op, pc, sink),
-            Err(stop) => Some(self.stopped(stop, Step::of(pc, None), sink)),
-        }
-    }
-
-    /// Executes and reports one instruction.
-    #[inline(always)]
-    fn perform<S: Retire>(&mut self, op: Op, pc: u64, sink: &mut S) -> Option<End> {
-        let privilege = Privilege(self.level.0);
-        let access = if S::DETAIL { self.access_before(op) } else { None };
-        match self.execute(op, pc) {
-            Ok(next) => {
-                self.pc = next;
-                self.retired += 1;
-                let mut step = Step { next_pc: next, privilege, ..Step::of(pc, Some(op)) };
-                if op.kind == IType::NotTaken && self.taken {
-                    step.kind = IType::Taken;
-                }
-                if S::DETAIL {
-                    self.add_detail(op, access, &mut step);
-                }
-                sink.retire(&step);
-                None
-            }
-            Err(stop) => {
-                let mut step = Step { privilege, ..Step::of(pc, Some(op)) };
-                if S::DETAIL && !matches!(stop, Stop::Trap { .. } | Stop::LookFirst) {
-                    self.add_detail(op, access, &mut step);
-                }
-                Some(self.stopped(stop, step, sink))
-            }
-        }
-    }
-
-    /// An instruction that does not simply go on; reports it.
-    #[cold]
-    #[inline(never)]
-    fn stopped<S: Retire>(&mut self, stop: Stop, mut step: Step, sink: &mut S) -> End {
-        let (next, end) = match stop {
-            Stop::Look(next) => (next, End::Look),
-            Stop::Spin(next) => (next, End::Spin),
-            Stop::Wait(next) => (next, End::Wait),
-            Stop::LookFirst => return End::Look,
-            Stop::Trap { cause, tval } => {
-                if step.size == 0 {
-                    step.privilege = Privilege(self.level.0);
-                }
-                return self.trapped(cause, tval, step, sink);
-            }
-        };
-        self.pc = next;
-        self.retired += 1;
-        step.next_pc = next;
-        sink.retire(&step);
-        end
-    }
-
-    fn trapped<S: Retire>(&mut self, code: u64, tval: u64, mut step: Step, sink: &mut S) -> End {
-        step.kind = IType::Exception;
-        let calls = (8..=11).contains(&code);
-        step.retires = calls || code == cause::BREAKPOINT;
-        if self.linux.is_some() {
-            step.trap = Some(Trap { cause: code, interrupt: false, tval, epc: step.pc });
-            let exit = if calls { self.system_call() } else { Some(no_handler(&step)) };
-            self.pc = step.pc.wrapping_add(if calls { 4 } else { 0 });
-            step.next_pc = self.pc;
-            sink.retire(&step);
-            return exit.map_or(End::Trap, End::Exit);
-        }
-        let previous = self.last;
-        let trap = self.take_trap(code, false, tval);
-        self.last = (trap, step.encoding);
-        (step.trap, step.next_pc) = (Some(trap), self.pc);
-        sink.retire(&step);
-        if self.pc != step.pc {
-            return End::Trap;
-        }
-        // The first instruction of the handler traps: so it will for ever. What came before it is
-        // what the program has no handler for.
-        let (trap, encoding) = previous;
-        End::Exit(no_handler(&Step { pc: trap.epc, encoding, trap: Some(trap), ..step }))
-    }
-
-    /// The instruction at `pc`, decoded and kept.
-    fn fetch(&mut self, pc: u64) -> Result<Op, Stop> {
-        let fault = |tval| Stop::Trap { cause: cause::FETCH_ACCESS, tval };
-        let physical = self.translate(pc, Purpose::Fetch)?;
-        let page = self.memory.code_page(physical).ok_or_else(|| fault(pc))?;
-        (self.fetch_page, self.fetch_ops) = (pc / PAGE, page);
-        let low = self.memory.load::<2>(physical).ok_or_else(|| fault(pc))?;
-        if low & 3 != 3 {
-            let op = decode(low as u32, self.xlen);
-            self.memory.set_op(page, pc, op);
-            return Ok(op);
-        }
-        let second = pc.wrapping_add(2) & self.mask;
-        let crosses = second / PAGE != pc / PAGE;
-        let physical = if crosses { self.translate(second, Purpose::Fetch)? } else { physical + 2 };
-        let high = self.memory.load::<2>(physical).ok_or_else(|| fault(second))?;
-        let op = decode((high << 16 | low) as u32, self.xlen);
-        // The second half on another page may change on its own.
-        if !crosses {
-            self.memory.set_op(page, pc, op);
-        }
-        Ok(op)
-    }
-}
-
-/// How a run ends at a trap that nobody handles.
-fn no_handler(step: &Step) -> Exit {
-    match step.trap {
-        Some(Trap { cause: cause::ILLEGAL, .. }) => {
-            Exit::Unsupported { pc: step.pc, encoding: step.encoding }
-        }
-        trap => {
-            let (cause, tval) = trap.map_or((0, 0), |trap| (trap.cause, trap.tval));
-            Exit::Fault { pc: step.pc, cause, tval }
-        }
     }
 }

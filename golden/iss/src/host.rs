@@ -3,7 +3,7 @@
 
 use crate::config::Environment;
 use crate::hart::{Exit, Hart};
-use crate::linux::{errno, stat_of_file, stat_of_console};
+use crate::linux::{errno, stat_of_console, stat_of_file};
 use std::collections::VecDeque;
 
 /// First descriptor of a file; those below are the console.

@@ -41,7 +41,9 @@ mod load;
 mod memory;
 mod mmu;
 mod op;
+mod run;
 mod step;
+mod time;
 mod trap;
 
 pub use config::{BootRom, Clock, Environment, HartConfig, Misaligned, Range, Xlen};
