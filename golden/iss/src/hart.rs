@@ -1,0 +1,236 @@
+//! The hart: its state, and access to it from outside.
+
+use crate::clint::Clint;
+use crate::config::{Clock, Environment, HartConfig, Misaligned, Xlen};
+use crate::csr::Csrs;
+use crate::host::Host;
+use crate::linux::Linux;
+use crate::memory::Memory;
+use crate::mmu::Tlb;
+use crate::op::Op;
+use crate::step::Trap;
+use crate::trap::cause;
+use hartrace_ingress::Privilege;
+use std::fmt;
+use std::io::Write;
+
+/// Privilege level.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Level(pub(crate) u8);
+
+impl Level {
+    pub(crate) const U: Self = Self(0);
+    pub(crate) const S: Self = Self(1);
+    pub(crate) const M: Self = Self(3);
+}
+
+/// Why an instruction does not simply go on with the next one. The addresses are where to go on.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// It does not retire.
+    Trap { cause: u64, tval: u64 },
+    /// It retires, and interrupts or devices may have changed.
+    Look(u64),
+    /// They may have changed before it; it has not executed yet.
+    LookFirst,
+    /// It retires and jumps to itself.
+    Spin(u64),
+    /// It retires and waits for an interrupt.
+    Wait(u64),
+}
+
+impl Stop {
+    pub(crate) fn illegal(op: Op) -> Self {
+        Self::Trap { cause: cause::ILLEGAL, tval: op.encoding.into() }
+    }
+}
+
+/// Why [`Hart::run`] returned.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Exit {
+    /// The program ended with this code.
+    Exited(i32),
+    /// So many steps were done; run again to go on.
+    Limit,
+    /// The program waits or jumps to itself, and no interrupt can change that.
+    Stuck {
+        /// Where.
+        pc: u64,
+    },
+    /// An instruction this hart does not have, and no handler for it.
+    Unsupported {
+        /// Where.
+        pc: u64,
+        /// The instruction.
+        encoding: u32,
+    },
+    /// Another exception that has no handler.
+    Fault {
+        /// Where.
+        pc: u64,
+        /// Exception code.
+        cause: u64,
+        /// Trap value.
+        tval: u64,
+    },
+}
+
+/// The registers of a hart.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Registers {
+    /// Address of the next instruction.
+    pub pc: u64,
+    /// `x0` to `x31`; those of RV32 are sign-extended.
+    pub x: [u64; 32],
+    /// `f0` to `f31`; singles are boxed.
+    pub f: [u64; 32],
+    /// `fcsr`.
+    pub fcsr: u32,
+    /// Privilege level.
+    pub privilege: Privilege,
+}
+
+/// One RISC-V hart with its memory and its environment.
+pub struct Hart {
+    /// Registers, and behind them the place for results nobody wants.
+    pub(crate) x: [u64; 64],
+    pub(crate) f: [u64; 32],
+    pub(crate) pc: u64,
+    pub(crate) level: Level,
+    pub(crate) csr: Csrs,
+    pub(crate) xlen: Xlen,
+    /// 64 - XLEN.
+    pub(crate) narrow: u32,
+    /// What an address may have.
+    pub(crate) mask: u64,
+    pub(crate) memory: Memory,
+    pub(crate) tlb: Tlb,
+    /// Virtual page whose decoded page is `fetch_ops`.
+    pub(crate) fetch_page: u64,
+    pub(crate) fetch_ops: usize,
+    pub(crate) data_is_physical: bool,
+    pub(crate) misaligned_traps: bool,
+    /// Instructions that retired; traps not counted.
+    pub(crate) retired: u64,
+    /// The last branch was taken.
+    pub(crate) taken: bool,
+    pub(crate) reservation: Option<u64>,
+    pub(crate) clint: Clint,
+    pub(crate) clock: Clock,
+    /// `mtime` and the instruction count when it was last set.
+    pub(crate) time_base: (u64, u64),
+    pub(crate) round_left: u64,
+    /// A device register was stored to.
+    pub(crate) device_changed: bool,
+    /// `tohost` was stored to.
+    pub(crate) host_called: bool,
+    pub(crate) host: Host,
+    pub(crate) linux: Option<Linux>,
+    pub(crate) console: Box<dyn Write + Send>,
+    pub(crate) config: HartConfig,
+    /// The last exception and its instruction, in case there is no handler.
+    pub(crate) last: (Trap, u32),
+}
+
+impl fmt::Debug for Hart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Hart")
+            .field("registers", &self.registers())
+            .field("retired", &self.retired)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Hart {
+    /// A hart in reset, in M mode, with zeros in its memory. Its console goes nowhere.
+    pub fn new(config: HartConfig) -> Self {
+        let mut memory = Memory::default();
+        if !matches!(config.environment, Environment::Linux { .. }) {
+            config.memory.iter().for_each(|&range| memory.add(range));
+        }
+        let rv32 = config.xlen == Xlen::Rv32;
+        let mask = if rv32 { 0xffff_ffff } else { u64::MAX };
+        Self {
+            x: [0; 64],
+            f: [0; 32],
+            pc: config.reset_pc & mask,
+            level: Level::M,
+            csr: Csrs::default(),
+            xlen: config.xlen,
+            narrow: if rv32 { 32 } else { 0 },
+            mask,
+            memory,
+            tlb: Tlb::new(),
+            fetch_page: u64::MAX,
+            fetch_ops: 0,
+            data_is_physical: true,
+            misaligned_traps: config.misaligned == Misaligned::Trap,
+            retired: 0,
+            taken: false,
+            reservation: None,
+            clint: Clint::new(match config.clock {
+                Clock::Rounds { .. } => 0,
+                Clock::Instructions(_) => u64::MAX,
+            }),
+            clock: config.clock,
+            time_base: (0, 0),
+            round_left: match config.clock {
+                Clock::Rounds { instructions, .. } => instructions.max(1),
+                Clock::Instructions(_) => 0,
+            },
+            device_changed: false,
+            host_called: false,
+            host: Host::new(&config.environment),
+            linux: None,
+            console: Box::new(std::io::sink()),
+            config,
+            last: (Trap { cause: 0, interrupt: false, tval: 0, epc: 0 }, 0),
+        }
+    }
+
+    /// Where the program's output goes. A failing write is ignored.
+    pub fn set_console(&mut self, console: Box<dyn Write + Send>) {
+        self.console = console;
+    }
+
+    /// The registers as they are now.
+    pub fn registers(&self) -> Registers {
+        let mut x = [0; 32];
+        x.copy_from_slice(&self.x[..32]);
+        Registers {
+            pc: self.pc,
+            x,
+            f: self.f,
+            fcsr: u32::from(self.csr.frm) << 5 | u32::from(self.csr.fflags),
+            privilege: Privilege(self.level.0),
+        }
+    }
+
+    /// Sets register `x[number]`; `x0` and numbers above 31 are ignored.
+    pub fn set_register(&mut self, number: u8, value: u64) {
+        if (1..32).contains(&number) {
+            self.set(number, self.extend(value));
+        }
+    }
+
+    /// Continues at `pc`.
+    pub fn set_pc(&mut self, pc: u64) {
+        self.pc = pc & self.mask & !1;
+    }
+
+    /// Copies `bytes` to physical memory; `false` if there is not enough.
+    pub fn write_memory(&mut self, address: u64, bytes: &[u8]) -> bool {
+        self.memory.write(address, bytes)
+    }
+
+    /// Bytes of physical memory, if there are so many.
+    pub fn read_memory(&self, address: u64, size: u64) -> Option<&[u8]> {
+        self.memory.read(address, size)
+    }
+
+    /// Instructions retired so far, as `minstret` counts them.
+    pub fn retired(&self) -> u64 {
+        self.retired
+    }
+}

@@ -1,0 +1,52 @@
+//! A RISC-V hart that executes programs and reports what retires.
+//!
+//! The source of real instruction streams for encoders, decoders and comparators: give it an ELF file
+//! and a [`Retire`] sink, and it calls the sink for every instruction and every trap, with what the
+//! trace ingress port wants to know.
+//!
+//! - RV32 and RV64 with I, M, A, F, D, C, Zicsr, Zifencei, Zicntr, Zba, Zbb, Zbc, Zbs.
+//! - M, S and U mode, delegation, timer and software interrupts from a CLINT at 0x2000000, Sv39.
+//! - Physical memory protection is accepted and ignored. There is **no** H, V, debug mode, Sv32, and
+//!   no second hart.
+//!
+//! Nothing depends on the time of day, so runs repeat exactly. No program makes the hart panic: what
+//! it cannot do becomes a trap or an [`Exit`].
+//!
+//! ```
+//! use hartrace_iss::{Exit, Hart, HartConfig, Range, Step};
+//!
+//! let memory = vec![Range { base: 0x8000_0000, size: 0x1000 }];
+//! let mut hart = Hart::new(HartConfig { reset_pc: 0x8000_0000, memory, ..Default::default() });
+//! hart.write_memory(0x8000_0000, &0x0000_006f_u32.to_le_bytes()); // j .
+//! let mut count = 0;
+//! let exit = hart.run(100, &mut |_: &Step| count += 1);
+//! assert_eq!((exit, count), (Exit::Stuck { pc: 0x8000_0000 }, 1));
+//! ```
+
+mod atomic;
+mod clint;
+mod compressed;
+mod config;
+mod csr;
+mod decode;
+mod detail;
+mod exec;
+mod float;
+mod float_ops;
+mod hart;
+mod host;
+mod integer;
+mod linux;
+mod load;
+mod memory;
+mod mmu;
+mod op;
+mod run;
+mod step;
+mod time;
+mod trap;
+
+pub use config::{BootRom, Clock, Environment, HartConfig, Misaligned, Range, Xlen};
+pub use hart::{Exit, Hart, Registers};
+pub use load::{Entry, LoadError};
+pub use step::{Access, AccessKind, Register, Retire, Step, Trap};

@@ -1,0 +1,250 @@
+//! As much of Linux as a static program needs to start, print and end.
+//!
+//! There are no files but the console, whose input is empty, no threads, no signals, and time is the
+//! hart's own. What is not here fails with `ENOSYS`.
+
+use crate::config::{Range, Xlen};
+use crate::hart::{Exit, Hart, Level};
+use crate::load::{LoadError, Program};
+use crate::memory::PAGE;
+
+/// Room for the heap behind the program.
+const HEAP: u64 = 64 << 20;
+/// Where `mmap` takes memory from.
+const MAPPINGS: Range = Range { base: 0x4000_0000, size: 256 << 20 };
+/// The stack, up to its end.
+const STACK: Range = Range { base: 0x7f00_0000, size: 8 << 20 };
+
+/// The kernel's state of the process.
+#[derive(Debug)]
+pub(crate) struct Linux {
+    /// The end of the heap: now, and its limits.
+    brk: u64,
+    brk_range: (u64, u64),
+    next_mapping: u64,
+}
+
+/// What a system call returns for an error.
+pub(crate) const fn errno(number: i64) -> u64 {
+    -number as u64
+}
+
+fn stat(mode: u32, size: u64) -> [u8; 128] {
+    let mut stat = [0; 128];
+    let mut put = |at: usize, bytes: &[u8]| stat[at..at + bytes.len()].copy_from_slice(bytes);
+    put(16, &mode.to_le_bytes());
+    put(20, &1u32.to_le_bytes());
+    put(48, &size.to_le_bytes());
+    put(56, &4096u32.to_le_bytes());
+    put(64, &size.div_ceil(512).to_le_bytes());
+    stat
+}
+
+/// `struct stat` of the console: a pipe, so that programs print in whole buffers.
+pub(crate) fn stat_of_console() -> [u8; 128] {
+    stat(0o010600, 0)
+}
+
+/// `struct stat` of a plain file.
+pub(crate) fn stat_of_file(size: u64) -> [u8; 128] {
+    stat(0o100644, size)
+}
+
+impl Hart {
+    /// Memory, stack and registers for a process that runs `program`.
+    pub(crate) fn start_process(
+        &mut self,
+        program: &Program,
+        arguments: &[String],
+        variables: &[String],
+    ) -> Result<(), LoadError> {
+        let (start, end) = program.extent();
+        if end >= MAPPINGS.base - HEAP {
+            return Err(LoadError::OutsideMemory { address: end });
+        }
+        let brk = end.next_multiple_of(PAGE);
+        self.memory.add(Range { base: start, size: brk + HEAP - start });
+        self.memory.add(STACK);
+        self.memory.add(MAPPINGS);
+        self.linux = Some(Linux { brk, brk_range: (brk, brk + HEAP), next_mapping: MAPPINGS.base });
+        self.level = Level::U;
+        // User programs may use floating point and read all counters.
+        self.csr.mstatus |= crate::csr::status::FS;
+        (self.csr.mcounteren, self.csr.scounteren) = (!0, !0);
+        self.fill_stack(program, arguments, variables);
+        Ok(())
+    }
+
+    /// `argc`, `argv`, the environment and the auxiliary vector, with what they point to above them.
+    fn fill_stack(&mut self, program: &Program, arguments: &[String], variables: &[String]) {
+        let mut top = STACK.base + STACK.size - 16;
+        // Random bytes for the program, the same each time.
+        self.memory.write(top, b"hartrace hartrac");
+        let random = top;
+        let mut push = |text: &String| {
+            top -= text.len() as u64 + 1;
+            self.memory.write(top, text.as_bytes());
+            top
+        };
+        let arguments: Vec<u64> = arguments.iter().map(&mut push).collect();
+        let variables: Vec<u64> = variables.iter().map(&mut push).collect();
+        let capabilities = "ACDFIM".bytes().fold(0, |bits, letter| bits | 1 << (letter - b'A'));
+        let auxiliary = [
+            (3, program.headers),
+            (4, program.header_size),
+            (5, program.header_count),
+            (6, PAGE),
+            (7, 0),
+            (8, 0),
+            (9, program.entry),
+            (11, 1000),
+            (12, 1000),
+            (13, 1000),
+            (14, 1000),
+            (16, capabilities),
+            (17, 100),
+            (23, 0),
+            (25, random),
+            (0, 0),
+        ];
+        let mut words = vec![arguments.len() as u64];
+        words.extend(arguments.into_iter().chain([0]).chain(variables).chain([0]));
+        words.extend(auxiliary.into_iter().flat_map(|(kind, value)| [kind, value]));
+        let size = if self.xlen == Xlen::Rv32 { 4 } else { 8 };
+        let bytes: Vec<u8> =
+            words.iter().flat_map(|word| word.to_le_bytes().into_iter().take(size)).collect();
+        let sp = (top - bytes.len() as u64) & !15;
+        self.memory.write(sp, &bytes);
+        self.set(2, sp);
+    }
+
+    /// The system call in the registers; `Some` if it ends the program.
+    pub(crate) fn system_call(&mut self) -> Option<Exit> {
+        let number = self.x[17];
+        let [a0, a1, a2] = [10, 11, 12].map(|register| self.x[register] & self.mask);
+        let result = match number {
+            93 | 94 => return Some(Exit::Exited(a0 as i32)),
+            // A signal to itself: abort.
+            129 => return Some(Exit::Exited(128 + a1 as i32)),
+            130 => return Some(Exit::Exited(128 + a1 as i32)),
+            131 => return Some(Exit::Exited(128 + a2 as i32)),
+            29 => errno(25),
+            57 => 0,
+            62 => errno(29),
+            63 if a0 == 0 => 0,
+            63 => errno(9),
+            64 => self.write_from_memory(a0, a1, a2),
+            66 => self.write_vector(a0, a1, a2),
+            78 => errno(2),
+            79 | 80 if a0 > 2 => errno(9),
+            79 => self.give(a2, &stat_of_console()),
+            80 => self.give(a1, &stat_of_console()),
+            // One thread: identifiers are 1, and nobody waits.
+            96 | 172 | 178 => 1,
+            98 | 99 | 134 | 135 | 215 | 226 | 233 => 0,
+            113 | 403 => self.tell_time(a1, number == 403),
+            160 => self.tell_name(a0),
+            169 => self.tell_time_of_day(a0),
+            173..=177 => {
+                if number == 173 {
+                    0
+                } else {
+                    1000
+                }
+            }
+            214 => self.move_break(a0),
+            222 => self.map_memory(a0, a1),
+            261 => errno(1),
+            278 => {
+                let bytes: Vec<u8> = (0..a1.min(256)).map(|at| (at * 73 + 41) as u8).collect();
+                self.give(a0, &bytes);
+                bytes.len() as u64
+            }
+            _ => errno(38),
+        };
+        self.set(10, self.extend(result));
+        None
+    }
+
+    /// Copies `bytes` to where the program wants them.
+    fn give(&mut self, place: u64, bytes: &[u8]) -> u64 {
+        if self.memory.write(place, bytes) { 0 } else { errno(14) }
+    }
+
+    fn write_vector(&mut self, descriptor: u64, vector: u64, count: u64) -> u64 {
+        let size: u64 = if self.xlen == Xlen::Rv32 { 4 } else { 8 };
+        let mut total = 0;
+        for index in 0..count.min(1024) {
+            let at = vector.wrapping_add(index * 2 * size);
+            let load = |at| match size {
+                4 => self.memory.load::<4>(at),
+                _ => self.memory.load::<8>(at),
+            };
+            let (Some(base), Some(length)) = (load(at), load(at.wrapping_add(size))) else {
+                return errno(14);
+            };
+            let result = self.write_from_memory(descriptor, base, length);
+            if (result as i64) < 0 {
+                return result;
+            }
+            total += result;
+        }
+        total
+    }
+
+    /// `struct timespec`: a microsecond per tick.
+    fn tell_time(&mut self, place: u64, wide: bool) -> u64 {
+        self.look_at_clock();
+        let (seconds, nanos) = (self.clint.time / 1_000_000, self.clint.time % 1_000_000 * 1000);
+        self.give_pair(place, seconds, nanos, wide)
+    }
+
+    fn tell_time_of_day(&mut self, place: u64) -> u64 {
+        self.look_at_clock();
+        self.give_pair(place, self.clint.time / 1_000_000, self.clint.time % 1_000_000, false)
+    }
+
+    fn give_pair(&mut self, place: u64, first: u64, second: u64, wide: bool) -> u64 {
+        let size = if self.xlen == Xlen::Rv32 && !wide { 4 } else { 8 };
+        let bytes: Vec<u8> = [first, second]
+            .into_iter()
+            .flat_map(|word| word.to_le_bytes().into_iter().take(size))
+            .collect();
+        self.give(place, &bytes)
+    }
+
+    /// `struct utsname`: six texts of 65 bytes.
+    fn tell_name(&mut self, place: u64) -> u64 {
+        let mut bytes = [0; 6 * 65];
+        let machine: &[u8] = if self.xlen == Xlen::Rv32 { b"riscv32" } else { b"riscv64" };
+        let texts: [&[u8]; 6] = [b"Linux", b"hartrace", b"6.1.0", b"#1", machine, b""];
+        for (text, place) in texts.iter().zip(bytes.chunks_exact_mut(65)) {
+            place[..text.len()].copy_from_slice(text);
+        }
+        self.give(place, &bytes)
+    }
+
+    /// `brk`; the end as it is if it cannot be moved there.
+    fn move_break(&mut self, wanted: u64) -> u64 {
+        let Some(linux) = &mut self.linux else { return errno(38) };
+        if (linux.brk_range.0..=linux.brk_range.1).contains(&wanted) {
+            linux.brk = wanted;
+        }
+        linux.brk
+    }
+
+    /// Anonymous memory; what is given back is not used again, so it is always zero.
+    fn map_memory(&mut self, wanted: u64, size: u64) -> u64 {
+        let Some(linux) = &mut self.linux else { return errno(38) };
+        let start = linux.next_mapping;
+        let end = start.checked_add(size).map(|end| end.next_multiple_of(PAGE));
+        match end {
+            Some(end) if size > 0 && end <= MAPPINGS.base + MAPPINGS.size => {
+                linux.next_mapping = end;
+                start
+            }
+            _ if wanted == 0 || size > 0 => errno(12),
+            _ => errno(22),
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! Address translation (Sv39), and loads and stores of programs.
+//!
+//! A page whose accessed bit is clear, or whose dirty bit is clear on a store, faults: software sets
+//! these bits. RV32 has no translation.
+
+use crate::clint;
+use crate::csr::status;
+use crate::hart::{Hart, Level, Stop};
+use crate::memory::{PAGE, Stored};
+use crate::trap::cause;
+
+/// What an address is for.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    Fetch,
+    Load,
+    Store,
+}
+
+impl Purpose {
+    fn page_fault(self, address: u64) -> Stop {
+        let cause = match self {
+            Self::Fetch => cause::FETCH_PAGE,
+            Self::Load => cause::LOAD_PAGE,
+            Self::Store => cause::STORE_PAGE,
+        };
+        Stop::Trap { cause, tval: address }
+    }
+
+    fn access_fault(self, address: u64) -> Stop {
+        let cause = match self {
+            Self::Fetch => cause::FETCH_ACCESS,
+            Self::Load => cause::LOAD_ACCESS,
+            Self::Store => cause::STORE_ACCESS,
+        };
+        Stop::Trap { cause, tval: address }
+    }
+}
+
+/// Bits of a page table entry.
+mod entry {
+    pub(super) const V: u64 = 1;
+    pub(super) const R: u64 = 1 << 1;
+    pub(super) const W: u64 = 1 << 2;
+    pub(super) const X: u64 = 1 << 3;
+    pub(super) const U: u64 = 1 << 4;
+    pub(super) const A: u64 = 1 << 6;
+    pub(super) const D: u64 = 1 << 7;
+}
+
+/// Recent translations, one table per purpose.
+#[derive(Clone, Debug)]
+pub(crate) struct Tlb {
+    /// Virtual page number and physical page address.
+    entries: [[(u64, u64); 64]; 3],
+    empty: bool,
+}
+
+const NO_PAGE: u64 = u64::MAX;
+
+impl Tlb {
+    pub(crate) const fn new() -> Self {
+        Self { entries: [[(NO_PAGE, 0); 64]; 3], empty: true }
+    }
+
+    fn clear(&mut self) {
+        if !self.empty {
+            *self = Self::new();
+        }
+    }
+}
+
+impl Hart {
+    /// Forgets everything that depends on `satp`, the level or `mstatus`.
+    pub(crate) fn forget_translations(&mut self) {
+        self.tlb.clear();
+        self.fetch_page = NO_PAGE;
+        self.data_is_physical = self.csr.satp >> 60 == 0 || self.data_level() == Level::M;
+    }
+
+    /// The level that loads and stores happen at.
+    fn data_level(&self) -> Level {
+        match self.csr.mstatus & status::MPRV {
+            0 => self.level,
+            _ => Level((self.csr.mstatus >> 11 & 3) as u8),
+        }
+    }
+
+    /// The physical address.
+    pub(crate) fn translate(&mut self, address: u64, purpose: Purpose) -> Result<u64, Stop> {
+        let level = if purpose == Purpose::Fetch { self.level } else { self.data_level() };
+        if level == Level::M || self.csr.satp >> 60 == 0 {
+            return Ok(address);
+        }
+        let page = address / PAGE;
+        let slot = page as usize % 64;
+        let (tag, base) = self.tlb.entries[purpose as usize][slot];
+        if tag == page {
+            return Ok(base | address % PAGE);
+        }
+        let physical = self.walk(address, purpose, level)?;
+        self.tlb.entries[purpose as usize][slot] = (page, physical & !(PAGE - 1));
+        self.tlb.empty = false;
+        Ok(physical)
+    }
+
+    fn walk(&self, address: u64, purpose: Purpose, level: Level) -> Result<u64, Stop> {
+        let fault = || purpose.page_fault(address);
+        if (address as i64) << 25 >> 25 != address as i64 {
+            return Err(fault());
+        }
+        let mut table = (self.csr.satp & ((1 << 44) - 1)) * PAGE;
+        for depth in (0..3).rev() {
+            let shift = 12 + 9 * depth;
+            let index = address >> shift & 511;
+            let pte = self.memory.load::<8>(table + index * 8);
+            let pte = pte.ok_or_else(|| purpose.access_fault(address))?;
+            let broken = pte & entry::V == 0 || pte & (entry::R | entry::W) == entry::W;
+            // The top ten bits are of extensions that do not exist here.
+            if broken || pte >> 54 != 0 {
+                return Err(fault());
+            }
+            let base = pte >> 10 << 12;
+            if pte & (entry::R | entry::X) == 0 {
+                table = base;
+                continue;
+            }
+            let within = (1 << shift) - 1;
+            let allowed = self.allows(pte, purpose, level) && base & within & !(PAGE - 1) == 0;
+            return if allowed { Ok(base | address & within) } else { Err(fault()) };
+        }
+        Err(fault())
+    }
+
+    fn allows(&self, pte: u64, purpose: Purpose, level: Level) -> bool {
+        let has = |bits| pte & bits == bits;
+        let user = match (level, has(entry::U)) {
+            (Level::U, user) => user,
+            (_, true) => purpose != Purpose::Fetch && self.csr.mstatus & status::SUM != 0,
+            (_, false) => true,
+        };
+        user && match purpose {
+            Purpose::Fetch => has(entry::X | entry::A),
+            Purpose::Load => {
+                let executable = self.csr.mstatus & status::MXR != 0 && has(entry::X);
+                has(entry::A) && (has(entry::R) || executable)
+            }
+            Purpose::Store => has(entry::W | entry::A | entry::D),
+        }
+    }
+
+    /// `N` bytes, zero-extended.
+    #[inline(always)]
+    pub(crate) fn load<const N: usize>(&mut self, address: u64) -> Result<u64, Stop> {
+        let address = address & self.mask;
+        if self.data_is_physical
+            && (!self.misaligned_traps || address.is_multiple_of(N as u64))
+            && let Some(value) = self.memory.load::<N>(address)
+        {
+            return Ok(value);
+        }
+        self.load_slowly::<N>(address)
+    }
+
+    #[cold]
+    fn load_slowly<const N: usize>(&mut self, address: u64) -> Result<u64, Stop> {
+        if !address.is_multiple_of(N as u64) {
+            if self.misaligned_traps {
+                return Err(Stop::Trap { cause: cause::LOAD_MISALIGNED, tval: address });
+            }
+            // Byte by byte, since the two ends may be on different pages.
+            let mut value = 0;
+            for at in (0..N as u64).rev() {
+                value = value << 8 | self.load_slowly::<1>(address.wrapping_add(at) & self.mask)?;
+            }
+            return Ok(value);
+        }
+        let physical = self.translate(address, Purpose::Load)?;
+        if let Some(value) = self.memory.load::<N>(physical) {
+            return Ok(value);
+        }
+        match physical.checked_sub(clint::BASE) {
+            Some(offset) if offset < clint::SIZE => {
+                self.look_at_clock();
+                Ok(self.clint.load(offset, N as u64))
+            }
+            _ => Err(Purpose::Load.access_fault(address)),
+        }
+    }
+
+    /// Stores the low `N` bytes; whether devices want to be looked at.
+    #[inline(always)]
+    pub(crate) fn store<const N: usize>(&mut self, address: u64, value: u64) -> Result<bool, Stop> {
+        let address = address & self.mask;
+        if self.data_is_physical
+            && (!self.misaligned_traps || address.is_multiple_of(N as u64))
+            && self.memory.store::<N>(address, value) == Stored::Done
+        {
+            return Ok(false);
+        }
+        self.store_slowly::<N>(address, value)
+    }
+
+    #[cold]
+    fn store_slowly<const N: usize>(&mut self, address: u64, value: u64) -> Result<bool, Stop> {
+        if !address.is_multiple_of(N as u64) {
+            if self.misaligned_traps {
+                return Err(Stop::Trap { cause: cause::STORE_MISALIGNED, tval: address });
+            }
+            let at = |index: usize| address.wrapping_add(index as u64) & self.mask;
+            let bytes: [u64; N] = std::array::from_fn(at);
+            // The last byte first: if one of two pages faults, nothing is written before.
+            for byte in [bytes[N - 1], bytes[0]] {
+                self.translate(byte, Purpose::Store)?;
+            }
+            let mut look = false;
+            for (byte, index) in bytes.into_iter().zip(0..) {
+                look |= self.store_slowly::<1>(byte, value >> (8 * index))?;
+            }
+            return Ok(look);
+        }
+        let physical = self.translate(address, Purpose::Store)?;
+        match self.memory.store::<N>(physical, value) {
+            Stored::Done => return Ok(false),
+            Stored::Watched => {
+                self.host_called = true;
+                return Ok(self.is_prompt());
+            }
+            Stored::Nowhere => {}
+        }
+        match physical.checked_sub(clint::BASE) {
+            Some(offset) if offset < clint::SIZE => {
+                self.look_at_clock();
+                self.clint.store(offset, N as u64, value);
+                self.time_was_set();
+                self.device_changed = true;
+                Ok(self.is_prompt())
+            }
+            _ => Err(Purpose::Store.access_fault(address)),
+        }
+    }
+}

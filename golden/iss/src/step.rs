@@ -1,0 +1,129 @@
+//! What a hart reports.
+
+use crate::op::Op;
+use hartrace_ingress::{IType, Privilege, Retired};
+
+/// Takes what a hart executes, one step at a time.
+pub trait Retire {
+    /// Whether steps carry [`Step::access`] and [`Step::write`]; they cost time.
+    const DETAIL: bool = false;
+
+    /// One more step.
+    fn retire(&mut self, step: &Step);
+}
+
+impl<F: FnMut(&Step)> Retire for F {
+    fn retire(&mut self, step: &Step) {
+        self(step);
+    }
+}
+
+/// A trap.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Trap {
+    /// Exception or interrupt code, without the interrupt bit.
+    pub cause: u64,
+    /// It is an interrupt.
+    pub interrupt: bool,
+    /// Trap value.
+    pub tval: u64,
+    /// Where the handler returns to.
+    pub epc: u64,
+}
+
+/// How memory is accessed.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+pub enum AccessKind {
+    /// Load, also load-reserved.
+    Load,
+    /// Store, also a store-conditional that succeeds.
+    Store,
+    /// Read and write.
+    Atomic,
+}
+
+/// A memory access.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Access {
+    /// How.
+    pub kind: AccessKind,
+    /// Virtual address.
+    pub address: u64,
+    /// Bytes.
+    pub size: u8,
+    /// What is in memory afterwards, zero-extended.
+    pub value: u64,
+}
+
+/// The register an instruction writes.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Register {
+    /// `x1` to `x31`.
+    Integer(u8),
+    /// `f0` to `f31`.
+    Float(u8),
+}
+
+/// One instruction that retires, one that traps instead, or an interrupt.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Step {
+    /// Address of the instruction; of the next one, if this is an interrupt.
+    pub pc: u64,
+    /// Its length in bytes; 0 if there is none or it could not be fetched.
+    pub size: u8,
+    /// The instruction; its low half if it is compressed.
+    pub encoding: u32,
+    /// The ingress port's code, of 4 bits. `ecall` and `ebreak` are exceptions.
+    pub kind: IType,
+    /// It retires. So do `ecall` and `ebreak`, in the sense of the ingress port, though they trap and
+    /// `minstret` does not count them.
+    pub retires: bool,
+    /// Where execution goes on.
+    pub next_pc: u64,
+    /// Privilege of this step, before a trap or return changes it.
+    pub privilege: Privilege,
+    /// The trap that follows `ecall` and `ebreak`, replaces the instruction, or is the interrupt.
+    pub trap: Option<Trap>,
+    /// Memory access, if [`Retire::DETAIL`].
+    pub access: Option<Access>,
+    /// Register and its new value, if [`Retire::DETAIL`].
+    pub write: Option<(Register, u64)>,
+}
+
+impl Step {
+    /// The instruction `op`, if it is known, at `pc`, as if it retired.
+    #[inline(always)]
+    pub(crate) fn of(pc: u64, op: Option<Op>) -> Self {
+        let op_or = op.unwrap_or(Op { size: 0, ..Op::UNDECODED });
+        Self {
+            pc,
+            size: op_or.size,
+            encoding: op_or.encoding,
+            kind: op_or.kind,
+            retires: op.is_some(),
+            next_pc: pc,
+            privilege: Privilege::M,
+            trap: None,
+            access: None,
+            write: None,
+        }
+    }
+
+    /// The step as a row of the ingress port, one instruction per row.
+    ///
+    /// Traps that replace an instruction have `iretire` 0, interrupts carry no instruction. Returns
+    /// from traps have itype 3; the reference flow's tables have 14 there.
+    pub fn retired(&self) -> Retired {
+        let ilastsize = u8::from(self.size == 4);
+        let trap = self.trap.filter(|_| self.kind.is_trap());
+        Retired {
+            itype: self.kind,
+            iretire: if self.retires { 1 << ilastsize } else { 0 },
+            ilastsize,
+            privilege: self.privilege,
+            cause: trap.map_or(0, |trap| trap.cause),
+            tval: trap.map_or(0, |trap| trap.tval),
+            ..Retired::plain(self.pc)
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Time: what the timer says, when to look at devices, and waiting.
+
+use crate::config::Clock;
+use crate::csr::{interrupt, status};
+use crate::hart::{Exit, Hart, Level};
+
+impl Hart {
+    /// Time, and what the program wants from the host.
+    pub(crate) fn serve(&mut self) -> Option<Exit> {
+        match self.clock {
+            Clock::Instructions(_) => {
+                self.look_at_clock();
+                if std::mem::take(&mut self.host_called) { self.serve_host() } else { None }
+            }
+            Clock::Rounds { instructions, ticks } if self.round_left == 0 => {
+                self.round_left = instructions.max(1);
+                self.clint.set_time(self.clint.time.wrapping_add(ticks));
+                self.reservation = None;
+                self.host_called = false;
+                self.serve_host()
+            }
+            Clock::Rounds { .. } => None,
+        }
+    }
+
+    /// Interrupts and the host are served at once.
+    pub(crate) fn is_prompt(&self) -> bool {
+        matches!(self.clock, Clock::Instructions(_))
+    }
+
+    /// Brings `mtime` up to date.
+    pub(crate) fn look_at_clock(&mut self) {
+        if let Clock::Instructions(per_tick) = self.clock {
+            let (time, at) = self.time_base;
+            self.clint.set_time(time.wrapping_add((self.retired - at) / per_tick.max(1)));
+        }
+    }
+
+    /// A device register was written; it may have been `mtime`.
+    pub(crate) fn time_was_set(&mut self) {
+        self.time_base = (self.clint.time, self.retired);
+    }
+
+    fn timer_is_armed(&self) -> bool {
+        self.csr.mie >> interrupt::MTI & 1 == 1 && self.clint.compare != u64::MAX
+    }
+
+    /// Instructions until something happens without the program's doing.
+    pub(crate) fn until_event(&self) -> u64 {
+        match self.clock {
+            Clock::Rounds { .. } => self.round_left,
+            Clock::Instructions(per_tick) => {
+                let (time, at) = self.time_base;
+                let ticks = self.clint.compare.saturating_sub(time);
+                let due = ticks.saturating_mul(per_tick.max(1)).saturating_add(at);
+                match due.saturating_sub(self.retired) {
+                    left if left > 0 && self.timer_is_armed() => left,
+                    // Never, or already pending but not enabled.
+                    _ => u64::MAX,
+                }
+            }
+        }
+    }
+
+    /// Whether a jump to itself can end.
+    pub(crate) fn can_be_interrupted(&self) -> bool {
+        let enabled = self.level < Level::M || self.csr.mstatus & status::MIE != 0;
+        let enabled_now = self.pending() & self.csr.mie != 0 || self.timer_is_armed();
+        self.host_called || enabled && enabled_now
+    }
+
+    /// Moves time to the next interrupt; `false` if there is none.
+    pub(crate) fn wait(&mut self) -> bool {
+        if self.pending() & self.csr.mie != 0 {
+            return true;
+        }
+        if self.timer_is_armed() && self.is_prompt() {
+            self.clint.set_time(self.clint.time.max(self.clint.compare));
+            self.time_was_set();
+        }
+        self.timer_is_armed() || self.host_called
+    }
+}
