@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
-readonly parts=(fmt lint unit rtl cva6 fuzz docs)
+readonly parts=(fmt lint unit programs rtl cva6 fuzz docs)
 readonly nothing=77 # exit status of a part that has nothing to check
 
 # Absolute, so that it also holds in other directories.
@@ -19,14 +19,15 @@ Usage: ./test.sh [PART...]
 
 Runs the given parts in order, or all of them:
 
-  fmt    formatting
-  lint   clippy without warnings; the packet crates and isa need neither std nor alloc
-  unit   unit, property, scenario, vector, command-line and documentation tests
-  rtl    the generated hardware
-  cva6   the encoder in a CVA6
-  fuzz   every fuzz target for a while
-  docs   rustdoc without warnings; numbers, links and paths in the documents
-  help   this text
+  fmt       formatting
+  lint      clippy without warnings; the packet crates and isa need neither std nor alloc
+  unit      unit, property, scenario, vector, command-line and documentation tests
+  programs  the bundled programs end well and rebuild to the same bytes
+  rtl       the generated hardware
+  cva6      the encoder in a CVA6
+  fuzz      every fuzz target for a while
+  docs      rustdoc without warnings; numbers, links and paths in the documents
+  help      this text
 
 Environment:
 
@@ -144,6 +145,14 @@ part_unit() {
     export HARTRACE_RUNS=${HARTRACE_RUNS:-10000}
     echo "property test: $HARTRACE_RUNS runs"
     cargo test --workspace --no-fail-fast
+}
+
+part_programs() {
+    debian riscv64-unknown-elf-gcc gcc-riscv64-unknown-elf \
+        riscv64-unknown-elf-ld binutils-riscv64-unknown-elf \
+        qemu-system-riscv64 qemu-system-misc qemu-riscv64 qemu-user
+    tests/programs/build.sh run
+    tests/programs/build.sh check "$CARGO_TARGET_DIR/programs"
 }
 
 part_rtl() {
@@ -283,7 +292,7 @@ for part in "${selected[@]}"; do
     "$nothing") result="nothing to check" ;;
     *) result=failed && failures=$((failures + 1)) ;;
     esac
-    summary+=("$(printf '%-6s %-18s %4d s' "$part" "$result" $((SECONDS - start)))")
+    summary+=("$(printf '%-8s %-18s %4d s' "$part" "$result" $((SECONDS - start)))")
 done
 
 printf '=== summary\n'

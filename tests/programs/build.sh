@@ -1,0 +1,128 @@
+#!/usr/bin/env bash
+#
+# Builds the bundled programs, compares them with the ones checked in, runs them and counts their
+# instructions. See README.md.
+
+set -euo pipefail
+if [[ ${1-} == check ]]; then
+    : "${2:?check needs a folder}"
+    set -- check "$(realpath -m "$2")"
+fi
+cd "$(dirname "${BASH_SOURCE[0]}")"
+
+readonly cross=riscv64-unknown-elf-
+readonly versions="gcc 12.2.0, binutils 2.40" # that the checked-in files were built with
+readonly nothing=77 # exit status if the versions are others, as in test.sh
+
+usage() {
+    cat <<'TEXT'
+Usage: ./build.sh COMMAND
+
+  build      builds all programs into elf/
+  check DIR  builds into DIR and compares with elf/ byte for byte; status 77 if the compiler is
+             another one, whose output may differ
+  run        runs all programs of elf/ on QEMU; each must end with exit code 0
+  count      counts the instructions that they execute on QEMU (takes minutes)
+TEXT
+}
+
+# shellcheck disable=SC2054 # the commas belong to the options
+readonly flags=(
+    -O2 -std=gnu11 -Wall -Werror -Wno-parentheses -ffreestanding -fno-pic -fno-ident
+    -fno-asynchronous-unwind-tables -fno-stack-protector -fno-tree-loop-distribute-patterns
+    -ffp-contract=off -fno-math-errno "-ffile-prefix-map=$PWD=." -Irt -nostdlib -static
+    -Wl,--build-id=none -Wl,-z,max-page-size=4096 -Wl,-z,noexecstack -Wl,--no-warn-rwx-segments
+)
+
+# bare OUT NAME MARCH MABI MAIN SOURCE...
+bare() {
+    local out=$1 name=$2 march=$3 mabi=$4 main=$5
+    shift 5
+    "${cross}gcc" "-march=$march" "-mabi=$mabi" -mcmodel=medany "${flags[@]}" -DMAIN="$main" \
+        -Wl,-n -Trt/link.ld -o "$out/$name.elf" rt/start.S rt/rt.c "$@"
+}
+
+build() {
+    local out=$1
+    local gc=(rv64gc lp64d) imac32=(rv32imac_zicsr ilp32)
+    mkdir -p "$out"
+    bare "$out" branchy "${gc[@]}" branchy src/branchy.c
+    bare "$out" calls "${gc[@]}" calls src/calls.{c,S}
+    bare "$out" interp "${gc[@]}" interp src/interp.c
+    bare "$out" strings "${imac32[@]}" strings src/strings.c
+    bare "$out" sort "${gc[@]}" sort src/sort.c
+    bare "$out" crypto rv64ima_zicsr lp64 crypto src/crypto.c
+    bare "$out" float "${gc[@]}" floating src/float.c
+    bare "$out" interrupts "${gc[@]}" interrupts src/interrupts.{c,S}
+    bare "$out" interrupts-rv32 "${imac32[@]}" interrupts src/interrupts.{c,S}
+    bare "$out" user rv64imac_zicsr lp64 user src/user.{c,S}
+    bare "$out" long "${gc[@]}" longrun \
+        src/{long,branchy,calls,interp,strings,sort,crypto,float}.c src/calls.S
+    "${cross}gcc" -march=rv64gc -mabi=lp64d "${flags[@]}" -Wl,--no-relax \
+        -o "$out/linux.elf" rt/rt.c src/linux.c
+    chmod 644 "$out"/*.elf
+    chmod 755 "$out/linux.elf" # or QEMU refuses it
+}
+
+# The rows of list.csv, without the first line: name, file, xlen, kind, instructions, description.
+list() {
+    tail -n +2 list.csv
+}
+
+check() {
+    local out=$1 name file rest failed=0 have
+    have="gcc $("${cross}gcc" -dumpfullversion), binutils $("${cross}ld" --version | awk 'NR==1 {print $NF}')"
+    build "$out"
+    if [[ $have != "$versions" ]]; then
+        echo "built with $have; the files checked in are from $versions and were not compared"
+        return $nothing
+    fi
+    while IFS=, read -r name file rest; do
+        cmp "$file" "$out/$name.elf" || failed=1
+    done < <(list)
+    ((failed)) || echo "$(list | wc -l) programs are as checked in"
+    return $failed
+}
+
+# qemu KIND XLEN FILE [OPTION...]. With icount, time is counted in instructions, so that every run
+# is the same: 1 ns each, and a tick of the timer is 100 ns.
+qemu() {
+    local kind=$1 xlen=$2 file=$3
+    shift 3
+    case $kind in
+    bare)
+        "qemu-system-riscv$xlen" -M spike -bios none -display none -serial none -monitor none \
+            -icount shift=0,sleep=off "$@" -kernel "$file"
+        ;;
+    linux) "qemu-riscv$xlen" "$@" "$file" ;;
+    esac
+}
+
+run() {
+    local name file xlen kind rest status failed=0
+    while IFS=, read -r name file xlen kind rest; do
+        status=0
+        qemu "$kind" "$xlen" "$file" </dev/null || status=$?
+        ((status == 0)) || failed=1
+        printf '%-16s exit code %d\n' "$name" "$status"
+    done < <(list)
+    return $failed
+}
+
+# One line of the log is one instruction, also if it traps. Those of QEMU's boot code below 0x10000 do
+# not count, nor those that QEMU starts over because they access a device.
+count() {
+    local name file xlen kind rest
+    while IFS=, read -r name file xlen kind rest; do
+        printf '%-16s ' "$name"
+        qemu "$kind" "$xlen" "$file" -singlestep -d exec,nochain -D /dev/stdout </dev/null |
+            awk -F/ '/^Trace/ && $2 !~ /^0*.?.?.?.$/ { n++ } /rewound/ { n-- } END { print n }'
+    done < <(list)
+}
+
+case ${1-} in
+build) build elf ;;
+check) check "$2" ;;
+run | count) "$1" ;;
+*) usage && [[ ${1-} == help ]] ;;
+esac
