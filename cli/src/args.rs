@@ -40,8 +40,45 @@ pub(crate) enum Command {
     Check(CheckArgs),
     /// Packets and bytes by format; with the program, bits per instruction
     Stats(StatsArgs),
-    /// Encode and decode random programs: a self-check that needs nothing else
-    Demo,
+    /// Execute a program, encode what retires, decode it again and compare
+    Run(ExecArgs),
+    /// Execute, encode, decode and compare the bundled programs in every mode
+    Demo(DemoArgs),
+}
+
+#[derive(Debug, Default, Args)]
+pub(crate) struct DemoArgs {
+    /// Where to write programs and traces [default: hartrace-demo in the folder for temporary files]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) output_dir: Option<PathBuf>,
+    /// One JSON object per line
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExecArgs {
+    /// The program: a static ELF file for RV32GC or RV64GC
+    ///
+    /// With the symbol `tohost` a bare-metal program in 256 MiB at 0x80000000, otherwise a Linux
+    /// program.
+    pub(crate) program: PathBuf,
+    /// Modes: delta, or some of return, exception, full, cache, prediction and sijump, joined by +;
+    /// or all [default: delta]
+    #[arg(long, value_name = "MODES", value_delimiter = ',')]
+    pub(crate) encode: Vec<String>,
+    /// Steps to execute at most
+    #[arg(long, value_name = "N", default_value_t = 1_000_000_000)]
+    pub(crate) limit: u64,
+    /// Where to write the trace, in frames of the reference flow
+    #[arg(short, long, value_name = "TRACE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Where to write the traces of several modes, as PROGRAM.MODES.te
+    #[arg(long, value_name = "DIR", conflicts_with = "output")]
+    pub(crate) output_dir: Option<PathBuf>,
+    /// One JSON object per line
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

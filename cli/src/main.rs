@@ -10,6 +10,7 @@ mod demo;
 mod diff;
 mod dump;
 mod encode;
+mod exec;
 mod explain;
 mod failure;
 mod files;
@@ -61,6 +62,8 @@ fn run(cli: Cli) -> Result<Status, Failure> {
         Some(Command::Diff(args)) => diff::run(&args),
         Some(Command::Check(args)) => check::run(&args),
         Some(Command::Stats(args)) => stats::run(&args),
-        Some(Command::Demo) | None => demo::run(),
+        Some(Command::Run(args)) => exec::run(&args),
+        Some(Command::Demo(args)) => demo::run(&args),
+        None => demo::run(&args::DemoArgs::default()),
     }
 }

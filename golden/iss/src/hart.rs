@@ -207,6 +207,11 @@ impl Hart {
         }
     }
 
+    /// The trap vector registers `mtvec` and `stvec`, by the privilege that takes the trap.
+    pub fn trap_vectors(&self) -> [(Privilege, u64); 2] {
+        [(Privilege::M, self.csr.mtvec), (Privilege::S, self.csr.stvec)]
+    }
+
     /// Sets register `x[number]`; `x0` and numbers above 31 are ignored.
     pub fn set_register(&mut self, number: u8, value: u64) {
         if (1..32).contains(&number) {

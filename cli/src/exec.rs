@@ -1,0 +1,129 @@
+//! `hartrace run`: a program is executed, and what retires is encoded, decoded again and compared.
+
+pub(crate) mod modes;
+pub(crate) mod program;
+mod round;
+mod rows;
+mod table;
+mod verify;
+
+use crate::args::ExecArgs;
+use crate::failure::{Failure, Status};
+use hartrace_etrace::Ioptions;
+use hartrace_ingress::Retired;
+use program::{Program, complaint};
+use round::{Output, Round};
+use std::fs::{self, File};
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+use std::thread;
+pub(crate) use table::{Line, Table};
+
+/// Runs the command.
+pub(crate) fn run(args: &ExecArgs) -> Result<Status, Failure> {
+    let program = Program::open(&args.program)?;
+    let names: Vec<&str> = match args.encode.as_slice() {
+        [] => vec!["delta"],
+        [all] if all == "all" => program.modes(&modes::ALL),
+        names => names.iter().map(String::as_str).collect(),
+    };
+    if program.modes(&names).len() < names.len() {
+        return Err(Failure::usage(
+            "Linux handles the traps of this program, not the program itself",
+        )
+        .hint("modes without `exception`"));
+    }
+    let modes = named(&names)?;
+    if args.output.is_some() && modes.len() > 1 {
+        return Err(Failure::usage("one file cannot hold the traces of several modes")
+            .hint("--encode with one mode, or --output-dir DIR"));
+    }
+    let files = |name: &str| match (&args.output, &args.output_dir) {
+        (Some(file), _) => Some(file.clone()),
+        (None, Some(folder)) => Some(folder.join(format!("{}.{name}.te", program.name))),
+        (None, None) => None,
+    };
+    let mut table = Table::new(args.json);
+    let trial = Trial { program: &program, modes: &modes, limit: args.limit };
+    let lines = trial.run(files, |_| {})?;
+    let status = table.print(&lines)?;
+    table.finish()?;
+    Ok(status)
+}
+
+/// Modes by name.
+pub(crate) fn named<'n>(names: &[&'n str]) -> Result<Vec<(&'n str, Ioptions)>, Failure> {
+    names.iter().map(|name| Ok((*name, modes::named(name)?))).collect()
+}
+
+/// A program in several modes.
+pub(crate) struct Trial<'p> {
+    pub(crate) program: &'p Program,
+    pub(crate) modes: &'p [(&'p str, Ioptions)],
+    /// Steps to execute at most.
+    pub(crate) limit: u64,
+}
+
+impl Trial<'_> {
+    /// Executes the program and encodes it in all modes at once. `file` says where the trace of a mode
+    /// is to be written; `progress` gets the instructions done.
+    pub(crate) fn run(
+        &self,
+        file: impl Fn(&str) -> Option<PathBuf>,
+        mut progress: impl FnMut(u64),
+    ) -> Result<Vec<Line>, Failure> {
+        let Self { program, modes, limit } = *self;
+        // Implicit exceptions need the trap vectors beforehand.
+        let implicit = modes.iter().any(|(_, options)| options.implicit_exception);
+        let tvec = if implicit { program.execute(limit, |_| Ok(()))?.tvec } else { Vec::new() };
+        let params = modes::params(program.xlen);
+        let mut rounds = Vec::new();
+        for (name, options) in modes {
+            let output = file(name).map(|path| create(&path)).transpose()?.flatten();
+            let round = Round::new(params, *options, &program.image, tvec.clone(), output)?;
+            rounds.push(round);
+        }
+        let ending = program.execute(limit, |rows| {
+            progress(rows.iter().map(|row| u64::from(row.iretire)).sum());
+            advance(&mut rounds, rows)
+        })?;
+        let mut lines = Vec::new();
+        for (round, (name, _)) in rounds.into_iter().zip(modes) {
+            lines.push(Line {
+                program: program.name.clone(),
+                mode: (*name).into(),
+                instructions: ending.instructions,
+                figures: round.finish()?,
+                complaint: complaint(ending.exit),
+            });
+        }
+        Ok(lines)
+    }
+}
+
+/// Encodes, decodes and compares in all modes, on all cores.
+fn advance(rounds: &mut [Round<'_>], rows: &[Retired]) -> Result<(), Failure> {
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    let share = rounds.len().div_ceil(threads).max(1);
+    thread::scope(|scope| {
+        let work = |rounds: &mut [Round<'_>]| -> Result<(), Failure> {
+            rounds.iter_mut().try_for_each(|round| round.retire(rows))
+        };
+        let handles: Vec<_> =
+            rounds.chunks_mut(share).map(|some| scope.spawn(move || work(some))).collect();
+        handles.into_iter().try_for_each(|handle| {
+            handle.join().unwrap_or_else(|_| Err(Failure::input("a thread ended early")))
+        })
+    })
+}
+
+/// A file for a trace, with its folder.
+fn create(path: &Path) -> Result<Output, Failure> {
+    let place = || path.display().to_string();
+    let cannot = |error| Failure::input(format_args!("cannot write: {error}")).at(place());
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        fs::create_dir_all(folder).map_err(cannot)?;
+    }
+    let file = File::create(path).map_err(cannot)?;
+    Ok(Some(Box::new(BufWriter::new(file))))
+}

@@ -1,0 +1,138 @@
+//! A program, and what it takes to execute it.
+
+use super::rows::Rows;
+use crate::failure::Failure;
+use crate::files;
+use hartrace_decoder::Image;
+use hartrace_ingress::Retired;
+use hartrace_isa::{Isa, Xlen};
+use hartrace_iss::{Environment, Exit, Hart, HartConfig, Range, Step};
+use std::path::Path;
+
+/// Steps that are executed, encoded and decoded at a time.
+const CHUNK: u64 = 1 << 18;
+
+/// Memory of programs without an operating system.
+const MEMORY: Range = Range { base: 0x8000_0000, size: 256 << 20 };
+
+/// A program to execute.
+#[derive(Clone, Debug)]
+pub(crate) struct Program {
+    pub(crate) name: String,
+    pub(crate) elf: Vec<u8>,
+    pub(crate) xlen: Xlen,
+    pub(crate) image: Image,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug)]
+pub(crate) struct Ending {
+    pub(crate) exit: Exit,
+    pub(crate) instructions: u64,
+    /// Trap vectors by privilege, as they are at the end.
+    pub(crate) tvec: Vec<(u8, u64)>,
+}
+
+impl Program {
+    /// Reads an ELF file.
+    pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
+        let name =
+            path.file_stem().map_or_else(|| files::name(path), |s| s.to_string_lossy().into());
+        let elf = files::read(path)?;
+        Self::new(name, elf).map_err(|failure| failure.at(files::name(path)))
+    }
+
+    pub(crate) fn new(name: String, elf: Vec<u8>) -> Result<Self, Failure> {
+        // The class: what is no ELF file at all is refused below.
+        let xlen = if elf.get(4) == Some(&1) { Xlen::Rv32 } else { Xlen::Rv64 };
+        let mut image = Image::new(Isa::new(xlen));
+        image.add_elf(&elf, 0).map_err(Failure::input)?;
+        Ok(Self { name, elf, xlen, image })
+    }
+
+    /// Which of some modes make sense: the traps of a Linux program are handled where no trace is, so
+    /// that no handler's address follows from them.
+    pub(crate) fn modes<'n>(&self, names: &[&'n str]) -> Vec<&'n str> {
+        let bare = self.is_bare();
+        names.iter().copied().filter(|name| bare || !name.contains("exception")).collect()
+    }
+
+    /// Whether it runs without an operating system.
+    fn is_bare(&self) -> bool {
+        self.has_symbol("tohost")
+    }
+
+    /// A hart with the program loaded. Programs with the symbol `tohost` talk to a host through
+    /// memory; all others are taken for static Linux programs.
+    fn hart(&self) -> Result<Hart, Failure> {
+        let bare = self.is_bare();
+        let environment = if bare {
+            Environment::Htif
+        } else {
+            Environment::Linux { arguments: vec![self.name.clone()], variables: Vec::new() }
+        };
+        let config = HartConfig {
+            xlen: match self.xlen {
+                Xlen::Rv32 => hartrace_iss::Xlen::Rv32,
+                Xlen::Rv64 => hartrace_iss::Xlen::Rv64,
+            },
+            memory: if bare { vec![MEMORY] } else { Vec::new() },
+            environment,
+            ..HartConfig::default()
+        };
+        let mut hart = Hart::new(config);
+        hart.load_elf(&self.elf).map_err(Failure::input)?;
+        Ok(hart)
+    }
+
+    fn has_symbol(&self, name: &str) -> bool {
+        use elf::endian::LittleEndian;
+        let file = elf::ElfBytes::<LittleEndian>::minimal_parse(&self.elf);
+        let table = file.as_ref().ok().and_then(|file| file.symbol_table().ok().flatten());
+        table.is_some_and(|(symbols, names)| {
+            symbols.iter().any(|symbol| names.get(symbol.st_name as usize).is_ok_and(|n| n == name))
+        })
+    }
+
+    /// Executes the program for at most `limit` steps, and passes on what retires.
+    pub(crate) fn execute(
+        &self,
+        limit: u64,
+        mut take: impl FnMut(&[Retired]) -> Result<(), Failure>,
+    ) -> Result<Ending, Failure> {
+        let mut hart = self.hart()?;
+        let mut rows = Rows::new(self.image.isa());
+        let mut left = limit;
+        loop {
+            let steps = left.min(CHUNK);
+            let exit = hart.run(steps, &mut |step: &Step| rows.push(step));
+            left -= steps;
+            let ended = exit != Exit::Limit || left == 0;
+            if ended {
+                rows.close();
+            }
+            take(&rows.rows)?;
+            rows.rows.clear();
+            if ended {
+                let tvec = hart.trap_vectors().map(|(level, base)| (level.0, base)).to_vec();
+                return Ok(Ending { exit, instructions: rows.instructions, tvec });
+            }
+        }
+    }
+}
+
+/// How a run ended, if that is nothing to be content with.
+pub(crate) fn complaint(exit: Exit) -> Option<String> {
+    match exit {
+        Exit::Exited(0) | Exit::Limit => None,
+        Exit::Exited(code) => Some(format!("exit code {code}")),
+        Exit::Stuck { .. } => None,
+        Exit::Unsupported { pc, encoding } => {
+            Some(format!("no instruction {encoding:#010x} at {pc:#x}: build for rv32gc or rv64gc"))
+        }
+        Exit::Fault { pc, cause, tval } => {
+            Some(format!("exception {cause} at {pc:#x}, tval {tval:#x}, and no handler"))
+        }
+        _ => Some("stopped".into()),
+    }
+}
