@@ -160,7 +160,12 @@ impl Hart {
             Code::Mret => return Err(Stop::Look(self.return_from_machine(op)?)),
             Code::Sret => return Err(Stop::Look(self.return_from_supervisor(op)?)),
             Code::Wfi => {
-                let waits = self.csr.mstatus & status::TW == 0 || self.level == Level::M;
+                // Waiting in U mode may take for ever, which is for S mode to decide.
+                let waits = match self.level {
+                    Level::M => true,
+                    Level::S => self.csr.mstatus & status::TW == 0,
+                    _ => false,
+                };
                 return Err(if waits { Stop::Wait(next) } else { Stop::illegal(op) });
             }
             Code::SfenceVma => {

@@ -76,6 +76,15 @@ pub enum Exit {
     },
 }
 
+/// An exception that was taken.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Last {
+    pub(crate) trap: Trap,
+    pub(crate) encoding: u32,
+    /// How many instructions had retired.
+    pub(crate) retired: u64,
+}
+
 /// The registers of a hart.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Registers {
@@ -129,8 +138,8 @@ pub struct Hart {
     pub(crate) linux: Option<Linux>,
     pub(crate) console: Box<dyn Write + Send>,
     pub(crate) config: HartConfig,
-    /// The last exception and its instruction, in case there is no handler.
-    pub(crate) last: (Trap, u32),
+    /// The last exception, in case there is no handler.
+    pub(crate) last: Option<Last>,
 }
 
 impl fmt::Debug for Hart {
@@ -154,7 +163,7 @@ impl Hart {
         Self {
             x: [0; 64],
             f: [0; 32],
-            pc: config.reset_pc & mask,
+            pc: config.reset_pc & mask & !1,
             level: Level::M,
             csr: Csrs::default(),
             xlen: config.xlen,
@@ -185,7 +194,7 @@ impl Hart {
             linux: None,
             console: Box::new(std::io::sink()),
             config,
-            last: (Trap { cause: 0, interrupt: false, tval: 0, epc: 0 }, 0),
+            last: None,
         }
     }
 

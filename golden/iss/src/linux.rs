@@ -124,10 +124,10 @@ impl Hart {
         let [a0, a1, a2] = [10, 11, 12].map(|register| self.x[register] & self.mask);
         let result = match number {
             93 | 94 => return Some(Exit::Exited(a0 as i32)),
-            // A signal to itself: abort.
-            129 => return Some(Exit::Exited(128 + a1 as i32)),
-            130 => return Some(Exit::Exited(128 + a1 as i32)),
-            131 => return Some(Exit::Exited(128 + a2 as i32)),
+            // A signal to itself, unless it only asks whether it is there.
+            129 | 130 if a1 & 127 != 0 => return Some(killed(a1)),
+            131 if a2 & 127 != 0 => return Some(killed(a2)),
+            129..=131 => 0,
             29 => errno(25),
             57 => 0,
             62 => errno(29),
@@ -145,20 +145,17 @@ impl Hart {
             113 | 403 => self.tell_time(a1, number == 403),
             160 => self.tell_name(a0),
             169 => self.tell_time_of_day(a0),
-            173..=177 => {
-                if number == 173 {
-                    0
-                } else {
-                    1000
-                }
-            }
+            173 => 0,
+            174..=177 => 1000,
             214 => self.move_break(a0),
-            222 => self.map_memory(a0, a1),
+            222 => self.map_memory(a1, self.x[13]),
             261 => errno(1),
             278 => {
                 let bytes: Vec<u8> = (0..a1.min(256)).map(|at| (at * 73 + 41) as u8).collect();
-                self.give(a0, &bytes);
-                bytes.len() as u64
+                match self.give(a0, &bytes) {
+                    0 => bytes.len() as u64,
+                    error => error,
+                }
             }
             _ => errno(38),
         };
@@ -233,18 +230,31 @@ impl Hart {
         linux.brk
     }
 
-    /// Anonymous memory; what is given back is not used again, so it is always zero.
-    fn map_memory(&mut self, wanted: u64, size: u64) -> u64 {
+    /// Anonymous memory at a place of our choice; what is given back is not used again, so it is
+    /// always zero.
+    fn map_memory(&mut self, size: u64, flags: u64) -> u64 {
+        const FIXED: u64 = 0x10;
+        const ANONYMOUS: u64 = 0x20;
         let Some(linux) = &mut self.linux else { return errno(38) };
+        if size == 0 || flags & FIXED != 0 {
+            return errno(22);
+        }
+        if flags & ANONYMOUS == 0 {
+            return errno(9);
+        }
         let start = linux.next_mapping;
-        let end = start.checked_add(size).map(|end| end.next_multiple_of(PAGE));
+        let end = start.checked_add(size).and_then(|end| end.checked_next_multiple_of(PAGE));
         match end {
-            Some(end) if size > 0 && end <= MAPPINGS.base + MAPPINGS.size => {
+            Some(end) if end <= MAPPINGS.base + MAPPINGS.size => {
                 linux.next_mapping = end;
                 start
             }
-            _ if wanted == 0 || size > 0 => errno(12),
-            _ => errno(22),
+            _ => errno(12),
         }
     }
+}
+
+/// How a program ends that a signal ends.
+fn killed(signal: u64) -> Exit {
+    Exit::Exited(128 + (signal & 127) as i32)
 }

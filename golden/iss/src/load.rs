@@ -167,7 +167,8 @@ impl Hart {
             self.host.mailboxes = Some((tohost, fromhost.unwrap_or(tohost)));
         }
         self.set_pc(program.entry);
-        if let Some(rom) = self.config.boot_rom.clone() {
+        // A process does not start at reset.
+        if let Some(rom) = self.config.boot_rom.clone().filter(|_| !user) {
             self.add_boot_rom(&rom, program.entry);
         }
         Ok(Entry { pc: program.entry, tohost })

@@ -122,6 +122,10 @@ impl Hart {
             }
             let base = pte >> 10 << 12;
             if pte & (entry::R | entry::X) == 0 {
+                // Reserved where there is another level below.
+                if pte & (entry::U | entry::A | entry::D) != 0 {
+                    return Err(fault());
+                }
                 table = base;
                 continue;
             }
@@ -168,10 +172,12 @@ impl Hart {
             if self.misaligned_traps {
                 return Err(Stop::Trap { cause: cause::LOAD_MISALIGNED, tval: address });
             }
-            // Byte by byte, since the two ends may be on different pages.
+            // Byte by byte, since the two ends may be on different pages. The trap value is the first
+            // address that faults.
             let mut value = 0;
-            for at in (0..N as u64).rev() {
-                value = value << 8 | self.load_slowly::<1>(address.wrapping_add(at) & self.mask)?;
+            for at in 0..N as u64 {
+                let byte = self.load_slowly::<1>(address.wrapping_add(at) & self.mask)?;
+                value |= byte << (8 * at);
             }
             return Ok(value);
         }
@@ -179,13 +185,9 @@ impl Hart {
         if let Some(value) = self.memory.load::<N>(physical) {
             return Ok(value);
         }
-        match physical.checked_sub(clint::BASE) {
-            Some(offset) if offset < clint::SIZE => {
-                self.look_at_clock();
-                Ok(self.clint.load(offset, N as u64))
-            }
-            _ => Err(Purpose::Load.access_fault(address)),
-        }
+        let offset = clint_offset(physical).ok_or(Purpose::Load.access_fault(address))?;
+        self.look_at_clock();
+        Ok(self.clint.load(offset, N as u64))
     }
 
     /// Stores the low `N` bytes; whether devices want to be looked at.
@@ -209,9 +211,12 @@ impl Hart {
             }
             let at = |index: usize| address.wrapping_add(index as u64) & self.mask;
             let bytes: [u64; N] = std::array::from_fn(at);
-            // The last byte first: if one of two pages faults, nothing is written before.
-            for byte in [bytes[N - 1], bytes[0]] {
-                self.translate(byte, Purpose::Store)?;
+            // If one of two pages faults, nothing is written before.
+            for byte in bytes {
+                let physical = self.translate(byte, Purpose::Store)?;
+                if self.memory.load::<1>(physical).is_none() && clint_offset(physical).is_none() {
+                    return Err(Purpose::Store.access_fault(byte));
+                }
             }
             let mut look = false;
             for (byte, index) in bytes.into_iter().zip(0..) {
@@ -228,15 +233,20 @@ impl Hart {
             }
             Stored::Nowhere => {}
         }
-        match physical.checked_sub(clint::BASE) {
-            Some(offset) if offset < clint::SIZE => {
-                self.look_at_clock();
-                self.clint.store(offset, N as u64, value);
-                self.time_was_set();
-                self.device_changed = true;
-                Ok(self.is_prompt())
-            }
-            _ => Err(Purpose::Store.access_fault(address)),
+        let offset = clint_offset(physical).ok_or(Purpose::Store.access_fault(address))?;
+        self.look_at_clock();
+        let before = self.clint.time;
+        self.clint.store(offset, N as u64, value);
+        // A new mtimecmp leaves the part of a tick that has passed as it is.
+        if self.clint.time != before {
+            self.time_was_set();
         }
+        self.device_changed = true;
+        Ok(self.is_prompt())
     }
+}
+
+/// Where in the CLINT an address is.
+fn clint_offset(physical: u64) -> Option<u64> {
+    physical.checked_sub(clint::BASE).filter(|&offset| offset < clint::SIZE)
 }

@@ -1,7 +1,7 @@
 //! The main loop: fetches, executes and reports.
 
 use crate::decode::decode;
-use crate::hart::{Exit, Hart, Stop};
+use crate::hart::{Exit, Hart, Last, Stop};
 use crate::memory::PAGE;
 use crate::mmu::Purpose;
 use crate::op::{Code, Op};
@@ -15,7 +15,8 @@ enum End {
     Look,
     Trap,
     Spin,
-    Wait,
+    /// The instruction that waits is here.
+    Wait(u64),
     Exit(Exit),
 }
 
@@ -46,7 +47,7 @@ impl Hart {
                 });
                 continue;
             }
-            let (pc, before) = (self.pc, self.retired);
+            let before = self.retired;
             let end = self.stretch(left.min(self.until_event()), sink);
             let done = self.retired - before;
             left -= done;
@@ -59,7 +60,7 @@ impl Hart {
                 }
                 End::Spin if self.can_be_interrupted() => {}
                 End::Spin => return Exit::Stuck { pc: self.pc },
-                End::Wait => {
+                End::Wait(pc) => {
                     self.round_left = 0;
                     if !self.wait() {
                         return Exit::Stuck { pc };
@@ -136,7 +137,7 @@ impl Hart {
         let (next, end) = match stop {
             Stop::Look(next) => (next, End::Look),
             Stop::Spin(next) => (next, End::Spin),
-            Stop::Wait(next) => (next, End::Wait),
+            Stop::Wait(next) => (next, End::Wait(step.pc)),
             Stop::LookFirst => return End::Look,
             Stop::Trap { cause, tval } => {
                 if step.size == 0 {
@@ -159,22 +160,22 @@ impl Hart {
         if self.linux.is_some() {
             step.trap = Some(Trap { cause: code, interrupt: false, tval, epc: step.pc });
             let exit = if calls { self.system_call() } else { Some(no_handler(&step)) };
-            self.pc = step.pc.wrapping_add(if calls { 4 } else { 0 });
+            self.pc = step.pc.wrapping_add(if calls { 4 } else { 0 }) & self.mask;
             step.next_pc = self.pc;
             sink.retire(&step);
             return exit.map_or(End::Trap, End::Exit);
         }
-        let previous = self.last;
         let trap = self.take_trap(code, false, tval);
-        self.last = (trap, step.encoding);
+        let this = Last { trap, encoding: step.encoding, retired: self.retired };
+        let previous = self.last.replace(this).filter(|last| last.retired == self.retired);
         (step.trap, step.next_pc) = (Some(trap), self.pc);
         sink.retire(&step);
-        if self.pc != step.pc {
+        if self.pc != step.pc || step.privilege.0 != self.level.0 {
             return End::Trap;
         }
-        // The first instruction of the handler traps: so it will for ever. What came before it is
-        // what the program has no handler for.
-        let (trap, encoding) = previous;
+        // The first instruction of the handler traps: so it will for ever. What led to the handler, if
+        // nothing else has happened since, is what the program has no handler for.
+        let Last { trap, encoding, .. } = previous.unwrap_or(this);
         End::Exit(no_handler(&Step { pc: trap.epc, encoding, trap: Some(trap), ..step }))
     }
 

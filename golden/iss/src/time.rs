@@ -36,7 +36,7 @@ impl Hart {
         }
     }
 
-    /// A device register was written; it may have been `mtime`.
+    /// `mtime` was set to something else.
     pub(crate) fn time_was_set(&mut self) {
         self.time_base = (self.clint.time, self.retired);
     }
@@ -65,8 +65,7 @@ impl Hart {
     /// Whether a jump to itself can end.
     pub(crate) fn can_be_interrupted(&self) -> bool {
         let enabled = self.level < Level::M || self.csr.mstatus & status::MIE != 0;
-        let enabled_now = self.pending() & self.csr.mie != 0 || self.timer_is_armed();
-        self.host_called || enabled && enabled_now
+        self.host_called || self.next_interrupt().is_some() || enabled && self.timer_is_armed()
     }
 
     /// Moves time to the next interrupt; `false` if there is none.

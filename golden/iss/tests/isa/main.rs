@@ -1,0 +1,13 @@
+//! What single instructions and short programs do, against the text of the specification; and that
+//! nothing makes the hart panic.
+
+mod atomic;
+mod compressed;
+mod float;
+mod integer;
+mod interrupts;
+mod linux;
+mod machine;
+mod paging;
+mod random;
+mod traps;
