@@ -7,12 +7,14 @@
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -42,9 +44,8 @@ enum {
     BLOCK = -1,   /* address low, high, instructions, their words, their counters as bits */
     LOG = -2,     /* length in bytes, text */
     LEFT = -3,    /* the last block was left early: how many of its counters were passed */
-    ANOTHER = -4, /* a second hart or thread */
-    ENDLESS = -5, /* QEMU's log of the last block will not end */
-    FILLER = -6,
+    ENDLESS = -4, /* QEMU's log of the last block will not end */
+    FILLER = -5,
 };
 
 #define WORDS 16384 /* a power of two */
@@ -60,6 +61,7 @@ static struct shared {
     uint64_t passed;  /* counters passed so far, in all blocks */
     uint64_t started; /* the same when the last block started */
     uint64_t wanted;  /* the same when it will be complete */
+    uint64_t another; /* there is a second hart or thread */
     uint32_t words[WORDS];
 } *shared;
 
@@ -77,12 +79,9 @@ static void flush(void)
     size_t rest = sizeof shared->words;
     while (channel >= 0 && rest > 0) {
         ssize_t sent = send(channel, from, rest, MSG_NOSIGNAL);
-        if (sent <= 0) {
-            /* hartrace has heard enough; it ends this process. */
-            close(channel);
-            channel = -1;
-            return;
-        }
+        /* Nobody listens any more, and nobody would end this process. */
+        if (sent <= 0)
+            _exit(1);
         from += sent;
         rest -= (size_t)sent;
     }
@@ -90,9 +89,11 @@ static void flush(void)
 
 static inline void put(uint32_t word)
 {
-    shared->words[shared->total % WORDS] = word;
-    shared->total++;
-    if (__builtin_expect(shared->total % WORDS == 0, 0))
+    uint64_t total = shared->total;
+    shared->words[total % WORDS] = word;
+    /* In this order: hartrace may have to read it without us. */
+    __atomic_store_n(&shared->total, ++total, __ATOMIC_RELEASE);
+    if (__builtin_expect(total % WORDS == 0, 0))
         flush();
 }
 
@@ -226,8 +227,9 @@ static void started(uint64_t id, unsigned hart)
     (void)id;
     (void)hart;
     if (has_hart) {
-        put((uint32_t)ANOTHER);
-        return;
+        /* Its blocks, and its counts, would be mixed with those of the first. */
+        shared->another = 1;
+        _exit(1);
     }
     has_hart = true;
     if (log_path[0] == 0)
@@ -278,6 +280,8 @@ PUBLIC int qemu_plugin_install(uint64_t id, const void *info, int count, char **
     if (shared == MAP_FAILED || channel < 0 ||
         connect(channel, (struct sockaddr *)&to, sizeof to) != 0)
         return 1;
+    /* Also if hartrace is killed while QEMU does not come to send anything. */
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
     pthread_atfork(NULL, NULL, forked);
     qemu_plugin_register_vcpu_init_cb(id, started);
     qemu_plugin_register_vcpu_tb_trans_cb(id, translated);

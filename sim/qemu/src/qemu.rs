@@ -238,7 +238,7 @@ fn remainder<S: FnMut(&Retired) -> ControlFlow<()>>(
     received: u64,
     stream: &mut Stream<S>,
 ) -> Result<(), Stop> {
-    let Some((head, buffer)) = tail.split_at_checked(32) else {
+    let Some((head, buffer)) = tail.split_at_checked(40) else {
         // Killed before it started.
         return Ok(());
     };
@@ -255,6 +255,10 @@ fn remainder<S: FnMut(&Retired) -> ControlFlow<()>>(
     let rest: Vec<u32> =
         (received..total).map(|at| words[(at % words.len() as u64) as usize]).collect();
     stream.feed(&rest)?;
+    if number(4) != 0 {
+        let instructions = stream.follow.instructions;
+        return Err(Stop::error(QemuError::SeveralHarts { instructions }));
+    }
     if passed != wanted {
         stream.follow.left(passed.wrapping_sub(started) as u32);
     }

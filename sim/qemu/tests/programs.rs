@@ -61,6 +61,10 @@ fn main() -> ExitCode {
     trials.push(errors.with_ignored_flag(!ready));
     let stops = Trial::test("sink-ends-the-run", move || stops(&build(prefix, 64, "mixed")?));
     trials.push(stops.with_ignored_flag(!ready));
+    let forks = Trial::test("child-is-not-traced", move || forks(&build(prefix, 64, "forks")?));
+    trials.push(forks.with_ignored_flag(!ready));
+    let threads = Trial::test("second-thread", move || threads(&build(prefix, 64, "threads")?));
+    trials.push(threads.with_ignored_flag(!ready));
     libtest_mimic::run(&args, trials).exit_code()
 }
 
@@ -215,12 +219,14 @@ impl Image {
     }
 }
 
+type Outcome = Result<Exit, QemuError>;
+
 /// Runs with the plugin.
 fn trace(
     program: &Path,
     args: &[&str],
     mode: Mode,
-) -> Result<(Executed, Vec<Retired>, Result<Exit, QemuError>), Failed> {
+) -> Result<(Executed, Vec<Retired>, Outcome), Failed> {
     let image = Image::new(program)?;
     let (mut executed, mut rows) = (Executed::default(), Vec::new());
     let exit = Qemu::new()?.silent().run(program, args, mode, |row| {
@@ -341,4 +347,22 @@ fn stops(program: &Path) -> Result<(), Failed> {
         return Err(format!("{exit:?}").into());
     }
     Ok(())
+}
+
+/// The child of a fork runs, but only its parent is in the trace.
+fn forks(program: &Path) -> Result<(), Failed> {
+    let (executed, rows, exit) = trace(program, &[], Mode::User)?;
+    let exit = exit?;
+    if exit.code != Some(3) || executed.started.len() > 50 {
+        return Err(format!("{exit:?}").into());
+    }
+    ends_agree(&rows)
+}
+
+/// Its blocks would be mixed with those of the first.
+fn threads(program: &Path) -> Result<(), Failed> {
+    match trace(program, &[], Mode::User)?.2 {
+        Err(QemuError::SeveralHarts { .. }) => Ok(()),
+        other => Err(format!("{other:?}").into()),
+    }
 }
