@@ -252,12 +252,11 @@ impl<S: FnMut(&Retired) -> ControlFlow<()>> Follow<S> {
         row.itype = match successor {
             Some(address) if address == block.fall => block.fall_itype,
             Some(address) if address == block.taken => block.taken_itype,
-            Some(address) if !known && self.mode == Mode::User => {
+            Some(_) if !known && self.mode == Mode::User => {
                 // A signal: its handler says nothing about where it came from.
                 self.unknown_outcomes += u64::from(row.itype.is_branch());
                 let epc = if row.itype.is_branch() { block.fall } else { block.taken };
                 self.traps.push_back(Trap { interrupt: true, cause: 0, epc, tval: 0 });
-                debug_assert_ne!(address, epc);
                 block.fall_itype
             }
             Some(address) if !known || block.fall & 1 == 0 => {

@@ -266,6 +266,7 @@ fn remainder<S: FnMut(&Retired) -> ControlFlow<()>>(
 }
 
 /// Plugin and hartrace run on the same machine.
+#[inline]
 fn word(bytes: &[u8]) -> u32 {
     bytes.try_into().map_or(0, u32::from_ne_bytes)
 }

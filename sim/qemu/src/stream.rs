@@ -124,3 +124,85 @@ impl<S: FnMut(&Retired) -> ControlFlow<()>> Stream<S> {
         stop
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Mode;
+    use hartrace_ingress::{IType, Privilege};
+    use hartrace_isa::{Isa, Xlen};
+
+    /// Feeds words in pieces of this size.
+    fn rows(words: &[u32], mode: Mode, piece: usize) -> Result<Vec<Retired>, Stop> {
+        let mut rows = Vec::new();
+        let sink = |row: &Retired| {
+            rows.push(*row);
+            ControlFlow::Continue(())
+        };
+        let mut stream = Stream::new(Follow::new(mode, Isa::new(Xlen::Rv64), sink));
+        for words in words.chunks(piece) {
+            stream.feed(words)?;
+        }
+        stream.end()?;
+        drop(stream);
+        Ok(rows)
+    }
+
+    fn log(text: &str) -> Vec<u32> {
+        let mut words = vec![LOG, text.len() as u32];
+        words.extend(text.as_bytes().chunks(4).map(|chunk| {
+            let mut bytes = [0; 4];
+            bytes[..chunk.len()].copy_from_slice(chunk);
+            u32::from_ne_bytes(bytes)
+        }));
+        words
+    }
+
+    /// Block 0: lw, lw, addi, c.j to itself; both loads and the addi are counted. Block 1: ret.
+    fn start() -> Vec<u32> {
+        let mut words = vec![BLOCK, 0x1000, 0, 4, 0x0000_2583, 0x0000_2603, 0x0015_8593, 0xbfd5];
+        words.extend([0b0111, BLOCK, 0x2000, 0, 1, 0x8082, 0]);
+        words
+    }
+
+    #[test]
+    fn left_at_the_second_load() {
+        let mut words = start();
+        words.extend([0, 0, LEFT, 2, 1]);
+        for piece in 1..words.len() {
+            let rows = rows(&words, Mode::User, piece).unwrap();
+            let found: Vec<_> = rows.iter().map(|r| (r.iaddr, r.iretire, r.itype)).collect();
+            let whole = (0x1000, 7, IType::InferableTailCall);
+            let part = (0x1000, 2, IType::Exception);
+            assert_eq!(found, [whole, part, (0x2000, 1, IType::Return)]);
+            assert_eq!(rows[1].cause, 13);
+        }
+    }
+
+    #[test]
+    fn the_log_decides() {
+        let trap = "riscv_cpu_do_interrupt: hart:0, async:1, cause:7, epc:0x1000, tval:0x0, x\n";
+        let mut words = start();
+        words.extend(log("IN: \nPriv: 0; Virt: 0\nIN: \nPriv: 1; Virt: 0\n"));
+        words.push(0);
+        words.extend(log(trap));
+        words.push(1);
+        let rows = rows(&words, Mode::System, 3).unwrap();
+        let found: Vec<_> = rows.iter().map(|r| (r.iaddr, r.itype, r.privilege)).collect();
+        let block = (0x1000, IType::InferableTailCall, Privilege::U);
+        let interrupt = (0x1000, IType::Interrupt, Privilege::U);
+        assert_eq!(found, [block, interrupt, (0x2000, IType::Return, Privilege::S)]);
+    }
+
+    #[test]
+    fn contradictions_are_errors() {
+        let with = |more: &[u32]| rows(&[&start()[..], more].concat(), Mode::System, 100);
+        assert!(with(&[0, 7]).is_err()); // no such block
+        assert!(with(&[0, LEFT, 4, 1]).is_err()); // no such counter
+        assert!(with(&[0, 0, 1]).is_err()); // a jump to another place, and no trap
+        assert!(with(&[BLOCK, 0, 0, 0]).is_err()); // an empty block
+        assert!(with(&[ENDLESS]).is_err());
+        assert!(with(&[FILLER, FILLER]).is_ok());
+        assert!(with(&[LOG, u32::MAX, 0]).is_ok()); // cut short
+    }
+}

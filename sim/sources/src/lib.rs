@@ -9,6 +9,10 @@
 //! All of them push a [`Retired`] at a time into a sink, which can end the reading, and keep no more
 //! in memory than a line or a chunk of the file. `iretire` counts half-words everywhere.
 //!
+//! Not here yet: the CSV of the reference flow, which `cli/src/input.rs` reads. Its rows are the same,
+//! so it would come as one more function, with `Meaning` as its options and [`SourceError`] for
+//! `Failure`; hints that name options of the command line would stay there.
+//!
 //! # Guarantees
 //!
 //! Nothing here panics on any input. An error says in one line which file, where, what and what to

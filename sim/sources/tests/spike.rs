@@ -2,7 +2,8 @@
 
 use hartrace_ingress::{IType, Privilege};
 use hartrace_isa::{Isa, Xlen};
-use hartrace_sources::{Retired, SpikeOptions, Summary, open, spike};
+use hartrace_sources::{Retired, SpikeOptions, Summary, cva6, open, spike};
+use proptest::prelude::*;
 use std::fs;
 use std::io::Write;
 use std::ops::ControlFlow;
@@ -147,4 +148,32 @@ fn compressed_by_extension_and_cut_off() {
         assert!(count >= 10);
     }
     assert!(open(&folder.join("missing")).err().unwrap().to_string().contains("cannot open"));
+}
+
+proptest! {
+    #[test]
+    fn noise_does_not_panic(picks in prop::collection::vec((0usize..12, any::<u64>()), 0..80)) {
+        let mut text = String::new();
+        for (pick, number) in picks {
+            let (long, short) = (format!("0x{number:x} "), format!("{number:x}"));
+            text += match pick {
+                0 => "core   0: ",
+                1 => "core   0: 3 ",
+                2 => "exception trap_machine_ecall, epc ",
+                3 => "exception interrupt #",
+                4 => "          tval ",
+                5 => "\n",
+                6 => "\ncore   0: ",
+                7 => ") ",
+                8 => " (0x",
+                9 => &long,
+                10 => &short,
+                _ => "\u{fffd}",
+            };
+        }
+        let _ = rows(&text);
+        let _ = cva6(text.as_bytes(), "x", |_| ControlFlow::Continue(()));
+        let csv = format!("cycle,event,pc,insn,priv,taken_ex,cause,tval\n{text}");
+        let _ = cva6(csv.as_bytes(), "x", |_| ControlFlow::Continue(()));
+    }
 }
