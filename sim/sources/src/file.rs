@@ -1,4 +1,4 @@
-//! Our own trace file: [`Retired`] rows, delta coded in chunks that are compressed independently, and
+//! Our own trace file: [`Retired`](crate::Retired) rows, delta coded in chunks that are compressed independently, and
 //! an index at the end. The format is described in `docs/trace-file.md`.
 //!
 //! [`Writer`] writes one. [`read`] reads it from the start, also from a pipe; [`TraceFile`] reads the

@@ -4,7 +4,7 @@
 //! | --- | --- | --- |
 //! | Spike, `--log-commits` and `-l` | [`spike`] | one per instruction |
 //! | commit log of a CVA6, CSV | [`cva6`] | one per instruction |
-//! | our own [trace file](file) | [`file::read`], [`file::TraceFile`] | as written |
+//! | our own [trace file](mod@file) | [`file::read`], [`file::TraceFile`] | as written |
 //!
 //! All of them push a [`Retired`] at a time into a sink, which can end the reading, and keep no more
 //! in memory than a line or a chunk of the file. `iretire` counts half-words everywhere.
