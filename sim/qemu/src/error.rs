@@ -60,6 +60,16 @@ pub enum QemuError {
         /// How it ended.
         status: String,
     },
+    /// QEMU ended before the first instruction.
+    #[error(
+        "{binary} ended ({status}) before the first instruction; try: what it says on standard error"
+    )]
+    NotStarted {
+        /// The command.
+        binary: &'static str,
+        /// How it ended.
+        status: String,
+    },
     /// A signal ended the program. The sink has seen everything up to it.
     #[error("{}: killed by signal {signal} after {instructions} instructions; the last row has the address", .program.display())]
     Killed {
@@ -78,13 +88,13 @@ pub enum QemuError {
         /// How far it came.
         instructions: u64,
     },
-    /// QEMU 7.2 writes its log, which traps and privilege are taken from, without end if it
-    /// contains an encoding of more than 64 bits.
+    /// QEMU writes its log, which traps and privilege are taken from, but executes nothing any more.
+    /// The sink may miss the last traps.
     #[error(
-        "an encoding of more than 64 bits in the block at {address:#x} would fill QEMU's log; try: unimp where an illegal instruction is meant"
+        "nothing is executed after the block at {address:#x}, but QEMU's log grows; try: a trap handler that can be fetched, and unimp for an illegal instruction"
     )]
     Endless {
-        /// Start of the block.
+        /// Start of the block that was translated last.
         address: u64,
     },
     /// What the plugin reports contradicts itself: a mistake in this crate, or an unknown QEMU.

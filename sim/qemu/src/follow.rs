@@ -86,6 +86,11 @@ impl<S: FnMut(&Retired) -> ControlFlow<()>> Follow<S> {
         self.table.add(start, words, counters, privilege);
     }
 
+    /// Where execution started, if it did.
+    pub(crate) fn first_address(&self) -> Option<u64> {
+        self.first
+    }
+
     /// Where the block that was translated last starts.
     pub(crate) fn newest(&self) -> u64 {
         self.table.blocks.last().map_or(0, |block| block.retired.iaddr)

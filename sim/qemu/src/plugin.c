@@ -44,13 +44,18 @@ enum {
     BLOCK = -1,   /* address low, high, instructions, their words, their counters as bits */
     LOG = -2,     /* length in bytes, text */
     LEFT = -3,    /* the last block was left early: how many of its counters were passed */
-    ENDLESS = -4, /* QEMU's log of the last block will not end */
-    FILLER = -5,
 };
 
 #define WORDS 16384 /* a power of two */
 #define LOG_SPACE (64ull << 30)
 #define LOG_RELEASE (1ull << 20)
+#define LOG_LONGEST (64ull << 20)
+
+/* Why this process ended itself. */
+enum {
+    ANOTHER = 1, /* a second hart or thread */
+    ENDLESS = 2, /* QEMU writes its log, but executes nothing */
+};
 
 /*
  * Lives in a file that hartrace can read, so that nothing is lost when this process is killed.
@@ -61,7 +66,7 @@ static struct shared {
     uint64_t passed;  /* counters passed so far, in all blocks */
     uint64_t started; /* the same when the last block started */
     uint64_t wanted;  /* the same when it will be complete */
-    uint64_t another; /* there is a second hart or thread */
+    uint64_t verdict; /* ANOTHER, ENDLESS or 0 */
     uint32_t words[WORDS];
 } *shared;
 
@@ -183,7 +188,6 @@ static void translated(uint64_t id, struct qemu_plugin_tb *tb)
     uint64_t address = qemu_plugin_tb_vaddr(tb);
     uint64_t counters = 0;
     uint32_t bits = 0;
-    bool endless = false;
     size_t behind = 0; /* the instruction behind the last one that may trap */
     (void)id;
     put((uint32_t)BLOCK);
@@ -195,8 +199,6 @@ static void translated(uint64_t id, struct qemu_plugin_tb *tb)
         put(word);
         if (may_trap(word))
             behind = i + 1;
-        /* QEMU's disassembler finds instructions of more than 64 bits to have no length at all. */
-        endless |= (word & 0x7f) == 0x7f;
     }
     for (size_t i = 0; i < count; i++) {
         struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
@@ -211,15 +213,31 @@ static void translated(uint64_t id, struct qemu_plugin_tb *tb)
             bits = 0;
         }
     }
-    if (log_start != NULL && endless) {
-        /* Now or never: QEMU will not come back here. */
-        put((uint32_t)ENDLESS);
-        while (shared->total % WORDS != 0)
-            put((uint32_t)FILLER);
-    }
     uintptr_t data = (uintptr_t)(counters << 32 | blocks);
     blocks++;
     qemu_plugin_register_vcpu_tb_exec_cb(tb, executed, 0, (void *)data);
+}
+
+static void give_up(uint64_t verdict)
+{
+    shared->verdict = verdict;
+    _exit(1);
+}
+
+/*
+ * Two things fill the log without end, and the disk with it: a trap handler that cannot be fetched,
+ * and an encoding of more than 64 bits, which QEMU's disassembler finds to have no length at all.
+ */
+static void *watch_log(void *unused)
+{
+    uint64_t at;
+    (void)unused;
+    do {
+        usleep(100000);
+        at = (uint64_t)(__atomic_load_n(&log_text, __ATOMIC_RELAXED) - log_start) + LOG_LONGEST;
+    } while (at < LOG_SPACE && log_start[at] == 0);
+    give_up(ENDLESS);
+    return NULL;
 }
 
 static void started(uint64_t id, unsigned hart)
@@ -228,8 +246,7 @@ static void started(uint64_t id, unsigned hart)
     (void)hart;
     if (has_hart) {
         /* Its blocks, and its counts, would be mixed with those of the first. */
-        shared->another = 1;
-        _exit(1);
+        give_up(ANOTHER);
     }
     has_hart = true;
     if (log_path[0] == 0)
@@ -239,8 +256,16 @@ static void started(uint64_t id, unsigned hart)
     if (log_file < 0 || ftruncate(log_file, (off_t)LOG_SPACE) != 0)
         return;
     void *map = mmap(NULL, LOG_SPACE, PROT_READ, MAP_SHARED | MAP_NORESERVE, log_file, 0);
-    if (map != MAP_FAILED)
-        log_text = log_start = log_released = map;
+    if (map == MAP_FAILED)
+        return;
+    log_text = log_start = log_released = map;
+    /* QEMU's signals are for QEMU's threads. */
+    sigset_t all, before;
+    pthread_t watcher;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pthread_create(&watcher, NULL, watch_log, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 /* A child made by fork is another program: it must not write into the trace of its parent. */

@@ -115,6 +115,10 @@ impl Qemu {
         }
         let status = child.0.wait().map_err(QemuError::io("cannot wait for QEMU"))?;
         match status.signal() {
+            // It did not like its options, or the program, and has said why.
+            None if follow.first_address().is_none() => {
+                Err(QemuError::NotStarted { binary: binary.0, status: status.to_string() })
+            }
             Some(signal) => Err(QemuError::Killed {
                 program: program.into(),
                 signal,
@@ -255,9 +259,14 @@ fn remainder<S: FnMut(&Retired) -> ControlFlow<()>>(
     let rest: Vec<u32> =
         (received..total).map(|at| words[(at % words.len() as u64) as usize]).collect();
     stream.feed(&rest)?;
-    if number(4) != 0 {
-        let instructions = stream.follow.instructions;
-        return Err(Stop::error(QemuError::SeveralHarts { instructions }));
+    let instructions = stream.follow.instructions;
+    match number(4) {
+        0 => {}
+        1 => return Err(Stop::error(QemuError::SeveralHarts { instructions })),
+        _ => {
+            let address = stream.follow.newest();
+            return Err(Stop::error(QemuError::Endless { address }));
+        }
     }
     if passed != wanted {
         stream.follow.left(passed.wrapping_sub(started) as u32);

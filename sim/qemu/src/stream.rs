@@ -10,8 +10,6 @@ use std::ops::ControlFlow;
 const BLOCK: u32 = -1i32 as u32;
 const LOG: u32 = -2i32 as u32;
 const LEFT: u32 = -3i32 as u32;
-const ENDLESS: u32 = -4i32 as u32;
-const FILLER: u32 = -5i32 as u32;
 
 /// Blocks of QEMU have at most 512 instructions; more is not a block.
 const LONGEST: u32 = 1 << 16;
@@ -52,7 +50,7 @@ impl<S: FnMut(&Retired) -> ControlFlow<()>> Stream<S> {
     fn records(&mut self, words: &[u32]) -> Result<usize, Stop> {
         let mut used = 0;
         while let Some(&word) = words.get(used) {
-            if word < FILLER {
+            if word < LEFT {
                 self.follow.executed(word as usize).map_err(|stop| self.place(stop, used))?;
                 used += 1;
                 continue;
@@ -103,8 +101,6 @@ impl<S: FnMut(&Retired) -> ControlFlow<()>> Stream<S> {
                 self.follow.left(passed);
                 Ok(2)
             }
-            [ENDLESS, ..] => Err(Stop::error(QemuError::Endless { address: self.follow.newest() })),
-            [FILLER, ..] => Ok(1),
             _ => Ok(0),
         }
     }
@@ -201,8 +197,6 @@ mod tests {
         assert!(with(&[0, LEFT, 4, 1]).is_err()); // no such counter
         assert!(with(&[0, 0, 1]).is_err()); // a jump to another place, and no trap
         assert!(with(&[BLOCK, 0, 0, 0]).is_err()); // an empty block
-        assert!(with(&[ENDLESS]).is_err());
-        assert!(with(&[FILLER, FILLER]).is_ok());
         assert!(with(&[LOG, u32::MAX, 0]).is_ok()); // cut short
     }
 }

@@ -47,14 +47,15 @@ fn main() -> ExitCode {
             system(&build(prefix, xlen, "traps")?, xlen)
         });
         trials.push(trial.with_ignored_flag(!machine || prefix.is_none()));
-        let trial = Trial::test(format!("system/rv{xlen}/long-encoding"), move || {
-            let program = build(prefix, xlen, "long-encoding")?;
-            match trace(&program, &[], Mode::System)?.2 {
-                Err(QemuError::Endless { address: 0x8000_0000 }) => Ok(()),
-                other => Err(format!("{other:?}").into()),
-            }
-        });
-        trials.push(trial.with_ignored_flag(!machine || prefix.is_none()));
+        for (name, last) in [("long-encoding", 0x8000_0000), ("trap-loop", 0x8000_0004)] {
+            let trial = Trial::test(format!("system/rv{xlen}/{name}"), move || {
+                match trace(&build(prefix, xlen, name)?, &[], Mode::System)?.2 {
+                    Err(QemuError::Endless { address }) if address == last => Ok(()),
+                    other => Err(format!("{other:?}").into()),
+                }
+            });
+            trials.push(trial.with_ignored_flag(!machine || prefix.is_none()));
+        }
     }
     let ready = prefix.is_some() && has("qemu-riscv64");
     let errors = Trial::test("errors", move || errors(&build(prefix, 64, "flow")?));
@@ -85,7 +86,7 @@ fn build(prefix: Option<&str>, xlen: u32, name: &str) -> Result<PathBuf, Failed>
     match name {
         // Its code must be writable.
         "changes-itself" => ld.arg("-N"),
-        "traps" | "long-encoding" => ld.args(["-N", "-Ttext=0x80000000"]),
+        "traps" | "long-encoding" | "trap-loop" => ld.args(["-N", "-Ttext=0x80000000"]),
         _ => &mut ld,
     };
     run(&mut ld)?;
@@ -333,7 +334,11 @@ fn errors(program: &Path) -> Result<(), Failed> {
     let dynamic = folder.join("dynamic.elf");
     fs::write(&dynamic, &bytes)?;
     check(&dynamic, "link with -static")?;
-    Ok(())
+    // Nothing to load.
+    bytes[header..header + 4].copy_from_slice(&0u32.to_le_bytes());
+    bytes[56] = 1;
+    fs::write(&dynamic, &bytes)?;
+    check(&dynamic, "before the first instruction")
 }
 
 /// A run of minutes ends when the sink has enough.
