@@ -130,7 +130,8 @@ RUST
 }
 
 part_unit() {
-    debian riscv64-unknown-elf-objdump binutils-riscv64-unknown-elf
+    debian riscv64-unknown-elf-objdump binutils-riscv64-unknown-elf \
+        qemu-riscv64 qemu-user qemu-system-riscv64 qemu-system-misc cc gcc
     if [[ -z ${HARTRACE_DATA-} ]]; then
         echo "HARTRACE_DATA is not set: tests on vectors of others are ignored"
     elif [[ ! -d $HARTRACE_DATA ]]; then

@@ -1,0 +1,124 @@
+use std::io;
+use std::path::PathBuf;
+use thiserror::Error;
+
+/// Why a run failed; each message is one line that says what to do.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum QemuError {
+    /// QEMU is not installed.
+    #[error("no {binary} to be found; try: apt-get install {package}")]
+    NotInstalled {
+        /// The command that was not found.
+        binary: &'static str,
+        /// The Debian package that has it.
+        package: &'static str,
+    },
+    /// There is no C compiler for the plugin.
+    #[error("no C compiler for the QEMU plugin; try: apt-get install gcc")]
+    NoCompiler,
+    /// The C compiler did not take the plugin.
+    #[error("cc cannot compile the QEMU plugin: {0}")]
+    Compiler(String),
+    /// The program cannot be read.
+    #[error("{}: cannot read: {error}", .program.display())]
+    Unreadable {
+        /// Its path.
+        program: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// The program is not an ELF file.
+    #[error("{}: not an ELF file: {why}; try: a RISC-V executable", .program.display())]
+    NotElf {
+        /// Its path.
+        program: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The program is for something else than a little-endian RISC-V.
+    #[error("{}: ELF machine {machine}, not RISC-V (243, little-endian); try: a RISC-V compiler", .program.display())]
+    WrongArchitecture {
+        /// Its path.
+        program: PathBuf,
+        /// `e_machine` of its header.
+        machine: u16,
+    },
+    /// The program needs a dynamic linker, and nothing says where to find one.
+    #[error("{}: dynamically linked; try: link with -static, or set QEMU_LD_PREFIX to a RISC-V root", .program.display())]
+    Dynamic {
+        /// Its path.
+        program: PathBuf,
+    },
+    /// QEMU ended before it loaded the plugin.
+    #[error(
+        "{binary} ended ({status}) without loading the plugin; try: QEMU 6 to 8 with plugins, such as Debian 12's"
+    )]
+    Plugin {
+        /// The command.
+        binary: &'static str,
+        /// How it ended.
+        status: String,
+    },
+    /// QEMU ended before the first instruction.
+    #[error(
+        "{binary} ended ({status}) before the first instruction; try: what it says on standard error"
+    )]
+    NotStarted {
+        /// The command.
+        binary: &'static str,
+        /// How it ended.
+        status: String,
+    },
+    /// A signal ended the program. The sink has seen everything up to it.
+    #[error("{}: killed by signal {signal} after {instructions} instructions; the last row has the address", .program.display())]
+    Killed {
+        /// Its path.
+        program: PathBuf,
+        /// The signal.
+        signal: i32,
+        /// How far it came.
+        instructions: u64,
+    },
+    /// The program started a thread, or the machine has a second hart.
+    #[error(
+        "a second thread or hart after {instructions} instructions; try: a program with one, or -smp 1"
+    )]
+    SeveralHarts {
+        /// How far it came.
+        instructions: u64,
+    },
+    /// QEMU writes its log, which traps and privilege are taken from, but executes nothing any more.
+    /// The sink may miss the last traps.
+    #[error(
+        "nothing is executed after the block at {address:#x}, but QEMU's log grows; try: a trap handler that can be fetched, and unimp for an illegal instruction"
+    )]
+    Endless {
+        /// Start of the block that was translated last.
+        address: u64,
+    },
+    /// What the plugin reports contradicts itself: a mistake in this crate, or an unknown QEMU.
+    #[error(
+        "QEMU's report is broken at word {at}: {what}; please report it with `qemu-riscv64 --version`"
+    )]
+    Report {
+        /// Words of the report before it.
+        at: u64,
+        /// What is wrong.
+        what: String,
+    },
+    /// A file or socket of the run cannot be used.
+    #[error("{what}: {error}; try: TMPDIR in a short path with space left")]
+    Io {
+        /// What was tried.
+        what: &'static str,
+        /// Why it failed.
+        error: io::Error,
+    },
+}
+
+impl QemuError {
+    pub(crate) fn io(what: &'static str) -> impl FnOnce(io::Error) -> Self {
+        move |error| Self::Io { what, error }
+    }
+}

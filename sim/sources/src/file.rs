@@ -1,0 +1,32 @@
+//! Our own trace file: [`Retired`](crate::Retired) rows, delta coded in chunks that are compressed independently, and
+//! an index at the end. The format is described in `docs/trace-file.md`.
+//!
+//! [`Writer`] writes one. [`read`] reads it from the start, also from a pipe; [`TraceFile`] reads the
+//! index first and then any range of chunks, so that a file can be split among threads or entered in
+//! the middle. Whatever can be built as a `Retired` comes back as it was, but for bits of
+//! `ilastsize` above the second.
+
+mod read;
+mod row;
+mod write;
+
+pub use read::{Chunk, TraceFile, read};
+pub use write::Writer;
+
+/// What a file starts with; the line end shows whether it was transferred as text.
+const MAGIC: [u8; 8] = *b"HTRACE\r\n";
+const VERSION: u32 = 1;
+const HEADER_BYTES: u64 = 16;
+const CHUNK: [u8; 4] = *b"HTRC";
+const INDEX: [u8; 4] = *b"HTRI";
+const FOOTER: [u8; 8] = *b"HTREND\r\n";
+/// Tag, compressed length, length, rows, first row, first address.
+const CHUNK_HEADER_BYTES: usize = 4 + 4 + 4 + 4 + 8 + 8;
+/// Offset of the chunk, first row, first address.
+const ENTRY_BYTES: u64 = 24;
+/// Offset of the index, rows, magic.
+const FOOTER_BYTES: u64 = 24;
+/// A chunk is closed when it is longer than this, before compression.
+const CHUNK_BYTES: usize = 1 << 18;
+/// More than a chunk can have: a reader refuses to allocate it.
+const LONGEST_CHUNK: usize = CHUNK_BYTES + (1 << 10);
