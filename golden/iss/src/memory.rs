@@ -63,7 +63,7 @@ impl Memory {
     pub(crate) fn add(&mut self, range: Range) {
         let base = range.base & !(PAGE - 1);
         let end = range.base.saturating_add(range.size).checked_next_multiple_of(PAGE);
-        let size = (end.unwrap_or(u64::MAX & !(PAGE - 1)) - base) as usize;
+        let size = (end.unwrap_or(!(PAGE - 1)) - base) as usize;
         let pages = vec![Page::default(); size / PAGE as usize];
         self.regions.push(Region { base, bytes: vec![0; size], pages });
     }

@@ -96,7 +96,7 @@ impl Hart {
         let slot = page as usize % 64;
         let (tag, base) = self.tlb.entries[purpose as usize][slot];
         if tag == page {
-            return Ok(base | address % PAGE);
+            return Ok(base | (address % PAGE));
         }
         let physical = self.walk(address, purpose, level)?;
         self.tlb.entries[purpose as usize][slot] = (page, physical & !(PAGE - 1));
