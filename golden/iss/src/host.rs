@@ -87,8 +87,11 @@ impl Hart {
     /// Has the host look at its mailboxes. RV32 programs write `tohost` in two halves, in any order, so
     /// it takes some instructions for both to be there.
     pub(crate) fn call_host(&mut self) {
-        let patience = if self.xlen == Xlen::Rv32 { 16 } else { 0 };
-        (self.host_called, self.host_due) = (true, self.retired + patience);
+        // Programs that end store in a loop, which must not put it off.
+        if !std::mem::replace(&mut self.host_called, true) {
+            let patience = if self.xlen == Xlen::Rv32 { 16 } else { 0 };
+            self.host_due = self.retired + patience;
+        }
     }
 
     pub(crate) fn print(&mut self, bytes: &[u8]) {

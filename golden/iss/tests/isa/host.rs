@@ -63,9 +63,12 @@ fn run(xlen: Xlen, code: &[Code], registers: &[(u8, u64)]) -> (Exit, String) {
 #[test]
 fn exit_codes() {
     let end = [("sw a1,0(a0)", 0x00b5_2023), ("j .", 0x0000_006f)];
+    let again =
+        [("sw a1,0(a0)", 0x00b5_2023), ("sw zero,4(a0)", 0x0005_2223), ("j .-8", 0xff9f_f06f)];
     for xlen in [Xlen::Rv32, Xlen::Rv64] {
         assert_eq!(run(xlen, &end, &[(11, 1)]).0, Exit::Exited(0));
         assert_eq!(run(xlen, &end, &[(11, 7)]).0, Exit::Exited(3));
+        assert_eq!(run(xlen, &again, &[(11, 7)]).0, Exit::Exited(3));
     }
 }
 
