@@ -24,8 +24,9 @@ pub enum Misaligned {
 /// What `mtime` counts, and when devices are looked at. Nothing depends on the time of day.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Clock {
-    /// Retired instructions, so many per tick. Interrupts and the host are served at once. `mtimecmp`
-    /// is never reached unless the program sets it.
+    /// Retired instructions, so many per tick. Interrupts and the host are served at once; on RV32 the
+    /// host waits for 16 instructions, since two stores make one command. `mtimecmp` is never reached
+    /// unless the program sets it.
     Instructions(u64),
     /// Rounds: after so many instructions, after each trap and after `wfi` time moves on by `ticks`, a
     /// load reservation is lost and the host is served. Interrupts are taken at the start of a round

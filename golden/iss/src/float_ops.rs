@@ -51,8 +51,7 @@ impl Hart {
         let mut flags = 0;
         let rounding = || self.rounding(op).ok_or_else(|| Stop::illegal(op));
         let raw = self.f[(op.rs1 & 31) as usize];
-        let integer =
-            Int { bits: if op.rs2 < 2 { 32 } else { 64 }, signed: op.rs2.is_multiple_of(2) };
+        let integer = Int { bits: if op.rs2 < 2 { 32 } else { 64 }, signed: op.rs2 & 1 == 0 };
         let result = match which {
             Add => float::add(format, a, b, rounding()?, &mut flags),
             Sub => {

@@ -132,8 +132,10 @@ pub struct Hart {
     pub(crate) round_left: u64,
     /// A device register was stored to.
     pub(crate) device_changed: bool,
-    /// `tohost` was stored to.
+    /// `tohost` was stored to, or the host has more to say.
     pub(crate) host_called: bool,
+    /// It answers when so many instructions have retired.
+    pub(crate) host_due: u64,
     pub(crate) host: Host,
     pub(crate) linux: Option<Linux>,
     pub(crate) console: Box<dyn Write + Send>,
@@ -190,6 +192,7 @@ impl Hart {
             },
             device_changed: false,
             host_called: false,
+            host_due: 0,
             host: Host::new(&config.environment),
             linux: None,
             console: Box::new(std::io::sink()),

@@ -1,7 +1,7 @@
 //! The host at `tohost` and `fromhost`: exit, console, and system calls through memory, as bare-metal
 //! test programs and the proxy kernel use them.
 
-use crate::config::Environment;
+use crate::config::{Environment, Xlen};
 use crate::hart::{Exit, Hart};
 use crate::linux::{errno, stat_of_console, stat_of_file};
 use std::collections::VecDeque;
@@ -78,8 +78,20 @@ impl Hart {
             self.host.replies.pop_front();
         }
         // More replies wait until the program has taken this one.
-        self.host_called |= !self.host.replies.is_empty();
+        if !self.host.replies.is_empty() {
+            self.call_host();
+        }
         None
+    }
+
+    /// Has the host look at its mailboxes. RV32 programs write `tohost` in two halves, in any order, so
+    /// it takes some instructions for both to be there.
+    pub(crate) fn call_host(&mut self) {
+        // Programs that end store in a loop, which must not put it off.
+        if !std::mem::replace(&mut self.host_called, true) {
+            let patience = if self.xlen == Xlen::Rv32 { 16 } else { 0 };
+            self.host_due = self.retired + patience;
+        }
     }
 
     pub(crate) fn print(&mut self, bytes: &[u8]) {

@@ -228,7 +228,7 @@ impl Hart {
         match self.memory.store::<N>(physical, value) {
             Stored::Done => return Ok(false),
             Stored::Watched => {
-                self.host_called = true;
+                self.call_host();
                 return Ok(self.is_prompt());
             }
             Stored::Nowhere => {}

@@ -10,7 +10,11 @@ impl Hart {
         match self.clock {
             Clock::Instructions(_) => {
                 self.look_at_clock();
-                if std::mem::take(&mut self.host_called) { self.serve_host() } else { None }
+                if !self.host_called || self.retired < self.host_due {
+                    return None;
+                }
+                self.host_called = false;
+                self.serve_host()
             }
             Clock::Rounds { instructions, ticks } if self.round_left == 0 => {
                 self.round_left = instructions.max(1);
@@ -53,11 +57,13 @@ impl Hart {
                 let (time, at) = self.time_base;
                 let ticks = self.clint.compare.saturating_sub(time);
                 let due = ticks.saturating_mul(per_tick.max(1)).saturating_add(at);
-                match due.saturating_sub(self.retired) {
+                let timer = match due.saturating_sub(self.retired) {
                     left if left > 0 && self.timer_is_armed() => left,
                     // Never, or already pending but not enabled.
                     _ => u64::MAX,
-                }
+                };
+                let host = self.host_due.saturating_sub(self.retired).max(1);
+                if self.host_called { timer.min(host) } else { timer }
             }
         }
     }

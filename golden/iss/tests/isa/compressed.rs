@@ -3,8 +3,11 @@
 use crate::machine::{CODE, Code, DATA, Machine};
 use hartrace_iss::Xlen::{self, Rv32, Rv64};
 
+/// Integer and floating-point registers, memory, and where to go on.
+type State = (Vec<u64>, [u64; 32], Vec<u8>, u64);
+
 /// One instruction, with registers that point into memory, and what is different afterwards.
-fn after(xlen: Xlen, code: Code) -> Option<(Vec<u64>, [u64; 32], Vec<u8>, u64)> {
+fn after(xlen: Xlen, code: Code) -> Option<State> {
     let mut machine = Machine::new(xlen);
     machine.enter(crate::machine::M, 3 << 13);
     for number in 1..32 {

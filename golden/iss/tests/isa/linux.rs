@@ -1,23 +1,7 @@
 //! Programs of Linux.
 
-use crate::machine::{Code, elf};
+use crate::machine::{Code, Screen, elf};
 use hartrace_iss::{Environment, Exit, Hart, HartConfig, LoadError, Step, Xlen};
-use std::io::Write;
-use std::sync::{Arc, Mutex};
-
-#[derive(Clone, Default)]
-struct Screen(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Screen {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().expect("one thread").extend(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
 
 fn hart(xlen: Xlen) -> Hart {
     let environment =
@@ -64,7 +48,7 @@ fn prints_its_name_and_ends() {
         hart.load_elf(&elf(xlen, 0x1_0000, &code)).expect("a program");
         let mut steps = Vec::new();
         assert_eq!(hart.run(100, &mut |step: &Step| steps.push(*step)), Exit::Exited(3));
-        assert_eq!(*screen.0.lock().expect("one thread"), b"program");
+        assert_eq!(screen.text(), "program");
         let trap = steps[4].trap.expect("a trap");
         assert_eq!((steps.len(), trap.cause, steps[4].next_pc), (8, 8, steps[4].pc + 4));
         assert!(steps.iter().all(|step| step.privilege.0 == 0));

@@ -1,6 +1,8 @@
 //! A hart to try instructions on.
 
 use hartrace_iss::{Exit, Hart, HartConfig, Range, Retire, Step, Trap, Xlen};
+use std::io::Write;
+use std::sync::{Arc, Mutex};
 
 /// Memory: what the tests run is at [`CODE`], handlers of M and S mode behind it.
 pub(crate) const RAM: u64 = 0x8000_0000;
@@ -141,6 +143,27 @@ impl Machine {
 
     pub(crate) fn store(&mut self, at: u64, value: u64) {
         assert!(self.hart.write_memory(at, &value.to_le_bytes()));
+    }
+}
+
+/// A console that keeps what is printed.
+#[derive(Clone, Default)]
+pub(crate) struct Screen(Arc<Mutex<Vec<u8>>>);
+
+impl Screen {
+    pub(crate) fn text(&self) -> String {
+        String::from_utf8_lossy(&self.0.lock().expect("one thread")).into_owned()
+    }
+}
+
+impl Write for Screen {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().expect("one thread").extend(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
     }
 }
 

@@ -4,6 +4,7 @@
 mod atomic;
 mod compressed;
 mod float;
+mod host;
 mod integer;
 mod interrupts;
 mod linux;

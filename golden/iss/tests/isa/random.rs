@@ -47,7 +47,7 @@ impl Retire for Watch {
         self.steps += 1;
         assert!(self.next.is_none_or(|next| next == step.pc), "{step:x?}");
         self.next = Some(step.next_pc);
-        assert!(step.pc % 2 == 0 && matches!(step.privilege.0, 0 | 1 | 3), "{step:x?}");
+        assert!(step.pc.is_multiple_of(2) && matches!(step.privilege.0, 0 | 1 | 3), "{step:x?}");
         assert!(!self.rv32 || step.next_pc < 1 << 32, "{step:x?}");
         assert_eq!(step.trap.is_some(), step.kind.is_trap(), "{step:x?}");
         if let Some((_, value)) = step.write.filter(|_| self.rv32)
