@@ -80,7 +80,8 @@ impl Sink for Verify {
         let packet = at.packet;
         match event {
             Event::Trap { cause, interrupt, .. } => {
-                if self.traps.pop_front() != Some((cause, interrupt)) {
+                let executed = self.traps.pop_front();
+                if executed != Some((cause, interrupt)) {
                     self.differ(format_args!(
                         "packet {packet}: a trap with cause {cause} too much"
                     ));

@@ -136,6 +136,8 @@ pub struct Hart {
     pub(crate) host_called: bool,
     /// It answers when so many instructions have retired.
     pub(crate) host_due: u64,
+    /// Halves of `tohost` stored to since it answered last.
+    pub(crate) host_halves: [bool; 2],
     pub(crate) host: Host,
     pub(crate) linux: Option<Linux>,
     pub(crate) console: Box<dyn Write + Send>,
@@ -193,6 +195,7 @@ impl Hart {
             device_changed: false,
             host_called: false,
             host_due: 0,
+            host_halves: [false; 2],
             host: Host::new(&config.environment),
             linux: None,
             console: Box::new(std::io::sink()),

@@ -54,6 +54,7 @@ impl Hart {
     /// Does what the program asked for, if anything.
     pub(crate) fn serve_host(&mut self) -> Option<Exit> {
         let (tohost, fromhost) = self.host.mailboxes?;
+        self.host_halves = [false; 2];
         let command = self.memory.load::<8>(tohost)?;
         if command != 0 {
             self.memory.store::<8>(tohost, 0);
@@ -82,6 +83,21 @@ impl Hart {
             self.call_host();
         }
         None
+    }
+
+    /// The program stored `size` bytes to the mailboxes.
+    pub(crate) fn store_to_host(&mut self, address: u64, size: u64) {
+        self.call_host();
+        let Some((tohost, _)) = self.host.mailboxes else { return };
+        let offset = address.wrapping_sub(tohost);
+        for (half, stored) in self.host_halves.iter_mut().enumerate() {
+            let start = 4 * half as u64;
+            *stored |= offset < start + 4 && start < offset.saturating_add(size);
+        }
+        // Nothing more to wait for.
+        if self.host_halves == [true; 2] {
+            self.host_due = self.retired;
+        }
     }
 
     /// Has the host look at its mailboxes. RV32 programs write `tohost` in two halves, in any order, so

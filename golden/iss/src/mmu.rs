@@ -228,7 +228,7 @@ impl Hart {
         match self.memory.store::<N>(physical, value) {
             Stored::Done => return Ok(false),
             Stored::Watched => {
-                self.call_host();
+                self.store_to_host(physical, N as u64);
                 return Ok(self.is_prompt());
             }
             Stored::Nowhere => {}
