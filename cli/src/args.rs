@@ -63,6 +63,9 @@ pub(crate) struct ExecArgs {
     /// With the symbol `tohost` a bare-metal program in 256 MiB at 0x80000000, otherwise a Linux
     /// program.
     pub(crate) program: PathBuf,
+    /// Who executes it: our own hart, or QEMU, for Linux programs only (Debian: qemu-user, gcc)
+    #[arg(long, value_enum, default_value_t = With::Iss)]
+    pub(crate) with: With,
     /// Modes: delta, or some of return, exception, full, cache, prediction and sijump, joined by +;
     /// or all [default: delta]
     #[arg(long, value_name = "MODES", value_delimiter = ',')]
@@ -326,4 +329,14 @@ mod tests {
     fn definitions_are_consistent() {
         Cli::command().debug_assert();
     }
+}
+
+/// Who executes a program.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum With {
+    /// Our own hart.
+    #[default]
+    Iss,
+    /// QEMU, which is faster. Cause and value of faults are not known.
+    Qemu,
 }

@@ -21,7 +21,7 @@ pub(crate) use table::{Line, Table};
 
 /// Runs the command.
 pub(crate) fn run(args: &ExecArgs) -> Result<Status, Failure> {
-    let program = Program::open(&args.program)?;
+    let program = Program::open(&args.program, args.with)?;
     let names: Vec<&str> = match args.encode.as_slice() {
         [] => vec!["delta"],
         [all] if all == "all" => program.modes(&modes::ALL),
@@ -29,9 +29,9 @@ pub(crate) fn run(args: &ExecArgs) -> Result<Status, Failure> {
     };
     if program.modes(&names).len() < names.len() {
         return Err(Failure::usage(
-            "Linux handles the traps of this program, not the program itself",
+            "implicit exceptions need the trap vectors, which are not known here",
         )
-        .hint("modes without `exception`"));
+        .hint("modes without `exception`, or a bare-metal program without --with qemu"));
     }
     let modes = named(&names)?;
     if args.output.is_some() && modes.len() > 1 {

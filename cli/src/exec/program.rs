@@ -1,13 +1,16 @@
 //! A program, and what it takes to execute it.
 
 use super::rows::Rows;
+use crate::args::With;
 use crate::failure::Failure;
 use crate::files;
 use hartrace_decoder::Image;
 use hartrace_ingress::Retired;
 use hartrace_isa::{Isa, Xlen};
 use hartrace_iss::{Environment, Exit, Hart, HartConfig, Range, Step};
-use std::path::Path;
+use hartrace_qemu::{Mode, Qemu};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
 
 /// Steps that are executed, encoded and decoded at a time.
 const CHUNK: u64 = 1 << 18;
@@ -19,6 +22,10 @@ const MEMORY: Range = Range { base: 0x8000_0000, size: 256 << 20 };
 #[derive(Clone, Debug)]
 pub(crate) struct Program {
     pub(crate) name: String,
+    /// Where it was read from, if it was.
+    path: PathBuf,
+    /// Who executes it.
+    pub(crate) with: With,
     pub(crate) elf: Vec<u8>,
     pub(crate) xlen: Xlen,
     pub(crate) image: Image,
@@ -35,11 +42,12 @@ pub(crate) struct Ending {
 
 impl Program {
     /// Reads an ELF file.
-    pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
+    pub(crate) fn open(path: &Path, with: With) -> Result<Self, Failure> {
         let name =
             path.file_stem().map_or_else(|| files::name(path), |s| s.to_string_lossy().into());
         let elf = files::read(path)?;
-        Self::new(name, elf).map_err(|failure| failure.at(files::name(path)))
+        let program = Self::new(name, elf).map_err(|failure| failure.at(files::name(path)))?;
+        Ok(Self { path: path.into(), with, ..program })
     }
 
     pub(crate) fn new(name: String, elf: Vec<u8>) -> Result<Self, Failure> {
@@ -47,14 +55,14 @@ impl Program {
         let xlen = if elf.get(4) == Some(&1) { Xlen::Rv32 } else { Xlen::Rv64 };
         let mut image = Image::new(Isa::new(xlen));
         image.add_elf(&elf, 0).map_err(Failure::input)?;
-        Ok(Self { name, elf, xlen, image })
+        Ok(Self { name, path: PathBuf::new(), with: With::Iss, elf, xlen, image })
     }
 
     /// Which of some modes make sense: the traps of a Linux program are handled where no trace is, so
-    /// that no handler's address follows from them.
+    /// that no handler's address follows from them; and QEMU does not tell the trap vectors.
     pub(crate) fn modes<'n>(&self, names: &[&'n str]) -> Vec<&'n str> {
-        let bare = self.is_bare();
-        names.iter().copied().filter(|name| bare || !name.contains("exception")).collect()
+        let vectors = self.is_bare() && self.with == With::Iss;
+        names.iter().copied().filter(|name| vectors || !name.contains("exception")).collect()
     }
 
     /// Whether it runs without an operating system.
@@ -96,6 +104,51 @@ impl Program {
 
     /// Executes the program for at most `limit` steps, and passes on what retires.
     pub(crate) fn execute(
+        &self,
+        limit: u64,
+        take: impl FnMut(&[Retired]) -> Result<(), Failure>,
+    ) -> Result<Ending, Failure> {
+        match self.with {
+            With::Iss => self.execute_ourselves(limit, take),
+            With::Qemu => self.execute_by_qemu(limit, take),
+        }
+    }
+
+    /// The limit counts half-words here: blocks are not looked into.
+    fn execute_by_qemu(
+        &self,
+        limit: u64,
+        mut take: impl FnMut(&[Retired]) -> Result<(), Failure>,
+    ) -> Result<Ending, Failure> {
+        if self.is_bare() {
+            return Err(Failure::usage(
+                "QEMU's machines have reset code that is not in the program",
+            )
+            .hint("a Linux program, or no --with qemu"));
+        }
+        let (mut rows, mut done, mut result) = (Vec::new(), 0, Ok(()));
+        let run = Qemu::new().and_then(|qemu| {
+            qemu.silent().run(&self.path, &[], Mode::User, |row| {
+                rows.push(*row);
+                done += u64::from(row.iretire);
+                if rows.len() as u64 >= CHUNK {
+                    result = take(&rows);
+                    rows.clear();
+                }
+                match result.is_ok() && done < limit.saturating_mul(2) {
+                    true => ControlFlow::Continue(()),
+                    false => ControlFlow::Break(()),
+                }
+            })
+        });
+        let ended = run.map_err(|error| Failure::input(error).at(files::name(&self.path)))?;
+        result?;
+        take(&rows)?;
+        let exit = ended.code.map_or(Exit::Limit, Exit::Exited);
+        Ok(Ending { exit, instructions: ended.instructions, tvec: Vec::new() })
+    }
+
+    fn execute_ourselves(
         &self,
         limit: u64,
         mut take: impl FnMut(&[Retired]) -> Result<(), Failure>,

@@ -2,6 +2,7 @@
 
 mod decode;
 mod place;
+mod run;
 mod stream;
 
 use place::{Place, stderr, stdout};
