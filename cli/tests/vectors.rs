@@ -172,11 +172,16 @@ impl Vector {
     }
 
     fn decode(&self) -> Result<(), Failed> {
-        let mut args = vec!["decode".to_owned(), self.packets.display().to_string()];
-        args.extend(self.params.iter().chain(&self.program).cloned());
-        args.extend(["--emit".to_owned(), "pcs".to_owned()]);
-        let decoded = String::from_utf8(hartrace(&args)?)?;
-        compare(decoded.lines(), self.executed()?.iter().map(String::as_str))
+        let executed = self.executed()?;
+        for threads in ["1", "3"] {
+            let mut args = vec!["decode".to_owned(), self.packets.display().to_string()];
+            args.extend(["--threads", threads].map(str::to_owned));
+            args.extend(self.params.iter().cloned());
+            args.extend(self.program.iter().cloned());
+            let decoded = String::from_utf8(hartrace(&args)?)?;
+            compare(decoded.lines(), executed.iter().map(String::as_str))?;
+        }
+        Ok(())
     }
 
     /// The addresses of all rows that retired something.
