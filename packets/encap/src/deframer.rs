@@ -1,10 +1,22 @@
 use crate::sync::Hunt;
 use crate::{FrameError, Framing, Item, MAX_FRAME, Parsed};
 
-/// Takes what a [`Deframer`] finds, with the stream offset of its first byte.
-pub trait Sink: FnMut(u64, Result<Item<'_>, FrameError>) {}
+/// Takes what a [`Deframer`] finds. A function does as well, see [`Deframer::feed`], but it cannot be
+/// told to be inlined.
+pub trait Sink {
+    /// An item or damage, with the stream offset of its first byte.
+    fn item(&mut self, offset: u64, item: Result<Item<'_>, FrameError>);
+}
 
-impl<F: FnMut(u64, Result<Item<'_>, FrameError>)> Sink for F {}
+/// A function as a sink.
+struct Call<F>(F);
+
+impl<F: FnMut(u64, Result<Item<'_>, FrameError>)> Sink for Call<F> {
+    #[inline]
+    fn item(&mut self, offset: u64, item: Result<Item<'_>, FrameError>) {
+        self.0(offset, item);
+    }
+}
 
 /// Finds items in a stream that arrives in pieces of any size.
 ///
@@ -52,8 +64,14 @@ impl Deframer {
         self.position
     }
 
-    /// Takes the next bytes of the stream and reports what they complete.
-    pub fn feed(&mut self, bytes: &[u8], sink: &mut impl Sink) {
+    /// Takes the next bytes of the stream and reports what they complete, with the stream offset of
+    /// its first byte.
+    pub fn feed(&mut self, bytes: &[u8], sink: &mut impl FnMut(u64, Result<Item<'_>, FrameError>)) {
+        self.feed_to(bytes, &mut Call(sink));
+    }
+
+    /// The same as [`Deframer::feed`].
+    pub fn feed_to(&mut self, bytes: &[u8], sink: &mut impl Sink) {
         let mut rest = self.feed_whole(bytes, sink);
         while let Some(byte) = rest.first() {
             let taken = if let Some(hunt) = &mut self.hunt {
@@ -101,7 +119,7 @@ impl Deframer {
     /// starts; see [`Framing::sync_forward`].
     ///
     /// Reports what is found if that place is within the unfinished frame.
-    pub fn resync(&mut self, sink: &mut impl Sink) {
+    pub fn resync(&mut self, sink: &mut impl FnMut(u64, Result<Item<'_>, FrameError>)) {
         let held = self.held;
         let len = core::mem::take(&mut self.len);
         self.hunt = Some(Hunt::default());
@@ -148,7 +166,7 @@ impl Deframer {
                 1
             }),
         };
-        sink(self.position, outcome.map(|parsed| parsed.item));
+        pass(sink, self.position, outcome.map(|parsed| parsed.item));
         self.advance(used);
         used
     }
@@ -168,9 +186,15 @@ fn whole<'b>(
 ) -> (&'b [u8], u64) {
     let (mut rest, mut position) = (bytes, position);
     while let Ok(parsed) = framing.parse(rest) {
-        sink(position, Ok(parsed.item));
+        sink.item(position, Ok(parsed.item));
         position = position.saturating_add(parsed.used as u64);
         rest = rest.get(parsed.used..).unwrap_or_default();
     }
     (rest, position)
+}
+
+/// What is not in the middle of a stream of whole frames; not inlined once more.
+#[inline(never)]
+fn pass(sink: &mut impl Sink, position: u64, item: Result<Item<'_>, FrameError>) {
+    sink.item(position, item);
 }

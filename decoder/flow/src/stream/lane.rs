@@ -38,11 +38,19 @@ impl<'f, S: Sink, F: Fn(Option<u16>) -> S> Sinks<'f, S, F> {
         self.stopped = !(self.flush)(std::mem::take(&mut self.made));
     }
 
-    /// Calls `with` with the sink of a source.
+    /// The place of the sink of a source.
     #[inline(always)]
-    fn with(&mut self, source: Option<u16>, with: impl FnOnce(&mut S)) {
+    fn index(&mut self, source: Option<u16>) -> usize {
+        if self.made.first().is_some_and(|(first, _)| *first == source) {
+            return 0;
+        }
         let known = self.made.iter().position(|(other, _)| *other == source);
-        let index = known.unwrap_or_else(|| self.appear(source));
+        known.unwrap_or_else(|| self.appear(source))
+    }
+
+    /// Calls `with` with the sink of a source.
+    fn with(&mut self, source: Option<u16>, with: impl FnOnce(&mut S)) {
+        let index = self.index(source);
         if let Some((_, sink)) = self.made.get_mut(index) {
             with(sink);
         }
@@ -56,6 +64,23 @@ impl<'f, S: Sink, F: Fn(Option<u16>) -> S> Sinks<'f, S, F> {
         }
         self.made.push((source, (self.make)(source)));
         self.made.len().wrapping_sub(1)
+    }
+}
+
+/// Gives a lane what its deframer finds.
+struct Taker<'t, 'a, 'f, S, F> {
+    lane: &'t mut Lane<'a>,
+    sinks: &'t mut Sinks<'f, S, F>,
+    result: Result<(), ParamsError>,
+}
+
+impl<S: Sink, F: Fn(Option<u16>) -> S> hartrace_encap::Sink for Taker<'_, '_, '_, S, F> {
+    // Inlined, with all it calls for a payload: the loop over frames keeps its state in registers.
+    #[inline(always)]
+    fn item(&mut self, byte: u64, item: Result<Item<'_>, FrameError>) {
+        if let Err(error) = self.lane.take(byte, item, self.sinks) {
+            self.result = Err(error);
+        }
     }
 }
 
@@ -118,12 +143,9 @@ impl<'a> Lane<'a> {
         sinks: &mut Sinks<'_, S, F>,
     ) -> Result<(), ParamsError> {
         let mut deframer = self.deframer.clone();
-        let mut result = Ok(());
-        deframer.feed(bytes, &mut |byte, item| {
-            if let Err(error) = self.take(byte, item, sinks) {
-                result = Err(error);
-            }
-        });
+        let mut taker = Taker { lane: self, sinks, result: Ok(()) };
+        deframer.feed_to(bytes, &mut taker);
+        let result = taker.result;
         self.deframer = deframer;
         result
     }
@@ -156,7 +178,6 @@ impl<'a> Lane<'a> {
         self.with(*source, sinks, |tracer, sink| tracer.approach(*at, start, sink))
     }
 
-    // Inlined, with all it calls for a payload: the loop over frames keeps its state in registers.
     #[inline(always)]
     fn take<S: Sink, F: Fn(Option<u16>) -> S>(
         &mut self,
@@ -188,11 +209,14 @@ impl<'a> Lane<'a> {
         if kind != Kind::Instruction {
             return Ok(());
         }
-        let mut full = false;
-        self.with(source, sinks, |tracer, sink| {
-            tracer.begin_bits(at, frame.payload(), sink);
-            full = sink.is_full() || tracer.has_more();
-        })?;
+        let (tracer, sink) = (self.index(source, sinks)?, sinks.index(source));
+        let (Some((_, tracer)), Some((_, sink))) =
+            (self.tracers.get_mut(tracer), sinks.made.get_mut(sink))
+        else {
+            return Ok(());
+        };
+        tracer.begin_bits(at, frame.payload(), sink);
+        let full = sink.is_full() || tracer.has_more();
         if full {
             self.proceed(source, sinks)?;
         }
@@ -232,16 +256,29 @@ impl<'a> Lane<'a> {
         }
     }
 
-    /// Calls `with` with tracer and sink of a source.
+    /// The place of the tracer of a source.
     #[inline(always)]
+    fn index<S: Sink, F: Fn(Option<u16>) -> S>(
+        &mut self,
+        source: Option<u16>,
+        sinks: &mut Sinks<'_, S, F>,
+    ) -> Result<usize, ParamsError> {
+        // Most captures have one source.
+        if self.tracers.first().is_some_and(|(first, _)| *first == source) {
+            return Ok(0);
+        }
+        let known = self.tracers.iter().position(|(other, _)| *other == source);
+        known.map_or_else(|| self.appear(source, sinks), Ok)
+    }
+
+    /// Calls `with` with tracer and sink of a source.
     fn with<S: Sink, F: Fn(Option<u16>) -> S>(
         &mut self,
         source: Option<u16>,
         sinks: &mut Sinks<'_, S, F>,
         with: impl FnOnce(&mut Tracer<'a>, &mut S),
     ) -> Result<(), ParamsError> {
-        let known = self.tracers.iter().position(|(other, _)| *other == source);
-        let index = known.map_or_else(|| self.appear(source, sinks), Ok)?;
+        let index = self.index(source, sinks)?;
         if let Some((_, tracer)) = self.tracers.get_mut(index) {
             sinks.with(source, |sink| with(tracer, sink));
         }

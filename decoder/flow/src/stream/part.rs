@@ -176,6 +176,19 @@ struct Scan<'a> {
     cuts: VecDeque<(Place, Until)>,
 }
 
+/// Gives a search what its deframer finds.
+struct Taker<'t, 'a> {
+    scan: &'t mut Scan<'a>,
+    size: usize,
+}
+
+impl hartrace_encap::Sink for Taker<'_, '_> {
+    #[inline(always)]
+    fn item(&mut self, byte: u64, item: Result<Item<'_>, FrameError>) {
+        self.scan.take(byte, item, self.size);
+    }
+}
+
 impl<'a> Scan<'a> {
     fn new(decode: &Decode<'a>, place: Place) -> Result<Self, ParamsError> {
         let Transport { framing, find_sync, .. } = decode.transport;
@@ -198,7 +211,7 @@ impl<'a> Scan<'a> {
 
     fn feed(&mut self, bytes: &[u8], size: usize) {
         let mut deframer = self.deframer.clone();
-        deframer.feed(bytes, &mut |byte, item| self.take(byte, item, size));
+        deframer.feed_to(bytes, &mut Taker { scan: self, size });
         self.deframer = deframer;
     }
 
