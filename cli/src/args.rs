@@ -63,7 +63,10 @@ pub(crate) struct ExecArgs {
     /// With the symbol `tohost` a bare-metal program in 256 MiB at 0x80000000, otherwise a Linux
     /// program.
     pub(crate) program: PathBuf,
-    /// Who executes it: our own hart, or QEMU, for Linux programs only (Debian: qemu-user, gcc)
+    /// Arguments of a Linux program
+    #[arg(value_name = "ARG", last = true)]
+    pub(crate) arguments: Vec<String>,
+    /// Who executes it: our own hart, or QEMU (Debian: qemu-user, qemu-system-misc, gcc)
     #[arg(long, value_enum, default_value_t = With::Iss)]
     pub(crate) with: With,
     /// Modes: delta, or some of return, exception, full, cache, prediction and sijump, joined by +;
@@ -76,6 +79,9 @@ pub(crate) struct ExecArgs {
     /// Where to write the trace, in frames of the reference flow
     #[arg(short, long, value_name = "TRACE")]
     pub(crate) output: Option<PathBuf>,
+    /// Where to write what was executed, as a trace file (docs/trace-file.md)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) retired: Option<PathBuf>,
     /// Where to write the traces of several modes, as PROGRAM.MODES.te
     #[arg(long, value_name = "DIR", conflicts_with = "output")]
     pub(crate) output_dir: Option<PathBuf>,

@@ -5,9 +5,8 @@ use crate::args::DemoArgs;
 use crate::exec::program::Program;
 use crate::exec::{self, Table, Trial, modes};
 use crate::failure::{Failure, Status};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish};
 use std::fs;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// Steps of every program: all but the longest end before.
@@ -42,7 +41,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<Status, Failure> {
         args.output_dir.clone().unwrap_or_else(|| std::env::temp_dir().join("hartrace-demo"));
     let mut status = Status::Clean;
     let mut table = Table::new(args.json);
-    let bar = progress();
+    let bar = exec::progress();
     for (name, elf) in PROGRAMS {
         bar.set_message(name);
         let program = Program::new(name.into(), elf.to_vec())?;
@@ -51,7 +50,10 @@ pub(crate) fn run(args: &DemoArgs) -> Result<Status, Failure> {
         let trial = Trial { program: &program, modes: &modes, limit: STEPS };
         let file =
             |mode: &str| -> Option<PathBuf> { Some(folder.join(format!("{name}.{mode}.te"))) };
-        let lines = trial.run(file, |_| bar.tick())?;
+        let lines = trial.run(file, |rows| {
+            bar.inc(rows.iter().map(|row| u64::from(row.iretire)).sum());
+            Ok(())
+        })?;
         if let Status::Different = bar.suspend(|| table.print(&lines))? {
             status = Status::Different;
         }
@@ -62,7 +64,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<Status, Failure> {
         let text = format!("{params}\n[options]\nunit = \"hartrace\"\n");
         write(&folder.join(format!("params-rv{}.toml", xlen.bits())), text.as_bytes())?;
     }
-    table.finish()?;
+    table.finish(&[])?;
     if !args.json {
         let mut out = io::stdout().lock();
         let place = folder.display();
@@ -74,15 +76,6 @@ pub(crate) fn run(args: &DemoArgs) -> Result<Status, Failure> {
         )?;
     }
     Ok(status)
-}
-
-/// Which program is at work, if anybody looks.
-fn progress() -> ProgressBar {
-    if !io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr())
-        .with_finish(ProgressFinish::AndClear)
 }
 
 fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {

@@ -11,17 +11,20 @@ use crate::args::ExecArgs;
 use crate::failure::{Failure, Status};
 use hartrace_etrace::Ioptions;
 use hartrace_ingress::Retired;
+use hartrace_sources::file::Writer;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
 use program::{Program, complaint};
-use round::{Output, Round};
+use round::Round;
 use std::fs::{self, File};
-use std::io::BufWriter;
+use std::io::{self, BufWriter, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::thread;
+use std::time::{Duration, Instant};
 pub(crate) use table::{Line, Table};
 
 /// Runs the command.
 pub(crate) fn run(args: &ExecArgs) -> Result<Status, Failure> {
-    let program = Program::open(&args.program, args.with)?;
+    let program = Program::open(&args.program, &args.arguments, args.with)?;
     let names: Vec<&str> = match args.encode.as_slice() {
         [] => vec!["delta"],
         [all] if all == "all" => program.modes(&modes::ALL),
@@ -45,10 +48,54 @@ pub(crate) fn run(args: &ExecArgs) -> Result<Status, Failure> {
     };
     let mut table = Table::new(args.json);
     let trial = Trial { program: &program, modes: &modes, limit: args.limit };
-    let lines = trial.run(files, |_| {})?;
+    let bar = progress();
+    let mut retired = args.retired.as_ref().map(|path| Retirement::create(path)).transpose()?;
+    let lines = trial.run(files, |rows| {
+        bar.inc(rows.iter().map(|row| u64::from(row.iretire)).sum());
+        retired.as_mut().map_or(Ok(()), |retired| retired.push(rows))
+    })?;
+    retired.map_or(Ok(()), Retirement::finish)?;
+    bar.finish_and_clear();
     let status = table.print(&lines)?;
-    table.finish()?;
+    table.finish(&lines)?;
     Ok(status)
+}
+
+/// A trace file of what was executed.
+struct Retirement<'a> {
+    writer: Writer<BufWriter<File>>,
+    path: &'a Path,
+}
+
+impl<'a> Retirement<'a> {
+    fn create(path: &'a Path) -> Result<Self, Failure> {
+        let writer = Writer::new(create(path)?).map_err(cannot_write(path))?;
+        Ok(Self { writer, path })
+    }
+
+    fn push(&mut self, rows: &[Retired]) -> Result<(), Failure> {
+        rows.iter().try_for_each(|row| self.writer.push(row)).map_err(cannot_write(self.path))
+    }
+
+    fn finish(self) -> Result<(), Failure> {
+        // Dropping the buffer would not say that the disk is full.
+        let buffer = self.writer.finish().map_err(cannot_write(self.path))?;
+        buffer.into_inner().map_err(|error| cannot_write(self.path)(error.into_error()))?;
+        Ok(())
+    }
+}
+
+/// How far it is, if anybody looks.
+pub(crate) fn progress() -> ProgressBar {
+    if !io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr())
+        .with_finish(ProgressFinish::AndClear);
+    match ProgressStyle::with_template("{spinner} {msg} {human_pos} half-words ({per_sec})") {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
 }
 
 /// Modes by name.
@@ -66,11 +113,11 @@ pub(crate) struct Trial<'p> {
 
 impl Trial<'_> {
     /// Executes the program and encodes it in all modes at once. `file` says where the trace of a mode
-    /// is to be written; `progress` gets the instructions done.
+    /// is to be written; `progress` gets what was executed.
     pub(crate) fn run(
         &self,
         file: impl Fn(&str) -> Option<PathBuf>,
-        mut progress: impl FnMut(u64),
+        mut progress: impl FnMut(&[Retired]) -> Result<(), Failure>,
     ) -> Result<Vec<Line>, Failure> {
         let Self { program, modes, limit } = *self;
         // Implicit exceptions need the trap vectors beforehand.
@@ -79,20 +126,26 @@ impl Trial<'_> {
         let params = modes::params(program.xlen);
         let mut rounds = Vec::new();
         for (name, options) in modes {
-            let output = file(name).map(|path| create(&path)).transpose()?.flatten();
+            let output = file(name).map(|path| create(&path)).transpose()?;
             let round = Round::new(params, *options, &program.image, tvec.clone(), output)?;
             rounds.push(round);
         }
+        let (start, mut elsewhere) = (Instant::now(), Duration::ZERO);
         let ending = program.execute(limit, |rows| {
-            progress(rows.iter().map(|row| u64::from(row.iretire)).sum());
-            advance(&mut rounds, rows)
+            let start = Instant::now();
+            progress(rows)?;
+            advance(&mut rounds, rows)?;
+            elsewhere += start.elapsed();
+            Ok(())
         })?;
+        let execution = start.elapsed().saturating_sub(elsewhere);
         let mut lines = Vec::new();
         for (round, (name, _)) in rounds.into_iter().zip(modes) {
             lines.push(Line {
                 program: program.name.clone(),
                 mode: (*name).into(),
                 instructions: ending.instructions,
+                execution,
                 figures: round.finish()?,
                 complaint: complaint(ending.exit),
             });
@@ -118,12 +171,13 @@ fn advance(rounds: &mut [Round<'_>], rows: &[Retired]) -> Result<(), Failure> {
 }
 
 /// A file for a trace, with its folder.
-fn create(path: &Path) -> Result<Output, Failure> {
-    let place = || path.display().to_string();
-    let cannot = |error| Failure::input(format_args!("cannot write: {error}")).at(place());
+fn create(path: &Path) -> Result<BufWriter<File>, Failure> {
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        fs::create_dir_all(folder).map_err(cannot)?;
+        fs::create_dir_all(folder).map_err(cannot_write(path))?;
     }
-    let file = File::create(path).map_err(cannot)?;
-    Ok(Some(Box::new(BufWriter::new(file))))
+    Ok(BufWriter::new(File::create(path).map_err(cannot_write(path))?))
+}
+
+fn cannot_write(path: &Path) -> impl Fn(io::Error) -> Failure + '_ {
+    |error| Failure::input(format_args!("cannot write: {error}")).at(path.display().to_string())
 }

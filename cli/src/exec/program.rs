@@ -18,6 +18,9 @@ const CHUNK: u64 = 1 << 18;
 /// Memory of programs without an operating system.
 const MEMORY: Range = Range { base: 0x8000_0000, size: 256 << 20 };
 
+/// The same for QEMU, with time that depends on nothing but the instructions.
+const MACHINE: [&str; 6] = ["-machine", "spike", "-m", "256M", "-icount", "shift=0,sleep=off"];
+
 /// A program to execute.
 #[derive(Clone, Debug)]
 pub(crate) struct Program {
@@ -26,6 +29,8 @@ pub(crate) struct Program {
     path: PathBuf,
     /// Who executes it.
     pub(crate) with: With,
+    /// What a Linux program is told.
+    arguments: Vec<String>,
     pub(crate) elf: Vec<u8>,
     pub(crate) xlen: Xlen,
     pub(crate) image: Image,
@@ -42,12 +47,17 @@ pub(crate) struct Ending {
 
 impl Program {
     /// Reads an ELF file.
-    pub(crate) fn open(path: &Path, with: With) -> Result<Self, Failure> {
+    pub(crate) fn open(path: &Path, arguments: &[String], with: With) -> Result<Self, Failure> {
         let name =
             path.file_stem().map_or_else(|| files::name(path), |s| s.to_string_lossy().into());
         let elf = files::read(path)?;
         let program = Self::new(name, elf).map_err(|failure| failure.at(files::name(path)))?;
-        Ok(Self { path: path.into(), with, ..program })
+        if program.is_bare() && !arguments.is_empty() {
+            return Err(
+                Failure::usage("a bare-metal program takes no arguments").at(files::name(path))
+            );
+        }
+        Ok(Self { path: path.into(), arguments: arguments.to_vec(), with, ..program })
     }
 
     pub(crate) fn new(name: String, elf: Vec<u8>) -> Result<Self, Failure> {
@@ -55,7 +65,8 @@ impl Program {
         let xlen = if elf.get(4) == Some(&1) { Xlen::Rv32 } else { Xlen::Rv64 };
         let mut image = Image::new(Isa::new(xlen));
         image.add_elf(&elf, 0).map_err(Failure::input)?;
-        Ok(Self { name, path: PathBuf::new(), with: With::Iss, elf, xlen, image })
+        let (path, with, arguments) = (PathBuf::new(), With::Iss, Vec::new());
+        Ok(Self { name, path, with, arguments, elf, xlen, image })
     }
 
     /// Which of some modes make sense: the traps of a Linux program are handled where no trace is, so
@@ -77,7 +88,9 @@ impl Program {
         let environment = if bare {
             Environment::Htif
         } else {
-            Environment::Linux { arguments: vec![self.name.clone()], variables: Vec::new() }
+            let name = std::iter::once(&self.name);
+            let arguments = name.chain(&self.arguments).cloned().collect();
+            Environment::Linux { arguments, variables: Vec::new() }
         };
         let config = HartConfig {
             xlen: match self.xlen {
@@ -91,6 +104,12 @@ impl Program {
         let mut hart = Hart::new(config);
         hart.load_elf(&self.elf).map_err(Failure::input)?;
         Ok(hart)
+    }
+
+    /// Where it starts.
+    fn entry(&self) -> u64 {
+        let file = elf::ElfBytes::<elf::endian::LittleEndian>::minimal_parse(&self.elf);
+        file.map_or(0, |file| file.ehdr.e_entry)
     }
 
     fn has_symbol(&self, name: &str) -> bool {
@@ -120,15 +139,16 @@ impl Program {
         limit: u64,
         mut take: impl FnMut(&[Retired]) -> Result<(), Failure>,
     ) -> Result<Ending, Failure> {
-        if self.is_bare() {
-            return Err(Failure::usage(
-                "QEMU's machines have reset code that is not in the program",
-            )
-            .hint("a Linux program, or no --with qemu"));
-        }
         let (mut rows, mut done, mut result) = (Vec::new(), 0, Ok(()));
         let run = Qemu::new().and_then(|qemu| {
-            qemu.silent().run(&self.path, &[], Mode::User, |row| {
+            let qemu = qemu.silent();
+            let arguments: Vec<&str> = self.arguments.iter().map(String::as_str).collect();
+            // The machine that knows `tohost`. Its reset code is not in the program.
+            let (qemu, mode, arguments) = match self.is_bare() {
+                true => (qemu.from(self.entry()), Mode::System, MACHINE.to_vec()),
+                false => (qemu, Mode::User, arguments),
+            };
+            qemu.run(&self.path, &arguments, mode, |row| {
                 rows.push(*row);
                 done += u64::from(row.iretire);
                 if rows.len() as u64 >= CHUNK {

@@ -8,13 +8,15 @@ use hartrace_etrace::{Format, Ioptions, Params, Unit};
 use hartrace_golden::Encoder;
 use hartrace_golden::encoder::{Encoded, EncoderConfig, Resync};
 use hartrace_ingress::{ITypeWidth, Retired};
-use std::io::Write;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::time::{Duration, Instant};
 
 /// Packets between synchronisations.
 const RESYNC: u64 = 1 << 10;
 
-/// Where captures go: nowhere, if nobody wants them.
-pub(crate) type Output = Option<Box<dyn Write + Send>>;
+/// Where the capture goes: nowhere, if nobody wants it.
+type Output = Option<BufWriter<File>>;
 
 /// What came of a run in one mode.
 #[derive(Clone, Debug, Default)]
@@ -28,6 +30,10 @@ pub(crate) struct Figures {
     pub(crate) decoded: u64,
     /// The first instruction that did not.
     pub(crate) difference: Option<String>,
+    /// Time spent encoding and framing.
+    pub(crate) encoding: Duration,
+    /// Time spent decoding and comparing.
+    pub(crate) decoding: Duration,
 }
 
 /// A mode, and how far the run has come in it.
@@ -37,9 +43,23 @@ pub(crate) struct Round<'a> {
     verify: Verify,
     figures: Figures,
     output: Output,
-    failed: Result<(), Failure>,
-    written: u64,
+    /// What has been encoded and not been decoded yet.
+    frames: Frames,
+    /// Bytes decoded.
+    decoded: u64,
 }
+
+/// Framed payloads.
+#[derive(Default)]
+struct Frames {
+    bytes: Vec<u8>,
+    packets: u64,
+    formats: [u64; Format::ALL.len()],
+    payload: u64,
+    failed: Option<Failure>,
+}
+
+const FRAMING: Framing = Framing::Reference;
 
 impl<'a> Round<'a> {
     pub(crate) fn new(
@@ -65,73 +85,77 @@ impl<'a> Round<'a> {
             verify: Verify::default(),
             figures: Figures::default(),
             output,
-            failed: Ok(()),
-            written: 0,
+            frames: Frames::default(),
+            decoded: 0,
         })
     }
 
     /// Takes what retired next.
     pub(crate) fn retire(&mut self, rows: &[Retired]) -> Result<(), Failure> {
+        let start = Instant::now();
         for row in rows {
-            self.verify.executed(row);
-            self.step(|encoder, out| encoder.retire(row, out));
+            self.encoder.retire(row, &mut |encoded| self.frames.push(&encoded));
         }
-        std::mem::replace(&mut self.failed, Ok(()))
+        self.figures.encoding += start.elapsed();
+        self.decode(rows)
     }
 
-    fn step(&mut self, step: impl FnOnce(&mut Encoder, &mut dyn FnMut(Encoded))) {
-        let Self { encoder, tracer, verify, figures, output, failed, written } = self;
-        step(encoder, &mut |encoded| {
-            let result = carry(&encoded, *written, figures, tracer, verify, output);
-            match result {
-                Ok(len) => *written += len,
-                Err(failure) => *failed = Err(failure),
+    /// Writes and decodes what has been encoded, and compares it with what was executed.
+    fn decode(&mut self, rows: &[Retired]) -> Result<(), Failure> {
+        if let Some(failure) = self.frames.failed.take() {
+            return Err(failure);
+        }
+        if let Some(output) = &mut self.output {
+            output.write_all(&self.frames.bytes)?;
+        }
+        let start = Instant::now();
+        rows.iter().for_each(|row| self.verify.executed(row));
+        let mut rest = self.frames.bytes.as_slice();
+        while !rest.is_empty() {
+            let at = StreamPos { packet: self.figures.packets, byte: self.decoded };
+            let parsed = FRAMING.parse(rest).map_err(Failure::input)?;
+            if let Item::Frame(frame) = parsed.item {
+                self.tracer.feed_bits(at, frame.payload(), &mut self.verify);
             }
-        });
+            self.figures.packets += 1;
+            self.decoded += parsed.used as u64;
+            rest = rest.get(parsed.used..).unwrap_or_default();
+        }
+        self.frames.bytes.clear();
+        self.figures.decoding += start.elapsed();
+        Ok(())
     }
 
     pub(crate) fn finish(mut self) -> Result<Figures, Failure> {
-        self.step(|encoder, out| encoder.finish(out));
-        std::mem::replace(&mut self.failed, Ok(()))?;
+        self.encoder.finish(&mut |encoded| self.frames.push(&encoded));
+        self.decode(&[])?;
         self.tracer.finish(&mut self.verify);
         if let Some(output) = &mut self.output {
             output.flush()?;
         }
+        let Frames { packets, formats, payload: bytes, .. } = self.frames;
         let decoded = self.verify.decoded;
-        Ok(Figures { decoded, difference: self.verify.finish(), ..self.figures })
+        let framed = (packets != self.figures.packets)
+            .then(|| format!("{packets} packets were framed, {} came back", self.figures.packets));
+        let difference = self.verify.finish().or(framed);
+        Ok(Figures { formats, bytes, decoded, difference, ..self.figures })
     }
 }
 
-/// Frames a payload, and takes it out of its frame again on the other side. Returns its length.
-fn carry(
-    encoded: &Encoded,
-    byte: u64,
-    figures: &mut Figures,
-    tracer: &mut Tracer<'_>,
-    verify: &mut Verify,
-    output: &mut Output,
-) -> Result<u64, Failure> {
-    let mut buffer = [0; MAX_FRAME];
-    let framing = Framing::Reference;
-    let len = framing
-        .emit(&FrameHeader::default(), &encoded.bytes, &mut buffer)
-        .map_err(Failure::usage)?;
-    let frame = &buffer[..len];
-    if let Some(output) = output {
-        output.write_all(frame)?;
+impl Frames {
+    /// Frames a payload.
+    fn push(&mut self, encoded: &Encoded) {
+        let mut frame = [0; MAX_FRAME];
+        match FRAMING.emit(&FrameHeader::default(), &encoded.bytes, &mut frame) {
+            Ok(len) => self.bytes.extend_from_slice(&frame[..len]),
+            Err(error) => self.failed = Some(Failure::usage(error)),
+        }
+        self.packets += 1;
+        self.payload += encoded.bytes.len() as u64;
+        let format = encoded.payload.format();
+        let index = Format::ALL.iter().position(|other| *other == format);
+        if let Some(count) = index.and_then(|index| self.formats.get_mut(index)) {
+            *count += 1;
+        }
     }
-    let at = StreamPos { packet: figures.packets, byte };
-    figures.packets += 1;
-    figures.bytes += encoded.bytes.len() as u64;
-    let format = encoded.payload.format();
-    let index = Format::ALL.iter().position(|other| *other == format);
-    if let Some(count) = index.and_then(|index| figures.formats.get_mut(index)) {
-        *count += 1;
-    }
-    if let Ok(parsed) = framing.parse(frame)
-        && let Item::Frame(frame) = parsed.item
-    {
-        tracer.feed_bits(at, frame.payload(), verify);
-    }
-    Ok(len as u64)
 }

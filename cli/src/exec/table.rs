@@ -6,6 +6,7 @@ use crate::files;
 use hartrace_etrace::Format;
 use serde::Serialize;
 use std::io::Write;
+use std::time::Duration;
 
 /// A program in a mode.
 #[derive(Clone, Debug)]
@@ -13,6 +14,8 @@ pub(crate) struct Line {
     pub(crate) program: String,
     pub(crate) mode: String,
     pub(crate) instructions: u64,
+    /// Time spent executing, for all modes of the program together.
+    pub(crate) execution: Duration,
     pub(crate) figures: Figures,
     /// What is wrong with how the program ended.
     pub(crate) complaint: Option<String>,
@@ -29,6 +32,10 @@ struct Record<'a> {
     bytes: u64,
     bits_per_instruction: f64,
     compression_rate: f64,
+    /// Instructions per second.
+    executed_per_second: f64,
+    encoded_per_second: f64,
+    decoded_per_second: f64,
     verified: bool,
     difference: Option<&'a str>,
     ended: Option<&'a str>,
@@ -44,8 +51,13 @@ impl Line {
     }
 
     /// Spec: what a packet saves of the instructions it stands for, four bytes each.
-    fn rate(&self) -> f64 {
+    fn compression(&self) -> f64 {
         1.0 - self.bits() / 32.0
+    }
+
+    /// Instructions per second.
+    fn rate(&self, time: Duration) -> f64 {
+        self.instructions as f64 / time.as_secs_f64().max(1e-9)
     }
 }
 
@@ -103,7 +115,7 @@ impl Table {
             (None, Some(complaint)) => format!("yes, but the program ended with {complaint}"),
             (None, None) => "yes".into(),
         };
-        let (bits, rate) = (line.bits(), 100.0 * line.rate());
+        let (bits, rate) = (line.bits(), 100.0 * line.compression());
         writeln!(self.out, " {bytes:9} {bits:9.3} {rate:9.2}%  {verdict}")?;
         Ok(())
     }
@@ -118,7 +130,10 @@ impl Table {
             packets_by_format: FORMATS.into_iter().zip(figures.formats).collect(),
             bytes: figures.bytes,
             bits_per_instruction: line.bits(),
-            compression_rate: line.rate(),
+            compression_rate: line.compression(),
+            executed_per_second: line.rate(line.execution),
+            encoded_per_second: line.rate(figures.encoding),
+            decoded_per_second: line.rate(figures.decoding),
             verified: line.verified(),
             difference: figures.difference.as_deref(),
             ended: line.complaint.as_deref(),
@@ -128,14 +143,28 @@ impl Table {
         Ok(())
     }
 
-    /// Explains the columns.
-    pub(crate) fn finish(mut self) -> Result<(), Failure> {
+    /// Explains the columns, and says how fast each stage was.
+    pub(crate) fn finish(mut self, timed: &[Line]) -> Result<(), Failure> {
         if !self.json {
             writeln!(
                 self.out,
                 "\n0.0 to 3.3: packets of each format; bytes: payloads without frames; compressed: \
                  1 - bits / (32 * instructions);\nverified: decoded = executed, first to last."
             )?;
+            for (i, line) in timed.iter().enumerate() {
+                if i == 0 {
+                    writeln!(self.out, "\nmillion instructions per second, one thread a stage:")?;
+                    let rate = line.rate(line.execution) / 1e6;
+                    writeln!(self.out, "{:40} executed {rate:7.1}", line.program)?;
+                }
+                let encoded = line.rate(line.figures.encoding) / 1e6;
+                let decoded = line.rate(line.figures.decoding) / 1e6;
+                let mode = &line.mode;
+                writeln!(
+                    self.out,
+                    "{mode:40} encoded {encoded:8.1}  decoded and compared {decoded:8.1}"
+                )?;
+            }
         }
         self.out.flush()?;
         Ok(())

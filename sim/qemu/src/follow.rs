@@ -41,6 +41,8 @@ pub(crate) struct Follow<S> {
     before: Option<usize>,
     /// The first address: where the hart is after a reset.
     first: Option<u64>,
+    /// Nothing counts before a block at this address.
+    awaited: Option<u64>,
     /// Counters passed in `current`, if not all.
     left: Option<u32>,
     /// Traps taken since `current` started.
@@ -55,7 +57,7 @@ pub(crate) struct Follow<S> {
 }
 
 impl<S: FnMut(&Retired) -> ControlFlow<()>> Follow<S> {
-    pub(crate) fn new(mode: Mode, isa: Isa, sink: S) -> Self {
+    pub(crate) fn new(mode: Mode, isa: Isa, awaited: Option<u64>, sink: S) -> Self {
         Self {
             mode,
             table: Table::new(isa),
@@ -63,6 +65,7 @@ impl<S: FnMut(&Retired) -> ControlFlow<()>> Follow<S> {
             current: None,
             before: None,
             first: None,
+            awaited,
             left: None,
             traps: VecDeque::new(),
             unprivileged: VecDeque::new(),
@@ -120,10 +123,13 @@ impl<S: FnMut(&Retired) -> ControlFlow<()>> Follow<S> {
         let Some(start) = self.table.blocks.get(next).map(|block| block.retired.iaddr) else {
             return Err(Stop::report(format!("no block {next}")));
         };
-        let Some(current) = self.current.replace(next) else {
-            self.first = Some(start);
+        self.first.get_or_insert(start);
+        if self.awaited.take_if(|awaited| *awaited == start).is_none() && self.awaited.is_some() {
+            self.left = None;
+            self.traps.clear();
             return Ok(());
-        };
+        }
+        let Some(current) = self.current.replace(next) else { return Ok(()) };
         let block = &self.table.blocks[current];
         if self.left.is_none() && self.traps.is_empty() {
             let itype = if start == block.fall {

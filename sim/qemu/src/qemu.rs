@@ -53,6 +53,7 @@ pub struct Qemu {
     _folder: Folder,
     plugin: PathBuf,
     silent: bool,
+    from: Option<u64>,
 }
 
 impl Qemu {
@@ -60,13 +61,20 @@ impl Qemu {
     pub fn new() -> Result<Self, QemuError> {
         let folder = Folder::new()?;
         let plugin = plugin::compile(&folder)?;
-        Ok(Self { _folder: folder, plugin, silent: false })
+        Ok(Self { _folder: folder, plugin, silent: false, from: None })
     }
 
     /// The same, but programs have neither input nor output.
     #[must_use]
     pub fn silent(self) -> Self {
         Self { silent: true, ..self }
+    }
+
+    /// The same, but nothing is reported or counted before a block at `address`. Machines start in
+    /// reset code that is in no program.
+    #[must_use]
+    pub fn from(self, address: u64) -> Self {
+        Self { from: Some(address), ..self }
     }
 
     /// Runs `program` and hands every block to `sink`, until either ends.
@@ -97,7 +105,7 @@ impl Qemu {
         })?;
         let mut child = Running(child);
         let channel = connection(&listener, &mut child.0, binary.0)?;
-        let mut stream = Stream::new(Follow::new(mode, Isa::new(xlen), sink));
+        let mut stream = Stream::new(Follow::new(mode, Isa::new(xlen), self.from, sink));
         let heard = listen(channel, &tail, &mut stream);
         let follow = &stream.follow;
         let exit = |code| Exit {

@@ -116,7 +116,7 @@ void software(struct frame *frame)
 // Every kind of exception once.
 static FUNCTION void raise(void)
 {
-    __asm__ volatile(".word 0xffffffff");
+    __asm__ volatile(".word 0xffffff8b");
     __asm__ volatile(".half 0"); // a compressed one
     __asm__ volatile("ebreak");
     __asm__ volatile(".option push\n.option norvc\nebreak\n.option pop");

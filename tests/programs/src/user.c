@@ -241,7 +241,7 @@ static void fault(void)
         // User mode may not read mstatus, and the second one means nothing in any mode. The handler
         // is an ordinary function, so what it may change is lost.
         __asm__ volatile("csrr zero, mstatus" ::: "memory", CALLER_SAVED);
-        __asm__ volatile(".word 0xffffffff" ::: "memory", CALLER_SAVED);
+        __asm__ volatile(".word 0xffffff8b" ::: "memory", CALLER_SAVED);
         __asm__ volatile("ebreak");
     }
     call(caught, 0, EXIT);
