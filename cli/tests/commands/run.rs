@@ -12,7 +12,10 @@ fn every_mode_comes_back() {
     let place = Place::new("run-all");
     for (name, modes) in [("calls", 13), ("user", 13), ("strings", 13), ("linux", 11)] {
         let text = place.clean(&format!("run {} --encode all --limit 200000", program(name)));
-        let lines: Vec<_> = text.lines().filter(|line| line.starts_with(name)).collect();
+        let lines: Vec<_> = text
+            .lines()
+            .filter(|line| line.starts_with(name) && !line.contains(" executed "))
+            .collect();
         assert_eq!(lines.len(), modes, "{text}");
         assert!(lines.iter().all(|line| line.ends_with(" yes")), "{text}");
     }
@@ -58,4 +61,31 @@ fn what_cannot_run_is_said_in_a_line() {
         assert_eq!(output.status.code(), Some(2), "{line}: {}", stdout(&output));
         assert!(stderr(&output).contains(what), "{line}: {}", stderr(&output));
     }
+}
+
+#[test]
+fn what_ran_can_be_kept() {
+    let place = Place::new("run-retired");
+    let linux = program("linux");
+    let once = place.clean(&format!("run {linux} --retired kept/linux.htr --json"));
+    let twice = place.clean(&format!("run {linux} --json -- 2"));
+    let instructions = |json: &str| -> f64 {
+        let line: serde_json::Value = serde_json::from_str(json).unwrap();
+        line["instructions"].as_f64().unwrap()
+    };
+    let ratio = instructions(&twice) / instructions(&once);
+    assert!((1.9..2.1).contains(&ratio), "{once}{twice}");
+    let file = std::fs::File::open(place.dir.join("kept/linux.htr")).unwrap();
+    let (mut half_words, mut first) = (0, None);
+    hartrace_sources::file::read(file, "linux.htr", |row| {
+        first.get_or_insert(row.iaddr);
+        half_words += u64::from(row.iretire);
+        std::ops::ControlFlow::Continue(())
+    })
+    .unwrap();
+    // Compressed and other instructions.
+    assert!((1.0..=2.0).contains(&(half_words as f64 / instructions(&once))), "{half_words}");
+    assert!(first.is_some());
+    let output = place.run(&format!("run {} -- 2", program("calls")));
+    assert!(stderr(&output).contains("takes no arguments"), "{}", stderr(&output));
 }

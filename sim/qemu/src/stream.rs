@@ -135,7 +135,7 @@ mod tests {
             rows.push(*row);
             ControlFlow::Continue(())
         };
-        let mut stream = Stream::new(Follow::new(mode, Isa::new(Xlen::Rv64), sink));
+        let mut stream = Stream::new(Follow::new(mode, Isa::new(Xlen::Rv64), None, sink));
         for words in words.chunks(piece) {
             stream.feed(words)?;
         }
