@@ -1,0 +1,62 @@
+//! Signals that go from one module to another together, named once.
+
+use hartrace_rtl::{Expr, Module};
+use std::collections::BTreeMap;
+use std::ops::Index;
+
+/// One signal of a bundle.
+#[derive(Clone, Debug)]
+pub(crate) struct Wire {
+    pub(crate) name: &'static str,
+    pub(crate) width: u32,
+    pub(crate) doc: &'static str,
+}
+
+impl Wire {
+    pub(crate) fn new(name: &'static str, width: u32, doc: &'static str) -> Self {
+        Self { name, width, doc }
+    }
+}
+
+/// The signals of a bundle inside a module, by name.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Bundle(BTreeMap<&'static str, Expr>);
+
+impl Index<&str> for Bundle {
+    type Output = Expr;
+
+    /// # Panics
+    ///
+    /// If there is no such signal.
+    #[track_caller]
+    fn index(&self, name: &str) -> &Expr {
+        match self.0.get(name) {
+            Some(expr) => expr,
+            None => panic!("no signal {name}"),
+        }
+    }
+}
+
+impl Bundle {
+    /// The wires as inputs of a module, `name_i`.
+    pub(crate) fn inputs(m: &Module, wires: &[Wire]) -> Self {
+        let input = |w: &Wire| (w.name, m.input(&format!("{}_i", w.name), w.width, w.doc));
+        Self(wires.iter().map(input).collect())
+    }
+
+    /// The wires as outputs of a module, `name_o`.
+    pub(crate) fn outputs(m: &Module, wires: &[Wire]) -> Self {
+        let output = |w: &Wire| (w.name, m.output(&format!("{}_o", w.name), w.width, w.doc));
+        Self(wires.iter().map(output).collect())
+    }
+
+    /// Anything with a name.
+    pub(crate) fn of(signals: impl IntoIterator<Item = (&'static str, Expr)>) -> Self {
+        Self(signals.into_iter().collect())
+    }
+
+    /// The signal, if there is one.
+    pub(crate) fn get(&self, name: &str) -> Option<&Expr> {
+        self.0.get(name)
+    }
+}

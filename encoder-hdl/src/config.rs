@@ -1,0 +1,177 @@
+//! What to generate.
+
+use hartrace_etrace::{Layout, Params, ParamsError, Unit};
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+/// The parameters of an encoder.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// Blocks that retire in one cycle at most.
+    pub lanes: u8,
+    /// Width of *iretire*, which counts half-words.
+    pub iretire_width_p: u8,
+    /// Width of *itype*: 3, or 4 to tell calls and returns.
+    pub itype_width_p: u8,
+    /// Full addresses can be switched on.
+    pub full_address: bool,
+    /// Implicit exceptions can be switched on.
+    pub implicit_exception: bool,
+    /// There are trigger inputs: trace on, trace off and notify.
+    pub triggers: bool,
+    /// Address ranges to filter by.
+    pub comparators: u8,
+    /// Cycles of input that wait while packets are made; 0 for none.
+    pub ingress_depth: u8,
+    /// What resynchronisations can be counted in.
+    pub resync: Vec<ResyncUnit>,
+    /// What happens to input that does not fit.
+    pub overflow: Overflow,
+    /// What shapes packets. Sizes of 0 leave a mode out.
+    pub etrace: Params,
+}
+
+/// What the time until a resynchronisation is counted in.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ResyncUnit {
+    /// Packets.
+    Packets,
+    /// Clock cycles.
+    Cycles,
+    /// Retired half-words.
+    HalfWords,
+}
+
+/// What happens to input that does not fit.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Overflow {
+    /// The hart waits.
+    Stall,
+    /// It is dropped, and the trace says so.
+    Drop,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            lanes: 1,
+            iretire_width_p: 5,
+            itype_width_p: 4,
+            full_address: true,
+            implicit_exception: false,
+            triggers: false,
+            comparators: 0,
+            ingress_depth: 4,
+            resync: vec![ResyncUnit::Packets],
+            overflow: Overflow::Stall,
+            etrace: Params { iaddress_width_p: 64, ecause_width_p: 5, ..Params::default() },
+        }
+    }
+}
+
+/// A parameter set that cannot be generated.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// A parameter is out of its range.
+    #[error("{name} = {value} is not in {min}..={max}")]
+    OutOfRange {
+        /// Its name.
+        name: &'static str,
+        /// Its value.
+        value: u8,
+        /// Smallest legal value.
+        min: u8,
+        /// Largest legal value.
+        max: u8,
+    },
+    /// What shapes packets is not legal.
+    #[error("etrace: {0}")]
+    Params(#[from] ParamsError),
+    /// Two parameters do not fit together.
+    #[error("{name} needs {needs}")]
+    Needs {
+        /// The first.
+        name: &'static str,
+        /// What it needs.
+        needs: &'static str,
+    },
+}
+
+impl Config {
+    /// Checks every parameter.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        let params = &self.etrace;
+        params.layout(Unit::Hartrace)?;
+        let ranges = [
+            ("lanes", self.lanes, 1, 4),
+            ("iretire_width_p", self.iretire_width_p, 2, 16),
+            ("itype_width_p", self.itype_width_p, 3, 4),
+            ("comparators", self.comparators, 0, 8),
+            ("ingress_depth", self.ingress_depth, 0, 128),
+            ("etrace.iaddress_width_p", params.iaddress_width_p, 24, 64),
+            ("etrace.bpred_size_p", params.bpred_size_p, 0, 10),
+            ("etrace.cache_size_p", params.cache_size_p, 0, 8),
+            ("etrace.return_stack_size_p", params.return_stack_size_p, 0, 8),
+            ("etrace.call_counter_size_p", params.call_counter_size_p, 0, 8),
+        ];
+        for (name, value, min, max) in ranges {
+            if !(min..=max).contains(&value) {
+                return Err(ConfigError::OutOfRange { name, value, min, max });
+            }
+        }
+        let needs = |is: bool, has: bool, name, needs| match is && !has {
+            true => Err(ConfigError::Needs { name, needs }),
+            false => Ok(()),
+        };
+        let stack = params.return_stack_size_p > 0;
+        let counter = params.call_counter_size_p > 0;
+        needs(stack || counter, self.itype_width_p == 4, "implicit return", "itype_width_p = 4")?;
+        needs(stack, !counter, "return_stack_size_p", "call_counter_size_p = 0: one or the other")?;
+        needs(
+            params.iaddress_lsb_p == 2,
+            self.iretire_width_p >= 2,
+            "iaddress_lsb_p = 2",
+            "iretire_width_p of at least 2",
+        )
+    }
+
+    /// Number of lanes.
+    pub(crate) fn n(&self) -> u32 {
+        self.lanes.into()
+    }
+
+    /// Width of addresses inside, where the bits that are never sent are left out.
+    pub(crate) fn address(&self) -> u32 {
+        self.etrace.address_bits()
+    }
+
+    /// Where the bits of payloads are.
+    pub(crate) fn layout(&self) -> Result<Layout, ConfigError> {
+        Ok(self.etrace.layout(Unit::Hartrace)?)
+    }
+
+    pub(crate) fn counts(&self, unit: ResyncUnit) -> bool {
+        self.resync.contains(&unit)
+    }
+
+    /// Width of the number of entries on the return stack; 0 without implicit return.
+    pub(crate) fn depth(&self) -> u32 {
+        self.etrace.irdepth_bits()
+    }
+
+    pub(crate) fn returns(&self) -> bool {
+        self.depth() > 0
+    }
+
+    pub(crate) fn predicts(&self) -> bool {
+        self.etrace.bpred_size_p > 0
+    }
+
+    pub(crate) fn caches(&self) -> bool {
+        self.etrace.cache_size_p > 0
+    }
+}

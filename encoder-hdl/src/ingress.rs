@@ -1,0 +1,268 @@
+//! From what the hart drives to steps: what retired, where its last instruction is, and whether it is
+//! traced.
+
+use crate::bundle::{Bundle, Wire};
+use crate::config::{Config, ResyncUnit};
+use crate::group;
+use hartrace_ingress::IType;
+use hartrace_rtl::{Component, Expr, Module, concat, lit, zero};
+
+/// What the hart drives in one cycle, after the bits that no address has were dropped.
+pub(crate) fn wires(config: &Config) -> Vec<Wire> {
+    let (n, params) = (config.n(), &config.etrace);
+    let mut wires = vec![
+        Wire::new("itype", n * u32::from(config.itype_width_p), "how the block ends"),
+        Wire::new("iaddr", n * config.address(), "address of its first instruction"),
+        Wire::new("iretire", n * u32::from(config.iretire_width_p), "half-words retired"),
+        Wire::new("ilastsize", n, "its last instruction has 4 bytes"),
+    ];
+    if params.sijump_p {
+        wires.push(Wire::new("sijump", n, "it ends in a sequentially inferable jump"));
+    }
+    wires.extend([
+        Wire::new("cause", params.ecause_width_p.into(), "of the trap"),
+        Wire::new("tval", params.iaddress_width_p.into(), "of the trap"),
+        Wire::new("priv", params.privilege_width_p.into(), "privilege level"),
+    ]);
+    if params.context_bits() > 0 {
+        wires.push(Wire::new("context", params.context_bits(), ""));
+        wires.push(Wire::new("ctype", 2, "how to report a change of the context"));
+    }
+    if params.time_bits() > 0 {
+        wires.push(Wire::new("time", params.time_bits(), ""));
+    }
+    if config.triggers {
+        wires.push(Wire::new("trigger", 2 + n, "trace on, trace off, notify of each lane"));
+    }
+    if config.counts(ResyncUnit::Cycles) {
+        wires.push(Wire::new("cycles", group::CYCLES, "since the group before"));
+    }
+    wires.push(Wire::new("mark", 2, "1 break, 2 stop, 3 start, behind the lanes"));
+    wires.push(Wire::new("lost", 1, "input was lost here"));
+    wires
+}
+
+/// What can be filtered by at run time.
+pub(crate) fn filter_wires(config: &Config) -> Vec<Wire> {
+    let (aw, c) = (config.address(), u32::from(config.comparators));
+    let levels = 1 << config.etrace.privilege_width_p.min(3);
+    let mut wires = vec![Wire::new("privileges", levels, "levels that are traced, one bit each")];
+    if config.triggers {
+        wires.push(Wire::new("initially_on", 1, "traced before the first trigger"));
+    }
+    if c > 0 {
+        wires.push(Wire::new("ranges", c, "ranges that are in use; without any, all is traced"));
+        wires.push(Wire::new("low", c * aw, "first address of each range"));
+        wires.push(Wire::new("high", c * aw, "last address of each range"));
+    }
+    wires
+}
+
+/// The module `te_ingress`.
+pub(crate) fn build(config: &Config) -> Component {
+    let m = Module::new(
+        "te_ingress",
+        "Takes what retired in a cycle apart into lanes, a trap and a mark, and decides which of it is\n\
+         traced. The output is registered.",
+    )
+    .clocked();
+    let valid = m.input("valid_i", 1, "something retired, trapped or is marked");
+    let ready = m.output("ready_o", 1, "");
+    let raw = Bundle::inputs(&m, &wires(config));
+    let filter = Bundle::inputs(&m, &filter_wires(config));
+    let valid_o = m.output("valid_o", 1, "");
+    let ready_i = m.input("ready_i", 1, "all steps of the group have been taken");
+    let out = Bundle::outputs(&m, &group::wires(config));
+
+    let held = m.reg("valid", false);
+    m.assign(&ready, !&held.q | &ready_i);
+    m.assign(&held.d, &valid | (&held.q & !&ready_i));
+    m.assign(&valid_o, &held.q);
+    let load = m.let_("load", &valid & &ready);
+
+    let lanes: Vec<Lane> = (0..config.n()).map(|i| Lane::new(&m, config, &raw, i)).collect();
+    let works = m.let_("works", any(lanes.iter().map(|lane| &lane.works)));
+    let on = traced(&m, config, &raw, &filter, &(&load & &works));
+    let qualified: Vec<Expr> = lanes.iter().map(|lane| lane.matches(&m, config, &filter, &on)).collect();
+
+    let keep = |name: &'static str, value: Expr| {
+        let reg = m.reg_data(name, value.width(), &load);
+        m.assign(&reg.d, value);
+        m.assign(&out[name], &reg.q);
+    };
+    let each = |of: &dyn Fn(&Lane) -> Expr| lanes_of(&lanes.iter().map(of).collect::<Vec<_>>());
+    let trap_at = |of: &[Expr]| any(lanes.iter().zip(of).map(|(lane, x)| &lane.trap & x).collect::<Vec<_>>().iter());
+    m.section("What retired. A lane that is not traced is a single step.");
+    keep("retires", each(&|lane| lane.retires.clone()));
+    let two: Vec<Expr> = lanes.iter().zip(&qualified).map(|(lane, q)| &lane.two & q).collect();
+    keep("two", lanes_of(&two));
+    keep("qualified", lanes_of(&qualified));
+    keep("first", each(&|lane| lane.first.clone()));
+    keep("last", each(&|lane| lane.last.clone()));
+    keep("taken", each(&|lane| lane.is(&[IType::Taken])));
+    keep("not_taken", each(&|lane| lane.is(&[IType::NotTaken])));
+    keep("uninferable", each(&|lane| lane.is(&UNINFERABLE)));
+    keep("wide", raw["ilastsize"].clone());
+    if config.returns() {
+        keep("call", each(&|lane| lane.is(&[IType::UninferableCall, IType::InferableCall])));
+        keep("ret", each(&|lane| lane.is(&[IType::Return])));
+    }
+    if let Some(sijump) = raw.get("sijump") {
+        keep("sijump", sijump.clone());
+    }
+    if config.triggers {
+        keep("notify", raw["trigger"].slice(2, config.n()));
+    }
+    if config.counts(ResyncUnit::HalfWords) {
+        keep("half_words", raw["iretire"].clone());
+    }
+    if config.counts(ResyncUnit::Cycles) {
+        keep("cycles", raw["cycles"].clone());
+    }
+    m.section("The trap, in the newest lane.");
+    keep("trap", any(lanes.iter().map(|lane| &lane.trap)));
+    keep("trap_alone", each(&|lane| &lane.trap & !&lane.retires));
+    keep("trap_qualified", trap_at(&qualified));
+    keep("interrupt", any(lanes.iter().map(|lane| lane.is(&[IType::Interrupt])).collect::<Vec<_>>().iter()));
+    keep("cause", raw["cause"].clone());
+    keep("tval", raw["tval"].clone());
+
+    m.section("What the lanes share, and whether it is another than before. Marks have nothing of it.");
+    let shared = m.let_("shared", &load & &works);
+    let changes = |name: &'static str, port: &str| {
+        let reg = m.reg_data(name, raw[port].width(), &shared);
+        m.assign(&reg.d, &raw[port]);
+        m.assign(&out[name], &reg.q);
+        reg.q.ne(&raw[port])
+    };
+    let privilege = changes("privilege", "priv") & &works;
+    keep("privilege_changes", privilege);
+    if config.etrace.context_bits() > 0 {
+        let context = m.let_("context_differs", changes("context", "context") & &works);
+        let ctype = |value| raw["ctype"].is(value);
+        keep("context_changes", &context & (ctype(2) | ctype(3)));
+        keep("context_tears", &context & ctype(3));
+        keep("context_drifts", &context & ctype(1));
+    }
+    if config.etrace.time_bits() > 0 {
+        keep("time", raw["time"].clone());
+    }
+    keep("mark", raw["mark"].clone());
+    keep("lost", raw["lost"].clone());
+    m.finish()
+}
+
+const UNINFERABLE: [IType; 7] = [
+    IType::TrapReturn,
+    IType::UninferableJump,
+    IType::UninferableCall,
+    IType::UninferableTailCall,
+    IType::CoRoutineSwap,
+    IType::Return,
+    IType::OtherUninferableJump,
+];
+
+/// Whether any of some bits is set.
+pub(crate) fn any<'a>(bits: impl IntoIterator<Item = impl Into<Expr>> + 'a) -> Expr {
+    bits.into_iter().map(Into::into).reduce(|a, b| a | b).unwrap_or_else(|| lit(1, 0))
+}
+
+/// Lanes side by side, lane 0 lowest.
+fn lanes_of(lanes: &[Expr]) -> Expr {
+    let parts: Vec<&Expr> = lanes.iter().rev().collect();
+    concat(&parts)
+}
+
+struct Lane {
+    itype: Expr,
+    retires: Expr,
+    trap: Expr,
+    works: Expr,
+    first: Expr,
+    last: Expr,
+    two: Expr,
+    iretire: Expr,
+}
+
+impl Lane {
+    fn new(m: &Module, config: &Config, raw: &Bundle, i: u32) -> Self {
+        let (aw, rw, tw) = (config.address(), config.iretire_width_p.into(), config.itype_width_p.into());
+        let itype = m.let_(&format!("itype_{i}"), raw["itype"].slice(i * tw, tw));
+        let iretire = m.let_(&format!("iretire_{i}"), raw["iretire"].slice(i * rw, rw));
+        let first = m.let_(&format!("first_{i}"), raw["iaddr"].slice(i * aw, aw));
+        let wide = raw["ilastsize"].bit(i);
+        // Half-words before the last instruction.
+        let before = m.let_(&format!("before_{i}"), &iretire - wide.mux(lit(rw, 2), lit(rw, 1)));
+        let retires = m.let_(&format!("retires_{i}"), iretire.any());
+        let trap = itype_is(&itype, &[IType::Exception, IType::Interrupt]);
+        let trap = m.let_(&format!("trap_{i}"), trap);
+        let last = retires.mux(&first + units(config, &before, aw), &first);
+        Self {
+            two: &retires & before.any(),
+            works: &retires | &trap,
+            last,
+            retires,
+            trap,
+            first,
+            itype,
+            iretire,
+        }
+    }
+
+    fn is(&self, itypes: &[IType]) -> Expr {
+        itype_is(&self.itype, itypes)
+    }
+
+    /// Whether the lane is traced: if it is on, at a level that is traced, and touches a range.
+    fn matches(&self, m: &Module, config: &Config, filter: &Bundle, on: &Expr) -> Expr {
+        let aw = config.address();
+        let Some(ranges) = filter.get("ranges") else { return on.clone() };
+        // Behind the last half-word that counts: one if nothing retired.
+        let _ = m;
+        let half_words = self.retires.mux(&self.iretire, lit(self.iretire.width(), 1));
+        let end = &self.first + units(config, &half_words, aw);
+        let hits = (0..u32::from(config.comparators)).map(|c| {
+            let low = filter["low"].slice(c * aw, aw);
+            let high = filter["high"].slice(c * aw, aw);
+            // A half-word is in the range if one is.
+            ranges.bit(c) & self.first.le(high) & end.gt(low)
+        });
+        on & (!ranges.any() | any(hits.collect::<Vec<_>>().iter()))
+    }
+}
+
+/// Half-words in the units of addresses.
+fn units(config: &Config, half_words: &Expr, width: u32) -> Expr {
+    match config.etrace.iaddress_lsb_p {
+        0 => concat(&[&half_words.zext(width - 1), &lit(1, 0)]),
+        1 => half_words.zext(width),
+        _ => half_words.slice(1, half_words.width() - 1).zext(width),
+    }
+}
+
+fn itype_is(itype: &Expr, itypes: &[IType]) -> Expr {
+    let known = itypes.iter().filter(|t| u32::from(t.raw()) < 1 << itype.width());
+    let known: Vec<Expr> = known.map(|t| itype.is(t.raw().into())).collect();
+    any(known.iter())
+}
+
+/// Whether what retires now is traced, as far as the whole cycle is concerned.
+fn traced(m: &Module, config: &Config, raw: &Bundle, filter: &Bundle, step: &Expr) -> Expr {
+    let level = raw["priv"].trunc(config.etrace.privilege_width_p.min(3).into());
+    let level = filter["privileges"].bit_at(level);
+    if !config.triggers {
+        let _ = step;
+        return m.let_("on", level);
+    }
+    m.section("Triggers: on with the oldest instruction of the cycle, off behind the newest.");
+    let trigger = &raw["trigger"];
+    // Until the first trigger.
+    let fresh = m.reg_en("fresh", true, step);
+    let on = m.reg_en("on", false, step);
+    let before = fresh.q.mux(&filter["initially_on"], &on.q);
+    let now = m.let_("on", before | trigger.bit(0));
+    m.assign(&fresh.d, false);
+    m.assign(&on.d, &now & !trigger.bit(1));
+    let _ = zero(1);
+    now & level
+}

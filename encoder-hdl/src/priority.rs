@@ -1,0 +1,429 @@
+//! Decides what is reported.
+//!
+//! Steps are the first and the last instruction of each lane, the trap and the mark of a group. A step is
+//! described once the step behind it is known; the last one waits in the registers `pending_*`. In one
+//! cycle the pending step and, behind it, steps of the lanes are described in order, as long as nothing
+//! more than one packet comes of it. Most steps are *quiet*, that is nothing comes of them, or *easy*: a
+//! report of a jump's target or of a full branch map. Everything else is *hard*: it is only described
+//! when it is the pending step, alone in its cycle, and may take several cycles, a packet each.
+
+mod chart;
+mod lanes;
+mod pending;
+mod sequence;
+
+use crate::bundle::Bundle;
+use crate::config::{Config, ResyncUnit};
+use crate::group::{self, mark};
+use crate::{branch_map, request, resync, returns, tables};
+use chart::Chart;
+use hartrace_rtl::{Component, Expr, Module, Outputs, concat, lit, zero};
+use lanes::Lanes;
+use pending::{Pending, Previous};
+use sequence::Sequence;
+
+/// Everything the parts of the module share.
+struct Context<'a> {
+    config: &'a Config,
+    m: &'a Module,
+    group: Bundle,
+    group_valid: Expr,
+    /// The emitter takes a request.
+    can: Expr,
+    modes: Modes,
+    resync_mode: Expr,
+    /// A hard step is being described.
+    busy: Expr,
+    /// No target is on its way through the emitter, and the last one was sent as an index.
+    settled: Option<(Expr, Expr)>,
+}
+
+/// Modes that are on; those that are not there are off.
+struct Modes {
+    returns: Expr,
+    sijump: Expr,
+    predicts: Expr,
+    caches: Expr,
+}
+
+/// The module `te_priority`.
+pub(crate) fn build(config: &Config) -> Component {
+    let m = Module::new(
+        "te_priority",
+        "Decides which packets are sent, in the order of the flow chart of E-Trace 2.0, chapter 9.",
+    )
+    .clocked();
+    let group_valid = m.input("valid_i", 1, "there is a group");
+    let group_ready = m.output("ready_o", 1, "all its steps have been taken");
+    let group = Bundle::inputs(&m, &group::wires(config));
+    let mode = |name: &str, has: bool, doc: &str| match has {
+        true => m.input(name, 1, doc),
+        false => zero(1),
+    };
+    let modes = Modes {
+        returns: mode("implicit_return_i", config.returns(), "the mode is on"),
+        sijump: mode("sequential_jump_i", config.etrace.sijump_p, "the mode is on"),
+        predicts: mode("branch_prediction_i", config.predicts(), "the mode is on"),
+        caches: mode("jump_target_cache_i", config.caches(), "the mode is on"),
+    };
+    let resync_mode = m.input("resync_mode_i", 2, "0 never, 1 packets, 2 cycles, 3 half-words");
+    let resync_max = m.input("resync_max_i", 4, "");
+    let valid = m.output("valid_o", 1, "there is a request");
+    let can = m.input("ready_i", 1, "it is taken");
+    let out = Bundle::outputs(&m, &request::wires(config));
+    let settled = config.caches().then(|| {
+        let settled = m.input("settled_i", 1, "no target is on its way");
+        (settled, m.input("indexed_i", 1, "the last target was sent as an index"))
+    });
+    let busy = m.wire("sequence_busy", 1);
+    let cx = Context { config, m: &m, group, group_valid, can, modes, resync_mode, busy, settled };
+
+    let pending = Pending::declare(&cx);
+    let previous = Previous::declare(&cx);
+    let lanes = Lanes::new(&cx);
+
+    m.section("What is counted and remembered.");
+    let wire = |name: &str, width| m.wire(name, width);
+    let n = config.n();
+    let map_inputs = [
+        ("branch_i", wire("branches_there", n)),
+        ("push_i", wire("push", n)),
+        ("not_taken_i", wire("not_taken", n)),
+        ("cut_i", wire("cut", n)),
+        ("flush_i", wire("flush", 1)),
+    ];
+    let mut map_ports: Vec<(&str, &Expr)> = map_inputs.iter().map(|(p, e)| (*p, e)).collect();
+    let predicted = config.predicts().then(|| wire("predicted", 1));
+    if let Some(predicted) = &predicted {
+        map_ports.push(("predicting_i", &cx.modes.predicts));
+        map_ports.push(("predicted_i", predicted));
+    }
+    let map = m.inst("i_branch_map", &branch_map::build(config), &map_ports);
+    let tables = Tables::new(&cx, &pending);
+    if let (Some(predicted), Some(taken)) = (&predicted, &tables.taken) {
+        m.assign(predicted, taken.eq(&pending.taken.q));
+    }
+    let counter = Counter::new(&cx, &cx.resync_mode, &resync_max);
+
+    let next = lanes.next_of_pending(&cx);
+    let state = State {
+        due: &counter.due,
+        near: &counter.near,
+        some_branches: &map["some_o"],
+        full: &map["full_o"],
+        exhausted: config.predicts().then(|| &map["exhausted_o"]),
+        tables: &tables,
+    };
+    let chart = Chart::new(&cx, &pending, &previous, &next, &state);
+    let sequence = Sequence::new(&cx, &previous, &chart, &tables, &next);
+
+    let take = m.let_(
+        "take",
+        &next.exists
+            & (&chart.skip | &chart.quiet | (&chart.easy & &cx.can) | (&chart.hard & &sequence.last)),
+    );
+    let walk = lanes.walk(&cx, &chart, &take, &map["full_o"]);
+
+    m.section("The request.");
+    let easy = m.let_("easy_now", &next.exists & &chart.easy);
+    m.assign(&valid, &easy | &walk.wants | &sequence.emits);
+    let accepted = m.let_("accepted", &valid & &cx.can);
+    let jumped = (&chart.easy & &previous.updiscon.q) | &walk.at_target;
+    let hard = m.let_("hard_now", &sequence.emits);
+    let report = m.let_("report", hard.mux(&sequence.report, &jumped));
+    let map_only = m.let_("map_only", hard.mux(&sequence.map_only, !&jumped));
+    let start = m.let_("start", &hard & &sequence.start);
+    let trap = m.let_("trap", &hard & &sequence.trap);
+    m.assign(&out["report"], &report);
+    m.assign(&out["map_only"], &map_only);
+    m.assign(&out["start"], &start);
+    m.assign(&out["trap"], &trap);
+    m.assign(&out["context_only"], &hard & &sequence.context);
+    m.assign(&out["support"], &hard & &sequence.support);
+    let own = tables.mark_address(&sequence.marks, &pending.address.q);
+    m.assign(&out["address"], walk.address(&own));
+    m.assign(&out["branch"], !&pending.taken.q);
+    m.assign(&out["privilege"], &pending.privilege.q);
+    if let (Some(reg), Some(to)) = (&pending.time, out.get("time")) {
+        m.assign(to, &reg.q);
+    }
+    if let (Some(reg), Some(to)) = (&pending.context, out.get("context")) {
+        m.assign(to, &reg.q);
+    }
+    let older = &sequence.older_trap;
+    m.assign(&out["ecause"], older.mux(&previous.cause.q, &pending.cause.q));
+    m.assign(&out["interrupt"], older.mux(&previous.interrupt.q, &pending.interrupt.q));
+    m.assign(&out["tval"], older.mux(&previous.tval.q, &pending.tval.q));
+    m.assign(&out["thaddr"], &sequence.thaddr);
+    m.assign(&out["branches"], &map["branches_o"]);
+    m.assign(&out["branch_map"], &map["map_o"]);
+    if config.predicts() {
+        m.assign(&out["counting"], &map["counting_o"]);
+        m.assign(&out["branch_count"], &map["count_o"]);
+        let branch = &sequence.main & pending.branch();
+        let wrong = predicted.as_ref().map_or_else(|| zero(1), |p| !p);
+        m.assign(&out["mispredicted"], branch & wrong);
+    }
+    if let Some(notify) = out.get("notify") {
+        m.assign(notify, &hard & &sequence.notify);
+    }
+    m.assign(&out["updiscon"], &hard & &sequence.updiscon);
+    let target = m.let_("target", hard.mux(&sequence.target, &jumped));
+    if let Some(to) = out.get("target") {
+        m.assign(to, &target);
+    }
+    if config.returns() {
+        m.assign(&out["irreport"], &hard & &sequence.irreport);
+        m.assign(&out["irdepth"], &sequence.irdepth);
+    }
+    m.assign(&out["ienable"], &sequence.ienable);
+    m.assign(&out["qual_status"], &sequence.status);
+
+    m.section("What has been done with.");
+    let reports = m.let_("reports", &report | &map_only | &start | &trap);
+    let flush = m.let_("flush_now", &accepted & &reports);
+    let whole = &take & !&chart.hard;
+    let main_now = m.let_("main_now", &sequence.main & &accepted);
+    let push = &pending.traced
+        & (&whole | &main_now | (&sequence.commits & !&chart.main & !&sequence.main_sent))
+        & pending.branch();
+    let branches = lanes.branches();
+    let mut pushes: Vec<Expr> = walk.pushes.iter().rev().cloned().collect();
+    pushes.push(push.clone());
+    let mut there: Vec<Expr> = branches.iter().rev().map(|(there, _)| there.clone()).collect();
+    there.push(&pending.traced & pending.branch());
+    let mut not_taken: Vec<Expr> = branches.iter().rev().map(|(_, not)| not.clone()).collect();
+    not_taken.push(pending.not_taken.q.clone());
+    let mut cuts: Vec<Expr> = walk.cuts.iter().rev().cloned().collect();
+    cuts.push(zero(1));
+    let flat = |bits: &[Expr]| concat(&bits.iter().collect::<Vec<_>>());
+    for ((_, wire), value) in map_inputs.iter().zip([
+        flat(&there),
+        flat(&pushes),
+        flat(&not_taken),
+        flat(&cuts),
+        flush.clone(),
+    ]) {
+        m.assign(wire, value);
+    }
+    counter.drive(&cx, &accepted, &(&start | &trap), &sequence.begins, &whole, &pending, &walk);
+    let branch_done = walk.pushes.iter().fold(push, |any, push| any | push);
+    tables.drive(&cx, &sequence, &chart, &pending, &next, &flush, &branch_done);
+
+    chart.drive(&cx, &sequence.commits, &flush, &target, &(&hard & &sequence.updiscon));
+    sequence.drive(&cx, &accepted, &take, &next);
+    previous.drive(&cx, &take, &pending, &chart, &walk, &next, &tables);
+    pending.drive(&cx, &take, &lanes, &walk, &next);
+    lanes.drive(&cx, &group_ready, &take, &walk, &next);
+    m.finish()
+}
+
+/// What the chart asks of counters and tables.
+struct State<'a> {
+    due: &'a Expr,
+    near: &'a Expr,
+    some_branches: &'a Expr,
+    full: &'a Expr,
+    exhausted: Option<&'a Expr>,
+    tables: &'a Tables,
+}
+
+/// The resynchronisation counter.
+struct Counter {
+    due: Expr,
+    near: Expr,
+    packet: Expr,
+    synced: Expr,
+    steps: Option<Steps>,
+}
+
+/// Its inputs where steps are counted.
+struct Steps {
+    step: Expr,
+    take: Expr,
+    more: Expr,
+}
+
+impl Counter {
+    fn new(cx: &Context<'_>, mode: &Expr, max: &Expr) -> Self {
+        let component = resync::build(cx.config);
+        let packet = cx.m.wire("packet_sent", 1);
+        let synced = cx.m.wire("synced_sent", 1);
+        let width = |name: &str| component.ports().iter().find(|p| p.name == name).map(|p| p.width);
+        let steps = width("step_i").zip(width("more_i")).map(|(step, more)| Steps {
+            step: cx.m.wire("step_units", step),
+            take: cx.m.wire("step_taken", 1),
+            more: cx.m.wire("more_units", more),
+        });
+        let mut ports = vec![("mode_i", mode), ("max_i", max), ("packet_i", &packet), ("synced_i", &synced)];
+        if let Some(steps) = &steps {
+            ports.extend([("step_i", &steps.step), ("take_i", &steps.take), ("more_i", &steps.more)]);
+        }
+        let outputs = cx.m.inst("i_resync_counter", &component, &ports);
+        let (due, near) = (outputs["due_o"].clone(), outputs["near_o"].clone());
+        Self { due, near, packet, synced, steps }
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn drive(
+        &self,
+        cx: &Context<'_>,
+        accepted: &Expr,
+        synced: &Expr,
+        begins: &Expr,
+        whole: &Expr,
+        pending: &Pending,
+        walk: &lanes::Walk,
+    ) {
+        cx.m.assign(&self.packet, accepted);
+        cx.m.assign(&self.synced, synced);
+        if let (Some(steps), Some(units)) = (&self.steps, &pending.units) {
+            cx.m.assign(&steps.step, &units.q);
+            cx.m.assign(&steps.take, &pending.traced & (whole | begins));
+            cx.m.assign(&steps.more, walk.units(cx, steps.more.width()));
+        }
+    }
+}
+
+/// Return stack, marks and predictor, as far as they are there.
+struct Tables {
+    /// The prediction for the pending step.
+    taken: Option<Expr>,
+    predictor: Option<[Expr; 2]>,
+    returns: Option<Returns>,
+    commit_clear: Expr,
+}
+
+/// What implicit returns need.
+struct Returns {
+    depth: Expr,
+    predicts: Expr,
+    marks: Outputs,
+    /// A return was popped since the last branch or packet.
+    popped: hartrace_rtl::Reg,
+    call: Expr,
+    ret: Expr,
+    link: Option<[Expr; 2]>,
+    mark_clear: Expr,
+    mark_push: Expr,
+    second: Expr,
+}
+
+impl Tables {
+    fn new(cx: &Context<'_>, pending: &Pending) -> Self {
+        let (config, m) = (cx.config, cx.m);
+        let commit_clear = m.wire("forget", 1);
+        let mut predictor = None;
+        let mut taken = None;
+        if config.predicts() {
+            let update = m.wire("train", 1);
+            let outputs = m.inst(
+                "i_branch_predictor",
+                &tables::predictor(config),
+                &[
+                    ("address_i", &pending.address.q),
+                    ("update_i", &update),
+                    ("taken_i", &pending.taken.q),
+                    ("clear_i", &commit_clear),
+                ],
+            );
+            taken = Some(outputs["taken_o"].clone());
+            predictor = Some([update, commit_clear.clone()]);
+        }
+        let returns = config.returns().then(|| Returns::new(cx, pending, &commit_clear));
+        if !config.predicts() && !config.returns() {
+            m.unused(&commit_clear);
+        }
+        Self { taken, predictor, returns, commit_clear }
+    }
+
+    /// The address to report: that of a mark or the pending one.
+    fn mark_address(&self, marks: &Expr, pending: &Expr) -> Expr {
+        match &self.returns {
+            Some(returns) => marks.mux(&returns.marks["address_o"], pending),
+            None => pending.clone(),
+        }
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn drive(
+        &self,
+        cx: &Context<'_>,
+        sequence: &Sequence,
+        chart: &Chart,
+        pending: &Pending,
+        next: &lanes::Next,
+        flush: &Expr,
+        branch_done: &Expr,
+    ) {
+        let m = cx.m;
+        let commits = &sequence.commits;
+        m.assign(&self.commit_clear, commits & &chart.synced);
+        if let Some([update, _]) = &self.predictor {
+            m.assign(update, commits & &pending.traced & pending.branch());
+        }
+        let Some(returns) = &self.returns else { return };
+        m.assign(&returns.call, commits & &chart.calls);
+        m.assign(&returns.ret, commits & &chart.returns);
+        if let Some([link, target]) = &returns.link {
+            m.assign(link, &pending.behind);
+            m.assign(target, &next.address);
+        }
+        // Marks stay until the last of them has been reported.
+        let reported = flush & !&sequence.marks;
+        let over = commits & (&chart.clears | &chart.marks_overflow);
+        let clear = reported | branch_done | over;
+        let clear = m.let_("forget_returns", clear);
+        m.assign(&returns.mark_clear, &clear);
+        m.assign(&returns.mark_push, commits & &chart.marks_call);
+        m.assign(&returns.second, &sequence.second_mark);
+        m.comb(|b| {
+            b.when(&clear, |b| b.set(&returns.popped.d, false));
+            b.when(commits & &chart.marks_call, |b| b.set(&returns.popped.d, false));
+            b.when(commits & &chart.pops, |b| b.set(&returns.popped.d, true));
+        });
+    }
+}
+
+impl Returns {
+    fn new(cx: &Context<'_>, pending: &Pending, clear: &Expr) -> Self {
+        let (config, m) = (cx.config, cx.m);
+        let call = m.wire("calls", 1);
+        let ret = m.wire("returns", 1);
+        let link = (config.etrace.return_stack_size_p > 0)
+            .then(|| [m.wire("link", config.address()), m.wire("return_target", config.address())]);
+        let mut ports = vec![("clear_i", clear), ("call_i", &call), ("ret_i", &ret)];
+        if let Some([link, target]) = &link {
+            ports.extend([("link_i", link), ("target_i", target)]);
+        }
+        let stack = m.inst("i_return_stack", &returns::stack(config), &ports);
+        let (mark_clear, mark_push) = (m.wire("mark_clear", 1), m.wire("mark_push", 1));
+        let second = m.wire("mark_second", 1);
+        let depth = stack["depth_o"].clone();
+        let marks = m.inst(
+            "i_return_marks",
+            &returns::marks(config),
+            &[
+                ("clear_i", &mark_clear),
+                ("push_i", &mark_push),
+                ("address_i", &pending.address.q),
+                ("depth_i", &depth),
+                ("second_i", &second),
+            ],
+        );
+        let predicts = stack["predicts_o"].clone();
+        let popped = m.reg("popped", false);
+        Self { depth, predicts, marks, popped, call, ret, link, mark_clear, mark_push, second }
+    }
+}
+
+/// Whether the unit is counted at run time.
+fn counts(config: &Config, unit: ResyncUnit) -> bool {
+    config.counts(unit)
+}
+
+/// The mark is the one given.
+fn is_mark(value: &Expr, kind: u128) -> Expr {
+    debug_assert!(kind != mark::NONE);
+    value.eq(lit(2, kind))
+}

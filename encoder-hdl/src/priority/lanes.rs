@@ -1,0 +1,367 @@
+//! The steps of a group, and how far they are taken in one cycle.
+
+use super::chart::Chart;
+use super::{Context, counts, is_mark};
+use crate::config::ResyncUnit;
+use crate::group::mark;
+use crate::ingress::any;
+use hartrace_rtl::{Expr, Reg, concat, zero};
+
+/// The steps of the group that are still there.
+pub(super) struct Lanes {
+    first: Vec<Expr>,
+    last: Vec<Expr>,
+    trap: Expr,
+    mark: Expr,
+    done_first: Reg,
+    done_last: Reg,
+    done_trap: Reg,
+    begun: Reg,
+    /// The first of them changes privilege or context precisely.
+    pub(super) changes: Expr,
+    /// It changes the privilege.
+    privilege_changes: Expr,
+    /// It changes the context, and jumps.
+    tears: Expr,
+    /// It changes the context imprecisely.
+    pub(super) drifts: Expr,
+    n: u32,
+    lanes: Vec<Lane>,
+    starts: Expr,
+    stops: Expr,
+}
+
+/// What is known of the last instruction of a lane.
+struct Lane {
+    qualified: Expr,
+    branch: Expr,
+    not_taken: Expr,
+    updiscon: Expr,
+    /// Nothing about it needs a closer look.
+    plain: Expr,
+}
+
+/// The step behind some other.
+pub(super) struct Next {
+    pub(super) exists: Expr,
+    /// It is traced.
+    pub(super) qualified: Expr,
+    pub(super) trap: Expr,
+    pub(super) mark: Expr,
+    pub(super) starts: Expr,
+    pub(super) stops: Expr,
+    pub(super) changes: Expr,
+    pub(super) privilege_changes: Expr,
+    pub(super) tears: Expr,
+    pub(super) address: Expr,
+}
+
+impl Lanes {
+    pub(super) fn new(cx: &Context<'_>) -> Self {
+        let (m, g, n) = (cx.m, &cx.group, cx.config.n());
+        m.section("The steps of the group that have not been taken.");
+        let done_first = m.reg("done_first", zero(n));
+        let done_last = m.reg("done_last", zero(n));
+        let done_trap = m.reg("done_trap", false);
+        let begun = m.reg("begun", false);
+        let valid = &cx.group_valid;
+        let first = (0..n).map(|i| {
+            let there = valid & g["retires"].bit(i) & g["two"].bit(i);
+            m.let_(&format!("has_first_{i}"), there & !done_first.q.bit(i))
+        });
+        let first: Vec<Expr> = first.collect();
+        let last = (0..n).map(|i| {
+            let there = valid & g["retires"].bit(i);
+            m.let_(&format!("has_last_{i}"), there & !done_last.q.bit(i))
+        });
+        let last: Vec<Expr> = last.collect();
+        let trap = m.let_("has_trap", valid & &g["trap"] & !&done_trap.q);
+        let mark = m.let_("has_mark", valid & g["mark"].any());
+        let fresh = m.let_("fresh", valid & !&begun.q);
+        let context = |name: &str| g.get(name).cloned().unwrap_or_else(|| zero(1));
+        let privilege_changes = m.let_("now_privilege", &fresh & &g["privilege_changes"]);
+        let changes = &privilege_changes | (&fresh & context("context_changes"));
+        let lanes = (0..n).map(|i| Lane::new(cx, i)).collect();
+        Self {
+            changes: m.let_("now_changes", changes),
+            tears: &fresh & context("context_tears"),
+            drifts: m.let_("now_drifts", &fresh & context("context_drifts")),
+            starts: is_mark(&g["mark"], mark::START),
+            stops: is_mark(&g["mark"], mark::STOP),
+            privilege_changes,
+            first,
+            last,
+            trap,
+            mark,
+            done_first,
+            done_last,
+            done_trap,
+            begun,
+            n,
+            lanes,
+        }
+    }
+
+    /// For the lanes from `from` on: whether there is one, and which is the oldest.
+    fn oldest(&self, from: u32) -> (Expr, Vec<Expr>) {
+        let mut none = zero(1).not();
+        let mut which = Vec::new();
+        for i in from..self.n {
+            let there = &self.last[i as usize];
+            which.push(&none & there);
+            none = none & !there;
+        }
+        (!none, which)
+    }
+
+    /// What follows the pending step.
+    pub(super) fn next_of_pending(&self, cx: &Context<'_>) -> Next {
+        let (m, g, aw) = (cx.m, &cx.group, cx.config.address());
+        m.section("The step behind the pending one.");
+        let (lane, which) = self.oldest(0);
+        let lane = m.let_("next_lane", lane);
+        let trap = m.let_("next_trap", !&lane & &self.trap);
+        let mark = m.let_("next_mark", !&lane & !&self.trap & &self.mark);
+        let of_lane = which.iter().zip(&self.lanes).map(|(which, lane)| which & &lane.qualified);
+        let qualified = any(of_lane.collect::<Vec<_>>()) | (&trap & &g["trap_qualified"]);
+        let mut address = zero(aw);
+        for (i, which) in (0..).zip(&which) {
+            let here = which | (&trap & g["trap_alone"].bit(i));
+            address = address | here.gate(g["first"].slice(i * aw, aw));
+        }
+        Next {
+            exists: m.let_("next_exists", &lane | &self.trap | &self.mark),
+            qualified: m.let_("next_qualified", qualified),
+            starts: &mark & &self.starts,
+            stops: &mark & &self.stops,
+            trap,
+            mark,
+            changes: self.changes.clone(),
+            privilege_changes: self.privilege_changes.clone(),
+            tears: self.tears.clone(),
+            address,
+        }
+    }
+
+    /// For each lane but the newest: a branch is there, and it was not taken.
+    pub(super) fn branches(&self) -> Vec<(Expr, Expr)> {
+        let older = self.lanes.iter().zip(&self.last).take(self.n as usize - 1);
+        older.map(|(lane, there)| (there & &lane.qualified & &lane.branch, lane.not_taken.clone())).collect()
+    }
+
+    /// Takes steps behind the pending one as long as they are quiet, or one is easy.
+    pub(super) fn walk(&self, cx: &Context<'_>, chart: &Chart, take: &Expr, full: &Expr) -> Walk {
+        let m = cx.m;
+        m.section("Steps that are taken in the same cycle.");
+        let goes_on = !&chart.hard & &chart.calm & !&self.changes & !&self.drifts;
+        let goes_on = m.let_("goes_on", goes_on);
+        // What the chain knows: the step before was described, traced, an uninferable jump, and a
+        // packet is sent already.
+        let mut reached = take.clone();
+        let mut valid = chart.traced.clone();
+        let mut updiscon = chart.leaves_updiscon.clone();
+        let mut sent = chart.easy.clone();
+        let mut walk = Walk::new(chart, !&self.begun.q);
+        for i in 0..self.n {
+            let at = i as usize;
+            let (lane, has_first, has_last) = (&self.lanes[at], &self.first[at], &self.last[at]);
+
+            let comes = m.let_(&format!("comes_first_{i}"), has_first & &reached);
+            let plain = &goes_on & &valid & &lane.qualified;
+            let wants = &comes & &plain & &updiscon & !&sent;
+            let taken = &comes & &plain & (!&updiscon | (!&sent & &cx.can));
+            let taken = m.let_(&format!("passes_first_{i}"), taken);
+            walk.wants_first.push(m.let_(&format!("wants_first_{i}"), wants.clone()));
+            walk.rests_first.push(&comes & !&taken);
+            walk.describes(&taken, &lane.qualified, &zero(1));
+            walk.passes_first.push(taken.clone());
+            reached = has_first.mux(&taken, &reached);
+            valid = has_first.mux(&lane.qualified, &valid);
+            updiscon = &updiscon & !has_first;
+            sent = sent | wants;
+
+            let comes = m.let_(&format!("comes_last_{i}"), has_last & &reached);
+            if i + 1 == self.n {
+                walk.rests_last.push(comes.clone());
+                reached = &reached & !has_last;
+                continue;
+            }
+            let (later, which) = self.oldest(i + 1);
+            let of_lane = which.iter().zip(&self.lanes[at + 1..]).map(|(w, lane)| w & &lane.qualified);
+            let next_qualified = any(of_lane.collect::<Vec<_>>());
+            let plain = &goes_on & &valid & &lane.qualified & &lane.plain & &next_qualified;
+            let fires = m.let_(&format!("fires_{i}"), &updiscon | (full.bit(i + 1) & !&sent));
+            let wants = &comes & &plain & &fires & !&sent;
+            // One that is not traced is passed, unless a mark is behind it.
+            let skips = !&lane.qualified & (&later | &self.trap) & !&chart.hard;
+            let passes = skips | (&plain & (!&fires | (!&sent & &cx.can)));
+            let taken = m.let_(&format!("passes_last_{i}"), &comes & passes);
+            walk.wants_last.push(m.let_(&format!("wants_last_{i}"), wants.clone()));
+            walk.rests_last.push(&comes & !&taken);
+            walk.passes_last.push(taken.clone());
+            walk.pushes.push(&taken & &lane.qualified & &lane.branch);
+            walk.cuts.push(m.let_(&format!("behind_packet_{i}"), sent.clone()));
+            walk.at_target_last.push(&wants & &updiscon);
+            let inferred = cx.group.get("sijump").map(|s| &cx.modes.sijump & s.bit(i) & &valid);
+            let jumps = inferred.map_or_else(|| lane.updiscon.clone(), |i| &lane.updiscon & !i);
+            reached = has_last.mux(&taken, &reached);
+            walk.describes(&taken, &lane.qualified, &(&lane.qualified & &jumps));
+            updiscon = m.let_(&format!("updiscon_{i}"), has_last.mux(jumps, &updiscon));
+            valid = has_last.mux(&lane.qualified, &valid);
+            sent = sent | wants;
+        }
+        let wanted = walk.wants_first.iter().chain(&walk.wants_last).cloned().collect::<Vec<_>>();
+        walk.wants = m.let_("lane_wants", any(wanted));
+        let targets = walk.wants_first.iter().chain(&walk.at_target_last).cloned().collect::<Vec<_>>();
+        walk.at_target = any(targets);
+        walk.takes_trap = m.let_("takes_trap", &self.trap & &reached);
+        let aw = cx.config.address();
+        walk.firsts = (0..self.n).map(|i| cx.group["first"].slice(i * aw, aw)).collect();
+        walk.lasts = (0..self.n).map(|i| cx.group["last"].slice(i * aw, aw)).collect();
+        walk
+    }
+
+    pub(super) fn drive(
+        &self,
+        cx: &Context<'_>,
+        ready: &Expr,
+        take: &Expr,
+        walk: &Walk,
+        next: &Next,
+    ) {
+        let m = cx.m;
+        m.section("The group is done with when its last step is.");
+        let came_first: Vec<Expr> = walk.came(&walk.passes_first, &walk.rests_first);
+        let came_last: Vec<Expr> = walk.came(&walk.passes_last, &walk.rests_last);
+        let left = |has: &[Expr], came: &[Expr]| any(has.iter().zip(came).map(|(h, c)| h & !c).collect::<Vec<_>>());
+        let mark_left = &self.mark & !(take & &next.mark);
+        let rest = left(&self.last, &came_last) | (&self.trap & !&walk.takes_trap) | mark_left;
+        let over = m.let_("over", &cx.group_valid & !rest);
+        m.assign(ready, &over);
+        let flat = |bits: &[Expr]| concat(&bits.iter().rev().collect::<Vec<_>>());
+        m.assign(&self.done_first.d, (!&over).repeat(self.n) & (&self.done_first.q | flat(&came_first)));
+        m.assign(&self.done_last.d, (!&over).repeat(self.n) & (&self.done_last.q | flat(&came_last)));
+        m.assign(&self.done_trap.d, !&over & (&self.done_trap.q | &walk.takes_trap));
+        m.assign(&self.begun.d, !&over & (&self.begun.q | take));
+    }
+}
+
+impl Lane {
+    fn new(cx: &Context<'_>, i: u32) -> Self {
+        let g = &cx.group;
+        let bit = |name: &str| g.get(name).map_or_else(|| zero(1), |lanes| lanes.bit(i));
+        let branch = bit("taken") | bit("not_taken");
+        let call = &cx.modes.returns & (bit("call") | bit("ret"));
+        let hard = bit("notify") | call | (&cx.modes.predicts & &branch);
+        Self {
+            qualified: bit("qualified"),
+            branch,
+            not_taken: bit("not_taken"),
+            updiscon: bit("uninferable"),
+            plain: !hard,
+        }
+    }
+}
+
+/// How far the steps were taken.
+pub(super) struct Walk {
+    /// A step of a lane wants to be reported.
+    pub(super) wants: Expr,
+    /// It is the target of a jump.
+    pub(super) at_target: Expr,
+    wants_first: Vec<Expr>,
+    wants_last: Vec<Expr>,
+    at_target_last: Vec<Expr>,
+    passes_first: Vec<Expr>,
+    passes_last: Vec<Expr>,
+    /// The step becomes the pending one.
+    pub(super) rests_first: Vec<Expr>,
+    pub(super) rests_last: Vec<Expr>,
+    pub(super) takes_trap: Expr,
+    /// Branches of the lanes but the newest that are taken over.
+    pub(super) pushes: Vec<Expr>,
+    /// They are behind the packet that is sent.
+    pub(super) cuts: Vec<Expr>,
+    /// The last step that was described is traced.
+    pub(super) valid: Expr,
+    /// It is an uninferable discontinuity.
+    pub(super) updiscon: Expr,
+    firsts: Vec<Expr>,
+    lasts: Vec<Expr>,
+    /// No step of the group had been taken before.
+    fresh: Expr,
+}
+
+impl Walk {
+    fn new(chart: &Chart, fresh: Expr) -> Self {
+        Self {
+            wants: zero(1),
+            at_target: zero(1),
+            wants_first: Vec::new(),
+            wants_last: Vec::new(),
+            at_target_last: Vec::new(),
+            passes_first: Vec::new(),
+            passes_last: Vec::new(),
+            rests_first: Vec::new(),
+            rests_last: Vec::new(),
+            takes_trap: zero(1),
+            pushes: Vec::new(),
+            cuts: Vec::new(),
+            valid: chart.traced.clone(),
+            updiscon: chart.leaves_updiscon.clone(),
+            firsts: Vec::new(),
+            lasts: Vec::new(),
+            fresh,
+        }
+    }
+
+    /// If `taken`, this was the last step described so far.
+    fn describes(&mut self, taken: &Expr, qualified: &Expr, updiscon: &Expr) {
+        self.valid = taken.mux(qualified, &self.valid);
+        self.updiscon = taken.mux(updiscon, &self.updiscon);
+    }
+
+    /// Steps that were described, or wait now.
+    fn came(&self, passes: &[Expr], rests: &[Expr]) -> Vec<Expr> {
+        let passed = |i: usize| passes.get(i).cloned().unwrap_or_else(|| zero(1));
+        rests.iter().enumerate().map(|(i, rests)| passed(i) | rests).collect()
+    }
+
+    /// The address of the step that is reported, `own` if it is none of a lane.
+    pub(super) fn address(&self, own: &Expr) -> Expr {
+        let mut address = self.wants.mux(zero(own.width()), own);
+        for (wants, value) in self.wants_first.iter().zip(&self.firsts) {
+            address = address | wants.gate(value);
+        }
+        for (wants, value) in self.wants_last.iter().zip(&self.lasts) {
+            address = address | wants.gate(value);
+        }
+        address
+    }
+
+    /// The step that waits now is the oldest of its group.
+    pub(super) fn rests_oldest(&self, cx: &Context<'_>, lanes: &Lanes) -> Expr {
+        let first = &lanes.first[0];
+        let lane = first.mux(&self.rests_first[0], &self.rests_last[0]);
+        let trap = &self.takes_trap & cx.group["trap_alone"].bit(0);
+        &self.fresh & (lane | trap)
+    }
+
+    /// What the steps that were described in the lanes count for.
+    pub(super) fn units(&self, cx: &Context<'_>, width: u32) -> Expr {
+        let mut sum = zero(width);
+        if counts(cx.config, ResyncUnit::Cycles) {
+            let oldest = self.passes_first.iter().take(1).chain(self.passes_last.iter().take(1));
+            let passed = any(oldest.cloned().collect::<Vec<_>>()) & &self.fresh;
+            sum = sum + (cx.resync_mode.is(2) & passed).gate(cx.group["cycles"].zext(width));
+        }
+        if counts(cx.config, ResyncUnit::HalfWords) {
+            let rw = cx.config.iretire_width_p.into();
+            for (i, passes) in (0..).zip(&self.passes_last) {
+                let here = cx.resync_mode.is(3) & passes;
+                sum = sum + here.gate(cx.group["half_words"].slice(i * rw, rw).zext(width));
+            }
+        }
+        sum
+    }
+}

@@ -1,0 +1,91 @@
+//! Calls that have not returned.
+
+use crate::config::Config;
+use hartrace_rtl::{Component, Module, lit, zero};
+
+/// The module `te_return_stack`: the stack, or the counter if there are no addresses to check.
+pub(crate) fn stack(config: &Config) -> Component {
+    let (aw, dw) = (config.address(), config.depth());
+    let checked = config.etrace.return_stack_size_p > 0;
+    let m = Module::new(
+        "te_return_stack",
+        "Remembers where calls return to, and predicts returns. A full stack forgets the oldest call.",
+    )
+    .clocked();
+    let clear = m.input("clear_i", 1, "forget all, before call or return");
+    let call = m.input("call_i", 1, "");
+    let ret = m.input("ret_i", 1, "");
+    let depth_o = m.output("depth_o", dw, "calls remembered");
+    let predicts_o = m.output("predicts_o", 1, "a return to the target is predicted");
+
+    let depth = m.reg("depth", zero(dw));
+    let max = if checked { 1 << config.etrace.return_stack_size_p } else { (1 << dw) - 1 };
+    let before = m.let_("before", clear.mux(zero(dw), &depth.q));
+    let some = m.let_("some", before.any());
+    m.comb(|b| {
+        b.set(&depth.d, &before);
+        b.when(&call & before.ne(lit(dw, max)), |b| b.set(&depth.d, &before + lit(dw, 1)));
+        b.when(&ret & &some, |b| b.set(&depth.d, &before - lit(dw, 1)));
+    });
+    m.assign(&depth_o, &depth.q);
+    if !checked {
+        m.assign(&predicts_o, depth.q.any());
+        return m.finish();
+    }
+    let link = m.input("link_i", aw, "where a call returns to");
+    let target = m.input("target_i", aw, "where a return leads");
+    let sw = config.etrace.return_stack_size_p.into();
+    let top = m.reg("top", zero(sw));
+    let links = m.memory("links", aw, 1 << sw);
+    let above = m.let_("above", &top.q + lit(sw, 1));
+    m.comb(|b| {
+        b.when(&call, |b| b.set(&top.d, &above));
+        b.when(&ret & &some, |b| b.set(&top.d, &top.q - lit(sw, 1)));
+    });
+    m.write(&links, &call, &above, &link);
+    let newest = m.read(&links, "newest", &top.q);
+    m.assign(&predicts_o, depth.q.any() & newest.eq(&target));
+    m.finish()
+}
+
+/// The module `te_return_marks`: calls that have to be reported before anything ambiguous (D1).
+pub(crate) fn marks(config: &Config) -> Component {
+    let (aw, dw) = (config.address(), config.depth());
+    let m = Module::new(
+        "te_return_marks",
+        "Remembers up to two calls that follow a return without a branch between, for the case that a\n\
+         decoder could not tell what comes after them from an earlier visit.",
+    )
+    .clocked();
+    let clear = m.input("clear_i", 1, "forget them, before the new one");
+    let push = m.input("push_i", 1, "");
+    let address = m.input("address_i", aw, "of the call");
+    let depth = m.input("depth_i", dw, "before it");
+    let second = m.input("second_i", 1, "which one is looked at");
+    let some_o = m.output("some_o", 1, "there is one");
+    let full_o = m.output("full_o", 1, "there are two");
+    let address_o = m.output("address_o", aw, "");
+    let depth_o = m.output("depth_o", dw, "");
+
+    let count = m.reg("count", zero(2));
+    let before = m.let_("before", clear.mux(zero(2), &count.q));
+    m.comb(|b| {
+        b.set(&count.d, &before);
+        b.when(&push, |b| b.set(&count.d, &before + lit(2, 1)));
+    });
+    let entry = |name: &str, at: u128| {
+        let put = &push & before.is(at);
+        let addresses = m.reg_data(&format!("address_{name}"), aw, &put);
+        let depths = m.reg_data(&format!("depth_{name}"), dw, put);
+        m.assign(&addresses.d, &address);
+        m.assign(&depths.d, &depth);
+        (addresses.q, depths.q)
+    };
+    let (a0, d0) = entry("first", 0);
+    let (a1, d1) = entry("second", 1);
+    m.assign(&address_o, second.mux(a1, a0));
+    m.assign(&depth_o, second.mux(d1, d0));
+    m.assign(&some_o, count.q.any());
+    m.assign(&full_o, count.q.bit(1));
+    m.finish()
+}

@@ -1,0 +1,85 @@
+//! Branch predictor and jump target cache. Both forget everything in one cycle, so that a bit of each
+//! entry says whether it has been written since.
+
+use crate::config::Config;
+use hartrace_rtl::{Component, Expr, Module, concat, lit, zero};
+
+/// Bits of an address below the index: the index is in half-words at least.
+fn skip(config: &Config) -> u32 {
+    u32::from(config.etrace.iaddress_lsb_p == 0)
+}
+
+/// The module `te_branch_predictor`.
+pub(crate) fn predictor(config: &Config) -> Component {
+    let size = config.etrace.bpred_size_p.into();
+    let aw = config.address();
+    let m = Module::new(
+        "te_branch_predictor",
+        "Predicts branches: two bits for each entry, the prediction and the last outcome. The prediction\n\
+         must fail twice to change.",
+    )
+    .clocked();
+    let address = m.input("address_i", aw, "of the branch");
+    let update = m.input("update_i", 1, "");
+    let taken = m.input("taken_i", 1, "its outcome");
+    let clear = m.input("clear_i", 1, "forget all, before the update");
+    let taken_o = m.output("taken_o", 1, "the prediction");
+
+    let index = m.let_("index", address.slice(skip(config), size));
+    let low = skip(config);
+    if low > 0 {
+        m.unused(&address.slice(0, low));
+    }
+    if aw > low + size {
+        m.unused(&address.slice(low + size, aw - low - size));
+    }
+    let known = known(&m, &index, size, &update, &clear);
+    let states = m.memory("states", 2, 1 << size);
+    let read = m.read(&states, "stored", &index);
+    // Prediction and last outcome; at first 0 and 1.
+    let state = m.let_("state", known.mux(read, lit(2, 1)));
+    let old = m.let_("old", clear.mux(lit(2, 1), &state));
+    let prediction = (old.bit(1) ^ old.bit(0)).mux(&taken, old.bit(1));
+    m.write(&states, &update, &index, concat(&[&prediction, &taken]));
+    m.assign(&taken_o, state.bit(1));
+    m.finish()
+}
+
+/// The module `te_jump_target_cache`.
+pub(crate) fn cache(config: &Config) -> Component {
+    let size: u32 = config.etrace.cache_size_p.into();
+    let aw = config.address();
+    let m = Module::new(
+        "te_jump_target_cache",
+        "Remembers targets of uninferable jumps, direct mapped.",
+    )
+    .clocked();
+    let address = m.input("address_i", aw, "of the target");
+    let store = m.input("store_i", 1, "remember it");
+    let clear = m.input("clear_i", 1, "forget all");
+    let hit_o = m.output("hit_o", 1, "it is remembered");
+    let index_o = m.output("index_o", size, "where");
+
+    let low = skip(config);
+    let index = m.let_("index", address.slice(low, size));
+    let above = address.slice(low + size, aw - low - size);
+    let tag = if low > 0 { concat(&[&above, &address.slice(0, low)]) } else { above };
+    let tag = m.let_("tag", tag);
+    let known = known(&m, &index, size, &store, &clear);
+    let tags = m.memory("tags", tag.width(), 1 << size);
+    let read = m.read(&tags, "stored", &index);
+    m.write(&tags, &store, &index, &tag);
+    m.assign(&hit_o, known & read.eq(&tag));
+    m.assign(&index_o, &index);
+    m.finish()
+}
+
+/// Whether the entry has been written since all were forgotten.
+fn known(m: &Module, index: &Expr, size: u32, write: &Expr, clear: &Expr) -> Expr {
+    let bits = m.reg("known", zero(1 << size));
+    m.comb(|b| {
+        b.set(&bits.d, clear.mux(zero(1 << size), &bits.q));
+        b.when(write, |b| b.set_at(&bits.d, index, true));
+    });
+    bits.q.bit_at(index)
+}
