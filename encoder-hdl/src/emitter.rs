@@ -131,8 +131,8 @@ pub(crate) fn build(config: &Config) -> Result<Component, ConfigError> {
         false => (plain, plain_len),
         true => {
             let width = layout.max_format_bits(hartrace_etrace::Format::JumpTarget).div_ceil(8) * 8;
-            let short = m.let_("short", places.index(width));
-            let short_len = length(&m, "short", &short);
+            let short = m.let_("brief", places.index(width));
+            let short_len = length(&m, "brief", &short);
             let indexed = m.let_("indexed", &second["hit"] & short_len.le(&plain_len));
             let settled = m.output("settled_o", 1, "no target is on its way");
             let indexed_o = m.output("indexed_o", 1, "the last target was sent as an index");

@@ -20,7 +20,7 @@ pub(crate) fn stack(config: &Config) -> Component {
 
     let depth = m.reg("depth", zero(dw));
     let max = if checked { 1 << config.etrace.return_stack_size_p } else { (1 << dw) - 1 };
-    let before = m.let_("before", clear.mux(zero(dw), &depth.q));
+    let before = m.let_("kept", clear.mux(zero(dw), &depth.q));
     let some = m.let_("some", before.any());
     m.comb(|b| {
         b.set(&depth.d, &before);
@@ -68,7 +68,7 @@ pub(crate) fn marks(config: &Config) -> Component {
     let depth_o = m.output("depth_o", dw, "");
 
     let count = m.reg("count", zero(2));
-    let before = m.let_("before", clear.mux(zero(2), &count.q));
+    let before = m.let_("kept", clear.mux(zero(2), &count.q));
     m.comb(|b| {
         b.set(&count.d, &before);
         b.when(&push, |b| b.set(&count.d, &before + lit(2, 1)));

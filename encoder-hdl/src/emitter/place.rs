@@ -151,7 +151,7 @@ impl<'a> Places<'a> {
             (implicit & !interrupt, &[Presence::UnlessImplicit]),
             (implicit & interrupt, &[Presence::IfException, Presence::UnlessImplicit]),
         ] {
-            if gone.value().is_none_or(|value| value.bit(0)) {
+            if gone.value().is_none_or(|value| *value != hartrace_rtl::Bits::zero(1)) {
                 put(&r["trap"] & gone, Format::Trap, None, absent);
             }
         }

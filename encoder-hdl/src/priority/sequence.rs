@@ -131,7 +131,7 @@ impl Sequence {
             second_mark: is("mark_second") | is("late_second"),
             ienable: is("lost") | !&next.stops,
             commits: m.let_("commits", &chart.hard & &last),
-            begins: m.let_("begins", &active & !sent.q.any() & (&cx.can | !left.any())),
+            begins: &active & !sent.q.any() & (&cx.can | !left.any()),
             marks: marking,
             main_sent: sent.q.bit(3),
             irreport,

@@ -1,0 +1,275 @@
+//! The encoder, from what the hart drives to payloads.
+
+use crate::bundle::{Bundle, Wire};
+use crate::config::{Config, ConfigError, Overflow, ResyncUnit};
+use crate::group::{self, mark};
+use crate::ingress::{self, any};
+use crate::{emitter, priority};
+use hartrace_rtl::{Component, Expr, Module, concat, lit, zero};
+use hartrace_transport_hdl::fifo;
+
+/// What comes from the control registers.
+pub(crate) fn control_wires(config: &Config) -> Vec<Wire> {
+    let mut wires = vec![
+        Wire::new("enable", 1, "trace"),
+        Wire::new("resync_mode", 2, "resynchronise: 0 never, 1 packets, 2 cycles, 3 half-words"),
+        Wire::new("resync_max", 4, "after 2^(max + 4) of them"),
+    ];
+    wires.extend(emitter::modes(config));
+    wires.extend(ingress::filter_wires(config));
+    wires
+}
+
+/// What the hart drives.
+pub(crate) fn hart_wires(config: &Config) -> Vec<Wire> {
+    let inside = ["mark", "lost", "cycles"];
+    let mut wires = ingress::wires(config);
+    wires.retain(|wire| !inside.contains(&wire.name));
+    for wire in &mut wires {
+        if wire.name == "iaddr" {
+            wire.width = config.n() * u32::from(config.etrace.iaddress_width_p);
+        }
+    }
+    wires.push(Wire::new("halted", 1, "the hart is halted behind what retires"));
+    wires.push(Wire::new("reset", 1, "the hart is reset behind what retires"));
+    wires
+}
+
+/// The module `te_core`.
+///
+/// Payloads leave it one by one; a payload that is not taken stays.
+pub fn encoder(config: &Config) -> Result<Component, ConfigError> {
+    config.check()?;
+    let m = Module::new(
+        "te_core",
+        "Trace encoder without its registers and its transport: what retires comes in, payloads go out.",
+    )
+    .clocked();
+    let hart = Bundle::inputs(&m, &hart_wires(config));
+    let control = Bundle::inputs(&m, &control_wires(config));
+    let stalls = config.overflow == Overflow::Stall;
+    let (stall_o, lost_o) = match stalls {
+        true => (Some(m.output("stall_o", 1, "what retires has to be held")), None),
+        false => (None, Some(m.output("lost_o", 1, "what retires is lost"))),
+    };
+    let active_o = m.output("active_o", 1, "tracing; configuration must not change");
+    let empty_o = m.output("empty_o", 1, "nothing is on its way");
+    let valid_o = m.output("valid_o", 1, "");
+    let ready_i = m.input("ready_i", 1, "");
+    let bytes = emitter::max_bytes(config)?;
+    let data_o = m.output("data_o", 8 * bytes, "a payload, first byte lowest");
+    let len_o = m.output("len_o", 5, "its bytes");
+
+    m.section("What comes in, and marks between.");
+    let front = Front::new(&m, config, &hart, &control);
+    let wires = ingress::wires(config);
+    let offered: Vec<Expr> = wires.iter().map(|wire| front.value(config, &hart, wire)).collect();
+    let (accepts, valid, fields, waiting) = queue(&m, config, &wires, &offered, &front.offers);
+    let (w, aw) = (u32::from(config.etrace.iaddress_width_p), config.address());
+    for i in 0..config.n() {
+        if w > aw {
+            m.unused(&hart["iaddr"].slice(i * w, w - aw));
+        }
+    }
+    front.drive(&m, &accepts, lost_o.as_ref(), stall_o.as_ref());
+    m.assign(&active_o, &front.active.q);
+
+    let mut ports: Vec<(String, Expr)> = vec![("valid_i".into(), valid.clone())];
+    for (wire, value) in wires.iter().zip(&fields) {
+        ports.push((format!("{}_i", wire.name), value.clone()));
+    }
+    for wire in ingress::filter_wires(config) {
+        ports.push((format!("{}_i", wire.name), control[wire.name].clone()));
+    }
+    let taken = m.wire("group_taken", 1);
+    ports.push(("ready_i".into(), taken.clone()));
+    let groups = instance(&m, "i_ingress", &ingress::build(config), &ports);
+    m.assign(&waiting, &groups["ready_o"]);
+
+    m.section("From groups to payloads.");
+    let mut ports: Vec<(String, Expr)> = vec![("valid_i".into(), groups["valid_o"].clone())];
+    for wire in group::wires(config) {
+        ports.push((format!("{}_i", wire.name), groups[&format!("{}_o", wire.name)].clone()));
+    }
+    for name in ["resync_mode", "resync_max"] {
+        ports.push((format!("{name}_i"), control[name].clone()));
+    }
+    let component = priority::build(config);
+    let asks = m.wire("request_taken", 1);
+    ports.push(("ready_i".into(), asks.clone()));
+    let settled = config.caches().then(|| (m.wire("targets_settled", 1), m.wire("target_indexed", 1)));
+    if let Some((settled, indexed)) = &settled {
+        ports.push(("settled_i".into(), settled.clone()));
+        ports.push(("indexed_i".into(), indexed.clone()));
+    }
+    let modes = emitter::modes(config);
+    for wire in &modes {
+        let port = format!("{}_i", wire.name);
+        if component.ports().iter().any(|p| p.name == port) {
+            ports.push((port, control[wire.name].clone()));
+        }
+    }
+    let requests = instance(&m, "i_priority", &component, &ports);
+    m.assign(&taken, &requests["ready_o"]);
+
+    let mut ports: Vec<(String, Expr)> = vec![
+        ("valid_i".into(), requests["valid_o"].clone()),
+        ("ready_i".into(), ready_i),
+    ];
+    for wire in crate::request::wires(config) {
+        ports.push((format!("{}_i", wire.name), requests[&format!("{}_o", wire.name)].clone()));
+    }
+    for wire in &modes {
+        ports.push((format!("{}_i", wire.name), control[wire.name].clone()));
+    }
+    let payloads = instance(&m, "i_packet_emitter", &emitter::build(config)?, &ports);
+    m.assign(&asks, &payloads["ready_o"]);
+    if let Some((settled, indexed)) = &settled {
+        m.assign(settled, &payloads["settled_o"]);
+        m.assign(indexed, &payloads["indexed_o"]);
+    }
+    m.assign(&valid_o, &payloads["valid_o"]);
+    m.assign(&data_o, &payloads["data_o"]);
+    m.assign(&len_o, &payloads["len_o"]);
+    let empty = !&valid & !&groups["valid_o"] & &payloads["empty_o"];
+    m.assign(&empty_o, &empty);
+    m.assign(&front.empty, &empty);
+    Ok(m.finish())
+}
+
+fn instance(m: &Module, name: &str, of: &Component, ports: &[(String, Expr)]) -> hartrace_rtl::Outputs {
+    let ports: Vec<(&str, &Expr)> = ports.iter().map(|(port, expr)| (port.as_str(), expr)).collect();
+    m.inst(name, of, &ports)
+}
+
+/// Accepts, then valid and fields behind the queue, and the signal that takes them.
+fn queue(
+    m: &Module,
+    config: &Config,
+    wires: &[Wire],
+    offered: &[Expr],
+    offers: &Expr,
+) -> (Expr, Expr, Vec<Expr>, Expr) {
+    let takes = m.wire("queue_taken", 1);
+    let depth = u32::from(config.ingress_depth);
+    if depth < 2 {
+        return (takes.clone(), offers.clone(), offered.to_vec(), takes);
+    }
+    let parts: Vec<&Expr> = offered.iter().rev().collect();
+    let word = concat(&parts);
+    let fifo = fifo(word.width(), depth);
+    let out = m.inst(
+        "i_fifo",
+        &fifo,
+        &[("valid_i", offers), ("data_i", &word), ("ready_i", &takes)],
+    );
+    m.unused(&out["usage_o"]);
+    m.unused(&out["full_o"]);
+    let mut at = 0;
+    let fields = wires.iter().map(|wire| {
+        let field = out["data_o"].slice(at, wire.width);
+        at += wire.width;
+        field
+    });
+    let fields = fields.collect();
+    (out["ready_o"].clone(), out["valid_o"].clone(), fields, takes)
+}
+
+/// Decides what enters: what retires, or a mark.
+struct Front {
+    active: hartrace_rtl::Reg,
+    dropping: Option<hartrace_rtl::Reg>,
+    halted: hartrace_rtl::Reg,
+    cycles: Option<hartrace_rtl::Reg>,
+    works: Expr,
+    halts: Expr,
+    /// What retires enters, not a mark alone.
+    rows: Expr,
+    offers: Expr,
+    starts: Expr,
+    stops: Expr,
+    breaks: Expr,
+    loses: Expr,
+    empty: Expr,
+}
+
+impl Front {
+    fn new(m: &Module, config: &Config, hart: &Bundle, control: &Bundle) -> Self {
+        let active = m.reg("active", false);
+        let dropping = (config.overflow == Overflow::Drop).then(|| m.reg("dropping", false));
+        let halted = m.reg("halt_seen", false);
+        let empty = m.wire("nothing_inside", 1);
+        let (tw, rw) = (u32::from(config.itype_width_p), u32::from(config.iretire_width_p));
+        let lane = |i: u32| {
+            let itype = hart["itype"].slice(i * tw, tw);
+            hart["iretire"].slice(i * rw, rw).any() | itype.is(1) | itype.is(2)
+        };
+        let works = m.let_("works", any((0..config.n()).map(lane)));
+        let halts = m.let_("halts", &hart["halted"] | &hart["reset"]);
+        let enable = &control["enable"];
+        let starts = m.let_("starts", !&active.q & enable & &empty);
+        let stops = m.let_("stops", &active.q & !enable);
+        let loses = dropping.as_ref().map_or_else(|| zero(1), |d| d.q.clone());
+        let rows = m.let_("rows", &active.q & enable & !&loses & &works);
+        let alone = &active.q & enable & !&loses & !&works & &halts & !&halted.q;
+        let breaks = m.let_("breaks", (&rows & &halts) | alone);
+        let offers = m.let_("offers", &starts | &stops | &rows | &breaks | &loses);
+        let cycles = config
+            .counts(ResyncUnit::Cycles)
+            .then(|| m.reg("cycles", lit(group::CYCLES, 1)));
+        Self { active, dropping, halted, cycles, works, halts, rows, offers, starts, stops, breaks, loses, empty }
+    }
+
+    /// What a wire of the ingress gets.
+    fn value(&self, config: &Config, hart: &Bundle, wire: &Wire) -> Expr {
+        match wire.name {
+            // A mark comes alone.
+            "itype" | "iretire" => self.rows.gate(&hart[wire.name]),
+            "iaddr" => {
+                let (w, aw) = (u32::from(config.etrace.iaddress_width_p), config.address());
+                let lanes = (0..config.n()).rev().map(|i| hart["iaddr"].slice(i * w + w - aw, aw));
+                concat(&lanes.collect::<Vec<_>>().iter().collect::<Vec<_>>())
+            }
+            "mark" => {
+                let kind = |kind: u128| lit(2, kind);
+                let other = self.stops.mux(kind(mark::STOP), self.breaks.gate(kind(mark::BREAK)));
+                let other = self.starts.mux(kind(mark::START), other);
+                self.loses.mux(kind(mark::BREAK), other)
+            }
+            "lost" => self.loses.clone(),
+            "cycles" => self.cycles.as_ref().map_or_else(|| zero(1), |cycles| cycles.q.clone()),
+            name => hart[name].clone(),
+        }
+    }
+
+    fn drive(
+        &self,
+        m: &Module,
+        accepts: &Expr,
+        lost_o: Option<&Expr>,
+        stall_o: Option<&Expr>,
+    ) {
+        let enters = m.let_("enters", &self.offers & accepts);
+        m.comb(|b| {
+            b.when(&enters & &self.starts, |b| b.set(&self.active.d, true));
+            b.when(&enters & &self.stops & !&self.loses, |b| b.set(&self.active.d, false));
+        });
+        // A break alone is offered until it is accepted, then not again.
+        let seen = &self.halted.q | (&self.breaks & &enters);
+        m.assign(&self.halted.d, seen & &self.halts);
+        if let Some(stall) = stall_o {
+            m.assign(stall, &self.rows & !accepts);
+        }
+        if let (Some(dropping), Some(lost)) = (&self.dropping, lost_o) {
+            let drops = m.let_("drops", &self.rows & !accepts);
+            m.assign(lost, &drops | (&self.loses & &self.works));
+            m.assign(&dropping.d, &drops | (&self.loses & !&enters));
+        }
+        if let Some(cycles) = &self.cycles {
+            m.comb(|b| {
+                b.when(!cycles.q.all(), |b| b.set(&cycles.d, &cycles.q + lit(group::CYCLES, 1)));
+                b.when(&enters & &self.rows, |b| b.set(&cycles.d, lit(group::CYCLES, 1)));
+            });
+        }
+    }
+}
