@@ -38,6 +38,12 @@ pub(crate) fn untouched<R: Read>(input: R) -> Peeked<R> {
     Cursor::new(Vec::new()).chain(input)
 }
 
+/// Whether this looks like names with commas between them.
+fn is_table(line: &[u8]) -> bool {
+    let text = std::str::from_utf8(line).unwrap_or_default().trim_end();
+    text.contains(',') && !text.contains(char::is_control)
+}
+
 impl Format {
     /// Tells the format by the first 64 KiB at most: what a simulator prints before its log may be
     /// that long. Reads no further than necessary. `None` if it is none of ours; a table that is
@@ -59,7 +65,7 @@ impl Format {
             if format.is_some() {
                 break;
             }
-            table |= from == 0 && line.contains(&b',');
+            table |= from == 0 && is_table(line);
         }
         let format = format.or(table.then_some(Self::Reference));
         Ok((format, Cursor::new(start).chain(input)))

@@ -2,7 +2,7 @@
 
 use crate::table::Table;
 use crate::{Hint, Row, SourceError};
-use hartrace_ingress::{Block, CType, Cycle, Flavour, IType, ITypeWidth, Privilege};
+use hartrace_ingress::{Block, CType, Cycle, Flavour, IType, Privilege};
 use hartrace_isa::Xlen;
 use std::collections::VecDeque;
 use std::io::BufRead;
@@ -17,7 +17,6 @@ const HINT: &str = "a header row such as itype_0,cause,tval,priv,iaddr_0,iretire
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Meaning {
     pub(crate) flavour: Flavour,
-    pub(crate) itype_width: ITypeWidth,
     pub(crate) xlen: Xlen,
 }
 
@@ -171,10 +170,7 @@ impl<R: BufRead> Reference<R> {
             let code = table.decimal(columns.itype, u8::MAX.into())? as u8;
             let itype = IType::try_from(code).map_err(|error| table.wrong(columns.itype, error))?;
             *block = Block {
-                itype: match self.meaning.itype_width {
-                    ITypeWidth::Three => itype.narrow(),
-                    ITypeWidth::Four => itype,
-                },
+                itype,
                 iaddr: self.address(columns.iaddr)?,
                 iretire: table.decimal(columns.iretire, u32::MAX.into())? as u32,
                 // Two bits: an instruction has at most 2^3 half-words.
@@ -219,8 +215,7 @@ mod tests {
     use super::*;
     use hartrace_ingress::{Retired, Trigger};
 
-    const SINGLE: Meaning =
-        Meaning { flavour: Flavour::Single, itype_width: ITypeWidth::Four, xlen: Xlen::Rv64 };
+    const SINGLE: Meaning = Meaning { flavour: Flavour::Single, xlen: Xlen::Rv64 };
 
     fn rows(text: &str, meaning: Meaning) -> Result<Vec<Row>, String> {
         let list = || {
@@ -296,13 +291,12 @@ mod tests {
     }
 
     #[test]
-    fn narrow_codes_and_addresses() {
+    fn narrow_addresses() {
         let text = "itype_0,iaddr_0,iretire_0,ilastsize_0,cause,tval,priv\n\
                     8,ffffffff80000000,1,1,0,0xffffffff,3\n";
-        let meaning = Meaning { itype_width: ITypeWidth::Three, xlen: Xlen::Rv32, ..SINGLE };
+        let meaning = Meaning { xlen: Xlen::Rv32, ..SINGLE };
         let row = rows(text, meaning).unwrap()[0].retired;
-        assert_eq!((row.itype, row.iaddr), (IType::UninferableJump, 0x8000_0000));
-        assert_eq!(row.tval, 0xffff_ffff);
+        assert_eq!((row.iaddr, row.tval), (0x8000_0000, 0xffff_ffff));
         let wide = "itype_0,iaddr_0,iretire_0,ilastsize_0,cause,tval,priv\n0,100000000,1,1,0,0,3\n";
         let error = error(wide, meaning);
         assert!(error.contains("more than 32 bits; try: RV64, if this is an RV64 run"), "{error}");

@@ -25,7 +25,7 @@ pub struct Options {
     pub hart: u32,
     /// Encoder input: what `iretire` counts. Rows count half-words in any case.
     pub flavour: Flavour,
-    /// Encoder input: codes above 8 are narrowed to the 3-bit ones.
+    /// Which codes rows have; those of 4 bits are narrowed to those of 3.
     pub itype_width: ITypeWidth,
 }
 
@@ -48,6 +48,7 @@ impl Default for Options {
 #[derive(Debug)]
 pub struct Source<R> {
     kind: Kind<Peeked<R>>,
+    itype_width: ITypeWidth,
 }
 
 #[derive(Debug)]
@@ -95,13 +96,12 @@ impl<R: BufRead> Source<R> {
             }
             Format::Cva6 => Kind::Cva6(Box::new(Cva6::new(input, file, xlen)?)),
             Format::Reference => {
-                let Options { flavour, itype_width, .. } = *options;
-                let meaning = Meaning { flavour, itype_width, xlen };
+                let meaning = Meaning { flavour: options.flavour, xlen };
                 Kind::Reference(Box::new(Reference::new(input, file, meaning)?))
             }
             Format::TraceFile => Kind::TraceFile(Box::new(Rows::new(input, file)?)),
         };
-        Ok(Self { kind })
+        Ok(Self { kind, itype_width: options.itype_width })
     }
 
     /// What it is.
@@ -116,14 +116,16 @@ impl<R: BufRead> Source<R> {
 
     /// The next row; `None` after the last. What follows an error means nothing.
     pub fn next_row(&mut self) -> Result<Option<Row>, SourceError> {
-        match &mut self.kind {
-            Kind::Spike(spike) => spike.next(),
-            Kind::Cva6(cva6) => cva6.next(),
-            Kind::Reference(reference) => reference.next(),
-            Kind::TraceFile(rows) => {
-                Ok(rows.next_row()?.map(|retired| Row { line: None, retired }))
-            }
+        let mut row = match &mut self.kind {
+            Kind::Spike(spike) => spike.next()?,
+            Kind::Cva6(cva6) => cva6.next()?,
+            Kind::Reference(reference) => reference.next()?,
+            Kind::TraceFile(rows) => rows.next_row()?.map(|retired| Row { line: None, retired }),
+        };
+        if let (ITypeWidth::Three, Some(row)) = (self.itype_width, &mut row) {
+            row.retired.itype = row.retired.itype.narrow();
         }
+        Ok(row)
     }
 
     /// What had to be guessed so far.

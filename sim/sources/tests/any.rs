@@ -1,6 +1,6 @@
 //! All formats through one door: told apart, decompressed, and nothing that panics.
 
-use hartrace_ingress::{Flavour, ITypeWidth};
+use hartrace_ingress::{Flavour, IType, ITypeWidth};
 use hartrace_isa::Xlen;
 use hartrace_sources::file::Writer;
 use hartrace_sources::{Format, Options, Retired, Source, SourceError, open};
@@ -85,6 +85,23 @@ fn compressed_files_and_cut_ones() {
     }
     let missing = open(&folder.join("missing"), &Options::default()).err().unwrap();
     assert!(missing.to_string().contains("missing: cannot open"));
+}
+
+#[test]
+fn codes_are_narrowed_whatever_the_format() {
+    let log = "core   0: 3 0x0000000080000000 (0x8082)\n";
+    let table = "itype_0,cause,tval,priv,iaddr_0,iretire_0,ilastsize_0\n13,0,0,3,80000000,1,0\n";
+    let mut writer = Writer::new(Vec::new()).unwrap();
+    let rows = read(log.as_bytes(), &Options::default(), 9).unwrap();
+    writer.push(&rows[0]).unwrap();
+    for bytes in [log.as_bytes(), table.as_bytes(), &writer.finish().unwrap()] {
+        for (itype_width, itype) in
+            [(ITypeWidth::Four, IType::Return), (ITypeWidth::Three, IType::UninferableJump)]
+        {
+            let options = Options { itype_width, ..Options::default() };
+            assert_eq!(read(bytes, &options, 9).unwrap()[0].itype, itype);
+        }
+    }
 }
 
 /// Gives a byte at a time, and counts them.
