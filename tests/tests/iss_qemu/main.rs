@@ -1,16 +1,20 @@
 //! The instruction set simulator and QEMU execute the same: every bundled program and random mixes of
 //! instructions, every address from the first to the last, and the registers at the end.
 //!
+//! `HARTRACE_PROGRAMS` sets the number of random programs, `HARTRACE_SEED` the first seed.
+//!
 //! Ignored where QEMU or a C compiler for its plugin is missing. What exactly is compared, and where QEMU and
 //! the ISS may differ, is in `docs/design/iss.md`.
 
 mod bundled;
 mod lockstep;
+mod random;
 mod registers;
 
 use hartrace_qemu::Qemu;
 use libtest_mimic::{Arguments, Trial};
 use std::io::{self, Write};
+use std::ops::Range;
 use std::process::{Command, ExitCode};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
@@ -37,7 +41,38 @@ fn main() -> ExitCode {
         });
         trials.push(trial.with_ignored_flag(ignored));
     }
+    let first = number("HARTRACE_SEED", 0);
+    let seeds = first..first.saturating_add(number("HARTRACE_PROGRAMS", 240).div_ceil(2));
+    for xlen in [64, 32] {
+        let ignored = !ready("", xlen);
+        for start in seeds.clone().step_by(GROUP as usize) {
+            let group = start..seeds.end.min(start + GROUP);
+            let name = format!("random/rv{xlen}/{}-{}", group.start, group.end - 1);
+            let trial = Trial::test(name, move || Ok(random(xlen, group)?));
+            trials.push(trial.with_ignored_flag(ignored));
+        }
+    }
     libtest_mimic::run(&args, trials).exit_code()
+}
+
+/// Random programs in one trial.
+const GROUP: u64 = 20;
+
+fn number(name: &str, default: u64) -> u64 {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+}
+
+/// The programs of some seeds; all that differ are told.
+fn random(xlen: u32, seeds: Range<u64>) -> Result<(), String> {
+    let (mut instructions, mut failures) = (0, Vec::new());
+    for seed in seeds.clone() {
+        match random::check(xlen, seed) {
+            Ok(count) => instructions += count,
+            Err(what) => failures.push(what),
+        }
+    }
+    println!("rv{xlen}, seeds {seeds:?}: {instructions} instructions");
+    if failures.is_empty() { Ok(()) } else { Err(failures.join("\n\n")) }
 }
 
 /// What a program prints.
