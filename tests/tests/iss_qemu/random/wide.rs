@@ -399,6 +399,10 @@ pub(crate) fn slli(rd: u32, rs1: u32, amount: u32) -> u32 {
     amount << 20 | rs1 << 15 | 1 << 12 | rd << 7 | OP_IMM
 }
 
+pub(crate) fn bseti(rd: u32, rs1: u32, bit: u32) -> u32 {
+    0x0a << 26 | slli(rd, rs1, bit)
+}
+
 pub(crate) fn add(rd: u32, rs1: u32, rs2: u32) -> u32 {
     rs2 << 20 | rs1 << 15 | rd << 7 | OP
 }
