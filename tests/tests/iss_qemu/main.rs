@@ -45,6 +45,12 @@ fn main() -> ExitCode {
     let seeds = first..first.saturating_add(number("HARTRACE_PROGRAMS", 240).div_ceil(2));
     for xlen in [64, 32] {
         let ignored = !ready("", xlen);
+        let all = seeds.clone();
+        let covers = Trial::test(format!("random/rv{xlen}/covers"), move || {
+            random::covers(xlen, all).map_err(Into::into)
+        });
+        // A few programs cannot have everything.
+        trials.push(covers.with_ignored_flag(seeds.end - seeds.start < 100));
         for start in seeds.clone().step_by(GROUP as usize) {
             let group = start..seeds.end.min(start + GROUP);
             let name = format!("random/rv{xlen}/{}-{}", group.start, group.end - 1);

@@ -2,10 +2,14 @@
 //! end, which must be the same bytes in the ISS and in QEMU, as must be every address on the way.
 
 mod assemble;
+mod coverage;
+mod mix;
 mod narrow;
 mod program;
 mod values;
 mod wide;
+
+pub(crate) use coverage::covers;
 
 use crate::lockstep::{Lockstep, Told};
 use crate::{Console, qemu};

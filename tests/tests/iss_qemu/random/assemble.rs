@@ -81,12 +81,12 @@ impl Code {
         self.items.push((Item::Branch(word, to), name));
     }
 
-    pub(crate) fn narrow_branch(&mut self, half: u16, to: Label) {
-        self.items.push((Item::NarrowBranch(half, to), "c.beqz/c.bnez"));
+    pub(crate) fn narrow_branch(&mut self, name: &'static str, half: u16, to: Label) {
+        self.items.push((Item::NarrowBranch(half, to), name));
     }
 
-    pub(crate) fn narrow_jump(&mut self, half: u16, to: Label) {
-        self.items.push((Item::NarrowJump(half, to), "c.j/c.jal"));
+    pub(crate) fn narrow_jump(&mut self, name: &'static str, half: u16, to: Label) {
+        self.items.push((Item::NarrowJump(half, to), name));
     }
 
     pub(crate) fn jal(&mut self, rd: u32, to: Label) {
@@ -104,48 +104,40 @@ impl Code {
     /// Gives everything its address.
     pub(crate) fn assemble(&self) -> Assembled {
         let mut places = vec![CODE; self.labels];
-        let (mut at, mut names) = (CODE, Vec::new());
-        for (item, name) in &self.items {
-            names.push((at, *name));
+        let mut at = CODE;
+        for (item, _) in &self.items {
             at += match item {
                 Item::Here(label) => {
-                    names.pop();
                     places[label.0] = at;
                     0
                 }
                 Item::Wide(_) | Item::Branch(..) | Item::Jal(..) => 4,
                 Item::Narrow(_) | Item::NarrowBranch(..) | Item::NarrowJump(..) => 2,
-                Item::Address(..) => {
-                    names.push((at + 4, "addi"));
-                    8
-                }
+                Item::Address(..) => 8,
                 Item::Entry(_) => u64::from(self.xlen / 8),
             };
         }
-        let mut bytes = Vec::new();
-        for (item, _) in &self.items {
-            let pc = CODE + bytes.len() as u64;
+        let mut out = Assembled { bytes: Vec::new(), names: Vec::new() };
+        for (item, name) in &self.items {
+            let pc = out.end();
             let offset = |label: &Label| places[label.0] as i64 - pc as i64;
             match item {
                 Item::Here(_) => {}
-                Item::Wide(word) => bytes.extend(word.to_le_bytes()),
-                Item::Narrow(half) => bytes.extend(half.to_le_bytes()),
-                Item::Branch(word, to) => {
-                    let word = wide::branch_offset(offset(to)).map(|bits| word | bits);
-                    bytes.extend(word.unwrap_or(wide::NOP).to_le_bytes());
-                }
-                Item::NarrowBranch(half, to) => {
-                    let half = narrow::branch_offset(offset(to)).map(|bits| half | bits);
-                    bytes.extend(half.unwrap_or(narrow::NOP).to_le_bytes());
-                }
-                Item::NarrowJump(half, to) => {
-                    let half = narrow::jump_offset(offset(to)).map(|bits| half | bits);
-                    bytes.extend(half.unwrap_or(narrow::NOP).to_le_bytes());
-                }
-                Item::Jal(rd, to) => {
-                    let word = wide::jump_offset(offset(to)) | rd << 7 | 0x6f;
-                    bytes.extend(word.to_le_bytes());
-                }
+                Item::Wide(word) => out.wide(name, *word),
+                Item::Narrow(half) => out.narrow(name, *half),
+                Item::Branch(word, to) => match wide::branch_offset(offset(to)) {
+                    Some(bits) => out.wide(name, word | bits),
+                    None => out.wide("nop", wide::NOP),
+                },
+                Item::NarrowBranch(half, to) => match narrow::branch_offset(offset(to)) {
+                    Some(bits) => out.narrow(name, half | bits),
+                    None => out.narrow("c.nop", narrow::NOP),
+                },
+                Item::NarrowJump(half, to) => match narrow::jump_offset(offset(to)) {
+                    Some(bits) => out.narrow(name, half | bits),
+                    None => out.narrow("c.nop", narrow::NOP),
+                },
+                Item::Jal(rd, to) => out.wide(name, wide::jal(*rd, offset(to))),
                 Item::Address(rd, place) => {
                     let offset = match place {
                         Place::Label(label) => offset(label),
@@ -153,16 +145,32 @@ impl Code {
                     };
                     // The lower part is signed.
                     let upper = (offset as u32).wrapping_add(0x800) & 0xffff_f000;
-                    bytes.extend((upper | rd << 7 | 0x17).to_le_bytes());
-                    bytes.extend(wide::addi(*rd, *rd, offset as i32).to_le_bytes());
+                    out.wide(name, upper | rd << 7 | 0x17);
+                    out.wide("addi", wide::addi(*rd, *rd, offset as i32));
                 }
                 Item::Entry(label) => {
                     let address = places[label.0].to_le_bytes();
-                    bytes.extend(&address[..self.xlen as usize / 8]);
+                    out.bytes.extend(&address[..self.xlen as usize / 8]);
                 }
             }
         }
-        Assembled { bytes, names }
+        out
+    }
+}
+
+impl Assembled {
+    fn end(&self) -> u64 {
+        CODE + self.bytes.len() as u64
+    }
+
+    fn wide(&mut self, name: &'static str, word: u32) {
+        self.names.push((self.end(), name));
+        self.bytes.extend(word.to_le_bytes());
+    }
+
+    fn narrow(&mut self, name: &'static str, half: u16) {
+        self.names.push((self.end(), name));
+        self.bytes.extend(half.to_le_bytes());
     }
 }
 

@@ -377,10 +377,10 @@ pub(crate) fn branch_offset(offset: i64) -> Option<u32> {
     })
 }
 
-/// The offset of `jal`.
-pub(crate) fn jump_offset(offset: i64) -> u32 {
+pub(crate) fn jal(rd: u32, offset: i64) -> u32 {
     let o = offset as u32;
-    (o >> 20 & 1) << 31 | (o >> 1 & 0x3ff) << 21 | (o >> 11 & 1) << 20 | (o >> 12 & 0xff) << 12
+    let low = (o >> 1 & 0x3ff) << 21 | (o >> 11 & 1) << 20 | (o >> 12 & 0xff) << 12;
+    (o >> 20 & 1) << 31 | low | rd << 7 | 0x6f
 }
 
 pub(crate) fn jalr(rd: u32, rs1: u32, imm: i32) -> u32 {
