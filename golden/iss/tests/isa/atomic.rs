@@ -64,6 +64,29 @@ fn conditional_stores_need_their_reservation() {
 }
 
 #[test]
+fn words_of_rv32() {
+    // Memory before, a2; a0, memory after.
+    let table: &[(Code, u32, u32, u32, u32)] = &[
+        (("amoadd.w a0,a2,(a1)", 0x00c5_a52f), u32::MAX, 2, u32::MAX, 1),
+        (("amomin.w a0,a2,(a1)", 0x80c5_a52f), 1 << 31, 1, 1 << 31, 1 << 31),
+        (("amomaxu.w a0,a2,(a1)", 0xe0c5_a52f), 1 << 31, 1, 1 << 31, 1 << 31),
+        (("amominu.w.aqrl a0,a2,(a1)", 0xc6c5_a52f), 1 << 31, 1, 1 << 31, 1),
+        (("sc.w.rl a0,a2,(a1)", 0x1ac5_a52f), 7, 9, 1, 7),
+    ];
+    for &(code, memory, a2, a0, after) in table {
+        let mut machine = Machine::new(Xlen::Rv32);
+        machine.store(DATA, 0x5a5a_5a5a << 32 | u64::from(memory));
+        machine.place(CODE, &[code]);
+        machine.hart.set_register(11, DATA);
+        machine.hart.set_register(12, a2.into());
+        machine.go(1);
+        assert_eq!(machine.trap(), None, "{}", code.0);
+        assert_eq!(machine.x(10), a0 as i32 as u64, "{}", code.0);
+        assert_eq!(machine.load(DATA), 0x5a5a_5a5a << 32 | u64::from(after), "{}", code.0);
+    }
+}
+
+#[test]
 fn accesses_are_reported() {
     let mut machine = Machine::new(Xlen::Rv64);
     machine.store(DATA, 0xffff_ffff_0000_0001);

@@ -23,7 +23,7 @@ pub(crate) fn integer(rng: &mut Rng) -> u64 {
 /// Zeros, infinities, NaNs of all kinds, subnormal numbers, limits of conversions, halves for ties, and
 /// numbers of similar size, whose sums and products cancel and round.
 pub(crate) fn double(rng: &mut Rng) -> u64 {
-    let bits = match rng.u32(..10) {
+    let bits = match rng.u32(..12) {
         0 => [0, 0x7ff << 52, 0x7ff8 << 48, 0x7fef_ffff_ffff_ffff][rng.usize(..4)],
         // A NaN with some payload, quiet or signalling.
         1 => 0x7ff << 52 | rng.u64(..) >> 12 | 1,
@@ -37,23 +37,35 @@ pub(crate) fn double(rng: &mut Rng) -> u64 {
         // Near the limits of singles, for conversions.
         5 => (1023 - 150 + rng.u64(..30)) << 52 | rng.u64(..) >> 12,
         6 => (1023 + 120 + rng.u64(..10)) << 52 | rng.u64(..) >> 12,
-        7 | 8 => (1023 - 4 + rng.u64(..8)) << 52 | short(rng, 52),
+        7 => beside(rng, 53, 1023 << 52),
+        // Beside the smallest normal numbers of both formats: tiny, or not after rounding.
+        8 => beside(rng, 53, 1 << 52),
+        9 => beside(rng, 53, (1023 - 126) << 52),
+        10 => (1023 - 4 + rng.u64(..8)) << 52 | short(rng, 52),
         _ => rng.u64(..),
     };
     bits ^ u64::from(rng.bool()) << 63
 }
 
 pub(crate) fn single(rng: &mut Rng) -> u32 {
-    let bits = match rng.u32(..9) {
+    let bits = match rng.u32(..11) {
         0 => [0, 0xff << 23, 0x1ff << 22, 0x7f7f_ffff][rng.usize(..4)],
         1 => 0xff << 23 | rng.u32(..) >> 9 | 1,
         2 => rng.u32(..) >> (9 + rng.u32(..23)),
         3 => (1.0f32 + f32::from(rng.u8(..8)) / 2.0).to_bits(),
         4 => (127 + [31, 32, 63, 64, 24][rng.usize(..5)]) << 23 | rng.u32(..2),
-        5 | 6 => (127 - 4 + rng.u32(..8)) << 23 | short(rng, 23) as u32,
+        5 => beside(rng, 24, 127 << 23) as u32,
+        6 => beside(rng, 24, 1 << 23) as u32,
+        7 | 8 => (127 - 4 + rng.u32(..8)) << 23 | short(rng, 23) as u32,
         _ => rng.u32(..),
     };
     bits ^ u32::from(rng.bool()) << 31
+}
+
+/// A little more or less than a power of two, whose bits are `one`; how little is one bit.
+fn beside(rng: &mut Rng, digits: u32, one: u64) -> u64 {
+    let little = 1 << rng.u32(..digits - 1);
+    if rng.bool() { one + little } else { one - little }
 }
 
 /// A fraction of few digits, so that results are exact or ties now and then.
