@@ -33,7 +33,7 @@ const SPIKE: [&str; 4] = ["-machine", "spike", "-serial", "none"];
 
 pub(crate) fn list() -> Vec<Program> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs");
-    let text = fs::read_to_string(folder.join("list.csv")).unwrap_or_default();
+    let text = fs::read_to_string(folder.join("list.csv")).expect("programs have a list");
     let rows = text.lines().skip(1).map(|line| line.split(',').collect::<Vec<&str>>());
     rows.map(|row| Program {
         name: row[0].to_owned(),

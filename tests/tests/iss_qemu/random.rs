@@ -6,6 +6,7 @@ mod coverage;
 mod mix;
 mod narrow;
 mod program;
+mod tables;
 mod values;
 mod wide;
 

@@ -1,7 +1,7 @@
 //! What the random programs execute, so that nothing drops out of them unnoticed.
 
 use super::program;
-use super::{hart, narrow, wide};
+use super::{hart, narrow, tables, wide};
 use hartrace_ingress::IType;
 use hartrace_iss::{AccessKind, Retire, Step};
 use std::collections::BTreeMap;
@@ -74,7 +74,7 @@ pub(crate) fn covers(xlen: u32, seeds: Range<u64>) -> Result<(), String> {
     if xlen == 32 {
         wanted.push("c.jal".to_owned());
     }
-    let tables = wide::INTEGER.iter().chain(wide::FLOAT).map(|insn| (insn.name, insn.base));
+    let tables = tables::INTEGER.iter().chain(tables::FLOAT).map(|insn| (insn.name, insn.base));
     let accesses = wide::LOADS.iter().chain(wide::STORES).map(|access| (access.name, access.base));
     let narrow = narrow::ALL.iter().map(|insn| (insn.name, insn.base));
     let here = tables.chain(accesses).chain(narrow).filter(|(_, base)| base.has(xlen));

@@ -1,7 +1,7 @@
 //! Instructions that go straight on, with operands that are worth it.
 
 use super::program::{BASE, FREE, Generator, NOTES, PLACE, POOL, SLOTS, SP};
-use super::{narrow, wide};
+use super::{narrow, tables, wide};
 
 /// Loads and stores reach this far around [`BASE`].
 const FIRST: i32 = -1500;
@@ -41,7 +41,7 @@ impl Generator {
     }
 
     pub(super) fn integer(&mut self) {
-        let insn = self.pick(wide::INTEGER);
+        let insn = self.pick(tables::INTEGER);
         if !insn.base.has(self.xlen()) {
             return;
         }
@@ -60,9 +60,9 @@ impl Generator {
             self.code.wide("bseti", wide::bseti(rs1, rs1, one));
         }
         let imm = self.rng.u32(..);
-        let imm = if insn.form == wide::Form::XUpper { imm >> 12 } else { imm & 0xfff };
+        let imm = if insn.form == tables::Form::XUpper { imm >> 12 } else { imm & 0xfff };
         let rd = self.free();
-        let operands = wide::Operands { rd, rs1, rs2, imm, ..Default::default() };
+        let operands = tables::Operands { rd, rs1, rs2, imm, ..Default::default() };
         self.code.wide(insn.name, insn.encode(self.xlen(), operands));
         if self.rng.bool() {
             self.note(rd);
@@ -70,15 +70,15 @@ impl Generator {
     }
 
     pub(super) fn float(&mut self) {
-        use wide::Form::*;
-        let insn = self.pick(wide::FLOAT);
+        use tables::Form::*;
+        let insn = self.pick(tables::FLOAT);
         if !insn.base.has(self.xlen()) {
             return;
         }
         let [rs1, rs2, rs3] = [self.any(), self.any(), self.any()];
         let double = insn.name.ends_with(".d");
         match insn.form {
-            FX | FXRm => {
+            Fx | FxRm => {
                 if FREE.contains(&rs1) && self.rng.bool() {
                     self.load_integer(rs1);
                 }
@@ -91,10 +91,10 @@ impl Generator {
                 }
             }
         }
-        let to_integer = matches!(insn.form, XFF | XF | XFRm);
+        let to_integer = matches!(insn.form, Xff | Xf | XfRm);
         let rd = if to_integer { self.free() } else { self.any() };
         let rm = self.rounding();
-        let operands = wide::Operands { rd, rs1, rs2, rs3, rm, imm: 0 };
+        let operands = tables::Operands { rd, rs1, rs2, rs3, rm, imm: 0 };
         self.code.wide(insn.name, insn.encode(self.xlen(), operands));
         match self.rng.u32(..4) {
             0 => return,
