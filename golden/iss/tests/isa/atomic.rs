@@ -53,6 +53,9 @@ fn conditional_stores_need_their_reservation() {
     // Another address.
     let elsewhere = [("addi t1,a1,8", 0x0085_8313), ("lr.w t0,(t1)", 0x1003_22af), sc];
     assert_eq!(run(&elsewhere, 7, 9), (1, 7));
+    // The hart's own store need not make it fail.
+    let store = ("sw zero,0(a1)", 0x0005_a023);
+    assert_eq!(run(&[lr, store, sc], 7, 9), (0, 9));
     // A double-word, with other instructions between.
     let double = [
         ("lr.d t0,(a1)", 0x1005_b2af),

@@ -27,7 +27,7 @@ impl Generator {
         self.code.wide("addi", wide::addi(NOTES, NOTES, 8));
     }
 
-    /// Offset of a number of the pool, of a kind as in [`pool_kind`].
+    /// Offset of a number of the pool, of the kind that `pool_kind` gives a slot.
     pub(super) fn pool(&mut self, kind: u32) -> i32 {
         let third = SLOTS as i32 / 3;
         let slot = kind as i32 * third + self.rng.i32(0..third);
@@ -55,7 +55,7 @@ impl Generator {
             if !FREE.contains(&rs1) {
                 return;
             }
-            // QEMU 7.2 counts on in the upper half where the lower is zero.
+            // QEMU 7.2 counts on in the upper half where the lower is zero; see docs/design/iss.md.
             let one = self.rng.u32(..32);
             self.code.wide("bseti", wide::bseti(rs1, rs1, one));
         }
@@ -210,7 +210,7 @@ impl Generator {
             self.note(place);
             return;
         }
-        // A reservation never outlives this: a store before its sc may or may not make that fail.
+        // A reservation never outlives this: a store to its place may or may not make the sc fail.
         let kind = self.rng.u32(..6);
         if kind > 0 {
             self.code.wide("lr", wide::amo(wide::LR, order, wide_one, [rd, 0, place]));
