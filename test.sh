@@ -33,6 +33,7 @@ Environment:
 
   HARTRACE_DATA          folder with the vectors of others; without it their tests are ignored
   HARTRACE_RUNS          runs of the round-trip property test (10000)
+  HARTRACE_PROGRAMS      random programs for the simulator and QEMU (240)
   HARTRACE_FUZZ_SECONDS  seconds for each fuzz target (27)
 
 Missing Debian packages are installed with apt-get, Rust components with rustup, and cargo-fuzz with
