@@ -5,7 +5,7 @@ use crate::index::{Index, Variable};
 use crate::signal::{ModuleId, Target, check_owner};
 use std::rc::Rc;
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Stmt {
     Set(Target, Expr),
     /// Conditions in order, and what happens if none holds.
