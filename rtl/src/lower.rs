@@ -270,6 +270,7 @@ impl Lower<'_> {
                     block.defaults.push(Stmt::Set(target(&signal), zero(e.width())));
                 }
                 block.before.push(Stmt::Set(target(&signal), lowered));
+                block.driven.insert(signal.id);
                 self.named.push((None, name.clone()));
             }
             _ => {

@@ -42,12 +42,12 @@ fn expressions() -> Bench {
     Bench::new(&mut rng, modules, 40)
 }
 
-/// 60 random modules with registers and memories, and 100 cycles.
+/// 40 random modules with registers and memories, and 60 cycles.
 fn statements() -> Bench {
     let mut rng = Rng::with_seed(2);
     let modules: Vec<Component> =
-        (0..60).map(|n| random::statements(&mut rng, &format!("stmts{n}"))).collect();
-    Bench::new(&mut rng, modules, 100)
+        (0..40).map(|n| random::statements(&mut rng, &format!("stmts{n}"))).collect();
+    Bench::new(&mut rng, modules, 60)
 }
 
 fn in_icarus(name: &str, bench: &Bench) -> Result<(), Failed> {

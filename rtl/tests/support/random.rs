@@ -193,7 +193,7 @@ impl Maker<'_> {
                     });
                 }
                 3 | 4 if depth > 0 => {
-                    let to = self.rng.u32(1..9);
+                    let to = self.rng.u32(1..5);
                     b.each(0..to, |b, i| {
                         self.indices.push(i.clone());
                         self.statements(b, targets, depth - 1);
@@ -213,7 +213,9 @@ impl Maker<'_> {
                 6 => {
                     let n = (2..=target.width()).find(|n| target.width().is_multiple_of(*n));
                     let (i, value) = (self.small(2), self.expr(target.width() / n.unwrap_or(1), 2));
-                    b.set_at(target, i, value);
+                    if i.value().is_none() {
+                        b.set_at(target, i, value);
+                    }
                 }
                 _ => {
                     let value = self.expr(target.width(), 3);
@@ -272,9 +274,7 @@ pub fn statements(rng: &mut Rng, name: &str) -> Component {
         let mut targets = outputs.to_vec();
         targets.extend(registers.iter().map(|register| register.d.clone()));
         maker.signals.extend(targets.iter().cloned());
-        for _ in 0..4 {
-            maker.statements(b, &targets, 3);
-        }
+        maker.statements(b, &targets, 3);
         // Every next value is driven, even if chance has not chosen it.
         for register in &registers {
             b.set_at(&register.d, maker.signals[2].clone(), maker.signals[0].clone());

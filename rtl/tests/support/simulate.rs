@@ -39,7 +39,7 @@ impl Bench {
 
     /// A test bench for any simulator.
     pub fn text(&self) -> String {
-        let mut out = String::from("module bench;\n  logic clk_i = 0, rst_ni = 0;\n");
+        let mut out = String::from("module bench;\n  logic clk_i = 0, rst_ni = 1;\n");
         let total: u32 = INPUTS.iter().map(|(_, width)| width).sum();
         let names: Vec<&str> = INPUTS.iter().map(|(name, _)| *name).collect();
         for (name, width) in INPUTS {
@@ -72,7 +72,7 @@ impl Bench {
         let _ = write!(
             out,
             "  initial begin\n    $readmemh(\"stimulus.hex\", stimulus);\n    {{{}}} = '0;\n{presets}    \
-             #1 rst_ni = 1;\n    for (int n = 0; n < {n}; n++) begin\n      {{{}}} = stimulus[n];\n      \
+             #1 rst_ni = 0;\n    #1 rst_ni = 1;\n    for (int n = 0; n < {n}; n++) begin\n      {{{}}} = stimulus[n];\n      \
              #1;\n{prints}      clk_i = 1;\n      #1 clk_i = 0;\n    end\n    $finish;\n  end\n\
              endmodule\n",
             names.join(", "),
@@ -93,8 +93,8 @@ impl Bench {
         }
         fs::write(folder.join("bench.sv"), self.text())?;
         let lines: Vec<String> =
-            self.stimulus.iter().map(|vector| format!("{:x}", Bits::concat(vector))).collect();
-        fs::write(folder.join("stimulus.hex"), lines.join("\n"))?;
+            self.stimulus.iter().map(|vector| format!("{:x}\n", Bits::concat(vector))).collect();
+        fs::write(folder.join("stimulus.hex"), lines.concat())?;
         Ok(folder)
     }
 
