@@ -7,11 +7,12 @@
 mod slice;
 
 use crate::expr::{Expr, Node};
+use crate::index::{Index, Variable};
 use crate::item::{Body, Item};
 use crate::module::Content;
 use crate::names;
 use crate::signal::{Kind, ModuleId, Part, Signal, Target};
-use crate::stmt::Stmt;
+use crate::stmt::{ELEMENT_VARIABLE, Stmt};
 use crate::{check, concat, zero};
 use std::collections::BTreeSet;
 use std::panic::Location;
@@ -207,18 +208,21 @@ impl Lower<'_> {
         }
     }
 
-    /// What is assigned past the end of a vector is lost; simulators differ in that.
+    /// An assignment to element `i` becomes a loop over all elements, in which one is number `i`. What
+    /// tools make of a variable place on the left side is not the same, least of all past the end.
     fn set(&mut self, target: &Target, value: Expr) -> Stmt {
         let Part::Element(i) = &target.part else { return Stmt::Set(target.clone(), value) };
-        let (within, part) = match self.element(target.signal.width / target.width, i) {
-            (within, Some(i)) => (within, Part::Element(i)),
-            (within, None) => (within, Part::All),
-        };
+        // The number must not change with the assignment.
+        let own = BTreeSet::from([target.signal.id]);
+        let i = if changes(i, &own) { self.name(i) } else { self.expr(i) };
+        let n = target.signal.width / target.width;
+        let to = if i.width() < 31 { n.min(1 << i.width()) } else { n };
+        let variable = Rc::new(Variable { name: ELEMENT_VARIABLE.to_owned(), from: 0, to });
+        let number = Index::of(&variable);
+        let part = Part::Slice(number.times(target.width));
         let set = Stmt::Set(Target { part, ..target.clone() }, value);
-        match within {
-            Some(within) => Stmt::If(vec![(within, vec![set])], vec![]),
-            None => set,
-        }
+        let is_it = i.eq(number.expr(i.width()));
+        Stmt::For(variable, vec![Stmt::If(vec![(is_it, vec![set])], vec![])])
     }
 
     /// Puts the lowered bodies of a statement in place.

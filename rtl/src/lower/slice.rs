@@ -1,6 +1,7 @@
 //! Expressions in which only names are sliced.
 
 use super::Lower;
+use crate::bits::Bits;
 use crate::expr::{Binary, Expr, Node, index_width};
 use crate::index::Index;
 use crate::{concat, lit, literal, zero};
@@ -94,32 +95,30 @@ impl Lower<'_> {
         concat(&found.iter().collect::<Vec<_>>())
     }
 
-    /// Element `i` of `a`, zero past the end.
+    /// Element `i` of `a`, zero past the end. A vector is not indexed past its end, or the result is not
+    /// used: simulators differ in what would be there.
     fn select(&mut self, a: &Expr, i: &Expr, width: u32) -> Expr {
-        let element = match self.element(a.width() / width, i) {
-            (within, None) => (within, self.expr(a)),
-            (within, Some(i)) => {
-                let vector = self.name(a);
-                (within, Expr::new(width, Node::Select(vector, i)))
-            }
-        };
-        match element {
-            (Some(within), element) => within.mux(element, zero(width)),
-            (None, element) => element,
+        let number = self.expr(i);
+        if number.value().is_some() {
+            return self.expr(&a.index(number, width));
         }
-    }
-
-    /// For the index `i` into `n` elements: the condition that it is one, unless it always is, and an
-    /// index no wider than needed, unless there is only one element.
-    pub(super) fn element(&mut self, n: u32, i: &Expr) -> (Option<Expr>, Option<Expr>) {
+        let n = a.width() / width;
         if n == 1 {
-            return (Some(self.expr(i).eq(zero(i.width()))), None);
+            return number.eq(zero(i.width())).mux(self.expr(a), zero(width));
         }
+        let vector = self.name(a);
         let bits = index_width(n);
         if i.width() < bits || (i.width() == bits && n.is_power_of_two()) {
-            return (None, Some(self.expr(i)));
+            return Expr::new(width, Node::Select(vector, number));
         }
         let low = self.slice(i, &Index::from(0), bits);
-        (Some(self.expr(i).lt(lit(i.width(), n.into()))), Some(low))
+        let within = number.lt(lit(i.width(), n.into()));
+        let element = match low.value().and_then(Bits::to_u128) {
+            // Known to be past the end, or known not to be.
+            Some(low) if low >= n.into() => zero(width),
+            Some(low) => vector.slice(low as u32 * width, width),
+            None => Expr::new(width, Node::Select(vector, low)),
+        };
+        within.mux(element, zero(width))
     }
 }
