@@ -1,0 +1,126 @@
+//! Finished modules.
+
+use crate::check::Facts;
+use crate::emit;
+use crate::item::Body;
+use crate::module::Content;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// A finished module, checked as a whole. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Component(Rc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    /// With what the tools understand.
+    content: Content,
+    /// What was written.
+    source: Body,
+    facts: Facts,
+}
+
+/// A port of a [`Component`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Port {
+    /// Input or output.
+    pub direction: Direction,
+    /// Its name.
+    pub name: String,
+    /// How many bits it has.
+    pub width: u32,
+    /// Its comment.
+    pub doc: String,
+}
+
+impl Port {
+    pub(crate) fn is_clock_or_reset(&self) -> bool {
+        self.name == "clk_i" || self.name == "rst_ni"
+    }
+}
+
+/// Which way a port goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// Into the module.
+    Input,
+    /// Out of the module.
+    Output,
+}
+
+impl Component {
+    pub(crate) fn new(content: Content, source: Body, facts: Facts) -> Self {
+        Self(Rc::new(Inner { content, source, facts }))
+    }
+
+    pub(crate) fn content(&self) -> &Content {
+        &self.0.content
+    }
+
+    pub(crate) fn source(&self) -> &Body {
+        &self.0.source
+    }
+
+    pub(crate) fn facts(&self) -> &Facts {
+        &self.0.facts
+    }
+
+    /// The name of the module.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.content().name
+    }
+
+    /// Its ports, in order.
+    #[must_use]
+    pub fn ports(&self) -> &[Port] {
+        &self.content().ports
+    }
+
+    /// Whether it has a clock `clk_i` and a reset `rst_ni`.
+    #[must_use]
+    pub fn clocked(&self) -> bool {
+        self.content().clocked
+    }
+
+    /// The modules it instantiates, in order and as often as it does.
+    #[must_use]
+    pub fn children(&self) -> &[Component] {
+        &self.content().children
+    }
+
+    /// The text of the module.
+    #[must_use]
+    pub fn emit(&self) -> String {
+        emit::module(self)
+    }
+
+    /// Names and texts of all modules of the hierarchy, each once, instantiated ones before those that
+    /// instantiate them.
+    ///
+    /// # Panics
+    ///
+    /// If two different modules have the same name.
+    #[must_use]
+    #[track_caller]
+    pub fn files(&self) -> Vec<(String, String)> {
+        let mut files = Vec::new();
+        let mut texts = BTreeMap::new();
+        self.collect(&mut files, &mut texts);
+        files
+    }
+
+    #[track_caller]
+    fn collect(&self, files: &mut Vec<(String, String)>, texts: &mut BTreeMap<String, String>) {
+        for child in self.children() {
+            child.collect(files, texts);
+        }
+        let text = self.emit();
+        match texts.insert(self.name().to_owned(), text.clone()) {
+            None => files.push((self.name().to_owned(), text)),
+            Some(other) => {
+                assert!(other == text, "two different modules are called {}", self.name());
+            }
+        }
+    }
+}

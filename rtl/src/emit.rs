@@ -1,0 +1,56 @@
+//! Modules as SystemVerilog.
+
+mod body;
+mod doc;
+mod expr;
+mod lines;
+mod stmt;
+
+use crate::component::{Component, Direction, Port};
+use crate::module::Content;
+use lines::Lines;
+
+/// The text of a module.
+pub(crate) fn module(component: &Component) -> String {
+    let content = component.content();
+    let mut out = Lines::default();
+    out.comment(&content.doc);
+    ports(&mut out, content);
+    out.indented(|out| body::body(out, component));
+    out.line("endmodule");
+    out.into_text()
+}
+
+fn vector(width: u32) -> String {
+    if width == 1 { "logic".to_owned() } else { format!("logic [{}:0]", width - 1) }
+}
+
+fn ports(out: &mut Lines, content: &Content) {
+    let types = content.ports.iter().map(|port| vector(port.width).len()).max().unwrap_or(0);
+    let line = |port: &Port, end: &str| {
+        let direction = match port.direction {
+            Direction::Input => "input ",
+            Direction::Output => "output",
+        };
+        format!("{direction} {:types$} {}{end}", vector(port.width), port.name)
+    };
+    let last = content.ports.len().saturating_sub(1);
+    out.line(&format!("module {} (", content.name));
+    out.indented(|out| {
+        out.indented(|out| {
+            for (i, port) in content.ports.iter().enumerate() {
+                let line = line(port, if i == last { "" } else { "," });
+                let beside = format!("{line}  // {}", port.doc);
+                if port.doc.is_empty() {
+                    out.line(&line);
+                } else if port.doc.contains('\n') || beside.len() + 4 > doc::COLUMNS {
+                    out.comment(&port.doc);
+                    out.line(&line);
+                } else {
+                    out.line(&beside);
+                }
+            }
+        });
+    });
+    out.line(");");
+}
