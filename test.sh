@@ -33,7 +33,8 @@ Environment:
 
   HARTRACE_DATA          folder with the vectors of others; without it their tests are ignored
   HARTRACE_RUNS          runs of the round-trip property test (10000)
-  HARTRACE_FUZZ_SECONDS  seconds for each fuzz target (30)
+  HARTRACE_PROGRAMS      random programs for the simulator and QEMU (240)
+  HARTRACE_FUZZ_SECONDS  seconds for each fuzz target (27)
 
 Missing Debian packages are installed with apt-get, Rust components with rustup, and cargo-fuzz with
 cargo into target/tools.
@@ -172,7 +173,7 @@ part_fuzz() {
     # Coverage without a sanitizer: works on the stable compiler, and without unsafe code a
     # sanitizer has nothing to find.
     cargo fuzz build -s none
-    local seconds=${HARTRACE_FUZZ_SECONDS:-30} failed=0 target log
+    local seconds=${HARTRACE_FUZZ_SECONDS:-27} failed=0 target log
     mkdir -p "$CARGO_TARGET_DIR/fuzz-logs"
     for target in $(cargo fuzz list); do
         log=$CARGO_TARGET_DIR/fuzz-logs/$target.log

@@ -1,15 +1,16 @@
 //! The command line.
 
 mod follow;
+mod input;
 mod values;
 
 pub(crate) use follow::FollowArgs;
+pub(crate) use input::{ConvertArgs, InputArgs};
 pub(crate) use values::Placed;
 
 use crate::limits::Position;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use hartrace_golden::Compat;
-use hartrace_ingress::Flavour;
 use std::path::PathBuf;
 
 /// RISC-V E-Trace: encode, look into, compare and decode instruction traces.
@@ -28,9 +29,11 @@ Exit status: 0 clean, 1 decoded with gaps (or ended by one: --strict), 2 usage, 
 pub(crate) enum Command {
     /// Turn what a hart retired into a trace
     Encode(EncodeArgs),
+    /// Turn a log of an execution into a trace file, and print what is in it
+    Convert(ConvertArgs),
     /// List the packets of a capture, field by field
     Dump(DumpArgs),
-    /// List packets with the reason for each: of a run (INPUT.csv), or of a capture, inferred
+    /// List packets with the reason for each: of a log of an execution, or of a capture, inferred
     Explain(ExplainArgs),
     /// Turn a capture and the program back into the retired addresses
     Decode(DecodeArgs),
@@ -102,16 +105,11 @@ pub(crate) struct EncodeArgs {
 /// A run to encode, and how.
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
-    /// Encoder input: CSV with a header row, one row per step; may be zstd-compressed
-    ///
-    /// Columns, found by name: itype_0, cause, priv, context, ctype, sijump_0, iretire_0,
-    /// ilastsize_0, time (decimal), tval, iaddr_0 (hexadecimal); lanes _0 to _3; optional trigger
-    /// (bit 0 on, 1 off, 2+lane notify), halted, reset (levels), cycles (since the row before).
-    #[arg(value_name = "INPUT.csv[.zst]")]
+    /// A log of an execution, of any format that `--input-format` lists; may be compressed with gzip
+    /// or zstd
     pub(crate) input: PathBuf,
-    /// What the iretire columns count
-    #[arg(long, value_enum, default_value_t = Retirement::Single)]
-    pub(crate) retirement: Retirement,
+    #[command(flatten)]
+    pub(crate) format: InputArgs,
     /// Reproduce the listed quirks of a reference model, and nothing else
     #[arg(long, value_enum)]
     pub(crate) compat: Option<CompatArg>,
@@ -161,13 +159,15 @@ pub(crate) struct DecodeArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
-    /// What must have retired: one hexadecimal address per line, or encoder input
+    /// What must have retired: one hexadecimal address per line, or a log that `encode` takes
     ///
-    /// Addresses as `decode --emit pcs` prints them, with or without 0x and leading zeros; or a CSV
-    /// that `encode --retirement single` takes, of which the retired rows count. Either may be
-    /// zstd-compressed. Instructions, packets and bytes are numbered from 0, lines from 1.
-    #[arg(long, value_name = "TRACE[.zst]")]
+    /// Addresses as `decode --emit pcs` prints them, with or without 0x and leading zeros; of a log,
+    /// what retired. Either may be compressed with gzip or zstd. Instructions, packets and bytes are
+    /// numbered from 0, lines from 1.
+    #[arg(long, value_name = "LOG")]
     pub(crate) against: PathBuf,
+    #[command(flatten)]
+    pub(crate) format: InputArgs,
     #[command(flatten)]
     pub(crate) follow: FollowArgs,
 }
@@ -288,23 +288,6 @@ impl CompatArg {
             None => Compat::None,
             Some(Self::PythonModel) => Compat::PythonModel,
             Some(Self::CModel) => Compat::CModel,
-        }
-    }
-}
-
-#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Retirement {
-    /// Instructions: 0 or 1
-    Single,
-    /// Half-words
-    Block,
-}
-
-impl From<Retirement> for Flavour {
-    fn from(retirement: Retirement) -> Self {
-        match retirement {
-            Retirement::Single => Self::Single,
-            Retirement::Block => Self::Block,
         }
     }
 }

@@ -26,7 +26,7 @@ const AFTER: usize = 3;
 /// Runs the command.
 pub(crate) fn run(args: &CheckArgs) -> Result<Status, Failure> {
     let (follow, capture) = Follow::open(&args.follow, [args.against.as_path()])?;
-    let (expected, bar) = Expected::open(&args.against, &follow.setup)?;
+    let (expected, bar) = Expected::open(&args.against, &args.format, &follow)?;
     let setup = &follow.setup;
     let width = u32::from(setup.params.iaddress_width_p).min(setup.xlen.bits());
     let gaps = Gaps::new(follow.name.clone(), args.follow.strict, bar.clone());
@@ -57,8 +57,8 @@ struct Pair {
 }
 
 /// Compares as it decodes, and keeps what is worth showing.
-struct Comparison {
-    expected: Expected,
+struct Comparison<'p> {
+    expected: Expected<'p>,
     /// Bits of an address that a trace carries.
     mask: u64,
     capture: String,
@@ -71,8 +71,8 @@ struct Comparison {
     gaps: Gaps,
 }
 
-impl Comparison {
-    fn new(expected: Expected, mask: u64, capture: String, gaps: Gaps) -> Self {
+impl<'p> Comparison<'p> {
+    fn new(expected: Expected<'p>, mask: u64, capture: String, gaps: Gaps) -> Self {
         Self {
             expected,
             mask,
@@ -163,11 +163,18 @@ impl Comparison {
             return Ok(());
         };
         write!(out, "instruction {verified}: ")?;
+        // Trace files have no lines.
+        let line = |entry: Entry, word: &str| match entry.line {
+            Some(line) => format!("{word}{line}"),
+            None => String::new(),
+        };
         match (first.decoded, first.expected) {
             (Some((_, at)), Some(entry)) => writeln!(
                 out,
-                "{capture} packet {}, byte {} differs from {trace} line {}",
-                at.packet, at.byte, entry.line
+                "{capture} packet {}, byte {} differs from {trace}{}",
+                at.packet,
+                at.byte,
+                line(entry, " line ")
             )?,
             (Some((_, at)), None) => {
                 writeln!(
@@ -177,8 +184,8 @@ impl Comparison {
                 )?;
             }
             (None, _) => {
-                let line = first.expected.map_or(0, |entry| entry.line);
-                writeln!(out, "{capture} has ended, {trace} goes on: line {line}")?;
+                let line = first.expected.map_or(String::new(), |entry| line(entry, ": line "));
+                writeln!(out, "{capture} has ended, {trace} goes on{line}")?;
             }
         }
         let width = address(0, xlen).len();
@@ -201,7 +208,7 @@ impl Comparison {
                 hex(pair.expected.map(|entry| entry.address)),
                 count(at.map(|at| at.packet)),
                 count(at.map(|at| at.byte)),
-                count(pair.expected.map(|entry| entry.line)),
+                count(pair.expected.and_then(|entry| entry.line)),
             )?;
         }
         writeln!(out, "equal before: {verified}, gaps before: {}", self.gaps.count())?;

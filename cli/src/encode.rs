@@ -2,14 +2,14 @@
 
 use crate::args::{CompatArg, EncodeArgs, RunArgs};
 use crate::failure::{Failure, Status};
-use crate::files::{self, Input};
-use crate::input::{Meaning, Rows};
+use crate::files;
+use crate::input;
 use crate::params::Setup;
 use hartrace_encap::MAX_FRAME;
 use hartrace_golden::{Encoded, Encoder};
+use hartrace_sources::{Input, Source};
 use std::collections::VecDeque;
 use std::io::Write;
-use std::path::Path;
 
 /// How many rows are remembered; the encoder looks back at a few only.
 const REMEMBERED: usize = 64;
@@ -17,7 +17,8 @@ const REMEMBERED: usize = 64;
 /// What is worth knowing about a row once the encoder has it.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Seen {
-    pub(crate) line: u64,
+    /// Where in the input; trace files have no lines.
+    pub(crate) line: Option<u64>,
     pub(crate) iaddr: u64,
     time: u64,
 }
@@ -34,19 +35,15 @@ pub(crate) struct Sent<'a> {
 pub(crate) fn run(args: &EncodeArgs) -> Result<Status, Failure> {
     let (setup, mut run) = Run::open(&args.run)?;
     let mut out = files::create(&args.output)?;
-    let failed = |error: std::io::Error| Failure::write(output_name(&args.output), &error);
+    let failed = |error: std::io::Error| Failure::write(files::output_name(&args.output), &error);
     run.each(&setup, &mut |sent| out.write_all(sent.frame).map_err(failed))?;
     out.flush().map_err(failed)?;
     Ok(Status::Clean)
 }
 
-fn output_name(path: &Path) -> String {
-    if files::is_standard(path) { "standard output".into() } else { path.display().to_string() }
-}
-
 /// An encoder at the start of its input.
 pub(crate) struct Run {
-    rows: Rows<Input>,
+    rows: Source<Input>,
     encoder: Encoder,
     bar: indicatif::ProgressBar,
 }
@@ -61,13 +58,8 @@ impl Run {
         let encoder = Encoder::new(config).map_err(|error| {
             Failure::usage(error).hint("parameters and [options] that fit together")
         })?;
-        let (reader, bar) = files::open(&args.input)?;
-        let meaning = Meaning {
-            flavour: args.retirement.into(),
-            itype_width: setup.itype_width,
-            xlen: setup.xlen,
-        };
-        let rows = Rows::new(reader, files::name(&args.input), meaning)?;
+        let options = input::options(&args.format, Some(setup.xlen), setup.itype_width);
+        let (rows, bar) = input::open(&args.input, &options)?;
         Ok((setup, Self { rows, encoder, bar }))
     }
 
@@ -83,7 +75,7 @@ impl Run {
         let mut batch = Vec::new();
         let mut frame = [0; MAX_FRAME];
         loop {
-            let row = self.rows.next()?;
+            let row = self.rows.next_row()?;
             match &row {
                 Some(row) => {
                     let block = &row.retired;

@@ -13,7 +13,7 @@ use hartrace_etrace::Ioptions;
 use hartrace_ingress::Retired;
 use hartrace_sources::file::Writer;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
-use program::{Program, complaint};
+use program::Program;
 use round::Round;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, IsTerminal};
@@ -58,7 +58,11 @@ pub(crate) fn run(args: &ExecArgs) -> Result<Status, Failure> {
     bar.finish_and_clear();
     let status = table.print(&lines)?;
     table.finish(&lines)?;
-    Ok(status)
+    // The table stands for what was executed up to there.
+    match lines.first().and_then(|line| program.failure(line.exit)) {
+        Some(failure) => Err(failure),
+        None => Ok(status),
+    }
 }
 
 /// A trace file of what was executed.
@@ -147,7 +151,7 @@ impl Trial<'_> {
                 instructions: ending.instructions,
                 execution,
                 figures: round.finish()?,
-                complaint: complaint(ending.exit),
+                exit: ending.exit,
             });
         }
         Ok(lines)

@@ -14,18 +14,28 @@ use crate::listing::{Because, Listed};
 use crate::params::Setup;
 use hartrace_bits::BitPos;
 use hartrace_etrace::Payload;
+use hartrace_sources::Format;
 use infer::Guess;
 use std::collections::HashMap;
 use std::io::Write;
 
 /// Runs the command.
 pub(crate) fn run(args: &ExplainArgs) -> Result<Status, Failure> {
-    let name = args.run.input.to_string_lossy();
-    if name == "-" || name.ends_with(".csv") || name.ends_with(".csv.zst") {
-        explain_run(args)
-    } else {
-        explain_capture(args)
+    if is_log(args)? { explain_run(args) } else { explain_capture(args) }
+}
+
+/// Whether the input is a log of an execution, and not a capture.
+fn is_log(args: &ExplainArgs) -> Result<bool, Failure> {
+    let path = &args.run.input;
+    let name = path.to_string_lossy();
+    // Standard input cannot be looked at twice.
+    let named = files::is_standard(path) || name.ends_with(".csv") || name.ends_with(".csv.zst");
+    if named || args.run.format.input_format.is_some() {
+        return Ok(true);
     }
+    let (input, _) = files::open(path)?;
+    // What cannot be read on as one may still be a capture.
+    Ok(Format::detect(input).is_ok_and(|(format, _)| format.is_some()))
 }
 
 /// The packets of a capture. What follows a packet says more about it than the packet itself, so

@@ -1,16 +1,14 @@
 //! Files, standard input and output, and progress on long inputs.
 
 use crate::failure::Failure;
+use hartrace_sources::decompress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, BufWriter, IsTerminal, Read, Write};
+use std::io::{self, BufReader, BufWriter, IsTerminal, Read, Write};
 use std::path::Path;
 
 /// Inputs up to this size show no progress.
 const QUIET_BYTES: u64 = 4 << 20;
-
-/// What a zstd frame starts with.
-const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
 /// Whether this names standard input or output.
 pub(crate) fn is_standard(path: &Path) -> bool {
@@ -20,6 +18,11 @@ pub(crate) fn is_standard(path: &Path) -> bool {
 /// The input's name in messages.
 pub(crate) fn name(path: &Path) -> String {
     if is_standard(path) { "standard input".into() } else { path.display().to_string() }
+}
+
+/// The output's name in messages.
+pub(crate) fn output_name(path: &Path) -> String {
+    if is_standard(path) { "standard output".into() } else { path.display().to_string() }
 }
 
 /// At most one of several inputs can be standard input.
@@ -53,25 +56,17 @@ pub(crate) fn progress(len: u64) -> ProgressBar {
 /// Something to read from, on any thread.
 pub(crate) type Input = Box<dyn Read + Send>;
 
-/// Opens a text input, decompressed if it is zstd. The bar counts bytes of the file itself.
-pub(crate) fn open(path: &Path) -> Result<(Input, ProgressBar), Failure> {
-    if is_standard(path) {
-        let reader = decompress(Box::new(io::stdin()));
-        return Ok((reader.map_err(|e| unreadable(path, &e))?, ProgressBar::hidden()));
-    }
-    let file = File::open(path).map_err(|e| unreadable(path, &e))?;
-    let bar = progress(file.metadata().map_or(0, |meta| meta.len()));
-    let reader = decompress(Box::new(bar.wrap_read(file)));
-    Ok((reader.map_err(|e| unreadable(path, &e))?, bar))
-}
-
-/// No text starts with the bytes of a zstd frame.
-fn decompress(raw: Input) -> io::Result<Input> {
-    let mut raw = BufReader::with_capacity(1 << 16, raw);
-    if raw.fill_buf()?.starts_with(&ZSTD_MAGIC) {
-        return Ok(Box::new(zstd::Decoder::with_buffer(raw)?));
-    }
-    Ok(Box::new(raw))
+/// Opens a log, decompressed if it is zstd or gzip. The bar counts bytes of the file itself.
+pub(crate) fn open(path: &Path) -> Result<(hartrace_sources::Input, ProgressBar), Failure> {
+    let (raw, bar): (Input, _) = if is_standard(path) {
+        (Box::new(io::stdin()), ProgressBar::hidden())
+    } else {
+        let file = File::open(path).map_err(|e| unreadable(path, &e))?;
+        let bar = progress(file.metadata().map_or(0, |meta| meta.len()));
+        (Box::new(bar.wrap_read(file)), bar)
+    };
+    let plain = decompress(Box::new(BufReader::with_capacity(1 << 16, raw)));
+    Ok((plain.map_err(|e| unreadable(path, &e))?, bar))
 }
 
 /// Captures are binary and may start with anything, so only the name says whether they are
@@ -164,19 +159,6 @@ pub(crate) fn stdout() -> BufWriter<io::Stdout> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn zstd_is_told_by_its_first_bytes() {
-        let text = b"itype_0,iaddr_0\n";
-        let packed = zstd::encode_all(&text[..], 0).unwrap();
-        for input in [text.to_vec(), packed] {
-            let mut reader = decompress(Box::new(io::Cursor::new(input))).unwrap();
-            let mut read = Vec::new();
-            reader.read_to_end(&mut read).unwrap();
-            assert_eq!(read, text);
-        }
-        assert!(decompress(Box::new(io::empty())).is_ok());
-    }
 
     #[test]
     fn standard_input_is_read_once() {

@@ -86,6 +86,12 @@ impl Programs {
         listed.fold(Images::new(&self.0[0].image), |images, (id, image)| images.context(id, image))
     }
 
+    /// The code of a context.
+    pub(crate) fn image(&self, context: u64) -> &Image {
+        let own = self.0.iter().find(|program| program.context == Some(context));
+        &own.unwrap_or(&self.0[0]).image
+    }
+
     pub(crate) fn get(&self, number: usize) -> &Program {
         &self.0[number]
     }

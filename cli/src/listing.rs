@@ -18,8 +18,9 @@ pub(crate) struct Because {
     pub(crate) reason: Reason,
     /// Number of the block, 0 for the first; unknown if the reason was inferred from a capture.
     pub(crate) row: Option<u64>,
-    /// Line of the input and address; not known for what comes before and after all rows.
-    pub(crate) place: Option<(u64, u64)>,
+    /// Line of the input, if it has lines, and address; not known for what comes before and after all
+    /// rows.
+    pub(crate) place: Option<(Option<u64>, u64)>,
 }
 
 /// A packet, read.
@@ -68,7 +69,12 @@ impl<'a> Listed<'a> {
         if let Some(because) = &self.because {
             line.push_str("  ; ");
             if let Some((number, iaddr)) = because.place {
-                let _ = write!(line, "line {number} {}: ", address(iaddr, xlen));
+                if let Some(number) = number {
+                    let _ = write!(line, "line {number} ");
+                } else if let Some(row) = because.row {
+                    let _ = write!(line, "row {row} ");
+                }
+                let _ = write!(line, "{}: ", address(iaddr, xlen));
             }
             let likely = if because.row.is_none() { "likely " } else { "" };
             let _ = write!(line, "{likely}{}", because.reason);
@@ -146,7 +152,7 @@ impl<'a> Listed<'a> {
             skipped,
             because: self.because.map(|because| JsonBecause {
                 row: because.row,
-                line: because.place.map(|(line, _)| line),
+                line: because.place.and_then(|(line, _)| line),
                 iaddr: because.place.map(|(_, iaddr)| address(iaddr, xlen)),
                 reason: kebab(&format!("{:?}", because.reason)),
                 why: because.reason.text(),
@@ -301,8 +307,11 @@ mod tests {
     #[test]
     fn json() {
         let (setup, list) = listed("", CAPTURE);
-        let because =
-            Because { reason: Reason::BeforeTrap, row: Some(3), place: Some((5, 0x8000_0000)) };
+        let because = Because {
+            reason: Reason::BeforeTrap,
+            row: Some(3),
+            place: Some((Some(5), 0x8000_0000)),
+        };
         let json = |l: &Listed<'_>| serde_json::to_string(&l.json(setup.xlen)).unwrap();
         assert_eq!(
             json(&list[0]),
@@ -326,7 +335,8 @@ mod tests {
     fn reasons_sources_and_stamps() {
         let line = "--framing encap --src-bits 8 --timestamp-bytes 1 --type-bits 1";
         let (setup, list) = listed(line, &[0x82, 5, 0x2a, 0x3e, 0x08, 0x01, 6, 0x01]);
-        let because = Because { reason: Reason::Enabled, row: Some(0), place: Some((2, 0x1000)) };
+        let because =
+            Because { reason: Reason::Enabled, row: Some(0), place: Some((Some(2), 0x1000)) };
         assert_eq!(
             list[0].clone().because(because).line(true, setup.xlen),
             format!(

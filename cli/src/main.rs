@@ -5,6 +5,7 @@
 mod args;
 mod capture;
 mod check;
+mod convert;
 mod decode;
 mod demo;
 mod diff;
@@ -56,6 +57,7 @@ fn main() -> ExitCode {
 fn run(cli: Cli) -> Result<Status, Failure> {
     match cli.command {
         Some(Command::Encode(args)) => encode::run(&args),
+        Some(Command::Convert(args)) => convert::run(&args),
         Some(Command::Dump(args)) => dump::run(&args),
         Some(Command::Explain(args)) => explain::run(&args),
         Some(Command::Decode(args)) => decode::run(&args),

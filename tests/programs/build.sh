@@ -110,13 +110,13 @@ run() {
 }
 
 # One line of the log is one instruction, also if it traps. Those of QEMU's boot code below 0x10000 do
-# not count, nor those that QEMU starts over because they access a device.
+# not count, nor those that QEMU starts over, because they access a device or because it had to stop first.
 count() {
     local name file xlen kind rest
     while IFS=, read -r name file xlen kind rest; do
         printf '%-16s ' "$name"
         qemu "$kind" "$xlen" "$file" -singlestep -d exec,nochain -D /dev/stdout </dev/null |
-            awk -F/ '/^Trace/ && $2 !~ /^0*.?.?.?.$/ { n++ } /rewound/ { n-- } END { print n }'
+            awk -F/ '/^Trace/ && $2 !~ /^0*.?.?.?.$/ { n++ } /rewound|^Stopped execution/ { n-- } END { print n }'
     done < <(list)
 }
 

@@ -1,83 +1,140 @@
 //! What must have retired, as a stream.
 
+use crate::args::InputArgs;
 use crate::failure::Failure;
-use crate::files::{self, Input};
-use crate::input::{Meaning, Rows};
-use crate::params::Setup;
-use hartrace_ingress::Flavour;
+use crate::files;
+use crate::follow::Follow;
+use crate::image::Programs;
+use crate::input;
+use crate::listing;
 use hartrace_isa::Xlen;
+use hartrace_sources::{Format, Input, Options, Peeked, Source};
 use indicatif::ProgressBar;
-use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::io::{self, BufRead, Read};
 use std::path::Path;
 
-/// No line of addresses is longer, and no header row.
+/// No line of addresses is longer.
 const LINE_BYTES: u64 = 1 << 12;
 
-const HINT: &str =
-    "one hexadecimal address per line, or a CSV that `encode --retirement single` takes";
+const HINT: &str = "one hexadecimal address per line, or a log that `encode` takes";
 
 /// An instruction that retired.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) struct Entry {
     pub(super) address: u64,
-    /// Line of the file, from 1.
-    pub(super) line: u64,
+    /// Line of the file, from 1; trace files have none.
+    pub(super) line: Option<u64>,
 }
 
 /// The instructions of a file, one at a time.
-pub(super) enum Expected {
+pub(super) enum Expected<'p> {
     Addresses(Addresses),
-    Rows(Box<Rows<Input>>),
+    Log(Box<Log<'p>>),
 }
 
-impl Expected {
-    /// Opens a file of either form.
-    pub(super) fn open(path: &Path, setup: &Setup) -> Result<(Self, ProgressBar), Failure> {
-        let (reader, bar) = files::open(path)?;
-        let flavour = Flavour::Single;
-        let meaning = Meaning { flavour, itype_width: setup.itype_width, xlen: setup.xlen };
-        Ok((Self::new(reader, files::name(path), meaning)?, bar))
+impl<'p> Expected<'p> {
+    /// Opens a file of any form.
+    pub(super) fn open(
+        path: &Path,
+        args: &InputArgs,
+        follow: &'p Follow,
+    ) -> Result<(Self, ProgressBar), Failure> {
+        let (input, bar) = files::open(path)?;
+        let (xlen, itype_width) = (follow.setup.xlen, follow.setup.itype_width);
+        let options = input::options(args, Some(xlen), itype_width);
+        Ok((Self::new(input, files::name(path), &options, Some(&follow.programs))?, bar))
     }
 
-    /// Only a header row has commas.
-    fn new(reader: Input, file: String, meaning: Meaning) -> Result<Self, Failure> {
-        let mut reader = BufReader::with_capacity(1 << 16, reader);
-        let mut first = Vec::new();
-        let read = (&mut reader).take(LINE_BYTES).read_until(b'\n', &mut first);
-        read.map_err(|error| unreadable(&file, &error))?;
-        let is_csv = first.contains(&b',');
-        let whole = Cursor::new(first).chain(reader);
-        Ok(if is_csv {
-            let rows = Rows::new(Box::new(whole) as Input, file, meaning);
-            Self::Rows(Box::new(rows.map_err(|failure| failure.hint(HINT))?))
-        } else {
-            let reader = Box::new(whole);
-            Self::Addresses(Addresses { reader, file, xlen: meaning.xlen, line: 0, text: vec![] })
-        })
+    fn new(
+        input: Input,
+        file: String,
+        options: &Options,
+        programs: Option<&'p Programs>,
+    ) -> Result<Self, Failure> {
+        let xlen = options.xlen.unwrap_or(Xlen::Rv64);
+        let (detected, input) = Format::detect(input).map_err(|error| unreadable(&file, &error))?;
+        let Some(format) = options.format.or(detected) else {
+            let input = Box::new(input);
+            return Ok(Self::Addresses(Addresses { input, file, xlen, line: 0, text: vec![] }));
+        };
+        let options = Options { format: Some(format), ..*options };
+        let source = Source::new(input, &file, &options)?;
+        Ok(Self::Log(Box::new(Log { source, file, xlen, programs, block: None })))
     }
 
     /// The next instruction; `None` after the last.
     pub(super) fn next(&mut self) -> Result<Option<Entry>, Failure> {
         match self {
             Self::Addresses(addresses) => addresses.next(),
-            Self::Rows(rows) => loop {
-                match rows.next().map_err(|failure| failure.hint(HINT))? {
-                    // A trap, before which nothing retired.
-                    Some(row) if row.retired.iretire == 0 => {}
-                    row => {
-                        break Ok(
-                            row.map(|row| Entry { address: row.retired.iaddr, line: row.line })
-                        );
-                    }
-                }
-            },
+            Self::Log(log) => log.next(),
         }
+    }
+}
+
+/// What a log says, instruction by instruction.
+pub(super) struct Log<'p> {
+    source: Source<Peeked<Input>>,
+    file: String,
+    xlen: Xlen,
+    /// Blocks of several instructions are taken apart by the program.
+    programs: Option<&'p Programs>,
+    block: Option<Block>,
+}
+
+/// What is left of a block.
+#[derive(Copy, Clone, Debug)]
+struct Block {
+    line: Option<u64>,
+    context: u64,
+    at: u64,
+    bytes: u64,
+}
+
+impl Log<'_> {
+    fn next(&mut self) -> Result<Option<Entry>, Failure> {
+        loop {
+            if let Some(block) = self.block {
+                return self.split(block).map(Some);
+            }
+            let Some(row) = self.source.next_row()? else {
+                return Ok(None);
+            };
+            let (line, retired) = (row.line, row.retired);
+            let bytes = 2 * u64::from(retired.iretire);
+            if bytes > retired.last_bytes() {
+                self.block =
+                    Some(Block { line, context: retired.context, at: retired.iaddr, bytes });
+            } else if bytes > 0 {
+                return Ok(Some(Entry { address: retired.iaddr, line }));
+            }
+            // Otherwise a trap, before which nothing retired.
+        }
+    }
+
+    /// The first instruction of a block.
+    fn split(&mut self, block: Block) -> Result<Entry, Failure> {
+        let Block { line, context, at, bytes } = block;
+        let code = self.programs.and_then(|programs| programs.image(context).encoding(at));
+        let size = code.map(|code| if code & 3 == 3 { 4 } else { 2 });
+        let Some(left) = size.and_then(|size| bytes.checked_sub(size)) else {
+            let what = match size {
+                None => "no code at",
+                Some(_) => "the block ends within the instruction at",
+            };
+            let at = listing::address(at, self.xlen);
+            return Err(Failure::input(format_args!("{what} {at}"))
+                .at(&self.file)
+                .hint("the program that was executed, or a log with an instruction per row"));
+        };
+        let next = self.xlen.wrap(at.wrapping_add(bytes - left));
+        self.block = (left > 0).then_some(Block { at: next, bytes: left, ..block });
+        Ok(Entry { address: at, line })
     }
 }
 
 /// One address per line; empty lines do not count.
 pub(super) struct Addresses {
-    reader: Box<dyn BufRead + Send>,
+    input: Box<dyn BufRead + Send>,
     file: String,
     xlen: Xlen,
     line: u64,
@@ -88,11 +145,11 @@ impl Addresses {
     fn next(&mut self) -> Result<Option<Entry>, Failure> {
         if let Some(address) = self.plain() {
             self.line += 1;
-            return Ok(Some(Entry { address, line: self.line }));
+            return Ok(Some(Entry { address, line: Some(self.line) }));
         }
         loop {
             self.text.clear();
-            let mut line = (&mut self.reader).take(LINE_BYTES);
+            let mut line = (&mut self.input).take(LINE_BYTES);
             let read = line.read_until(b'\n', &mut self.text);
             if read.map_err(|error| unreadable(&self.file, &error))? == 0 {
                 return Ok(None);
@@ -110,7 +167,7 @@ impl Addresses {
                     .at(format_args!("{}:{}", self.file, self.line))
                     .hint(HINT)
                 })?;
-                return Ok(Some(Entry { address, line: self.line }));
+                return Ok(Some(Entry { address, line: Some(self.line) }));
             }
         }
     }
@@ -119,14 +176,14 @@ impl Addresses {
 impl Addresses {
     /// The next line, if it is as `decode` prints them: most are, and need not be copied.
     fn plain(&mut self) -> Option<u64> {
-        let line: &[u8; 17] = self.reader.fill_buf().ok()?.first_chunk()?;
+        let line: &[u8; 17] = self.input.fill_buf().ok()?.first_chunk()?;
         let (end, digits) = line.split_last()?;
         let mut value = 0;
         for digit in digits {
             value = value << 4 | u64::from((*digit as char).to_digit(16)?);
         }
         let address = fit(value, self.xlen).filter(|_| *end == b'\n')?;
-        self.reader.consume(17);
+        self.input.consume(17);
         Some(address)
     }
 }
@@ -156,16 +213,14 @@ fn unreadable(file: &str, error: &io::Error) -> Failure {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use hartrace_ingress::ITypeWidth;
 
-    /// The trace in `reader`, called `t`.
+    /// The trace in `input`, called `t`.
     pub(in super::super) fn of(
-        reader: impl Read + Send + 'static,
+        input: impl BufRead + Send + 'static,
         xlen: Xlen,
-    ) -> Result<Expected, Failure> {
-        let itype_width = ITypeWidth::Four;
-        let meaning = Meaning { flavour: Flavour::Single, itype_width, xlen };
-        Expected::new(Box::new(reader), "t".into(), meaning)
+    ) -> Result<Expected<'static>, Failure> {
+        let options = Options { xlen: Some(xlen), ..Options::default() };
+        Expected::new(Box::new(input), "t".into(), &options, None)
     }
 
     fn all(text: &'static str, xlen: Xlen) -> Result<Vec<(u64, u64)>, String> {
@@ -173,7 +228,7 @@ pub(super) mod tests {
             let mut expected = of(text.as_bytes(), xlen)?;
             let mut list = Vec::new();
             while let Some(entry) = expected.next()? {
-                list.push((entry.address, entry.line));
+                list.push((entry.address, entry.line.unwrap()));
             }
             Ok(list)
         };
@@ -205,7 +260,7 @@ pub(super) mod tests {
             ("0x\n", Xlen::Rv64, "t:1: `0x` is not"),
             ("+10\n", Xlen::Rv64, "t:1: `+10` is not"),
             ("11112222333344445\n", Xlen::Rv64, "t:1: "),
-            ("a,b\n1,2\n", Xlen::Rv64, "t:1: no column itype_0\n  try: one hexadecimal"),
+            ("a,b\n1,2\n", Xlen::Rv64, "t:1: no column itype_0\n  try: a header row such as"),
         ] {
             let error = all(text, xlen).unwrap_err();
             assert!(error.contains(message), "{error}");

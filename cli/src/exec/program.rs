@@ -102,7 +102,7 @@ impl Program {
             ..HartConfig::default()
         };
         let mut hart = Hart::new(config);
-        hart.load_elf(&self.elf).map_err(Failure::input)?;
+        hart.load_elf(&self.elf).map_err(|e| Failure::input(e).at(files::name(&self.path)))?;
         Ok(hart)
     }
 
@@ -194,6 +194,19 @@ impl Program {
     }
 }
 
+impl Program {
+    /// What went wrong, if it is something that the user of the program can mend.
+    pub(crate) fn failure(&self, exit: Exit) -> Option<Failure> {
+        let hint = match exit {
+            Exit::Unsupported { .. } => "build for rv32gc or rv64gc",
+            Exit::Fault { .. } => "a trap handler, or an address within memory",
+            _ => return None,
+        };
+        let what = complaint(exit)?;
+        Some(Failure::input(what).at(files::name(&self.path)).hint(hint))
+    }
+}
+
 /// How a run ended, if that is nothing to be content with.
 pub(crate) fn complaint(exit: Exit) -> Option<String> {
     match exit {
@@ -201,7 +214,7 @@ pub(crate) fn complaint(exit: Exit) -> Option<String> {
         Exit::Exited(code) => Some(format!("exit code {code}")),
         Exit::Stuck { .. } => None,
         Exit::Unsupported { pc, encoding } => {
-            Some(format!("no instruction {encoding:#010x} at {pc:#x}: build for rv32gc or rv64gc"))
+            Some(format!("no instruction {encoding:#010x} at {pc:#x}"))
         }
         Exit::Fault { pc, cause, tval } => {
             Some(format!("exception {cause} at {pc:#x}, tval {tval:#x}, and no handler"))

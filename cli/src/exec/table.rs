@@ -1,9 +1,11 @@
 //! What came of runs, as a table or as JSON.
 
+use super::program::complaint;
 use super::round::Figures;
 use crate::failure::{Failure, Status};
 use crate::files;
 use hartrace_etrace::Format;
+use hartrace_iss::Exit;
 use serde::Serialize;
 use std::io::Write;
 use std::time::Duration;
@@ -17,8 +19,8 @@ pub(crate) struct Line {
     /// Time spent executing, for all modes of the program together.
     pub(crate) execution: Duration,
     pub(crate) figures: Figures,
-    /// What is wrong with how the program ended.
-    pub(crate) complaint: Option<String>,
+    /// How the program ended.
+    pub(crate) exit: Exit,
 }
 
 /// The same for scripts; keys are stable.
@@ -84,7 +86,7 @@ impl Table {
             } else {
                 self.row(line)?
             }
-            if !line.verified() || line.complaint.is_some() {
+            if !line.verified() || complaint(line.exit).is_some() {
                 status = Status::Different;
             }
         }
@@ -109,7 +111,7 @@ impl Table {
         for count in formats {
             write!(self.out, " {count:>7}")?;
         }
-        let verdict = match (&line.figures.difference, &line.complaint) {
+        let verdict = match (&line.figures.difference, complaint(line.exit)) {
             (Some(difference), _) => format!("NO: {difference}"),
             (None, _) if !line.verified() => "NO: another number of instructions".into(),
             (None, Some(complaint)) => format!("yes, but the program ended with {complaint}"),
@@ -122,6 +124,7 @@ impl Table {
 
     fn record(&mut self, line: &Line) -> Result<(), Failure> {
         let figures = &line.figures;
+        let ended = complaint(line.exit);
         let record = Record {
             program: &line.program,
             mode: &line.mode,
@@ -136,7 +139,7 @@ impl Table {
             decoded_per_second: line.rate(figures.decoding),
             verified: line.verified(),
             difference: figures.difference.as_deref(),
-            ended: line.complaint.as_deref(),
+            ended: ended.as_deref(),
         };
         serde_json::to_writer(&mut self.out, &record).map_err(std::io::Error::from)?;
         writeln!(self.out)?;

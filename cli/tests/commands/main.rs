@@ -1,6 +1,7 @@
 //! The commands as scripts see them: output, messages and exit status.
 
 mod decode;
+mod logs;
 mod place;
 mod run;
 mod stream;
@@ -348,7 +349,15 @@ fn mistakes() {
 #[test]
 fn help_is_clean() {
     let place = Place::new("help");
-    for line in ["--help", "--version", "encode --help", "decode -h", "check --help", "stats -h"] {
+    for line in [
+        "--help",
+        "--version",
+        "encode --help",
+        "decode -h",
+        "check --help",
+        "stats -h",
+        "convert -h",
+    ] {
         assert!(!place.clean(line).is_empty());
     }
 }

@@ -89,3 +89,66 @@ fn what_ran_can_be_kept() {
     let output = place.run(&format!("run {} -- 2", program("calls")));
     assert!(stderr(&output).contains("takes no arguments"), "{}", stderr(&output));
 }
+
+/// The program with other contents in some places.
+fn patched(name: &str, patches: &[(usize, &[u8])]) -> Vec<u8> {
+    let mut elf = std::fs::read(program(name)).unwrap();
+    for (at, bytes) in patches {
+        elf.resize(elf.len().max(at + bytes.len()), 0);
+        elf[*at..at + bytes.len()].copy_from_slice(bytes);
+    }
+    elf
+}
+
+fn number(elf: &[u8], at: usize, bytes: usize) -> usize {
+    elf[at..at + bytes].iter().rev().fold(0, |value, byte| value << 8 | usize::from(*byte))
+}
+
+/// A program header that is nothing to load, and where the first one to load is.
+fn headers(elf: &[u8]) -> (usize, usize) {
+    let (start, count) = (number(elf, 32, 8), number(elf, 56, 2));
+    let all = (0..count).map(|n| start + 56 * n);
+    let is_load = |at: &usize| number(elf, *at, 4) == 1;
+    (all.clone().find(|at| !is_load(at)).unwrap(), all.clone().find(is_load).unwrap())
+}
+
+#[test]
+fn programs_that_need_something_else() {
+    let place = Place::new("run-others");
+    let elf = std::fs::read(program("linux")).unwrap();
+    let (other, load) = headers(&elf);
+    let interpreter = b"/lib/ld.so.1\0";
+    let (end, length) = (elf.len().to_le_bytes(), interpreter.len().to_le_bytes());
+    let dynamic = patched(
+        "linux",
+        &[
+            (other, &3u32.to_le_bytes()),
+            (other + 8, &end),
+            (other + 32, &length),
+            (other + 40, &length),
+            (elf.len(), interpreter),
+        ],
+    );
+    place.write("dynamic.elf", &dynamic);
+    // A vector instruction where the program starts.
+    let entry = number(&elf, 24, 8) - number(&elf, load + 16, 8) + number(&elf, load + 8, 8);
+    place.write("vector.elf", &patched("linux", &[(entry, &0x0d05_f057u32.to_le_bytes())]));
+    place.write("x86.elf", &patched("linux", &[(18, &[62])]));
+    place.write("cut.elf", &elf[..elf.len() / 2]);
+
+    for (file, what, status) in [
+        ("dynamic.elf", "dynamically linked, needs /lib/ld.so.1; link it with -static", 3),
+        ("x86.elf", "x86.elf: ", 3),
+        ("x86.elf", "not RISC-V", 3),
+        ("cut.elf", "cut.elf: ", 3),
+        ("dynamic.elf", "dynamic.elf: ", 3),
+        ("vector.elf", "vector.elf: no instruction 0x0d05f057 at 0x", 3),
+        ("vector.elf", "build for rv32gc or rv64gc", 3),
+    ] {
+        let output = place.run(&format!("run {file}"));
+        let text = stderr(&output);
+        assert_eq!(output.status.code(), Some(status), "{file}: {text}");
+        assert!(text.contains(what), "{file}: {text}");
+        assert!(text.lines().count() <= 2, "{file}: {text}");
+    }
+}

@@ -5,6 +5,13 @@ use crate::csr::{interrupt, status};
 use crate::hart::{Exit, Hart, Level};
 
 impl Hart {
+    /// Sets `mtime`. With [`Clock::Instructions`] of `u64::MAX` nothing but this and `wfi` moves time,
+    /// so that timer interrupts come where the caller wants them, as another hart took them.
+    pub fn set_time(&mut self, time: u64) {
+        self.clint.set_time(time);
+        self.time_was_set();
+    }
+
     /// Time, and what the program wants from the host.
     pub(crate) fn serve(&mut self) -> Option<Exit> {
         match self.clock {

@@ -1,12 +1,11 @@
-//! The commit log of a CVA6, as CSV.
+//! The commit log of a CVA6, as a table.
 
-use crate::join::{Join, Step, Summary, Trap};
-use crate::lines::{Lines, hex};
-use crate::{Retired, SourceError};
+use crate::join::{Join, Step, Trap};
+use crate::table::Table;
+use crate::{Guesses, Row, SourceError};
 use hartrace_ingress::Privilege;
 use hartrace_isa::{Isa, Xlen};
 use std::io::BufRead;
-use std::ops::ControlFlow;
 
 const HINT: &str = "a commit log with the columns cycle,event,pc,insn,priv,taken_ex,cause,tval";
 
@@ -23,126 +22,104 @@ struct Columns {
     tval: usize,
 }
 
-impl Columns {
-    fn new(header: &str) -> Result<Self, &'static str> {
-        let find = |name: &'static str| {
-            header.split(',').position(|column| column.trim() == name).ok_or(name)
-        };
-        Ok(Self {
-            cycle: find("cycle")?,
-            event: find("event")?,
-            pc: find("pc")?,
-            insn: find("insn")?,
-            privilege: find("priv")?,
-            taken: find("taken_ex")?,
-            cause: find("cause")?,
-            tval: find("tval")?,
-        })
-    }
-}
-
-/// Reads the commit log of a CVA6 of 64 bits: one row for each retired instruction (`R`), exception
-/// (`E`) and interrupt (`I`), numbers in hexadecimal except `cycle`, `priv` and `taken_ex`.
+/// The rows of a commit log: one line for each retired instruction (`R`), exception (`E`) and
+/// interrupt (`I`), numbers in hexadecimal except `cycle`, `priv` and `taken_ex`.
 ///
 /// Everything is known: outcomes of branches are the core's own, `cycles` are those since the row
 /// before. Entries to debug mode (`D`) are not supported.
-///
-/// `file` is for messages.
-pub fn cva6(
-    input: impl BufRead,
-    file: &str,
-    sink: impl FnMut(&Retired) -> ControlFlow<()>,
-) -> Result<Summary, SourceError> {
-    let mut lines = Lines::new(input, file);
-    if !lines.advance()? {
-        return Err(lines.error("no header", HINT));
+#[derive(Debug)]
+pub(crate) struct Cva6<R> {
+    table: Table<R>,
+    columns: Columns,
+    xlen: Xlen,
+    join: Join,
+    cycle: Option<u64>,
+    at_end: bool,
+}
+
+impl<R: BufRead> Cva6<R> {
+    pub(crate) fn new(input: R, file: &str, xlen: Xlen) -> Result<Self, SourceError> {
+        let table = Table::new(input, file, HINT)?;
+        let columns = Columns {
+            cycle: table.need("cycle")?,
+            event: table.need("event")?,
+            pc: table.need("pc")?,
+            insn: table.need("insn")?,
+            privilege: table.need("priv")?,
+            taken: table.need("taken_ex")?,
+            cause: table.need("cause")?,
+            tval: table.need("tval")?,
+        };
+        let join = Join::new(Isa::new(xlen));
+        Ok(Self { table, columns, xlen, join, cycle: None, at_end: false })
     }
-    let columns = Columns::new(lines.text())
-        .map_err(|name| lines.error(format!("no column {name}"), HINT))?;
-    let mut join = Join::new(Isa::new(Xlen::Rv64), sink);
-    let mut cycle = None;
-    while lines.advance()? {
-        let row = Row::parse(lines.text(), &columns).map_err(|what| lines.error(what, HINT))?;
-        let passed = row.cycle.checked_sub(cycle.unwrap_or(row.cycle.saturating_sub(1)));
-        let passed = passed.ok_or_else(|| lines.error("cycle runs backwards", HINT))?;
-        cycle = Some(row.cycle);
-        if row.feed(passed.try_into().unwrap_or(u32::MAX), &mut join).is_break() {
-            join.summary.stopped = true;
-            return Ok(join.summary);
+
+    pub(crate) fn next(&mut self) -> Result<Option<Row>, SourceError> {
+        loop {
+            if let Some(row) = self.join.take() {
+                return Ok(Some(row));
+            }
+            if self.at_end {
+                return Ok(None);
+            }
+            if self.table.advance()? {
+                self.take_row()?;
+            } else {
+                self.at_end = true;
+                self.join.end();
+            }
         }
     }
-    join.summary.stopped = join.end().is_break();
-    Ok(join.summary)
-}
 
-#[derive(Copy, Clone, Debug)]
-enum Event {
-    Retired,
-    Exception,
-    Interrupt,
-}
-
-#[derive(Copy, Clone, Debug)]
-struct Row {
-    cycle: u64,
-    event: Event,
-    pc: u64,
-    insn: u32,
-    privilege: Privilege,
-    taken: bool,
-    cause: u64,
-    tval: u64,
-}
-
-impl Row {
-    fn parse(text: &str, columns: &Columns) -> Result<Self, String> {
-        let field = |column: usize| text.split(',').nth(column).map(str::trim).unwrap_or_default();
-        let number = |name: &str, column: usize, value: Option<u64>| {
-            value.ok_or_else(|| format!("{name} `{}` is not a number", field(column)))
-        };
-        let decimal = |name, column| number(name, column, field(column).parse().ok());
-        let hexadecimal = |name, column| number(name, column, hex(field(column)));
-        let event = match field(columns.event) {
-            "R" => Event::Retired,
-            "E" => Event::Exception,
-            "I" => Event::Interrupt,
-            "D" => return Err("an entry to debug mode, which is not supported".into()),
-            other => return Err(format!("event `{other}` is none of R, E, I and D")),
-        };
-        Ok(Self {
-            cycle: decimal("cycle", columns.cycle)?,
-            event,
-            pc: hexadecimal("pc", columns.pc)?,
-            insn: hexadecimal("insn", columns.insn)? as u32,
-            privilege: Privilege(decimal("priv", columns.privilege)? as u8 & 3),
-            taken: decimal("taken_ex", columns.taken)? != 0,
-            cause: hexadecimal("cause", columns.cause)?,
-            tval: hexadecimal("tval", columns.tval)?,
-        })
+    pub(crate) fn guesses(&self) -> Guesses {
+        self.join.guesses
     }
 
-    fn feed<S>(&self, cycles: u32, join: &mut Join<S>) -> ControlFlow<()>
-    where
-        S: FnMut(&Retired) -> ControlFlow<()>,
-    {
-        let (pc, privilege) = (self.pc, self.privilege);
-        let interrupt = match self.event {
-            Event::Retired => {
-                let (word, taken) = (self.insn, Some(self.taken));
-                return join.step(Step { pc, word, privilege, cycles, taken });
+    /// Clock cycles since the row before.
+    fn passed(&mut self) -> Result<u32, SourceError> {
+        let cycle = self.table.decimal(self.columns.cycle, u64::MAX)?;
+        let before = self.cycle.unwrap_or(cycle.saturating_sub(1));
+        let passed = cycle
+            .checked_sub(before)
+            .ok_or_else(|| self.table.wrong(self.columns.cycle, "less than in the row before"))?;
+        self.cycle = Some(cycle);
+        Ok(passed.try_into().unwrap_or(u32::MAX))
+    }
+
+    fn take_row(&mut self) -> Result<(), SourceError> {
+        let cycles = self.passed()?;
+        let (table, columns) = (&self.table, &self.columns);
+        let line = table.line();
+        let pc = self.xlen.wrap(table.hexadecimal(columns.pc)?);
+        let word = table.hexadecimal(columns.insn)? as u32;
+        let privilege = Privilege(table.decimal(columns.privilege, 3)? as u8);
+        let taken = Some(table.decimal(columns.taken, 1)? != 0);
+        let cause = table.hexadecimal(columns.cause)?;
+        let tval = self.xlen.wrap(table.hexadecimal(columns.tval)?);
+        let interrupt = match table.text(columns.event) {
+            "R" => {
+                let interrupted = false;
+                let step = Step { line, pc, word, privilege, cycles, taken, interrupted };
+                self.join.step(step);
+                return Ok(());
             }
-            Event::Exception => false,
-            Event::Interrupt => true,
+            "E" => false,
+            "I" => true,
+            "D" => return Err(table.error("an entry to debug mode, which is not supported", HINT)),
+            _ => return Err(table.wrong(columns.event, "none of R, E, I and D")),
         };
-        join.trap(Trap {
+        // The highest bit says again that it is an interrupt.
+        let highest = 1 << (self.xlen.bits() - 1);
+        self.join.trap(Trap {
+            line,
             interrupt,
-            // The highest bit says again that it is an interrupt.
-            cause: self.cause & !(1 << 63),
+            cause: Some(cause & !highest),
             epc: pc,
             // On interrupts the column holds something else.
-            tval: if interrupt { 0 } else { self.tval },
+            tval: if interrupt { 0 } else { tval },
             privilege: Some(privilege),
             cycles,
-        })
+        });
+        Ok(())
     }
 }

@@ -1,3 +1,5 @@
+use hartrace_ingress::Flavour;
+use hartrace_isa::Xlen;
 use std::fmt;
 use thiserror::Error;
 
@@ -8,6 +10,8 @@ pub enum Place {
     File,
     /// Line, from 1.
     Line(u64),
+    /// Line and column of a table, both from 1.
+    Column(u64, usize),
     /// Byte offset.
     Byte(u64),
 }
@@ -17,7 +21,45 @@ impl fmt::Display for Place {
         match self {
             Self::File => Ok(()),
             Self::Line(line) => write!(f, ":{line}"),
+            Self::Column(line, column) => write!(f, ":{line}, column {column}"),
             Self::Byte(byte) => write!(f, ", byte {byte}"),
+        }
+    }
+}
+
+/// What to do about an error. What concerns an option of ours is not text, since whoever offers the
+/// option knows what it is called there.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Hint {
+    /// Anything else.
+    Text(&'static str),
+    /// [`Options::format`](crate::Options::format).
+    Format,
+    /// [`Options::flavour`](crate::Options::flavour).
+    Flavour(Flavour),
+    /// [`Options::xlen`](crate::Options::xlen).
+    Xlen(Xlen),
+}
+
+impl From<&'static str> for Hint {
+    fn from(text: &'static str) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl fmt::Display for Hint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(text) => f.write_str(text),
+            Self::Format => f.write_str("another file, or naming its format"),
+            Self::Flavour(Flavour::Block) => {
+                f.write_str("block retirement, if iretire counts half-words")
+            }
+            Self::Flavour(Flavour::Single) => {
+                f.write_str("single retirement, if iretire is 0 or 1")
+            }
+            Self::Xlen(xlen) => write!(f, "RV{0}, if this is an RV{0} run", xlen.bits()),
         }
     }
 }
@@ -33,7 +75,7 @@ pub struct SourceError {
     /// What is wrong.
     pub what: String,
     /// What to do about it.
-    pub hint: &'static str,
+    pub hint: Hint,
 }
 
 impl SourceError {
@@ -41,8 +83,8 @@ impl SourceError {
         file: &str,
         place: Place,
         what: impl Into<String>,
-        hint: &'static str,
+        hint: impl Into<Hint>,
     ) -> Self {
-        Self { file: file.into(), place, what: what.into(), hint }
+        Self { file: file.into(), place, what: what.into(), hint: hint.into() }
     }
 }

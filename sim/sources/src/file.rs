@@ -1,7 +1,7 @@
 //! Our own trace file: [`Retired`](crate::Retired) rows, delta coded in chunks that are compressed independently, and
 //! an index at the end. The format is described in `docs/trace-file.md`.
 //!
-//! [`Writer`] writes one. [`read`] reads it from the start, also from a pipe; [`TraceFile`] reads the
+//! [`Writer`] writes one. [`read`] and [`Rows`] read it from the start, also from a pipe; [`TraceFile`] reads the
 //! index first and then any range of chunks, so that a file can be split among threads or entered in
 //! the middle. Whatever can be built as a `Retired` comes back as it was, but for bits of
 //! `ilastsize` above the second.
@@ -10,7 +10,7 @@ mod read;
 mod row;
 mod write;
 
-pub use read::{Chunk, TraceFile, read};
+pub use read::{Chunk, Rows, TraceFile, read};
 pub use write::Writer;
 
 /// What a file starts with; the line end shows whether it was transferred as text.
@@ -30,3 +30,8 @@ const FOOTER_BYTES: u64 = 24;
 const CHUNK_BYTES: usize = 1 << 18;
 /// More than a chunk can have: a reader refuses to allocate it.
 const LONGEST_CHUNK: usize = CHUNK_BYTES + (1 << 10);
+
+/// Whether these bytes may start a trace file, damaged line end or not.
+pub(crate) fn is_start(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"HTRACE")
+}

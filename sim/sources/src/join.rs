@@ -1,30 +1,15 @@
 //! From instructions in a row to what a hart reports: how an instruction ended is known when the
 //! next one is.
 
+use crate::{Guesses, Row};
 use hartrace_ingress::{IType, Privilege, Retired};
 use hartrace_isa::{Insn, Isa, Kind, decode};
-use std::ops::ControlFlow;
-
-/// What was read.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Summary {
-    /// Retired instructions.
-    pub instructions: u64,
-    /// Exceptions and interrupts.
-    pub traps: u64,
-    /// Of these, those that only a jump in the addresses tells of: reported as exceptions with
-    /// cause 0.
-    pub unexplained: u64,
-    /// The last instruction is a branch, whose outcome nothing tells: reported as not taken.
-    pub open_end: bool,
-    /// The sink ended the reading.
-    pub stopped: bool,
-}
+use std::collections::VecDeque;
 
 /// One retired instruction.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Step {
+    pub(crate) line: u64,
     pub(crate) pc: u64,
     pub(crate) word: u32,
     pub(crate) privilege: Privilege,
@@ -32,13 +17,17 @@ pub(crate) struct Step {
     pub(crate) cycles: u32,
     /// Outcome of a branch, if the log has it.
     pub(crate) taken: Option<bool>,
+    /// An interrupt was taken right before it.
+    pub(crate) interrupted: bool,
 }
 
 /// A trap.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Trap {
+    pub(crate) line: u64,
     pub(crate) interrupt: bool,
-    pub(crate) cause: u64,
+    /// If the log has it.
+    pub(crate) cause: Option<u64>,
     pub(crate) epc: u64,
     pub(crate) tval: u64,
     /// Before the trap, if the log has it.
@@ -46,39 +35,55 @@ pub(crate) struct Trap {
     pub(crate) cycles: u32,
 }
 
-/// Puts steps and traps together.
+/// Puts steps and traps together. Each of them adds two rows at most, so whoever takes them out
+/// before the next one needs no more room.
 #[derive(Debug)]
-pub(crate) struct Join<S> {
+pub(crate) struct Join {
     isa: Isa,
-    sink: S,
+    rows: VecDeque<Row>,
     /// The step whose successor is not known yet.
     current: Option<(Step, Option<Insn>)>,
     /// The instruction retired immediately before it, and its address.
     before: Option<(Insn, u64)>,
     privilege: Privilege,
-    pub(crate) summary: Summary,
+    pub(crate) guesses: Guesses,
 }
 
-impl<S: FnMut(&Retired) -> ControlFlow<()>> Join<S> {
-    pub(crate) fn new(isa: Isa, sink: S) -> Self {
-        let summary = Summary::default();
-        Self { isa, sink, current: None, before: None, privilege: Privilege::M, summary }
+impl Join {
+    pub(crate) fn new(isa: Isa) -> Self {
+        Self {
+            isa,
+            rows: VecDeque::new(),
+            current: None,
+            before: None,
+            privilege: Privilege::M,
+            guesses: Guesses::default(),
+        }
     }
 
-    pub(crate) fn step(&mut self, step: Step) -> ControlFlow<()> {
-        self.finish(Some(step.pc))?;
+    /// The oldest row that is complete and was not taken yet.
+    pub(crate) fn take(&mut self) -> Option<Row> {
+        self.rows.pop_front()
+    }
+
+    pub(crate) fn step(&mut self, step: Step) {
+        self.finish(Some(step.pc), step.interrupted);
         self.current = Some((step, decode(self.isa, step.word)));
-        ControlFlow::Continue(())
     }
 
-    pub(crate) fn trap(&mut self, trap: Trap) -> ControlFlow<()> {
-        self.finish(Some(trap.epc))?;
-        self.emit_trap(trap)
+    pub(crate) fn trap(&mut self, trap: Trap) {
+        self.finish(Some(trap.epc), false);
+        self.emit_trap(trap);
     }
 
     /// There is nothing more.
-    pub(crate) fn end(&mut self) -> ControlFlow<()> {
-        self.finish(None)
+    pub(crate) fn end(&mut self) {
+        self.finish(None, false);
+    }
+
+    /// The step that is not finished.
+    pub(crate) fn current(&self) -> Option<Step> {
+        self.current.map(|(step, _)| step)
     }
 
     /// The step that is not finished turned out not to have retired.
@@ -86,9 +91,9 @@ impl<S: FnMut(&Retired) -> ControlFlow<()>> Join<S> {
         self.current = None;
     }
 
-    fn finish(&mut self, next: Option<u64>) -> ControlFlow<()> {
+    fn finish(&mut self, next: Option<u64>, interrupted: bool) {
         let Some((step, insn)) = self.current.take() else {
-            return ControlFlow::Continue(());
+            return;
         };
         self.privilege = step.privilege;
         let xlen = self.isa.xlen;
@@ -98,7 +103,7 @@ impl<S: FnMut(&Retired) -> ControlFlow<()>> Join<S> {
         let branch = insn.is_some_and(Insn::is_branch);
         let jumped = branch && next != Some(fall) && next.is_some() && next == target;
         let taken = step.taken.unwrap_or(jumped);
-        self.summary.open_end = branch && next.is_none() && step.taken.is_none();
+        self.guesses.open_end = branch && next.is_none() && step.taken.is_none();
         let sijump = match (self.before, insn) {
             (Some((before, pc)), Some(insn)) => insn.sequential_target(xlen, before, pc).is_some(),
             _ => false,
@@ -108,11 +113,11 @@ impl<S: FnMut(&Retired) -> ControlFlow<()>> Join<S> {
             (Some(_), Some(insn)) if insn.is_uninferable() => true,
             // Logged as retired: its own row has the exception.
             (Some(_), Some(insn)) if insn.kind == Kind::EnvironmentTrap => true,
+            _ if interrupted => false,
             (Some(next), _) => (target.is_none() || branch) && next == fall || Some(next) == target,
         };
         self.before = insn.map(|insn| (insn, step.pc));
-        self.summary.instructions += 1;
-        (self.sink)(&Retired {
+        let retired = Retired {
             itype: insn
                 .and_then(|insn| IType::try_from(insn.itype(taken)).ok())
                 .unwrap_or_default(),
@@ -122,27 +127,34 @@ impl<S: FnMut(&Retired) -> ControlFlow<()>> Join<S> {
             privilege: step.privilege,
             cycles: step.cycles,
             ..Retired::plain(step.pc)
-        })?;
-        if explained {
-            return ControlFlow::Continue(());
+        };
+        self.rows.push_back(Row::at(step.line, retired));
+        if !explained {
+            let epc = if branch { fall } else { target.unwrap_or(fall) };
+            self.emit_trap(Trap {
+                line: step.line,
+                interrupt: interrupted,
+                cause: None,
+                epc,
+                tval: 0,
+                privilege: Some(step.privilege),
+                cycles: 0,
+            });
         }
-        self.summary.unexplained += 1;
-        let epc = if branch { fall } else { target.unwrap_or(fall) };
-        let privilege = Some(step.privilege);
-        self.emit_trap(Trap { interrupt: false, cause: 0, epc, tval: 0, privilege, cycles: 0 })
     }
 
-    fn emit_trap(&mut self, trap: Trap) -> ControlFlow<()> {
-        self.summary.traps += 1;
+    fn emit_trap(&mut self, trap: Trap) {
+        self.guesses.traps += u64::from(trap.cause.is_none());
         self.before = None;
-        (self.sink)(&Retired {
+        let retired = Retired {
             itype: if trap.interrupt { IType::Interrupt } else { IType::Exception },
             iretire: 0,
             privilege: trap.privilege.unwrap_or(self.privilege),
-            cause: trap.cause,
+            cause: trap.cause.unwrap_or(0),
             tval: trap.tval,
             cycles: trap.cycles,
             ..Retired::plain(trap.epc)
-        })
+        };
+        self.rows.push_back(Row::at(trap.line, retired));
     }
 }

@@ -1,34 +1,38 @@
 //! What others wrote down about a hart, as what it would have reported to its trace encoder.
 //!
-//! | source | function | rows |
-//! | --- | --- | --- |
-//! | Spike, `--log-commits` and `-l` | [`spike`] | one per instruction |
-//! | commit log of a CVA6, CSV | [`cva6`] | one per instruction |
-//! | our own [trace file](mod@file) | [`file::read`], [`file::TraceFile`] | as written |
+//! | [`Format`] | rows |
+//! | --- | --- |
+//! | Spike, `--log-commits` and `-l`; RVFI tracer of CVA6 | one per instruction or trap |
+//! | commit log of CVA6, a table | one per instruction or trap |
+//! | encoder input of the reference flow, a table | one per block |
+//! | our own [trace file](mod@file) | as written |
 //!
-//! All of them push a [`Retired`] at a time into a sink, which can end the reading, and keep no more
-//! in memory than a line or a chunk of the file. `iretire` counts half-words everywhere.
-//!
-//! Not here yet: the CSV of the reference flow, which `cli/src/input.rs` reads. Its rows are the same,
-//! so it would come as one more function, with `Meaning` as its options and [`SourceError`] for
-//! `Failure`; hints that name options of the command line would stay there.
+//! [`open`] reads any of them, compressed or not, and tells them apart by their content;
+//! [`Source`] is the same on any input. `iretire` counts half-words everywhere.
 //!
 //! # Guarantees
 //!
-//! Nothing here panics on any input. An error says in one line which file, where, what and what to
-//! try; the sink has then seen everything before that place.
+//! Nothing here panics on any input. No more is held in memory than a line of 64 KiB or a chunk of a
+//! trace file. An error says in one line which file, where, what and what to try; everything before
+//! that place was handed out.
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing))]
 
 mod cva6;
 mod error;
 pub mod file;
+mod format;
 mod join;
 mod lines;
+mod packed;
+mod reference;
+mod row;
+mod source;
 mod spike;
+mod table;
 
-pub use cva6::cva6;
-pub use error::{Place, SourceError};
+pub use error::{Hint, Place, SourceError};
+pub use format::{Format, Peeked};
 pub use hartrace_ingress::Retired;
-pub use join::Summary;
-pub use lines::open;
-pub use spike::{SpikeOptions, spike};
+pub use packed::{Input, decompress};
+pub use row::{Guesses, Row};
+pub use source::{Options, Source, open};

@@ -1,45 +1,25 @@
-//! Text, compressed or not, line by line.
+//! Text, line by line.
 
-use crate::{Place, SourceError};
-use flate2::bufread::MultiGzDecoder;
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
-use std::path::Path;
+use crate::{Hint, Place, SourceError};
+use std::io::{BufRead, Read};
 
 /// No line of any of the formats is nearly as long.
-const LONGEST: u64 = 1 << 16;
+pub(crate) const LONGEST: u64 = 1 << 16;
 
 const WHOLE_FILE: &str = "a complete file; this one may have been cut off or damaged";
 
-/// Opens a file. It is decompressed if its name ends in `.gz` or `.zst`.
-pub fn open(path: &Path) -> Result<Box<dyn BufRead>, SourceError> {
-    let name = path.display().to_string();
-    let failed = |error: io::Error| {
-        SourceError::new(&name, Place::File, format!("cannot open: {error}"), "another path")
-    };
-    let raw = BufReader::with_capacity(1 << 16, File::open(path).map_err(failed)?);
-    Ok(match path.extension().and_then(|extension| extension.to_str()) {
-        Some("gz") => Box::new(BufReader::with_capacity(1 << 16, MultiGzDecoder::new(raw))),
-        Some("zst") => {
-            let plain = zstd::Decoder::with_buffer(raw).map_err(failed)?;
-            Box::new(BufReader::with_capacity(1 << 16, plain))
-        }
-        _ => Box::new(raw),
-    })
-}
-
 /// The lines of a file.
 #[derive(Debug)]
-pub(crate) struct Lines<'a, R> {
+pub(crate) struct Lines<R> {
     input: R,
-    file: &'a str,
+    file: String,
     number: u64,
     line: Vec<u8>,
 }
 
-impl<'a, R: BufRead> Lines<'a, R> {
-    pub(crate) fn new(input: R, file: &'a str) -> Self {
-        Self { input, file, number: 0, line: Vec::new() }
+impl<R: BufRead> Lines<R> {
+    pub(crate) fn new(input: R, file: &str) -> Self {
+        Self { input, file: file.into(), number: 0, line: Vec::new() }
     }
 
     /// Goes to the next line; `false` after the last.
@@ -60,7 +40,7 @@ impl<'a, R: BufRead> Lines<'a, R> {
             });
         }
         if std::str::from_utf8(&self.line).is_err() {
-            return Err(self.error("not text", "a text file, or the right extension"));
+            return Err(self.error("not text", Hint::Format));
         }
         Ok(true)
     }
@@ -70,9 +50,23 @@ impl<'a, R: BufRead> Lines<'a, R> {
         std::str::from_utf8(&self.line).unwrap_or_default().trim_end_matches('\r')
     }
 
+    /// Number of the current line, from 1.
+    pub(crate) fn number(&self) -> u64 {
+        self.number
+    }
+
     /// An error in the current line.
-    pub(crate) fn error(&self, what: impl Into<String>, hint: &'static str) -> SourceError {
-        SourceError::new(self.file, Place::Line(self.number), what, hint)
+    pub(crate) fn error(&self, what: impl Into<String>, hint: impl Into<Hint>) -> SourceError {
+        self.error_at(Place::Line(self.number), what, hint)
+    }
+
+    pub(crate) fn error_at(
+        &self,
+        place: Place,
+        what: impl Into<String>,
+        hint: impl Into<Hint>,
+    ) -> SourceError {
+        SourceError::new(&self.file, place, what, hint)
     }
 }
 

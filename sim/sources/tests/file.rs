@@ -175,4 +175,6 @@ fn other_files_and_versions() {
     newer[8] = 2;
     assert!(read_all(&newer).unwrap_err().to_string().contains("byte 8: version 2"));
     assert_eq!(read_all(&write(&[])), Ok(Vec::new()));
+    let longer = [write(&[]), vec![0]].concat();
+    assert!(read_all(&longer).unwrap_err().to_string().contains("more than a trace file"));
 }

@@ -53,6 +53,9 @@ fn conditional_stores_need_their_reservation() {
     // Another address.
     let elsewhere = [("addi t1,a1,8", 0x0085_8313), ("lr.w t0,(t1)", 0x1003_22af), sc];
     assert_eq!(run(&elsewhere, 7, 9), (1, 7));
+    // The hart's own store need not make it fail.
+    let store = ("sw zero,0(a1)", 0x0005_a023);
+    assert_eq!(run(&[lr, store, sc], 7, 9), (0, 9));
     // A double-word, with other instructions between.
     let double = [
         ("lr.d t0,(a1)", 0x1005_b2af),
@@ -61,6 +64,29 @@ fn conditional_stores_need_their_reservation() {
     ];
     assert_eq!(run(&double, 1 << 40, 2), (0, 1 << 40 | 2));
     assert_eq!(run(&[("lr.w a0,(a1)", 0x1005_a52f)], 0x8000_0000, 0).0, 0xffff_ffff_8000_0000);
+}
+
+#[test]
+fn words_of_rv32() {
+    // Memory before, a2; a0, memory after.
+    let table: &[(Code, u32, u32, u32, u32)] = &[
+        (("amoadd.w a0,a2,(a1)", 0x00c5_a52f), u32::MAX, 2, u32::MAX, 1),
+        (("amomin.w a0,a2,(a1)", 0x80c5_a52f), 1 << 31, 1, 1 << 31, 1 << 31),
+        (("amomaxu.w a0,a2,(a1)", 0xe0c5_a52f), 1 << 31, 1, 1 << 31, 1 << 31),
+        (("amominu.w.aqrl a0,a2,(a1)", 0xc6c5_a52f), 1 << 31, 1, 1 << 31, 1),
+        (("sc.w.rl a0,a2,(a1)", 0x1ac5_a52f), 7, 9, 1, 7),
+    ];
+    for &(code, memory, a2, a0, after) in table {
+        let mut machine = Machine::new(Xlen::Rv32);
+        machine.store(DATA, 0x5a5a_5a5a << 32 | u64::from(memory));
+        machine.place(CODE, &[code]);
+        machine.hart.set_register(11, DATA);
+        machine.hart.set_register(12, a2.into());
+        machine.go(1);
+        assert_eq!(machine.trap(), None, "{}", code.0);
+        assert_eq!(machine.x(10), a0 as i32 as u64, "{}", code.0);
+        assert_eq!(machine.load(DATA), 0x5a5a_5a5a << 32 | u64::from(after), "{}", code.0);
+    }
 }
 
 #[test]

@@ -152,6 +152,24 @@ fn results_and_flags() {
 }
 
 #[test]
+fn tiny_is_what_is_tiny_after_rounding() {
+    // (1 - 2^-27) (1 + 2^-27) 2^-1022 is just below the normal numbers, and closest to the first.
+    let a = double(1.0 - 2f64.powi(-27));
+    let b = double((1.0 + 2f64.powi(-27)) * f64::MIN_POSITIVE);
+    let (subnormal, normal) = (0x000f_ffff_ffff_ffff, 0x0010_0000_0000_0000);
+    let mul = ("fmul.d fa0,fa1,fa2", 0x12c5_f553);
+    // With an exponent of any size it would be rounded to that normal number, or not.
+    for (frm, want, flags) in
+        [(0, normal, NX), (1, subnormal, UF | NX), (2, subnormal, UF | NX), (3, normal, NX)]
+    {
+        assert_eq!(float(mul, a, b, frm), (want, flags), "frm {frm}");
+    }
+    // (1 - 2^-53) 2^-1022 needs no rounding then, so it is tiny, though the result is normal.
+    let exact = double(1.0 - f64::EPSILON / 2.0);
+    assert_eq!(float(mul, exact, double(f64::MIN_POSITIVE), 0), (normal, UF | NX));
+}
+
+#[test]
 fn results_in_integer_registers() {
     const MAX32: u64 = 0x7fff_ffff;
     const MIN32: u64 = 0xffff_ffff_8000_0000;

@@ -82,6 +82,28 @@ fn the_timer_interrupts_a_loop_on_time() {
 }
 
 #[test]
+fn the_caller_says_when_the_timer_interrupts() {
+    let clock = Clock::Instructions(u64::MAX);
+    let mut machine = Machine::with(HartConfig { clock, ..HartConfig::default() });
+    machine
+        .place(CODE, &[("sd a2,0(a1)", 0x00c5_b023), ("nop", 0x0000_0013), ("j .-4", 0xffdf_f06f)]);
+    machine.hart.set_register(11, MTIMECMP);
+    machine.hart.set_register(12, 10);
+    machine.set_csr(csr::MIE, 1 << 7);
+    machine.set_csr(csr::MSTATUS, MIE);
+    machine.go(1000);
+    assert!(machine.steps.iter().all(|step| step.kind != IType::Interrupt), "time stands still");
+    machine.hart.set_time(10);
+    machine.go(1);
+    let trap = machine.trap().expect("a trap");
+    assert_eq!((trap.interrupt, trap.cause, trap.epc), (true, 7, machine.steps[0].pc));
+    // Back to where it was: nothing is pending any more.
+    assert_eq!(machine.csr(csr::MIP), 1 << 7);
+    machine.hart.set_time(0);
+    assert_eq!(machine.csr(csr::MIP), 0);
+}
+
+#[test]
 fn waiting_moves_time_on() {
     let mut machine = machine();
     machine.set_csr(csr::MIE, 1 << 7);

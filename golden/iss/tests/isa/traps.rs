@@ -32,6 +32,8 @@ fn causes_and_values() {
         (M, trap, ("lw a0,0(a1)", 0x0005_a503), DATA + 2, 4, DATA + 2),
         (M, trap, ("lh a0,1(a1)", 0x0015_9503), DATA, 4, DATA + 1),
         (M, trap, ("sd a0,0(a1)", 0x00a5_b023), DATA + 4, 6, DATA + 4),
+        (M, trap, ("c.lw a0,4(a1)", 0x41c8), DATA + 2, 4, DATA + 6),
+        (M, trap, ("c.sd a0,0(a1)", 0xe188), DATA + 4, 6, DATA + 4),
         (M, works, ("lw a0,0(a1)", 0x0005_a503), END, 5, END),
         (M, works, ("sw a0,0(a1)", 0x00a5_a023), END, 7, END),
         // The part that has no memory.
@@ -59,6 +61,72 @@ fn causes_and_values() {
         let registers = [csr::MCAUSE, csr::MTVAL, csr::MEPC].map(|number| machine.csr(number));
         assert_eq!(registers, [cause, tval, CODE], "{}", code.0);
         assert_eq!(machine.load(END - 8), 0, "nothing is stored before the trap");
+    }
+}
+
+#[test]
+fn misaligned_accesses_that_work() {
+    const BYTES: u64 = 0x8877_6655_4433_2281;
+    // Instruction, offset; a0. On two pages as well as on one.
+    let loads: &[(Code, u64, u64)] = &[
+        (("lh a0,0(a1)", 0x0005_9503), 1, 0x3322),
+        (("lh a0,0(a1)", 0x0005_9503), 7, 0xffff_ffff_ffff_8188),
+        (("lhu a0,0(a1)", 0x0005_d503), 7, 0x8188),
+        (("lw a0,0(a1)", 0x0005_a503), 2, 0x6655_4433),
+        (("lw a0,0(a1)", 0x0005_a503), 7, 0x3322_8188),
+        (("lwu a0,0(a1)", 0x0005_e503), 5, 0x8188_7766),
+        (("ld a0,0(a1)", 0x0005_b503), 3, 0x3322_8188_7766_5544),
+    ];
+    for page in [DATA, DATA + 0xffc] {
+        for &(code, offset, want) in loads {
+            let mut machine = Machine::new(Xlen::Rv64);
+            machine.store(page, BYTES);
+            machine.store(page + 8, BYTES);
+            machine.place(CODE, &[code]);
+            machine.hart.set_register(11, page + offset);
+            machine.go(1);
+            assert_eq!((machine.trap(), machine.x(10)), (None, want), "{} {offset}", code.0);
+        }
+        let stores: &[(Code, u64, u64, u64)] = &[
+            // What both words are afterwards.
+            (("sh a2,0(a1)", 0x00c5_9023), 7, 0x0800_0000_0000_0000, 0x07),
+            (("sw a2,0(a1)", 0x00c5_a023), 5, 0x0607_0800_0000_0000, 0x05),
+            (("sd a2,0(a1)", 0x00c5_b023), 3, 0x0405_0607_0800_0000, 0x01_0203),
+        ];
+        for &(code, offset, first, second) in stores {
+            let mut machine = Machine::new(Xlen::Rv64);
+            machine.place(CODE, &[code]);
+            machine.hart.set_register(11, page + offset);
+            machine.hart.set_register(12, 0x0102_0304_0506_0708);
+            machine.go(1);
+            let found = (machine.trap(), machine.load(page), machine.load(page + 8));
+            assert_eq!(found, (None, first, second), "{} {found:x?}", code.0);
+        }
+    }
+}
+
+#[test]
+fn misaligned_accesses_of_floating_point() {
+    let code = [("flw fa0,0(a1)", 0x0005_a507), ("fsd fa0,8(a1)", 0x00a5_b427)];
+    for misaligned in [Misaligned::Supported, Misaligned::Trap] {
+        let mut machine = Machine::with(HartConfig { misaligned, ..HartConfig::default() });
+        machine.enter(M, 1 << 13);
+        machine.store(DATA, 0x3f80_0000 << 8);
+        machine.place(CODE, &code);
+        machine.hart.set_register(11, DATA + 1);
+        machine.go(2);
+        if misaligned == Misaligned::Supported {
+            assert_eq!(machine.trap(), None);
+            assert_eq!(machine.hart.registers().f[10], 0xffff_ffff_3f80_0000);
+            assert_eq!(machine.load(DATA + 9), 0xffff_ffff_3f80_0000);
+            continue;
+        }
+        let trap = machine.steps[0].trap.expect("a trap");
+        assert_eq!((trap.cause, trap.tval), (4, DATA + 1));
+        machine.hart.set_pc(CODE + 4);
+        machine.go(1);
+        let trap = machine.trap().expect("a trap");
+        assert_eq!((trap.cause, trap.tval), (6, DATA + 9));
     }
 }
 

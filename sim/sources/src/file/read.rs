@@ -32,17 +32,56 @@ pub fn read(
     file: &str,
     mut sink: impl FnMut(&Retired) -> ControlFlow<()>,
 ) -> Result<u64, SourceError> {
-    let mut source = Source { input, file, at: 0 };
-    source.header()?;
-    let mut rows = 0;
-    while let Some((count, flow)) = source.chunk(rows, &mut sink)? {
-        rows += count;
-        if flow.is_break() {
-            return Ok(rows);
+    let mut rows = Rows::new(input, file)?;
+    let mut count = 0;
+    while let Some(row) = rows.next_row()? {
+        count += 1;
+        if sink(&row).is_break() {
+            break;
         }
     }
-    source.rest_of_index(rows)?;
-    Ok(rows)
+    Ok(count)
+}
+
+/// The rows of a file from the start, one at a time, without the index; also from a pipe.
+#[derive(Debug)]
+pub struct Rows<R> {
+    bytes: Bytes<R>,
+    /// Rows in the chunks that were opened.
+    rows: u64,
+    chunk: OpenChunk,
+    at_end: bool,
+}
+
+impl<R: Read> Rows<R> {
+    /// Reads the header. `file` is for messages.
+    pub fn new(input: R, file: &str) -> Result<Self, SourceError> {
+        let mut bytes = Bytes { input, file: file.into(), at: 0 };
+        bytes.header()?;
+        Ok(Self { bytes, rows: 0, chunk: OpenChunk::default(), at_end: false })
+    }
+
+    /// The next row; `None` after the last, if the file is complete.
+    pub fn next_row(&mut self) -> Result<Option<Retired>, SourceError> {
+        loop {
+            if let Some(row) = self.chunk.next_row(&self.bytes.file)? {
+                return Ok(Some(row));
+            }
+            if self.at_end {
+                return Ok(None);
+            }
+            match self.bytes.chunk(self.rows)? {
+                Some(chunk) => {
+                    self.rows = self.rows.saturating_add(chunk.rows.into());
+                    self.chunk = chunk;
+                }
+                None => {
+                    self.bytes.rest_of_index(self.rows)?;
+                    self.at_end = true;
+                }
+            }
+        }
+    }
 }
 
 /// A trace file with its index.
@@ -52,21 +91,20 @@ pub fn read(
 /// their own through a `Cursor`.
 #[derive(Debug)]
 pub struct TraceFile<R> {
-    input: R,
-    file: String,
+    bytes: Bytes<R>,
     chunks: Vec<Chunk>,
     rows: u64,
 }
 
 impl<R: Read + Seek> TraceFile<R> {
     /// Reads header and index. `file` is for messages.
-    pub fn open(mut input: R, file: &str) -> Result<Self, SourceError> {
-        let length = seek(&mut input, file, SeekFrom::End(0))?;
-        seek(&mut input, file, SeekFrom::Start(0))?;
-        let mut source = Source { input, file, at: 0 };
+    pub fn open(input: R, file: &str) -> Result<Self, SourceError> {
+        let mut source = Bytes { input, file: file.into(), at: 0 };
+        let length = source.seek(SeekFrom::End(0))?;
+        source.seek(SeekFrom::Start(0))?;
         source.header()?;
         let end = length.saturating_sub(FOOTER_BYTES);
-        source.seek(end.max(HEADER_BYTES))?;
+        source.seek(SeekFrom::Start(end.max(HEADER_BYTES)))?;
         let footer: [u8; FOOTER_BYTES as usize] = source.bytes(UNFINISHED)?;
         let (index, rows) = (le(&footer, 0), le(&footer, 8));
         if !footer.ends_with(&FOOTER) {
@@ -75,7 +113,7 @@ impl<R: Read + Seek> TraceFile<R> {
         if index < HEADER_BYTES || index > end {
             return Err(source.error(end, "the index is outside the file", DAMAGED));
         }
-        source.seek(index)?;
+        source.seek(SeekFrom::Start(index))?;
         let head: [u8; 16] = source.bytes(DAMAGED)?;
         let count = le(&head, 8);
         // Before anything of that size is allocated.
@@ -96,8 +134,7 @@ impl<R: Read + Seek> TraceFile<R> {
             }
             chunks.push(Chunk { offset, first_row, first_address: le(&entry, 16) });
         }
-        let input = source.input;
-        Ok(Self { input, file: file.into(), chunks, rows })
+        Ok(Self { bytes: source, chunks, rows })
     }
 
     /// All chunks, in order.
@@ -119,30 +156,72 @@ impl<R: Read + Seek> TraceFile<R> {
         let mut rows = 0;
         let wanted = self.chunks.get(chunks.start..chunks.end.min(self.chunks.len()));
         for chunk in wanted.unwrap_or_default() {
-            let mut source = Source { input: &mut self.input, file: &self.file, at: 0 };
-            source.seek(chunk.offset)?;
-            let Some((count, flow)) = source.chunk(chunk.first_row, &mut sink)? else {
-                return Err(source.error(chunk.offset, "no chunk here", DAMAGED));
+            self.bytes.seek(SeekFrom::Start(chunk.offset))?;
+            let Some(mut open) = self.bytes.chunk(chunk.first_row)? else {
+                return Err(self.bytes.error(chunk.offset, "no chunk here", DAMAGED));
             };
-            rows += count;
-            if flow.is_break() {
-                break;
+            while let Some(row) = open.next_row(&self.bytes.file)? {
+                rows += 1;
+                if sink(&row).is_break() {
+                    return Ok(rows);
+                }
             }
         }
         Ok(rows)
     }
 }
 
+/// A chunk whose rows are being handed out.
+#[derive(Debug)]
+struct OpenChunk {
+    /// Where it is in the file.
+    offset: u64,
+    rows: u32,
+    /// Rows that were handed out.
+    done: u32,
+    bytes: Vec<u8>,
+    /// Of `bytes`, how far.
+    at: usize,
+    before: Before,
+}
+
+impl Default for OpenChunk {
+    /// One without rows.
+    fn default() -> Self {
+        Self { offset: 0, rows: 0, done: 0, bytes: Vec::new(), at: 0, before: Before::new(0) }
+    }
+}
+
+impl OpenChunk {
+    /// The next row; `None` after the last.
+    fn next_row(&mut self, file: &str) -> Result<Option<Retired>, SourceError> {
+        let error = |what: String| SourceError::new(file, Place::Byte(self.offset), what, DAMAGED);
+        let mut rest = self.bytes.get(self.at..).unwrap_or_default();
+        if self.done == self.rows {
+            return match rest.is_empty() {
+                true => Ok(None),
+                false => Err(error("the chunk has more than its rows".into())),
+            };
+        }
+        let row = row::parse(&mut rest, &mut self.before)
+            .map_err(|what| error(format!("row {} of the chunk: {what}", self.done)))?;
+        self.at = self.bytes.len() - rest.len();
+        self.done += 1;
+        Ok(Some(row))
+    }
+}
+
 /// The input and where in it we are.
-struct Source<'a, R> {
+#[derive(Debug)]
+struct Bytes<R> {
     input: R,
-    file: &'a str,
+    file: String,
     at: u64,
 }
 
-impl<R: Read> Source<'_, R> {
+impl<R: Read> Bytes<R> {
     fn error(&self, at: u64, what: impl Into<String>, hint: &'static str) -> SourceError {
-        SourceError::new(self.file, Place::Byte(at), what, hint)
+        SourceError::new(&self.file, Place::Byte(at), what, hint)
     }
 
     fn fill(&mut self, bytes: &mut [u8], hint: &'static str) -> Result<(), SourceError> {
@@ -172,12 +251,8 @@ impl<R: Read> Source<'_, R> {
         Ok(())
     }
 
-    /// Hands on the rows of one chunk; `None` if the index is here.
-    fn chunk(
-        &mut self,
-        first_row: u64,
-        sink: &mut impl FnMut(&Retired) -> ControlFlow<()>,
-    ) -> Result<Option<(u64, ControlFlow<()>)>, SourceError> {
+    /// Reads one chunk; `None` if the index is here.
+    fn chunk(&mut self, first_row: u64) -> Result<Option<OpenChunk>, SourceError> {
         let start = self.at;
         let tag: [u8; 4] = self.bytes(UNFINISHED)?;
         if tag == INDEX {
@@ -201,23 +276,14 @@ impl<R: Read> Source<'_, R> {
         let bytes = zstd::bulk::decompress(&compressed, length).map_err(|error| {
             self.error(start, format!("cannot decompress the chunk: {error}"), DAMAGED)
         })?;
-        let (start_bytes, mut rest) = bytes.split_at_checked(8).unwrap_or_default();
-        if start_bytes != address.to_le_bytes() {
+        if bytes.get(..8) != Some(&address.to_le_bytes()) {
             return Err(self.error(start, "the chunk has another address than its rows", DAMAGED));
         }
-        let mut before = Before::new(address);
-        for row in 0..rows {
-            let retired = row::parse(&mut rest, &mut before).map_err(|what| {
-                self.error(start, format!("row {row} of the chunk: {what}"), DAMAGED)
-            })?;
-            if sink(&retired).is_break() {
-                return Ok(Some((u64::from(row) + 1, ControlFlow::Break(()))));
-            }
+        if bytes.len() != length {
+            return Err(self.error(start, "the chunk is shorter than it says", DAMAGED));
         }
-        if !rest.is_empty() || bytes.len() != length {
-            return Err(self.error(start, "the chunk has more than its rows", DAMAGED));
-        }
-        Ok(Some((rows.into(), ControlFlow::Continue(()))))
+        let before = Before::new(address);
+        Ok(Some(OpenChunk { offset: start, rows, done: 0, bytes, at: 8, before }))
     }
 
     /// Reads to the end, so that a file that was cut off within its index is not taken for complete.
@@ -232,21 +298,23 @@ impl<R: Read> Source<'_, R> {
         if !footer.ends_with(&FOOTER) || le(&footer, 0) != index || le(&footer, 8) != rows {
             return Err(self.error(at, "the end does not fit the chunks", DAMAGED));
         }
-        Ok(())
+        // Also finds out whether the compressed file around it, if there is one, is complete.
+        match io::copy(&mut self.input.by_ref().take(1), &mut io::sink()) {
+            Ok(0) => Ok(()),
+            Ok(_) => Err(self.error(self.at, "more than a trace file", DAMAGED)),
+            Err(error) => Err(self.error(self.at, format!("cannot read: {error}"), DAMAGED)),
+        }
     }
 }
 
-impl<R: Read + Seek> Source<'_, R> {
-    fn seek(&mut self, at: u64) -> Result<(), SourceError> {
-        self.at = seek(&mut self.input, self.file, SeekFrom::Start(at))?;
-        Ok(())
+impl<R: Seek> Bytes<R> {
+    fn seek(&mut self, to: SeekFrom) -> Result<u64, SourceError> {
+        self.at = self.input.seek(to).map_err(|error| {
+            let what = format!("cannot seek: {error}");
+            SourceError::new(&self.file, Place::File, what, "a file, not a pipe")
+        })?;
+        Ok(self.at)
     }
-}
-
-fn seek(input: &mut impl Seek, file: &str, to: SeekFrom) -> Result<u64, SourceError> {
-    input.seek(to).map_err(|error| {
-        SourceError::new(file, Place::File, format!("cannot seek: {error}"), "a file, not a pipe")
-    })
 }
 
 /// Eight bytes as a number; 0 if they are not there.

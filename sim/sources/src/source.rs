@@ -1,0 +1,139 @@
+//! Any of the formats.
+
+use crate::cva6::Cva6;
+use crate::file::Rows;
+use crate::format::{Peeked, untouched};
+use crate::packed::{Input, decompress};
+use crate::reference::{Meaning, Reference};
+use crate::spike::Spike;
+use crate::{Format, Guesses, Hint, Place, Row, SourceError};
+use hartrace_ingress::{Flavour, ITypeWidth};
+use hartrace_isa::Xlen;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+use std::path::Path;
+
+/// How to understand a file.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// What it is; told by its start if not given.
+    pub format: Option<Format>,
+    /// Width of registers: of importance for what an instruction is, and for sign-extended
+    /// addresses. If not given, RV32 for logs of Spike with addresses of 8 digits, otherwise RV64.
+    pub xlen: Option<Xlen>,
+    /// Logs of Spike: the hart to read; others are skipped.
+    pub hart: u32,
+    /// Encoder input: what `iretire` counts. Rows count half-words in any case.
+    pub flavour: Flavour,
+    /// Which codes rows have; those of 4 bits are narrowed to those of 3.
+    pub itype_width: ITypeWidth,
+}
+
+impl Default for Options {
+    /// Everything as found; hart 0, single retirement, 4-bit codes.
+    fn default() -> Self {
+        Self {
+            format: None,
+            xlen: None,
+            hart: 0,
+            flavour: Flavour::Single,
+            itype_width: ITypeWidth::Four,
+        }
+    }
+}
+
+/// The rows of a file of any format, one at a time.
+///
+/// It holds a line or a chunk of the file, never more, whatever the file says.
+#[derive(Debug)]
+pub struct Source<R> {
+    kind: Kind<Peeked<R>>,
+    itype_width: ITypeWidth,
+}
+
+#[derive(Debug)]
+enum Kind<R> {
+    Spike(Box<Spike<R>>),
+    Cva6(Box<Cva6<R>>),
+    Reference(Box<Reference<R>>),
+    TraceFile(Box<Rows<R>>),
+}
+
+/// Opens a file, compressed with gzip or zstd or not.
+pub fn open(path: &Path, options: &Options) -> Result<Source<Input>, SourceError> {
+    let name = path.display().to_string();
+    let input = File::open(path)
+        .and_then(|file| decompress(Box::new(BufReader::with_capacity(1 << 16, file))))
+        .map_err(|error| {
+            SourceError::new(&name, Place::File, format!("cannot open: {error}"), "another path")
+        })?;
+    Source::new(input, &name, options)
+}
+
+impl<R: BufRead> Source<R> {
+    /// Tells the format, if it is not given, and reads the header, if there is one. `file` is for
+    /// messages.
+    pub fn new(input: R, file: &str, options: &Options) -> Result<Self, SourceError> {
+        let (format, input) = match options.format {
+            Some(format) => (format, untouched(input)),
+            None => {
+                let failed = |error: io::Error| {
+                    let what = format!("cannot read: {error}");
+                    SourceError::new(file, Place::File, what, "a complete file")
+                };
+                let (format, input) = Format::detect(input).map_err(failed)?;
+                let unknown = || {
+                    let what = "neither a log of an execution nor a trace file";
+                    SourceError::new(file, Place::File, what, Hint::Format)
+                };
+                (format.ok_or_else(unknown)?, input)
+            }
+        };
+        let xlen = options.xlen.unwrap_or(Xlen::Rv64);
+        let kind = match format {
+            Format::Spike => {
+                Kind::Spike(Box::new(Spike::new(input, file, options.xlen, options.hart)))
+            }
+            Format::Cva6 => Kind::Cva6(Box::new(Cva6::new(input, file, xlen)?)),
+            Format::Reference => {
+                let meaning = Meaning { flavour: options.flavour, xlen };
+                Kind::Reference(Box::new(Reference::new(input, file, meaning)?))
+            }
+            Format::TraceFile => Kind::TraceFile(Box::new(Rows::new(input, file)?)),
+        };
+        Ok(Self { kind, itype_width: options.itype_width })
+    }
+
+    /// What it is.
+    pub fn format(&self) -> Format {
+        match &self.kind {
+            Kind::Spike(_) => Format::Spike,
+            Kind::Cva6(_) => Format::Cva6,
+            Kind::Reference(_) => Format::Reference,
+            Kind::TraceFile(_) => Format::TraceFile,
+        }
+    }
+
+    /// The next row; `None` after the last. What follows an error means nothing.
+    pub fn next_row(&mut self) -> Result<Option<Row>, SourceError> {
+        let mut row = match &mut self.kind {
+            Kind::Spike(spike) => spike.next()?,
+            Kind::Cva6(cva6) => cva6.next()?,
+            Kind::Reference(reference) => reference.next()?,
+            Kind::TraceFile(rows) => rows.next_row()?.map(|retired| Row { line: None, retired }),
+        };
+        if let (ITypeWidth::Three, Some(row)) = (self.itype_width, &mut row) {
+            row.retired.itype = row.retired.itype.narrow();
+        }
+        Ok(row)
+    }
+
+    /// What had to be guessed so far.
+    pub fn guesses(&self) -> Guesses {
+        match &self.kind {
+            Kind::Spike(spike) => spike.guesses(),
+            Kind::Cva6(cva6) => cva6.guesses(),
+            Kind::Reference(_) | Kind::TraceFile(_) => Guesses::default(),
+        }
+    }
+}
