@@ -1,0 +1,12 @@
+//! The generated encoder and the golden one, side by side.
+//!
+//! [`Bench`] simulates the RTL of a [`Config`](hartrace_encoder_hdl::Config). Rows go into both encoders,
+//! and every payload that leaves the RTL is compared with what the golden encoder says, from the first to
+//! the last.
+
+mod bench;
+mod ports;
+mod run;
+
+pub use bench::Bench;
+pub use run::{Mismatch, Setting, Summary, Traffic};
