@@ -1,0 +1,1 @@
+use crate::prover::Proof; pub(crate) fn proofs() -> Vec<Proof> {vec![]}
