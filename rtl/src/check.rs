@@ -1,5 +1,7 @@
 //! Checks of a module as a whole.
 
+pub(crate) use reads::of_module as read_bits;
+
 mod flow;
 mod paths;
 mod reads;
@@ -26,7 +28,7 @@ pub(crate) struct Facts {
 pub(crate) fn check(content: &Content) -> Facts {
     drivers(content);
     let mut defaults = Vec::new();
-    for item in &content.items {
+    for item in &content.body.items {
         if let Item::Comb(stmts) = item {
             defaults.push(flow::check(content, stmts));
         }
@@ -37,7 +39,7 @@ pub(crate) fn check(content: &Content) -> Facts {
 }
 
 /// What a block drives, each with its first assignment.
-fn driven(stmts: &[Stmt]) -> BTreeMap<usize, &Target> {
+pub(crate) fn driven(stmts: &[Stmt]) -> BTreeMap<usize, &Target> {
     let mut found = BTreeMap::new();
     collect(stmts, &mut found);
     fn collect<'a>(stmts: &'a [Stmt], found: &mut BTreeMap<usize, &'a Target>) {
@@ -66,7 +68,7 @@ fn driven(stmts: &[Stmt]) -> BTreeMap<usize, &Target> {
 #[track_caller]
 fn drivers(content: &Content) {
     let mut found: BTreeMap<usize, &Target> = BTreeMap::new();
-    for item in &content.items {
+    for item in &content.body.items {
         let targets: Vec<&Target> = match item {
             Item::Assign(target, _) => vec![target],
             Item::Comb(stmts) => driven(stmts).into_values().collect(),
@@ -111,13 +113,16 @@ fn unread(content: &Content, defaults: &[Vec<(usize, usize)>]) {
             "bits {list} of {name} in module {module} are never read; {help}"
         );
     }
-    for item in &content.items {
+    for item in &content.body.items {
         let Item::Memory(memory) = item else { continue };
         let name = memory.name();
         let is = |m: &crate::Memory| m.name() == name;
-        let written =
-            content.items.iter().any(|i| matches!(i, Item::Write { memory, .. } if is(memory)));
-        let read = content.items.iter().any(|i| match i {
+        let written = content
+            .body
+            .items
+            .iter()
+            .any(|i| matches!(i, Item::Write { memory, .. } if is(memory)));
+        let read = content.body.items.iter().any(|i| match i {
             Item::Read { memory, .. } | Item::ReadClocked { memory, .. } => is(memory),
             _ => false,
         });

@@ -2,6 +2,7 @@
 
 use crate::check::Facts;
 use crate::emit;
+use crate::item::Body;
 use crate::module::Content;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -12,7 +13,10 @@ pub struct Component(Rc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
+    /// With what the tools understand.
     content: Content,
+    /// What was written.
+    source: Body,
     facts: Facts,
 }
 
@@ -45,12 +49,16 @@ pub enum Direction {
 }
 
 impl Component {
-    pub(crate) fn new(content: Content, facts: Facts) -> Self {
-        Self(Rc::new(Inner { content, facts }))
+    pub(crate) fn new(content: Content, source: Body, facts: Facts) -> Self {
+        Self(Rc::new(Inner { content, source, facts }))
     }
 
     pub(crate) fn content(&self) -> &Content {
         &self.0.content
+    }
+
+    pub(crate) fn source(&self) -> &Body {
+        &self.0.source
     }
 
     pub(crate) fn facts(&self) -> &Facts {

@@ -172,10 +172,14 @@ macro_rules! compare {
 macro_rules! shift {
     ($($(#[$doc:meta])* $method:ident $operation:ident)*) => { $(
         $(#[$doc])*
+        ///
+        /// # Panics
+        ///
+        /// If the amount is wider than 32 bits.
         #[must_use]
         #[track_caller]
         pub fn $method(&self, amount: impl Into<Expr>) -> Expr {
-            Expr::new(self.width, Node::Shift(Shift::$operation, self.clone(), amount.into()))
+            self.shift(Shift::$operation, amount.into())
         }
     )* };
 }
@@ -361,17 +365,10 @@ impl Expr {
             return self.clone();
         }
         match (self.node(), lo.constant()) {
-            // What is left of the original is closer to what was meant than a slice of a slice.
             (Node::Slice(inner, base), Some(lo)) => inner.slice(base.plus(lo), width),
             (Node::Slice(inner, base), None) if base.constant().is_some() => {
                 inner.slice(lo.plus(base.offset), width)
             }
-            (Node::Zext(inner), Some(lo)) if lo + width <= inner.width => inner.slice(lo, width),
-            (Node::Sext(inner), Some(lo)) if lo + width <= inner.width => inner.slice(lo, width),
-            (Node::Concat(parts), Some(lo)) => match part_of(parts, lo, width) {
-                Some((part, lo)) => part.slice(lo, width),
-                None => Expr::new(width, Node::Slice(self.clone(), lo.into())),
-            },
             _ => Expr::new(width, Node::Slice(self.clone(), lo)),
         }
     }
@@ -451,6 +448,11 @@ impl Expr {
         &self.node
     }
 
+    /// Whether both are the same expression, not only equal ones.
+    pub(crate) fn same(&self, other: &Expr) -> bool {
+        Rc::ptr_eq(&self.node, &other.node)
+    }
+
     pub(crate) fn operands(&self) -> Vec<&Expr> {
         match self.node() {
             Node::Literal(_) | Node::Constant(..) | Node::Signal(_) | Node::Index(_) => vec![],
@@ -478,6 +480,27 @@ impl Expr {
         if self.width == 1 { self.clone() } else { Expr::new(1, Node::Reduce(how, self.clone())) }
     }
 
+    /// Tools differ in how large a constant amount may be, so one that shifts everything out does so
+    /// here.
+    ///
+    /// # Panics
+    ///
+    /// If the amount is wider than 32 bits, of which Verilator 5.006 loses some.
+    #[track_caller]
+    fn shift(&self, how: Shift, amount: Expr) -> Expr {
+        assert!(amount.width <= 32, "the amount of a shift has {} bits, at most 32", amount.width);
+        let out = match amount.value() {
+            Some(bits) if !bits.any() => return self.clone(),
+            Some(bits) => bits.to_u128().is_none_or(|n| n >= self.width.into()),
+            None => false,
+        };
+        match how {
+            _ if !out => Expr::new(self.width, Node::Shift(how, self.clone(), amount)),
+            Shift::Arithmetic => self.msb().repeat(self.width),
+            Shift::Left | Shift::Right => zero(self.width),
+        }
+    }
+
     /// Comparisons that hold or fail for every value become literals: tools warn of them, and with
     /// widths that are parameters they are not mistakes.
     fn compare(how: Compare, left: &Expr, right: &Expr) -> Expr {
@@ -495,18 +518,6 @@ impl Expr {
             None => Expr::new(1, Node::Compare(how, left.clone(), right.clone())),
         }
     }
-}
-
-/// The part of a concatenation that holds all of the bits, and where in it they are.
-fn part_of(parts: &[Expr], lo: u32, width: u32) -> Option<(&Expr, u32)> {
-    let mut base = 0;
-    for part in parts.iter().rev() {
-        if lo < base + part.width {
-            return (lo >= base && lo + width <= base + part.width).then(|| (part, lo - base));
-        }
-        base += part.width;
-    }
-    None
 }
 
 impl From<&Expr> for Expr {

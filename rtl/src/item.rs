@@ -8,7 +8,15 @@ use crate::signal::{Signal, Target};
 use crate::stmt::Stmt;
 use std::rc::Rc;
 
-#[derive(Debug)]
+/// What is between the ports of a module and its end, in the order it was written.
+#[derive(Debug, Default)]
+pub(crate) struct Body {
+    pub(crate) items: Vec<Item>,
+    pub(crate) registers: Vec<Register>,
+    pub(crate) properties: Vec<Property>,
+}
+
+#[derive(Clone, Debug)]
 pub(crate) enum Item {
     Section(String),
     Declare(Rc<Signal>),
@@ -40,7 +48,7 @@ pub(crate) enum Item {
     Unused(Rc<Signal>, Expr),
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Instance {
     pub(crate) name: String,
     pub(crate) of: Component,
@@ -48,7 +56,7 @@ pub(crate) struct Instance {
     pub(crate) outputs: Vec<(String, Target)>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Register {
     pub(crate) q: Rc<Signal>,
     pub(crate) d: Rc<Signal>,
@@ -56,7 +64,7 @@ pub(crate) struct Register {
     pub(crate) enable: Option<Expr>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Property {
     pub(crate) kind: PropertyKind,
     pub(crate) name: String,

@@ -114,7 +114,9 @@
 //! `ifndef SYNTHESIS
 //!   always @(posedge clk_i) begin
 //!     if (rst_ni) begin
-//!       map_fits: assert ((map_q >> count_q) == 31'd0);
+//!       begin : map_fits
+//!         assert ((map_q >> count_q) == 31'd0);
+//!       end
 //!     end
 //!   end
 //! `endif
@@ -130,7 +132,9 @@ mod emit;
 mod eval;
 mod expr;
 mod index;
+mod interpreter;
 mod item;
+mod lower;
 mod memory;
 mod module;
 mod names;
@@ -142,6 +146,7 @@ pub use bits::Bits;
 pub use component::{Component, Direction, Port};
 pub use expr::{Expr, concat, index_width, lit, literal, ones, zero};
 pub use index::Index;
+pub use interpreter::Interpreter;
 pub use memory::Memory;
 pub use module::{Module, Outputs, Reg};
 pub use stmt::{Block, Switch, When};

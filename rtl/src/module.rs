@@ -2,12 +2,12 @@
 
 use crate::component::{Component, Direction, Port};
 use crate::expr::Node;
-use crate::item::{Instance, Item, Property, PropertyKind, Register};
+use crate::item::{Body, Instance, Item, Property, PropertyKind, Register};
 use crate::memory::Memory;
 use crate::names;
 use crate::signal::{Kind, ModuleId, Signal, Target, check_owner};
 use crate::stmt::{Block, check_widths};
-use crate::{Expr, check};
+use crate::{Expr, check, lower};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::ops::Index;
@@ -32,9 +32,7 @@ pub(crate) struct Content {
     pub(crate) ports: Vec<Port>,
     pub(crate) signals: Vec<Rc<Signal>>,
     pub(crate) names: BTreeSet<String>,
-    pub(crate) items: Vec<Item>,
-    pub(crate) registers: Vec<Register>,
-    pub(crate) properties: Vec<Property>,
+    pub(crate) body: Body,
     pub(crate) children: Vec<Component>,
 }
 
@@ -228,7 +226,7 @@ impl Module {
         let d = self.signal(&format!("{name}_d"), width, Kind::Next(q.id));
         self.push(Item::DeclareRegister(Rc::clone(&d), Rc::clone(&q)));
         let reg = Reg { q: q.expr(), d: d.expr() };
-        self.content.borrow_mut().registers.push(Register { q, d, reset, enable });
+        self.content.borrow_mut().body.registers.push(Register { q, d, reset, enable });
         reg
     }
 
@@ -266,7 +264,7 @@ impl Module {
         enable.is_bit("write enable");
         let (name, width) = (memory.name(), memory.width());
         assert!(data.width() == width, "{name}: words of {width} bits, data of {}", data.width());
-        let written = self.content.borrow().items.iter().any(|item| match item {
+        let written = self.content.borrow().body.items.iter().any(|item| match item {
             Item::Write { memory, .. } => memory.name() == name,
             _ => false,
         });
@@ -431,7 +429,7 @@ impl Module {
         check_owner(&expr, self.id);
         self.claim(name);
         let name = name.to_owned();
-        self.content.borrow_mut().properties.push(Property { kind, name, expr });
+        self.content.borrow_mut().body.properties.push(Property { kind, name, expr });
     }
 
     /// Checks the module as a whole.
@@ -444,9 +442,10 @@ impl Module {
     #[track_caller]
     pub fn finish(self) -> Component {
         self.sink_clock();
-        let content = self.content.into_inner();
+        let mut content = self.content.into_inner();
+        let source = lower::module(&mut content, self.id);
         let facts = check::check(&content);
-        Component::new(content, facts)
+        Component::new(content, source, facts)
     }
 
     /// A clock or reset that nothing needs is no mistake: a module may have its ports for the sake of
@@ -458,10 +457,10 @@ impl Module {
                 return;
             }
             let below = content.children.iter().any(Component::clocked);
-            let always = below || !content.properties.is_empty();
-            let reset = content.registers.iter().any(|register| register.reset.is_some());
-            let memory = content.items.iter().any(|item| matches!(item, Item::Memory(_)));
-            (always || memory || !content.registers.is_empty(), always || reset)
+            let always = below || !content.body.properties.is_empty();
+            let reset = content.body.registers.iter().any(|register| register.reset.is_some());
+            let memory = content.body.items.iter().any(|item| matches!(item, Item::Memory(_)));
+            (always || memory || !content.body.registers.is_empty(), always || reset)
         };
         for (name, needed) in [("clk_i", clock), ("rst_ni", reset)] {
             if !needed {
@@ -520,7 +519,7 @@ impl Module {
     }
 
     fn push(&self, item: Item) {
-        self.content.borrow_mut().items.push(item);
+        self.content.borrow_mut().body.items.push(item);
     }
 }
 

@@ -42,7 +42,7 @@ impl Signal {
 }
 
 /// The left side of an assignment.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Target {
     pub(crate) signal: Rc<Signal>,
     pub(crate) part: Part,
@@ -50,7 +50,7 @@ pub(crate) struct Target {
     pub(crate) location: &'static Location<'static>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Part {
     All,
     Slice(Index),

@@ -5,7 +5,7 @@ use crate::index::{Index, Variable};
 use crate::signal::{ModuleId, Target, check_owner};
 use std::rc::Rc;
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Stmt {
     Set(Target, Expr),
     /// Conditions in order, and what happens if none holds.
@@ -68,10 +68,16 @@ impl Block {
     ///
     /// # Panics
     ///
-    /// As [`Block::set`], and if `target` is not a whole number of elements.
+    /// As [`Block::set`], and if `target` is not a whole number of elements, or a constant `i` is past
+    /// the end.
     #[track_caller]
     pub fn set_at(&mut self, target: &Expr, i: impl Into<Expr>, value: impl Into<Expr>) {
-        let value = value.into();
+        let (i, value) = (i.into(), value.into());
+        let n = target.width() / value.width();
+        if let Some(bits) = i.value() {
+            let within = bits.to_u128().is_some_and(|i| i < n.into());
+            assert!(within, "element {bits:?} of a vector of {n} elements");
+        }
         self.set(&target.index(i, value.width()), value);
     }
 

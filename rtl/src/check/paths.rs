@@ -62,7 +62,7 @@ fn visit(id: usize, graph: &Graph, path: &mut Vec<usize>, done: &mut Graph) -> O
 #[track_caller]
 fn graph(content: &Content) -> Graph {
     let mut graph = Graph::new();
-    for item in &content.items {
+    for item in &content.body.items {
         match item {
             Item::Assign(target, value) => {
                 graph.insert(target.signal.id, sources(value));

@@ -84,15 +84,15 @@ pub(crate) fn of_module(content: &Content) -> Vec<Vec<bool>> {
         seen[signal.id][lo as usize..(lo + width) as usize].fill(true);
     };
     let loops = &mut Loops::default();
-    for item in &content.items {
+    for item in &content.body.items {
         if let Item::Comb(stmts) = item {
             of_stmts(stmts, loops, &mut report);
         }
         of_item(item).into_iter().for_each(|e| of_expr(e, loops, &mut report));
     }
-    let enables = content.registers.iter().filter_map(|register| register.enable.as_ref());
-    let resets = content.registers.iter().filter_map(|register| register.reset.as_ref());
-    let properties = content.properties.iter().map(|property| &property.expr);
+    let enables = content.body.registers.iter().filter_map(|register| register.enable.as_ref());
+    let resets = content.body.registers.iter().filter_map(|register| register.reset.as_ref());
+    let properties = content.body.properties.iter().map(|property| &property.expr);
     enables.chain(resets).chain(properties).for_each(|e| of_expr(e, loops, &mut report));
     let clock = content.signals.iter().filter(|s| s.name == "clk_i" || s.name == "rst_ni");
     // Those that no register needs have a sink of their own.

@@ -18,13 +18,13 @@ const CLOCK_OR_RESET: &str = "always_ff @(posedge clk_i or negedge rst_ni) begin
 pub(super) fn body(out: &mut Lines, component: &Component) {
     let content = component.content();
     let mut body = Body { out, component, blocks: 0, gathered: Vec::new() };
-    content.items.iter().for_each(|item| body.item(item));
+    content.body.items.iter().for_each(|item| body.item(item));
     body.release();
     let (reset, plain): (Vec<_>, Vec<_>) =
-        content.registers.iter().partition(|register| register.reset.is_some());
+        content.body.registers.iter().partition(|register| register.reset.is_some());
     registers_with_reset(out, &reset);
     registers_without_reset(out, &plain);
-    properties(out, &content.properties);
+    properties(out, &content.body.properties);
 }
 
 struct Body<'a, 'o> {
@@ -228,6 +228,9 @@ fn property(out: &mut Lines, property: &Property) {
         PropertyKind::Assume => "assume",
         PropertyKind::Cover => "cover",
     };
-    let head = format!("{}: {word} (", property.name);
-    out.doc(sequence([list(&head, vec![expr(&property.expr)], ")"), text(";")]));
+    // Icarus Verilog knows no labels of assertions, but names of blocks.
+    out.nested(&format!("begin : {}", property.name), "end", |out| {
+        let head = format!("{word} (");
+        out.doc(sequence([list(&head, vec![expr(&property.expr)], ")"), text(";")]));
+    });
 }

@@ -10,6 +10,7 @@ use super::doc::{Doc, group, indent, list, sequence, text};
 use crate::bits::Bits;
 use crate::expr::{Binary, Compare, Expr, Node, Reduce, Shift, index_width};
 use crate::index::Index;
+use crate::{concat, zero};
 
 /// The text of an expression in a place of its own: behind `=`, in parentheses, in braces.
 pub(super) fn expr(e: &Expr) -> Doc {
@@ -17,23 +18,18 @@ pub(super) fn expr(e: &Expr) -> Doc {
         Node::Literal(bits) => literal(bits),
         Node::Constant(signal, _) | Node::Signal(signal) => text(&signal.name),
         Node::Index(i) => text(format!("{}'({})", e.width(), index(i))),
-        Node::Not(a) => sequence([text(if a.width() == 1 { "!" } else { "~" }), operand(a)]),
-        Node::Neg(a) => sequence([text("-"), operand(a)]),
-        Node::Reduce(how, a) => {
-            let sign = match how {
-                Reduce::Or => "|",
-                Reduce::And => "&",
-                Reduce::Xor => "^",
-            };
-            sequence([text(sign), operand(a)])
-        }
+        Node::Not(a) => prefix(if a.width() == 1 { "!" } else { "~" }, a),
+        Node::Neg(a) => prefix("-", a),
+        Node::Reduce(Reduce::Or, a) => prefix("|", a),
+        Node::Reduce(Reduce::And, a) => prefix("&", a),
+        Node::Reduce(Reduce::Xor, a) => prefix("^", a),
         Node::Binary(how, a, b) => binary(*how, a, b),
         Node::Compare(how, a, b) => compare(*how, a, b),
-        Node::Shift(Shift::Left, a, b) => infix(operand(a), "<<", operand(b)),
-        Node::Shift(Shift::Right, a, b) => infix(operand(a), ">>", operand(b)),
+        Node::Shift(Shift::Left, a, b) => infix(operand(a), "<<", amount(b)),
+        Node::Shift(Shift::Right, a, b) => infix(operand(a), ">>", amount(b)),
         // Beside an unsigned operand `>>>` would shift in zeros; an argument has no beside.
         Node::Shift(Shift::Arithmetic, a, b) => {
-            list("$unsigned(", vec![infix(signed(a), ">>>", operand(b))], ")")
+            list("$unsigned(", vec![infix(signed(a), ">>>", amount(b))], ")")
         }
         Node::Mux(c, a, b) => group([
             operand(c),
@@ -50,7 +46,7 @@ pub(super) fn expr(e: &Expr) -> Doc {
         Node::Zext(a) => list("{", vec![literal(&Bits::zero(e.width() - a.width())), expr(a)], "}"),
         Node::Sext(a) => sext(e.width(), a),
         Node::Slice(a, lo) => slice(e.width(), a, lo),
-        Node::Select(a, i) => select(e.width(), a, i),
+        Node::Select(a, i) => sequence([expr(a), element(a.width(), e.width(), i)]),
     }
 }
 
@@ -62,11 +58,30 @@ fn operand(e: &Expr) -> Doc {
         Node::Mux(..) => true,
         _ => false,
     };
-    if compound { sequence([text("("), indent(expr(e)), text(")")]) } else { expr(e) }
+    if compound { parentheses(e) } else { expr(e) }
+}
+
+fn parentheses(e: &Expr) -> Doc {
+    sequence([text("("), indent(expr(e)), text(")")])
+}
+
+/// An operator before its operand. Behind it yosys takes `~3'(x)` for a cast to a size of `~3`, and
+/// Icarus does not take `-~x` at all.
+fn prefix(sign: &str, a: &Expr) -> Doc {
+    let braces = matches!(a.node(), Node::Concat(_) | Node::Repeat(..));
+    sequence([text(sign), if is_name(a) || braces { expr(a) } else { parentheses(a) }])
 }
 
 fn infix(left: Doc, sign: &str, right: Doc) -> Doc {
     group([left, text(format!(" {sign}")), Doc::Line, right])
+}
+
+/// The amount of a shift, which is less than the width if it is constant.
+fn amount(e: &Expr) -> Doc {
+    match e.node() {
+        Node::Literal(bits) => text(bits.to_u128().unwrap_or_default().to_string()),
+        _ => operand(e),
+    }
 }
 
 /// A run of one associative operator needs no parentheses.
@@ -139,16 +154,9 @@ fn sext(width: u32, a: &Expr) -> Doc {
     list("$unsigned(", vec![cast(width, signed(a))], ")")
 }
 
-/// Only names can be sliced; anything else is shifted and cut.
+/// Only names are sliced; see [`crate::lower`].
 fn slice(width: u32, a: &Expr, lo: &Index) -> Doc {
-    if let Node::Signal(signal) = a.node() {
-        return text(format!("{}{}", signal.name, range(signal.width, lo, width)));
-    }
-    match lo.constant() {
-        Some(0) => cast(width, expr(a)),
-        Some(lo) => cast(width, infix(operand(a), ">>", text(lo.to_string()))),
-        None => cast(width, infix(operand(a), ">>", text(format!("({})", index(lo))))),
-    }
+    sequence([expr(a), text(range(a.width(), lo, width))])
 }
 
 /// The range of a slice, with brackets. A vector of one bit has none: the index can only be 0.
@@ -174,46 +182,17 @@ pub(super) fn index(i: &Index) -> String {
     text
 }
 
-/// An element whose number is known only at run time. A number past the end would give `x` in one
-/// simulator and something else in another, so only if there is none the vector is indexed; a shift gives
-/// zeros.
-fn select(width: u32, a: &Expr, i: &Expr) -> Doc {
-    if let Node::Signal(signal) = a.node()
-        && always_within(a.width() / width, i)
-    {
-        return sequence([text(&signal.name), element(a.width(), width, i)]);
-    }
-    cast(width, infix(operand(a), ">>", first_bit(width, i)))
-}
-
-/// Whether an index of that width cannot be past the end of `n` elements.
-pub(super) fn always_within(n: u32, i: &Expr) -> bool {
-    i.width() < 32 && 1 << i.width() <= n
-}
-
-/// `[i]` or `[i * width +: width]`, the index as wide as the tools want it for a vector of `of` bits.
+/// `[i]` or `[i * width +: width]`, the index as wide as Verilator wants it for a vector of `of` bits.
 pub(super) fn element(of: u32, width: u32, i: &Expr) -> Doc {
-    let first = if width == 1 { i.clone() } else { first_bit_expr(width, i) };
-    let wanted = index_width(of);
-    let first = if first.width() < wanted { first.zext(wanted) } else { first.trunc(wanted) };
-    match width {
-        1 => sequence([text("["), expr(&first), text("]")]),
-        _ => sequence([text("["), expr(&first), text(format!(" +: {width}]"))]),
-    }
-}
-
-fn first_bit(width: u32, i: &Expr) -> Doc {
-    operand(&first_bit_expr(width, i))
-}
-
-/// `i * width`, in as many bits as it takes, as a sum of shifted copies.
-pub(super) fn first_bit_expr(width: u32, i: &Expr) -> Expr {
-    let bits = i.width() + index_width(width + 1);
-    let copies = (0..32).filter(|n| width >> n & 1 == 1).map(|n| {
-        let copy = if n == 0 { i.clone() } else { crate::concat(&[i, &crate::zero(n)]) };
-        copy.zext(bits.max(copy.width()))
+    let bits = index_width(of);
+    // As a sum of shifted copies: there is nothing to multiply with if the width is a power of two.
+    let copies = (0..32).filter(|n| width >> n & 1 == 1).map(|n| match n {
+        0 => i.zext(bits),
+        n => concat(&[i, &zero(n)]).zext(bits),
     });
-    copies.reduce(|sum, copy| sum.add(copy)).unwrap_or_else(|| i.clone())
+    let first = copies.reduce(|sum, copy| sum.add(copy)).unwrap_or_else(|| i.clone());
+    let end = if width == 1 { "]".to_owned() } else { format!(" +: {width}]") };
+    sequence([text("["), expr(&first), text(end)])
 }
 
 pub(super) fn literal(bits: &Bits) -> Doc {

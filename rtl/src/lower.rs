@@ -1,0 +1,312 @@
+//! From what was written to what every tool understands.
+//!
+//! Only a name can be sliced, and a cast that cuts is no way around it: yosys 0.23 gives an expression
+//! with one in it the width of what was cut. So slices move towards the names, where that is exact,
+//! and what is then still sliced gets a name.
+
+mod slice;
+
+use crate::expr::{Expr, Node};
+use crate::item::{Body, Item};
+use crate::module::Content;
+use crate::names;
+use crate::signal::{Kind, ModuleId, Part, Signal, Target};
+use crate::stmt::Stmt;
+use crate::{check, concat, zero};
+use std::collections::BTreeSet;
+use std::panic::Location;
+use std::rc::Rc;
+
+/// Lowers a module and returns what it was before. New names are added to its signals.
+pub(crate) fn module(content: &mut Content, id: ModuleId) -> Body {
+    let body = std::mem::take(&mut content.body);
+    let mut lower =
+        Lower { content, id, hint: String::new(), named: vec![], before: vec![], block: None };
+    let mut lowered = Body::default();
+    for item in &body.items {
+        let item = lower.item(item);
+        lowered.items.append(&mut lower.before);
+        lowered.items.push(item);
+    }
+    for register in &body.registers {
+        let mut register = register.clone();
+        lower.hint = register.q.name.clone();
+        register.enable = register.enable.map(|enable| lower.expr(&enable));
+        lowered.registers.push(register);
+    }
+    for property in &body.properties {
+        let mut property = property.clone();
+        lower.hint = property.name.clone();
+        property.expr = lower.expr(&property.expr);
+        lowered.properties.push(property);
+    }
+    lowered.items.append(&mut lower.before);
+    let named = lower.named.into_iter().filter_map(|named| signal_of(&named.1).cloned()).collect();
+    content.body = lowered;
+    sink(content, id, named);
+    body
+}
+
+fn signal_of(e: &Expr) -> Option<&Rc<Signal>> {
+    match e.node() {
+        Node::Signal(signal) => Some(signal),
+        _ => None,
+    }
+}
+
+/// Bits of new names that nothing reads get a sink: whoever wrote the slice left them out on purpose.
+fn sink(content: &mut Content, id: ModuleId, named: Vec<Rc<Signal>>) {
+    let seen = check::read_bits(content);
+    for signal in named {
+        let bits = &seen[signal.id];
+        let mut parts = Vec::new();
+        let mut lo = 0;
+        while lo < bits.len() {
+            let run = bits[lo..].iter().take_while(|bit| !**bit).count();
+            if run > 0 {
+                parts.push(signal.expr().slice(lo as u32, run as u32));
+            }
+            lo += run.max(1);
+        }
+        if parts.is_empty() {
+            continue;
+        }
+        parts.reverse();
+        let sink = content.new_signal(&format!("unused_{}", signal.name), 1, Kind::Sink, id);
+        let unread = concat(&parts.iter().collect::<Vec<_>>());
+        content.body.items.push(Item::Unused(sink, unread));
+    }
+}
+
+struct Lower<'a> {
+    content: &'a mut Content,
+    id: ModuleId,
+    /// What a new name starts with.
+    hint: String,
+    /// Expressions that have a name, and the name.
+    named: Vec<(Option<Expr>, Expr)>,
+    /// What has to be declared and assigned before the item at hand.
+    before: Vec<Item>,
+    block: Option<Block>,
+}
+
+/// The combinational block at hand.
+struct Block {
+    driven: BTreeSet<usize>,
+    /// What has to be assigned before the statement at hand.
+    before: Vec<Stmt>,
+    /// First values for what is assigned on some paths only.
+    defaults: Vec<Stmt>,
+    depth: u32,
+}
+
+impl Lower<'_> {
+    fn item(&mut self, item: &Item) -> Item {
+        match item {
+            Item::Assign(target, value) => {
+                self.hint = target.signal.name.clone();
+                Item::Assign(target.clone(), self.expr(value))
+            }
+            Item::Comb(stmts) => Item::Comb(self.block(stmts)),
+            Item::Instance(instance) => {
+                let mut instance = instance.clone();
+                for (port, value) in &mut instance.inputs {
+                    self.hint = format!("{}_{port}", instance.name);
+                    *value = self.expr(value);
+                }
+                Item::Instance(instance)
+            }
+            Item::Write { memory, enable, address, data } => {
+                self.hint = format!("{}_write", memory.name());
+                let (enable, address) = (self.expr(enable), self.expr(address));
+                Item::Write { memory: memory.clone(), enable, address, data: self.expr(data) }
+            }
+            Item::Read { memory, word, address } => {
+                self.hint = format!("{}_address", word.name);
+                let (memory, word) = (memory.clone(), Rc::clone(word));
+                Item::Read { memory, word, address: self.expr(address) }
+            }
+            Item::ReadClocked { memory, word, enable, address } => {
+                self.hint = format!("{}_address", word.name);
+                let (enable, address) = (self.expr(enable), self.expr(address));
+                let (memory, word) = (memory.clone(), Rc::clone(word));
+                Item::ReadClocked { memory, word, enable, address }
+            }
+            Item::Unused(sink, value) => {
+                self.hint = sink.name.clone();
+                Item::Unused(Rc::clone(sink), self.expr(value))
+            }
+            Item::Section(_) | Item::Declare(_) | Item::DeclareRegister(..) => item.clone(),
+            Item::Constant(..) | Item::Memory(_) => item.clone(),
+        }
+    }
+
+    fn block(&mut self, stmts: &[Stmt]) -> Vec<Stmt> {
+        let driven = check::driven(stmts).into_keys().collect();
+        self.block = Some(Block { driven, before: vec![], defaults: vec![], depth: 0 });
+        let lowered = self.stmts(stmts);
+        let mut all = self.block.take().map(|block| block.defaults).unwrap_or_default();
+        all.extend(lowered);
+        all
+    }
+
+    fn nested(&mut self, stmts: &[Stmt]) -> Vec<Stmt> {
+        self.deeper(1);
+        let lowered = self.stmts(stmts);
+        self.deeper(-1);
+        lowered
+    }
+
+    fn deeper(&mut self, by: i32) {
+        if let Some(block) = &mut self.block {
+            block.depth = block.depth.saturating_add_signed(by);
+        }
+    }
+
+    fn stmts(&mut self, stmts: &[Stmt]) -> Vec<Stmt> {
+        let mut lowered = Vec::new();
+        for stmt in stmts {
+            // The expressions of a statement first: what they need comes before the statement.
+            let (head, bodies) = self.head(stmt);
+            if let Some(block) = &mut self.block {
+                lowered.append(&mut block.before);
+            }
+            lowered.push(self.body(head, bodies));
+        }
+        lowered
+    }
+
+    /// Lowers the expressions of a statement, but not the statements in it.
+    fn head<'s>(&mut self, stmt: &'s Stmt) -> (Stmt, Vec<&'s [Stmt]>) {
+        match stmt {
+            Stmt::Set(target, value) => {
+                self.hint = target.signal.name.clone();
+                let value = self.expr(value);
+                (self.set(target, value), vec![])
+            }
+            Stmt::If(branches, otherwise) => {
+                let mut bodies: Vec<&[Stmt]> = Vec::new();
+                let mut heads = Vec::new();
+                for (condition, body) in branches {
+                    self.hint = "condition".to_owned();
+                    heads.push((self.expr(condition), vec![]));
+                    bodies.push(body);
+                }
+                bodies.push(otherwise);
+                (Stmt::If(heads, vec![]), bodies)
+            }
+            Stmt::Switch(subject, cases, default) => {
+                self.hint = "subject".to_owned();
+                let heads = cases.iter().map(|(labels, _)| (labels.clone(), vec![])).collect();
+                let mut bodies: Vec<&[Stmt]> = cases.iter().map(|(_, body)| &**body).collect();
+                bodies.push(default);
+                (Stmt::Switch(self.expr(subject), heads, vec![]), bodies)
+            }
+            Stmt::For(variable, body) => (Stmt::For(Rc::clone(variable), vec![]), vec![body]),
+            Stmt::Note(text) => (Stmt::Note(text.clone()), vec![]),
+        }
+    }
+
+    /// What is assigned past the end of a vector is lost; simulators differ in that.
+    fn set(&mut self, target: &Target, value: Expr) -> Stmt {
+        let Part::Element(i) = &target.part else { return Stmt::Set(target.clone(), value) };
+        let (within, part) = match self.element(target.signal.width / target.width, i) {
+            (within, Some(i)) => (within, Part::Element(i)),
+            (within, None) => (within, Part::All),
+        };
+        let set = Stmt::Set(Target { part, ..target.clone() }, value);
+        match within {
+            Some(within) => Stmt::If(vec![(within, vec![set])], vec![]),
+            None => set,
+        }
+    }
+
+    /// Puts the lowered bodies of a statement in place.
+    fn body(&mut self, head: Stmt, bodies: Vec<&[Stmt]>) -> Stmt {
+        if bodies.is_empty() {
+            return head;
+        }
+        let mut bodies = bodies.into_iter().map(|body| self.nested(body)).collect::<Vec<_>>();
+        let last = bodies.pop().unwrap_or_default();
+        match head {
+            Stmt::If(heads, _) => {
+                let branches = heads.into_iter().zip(bodies).map(|((e, _), body)| (e, body));
+                Stmt::If(branches.collect(), last)
+            }
+            Stmt::Switch(subject, heads, _) => {
+                let cases = heads.into_iter().zip(bodies).map(|((e, _), body)| (e, body));
+                Stmt::Switch(subject, cases.collect(), last)
+            }
+            Stmt::For(variable, _) => Stmt::For(variable, last),
+            Stmt::Set(..) | Stmt::Note(_) => head,
+        }
+    }
+
+    /// Gives an expression a name. Where its value depends on where in a block it is asked for, it is
+    /// assigned right there.
+    fn name(&mut self, e: &Expr) -> Expr {
+        let known = self.named.iter().find(|(of, _)| of.as_ref().is_some_and(|of| of.same(e)));
+        if let Some((_, name)) = known {
+            return name.clone();
+        }
+        let lowered = self.expr(e);
+        if signal_of(&lowered).is_some() {
+            return lowered;
+        }
+        let stem = self.hint.trim_end_matches("_o").to_owned();
+        let signal =
+            self.content.new_signal(&format!("{stem}_full"), e.width(), Kind::Wire, self.id);
+        self.before.push(Item::Declare(Rc::clone(&signal)));
+        let name = signal.expr();
+        let target = |signal: &Rc<Signal>| Target {
+            signal: Rc::clone(signal),
+            part: Part::All,
+            width: signal.width,
+            location: Location::caller(),
+        };
+        match &mut self.block {
+            Some(block) if changes(&lowered, &block.driven) => {
+                if block.depth > 0 {
+                    block.defaults.push(Stmt::Set(target(&signal), zero(e.width())));
+                }
+                block.before.push(Stmt::Set(target(&signal), lowered));
+                block.driven.insert(signal.id);
+                self.named.push((None, name.clone()));
+            }
+            _ => {
+                self.before.push(Item::Assign(target(&signal), lowered));
+                self.named.push((Some(e.clone()), name.clone()));
+            }
+        }
+        name
+    }
+}
+
+/// Whether the value depends on what a block drives, or on a loop.
+fn changes(e: &Expr, driven: &BTreeSet<usize>) -> bool {
+    match e.node() {
+        Node::Signal(signal) => driven.contains(&signal.id),
+        Node::Index(_) => true,
+        Node::Slice(_, lo) if lo.constant().is_none() => true,
+        _ => e.operands().into_iter().any(|operand| changes(operand, driven)),
+    }
+}
+
+impl Content {
+    /// A signal whose name starts with `stem` and is free.
+    fn new_signal(&mut self, stem: &str, width: u32, kind: Kind, module: ModuleId) -> Rc<Signal> {
+        let mut n = 0;
+        let name = loop {
+            let name = if n == 0 { stem.to_owned() } else { format!("{stem}_{n}") };
+            if !self.names.contains(&name) {
+                break name;
+            }
+            n += 1;
+        };
+        names::check(&name);
+        self.names.insert(name.clone());
+        let signal = Rc::new(Signal { name, width, kind, module, id: self.signals.len() });
+        self.signals.push(Rc::clone(&signal));
+        signal
+    }
+}

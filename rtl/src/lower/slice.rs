@@ -1,0 +1,125 @@
+//! Expressions in which only names are sliced.
+
+use super::Lower;
+use crate::expr::{Binary, Expr, Node, index_width};
+use crate::index::Index;
+use crate::{concat, lit, literal, zero};
+
+impl Lower<'_> {
+    /// Lowers an expression.
+    pub(super) fn expr(&mut self, e: &Expr) -> Expr {
+        let node = match e.node() {
+            Node::Literal(_) | Node::Constant(..) | Node::Signal(_) | Node::Index(_) => {
+                return e.clone();
+            }
+            Node::Slice(a, lo) => return self.slice(a, lo, e.width()),
+            Node::Select(a, i) => return self.select(a, i, e.width()),
+            Node::Not(a) => Node::Not(self.expr(a)),
+            Node::Neg(a) => Node::Neg(self.expr(a)),
+            Node::Reduce(how, a) => Node::Reduce(*how, self.expr(a)),
+            Node::Repeat(n, a) => Node::Repeat(*n, self.expr(a)),
+            Node::Zext(a) => Node::Zext(self.expr(a)),
+            Node::Sext(a) => Node::Sext(self.expr(a)),
+            Node::Binary(how, a, b) => Node::Binary(*how, self.expr(a), self.expr(b)),
+            Node::Compare(how, a, b) => Node::Compare(*how, self.expr(a), self.expr(b)),
+            Node::Shift(how, a, b) => Node::Shift(*how, self.expr(a), self.expr(b)),
+            Node::Mux(c, a, b) => Node::Mux(self.expr(c), self.expr(a), self.expr(b)),
+            Node::Concat(parts) => Node::Concat(parts.iter().map(|part| self.expr(part)).collect()),
+        };
+        Expr::new(e.width(), node)
+    }
+
+    /// `width` bits of `a` from `lo` on.
+    fn slice(&mut self, a: &Expr, lo: &Index, width: u32) -> Expr {
+        if width == a.width() {
+            return self.expr(a);
+        }
+        // Bit by bit, whatever the place is.
+        match a.node() {
+            Node::Signal(_) => return a.slice(lo, width),
+            Node::Not(a) => return self.slice(a, lo, width).not(),
+            Node::Binary(how @ (Binary::And | Binary::Or | Binary::Xor), a, b) => {
+                let (a, b) = (self.slice(a, lo, width), self.slice(b, lo, width));
+                return Expr::new(width, Node::Binary(*how, a, b));
+            }
+            Node::Mux(c, a, b) => {
+                return self.expr(c).mux(self.slice(a, lo, width), self.slice(b, lo, width));
+            }
+            _ => {}
+        }
+        match lo.constant() {
+            Some(lo) => self.slice_at(a, lo, width),
+            None => self.name(a).slice(lo, width),
+        }
+    }
+
+    /// The same at a constant place.
+    fn slice_at(&mut self, a: &Expr, lo: u32, width: u32) -> Expr {
+        let at = Index::from(lo);
+        match a.node() {
+            Node::Literal(bits) | Node::Constant(_, bits) => literal(bits.slice(lo, width)),
+            Node::Slice(inner, base) => self.slice(inner, &base.plus(lo), width),
+            // The low bits of a sum do not depend on the high bits of what is added.
+            Node::Binary(how @ (Binary::Add | Binary::Sub), a, b) if lo == 0 => {
+                let (a, b) = (self.slice(a, &at, width), self.slice(b, &at, width));
+                Expr::new(width, Node::Binary(*how, a, b))
+            }
+            Node::Neg(a) if lo == 0 => self.slice(a, &at, width).neg(),
+            Node::Zext(a) if lo >= a.width() => zero(width),
+            Node::Zext(a) => {
+                let left = width.min(a.width() - lo);
+                self.slice(a, &at, left).zext(width)
+            }
+            Node::Sext(a) if lo < a.width() => {
+                let left = width.min(a.width() - lo);
+                self.slice(a, &at, left).sext(width)
+            }
+            Node::Sext(a) => self.slice(a, &Index::from(a.width() - 1), 1).repeat(width),
+            Node::Repeat(_, a) if a.width() == 1 => self.expr(a).repeat(width),
+            Node::Concat(parts) => self.slice_of_parts(parts, lo, width),
+            _ => self.name(a).slice(lo, width),
+        }
+    }
+
+    fn slice_of_parts(&mut self, parts: &[Expr], lo: u32, width: u32) -> Expr {
+        let (mut base, mut found) = (0, Vec::new());
+        for part in parts.iter().rev() {
+            let (from, to) = (lo.max(base), (lo + width).min(base + part.width()));
+            if from < to {
+                found.push(self.slice(part, &Index::from(from - base), to - from));
+            }
+            base += part.width();
+        }
+        found.reverse();
+        concat(&found.iter().collect::<Vec<_>>())
+    }
+
+    /// Element `i` of `a`, zero past the end.
+    fn select(&mut self, a: &Expr, i: &Expr, width: u32) -> Expr {
+        let element = match self.element(a.width() / width, i) {
+            (within, None) => (within, self.expr(a)),
+            (within, Some(i)) => {
+                let vector = self.name(a);
+                (within, Expr::new(width, Node::Select(vector, i)))
+            }
+        };
+        match element {
+            (Some(within), element) => within.mux(element, zero(width)),
+            (None, element) => element,
+        }
+    }
+
+    /// For the index `i` into `n` elements: the condition that it is one, unless it always is, and an
+    /// index no wider than needed, unless there is only one element.
+    pub(super) fn element(&mut self, n: u32, i: &Expr) -> (Option<Expr>, Option<Expr>) {
+        if n == 1 {
+            return (Some(self.expr(i).eq(zero(i.width()))), None);
+        }
+        let bits = index_width(n);
+        if i.width() < bits || (i.width() == bits && n.is_power_of_two()) {
+            return (None, Some(self.expr(i)));
+        }
+        let low = self.slice(i, &Index::from(0), bits);
+        (Some(self.expr(i).lt(lit(i.width(), n.into()))), Some(low))
+    }
+}

@@ -1,0 +1,7 @@
+//! What the tests share.
+
+#![allow(dead_code, unreachable_pub, reason = "every test uses a part of it")]
+
+pub mod constructs;
+pub mod random;
+pub mod simulate;

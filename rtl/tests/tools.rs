@@ -1,0 +1,83 @@
+//! What is emitted means the same to Verilator, Icarus Verilog, yosys and the interpreter, and they
+//! have nothing to remark.
+//!
+//! Tests of a tool that is missing are ignored.
+
+mod support;
+
+use fastrand::Rng;
+use hartrace_rtl::Component;
+use libtest_mimic::{Arguments, Failed, Trial};
+use std::process::{Command, ExitCode};
+use support::random;
+use support::simulate::{Bench, run};
+
+fn main() -> ExitCode {
+    let args = Arguments::from_args();
+    let has = |command: &str, flag: &str| {
+        Command::new(command).arg(flag).output().is_ok_and(|output| output.status.success())
+    };
+    let verilator =
+        has("verilator", "--version") && has("make", "--version") && has("c++", "--version");
+    let icarus = has("iverilog", "-V");
+    let yosys = has("yosys", "-V");
+    let mut trials = Vec::new();
+    for (name, bench) in [("expressions", expressions as fn() -> Bench), ("statements", statements)]
+    {
+        let trial = Trial::test(format!("{name}/icarus"), move || in_icarus(name, &bench()));
+        trials.push(trial.with_ignored_flag(!icarus));
+        let trial = Trial::test(format!("{name}/verilator"), move || in_verilator(name, &bench()));
+        trials.push(trial.with_ignored_flag(!verilator));
+        let trial = Trial::test(format!("{name}/yosys"), move || in_yosys(name, &bench()));
+        trials.push(trial.with_ignored_flag(!yosys || !icarus));
+    }
+    libtest_mimic::run(&args, trials).exit_code()
+}
+
+/// 2,000 random expressions and 40 sets of values.
+fn expressions() -> Bench {
+    let mut rng = Rng::with_seed(1);
+    let modules: Vec<Component> =
+        (0..40).map(|n| random::expressions(&mut rng, &format!("exprs{n}"), 50)).collect();
+    Bench::new(&mut rng, modules, 40)
+}
+
+/// 40 random modules with registers and memories, and 60 cycles.
+fn statements() -> Bench {
+    let mut rng = Rng::with_seed(2);
+    let modules: Vec<Component> =
+        (0..40).map(|n| random::statements(&mut rng, &format!("stmts{n}"))).collect();
+    Bench::new(&mut rng, modules, 60)
+}
+
+fn in_icarus(name: &str, bench: &Bench) -> Result<(), Failed> {
+    let folder = bench.write(&format!("{name}-icarus"))?;
+    let files = bench.files();
+    let mut command = vec!["iverilog", "-g2012", "-o", "bench.vvp"];
+    command.extend(files.iter().map(String::as_str));
+    run(&folder, &command)?;
+    Ok(bench.compare(&run(&folder, &["vvp", "-n", "bench.vvp"])?)?)
+}
+
+fn in_verilator(name: &str, bench: &Bench) -> Result<(), Failed> {
+    let folder = bench.write(&format!("{name}-verilator"))?;
+    let files = bench.files();
+    let mut command = vec!["verilator", "--binary", "-O3", "-Wno-fatal", "--top-module", "bench"];
+    command.extend(["-CFLAGS", "-O0", "-j", "2", "--Mdir", "model"]);
+    command.extend(files.iter().map(String::as_str));
+    run(&folder, &command)?;
+    Ok(bench.compare(&run(&folder, &["model/Vbench"])?)?)
+}
+
+/// What yosys read, written by yosys and run by Icarus.
+fn in_yosys(name: &str, bench: &Bench) -> Result<(), Failed> {
+    let folder = bench.write(&format!("{name}-yosys"))?;
+    let mut script = String::new();
+    for component in &bench.modules {
+        script += &format!("read_verilog -sv {}.sv; ", component.name());
+    }
+    script += "proc; check -assert; write_verilog -noattr netlist.v";
+    run(&folder, &["yosys", "-q", "-p", &script])?;
+    run(&folder, &["iverilog", "-g2012", "-o", "bench.vvp", "netlist.v", "bench.sv"])?;
+    Ok(bench.compare(&run(&folder, &["vvp", "-n", "bench.vvp"])?)?)
+}
