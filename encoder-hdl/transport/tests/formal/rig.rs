@@ -46,6 +46,11 @@ impl Rig {
         self.inputs.get(name).unwrap_or_else(|| &self.outputs[name]).clone()
     }
 
+    /// An output that not every block has.
+    pub(crate) fn output(&self, name: &str) -> Option<Expr> {
+        self.names.iter().any(|n| n == name).then(|| self.outputs[name].clone())
+    }
+
     /// What moves at the end of this cycle.
     pub(crate) fn moves(&self, stream: Stream) -> Expr {
         self.port(stream.valid) & self.port(stream.ready)

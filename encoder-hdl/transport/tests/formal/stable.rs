@@ -5,15 +5,11 @@ use crate::rig::{Rig, Stream};
 use hartrace_encap::EncapParams;
 use hartrace_rtl::Component;
 use hartrace_transport_hdl::{
-    Frame, MemorySink, Packer, atb_sink, axis_sink, encapsulator, fifo, funnel, memory_sink, packer,
-    spill,
+    Frame, MemorySink, Packer, atb_sink, axis_sink, encapsulator, fifo, funnel, memory_sink,
+    packer, spill,
 };
 
-const fn stream(
-    valid: &'static str,
-    ready: &'static str,
-    data: &'static [&'static str],
-) -> Stream {
+const fn stream(valid: &'static str, ready: &'static str, data: &'static [&'static str]) -> Stream {
     Stream { valid, ready, data }
 }
 
@@ -117,7 +113,7 @@ pub(crate) fn proofs() -> Vec<Proof> {
         let rig = stable(&pack(mark_end), &[packets_in, flush], &[packed_out]);
         proofs.push(
             Proof::induction(name, &rig, 7, 3)
-                .refuted_by("flush_i & (!valid_i | take & last_piece)", "flush_i"),
+                .refuted_by("flush_i & (!valid_i | (take & last_piece))", "flush_i"),
         );
     }
     proofs
