@@ -194,7 +194,9 @@ pub fn memory_sink(params: MemorySink) -> Component {
     m.assign(&wlast_o, &last_beat);
     m.assign(&bready_o, true);
 
-    m.assert_always("words_for_beats", !&data.q | waiting);
+    let left = (&len.q - &beat.q).zext(usage.width());
+    m.assert_always("words_for_beats", !&data.q | usage.gt(left));
+    m.assert_always("beat_in_burst", !&data.q | beat.q.le(&len.q));
     m.assume_always("response_is_expected", !&bvalid_i | pending.q.any());
     m.assume_always("pointer_written_while_idle", !&wp_we_i | &idle_o);
     m.finish()

@@ -200,6 +200,18 @@ impl Encoder {
         }
     }
 
+    /// Rows are missing here: they did not fit into a buffer before the encoder. What came before is
+    /// complete; the next payload is a support packet that reports the loss, then tracing starts anew.
+    pub fn miss(&mut self, out: Sink<'_>) {
+        self.start(out);
+        if let Some(last) = self.pending.back().cloned() {
+            let missing = Step { qualified: false, cycles: 0, half_words: 0, ..last };
+            self.pending.push_back(missing);
+            self.advance(out);
+        }
+        self.state.announce_loss = true;
+    }
+
     fn start(&mut self, out: Sink<'_>) {
         if !self.started {
             self.started = true;

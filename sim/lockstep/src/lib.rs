@@ -8,5 +8,5 @@ mod bench;
 mod ports;
 mod run;
 
-pub use bench::Bench;
+pub use bench::{Bench, BenchError};
 pub use run::{Mismatch, Setting, Summary, Traffic};

@@ -1,0 +1,79 @@
+//! Buffers lose nothing, double nothing and keep the order.
+
+use crate::prover::Proof;
+use crate::rig::{Rig, Stream, num};
+use hartrace_rtl::{Component, zero};
+use hartrace_transport_hdl::{fifo, spill};
+
+const IN: Stream = Stream { valid: "valid_i", ready: "ready_o", data: &["data_i"] };
+const OUT: Stream = Stream { valid: "valid_o", ready: "ready_i", data: &["data_o"] };
+
+/// Any word that goes in, chosen by a free input, comes out after exactly those before it.
+///
+/// From reset that holds for every run of the given length. For induction, every cycle moves a word in
+/// or out: a wrong word in the buffer would show within twice the depth. Cycles in which nothing moves
+/// change no register of a buffer.
+fn ordered(block: &Component, depth: u32, every_cycle_moves: bool) -> Component {
+    let rig = Rig::new(block);
+    let m = &rig.m;
+    let track = m.input("track_i", 1, "");
+    let (push, pop) = (rig.moves(IN), rig.moves(OUT));
+    let within = rig.count("within", 4, |n| n + push.zext(4) - pop.zext(4));
+    let tracks = m.reg("tracks", zero(1));
+    let ahead = m.reg("ahead", zero(4));
+    let data = rig.port("data_i");
+    let word = m.reg("tracked", zero(data.width()));
+    let starts = &push & &track & !&tracks.q;
+    let leaves = &pop & &tracks.q & ahead.q.is(0);
+    m.comb(|b| {
+        b.when(&starts, |b| {
+            b.set(&tracks.d, true);
+            b.set(&word.d, &data);
+            b.set(&ahead.d, &within - pop.zext(4));
+        })
+        .elsif(&leaves, |b| b.set(&tracks.d, false))
+        .elsif(&pop & &tracks.q, |b| b.set(&ahead.d, &ahead.q - num(&ahead.q, 1)));
+    });
+    m.assert_always("comes_out", !&leaves | rig.port("data_o").eq(&word.q));
+    m.assert_always("is_within", !&tracks.q | ahead.q.lt(&within));
+    m.assert_always("valid_if_any", rig.port("valid_o").eq(within.any()));
+    m.assert_always("ready_if_room", rig.port("ready_o").eq(within.lt(num(&within, depth))));
+    m.assert_always("no_more_than_fit", within.le(num(&within, depth)));
+    if let Some(usage) = rig.output("usage_o") {
+        m.assert_always("usage_is_count", usage.zext(4).eq(&within));
+    }
+    if every_cycle_moves {
+        m.assume_always("moves", &push | &pop);
+    }
+    rig.finish()
+}
+
+pub(crate) fn proofs() -> Vec<Proof> {
+    let mut proofs = Vec::new();
+    for depth in [2, 3, 4, 5] {
+        // What a word is made of does not matter to a buffer, so it may be a bit.
+        let block = fifo(1, depth);
+        let rig = ordered(&block, depth, false);
+        proofs.push(
+            Proof::bounded(&format!("fifo_{depth}_order"), &rig, depth + 6)
+                .refuted_by("push = valid_i & ready_o", "push = valid_i")
+                .refuted_by("ready_o = !full_o", "ready_o = 1'b1"),
+        );
+        let rig = ordered(&block, depth, true);
+        let steps = 2 * depth + 3;
+        proofs.push(
+            Proof::induction(&format!("fifo_{depth}_order_any_run"), &rig, depth + 3, steps)
+                .refuted_by("mem[write_q]", "mem[read_q]"),
+        );
+    }
+    let block = spill(1);
+    proofs.push(
+        Proof::bounded("spill_order", &ordered(&block, 2, false), 10)
+            .refuted_by("spilled_q ? second_q : data_i", "data_i"),
+    );
+    proofs.push(
+        Proof::induction("spill_order_any_run", &ordered(&block, 2, true), 6, 7)
+            .refuted_by("ready_o = !spilled_q", "ready_o = 1'b1"),
+    );
+    proofs
+}
