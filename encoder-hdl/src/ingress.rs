@@ -5,7 +5,7 @@ use crate::bundle::{Bundle, Wire};
 use crate::config::{Config, ResyncUnit};
 use crate::group;
 use hartrace_ingress::IType;
-use hartrace_rtl::{Component, Expr, Module, concat, lit, zero};
+use hartrace_rtl::{Component, Expr, Module, concat, lit};
 
 /// What the hart drives in one cycle, after the bits that no address has were dropped.
 pub(crate) fn wires(config: &Config) -> Vec<Wire> {
@@ -83,7 +83,7 @@ pub(crate) fn build(config: &Config) -> Component {
     let lanes: Vec<Lane> = (0..config.n()).map(|i| Lane::new(&m, config, &raw, i)).collect();
     let works = m.let_("works", any(lanes.iter().map(|lane| &lane.works)));
     let on = traced(&m, config, &raw, &filter, &(&load & &works));
-    let qualified: Vec<Expr> = lanes.iter().map(|lane| lane.matches(&m, config, &filter, &on)).collect();
+    let qualified: Vec<Expr> = lanes.iter().map(|lane| lane.matches(config, &filter, &on)).collect();
 
     let keep = |name: &'static str, value: Expr| {
         let reg = m.reg_data(name, value.width(), &load);
@@ -214,12 +214,12 @@ impl Lane {
     }
 
     /// Whether the lane is traced: if it is on, at a level that is traced, and touches a range.
-    fn matches(&self, m: &Module, config: &Config, filter: &Bundle, on: &Expr) -> Expr {
+    fn matches(&self, config: &Config, filter: &Bundle, on: &Expr) -> Expr {
         let aw = config.address();
         let Some(ranges) = filter.get("ranges") else { return on.clone() };
-        // Behind the last half-word that counts: one if nothing retired.
-        let _ = m;
-        let half_words = self.retires.mux(&self.iretire, lit(self.iretire.width(), 1));
+        // Behind the last half-word that counts: the smallest instruction if nothing retired.
+        let least = u128::from(config.etrace.iaddress_lsb_p.max(1));
+        let half_words = self.retires.mux(&self.iretire, lit(self.iretire.width(), least));
         let end = &self.first + units(config, &half_words, aw);
         let hits = (0..u32::from(config.comparators)).map(|c| {
             let low = filter["low"].slice(c * aw, aw);
@@ -251,7 +251,6 @@ fn traced(m: &Module, config: &Config, raw: &Bundle, filter: &Bundle, step: &Exp
     let level = raw["priv"].trunc(config.etrace.privilege_width_p.min(3).into());
     let level = filter["privileges"].bit_at(level);
     if !config.triggers {
-        let _ = step;
         return m.let_("on", level);
     }
     m.section("Triggers: on with the oldest instruction of the cycle, off behind the newest.");
@@ -263,6 +262,5 @@ fn traced(m: &Module, config: &Config, raw: &Bundle, filter: &Bundle, step: &Exp
     let now = m.let_("on", before | trigger.bit(0));
     m.assign(&fresh.d, false);
     m.assign(&on.d, &now & !trigger.bit(1));
-    let _ = zero(1);
     now & level
 }
