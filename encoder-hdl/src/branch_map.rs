@@ -1,15 +1,17 @@
 //! Branches that have not been reported.
 
 use crate::config::Config;
-use hartrace_rtl::{Block, Component, Expr, Module, Reg, lit, ones, zero};
+use crate::ingress::any;
+use hartrace_rtl::{Component, Expr, Module, Reg, concat, lit, zero};
 
 /// Branches of a full map.
-const FULL: u128 = 31;
+const FULL: u32 = 31;
 
 /// The module `te_branch_map`.
 ///
 /// Slot 0 is the pending step, the others are lanes. A packet takes the branches in the map and those of
-/// the slots before the cut; what is behind stays.
+/// the slots before the cut; what is behind stays. A cut goes with a packet. Where the next branch goes is
+/// kept as a bit in its place, since a shift by a number would cost a lookup table for each bit.
 pub(crate) fn build(config: &Config) -> Component {
     let n = config.n();
     let m = Module::new(
@@ -22,81 +24,78 @@ pub(crate) fn build(config: &Config) -> Component {
     let not_taken = m.input("not_taken_i", n, "it was not taken");
     let cut = m.input("cut_i", n, "the slot is behind the packet that is sent");
     let flush = m.input("flush_i", 1, "a packet with all branches before the cut is sent");
-    let map_o = m.output("map_o", 31, "outcomes for that packet; a set bit is a branch not taken");
+    let map_o = m.output("map_o", FULL, "outcomes for that packet; a set bit is a branch not taken");
     let branches_o = m.output("branches_o", 5, "their number");
     let some_o = m.output("some_o", 1, "there are branches already");
     let full_o = m.output("full_o", n, "a branch in this slot has to be reported at once");
 
-    let map = m.reg("map", zero(31));
+    let map = m.reg("map", zero(FULL));
+    // Bit n: the next branch is number n. The last one says that the map is full.
+    let place = m.reg("place", lit(FULL + 1, 1));
     let count = m.reg("count", zero(5));
-    let counter = config.predicts().then(|| Counter::new(&m));
-    m.assign(&some_o, count.q.any());
-    m.comb(|b| {
-        b.note("the packet: what was there, and the slots before the cut");
-        b.set(&map_o, &map.q);
-        b.set(&branches_o, &count.q);
-        if let Some(counter) = &counter {
-            counter.start(b, true);
+    m.assign(&some_o, !place.q.bit(0));
+    let mut counter = config.predicts().then(|| Counter::new(&m));
+
+    let mut slot = |i: u32, at: &(Expr, Expr, Expr), before: bool| {
+        let side = if before { !cut.bit(i) } else { cut.bit(i) };
+        let mut puts = push.bit(i) & side;
+        if let (Some(counter), 0, true) = (&mut counter, i, before) {
+            counter.push(&m, &puts, &place.q.bit(FULL));
+            puts = puts & !place.q.bit(FULL);
         }
-        for i in 0..n {
-            b.when(push.bit(i) & !cut.bit(i), |b| {
-                let put = |b: &mut Block| {
-                    b.set(&map_o, &map_o | (not_taken.bit(i).zext(31) << &branches_o));
-                    b.set(&branches_o, &branches_o + lit(5, 1));
-                };
-                match &counter {
-                    Some(counter) if i == 0 => counter.push(b, &branches_o, put),
-                    _ => put(b),
-                }
-            });
-        }
-        b.note("what is kept");
-        b.set(&map.d, &map_o);
-        b.set(&count.d, &branches_o);
-        if let Some(counter) = &counter {
-            counter.keep(b);
-        }
-        b.when(&flush, |b| {
-            b.set(&map.d, zero(31));
-            b.set(&count.d, zero(5));
-            if let Some(counter) = &counter {
-                counter.start(b, false);
-            }
-        });
-        for i in 0..n {
-            b.when(push.bit(i) & cut.bit(i), |b| {
-                b.set(&map.d, &map.d | (not_taken.bit(i).zext(31) << &count.d));
-                b.set(&count.d, &count.d + lit(5, 1));
-                if let (Some(counter), 0) = (&counter, i) {
-                    b.set(&counter.right.d, &counter.right.d & &counter.predicted);
-                }
-            });
-        }
-    });
+        let name = if before { "before" } else { "behind" };
+        let puts = m.let_(&format!("puts_{name}_{i}"), puts);
+        let (map, place, count) = at;
+        let here = place.slice(0, FULL);
+        let marks = m.let_(&format!("marks_{name}_{i}"), &puts & not_taken.bit(i));
+        let map = m.let_(&format!("map_{name}_{i}"), map | marks.gate(here));
+        let next = concat(&[&place.slice(0, FULL), &zero(1)]);
+        let place = m.let_(&format!("place_{name}_{i}"), puts.mux(next, place));
+        let count = m.let_(&format!("count_{name}_{i}"), count + puts.zext(5));
+        (map, place, count)
+    };
+    m.section("The packet: what was there, and the slots before the cut.");
+    let mut at = (map.q.clone(), place.q.clone(), count.q.clone());
+    for i in 0..n {
+        at = slot(i, &at, true);
+    }
+    m.assign(&map_o, &at.0);
+    m.assign(&branches_o, &at.2);
+    m.section("What is kept. Behind a packet there are only the slots behind the cut.");
+    let mut rest = (zero(FULL), lit(FULL + 1, 1), zero(5));
+    for i in 1..n {
+        rest = slot(i, &rest, false);
+    }
+    m.assign(&map.d, flush.mux(&rest.0, &at.0));
+    m.assign(&place.d, flush.mux(&rest.1, &at.1));
+    m.assign(&count.d, flush.mux(&rest.2, &at.2));
+
     let full = |i: u32| {
-        let mut full = zero(1);
-        for before in 0..=i {
-            let missing = count.q.is(FULL - 1 - u128::from(before));
-            let others = if before == 0 { ones(1) } else { set_of(&branch, i, before) };
-            full = full | (missing & others);
-        }
-        full & branch.bit(i)
+        // So many of the slots before are branches that this one is the last.
+        let fills = (0..=i).map(|before| place.q.bit(FULL - 1 - before) & set_of(&branch, i, before));
+        branch.bit(i) & any(fills.collect::<Vec<_>>())
     };
     let mut bits: Vec<Expr> = (0..n).rev().map(full).collect();
     if let (Some(counter), Some(first)) = (&counter, bits.last_mut()) {
-        *first = counter.must_report(first, &count.q, &branch.bit(0));
+        *first = counter.must_report(first, &place.q.bit(FULL), &branch.bit(0));
     }
-    m.assign(&full_o, hartrace_rtl::concat(&bits.iter().collect::<Vec<_>>()));
+    m.assign(&full_o, concat(&bits.iter().collect::<Vec<_>>()));
     if let Some(counter) = counter {
-        counter.finish(&m, &count.q, &branch.bit(0));
+        counter.finish(&m, &place.q.bit(FULL), &branch.bit(0), &flush);
     }
+    m.assert_always("cut_with_packet", flush.clone() | !(&push & &cut).any());
+    m.assert_always("slot_0_before", !cut.bit(0));
     m.finish()
 }
 
-/// Whether exactly `count` of the lowest `n` bits are set.
+/// Whether at least `count` of the lowest `n` bits are set. More than that cannot be: the map would have
+/// been full before.
 fn set_of(bits: &Expr, n: u32, count: u32) -> Expr {
     let patterns = (0..1u32 << n).filter(|pattern| pattern.count_ones() == count);
-    let hits = patterns.map(|pattern| bits.slice(0, n).is(pattern.into()));
+    let hits = patterns.map(|pattern| {
+        let wanted = (0..n).filter(|i| pattern >> i & 1 == 1).map(|i| bits.bit(i));
+        wanted.reduce(|a, b| a & b).unwrap_or_else(|| lit(1, 1))
+    });
     hits.reduce(|a, b| a | b).unwrap_or_else(|| zero(1))
 }
 
@@ -104,13 +103,12 @@ fn set_of(bits: &Expr, n: u32, count: u32) -> Expr {
 struct Counter {
     predicting: Expr,
     predicted: Expr,
-    counting_o: Expr,
-    count_o: Expr,
     counting: Reg,
     count: Reg,
     /// All branches in the map were predicted.
     right: Reg,
-    right_now: Expr,
+    /// The three with the branch in slot 0.
+    after: Option<[Expr; 3]>,
 }
 
 impl Counter {
@@ -118,58 +116,41 @@ impl Counter {
         Self {
             predicting: m.input("predicting_i", 1, "branch prediction is on"),
             predicted: m.input("predicted_i", 1, "the branch in slot 0 was predicted"),
-            counting_o: m.output("counting_o", 1, "there are too many for a map, all predicted"),
-            count_o: m.output("count_o", 32, "of them, less 31"),
             counting: m.reg("counting", false),
             count: m.reg("correct", zero(32)),
             right: m.reg("right", true),
-            right_now: m.wire("right", 1),
+            after: None,
         }
     }
 
-    /// As it was, or as it is when everything has been reported.
-    fn start(&self, b: &mut Block, kept: bool) {
-        if kept {
-            b.set(&self.counting_o, &self.counting.q);
-            b.set(&self.count_o, &self.count.q);
-            b.set(&self.right_now, &self.right.q);
-        } else {
-            b.set(&self.counting.d, false);
-            b.set(&self.count.d, zero(32));
-            b.set(&self.right.d, true);
-        }
-    }
-
-    fn keep(&self, b: &mut Block) {
-        b.set(&self.counting.d, &self.counting_o);
-        b.set(&self.count.d, &self.count_o);
-        b.set(&self.right.d, &self.right_now);
-    }
-
-    /// The branch goes to the map, or counts.
-    fn push(&self, b: &mut Block, branches: &Expr, put: impl FnOnce(&mut Block)) {
-        b.when(branches.is(FULL), |b| {
-            b.set(&self.counting_o, true);
-            b.set(&self.count_o, &self.count_o + self.predicted.zext(32));
-        })
-        .otherwise(|b| {
-            put(b);
-            b.set(&self.right_now, &self.right_now & &self.predicted);
-        });
+    /// A branch counts if the map is full.
+    fn push(&mut self, m: &Module, puts: &Expr, full: &Expr) {
+        let counts = m.let_("counts", puts & full);
+        let counting = &self.counting.q | &counts;
+        let count = &self.count.q + (&counts & &self.predicted).zext(32);
+        let right = &self.right.q & (!puts | full | &self.predicted);
+        self.after = Some([m.let_("counting", counting), m.let_("correct", count), right]);
     }
 
     /// Whether the branch in slot 0 must be reported: it fills a map that was not all predicted, or
     /// ends a count.
-    fn must_report(&self, fills: &Expr, branches: &Expr, branch: &Expr) -> Expr {
+    fn must_report(&self, fills: &Expr, full: &Expr, branch: &Expr) -> Expr {
         let all = &self.predicting & &self.right.q & &self.predicted;
-        (fills & !all) | (branch & branches.is(FULL) & !&self.predicted)
+        (fills & !all) | (branch & full & !&self.predicted)
     }
 
-    /// The count has no room for one more.
-    fn finish(self, m: &Module, branches: &Expr, branch: &Expr) {
+    fn finish(self, m: &Module, full: &Expr, branch: &Expr, flush: &Expr) {
+        let counting_o = m.output("counting_o", 1, "there are too many for a map, all predicted");
+        let count_o = m.output("count_o", 32, "of them, less 31");
         let exhausted = m.output("exhausted_o", 1, "the branch in slot 0 was the last that counts");
+        let Some([counting, count, right]) = self.after else { return };
+        m.assign(&counting_o, &counting);
+        m.assign(&count_o, &count);
+        m.assign(&self.counting.d, !flush & counting);
+        m.assign(&self.count.d, (!flush).gate(&count));
+        m.assign(&self.right.d, flush | right);
+        // The count has no room for one more.
         let last = self.count.q.is((1 << 32) - 2) & branch & &self.predicted;
-        let full = branches.is(FULL) & (last | self.count.q.is((1 << 32) - 1));
-        m.assign(&exhausted, full);
+        m.assign(&exhausted, full & (last | self.count.q.is((1 << 32) - 1)));
     }
 }
