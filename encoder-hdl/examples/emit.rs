@@ -8,7 +8,14 @@ fn main() {
     if full {
         config.implicit_exception = true;
         config.triggers = true;
-        config.etrace = Params { f0s_width_p: 1, bpred_size_p: 7, cache_size_p: 7, return_stack_size_p: 4, sijump_p: true, ..config.etrace };
+        config.etrace = Params {
+            f0s_width_p: 1,
+            bpred_size_p: 7,
+            cache_size_p: 7,
+            return_stack_size_p: 4,
+            sijump_p: true,
+            ..config.etrace
+        };
     }
     for (name, text) in encoder(&config).unwrap().files() {
         let _ = name;

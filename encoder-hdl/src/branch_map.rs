@@ -24,7 +24,8 @@ pub(crate) fn build(config: &Config) -> Component {
     let not_taken = m.input("not_taken_i", n, "it was not taken");
     let cut = m.input("cut_i", n, "the slot is behind the packet that is sent");
     let flush = m.input("flush_i", 1, "a packet with all branches before the cut is sent");
-    let map_o = m.output("map_o", FULL, "outcomes for that packet; a set bit is a branch not taken");
+    let map_o =
+        m.output("map_o", FULL, "outcomes for that packet; a set bit is a branch not taken");
     let branches_o = m.output("branches_o", 5, "their number");
     let some_o = m.output("some_o", 1, "there are branches already");
     let full_o = m.output("full_o", n, "a branch in this slot has to be reported at once");
@@ -72,7 +73,8 @@ pub(crate) fn build(config: &Config) -> Component {
 
     let full = |i: u32| {
         // So many of the slots before are branches that this one is the last.
-        let fills = (0..=i).map(|before| place.q.bit(FULL - 1 - before) & set_of(&branch, i, before));
+        let fills =
+            (0..=i).map(|before| place.q.bit(FULL - 1 - before) & set_of(&branch, i, before));
         branch.bit(i) & any(fills.collect::<Vec<_>>())
     };
     let mut bits: Vec<Expr> = (0..n).rev().map(full).collect();

@@ -97,7 +97,8 @@ pub fn encoder(config: &Config) -> Result<Component, ConfigError> {
     let component = priority::build(config);
     let asks = m.wire("request_taken", 1);
     ports.push(("ready_i".into(), asks.clone()));
-    let settled = config.caches().then(|| (m.wire("targets_settled", 1), m.wire("target_indexed", 1)));
+    let settled =
+        config.caches().then(|| (m.wire("targets_settled", 1), m.wire("target_indexed", 1)));
     if let Some((settled, indexed)) = &settled {
         ports.push(("settled_i".into(), settled.clone()));
         ports.push(("indexed_i".into(), indexed.clone()));
@@ -112,10 +113,8 @@ pub fn encoder(config: &Config) -> Result<Component, ConfigError> {
     let requests = instance(&m, "i_priority", &component, &ports);
     m.assign(&taken, &requests["ready_o"]);
 
-    let mut ports: Vec<(String, Expr)> = vec![
-        ("valid_i".into(), requests["valid_o"].clone()),
-        ("ready_i".into(), ready_i),
-    ];
+    let mut ports: Vec<(String, Expr)> =
+        vec![("valid_i".into(), requests["valid_o"].clone()), ("ready_i".into(), ready_i)];
     for wire in crate::request::wires(config) {
         ports.push((format!("{}_i", wire.name), requests[&format!("{}_o", wire.name)].clone()));
     }
@@ -139,8 +138,14 @@ pub fn encoder(config: &Config) -> Result<Component, ConfigError> {
     Ok(m.finish())
 }
 
-fn instance(m: &Module, name: &str, of: &Component, ports: &[(String, Expr)]) -> hartrace_rtl::Outputs {
-    let ports: Vec<(&str, &Expr)> = ports.iter().map(|(port, expr)| (port.as_str(), expr)).collect();
+fn instance(
+    m: &Module,
+    name: &str,
+    of: &Component,
+    ports: &[(String, Expr)],
+) -> hartrace_rtl::Outputs {
+    let ports: Vec<(&str, &Expr)> =
+        ports.iter().map(|(port, expr)| (port.as_str(), expr)).collect();
     m.inst(name, of, &ports)
 }
 
@@ -160,11 +165,8 @@ fn queue(
     let parts: Vec<&Expr> = offered.iter().rev().collect();
     let word = concat(&parts);
     let fifo = fifo(word.width(), depth);
-    let out = m.inst(
-        "i_fifo",
-        &fifo,
-        &[("valid_i", offers), ("data_i", &word), ("ready_i", &takes)],
-    );
+    let out =
+        m.inst("i_fifo", &fifo, &[("valid_i", offers), ("data_i", &word), ("ready_i", &takes)]);
     m.unused(&out["usage_o"]);
     m.unused(&out["full_o"]);
     let mut at = 0;
@@ -216,10 +218,23 @@ impl Front {
         let alone = &active.q & enable & !&loses & !&works & &halts & !&halted.q;
         let breaks = m.let_("breaks", (&rows & &halts) | alone);
         let offers = m.let_("offers", &starts | &stops | &rows | &breaks | &loses);
-        let cycles = config
-            .counts(ResyncUnit::Cycles)
-            .then(|| m.reg("cycles", lit(group::CYCLES, 1)));
-        Self { active, dropping, halted, cycles, works, halts, rows, offers, starts, stops, breaks, loses, empty }
+        let cycles =
+            config.counts(ResyncUnit::Cycles).then(|| m.reg("cycles", lit(group::CYCLES, 1)));
+        Self {
+            active,
+            dropping,
+            halted,
+            cycles,
+            works,
+            halts,
+            rows,
+            offers,
+            starts,
+            stops,
+            breaks,
+            loses,
+            empty,
+        }
     }
 
     /// What a wire of the ingress gets.
@@ -244,13 +259,7 @@ impl Front {
         }
     }
 
-    fn drive(
-        &self,
-        m: &Module,
-        accepts: &Expr,
-        lost_o: Option<&Expr>,
-        stall_o: Option<&Expr>,
-    ) {
+    fn drive(&self, m: &Module, accepts: &Expr, lost_o: Option<&Expr>, stall_o: Option<&Expr>) {
         let enters = m.let_("enters", &self.offers & accepts);
         m.comb(|b| {
             b.when(&enters & &self.starts, |b| b.set(&self.active.d, true));

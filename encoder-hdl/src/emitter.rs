@@ -59,7 +59,11 @@ pub(crate) fn build(config: &Config) -> Result<Component, ConfigError> {
     let modes = Bundle::inputs(&m, &modes(config));
     let valid_o = m.output("valid_o", 1, "");
     let ready_i = m.input("ready_i", 1, "");
-    let data_o = m.output("data_o", 8 * bytes, "the payload, first byte lowest; what is behind it repeats its last bit");
+    let data_o = m.output(
+        "data_o",
+        8 * bytes,
+        "the payload, first byte lowest; what is behind it repeats its last bit",
+    );
     let len_o = m.output("len_o", 5, "bytes of it");
     let empty_o = m.output("empty_o", 1, "nothing is on its way");
     let aw = config.address();
@@ -87,7 +91,8 @@ pub(crate) fn build(config: &Config) -> Result<Component, ConfigError> {
     let field = m.let_("field", &first["address"] - base);
 
     let mut carried: Vec<Wire> = wires.clone();
-    let mut values: Vec<(&'static str, Expr)> = wires.iter().map(|w| (w.name, first[w.name].clone())).collect();
+    let mut values: Vec<(&'static str, Expr)> =
+        wires.iter().map(|w| (w.name, first[w.name].clone())).collect();
     for value in &mut values {
         if value.0 == "address" {
             value.1 = field.clone();

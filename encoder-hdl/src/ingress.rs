@@ -83,7 +83,8 @@ pub(crate) fn build(config: &Config) -> Component {
     let lanes: Vec<Lane> = (0..config.n()).map(|i| Lane::new(&m, config, &raw, i)).collect();
     let works = m.let_("works", any(lanes.iter().map(|lane| &lane.works)));
     let on = traced(&m, config, &raw, &filter, &(&load & &works));
-    let qualified: Vec<Expr> = lanes.iter().map(|lane| lane.matches(config, &filter, &on)).collect();
+    let qualified: Vec<Expr> =
+        lanes.iter().map(|lane| lane.matches(config, &filter, &on)).collect();
 
     let keep = |name: &'static str, value: Expr| {
         let reg = m.reg_data(name, value.width(), &load);
@@ -91,7 +92,9 @@ pub(crate) fn build(config: &Config) -> Component {
         m.assign(&out[name], &reg.q);
     };
     let each = |of: &dyn Fn(&Lane) -> Expr| lanes_of(&lanes.iter().map(of).collect::<Vec<_>>());
-    let trap_at = |of: &[Expr]| any(lanes.iter().zip(of).map(|(lane, x)| &lane.trap & x).collect::<Vec<_>>().iter());
+    let trap_at = |of: &[Expr]| {
+        any(lanes.iter().zip(of).map(|(lane, x)| &lane.trap & x).collect::<Vec<_>>().iter())
+    };
     m.section("What retired. A lane that is not traced is a single step.");
     keep("retires", each(&|lane| lane.retires.clone()));
     let two: Vec<Expr> = lanes.iter().zip(&qualified).map(|(lane, q)| &lane.two & q).collect();
@@ -123,11 +126,16 @@ pub(crate) fn build(config: &Config) -> Component {
     keep("trap", any(lanes.iter().map(|lane| &lane.trap)));
     keep("trap_alone", each(&|lane| &lane.trap & !&lane.retires));
     keep("trap_qualified", trap_at(&qualified));
-    keep("interrupt", any(lanes.iter().map(|lane| lane.is(&[IType::Interrupt])).collect::<Vec<_>>().iter()));
+    keep(
+        "interrupt",
+        any(lanes.iter().map(|lane| lane.is(&[IType::Interrupt])).collect::<Vec<_>>().iter()),
+    );
     keep("cause", raw["cause"].clone());
     keep("tval", raw["tval"].clone());
 
-    m.section("What the lanes share, and whether it is another than before. Marks have nothing of it.");
+    m.section(
+        "What the lanes share, and whether it is another than before. Marks have nothing of it.",
+    );
     let shared = m.let_("shared", &load & &works);
     let changes = |name: &'static str, port: &str| {
         let reg = m.reg_data(name, raw[port].width(), &shared);
@@ -181,32 +189,24 @@ struct Lane {
     first: Expr,
     last: Expr,
     two: Expr,
-    iretire: Expr,
 }
 
 impl Lane {
     fn new(m: &Module, config: &Config, raw: &Bundle, i: u32) -> Self {
-        let (aw, rw, tw) = (config.address(), config.iretire_width_p.into(), config.itype_width_p.into());
+        let (aw, rw, tw) =
+            (config.address(), config.iretire_width_p.into(), config.itype_width_p.into());
         let itype = m.let_(&format!("itype_{i}"), raw["itype"].slice(i * tw, tw));
         let iretire = m.let_(&format!("iretire_{i}"), raw["iretire"].slice(i * rw, rw));
         let first = m.let_(&format!("first_{i}"), raw["iaddr"].slice(i * aw, aw));
         let wide = raw["ilastsize"].bit(i);
-        // Half-words before the last instruction.
-        let before = m.let_(&format!("before_{i}"), &iretire - wide.mux(lit(rw, 2), lit(rw, 1)));
         let retires = m.let_(&format!("retires_{i}"), iretire.any());
+        // Half-words before the last instruction.
+        let before = retires.gate(&iretire - wide.mux(lit(rw, 2), lit(rw, 1)));
+        let before = m.let_(&format!("before_{i}"), before);
         let trap = itype_is(&itype, &[IType::Exception, IType::Interrupt]);
         let trap = m.let_(&format!("trap_{i}"), trap);
-        let last = retires.mux(&first + units(config, &before, aw), &first);
-        Self {
-            two: &retires & before.any(),
-            works: &retires | &trap,
-            last,
-            retires,
-            trap,
-            first,
-            itype,
-            iretire,
-        }
+        let last = m.let_(&format!("last_{i}"), &first + units(config, &before, aw));
+        Self { two: before.any(), works: &retires | &trap, last, retires, trap, first, itype }
     }
 
     fn is(&self, itypes: &[IType]) -> Expr {
@@ -217,15 +217,11 @@ impl Lane {
     fn matches(&self, config: &Config, filter: &Bundle, on: &Expr) -> Expr {
         let aw = config.address();
         let Some(ranges) = filter.get("ranges") else { return on.clone() };
-        // Behind the last half-word that counts: the smallest instruction if nothing retired.
-        let least = u128::from(config.etrace.iaddress_lsb_p.max(1));
-        let half_words = self.retires.mux(&self.iretire, lit(self.iretire.width(), least));
-        let end = &self.first + units(config, &half_words, aw);
+        // Some instruction between the first and the last one is in the range.
         let hits = (0..u32::from(config.comparators)).map(|c| {
             let low = filter["low"].slice(c * aw, aw);
             let high = filter["high"].slice(c * aw, aw);
-            // A half-word is in the range if one is.
-            ranges.bit(c) & self.first.le(high) & end.gt(low)
+            ranges.bit(c) & self.first.le(high) & self.last.ge(low)
         });
         on & (!ranges.any() | any(hits.collect::<Vec<_>>().iter()))
     }

@@ -7,6 +7,7 @@ mod core;
 mod emitter;
 mod group;
 mod ingress;
+mod named;
 mod priority;
 mod request;
 mod resync;
@@ -15,3 +16,4 @@ mod tables;
 
 pub use config::{Config, ConfigError, Overflow, ResyncUnit};
 pub use core::encoder;
+pub use named::ReadError;

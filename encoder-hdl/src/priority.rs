@@ -120,7 +120,10 @@ pub(crate) fn build(config: &Config) -> Component {
     let take = m.let_(
         "take",
         &next.exists
-            & (&chart.skip | &chart.quiet | (&chart.easy & &cx.can) | (&chart.hard & &sequence.last)),
+            & (&chart.skip
+                | &chart.quiet
+                | (&chart.easy & &cx.can)
+                | (&chart.hard & &sequence.last)),
     );
     let walk = lanes.walk(&cx, &chart, &take, &map["full_o"]);
 
@@ -138,10 +141,12 @@ pub(crate) fn build(config: &Config) -> Component {
     m.assign(&out["map_only"], &map_only);
     m.assign(&out["start"], &start);
     m.assign(&out["trap"], &trap);
-    m.assign(&out["context_only"], &hard & &sequence.context);
+    if let Some(to) = out.get("context_only") {
+        m.assign(to, &hard & &sequence.context);
+    }
     m.assign(&out["support"], &hard & &sequence.support);
     let own = tables.mark_address(&sequence.marks, &pending.address.q);
-    m.assign(&out["address"], walk.address(&own));
+    m.assign(&out["address"], walk.address(&cx, &pending, &(&hard & &sequence.marks), &own));
     m.assign(&out["branch"], !&pending.taken.q);
     m.assign(&out["privilege"], &pending.privilege.q);
     if let (Some(reg), Some(to)) = (&pending.time, out.get("time")) {
@@ -255,9 +260,14 @@ impl Counter {
             take: cx.m.wire("step_taken", 1),
             more: cx.m.wire("more_units", more),
         });
-        let mut ports = vec![("mode_i", mode), ("max_i", max), ("packet_i", &packet), ("synced_i", &synced)];
+        let mut ports =
+            vec![("mode_i", mode), ("max_i", max), ("packet_i", &packet), ("synced_i", &synced)];
         if let Some(steps) = &steps {
-            ports.extend([("step_i", &steps.step), ("take_i", &steps.take), ("more_i", &steps.more)]);
+            ports.extend([
+                ("step_i", &steps.step),
+                ("take_i", &steps.take),
+                ("more_i", &steps.more),
+            ]);
         }
         let outputs = cx.m.inst("i_resync_counter", &component, &ports);
         let (due, near) = (outputs["due_o"].clone(), outputs["near_o"].clone());

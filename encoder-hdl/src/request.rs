@@ -3,7 +3,7 @@
 use crate::bundle::Wire;
 use crate::config::Config;
 
-/// The signals of a request. Exactly one of the first six is set.
+/// The signals of a request. Exactly one of the formats is set.
 pub(crate) fn wires(config: &Config) -> Vec<Wire> {
     let params = &config.etrace;
     let mut wires = vec![
@@ -11,7 +11,6 @@ pub(crate) fn wires(config: &Config) -> Vec<Wire> {
         Wire::new("trap", 1, "format 3.1"),
         Wire::new("report", 1, "an address: format 0, 1 or 2"),
         Wire::new("map_only", 1, "branches without an address: format 0.0 or 1"),
-        Wire::new("context_only", 1, "format 3.2"),
         Wire::new("support", 1, "format 3.3"),
         Wire::new("address", config.address(), ""),
         Wire::new("branch", 1, "it is no branch that was taken"),
@@ -22,6 +21,7 @@ pub(crate) fn wires(config: &Config) -> Vec<Wire> {
     }
     if params.context_bits() > 0 {
         wires.push(Wire::new("context", params.context_bits(), ""));
+        wires.push(Wire::new("context_only", 1, "format 3.2"));
     }
     wires.extend([
         Wire::new("ecause", params.ecause_width_p.into(), ""),

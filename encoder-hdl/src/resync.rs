@@ -2,7 +2,7 @@
 
 use crate::config::{Config, ResyncUnit};
 use crate::group::CYCLES;
-use hartrace_rtl::{Component, Expr, Module, lit, zero};
+use hartrace_rtl::{Component, Expr, Module, lit, ones, zero};
 
 /// Width of the counter: the longest period is 2^19.
 const WIDTH: u32 = 20;
@@ -30,7 +30,8 @@ pub(crate) fn build(config: &Config) -> Component {
     let near_o = m.output("near_o", 1, "it may run out: take one step at a time");
 
     let counter = m.reg("count", zero(WIDTH));
-    let limit = m.let_("limit", lit(WIDTH, 16) << &max);
+    // The period is a power of two, so that a number has reached it if a bit from there on is set.
+    let reach = m.let_("reach", ones(WIDTH - 4) << &max);
     let mut on = zero(1);
     let mut pending = zero(WIDTH);
     let mut others = zero(WIDTH);
@@ -52,12 +53,15 @@ pub(crate) fn build(config: &Config) -> Component {
     }
     let on = m.let_("on", on);
     let reached = m.let_("reached", &counter.q + pending);
-    m.assign(&due_o, &on & reached.ge(&limit));
+    m.unused(&reached.slice(0, 4));
+    m.assign(&due_o, &on & (reached.slice(4, WIDTH - 4) & &reach).any());
     // What one cycle can add at most, with some to spare: the value is a cycle old.
     let margin = lit(WIDTH, 1 << (largest_step(config) + 4).min(WIDTH - 1));
     let margin = if largest_step(config) == 1 { lit(WIDTH, 4) } else { margin };
     let near = m.reg("near", true);
-    m.assign(&near.d, &on & (counter.d.clone() + margin).ge(&limit));
+    let soon = m.let_("soon", &counter.d + margin);
+    m.unused(&soon.slice(0, 4));
+    m.assign(&near.d, &on & (soon.slice(4, WIDTH - 4) & &reach).any());
     m.assign(&near_o, &near.q);
     m.comb(|b| {
         b.set(&counter.d, &counter.q + others);

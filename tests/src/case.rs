@@ -140,11 +140,7 @@ impl Case {
         for row in &self.walk.rows {
             on |= row.trigger.on;
             let level = self.privileges.as_ref().is_none_or(|p| p.contains(&row.privilege.0));
-            // Every half-word of the instruction counts.
-            let half_words = u64::from(row.iretire.max(1));
-            let place = self.addresses.is_none_or(|(first, last)| {
-                (0..half_words).any(|h| (first..=last).contains(&(row.iaddr + 2 * h)))
-            });
+            let place = self.addresses.is_none_or(|(first, last)| (first..=last).contains(&row.iaddr));
             traced.push(on && level && place);
             on &= !row.trigger.off;
         }

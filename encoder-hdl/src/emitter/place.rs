@@ -41,7 +41,8 @@ impl<'a> Places<'a> {
         options: &Expr,
         implicit_exception: &Expr,
     ) -> Self {
-        let get = |name: &str, width: u32| request.get(name).cloned().unwrap_or_else(|| zero(width));
+        let get =
+            |name: &str, width: u32| request.get(name).cloned().unwrap_or_else(|| zero(width));
         let address = &request["address"];
         // Each flag is sent as its difference from the bit before it.
         let notify = m.let_("notify_bit", address.msb() ^ get("notify", 1));
@@ -90,7 +91,7 @@ impl<'a> Places<'a> {
             layout,
             values,
             request,
-            empty: m.let_("map_empty", !branches.any()),
+            empty: !branches.any(),
             widths: widths.into(),
             implicit: m.let_("implicit", implicit_exception & &request["thaddr"]),
             counts: config.predicts(),
@@ -155,7 +156,9 @@ impl<'a> Places<'a> {
                 put(&r["trap"] & gone, Format::Trap, None, absent);
             }
         }
-        put(r["context_only"].clone(), Format::Context, None, &[]);
+        if r.get("context").is_some() {
+            put(r["context_only"].clone(), Format::Context, None, &[]);
+        }
         put(r["support"].clone(), Format::Support, None, &[]);
         select(&cases, width)
     }

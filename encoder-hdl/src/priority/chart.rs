@@ -76,7 +76,9 @@ impl Chart {
     ) -> Self {
         let m = cx.m;
         let modes = &cx.modes;
-        m.section("The chart. A resynchronisation first has what is pending reported, then it is due.");
+        m.section(
+            "The chart. A resynchronisation first has what is pending reported, then it is due.",
+        );
         let sync_due = m.reg("sync_due", false);
         let flush_held = m.reg("flush_held", false);
         let open = m.reg("open_target", false);
@@ -91,7 +93,8 @@ impl Chart {
         let before = &previous.valid.q;
         let branch = m.let_("is_branch", p.branch());
         let returns = state.tables.returns.as_ref();
-        let sequential = m.let_("sequential", &modes.sijump & p.sijump() & before & !&previous.trap.q);
+        let sequential =
+            m.let_("sequential", &modes.sijump & p.sijump() & before & !&previous.trap.q);
         let some_calls = returns.map_or_else(|| zero(1), |r| r.depth.any());
         let predicts = returns.map_or_else(|| zero(1), |r| r.predicts.clone());
         let predicted = m.let_("return_predicted", &next.qualified & predicts);

@@ -1,6 +1,7 @@
 //! The steps of a group, and how far they are taken in one cycle.
 
 use super::chart::Chart;
+use super::pending::Pending;
 use super::{Context, counts, is_mark};
 use crate::config::ResyncUnit;
 use crate::group::mark;
@@ -146,7 +147,9 @@ impl Lanes {
     /// For each lane but the newest: a branch is there, and it was not taken.
     pub(super) fn branches(&self) -> Vec<(Expr, Expr)> {
         let older = self.lanes.iter().zip(&self.last).take(self.n as usize - 1);
-        older.map(|(lane, there)| (there & &lane.qualified & &lane.branch, lane.not_taken.clone())).collect()
+        older
+            .map(|(lane, there)| (there & &lane.qualified & &lane.branch, lane.not_taken.clone()))
+            .collect()
     }
 
     /// Takes steps behind the pending one as long as they are quiet, or one is easy.
@@ -187,7 +190,8 @@ impl Lanes {
                 continue;
             }
             let (later, which) = self.oldest(i + 1);
-            let of_lane = which.iter().zip(&self.lanes[at + 1..]).map(|(w, lane)| w & &lane.qualified);
+            let of_lane =
+                which.iter().zip(&self.lanes[at + 1..]).map(|(w, lane)| w & &lane.qualified);
             let next_qualified = any(of_lane.collect::<Vec<_>>());
             let plain = &goes_on & &valid & &lane.qualified & &lane.plain & &next_qualified;
             let fires = m.let_(&format!("fires_{i}"), &updiscon | (full.bit(i + 1) & !&sent));
@@ -212,7 +216,8 @@ impl Lanes {
         }
         let wanted = walk.wants_first.iter().chain(&walk.wants_last).cloned().collect::<Vec<_>>();
         walk.wants = m.let_("lane_wants", any(wanted));
-        let targets = walk.wants_first.iter().chain(&walk.at_target_last).cloned().collect::<Vec<_>>();
+        let targets =
+            walk.wants_first.iter().chain(&walk.at_target_last).cloned().collect::<Vec<_>>();
         walk.at_target = any(targets);
         walk.takes_trap = m.let_("takes_trap", &self.trap & &reached);
         let aw = cx.config.address();
@@ -233,14 +238,22 @@ impl Lanes {
         m.section("The group is done with when its last step is.");
         let came_first: Vec<Expr> = walk.came(&walk.passes_first, &walk.rests_first);
         let came_last: Vec<Expr> = walk.came(&walk.passes_last, &walk.rests_last);
-        let left = |has: &[Expr], came: &[Expr]| any(has.iter().zip(came).map(|(h, c)| h & !c).collect::<Vec<_>>());
+        let left = |has: &[Expr], came: &[Expr]| {
+            any(has.iter().zip(came).map(|(h, c)| h & !c).collect::<Vec<_>>())
+        };
         let mark_left = &self.mark & !(take & &next.mark);
         let rest = left(&self.last, &came_last) | (&self.trap & !&walk.takes_trap) | mark_left;
         let over = m.let_("over", &cx.group_valid & !rest);
         m.assign(ready, &over);
         let flat = |bits: &[Expr]| concat(&bits.iter().rev().collect::<Vec<_>>());
-        m.assign(&self.done_first.d, (!&over).repeat(self.n) & (&self.done_first.q | flat(&came_first)));
-        m.assign(&self.done_last.d, (!&over).repeat(self.n) & (&self.done_last.q | flat(&came_last)));
+        m.assign(
+            &self.done_first.d,
+            (!&over).repeat(self.n) & (&self.done_first.q | flat(&came_first)),
+        );
+        m.assign(
+            &self.done_last.d,
+            (!&over).repeat(self.n) & (&self.done_last.q | flat(&came_last)),
+        );
         m.assign(&self.done_trap.d, !&over & (&self.done_trap.q | &walk.takes_trap));
         m.assign(&self.begun.d, !&over & (&self.begun.q | take));
     }
@@ -327,16 +340,40 @@ impl Walk {
         rests.iter().enumerate().map(|(i, rests)| passed(i) | rests).collect()
     }
 
-    /// The address of the step that is reported, `own` if it is none of a lane.
-    pub(super) fn address(&self, own: &Expr) -> Expr {
-        let mut address = self.wants.mux(zero(own.width()), own);
-        for (wants, value) in self.wants_first.iter().zip(&self.firsts) {
-            address = address | wants.gate(value);
+    /// The address of the step that is reported: of one of a lane, of the pending one, which may be
+    /// in a lane too, or of a mark.
+    pub(super) fn address(
+        &self,
+        cx: &Context<'_>,
+        pending: &Pending,
+        mark: &Expr,
+        own: &Expr,
+    ) -> Expr {
+        let waits = !&self.wants & !mark;
+        let firsts = self.wants_first.iter().zip(&pending.at_first).zip(&self.firsts);
+        let firsts = firsts.map(|((wants, at), value)| (wants | (&waits & &at.q), value));
+        let lasts = self.wants_last.iter().cloned().zip(&self.lasts);
+        let choices: Vec<(Expr, &Expr)> = firsts.chain(lasts).collect();
+        // By number, not by one bit each: four of them fit a lookup table.
+        let bits = (choices.len() + 1).next_power_of_two().ilog2();
+        let numbers = (0..bits).map(|bit| {
+            let some = (1usize..).zip(&choices).filter(|(n, _)| n >> bit & 1 == 1);
+            let some: Vec<Expr> = some.map(|(_, (when, _))| when.clone()).collect();
+            cx.m.let_(&format!("address_from_{bit}"), any(some))
+        });
+        let numbers: Vec<Expr> = numbers.collect();
+        let mut level: Vec<Expr> =
+            std::iter::once(own).chain(choices.iter().map(|(_, v)| *v)).cloned().collect();
+        for number in numbers {
+            level = level
+                .chunks(2)
+                .map(|pair| match pair {
+                    [low, high] => number.mux(high, low),
+                    rest => rest[0].clone(),
+                })
+                .collect();
         }
-        for (wants, value) in self.wants_last.iter().zip(&self.lasts) {
-            address = address | wants.gate(value);
-        }
-        address
+        level.swap_remove(0)
     }
 
     /// The step that waits now is the oldest of its group.

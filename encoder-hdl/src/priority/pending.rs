@@ -24,6 +24,9 @@ pub(super) struct Pending {
     ret: Option<Reg>,
     sijump: Option<Reg>,
     notify: Option<Reg>,
+    /// It is the first step of this lane: its address is still there.
+    pub(super) at_first: Vec<Reg>,
+    /// The address of any other step.
     pub(super) address: Reg,
     /// The address behind it.
     pub(super) behind: Expr,
@@ -80,6 +83,7 @@ impl Pending {
             ret: some("ret", config.returns(), 1),
             sijump: some("sijump", params.sijump_p, 1),
             notify: some("notify", config.triggers, 1),
+            at_first: (0..config.n()).map(|i| data(&format!("at_first_{i}"), 1)).collect(),
             address,
             behind,
             privilege: data("privilege", params.privilege_width_p.into()),
@@ -128,7 +132,9 @@ impl Pending {
         next: &Next,
     ) {
         let (m, g) = (cx.m, &cx.group);
-        m.section("The last step that is taken waits for the one behind it. Nothing waits behind a mark.");
+        m.section(
+            "The last step that is taken waits for the one behind it. Nothing waits behind a mark.",
+        );
         m.assign(&self.load, take & !&next.mark);
         m.assign(&self.load_trap, &walk.takes_trap);
         m.assign(&self.valid.d, take.mux(!&next.mark, &self.valid.q));
@@ -137,7 +143,10 @@ impl Pending {
         let lane = |i: u32| &first[i as usize] | &last[i as usize];
         let lane_bit = |name: &str| any(n.clone().map(|i| lane(i) & g[name].bit(i)));
         let last_bit = |name: &str| any(n.clone().map(|i| &last[i as usize] & g[name].bit(i)));
-        m.assign(&self.qualified.d, lane_bit("qualified") | (&walk.takes_trap & &g["trap_qualified"]));
+        m.assign(
+            &self.qualified.d,
+            lane_bit("qualified") | (&walk.takes_trap & &g["trap_qualified"]),
+        );
         m.assign(&self.wide.d, lane_bit("wide"));
         m.assign(&self.trap.d, &walk.takes_trap);
         for (reg, name) in [
@@ -157,9 +166,8 @@ impl Pending {
         let mut address = zero(aw);
         for i in n.clone() {
             let alone = &walk.takes_trap & g["trap_alone"].bit(i);
-            let at_first = &first[i as usize] | alone;
-            address = address | at_first.gate(g["first"].slice(i * aw, aw));
-            address = address | last[i as usize].gate(g["last"].slice(i * aw, aw));
+            address = address | (&last[i as usize] | alone).gate(g["last"].slice(i * aw, aw));
+            m.assign(&self.at_first[i as usize].d, &first[i as usize]);
         }
         let after = &walk.takes_trap & !g["trap_alone"].any();
         m.assign(&self.address.d, address | after.gate(&self.behind));
@@ -198,7 +206,8 @@ impl Pending {
 
 /// Width of what one step counts for, if steps are counted.
 pub(super) fn units_width(cx: &Context<'_>) -> Option<u32> {
-    let half_words = counts(cx.config, ResyncUnit::HalfWords).then(|| cx.config.iretire_width_p.into());
+    let half_words =
+        counts(cx.config, ResyncUnit::HalfWords).then(|| cx.config.iretire_width_p.into());
     let cycles = counts(cx.config, ResyncUnit::Cycles).then_some(CYCLES);
     half_words.max(cycles)
 }
@@ -228,7 +237,8 @@ impl Previous {
         let (m, config) = (cx.m, cx.config);
         m.section("The step before it.");
         let load_trap = m.wire("pass_trap", 1);
-        let of_trap = |name: &str, width: u32| m.reg_data(&format!("previous_{name}"), width, &load_trap);
+        let of_trap =
+            |name: &str, width: u32| m.reg_data(&format!("previous_{name}"), width, &load_trap);
         let mismatch = config.returns().then(|| {
             let is = m.reg("previous_mismatch", false);
             (is, m.reg("previous_depth", zero(config.depth())))

@@ -8,8 +8,17 @@ use crate::ingress::any;
 use hartrace_rtl::{Expr, Reg, concat, lit, zero};
 
 /// The packets of a hard step, in the order in which they are sent.
-const ORDER: [&str; 9] =
-    ["lost", "mark_first", "mark_second", "main", "trap_end", "context", "late_first", "late_second", "support"];
+const ORDER: [&str; 9] = [
+    "lost",
+    "mark_first",
+    "mark_second",
+    "main",
+    "trap_end",
+    "context",
+    "late_first",
+    "late_second",
+    "support",
+];
 
 /// Which packet of a hard step it is the turn of.
 pub(super) struct Sequence {
@@ -60,7 +69,8 @@ impl Sequence {
         let count = ORDER.len() as u32;
         let sent = m.reg("sent", zero(count));
         let lost = m.reg("lost", false);
-        let marks = |name: &str| tables.returns.as_ref().map_or_else(|| zero(1), |r| r.marks[name].clone());
+        let marks =
+            |name: &str| tables.returns.as_ref().map_or_else(|| zero(1), |r| r.marks[name].clone());
         let (some, full) = (marks("some_o"), marks("full_o"));
         let before = &chart.plain | (&chart.target & previous.mismatch());
         let needs = [

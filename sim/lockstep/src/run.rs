@@ -131,7 +131,11 @@ impl Bench {
             params: config.etrace,
             unit: Unit::Hartrace,
             options: setting.options,
-            itype_width: if config.itype_width_p == 4 { ITypeWidth::Four } else { ITypeWidth::Three },
+            itype_width: if config.itype_width_p == 4 {
+                ITypeWidth::Four
+            } else {
+                ITypeWidth::Three
+            },
             resync: match setting.resync.0 {
                 1 => Resync::Packets(period),
                 2 => Resync::Cycles(period),
@@ -190,7 +194,8 @@ impl Bench {
         self.sim.reset()?;
         self.sim.set(self.ports.enable, 1);
 
-        let mut groups = rows.chunk_by(|_, row| row.cycles == 0).map(<[Retired]>::to_vec).peekable();
+        let mut groups =
+            rows.chunk_by(|_, row| row.cycles == 0).map(<[Retired]>::to_vec).peekable();
         let mut offered: Option<Vec<Retired>> = None;
         let (mut last_group, mut losing, mut ended) = (None::<u64>, false, false);
         let mut quiet = 0;
@@ -257,7 +262,9 @@ impl Bench {
             while let (Some(_), Some(_)) = (sent.front(), expected.front()) {
                 compare(sent.pop_front(), expected.pop_front(), &mut summary)?;
             }
-            let done = ended && self.sim.get(self.ports.active) == 0 && self.sim.get(self.ports.empty) == 1;
+            let done = ended
+                && self.sim.get(self.ports.active) == 0
+                && self.sim.get(self.ports.empty) == 1;
             if done && expected.is_empty() {
                 return match sent.pop_front() {
                     None => Ok(summary),
@@ -282,7 +289,10 @@ impl Bench {
 }
 
 fn describe(encoded: &Encoded) -> String {
-    format!("{:02x?} ({:?}, {}, row {})", encoded.bytes, encoded.payload, encoded.reason, encoded.row)
+    format!(
+        "{:02x?} ({:?}, {}, row {})",
+        encoded.bytes, encoded.payload, encoded.reason, encoded.row
+    )
 }
 
 fn compare(

@@ -31,7 +31,11 @@ fn config(rng: &mut fastrand::Rng) -> (Config, Xlen) {
     rng.shuffle(&mut resync);
     resync.truncate(rng.usize(1..=3));
     let etrace = Params {
-        iaddress_width_p: if rng.u8(..3) == 0 { rng.u8(xlen.bits() - 8..=xlen.bits()) } else { xlen.bits() },
+        iaddress_width_p: if rng.u8(..3) == 0 {
+            rng.u8(xlen.bits() - 8..=xlen.bits())
+        } else {
+            xlen.bits()
+        },
         iaddress_lsb_p: rng.u8(0..=2),
         privilege_width_p: rng.u8(2..=3),
         ecause_width_p: rng.u8(4..=8),
@@ -81,14 +85,16 @@ fn setting(rng: &mut fastrand::Rng, config: &Config) -> Setting {
         None => 0,
     };
     let resync = (if rng.u8(..5) == 0 { 0 } else { mode }, rng.u8(0..=4));
-    let privileges = if rng.u8(..5) == 0 { vec![rng.choice([0, 1, 3]).unwrap_or(3)] } else { Vec::new() };
+    let privileges =
+        if rng.u8(..5) == 0 { vec![rng.choice([0, 1, 3]).unwrap_or(3)] } else { Vec::new() };
     Setting { options, resync, privileges, ranges: Vec::new() }
 }
 
 fn random(seed: u64) -> Result<(), Failed> {
     let mut rng = fastrand::Rng::with_seed(seed);
     let (config, xlen) = config(&mut rng);
-    let mut bench = Bench::new(&config, &Options::default()).map_err(|e| format!("{config:?}: {e}"))?;
+    let mut bench =
+        Bench::new(&config, &Options::default()).map_err(|e| format!("{config:?}: {e}"))?;
     let mut left = number("HARTRACE_STEPS", 100_000);
     let (mut payloads, mut lost) = (0, 0);
     for turn in 0.. {
@@ -107,7 +113,8 @@ fn random(seed: u64) -> Result<(), Failed> {
         if config.itype_width_p == 3 {
             shape.itype_width = hartrace_ingress::ITypeWidth::Three;
         }
-        shape.context_bits = if e.nocontext_p { 0 } else { shape.context_bits.min(e.context_width_p) };
+        shape.context_bits =
+            if e.nocontext_p { 0 } else { shape.context_bits.min(e.context_width_p) };
         if !config.triggers {
             (shape.notifies, shape.trace_toggles) = (0, 0);
         }

@@ -163,8 +163,10 @@ impl Condition {
 fn match_comparator(c: &Comparator, latched: &mut bool, row: &Retired) -> bool {
     // Every value the block offers; one match is enough.
     let any = |matches: &dyn Fn(u64) -> bool| match c.input {
+        // Every place between the first and the last instruction where one could start.
         Input::Iaddress => {
-            (0..row.iretire.max(1)).any(|half| matches(row.iaddr.wrapping_add(2 * u64::from(half))))
+            let half_words = row.last_address().wrapping_sub(row.iaddr) / 2;
+            (0..=half_words).any(|half| matches(row.iaddr.wrapping_add(2 * half)))
         }
         Input::Context => matches(row.context),
         Input::Tval => matches(row.tval),

@@ -1,0 +1,80 @@
+// First-word-fall-through FIFO. Takes nothing while full, even if a word leaves.
+module fifo_228x16 (
+    input  logic         clk_i,
+    input  logic         rst_ni,
+    input  logic         valid_i,
+    output logic         ready_o,
+    input  logic [227:0] data_i,
+    output logic         valid_o,
+    input  logic         ready_i,
+    output logic [227:0] data_o,
+    output logic [4:0]   usage_o,  // words within
+    output logic         full_o
+);
+  logic push;
+  logic pop;
+  logic [3:0] write_d, write_q;
+  logic [3:0] read_d, read_q;
+  logic [4:0] usage_d, usage_q;
+  logic [227:0] mem [16];
+
+  assign full_o = usage_q == 5'd16;
+  assign ready_o = !full_o;
+  assign valid_o = |usage_q;
+  assign push = valid_i & ready_o;
+  assign pop = valid_o & ready_i;
+  assign write_d = write_q + 4'd1;
+  assign read_d = read_q + 4'd1;
+  assign usage_d = push ? (usage_q + 5'd1) : (usage_q - 5'd1);
+  assign usage_o = usage_q;
+
+  always_ff @(posedge clk_i) begin
+    if (push) begin
+      mem[write_q] <= data_i;
+    end
+  end
+
+  logic [227:0] word;
+
+  assign word = mem[read_q];
+  assign data_o = word;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      write_q <= 4'd0;
+      read_q <= 4'd0;
+      usage_q <= 5'd0;
+    end else begin
+      if (push) begin
+        write_q <= write_d;
+      end
+      if (pop) begin
+        read_q <= read_d;
+      end
+      if (push ^ pop) begin
+        usage_q <= usage_d;
+      end
+    end
+  end
+
+`ifndef SYNTHESIS
+  always @(posedge clk_i) begin
+    if (rst_ni) begin
+      begin : write_in_range
+        assert (1'b1);
+      end
+      begin : read_in_range
+        assert (1'b1);
+      end
+      begin : usage_in_range
+        assert (usage_q <= 5'd16);
+      end
+      begin : usage_is_distance
+        assert (
+            ((read_q + usage_q[3:0]) - ({4{(5'(read_q) + usage_q) >= 5'd16}} & 4'd0)) == write_q
+        );
+      end
+    end
+  end
+`endif
+endmodule

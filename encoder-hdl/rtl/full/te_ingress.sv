@@ -1,0 +1,317 @@
+// Takes what retired in a cycle apart into lanes, a trap and a mark, and decides which of it is
+// traced. The output is registered.
+module te_ingress (
+    input  logic         clk_i,
+    input  logic         rst_ni,
+    input  logic         valid_i,  // something retired, trapped or is marked
+    output logic         ready_o,
+    input  logic [7:0]   itype_i,  // how the block ends
+    input  logic [125:0] iaddr_i,  // address of its first instruction
+    input  logic [9:0]   iretire_i,  // half-words retired
+    input  logic [1:0]   ilastsize_i,  // its last instruction has 4 bytes
+    input  logic [1:0]   sijump_i,  // it ends in a sequentially inferable jump
+    input  logic [4:0]   cause_i,  // of the trap
+    input  logic [63:0]  tval_i,  // of the trap
+    input  logic [1:0]   priv_i,  // privilege level
+    input  logic [3:0]   trigger_i,  // trace on, trace off, notify of each lane
+    input  logic [7:0]   cycles_i,  // since the group before
+    input  logic [1:0]   mark_i,  // 1 break, 2 stop, 3 start, behind the lanes
+    input  logic         lost_i,  // input was lost here
+    input  logic [3:0]   privileges_i,  // levels that are traced, one bit each
+    input  logic         initially_on_i,  // traced before the first trigger
+    input  logic         ranges_i,  // ranges that are in use; without any, all is traced
+    input  logic [62:0]  low_i,  // first address of each range
+    input  logic [62:0]  high_i,  // last address of each range
+    output logic         valid_o,
+    input  logic         ready_i,  // all steps of the group have been taken
+    output logic [1:0]   retires_o,  // instructions retired on the lane
+    output logic [1:0]   two_o,  // more than one: first and last are two steps
+    output logic [1:0]   qualified_o,  // the lane is traced
+    output logic [125:0] first_o,  // address of its first instruction
+    output logic [125:0] last_o,  // address of its last instruction; of the one that traps alone
+    output logic [1:0]   taken_o,  // the last instruction is a branch, taken
+    output logic [1:0]   not_taken_o,  // the last instruction is a branch, not taken
+    output logic [1:0]   uninferable_o,  // it is an uninferable discontinuity
+    output logic [1:0]   wide_o,  // it has 4 bytes
+    output logic [1:0]   call_o,  // it is a call
+    output logic [1:0]   ret_o,  // it is a return
+    output logic [1:0]   sijump_o,  // it is a sequentially inferable jump
+    output logic [1:0]   notify_o,  // it is to be reported
+    output logic [9:0]   half_words_o,  // retired
+    output logic [7:0]   cycles_o,  // since the group before
+    output logic         trap_o,  // a trap follows the lanes
+    output logic [1:0]   trap_alone_o,  // the lane of a trap before which nothing retired
+    output logic         trap_qualified_o,  // the trap is traced
+    output logic         interrupt_o,  // it is an interrupt
+    output logic [4:0]   cause_o,
+    output logic [63:0]  tval_o,
+    output logic [1:0]   privilege_o,
+    output logic         privilege_changes_o,  // against the group before
+    output logic [1:0]   mark_o,  // 1 break, 2 stop, 3 start, behind all others
+    output logic         lost_o  // input was lost here
+);
+  logic valid_d, valid_q;
+  logic load;
+  logic [3:0] itype_0;
+  logic [4:0] iretire_0;
+  logic [62:0] first_0;
+  logic retires_0;
+  logic [4:0] before_0;
+  logic trap_0;
+  logic [62:0] last_0;
+  logic [3:0] itype_1;
+  logic [4:0] iretire_1;
+  logic [62:0] first_1;
+  logic retires_1;
+  logic [4:0] before_1;
+  logic trap_1;
+  logic [62:0] last_1;
+  logic works;
+
+  assign ready_o = !valid_q | ready_i;
+  assign valid_d = valid_i | (valid_q & !ready_i);
+  assign valid_o = valid_q;
+  assign load = valid_i & ready_o;
+  assign itype_0 = itype_i[3:0];
+  assign iretire_0 = iretire_i[4:0];
+  assign first_0 = iaddr_i[62:0];
+  assign retires_0 = |iretire_0;
+  assign before_0 = {5{retires_0}} & (iretire_0 - (ilastsize_i[0] ? 5'd2 : 5'd1));
+  assign trap_0 = (itype_0 == 4'd1) | (itype_0 == 4'd2);
+  assign last_0 = first_0 + 63'(before_0);
+  assign itype_1 = itype_i[7:4];
+  assign iretire_1 = iretire_i[9:5];
+  assign first_1 = iaddr_i[125:63];
+  assign retires_1 = |iretire_1;
+  assign before_1 = {5{retires_1}} & (iretire_1 - (ilastsize_i[1] ? 5'd2 : 5'd1));
+  assign trap_1 = (itype_1 == 4'd1) | (itype_1 == 4'd2);
+  assign last_1 = first_1 + 63'(before_1);
+  assign works = retires_0 | trap_0 | (retires_1 | trap_1);
+
+  // Triggers: on with the oldest instruction of the cycle, off behind the newest.
+  logic fresh_d, fresh_q;
+  logic on_d, on_q;
+  logic on;
+
+  assign on = (fresh_q ? initially_on_i : on_q) | trigger_i[0];
+  assign fresh_d = 1'b0;
+  assign on_d = on & !trigger_i[1];
+
+  // What retired. A lane that is not traced is a single step.
+  logic [1:0] retires_d, retires_q;
+  logic [1:0] two_d, two_q;
+  logic [1:0] qualified_d, qualified_q;
+  logic [125:0] first_d, first_q;
+  logic [125:0] last_d, last_q;
+  logic [1:0] taken_d, taken_q;
+  logic [1:0] not_taken_d, not_taken_q;
+  logic [1:0] uninferable_d, uninferable_q;
+  logic [1:0] wide_d, wide_q;
+  logic [1:0] call_d, call_q;
+  logic [1:0] ret_d, ret_q;
+  logic [1:0] sijump_d, sijump_q;
+  logic [1:0] notify_d, notify_q;
+  logic [9:0] half_words_d, half_words_q;
+  logic [7:0] cycles_d, cycles_q;
+
+  assign retires_d = {retires_1, retires_0};
+  assign retires_o = retires_q;
+  assign two_d = {
+          (|before_1) &
+          (on &
+              privileges_i[priv_i] &
+              (!ranges_i | (ranges_i & (first_1 <= high_i) & (last_1 >= low_i)))),
+          (|before_0) &
+          (on &
+              privileges_i[priv_i] &
+              (!ranges_i | (ranges_i & (first_0 <= high_i) & (last_0 >= low_i))))
+      };
+  assign two_o = two_q;
+  assign qualified_d = {
+          on &
+          privileges_i[priv_i] &
+          (!ranges_i | (ranges_i & (first_1 <= high_i) & (last_1 >= low_i))),
+          on &
+          privileges_i[priv_i] &
+          (!ranges_i | (ranges_i & (first_0 <= high_i) & (last_0 >= low_i)))
+      };
+  assign qualified_o = qualified_q;
+  assign first_d = {first_1, first_0};
+  assign first_o = first_q;
+  assign last_d = {last_1, last_0};
+  assign last_o = last_q;
+  assign taken_d = {itype_1 == 4'd5, itype_0 == 4'd5};
+  assign taken_o = taken_q;
+  assign not_taken_d = {itype_1 == 4'd4, itype_0 == 4'd4};
+  assign not_taken_o = not_taken_q;
+  assign uninferable_d = {
+          (itype_1 == 4'd3) |
+          (itype_1 == 4'd6) |
+          (itype_1 == 4'd8) |
+          (itype_1 == 4'd10) |
+          (itype_1 == 4'd12) |
+          (itype_1 == 4'd13) |
+          (itype_1 == 4'd14),
+          (itype_0 == 4'd3) |
+          (itype_0 == 4'd6) |
+          (itype_0 == 4'd8) |
+          (itype_0 == 4'd10) |
+          (itype_0 == 4'd12) |
+          (itype_0 == 4'd13) |
+          (itype_0 == 4'd14)
+      };
+  assign uninferable_o = uninferable_q;
+  assign wide_d = ilastsize_i;
+  assign wide_o = wide_q;
+  assign call_d = {(itype_1 == 4'd8) | (itype_1 == 4'd9), (itype_0 == 4'd8) | (itype_0 == 4'd9)};
+  assign call_o = call_q;
+  assign ret_d = {itype_1 == 4'd13, itype_0 == 4'd13};
+  assign ret_o = ret_q;
+  assign sijump_d = sijump_i;
+  assign sijump_o = sijump_q;
+  assign notify_d = trigger_i[3:2];
+  assign notify_o = notify_q;
+  assign half_words_d = iretire_i;
+  assign half_words_o = half_words_q;
+  assign cycles_d = cycles_i;
+  assign cycles_o = cycles_q;
+
+  // The trap, in the newest lane.
+  logic trap_d, trap_q;
+  logic [1:0] trap_alone_d, trap_alone_q;
+  logic trap_qualified_d, trap_qualified_q;
+  logic interrupt_d, interrupt_q;
+  logic [4:0] cause_d, cause_q;
+  logic [63:0] tval_d, tval_q;
+
+  assign trap_d = trap_0 | trap_1;
+  assign trap_o = trap_q;
+  assign trap_alone_d = {trap_1 & !retires_1, trap_0 & !retires_0};
+  assign trap_alone_o = trap_alone_q;
+  assign trap_qualified_d = (trap_0 &
+          (on &
+              privileges_i[priv_i] &
+              (!ranges_i | (ranges_i & (first_0 <= high_i) & (last_0 >= low_i))))) |
+      (trap_1 &
+          (on &
+              privileges_i[priv_i] &
+              (!ranges_i | (ranges_i & (first_1 <= high_i) & (last_1 >= low_i)))));
+  assign trap_qualified_o = trap_qualified_q;
+  assign interrupt_d = (itype_0 == 4'd2) | (itype_1 == 4'd2);
+  assign interrupt_o = interrupt_q;
+  assign cause_d = cause_i;
+  assign cause_o = cause_q;
+  assign tval_d = tval_i;
+  assign tval_o = tval_q;
+
+  // What the lanes share, and whether it is another than before. Marks have nothing of it.
+  logic shared;
+  logic [1:0] privilege_d, privilege_q;
+  logic privilege_changes_d, privilege_changes_q;
+  logic [1:0] mark_d, mark_q;
+  logic lost_d, lost_q;
+
+  assign shared = load & works;
+  assign privilege_d = priv_i;
+  assign privilege_o = privilege_q;
+  assign privilege_changes_d = (privilege_q != priv_i) & works;
+  assign privilege_changes_o = privilege_changes_q;
+  assign mark_d = mark_i;
+  assign mark_o = mark_q;
+  assign lost_d = lost_i;
+  assign lost_o = lost_q;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      valid_q <= 1'b0;
+      fresh_q <= 1'b1;
+      on_q <= 1'b0;
+    end else begin
+      valid_q <= valid_d;
+      if (load & works) begin
+        fresh_q <= fresh_d;
+      end
+      if (load & works) begin
+        on_q <= on_d;
+      end
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (load) begin
+      retires_q <= retires_d;
+    end
+    if (load) begin
+      two_q <= two_d;
+    end
+    if (load) begin
+      qualified_q <= qualified_d;
+    end
+    if (load) begin
+      first_q <= first_d;
+    end
+    if (load) begin
+      last_q <= last_d;
+    end
+    if (load) begin
+      taken_q <= taken_d;
+    end
+    if (load) begin
+      not_taken_q <= not_taken_d;
+    end
+    if (load) begin
+      uninferable_q <= uninferable_d;
+    end
+    if (load) begin
+      wide_q <= wide_d;
+    end
+    if (load) begin
+      call_q <= call_d;
+    end
+    if (load) begin
+      ret_q <= ret_d;
+    end
+    if (load) begin
+      sijump_q <= sijump_d;
+    end
+    if (load) begin
+      notify_q <= notify_d;
+    end
+    if (load) begin
+      half_words_q <= half_words_d;
+    end
+    if (load) begin
+      cycles_q <= cycles_d;
+    end
+    if (load) begin
+      trap_q <= trap_d;
+    end
+    if (load) begin
+      trap_alone_q <= trap_alone_d;
+    end
+    if (load) begin
+      trap_qualified_q <= trap_qualified_d;
+    end
+    if (load) begin
+      interrupt_q <= interrupt_d;
+    end
+    if (load) begin
+      cause_q <= cause_d;
+    end
+    if (load) begin
+      tval_q <= tval_d;
+    end
+    if (shared) begin
+      privilege_q <= privilege_d;
+    end
+    if (load) begin
+      privilege_changes_q <= privilege_changes_d;
+    end
+    if (load) begin
+      mark_q <= mark_d;
+    end
+    if (load) begin
+      lost_q <= lost_d;
+    end
+  end
+endmodule
