@@ -9,4 +9,4 @@ mod ports;
 mod run;
 
 pub use bench::{Bench, BenchError};
-pub use run::{Mismatch, Setting, Summary, Traffic};
+pub use run::{Covered, Mismatch, Setting, Summary, Traffic};

@@ -3,7 +3,7 @@
 use crate::bench::{Bench, cut};
 use fastrand::Rng;
 use hartrace_encoder_hdl::Overflow;
-use hartrace_etrace::{Ioptions, Unit};
+use hartrace_etrace::{Branch, Ioptions, JumpTarget, Payload, Unit};
 use hartrace_golden::Encoder;
 use hartrace_golden::encoder::{
     Comparator, Condition, Encoded, EncoderConfig, Filter, Reason, Resync,
@@ -100,8 +100,41 @@ pub struct Summary {
     pub payloads: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// Why they were sent.
-    pub reasons: BTreeMap<Reason, u64>,
+    /// What kinds of them there were.
+    pub covered: BTreeMap<Covered, u64>,
+}
+
+/// A kind of payload, as far as coverage is concerned.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Covered {
+    /// Format and subformat.
+    pub format: &'static str,
+    /// Why it was sent.
+    pub reason: Reason,
+    /// How many branches it tells, one of [`Self::BRANCHES`].
+    pub branches: &'static str,
+}
+
+impl Covered {
+    /// Numbers of branches that matter.
+    pub const BRANCHES: [&'static str; 6] = ["0", "1", "2-29", "30", "31", "counted"];
+
+    fn of(encoded: &Encoded) -> Self {
+        let branches = match &encoded.payload {
+            Payload::BranchCount(_) => "counted",
+            Payload::JumpTarget(JumpTarget { map, .. }) | Payload::Branch(Branch { map, .. }) => {
+                match map.branches() {
+                    0 => "0",
+                    1 => "1",
+                    30 => "30",
+                    31 => "31",
+                    _ => "2-29",
+                }
+            }
+            _ => "0",
+        };
+        Self { format: encoded.payload.format().code(), reason: encoded.reason, branches }
+    }
 }
 
 /// Cycles after which nothing is expected to happen any more.
@@ -311,7 +344,7 @@ fn compare(
     }
     summary.payloads += 1;
     summary.bytes += got.len() as u64;
-    *summary.reasons.entry(expected.reason).or_default() += 1;
+    *summary.covered.entry(Covered::of(&expected)).or_default() += 1;
     Ok(())
 }
 

@@ -1,0 +1,155 @@
+//! The RTL of named and random configurations sends what the golden encoder sends, bit for bit, from the
+//! first to the last packet, with modes, filters, resynchronisation, back-pressure and losses.
+//!
+//! `HARTRACE_STEPS` sets the instructions and traps for each configuration, `HARTRACE_CONFIGS` the number
+//! of random ones. Inputs of the reference flow are taken from `HARTRACE_DATA`. Without Verilator, or
+//! without that folder, the tests show as ignored.
+
+mod random;
+mod table;
+
+use hartrace_encoder_hdl::Config;
+use hartrace_etrace::Ioptions;
+use hartrace_ingress::Retired;
+use hartrace_lockstep::{Bench, Setting, Summary, Traffic};
+use hartrace_verilate::Options;
+use hartrace_walk::{Shape, Xlen, generate};
+use libtest_mimic::{Arguments, Failed, Trial};
+use std::path::{Path, PathBuf};
+use table::Table;
+
+fn main() {
+    let args = Arguments::from_args();
+    let missing = !hartrace_verilate::available();
+    let table = Table::default();
+    let mut trials = Vec::new();
+    for (name, config) in Config::all_named() {
+        let table = table.clone();
+        let label = format!("named/{name}");
+        let run = move || walks(&name, config, 0, &table);
+        trials.push(Trial::test(label, run).with_ignored_flag(missing));
+    }
+    for seed in 0..number("HARTRACE_CONFIGS", 40) {
+        let table = table.clone();
+        let run = move || {
+            let config = random::config(&mut fastrand::Rng::with_seed(seed));
+            walks(&format!("random {seed}"), config, seed + 1, &table)
+        };
+        trials.push(Trial::test(format!("random/{seed}"), run).with_ignored_flag(missing));
+    }
+    trials.extend(vectors(missing, &table));
+    let conclusion = libtest_mimic::run(&args, trials);
+    table.print();
+    conclusion.exit();
+}
+
+fn number(name: &str, default: u64) -> u64 {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+}
+
+/// Random walks through a configuration.
+fn walks(name: &str, config: Config, seed: u64, table: &Table) -> Result<(), Failed> {
+    let mut rng = fastrand::Rng::with_seed(seed ^ 0x1a9e5);
+    let built = Bench::new(&config, &Options::default());
+    let mut bench = built.map_err(|error| format!("{config:?}: {error}"))?;
+    let mut left = number("HARTRACE_STEPS", 100_000);
+    for turn in 0.. {
+        if left == 0 {
+            break;
+        }
+        let mut setting = random::setting(&mut rng, &config);
+        let steps = rng.u64(1..=20_000).min(left);
+        left -= steps;
+        let number = seed.wrapping_mul(1000) + turn;
+        let shape = shape(&mut rng, &config, number, steps as usize);
+        let walk = generate(number, &shape);
+        let half_words = (1 << config.iretire_width_p) - 1;
+        let rows = walk.blocks_within(rng.u64(..), config.lanes.into(), half_words);
+        for _ in 0..rng.u8(..=config.comparators.min(2)) {
+            let mut pick = || rows[rng.usize(..rows.len())].iaddr;
+            let (a, b) = (pick(), pick());
+            setting.ranges.push((a.min(b), a.max(b)));
+        }
+        let traffic = random::traffic(&mut rng);
+        bench.restart(rng.u32(1..))?;
+        let summary = bench.run(&rows, &setting, traffic).map_err(|error| {
+            format!("turn {turn}: {error}\n{setting:?}\n{traffic:?}\n{config:?}")
+        })?;
+        table.add(name, config.lanes, steps, &summary);
+    }
+    Ok(())
+}
+
+/// A walk that the configuration can trace.
+fn shape(rng: &mut fastrand::Rng, config: &Config, seed: u64, steps: usize) -> Shape {
+    let params = &config.etrace;
+    let mut shape = Shape::random(seed);
+    shape.steps = steps;
+    shape.xlen = if params.iaddress_width_p > 32 { Xlen::Rv64 } else { Xlen::Rv32 };
+    shape.address_bits = params.iaddress_width_p;
+    shape.compressed = params.iaddress_lsb_p < 2 && rng.bool();
+    shape.well_behaved |= params.call_counter_size_p > 0;
+    if config.itype_width_p == 3 {
+        shape.itype_width = hartrace_ingress::ITypeWidth::Three;
+    }
+    let context = if params.nocontext_p { 0 } else { params.context_width_p };
+    shape.context_bits = shape.context_bits.min(context);
+    if !config.triggers {
+        (shape.notifies, shape.trace_toggles) = (0, 0);
+    }
+    shape
+}
+
+/// Inputs of the reference flow, without and with all modes.
+fn vectors(missing: bool, table: &Table) -> Vec<Trial> {
+    let Some(data) = std::env::var_os("HARTRACE_DATA") else {
+        return vec![Trial::test("vectors", || Ok(())).with_ignored_flag(true)];
+    };
+    let folder = Path::new(&data).join("etrace-reference/input");
+    let files =
+        std::fs::read_dir(&folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut files: Vec<PathBuf> =
+        files.filter(|path| path.to_string_lossy().contains("itype4_sijump")).collect();
+    files.sort();
+    let trial = |path: PathBuf| {
+        let stem = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into());
+        let name = stem.split('.').next().unwrap_or_default().to_owned();
+        let table = table.clone();
+        let label = format!("vectors/{name}");
+        Trial::test(label, move || vector(&name, &path, &table)).with_ignored_flag(missing)
+    };
+    files.into_iter().map(trial).collect()
+}
+
+fn vector(name: &str, path: &Path, table: &Table) -> Result<(), Failed> {
+    let mut source = hartrace_sources::open(path, &hartrace_sources::Options::default())?;
+    let mut rows: Vec<Retired> = Vec::new();
+    let limit = number("HARTRACE_STEPS", 100_000) as usize;
+    while let Some(row) = source.next_row()? {
+        if rows.len() < limit {
+            rows.push(Retired { context: 0, cycles: 1, ..row.retired });
+        }
+    }
+    let full = Config::named("full").ok_or("no configuration")?;
+    let config = Config { overflow: hartrace_encoder_hdl::Overflow::Stall, ..full };
+    let mut bench = Bench::new(&config, &Options::default())?;
+    let mut run = |options: Ioptions| -> Result<Summary, Failed> {
+        let setting = Setting { options, resync: (1, 6), ..Setting::default() };
+        Ok(bench.run(&rows, &setting, Traffic::default())?)
+    };
+    let plain = run(Ioptions::default())?;
+    let all = run(Ioptions {
+        implicit_return: true,
+        implicit_exception: true,
+        full_address: false,
+        jump_target_cache: true,
+        branch_prediction: true,
+        sijump: true,
+        delta_address: false,
+    })?;
+    let instructions = rows.iter().filter(|row| row.iretire > 0).count() as u64;
+    table.bits(name, instructions, plain.bytes, all.bytes);
+    table.add(name, config.lanes, 2 * rows.len() as u64, &plain);
+    table.add(name, config.lanes, 0, &all);
+    Ok(())
+}

@@ -1,0 +1,79 @@
+//! Random configurations and settings.
+
+use hartrace_encoder_hdl::{Config, Overflow, ResyncUnit};
+use hartrace_etrace::{Ioptions, Params};
+use hartrace_lockstep::{Setting, Traffic};
+
+/// A random configuration.
+pub(crate) fn config(rng: &mut fastrand::Rng) -> Config {
+    let xlen = if rng.bool() { 64 } else { 32 };
+    let itype = if rng.u8(..4) == 0 { 3 } else { 4 };
+    let returns = if itype == 4 { rng.u8(..3) } else { 0 };
+    let (cache, bpred) = (rng.bool(), rng.bool());
+    let mut resync = vec![ResyncUnit::Packets, ResyncUnit::Cycles, ResyncUnit::HalfWords];
+    rng.shuffle(&mut resync);
+    resync.truncate(rng.usize(1..=3));
+    let etrace = Params {
+        iaddress_width_p: if rng.u8(..3) == 0 { rng.u8(xlen - 8..=xlen) } else { xlen },
+        iaddress_lsb_p: rng.u8(0..=2),
+        privilege_width_p: rng.u8(2..=3),
+        ecause_width_p: rng.u8(4..=8),
+        context_width_p: rng.u8(1..=16),
+        nocontext_p: rng.bool(),
+        time_width_p: rng.u8(1..=40),
+        notime_p: rng.u8(..3) > 0,
+        f0s_width_p: rng.u8(u8::from(cache && bpred)..=2),
+        bpred_size_p: if bpred { rng.u8(1..=7) } else { 0 },
+        cache_size_p: if cache { rng.u8(1..=6) } else { 0 },
+        return_stack_size_p: if returns == 1 { rng.u8(1..=4) } else { 0 },
+        call_counter_size_p: if returns == 2 { rng.u8(1..=5) } else { 0 },
+        sijump_p: rng.bool(),
+    };
+    Config {
+        lanes: rng.u8(1..=4),
+        iretire_width_p: rng.u8(2..=6),
+        itype_width_p: itype,
+        full_address: rng.bool(),
+        implicit_exception: rng.bool(),
+        triggers: rng.bool(),
+        comparators: if rng.u8(..3) == 0 { rng.u8(1..=2) } else { 0 },
+        ingress_depth: [0, 2, 4, 7, 16][rng.usize(..5)],
+        resync,
+        overflow: if rng.bool() { Overflow::Stall } else { Overflow::Drop },
+        etrace,
+    }
+}
+
+/// Modes and filters that the configuration has.
+pub(crate) fn setting(rng: &mut fastrand::Rng, config: &Config) -> Setting {
+    let e = &config.etrace;
+    let options = Ioptions {
+        implicit_return: e.irdepth_bits() > 0 && rng.bool(),
+        implicit_exception: config.implicit_exception && rng.bool(),
+        full_address: config.full_address && rng.bool(),
+        jump_target_cache: e.cache_size_p > 0 && rng.u8(..4) > 0,
+        branch_prediction: e.bpred_size_p > 0 && rng.bool(),
+        sijump: e.sijump_p && rng.bool(),
+        delta_address: false,
+    };
+    let unit = rng.choice(&config.resync);
+    let mode = match unit {
+        Some(ResyncUnit::Packets) => 1,
+        Some(ResyncUnit::Cycles) => 2,
+        Some(ResyncUnit::HalfWords) => 3,
+        None => 0,
+    };
+    let resync = (if rng.u8(..5) == 0 { 0 } else { mode }, rng.u8(0..=4));
+    let privileges =
+        if rng.u8(..5) == 0 { vec![rng.choice([0, 1, 3]).unwrap_or(3)] } else { Vec::new() };
+    Setting { options, resync, privileges, ranges: Vec::new() }
+}
+
+/// From no waiting at all to hardly anything taken.
+pub(crate) fn traffic(rng: &mut fastrand::Rng) -> Traffic {
+    Traffic {
+        back_pressure: if rng.bool() { rng.u32(..=950) } else { 0 },
+        idle: if rng.bool() { rng.u32(..900) } else { 0 },
+        seed: rng.u64(..),
+    }
+}
