@@ -1,8 +1,8 @@
 //! Expressions in which only names are sliced.
 
-use super::Lower;
+use super::{Lower, is_plain};
 use crate::bits::Bits;
-use crate::expr::{Binary, Expr, Node, index_width};
+use crate::expr::{Binary, Compare, Expr, Node, index_width};
 use crate::index::Index;
 use crate::{concat, lit, literal, zero};
 
@@ -10,7 +10,13 @@ impl Lower<'_> {
     /// Lowers an expression.
     pub(super) fn expr(&mut self, e: &Expr) -> Expr {
         let node = match e.node() {
-            Node::Literal(_) | Node::Constant(..) | Node::Signal(_) | Node::Index(_) => {
+            Node::Literal(_) | Node::Constant(..) | Node::Signal(_) => return e.clone(),
+            Node::Index(_) => return self.new_name("index", e, e.clone()),
+            // Beside something of one width that nothing can widen, an index does no harm.
+            Node::Compare(how, a, b)
+                if *how != Compare::SignedLt
+                    && (is_index(a) && is_plain(b) || is_plain(a) && is_index(b)) =>
+            {
                 return e.clone();
             }
             Node::Slice(a, lo) => return self.slice(a, lo, e.width()),
@@ -121,4 +127,8 @@ impl Lower<'_> {
         };
         within.mux(element, zero(width))
     }
+}
+
+fn is_index(e: &Expr) -> bool {
+    matches!(e.node(), Node::Index(_))
 }
