@@ -34,6 +34,8 @@ fn main() -> ExitCode {
         let trial = Trial::test(format!("{name}/yosys"), move || in_yosys(name, &bench()));
         trials.push(trial.with_ignored_flag(!yosys || !icarus));
     }
+    let trial = Trial::test("lint/random-modules", lint_random);
+    trials.push(trial.with_ignored_flag(!verilator));
     for construct in CONSTRUCTS {
         let name = construct.name;
         let trial = Trial::test(format!("lint/{name}"), move || lint(construct));
@@ -117,6 +119,18 @@ fn lint(construct: &Construct) -> Result<(), Failed> {
         command.extend(["--top-module", construct.name]);
         command.extend(files.iter().map(String::as_str));
         run(&folder, &command)?;
+    }
+    Ok(())
+}
+
+/// Not even of random modules.
+fn lint_random() -> Result<(), Failed> {
+    for (name, bench) in [("expressions", expressions()), ("statements", statements())] {
+        let folder = bench.write(&format!("{name}-lint"))?;
+        for component in &bench.modules {
+            let file = format!("{}.sv", component.name());
+            run(&folder, &["verilator", "--lint-only", "-Wall", &file])?;
+        }
     }
     Ok(())
 }

@@ -52,6 +52,16 @@ pub(crate) fn of_expr<'a>(
                 of_expr(of, loops, report);
             }
         },
+        Node::Select(of, i) => {
+            of_expr(i, loops, report);
+            match of.node() {
+                Node::Signal(signal) => {
+                    let reach = u64::from(e.width()) << i.width().min(31);
+                    report(signal, 0, reach.min(signal.width.into()) as u32);
+                }
+                _ => of_expr(of, loops, report),
+            }
+        }
         Node::Index(index) => {
             loops.value(index);
         }
