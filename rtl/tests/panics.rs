@@ -140,7 +140,7 @@ panics! {
         m.comb(|b| {
             let mut escaped = None;
             b.each(0..8, |_, i| escaped = Some(i.clone()));
-            b.set(&y, a.bit(&escaped.unwrap()).zext(8));
+            b.set(&y, a.bit(escaped.unwrap()).zext(8));
         });
         drop(m.finish());
     };
