@@ -1,7 +1,7 @@
 //! The index of a loop that stays a loop.
 
 use crate::Expr;
-use crate::expr::Node;
+use crate::node::Node;
 use std::rc::Rc;
 
 /// A place in a vector: a number, or a loop variable times a number plus a number.

@@ -7,11 +7,12 @@
 
 mod slice;
 
-use crate::expr::{Expr, Node};
+use crate::expr::Expr;
 use crate::index::{Index, Variable};
 use crate::item::{Body, Item};
 use crate::module::Content;
 use crate::names;
+use crate::node::Node;
 use crate::signal::{Kind, ModuleId, Part, Signal, Target};
 use crate::stmt::{ELEMENT_VARIABLE, Stmt};
 use crate::{check, concat, zero};

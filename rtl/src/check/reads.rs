@@ -1,9 +1,10 @@
 //! Which bits are read.
 
-use crate::expr::{Expr, Node};
+use crate::expr::Expr;
 use crate::index::{Index, Variable};
 use crate::item::Item;
 use crate::module::Content;
+use crate::node::Node;
 use crate::signal::{Part, Signal, Target};
 use crate::stmt::Stmt;
 use std::rc::Rc;

@@ -8,8 +8,10 @@
 
 use super::doc::{Doc, group, indent, list, sequence, text};
 use crate::bits::Bits;
-use crate::expr::{Binary, Compare, Expr, Node, Reduce, Shift, index_width};
+use crate::expr::Expr;
 use crate::index::Index;
+use crate::literal::index_width;
+use crate::node::{Binary, Compare, Node, Reduce, Shift};
 use crate::{concat, zero};
 
 /// The text of an expression in a place of its own: behind `=`, in parentheses, in braces.

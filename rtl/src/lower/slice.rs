@@ -2,8 +2,10 @@
 
 use super::{Lower, is_plain};
 use crate::bits::Bits;
-use crate::expr::{Binary, Compare, Expr, Node, index_width};
+use crate::expr::Expr;
 use crate::index::Index;
+use crate::literal::index_width;
+use crate::node::{Binary, Compare, Node};
 use crate::{concat, lit, literal, zero};
 
 impl Lower<'_> {
