@@ -381,7 +381,7 @@ impl Expr {
     ///
     /// If the amount is wider than 32 bits, of which Verilator 5.006 loses some.
     #[track_caller]
-    fn shift(&self, how: Shift, amount: Expr) -> Expr {
+    pub(crate) fn shift(&self, how: Shift, amount: Expr) -> Expr {
         assert!(amount.width <= 32, "the amount of a shift has {} bits, at most 32", amount.width);
         let out = match amount.value() {
             Some(bits) if !bits.any() => return self.clone(),
@@ -397,7 +397,7 @@ impl Expr {
 
     /// Comparisons that hold or fail for every value become literals: tools warn of them, and with
     /// widths that are parameters they are not mistakes.
-    fn compare(how: Compare, left: &Expr, right: &Expr) -> Expr {
+    pub(crate) fn compare(how: Compare, left: &Expr, right: &Expr) -> Expr {
         let least = |e: &Expr| e.value().is_some_and(|bits| !bits.any());
         let most = |e: &Expr| e.value().is_some_and(Bits::all);
         let known = match how {

@@ -30,9 +30,17 @@ impl Lower<'_> {
             Node::Zext(a) => Node::Zext(self.expr(a)),
             Node::Sext(a) => Node::Sext(self.expr(a)),
             Node::Binary(how, a, b) => Node::Binary(*how, self.expr(a), self.expr(b)),
-            Node::Compare(how, a, b) => Node::Compare(*how, self.expr(a), self.expr(b)),
-            Node::Shift(how, a, b) => Node::Shift(*how, self.expr(a), self.expr(b)),
-            Node::Mux(c, a, b) => Node::Mux(self.expr(c), self.expr(a), self.expr(b)),
+            // Operands may have become constant, which these take care of.
+            Node::Compare(how, a, b) => {
+                return Expr::compare(*how, &self.expr(a), &self.expr(b));
+            }
+            Node::Shift(how, a, b) => {
+                let shifted = self.expr(a).shift(*how, self.expr(b));
+                // Copies of the sign, perhaps, which is a slice.
+                let done = matches!(shifted.node(), Node::Shift(..));
+                return if done { shifted } else { self.expr(&shifted) };
+            }
+            Node::Mux(c, a, b) => return self.expr(c).mux(self.expr(a), self.expr(b)),
             Node::Concat(parts) => Node::Concat(parts.iter().map(|part| self.expr(part)).collect()),
         };
         Expr::new(e.width(), node)
