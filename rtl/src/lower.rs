@@ -8,13 +8,12 @@
 mod slice;
 
 use crate::expr::Expr;
-use crate::index::{Index, Variable};
 use crate::item::{Body, Item};
 use crate::module::Content;
 use crate::names;
 use crate::node::Node;
 use crate::signal::{Kind, ModuleId, Part, Signal, Target};
-use crate::stmt::{ELEMENT_VARIABLE, Stmt};
+use crate::stmt::Stmt;
 use crate::{check, concat, zero};
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -210,21 +209,16 @@ impl Lower<'_> {
         }
     }
 
-    /// An assignment to element `i` becomes a loop over all elements, in which one is number `i`. What
-    /// tools make of a variable place on the left side is not the same, least of all past the end.
+    /// What is assigned past the end of a vector is lost.
     fn set(&mut self, target: &Target, value: Expr) -> Stmt {
         let Part::Element(i) = &target.part else { return Stmt::Set(target.clone(), value) };
-        // The number must not change with the assignment.
-        let own = BTreeSet::from([target.signal.id]);
-        let i = if is_plain(i) && !changes(i, &own) { i.clone() } else { self.name(i) };
-        let n = target.signal.width / target.width;
-        let to = if i.width() < 31 { n.min(1 << i.width()) } else { n };
-        let variable = Rc::new(Variable { name: ELEMENT_VARIABLE.to_owned(), from: 0, to });
-        let number = Index::of(&variable);
-        let part = Part::Slice(number.times(target.width));
+        let (within, i) = self.element(target.signal.width / target.width, i);
+        let part = i.map_or(Part::All, Part::Element);
         let set = Stmt::Set(Target { part, ..target.clone() }, value);
-        let is_it = i.eq(number.expr(i.width()));
-        Stmt::For(variable, vec![Stmt::If(vec![(is_it, vec![set])], vec![])])
+        match within {
+            Some(within) => Stmt::If(vec![(within, vec![set])], vec![]),
+            None => set,
+        }
     }
 
     /// Puts the lowered bodies of a statement in place.

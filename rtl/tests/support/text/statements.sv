@@ -25,11 +25,7 @@ module statements (
         y_o[5:4] = a_i[1:0];
       end
       default: begin
-        for (int unsigned n = 0; n < 8; n++) begin
-          if (a_i[2:0] == 3'(n)) begin
-            y_o[n] = 1'b1;
-          end
-        end
+        y_o[a_i[2:0]] = 1'b1;
       end
     endcase
   end
