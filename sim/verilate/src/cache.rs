@@ -36,7 +36,7 @@ pub(crate) struct Cache {
 
 impl Cache {
     pub(crate) fn new(options: &Options) -> Result<Self, SimError> {
-        let root = options.cache.clone().unwrap_or_else(default_root);
+        let root = options.cache.clone().or_else(default_root).ok_or(SimError::NoFolder)?;
         fs::create_dir_all(&root).map_err(SimError::io("create", &root))?;
         // Absolute, for tools that run in other folders.
         let root = root.canonicalize().map_err(SimError::io("find", &root))?;
@@ -108,14 +108,17 @@ fn folder_is_in_the_way(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::DirectoryNotEmpty | io::ErrorKind::AlreadyExists)
 }
 
-/// `verilate` in cargo's target folder: the one the running test is in, or the one cargo was told. A
-/// program that is installed elsewhere has it in the system's folder for temporary files.
-fn default_root() -> PathBuf {
+/// `verilate` in cargo's target folder: the one the running program is in, the one cargo was told, or
+/// the one of the workspace the program runs in. Libraries are loaded from there, so it is not a folder
+/// that others may write to.
+fn default_root() -> Option<PathBuf> {
+    let is_target = |folder: &Path| folder.join("CACHEDIR.TAG").is_file();
     let exe = env::current_exe().unwrap_or_default();
-    let target = exe.ancestors().skip(1).find(|folder| folder.join("CACHEDIR.TAG").is_file());
-    let target = target.map(Path::to_owned);
+    let built_in = || exe.ancestors().skip(1).find(|folder| is_target(folder)).map(Path::to_owned);
     let told = || env::var_os("CARGO_TARGET_DIR").map(PathBuf::from).filter(|p| p.is_absolute());
-    target.or_else(told).unwrap_or_else(|| env::temp_dir().join("hartrace")).join("verilate")
+    let here = env::current_dir().unwrap_or_default();
+    let workspace = || here.ancestors().map(|f| f.join("target")).find(|folder| is_target(folder));
+    built_in().or_else(told).or_else(workspace).map(|target| target.join("verilate"))
 }
 
 pub(crate) fn hash(bytes: &[u8]) -> u64 {

@@ -50,7 +50,7 @@ pub(crate) fn compile(design: &Design, options: &Options) -> Result<Compiled, Si
     write(&folder.join("hooks.h"), HOOKS)?;
     write(&folder.join("model.cpp"), &unit(folder, &ports)?)?;
 
-    let mut command = tools.compiler();
+    let mut command = tools.compiler()?;
     command.current_dir(folder).args(options.compiler());
     command.args(["-include", "hooks.h", "-shared", "-Wl,-Bsymbolic", "-s", "-o", LIBRARY]);
     command.arg("model.cpp").arg(runtime).arg("-pthread");
@@ -185,13 +185,20 @@ fn runtime(options: &Options, tools: &Tools, cache: &Cache) -> Result<PathBuf, S
     }
     write(&folder.join("hooks.h"), HOOKS)?;
     write(&folder.join("runtime.cpp"), &text)?;
-    let mut command = tools.compiler();
-    command.current_dir(folder).args(["-O2", "-include", "hooks.h"]);
+    let mut command = tools.compiler()?;
+    command.current_dir(folder).args(["-O1", "-include", "hooks.h"]);
     // The shim has its own.
     command.args(["-DVL_USER_FINISH", "-DVL_USER_STOP", "-DVL_USER_FATAL"]);
     command.args(["-c", "-o", RUNTIME, "runtime.cpp"]);
-    let package = if options.waves { "g++ zlib1g-dev" } else { "g++" };
-    run(&mut command, package, "Verilator's runtime")?;
+    run(&mut command, "g++", "Verilator's runtime").map_err(|error| match error {
+        SimError::Tool { messages, .. } if messages.contains("zlib.h: No such file") => {
+            SimError::Missing {
+                tool: "zlib.h, which waves need,".to_owned(),
+                package: "zlib1g-dev",
+            }
+        }
+        other => other,
+    })?;
 
     let object = folder.join(RUNTIME);
     let built = hash_file(&object).map_err(SimError::io("read", &object))?;

@@ -36,6 +36,9 @@ pub enum SimError {
         /// What the system says.
         source: io::Error,
     },
+    /// It is not known where to keep models: the program was not built by cargo, or was moved.
+    #[error("no folder for models; set Options::cache, or CARGO_TARGET_DIR to an absolute path")]
+    NoFolder,
     /// The shared library of a model could not be loaded.
     #[error("cannot load the model {}: {why}", path.display())]
     Load {

@@ -9,7 +9,7 @@ pub struct Options {
     pub mode: Mode,
     /// Whether it can write waves. Such a model is slower and takes longer to build.
     pub waves: bool,
-    /// What registers and memories hold before they are written depends on this, in
+    /// What registers and memories hold before they are written depends on the low 30 bits of this, in
     /// [`Mode::Checked`].
     pub seed: u32,
     /// Where built models are kept; the folder `verilate` in cargo's target folder if not given.

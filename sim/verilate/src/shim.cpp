@@ -14,6 +14,9 @@
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
 
+// Wide ports are 32-bit words there and 64-bit words here.
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "little-endian machines only");
+
 namespace {
 
 // Thrown where the runtime must not go on, for it would never end: logic that does not settle.
@@ -182,7 +185,8 @@ EXPORT Instance* hartrace_new(uint32_t seed, hartrace_buffers* buffers) {
   }
   guarded(instance, [&] {
     instance->context.randReset(2);
-    instance->context.randSeed(static_cast<int>(seed & 0x7fffffff) | 1);
+    // Zero would be a seed from the clock.
+    instance->context.randSeed(static_cast<int>((seed << 1 | 1) & 0x7fffffff));
 #ifdef HARTRACE_WAVES
     instance->context.traceEverOn(true);
 #endif

@@ -3,7 +3,7 @@
 use crate::SimError;
 use std::env;
 use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 
@@ -15,8 +15,6 @@ const MESSAGES: usize = 12;
 pub(crate) struct Tools {
     verilator: String,
     compiler: String,
-    /// The folder with the headers and sources of Verilator's runtime.
-    pub(crate) include: PathBuf,
     /// Versions of both, which are part of the key of everything cached.
     pub(crate) versions: String,
 }
@@ -44,12 +42,10 @@ impl Tools {
     fn find() -> Result<Self, SimError> {
         let verilator = env::var("VERILATOR").unwrap_or_else(|_| "verilator".to_owned());
         let compiler = env::var("CXX").unwrap_or_else(|_| "c++".to_owned());
-        let root = ask(&verilator, "verilator", &["--getenv", "VERILATOR_ROOT"])?;
         let versions =
             [ask(&verilator, "verilator", &["--version"])?, ask(&compiler, "g++", &["--version"])?];
         let versions = versions.map(|text| text.lines().next().unwrap_or_default().to_owned());
-        let include = Path::new(root.trim()).join("include");
-        Ok(Self { verilator, compiler, include, versions: versions.join(", ") })
+        Ok(Self { verilator, compiler, versions: versions.join(", ") })
     }
 
     pub(crate) fn verilator(&self) -> Command {
@@ -60,13 +56,15 @@ impl Tools {
     ///
     /// Many libraries with the same names in them are loaded into one process. So nothing but the shim
     /// is visible, and no symbol is unique in the process.
-    pub(crate) fn compiler(&self) -> Command {
+    pub(crate) fn compiler(&self) -> Result<Command, SimError> {
+        let root = ask(&self.verilator, "verilator", &["--getenv", "VERILATOR_ROOT"])?;
+        let include = Path::new(root.trim()).join("include");
         let mut command = Command::new(&self.compiler);
         command.args(["-std=gnu++17", "-fPIC", "-w", "-fvisibility=hidden", "-fno-gnu-unique"]);
         // Time is that of the simulation's context.
-        command.args(["-DVL_TIME_CONTEXT", "-isystem"]).arg(&self.include);
-        command.arg("-isystem").arg(self.include.join("vltstd"));
-        command
+        command.args(["-DVL_TIME_CONTEXT", "-isystem"]).arg(&include);
+        command.arg("-isystem").arg(include.join("vltstd"));
+        Ok(command)
     }
 }
 
