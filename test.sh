@@ -157,10 +157,10 @@ part_programs() {
 }
 
 part_rtl() {
-    debian verilator verilator c++ g++
+    debian verilator verilator c++ g++ yosys yosys z3 z3
     # A header, not a command: waves are compressed with it.
     echo '#include <zlib.h>' | c++ -E -x c++ - >/dev/null 2>&1 || debian zlib.h zlib1g-dev
-    cargo test -p hartrace-verilate
+    cargo test -p hartrace-verilate -p hartrace-transport-hdl
 }
 
 part_cva6() {

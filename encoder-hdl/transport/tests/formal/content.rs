@@ -54,11 +54,11 @@ fn read_back((src_id, time_bytes, kind): Widths, max_bytes: u32) -> Component {
     let place = wide(&at) + start;
     let end = wide(&len) << lit(2, 3);
     let there = place.lt(&end);
-    let read = data.bit_at(&there.mux(&place, &end - lit(16, 1)));
+    let read = data.bit_at(there.mux(&place, &end - lit(16, 1)));
     claim("payload_is_sent", read.eq(payload.bit_at(&at)));
     // Nothing is left out but whole bytes, and what is behind the payload is its sign.
-    let top = data.bit_at(&(&end - lit(16, 1)));
-    claim("ends_with_sign", top.eq(payload.bit_at(&(bits - lit(16, 1)))));
+    let top = data.bit_at(&end - lit(16, 1));
+    claim("ends_with_sign", top.eq(payload.bit_at(bits - lit(16, 1))));
     rig.finish()
 }
 

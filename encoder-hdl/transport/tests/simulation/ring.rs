@@ -43,10 +43,11 @@ impl Target {
         Ok(Self { sim, memory, word: word.into() })
     }
 
-    /// Registers for a ring of `size` bytes, as software sets them.
+    /// Registers for a ring of `size` bytes, as software sets them, but for low bits, which do not
+    /// matter.
     fn configure(&mut self, size: u64, stop_on_wrap: bool) -> Result<(), SimError> {
         let values = [
-            ("start_i", START),
+            ("start_i", START + self.word - 1),
             ("limit_i", START + size - self.word),
             ("wp_i", START),
             ("wp_we_i", 1),
