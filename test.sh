@@ -23,7 +23,7 @@ Runs the given parts in order, or all of them:
   lint      clippy without warnings; the packet crates and isa need neither std nor alloc
   unit      unit, property, scenario, vector, command-line and documentation tests
   programs  the bundled programs end well and rebuild to the same bytes
-  rtl       the generated hardware
+  rtl       the generated hardware, in Verilator, Icarus Verilog and yosys
   cva6      the encoder in a CVA6
   fuzz      every fuzz target for a while
   docs      rustdoc without warnings; numbers, links and paths in the documents
@@ -157,10 +157,10 @@ part_programs() {
 }
 
 part_rtl() {
-    debian verilator verilator c++ g++ yosys yosys z3 z3
+    debian verilator verilator iverilog iverilog yosys yosys z3 z3 c++ g++ make make
     # A header, not a command: waves are compressed with it.
     echo '#include <zlib.h>' | c++ -E -x c++ - >/dev/null 2>&1 || debian zlib.h zlib1g-dev
-    cargo test -p hartrace-verilate -p hartrace-transport-hdl
+    cargo test -p hartrace-rtl -p hartrace-verilate -p hartrace-transport-hdl
 }
 
 part_cva6() {
