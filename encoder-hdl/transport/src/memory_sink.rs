@@ -22,10 +22,11 @@ pub struct MemorySink {
 /// to the next multiple of its size; those of a flush (`last_i`) do not wait. `idle_o` says that all is
 /// in memory, `fill_o` how many bytes of the last word are trace.
 ///
-/// **Ring**: from `start_i` to the word at `limit_i`, both included; `start_i` and the end behind
-/// `limit_i` are multiples of a burst. The write pointer `wp_o`, where the next word goes, is set to
-/// `wp_i` by `wp_we_i`, which also clears the flags, while `idle_o`. It goes from `limit_i` to `start_i`
-/// and sets `wrap_o`; with `stop_on_wrap_i`, the sink stops then until `enable_i` is cleared.
+/// **Ring**: from `start_i` to the word at `limit_i`, both included and both constant while enabled. It
+/// is made of whole bursts: bits below the size of one are taken as zeros in `start_i` and as ones in
+/// `limit_i`. The write pointer `wp_o`, where the next word goes, is set to `wp_i`, which has to be in
+/// the ring, by `wp_we_i`, which also clears the flags, while `idle_o`. It goes from the limit to the
+/// start and sets `wrap_o`; with `stop_on_wrap_i`, the sink stops then until `enable_i` is cleared.
 ///
 /// **Loss**: while it is stopped or not enabled, the sink takes words and throws them away, and says so
 /// in `lost_o`: a sink that refused them would stop the hart, or lose trace where nobody sees it. Flush
@@ -91,9 +92,17 @@ pub fn memory_sink(params: MemorySink) -> Component {
 
     let byte_bits = index_width(word_bytes);
     let word_of = |address: &Expr| address.slice(byte_bits, addr_width - byte_bits);
-    m.unused(&concat(
-        &[&start_i, &limit_i, &wp_i].map(|a| a.trunc(byte_bits)).iter().collect::<Vec<_>>(),
-    ));
+    m.unused(&wp_i.trunc(byte_bits));
+    // The ring is whole bursts, whatever the low bits say: none is written beside it.
+    let ring_bits = byte_bits + if burst_words == 1 { 0 } else { index_width(burst_words) };
+    let ring_word = |address: &Expr, low: Expr| {
+        let high = address.slice(ring_bits, addr_width - ring_bits);
+        let whole = concat(&[&high, &low]);
+        m.unused(&address.trunc(ring_bits));
+        word_of(&whole)
+    };
+    let first = m.let_("first_word", ring_word(&start_i, zero(ring_bits)));
+    let limit = m.let_("limit_word", ring_word(&limit_i, ones(ring_bits)));
 
     m.section("Words that wait for a burst. Two bursts, so that one can fill while one is sent.");
     let has_bytes = len_i.any();
@@ -153,11 +162,11 @@ pub fn memory_sink(params: MemorySink) -> Component {
 
     m.section("Where the burst ended.");
     let end = m.let_("end_word", burst.end(&wp.q, &len.q));
-    let at_limit = m.let_("at_limit", end.eq(word_of(&limit_i)));
+    let at_limit = m.let_("at_limit", end.eq(&limit));
     let [wrap, error, lost] = ["wrap", "error", "lost"].map(|name| m.reg(name, zero(1)));
     m.comb(|b| {
         b.when(&sent, |b| {
-            b.set(&wp.d, at_limit.mux(word_of(&start_i), &end + lit(end.width(), 1)));
+            b.set(&wp.d, at_limit.mux(&first, &end + lit(end.width(), 1)));
             b.set(&wrap.d, &wrap.q | &at_limit);
         });
         b.when(&bvalid_i & bresp_i.msb(), |b| b.set(&error.d, true));

@@ -128,8 +128,22 @@ fn pieces(m: &Module, data: &Expr, last_byte: &Expr, word_bytes: u32, take: &Exp
     let last = last_byte.slice(index_width(word_bytes), width).eq(&turn.q);
     let last = m.let_("last_piece", last);
     m.assign(&turn.d, last.mux(zero(width), &turn.q + lit(width, 1)));
-    let padded = m.let_("padded", data.zext(pieces * word));
-    (m.let_("piece", padded.index(&turn.q, word)), last)
+    let padded = data.zext(pieces * word);
+    let pieces: Vec<Expr> = (0..pieces).map(|i| padded.slice(i * word, word)).collect();
+    (m.let_("piece", choose(&pieces, &turn.q)), last)
+}
+
+/// The part of that number. A number past the end chooses some part, which is smaller than zero.
+fn choose(parts: &[Expr], number: &Expr) -> Expr {
+    match parts {
+        [one] => one.clone(),
+        _ => {
+            let half = parts.len().next_power_of_two() / 2;
+            let (low, high) = parts.split_at(half);
+            let bit = number.bit(half.trailing_zeros());
+            bit.mux(choose(high, number), choose(low, number))
+        }
+    }
 }
 
 /// The low `width` bits, or all and zeros.

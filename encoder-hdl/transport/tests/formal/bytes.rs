@@ -55,7 +55,7 @@ fn conserved(params: Packer) -> Component {
 pub(crate) fn proofs() -> Vec<Proof> {
     let params = |max_bytes, mark_end| Packer { max_bytes, word_bytes: 4, mark_end };
     vec![
-        Proof::bounded("packer_5to4_bytes", &conserved(params(5, false)), 8)
+        Proof::bounded("packer_5to4_bytes", &conserved(params(5, false)), 7)
             .refuted_by("take & (full | !is_held[1])", "take & !is_held[1]")
             .refuted_by("held_d = sum[1:0]", "held_d = sum[1:0] | held_q"),
         Proof::bounded("packer_9to4_end_bytes", &conserved(params(9, true)), 7)

@@ -54,11 +54,11 @@ fn read_back((src_id, time_bytes, kind): Widths, max_bytes: u32) -> Component {
     let place = wide(&at) + start;
     let end = wide(&len) << lit(2, 3);
     let there = place.lt(&end);
-    let read = data.bit_at(&there.mux(&place, &end - lit(16, 1)));
+    let read = data.bit_at(there.mux(&place, &end - lit(16, 1)));
     claim("payload_is_sent", read.eq(payload.bit_at(&at)));
     // Nothing is left out but whole bytes, and what is behind the payload is its sign.
-    let top = data.bit_at(&(&end - lit(16, 1)));
-    claim("ends_with_sign", top.eq(payload.bit_at(&(bits - lit(16, 1)))));
+    let top = data.bit_at(&end - lit(16, 1));
+    claim("ends_with_sign", top.eq(payload.bit_at(bits - lit(16, 1))));
     rig.finish()
 }
 
@@ -70,8 +70,8 @@ pub(crate) fn proofs() -> Vec<Proof> {
     };
     vec![
         prove((0, 0, 0), 3).refuted_by("flow_i, length", "flow_i, 5'd1"),
-        prove((8, 0, 0), 3).refuted_by("{data_i, src_id_i}", "{src_id_i, data_i}"),
-        prove((6, 0, 2), 3).refuted_by("type_i}, src_id_i}", "src_id_i[1:0]}, src_id_i}"),
+        prove((8, 0, 0), 3).refuted_by("data_i, src_id_i", "data_i, ~src_id_i"),
+        prove((6, 0, 2), 3).refuted_by("type_i, src_id_i", "~type_i, src_id_i"),
         prove((3, 0, 1), 3)
             .refuted_by("filled[i * 8 +: 4] = {4{sign}}", "filled[i * 8 +: 4] = 4'd0")
             .refuted_by("data_i[i * 8 + 3 +: 5]", "data_i[i * 8 + 4 +: 5]"),

@@ -84,8 +84,8 @@ fn top(rig: &Component) -> String {
         assert!(port.direction == Direction::Input, "{}: a rig has no outputs", port.name);
         let name = &port.name;
         if name != "rst_ni" {
-            let _ = write!(ports, "    input logic [{}:0] {name},\n", port.width - 1);
-            let _ = write!(connections, "    .{name}({name}),\n");
+            let _ = writeln!(ports, "    input logic [{}:0] {name},", port.width - 1);
+            let _ = writeln!(connections, "    .{name}({name}),");
         }
     }
     let ports = ports.trim_end().trim_end_matches(',');
