@@ -299,7 +299,8 @@ impl Counter {
 struct Tables {
     /// The prediction for the pending step.
     taken: Option<Expr>,
-    predictor: Option<[Expr; 2]>,
+    /// Trains the predictor.
+    train: Option<Expr>,
     returns: Option<Returns>,
     commit_clear: Expr,
 }
@@ -323,7 +324,7 @@ impl Tables {
     fn new(cx: &Context<'_>, pending: &Pending) -> Self {
         let (config, m) = (cx.config, cx.m);
         let commit_clear = m.wire("forget", 1);
-        let mut predictor = None;
+        let mut train = None;
         let mut taken = None;
         if config.predicts() {
             let update = m.wire("train", 1);
@@ -338,13 +339,13 @@ impl Tables {
                 ],
             );
             taken = Some(outputs["taken_o"].clone());
-            predictor = Some([update, commit_clear.clone()]);
+            train = Some(update);
         }
         let returns = config.returns().then(|| Returns::new(cx, pending, &commit_clear));
         if !config.predicts() && !config.returns() {
             m.unused(&commit_clear);
         }
-        Self { taken, predictor, returns, commit_clear }
+        Self { taken, train, returns, commit_clear }
     }
 
     /// The address to report: that of a mark or the pending one.
@@ -369,7 +370,7 @@ impl Tables {
         let m = cx.m;
         let commits = &sequence.commits;
         m.assign(&self.commit_clear, commits & &chart.synced);
-        if let Some([update, _]) = &self.predictor {
+        if let Some(update) = &self.train {
             m.assign(update, commits & &pending.traced & pending.branch());
         }
         let Some(returns) = &self.returns else { return };

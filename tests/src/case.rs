@@ -140,7 +140,8 @@ impl Case {
         for row in &self.walk.rows {
             on |= row.trigger.on;
             let level = self.privileges.as_ref().is_none_or(|p| p.contains(&row.privilege.0));
-            let place = self.addresses.is_none_or(|(first, last)| (first..=last).contains(&row.iaddr));
+            let place =
+                self.addresses.is_none_or(|(first, last)| (first..=last).contains(&row.iaddr));
             traced.push(on && level && place);
             on &= !row.trigger.off;
         }

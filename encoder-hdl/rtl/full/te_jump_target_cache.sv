@@ -18,11 +18,7 @@ module te_jump_target_cache (
   always_comb begin
     known_d = clear_i ? 128'd0 : known_q;
     if (store_i) begin
-      for (int unsigned n = 0; n < 128; n++) begin
-        if (index == 7'(n)) begin
-          known_d[n] = 1'b1;
-        end
-      end
+      known_d[index] = 1'b1;
     end
   end
 

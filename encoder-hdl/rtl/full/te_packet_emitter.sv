@@ -44,7 +44,6 @@ module te_packet_emitter (
     output logic         settled_o,  // no target is on its way
     output logic         indexed_o  // the last target was sent as an index
 );
-
   // First stage: the difference to the address sent before.
   logic valid_1_d, valid_1_q;
   logic valid_2_d, valid_2_q;

@@ -34,7 +34,6 @@ module te_branch_map (
   assign branches_o = count_before_0;
 
   // What is kept. Behind a packet there are only the slots behind the cut.
-
   assign map_d = flush_i ? 31'd0 : map_before_0;
   assign place_d = flush_i ? 32'd1 : place_before_0;
   assign count_d = flush_i ? 5'd0 : count_before_0;

@@ -23,7 +23,6 @@ module te_core (
     output logic [79:0] data_o,  // a payload, first byte lowest
     output logic [4:0]  len_o  // its bytes
 );
-
   // What comes in, and marks between.
   logic active_d, active_q;
   logic dropping_d, dropping_q;

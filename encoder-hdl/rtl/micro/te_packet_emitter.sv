@@ -29,7 +29,6 @@ module te_packet_emitter (
     output logic [4:0]  len_o,  // bytes of it
     output logic        empty_o  // nothing is on its way
 );
-
   // First stage: the difference to the address sent before.
   logic valid_1_d, valid_1_q;
   logic valid_2_d, valid_2_q;

@@ -28,7 +28,6 @@ module te_core (
     output logic [143:0] data_o,  // a payload, first byte lowest
     output logic [4:0]   len_o  // its bytes
 );
-
   // What comes in, and marks between.
   logic active_d, active_q;
   logic dropping_d, dropping_q;
@@ -76,7 +75,8 @@ module te_core (
               cause_i,
               ilastsize_i,
               {10{rows}} & iretire_i,
-              {iaddr_i[127:65], iaddr_i[63:1]},
+              iaddr_i[127:65],
+              iaddr_i[63:1],
               {6{rows}} & itype_i
           }
       ),

@@ -698,7 +698,6 @@ module te_priority (
   end
 
   // The last step that was described is the one before.
-
   assign pass_trap = take & traced & pending_trap_q;
   assign previous_cause_d = pending_cause_q;
   assign previous_interrupt_d = pending_interrupt_q;
@@ -732,7 +731,6 @@ module te_priority (
   end
 
   // The last step that is taken waits for the one behind it. Nothing waits behind a mark.
-
   assign load = take & !next_mark;
   assign load_trap = takes_trap;
   assign pending_valid_d = take ? !next_mark : pending_valid_q;

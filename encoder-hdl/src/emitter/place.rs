@@ -22,8 +22,6 @@ pub(crate) struct Places<'a> {
     widths: Vec<(u32, Expr)>,
     implicit: Expr,
     counts: bool,
-    /// The bit that irreport is compared with, in formats that end in a map.
-    returns: bool,
 }
 
 /// A payload in one of its cases.
@@ -86,7 +84,6 @@ impl<'a> Places<'a> {
             let above = if top == 4 { zero(1) } else { branches.slice(top + 1, 4 - top).any() };
             (width, m.let_(&format!("map_{width}"), branches.bit(top) & !above))
         });
-        let (_, updiscon_bit) = (0, updiscon);
         let mut places = Self {
             layout,
             values,
@@ -95,9 +92,8 @@ impl<'a> Places<'a> {
             widths: widths.into(),
             implicit: m.let_("implicit", implicit_exception & &request["thaddr"]),
             counts: config.predicts(),
-            returns: config.returns(),
         };
-        let (irreport, irdepth) = places.depth(&updiscon_bit);
+        let (irreport, irdepth) = places.depth(&updiscon);
         places.values.push((FieldName::Irreport, irreport));
         if let Some(irdepth) = irdepth {
             places.values.push((FieldName::Irdepth, irdepth));
@@ -212,7 +208,6 @@ impl<'a> Places<'a> {
             };
             parts.push(value);
         }
-        let _ = self.returns;
         concat(&parts.iter().rev().collect::<Vec<_>>())
     }
 }

@@ -73,10 +73,13 @@ impl Table {
     }
 }
 
+/// Payloads for each number of lanes and of branches.
+type Counts<'a> = BTreeMap<(u8, &'a str), u64>;
+
 impl Sums {
     /// Payloads by format and reason, for each number of branches and lanes.
     fn coverage(&self) {
-        let mut rows: BTreeMap<(&str, Reason), BTreeMap<(u8, &str), u64>> = BTreeMap::new();
+        let mut rows: BTreeMap<(&str, Reason), Counts<'_>> = BTreeMap::new();
         for ((lanes, covered), count) in &self.covered {
             let row = rows.entry((covered.format, covered.reason)).or_default();
             *row.entry((*lanes, covered.branches)).or_default() += count;
