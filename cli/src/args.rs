@@ -47,6 +47,24 @@ pub(crate) enum Command {
     Run(ExecArgs),
     /// Execute, encode, decode and compare the bundled programs in every mode
     Demo(DemoArgs),
+    /// Write the trace encoder in SystemVerilog
+    Hdl(HdlArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct HdlArgs {
+    /// micro, small, full or cva6, or a TOML file with parameters
+    #[arg(long, value_name = "NAME|FILE", default_value = "small")]
+    pub(crate) config: String,
+    /// Blocks that retire in one cycle at most [default: as configured]
+    #[arg(long, value_name = "N")]
+    pub(crate) lanes: Option<u8>,
+    /// Width of addresses [default: as configured]
+    #[arg(long, value_name = "BITS")]
+    pub(crate) xlen: Option<u8>,
+    /// Where to write it
+    #[arg(short, long, value_name = "DIR")]
+    pub(crate) output: PathBuf,
 }
 
 #[derive(Debug, Default, Args)]

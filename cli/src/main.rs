@@ -18,6 +18,7 @@ mod files;
 mod follow;
 mod framing;
 mod gaps;
+mod hdl;
 mod image;
 mod input;
 mod limits;
@@ -66,6 +67,7 @@ fn run(cli: Cli) -> Result<Status, Failure> {
         Some(Command::Stats(args)) => stats::run(&args),
         Some(Command::Run(args)) => exec::run(&args),
         Some(Command::Demo(args)) => demo::run(&args),
+        Some(Command::Hdl(args)) => hdl::run(&args),
         None => demo::run(&args::DemoArgs::default()),
     }
 }
