@@ -7,7 +7,7 @@ mod rtl;
 mod table;
 mod tables;
 
-pub use model::{BusError, Effect, Inputs, Model};
+pub use model::{BusError, Effect, Inputs, Model, Write};
 pub use params::{EncoderParams, ImplicitReturn, ParamsError, RamSinkParams, Resync};
 pub use rtl::{apb_split, atb_bridge_registers, encoder_registers, ram_sink_registers};
 pub use table::{Enable, Field, Input, Kind, Register, Table};

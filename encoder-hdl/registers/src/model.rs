@@ -4,12 +4,31 @@ use crate::table::{Enable, Field, Kind, Register, Table};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What an access to an address that is no register ends in.
+/// What an access that cannot be ends in: not aligned, or not a whole word written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BusError;
 
 /// What hardware tells the registers, by name of the input; what is not there is 0.
 pub type Inputs = BTreeMap<&'static str, u64>;
+
+/// A write on the bus.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Write {
+    /// Where.
+    pub address: u32,
+    /// What.
+    pub data: u32,
+    /// A bit for each byte that is written.
+    pub strobe: u8,
+}
+
+impl Write {
+    /// A whole word.
+    #[must_use]
+    pub const fn word(address: u32, data: u32) -> Self {
+        Self { address, data, strobe: 0b1111 }
+    }
+}
 
 /// The registers of a table, as software sees them.
 ///
@@ -45,8 +64,9 @@ impl Model {
         }
     }
 
-    /// The component must not be reconfigured.
-    fn in_use(&self, inputs: &Inputs) -> bool {
+    /// Whether writes of its configuration are ignored.
+    #[must_use]
+    pub fn in_use(&self, inputs: &Inputs) -> bool {
         let busy = match self.table.enable() {
             Enable::Direct => bit(inputs, "busy"),
             Enable::Flushed { .. } => !bit(inputs, "empty"),
@@ -59,10 +79,10 @@ impl Model {
         !self.active && !self.in_use(inputs)
     }
 
-    /// Whether what the registers control should run: active and enabled.
+    /// Whether the component is active and enabled, or flushes still.
     #[must_use]
-    pub fn runs(&self) -> bool {
-        self.active && self.enabled
+    pub fn enabled(&self) -> bool {
+        self.enabled
     }
 
     /// Whether a flush is asked for.
@@ -136,21 +156,17 @@ impl Model {
     ///
     /// # Errors
     ///
-    /// If the address is not aligned; then nothing is written.
-    pub fn clock(
-        &mut self,
-        write: Option<(u32, u32)>,
-        inputs: &Inputs,
-    ) -> Result<Effect, BusError> {
-        let aligned = write.is_none_or(|(address, _)| address.is_multiple_of(4));
-        let write = write.filter(|_| aligned);
+    /// If the address is not aligned or not a whole word is written; then nothing is.
+    pub fn clock(&mut self, write: Option<Write>, inputs: &Inputs) -> Result<Effect, BusError> {
+        let legal = write.is_none_or(|w| w.address.is_multiple_of(4) && w.strobe == 0b1111);
+        let write = write.filter(|_| legal);
         let before = self.clone();
         let (held, in_use) = (before.held(inputs), before.in_use(inputs));
         let mut effect = Effect::default();
         self.flush(inputs);
         let table = Arc::clone(&self.table);
         for register in &table.registers {
-            let written = write.filter(|(address, _)| *address == register.offset).map(|(_, w)| w);
+            let written = write.filter(|w| w.address == register.offset).map(|w| w.data);
             for field in &register.fields {
                 let value = written.map(|word| field.get(word));
                 self.change(&before, (register, field), value, (held, in_use), inputs);
@@ -164,7 +180,7 @@ impl Model {
                 }
             }
         }
-        if aligned { Ok(effect) } else { Err(BusError) }
+        if legal { Ok(effect) } else { Err(BusError) }
     }
 
     /// A flush that was asked for ends, or one is asked for because hardware stopped.

@@ -53,7 +53,7 @@ pub fn encoder_registers(params: &EncoderParams) -> Result<Component, ParamsErro
         output("initially_on", on, "traced before the first trigger");
         tracing = tracing | triggers;
     }
-    output("enable", &block.usage.active & &block.usage.enabled.q & tracing, "trace");
+    output("enable", &block.usage.enabled & tracing, "trace");
     output(
         "resync_mode",
         or_zero(control("trTeInstSyncMode"), 2),
@@ -146,7 +146,7 @@ pub fn ram_sink_registers(params: &RamSinkParams) -> Result<Component, ParamsErr
         m.assign(&port, value);
     };
     m.section("What the sink is told.");
-    output("enable", block.usage.enabled.q.clone(), "until the flush is done");
+    output("enable", block.usage.enabled.clone(), "until the flush is done");
     output("flush", block.usage.flushing.clone(), "until flushed");
     let stop = block.kept("trRamControl", "trRamStopOnWrap").unwrap_or_else(|| zero(1));
     output("stop_on_wrap", stop, "");
@@ -185,7 +185,7 @@ pub fn atb_bridge_registers() -> Component {
         m.assign(&port, value);
     };
     m.section("What the bridge is told.");
-    output("enable", block.usage.enabled.q.clone(), "until the flush is done");
+    output("enable", block.usage.enabled.clone(), "until the flush is done");
     output("flush", block.usage.flushing.clone(), "until flushed");
     output(
         "id",

@@ -2,6 +2,7 @@
 
 use crate::table::Table;
 use hartrace_rtl::{Expr, Module, zero};
+use std::collections::BTreeMap;
 
 /// The port, without what it is told.
 pub(super) struct Apb {
@@ -36,86 +37,58 @@ impl Apb {
 
 /// Which register is meant.
 ///
-/// A tree over those bits of the address that tell registers apart. The others are looked at once, for
-/// all registers: comparing the whole address with every offset costs more, and so does a multiplexer
-/// that has to make zeros of everything in between.
+/// In two steps, because that is what LUTs of six inputs are good at: a line of four words by exact
+/// comparison, whose results gate what is read; and a word of the line, by two bits of the address.
 pub(super) struct Decoder {
-    word: Expr,
-    /// There is a register.
-    pub(super) mapped: Expr,
-    tree: Tree,
+    /// Bits 3 and 2 of the address.
+    within: Expr,
+    lines: Vec<Line>,
 }
 
-enum Tree {
-    /// A register, by number in the table.
-    Leaf(usize),
-    /// A bit of the address of a word, and what follows if it is 0 and if it is 1.
-    Node(u32, Box<[Tree; 2]>),
+struct Line {
+    /// Its address, in lines.
+    at: u32,
+    meant: Expr,
+    /// The registers there, by number in the table.
+    words: [Option<usize>; 4],
 }
 
 impl Decoder {
     pub(super) fn new(m: &Module, apb: &Apb, table: &Table) -> Self {
-        let words: Vec<(u32, usize)> =
-            table.registers.iter().enumerate().map(|(i, r)| (r.offset / 4, i)).collect();
-        let mapped = m.wire("mapped", 1);
-        let labels: Vec<Expr> =
-            words.iter().map(|(word, _)| hartrace_rtl::lit(10, (*word).into())).collect();
-        m.comb(|b| {
-            b.set(&mapped, false);
-            b.switch(&apb.word, |s| {
-                s.cases(&labels.iter().collect::<Vec<_>>(), |b| b.set(&mapped, true));
-            });
+        let mut lines: BTreeMap<u32, [Option<usize>; 4]> = BTreeMap::new();
+        for (i, register) in table.registers.iter().enumerate() {
+            let words = lines.entry(register.offset / 16).or_default();
+            words[(register.offset / 4 % 4) as usize] = Some(i);
+        }
+        let lines = lines.into_iter().map(|(at, words)| {
+            let meant = apb.word.slice(2, 8).is(at.into());
+            Line { at, meant: m.let_(&format!("line_{:03x}", 16 * at), meant), words }
         });
-        Self { word: apb.word.clone(), mapped, tree: tree(&words) }
+        Self { lines: lines.collect(), within: apb.word.trunc(2) }
     }
 
-    /// The value of the register that is meant; any of them if there is none.
+    /// The value of the register that is meant, or zeros.
     pub(super) fn choose(&self, m: &Module, values: &[Expr]) -> Expr {
-        fn choose(m: &Module, word: &Expr, tree: &Tree, values: &[Expr], name: &str) -> Expr {
-            match tree {
-                Tree::Leaf(i) => values.get(*i).cloned().unwrap_or_else(|| zero(32)),
-                Tree::Node(bit, parts) => {
-                    let [low, high] = &**parts;
-                    let [low, high] = [(low, 0), (high, 1)].map(|(part, digit)| {
-                        choose(m, word, part, values, &format!("{name}{digit}"))
-                    });
-                    m.let_(name, word.bit(*bit).mux(high, low))
-                }
-            }
-        }
-        choose(m, &self.word, &self.tree, values, "word_")
+        let lines = self.lines.iter().map(|line| {
+            let word = |i: usize| {
+                line.words[i].and_then(|i| values.get(i)).cloned().unwrap_or_else(|| zero(32))
+            };
+            let pair = |i: usize| match (line.words[i], line.words[i + 1]) {
+                (None, None) => zero(32),
+                _ => self.within.bit(0).mux(word(i + 1), word(i)),
+            };
+            let name = format!("read_{:03x}", 16 * line.at);
+            line.meant.gate(m.let_(&name, self.within.bit(1).mux(pair(2), pair(0))))
+        });
+        lines.reduce(|a, b| a | b).unwrap_or_else(|| zero(32))
     }
 
-    /// Whether a register is meant, if one is.
+    /// Whether a register is meant.
     pub(super) fn is(&self, register: usize) -> Expr {
-        let mut path = self.mapped.clone();
-        let mut tree = &self.tree;
-        while let Tree::Node(bit, parts) = tree {
-            let high = parts[1].has(register);
-            let bit = self.word.bit(*bit);
-            path = path & if high { bit } else { !bit };
-            tree = &parts[usize::from(high)];
-        }
-        path
+        let found = self.lines.iter().find_map(|line| {
+            let at = line.words.iter().position(|word| *word == Some(register))?;
+            Some(&line.meant & self.within.is(at as u128))
+        });
+        found.unwrap_or_else(|| zero(1))
     }
-}
-
-impl Tree {
-    fn has(&self, register: usize) -> bool {
-        match self {
-            Tree::Leaf(i) => *i == register,
-            Tree::Node(_, parts) => parts.iter().any(|part| part.has(register)),
-        }
-    }
-}
-
-/// From the highest bit in which the words differ.
-fn tree(words: &[(u32, usize)]) -> Tree {
-    let first = words.first().map_or(0, |word| word.0);
-    let differs = words.iter().fold(0, |bits, (word, _)| bits | word ^ first);
-    let Some(bit) = differs.checked_ilog2() else {
-        return Tree::Leaf(words.first().map_or(0, |word| word.1));
-    };
-    let (high, low): (Vec<_>, Vec<_>) = words.iter().partition(|(word, _)| word >> bit & 1 == 1);
-    Tree::Node(bit, Box::new([tree(&low), tree(&high)]))
 }

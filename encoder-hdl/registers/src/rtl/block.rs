@@ -3,7 +3,7 @@
 use super::apb::{Apb, Decoder};
 use super::usage::Usage;
 use crate::names;
-use crate::table::{Field, Kind, Register, Table};
+use crate::table::{Enable, Field, Kind, Register, Table};
 use hartrace_rtl::{Expr, Module, concat, lit, zero};
 use std::collections::BTreeMap;
 
@@ -102,8 +102,7 @@ impl<'a> Block<'a> {
             Kind::Sticky { input } => {
                 let reg = m.reg(&name, false);
                 let written = &self.apb.write & here & self.apb.data.bit(field.lsb);
-                let enables = &self.usage.enabled.d & !&self.usage.enabled.q;
-                let stays = &reg.q & !(written | enables);
+                let stays = &reg.q & !(written | &self.usage.enables);
                 m.assign(&reg.d, !&self.usage.held & (stays | &self.inputs[input]));
                 Some(reg.q)
             }
@@ -112,34 +111,38 @@ impl<'a> Block<'a> {
     }
 
     /// The write enable of a pointer and what is written.
+    ///
+    /// What is written matters only with the write enable, so the part that is written is chosen by
+    /// address alone.
     pub(super) fn pointer(&self, of: &str) -> (Expr, Expr) {
-        let mut value = self.inputs[of].clone();
-        let mut write = zero(1);
-        for (i, register) in self.table.registers.iter().enumerate() {
-            for field in &register.fields {
-                let Kind::Pointer { input, from, bits } = &field.kind else { continue };
-                if *input != of {
-                    continue;
+        let registers = self.table.registers.iter().enumerate();
+        let fields = registers.flat_map(|(i, r)| r.fields.iter().map(move |field| (i, r, field)));
+        let parts: Vec<_> = fields
+            .filter_map(|(i, register, field)| match &field.kind {
+                Kind::Pointer { input, from, bits } if *input == of => {
+                    let name = format!("{}_meant", names::short(&register.name()));
+                    Some((self.m.let_(&name, self.decoder.is(i)), field.lsb, *from, *bits))
                 }
-                let here = self.m.let_(
-                    &format!("{}_write", names::short(&register.name())),
-                    &self.configures & self.decoder.is(i),
-                );
-                let data = self.data.slice(field.lsb, *bits);
-                let (width, end) = (value.width(), from + bits);
-                let mut parts = vec![here.mux(data, value.slice(*from, *bits))];
-                if end < width {
-                    parts.insert(0, value.slice(end, width - end));
-                }
-                if *from > 0 {
-                    parts.push(value.trunc(*from));
-                }
-                let name = format!("{of}_with_{}", names::short(&register.name()));
-                value = self.m.let_(&name, concat(&parts.iter().collect::<Vec<_>>()));
-                write = if write.value().is_some() { here } else { write | here };
+                _ => None,
+            })
+            .collect();
+        let now = &self.inputs[of];
+        let mut value: Vec<Expr> = Vec::new();
+        let mut at = 0;
+        for (meant, lsb, from, bits) in &parts {
+            if *from > at {
+                value.push(now.slice(at, from - at));
             }
+            let data = self.apb.data.slice(*lsb, *bits);
+            value.push(match parts.len() {
+                1 => data,
+                _ => meant.mux(data, now.slice(*from, *bits)),
+            });
+            at = from + bits;
         }
-        (write, value)
+        let meant = parts.into_iter().map(|part| part.0).reduce(|a, b| a | b);
+        let write = &self.configures & meant.unwrap_or_else(|| zero(1));
+        (write, concat(&value.iter().rev().collect::<Vec<_>>()))
     }
 
     /// The read side.
@@ -151,7 +154,7 @@ impl<'a> Block<'a> {
         let values: Vec<Expr> = self.table.registers.iter().map(|r| self.value(r)).collect();
         let chosen = self.decoder.choose(m, &values);
         let prdata = m.reg_data("prdata", 32, &self.apb.setup);
-        m.assign(&prdata.d, self.decoder.mapped.gate(chosen));
+        m.assign(&prdata.d, chosen);
         m.assign(&self.apb.prdata, &prdata.q);
     }
 
@@ -196,12 +199,16 @@ impl<'a> Block<'a> {
                 found.map_or_else(|| zero(1), |(register, field)| self.shown(register, field))
             }
             Kind::Active => &usage.active | &usage.in_use,
-            Kind::Enable(_) => &usage.enabled.q & !&usage.flushing,
-            Kind::Empty => &self.inputs["empty"] & !&usage.flushing & !&usage.busy,
+            Kind::Enable(Enable::Direct) => usage.enabled.clone(),
+            Kind::Enable(Enable::Flushed { .. }) => &usage.enabled & !&usage.flushing,
+            Kind::Empty => match self.table.enable() {
+                Enable::Direct => &self.inputs["empty"] & !&usage.busy,
+                Enable::Flushed { .. } => &self.inputs["empty"] & !&usage.flushing,
+            },
             Kind::Tracing | Kind::Sticky { .. } => kept(),
             Kind::Triggered { input, by } => {
                 let triggers = self.kept(&register.name(), by).unwrap_or_else(|| zero(1));
-                (triggers & &usage.enabled.q).mux(&self.inputs[input], kept())
+                (triggers & &usage.enabled).mux(&self.inputs[input], kept())
             }
         }
     }
@@ -214,10 +221,9 @@ impl<'a> Block<'a> {
                 Kind::Stored { from, bits, .. } => {
                     gated |= (u32::MAX >> (32 - bits)) << (field.lsb + from);
                 }
-                Kind::Pointer { bits, .. } => gated |= (u32::MAX >> (32 - bits)) << field.lsb,
                 Kind::Tracing | Kind::Triggered { .. } => gated |= field.mask(),
                 // These read what is written directly.
-                Kind::Sticky { .. } | Kind::Active | Kind::Enable(_) => {}
+                Kind::Sticky { .. } | Kind::Active | Kind::Enable(_) | Kind::Pointer { .. } => {}
                 Kind::Fixed(_) | Kind::Status { .. } | Kind::Copy { .. } | Kind::Empty => {}
             }
         }

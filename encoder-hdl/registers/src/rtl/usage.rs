@@ -2,13 +2,15 @@
 
 use super::apb::Apb;
 use crate::table::{Enable, Table};
-use hartrace_rtl::{Expr, Module, Reg, zero};
+use hartrace_rtl::{Expr, Module, zero};
 use std::collections::BTreeMap;
 
 pub(super) struct Usage {
     /// What was written, without what it still waits for.
     pub(super) active: Expr,
-    pub(super) enabled: Reg,
+    pub(super) enabled: Expr,
+    /// It is enabled at the next edge, and is not now.
+    pub(super) enables: Expr,
     /// A flush is asked for.
     pub(super) flushing: Expr,
     /// The hardware has something in it.
@@ -38,7 +40,7 @@ impl Usage {
             Enable::Direct => {
                 let enabled = m.reg_en("enabled", false, control);
                 m.assign(&enabled.d, &on);
-                (enabled, zero(1), inputs["busy"].clone())
+                (enabled.q, zero(1), inputs["busy"].clone())
             }
             Enable::Flushed { stop } => {
                 let enabled = m.reg("enabled", false);
@@ -49,11 +51,12 @@ impl Usage {
                 m.assign(&flushing.d, flushing.q.mux(!&ends, &enabled.q & stops));
                 m.assign(&enabled.d, enabled.q.mux(!&ends, control & &on));
                 m.assert_always("flushes_only_if_enabled", !&flushing.q | &enabled.q);
-                (enabled, flushing.q, !&inputs["empty"])
+                (enabled.q, flushing.q, !&inputs["empty"])
             }
         };
-        let in_use = m.let_("in_use", &enabled.q | &busy);
+        let in_use = m.let_("in_use", &enabled | &busy);
         let held = m.let_("held", !&active.q & !&in_use);
-        Self { active: active.q, enabled, flushing, busy, in_use, held }
+        let enables = control & &on & !&enabled;
+        Self { active: active.q, enabled, enables, flushing, busy, in_use, held }
     }
 }
