@@ -15,7 +15,7 @@ fn main() -> ExitCode {
     let missing = !hartrace_verilate::available();
     let mut trials = Vec::new();
     for (name, design) in encoders().into_iter().chain(ram_sinks()).chain([atb()]) {
-        let run = move || bench::compare(&design, 20_000);
+        let run = move || bench::compare(&design, 60_000);
         trials.push(Trial::test(format!("model/{name}"), run).with_ignored_flag(missing));
     }
     let seen = Trial::test("model/other-table-is-seen", bench::other_table_is_seen);
