@@ -131,7 +131,7 @@ impl Bench {
     /// Inputs change now and then, so that there is time to see their effect.
     fn inputs(&mut self) {
         for (name, (input, width)) in &self.inputs {
-            if self.state.is_empty() || self.rng.u32(0..12) == 0 {
+            if self.rng.u32(0..12) == 0 {
                 let value = self.rng.u64(..) >> (64 - width);
                 // More often than not nothing is going on.
                 let quiet = self.rng.u32(0..3) == 0 && *width == 1;
@@ -143,9 +143,6 @@ impl Bench {
                 self.sim.set(*input, value);
                 self.state.insert(name, value);
             }
-        }
-        for (name, _) in &self.inputs {
-            self.state.entry(name).or_insert(0);
         }
     }
 
