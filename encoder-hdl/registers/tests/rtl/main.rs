@@ -8,6 +8,7 @@ mod lint;
 mod outputs;
 
 use configs::{atb, encoders, ram_sinks};
+use hartrace_registers::EncoderParams;
 use libtest_mimic::{Arguments, Trial};
 use std::process::ExitCode;
 
@@ -17,6 +18,11 @@ fn main() -> ExitCode {
     for (name, design) in encoders().into_iter().chain(ram_sinks()).chain([atb()]) {
         let run = move || bench::compare(&design, 60_000);
         trials.push(Trial::test(format!("model/{name}"), run).with_ignored_flag(missing));
+    }
+    for comparators in [0, 1, 2, 8] {
+        let params = EncoderParams { comparators, ..EncoderParams::everything() };
+        let run = move || bench::filters(&params);
+        trials.push(Trial::test(format!("filters/{comparators}"), run).with_ignored_flag(missing));
     }
     let seen = Trial::test("model/other-table-is-seen", bench::other_table_is_seen);
     trials.push(seen.with_ignored_flag(missing));
