@@ -146,7 +146,10 @@ data() {
 }
 
 # What is tested in the part `rtl`, with the tools it needs.
-hardware=(hartrace-rtl hartrace-verilate hartrace-transport-hdl hartrace-encoder-hdl hartrace-lockstep)
+hardware=(
+    hartrace-rtl hartrace-verilate hartrace-transport-hdl hartrace-registers hartrace-encoder-hdl
+    hartrace-lockstep
+)
 
 part_unit() {
     debian riscv64-unknown-elf-objdump binutils-riscv64-unknown-elf \

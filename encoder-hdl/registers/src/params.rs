@@ -1,0 +1,185 @@
+//! What the tables depend on.
+
+use thiserror::Error;
+
+/// What a trace encoder has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EncoderParams {
+    /// Bits of an instruction address, up to 64.
+    pub address_width: u32,
+    /// Bits at the bottom of an address that the encoder does not keep, up to 2.
+    pub address_lsb: u32,
+    /// Privilege levels that can be told apart: 2, 4 or 8.
+    pub privilege_levels: u32,
+    /// Full addresses can be switched on.
+    pub full_address: bool,
+    /// Implicit exceptions can be switched on.
+    pub implicit_exception: bool,
+    /// Sequential jumps can be made implicit.
+    pub sequential_jump: bool,
+    /// How returns can be made implicit.
+    pub implicit_return: ImplicitReturn,
+    /// There is a branch predictor.
+    pub branch_prediction: bool,
+    /// There is a jump target cache.
+    pub jump_target_cache: bool,
+    /// What resynchronisations can be counted in.
+    pub resync: Resync,
+    /// There are trigger inputs.
+    pub triggers: bool,
+    /// Address ranges to filter by, up to 8.
+    pub comparators: u32,
+    /// The hart waits when there is no room for its trace; otherwise trace is lost.
+    pub stalls: bool,
+    /// Bits of the source in packets, up to 12; 0 if they have none.
+    pub source_bits: u32,
+    /// Bits of the time, up to 64; 0 if there is none.
+    pub time_width: u32,
+    /// Version of the trace protocol, major and minor, each up to 15.
+    pub protocol: (u32, u32),
+}
+
+/// How the encoder keeps track of calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ImplicitReturn {
+    /// Not at all.
+    None,
+    /// It counts them.
+    Counter,
+    /// It compares addresses of returns with those it expects.
+    Stack,
+}
+
+/// What resynchronisations can be counted in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Resync {
+    /// Packets.
+    pub packets: bool,
+    /// Clock cycles.
+    pub cycles: bool,
+    /// Retired half-words.
+    pub half_words: bool,
+}
+
+/// What a sink in memory has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RamSinkParams {
+    /// Bits of an address, from 12 to 64.
+    pub address_width: u32,
+    /// Bytes of a word in memory: 4, 8, 16 or 32.
+    pub word_bytes: u32,
+    /// Where the ring buffer can start and end: multiples of this many words, a power of 2 up to 256.
+    pub burst_words: u32,
+}
+
+/// Parameters that no component can have.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ParamsError {
+    /// A parameter is out of its range.
+    #[error("{name} = {value} is not in {min}..={max}")]
+    OutOfRange {
+        /// Its name.
+        name: &'static str,
+        /// Its value.
+        value: u32,
+        /// Smallest legal value.
+        min: u32,
+        /// Largest legal value.
+        max: u32,
+    },
+    /// A parameter has to be a power of 2.
+    #[error("{name} = {value} is not a power of 2")]
+    NoPowerOf2 {
+        /// Its name.
+        name: &'static str,
+        /// Its value.
+        value: u32,
+    },
+}
+
+impl EncoderParams {
+    /// An encoder that has everything.
+    #[must_use]
+    pub fn everything() -> Self {
+        Self {
+            address_width: 64,
+            address_lsb: 1,
+            privilege_levels: 8,
+            full_address: true,
+            implicit_exception: true,
+            sequential_jump: true,
+            implicit_return: ImplicitReturn::Stack,
+            branch_prediction: true,
+            jump_target_cache: true,
+            resync: Resync { packets: true, cycles: true, half_words: true },
+            triggers: true,
+            comparators: 8,
+            stalls: true,
+            source_bits: 12,
+            time_width: 64,
+            protocol: (2, 0),
+        }
+    }
+
+    /// An encoder that has only what an encoder has to have.
+    #[must_use]
+    pub fn minimal() -> Self {
+        Self {
+            address_width: 32,
+            address_lsb: 1,
+            privilege_levels: 4,
+            full_address: false,
+            implicit_exception: false,
+            sequential_jump: false,
+            implicit_return: ImplicitReturn::None,
+            branch_prediction: false,
+            jump_target_cache: false,
+            resync: Resync { packets: true, cycles: false, half_words: false },
+            triggers: false,
+            comparators: 0,
+            stalls: false,
+            source_bits: 0,
+            time_width: 0,
+            protocol: (2, 0),
+        }
+    }
+
+    pub(crate) fn check(&self) -> Result<(), ParamsError> {
+        in_range("address_width", self.address_width, 4, 64)?;
+        in_range("address_lsb", self.address_lsb, 0, 2)?;
+        in_range("privilege_levels", self.privilege_levels, 2, 8)?;
+        power_of_2("privilege_levels", self.privilege_levels)?;
+        in_range("comparators", self.comparators, 0, 8)?;
+        in_range("source_bits", self.source_bits, 0, 12)?;
+        in_range("time_width", self.time_width, 0, 64)?;
+        in_range("protocol.0", self.protocol.0, 0, 15)?;
+        in_range("protocol.1", self.protocol.1, 0, 15)
+    }
+}
+
+impl RamSinkParams {
+    pub(crate) fn check(&self) -> Result<(), ParamsError> {
+        in_range("word_bytes", self.word_bytes, 4, 32)?;
+        power_of_2("word_bytes", self.word_bytes)?;
+        in_range("burst_words", self.burst_words, 1, 256)?;
+        power_of_2("burst_words", self.burst_words)?;
+        // The buffer has a burst at least, below the 2^12 bytes that a burst must not cross.
+        in_range("word_bytes * burst_words", self.word_bytes * self.burst_words, 4, 2048)?;
+        in_range("address_width", self.address_width, 12, 64)
+    }
+}
+
+fn in_range(name: &'static str, value: u32, min: u32, max: u32) -> Result<(), ParamsError> {
+    match (min..=max).contains(&value) {
+        true => Ok(()),
+        false => Err(ParamsError::OutOfRange { name, value, min, max }),
+    }
+}
+
+fn power_of_2(name: &'static str, value: u32) -> Result<(), ParamsError> {
+    match value.is_power_of_two() {
+        true => Ok(()),
+        false => Err(ParamsError::NoPowerOf2 { name, value }),
+    }
+}
