@@ -3,7 +3,7 @@
 use crate::args::HdlArgs;
 use crate::failure::{Failure, Status};
 use crate::files;
-use hartrace_encoder_hdl::{Config, encoder};
+use hartrace_encoder_hdl::{Config, sources};
 use std::fmt::Write as _;
 use std::fs;
 use std::io::Write as _;
@@ -16,15 +16,12 @@ const TOP: &str = "te_core";
 pub(crate) fn run(args: &HdlArgs) -> Result<Status, Failure> {
     let config = config(args)?;
     // Everything is made before anything is written.
-    let component = encoder(&config).map_err(|error| {
+    let mut files = sources(&config).map_err(|error| {
         Failure::usage(error).hint("another --config, or other values in its file")
     })?;
-    let modules = component.files();
-    let names: Vec<String> = modules.iter().map(|(name, _)| format!("{name}.sv")).collect();
+    let names: Vec<String> = files.iter().map(|(name, _)| name.clone()).collect();
     let params = toml::to_string(&config.etrace).map_err(Failure::usage)?;
     let chosen = toml::to_string(&config).map_err(Failure::usage)?;
-    let mut files: Vec<(String, String)> =
-        modules.into_iter().map(|(name, text)| (format!("{name}.sv"), text)).collect();
     files.push((format!("{TOP}.f"), names.join("\n") + "\n"));
     files.push(("Bender.yml".into(), bender(&names)));
     files.push((format!("{TOP}.core"), fusesoc(&names)));

@@ -1,4 +1,17 @@
-//! Generates the E-Trace encoder.
+//! Generates the E-Trace encoder in SystemVerilog.
+//!
+//! [`encoder`] builds it for a [`Config`], [`sources`] gives its files. Which blocks there are and how they
+//! work together is in `docs/design/encoder.md`. A configuration that cannot be is an error before anything is
+//! built.
+//!
+//! ```
+//! use hartrace_encoder_hdl::{Config, sources};
+//!
+//! let small = Config::named("small").expect("there is one");
+//! let files = sources(&Config { lanes: 1, ..small })?;
+//! assert!(files.iter().any(|(name, text)| name == "te_core.sv" && text.contains("module te_core")));
+//! # Ok::<(), hartrace_encoder_hdl::ConfigError>(())
+//! ```
 
 mod branch_map;
 mod bundle;
@@ -15,5 +28,5 @@ mod returns;
 mod tables;
 
 pub use config::{Config, ConfigError, Overflow, ResyncUnit};
-pub use core::encoder;
+pub use core::{encoder, sources};
 pub use named::ReadError;

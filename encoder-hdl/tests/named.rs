@@ -2,7 +2,7 @@
 //!
 //! `HARTRACE_BLESS=1` writes it anew.
 
-use hartrace_encoder_hdl::{Config, ConfigError, encoder};
+use hartrace_encoder_hdl::{Config, ConfigError, encoder, sources};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,8 +12,7 @@ fn folder(name: &str) -> PathBuf {
 }
 
 fn generated(config: &Config) -> BTreeMap<String, String> {
-    let files = encoder(config).expect("named configurations are legal").files();
-    files.into_iter().map(|(name, text)| (format!("{name}.sv"), text)).collect()
+    sources(config).expect("named configurations are legal").into_iter().collect()
 }
 
 fn checked_in(name: &str) -> BTreeMap<String, String> {
