@@ -71,5 +71,6 @@ pub(crate) fn wires(config: &Config) -> Vec<Wire> {
     wires
 }
 
-/// Width of the cycles between two groups; more are not counted.
-pub(crate) const CYCLES: u32 = 8;
+/// Width of the cycles between two groups. More are not counted: a wider number would make the encoder
+/// careful long before a resynchronisation is due.
+pub(crate) const CYCLES: u32 = 4;

@@ -109,6 +109,7 @@ pub(crate) fn build(config: &Config) -> Component {
     let state = State {
         due: &counter.due,
         near: &counter.near,
+        known: &counter.known,
         some_branches: &map["some_o"],
         full: &map["full_o"],
         exhausted: config.predicts().then(|| &map["exhausted_o"]),
@@ -211,7 +212,16 @@ pub(crate) fn build(config: &Config) -> Component {
     ]) {
         m.assign(wire, value);
     }
-    counter.drive(&cx, &accepted, &(&start | &trap), &sequence.begins, &whole, &pending, &walk);
+    counter.drive(
+        &cx,
+        &accepted,
+        &take,
+        &(&start | &trap),
+        &sequence.begins,
+        &whole,
+        &pending,
+        &walk,
+    );
     let branch_done = walk.pushes.iter().fold(push, |any, push| any | push);
     tables.drive(&cx, &sequence, &chart, &pending, &next, &flush, &branch_done);
 
@@ -227,6 +237,7 @@ pub(crate) fn build(config: &Config) -> Component {
 struct State<'a> {
     due: &'a Expr,
     near: &'a Expr,
+    known: &'a Expr,
     some_branches: &'a Expr,
     full: &'a Expr,
     exhausted: Option<&'a Expr>,
@@ -237,6 +248,8 @@ struct State<'a> {
 struct Counter {
     due: Expr,
     near: Expr,
+    known: Expr,
+    moved: Expr,
     packet: Expr,
     synced: Expr,
     steps: Option<Steps>,
@@ -260,8 +273,14 @@ impl Counter {
             take: cx.m.wire("step_taken", 1),
             more: cx.m.wire("more_units", more),
         });
-        let mut ports =
-            vec![("mode_i", mode), ("max_i", max), ("packet_i", &packet), ("synced_i", &synced)];
+        let moved = cx.m.wire("moved", 1);
+        let mut ports = vec![
+            ("moved_i", &moved),
+            ("mode_i", mode),
+            ("max_i", max),
+            ("packet_i", &packet),
+            ("synced_i", &synced),
+        ];
         if let Some(steps) = &steps {
             ports.extend([
                 ("step_i", &steps.step),
@@ -271,7 +290,8 @@ impl Counter {
         }
         let outputs = cx.m.inst("i_resync_counter", &component, &ports);
         let (due, near) = (outputs["due_o"].clone(), outputs["near_o"].clone());
-        Self { due, near, packet, synced, steps }
+        let known = outputs["known_o"].clone();
+        Self { due, near, known, moved, packet, synced, steps }
     }
 
     #[allow(clippy::too_many_arguments)]
@@ -279,6 +299,7 @@ impl Counter {
         &self,
         cx: &Context<'_>,
         accepted: &Expr,
+        take: &Expr,
         synced: &Expr,
         begins: &Expr,
         whole: &Expr,
@@ -286,6 +307,7 @@ impl Counter {
         walk: &lanes::Walk,
     ) {
         cx.m.assign(&self.packet, accepted);
+        cx.m.assign(&self.moved, accepted | take);
         cx.m.assign(&self.synced, synced);
         if let (Some(steps), Some(units)) = (&self.steps, &pending.units) {
             cx.m.assign(&steps.step, &units.q);

@@ -2,7 +2,7 @@
 
 use crate::config::{Config, ResyncUnit};
 use crate::group::CYCLES;
-use hartrace_rtl::{Component, Expr, Module, lit, ones, zero};
+use hartrace_rtl::{Component, Expr, Module, concat, lit, ones, zero};
 
 /// Width of the counter: the longest period is 2^19.
 const WIDTH: u32 = 20;
@@ -26,17 +26,20 @@ pub(crate) fn build(config: &Config) -> Component {
     let max = m.input("max_i", 4, "");
     let packet = m.input("packet_i", 1, "a packet is sent");
     let synced = m.input("synced_i", 1, "and it is a synchronisation");
-    let due_o = m.output("due_o", 1, "the counter has run out with the pending step");
+    let moved = m.input("moved_i", 1, "a packet is sent, or another step is pending now");
     let near_o = m.output("near_o", 1, "it may run out: take one step at a time");
+    let due_o = m.output("due_o", 1, "it has, with the pending step; if near and known");
+    let known_o = m.output("known_o", 1, "nothing has moved for long enough to say so");
 
-    let counter = m.reg("count", zero(WIDTH));
     // The period is a power of two, so that a number has reached it if a bit from there on is set.
     let reach = m.let_("reach", ones(WIDTH - 4) << &max);
     let mut on = zero(1);
+    let mut units = zero(WIDTH);
     let mut pending = zero(WIDTH);
-    let mut others = zero(WIDTH);
     if config.counts(ResyncUnit::Packets) {
-        on = on | mode.is(1);
+        let packets = mode.is(1);
+        units = (&packet & &packets).zext(WIDTH);
+        on = on | packets;
     }
     let counted = |unit| config.counts(unit);
     if counted(ResyncUnit::Cycles) || counted(ResyncUnit::HalfWords) {
@@ -47,31 +50,38 @@ pub(crate) fn build(config: &Config) -> Component {
         let counts = (mode.is(2) & bit(counted(ResyncUnit::Cycles)))
             | (mode.is(3) & bit(counted(ResyncUnit::HalfWords)));
         let counts = m.let_("counts_steps", counts);
-        on = on | &counts;
-        pending = counts.gate(step.zext(WIDTH));
-        others = counts.gate(take.gate(step.zext(WIDTH)) + more.zext(WIDTH));
+        let steps = take.gate(step.zext(width + 3)) + more.zext(width + 3);
+        units = units | counts.gate(steps).zext(WIDTH);
+        pending = counts.gate(step).zext(WIDTH);
+        on = on | counts;
     }
     let on = m.let_("on", on);
-    let reached = m.let_("reached", &counter.q + pending);
-    m.unused(&reached.slice(0, 4));
-    m.assign(&due_o, &on & (reached.slice(4, WIDTH - 4) & &reach).any());
-    // What one cycle can add at most, with some to spare: the value is a cycle old.
-    let margin = lit(WIDTH, 1 << (largest_step(config) + 4).min(WIDTH - 1));
-    let margin = if largest_step(config) == 1 { lit(WIDTH, 4) } else { margin };
+    m.section("What a cycle adds is added in the next one: that it is known late does not matter.");
+    let restarts = m.let_("restarts", &packet & &synced);
+    let added = m.reg("added", zero(WIDTH));
+    let counter = m.reg("count", zero(WIDTH));
+    m.assign(&added.d, (!&restarts).gate(units));
+    m.assign(&counter.d, (!&restarts).gate(&counter.q + &added.q));
+
+    m.section("Near is when what three cycles can add might be enough, due when it is.");
+    let margin = match largest_step(config) {
+        1 => lit(WIDTH, 4),
+        width => lit(WIDTH, 1 << (width + 4).min(WIDTH - 1)),
+    };
+    let reaches = |name: &str, amount: Expr| {
+        let sum = m.let_(name, &counter.q + amount);
+        m.unused(&sum.slice(0, 4));
+        &on & (sum.slice(4, WIDTH - 4) & &reach).any()
+    };
     let near = m.reg("near", true);
-    let soon = m.let_("soon", &counter.d + margin);
-    m.unused(&soon.slice(0, 4));
-    m.assign(&near.d, &on & (soon.slice(4, WIDTH - 4) & &reach).any());
+    let due = m.reg("due", false);
+    let still = m.reg("still", zero(2));
+    m.assign(&near.d, reaches("soon", margin));
+    m.assign(&due.d, reaches("reached", pending));
+    m.assign(&still.d, (!&moved).gate(concat(&[&still.q.bit(0), &lit(1, 1)])));
     m.assign(&near_o, &near.q);
-    m.comb(|b| {
-        b.set(&counter.d, &counter.q + others);
-        b.when(&packet, |b| {
-            if config.counts(ResyncUnit::Packets) {
-                b.when(mode.is(1), |b| b.set(&counter.d, &counter.d + lit(WIDTH, 1)));
-            }
-            b.when(&synced, |b| b.set(&counter.d, zero(WIDTH)));
-        });
-    });
+    m.assign(&due_o, &due.q);
+    m.assign(&known_o, still.q.bit(1));
     m.finish()
 }
 

@@ -45,11 +45,11 @@ module te_core (
   logic rows;
   logic breaks;
   logic offers;
-  logic [7:0] cycles_d, cycles_q;
+  logic [3:0] cycles_d, cycles_q;
   logic queue_taken;
   logic fifo_ready;
   logic fifo_valid;
-  logic [227:0] fifo_data;
+  logic [223:0] fifo_data;
   logic [4:0] fifo_usage;
   logic fifo_full;
 
@@ -65,7 +65,7 @@ module te_core (
       (active_q & enable_i & !dropping_q & !works & halts & !halt_seen_q);
   assign offers = starts | stops | rows | breaks | dropping_q;
 
-  fifo_228x16 i_fifo (
+  fifo_224x16 i_fifo (
       .clk_i(clk_i),
       .rst_ni(rst_ni),
       .valid_i(offers),
@@ -124,10 +124,10 @@ module te_core (
   always_comb begin
     cycles_d = cycles_q;
     if (!(&cycles_q)) begin
-      cycles_d = cycles_q + 8'd1;
+      cycles_d = cycles_q + 4'd1;
     end
     if (enters & rows) begin
-      cycles_d = 8'd1;
+      cycles_d = 4'd1;
     end
   end
 
@@ -145,7 +145,7 @@ module te_core (
   logic [1:0] ingress_wide;
   logic [1:0] ingress_call;
   logic [1:0] ingress_ret;
-  logic [7:0] ingress_cycles;
+  logic [3:0] ingress_cycles;
   logic ingress_trap;
   logic [1:0] ingress_trap_alone;
   logic ingress_trap_qualified;
@@ -171,9 +171,9 @@ module te_core (
       .cause_i(fifo_data[150:146]),
       .tval_i(fifo_data[214:151]),
       .priv_i(fifo_data[216:215]),
-      .cycles_i(fifo_data[224:217]),
-      .mark_i(fifo_data[226:225]),
-      .lost_i(fifo_data[227]),
+      .cycles_i(fifo_data[220:217]),
+      .mark_i(fifo_data[222:221]),
+      .lost_i(fifo_data[223]),
       .privileges_i(privileges_i),
       .ranges_i(ranges_i),
       .low_i(low_i),
@@ -340,7 +340,7 @@ module te_core (
       active_q <= 1'b0;
       dropping_q <= 1'b0;
       halt_seen_q <= 1'b0;
-      cycles_q <= 8'd1;
+      cycles_q <= 4'd1;
     end else begin
       active_q <= active_d;
       dropping_q <= dropping_d;

@@ -51,11 +51,11 @@ module te_core (
   logic rows;
   logic breaks;
   logic offers;
-  logic [7:0] cycles_d, cycles_q;
+  logic [3:0] cycles_d, cycles_q;
   logic queue_taken;
   logic fifo_ready;
   logic fifo_valid;
-  logic [233:0] fifo_data;
+  logic [229:0] fifo_data;
   logic [3:0] fifo_usage;
   logic fifo_full;
 
@@ -71,7 +71,7 @@ module te_core (
       (active_q & enable_i & !dropping_q & !works & halts & !halt_seen_q);
   assign offers = starts | stops | rows | breaks | dropping_q;
 
-  fifo_234x8 i_fifo (
+  fifo_230x8 i_fifo (
       .clk_i(clk_i),
       .rst_ni(rst_ni),
       .valid_i(offers),
@@ -132,10 +132,10 @@ module te_core (
   always_comb begin
     cycles_d = cycles_q;
     if (!(&cycles_q)) begin
-      cycles_d = cycles_q + 8'd1;
+      cycles_d = cycles_q + 4'd1;
     end
     if (enters & rows) begin
-      cycles_d = 8'd1;
+      cycles_d = 4'd1;
     end
   end
 
@@ -156,7 +156,7 @@ module te_core (
   logic [1:0] ingress_sijump;
   logic [1:0] ingress_notify;
   logic [9:0] ingress_half_words;
-  logic [7:0] ingress_cycles;
+  logic [3:0] ingress_cycles;
   logic ingress_trap;
   logic [1:0] ingress_trap_alone;
   logic ingress_trap_qualified;
@@ -184,9 +184,9 @@ module te_core (
       .tval_i(fifo_data[216:153]),
       .priv_i(fifo_data[218:217]),
       .trigger_i(fifo_data[222:219]),
-      .cycles_i(fifo_data[230:223]),
-      .mark_i(fifo_data[232:231]),
-      .lost_i(fifo_data[233]),
+      .cycles_i(fifo_data[226:223]),
+      .mark_i(fifo_data[228:227]),
+      .lost_i(fifo_data[229]),
       .privileges_i(privileges_i),
       .initially_on_i(initially_on_i),
       .ranges_i(ranges_i),
@@ -388,7 +388,7 @@ module te_core (
       active_q <= 1'b0;
       dropping_q <= 1'b0;
       halt_seen_q <= 1'b0;
-      cycles_q <= 8'd1;
+      cycles_q <= 4'd1;
     end else begin
       active_q <= active_d;
       dropping_q <= dropping_d;

@@ -17,7 +17,7 @@ module te_ingress (
     input  logic [63:0]  tval_i,  // of the trap
     input  logic [1:0]   priv_i,  // privilege level
     input  logic [3:0]   trigger_i,  // trace on, trace off, notify of each lane
-    input  logic [7:0]   cycles_i,  // since the group before
+    input  logic [3:0]   cycles_i,  // since the group before
     input  logic [1:0]   mark_i,  // 1 break, 2 stop, 3 start, behind the lanes
     input  logic         lost_i,  // input was lost here
     input  logic [3:0]   privileges_i,  // levels that are traced, one bit each
@@ -41,7 +41,7 @@ module te_ingress (
     output logic [1:0]   sijump_o,  // it is a sequentially inferable jump
     output logic [1:0]   notify_o,  // it is to be reported
     output logic [9:0]   half_words_o,  // retired
-    output logic [7:0]   cycles_o,  // since the group before
+    output logic [3:0]   cycles_o,  // since the group before
     output logic         trap_o,  // a trap follows the lanes
     output logic [1:0]   trap_alone_o,  // the lane of a trap before which nothing retired
     output logic         trap_qualified_o,  // the trap is traced
@@ -115,7 +115,7 @@ module te_ingress (
   logic [1:0] sijump_d, sijump_q;
   logic [1:0] notify_d, notify_q;
   logic [9:0] half_words_d, half_words_q;
-  logic [7:0] cycles_d, cycles_q;
+  logic [3:0] cycles_d, cycles_q;
 
   assign retires_d = {retires_1, retires_0};
   assign retires_o = retires_q;

@@ -21,7 +21,7 @@ module te_priority (
     input  logic [1:0]   sijump_i,  // it is a sequentially inferable jump
     input  logic [1:0]   notify_i,  // it is to be reported
     input  logic [9:0]   half_words_i,  // retired
-    input  logic [7:0]   cycles_i,  // since the group before
+    input  logic [3:0]   cycles_i,  // since the group before
     input  logic         trap_i,  // a trap follows the lanes
     input  logic [1:0]   trap_alone_i,  // the lane of a trap before which nothing retired
     input  logic         trap_qualified_i,  // the trap is traced
@@ -78,7 +78,7 @@ module te_priority (
   logic [62:0] pending_address_d, pending_address_q;
   logic [62:0] pending_behind;
   logic traced;
-  logic [7:0] pending_units_d, pending_units_q;
+  logic [4:0] pending_units_d, pending_units_q;
   logic pending_trap_d, pending_trap_q;
   logic pending_interrupt_d, pending_interrupt_q;
   logic pending_taken_d, pending_taken_q;
@@ -229,11 +229,13 @@ module te_priority (
   logic popped_d, popped_q;
   logic packet_sent;
   logic synced_sent;
-  logic [7:0] step_units;
+  logic [4:0] step_units;
   logic step_taken;
-  logic [9:0] more_units;
-  logic resync_counter_due;
+  logic [6:0] more_units;
+  logic moved;
   logic resync_counter_near;
+  logic resync_counter_due;
+  logic resync_counter_known;
 
   assign predicted = branch_predictor_taken == pending_taken_q;
 
@@ -244,8 +246,10 @@ module te_priority (
       .max_i(resync_max_i),
       .packet_i(packet_sent),
       .synced_i(synced_sent),
-      .due_o(resync_counter_due),
+      .moved_i(moved),
       .near_o(resync_counter_near),
+      .due_o(resync_counter_due),
+      .known_o(resync_counter_known),
       .step_i(step_units),
       .take_i(step_taken),
       .more_i(more_units)
@@ -296,7 +300,8 @@ module te_priority (
   logic synced;
   logic sends;
 
-  assign flush_due = traced & (sequence_busy ? flush_held_q : (!sync_due_q & resync_counter_due));
+  assign flush_due = traced &
+      (sequence_busy ? flush_held_q : (!sync_due_q & resync_counter_near & resync_counter_due));
   assign resync = flush_due | sync_due_q;
   assign calm = !resync_counter_near & !resync;
   assign is_branch = pending_taken_q | pending_not_taken_q;
@@ -377,6 +382,7 @@ module te_priority (
   logic quiet;
   logic easy;
   logic hard;
+  logic waits;
 
   assign skip = !traced & !(next_mark & (mark_i == 2'd2)) & !(next_mark & (mark_i == 2'd3));
   assign simple = traced &
@@ -397,6 +403,8 @@ module te_priority (
   assign quiet = simple & !(previous_updiscon_q | branch_map_full[0]);
   assign easy = simple & (previous_updiscon_q | branch_map_full[0]);
   assign hard = !skip & !simple;
+  assign waits = (open_target_q & !settled_i & (flush_due | change_next)) |
+      (traced & (resync_counter_near & !resync_counter_known & !sequence_busy));
 
   // The packets of a hard step, one a cycle.
   logic [8:0] sent_d, sent_q;
@@ -484,7 +492,7 @@ module te_priority (
       !left[6] &
       !left[7] &
       left[8];
-  assign active = next_exists & hard & !(open_target_q & !settled_i & (flush_due | change_next));
+  assign active = next_exists & hard & !waits;
   assign sequence_emits = active & (|left);
   assign last = active &
       !(1'b0 |
@@ -766,13 +774,13 @@ module te_priority (
   assign cut = {behind_packet_0, 1'b0};
   assign flush = flush_now;
   assign packet_sent = accepted;
+  assign moved = accepted | take;
   assign synced_sent = start | trap;
   assign step_units = pending_units_q;
   assign step_taken = traced & ((take & !hard) | (active & !(|sent_q) & (ready_i | !(|left))));
-  assign more_units = 10'd0 +
-      ({10{(resync_mode_i == 2'd2) & ((passes_first_0 | passes_last_0) & !begun_q)}} &
-          10'(cycles_i)) +
-      ({10{(resync_mode_i == 2'd3) & passes_last_0}} & 10'(half_words_i[4:0]));
+  assign more_units = 7'd0 +
+      ({7{(resync_mode_i == 2'd2) & ((passes_first_0 | passes_last_0) & !begun_q)}} & 7'(cycles_i)) +
+      ({7{(resync_mode_i == 2'd3) & passes_last_0}} & 7'(half_words_i[4:0]));
   assign forget = commits & synced;
   assign train = commits & traced & (pending_taken_q | pending_not_taken_q);
   assign calls = commits & calling;
@@ -938,14 +946,14 @@ module te_priority (
   assign pending_cause_d = cause_i;
   assign pending_interrupt_d = interrupt_i;
   assign pending_tval_d = tval_i;
-  assign pending_units_d = 8'd0 |
-      ({8{(resync_mode_i == 2'd2) &
+  assign pending_units_d = 5'd0 |
+      ({5{(resync_mode_i == 2'd2) &
           (!begun_q &
               ((has_first_0 ? (comes_first_0 & !passes_first_0) : (comes_last_0 & !passes_last_0)) |
                   (takes_trap & trap_alone_i[0])))}} &
-          cycles_i) |
-      ({8{(resync_mode_i == 2'd3) & (comes_last_0 & !passes_last_0)}} & 8'(half_words_i[4:0])) |
-      ({8{(resync_mode_i == 2'd3) & comes_last_1}} & 8'(half_words_i[9:5]));
+          5'(cycles_i)) |
+      ({5{(resync_mode_i == 2'd3) & (comes_last_0 & !passes_last_0)}} & half_words_i[4:0]) |
+      ({5{(resync_mode_i == 2'd3) & comes_last_1}} & half_words_i[9:5]);
 
   // The group is done with when its last step is.
   logic over;

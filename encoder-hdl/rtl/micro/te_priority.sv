@@ -135,8 +135,10 @@ module te_priority (
   logic unused_forget;
   logic packet_sent;
   logic synced_sent;
-  logic resync_counter_due;
+  logic moved;
   logic resync_counter_near;
+  logic resync_counter_due;
+  logic resync_counter_known;
 
   assign unused_forget = forget;
 
@@ -147,8 +149,10 @@ module te_priority (
       .max_i(resync_max_i),
       .packet_i(packet_sent),
       .synced_i(synced_sent),
+      .moved_i(moved),
+      .near_o(resync_counter_near),
       .due_o(resync_counter_due),
-      .near_o(resync_counter_near)
+      .known_o(resync_counter_known)
   );
 
   // The step behind the pending one.
@@ -194,7 +198,8 @@ module te_priority (
   logic synced;
   logic sends;
 
-  assign flush_due = traced & (sequence_busy ? flush_held_q : (!sync_due_q & resync_counter_due));
+  assign flush_due = traced &
+      (sequence_busy ? flush_held_q : (!sync_due_q & resync_counter_near & resync_counter_due));
   assign resync = flush_due | sync_due_q;
   assign calm = !resync_counter_near & !resync;
   assign is_branch = pending_taken_q | pending_not_taken_q;
@@ -267,6 +272,7 @@ module te_priority (
   logic quiet;
   logic easy;
   logic hard;
+  logic waits;
 
   assign skip = !traced & !(next_mark & (mark_i == 2'd2)) & !(next_mark & (mark_i == 2'd3));
   assign simple = traced &
@@ -287,6 +293,7 @@ module te_priority (
   assign quiet = simple & !(previous_updiscon_q | branch_map_full);
   assign easy = simple & (previous_updiscon_q | branch_map_full);
   assign hard = !skip & !simple;
+  assign waits = 1'b0 | (traced & (resync_counter_near & !resync_counter_known & !sequence_busy));
 
   // The packets of a hard step, one a cycle.
   logic [8:0] sent_d, sent_q;
@@ -374,7 +381,7 @@ module te_priority (
       !left[6] &
       !left[7] &
       left[8];
-  assign active = next_exists & hard & 1'b1;
+  assign active = next_exists & hard & !waits;
   assign sequence_emits = active & (|left);
   assign last = active &
       !(1'b0 |
@@ -480,6 +487,7 @@ module te_priority (
   assign cut = 1'b0;
   assign flush = flush_now;
   assign packet_sent = accepted;
+  assign moved = accepted | take;
   assign synced_sent = start | trap;
   assign forget = commits & synced;
   assign flush_held_d = flush_due;

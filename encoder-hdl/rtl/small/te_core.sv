@@ -43,11 +43,11 @@ module te_core (
   logic rows;
   logic breaks;
   logic offers;
-  logic [7:0] cycles_d, cycles_q;
+  logic [3:0] cycles_d, cycles_q;
   logic queue_taken;
   logic fifo_ready;
   logic fifo_valid;
-  logic [225:0] fifo_data;
+  logic [221:0] fifo_data;
   logic [2:0] fifo_usage;
   logic fifo_full;
 
@@ -63,7 +63,7 @@ module te_core (
       (active_q & enable_i & !dropping_q & !works & halts & !halt_seen_q);
   assign offers = starts | stops | rows | breaks | dropping_q;
 
-  fifo_226x4 i_fifo (
+  fifo_222x4 i_fifo (
       .clk_i(clk_i),
       .rst_ni(rst_ni),
       .valid_i(offers),
@@ -122,10 +122,10 @@ module te_core (
   always_comb begin
     cycles_d = cycles_q;
     if (!(&cycles_q)) begin
-      cycles_d = cycles_q + 8'd1;
+      cycles_d = cycles_q + 4'd1;
     end
     if (enters & rows) begin
-      cycles_d = 8'd1;
+      cycles_d = 4'd1;
     end
   end
 
@@ -141,7 +141,7 @@ module te_core (
   logic [1:0] ingress_not_taken;
   logic [1:0] ingress_uninferable;
   logic [1:0] ingress_wide;
-  logic [7:0] ingress_cycles;
+  logic [3:0] ingress_cycles;
   logic ingress_trap;
   logic [1:0] ingress_trap_alone;
   logic ingress_trap_qualified;
@@ -167,9 +167,9 @@ module te_core (
       .cause_i(fifo_data[148:144]),
       .tval_i(fifo_data[212:149]),
       .priv_i(fifo_data[214:213]),
-      .cycles_i(fifo_data[222:215]),
-      .mark_i(fifo_data[224:223]),
-      .lost_i(fifo_data[225]),
+      .cycles_i(fifo_data[218:215]),
+      .mark_i(fifo_data[220:219]),
+      .lost_i(fifo_data[221]),
       .privileges_i(privileges_i),
       .ranges_i(ranges_i),
       .low_i(low_i),
@@ -320,7 +320,7 @@ module te_core (
       active_q <= 1'b0;
       dropping_q <= 1'b0;
       halt_seen_q <= 1'b0;
-      cycles_q <= 8'd1;
+      cycles_q <= 4'd1;
     end else begin
       active_q <= active_d;
       dropping_q <= dropping_d;

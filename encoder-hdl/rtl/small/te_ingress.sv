@@ -15,7 +15,7 @@ module te_ingress (
     input  logic [4:0]   cause_i,  // of the trap
     input  logic [63:0]  tval_i,  // of the trap
     input  logic [1:0]   priv_i,  // privilege level
-    input  logic [7:0]   cycles_i,  // since the group before
+    input  logic [3:0]   cycles_i,  // since the group before
     input  logic [1:0]   mark_i,  // 1 break, 2 stop, 3 start, behind the lanes
     input  logic         lost_i,  // input was lost here
     input  logic [3:0]   privileges_i,  // levels that are traced, one bit each
@@ -33,7 +33,7 @@ module te_ingress (
     output logic [1:0]   not_taken_o,  // the last instruction is a branch, not taken
     output logic [1:0]   uninferable_o,  // it is an uninferable discontinuity
     output logic [1:0]   wide_o,  // it has 4 bytes
-    output logic [7:0]   cycles_o,  // since the group before
+    output logic [3:0]   cycles_o,  // since the group before
     output logic         trap_o,  // a trap follows the lanes
     output logic [1:0]   trap_alone_o,  // the lane of a trap before which nothing retired
     output logic         trap_qualified_o,  // the trap is traced
@@ -95,7 +95,7 @@ module te_ingress (
   logic [1:0] not_taken_d, not_taken_q;
   logic [1:0] uninferable_d, uninferable_q;
   logic [1:0] wide_d, wide_q;
-  logic [7:0] cycles_d, cycles_q;
+  logic [3:0] cycles_d, cycles_q;
 
   assign retires_d = {retires_1, retires_0};
   assign retires_o = retires_q;

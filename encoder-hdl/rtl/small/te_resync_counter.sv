@@ -10,52 +10,66 @@ module te_resync_counter (
     input  logic [3:0] max_i,
     input  logic       packet_i,  // a packet is sent
     input  logic       synced_i,  // and it is a synchronisation
-    output logic       due_o,  // the counter has run out with the pending step
+    input  logic       moved_i,  // a packet is sent, or another step is pending now
     output logic       near_o,  // it may run out: take one step at a time
-    input  logic [7:0] step_i,  // units that the pending step counts for
+    output logic       due_o,  // it has, with the pending step; if near and known
+    output logic       known_o,  // nothing has moved for long enough to say so
+    input  logic [3:0] step_i,  // units that the pending step counts for
     input  logic       take_i,  // it is done with
-    input  logic [9:0] more_i  // units of other steps that are done with
+    input  logic [5:0] more_i  // units of other steps that are done with
 );
-  logic [19:0] count_d, count_q;
   logic [15:0] reach;
   logic counts_steps;
   logic on;
-  logic [19:0] reached;
-  logic unused_reached;
-  logic near_d, near_q;
-  logic [19:0] soon;
-  logic unused_soon;
 
   assign reach = 16'hffff << max_i;
   assign counts_steps = ((mode_i == 2'd2) & 1'b1) | ((mode_i == 2'd3) & 1'b0);
   assign on = 1'b0 | (mode_i == 2'd1) | counts_steps;
-  assign reached = count_q + ({20{counts_steps}} & 20'(step_i));
-  assign unused_reached = ^reached[3:0];
-  assign due_o = on & (|(reached[19:4] & reach));
-  assign soon = count_d + 20'h1000;
+
+  // What a cycle adds is added in the next one: that it is known late does not matter.
+  logic restarts;
+  logic [19:0] added_d, added_q;
+  logic [19:0] count_d, count_q;
+
+  assign restarts = packet_i & synced_i;
+  assign added_d = {20{!restarts}} &
+      ({19'd0, packet_i & (mode_i == 2'd1)} |
+          {13'd0, {7{counts_steps}} & (({7{take_i}} & 7'(step_i)) + 7'(more_i))});
+  assign count_d = {20{!restarts}} & (count_q + added_q);
+
+  // Near is when what three cycles can add might be enough, due when it is.
+  logic near_d, near_q;
+  logic due_d, due_q;
+  logic [1:0] still_d, still_q;
+  logic [19:0] soon;
+  logic unused_soon;
+  logic [19:0] reached;
+  logic unused_reached;
+
+  assign soon = count_q + 20'd256;
   assign unused_soon = ^soon[3:0];
   assign near_d = on & (|(soon[19:4] & reach));
+  assign reached = count_q + {16'd0, {4{counts_steps}} & step_i};
+  assign unused_reached = ^reached[3:0];
+  assign due_d = on & (|(reached[19:4] & reach));
+  assign still_d = {2{!moved_i}} & {still_q[0], 1'b1};
   assign near_o = near_q;
-
-  always_comb begin
-    count_d = count_q + ({20{counts_steps}} & (({20{take_i}} & 20'(step_i)) + 20'(more_i)));
-    if (packet_i) begin
-      if (mode_i == 2'd1) begin
-        count_d = count_d + 20'd1;
-      end
-      if (synced_i) begin
-        count_d = 20'd0;
-      end
-    end
-  end
+  assign due_o = due_q;
+  assign known_o = still_q[1];
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
+      added_q <= 20'd0;
       count_q <= 20'd0;
       near_q <= 1'b1;
+      due_q <= 1'b0;
+      still_q <= 2'd0;
     end else begin
+      added_q <= added_d;
       count_q <= count_d;
       near_q <= near_d;
+      due_q <= due_d;
+      still_q <= still_d;
     end
   end
 endmodule

@@ -85,7 +85,7 @@ impl Chart {
         let was_due = m.reg("was_due", false);
         let busy = &cx.busy;
         let traced = p.traced.clone();
-        let flush_due = busy.mux(&flush_held.q, !&sync_due.q & state.due);
+        let flush_due = busy.mux(&flush_held.q, !&sync_due.q & state.near & state.due);
         let flush_due = m.let_("flush_due", &traced & flush_due);
         let resync = m.let_("resync", &flush_due | &sync_due.q);
         let calm = m.let_("calm", !state.near & !&resync);
@@ -193,11 +193,13 @@ impl Chart {
         let quiet = m.let_("quiet", &simple & !&fires);
         let easy = m.let_("easy", &simple & &fires);
         let hard = m.let_("hard", !&skip & !&simple);
+        let counted_up = state.near & !state.known & !busy;
         let waits = match &cx.settled {
             // Whether the last target is open matters only here.
             Some((settled, _)) => &open.q & !settled & (&flush_due | &change_next),
             None => zero(1),
         };
+        let waits = m.let_("waits", waits | (&traced & counted_up));
         Self {
             calm,
             skip,

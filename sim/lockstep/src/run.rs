@@ -270,12 +270,12 @@ impl Bench {
                         if std::mem::take(&mut losing) {
                             golden.miss(&mut |e| expected.push_back(e));
                         }
-                        // Cycles are counted by the encoder itself, up to 255.
+                        // Cycles are counted by the encoder itself, up to 15.
                         let now = summary.cycles;
                         let passed = now - last_group.unwrap_or(0);
                         last_group = Some(now);
                         if let Some(first) = group.first_mut() {
-                            first.cycles = passed.min(255) as u32;
+                            first.cycles = passed.min(15) as u32;
                         }
                         for row in group.iter() {
                             golden.retire(row, &mut |e| expected.push_back(e));
