@@ -132,7 +132,7 @@ pub fn encoder(config: &Config) -> Result<Component, ConfigError> {
     m.assign(&len_o, &payloads["len_o"]);
     // Without a queue nothing waits in front of the ingress.
     let queued = if config.ingress_depth < 2 { zero(1) } else { valid };
-    let empty = !queued & !&groups["valid_o"] & &payloads["empty_o"];
+    let empty = !queued & &groups["empty_o"] & &payloads["empty_o"];
     m.assign(&empty_o, &empty);
     m.assign(&front.empty, &empty);
     Ok(m.finish())

@@ -74,13 +74,31 @@ pub(crate) fn build(config: &Config) -> Component {
     let ready_i = m.input("ready_i", 1, "all steps of the group have been taken");
     let out = Bundle::outputs(&m, &group::wires(config));
 
+    let empty_o = m.output("empty_o", 1, "nothing is within");
+    let mut lanes: Vec<Lane> = (0..config.n()).map(|i| Lane::new(&m, config, &raw, i)).collect();
     let held = m.reg("valid", false);
-    m.assign(&ready, !&held.q | &ready_i);
+    let ready_in = m.let_("ready", !&held.q | &ready_i);
+    let (mut valid, mut raw) = (valid, raw);
+    if config.comparators > 0 {
+        m.section(
+            "Comparators need the address of the last instruction, and a cycle of their own.",
+        );
+        let early = m.reg("early_valid", false);
+        m.assign(&ready, !&early.q | &ready_in);
+        m.assign(&early.d, &valid | (&early.q & !&ready_in));
+        let load = m.let_("early_load", &valid & &ready);
+        lanes = (0..).zip(&lanes).map(|(i, lane)| lane.held(&m, i, &load)).collect();
+        raw = held_back(&m, config, &raw, &load);
+        m.assign(&empty_o, !(&held.q | &early.q));
+        valid = early.q;
+    } else {
+        m.assign(&ready, &ready_in);
+        m.assign(&empty_o, !&held.q);
+    }
     m.assign(&held.d, &valid | (&held.q & !&ready_i));
     m.assign(&valid_o, &held.q);
-    let load = m.let_("load", &valid & &ready);
+    let load = m.let_("load", &valid & &ready_in);
 
-    let lanes: Vec<Lane> = (0..config.n()).map(|i| Lane::new(&m, config, &raw, i)).collect();
     let works = m.let_("works", any(lanes.iter().map(|lane| &lane.works)));
     let on = traced(&m, config, &raw, &filter, &(&load & &works));
     let qualified: Vec<Expr> =
@@ -160,6 +178,21 @@ pub(crate) fn build(config: &Config) -> Component {
     m.finish()
 }
 
+/// What is not of a lane, a cycle later.
+fn held_back(m: &Module, config: &Config, raw: &Bundle, load: &Expr) -> Bundle {
+    let of_lanes = |name: &str| match name {
+        "itype" | "iaddr" => true,
+        "iretire" => !config.counts(ResyncUnit::HalfWords),
+        _ => false,
+    };
+    let wires = wires(config).into_iter().filter(|wire| !of_lanes(wire.name));
+    Bundle::of(wires.map(|wire| {
+        let reg = m.reg_data(&format!("early_{}", wire.name), wire.width, load);
+        m.assign(&reg.d, &raw[wire.name]);
+        (wire.name, reg.q)
+    }))
+}
+
 const UNINFERABLE: [IType; 7] = [
     IType::TrapReturn,
     IType::UninferableJump,
@@ -207,6 +240,24 @@ impl Lane {
         let trap = m.let_(&format!("trap_{i}"), trap);
         let last = m.let_(&format!("last_{i}"), &first + units(config, &before, aw));
         Self { two: before.any(), works: &retires | &trap, last, retires, trap, first, itype }
+    }
+
+    /// The same a cycle later.
+    fn held(&self, m: &Module, i: u32, load: &Expr) -> Self {
+        let hold = |name: &str, value: &Expr| {
+            let reg = m.reg_data(&format!("early_{name}_{i}"), value.width(), load);
+            m.assign(&reg.d, value);
+            reg.q
+        };
+        Self {
+            itype: hold("itype", &self.itype),
+            retires: hold("retires", &self.retires),
+            trap: hold("trap", &self.trap),
+            works: hold("works", &self.works),
+            first: hold("first", &self.first),
+            last: hold("last", &self.last),
+            two: hold("two", &self.two),
+        }
     }
 
     fn is(&self, itypes: &[IType]) -> Expr {

@@ -156,6 +156,7 @@ module te_core (
   logic ingress_privilege_changes;
   logic [1:0] ingress_mark;
   logic ingress_lost;
+  logic ingress_empty;
 
   assign active_o = active_q;
 
@@ -201,7 +202,8 @@ module te_core (
       .privilege_o(ingress_privilege),
       .privilege_changes_o(ingress_privilege_changes),
       .mark_o(ingress_mark),
-      .lost_o(ingress_lost)
+      .lost_o(ingress_lost),
+      .empty_o(ingress_empty)
   );
 
   assign queue_taken = ingress_ready;
@@ -332,8 +334,8 @@ module te_core (
   assign valid_o = packet_emitter_valid;
   assign data_o = packet_emitter_data;
   assign len_o = packet_emitter_len;
-  assign empty_o = !fifo_valid & !ingress_valid & packet_emitter_empty;
-  assign nothing_inside = !fifo_valid & !ingress_valid & packet_emitter_empty;
+  assign empty_o = !fifo_valid & ingress_empty & packet_emitter_empty;
+  assign nothing_inside = !fifo_valid & ingress_empty & packet_emitter_empty;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin

@@ -45,10 +45,9 @@ module te_ingress (
     output logic [1:0]   privilege_o,
     output logic         privilege_changes_o,  // against the group before
     output logic [1:0]   mark_o,  // 1 break, 2 stop, 3 start, behind all others
-    output logic         lost_o  // input was lost here
+    output logic         lost_o,  // input was lost here
+    output logic         empty_o  // nothing is within
 );
-  logic valid_d, valid_q;
-  logic load;
   logic [3:0] itype_0;
   logic [4:0] iretire_0;
   logic [62:0] first_0;
@@ -63,13 +62,9 @@ module te_ingress (
   logic [4:0] before_1;
   logic trap_1;
   logic [62:0] last_1;
-  logic works;
-  logic on;
+  logic valid_d, valid_q;
+  logic ready;
 
-  assign ready_o = !valid_q | ready_i;
-  assign valid_d = valid_i | (valid_q & !ready_i);
-  assign valid_o = valid_q;
-  assign load = valid_i & ready_o;
   assign itype_0 = itype_i[3:0];
   assign iretire_0 = iretire_i[4:0];
   assign first_0 = iaddr_i[62:0];
@@ -84,8 +79,66 @@ module te_ingress (
   assign before_1 = {5{retires_1}} & (iretire_1 - (ilastsize_i[1] ? 5'd2 : 5'd1));
   assign trap_1 = (itype_1 == 4'd1) | (itype_1 == 4'd2);
   assign last_1 = first_1 + 63'(before_1);
-  assign works = retires_0 | trap_0 | (retires_1 | trap_1);
-  assign on = privileges_i[priv_i];
+  assign ready = !valid_q | ready_i;
+
+  // Comparators need the address of the last instruction, and a cycle of their own.
+  logic early_valid_d, early_valid_q;
+  logic early_load;
+  logic [3:0] early_itype_0_d, early_itype_0_q;
+  logic early_retires_0_d, early_retires_0_q;
+  logic early_trap_0_d, early_trap_0_q;
+  logic early_works_0_d, early_works_0_q;
+  logic [62:0] early_first_0_d, early_first_0_q;
+  logic [62:0] early_last_0_d, early_last_0_q;
+  logic early_two_0_d, early_two_0_q;
+  logic [3:0] early_itype_1_d, early_itype_1_q;
+  logic early_retires_1_d, early_retires_1_q;
+  logic early_trap_1_d, early_trap_1_q;
+  logic early_works_1_d, early_works_1_q;
+  logic [62:0] early_first_1_d, early_first_1_q;
+  logic [62:0] early_last_1_d, early_last_1_q;
+  logic early_two_1_d, early_two_1_q;
+  logic [1:0] early_ilastsize_d, early_ilastsize_q;
+  logic [4:0] early_cause_d, early_cause_q;
+  logic [63:0] early_tval_d, early_tval_q;
+  logic [1:0] early_priv_d, early_priv_q;
+  logic [3:0] early_cycles_d, early_cycles_q;
+  logic [1:0] early_mark_d, early_mark_q;
+  logic early_lost_d, early_lost_q;
+  logic load;
+  logic works;
+  logic on;
+
+  assign ready_o = !early_valid_q | ready;
+  assign early_valid_d = valid_i | (early_valid_q & !ready);
+  assign early_load = valid_i & ready_o;
+  assign early_itype_0_d = itype_0;
+  assign early_retires_0_d = retires_0;
+  assign early_trap_0_d = trap_0;
+  assign early_works_0_d = retires_0 | trap_0;
+  assign early_first_0_d = first_0;
+  assign early_last_0_d = last_0;
+  assign early_two_0_d = |before_0;
+  assign early_itype_1_d = itype_1;
+  assign early_retires_1_d = retires_1;
+  assign early_trap_1_d = trap_1;
+  assign early_works_1_d = retires_1 | trap_1;
+  assign early_first_1_d = first_1;
+  assign early_last_1_d = last_1;
+  assign early_two_1_d = |before_1;
+  assign early_ilastsize_d = ilastsize_i;
+  assign early_cause_d = cause_i;
+  assign early_tval_d = tval_i;
+  assign early_priv_d = priv_i;
+  assign early_cycles_d = cycles_i;
+  assign early_mark_d = mark_i;
+  assign early_lost_d = lost_i;
+  assign empty_o = !(valid_q | early_valid_q);
+  assign valid_d = early_valid_q | (valid_q & !ready_i);
+  assign valid_o = valid_q;
+  assign load = early_valid_q & ready;
+  assign works = early_works_0_q | early_works_1_q;
+  assign on = privileges_i[early_priv_q];
 
   // What retired. A lane that is not traced is a single step.
   logic [1:0] retires_d, retires_q;
@@ -101,50 +154,55 @@ module te_ingress (
   logic [1:0] ret_d, ret_q;
   logic [3:0] cycles_d, cycles_q;
 
-  assign retires_d = {retires_1, retires_0};
+  assign retires_d = {early_retires_1_q, early_retires_0_q};
   assign retires_o = retires_q;
   assign two_d = {
-          (|before_1) & (on & (!ranges_i | (ranges_i & (first_1 <= high_i) & (last_1 >= low_i)))),
-          (|before_0) & (on & (!ranges_i | (ranges_i & (first_0 <= high_i) & (last_0 >= low_i))))
+          early_two_1_q &
+          (on & (!ranges_i | (ranges_i & (early_first_1_q <= high_i) & (early_last_1_q >= low_i)))),
+          early_two_0_q &
+          (on & (!ranges_i | (ranges_i & (early_first_0_q <= high_i) & (early_last_0_q >= low_i))))
       };
   assign two_o = two_q;
   assign qualified_d = {
-          on & (!ranges_i | (ranges_i & (first_1 <= high_i) & (last_1 >= low_i))),
-          on & (!ranges_i | (ranges_i & (first_0 <= high_i) & (last_0 >= low_i)))
+          on & (!ranges_i | (ranges_i & (early_first_1_q <= high_i) & (early_last_1_q >= low_i))),
+          on & (!ranges_i | (ranges_i & (early_first_0_q <= high_i) & (early_last_0_q >= low_i)))
       };
   assign qualified_o = qualified_q;
-  assign first_d = {first_1, first_0};
+  assign first_d = {early_first_1_q, early_first_0_q};
   assign first_o = first_q;
-  assign last_d = {last_1, last_0};
+  assign last_d = {early_last_1_q, early_last_0_q};
   assign last_o = last_q;
-  assign taken_d = {itype_1 == 4'd5, itype_0 == 4'd5};
+  assign taken_d = {early_itype_1_q == 4'd5, early_itype_0_q == 4'd5};
   assign taken_o = taken_q;
-  assign not_taken_d = {itype_1 == 4'd4, itype_0 == 4'd4};
+  assign not_taken_d = {early_itype_1_q == 4'd4, early_itype_0_q == 4'd4};
   assign not_taken_o = not_taken_q;
   assign uninferable_d = {
-          (itype_1 == 4'd3) |
-          (itype_1 == 4'd6) |
-          (itype_1 == 4'd8) |
-          (itype_1 == 4'd10) |
-          (itype_1 == 4'd12) |
-          (itype_1 == 4'd13) |
-          (itype_1 == 4'd14),
-          (itype_0 == 4'd3) |
-          (itype_0 == 4'd6) |
-          (itype_0 == 4'd8) |
-          (itype_0 == 4'd10) |
-          (itype_0 == 4'd12) |
-          (itype_0 == 4'd13) |
-          (itype_0 == 4'd14)
+          (early_itype_1_q == 4'd3) |
+          (early_itype_1_q == 4'd6) |
+          (early_itype_1_q == 4'd8) |
+          (early_itype_1_q == 4'd10) |
+          (early_itype_1_q == 4'd12) |
+          (early_itype_1_q == 4'd13) |
+          (early_itype_1_q == 4'd14),
+          (early_itype_0_q == 4'd3) |
+          (early_itype_0_q == 4'd6) |
+          (early_itype_0_q == 4'd8) |
+          (early_itype_0_q == 4'd10) |
+          (early_itype_0_q == 4'd12) |
+          (early_itype_0_q == 4'd13) |
+          (early_itype_0_q == 4'd14)
       };
   assign uninferable_o = uninferable_q;
-  assign wide_d = ilastsize_i;
+  assign wide_d = early_ilastsize_q;
   assign wide_o = wide_q;
-  assign call_d = {(itype_1 == 4'd8) | (itype_1 == 4'd9), (itype_0 == 4'd8) | (itype_0 == 4'd9)};
+  assign call_d = {
+          (early_itype_1_q == 4'd8) | (early_itype_1_q == 4'd9),
+          (early_itype_0_q == 4'd8) | (early_itype_0_q == 4'd9)
+      };
   assign call_o = call_q;
-  assign ret_d = {itype_1 == 4'd13, itype_0 == 4'd13};
+  assign ret_d = {early_itype_1_q == 4'd13, early_itype_0_q == 4'd13};
   assign ret_o = ret_q;
-  assign cycles_d = cycles_i;
+  assign cycles_d = early_cycles_q;
   assign cycles_o = cycles_q;
 
   // The trap, in the newest lane.
@@ -155,19 +213,20 @@ module te_ingress (
   logic [4:0] cause_d, cause_q;
   logic [63:0] tval_d, tval_q;
 
-  assign trap_d = trap_0 | trap_1;
+  assign trap_d = early_trap_0_q | early_trap_1_q;
   assign trap_o = trap_q;
-  assign trap_alone_d = {trap_1 & !retires_1, trap_0 & !retires_0};
+  assign trap_alone_d = {early_trap_1_q & !early_retires_1_q, early_trap_0_q & !early_retires_0_q};
   assign trap_alone_o = trap_alone_q;
-  assign trap_qualified_d = (trap_0 &
-          (on & (!ranges_i | (ranges_i & (first_0 <= high_i) & (last_0 >= low_i))))) |
-      (trap_1 & (on & (!ranges_i | (ranges_i & (first_1 <= high_i) & (last_1 >= low_i)))));
+  assign trap_qualified_d = (early_trap_0_q &
+          (on & (!ranges_i | (ranges_i & (early_first_0_q <= high_i) & (early_last_0_q >= low_i))))) |
+      (early_trap_1_q &
+          (on & (!ranges_i | (ranges_i & (early_first_1_q <= high_i) & (early_last_1_q >= low_i)))));
   assign trap_qualified_o = trap_qualified_q;
-  assign interrupt_d = (itype_0 == 4'd2) | (itype_1 == 4'd2);
+  assign interrupt_d = (early_itype_0_q == 4'd2) | (early_itype_1_q == 4'd2);
   assign interrupt_o = interrupt_q;
-  assign cause_d = cause_i;
+  assign cause_d = early_cause_q;
   assign cause_o = cause_q;
-  assign tval_d = tval_i;
+  assign tval_d = early_tval_q;
   assign tval_o = tval_q;
 
   // What the lanes share, and whether it is another than before. Marks have nothing of it.
@@ -178,24 +237,89 @@ module te_ingress (
   logic lost_d, lost_q;
 
   assign shared = load & works;
-  assign privilege_d = priv_i;
+  assign privilege_d = early_priv_q;
   assign privilege_o = privilege_q;
-  assign privilege_changes_d = (privilege_q != priv_i) & works;
+  assign privilege_changes_d = (privilege_q != early_priv_q) & works;
   assign privilege_changes_o = privilege_changes_q;
-  assign mark_d = mark_i;
+  assign mark_d = early_mark_q;
   assign mark_o = mark_q;
-  assign lost_d = lost_i;
+  assign lost_d = early_lost_q;
   assign lost_o = lost_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       valid_q <= 1'b0;
+      early_valid_q <= 1'b0;
     end else begin
       valid_q <= valid_d;
+      early_valid_q <= early_valid_d;
     end
   end
 
   always_ff @(posedge clk_i) begin
+    if (early_load) begin
+      early_itype_0_q <= early_itype_0_d;
+    end
+    if (early_load) begin
+      early_retires_0_q <= early_retires_0_d;
+    end
+    if (early_load) begin
+      early_trap_0_q <= early_trap_0_d;
+    end
+    if (early_load) begin
+      early_works_0_q <= early_works_0_d;
+    end
+    if (early_load) begin
+      early_first_0_q <= early_first_0_d;
+    end
+    if (early_load) begin
+      early_last_0_q <= early_last_0_d;
+    end
+    if (early_load) begin
+      early_two_0_q <= early_two_0_d;
+    end
+    if (early_load) begin
+      early_itype_1_q <= early_itype_1_d;
+    end
+    if (early_load) begin
+      early_retires_1_q <= early_retires_1_d;
+    end
+    if (early_load) begin
+      early_trap_1_q <= early_trap_1_d;
+    end
+    if (early_load) begin
+      early_works_1_q <= early_works_1_d;
+    end
+    if (early_load) begin
+      early_first_1_q <= early_first_1_d;
+    end
+    if (early_load) begin
+      early_last_1_q <= early_last_1_d;
+    end
+    if (early_load) begin
+      early_two_1_q <= early_two_1_d;
+    end
+    if (early_load) begin
+      early_ilastsize_q <= early_ilastsize_d;
+    end
+    if (early_load) begin
+      early_cause_q <= early_cause_d;
+    end
+    if (early_load) begin
+      early_tval_q <= early_tval_d;
+    end
+    if (early_load) begin
+      early_priv_q <= early_priv_d;
+    end
+    if (early_load) begin
+      early_cycles_q <= early_cycles_d;
+    end
+    if (early_load) begin
+      early_mark_q <= early_mark_d;
+    end
+    if (early_load) begin
+      early_lost_q <= early_lost_d;
+    end
     if (load) begin
       retires_q <= retires_d;
     end

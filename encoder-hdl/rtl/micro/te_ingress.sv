@@ -38,10 +38,9 @@ module te_ingress (
     output logic [1:0]  privilege_o,
     output logic        privilege_changes_o,  // against the group before
     output logic [1:0]  mark_o,  // 1 break, 2 stop, 3 start, behind all others
-    output logic        lost_o  // input was lost here
+    output logic        lost_o,  // input was lost here
+    output logic        empty_o  // nothing is within
 );
-  logic valid_d, valid_q;
-  logic load;
   logic [2:0] itype_0;
   logic [1:0] iretire_0;
   logic [30:0] first_0;
@@ -49,13 +48,12 @@ module te_ingress (
   logic [1:0] before_0;
   logic trap_0;
   logic [30:0] last_0;
+  logic valid_d, valid_q;
+  logic ready;
+  logic load;
   logic works;
   logic on;
 
-  assign ready_o = !valid_q | ready_i;
-  assign valid_d = valid_i | (valid_q & !ready_i);
-  assign valid_o = valid_q;
-  assign load = valid_i & ready_o;
   assign itype_0 = itype_i;
   assign iretire_0 = iretire_i;
   assign first_0 = iaddr_i;
@@ -63,6 +61,12 @@ module te_ingress (
   assign before_0 = {2{retires_0}} & (iretire_0 - (ilastsize_i ? 2'd2 : 2'd1));
   assign trap_0 = (itype_0 == 3'd1) | (itype_0 == 3'd2);
   assign last_0 = first_0 + 31'(before_0);
+  assign ready = !valid_q | ready_i;
+  assign ready_o = ready;
+  assign empty_o = !valid_q;
+  assign valid_d = valid_i | (valid_q & !ready_i);
+  assign valid_o = valid_q;
+  assign load = valid_i & ready;
   assign works = retires_0 | trap_0;
   assign on = privileges_i[priv_i];
 
