@@ -23,7 +23,7 @@ Runs the given parts in order, or all of them:
   lint      clippy without warnings; the packet crates and isa need neither std nor alloc
   unit      unit, property, scenario, vector, command-line and documentation tests
   programs  the bundled programs end well and rebuild to the same bytes
-  rtl       the generated hardware
+  rtl       the generated hardware, in Verilator, Icarus Verilog and yosys
   cva6      the encoder in a CVA6
   fuzz      every fuzz target for a while
   docs      rustdoc without warnings; numbers, links and paths in the documents
@@ -158,8 +158,8 @@ part_programs() {
 }
 
 part_rtl() {
-    echo "rtl: no generated RTL in this tree yet"
-    return $nothing
+    debian verilator verilator iverilog iverilog yosys yosys c++ g++ make make
+    cargo test -p hartrace-rtl
 }
 
 part_cva6() {

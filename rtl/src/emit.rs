@@ -16,7 +16,7 @@ pub(crate) fn module(component: &Component) -> String {
     let mut out = Lines::default();
     out.comment(&content.doc);
     ports(&mut out, content);
-    out.indented(|out| body::body(out, component));
+    out.body(|out| body::body(out, component));
     out.line("endmodule");
     out.into_text()
 }

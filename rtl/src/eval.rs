@@ -1,8 +1,9 @@
 //! What an expression is worth.
 
 use crate::bits::Bits;
-use crate::expr::{Binary, Compare, Expr, Node, Reduce, Shift};
+use crate::expr::Expr;
 use crate::index::Index;
+use crate::node::{Binary, Compare, Node, Reduce, Shift};
 use crate::signal::Signal;
 use std::cmp::Ordering;
 

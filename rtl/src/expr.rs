@@ -3,7 +3,8 @@
 use crate::bits::Bits;
 use crate::eval;
 use crate::index::Index;
-use crate::signal::Signal;
+use crate::literal::{lit, literal, zero};
+use crate::node::{Binary, Compare, Node, Reduce, Shift};
 use std::rc::Rc;
 
 /// A value in hardware: signals, literals and what is computed from them. Cheap to clone.
@@ -14,125 +15,6 @@ use std::rc::Rc;
 pub struct Expr {
     width: u32,
     node: Rc<Node>,
-}
-
-#[derive(Debug)]
-pub(crate) enum Node {
-    Literal(Bits),
-    /// A `localparam`.
-    Constant(Rc<Signal>, Bits),
-    Signal(Rc<Signal>),
-    Index(Index),
-    Not(Expr),
-    Neg(Expr),
-    Reduce(Reduce, Expr),
-    Binary(Binary, Expr, Expr),
-    Compare(Compare, Expr, Expr),
-    Shift(Shift, Expr, Expr),
-    Mux(Expr, Expr, Expr),
-    /// Most significant part first.
-    Concat(Vec<Expr>),
-    Repeat(u32, Expr),
-    Zext(Expr),
-    Sext(Expr),
-    /// As many bits as the expression is wide, from the index on.
-    Slice(Expr, Index),
-    /// The element of that number, elements being as wide as the expression; zero past the end.
-    Select(Expr, Expr),
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reduce {
-    Or,
-    And,
-    Xor,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Binary {
-    Add,
-    Sub,
-    And,
-    Or,
-    Xor,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Compare {
-    Eq,
-    Ne,
-    Lt,
-    Le,
-    Gt,
-    Ge,
-    SignedLt,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Shift {
-    Left,
-    Right,
-    Arithmetic,
-}
-
-/// A literal of `width` bits.
-///
-/// # Panics
-///
-/// If `value` does not fit, or `width` is 0.
-#[must_use]
-#[track_caller]
-pub fn lit(width: u32, value: u128) -> Expr {
-    assert!(width >= 128 || value >> width == 0, "{value} does not fit {width} bits");
-    literal(Bits::new(width, value))
-}
-
-/// A literal of any width.
-///
-/// # Panics
-///
-/// If it has no bits.
-#[must_use]
-#[track_caller]
-pub fn literal(bits: Bits) -> Expr {
-    Expr::new(bits.width(), Node::Literal(bits))
-}
-
-/// `width` bits of zero.
-#[must_use]
-#[track_caller]
-pub fn zero(width: u32) -> Expr {
-    literal(Bits::zero(width))
-}
-
-/// `width` bits of one.
-#[must_use]
-#[track_caller]
-pub fn ones(width: u32) -> Expr {
-    literal(Bits::ones(width))
-}
-
-/// Parts put together, the most significant first, as SystemVerilog's `{a, b}`.
-///
-/// # Panics
-///
-/// If there are no parts.
-#[must_use]
-#[track_caller]
-pub fn concat(parts: &[&Expr]) -> Expr {
-    match parts {
-        [one] => (*one).clone(),
-        _ => Expr::new(
-            parts.iter().map(|part| part.width).sum(),
-            Node::Concat(parts.iter().map(|part| (*part).clone()).collect()),
-        ),
-    }
-}
-
-/// How many bits number `n` things: the width of an index into them, at least 1.
-#[must_use]
-pub fn index_width(n: u32) -> u32 {
-    (32 - n.saturating_sub(1).leading_zeros()).max(1)
 }
 
 macro_rules! binary {
@@ -300,6 +182,18 @@ impl Expr {
             Some(_) => no,
             None => Expr::new(yes.width, Node::Mux(self.clone(), yes, no)),
         }
+    }
+
+    /// Whether `other` is set if this bit is: for properties.
+    ///
+    /// # Panics
+    ///
+    /// If one is wider than a bit.
+    #[must_use]
+    #[track_caller]
+    pub fn implies(&self, other: impl Into<Expr>) -> Expr {
+        self.is_bit("left side of implies");
+        self.not().or(other)
     }
 
     /// `this` while the bit is set, otherwise zero.
@@ -487,7 +381,7 @@ impl Expr {
     ///
     /// If the amount is wider than 32 bits, of which Verilator 5.006 loses some.
     #[track_caller]
-    fn shift(&self, how: Shift, amount: Expr) -> Expr {
+    pub(crate) fn shift(&self, how: Shift, amount: Expr) -> Expr {
         assert!(amount.width <= 32, "the amount of a shift has {} bits, at most 32", amount.width);
         let out = match amount.value() {
             Some(bits) if !bits.any() => return self.clone(),
@@ -503,7 +397,7 @@ impl Expr {
 
     /// Comparisons that hold or fail for every value become literals: tools warn of them, and with
     /// widths that are parameters they are not mistakes.
-    fn compare(how: Compare, left: &Expr, right: &Expr) -> Expr {
+    pub(crate) fn compare(how: Compare, left: &Expr, right: &Expr) -> Expr {
         let least = |e: &Expr| e.value().is_some_and(|bits| !bits.any());
         let most = |e: &Expr| e.value().is_some_and(Bits::all);
         let known = match how {
@@ -523,18 +417,5 @@ impl Expr {
 impl From<&Expr> for Expr {
     fn from(expr: &Expr) -> Self {
         expr.clone()
-    }
-}
-
-impl From<bool> for Expr {
-    fn from(bit: bool) -> Self {
-        lit(1, bit.into())
-    }
-}
-
-impl From<Bits> for Expr {
-    #[track_caller]
-    fn from(bits: Bits) -> Self {
-        literal(bits)
     }
 }

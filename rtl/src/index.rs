@@ -1,7 +1,7 @@
 //! The index of a loop that stays a loop.
 
 use crate::Expr;
-use crate::expr::Node;
+use crate::node::Node;
 use std::rc::Rc;
 
 /// A place in a vector: a number, or a loop variable times a number plus a number.
@@ -54,6 +54,8 @@ impl Index {
         assert!(width >= 32 || max >> width == 0, "index up to {max} does not fit {width} bits");
         match self.variable {
             None => crate::lit(width, self.offset.into()),
+            // A loop variable has 32 bits.
+            Some(_) if width > 32 => self.expr(32).zext(width),
             Some(_) => Expr::new(width, Node::Index(self.clone())),
         }
     }

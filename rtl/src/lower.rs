@@ -2,20 +2,20 @@
 //!
 //! Only a name can be sliced, and a cast that cuts is no way around it: yosys 0.23 gives an expression
 //! with one in it the width of what was cut. So slices move towards the names, where that is exact,
-//! and what is then still sliced gets a name.
+//! and what is then still sliced gets a name. The value of a loop variable, which has 32 bits, gets a
+//! name for the same reason, unless it stands alone.
 
 mod slice;
 
-use crate::expr::{Expr, Node};
-use crate::index::{Index, Variable};
+use crate::expr::Expr;
 use crate::item::{Body, Item};
 use crate::module::Content;
 use crate::names;
+use crate::node::Node;
 use crate::signal::{Kind, ModuleId, Part, Signal, Target};
-use crate::stmt::{ELEMENT_VARIABLE, Stmt};
+use crate::stmt::Stmt;
 use crate::{check, concat, zero};
 use std::collections::BTreeSet;
-use std::panic::Location;
 use std::rc::Rc;
 
 /// Lowers a module and returns what it was before. New names are added to its signals.
@@ -182,7 +182,8 @@ impl Lower<'_> {
         match stmt {
             Stmt::Set(target, value) => {
                 self.hint = target.signal.name.clone();
-                let value = self.expr(value);
+                let alone = matches!(value.node(), Node::Index(_));
+                let value = if alone { value.clone() } else { self.expr(value) };
                 (self.set(target, value), vec![])
             }
             Stmt::If(branches, otherwise) => {
@@ -208,21 +209,16 @@ impl Lower<'_> {
         }
     }
 
-    /// An assignment to element `i` becomes a loop over all elements, in which one is number `i`. What
-    /// tools make of a variable place on the left side is not the same, least of all past the end.
+    /// What is assigned past the end of a vector is lost.
     fn set(&mut self, target: &Target, value: Expr) -> Stmt {
         let Part::Element(i) = &target.part else { return Stmt::Set(target.clone(), value) };
-        // The number must not change with the assignment.
-        let own = BTreeSet::from([target.signal.id]);
-        let i = if changes(i, &own) { self.name(i) } else { self.expr(i) };
-        let n = target.signal.width / target.width;
-        let to = if i.width() < 31 { n.min(1 << i.width()) } else { n };
-        let variable = Rc::new(Variable { name: ELEMENT_VARIABLE.to_owned(), from: 0, to });
-        let number = Index::of(&variable);
-        let part = Part::Slice(number.times(target.width));
+        let (within, i) = self.element(target.signal.width / target.width, i);
+        let part = i.map_or(Part::All, Part::Element);
         let set = Stmt::Set(Target { part, ..target.clone() }, value);
-        let is_it = i.eq(number.expr(i.width()));
-        Stmt::For(variable, vec![Stmt::If(vec![(is_it, vec![set])], vec![])])
+        match within {
+            Some(within) => Stmt::If(vec![(within, vec![set])], vec![]),
+            None => set,
+        }
     }
 
     /// Puts the lowered bodies of a statement in place.
@@ -246,43 +242,51 @@ impl Lower<'_> {
         }
     }
 
-    /// Gives an expression a name. Where its value depends on where in a block it is asked for, it is
-    /// assigned right there.
+    /// Gives an expression a name.
     fn name(&mut self, e: &Expr) -> Expr {
         let known = self.named.iter().find(|(of, _)| of.as_ref().is_some_and(|of| of.same(e)));
         if let Some((_, name)) = known {
             return name.clone();
         }
         let lowered = self.expr(e);
-        if signal_of(&lowered).is_some() {
-            return lowered;
+        match signal_of(&lowered) {
+            Some(_) => lowered,
+            None => self.new_name("full", e, lowered),
         }
-        let stem = self.hint.trim_end_matches("_o").to_owned();
-        let signal =
-            self.content.new_signal(&format!("{stem}_full"), e.width(), Kind::Wire, self.id);
+    }
+
+    /// Makes a name for an expression. Where its value depends on where in a block it is asked for, it
+    /// is assigned right there.
+    fn new_name(&mut self, suffix: &str, of: &Expr, lowered: Expr) -> Expr {
+        let stem = format!("{}_{suffix}", self.hint.trim_end_matches("_o"));
+        let signal = self.content.new_signal(&stem, lowered.width(), Kind::Wire, self.id);
         self.before.push(Item::Declare(Rc::clone(&signal)));
         let name = signal.expr();
-        let target = |signal: &Rc<Signal>| Target {
-            signal: Rc::clone(signal),
-            part: Part::All,
-            width: signal.width,
-            location: Location::caller(),
-        };
+        let target = Target::new(&name, self.id);
         match &mut self.block {
             Some(block) if changes(&lowered, &block.driven) => {
                 if block.depth > 0 {
-                    block.defaults.push(Stmt::Set(target(&signal), zero(e.width())));
+                    block.defaults.push(Stmt::Set(target.clone(), zero(lowered.width())));
                 }
-                block.before.push(Stmt::Set(target(&signal), lowered));
+                block.before.push(Stmt::Set(target, lowered));
                 block.driven.insert(signal.id);
                 self.named.push((None, name.clone()));
             }
             _ => {
-                self.before.push(Item::Assign(target(&signal), lowered));
-                self.named.push((Some(e.clone()), name.clone()));
+                self.before.push(Item::Assign(target, lowered));
+                self.named.push((Some(of.clone()), name.clone()));
             }
         }
         name
+    }
+}
+
+/// Whether the text is a name, perhaps with a range, or a number.
+fn is_plain(e: &Expr) -> bool {
+    match e.node() {
+        Node::Signal(_) | Node::Constant(..) | Node::Literal(_) => true,
+        Node::Slice(a, _) => signal_of(a).is_some(),
+        _ => false,
     }
 }
 

@@ -1,7 +1,10 @@
 //! Memories.
 
-use crate::expr::index_width;
-use crate::signal::ModuleId;
+use crate::item::Item;
+use crate::literal::index_width;
+use crate::signal::{Kind, ModuleId, check_owner};
+use crate::{Expr, Module};
+use std::rc::Rc;
 
 /// A memory of a module, made with [`Module::memory`](crate::Module::memory).
 #[derive(Clone, Debug)]
@@ -41,8 +44,97 @@ impl Memory {
     pub fn address_width(&self) -> u32 {
         index_width(self.depth)
     }
+}
 
-    pub(crate) fn module(&self) -> ModuleId {
-        self.module
+impl Module {
+    /// A memory of `depth` words with one write port; see [`Module::write`], [`Module::read`] and
+    /// [`Module::read_clocked`]. What is read before it was written is not defined.
+    ///
+    /// # Panics
+    ///
+    /// If the module is not clocked, or there are less than two words.
+    #[track_caller]
+    pub fn memory(&self, name: &str, width: u32, depth: u32) -> Memory {
+        self.needs_clock(name);
+        assert!(depth >= 2, "{name}: a memory of {depth} words");
+        self.claim(name);
+        let memory = Memory::new(name, width, depth, self.id);
+        self.push(Item::Memory(memory.clone()));
+        memory
+    }
+
+    /// The write port of a memory.
+    ///
+    /// # Panics
+    ///
+    /// If widths do not fit, or the memory has a write port already.
+    #[track_caller]
+    pub fn write(
+        &self,
+        memory: &Memory,
+        enable: impl Into<Expr>,
+        address: impl Into<Expr>,
+        data: impl Into<Expr>,
+    ) {
+        let (enable, address, data) = (enable.into(), address.into(), data.into());
+        self.check_access(memory, &[&enable, &address, &data], &address);
+        enable.is_bit("write enable");
+        let (name, width) = (memory.name(), memory.width());
+        assert!(data.width() == width, "{name}: words of {width} bits, data of {}", data.width());
+        let written = self.content.borrow().body.items.iter().any(|item| match item {
+            Item::Write { memory, .. } => memory.name() == name,
+            _ => false,
+        });
+        assert!(!written, "{name}: a memory has one write port");
+        self.push(Item::Write { memory: memory.clone(), enable, address, data });
+    }
+
+    /// An asynchronous read port called `name`: LUT RAM.
+    ///
+    /// # Panics
+    ///
+    /// If the address has not the width of [`Memory::address_width`].
+    #[track_caller]
+    pub fn read(&self, memory: &Memory, name: &str, address: impl Into<Expr>) -> Expr {
+        let address = address.into();
+        self.check_access(memory, &[&address], &address);
+        let word = self.signal(name, memory.width(), Kind::State);
+        self.push(Item::Read { memory: memory.clone(), word: Rc::clone(&word), address });
+        word.expr()
+    }
+
+    /// A synchronous read port: `name_q` is the word at `address` when `enable` was last set, as it was
+    /// before a write in the same cycle. Block RAM.
+    ///
+    /// # Panics
+    ///
+    /// If the address has not the width of [`Memory::address_width`].
+    #[track_caller]
+    pub fn read_clocked(
+        &self,
+        memory: &Memory,
+        name: &str,
+        enable: impl Into<Expr>,
+        address: impl Into<Expr>,
+    ) -> Expr {
+        let (enable, address) = (enable.into(), address.into());
+        enable.is_bit("read enable");
+        self.check_access(memory, &[&enable, &address], &address);
+        let word = self.signal(&format!("{name}_q"), memory.width(), Kind::State);
+        let expr = word.expr();
+        self.push(Item::ReadClocked { memory: memory.clone(), word, enable, address });
+        expr
+    }
+
+    #[track_caller]
+    fn check_access(&self, memory: &Memory, exprs: &[&Expr], address: &Expr) {
+        let (name, width) = (memory.name(), memory.address_width());
+        assert!(memory.module == self.id, "{name} belongs to another module");
+        assert!(
+            address.width() == width,
+            "{name}: an address has {width} bits, {} given",
+            address.width()
+        );
+        exprs.iter().for_each(|expr| check_owner(expr, self.id));
     }
 }

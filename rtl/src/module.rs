@@ -1,16 +1,14 @@
 //! A module under construction.
 
 use crate::component::{Component, Direction, Port};
-use crate::expr::Node;
-use crate::item::{Body, Instance, Item, Property, PropertyKind, Register};
-use crate::memory::Memory;
+use crate::item::{Body, Item, Property, PropertyKind, Register};
 use crate::names;
+use crate::node::Node;
 use crate::signal::{Kind, ModuleId, Signal, Target, check_owner};
 use crate::stmt::{Block, check_widths};
 use crate::{Expr, check, lower};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
-use std::ops::Index;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -45,28 +43,6 @@ pub struct Reg {
     pub q: Expr,
     /// The next value, `name_d`.
     pub d: Expr,
-}
-
-/// The outputs of an instance, by name of the port: `outputs["valid_o"]`.
-#[derive(Clone, Debug)]
-pub struct Outputs {
-    instance: String,
-    outputs: Vec<(String, Expr)>,
-}
-
-impl Index<&str> for Outputs {
-    type Output = Expr;
-
-    /// # Panics
-    ///
-    /// If there is no such output.
-    #[track_caller]
-    fn index(&self, port: &str) -> &Expr {
-        match self.outputs.iter().find(|(name, _)| name == port) {
-            Some((_, expr)) => expr,
-            None => panic!("{} has no output {port}", self.instance),
-        }
-    }
 }
 
 impl Module {
@@ -230,158 +206,6 @@ impl Module {
         reg
     }
 
-    /// A memory of `depth` words with one write port; see [`Module::write`], [`Module::read`] and
-    /// [`Module::read_clocked`]. What is read before it was written is not defined.
-    ///
-    /// # Panics
-    ///
-    /// If the module is not clocked, or there are less than two words.
-    #[track_caller]
-    pub fn memory(&self, name: &str, width: u32, depth: u32) -> Memory {
-        self.needs_clock(name);
-        assert!(depth >= 2, "{name}: a memory of {depth} words");
-        self.claim(name);
-        let memory = Memory::new(name, width, depth, self.id);
-        self.push(Item::Memory(memory.clone()));
-        memory
-    }
-
-    /// The write port of a memory.
-    ///
-    /// # Panics
-    ///
-    /// If widths do not fit, or the memory has a write port already.
-    #[track_caller]
-    pub fn write(
-        &self,
-        memory: &Memory,
-        enable: impl Into<Expr>,
-        address: impl Into<Expr>,
-        data: impl Into<Expr>,
-    ) {
-        let (enable, address, data) = (enable.into(), address.into(), data.into());
-        self.check_access(memory, &[&enable, &address, &data], &address);
-        enable.is_bit("write enable");
-        let (name, width) = (memory.name(), memory.width());
-        assert!(data.width() == width, "{name}: words of {width} bits, data of {}", data.width());
-        let written = self.content.borrow().body.items.iter().any(|item| match item {
-            Item::Write { memory, .. } => memory.name() == name,
-            _ => false,
-        });
-        assert!(!written, "{name}: a memory has one write port");
-        self.push(Item::Write { memory: memory.clone(), enable, address, data });
-    }
-
-    /// An asynchronous read port called `name`: LUT RAM.
-    ///
-    /// # Panics
-    ///
-    /// If the address has not the width of [`Memory::address_width`].
-    #[track_caller]
-    pub fn read(&self, memory: &Memory, name: &str, address: impl Into<Expr>) -> Expr {
-        let address = address.into();
-        self.check_access(memory, &[&address], &address);
-        let word = self.signal(name, memory.width(), Kind::State);
-        self.push(Item::Read { memory: memory.clone(), word: Rc::clone(&word), address });
-        word.expr()
-    }
-
-    /// A synchronous read port: `name_q` is the word at `address` when `enable` was last set, as it was
-    /// before a write in the same cycle. Block RAM.
-    ///
-    /// # Panics
-    ///
-    /// If the address has not the width of [`Memory::address_width`].
-    #[track_caller]
-    pub fn read_clocked(
-        &self,
-        memory: &Memory,
-        name: &str,
-        enable: impl Into<Expr>,
-        address: impl Into<Expr>,
-    ) -> Expr {
-        let (enable, address) = (enable.into(), address.into());
-        enable.is_bit("read enable");
-        self.check_access(memory, &[&enable, &address], &address);
-        let word = self.signal(&format!("{name}_q"), memory.width(), Kind::State);
-        let expr = word.expr();
-        self.push(Item::ReadClocked { memory: memory.clone(), word, enable, address });
-        expr
-    }
-
-    #[track_caller]
-    fn check_access(&self, memory: &Memory, exprs: &[&Expr], address: &Expr) {
-        let (name, width) = (memory.name(), memory.address_width());
-        assert!(memory.module() == self.id, "{name} belongs to another module");
-        assert!(
-            address.width() == width,
-            "{name}: an address has {width} bits, {} given",
-            address.width()
-        );
-        exprs.iter().for_each(|expr| check_owner(expr, self.id));
-    }
-
-    /// An instance. Every input is connected by name, clock and reset by themselves; an output may be
-    /// connected to a signal of this module, otherwise it becomes a signal of its own.
-    ///
-    /// # Panics
-    ///
-    /// If a port does not exist, an input is missing or widths differ.
-    #[track_caller]
-    pub fn inst(&self, name: &str, of: &Component, connections: &[(&str, &Expr)]) -> Outputs {
-        for (i, (port, _)) in connections.iter().enumerate() {
-            let known = of.ports().iter().any(|p| p.name == *port);
-            assert!(known, "{} has no port {port}", of.name());
-            let twice = connections[..i].iter().any(|(other, _)| other == port);
-            assert!(!twice, "{name}: port {port} is connected twice");
-        }
-        self.claim(name);
-        let (mut inputs, mut outputs, mut exprs) = (Vec::new(), Vec::new(), Vec::new());
-        for port in of.ports() {
-            let given = connections.iter().find(|(p, _)| *p == port.name).map(|(_, e)| *e);
-            let width = given.map_or(port.width, Expr::width);
-            assert!(
-                width == port.width,
-                "{name}: port {} has {} bits, {width} given",
-                port.name,
-                port.width
-            );
-            match (port.direction, given) {
-                (Direction::Input, Some(expr)) => {
-                    check_owner(expr, self.id);
-                    inputs.push((port.name.clone(), expr.clone()));
-                }
-                (Direction::Input, None) if of.clocked() && port.is_clock_or_reset() => {
-                    self.needs_clock(name);
-                    let signal = self.find(&port.name);
-                    inputs.push((port.name.clone(), signal.expr()));
-                }
-                (Direction::Input, None) => panic!("{name}: input {} is not connected", port.name),
-                (Direction::Output, Some(expr)) => {
-                    let target = Target::new(expr, self.id);
-                    assert!(
-                        target.width == target.signal.width,
-                        "{name}: output {} drives a part of a signal only",
-                        port.name
-                    );
-                    exprs.push((port.name.clone(), target.signal.expr()));
-                    outputs.push((port.name.clone(), target));
-                }
-                (Direction::Output, None) => {
-                    let stem = name.strip_prefix("i_").unwrap_or(name);
-                    let end = port.name.strip_suffix("_o").unwrap_or(&port.name);
-                    let wire = self.wire(&format!("{stem}_{end}"), port.width);
-                    outputs.push((port.name.clone(), Target::new(&wire, self.id)));
-                    exprs.push((port.name.clone(), wire));
-                }
-            }
-        }
-        let instance = Instance { name: name.to_owned(), of: of.clone(), inputs, outputs };
-        self.push(Item::Instance(instance));
-        self.content.borrow_mut().children.push(of.clone());
-        Outputs { instance: name.to_owned(), outputs: exprs }
-    }
-
     /// A comment with a blank line before it.
     pub fn section(&self, text: &str) {
         self.push(Item::Section(text.to_owned()));
@@ -470,7 +294,7 @@ impl Module {
     }
 
     #[track_caller]
-    fn signal(&self, name: &str, width: u32, kind: Kind) -> Rc<Signal> {
+    pub(crate) fn signal(&self, name: &str, width: u32, kind: Kind) -> Rc<Signal> {
         names::check(name);
         self.signal_unchecked(name, width, kind)
     }
@@ -487,7 +311,7 @@ impl Module {
     }
 
     #[track_caller]
-    fn claim(&self, name: &str) {
+    pub(crate) fn claim(&self, name: &str) {
         names::check(name);
         self.claim_unchecked(name);
     }
@@ -500,7 +324,7 @@ impl Module {
     }
 
     #[track_caller]
-    fn find(&self, name: &str) -> Rc<Signal> {
+    pub(crate) fn find(&self, name: &str) -> Rc<Signal> {
         let content = self.content.borrow();
         match content.signals.iter().find(|signal| signal.name == name) {
             Some(signal) => Rc::clone(signal),
@@ -509,7 +333,7 @@ impl Module {
     }
 
     #[track_caller]
-    fn needs_clock(&self, name: &str) {
+    pub(crate) fn needs_clock(&self, name: &str) {
         let content = self.content.borrow();
         assert!(
             content.clocked,
@@ -518,7 +342,7 @@ impl Module {
         );
     }
 
-    fn push(&self, item: Item) {
+    pub(crate) fn push(&self, item: Item) {
         self.content.borrow_mut().body.items.push(item);
     }
 }

@@ -1,6 +1,6 @@
 //! Names that every tool takes.
 
-use crate::stmt::{ELEMENT_VARIABLE, LOOP_VARIABLES};
+use crate::stmt::LOOP_VARIABLES;
 
 /// Words of SystemVerilog, and those of C++ that a plain name in this style could hit: Verilator
 /// makes C++ of every name and warns (SYMRSVDWORD).
@@ -43,7 +43,7 @@ pub(crate) fn check(name: &str) {
     assert!(!name.contains("__"), "{name:?}: two underscores are for the tools");
     let reserved = RESERVED.split_whitespace().any(|word| word == name);
     assert!(!reserved, "{name:?} is a reserved word of SystemVerilog or C++");
-    let variable = LOOP_VARIABLES.contains(&name) || name == ELEMENT_VARIABLE;
+    let variable = LOOP_VARIABLES.contains(&name);
     assert!(!variable, "{name:?} is the name of a loop variable");
 }
 

@@ -1,8 +1,8 @@
 //! Named things of a module.
 
 use crate::Expr;
-use crate::expr::Node;
 use crate::index::Index;
+use crate::node::Node;
 use std::panic::Location;
 use std::rc::Rc;
 

@@ -18,9 +18,6 @@ pub(crate) enum Stmt {
 /// Names of loop variables, from the outermost on.
 pub(crate) const LOOP_VARIABLES: [&str; 4] = ["i", "j", "k", "l"];
 
-/// The variable of a loop that finds an element.
-pub(crate) const ELEMENT_VARIABLE: &str = "n";
-
 /// The statements of a combinational block, in order: later assignments win, and a signal of this
 /// block that is read has the value assigned last.
 #[derive(Debug)]

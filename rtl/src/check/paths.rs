@@ -4,6 +4,7 @@ use super::driven;
 use crate::expr::Expr;
 use crate::item::{Instance, Item};
 use crate::module::Content;
+use crate::node::Node;
 use crate::signal::Kind;
 use crate::stmt::Stmt;
 use std::collections::{BTreeMap, BTreeSet};
@@ -88,7 +89,6 @@ fn graph(content: &Content) -> Graph {
 /// The signals in an expression; which part of them is of no interest here, so that loops need not be
 /// run.
 fn sources(e: &Expr) -> BTreeSet<usize> {
-    use crate::expr::Node;
     match e.node() {
         Node::Signal(signal) => BTreeSet::from([signal.id]),
         _ => e.operands().into_iter().flat_map(sources).collect(),

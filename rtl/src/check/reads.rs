@@ -1,9 +1,10 @@
 //! Which bits are read.
 
-use crate::expr::{Expr, Node};
+use crate::expr::Expr;
 use crate::index::{Index, Variable};
 use crate::item::Item;
 use crate::module::Content;
+use crate::node::Node;
 use crate::signal::{Part, Signal, Target};
 use crate::stmt::Stmt;
 use std::rc::Rc;
@@ -52,6 +53,16 @@ pub(crate) fn of_expr<'a>(
                 of_expr(of, loops, report);
             }
         },
+        Node::Select(of, i) => {
+            of_expr(i, loops, report);
+            match of.node() {
+                Node::Signal(signal) => {
+                    let reach = u64::from(e.width()) << i.width().min(31);
+                    report(signal, 0, reach.min(signal.width.into()) as u32);
+                }
+                _ => of_expr(of, loops, report),
+            }
+        }
         Node::Index(index) => {
             loops.value(index);
         }

@@ -8,8 +8,10 @@
 
 use super::doc::{Doc, group, indent, list, sequence, text};
 use crate::bits::Bits;
-use crate::expr::{Binary, Compare, Expr, Node, Reduce, Shift, index_width};
+use crate::expr::Expr;
 use crate::index::Index;
+use crate::literal::index_width;
+use crate::node::{Binary, Compare, Node, Reduce, Shift};
 use crate::{concat, zero};
 
 /// The text of an expression in a place of its own: behind `=`, in parentheses, in braces.
@@ -40,13 +42,25 @@ pub(super) fn expr(e: &Expr) -> Doc {
             Doc::Line,
             operand(b),
         ]),
-        Node::Concat(parts) => list("{", parts.iter().map(expr).collect(), "}"),
+        Node::Concat(_) => list("{", parts(e), "}"),
         Node::Repeat(n, a) => sequence([text(format!("{{{n}{{")), expr(a), text("}}")]),
         Node::Zext(a) if is_name(a) => cast(e.width(), expr(a)),
         Node::Zext(a) => list("{", vec![literal(&Bits::zero(e.width() - a.width())), expr(a)], "}"),
         Node::Sext(a) => sext(e.width(), a),
         Node::Slice(a, lo) => slice(e.width(), a, lo),
         Node::Select(a, i) => sequence([expr(a), element(a.width(), e.width(), i)]),
+    }
+}
+
+/// What a concatenation consists of, with what a concatenation in it consists of.
+fn parts(e: &Expr) -> Vec<Doc> {
+    match e.node() {
+        Node::Concat(inner) => inner.iter().flat_map(parts).collect(),
+        Node::Zext(a) if !is_name(a) => {
+            let zeros = literal(&Bits::zero(e.width() - a.width()));
+            [zeros].into_iter().chain(parts(a)).collect()
+        }
+        _ => vec![expr(e)],
     }
 }
 

@@ -6,6 +6,8 @@ use super::doc::Doc;
 pub(super) struct Lines {
     text: String,
     depth: usize,
+    /// Where the body of the module begins.
+    start: usize,
 }
 
 impl Lines {
@@ -36,10 +38,22 @@ impl Lines {
         }
     }
 
-    /// A blank line, unless there is one or a body has just begun.
+    /// A blank line, unless there is one, the body has just begun or a comment is about what follows.
     pub(super) fn blank(&mut self) {
-        if !self.text.ends_with("\n\n") && !self.text.ends_with("(\n") && !self.text.is_empty() {
+        let body = self.text[self.start..].trim_end_matches('\n');
+        let last = body.rsplit('\n').next().unwrap_or_default();
+        let comment = last.trim_start().starts_with("//");
+        if !body.is_empty() && !comment && !self.text.ends_with("\n\n") {
             self.text.push('\n');
+        }
+    }
+
+    /// The body of the module: no blank lines at its ends.
+    pub(super) fn body(&mut self, body: impl FnOnce(&mut Self)) {
+        self.start = self.text.len();
+        self.indented(body);
+        if self.text.ends_with("\n\n") {
+            self.text.pop();
         }
     }
 

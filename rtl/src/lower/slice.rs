@@ -1,16 +1,24 @@
 //! Expressions in which only names are sliced.
 
-use super::Lower;
+use super::{Lower, is_plain};
 use crate::bits::Bits;
-use crate::expr::{Binary, Expr, Node, index_width};
+use crate::expr::Expr;
 use crate::index::Index;
+use crate::literal::index_width;
+use crate::node::{Binary, Compare, Node};
 use crate::{concat, lit, literal, zero};
 
 impl Lower<'_> {
     /// Lowers an expression.
     pub(super) fn expr(&mut self, e: &Expr) -> Expr {
         let node = match e.node() {
-            Node::Literal(_) | Node::Constant(..) | Node::Signal(_) | Node::Index(_) => {
+            Node::Literal(_) | Node::Constant(..) | Node::Signal(_) => return e.clone(),
+            Node::Index(_) => return self.new_name("index", e, e.clone()),
+            // Beside something of one width that nothing can widen, an index does no harm.
+            Node::Compare(how, a, b)
+                if *how != Compare::SignedLt
+                    && (is_index(a) && is_plain(b) || is_plain(a) && is_index(b)) =>
+            {
                 return e.clone();
             }
             Node::Slice(a, lo) => return self.slice(a, lo, e.width()),
@@ -22,9 +30,17 @@ impl Lower<'_> {
             Node::Zext(a) => Node::Zext(self.expr(a)),
             Node::Sext(a) => Node::Sext(self.expr(a)),
             Node::Binary(how, a, b) => Node::Binary(*how, self.expr(a), self.expr(b)),
-            Node::Compare(how, a, b) => Node::Compare(*how, self.expr(a), self.expr(b)),
-            Node::Shift(how, a, b) => Node::Shift(*how, self.expr(a), self.expr(b)),
-            Node::Mux(c, a, b) => Node::Mux(self.expr(c), self.expr(a), self.expr(b)),
+            // Operands may have become constant, which these take care of.
+            Node::Compare(how, a, b) => {
+                return Expr::compare(*how, &self.expr(a), &self.expr(b));
+            }
+            Node::Shift(how, a, b) => {
+                let shifted = self.expr(a).shift(*how, self.expr(b));
+                // Copies of the sign, perhaps, which is a slice.
+                let done = matches!(shifted.node(), Node::Shift(..));
+                return if done { shifted } else { self.expr(&shifted) };
+            }
+            Node::Mux(c, a, b) => return self.expr(c).mux(self.expr(a), self.expr(b)),
             Node::Concat(parts) => Node::Concat(parts.iter().map(|part| self.expr(part)).collect()),
         };
         Expr::new(e.width(), node)
@@ -95,30 +111,46 @@ impl Lower<'_> {
         concat(&found.iter().collect::<Vec<_>>())
     }
 
-    /// Element `i` of `a`, zero past the end. A vector is not indexed past its end, or the result is not
-    /// used: simulators differ in what would be there.
+    /// Element `i` of `a`, zero past the end.
     fn select(&mut self, a: &Expr, i: &Expr, width: u32) -> Expr {
         let number = self.expr(i);
         if number.value().is_some() {
             return self.expr(&a.index(number, width));
         }
         let n = a.width() / width;
-        if n == 1 {
-            return number.eq(zero(i.width())).mux(self.expr(a), zero(width));
-        }
-        let vector = self.name(a);
-        let bits = index_width(n);
-        if i.width() < bits || (i.width() == bits && n.is_power_of_two()) {
-            return Expr::new(width, Node::Select(vector, number));
-        }
-        let low = self.slice(i, &Index::from(0), bits);
-        let within = number.lt(lit(i.width(), n.into()));
-        let element = match low.value().and_then(Bits::to_u128) {
-            // Known to be past the end, or known not to be.
-            Some(low) if low >= n.into() => zero(width),
-            Some(low) => vector.slice(low as u32 * width, width),
-            None => Expr::new(width, Node::Select(vector, low)),
+        let (within, number) = self.element(n, i);
+        let element = match number {
+            None => self.expr(a),
+            Some(number) => match number.value().and_then(Bits::to_u128) {
+                // The part of the number that counts is constant, though not all of it.
+                Some(number) if number < n.into() => {
+                    self.slice(a, &(number as u32 * width).into(), width)
+                }
+                Some(_) => zero(width),
+                None => Expr::new(width, Node::Select(self.name(a), number)),
+            },
         };
-        within.mux(element, zero(width))
+        within.map_or(element.clone(), |within| within.mux(element, zero(width)))
     }
+
+    /// For the number `i` of one of `n` elements: the condition that there is such an element, unless
+    /// there always is, and the part of the number that counts, unless there is only one element.
+    ///
+    /// So a vector is not indexed past its end, or it has no effect: simulators differ in what is there.
+    pub(super) fn element(&mut self, n: u32, i: &Expr) -> (Option<Expr>, Option<Expr>) {
+        let number = self.expr(i);
+        let bits = index_width(n);
+        if n == 1 {
+            (Some(number.eq(zero(i.width()))), None)
+        } else if i.width() < bits || (i.width() == bits && n.is_power_of_two()) {
+            (None, Some(number))
+        } else {
+            let within = number.lt(lit(i.width(), n.into()));
+            (Some(within), Some(self.slice(i, &Index::from(0), bits)))
+        }
+    }
+}
+
+fn is_index(e: &Expr) -> bool {
+    matches!(e.node(), Node::Index(_))
 }

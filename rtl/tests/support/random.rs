@@ -1,7 +1,7 @@
 //! Random expressions and random modules.
 
 use fastrand::Rng;
-use hartrace_rtl::{Bits, Block, Component, Expr, Index, Module, concat, literal, ones, zero};
+use hartrace_rtl::{Bits, Block, Component, Expr, Index, Module, concat, lit, literal, ones, zero};
 
 /// Inputs of every random module; some of one width, some wider than any number.
 pub const INPUTS: [(&str, u32); 10] = [
@@ -230,6 +230,40 @@ fn inputs(m: &Module) -> Vec<Expr> {
     let inputs: Vec<Expr> = INPUTS.iter().map(|(name, width)| m.input(name, *width, "")).collect();
     inputs.iter().for_each(|input| m.unused(input));
     inputs
+}
+
+/// Expressions that others, or we before, got wrong in some tool.
+pub fn pitfalls() -> Component {
+    let m = Module::new("pitfalls", "");
+    let signals = inputs(&m);
+    let [_, b, c, d, e, f, g, ..] = &signals[..] else { unreachable!() };
+    let mut n = 0;
+    let mut out = |value: Expr| {
+        m.assign(&m.output(&format!("y{n}_o"), value.width(), ""), value);
+        n += 1;
+    };
+    // Precedence, carries and widths of others' emitters.
+    out((d & e).eq(f.trunc(8)));
+    out((d + lit(8, 1)).eq(e));
+    out((d + e).zext(9));
+    out((!d).zext(16));
+    out(((d - e) >> lit(2, 2)).zext(16));
+    out((d - e - lit(8, 1)).lt(f.trunc(8)));
+    // A cast that cuts, beside something in a concatenation.
+    out((d.trunc(2) - (f.trunc(5).repeat(5) + g.trunc(25)).slice(3, 2)).zext(3));
+    // Operators before a cast, and before each other.
+    out(!(d & e).zext(12).trunc(10));
+    out(-!d);
+    out(!-b);
+    // Signed only where it is meant.
+    out(d.sra(c) + e);
+    out((d + e).sext(16).lt((d - e).sext(16)));
+    out(d.sext(16).slt(e.zext(16)));
+    // Amounts that shift everything out, and places past the end.
+    out(d << g);
+    out(d.bit_at(f));
+    out(f.slice(0, 12).index(c, 4));
+    m.finish()
 }
 
 /// A module of expressions.
