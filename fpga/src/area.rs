@@ -48,8 +48,7 @@ impl Area {
         folder: &Path,
     ) -> Result<(Self, String), FpgaError> {
         let synthesise = |options: &str, file: &'static str| {
-            let top = source.top();
-            let read = source.read();
+            let (read, top) = (source.read(), source.top());
             tools.yosys(
                 folder,
                 &format!("{read}{SYNTHESIS} {options} -top {top}\nwrite_json {file}\n"),

@@ -43,16 +43,21 @@ impl Source {
         fs::write(folder.join(FILE), &self.text).map_err(FpgaError::io(FILE))
     }
 
-    /// Commands that read the text and elaborate the module.
+    /// The command that reads the text.
     pub(crate) fn read(&self) -> String {
         // `SYNTHESIS` leaves out what is there for simulation and provers.
-        format!("read_verilog -sv -DSYNTHESIS {FILE}\nhierarchy -check -top {}\n", self.top)
+        format!("read_verilog -sv -DSYNTHESIS {FILE}\n")
+    }
+
+    /// Commands that read the text and turn the module into logic and registers.
+    pub(crate) fn elaborate(&self) -> String {
+        format!("{}hierarchy -check -top {}\nproc\n", self.read(), self.top)
     }
 
     /// The ports of the module, as yosys sees them.
     pub(crate) fn ports(&self, tools: &Tools, folder: &Path) -> Result<Vec<Port>, FpgaError> {
         let file = "ports.json";
-        tools.yosys(folder, &format!("{}proc\nwrite_json {file}\n", self.read()))?;
+        tools.yosys(folder, &format!("{}write_json {file}\n", self.elaborate()))?;
         let netlist = Netlist::read(folder, file)?;
         Ok(netlist.module(&self.top)?.ports())
     }

@@ -150,12 +150,12 @@ fn synthesise(
     let ports = source.ports(tools, folder)?;
     let text = harness(source.top(), &ports)?;
     fs::write(folder.join("harness.v"), text).map_err(FpgaError::io("harness.v"))?;
-    let (read, top) = (source.read(), source.top());
+    let (elaborate, top) = (source.elaborate(), source.top());
     // The design is flattened, but kept apart from its harness until it is mapped: so neither changes
     // the other, and both can be counted. Mapping logic forgets the names of wires but not of cells, so
     // registers are named after their wires before.
     let script = format!(
-        "{read}proc\nflatten\n\
+        "{elaborate}flatten\n\
          setattr -mod -set keep_hierarchy 1 {top}\n\
          read_verilog harness.v\n\
          synth_ecp5 -top {HARNESS} -run begin:map_luts\n\

@@ -13,11 +13,13 @@ use std::{env, fs};
 const AREA: Options = Options { area: true, seeds: None };
 const TIMING: Options = Options { area: false, seeds: Some(1) };
 
+type Test = fn() -> Result<(), Failed>;
+
 fn main() -> ExitCode {
     let args = Arguments::from_args();
     // Whoever names the tools means them to be used.
     let missing = Tools::find().is_err() && env::var_os("HARTRACE_FPGA_TOOLS").is_none();
-    let tests: [(&str, fn() -> Result<(), Failed>); 9] = [
+    let tests: [(&str, Test); 9] = [
         ("the_tracked_report_is_current", the_tracked_report_is_current),
         ("registers_and_memories_are_counted", registers_and_memories_are_counted),
         ("instances_are_counted_each", instances_are_counted_each),
