@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
-readonly parts=(fmt lint unit programs rtl cva6 fuzz docs)
+readonly parts=(fmt lint unit programs rtl fpga cva6 fuzz docs)
 readonly nothing=77 # exit status of a part that has nothing to check
 
 # Absolute, so that it also holds in other directories.
@@ -24,6 +24,7 @@ Runs the given parts in order, or all of them:
   unit      unit, property, scenario, vector, command-line and documentation tests
   programs  the bundled programs end well and rebuild to the same bytes
   rtl       the generated hardware, in Verilator, Icarus Verilog and yosys
+  fpga      area and timing of hardware, measured with yosys and nextpnr
   cva6      the encoder in a CVA6
   fuzz      every fuzz target for a while
   docs      rustdoc without warnings; numbers, links and paths in the documents
@@ -36,8 +37,8 @@ Environment:
   HARTRACE_PROGRAMS      random programs for the simulator and QEMU (240)
   HARTRACE_FUZZ_SECONDS  seconds for each fuzz target (27)
 
-Missing Debian packages are installed with apt-get, Rust components with rustup, and cargo-fuzz with
-cargo into target/tools.
+Missing Debian packages are installed with apt-get, Rust components with rustup, cargo-fuzz with
+cargo into target/tools, and the FPGA tools with pip into target/tools/fpga.
 TEXT
 }
 
@@ -70,6 +71,21 @@ component() {
 cargo_fuzz() {
     export PATH=$PATH:$tools/bin
     command -v cargo-fuzz >/dev/null || cargo install cargo-fuzz --locked --root "$tools"
+}
+
+# venv NAME REQUIREMENTS: packages from PyPI in a virtual environment target/tools/NAME, made anew
+# when the requirements change.
+venv() {
+    local folder=$tools/$1 requirements=$2
+    # Only there once the installation has succeeded.
+    local installed=$folder/requirements.txt
+    ! cmp -s "$requirements" "$installed" || return 0
+    # The module without which Debian's Python cannot make one.
+    python3 -c 'import ensurepip' 2>/dev/null || debian ensurepip python3-venv
+    echo "installing $requirements into $folder"
+    python3 -m venv --clear "$folder"
+    "$folder/bin/pip" install --quiet --disable-pip-version-check -r "$requirements"
+    cp "$requirements" "$installed"
 }
 
 # --- parts --------------------------------------------------------------------------------------
@@ -157,7 +173,7 @@ part_unit() {
     data
     export HARTRACE_RUNS=${HARTRACE_RUNS:-10000}
     echo "property test: $HARTRACE_RUNS runs"
-    cargo test --workspace --no-fail-fast "${hardware[@]/#/--exclude=}"
+    cargo test --workspace --no-fail-fast --exclude hartrace-fpga "${hardware[@]/#/--exclude=}"
 }
 
 part_programs() {
@@ -174,6 +190,11 @@ part_rtl() {
     echo '#include <zlib.h>' | c++ -E -x c++ - >/dev/null 2>&1 || debian zlib.h zlib1g-dev
     data
     cargo test --no-fail-fast "${hardware[@]/#/--package=}"
+}
+
+part_fpga() {
+    venv fpga fpga/requirements.txt
+    HARTRACE_FPGA_TOOLS=$tools/fpga cargo test -p hartrace-fpga
 }
 
 part_cva6() {

@@ -1,0 +1,97 @@
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+use thiserror::Error;
+
+/// Why there is no report; each message says what to do.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum FpgaError {
+    /// The tools are not installed.
+    #[error(
+        "no FPGA tools in target/tools/fpga of this folder or one above it; try: ./test.sh fpga \
+         in the repository, which installs them, or name their virtual environment in \
+         HARTRACE_FPGA_TOOLS"
+    )]
+    NotInstalled,
+    /// The folder that was named does not hold the tools.
+    #[error(
+        "{}: no {missing} in it, which HARTRACE_FPGA_TOOLS names; try: python3 -m venv {0} && \
+         {0}/bin/pip install -r fpga/requirements.txt", .folder.display()
+    )]
+    Incomplete {
+        /// The folder.
+        folder: PathBuf,
+        /// What is not there.
+        missing: &'static str,
+    },
+    /// A tool does not run, or files for it cannot be written or read.
+    #[error("{what}: {error}")]
+    Io {
+        /// The file or tool.
+        what: String,
+        /// Why.
+        error: io::Error,
+    },
+    /// A tool ended with an error.
+    #[error("{tool} failed: {message}")]
+    Failed {
+        /// The tool.
+        tool: &'static str,
+        /// What it said.
+        message: String,
+    },
+    /// A tool did not end.
+    #[error("{tool} did not end within {} s; try: a smaller design or a longer limit", .limit.as_secs())]
+    TimedOut {
+        /// The tool.
+        tool: &'static str,
+        /// How long it had.
+        limit: Duration,
+    },
+    /// A tool wrote something unexpected.
+    #[error("{tool} wrote {file}, but {problem}; try: the versions of fpga/requirements.txt")]
+    Unexpected {
+        /// The tool.
+        tool: &'static str,
+        /// The file.
+        file: &'static str,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// The module has ports that the harness cannot connect.
+    #[error("{top}: {problem}, so its timing cannot be measured; try: the area only")]
+    Ports {
+        /// The module.
+        top: String,
+        /// What is wrong with them.
+        problem: String,
+    },
+    /// The design is not what went into placement.
+    #[error(
+        "{top}: {placed} flip-flops were placed instead of {synthesised}: something was optimised \
+         away, and the timing would be of something else"
+    )]
+    Vanished {
+        /// The module.
+        top: String,
+        /// Flip-flops after synthesis, with those of the harness.
+        synthesised: u64,
+        /// Flip-flops after placement.
+        placed: u64,
+    },
+    /// No seed was asked for.
+    #[error("0 seeds; timing needs 1 at least")]
+    NoSeeds,
+    /// Not a report.
+    #[error("not a report: {0}")]
+    NotAReport(serde_json::Error),
+}
+
+impl FpgaError {
+    /// For `map_err` of file operations.
+    pub(crate) fn io(what: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
+        let what = what.into();
+        |error| Self::Io { what, error }
+    }
+}

@@ -1,0 +1,49 @@
+//! Area and timing of generated hardware, measured with open tools.
+//!
+//! [`Report::of`] says what a [`Component`](hartrace_rtl::Component) costs:
+//!
+//! - its area after yosys has mapped it to AMD UltraScale+, as a whole and module by module, and
+//! - its clock rate after nextpnr has placed and routed it on a Lattice ECP5, with the path that
+//!   limits it.
+//!
+//! What the figures are worth is in `docs/design/fpga.md`: areas compare with areas of the same
+//! version of yosys, clock rates with clock rates on the same device, and nobody knows the clock rate
+//! on UltraScale+ without the tools of its vendor (`fpga/vivado`).
+//!
+//! The tools come from PyPI in pinned versions; [`Tools::find`] says where they are looked for and
+//! how they are installed. Nothing of them is needed to build this crate.
+//!
+//! ```no_run
+//! use hartrace_fpga::{Options, Report, compare};
+//! # let component: hartrace_rtl::Component = unimplemented!();
+//!
+//! let report = Report::of(&component, &Options::default())?;
+//! println!("{report}");
+//! let tracked = Report::from_json(&std::fs::read_to_string("reports/small.json")?)?;
+//! println!("{}", compare(&tracked, &report));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod area;
+mod cells;
+mod compare;
+mod error;
+mod harness;
+mod levels;
+mod netlist;
+mod path;
+mod report;
+mod source;
+mod table;
+mod timing;
+mod tools;
+
+pub use area::{Area, ModuleArea};
+pub use cells::Cells;
+pub use compare::{Change, Comparison, compare};
+pub use error::FpgaError;
+pub use path::{Path, Step};
+pub use report::{Options, Report, ToolVersions};
+pub use source::Source;
+pub use timing::{Placement, Timing};
+pub use tools::Tools;
