@@ -15,13 +15,14 @@
 //!
 //! ```no_run
 //! use hartrace_fpga::{Options, Report, compare};
-//! # let component: hartrace_rtl::Component = unimplemented!();
 //!
-//! let report = Report::of(&component, &Options::default())?;
+//! # fn show(component: &hartrace_rtl::Component) -> Result<(), Box<dyn std::error::Error>> {
+//! let report = Report::of(component, &Options::default())?;
 //! println!("{report}");
 //! let tracked = Report::from_json(&std::fs::read_to_string("reports/small.json")?)?;
 //! println!("{}", compare(&tracked, &report));
-//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # Ok(())
+//! # }
 //! ```
 
 mod area;
