@@ -165,7 +165,9 @@ fn match_comparator(c: &Comparator, latched: &mut bool, row: &Retired) -> bool {
     let any = |matches: &dyn Fn(u64) -> bool| match c.input {
         // Every place between the first and the last instruction where one could start.
         Input::Iaddress => {
-            let half_words = row.last_address().wrapping_sub(row.iaddr) / 2;
+            // A block may claim to be shorter than its last instruction.
+            let last = 1u32.checked_shl(row.ilastsize.into()).unwrap_or(u32::MAX);
+            let half_words = u64::from(row.iretire.saturating_sub(last));
             (0..=half_words).any(|half| matches(row.iaddr.wrapping_add(2 * half)))
         }
         Input::Context => matches(row.context),
@@ -219,6 +221,13 @@ mod tests {
         let block = Retired { iretire: 8, ..Retired::plain(0x100) };
         assert_eq!(traced(with(Comparator::range(0x108, 0x108)), &[block]), [true]);
         assert_eq!(traced(with(Comparator::range(0x110, 0x120)), &[block]), [false]);
+    }
+
+    #[test]
+    fn a_block_shorter_than_its_last_instruction_is_one_address() {
+        let odd = Retired { iretire: 1, ilastsize: 200, ..Retired::plain(0x100) };
+        assert_eq!(traced(with(Comparator::range(0x104, 0x10a)), &[odd]), [false]);
+        assert_eq!(traced(with(Comparator::range(0x100, 0x10a)), &[odd]), [true]);
     }
 
     #[test]
