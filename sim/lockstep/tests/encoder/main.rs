@@ -111,6 +111,10 @@ fn vectors(missing: bool, table: &Table) -> Vec<Trial> {
     let mut files: Vec<PathBuf> =
         files.filter(|path| path.to_string_lossy().contains("itype4_sijump")).collect();
     files.sort();
+    if files.is_empty() {
+        let message = format!("no inputs in {}", folder.display());
+        return vec![Trial::test("vectors", move || Err(message.into()))];
+    }
     let trial = |path: PathBuf| {
         let stem = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into());
         let name = stem.split('.').next().unwrap_or_default().to_owned();
