@@ -28,7 +28,8 @@ pub(crate) fn build(config: &Config) -> Component {
         m.output("map_o", FULL, "outcomes for that packet; a set bit is a branch not taken");
     let branches_o = m.output("branches_o", 5, "their number");
     let some_o = m.output("some_o", 1, "there are branches already");
-    let full_o = m.output("full_o", n, "a branch in this slot has to be reported at once");
+    let full_o = m.output("full_o", n, "a branch in this slot fills the map");
+    let must_o = m.output("must_o", 1, "the branch in slot 0 has to be reported at once");
 
     let map = m.reg("map", zero(FULL));
     // Bit n: the next branch is number n. The last one says that the map is full.
@@ -77,11 +78,17 @@ pub(crate) fn build(config: &Config) -> Component {
             (0..=i).map(|before| place.q.bit(FULL - 1 - before) & set_of(&branch, i, before));
         branch.bit(i) & any(fills.collect::<Vec<_>>())
     };
-    let mut bits: Vec<Expr> = (0..n).rev().map(full).collect();
-    if let (Some(counter), Some(first)) = (&counter, bits.last_mut()) {
-        *first = counter.must_report(first, &place.q.bit(FULL), &branch.bit(0));
-    }
+    let bits: Vec<Expr> = (0..n).rev().map(full).collect();
     m.assign(&full_o, concat(&bits.iter().collect::<Vec<_>>()));
+    m.assign(
+        &must_o,
+        match &counter {
+            Some(counter) => {
+                counter.must_report(&full_o.bit(0), &place.q.bit(FULL), &branch.bit(0))
+            }
+            None => full_o.bit(0),
+        },
+    );
     if let Some(counter) = counter {
         counter.finish(&m, &place.q.bit(FULL), &branch.bit(0), &flush);
     }
@@ -144,7 +151,8 @@ impl Counter {
     fn finish(self, m: &Module, full: &Expr, branch: &Expr, flush: &Expr) {
         let counting_o = m.output("counting_o", 1, "there are too many for a map, all predicted");
         let count_o = m.output("count_o", 32, "of them, less 31");
-        let exhausted = m.output("exhausted_o", 1, "the branch in slot 0 was the last that counts");
+        let spent = m.output("spent_o", 1, "no other branch can be counted");
+        let exhausted = m.output("exhausted_o", 1, "or the one in slot 0 is the last that can");
         let Some([counting, count, right]) = self.after else { return };
         m.assign(&counting_o, &counting);
         m.assign(&count_o, &count);
@@ -153,6 +161,7 @@ impl Counter {
         m.assign(&self.right.d, flush | right);
         // The count has no room for one more.
         let last = self.count.q.is((1 << 32) - 2) & branch & &self.predicted;
-        m.assign(&exhausted, full & (last | self.count.q.is((1 << 32) - 1)));
+        m.assign(&spent, full & self.count.q.is((1 << 32) - 1));
+        m.assign(&exhausted, &spent | (full & last));
     }
 }

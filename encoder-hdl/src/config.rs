@@ -22,7 +22,8 @@ pub struct Config {
     pub triggers: bool,
     /// Address ranges to filter by.
     pub comparators: u8,
-    /// Cycles of input that wait while packets are made; 0 for none.
+    /// Cycles of input that can be on their way. It takes four to accept all lanes in every cycle, and
+    /// more to make up for cycles with several packets; up to 16 or 32 a LUT RAM costs the same.
     pub ingress_depth: u8,
     /// What resynchronisations can be counted in.
     pub resync: Vec<ResyncUnit>,
@@ -111,7 +112,7 @@ impl Config {
             ("iretire_width_p", self.iretire_width_p, 2, 16),
             ("itype_width_p", self.itype_width_p, 3, 4),
             ("comparators", self.comparators, 0, 8),
-            ("ingress_depth", self.ingress_depth, 0, 128),
+            ("ingress_depth", self.ingress_depth, 2, 128),
             ("etrace.iaddress_width_p", params.iaddress_width_p, 24, 64),
             ("etrace.bpred_size_p", params.bpred_size_p, 0, 10),
             ("etrace.cache_size_p", params.cache_size_p, 0, 8),

@@ -4,9 +4,8 @@ use crate::bundle::{Bundle, Wire};
 use crate::config::{Config, ConfigError, Overflow, ResyncUnit};
 use crate::group::{self, mark};
 use crate::ingress::{self, any};
-use crate::{emitter, priority};
-use hartrace_rtl::{Component, Expr, Module, concat, lit, zero};
-use hartrace_transport_hdl::fifo;
+use crate::{emitter, priority, queue};
+use hartrace_rtl::{Component, Expr, Module, Outputs, Reg, concat, index_width, lit, zero};
 
 /// What comes from the control registers.
 pub(crate) fn control_wires(config: &Config) -> Vec<Wire> {
@@ -64,33 +63,40 @@ pub fn encoder(config: &Config) -> Result<Component, ConfigError> {
     let front = Front::new(&m, config, &hart, &control);
     let wires = ingress::wires(config);
     let offered: Vec<Expr> = wires.iter().map(|wire| front.value(config, &hart, wire)).collect();
-    let (accepts, valid, fields, waiting) = queue(&m, config, &wires, &offered, &front.offers);
+    let room = Room::new(&m, config);
     let (w, aw) = (u32::from(config.etrace.iaddress_width_p), config.address());
     for i in 0..config.n() {
         if w > aw {
             m.unused(&hart["iaddr"].slice(i * w, w - aw));
         }
     }
-    front.drive(&m, &accepts, lost_o.as_ref(), stall_o.as_ref());
+    let enters = front.drive(&m, &room.is, lost_o.as_ref(), stall_o.as_ref());
     m.assign(&active_o, &front.active.q);
 
-    let mut ports: Vec<(String, Expr)> = vec![("valid_i".into(), valid.clone())];
-    for (wire, value) in wires.iter().zip(&fields) {
+    let mut ports: Vec<(String, Expr)> = vec![("valid_i".into(), enters.clone())];
+    for (wire, value) in wires.iter().zip(&offered) {
         ports.push((format!("{}_i", wire.name), value.clone()));
     }
     for wire in ingress::filter_wires(config) {
         ports.push((format!("{}_i", wire.name), control[wire.name].clone()));
     }
+    let came = instance(&m, "i_ingress", &ingress::build(config), &ports);
+    let group_ports =
+        |from: &Outputs| {
+            let mut ports = vec![("valid_i".into(), from["valid_o"].clone())];
+            ports.extend(group::wires(config).iter().map(|wire| {
+                (format!("{}_i", wire.name), from[&format!("{}_o", wire.name)].clone())
+            }));
+            ports
+        };
     let taken = m.wire("group_taken", 1);
+    let mut ports: Vec<(String, Expr)> = group_ports(&came);
     ports.push(("ready_i".into(), taken.clone()));
-    let groups = instance(&m, "i_ingress", &ingress::build(config), &ports);
-    m.assign(&waiting, &groups["ready_o"]);
+    let groups = instance(&m, "i_group_queue", &queue::build(config), &ports);
+    room.drive(&m, &enters, &(&groups["valid_o"] & &taken));
 
     m.section("From groups to payloads.");
-    let mut ports: Vec<(String, Expr)> = vec![("valid_i".into(), groups["valid_o"].clone())];
-    for wire in group::wires(config) {
-        ports.push((format!("{}_i", wire.name), groups[&format!("{}_o", wire.name)].clone()));
-    }
+    let mut ports = group_ports(&groups);
     for name in ["resync_mode", "resync_max"] {
         ports.push((format!("{name}_i"), control[name].clone()));
     }
@@ -130,9 +136,7 @@ pub fn encoder(config: &Config) -> Result<Component, ConfigError> {
     m.assign(&valid_o, &payloads["valid_o"]);
     m.assign(&data_o, &payloads["data_o"]);
     m.assign(&len_o, &payloads["len_o"]);
-    // Without a queue nothing waits in front of the ingress.
-    let queued = if config.ingress_depth < 2 { zero(1) } else { valid };
-    let empty = !queued & &groups["empty_o"] & &payloads["empty_o"];
+    let empty = !room.taken.q.any() & &payloads["empty_o"];
     m.assign(&empty_o, &empty);
     m.assign(&front.empty, &empty);
     Ok(m.finish())
@@ -148,53 +152,41 @@ pub fn sources(config: &Config) -> Result<Vec<(String, String)>, ConfigError> {
     Ok(files.map(|(name, text)| (format!("{name}.sv"), format!("{HEADER}{text}"))).collect())
 }
 
-fn instance(
-    m: &Module,
-    name: &str,
-    of: &Component,
-    ports: &[(String, Expr)],
-) -> hartrace_rtl::Outputs {
+fn instance(m: &Module, name: &str, of: &Component, ports: &[(String, Expr)]) -> Outputs {
     let ports: Vec<(&str, &Expr)> =
         ports.iter().map(|(port, expr)| (port.as_str(), expr)).collect();
     m.inst(name, of, &ports)
 }
 
-/// Accepts, then valid and fields behind the queue, and the signal that takes them.
-fn queue(
-    m: &Module,
-    config: &Config,
-    wires: &[Wire],
-    offered: &[Expr],
-    offers: &Expr,
-) -> (Expr, Expr, Vec<Expr>, Expr) {
-    let takes = m.wire("queue_taken", 1);
-    let depth = u32::from(config.ingress_depth);
-    if depth < 2 {
-        return (takes.clone(), offers.clone(), offered.to_vec(), takes);
+/// Room in the queue, counted where groups enter, since they are on their way for some cycles.
+struct Room {
+    is: Expr,
+    taken: Reg,
+    changes: Expr,
+}
+
+impl Room {
+    fn new(m: &Module, config: &Config) -> Self {
+        let depth = u32::from(config.ingress_depth);
+        let changes = m.wire("room_changes", 1);
+        let taken = m.reg_en("room_taken", zero(index_width(depth + 1)), &changes);
+        let is = m.let_("room", taken.q.ne(lit(taken.q.width(), depth.into())));
+        Self { is, taken, changes }
     }
-    let parts: Vec<&Expr> = offered.iter().rev().collect();
-    let word = concat(&parts);
-    let fifo = fifo(word.width(), depth);
-    let out =
-        m.inst("i_fifo", &fifo, &[("valid_i", offers), ("data_i", &word), ("ready_i", &takes)]);
-    m.unused(&out["usage_o"]);
-    m.unused(&out["full_o"]);
-    let mut at = 0;
-    let fields = wires.iter().map(|wire| {
-        let field = out["data_o"].slice(at, wire.width);
-        at += wire.width;
-        field
-    });
-    let fields = fields.collect();
-    (out["ready_o"].clone(), out["valid_o"].clone(), fields, takes)
+
+    fn drive(&self, m: &Module, enters: &Expr, leaves: &Expr) {
+        let one = lit(self.taken.q.width(), 1);
+        m.assign(&self.changes, enters ^ leaves);
+        m.assign(&self.taken.d, enters.mux(&self.taken.q + &one, &self.taken.q - &one));
+    }
 }
 
 /// Decides what enters: what retires, or a mark.
 struct Front {
-    active: hartrace_rtl::Reg,
-    dropping: Option<hartrace_rtl::Reg>,
-    halted: hartrace_rtl::Reg,
-    cycles: Option<hartrace_rtl::Reg>,
+    active: Reg,
+    dropping: Option<Reg>,
+    halted: Reg,
+    cycles: Option<Reg>,
     works: Expr,
     halts: Expr,
     /// What retires enters, not a mark alone.
@@ -269,7 +261,14 @@ impl Front {
         }
     }
 
-    fn drive(&self, m: &Module, accepts: &Expr, lost_o: Option<&Expr>, stall_o: Option<&Expr>) {
+    /// What enters now.
+    fn drive(
+        &self,
+        m: &Module,
+        accepts: &Expr,
+        lost_o: Option<&Expr>,
+        stall_o: Option<&Expr>,
+    ) -> Expr {
         let enters = m.let_("enters", &self.offers & accepts);
         m.comb(|b| {
             b.when(&enters & &self.starts, |b| b.set(&self.active.d, true));
@@ -292,5 +291,6 @@ impl Front {
                 b.when(&enters & &self.rows, |b| b.set(&cycles.d, lit(group::CYCLES, 1)));
             });
         }
+        enters
     }
 }

@@ -71,6 +71,23 @@ pub(crate) fn wires(config: &Config) -> Vec<Wire> {
     wires
 }
 
+/// Whether nothing is decided by the signal: it goes into packets or counters.
+pub(crate) fn is_passed_on(name: &str) -> bool {
+    const PASSED: [&str; 10] = [
+        "first",
+        "last",
+        "half_words",
+        "cycles",
+        "interrupt",
+        "cause",
+        "tval",
+        "privilege",
+        "time",
+        "context",
+    ];
+    PASSED.contains(&name)
+}
+
 /// Width of the cycles between two groups. More are not counted: a wider number would make the encoder
 /// careful long before a resynchronisation is due.
 pub(crate) const CYCLES: u32 = 4;

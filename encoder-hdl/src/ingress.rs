@@ -63,41 +63,30 @@ pub(crate) fn build(config: &Config) -> Component {
     let m = Module::new(
         "te_ingress",
         "Takes what retired in a cycle apart into lanes, a trap and a mark, and decides which of it is\n\
-         traced. The output is registered.",
+         traced. Nothing stops here: whatever comes in goes out, in registers.",
     )
     .clocked();
     let valid = m.input("valid_i", 1, "something retired, trapped or is marked");
-    let ready = m.output("ready_o", 1, "");
     let raw = Bundle::inputs(&m, &wires(config));
     let filter = Bundle::inputs(&m, &filter_wires(config));
     let valid_o = m.output("valid_o", 1, "");
-    let ready_i = m.input("ready_i", 1, "all steps of the group have been taken");
     let out = Bundle::outputs(&m, &group::wires(config));
 
-    let empty_o = m.output("empty_o", 1, "nothing is within");
     let mut lanes: Vec<Lane> = (0..config.n()).map(|i| Lane::new(&m, config, &raw, i)).collect();
     let held = m.reg("valid", false);
-    let ready_in = m.let_("ready", !&held.q | &ready_i);
-    let (mut valid, mut raw) = (valid, raw);
+    let (mut load, mut raw) = (valid, raw);
     if config.comparators > 0 {
         m.section(
             "Comparators need the address of the last instruction, and a cycle of their own.",
         );
         let early = m.reg("early_valid", false);
-        m.assign(&ready, !&early.q | &ready_in);
-        m.assign(&early.d, &valid | (&early.q & !&ready_in));
-        let load = m.let_("early_load", &valid & &ready);
+        m.assign(&early.d, &load);
         lanes = (0..).zip(&lanes).map(|(i, lane)| lane.held(&m, i, &load)).collect();
         raw = held_back(&m, config, &raw, &load);
-        m.assign(&empty_o, !(&held.q | &early.q));
-        valid = early.q;
-    } else {
-        m.assign(&ready, &ready_in);
-        m.assign(&empty_o, !&held.q);
+        load = early.q;
     }
-    m.assign(&held.d, &valid | (&held.q & !&ready_i));
+    m.assign(&held.d, &load);
     m.assign(&valid_o, &held.q);
-    let load = m.let_("load", &valid & &ready_in);
 
     let works = m.let_("works", any(lanes.iter().map(|lane| &lane.works)));
     let on = traced(&m, config, &raw, &filter, &(&load & &works));

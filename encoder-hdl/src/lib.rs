@@ -22,6 +22,7 @@ mod group;
 mod ingress;
 mod named;
 mod priority;
+mod queue;
 mod request;
 mod resync;
 mod returns;

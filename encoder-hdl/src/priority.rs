@@ -10,6 +10,7 @@
 mod chart;
 mod lanes;
 mod pending;
+mod plan;
 mod sequence;
 
 use crate::bundle::Bundle;
@@ -20,6 +21,7 @@ use chart::Chart;
 use hartrace_rtl::{Component, Expr, Module, Outputs, concat, lit, zero};
 use lanes::Lanes;
 use pending::{Pending, Previous};
+use plan::Plan;
 use sequence::Sequence;
 
 /// Everything the parts of the module share.
@@ -75,7 +77,8 @@ pub(crate) fn build(config: &Config) -> Component {
         let settled = m.input("settled_i", 1, "no target is on its way");
         (settled, m.input("indexed_i", 1, "the last target was sent as an index"))
     });
-    let busy = m.wire("sequence_busy", 1);
+    let planned = m.reg("planned", false);
+    let busy = planned.q.clone();
     let cx = Context { config, m: &m, group, group_valid, can, modes, resync_mode, busy, settled };
 
     let pending = Pending::declare(&cx);
@@ -100,9 +103,6 @@ pub(crate) fn build(config: &Config) -> Component {
     }
     let map = m.inst("i_branch_map", &branch_map::build(config), &map_ports);
     let tables = Tables::new(&cx, &pending);
-    if let (Some(predicted), Some(taken)) = (&predicted, &tables.taken) {
-        m.assign(predicted, taken.eq(&pending.taken.q));
-    }
     let counter = Counter::new(&cx, &cx.resync_mode, &resync_max);
 
     let next = lanes.next_of_pending(&cx);
@@ -111,22 +111,24 @@ pub(crate) fn build(config: &Config) -> Component {
         near: &counter.near,
         known: &counter.known,
         some_branches: &map["some_o"],
-        full: &map["full_o"],
+        fills: &map["full_o"].bit(0),
+        full: &map["must_o"],
+        spent: config.predicts().then(|| &map["spent_o"]),
         exhausted: config.predicts().then(|| &map["exhausted_o"]),
+        predicted: tables.taken.as_ref().map_or_else(|| zero(1), |t| t.eq(&pending.taken.q)),
         tables: &tables,
     };
-    let chart = Chart::new(&cx, &pending, &previous, &next, &state);
-    let sequence = Sequence::new(&cx, &previous, &chart, &tables, &next);
+    let (chart, decision) = Chart::new(&cx, &pending, &previous, &next, &state);
+    m.section("What has been decided about a hard step.");
+    let plan = Plan::new(&m, planned, &chart.decides, &decision);
+    if let Some(predicted) = &predicted {
+        m.assign(predicted, &plan.predicted);
+    }
+    let sequence = Sequence::new(&cx, &previous, (&chart, &decision, &plan), &state, &next);
 
-    let take = m.let_(
-        "take",
-        &next.exists
-            & (&chart.skip
-                | &chart.quiet
-                | (&chart.easy & &cx.can)
-                | (&chart.hard & &sequence.last)),
-    );
-    let walk = lanes.walk(&cx, &chart, &take, &map["full_o"]);
+    let simple = &chart.skip | &chart.quiet | (&chart.easy & &cx.can);
+    let take = m.let_("take", (&next.exists & simple) | &sequence.commits);
+    let walk = lanes.walk(&cx, &chart, &plan, &take, &map["full_o"]);
 
     m.section("The request.");
     let easy = m.let_("easy_now", &next.exists & &chart.easy);
@@ -188,11 +190,10 @@ pub(crate) fn build(config: &Config) -> Component {
     m.section("What has been done with.");
     let reports = m.let_("reports", &report | &map_only | &start | &trap);
     let flush = m.let_("flush_now", &accepted & &reports);
-    let whole = &take & !&chart.hard;
+    let whole = &take & !&plan.valid.q;
     let main_now = m.let_("main_now", &sequence.main & &accepted);
-    let push = &pending.traced
-        & (&whole | &main_now | (&sequence.commits & !&chart.main & !&sequence.main_sent))
-        & pending.branch();
+    let described = &whole | (&sequence.main_left & (&main_now | &sequence.commits));
+    let push = &pending.traced & described & pending.branch();
     let branches = lanes.branches();
     let mut pushes: Vec<Expr> = walk.pushes.iter().rev().cloned().collect();
     pushes.push(push.clone());
@@ -212,22 +213,15 @@ pub(crate) fn build(config: &Config) -> Component {
     ]) {
         m.assign(wire, value);
     }
-    counter.drive(
-        &cx,
-        &accepted,
-        &take,
-        &(&start | &trap),
-        &sequence.begins,
-        &whole,
-        &pending,
-        &walk,
-    );
+    let described = &pending.traced & (&whole | &chart.decides);
+    counter.drive(&cx, (&accepted, &(&start | &trap)), &take, &described, &pending, &walk);
     let branch_done = walk.pushes.iter().fold(push, |any, push| any | push);
-    tables.drive(&cx, &sequence, &chart, &pending, &next, &flush, &branch_done);
+    tables.drive(&cx, &sequence, &plan, (&pending, &next), &flush, &branch_done);
+    tables.watch(&m, &next, &take);
 
-    chart.drive(&cx, &sequence.commits, &flush, &target, &(&hard & &sequence.updiscon));
-    sequence.drive(&cx, &accepted, &take, &next);
-    previous.drive(&cx, &take, &pending, &chart, &walk, &next, &tables);
+    chart.drive(&m, &plan, &sequence.commits, &flush, &target, &(&hard & &sequence.updiscon));
+    sequence.drive(&cx, (&plan, &chart.decides), &accepted, &take, &next);
+    previous.drive(&m, &take, &pending, &plan, &walk, (&next, &tables));
     pending.drive(&cx, &take, &lanes, &walk, &next);
     lanes.drive(&cx, &group_ready, &take, &walk, &next);
     m.finish()
@@ -239,8 +233,15 @@ struct State<'a> {
     near: &'a Expr,
     known: &'a Expr,
     some_branches: &'a Expr,
+    /// The pending step fills the branch map.
+    fills: &'a Expr,
+    /// It has to be reported at once, as the plan says what was predicted.
     full: &'a Expr,
+    /// No branch can be counted, or the pending step is the last.
+    spent: Option<&'a Expr>,
     exhausted: Option<&'a Expr>,
+    /// Its outcome is predicted.
+    predicted: Expr,
     tables: &'a Tables,
 }
 
@@ -294,15 +295,12 @@ impl Counter {
         Self { due, near, known, moved, packet, synced, steps }
     }
 
-    #[allow(clippy::too_many_arguments)]
     fn drive(
         &self,
         cx: &Context<'_>,
-        accepted: &Expr,
+        (accepted, synced): (&Expr, &Expr),
         take: &Expr,
-        synced: &Expr,
-        begins: &Expr,
-        whole: &Expr,
+        described: &Expr,
         pending: &Pending,
         walk: &lanes::Walk,
     ) {
@@ -311,7 +309,7 @@ impl Counter {
         cx.m.assign(&self.synced, synced);
         if let (Some(steps), Some(units)) = (&self.steps, &pending.units) {
             cx.m.assign(&steps.step, &units.q);
-            cx.m.assign(&steps.take, &pending.traced & (whole | begins));
+            cx.m.assign(&steps.take, described);
             cx.m.assign(&steps.more, walk.units(cx, steps.more.width()));
         }
     }
@@ -334,6 +332,8 @@ struct Returns {
     marks: Outputs,
     /// A return was popped since the last branch or packet.
     popped: hartrace_rtl::Reg,
+    /// What the stack predicts is about the pending step and the one behind it.
+    compared: hartrace_rtl::Reg,
     call: Expr,
     ret: Expr,
     link: Option<[Expr; 2]>,
@@ -378,43 +378,50 @@ impl Tables {
         }
     }
 
-    #[allow(clippy::too_many_arguments)]
     fn drive(
         &self,
         cx: &Context<'_>,
         sequence: &Sequence,
-        chart: &Chart,
-        pending: &Pending,
-        next: &lanes::Next,
+        plan: &Plan,
+        (pending, next): (&Pending, &lanes::Next),
         flush: &Expr,
         branch_done: &Expr,
     ) {
         let m = cx.m;
         let commits = &sequence.commits;
-        m.assign(&self.commit_clear, commits & &chart.synced);
+        m.assign(&self.commit_clear, commits & &plan.synced);
         if let Some(update) = &self.train {
             m.assign(update, commits & &pending.traced & pending.branch());
         }
         let Some(returns) = &self.returns else { return };
-        m.assign(&returns.call, commits & &chart.calls);
-        m.assign(&returns.ret, commits & &chart.returns);
+        m.assign(&returns.call, commits & &plan.calls);
+        m.assign(&returns.ret, commits & &plan.returns);
         if let Some([link, target]) = &returns.link {
             m.assign(link, &pending.behind);
             m.assign(target, &next.address);
         }
         // Marks stay until the last of them has been reported.
         let reported = flush & !&sequence.marks;
-        let over = commits & (&chart.clears | &chart.marks_overflow);
+        let over = commits & (&plan.clears | &plan.marks_overflow);
         let clear = reported | branch_done | over;
         let clear = m.let_("forget_returns", clear);
         m.assign(&returns.mark_clear, &clear);
-        m.assign(&returns.mark_push, commits & &chart.marks_call);
+        m.assign(&returns.mark_push, commits & &plan.marks_call);
         m.assign(&returns.second, &sequence.second_mark);
         m.comb(|b| {
             b.when(&clear, |b| b.set(&returns.popped.d, false));
-            b.when(commits & &chart.marks_call, |b| b.set(&returns.popped.d, false));
-            b.when(commits & &chart.pops, |b| b.set(&returns.popped.d, true));
+            b.when(commits & &plan.marks_call, |b| b.set(&returns.popped.d, false));
+            b.when(commits & &plan.pops, |b| b.set(&returns.popped.d, true));
         });
+    }
+}
+
+impl Tables {
+    /// A return is compared in the first cycle in which the step behind it is there.
+    fn watch(&self, m: &Module, next: &lanes::Next, take: &Expr) {
+        if let Some(returns) = &self.returns {
+            m.assign(&returns.compared.d, &next.exists & !take);
+        }
     }
 }
 
@@ -446,7 +453,20 @@ impl Returns {
         );
         let predicts = stack["predicts_o"].clone();
         let popped = m.reg("popped", false);
-        Self { depth, predicts, marks, popped, call, ret, link, mark_clear, mark_push, second }
+        let compared = m.reg("compared", false);
+        Self {
+            depth,
+            predicts,
+            marks,
+            popped,
+            compared,
+            call,
+            ret,
+            link,
+            mark_clear,
+            mark_push,
+            second,
+        }
     }
 }
 

@@ -16,7 +16,8 @@ pub(crate) fn stack(config: &Config) -> Component {
     let call = m.input("call_i", 1, "");
     let ret = m.input("ret_i", 1, "");
     let depth_o = m.output("depth_o", dw, "calls remembered");
-    let predicts_o = m.output("predicts_o", 1, "a return to the target is predicted");
+    let predicts_o =
+        m.output("predicts_o", 1, "a return to the target of the cycle before is predicted");
 
     let depth = m.reg("depth", zero(dw));
     let max = if checked { 1 << config.etrace.return_stack_size_p } else { (1 << dw) - 1 };
@@ -44,7 +45,10 @@ pub(crate) fn stack(config: &Config) -> Component {
     });
     m.write(&links, &call, &above, &link);
     let newest = m.read(&links, "newest", &top.q);
-    m.assign(&predicts_o, depth.q.any() & newest.eq(&target));
+    // Comparing addresses takes a cycle of its own.
+    let same = m.reg("same", false);
+    m.assign(&same.d, newest.eq(&target));
+    m.assign(&predicts_o, depth.q.any() & &same.q);
     m.finish()
 }
 

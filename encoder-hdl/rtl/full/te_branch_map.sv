@@ -13,12 +13,14 @@ module te_branch_map (
     output logic [30:0] map_o,  // outcomes for that packet; a set bit is a branch not taken
     output logic [4:0]  branches_o,  // their number
     output logic        some_o,  // there are branches already
-    output logic [1:0]  full_o,  // a branch in this slot has to be reported at once
+    output logic [1:0]  full_o,  // a branch in this slot fills the map
+    output logic        must_o,  // the branch in slot 0 has to be reported at once
     input  logic        predicting_i,  // branch prediction is on
     input  logic        predicted_i,  // the branch in slot 0 was predicted
     output logic        counting_o,  // there are too many for a map, all predicted
     output logic [31:0] count_o,  // of them, less 31
-    output logic        exhausted_o  // the branch in slot 0 was the last that counts
+    output logic        spent_o,  // no other branch can be counted
+    output logic        exhausted_o  // or the one in slot 0 is the last that can
 );
   logic [30:0] map_d, map_q;
   logic [31:0] place_d, place_q;
@@ -77,16 +79,18 @@ module te_branch_map (
   assign count_d = flush_i ? count_behind_1 : count_before_1;
   assign full_o = {
           branch_i[1] & ((place_q[30] & 1'b1) | (place_q[29] & branch_i[0])),
-          (branch_i[0] & (place_q[30] & 1'b1) & !(predicting_i & right_q & predicted_i)) |
-          (branch_i[0] & place_q[31] & !predicted_i)
+          branch_i[0] & (place_q[30] & 1'b1)
       };
+  assign must_o = (full_o[0] & !(predicting_i & right_q & predicted_i)) |
+      (branch_i[0] & place_q[31] & !predicted_i);
   assign counting_o = counting;
   assign count_o = correct;
   assign counting_d = !flush_i & counting;
   assign correct_d = {32{!flush_i}} & correct;
   assign right_d = flush_i | (right_q & (!(push_i[0] & !cut_i[0]) | place_q[31] | predicted_i));
-  assign exhausted_o = place_q[31] &
-      (((correct_q == 32'hfffffffe) & branch_i[0] & predicted_i) | (correct_q == 32'hffffffff));
+  assign spent_o = place_q[31] & (correct_q == 32'hffffffff);
+  assign exhausted_o = spent_o |
+      (place_q[31] & ((correct_q == 32'hfffffffe) & branch_i[0] & predicted_i));
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin

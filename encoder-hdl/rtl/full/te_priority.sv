@@ -67,7 +67,7 @@ module te_priority (
     input  logic         settled_i,  // no target is on its way
     input  logic         indexed_i  // the last target was sent as an index
 );
-  logic sequence_busy;
+  logic planned_d, planned_q;
 
   // The pending step.
   logic load;
@@ -148,8 +148,10 @@ module te_priority (
   logic [4:0] branch_map_branches;
   logic branch_map_some;
   logic [1:0] branch_map_full;
+  logic branch_map_must;
   logic branch_map_counting;
   logic [31:0] branch_map_count;
+  logic branch_map_spent;
   logic branch_map_exhausted;
 
   te_branch_map i_branch_map (
@@ -164,10 +166,12 @@ module te_priority (
       .branches_o(branch_map_branches),
       .some_o(branch_map_some),
       .full_o(branch_map_full),
+      .must_o(branch_map_must),
       .predicting_i(branch_prediction_i),
       .predicted_i(predicted),
       .counting_o(branch_map_counting),
       .count_o(branch_map_count),
+      .spent_o(branch_map_spent),
       .exhausted_o(branch_map_exhausted)
   );
 
@@ -227,6 +231,7 @@ module te_priority (
   );
 
   logic popped_d, popped_q;
+  logic compared_d, compared_q;
   logic packet_sent;
   logic synced_sent;
   logic [4:0] step_units;
@@ -236,8 +241,6 @@ module te_priority (
   logic resync_counter_near;
   logic resync_counter_due;
   logic resync_counter_known;
-
-  assign predicted = branch_predictor_taken == pending_taken_q;
 
   te_resync_counter i_resync_counter (
       .clk_i(clk_i),
@@ -272,7 +275,6 @@ module te_priority (
 
   // The chart. A resynchronisation first has what is pending reported, then it is due.
   logic sync_due_d, sync_due_q;
-  logic flush_held_d, flush_held_q;
   logic open_target_d, open_target_q;
   logic was_due_d, was_due_q;
   logic flush_due;
@@ -293,15 +295,13 @@ module te_priority (
   logic flushable;
   logic reasons;
   logic sends_plain;
-  logic sends_map;
+  logic may_send;
   logic sends_own_trap;
   logic sends_trap_before;
   logic sends_handler;
   logic synced;
-  logic sends;
 
-  assign flush_due = traced &
-      (sequence_busy ? flush_held_q : (!sync_due_q & resync_counter_near & resync_counter_due));
+  assign flush_due = traced & !sync_due_q & resync_counter_near & resync_counter_due;
   assign resync = flush_due | sync_due_q;
   assign calm = !resync_counter_near & !resync;
   assign is_branch = pending_taken_q | pending_not_taken_q;
@@ -341,8 +341,8 @@ module te_priority (
       !next_shown;
   assign sends_plain = reports_none_yet &
       !previous_updiscon_q &
-      (reasons | pending_notify_q | (traced & branch_map_exhausted));
-  assign sends_map = reports_none_yet & !previous_updiscon_q & !sends_plain & branch_map_full[0];
+      (reasons | pending_notify_q | (traced & branch_map_spent));
+  assign may_send = reports_none_yet & !previous_updiscon_q & !sends_plain;
   assign sends_own_trap = traced &
       ((!previous_valid_q & pending_trap_q) |
           (previous_valid_q & previous_trap_q & pending_trap_q & previous_reported_q) |
@@ -355,24 +355,25 @@ module te_priority (
   assign sends_handler = traced &
       (previous_valid_q & previous_trap_q & !pending_trap_q & !previous_reported_q);
   assign synced = sends_start | sends_own_trap | sends_trap_before | sends_handler;
-  assign sends = synced | sends_target | sends_plain | sends_map;
 
   // What the step does to what follows.
   logic inferred;
   logic on_stack;
-  logic mismatch;
-  logic pops;
+  logic as_predicted;
   logic calling;
   logic marks_call;
+  logic pops;
+  logic mismatch;
   logic leaves_updiscon;
   logic restarts;
 
   assign inferred = sequential & !synced;
-  assign on_stack = (|return_stack_depth) & !synced;
-  assign mismatch = traced & returning & on_stack & !(inferred | return_predicted);
-  assign pops = traced & returning & on_stack & (inferred | return_predicted);
+  assign on_stack = traced & (|return_stack_depth) & !synced & returning;
+  assign as_predicted = inferred | return_predicted;
   assign calling = traced & implicit_return_i & pending_call_q;
-  assign marks_call = calling & popped_q & !sends;
+  assign marks_call = calling & popped_q & (!synced & !sends_target & !sends_plain);
+  assign pops = on_stack & as_predicted;
+  assign mismatch = on_stack & !as_predicted;
   assign leaves_updiscon = traced & ((pending_uninferable_q & !inferred & !pops) | mismatch);
   assign restarts = traced & (torn | (restart & mismatch));
 
@@ -383,6 +384,7 @@ module te_priority (
   logic easy;
   logic hard;
   logic waits;
+  logic decides;
 
   assign skip = !traced & !(next_mark & (mark_i == 2'd2)) & !(next_mark & (mark_i == 2'd3));
   assign simple = traced &
@@ -396,37 +398,76 @@ module te_priority (
       1'b1 &
       !(implicit_return_i & (pending_call_q | pending_ret_q)) &
       !(branch_prediction_i & is_branch) &
-      !(traced & branch_map_exhausted) &
+      !(traced & branch_map_spent) &
       calm &
       !previous_mismatch_q &
-      !sequence_busy;
+      !planned_q;
   assign quiet = simple & !(previous_updiscon_q | branch_map_full[0]);
   assign easy = simple & (previous_updiscon_q | branch_map_full[0]);
-  assign hard = !skip & !simple;
+  assign hard = next_exists & !skip & !simple & !planned_q;
   assign waits = (open_target_q & !settled_i & (flush_due | change_next)) |
-      (traced & (resync_counter_near & !resync_counter_known & !sequence_busy));
+      (traced & resync_counter_near & !resync_counter_known) |
+      (traced & returning & !compared_q);
+  assign decides = hard & !waits;
 
-  // The packets of a hard step, one a cycle.
-  logic [8:0] sent_d, sent_q;
+  // What has been decided about a hard step.
+  logic plan_start_d, plan_start_q;
+  logic plan_trap_own_d, plan_trap_own_q;
+  logic plan_trap_before_d, plan_trap_before_q;
+  logic plan_handler_d, plan_handler_q;
+  logic plan_target_d, plan_target_q;
+  logic plan_plain_d, plan_plain_q;
+  logic plan_maybe_d, plan_maybe_q;
+  logic plan_synced_d, plan_synced_q;
+  logic plan_trap_reported_d, plan_trap_reported_q;
+  logic plan_updiscon_d, plan_updiscon_q;
+  logic plan_notify_d, plan_notify_q;
+  logic plan_leaves_updiscon_d, plan_leaves_updiscon_q;
+  logic plan_calls_d, plan_calls_q;
+  logic plan_returns_d, plan_returns_q;
+  logic plan_pops_d, plan_pops_q;
+  logic plan_mismatch_d, plan_mismatch_q;
+  logic plan_marks_call_d, plan_marks_call_q;
+  logic plan_marks_overflow_d, plan_marks_overflow_q;
+  logic plan_restarts_d, plan_restarts_q;
+  logic plan_clears_d, plan_clears_q;
+  logic plan_flush_due_d, plan_flush_due_q;
+  logic plan_predicted_d, plan_predicted_q;
+
+  assign plan_start_d = sends_start;
+  assign plan_trap_own_d = sends_own_trap;
+  assign plan_trap_before_d = sends_trap_before;
+  assign plan_handler_d = sends_handler;
+  assign plan_target_d = sends_target;
+  assign plan_plain_d = sends_plain;
+  assign plan_maybe_d = may_send;
+  assign plan_synced_d = synced;
+  assign plan_trap_reported_d = sends_own_trap |
+      (traced &
+          (previous_valid_q & previous_trap_q & pending_trap_q & !previous_reported_q & !next_shown));
+  assign plan_updiscon_d = (next_shown & next_trap) | change_next | resync;
+  assign plan_notify_d = pending_notify_q | (traced & branch_map_spent & !reasons);
+  assign plan_leaves_updiscon_d = leaves_updiscon;
+  assign plan_calls_d = calling;
+  assign plan_returns_d = traced & returning;
+  assign plan_pops_d = pops;
+  assign plan_mismatch_d = mismatch;
+  assign plan_marks_call_d = marks_call;
+  assign plan_marks_overflow_d = marks_call & return_marks_full;
+  assign plan_restarts_d = restarts;
+  assign plan_clears_d = (traced & !next_qualified) |
+      (next_mark & (mark_i == 2'd2)) |
+      (next_mark & (mark_i == 2'd3)) |
+      restarts;
+  assign plan_flush_due_d = flush_due;
+  assign plan_predicted_d = branch_predictor_taken == pending_taken_q;
+  assign predicted = plan_predicted_q;
+
+  // Which packets a hard step has.
   logic lost_d, lost_q;
-  logic [8:0] left;
-  logic turn_lost;
-  logic turn_mark_first;
-  logic turn_mark_second;
-  logic turn_main;
-  logic turn_trap_end;
-  logic turn_context;
-  logic turn_late_first;
-  logic turn_late_second;
-  logic turn_support;
-  logic active;
-  logic sequence_emits;
-  logic last;
-  logic marking;
-  logic commits;
-  logic take;
+  logic [8:0] needs;
 
-  assign left = {
+  assign needs = {
           restarts |
           (traced & !next_qualified) |
           (next_mark & (mark_i == 2'd2)) |
@@ -436,14 +477,14 @@ module te_priority (
           traced & previous_valid_q & 1'b0 & !synced,
           traced &
           (previous_valid_q & previous_trap_q & pending_trap_q & !previous_reported_q & !next_shown),
-          sends,
-          (sends_plain | (sends_target & previous_mismatch_q)) & return_marks_full,
-          (sends_plain | (sends_target & previous_mismatch_q)) & return_marks_some,
+          synced | sends_target | sends_plain | may_send,
+          (sends_plain | (sends_target & previous_mismatch_q) | may_send) & return_marks_full,
+          (sends_plain | (sends_target & previous_mismatch_q) | may_send) & return_marks_some,
           lost_q &
           (1'b0 |
-              ((sends_plain | (sends_target & previous_mismatch_q)) & return_marks_some) |
-              ((sends_plain | (sends_target & previous_mismatch_q)) & return_marks_full) |
-              sends |
+              ((sends_plain | (sends_target & previous_mismatch_q) | may_send) & return_marks_some) |
+              ((sends_plain | (sends_target & previous_mismatch_q) | may_send) & return_marks_full) |
+              (synced | sends_target | sends_plain | may_send) |
               (traced &
                   (previous_valid_q &
                       previous_trap_q &
@@ -457,57 +498,95 @@ module te_priority (
                   (traced & !next_qualified) |
                   (next_mark & (mark_i == 2'd2)) |
                   (next_mark & (mark_i == 2'd3))))
-      } &
-      ~sent_q;
-  assign turn_lost = 1'b1 & left[0];
-  assign turn_mark_first = 1'b1 & !left[0] & left[1];
-  assign turn_mark_second = 1'b1 & !left[0] & !left[1] & left[2];
-  assign turn_main = 1'b1 & !left[0] & !left[1] & !left[2] & left[3];
-  assign turn_trap_end = 1'b1 & !left[0] & !left[1] & !left[2] & !left[3] & left[4];
-  assign turn_context = 1'b1 & !left[0] & !left[1] & !left[2] & !left[3] & !left[4] & left[5];
+      };
+
+  // They are sent one a cycle.
+  logic [8:0] left_d, left_q;
+  logic counted;
+  logic map_only_now;
+  logic [8:0] to_send;
+  logic turn_lost;
+  logic turn_mark_first;
+  logic turn_mark_second;
+  logic turn_main;
+  logic turn_trap_end;
+  logic turn_context;
+  logic turn_late_first;
+  logic turn_late_second;
+  logic turn_support;
+  logic sequence_emits;
+  logic last;
+  logic marking;
+  logic plain_now;
+  logic take;
+
+  assign counted = plan_maybe_q & (traced & branch_map_exhausted);
+  assign map_only_now = plan_maybe_q & !counted & branch_map_must;
+  assign to_send = {
+          left_q[8],
+          left_q[7],
+          left_q[6],
+          left_q[5],
+          left_q[4],
+          left_q[3] & (!plan_maybe_q | counted | map_only_now),
+          left_q[2] & (!plan_maybe_q | counted),
+          left_q[1] & (!plan_maybe_q | counted),
+          left_q[0]
+      };
+  assign turn_lost = 1'b1 & to_send[0];
+  assign turn_mark_first = 1'b1 & !to_send[0] & to_send[1];
+  assign turn_mark_second = 1'b1 & !to_send[0] & !to_send[1] & to_send[2];
+  assign turn_main = 1'b1 & !to_send[0] & !to_send[1] & !to_send[2] & to_send[3];
+  assign turn_trap_end = 1'b1 & !to_send[0] & !to_send[1] & !to_send[2] & !to_send[3] & to_send[4];
+  assign turn_context = 1'b1 &
+      !to_send[0] &
+      !to_send[1] &
+      !to_send[2] &
+      !to_send[3] &
+      !to_send[4] &
+      to_send[5];
   assign turn_late_first = 1'b1 &
-      !left[0] &
-      !left[1] &
-      !left[2] &
-      !left[3] &
-      !left[4] &
-      !left[5] &
-      left[6];
+      !to_send[0] &
+      !to_send[1] &
+      !to_send[2] &
+      !to_send[3] &
+      !to_send[4] &
+      !to_send[5] &
+      to_send[6];
   assign turn_late_second = 1'b1 &
-      !left[0] &
-      !left[1] &
-      !left[2] &
-      !left[3] &
-      !left[4] &
-      !left[5] &
-      !left[6] &
-      left[7];
+      !to_send[0] &
+      !to_send[1] &
+      !to_send[2] &
+      !to_send[3] &
+      !to_send[4] &
+      !to_send[5] &
+      !to_send[6] &
+      to_send[7];
   assign turn_support = 1'b1 &
-      !left[0] &
-      !left[1] &
-      !left[2] &
-      !left[3] &
-      !left[4] &
-      !left[5] &
-      !left[6] &
-      !left[7] &
-      left[8];
-  assign active = next_exists & hard & !waits;
-  assign sequence_emits = active & (|left);
-  assign last = active &
+      !to_send[0] &
+      !to_send[1] &
+      !to_send[2] &
+      !to_send[3] &
+      !to_send[4] &
+      !to_send[5] &
+      !to_send[6] &
+      !to_send[7] &
+      to_send[8];
+  assign sequence_emits = planned_q & (|to_send);
+  assign last = planned_q &
       !(1'b0 |
-          (turn_lost & (|left[8:1])) |
-          (turn_mark_first & (|left[8:2])) |
-          (turn_mark_second & (|left[8:3])) |
-          (turn_main & (|left[8:4])) |
-          (turn_trap_end & (|left[8:5])) |
-          (turn_context & (|left[8:6])) |
-          (turn_late_first & (|left[8:7])) |
-          (turn_late_second & left[8])) &
-      (ready_i | !(|left));
+          (turn_lost & (|to_send[8:1])) |
+          (turn_mark_first & (|to_send[8:2])) |
+          (turn_mark_second & (|to_send[8:3])) |
+          (turn_main & (|to_send[8:4])) |
+          (turn_trap_end & (|to_send[8:5])) |
+          (turn_context & (|to_send[8:6])) |
+          (turn_late_first & (|to_send[8:7])) |
+          (turn_late_second & to_send[8])) &
+      (ready_i | !(|to_send));
   assign marking = turn_mark_first | turn_mark_second | turn_late_first | turn_late_second;
-  assign commits = hard & last;
-  assign take = next_exists & (skip | quiet | (easy & ready_i) | (hard & last));
+  assign plain_now = plan_plain_q | counted;
+  assign take = (next_exists & (skip | quiet | (easy & ready_i))) | last;
 
   // Steps that are taken in the same cycle.
   logic goes_on;
@@ -527,21 +606,25 @@ module te_priority (
   logic lane_wants;
   logic takes_trap;
 
-  assign goes_on = !hard & calm & !now_changes & !now_drifts;
+  assign goes_on = !planned_q & calm & !now_changes & !now_drifts;
   assign comes_first_0 = has_first_0 & take;
   assign passes_first_0 = comes_first_0 &
       (goes_on & traced & qualified_i[0]) &
-      (!leaves_updiscon | (!easy & ready_i));
+      (!(traced & pending_uninferable_q & !sequential) | (!easy & ready_i));
   assign wants_first_0 = comes_first_0 &
       (goes_on & traced & qualified_i[0]) &
-      leaves_updiscon &
+      (traced & pending_uninferable_q & !sequential) &
       !easy;
   assign comes_last_0 = has_last_0 & (has_first_0 ? passes_first_0 : take);
-  assign fires_0 = (leaves_updiscon & !has_first_0) |
+  assign fires_0 = (traced & pending_uninferable_q & !sequential & !has_first_0) |
       (branch_map_full[1] &
-          !(easy | (comes_first_0 & (goes_on & traced & qualified_i[0]) & leaves_updiscon & !easy)));
+          !(easy |
+              (comes_first_0 &
+                  (goes_on & traced & qualified_i[0]) &
+                  (traced & pending_uninferable_q & !sequential) &
+                  !easy)));
   assign passes_last_0 = comes_last_0 &
-      ((!qualified_i[0] & (!(1'b1 & !has_last_1) | has_trap) & !hard) |
+      ((!qualified_i[0] & (!(1'b1 & !has_last_1) | has_trap) & !planned_q) |
           (goes_on &
               (has_first_0 ? qualified_i[0] : traced) &
               qualified_i[0] &
@@ -553,7 +636,7 @@ module te_priority (
                   (!(easy |
                           (comes_first_0 &
                               (goes_on & traced & qualified_i[0]) &
-                              leaves_updiscon &
+                              (traced & pending_uninferable_q & !sequential) &
                               !easy)) &
                       ready_i))));
   assign wants_last_0 = comes_last_0 &
@@ -565,13 +648,20 @@ module te_priority (
               (branch_prediction_i & (taken_i[0] | not_taken_i[0]))) &
           (1'b1 & has_last_1 & qualified_i[1])) &
       fires_0 &
-      !(easy | (comes_first_0 & (goes_on & traced & qualified_i[0]) & leaves_updiscon & !easy));
+      !(easy |
+          (comes_first_0 &
+              (goes_on & traced & qualified_i[0]) &
+              (traced & pending_uninferable_q & !sequential) &
+              !easy));
   assign behind_packet_0 = easy |
-      (comes_first_0 & (goes_on & traced & qualified_i[0]) & leaves_updiscon & !easy);
+      (comes_first_0 &
+          (goes_on & traced & qualified_i[0]) &
+          (traced & pending_uninferable_q & !sequential) &
+          !easy);
   assign updiscon_0 = has_last_0 ?
       (uninferable_i[0] &
           !(sequential_jump_i & sijump_i[0] & (has_first_0 ? qualified_i[0] : traced))) :
-      (leaves_updiscon & !has_first_0);
+      (traced & pending_uninferable_q & !sequential & !has_first_0);
   assign comes_first_1 = has_first_1 &
       (has_last_0 ? passes_last_0 : (has_first_0 ? passes_first_0 : take));
   assign passes_first_1 = comes_first_1 &
@@ -580,7 +670,10 @@ module te_priority (
           qualified_i[1]) &
       (!updiscon_0 |
           (!(easy |
-                  (comes_first_0 & (goes_on & traced & qualified_i[0]) & leaves_updiscon & !easy) |
+                  (comes_first_0 &
+                      (goes_on & traced & qualified_i[0]) &
+                      (traced & pending_uninferable_q & !sequential) &
+                      !easy) |
                   (comes_last_0 &
                       (goes_on &
                           (has_first_0 ? qualified_i[0] : traced) &
@@ -593,7 +686,7 @@ module te_priority (
                       !(easy |
                           (comes_first_0 &
                               (goes_on & traced & qualified_i[0]) &
-                              leaves_updiscon &
+                              (traced & pending_uninferable_q & !sequential) &
                               !easy)))) &
               ready_i));
   assign wants_first_1 = comes_first_1 &
@@ -602,7 +695,10 @@ module te_priority (
           qualified_i[1]) &
       updiscon_0 &
       !(easy |
-          (comes_first_0 & (goes_on & traced & qualified_i[0]) & leaves_updiscon & !easy) |
+          (comes_first_0 &
+              (goes_on & traced & qualified_i[0]) &
+              (traced & pending_uninferable_q & !sequential) &
+              !easy) |
           (comes_last_0 &
               (goes_on &
                   (has_first_0 ? qualified_i[0] : traced) &
@@ -613,7 +709,10 @@ module te_priority (
                   (1'b1 & has_last_1 & qualified_i[1])) &
               fires_0 &
               !(easy |
-                  (comes_first_0 & (goes_on & traced & qualified_i[0]) & leaves_updiscon & !easy))));
+                  (comes_first_0 &
+                      (goes_on & traced & qualified_i[0]) &
+                      (traced & pending_uninferable_q & !sequential) &
+                      !easy))));
   assign comes_last_1 = has_last_1 &
       (has_first_1 ?
           passes_first_1 :
@@ -642,7 +741,7 @@ module te_priority (
   assign accepted = valid_o & ready_i;
   assign hard_now = sequence_emits;
   assign report = hard_now ?
-      (marking | (turn_main & (sends_target | sends_plain))) :
+      (marking | (turn_main & (plan_target_q | plain_now))) :
       ((easy & previous_updiscon_q) |
           (wants_first_0 |
               wants_first_1 |
@@ -658,11 +757,11 @@ module te_priority (
                   !(easy |
                       (comes_first_0 &
                           (goes_on & traced & qualified_i[0]) &
-                          leaves_updiscon &
+                          (traced & pending_uninferable_q & !sequential) &
                           !easy)) &
-                  (leaves_updiscon & !has_first_0))));
+                  (traced & pending_uninferable_q & !sequential & !has_first_0))));
   assign map_only = hard_now ?
-      (turn_main & sends_map) :
+      (turn_main & map_only_now) :
       !((easy & previous_updiscon_q) |
           (wants_first_0 |
               wants_first_1 |
@@ -678,12 +777,12 @@ module te_priority (
                   !(easy |
                       (comes_first_0 &
                           (goes_on & traced & qualified_i[0]) &
-                          leaves_updiscon &
+                          (traced & pending_uninferable_q & !sequential) &
                           !easy)) &
-                  (leaves_updiscon & !has_first_0))));
-  assign start = hard_now & (turn_main & sends_start);
+                  (traced & pending_uninferable_q & !sequential & !has_first_0))));
+  assign start = hard_now & (turn_main & plan_start_q);
   assign trap = hard_now &
-      (turn_trap_end | (turn_main & (sends_own_trap | sends_trap_before | sends_handler)));
+      (turn_trap_end | (turn_main & (plan_trap_own_q | plan_trap_before_q | plan_handler_q)));
   assign report_o = report;
   assign map_only_o = map_only;
   assign start_o = start;
@@ -700,30 +799,25 @@ module te_priority (
       (address_from_0 ? first_i[62:0] : (marking ? return_marks_address : pending_address_q));
   assign branch_o = !pending_taken_q;
   assign privilege_o = pending_privilege_q;
-  assign ecause_o = (turn_main & (sends_trap_before | sends_handler)) ?
+  assign ecause_o = (turn_main & (plan_trap_before_q | plan_handler_q)) ?
       previous_cause_q :
       pending_cause_q;
-  assign interrupt_o = (turn_main & (sends_trap_before | sends_handler)) ?
+  assign interrupt_o = (turn_main & (plan_trap_before_q | plan_handler_q)) ?
       previous_interrupt_q :
       pending_interrupt_q;
-  assign tval_o = (turn_main & (sends_trap_before | sends_handler)) ?
+  assign tval_o = (turn_main & (plan_trap_before_q | plan_handler_q)) ?
       previous_tval_q :
       pending_tval_q;
-  assign thaddr_o = turn_main & sends_handler;
+  assign thaddr_o = turn_main & plan_handler_q;
   assign branches_o = branch_map_branches;
   assign branch_map_o = branch_map_map;
   assign counting_o = branch_map_counting;
   assign branch_count_o = branch_map_count;
   assign mispredicted_o = turn_main & (pending_taken_q | pending_not_taken_q) & !predicted;
-  assign notify_o = hard_now &
-      (marking |
-          (turn_main &
-              sends_plain &
-              (pending_notify_q | (traced & branch_map_exhausted & !reasons))));
-  assign updiscon_o = hard_now &
-      (turn_main & sends_target & ((next_shown & next_trap) | change_next | resync));
+  assign notify_o = hard_now & (marking | (turn_main & plain_now & (plan_notify_q | counted)));
+  assign updiscon_o = hard_now & (turn_main & plan_target_q & plan_updiscon_q);
   assign target = hard_now ?
-      (turn_main & sends_target) :
+      (turn_main & plan_target_q) :
       ((easy & previous_updiscon_q) |
           (wants_first_0 |
               wants_first_1 |
@@ -739,15 +833,15 @@ module te_priority (
                   !(easy |
                       (comes_first_0 &
                           (goes_on & traced & qualified_i[0]) &
-                          leaves_updiscon &
+                          (traced & pending_uninferable_q & !sequential) &
                           !easy)) &
-                  (leaves_updiscon & !has_first_0))));
+                  (traced & pending_uninferable_q & !sequential & !has_first_0))));
   assign target_o = target;
   assign irreport_o = hard_now &
-      (marking | (turn_main & ((sends_target & previous_mismatch_q) | (sends_plain & popped_q))));
+      (marking | (turn_main & ((plan_target_q & previous_mismatch_q) | (plain_now & popped_q))));
   assign irdepth_o = marking ?
       return_marks_depth :
-      (sends_target ? previous_depth_q : return_stack_depth);
+      (plan_target_q ? previous_depth_q : return_stack_depth);
   assign ienable_o = turn_lost | !(next_mark & (mark_i == 2'd2));
   assign qual_status_o = turn_lost ? 2'd2 : ({2{traced}} & (was_due_q ? 2'd3 : 2'd1));
 
@@ -767,7 +861,7 @@ module te_priority (
   assign push = {
           passes_last_0 & qualified_i[0] & (taken_i[0] | not_taken_i[0]),
           traced &
-          ((take & !hard) | main_now | (commits & !sends & !sent_q[3])) &
+          ((take & !planned_q) | (planned_q & left_q[3] & (main_now | last))) &
           (pending_taken_q | pending_not_taken_q)
       };
   assign not_taken = {not_taken_i[0], pending_not_taken_q};
@@ -777,31 +871,26 @@ module te_priority (
   assign moved = accepted | take;
   assign synced_sent = start | trap;
   assign step_units = pending_units_q;
-  assign step_taken = traced & ((take & !hard) | (active & !(|sent_q) & (ready_i | !(|left))));
+  assign step_taken = traced & ((take & !planned_q) | decides);
   assign more_units = 7'd0 +
       ({7{(resync_mode_i == 2'd2) & ((passes_first_0 | passes_last_0) & !begun_q)}} & 7'(cycles_i)) +
       ({7{(resync_mode_i == 2'd3) & passes_last_0}} & 7'(half_words_i[4:0]));
-  assign forget = commits & synced;
-  assign train = commits & traced & (pending_taken_q | pending_not_taken_q);
-  assign calls = commits & calling;
-  assign returns = commits & (traced & returning);
+  assign forget = last & plan_synced_q;
+  assign train = last & traced & (pending_taken_q | pending_not_taken_q);
+  assign calls = last & plan_calls_q;
+  assign returns = last & plan_returns_q;
   assign link = pending_behind;
   assign return_target = 63'd0 |
       ({63{(1'b1 & has_last_0) | (next_trap & trap_alone_i[0])}} & first_i[62:0]) |
       ({63{(1'b1 & !has_last_0 & has_last_1) | (next_trap & trap_alone_i[1])}} & first_i[125:63]);
   assign forget_returns = (flush_now & !marking) |
       ((traced &
-              ((take & !hard) | main_now | (commits & !sends & !sent_q[3])) &
+              ((take & !planned_q) | (planned_q & left_q[3] & (main_now | last))) &
               (pending_taken_q | pending_not_taken_q)) |
           (passes_last_0 & qualified_i[0] & (taken_i[0] | not_taken_i[0]))) |
-      (commits &
-          ((traced & !next_qualified) |
-              (next_mark & (mark_i == 2'd2)) |
-              (next_mark & (mark_i == 2'd3)) |
-              restarts |
-              (marks_call & return_marks_full)));
+      (last & (plan_clears_q | plan_marks_overflow_q));
   assign mark_clear = forget_returns;
-  assign mark_push = commits & marks_call;
+  assign mark_push = last & plan_marks_call_q;
   assign mark_second = turn_mark_second | turn_late_second;
 
   always_comb begin
@@ -809,32 +898,27 @@ module te_priority (
     if (forget_returns) begin
       popped_d = 1'b0;
     end
-    if (commits & marks_call) begin
+    if (last & plan_marks_call_q) begin
       popped_d = 1'b0;
     end
-    if (commits & pops) begin
+    if (last & plan_pops_q) begin
       popped_d = 1'b1;
     end
   end
 
-  assign flush_held_d = flush_due;
+  assign compared_d = next_exists & !take;
 
   always_comb begin
     sync_due_d = sync_due_q;
     open_target_d = open_target_q;
     was_due_d = was_due_q;
     if (flush_now) begin
-      open_target_d = target &
-          !(hard_now &
-              (turn_main & sends_target & ((next_shown & next_trap) | change_next | resync)));
+      open_target_d = target & !(hard_now & (turn_main & plan_target_q & plan_updiscon_q));
       was_due_d = target;
     end
-    if (commits) begin
-      sync_due_d = (sync_due_q | flush_due) & !synced;
-      if ((traced & !next_qualified) |
-          (next_mark & (mark_i == 2'd2)) |
-          (next_mark & (mark_i == 2'd3)) |
-          restarts) begin
+    if (last) begin
+      sync_due_d = (sync_due_q | plan_flush_due_q) & !plan_synced_q;
+      if (plan_clears_q) begin
         open_target_d = 1'b0;
         was_due_d = 1'b0;
         sync_due_d = 1'b0;
@@ -842,16 +926,16 @@ module te_priority (
     end
   end
 
-  assign sequence_busy = |sent_q;
+  assign planned_d = decides | (planned_q & !last);
 
   always_comb begin
-    sent_d = sent_q;
     lost_d = lost_q;
-    if (commits) begin
-      sent_d = 9'd0;
+    left_d = left_q;
+    if (decides) begin
+      left_d = needs;
     end else if (sequence_emits & accepted) begin
-      sent_d = sent_q |
-          {
+      left_d = left_q &
+          ~{
               turn_support,
               turn_late_second,
               turn_late_first,
@@ -888,24 +972,22 @@ module te_priority (
       previous_valid_d = (passes_first_1 ?
               qualified_i[1] :
               (passes_last_0 ? qualified_i[0] : (passes_first_0 ? qualified_i[0] : traced))) &
-          !restarts &
+          !(planned_q & plan_restarts_q) &
           !next_mark;
       previous_trap_d = pending_trap_q;
-      previous_reported_d = sends_own_trap |
-          (traced &
-              (previous_valid_q &
-                  previous_trap_q &
-                  pending_trap_q &
-                  !previous_reported_q &
-                  !next_shown));
+      previous_reported_d = planned_q & plan_trap_reported_q;
       previous_updiscon_d = passes_first_1 ?
           1'b0 :
           (passes_last_0 ?
               (qualified_i[0] &
                   (uninferable_i[0] &
                       !(sequential_jump_i & sijump_i[0] & (has_first_0 ? qualified_i[0] : traced)))) :
-              (passes_first_0 ? 1'b0 : leaves_updiscon));
-      previous_mismatch_d = hard & mismatch;
+              (passes_first_0 ?
+                  1'b0 :
+                  (planned_q ?
+                      plan_leaves_updiscon_q :
+                      (traced & pending_uninferable_q & !sequential))));
+      previous_mismatch_d = planned_q & plan_mismatch_q;
       previous_depth_d = return_stack_depth;
     end
   end
@@ -977,6 +1059,7 @@ module te_priority (
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
+      planned_q <= 1'b0;
       pending_valid_q <= 1'b0;
       previous_mismatch_q <= 1'b0;
       previous_depth_q <= 5'd0;
@@ -989,13 +1072,14 @@ module te_priority (
       done_trap_q <= 1'b0;
       begun_q <= 1'b0;
       popped_q <= 1'b0;
+      compared_q <= 1'b0;
       sync_due_q <= 1'b0;
-      flush_held_q <= 1'b0;
       open_target_q <= 1'b0;
       was_due_q <= 1'b0;
-      sent_q <= 9'd0;
       lost_q <= 1'b0;
+      left_q <= 9'd0;
     end else begin
+      planned_q <= planned_d;
       pending_valid_q <= pending_valid_d;
       previous_mismatch_q <= previous_mismatch_d;
       previous_depth_q <= previous_depth_d;
@@ -1008,12 +1092,12 @@ module te_priority (
       done_trap_q <= done_trap_d;
       begun_q <= begun_d;
       popped_q <= popped_d;
+      compared_q <= compared_d;
       sync_due_q <= sync_due_d;
-      flush_held_q <= flush_held_d;
       open_target_q <= open_target_d;
       was_due_q <= was_due_d;
-      sent_q <= sent_d;
       lost_q <= lost_d;
+      left_q <= left_d;
     end
   end
 
@@ -1083,6 +1167,72 @@ module te_priority (
     end
     if (pass_trap) begin
       previous_tval_q <= previous_tval_d;
+    end
+    if (decides) begin
+      plan_start_q <= plan_start_d;
+    end
+    if (decides) begin
+      plan_trap_own_q <= plan_trap_own_d;
+    end
+    if (decides) begin
+      plan_trap_before_q <= plan_trap_before_d;
+    end
+    if (decides) begin
+      plan_handler_q <= plan_handler_d;
+    end
+    if (decides) begin
+      plan_target_q <= plan_target_d;
+    end
+    if (decides) begin
+      plan_plain_q <= plan_plain_d;
+    end
+    if (decides) begin
+      plan_maybe_q <= plan_maybe_d;
+    end
+    if (decides) begin
+      plan_synced_q <= plan_synced_d;
+    end
+    if (decides) begin
+      plan_trap_reported_q <= plan_trap_reported_d;
+    end
+    if (decides) begin
+      plan_updiscon_q <= plan_updiscon_d;
+    end
+    if (decides) begin
+      plan_notify_q <= plan_notify_d;
+    end
+    if (decides) begin
+      plan_leaves_updiscon_q <= plan_leaves_updiscon_d;
+    end
+    if (decides) begin
+      plan_calls_q <= plan_calls_d;
+    end
+    if (decides) begin
+      plan_returns_q <= plan_returns_d;
+    end
+    if (decides) begin
+      plan_pops_q <= plan_pops_d;
+    end
+    if (decides) begin
+      plan_mismatch_q <= plan_mismatch_d;
+    end
+    if (decides) begin
+      plan_marks_call_q <= plan_marks_call_d;
+    end
+    if (decides) begin
+      plan_marks_overflow_q <= plan_marks_overflow_d;
+    end
+    if (decides) begin
+      plan_restarts_q <= plan_restarts_d;
+    end
+    if (decides) begin
+      plan_clears_q <= plan_clears_d;
+    end
+    if (decides) begin
+      plan_flush_due_q <= plan_flush_due_d;
+    end
+    if (decides) begin
+      plan_predicted_q <= plan_predicted_d;
     end
   end
 endmodule

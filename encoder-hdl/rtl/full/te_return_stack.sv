@@ -9,7 +9,7 @@ module te_return_stack (
     input  logic        call_i,
     input  logic        ret_i,
     output logic [4:0]  depth_o,  // calls remembered
-    output logic        predicts_o,  // a return to the target is predicted
+    output logic        predicts_o,  // a return to the target of the cycle before is predicted
     input  logic [62:0] link_i,  // where a call returns to
     input  logic [62:0] target_i  // where a return leads
 );
@@ -54,17 +54,21 @@ module te_return_stack (
   end
 
   logic [62:0] newest;
+  logic same_d, same_q;
 
   assign newest = links[top_q];
-  assign predicts_o = (|depth_q) & (newest == target_i);
+  assign same_d = newest == target_i;
+  assign predicts_o = (|depth_q) & same_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       depth_q <= 5'd0;
       top_q <= 4'd0;
+      same_q <= 1'b0;
     end else begin
       depth_q <= depth_d;
       top_q <= top_d;
+      same_q <= same_d;
     end
   end
 endmodule

@@ -2,12 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
 // Takes what retired in a cycle apart into lanes, a trap and a mark, and decides which of it is
-// traced. The output is registered.
+// traced. Nothing stops here: whatever comes in goes out, in registers.
 module te_ingress (
     input  logic        clk_i,
     input  logic        rst_ni,
     input  logic        valid_i,  // something retired, trapped or is marked
-    output logic        ready_o,
     input  logic [2:0]  itype_i,  // how the block ends
     input  logic [30:0] iaddr_i,  // address of its first instruction
     input  logic [1:0]  iretire_i,  // half-words retired
@@ -19,7 +18,6 @@ module te_ingress (
     input  logic        lost_i,  // input was lost here
     input  logic [3:0]  privileges_i,  // levels that are traced, one bit each
     output logic        valid_o,
-    input  logic        ready_i,  // all steps of the group have been taken
     output logic        retires_o,  // instructions retired on the lane
     output logic        two_o,  // more than one: first and last are two steps
     output logic        qualified_o,  // the lane is traced
@@ -38,8 +36,7 @@ module te_ingress (
     output logic [1:0]  privilege_o,
     output logic        privilege_changes_o,  // against the group before
     output logic [1:0]  mark_o,  // 1 break, 2 stop, 3 start, behind all others
-    output logic        lost_o,  // input was lost here
-    output logic        empty_o  // nothing is within
+    output logic        lost_o  // input was lost here
 );
   logic [2:0] itype_0;
   logic [1:0] iretire_0;
@@ -49,8 +46,6 @@ module te_ingress (
   logic trap_0;
   logic [30:0] last_0;
   logic valid_d, valid_q;
-  logic ready;
-  logic load;
   logic works;
   logic on;
 
@@ -61,12 +56,8 @@ module te_ingress (
   assign before_0 = {2{retires_0}} & (iretire_0 - (ilastsize_i ? 2'd2 : 2'd1));
   assign trap_0 = (itype_0 == 3'd1) | (itype_0 == 3'd2);
   assign last_0 = first_0 + 31'(before_0);
-  assign ready = !valid_q | ready_i;
-  assign ready_o = ready;
-  assign empty_o = !valid_q;
-  assign valid_d = valid_i | (valid_q & !ready_i);
+  assign valid_d = valid_i;
   assign valid_o = valid_q;
-  assign load = valid_i & ready;
   assign works = retires_0 | trap_0;
   assign on = privileges_i[priv_i];
 
@@ -128,7 +119,7 @@ module te_ingress (
   logic [1:0] mark_d, mark_q;
   logic lost_d, lost_q;
 
-  assign shared = load & works;
+  assign shared = valid_i & works;
   assign privilege_d = priv_i;
   assign privilege_o = privilege_q;
   assign privilege_changes_d = (privilege_q != priv_i) & works;
@@ -147,61 +138,61 @@ module te_ingress (
   end
 
   always_ff @(posedge clk_i) begin
-    if (load) begin
+    if (valid_i) begin
       retires_q <= retires_d;
     end
-    if (load) begin
+    if (valid_i) begin
       two_q <= two_d;
     end
-    if (load) begin
+    if (valid_i) begin
       qualified_q <= qualified_d;
     end
-    if (load) begin
+    if (valid_i) begin
       first_q <= first_d;
     end
-    if (load) begin
+    if (valid_i) begin
       last_q <= last_d;
     end
-    if (load) begin
+    if (valid_i) begin
       taken_q <= taken_d;
     end
-    if (load) begin
+    if (valid_i) begin
       not_taken_q <= not_taken_d;
     end
-    if (load) begin
+    if (valid_i) begin
       uninferable_q <= uninferable_d;
     end
-    if (load) begin
+    if (valid_i) begin
       wide_q <= wide_d;
     end
-    if (load) begin
+    if (valid_i) begin
       trap_q <= trap_d;
     end
-    if (load) begin
+    if (valid_i) begin
       trap_alone_q <= trap_alone_d;
     end
-    if (load) begin
+    if (valid_i) begin
       trap_qualified_q <= trap_qualified_d;
     end
-    if (load) begin
+    if (valid_i) begin
       interrupt_q <= interrupt_d;
     end
-    if (load) begin
+    if (valid_i) begin
       cause_q <= cause_d;
     end
-    if (load) begin
+    if (valid_i) begin
       tval_q <= tval_d;
     end
     if (shared) begin
       privilege_q <= privilege_d;
     end
-    if (load) begin
+    if (valid_i) begin
       privilege_changes_q <= privilege_changes_d;
     end
-    if (load) begin
+    if (valid_i) begin
       mark_q <= mark_d;
     end
-    if (load) begin
+    if (valid_i) begin
       lost_q <= lost_d;
     end
   end

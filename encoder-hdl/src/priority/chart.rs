@@ -2,10 +2,11 @@
 
 use super::lanes::Next;
 use super::pending::{Pending, Previous};
+use super::plan::{Behind, Decision, Plan};
 use super::{Context, State};
-use hartrace_rtl::{Expr, Reg, zero};
+use hartrace_rtl::{Expr, Module, Reg, zero};
 
-/// What the chart says about the pending step.
+/// What the chart says about the pending step at once.
 pub(super) struct Chart {
     /// It exists and is traced.
     pub(super) traced: Expr,
@@ -17,53 +18,32 @@ pub(super) struct Chart {
     pub(super) quiet: Expr,
     /// It is the target of a jump, or fills the branch map, and no more.
     pub(super) easy: Expr,
-    /// Anything else.
-    pub(super) hard: Expr,
-    /// Format 3.0.
-    pub(super) start: Expr,
-    /// Format 3.1: with its own trap, with that of the step before where nothing or the first
-    /// instruction of the handler retired, and its own behind one of these.
-    pub(super) trap_own: Expr,
-    pub(super) trap_before: Expr,
-    pub(super) handler: Expr,
-    pub(super) trap_end: Expr,
-    /// Format 0, 1 or 2, of a jump's target or of another instruction.
-    pub(super) target: Expr,
-    pub(super) plain: Expr,
-    pub(super) map_only: Expr,
-    /// Any of these.
-    pub(super) main: Expr,
-    /// Format 3.0 or 3.1.
-    pub(super) synced: Expr,
-    pub(super) trap_reported: Expr,
-    pub(super) updiscon: Expr,
-    pub(super) notify: Expr,
-    /// The step leaves an uninferable discontinuity behind.
-    pub(super) leaves_updiscon: Expr,
-    /// It is a call, or a return, that the stack is to know of.
-    pub(super) calls: Expr,
-    pub(super) returns: Expr,
-    /// A return that is as predicted, or not.
-    pub(super) pops: Expr,
-    pub(super) mismatch: Expr,
-    /// A call to remember (D1), and whether there is no room for it.
-    pub(super) marks_call: Expr,
-    pub(super) marks_overflow: Expr,
-    /// A context packet, a support packet.
-    pub(super) context: Expr,
-    pub(super) support: Expr,
-    /// Tracing starts anew behind it.
-    pub(super) restarts: Expr,
-    /// What is pending is forgotten.
-    pub(super) clears: Expr,
-    flush_due: Expr,
-    flush_held: Reg,
+    /// Anything else: what is sent is decided now, and done from the next cycle on.
+    pub(super) decides: Expr,
+    /// The step, unless it was hard, leaves an uninferable discontinuity behind.
+    pub(super) jumps: Expr,
     sync_due: Reg,
     open: Reg,
     /// The last packet would also have been sent had tracing gone on.
     pub(super) was_due: Reg,
-    /// It is not known yet whether a target was sent as an index.
-    pub(super) waits: Expr,
+}
+
+/// What the step means to the return stack.
+struct Stack {
+    calls: Expr,
+    returns: Expr,
+    pops: Expr,
+    mismatch: Expr,
+    marks: Expr,
+    overflow: Expr,
+}
+
+impl Default for Stack {
+    /// There is none.
+    fn default() -> Self {
+        let [calls, returns, pops, mismatch, marks, overflow] = std::array::from_fn(|_| zero(1));
+        Self { calls, returns, pops, mismatch, marks, overflow }
+    }
 }
 
 impl Chart {
@@ -73,20 +53,19 @@ impl Chart {
         previous: &Previous,
         next: &Next,
         state: &State<'_>,
-    ) -> Self {
+    ) -> (Self, Decision) {
         let m = cx.m;
         let modes = &cx.modes;
         m.section(
             "The chart. A resynchronisation first has what is pending reported, then it is due.",
         );
         let sync_due = m.reg("sync_due", false);
-        let flush_held = m.reg("flush_held", false);
         let open = m.reg("open_target", false);
         let was_due = m.reg("was_due", false);
         let busy = &cx.busy;
         let traced = p.traced.clone();
-        let flush_due = busy.mux(&flush_held.q, !&sync_due.q & state.near & state.due);
-        let flush_due = m.let_("flush_due", &traced & flush_due);
+        let flush_due = &traced & !&sync_due.q & state.near & state.due;
+        let flush_due = m.let_("flush_due", flush_due);
         let resync = m.let_("resync", &flush_due | &sync_due.q);
         let calm = m.let_("calm", !state.near & !&resync);
 
@@ -129,7 +108,7 @@ impl Chart {
 
         let marks = returns.map_or_else(|| zero(1), |r| r.marks["some_o"].clone());
         let popped = returns.map_or_else(|| zero(1), |r| r.popped.q.clone());
-        let counted = state.exhausted.map_or_else(|| zero(1), |e| &traced & e);
+        let counted = state.spent.map_or_else(|| zero(1), |spent| &traced & spent);
         let indexed = match &cx.settled {
             Some((_, indexed)) => &modes.caches & indexed,
             None => zero(1),
@@ -144,28 +123,38 @@ impl Chart {
         let reasons = m.let_("reasons", reasons);
         let plain = &other & !jumped & (&reasons | p.notify() | &counted);
         let plain = m.let_("sends_plain", plain);
-        let map_only = m.let_("sends_map", &other & !jumped & !&plain & state.full.bit(0));
+        // Whether it fills the map, or is the last that can be counted, is known later.
+        let maybe = m.let_("may_send", &other & !jumped & !&plain);
         let trap_own = m.let_("sends_own_trap", &traced & trap_own);
         let trap_before = m.let_("sends_trap_before", &traced & trap_before);
         let handler = m.let_("sends_handler", &traced & handler);
         let trap_end = &traced & trap_end;
         let synced = m.let_("synced", &start | &trap_own | &trap_before | &handler);
-        let main = m.let_("sends", &synced | &target | &plain | &map_only);
 
         m.section("What the step does to what follows.");
         let inferred = m.let_("inferred", &sequential & !&synced);
         let uninferable = &p.uninferable.q & !&inferred;
-        let on_stack = m.let_("on_stack", &some_calls & !&synced);
-        let pops = &traced & &returning & &on_stack & (&inferred | &predicted);
-        let mismatch = &traced & &returning & &on_stack & !(&inferred | &predicted);
-        let mismatch = m.let_("mismatch", mismatch);
-        let pops = m.let_("pops", pops);
-        let calls = m.let_("calling", &traced & &modes.returns & p.call());
-        let marks_call = m.let_("marks_call", &calls & &popped & !&main);
-        let marks_full = returns.map_or_else(|| zero(1), |r| r.marks["full_o"].clone());
-        let leaves = &traced & ((&uninferable & !&pops) | &mismatch);
+        // A call is no branch: what may be sent for it is not.
+        let silent = !&synced & !&target & !&plain;
+        let stack = returns.map(|returns| {
+            let known = m.let_("on_stack", &traced & &some_calls & !&synced & &returning);
+            let right = m.let_("as_predicted", &inferred | &predicted);
+            let calls = m.let_("calling", &traced & &modes.returns & p.call());
+            let marks = m.let_("marks_call", &calls & &popped & silent);
+            Stack {
+                returns: &traced & &returning,
+                pops: m.let_("pops", &known & &right),
+                mismatch: m.let_("mismatch", &known & !&right),
+                overflow: &marks & &returns.marks["full_o"],
+                marks,
+                calls,
+            }
+        });
+        let stack = stack.unwrap_or_default();
+        let (pops, mismatch) = (&stack.pops, &stack.mismatch);
+        let leaves = &traced & ((&uninferable & !pops) | mismatch);
         let leaves_updiscon = m.let_("leaves_updiscon", leaves);
-        let restarts = m.let_("restarts", &traced & (&torn | (&restart & &mismatch)));
+        let restarts = m.let_("restarts", &traced & (&torn | (&restart & mismatch)));
         let context = &traced & before & p.drifts() & !&synced;
         let stops = &traced & !&next.qualified;
         let support = &restarts | &stops | &next.stops | &next.starts;
@@ -189,76 +178,73 @@ impl Chart {
             & !&mismatch_before
             & !busy;
         let simple = m.let_("simple", simple);
-        let fires = jumped | state.full.bit(0);
+        let fires = jumped | state.fills;
         let quiet = m.let_("quiet", &simple & !&fires);
         let easy = m.let_("easy", &simple & &fires);
-        let hard = m.let_("hard", !&skip & !&simple);
-        let counted_up = state.near & !state.known & !busy;
+        let hard = m.let_("hard", &next.exists & !&skip & !&simple & !busy);
+        let counted_up = &traced & state.near & !state.known;
         let waits = match &cx.settled {
             // Whether the last target is open matters only here.
             Some((settled, _)) => &open.q & !settled & (&flush_due | &change_next),
             None => zero(1),
         };
-        let waits = m.let_("waits", waits | (&traced & counted_up));
-        Self {
-            calm,
-            skip,
-            quiet,
-            easy,
+        let compares = returns.map_or_else(|| zero(1), |r| &traced & &returning & !&r.compared.q);
+        let waits = m.let_("waits", waits | counted_up | compares);
+        let notify = match cx.config.triggers || cx.config.predicts() {
+            true => p.notify() | (&counted & !&reasons),
+            false => zero(1),
+        };
+        let decision = Decision {
+            behind: Behind { trap_end: trap_end.clone(), context, support },
             trap_reported: &trap_own | &trap_end,
             updiscon: &trap_next | &change_next | &resync,
-            notify: p.notify() | (&counted & !&reasons),
-            marks_overflow: &marks_call & marks_full,
+            notify,
+            marks_overflow: stack.overflow,
+            marks_call: stack.marks,
+            calls: stack.calls,
+            returns: stack.returns,
+            pops: stack.pops,
+            mismatch: stack.mismatch,
             clears: &stops | &next.stops | &next.starts | &restarts,
-            returns: &traced & &returning,
-            hard,
             start,
             trap_own,
             trap_before,
             handler,
-            trap_end,
             target,
             plain,
-            map_only,
-            main,
+            maybe,
             synced,
             leaves_updiscon,
-            calls,
-            pops,
-            mismatch,
-            marks_call,
-            context,
-            support,
             restarts,
-            traced,
             flush_due,
-            flush_held,
-            sync_due,
-            open,
-            was_due,
-            waits,
-        }
+            predicted: state.predicted.clone(),
+        };
+        let jumps = &traced & &p.uninferable.q & !&sequential;
+        let decides = m.let_("decides", hard & !waits);
+        (
+            Self { traced, calm, skip, quiet, easy, decides, jumps, sync_due, open, was_due },
+            decision,
+        )
     }
 
     /// The registers of the chart.
     pub(super) fn drive(
         &self,
-        cx: &Context<'_>,
+        m: &Module,
+        plan: &Plan,
         commits: &Expr,
         flush: &Expr,
         target: &Expr,
         updiscon: &Expr,
     ) {
-        let m = cx.m;
-        m.assign(&self.flush_held.d, &self.flush_due);
         m.comb(|b| {
             b.when(flush, |b| {
                 b.set(&self.open.d, target & !updiscon);
                 b.set(&self.was_due.d, target);
             });
             b.when(commits, |b| {
-                b.set(&self.sync_due.d, (&self.sync_due.q | &self.flush_due) & !&self.synced);
-                b.when(&self.clears, |b| {
+                b.set(&self.sync_due.d, (&self.sync_due.q | &plan.flush_due) & !&plan.synced);
+                b.when(&plan.clears, |b| {
                     b.set(&self.open.d, false);
                     b.set(&self.was_due.d, false);
                     b.set(&self.sync_due.d, false);

@@ -2,6 +2,7 @@
 
 use super::chart::Chart;
 use super::pending::Pending;
+use super::plan::Plan;
 use super::{Context, counts, is_mark};
 use crate::config::ResyncUnit;
 use crate::group::mark;
@@ -153,18 +154,26 @@ impl Lanes {
     }
 
     /// Takes steps behind the pending one as long as they are quiet, or one is easy.
-    pub(super) fn walk(&self, cx: &Context<'_>, chart: &Chart, take: &Expr, full: &Expr) -> Walk {
+    pub(super) fn walk(
+        &self,
+        cx: &Context<'_>,
+        chart: &Chart,
+        plan: &Plan,
+        take: &Expr,
+        full: &Expr,
+    ) -> Walk {
         let m = cx.m;
         m.section("Steps that are taken in the same cycle.");
-        let goes_on = !&chart.hard & &chart.calm & !&self.changes & !&self.drifts;
+        let goes_on = !&plan.valid.q & &chart.calm & !&self.changes & !&self.drifts;
         let goes_on = m.let_("goes_on", goes_on);
         // What the chain knows: the step before was described, traced, an uninferable jump, and a
         // packet is sent already.
         let mut reached = take.clone();
         let mut valid = chart.traced.clone();
-        let mut updiscon = chart.leaves_updiscon.clone();
+        let mut updiscon = chart.jumps.clone();
         let mut sent = chart.easy.clone();
-        let mut walk = Walk::new(chart, !&self.begun.q);
+        let leaves = plan.valid.q.mux(&plan.leaves_updiscon, &chart.jumps);
+        let mut walk = Walk::new(chart, leaves, !&self.begun.q);
         for i in 0..self.n {
             let at = i as usize;
             let (lane, has_first, has_last) = (&self.lanes[at], &self.first[at], &self.last[at]);
@@ -197,7 +206,7 @@ impl Lanes {
             let fires = m.let_(&format!("fires_{i}"), &updiscon | (full.bit(i + 1) & !&sent));
             let wants = &comes & &plain & &fires & !&sent;
             // One that is not traced is passed, unless a mark is behind it.
-            let skips = !&lane.qualified & (&later | &self.trap) & !&chart.hard;
+            let skips = !&lane.qualified & (&later | &self.trap) & !&plan.valid.q;
             let passes = skips | (&plain & (!&fires | (!&sent & &cx.can)));
             let taken = m.let_(&format!("passes_last_{i}"), &comes & passes);
             walk.wants_last.push(m.let_(&format!("wants_last_{i}"), wants.clone()));
@@ -306,7 +315,7 @@ pub(super) struct Walk {
 }
 
 impl Walk {
-    fn new(chart: &Chart, fresh: Expr) -> Self {
+    fn new(chart: &Chart, updiscon: Expr, fresh: Expr) -> Self {
         Self {
             wants: zero(1),
             at_target: zero(1),
@@ -321,7 +330,7 @@ impl Walk {
             pushes: Vec::new(),
             cuts: Vec::new(),
             valid: chart.traced.clone(),
-            updiscon: chart.leaves_updiscon.clone(),
+            updiscon,
             firsts: Vec::new(),
             lasts: Vec::new(),
             fresh,

@@ -1,12 +1,12 @@
 //! The step that waits for the one behind it, and what is known of the one before it.
 
-use super::chart::Chart;
 use super::lanes::{Lanes, Next, Walk};
+use super::plan::Plan;
 use super::{Context, Tables, counts};
 use crate::config::ResyncUnit;
 use crate::group::CYCLES;
 use crate::ingress::any;
-use hartrace_rtl::{Expr, Reg, lit, zero};
+use hartrace_rtl::{Expr, Module, Reg, lit, zero};
 
 /// The pending step.
 pub(super) struct Pending {
@@ -260,31 +260,29 @@ impl Previous {
         self.mismatch.as_ref().map_or_else(|| zero(1), |(is, _)| is.q.clone())
     }
 
-    #[allow(clippy::too_many_arguments)]
     pub(super) fn drive(
         &self,
-        cx: &Context<'_>,
+        m: &Module,
         take: &Expr,
         pending: &Pending,
-        chart: &Chart,
+        plan: &Plan,
         walk: &Walk,
-        next: &Next,
-        tables: &Tables,
+        (next, tables): (&Next, &Tables),
     ) {
-        let m = cx.m;
         m.section("The last step that was described is the one before.");
         m.assign(&self.load_trap, take & &pending.traced & &pending.trap.q);
         m.assign(&self.cause.d, &pending.cause.q);
         m.assign(&self.interrupt.d, &pending.interrupt.q);
         m.assign(&self.tval.d, &pending.tval.q);
+        let planned = &plan.valid.q;
         m.comb(|b| {
             b.when(take, |b| {
-                b.set(&self.valid.d, &walk.valid & !&chart.restarts & !&next.mark);
+                b.set(&self.valid.d, &walk.valid & !(planned & &plan.restarts) & !&next.mark);
                 b.set(&self.trap.d, &pending.trap.q);
-                b.set(&self.reported.d, &chart.trap_reported);
+                b.set(&self.reported.d, planned & &plan.trap_reported);
                 b.set(&self.updiscon.d, &walk.updiscon);
                 if let (Some((is, depth)), Some(returns)) = (&self.mismatch, &tables.returns) {
-                    b.set(&is.d, &chart.hard & &chart.mismatch);
+                    b.set(&is.d, planned & &plan.mismatch);
                     b.set(&depth.d, &returns.depth);
                 }
             });

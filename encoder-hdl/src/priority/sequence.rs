@@ -3,7 +3,8 @@
 use super::chart::Chart;
 use super::lanes::Next;
 use super::pending::Previous;
-use super::{Context, Tables};
+use super::plan::{Decision, Plan};
+use super::{Context, State};
 use crate::ingress::any;
 use hartrace_rtl::{Expr, Reg, concat, lit, zero};
 
@@ -24,15 +25,11 @@ const ORDER: [&str; 9] = [
 pub(super) struct Sequence {
     /// There is one to send.
     pub(super) emits: Expr,
-    /// Nothing is left after this cycle.
-    pub(super) last: Expr,
-    /// The step is done with.
+    /// Nothing is left after this cycle: the step is done with.
     pub(super) commits: Expr,
-    /// Its description begins.
-    pub(super) begins: Expr,
     pub(super) main: Expr,
-    /// The main one has been sent in an earlier cycle.
-    pub(super) main_sent: Expr,
+    /// The main one has not been sent before, and a branch is not in the map.
+    pub(super) main_left: Expr,
     pub(super) marks: Expr,
     pub(super) second_mark: Expr,
     pub(super) report: Expr,
@@ -52,51 +49,69 @@ pub(super) struct Sequence {
     pub(super) ienable: Expr,
     pub(super) status: Expr,
     turn: Vec<Expr>,
-    sent: Reg,
+    needs: Expr,
+    left: Reg,
     lost: Reg,
 }
+
+/// Bits of the main packet, and of the marks before it.
+const MAIN: u32 = 3;
 
 impl Sequence {
     pub(super) fn new(
         cx: &Context<'_>,
         previous: &Previous,
-        chart: &Chart,
-        tables: &Tables,
+        (chart, decision, plan): (&Chart, &Decision, &Plan),
+        state: &State<'_>,
         next: &Next,
     ) -> Self {
         let m = cx.m;
-        m.section("The packets of a hard step, one a cycle.");
+        let tables = state.tables;
+        m.section("Which packets a hard step has.");
         let count = ORDER.len() as u32;
-        let sent = m.reg("sent", zero(count));
         let lost = m.reg("lost", false);
         let marks =
             |name: &str| tables.returns.as_ref().map_or_else(|| zero(1), |r| r.marks[name].clone());
         let (some, full) = (marks("some_o"), marks("full_o"));
-        let before = &chart.plain | (&chart.target & previous.mismatch());
-        let needs = [
+        let d = decision;
+        let mut before = &d.plain | (&d.target & previous.mismatch());
+        if state.exhausted.is_some() {
+            before = before | &d.maybe;
+        }
+        let mut needs = [
             zero(1),
             &before & &some,
             &before & &full,
-            chart.main.clone(),
-            chart.trap_end.clone(),
-            chart.context.clone(),
-            &chart.marks_overflow & &some,
-            &chart.marks_overflow & &full,
-            chart.support.clone(),
+            &d.synced | &d.target | &d.plain | &d.maybe,
+            d.behind.trap_end.clone(),
+            d.behind.context.clone(),
+            &d.marks_overflow & &some,
+            &d.marks_overflow & &full,
+            d.behind.support.clone(),
         ];
-        let other = any(needs.iter());
-        let mut needs = needs;
-        needs[0] = &lost.q & other;
+        needs[0] = &lost.q & any(needs.iter());
         let flat: Vec<&Expr> = needs.iter().rev().collect();
-        let left = m.let_("left", concat(&flat) & !&sent.q);
+        let needs = m.let_("needs", concat(&flat));
+
+        m.section("They are sent one a cycle.");
+        let kept = m.reg("left", zero(count));
+        let counted = state.exhausted.map_or_else(|| zero(1), |e| &chart.traced & e);
+        let counted = m.let_("counted", &plan.maybe & counted);
+        let map_only = m.let_("map_only_now", &plan.maybe & !&counted & state.full);
+        let left = (0..count).map(|i| match i {
+            1 | 2 => kept.q.bit(i) & (!&plan.maybe | &counted),
+            MAIN => kept.q.bit(i) & (!&plan.maybe | &counted | &map_only),
+            _ => kept.q.bit(i),
+        });
+        let left: Vec<Expr> = left.collect();
+        let left = m.let_("to_send", concat(&left.iter().rev().collect::<Vec<_>>()));
         let mut turn = Vec::new();
         let mut none = zero(1).not();
         for i in 0..count {
             turn.push(m.let_(&format!("turn_{}", ORDER[i as usize]), &none & left.bit(i)));
             none = none & !left.bit(i);
         }
-        let active = m.let_("active", &next.exists & &chart.hard & !&chart.waits);
-        let emits = m.let_("sequence_emits", &active & left.any());
+        let emits = m.let_("sequence_emits", &plan.valid.q & left.any());
         // At most one packet is left.
         let mut several = zero(1);
         for (i, turn) in (0..count).zip(&turn) {
@@ -104,7 +119,8 @@ impl Sequence {
                 several = several | (turn & left.slice(i + 1, count - i - 1).any());
             }
         }
-        let last = m.let_("last", &active & !several & (&cx.can | !left.any()));
+        let last = &plan.valid.q & !several & (&cx.can | !left.any());
+        let last = m.let_("last", last);
         let is = |name: &str| match ORDER.iter().position(|n| *n == name) {
             Some(i) => turn[i].clone(),
             None => zero(1),
@@ -113,13 +129,14 @@ impl Sequence {
         let marking = is("mark_first") | is("mark_second") | is("late_first") | is("late_second");
         let marking = m.let_("marking", marking);
         let trap_end = is("trap_end");
+        let plain = m.let_("plain_now", &plan.plain | &counted);
         let mut irreport = zero(1);
         let mut irdepth = zero(1);
         if let Some(returns) = &tables.returns {
-            let own = (&chart.target & previous.mismatch()) | (&chart.plain & &returns.popped.q);
+            let own = (&plan.target & previous.mismatch()) | (&plain & &returns.popped.q);
             irreport = &marking | (&main & own);
             let depth = match &previous.mismatch {
-                Some((_, depth)) => chart.target.mux(&depth.q, &returns.depth),
+                Some((_, depth)) => plan.target.mux(&depth.q, &returns.depth),
                 None => returns.depth.clone(),
             };
             irdepth = marking.mux(&returns.marks["depth_o"], depth);
@@ -127,43 +144,48 @@ impl Sequence {
         let ended = chart.was_due.q.mux(lit(2, 3), lit(2, 1));
         let status = is("lost").mux(lit(2, 2), chart.traced.gate(ended));
         Self {
-            report: &marking | (&main & (&chart.target | &chart.plain)),
-            map_only: &main & &chart.map_only,
-            start: &main & &chart.start,
-            trap: &trap_end | (&main & (&chart.trap_own | &chart.trap_before | &chart.handler)),
+            report: &marking | (&main & (&plan.target | &plain)),
+            map_only: &main & &map_only,
+            start: &main & &plan.start,
+            trap: &trap_end | (&main & (&plan.trap_own | &plan.trap_before | &plan.handler)),
             context: is("context"),
             support: is("support") | is("lost"),
-            older_trap: &main & (&chart.trap_before | &chart.handler),
-            thaddr: &main & &chart.handler,
-            notify: &marking | (&main & &chart.plain & &chart.notify),
-            updiscon: &main & &chart.target & &chart.updiscon,
-            target: &main & &chart.target,
+            older_trap: &main & (&plan.trap_before | &plan.handler),
+            thaddr: &main & &plan.handler,
+            notify: &marking | (&main & &plain & (&plan.notify | &counted)),
+            updiscon: &main & &plan.target & &plan.updiscon,
+            target: &main & &plan.target,
             second_mark: is("mark_second") | is("late_second"),
             ienable: is("lost") | !&next.stops,
-            commits: m.let_("commits", &chart.hard & &last),
-            begins: &active & !sent.q.any() & (&cx.can | !left.any()),
+            commits: last,
             marks: marking,
-            main_sent: sent.q.bit(3),
+            main_left: &plan.valid.q & kept.q.bit(MAIN),
             irreport,
             irdepth,
             status,
             emits,
-            last,
             main,
             turn,
-            sent,
+            needs,
+            left: kept,
             lost,
         }
     }
 
-    pub(super) fn drive(&self, cx: &Context<'_>, accepted: &Expr, take: &Expr, next: &Next) {
-        let m = cx.m;
+    pub(super) fn drive(
+        &self,
+        cx: &Context<'_>,
+        (plan, decides): (&Plan, &Expr),
+        accepted: &Expr,
+        take: &Expr,
+        next: &Next,
+    ) {
         let flat: Vec<&Expr> = self.turn.iter().rev().collect();
         let turn = concat(&flat);
-        m.assign(&cx.busy, self.sent.q.any());
-        m.comb(|b| {
-            b.when(&self.commits, |b| b.set(&self.sent.d, zero(ORDER.len() as u32)))
-                .elsif(&self.emits & accepted, |b| b.set(&self.sent.d, &self.sent.q | turn));
+        cx.m.assign(&plan.valid.d, decides | (&plan.valid.q & !&self.commits));
+        cx.m.comb(|b| {
+            b.when(decides, |b| b.set(&self.left.d, &self.needs))
+                .elsif(&self.emits & accepted, |b| b.set(&self.left.d, &self.left.q & !turn));
             b.when(&self.emits & accepted & &self.turn[0], |b| b.set(&self.lost.d, false));
             b.when(&cx.group["lost"] & &next.mark & take, |b| b.set(&self.lost.d, true));
         });

@@ -37,7 +37,7 @@ pub(crate) fn config(rng: &mut fastrand::Rng) -> Config {
         implicit_exception: rng.bool(),
         triggers: rng.bool(),
         comparators: if rng.u8(..3) == 0 { rng.u8(1..=2) } else { 0 },
-        ingress_depth: [0, 2, 4, 7, 16][rng.usize(..5)],
+        ingress_depth: [2, 3, 4, 7, 16][rng.usize(..5)],
         resync,
         overflow: if rng.bool() { Overflow::Stall } else { Overflow::Drop },
         etrace,

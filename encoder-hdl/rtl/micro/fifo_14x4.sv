@@ -2,24 +2,24 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
 // First-word-fall-through FIFO. Takes nothing while full, even if a word leaves.
-module fifo_222x4 (
-    input  logic         clk_i,
-    input  logic         rst_ni,
-    input  logic         valid_i,
-    output logic         ready_o,
-    input  logic [221:0] data_i,
-    output logic         valid_o,
-    input  logic         ready_i,
-    output logic [221:0] data_o,
-    output logic [2:0]   usage_o,  // words within
-    output logic         full_o
+module fifo_14x4 (
+    input  logic        clk_i,
+    input  logic        rst_ni,
+    input  logic        valid_i,
+    output logic        ready_o,
+    input  logic [13:0] data_i,
+    output logic        valid_o,
+    input  logic        ready_i,
+    output logic [13:0] data_o,
+    output logic [2:0]  usage_o,  // words within
+    output logic        full_o
 );
   logic push;
   logic pop;
   logic [1:0] write_d, write_q;
   logic [1:0] read_d, read_q;
   logic [2:0] usage_d, usage_q;
-  logic [221:0] mem [4];
+  logic [13:0] mem [4];
 
   assign full_o = usage_q == 3'd4;
   assign ready_o = !full_o;
@@ -37,7 +37,7 @@ module fifo_222x4 (
     end
   end
 
-  logic [221:0] word;
+  logic [13:0] word;
 
   assign word = mem[read_q];
   assign data_o = word;

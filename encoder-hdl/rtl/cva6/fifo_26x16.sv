@@ -2,24 +2,24 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
 // First-word-fall-through FIFO. Takes nothing while full, even if a word leaves.
-module fifo_224x16 (
-    input  logic         clk_i,
-    input  logic         rst_ni,
-    input  logic         valid_i,
-    output logic         ready_o,
-    input  logic [223:0] data_i,
-    output logic         valid_o,
-    input  logic         ready_i,
-    output logic [223:0] data_o,
-    output logic [4:0]   usage_o,  // words within
-    output logic         full_o
+module fifo_26x16 (
+    input  logic        clk_i,
+    input  logic        rst_ni,
+    input  logic        valid_i,
+    output logic        ready_o,
+    input  logic [25:0] data_i,
+    output logic        valid_o,
+    input  logic        ready_i,
+    output logic [25:0] data_o,
+    output logic [4:0]  usage_o,  // words within
+    output logic        full_o
 );
   logic push;
   logic pop;
   logic [3:0] write_d, write_q;
   logic [3:0] read_d, read_q;
   logic [4:0] usage_d, usage_q;
-  logic [223:0] mem [16];
+  logic [25:0] mem [16];
 
   assign full_o = usage_q == 5'd16;
   assign ready_o = !full_o;
@@ -37,7 +37,7 @@ module fifo_224x16 (
     end
   end
 
-  logic [223:0] word;
+  logic [25:0] word;
 
   assign word = mem[read_q];
   assign data_o = word;
