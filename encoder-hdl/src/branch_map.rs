@@ -114,10 +114,13 @@ struct Counter {
     predicted: Expr,
     counting: Reg,
     count: Reg,
+    /// There is room for no more, or for one more; not compared when it matters, but ahead.
+    spent: Reg,
+    scarce: Reg,
     /// All branches in the map were predicted.
     right: Reg,
-    /// The three with the branch in slot 0.
-    after: Option<[Expr; 3]>,
+    /// The branch in slot 0 is counted, and the three with it.
+    after: Option<(Expr, [Expr; 3])>,
 }
 
 impl Counter {
@@ -127,6 +130,8 @@ impl Counter {
             predicted: m.input("predicted_i", 1, "the branch in slot 0 was predicted"),
             counting: m.reg("counting", false),
             count: m.reg("correct", zero(32)),
+            spent: m.reg("spent", false),
+            scarce: m.reg("scarce", false),
             right: m.reg("right", true),
             after: None,
         }
@@ -136,9 +141,10 @@ impl Counter {
     fn push(&mut self, m: &Module, puts: &Expr, full: &Expr) {
         let counts = m.let_("counts", puts & full);
         let counting = &self.counting.q | &counts;
-        let count = &self.count.q + (&counts & &self.predicted).zext(32);
+        let adds = m.let_("adds", &counts & &self.predicted);
+        let count = m.let_("correct", &self.count.q + adds.zext(32));
         let right = &self.right.q & (!puts | full | &self.predicted);
-        self.after = Some([m.let_("counting", counting), m.let_("correct", count), right]);
+        self.after = Some((adds, [m.let_("counting", counting), count, right]));
     }
 
     /// Whether the branch in slot 0 must be reported: it fills a map that was not all predicted, or
@@ -153,15 +159,17 @@ impl Counter {
         let count_o = m.output("count_o", 32, "of them, less 31");
         let spent = m.output("spent_o", 1, "no other branch can be counted");
         let exhausted = m.output("exhausted_o", 1, "or the one in slot 0 is the last that can");
-        let Some([counting, count, right]) = self.after else { return };
+        let Some((adds, [counting, count, right])) = self.after else { return };
         m.assign(&counting_o, &counting);
         m.assign(&count_o, &count);
         m.assign(&self.counting.d, !flush & counting);
         m.assign(&self.count.d, (!flush).gate(&count));
         m.assign(&self.right.d, flush | right);
-        // The count has no room for one more.
-        let last = self.count.q.is((1 << 32) - 2) & branch & &self.predicted;
-        m.assign(&spent, full & self.count.q.is((1 << 32) - 1));
-        m.assign(&exhausted, &spent | (full & last));
+        let becomes_scarce = adds.mux(self.count.q.is((1 << 32) - 3), &self.scarce.q);
+        m.assign(&self.scarce.d, !flush & becomes_scarce);
+        m.assign(&self.spent.d, !flush & adds.mux(&self.scarce.q, &self.spent.q));
+        m.assign(&spent, full & &self.spent.q);
+        let last = &self.scarce.q & branch & &self.predicted;
+        m.assign(&exhausted, full & (&self.spent.q | last));
     }
 }

@@ -127,8 +127,9 @@ pub(crate) fn build(config: &Config) -> Component {
     let sequence = Sequence::new(&cx, &previous, (&chart, &decision, &plan), &state, &next);
 
     let simple = &chart.skip | &chart.quiet | (&chart.easy & &cx.can);
-    let take = m.let_("take", (&next.exists & simple) | &sequence.commits);
-    let walk = lanes.walk(&cx, &chart, &plan, &take, &map["full_o"]);
+    let simple = m.let_("take_simple", &next.exists & simple);
+    let take = m.let_("take", &simple | &sequence.commits);
+    let walk = lanes.walk(&cx, &chart, &plan, (&simple, &sequence.commits), &map["full_o"]);
 
     m.section("The request.");
     let easy = m.let_("easy_now", &next.exists & &chart.easy);
@@ -190,9 +191,9 @@ pub(crate) fn build(config: &Config) -> Component {
     m.section("What has been done with.");
     let reports = m.let_("reports", &report | &map_only | &start | &trap);
     let flush = m.let_("flush_now", &accepted & &reports);
-    let whole = &take & !&plan.valid.q;
+    let whole = &simple;
     let main_now = m.let_("main_now", &sequence.main & &accepted);
-    let described = &whole | (&sequence.main_left & (&main_now | &sequence.commits));
+    let described = whole | (&sequence.main_left & (&main_now | &sequence.commits));
     let push = &pending.traced & described & pending.branch();
     let branches = lanes.branches();
     let mut pushes: Vec<Expr> = walk.pushes.iter().rev().cloned().collect();
@@ -213,7 +214,7 @@ pub(crate) fn build(config: &Config) -> Component {
     ]) {
         m.assign(wire, value);
     }
-    let described = &pending.traced & (&whole | &chart.decides);
+    let described = &pending.traced & (whole | &chart.decides);
     counter.drive(&cx, (&accepted, &(&start | &trap)), &take, &described, &pending, &walk);
     let branch_done = walk.pushes.iter().fold(push, |any, push| any | push);
     tables.drive(&cx, &sequence, &plan, (&pending, &next), &flush, &branch_done);

@@ -27,14 +27,17 @@ module te_branch_map (
   logic [4:0] count_d, count_q;
   logic counting_d, counting_q;
   logic [31:0] correct_d, correct_q;
+  logic spent_d, spent_q;
+  logic scarce_d, scarce_q;
   logic right_d, right_q;
 
   assign some_o = !place_q[0];
 
   // The packet: what was there, and the slots before the cut.
   logic counts;
-  logic counting;
+  logic adds;
   logic [31:0] correct;
+  logic counting;
   logic puts_before_0;
   logic marks_before_0;
   logic [30:0] map_before_0;
@@ -47,8 +50,9 @@ module te_branch_map (
   logic [4:0] count_before_1;
 
   assign counts = push_i[0] & !cut_i[0] & place_q[31];
+  assign adds = counts & predicted_i;
+  assign correct = correct_q + 32'(adds);
   assign counting = counting_q | counts;
-  assign correct = correct_q + {31'd0, counts & predicted_i};
   assign puts_before_0 = push_i[0] & !cut_i[0] & !place_q[31];
   assign marks_before_0 = puts_before_0 & not_taken_i[0];
   assign map_before_0 = map_q | ({31{marks_before_0}} & place_q[30:0]);
@@ -88,9 +92,10 @@ module te_branch_map (
   assign counting_d = !flush_i & counting;
   assign correct_d = {32{!flush_i}} & correct;
   assign right_d = flush_i | (right_q & (!(push_i[0] & !cut_i[0]) | place_q[31] | predicted_i));
-  assign spent_o = place_q[31] & (correct_q == 32'hffffffff);
-  assign exhausted_o = spent_o |
-      (place_q[31] & ((correct_q == 32'hfffffffe) & branch_i[0] & predicted_i));
+  assign scarce_d = !flush_i & (adds ? (correct_q == 32'hfffffffd) : scarce_q);
+  assign spent_d = !flush_i & (adds ? scarce_q : spent_q);
+  assign spent_o = place_q[31] & spent_q;
+  assign exhausted_o = place_q[31] & (spent_q | (scarce_q & branch_i[0] & predicted_i));
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -99,6 +104,8 @@ module te_branch_map (
       count_q <= 5'd0;
       counting_q <= 1'b0;
       correct_q <= 32'd0;
+      spent_q <= 1'b0;
+      scarce_q <= 1'b0;
       right_q <= 1'b1;
     end else begin
       map_q <= map_d;
@@ -106,6 +113,8 @@ module te_branch_map (
       count_q <= count_d;
       counting_q <= counting_d;
       correct_q <= correct_d;
+      spent_q <= spent_d;
+      scarce_q <= scarce_d;
       right_q <= right_d;
     end
   end

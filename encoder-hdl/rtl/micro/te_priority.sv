@@ -376,6 +376,7 @@ module te_priority (
   logic last;
   logic marking;
   logic plain_now;
+  logic take_simple;
   logic take;
 
   assign counted = plan_maybe_q & 1'b0;
@@ -444,19 +445,29 @@ module te_priority (
       (ready_i | !(|to_send));
   assign marking = turn_mark_first | turn_mark_second | turn_late_first | turn_late_second;
   assign plain_now = plan_plain_q | counted;
-  assign take = (next_exists & (skip | quiet | (easy & ready_i))) | last;
+  assign take_simple = next_exists & (skip | quiet | (easy & ready_i));
+  assign take = take_simple | last;
 
   // Steps that are taken in the same cycle.
   logic goes_on;
+  logic [2:0] oldest;
   logic comes_first_0;
   logic passes_first_0;
   logic wants_first_0;
   logic comes_last_0;
   logic lane_wants;
+  logic reaches_trap;
   logic takes_trap;
+  logic single;
+  logic finishes;
 
   assign goes_on = !planned_q & calm & !now_changes & !now_drifts;
-  assign comes_first_0 = has_first_0 & take;
+  assign oldest = {
+          !(1'b1 & has_last_0) & has_trap,
+          1'b1 & has_last_0 & !has_first_0,
+          1'b1 & has_last_0 & has_first_0
+      };
+  assign comes_first_0 = has_first_0 & take_simple;
   assign passes_first_0 = comes_first_0 &
       (goes_on & traced & qualified_i) &
       (!(traced & pending_uninferable_q & !sequential) | (!easy & ready_i));
@@ -464,9 +475,14 @@ module te_priority (
       (goes_on & traced & qualified_i) &
       (traced & pending_uninferable_q & !sequential) &
       !easy;
-  assign comes_last_0 = has_last_0 & (has_first_0 ? passes_first_0 : take);
+  assign comes_last_0 = has_last_0 & (has_first_0 ? passes_first_0 : take_simple);
   assign lane_wants = wants_first_0;
-  assign takes_trap = has_trap & ((has_first_0 ? passes_first_0 : take) & !has_last_0);
+  assign reaches_trap = has_trap & ((has_first_0 ? passes_first_0 : take_simple) & !has_last_0);
+  assign takes_trap = reaches_trap | (last & oldest[2]);
+  assign single = !has_first_0 &
+      !((has_trap & has_last_0) | (has_mark & has_last_0) | (has_mark & has_trap));
+  assign finishes = (!has_mark & (has_trap ? reaches_trap : (has_last_0 ? comes_last_0 : 1'b0))) |
+      (last & single);
 
   // The request.
   logic easy_now;
@@ -531,7 +547,7 @@ module te_priority (
   assign main_now = turn_main & accepted;
   assign branches_there = traced & (pending_taken_q | pending_not_taken_q);
   assign push = traced &
-      ((take & !planned_q) | (planned_q & left_q[3] & (main_now | last))) &
+      (take_simple | (planned_q & left_q[3] & (main_now | last))) &
       (pending_taken_q | pending_not_taken_q);
   assign not_taken = pending_not_taken_q;
   assign cut = 1'b0;
@@ -615,16 +631,22 @@ module te_priority (
   assign load = take & !next_mark;
   assign load_trap = takes_trap;
   assign pending_valid_d = take ? !next_mark : pending_valid_q;
-  assign pending_qualified_d = (((comes_first_0 & !passes_first_0) | comes_last_0) & qualified_i) |
+  assign pending_qualified_d = (((comes_first_0 & !passes_first_0) |
+              (last & oldest[0]) |
+              (comes_last_0 | (last & oldest[1]))) &
+          qualified_i) |
       (takes_trap & trap_qualified_i);
-  assign pending_wide_d = ((comes_first_0 & !passes_first_0) | comes_last_0) & wide_i;
+  assign pending_wide_d = ((comes_first_0 & !passes_first_0) |
+          (last & oldest[0]) |
+          (comes_last_0 | (last & oldest[1]))) &
+      wide_i;
   assign pending_trap_d = takes_trap;
-  assign pending_taken_d = comes_last_0 & taken_i;
-  assign pending_not_taken_d = comes_last_0 & not_taken_i;
-  assign pending_uninferable_d = comes_last_0 & uninferable_i;
-  assign pending_at_first_0_d = comes_first_0 & !passes_first_0;
+  assign pending_taken_d = (comes_last_0 | (last & oldest[1])) & taken_i;
+  assign pending_not_taken_d = (comes_last_0 | (last & oldest[1])) & not_taken_i;
+  assign pending_uninferable_d = (comes_last_0 | (last & oldest[1])) & uninferable_i;
+  assign pending_at_first_0_d = (comes_first_0 & !passes_first_0) | (last & oldest[0]);
   assign pending_address_d = 31'd0 |
-      ({31{comes_last_0 | (takes_trap & trap_alone_i)}} & last_i) |
+      ({31{comes_last_0 | (last & oldest[1]) | (takes_trap & trap_alone_i)}} & last_i) |
       ({31{takes_trap & !trap_alone_i}} & pending_behind);
   assign pending_privilege_d = privilege_i;
   assign pending_changes_d = now_changes;
@@ -635,14 +657,11 @@ module te_priority (
   // The group is done with when its last step is.
   logic over;
 
-  assign over = valid_i &
-      !((has_last_0 & !(1'b0 | comes_last_0)) |
-          (has_trap & !takes_trap) |
-          (has_mark & !(take & next_mark)));
+  assign over = finishes | (take & next_mark);
   assign ready_o = over;
   assign done_first_d = !over &
-      (done_first_q | (passes_first_0 | (comes_first_0 & !passes_first_0)));
-  assign done_last_d = !over & (done_last_q | (1'b0 | comes_last_0));
+      (done_first_q | (passes_first_0 | ((comes_first_0 & !passes_first_0) | (last & oldest[0]))));
+  assign done_last_d = !over & (done_last_q | (1'b0 | (comes_last_0 | (last & oldest[1]))));
   assign done_trap_d = !over & (done_trap_q | takes_trap);
   assign begun_d = !over & (begun_q | take);
 

@@ -391,6 +391,7 @@ module te_priority (
   logic last;
   logic marking;
   logic plain_now;
+  logic take_simple;
   logic take;
 
   assign counted = plan_maybe_q & 1'b0;
@@ -459,10 +460,12 @@ module te_priority (
       (ready_i | !(|to_send));
   assign marking = turn_mark_first | turn_mark_second | turn_late_first | turn_late_second;
   assign plain_now = plan_plain_q | counted;
-  assign take = (next_exists & (skip | quiet | (easy & ready_i))) | last;
+  assign take_simple = next_exists & (skip | quiet | (easy & ready_i));
+  assign take = take_simple | last;
 
   // Steps that are taken in the same cycle.
   logic goes_on;
+  logic [4:0] oldest;
   logic comes_first_0;
   logic passes_first_0;
   logic wants_first_0;
@@ -477,10 +480,20 @@ module te_priority (
   logic wants_first_1;
   logic comes_last_1;
   logic lane_wants;
+  logic reaches_trap;
   logic takes_trap;
+  logic single;
+  logic finishes;
 
   assign goes_on = !planned_q & calm & !now_changes & !now_drifts;
-  assign comes_first_0 = has_first_0 & take;
+  assign oldest = {
+          !((1'b1 & has_last_0) | (1'b1 & !has_last_0 & has_last_1)) & has_trap,
+          1'b1 & !has_last_0 & has_last_1 & !has_first_1,
+          1'b1 & !has_last_0 & has_last_1 & has_first_1,
+          1'b1 & has_last_0 & !has_first_0,
+          1'b1 & has_last_0 & has_first_0
+      };
+  assign comes_first_0 = has_first_0 & take_simple;
   assign passes_first_0 = comes_first_0 &
       (goes_on & traced & qualified_i[0]) &
       (!(traced & pending_uninferable_q & !sequential) | (!easy & ready_i));
@@ -488,7 +501,7 @@ module te_priority (
       (goes_on & traced & qualified_i[0]) &
       (traced & pending_uninferable_q & !sequential) &
       !easy;
-  assign comes_last_0 = has_last_0 & (has_first_0 ? passes_first_0 : take);
+  assign comes_last_0 = has_last_0 & (has_first_0 ? passes_first_0 : take_simple);
   assign fires_0 = (traced & pending_uninferable_q & !sequential & !has_first_0) |
       (branch_map_full[1] &
           !(easy |
@@ -531,7 +544,7 @@ module te_priority (
       uninferable_i[0] :
       (traced & pending_uninferable_q & !sequential & !has_first_0);
   assign comes_first_1 = has_first_1 &
-      (has_last_0 ? passes_last_0 : (has_first_0 ? passes_first_0 : take));
+      (has_last_0 ? passes_last_0 : (has_first_0 ? passes_first_0 : take_simple));
   assign passes_first_1 = comes_first_1 &
       (goes_on &
           (has_last_0 ? qualified_i[0] : (has_first_0 ? qualified_i[0] : traced)) &
@@ -580,13 +593,26 @@ module te_priority (
   assign comes_last_1 = has_last_1 &
       (has_first_1 ?
           passes_first_1 :
-          (has_last_0 ? passes_last_0 : (has_first_0 ? passes_first_0 : take)));
+          (has_last_0 ? passes_last_0 : (has_first_0 ? passes_first_0 : take_simple)));
   assign lane_wants = wants_first_0 | wants_first_1 | wants_last_0;
-  assign takes_trap = has_trap &
+  assign reaches_trap = has_trap &
       ((has_first_1 ?
               passes_first_1 :
-              (has_last_0 ? passes_last_0 : (has_first_0 ? passes_first_0 : take))) &
+              (has_last_0 ? passes_last_0 : (has_first_0 ? passes_first_0 : take_simple))) &
           !has_last_1);
+  assign takes_trap = reaches_trap | (last & oldest[4]);
+  assign single = !(has_first_0 | has_first_1) &
+      !((has_last_1 & has_last_0) |
+          (has_trap & has_last_0) |
+          (has_trap & has_last_1) |
+          (has_mark & has_last_0) |
+          (has_mark & has_last_1) |
+          (has_mark & has_trap));
+  assign finishes = (!has_mark &
+          (has_trap ?
+              reaches_trap :
+              (has_last_1 ? comes_last_1 : (has_last_0 ? comes_last_0 : 1'b0)))) |
+      (last & single);
 
   // The request.
   logic easy_now;
@@ -708,7 +734,7 @@ module te_priority (
   assign push = {
           passes_last_0 & qualified_i[0] & (taken_i[0] | not_taken_i[0]),
           traced &
-          ((take & !planned_q) | (planned_q & left_q[3] & (main_now | last))) &
+          (take_simple | (planned_q & left_q[3] & (main_now | last))) &
           (pending_taken_q | pending_not_taken_q)
       };
   assign not_taken = {not_taken_i[0], pending_not_taken_q};
@@ -718,7 +744,7 @@ module te_priority (
   assign moved = accepted | take;
   assign synced_sent = start | trap;
   assign step_units = pending_units_q;
-  assign step_taken = traced & ((take & !planned_q) | decides);
+  assign step_taken = traced & (take_simple | decides);
   assign more_units = 6'd0 +
       ({6{(resync_mode_i == 2'd2) & ((passes_first_0 | passes_last_0) & !begun_q)}} & 6'(cycles_i));
   assign forget = last & plan_synced_q;
@@ -806,25 +832,37 @@ module te_priority (
   assign load_trap = takes_trap;
   assign pending_valid_d = take ? !next_mark : pending_valid_q;
   assign pending_qualified_d = (((comes_first_0 & !passes_first_0) |
-              (comes_last_0 & !passes_last_0)) &
+              (last & oldest[0]) |
+              ((comes_last_0 & !passes_last_0) | (last & oldest[1]))) &
           qualified_i[0]) |
-      (((comes_first_1 & !passes_first_1) | comes_last_1) & qualified_i[1]) |
+      (((comes_first_1 & !passes_first_1) |
+              (last & oldest[2]) |
+              (comes_last_1 | (last & oldest[3]))) &
+          qualified_i[1]) |
       (takes_trap & trap_qualified_i);
-  assign pending_wide_d = (((comes_first_0 & !passes_first_0) | (comes_last_0 & !passes_last_0)) &
+  assign pending_wide_d = (((comes_first_0 & !passes_first_0) |
+              (last & oldest[0]) |
+              ((comes_last_0 & !passes_last_0) | (last & oldest[1]))) &
           wide_i[0]) |
-      (((comes_first_1 & !passes_first_1) | comes_last_1) & wide_i[1]);
+      (((comes_first_1 & !passes_first_1) |
+              (last & oldest[2]) |
+              (comes_last_1 | (last & oldest[3]))) &
+          wide_i[1]);
   assign pending_trap_d = takes_trap;
-  assign pending_taken_d = (comes_last_0 & !passes_last_0 & taken_i[0]) |
-      (comes_last_1 & taken_i[1]);
-  assign pending_not_taken_d = (comes_last_0 & !passes_last_0 & not_taken_i[0]) |
-      (comes_last_1 & not_taken_i[1]);
-  assign pending_uninferable_d = (comes_last_0 & !passes_last_0 & uninferable_i[0]) |
-      (comes_last_1 & uninferable_i[1]);
-  assign pending_at_first_0_d = comes_first_0 & !passes_first_0;
-  assign pending_at_first_1_d = comes_first_1 & !passes_first_1;
+  assign pending_taken_d = (((comes_last_0 & !passes_last_0) | (last & oldest[1])) & taken_i[0]) |
+      ((comes_last_1 | (last & oldest[3])) & taken_i[1]);
+  assign pending_not_taken_d = (((comes_last_0 & !passes_last_0) | (last & oldest[1])) &
+          not_taken_i[0]) |
+      ((comes_last_1 | (last & oldest[3])) & not_taken_i[1]);
+  assign pending_uninferable_d = (((comes_last_0 & !passes_last_0) | (last & oldest[1])) &
+          uninferable_i[0]) |
+      ((comes_last_1 | (last & oldest[3])) & uninferable_i[1]);
+  assign pending_at_first_0_d = (comes_first_0 & !passes_first_0) | (last & oldest[0]);
+  assign pending_at_first_1_d = (comes_first_1 & !passes_first_1) | (last & oldest[2]);
   assign pending_address_d = 63'd0 |
-      ({63{(comes_last_0 & !passes_last_0) | (takes_trap & trap_alone_i[0])}} & last_i[62:0]) |
-      ({63{comes_last_1 | (takes_trap & trap_alone_i[1])}} & last_i[125:63]) |
+      ({63{(comes_last_0 & !passes_last_0) | (last & oldest[1]) | (takes_trap & trap_alone_i[0])}} &
+          last_i[62:0]) |
+      ({63{comes_last_1 | (last & oldest[3]) | (takes_trap & trap_alone_i[1])}} & last_i[125:63]) |
       ({63{takes_trap & !(|trap_alone_i)}} & pending_behind);
   assign pending_privilege_d = privilege_i;
   assign pending_changes_d = now_changes;
@@ -834,27 +872,29 @@ module te_priority (
   assign pending_units_d = 4'd0 |
       ({4{(resync_mode_i == 2'd2) &
           (!begun_q &
-              ((has_first_0 ? (comes_first_0 & !passes_first_0) : (comes_last_0 & !passes_last_0)) |
+              ((has_first_0 ?
+                      ((comes_first_0 & !passes_first_0) | (last & oldest[0])) :
+                      ((comes_last_0 & !passes_last_0) | (last & oldest[1]))) |
                   (takes_trap & trap_alone_i[0])))}} &
           cycles_i);
 
   // The group is done with when its last step is.
   logic over;
 
-  assign over = valid_i &
-      !((has_last_0 & !(passes_last_0 | (comes_last_0 & !passes_last_0))) |
-          (has_last_1 & !(1'b0 | comes_last_1)) |
-          (has_trap & !takes_trap) |
-          (has_mark & !(take & next_mark)));
+  assign over = finishes | (take & next_mark);
   assign ready_o = over;
   assign done_first_d = {2{!over}} &
       (done_first_q |
           {
-              passes_first_1 | (comes_first_1 & !passes_first_1),
-              passes_first_0 | (comes_first_0 & !passes_first_0)
+              passes_first_1 | ((comes_first_1 & !passes_first_1) | (last & oldest[2])),
+              passes_first_0 | ((comes_first_0 & !passes_first_0) | (last & oldest[0]))
           });
   assign done_last_d = {2{!over}} &
-      (done_last_q | {1'b0 | comes_last_1, passes_last_0 | (comes_last_0 & !passes_last_0)});
+      (done_last_q |
+          {
+              1'b0 | (comes_last_1 | (last & oldest[3])),
+              passes_last_0 | ((comes_last_0 & !passes_last_0) | (last & oldest[1]))
+          });
   assign done_trap_d = !over & (done_trap_q | takes_trap);
   assign begun_d = !over & (begun_q | take);
 

@@ -7,7 +7,7 @@ use super::{Context, counts, is_mark};
 use crate::config::ResyncUnit;
 use crate::group::mark;
 use crate::ingress::any;
-use hartrace_rtl::{Expr, Reg, concat, zero};
+use hartrace_rtl::{Expr, Module, Reg, concat, zero};
 
 /// The steps of the group that are still there.
 pub(super) struct Lanes {
@@ -153,25 +153,52 @@ impl Lanes {
             .collect()
     }
 
+    /// The oldest step, one bit for each: first and last of the lanes, the trap.
+    fn oldest_step(&self, m: &Module) -> Expr {
+        let (_, which) = self.oldest(0);
+        let mut bits = Vec::new();
+        for (which, first) in which.iter().zip(&self.first) {
+            bits.push(which & first);
+            bits.push(which & !first);
+        }
+        bits.push(!any(which) & &self.trap);
+        m.let_("oldest", concat(&bits.iter().rev().collect::<Vec<_>>()))
+    }
+
+    /// Only one step is left.
+    fn single(&self, m: &Module) -> Expr {
+        let firsts = any(self.first.iter());
+        let mut tail: Vec<&Expr> = self.last.iter().collect();
+        tail.extend([&self.trap, &self.mark]);
+        let two = (0..tail.len())
+            .flat_map(|i| (0..i).map(move |j| (i, j)))
+            .map(|(i, j)| tail[i] & tail[j]);
+        m.let_("single", !firsts & !any(two.collect::<Vec<_>>()))
+    }
+
     /// Takes steps behind the pending one as long as they are quiet, or one is easy.
     pub(super) fn walk(
         &self,
         cx: &Context<'_>,
         chart: &Chart,
         plan: &Plan,
-        take: &Expr,
+        (simple, commits): (&Expr, &Expr),
         full: &Expr,
     ) -> Walk {
         let m = cx.m;
         m.section("Steps that are taken in the same cycle.");
         let goes_on = !&plan.valid.q & &chart.calm & !&self.changes & !&self.drifts;
         let goes_on = m.let_("goes_on", goes_on);
+        // Behind a hard step, the next one waits.
+        let oldest = self.oldest_step(m);
+        let hard = |i: u32| commits & oldest.bit(i);
         // What the chain knows: the step before was described, traced, an uninferable jump, and a
         // packet is sent already.
-        let mut reached = take.clone();
+        let mut reached = simple.clone();
         let mut valid = chart.traced.clone();
         let mut updiscon = chart.jumps.clone();
         let mut sent = chart.easy.clone();
+        let mut newest = zero(1);
         let leaves = plan.valid.q.mux(&plan.leaves_updiscon, &chart.jumps);
         let mut walk = Walk::new(chart, leaves, !&self.begun.q);
         for i in 0..self.n {
@@ -184,7 +211,7 @@ impl Lanes {
             let taken = &comes & &plain & (!&updiscon | (!&sent & &cx.can));
             let taken = m.let_(&format!("passes_first_{i}"), taken);
             walk.wants_first.push(m.let_(&format!("wants_first_{i}"), wants.clone()));
-            walk.rests_first.push(&comes & !&taken);
+            walk.rests_first.push((&comes & !&taken) | hard(2 * i));
             walk.describes(&taken, &lane.qualified, &zero(1));
             walk.passes_first.push(taken.clone());
             reached = has_first.mux(&taken, &reached);
@@ -193,8 +220,9 @@ impl Lanes {
             sent = sent | wants;
 
             let comes = m.let_(&format!("comes_last_{i}"), has_last & &reached);
+            newest = has_last.mux(&comes, &newest);
             if i + 1 == self.n {
-                walk.rests_last.push(comes.clone());
+                walk.rests_last.push(&comes | hard(2 * i + 1));
                 reached = &reached & !has_last;
                 continue;
             }
@@ -210,7 +238,7 @@ impl Lanes {
             let passes = skips | (&plain & (!&fires | (!&sent & &cx.can)));
             let taken = m.let_(&format!("passes_last_{i}"), &comes & passes);
             walk.wants_last.push(m.let_(&format!("wants_last_{i}"), wants.clone()));
-            walk.rests_last.push(&comes & !&taken);
+            walk.rests_last.push((&comes & !&taken) | hard(2 * i + 1));
             walk.passes_last.push(taken.clone());
             walk.pushes.push(&taken & &lane.qualified & &lane.branch);
             walk.cuts.push(m.let_(&format!("behind_packet_{i}"), sent.clone()));
@@ -228,7 +256,10 @@ impl Lanes {
         let targets =
             walk.wants_first.iter().chain(&walk.at_target_last).cloned().collect::<Vec<_>>();
         walk.at_target = any(targets);
-        walk.takes_trap = m.let_("takes_trap", &self.trap & &reached);
+        let at_trap = m.let_("reaches_trap", &self.trap & &reached);
+        walk.takes_trap = m.let_("takes_trap", &at_trap | hard(2 * self.n));
+        let whole = !&self.mark & self.trap.mux(&at_trap, &newest);
+        walk.finishes = m.let_("finishes", whole | (commits & self.single(m)));
         let aw = cx.config.address();
         walk.firsts = (0..self.n).map(|i| cx.group["first"].slice(i * aw, aw)).collect();
         walk.lasts = (0..self.n).map(|i| cx.group["last"].slice(i * aw, aw)).collect();
@@ -247,12 +278,7 @@ impl Lanes {
         m.section("The group is done with when its last step is.");
         let came_first: Vec<Expr> = walk.came(&walk.passes_first, &walk.rests_first);
         let came_last: Vec<Expr> = walk.came(&walk.passes_last, &walk.rests_last);
-        let left = |has: &[Expr], came: &[Expr]| {
-            any(has.iter().zip(came).map(|(h, c)| h & !c).collect::<Vec<_>>())
-        };
-        let mark_left = &self.mark & !(take & &next.mark);
-        let rest = left(&self.last, &came_last) | (&self.trap & !&walk.takes_trap) | mark_left;
-        let over = m.let_("over", &cx.group_valid & !rest);
+        let over = m.let_("over", &walk.finishes | (take & &next.mark));
         m.assign(ready, &over);
         let flat = |bits: &[Expr]| concat(&bits.iter().rev().collect::<Vec<_>>());
         m.assign(
@@ -300,6 +326,8 @@ pub(super) struct Walk {
     pub(super) rests_first: Vec<Expr>,
     pub(super) rests_last: Vec<Expr>,
     pub(super) takes_trap: Expr,
+    /// The last step of the group, if it is no mark, was taken.
+    finishes: Expr,
     /// Branches of the lanes but the newest that are taken over.
     pub(super) pushes: Vec<Expr>,
     /// They are behind the packet that is sent.
@@ -327,6 +355,7 @@ impl Walk {
             rests_first: Vec::new(),
             rests_last: Vec::new(),
             takes_trap: zero(1),
+            finishes: zero(1),
             pushes: Vec::new(),
             cuts: Vec::new(),
             valid: chart.traced.clone(),
