@@ -47,16 +47,36 @@ module te_packet_emitter (
     output logic         settled_o,  // no target is on its way
     output logic         indexed_o  // the last target was sent as an index
 );
-  // First stage: the difference to the address sent before.
   logic valid_1_d, valid_1_q;
   logic valid_2_d, valid_2_q;
   logic valid_3_d, valid_3_q;
+  logic valid_4_d, valid_4_q;
+  logic move_4;
+  logic load_4;
   logic move_3;
+  logic load_3;
   logic move_2;
+  logic load_2;
   logic move_1;
   logic load_1;
-  logic load_2;
-  logic load_3;
+
+  assign valid_4_d = valid_3_q | (valid_4_q & !ready_i);
+  assign move_4 = !valid_4_q | ready_i;
+  assign load_4 = valid_3_q & move_4;
+  assign valid_3_d = valid_2_q | (valid_3_q & !move_4);
+  assign move_3 = !valid_3_q | move_4;
+  assign load_3 = valid_2_q & move_3;
+  assign valid_2_d = valid_1_q | (valid_2_q & !move_3);
+  assign move_2 = !valid_2_q | move_3;
+  assign load_2 = valid_1_q & move_2;
+  assign valid_1_d = valid_i | (valid_1_q & !move_2);
+  assign move_1 = !valid_1_q | move_2;
+  assign load_1 = valid_i & move_1;
+  assign ready_o = move_1;
+  assign valid_o = valid_4_q;
+  assign empty_o = !(valid_1_q | valid_2_q | valid_3_q | valid_4_q);
+
+  // First stage: the request.
   logic first_start_d, first_start_q;
   logic first_trap_d, first_trap_q;
   logic first_report_d, first_report_q;
@@ -85,19 +105,12 @@ module te_packet_emitter (
   logic sync;
   logic absolute;
   logic [62:0] field;
-  logic jump_target_cache_hit;
+  logic report_mapped;
+  logic implied;
+  logic is_target;
+  logic [19:0] jump_target_cache_hit;
   logic [6:0] jump_target_cache_index;
 
-  assign move_3 = !valid_3_q | ready_i;
-  assign move_2 = !valid_2_q | move_3;
-  assign move_1 = !valid_1_q | move_2;
-  assign ready_o = move_1;
-  assign valid_1_d = valid_i | (valid_1_q & !move_2);
-  assign valid_2_d = valid_1_q | (valid_2_q & !move_3);
-  assign valid_3_d = valid_2_q | (valid_3_q & !ready_i);
-  assign load_1 = valid_i & move_1;
-  assign load_2 = valid_1_q & move_2;
-  assign load_3 = valid_2_q & move_3;
   assign first_start_d = start_i;
   assign first_trap_d = trap_i;
   assign first_report_d = report_i;
@@ -126,22 +139,21 @@ module te_packet_emitter (
   assign last_address_d = (load_2 & (sync | first_report_q)) ? first_address_q : last_address_q;
   assign absolute = full_address_i | sync;
   assign field = first_address_q - ({63{!absolute}} & last_address_q);
+  assign report_mapped = first_report_q & !first_counting_q;
+  assign implied = implicit_exception_i & first_thaddr_q;
+  assign is_target = first_report_q & first_target_q;
 
   te_jump_target_cache i_jump_target_cache (
       .clk_i(clk_i),
       .rst_ni(rst_ni),
       .address_i(first_address_q),
-      .store_i(load_2 & jump_target_cache_i & first_report_q & first_target_q),
+      .store_i(load_2 & jump_target_cache_i & is_target),
       .clear_i(load_2 & sync),
       .hit_o(jump_target_cache_hit),
       .index_o(jump_target_cache_index)
   );
 
-  logic second_start_d, second_start_q;
-  logic second_trap_d, second_trap_q;
-  logic second_report_d, second_report_q;
-  logic second_map_only_d, second_map_only_q;
-  logic second_support_d, second_support_q;
+  // Second stage: what is to be sent.
   logic [62:0] second_address_d, second_address_q;
   logic second_branch_d, second_branch_q;
   logic [1:0] second_privilege_d, second_privilege_q;
@@ -151,24 +163,37 @@ module te_packet_emitter (
   logic [63:0] second_tval_d, second_tval_q;
   logic [4:0] second_branches_d, second_branches_q;
   logic [30:0] second_branch_map_d, second_branch_map_q;
-  logic second_counting_d, second_counting_q;
   logic [31:0] second_branch_count_d, second_branch_count_q;
   logic second_mispredicted_d, second_mispredicted_q;
   logic second_notify_d, second_notify_q;
   logic second_updiscon_d, second_updiscon_q;
-  logic second_target_d, second_target_q;
   logic second_irreport_d, second_irreport_q;
   logic [4:0] second_irdepth_d, second_irdepth_q;
   logic second_ienable_d, second_ienable_q;
   logic [1:0] second_qual_status_d, second_qual_status_q;
-  logic second_hit_d, second_hit_q;
+  logic second_target_d, second_target_q;
+  logic second_may_index_d, second_may_index_q;
+  logic [19:0] second_hit_d, second_hit_q;
   logic [6:0] second_index_d, second_index_q;
+  logic is_address_d, is_address_q;
+  logic is_map_1_d, is_map_1_q;
+  logic is_map_3_d, is_map_3_q;
+  logic is_map_7_d, is_map_7_q;
+  logic is_map_15_d, is_map_15_q;
+  logic is_map_31_d, is_map_31_q;
+  logic is_full_map_d, is_full_map_q;
+  logic is_count_address_d, is_count_address_q;
+  logic is_count_d, is_count_q;
+  logic is_start_d, is_start_q;
+  logic is_exception_implied_d, is_exception_implied_q;
+  logic is_interrupt_implied_d, is_interrupt_implied_q;
+  logic is_exception_d, is_exception_q;
+  logic is_interrupt_d, is_interrupt_q;
+  logic is_support_d, is_support_q;
+  logic [5:0] options;
+  logic notify_bit;
+  logic updiscon_bit;
 
-  assign second_start_d = first_start_q;
-  assign second_trap_d = first_trap_q;
-  assign second_report_d = first_report_q;
-  assign second_map_only_d = first_map_only_q;
-  assign second_support_d = first_support_q;
   assign second_address_d = field;
   assign second_branch_d = first_branch_q;
   assign second_privilege_d = first_privilege_q;
@@ -178,40 +203,37 @@ module te_packet_emitter (
   assign second_tval_d = first_tval_q;
   assign second_branches_d = first_branches_q;
   assign second_branch_map_d = first_branch_map_q;
-  assign second_counting_d = first_counting_q;
   assign second_branch_count_d = first_branch_count_q;
   assign second_mispredicted_d = first_mispredicted_q;
   assign second_notify_d = first_notify_q;
   assign second_updiscon_d = first_updiscon_q;
-  assign second_target_d = first_target_q;
   assign second_irreport_d = first_irreport_q;
   assign second_irdepth_d = first_irdepth_q;
   assign second_ienable_d = first_ienable_q;
   assign second_qual_status_d = first_qual_status_q;
-  assign second_hit_d = jump_target_cache_i &
-      first_report_q &
-      first_target_q &
-      (!first_updiscon_q & !first_notify_q & !first_counting_q) &
-      jump_target_cache_hit;
+  assign second_target_d = is_target;
+  assign second_may_index_d = jump_target_cache_i &
+      is_target &
+      !first_updiscon_q &
+      !first_notify_q &
+      !first_counting_q;
+  assign second_hit_d = jump_target_cache_hit;
   assign second_index_d = jump_target_cache_index;
-
-  // Second stage: the fields in their places.
-  logic [5:0] options;
-  logic notify_bit;
-  logic updiscon_bit;
-  logic map_1;
-  logic map_3;
-  logic map_7;
-  logic map_15;
-  logic map_31;
-  logic implicit;
-  logic [143:0] plain;
-  logic [4:0] plain_len;
-  logic [55:0] brief;
-  logic [4:0] brief_len;
-  logic indexed;
-  logic was_indexed_d, was_indexed_q;
-
+  assign is_address_d = report_mapped & !(|first_branches_q);
+  assign is_map_1_d = report_mapped & (first_branches_q[0] & !(|first_branches_q[4:1]));
+  assign is_map_3_d = report_mapped & (first_branches_q[1] & !(|first_branches_q[4:2]));
+  assign is_map_7_d = report_mapped & (first_branches_q[2] & !(|first_branches_q[4:3]));
+  assign is_map_15_d = report_mapped & (first_branches_q[3] & !first_branches_q[4]);
+  assign is_map_31_d = report_mapped & first_branches_q[4];
+  assign is_full_map_d = first_map_only_q & !first_counting_q;
+  assign is_count_address_d = first_report_q & first_counting_q;
+  assign is_count_d = first_map_only_q & first_counting_q;
+  assign is_start_d = first_start_q;
+  assign is_exception_implied_d = first_trap_q & implied & !first_interrupt_q;
+  assign is_interrupt_implied_d = first_trap_q & implied & first_interrupt_q;
+  assign is_exception_d = first_trap_q & !implied & !first_interrupt_q;
+  assign is_interrupt_d = first_trap_q & !implied & first_interrupt_q;
+  assign is_support_d = first_support_q;
   assign options = {
           sequential_jump_i,
           branch_prediction_i,
@@ -222,14 +244,69 @@ module te_packet_emitter (
       };
   assign notify_bit = second_address_q[62] ^ second_notify_q;
   assign updiscon_bit = notify_bit ^ second_updiscon_q;
-  assign map_1 = second_branches_q[0] & !(|second_branches_q[4:1]);
-  assign map_3 = second_branches_q[1] & !(|second_branches_q[4:2]);
-  assign map_7 = second_branches_q[2] & !(|second_branches_q[4:3]);
-  assign map_15 = second_branches_q[3] & !second_branches_q[4];
-  assign map_31 = second_branches_q[4] & 1'b1;
-  assign implicit = implicit_exception_i & second_thaddr_q;
-  assign plain = 144'd0 |
-      ({144{second_report_q & !second_counting_q & !(|second_branches_q)}} &
+
+  // Third stage: the fields in their places.
+  logic [143:0] plain_d, plain_q;
+  logic plain_change_1;
+  logic plain_change_2;
+  logic plain_change_3;
+  logic plain_change_4;
+  logic plain_change_5;
+  logic plain_change_6;
+  logic plain_change_7;
+  logic plain_change_8;
+  logic plain_change_9;
+  logic plain_change_10;
+  logic plain_change_11;
+  logic plain_change_12;
+  logic plain_change_13;
+  logic plain_change_14;
+  logic plain_change_15;
+  logic plain_change_16;
+  logic plain_change_17;
+  logic plain_some_1;
+  logic plain_some_2;
+  logic plain_some_3;
+  logic plain_some_4;
+  logic plain_needs_2;
+  logic plain_needs_3;
+  logic plain_needs_4;
+  logic plain_needs_5;
+  logic plain_needs_6;
+  logic plain_needs_7;
+  logic plain_needs_8;
+  logic plain_needs_9;
+  logic plain_needs_10;
+  logic plain_needs_11;
+  logic plain_needs_12;
+  logic plain_needs_13;
+  logic plain_needs_14;
+  logic plain_needs_15;
+  logic plain_needs_16;
+  logic plain_needs_17;
+  logic plain_needs_18;
+  logic [4:0] plain_len;
+  logic [55:0] brief_d, brief_q;
+  logic hit_d, hit_q;
+  logic third_target_d, third_target_q;
+  logic brief_change_1;
+  logic brief_change_2;
+  logic brief_change_3;
+  logic brief_change_4;
+  logic brief_change_5;
+  logic brief_change_6;
+  logic brief_some_1;
+  logic brief_needs_2;
+  logic brief_needs_3;
+  logic brief_needs_4;
+  logic brief_needs_5;
+  logic brief_needs_6;
+  logic brief_needs_7;
+  logic indexed;
+  logic was_indexed_d, was_indexed_q;
+  logic [4:0] brief_len;
+
+  assign plain_d = ({144{is_address_q}} &
           $unsigned(
               144'(
                   $signed(
@@ -244,7 +321,7 @@ module te_packet_emitter (
                   )
               )
           )) |
-      ({144{second_report_q & !second_counting_q & map_1}} &
+      ({144{is_map_1_q}} &
           $unsigned(
               144'(
                   $signed(
@@ -261,7 +338,7 @@ module te_packet_emitter (
                   )
               )
           )) |
-      ({144{second_report_q & !second_counting_q & map_3}} &
+      ({144{is_map_3_q}} &
           $unsigned(
               144'(
                   $signed(
@@ -278,7 +355,7 @@ module te_packet_emitter (
                   )
               )
           )) |
-      ({144{second_report_q & !second_counting_q & map_7}} &
+      ({144{is_map_7_q}} &
           $unsigned(
               144'(
                   $signed(
@@ -295,7 +372,7 @@ module te_packet_emitter (
                   )
               )
           )) |
-      ({144{second_report_q & !second_counting_q & map_15}} &
+      ({144{is_map_15_q}} &
           $unsigned(
               144'(
                   $signed(
@@ -312,7 +389,7 @@ module te_packet_emitter (
                   )
               )
           )) |
-      ({144{second_report_q & !second_counting_q & map_31}} &
+      ({144{is_map_31_q}} &
           $unsigned(
               144'(
                   $signed(
@@ -329,9 +406,8 @@ module te_packet_emitter (
                   )
               )
           )) |
-      ({144{second_map_only_q & !second_counting_q}} &
-          $unsigned(144'($signed({second_branch_map_q, 5'd0, 2'd1})))) |
-      ({144{second_report_q & second_counting_q}} &
+      ({144{is_full_map_q}} & $unsigned(144'($signed({second_branch_map_q, 5'd0, 2'd1})))) |
+      ({144{is_count_address_q}} &
           $unsigned(
               144'(
                   $signed(
@@ -341,7 +417,8 @@ module te_packet_emitter (
                           updiscon_bit,
                           notify_bit,
                           second_address_q,
-                          second_map_only_q ? 2'd0 : {1'b1, second_mispredicted_q},
+                          1'b1,
+                          second_mispredicted_q,
                           second_branch_count_q,
                           1'b0,
                           2'd0
@@ -349,24 +426,45 @@ module te_packet_emitter (
                   )
               )
           )) |
-      ({144{second_map_only_q & second_counting_q}} &
-          $unsigned(
-              144'(
-                  $signed(
-                      {
-                          second_map_only_q ? 2'd0 : {1'b1, second_mispredicted_q},
-                          second_branch_count_q,
-                          1'b0,
-                          2'd0
-                      }
-                  )
-              )
-          )) |
-      ({144{second_start_q}} &
+      ({144{is_count_q}} & $unsigned(144'($signed({2'd0, second_branch_count_q, 1'b0, 2'd0})))) |
+      ({144{is_start_q}} &
           $unsigned(
               144'($signed({second_address_q, second_privilege_q, second_branch_q, 2'd0, 2'd3}))
           )) |
-      ({144{second_trap_q & (!implicit & !second_interrupt_q)}} &
+      ({144{is_exception_implied_q}} &
+          $unsigned(
+              144'(
+                  $signed(
+                      {
+                          second_tval_q,
+                          second_thaddr_q,
+                          second_interrupt_q,
+                          second_ecause_q,
+                          second_privilege_q,
+                          second_branch_q,
+                          2'd1,
+                          2'd3
+                      }
+                  )
+              )
+          )) |
+      ({144{is_interrupt_implied_q}} &
+          $unsigned(
+              144'(
+                  $signed(
+                      {
+                          second_thaddr_q,
+                          second_interrupt_q,
+                          second_ecause_q,
+                          second_privilege_q,
+                          second_branch_q,
+                          2'd1,
+                          2'd3
+                      }
+                  )
+              )
+          )) |
+      ({144{is_exception_q}} &
           $unsigned(
               144'(
                   $signed(
@@ -384,7 +482,7 @@ module te_packet_emitter (
                   )
               )
           )) |
-      ({144{second_trap_q & (!implicit & second_interrupt_q)}} &
+      ({144{is_interrupt_q}} &
           $unsigned(
               144'(
                   $signed(
@@ -401,40 +499,7 @@ module te_packet_emitter (
                   )
               )
           )) |
-      ({144{second_trap_q & (implicit & !second_interrupt_q)}} &
-          $unsigned(
-              144'(
-                  $signed(
-                      {
-                          second_tval_q,
-                          second_thaddr_q,
-                          second_interrupt_q,
-                          second_ecause_q,
-                          second_privilege_q,
-                          second_branch_q,
-                          2'd1,
-                          2'd3
-                      }
-                  )
-              )
-          )) |
-      ({144{second_trap_q & (implicit & second_interrupt_q)}} &
-          $unsigned(
-              144'(
-                  $signed(
-                      {
-                          second_thaddr_q,
-                          second_interrupt_q,
-                          second_ecause_q,
-                          second_privilege_q,
-                          second_branch_q,
-                          2'd1,
-                          2'd3
-                      }
-                  )
-              )
-          )) |
-      ({144{second_support_q}} &
+      ({144{is_support_q}} &
           $unsigned(
               144'(
                   $signed(
@@ -452,43 +517,110 @@ module te_packet_emitter (
                   )
               )
           ));
-  assign plain_len = (|(plain[142:135] ^ {8{plain[143]}})) ?
-      5'd18 :
-      ((|(plain[134:127] ^ {8{plain[143]}})) ?
-          5'd17 :
-          ((|(plain[126:119] ^ {8{plain[143]}})) ?
-              5'd16 :
-              ((|(plain[118:111] ^ {8{plain[143]}})) ?
-                  5'd15 :
-                  ((|(plain[110:103] ^ {8{plain[143]}})) ?
-                      5'd14 :
-                      ((|(plain[102:95] ^ {8{plain[143]}})) ?
-                          5'd13 :
-                          ((|(plain[94:87] ^ {8{plain[143]}})) ?
-                              5'd12 :
-                              ((|(plain[86:79] ^ {8{plain[143]}})) ?
-                                  5'd11 :
-                                  ((|(plain[78:71] ^ {8{plain[143]}})) ?
-                                      5'd10 :
-                                      ((|(plain[70:63] ^ {8{plain[143]}})) ?
-                                          5'd9 :
-                                          ((|(plain[62:55] ^ {8{plain[143]}})) ?
-                                              5'd8 :
-                                              ((|(plain[54:47] ^ {8{plain[143]}})) ?
-                                                  5'd7 :
-                                                  ((|(plain[46:39] ^ {8{plain[143]}})) ?
-                                                      5'd6 :
-                                                      ((|(plain[38:31] ^ {8{plain[143]}})) ?
-                                                          5'd5 :
-                                                          ((|(plain[30:23] ^ {8{plain[143]}})) ?
-                                                              5'd4 :
-                                                              ((|(plain[22:15] ^ {8{plain[143]}})) ?
-                                                                  5'd3 :
-                                                                  ((|(plain[14:7] ^ {8{plain[143]}})) ?
-                                                                      5'd2 :
-                                                                      5'd1))))))))))))))));
-  assign brief = 56'd0 |
-      ({56{!(|second_branches_q)}} &
+  assign plain_change_1 = |(plain_q[14:7] ^ plain_q[15:8]);
+  assign plain_change_2 = |(plain_q[22:15] ^ plain_q[23:16]);
+  assign plain_change_3 = |(plain_q[30:23] ^ plain_q[31:24]);
+  assign plain_change_4 = |(plain_q[38:31] ^ plain_q[39:32]);
+  assign plain_change_5 = |(plain_q[46:39] ^ plain_q[47:40]);
+  assign plain_change_6 = |(plain_q[54:47] ^ plain_q[55:48]);
+  assign plain_change_7 = |(plain_q[62:55] ^ plain_q[63:56]);
+  assign plain_change_8 = |(plain_q[70:63] ^ plain_q[71:64]);
+  assign plain_change_9 = |(plain_q[78:71] ^ plain_q[79:72]);
+  assign plain_change_10 = |(plain_q[86:79] ^ plain_q[87:80]);
+  assign plain_change_11 = |(plain_q[94:87] ^ plain_q[95:88]);
+  assign plain_change_12 = |(plain_q[102:95] ^ plain_q[103:96]);
+  assign plain_change_13 = |(plain_q[110:103] ^ plain_q[111:104]);
+  assign plain_change_14 = |(plain_q[118:111] ^ plain_q[119:112]);
+  assign plain_change_15 = |(plain_q[126:119] ^ plain_q[127:120]);
+  assign plain_change_16 = |(plain_q[134:127] ^ plain_q[135:128]);
+  assign plain_change_17 = |(plain_q[142:135] ^ plain_q[143:136]);
+  assign plain_some_1 = plain_change_5 | plain_change_6 | plain_change_7 | plain_change_8;
+  assign plain_some_2 = plain_change_9 | plain_change_10 | plain_change_11 | plain_change_12;
+  assign plain_some_3 = plain_change_13 | plain_change_14 | plain_change_15 | plain_change_16;
+  assign plain_some_4 = plain_change_17;
+  assign plain_needs_2 = plain_change_1 |
+      plain_change_2 |
+      plain_change_3 |
+      plain_change_4 |
+      plain_some_1 |
+      plain_some_2 |
+      plain_some_3 |
+      plain_some_4;
+  assign plain_needs_3 = plain_change_2 |
+      plain_change_3 |
+      plain_change_4 |
+      plain_some_1 |
+      plain_some_2 |
+      plain_some_3 |
+      plain_some_4;
+  assign plain_needs_4 = plain_change_3 |
+      plain_change_4 |
+      plain_some_1 |
+      plain_some_2 |
+      plain_some_3 |
+      plain_some_4;
+  assign plain_needs_5 = plain_change_4 | plain_some_1 | plain_some_2 | plain_some_3 | plain_some_4;
+  assign plain_needs_6 = plain_change_5 |
+      plain_change_6 |
+      plain_change_7 |
+      plain_change_8 |
+      plain_some_2 |
+      plain_some_3 |
+      plain_some_4;
+  assign plain_needs_7 = plain_change_6 |
+      plain_change_7 |
+      plain_change_8 |
+      plain_some_2 |
+      plain_some_3 |
+      plain_some_4;
+  assign plain_needs_8 = plain_change_7 |
+      plain_change_8 |
+      plain_some_2 |
+      plain_some_3 |
+      plain_some_4;
+  assign plain_needs_9 = plain_change_8 | plain_some_2 | plain_some_3 | plain_some_4;
+  assign plain_needs_10 = plain_change_9 |
+      plain_change_10 |
+      plain_change_11 |
+      plain_change_12 |
+      plain_some_3 |
+      plain_some_4;
+  assign plain_needs_11 = plain_change_10 |
+      plain_change_11 |
+      plain_change_12 |
+      plain_some_3 |
+      plain_some_4;
+  assign plain_needs_12 = plain_change_11 | plain_change_12 | plain_some_3 | plain_some_4;
+  assign plain_needs_13 = plain_change_12 | plain_some_3 | plain_some_4;
+  assign plain_needs_14 = plain_change_13 |
+      plain_change_14 |
+      plain_change_15 |
+      plain_change_16 |
+      plain_some_4;
+  assign plain_needs_15 = plain_change_14 | plain_change_15 | plain_change_16 | plain_some_4;
+  assign plain_needs_16 = plain_change_15 | plain_change_16 | plain_some_4;
+  assign plain_needs_17 = plain_change_16 | plain_some_4;
+  assign plain_needs_18 = plain_change_17;
+  assign plain_len = {
+          plain_needs_16,
+          plain_needs_8 & !plain_needs_16,
+          (plain_needs_4 & !plain_needs_8) | (plain_needs_12 & !plain_needs_16),
+          (plain_needs_2 & !plain_needs_4) |
+          (plain_needs_6 & !plain_needs_8) |
+          (plain_needs_10 & !plain_needs_12) |
+          (plain_needs_14 & !plain_needs_16) |
+          plain_needs_18,
+          (1'b1 & !plain_needs_2) |
+          (plain_needs_3 & !plain_needs_4) |
+          (plain_needs_5 & !plain_needs_6) |
+          (plain_needs_7 & !plain_needs_8) |
+          (plain_needs_9 & !plain_needs_10) |
+          (plain_needs_11 & !plain_needs_12) |
+          (plain_needs_13 & !plain_needs_14) |
+          (plain_needs_15 & !plain_needs_16) |
+          (plain_needs_17 & !plain_needs_18)
+      };
+  assign brief_d = ({56{is_address_q}} &
           $unsigned(
               56'(
                   $signed(
@@ -503,7 +635,7 @@ module te_packet_emitter (
                   )
               )
           )) |
-      ({56{map_1}} &
+      ({56{is_map_1_q}} &
           $unsigned(
               56'(
                   $signed(
@@ -519,7 +651,7 @@ module te_packet_emitter (
                   )
               )
           )) |
-      ({56{map_3}} &
+      ({56{is_map_3_q}} &
           $unsigned(
               56'(
                   $signed(
@@ -535,7 +667,7 @@ module te_packet_emitter (
                   )
               )
           )) |
-      ({56{map_7}} &
+      ({56{is_map_7_q}} &
           $unsigned(
               56'(
                   $signed(
@@ -551,7 +683,7 @@ module te_packet_emitter (
                   )
               )
           )) |
-      ({56{map_15}} &
+      ({56{is_map_15_q}} &
           $unsigned(
               56'(
                   $signed(
@@ -567,7 +699,7 @@ module te_packet_emitter (
                   )
               )
           )) |
-      ({56{map_31}} &
+      ({56{is_map_31_q}} &
           $unsigned(
               56'(
                   $signed(
@@ -583,46 +715,74 @@ module te_packet_emitter (
                   )
               )
           ));
-  assign brief_len = (|(brief[54:47] ^ {8{brief[55]}})) ?
-      5'd7 :
-      ((|(brief[46:39] ^ {8{brief[55]}})) ?
-          5'd6 :
-          ((|(brief[38:31] ^ {8{brief[55]}})) ?
-              5'd5 :
-              ((|(brief[30:23] ^ {8{brief[55]}})) ?
-                  5'd4 :
-                  ((|(brief[22:15] ^ {8{brief[55]}})) ?
-                      5'd3 :
-                      ((|(brief[14:7] ^ {8{brief[55]}})) ? 5'd2 : 5'd1)))));
-  assign indexed = second_hit_q & (brief_len <= plain_len);
-  assign was_indexed_d = (load_3 & (second_report_q & second_target_q)) ? indexed : was_indexed_q;
+  assign hit_d = second_may_index_q & (&second_hit_q);
+  assign third_target_d = second_target_q;
+  assign brief_change_1 = |(brief_q[14:7] ^ brief_q[15:8]);
+  assign brief_change_2 = |(brief_q[22:15] ^ brief_q[23:16]);
+  assign brief_change_3 = |(brief_q[30:23] ^ brief_q[31:24]);
+  assign brief_change_4 = |(brief_q[38:31] ^ brief_q[39:32]);
+  assign brief_change_5 = |(brief_q[46:39] ^ brief_q[47:40]);
+  assign brief_change_6 = |(brief_q[54:47] ^ brief_q[55:48]);
+  assign brief_some_1 = brief_change_5 | brief_change_6;
+  assign brief_needs_2 = brief_change_1 |
+      brief_change_2 |
+      brief_change_3 |
+      brief_change_4 |
+      brief_some_1;
+  assign brief_needs_3 = brief_change_2 | brief_change_3 | brief_change_4 | brief_some_1;
+  assign brief_needs_4 = brief_change_3 | brief_change_4 | brief_some_1;
+  assign brief_needs_5 = brief_change_4 | brief_some_1;
+  assign brief_needs_6 = brief_change_5 | brief_change_6;
+  assign brief_needs_7 = brief_change_6;
+  assign indexed = hit_q &
+      !((brief_change_1 & !plain_needs_2) |
+          (brief_change_2 & !plain_needs_3) |
+          (brief_change_3 & !plain_needs_4) |
+          (brief_change_4 & !plain_needs_5) |
+          (brief_change_5 & !plain_needs_6) |
+          (brief_change_6 & !plain_needs_7));
+  assign was_indexed_d = indexed;
   assign indexed_o = was_indexed_q;
-  assign settled_o = !((valid_1_q & first_target_q) | (valid_2_q & second_target_q));
+  assign settled_o = !((valid_1_q & first_target_q) |
+          (valid_2_q & second_target_q) |
+          (valid_3_q & third_target_q));
+  assign brief_len = {
+          1'b0,
+          1'b0,
+          brief_needs_4,
+          (brief_needs_2 & !brief_needs_4) | brief_needs_6,
+          (1'b1 & !brief_needs_2) |
+          (brief_needs_3 & !brief_needs_4) |
+          (brief_needs_5 & !brief_needs_6) |
+          brief_needs_7
+      };
 
-  // Third stage: the payload.
+  // Fourth stage: the payload.
   logic [143:0] data_d, data_q;
   logic [4:0] len_d, len_q;
 
-  assign data_d = indexed ? {{88{brief[55]}}, brief} : plain;
+  assign data_d = indexed ? {{88{brief_q[55]}}, brief_q} : plain_q;
   assign len_d = indexed ? brief_len : plain_len;
   assign data_o = data_q;
   assign len_o = len_q;
-  assign valid_o = valid_3_q;
-  assign empty_o = !(valid_1_q | valid_2_q | valid_3_q);
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       valid_1_q <= 1'b0;
       valid_2_q <= 1'b0;
       valid_3_q <= 1'b0;
+      valid_4_q <= 1'b0;
       last_address_q <= 63'd0;
       was_indexed_q <= 1'b0;
     end else begin
       valid_1_q <= valid_1_d;
       valid_2_q <= valid_2_d;
       valid_3_q <= valid_3_d;
+      valid_4_q <= valid_4_d;
       last_address_q <= last_address_d;
-      was_indexed_q <= was_indexed_d;
+      if (load_4 & third_target_q) begin
+        was_indexed_q <= was_indexed_d;
+      end
     end
   end
 
@@ -700,21 +860,6 @@ module te_packet_emitter (
       first_qual_status_q <= first_qual_status_d;
     end
     if (load_2) begin
-      second_start_q <= second_start_d;
-    end
-    if (load_2) begin
-      second_trap_q <= second_trap_d;
-    end
-    if (load_2) begin
-      second_report_q <= second_report_d;
-    end
-    if (load_2) begin
-      second_map_only_q <= second_map_only_d;
-    end
-    if (load_2) begin
-      second_support_q <= second_support_d;
-    end
-    if (load_2) begin
       second_address_q <= second_address_d;
     end
     if (load_2) begin
@@ -742,9 +887,6 @@ module te_packet_emitter (
       second_branch_map_q <= second_branch_map_d;
     end
     if (load_2) begin
-      second_counting_q <= second_counting_d;
-    end
-    if (load_2) begin
       second_branch_count_q <= second_branch_count_d;
     end
     if (load_2) begin
@@ -755,9 +897,6 @@ module te_packet_emitter (
     end
     if (load_2) begin
       second_updiscon_q <= second_updiscon_d;
-    end
-    if (load_2) begin
-      second_target_q <= second_target_d;
     end
     if (load_2) begin
       second_irreport_q <= second_irreport_d;
@@ -772,15 +911,78 @@ module te_packet_emitter (
       second_qual_status_q <= second_qual_status_d;
     end
     if (load_2) begin
+      second_target_q <= second_target_d;
+    end
+    if (load_2) begin
+      second_may_index_q <= second_may_index_d;
+    end
+    if (load_2) begin
       second_hit_q <= second_hit_d;
     end
     if (load_2) begin
       second_index_q <= second_index_d;
     end
-    if (load_3) begin
-      data_q <= data_d;
+    if (load_2) begin
+      is_address_q <= is_address_d;
+    end
+    if (load_2) begin
+      is_map_1_q <= is_map_1_d;
+    end
+    if (load_2) begin
+      is_map_3_q <= is_map_3_d;
+    end
+    if (load_2) begin
+      is_map_7_q <= is_map_7_d;
+    end
+    if (load_2) begin
+      is_map_15_q <= is_map_15_d;
+    end
+    if (load_2) begin
+      is_map_31_q <= is_map_31_d;
+    end
+    if (load_2) begin
+      is_full_map_q <= is_full_map_d;
+    end
+    if (load_2) begin
+      is_count_address_q <= is_count_address_d;
+    end
+    if (load_2) begin
+      is_count_q <= is_count_d;
+    end
+    if (load_2) begin
+      is_start_q <= is_start_d;
+    end
+    if (load_2) begin
+      is_exception_implied_q <= is_exception_implied_d;
+    end
+    if (load_2) begin
+      is_interrupt_implied_q <= is_interrupt_implied_d;
+    end
+    if (load_2) begin
+      is_exception_q <= is_exception_d;
+    end
+    if (load_2) begin
+      is_interrupt_q <= is_interrupt_d;
+    end
+    if (load_2) begin
+      is_support_q <= is_support_d;
     end
     if (load_3) begin
+      plain_q <= plain_d;
+    end
+    if (load_3) begin
+      brief_q <= brief_d;
+    end
+    if (load_3) begin
+      hit_q <= hit_d;
+    end
+    if (load_3) begin
+      third_target_q <= third_target_d;
+    end
+    if (load_4) begin
+      data_q <= data_d;
+    end
+    if (load_4) begin
       len_q <= len_d;
     end
   end
