@@ -1,19 +1,22 @@
 //! From requests to payloads.
 //!
-//! Four stages: the request; the difference of addresses, what the jump target cache says and which
-//! format it is; the bits in their places; the length and the choice between index and address. A packet
-//! a cycle goes through.
+//! Four stages, through which a packet a cycle goes: the request; the difference of addresses, what the
+//! jump target cache says and which format it is; then, with exact compression, the bits in their places;
+//! with compression by bytes, the number of bytes that the address needs; and the payload.
 
+mod bits;
+mod bytes;
 mod length;
+mod pipe;
 mod place;
 
 use crate::bundle::{Bundle, Wire};
-use crate::config::{Config, ConfigError};
+use crate::config::{Compression, Config, ConfigError};
 use crate::{request, tables};
-use hartrace_etrace::{Format, Mode, Unit};
-use hartrace_rtl::{Component, Expr, Module, Reg, concat, zero};
-use length::Length;
-use place::{Case, Places, cases};
+use hartrace_etrace::{Layout, Mode};
+use hartrace_rtl::{Component, Expr, Module, concat, zero};
+use pipe::{Pipe, stage};
+use place::{Case, cases};
 
 /// Modes that the emitter needs to know.
 const MODES: [(&str, Mode); 6] = [
@@ -28,6 +31,9 @@ const MODES: [(&str, Mode); 6] = [
 /// Signals of a request that say no more once its format is known.
 const FORMATS: [&str; 7] =
     ["start", "trap", "report", "map_only", "support", "context_only", "counting"];
+
+/// Signals of a request that are flags with another meaning if compression is by bytes.
+const FLAGS: [&str; 2] = ["notify", "updiscon"];
 
 /// The modes that the encoder has, as wires.
 pub(crate) fn modes(config: &Config) -> Vec<Wire> {
@@ -53,8 +59,16 @@ pub(crate) fn max_bytes(config: &Config) -> Result<u32, ConfigError> {
 pub(crate) fn build(config: &Config) -> Result<Component, ConfigError> {
     let m = Module::new(
         "te_packet_emitter",
-        "Makes payloads of requests: the fields of their format one after the other, without the bits at\n\
-         the top that follow from the ones below.",
+        match config.compression {
+            Compression::Bits => {
+                "Makes payloads of requests: the fields of their format one after the other, without\n\
+                 the bits at the top that follow from the ones below."
+            }
+            Compression::Bytes => {
+                "Makes payloads of requests: the fields of their format one after the other, addresses in\n\
+                 as few bytes as hold them and one bit more, and zeros at the top."
+            }
+        },
     )
     .clocked();
     let layout = config.layout()?;
@@ -66,11 +80,13 @@ pub(crate) fn build(config: &Config) -> Result<Component, ConfigError> {
     let modes = Bundle::inputs(&m, &modes(config));
     let valid_o = m.output("valid_o", 1, "");
     let ready_i = m.input("ready_i", 1, "");
-    let data_o = m.output(
-        "data_o",
-        8 * bytes,
-        "the payload, first byte lowest; what is behind it repeats its last bit",
-    );
+    let behind = match config.compression {
+        Compression::Bits => {
+            "the payload, first byte lowest; what is behind it repeats its last bit"
+        }
+        Compression::Bytes => "the payload, first byte lowest; what is behind it is 0",
+    };
+    let data_o = m.output("data_o", 8 * bytes, behind);
     let len_o = m.output("len_o", length::WIDTH, "bytes of it");
     let empty_o = m.output("empty_o", 1, "nothing is on its way");
     let aw = config.address();
@@ -82,6 +98,13 @@ pub(crate) fn build(config: &Config) -> Result<Component, ConfigError> {
     m.assign(&empty_o, !pipe.any());
 
     m.section("First stage: the request.");
+    // The dialect has no room for these flags.
+    let dialect = config.compression == Compression::Bytes;
+    let mut wires = wires;
+    if dialect && !config.caches() {
+        let flags = wires.extract_if(.., |wire| FLAGS.contains(&wire.name));
+        flags.for_each(|wire| m.unused(&asked[wire.name]));
+    }
     let first = stage(&m, "first", &wires, &asked, &pipe.load[0]);
     let load = &pipe.load[1];
     let last = m.reg("last_address", zero(aw));
@@ -93,18 +116,27 @@ pub(crate) fn build(config: &Config) -> Result<Component, ConfigError> {
     let field = m.let_("field", &first["address"] - base);
 
     let kinds = cases(&m, config, &first, &mode("implicit_exception"));
-    let mut carried: Vec<Wire> =
-        wires.iter().filter(|wire| !FORMATS.contains(&wire.name)).cloned().collect();
-    let mut values: Vec<(&'static str, Expr)> = carried
-        .iter()
-        .map(|wire| match wire.name {
-            "address" => (wire.name, field.clone()),
-            name => (name, first[name].clone()),
-        })
-        .collect();
-    if config.caches() {
+    let target = first.get("target").map(|to| m.let_("is_target", &first["report"] & to));
+    let mut carried = wires;
+    carried.retain(|wire| !FORMATS.contains(&wire.name));
+    carried.retain(|wire| !dialect || !FLAGS.contains(&wire.name));
+    let value = |wire: &Wire| match (wire.name, &target) {
+        ("address", _) => (wire.name, field.clone()),
+        ("target", Some(target)) => (wire.name, target.clone()),
+        (name, _) => (name, first[name].clone()),
+    };
+    let mut values: Vec<(&'static str, Expr)> = carried.iter().map(value).collect();
+    let mut carry = |wire: Wire, value: Expr| {
+        values.push((wire.name, value));
+        carried.push(wire);
+    };
+    if dialect {
+        carry(Wire::new("top", 1, ""), first["address"].msb());
+        carry(Wire::new("signed", 1, ""), first["report"].clone());
+        carry(Wire::new("trapped", 1, ""), first["trap"].clone());
+    }
+    if let Some(target) = target.filter(|_| config.caches()) {
         let on = mode("jump_target_cache");
-        let target = m.let_("is_target", &first["report"] & &first["target"]);
         let cache = m.inst(
             "i_jump_target_cache",
             &tables::cache(config),
@@ -117,110 +149,80 @@ pub(crate) fn build(config: &Config) -> Result<Component, ConfigError> {
         let counting = first.get("counting").cloned().unwrap_or_else(|| zero(1));
         let notify = first.get("notify").cloned().unwrap_or_else(|| zero(1));
         let may = on & &target & !&first["updiscon"] & !notify & !counting;
-        let hit = cache["hit_o"].clone();
-        carried.retain(|wire| wire.name != "target");
-        values.retain(|(name, _)| *name != "target");
-        for (wire, value) in [
-            (Wire::new("target", 1, ""), target),
-            (Wire::new("may_index", 1, ""), may),
-            (Wire::new("hit", hit.width(), ""), hit),
-            (Wire::new("index", config.etrace.cache_size_p.into(), ""), cache["index_o"].clone()),
-        ] {
-            values.push((wire.name, value));
-            carried.push(wire);
-        }
+        let (hit, index) = (cache["hit_o"].clone(), cache["index_o"].clone());
+        carry(Wire::new("may_index", 1, ""), may);
+        carry(Wire::new("hit", hit.width(), ""), hit);
+        carry(Wire::new("index", index.width(), ""), index);
     }
 
     m.section("Second stage: what is to be sent.");
     let second = stage(&m, "second", &carried, &Bundle::of(values), load);
-    let kinds: Vec<Case> = kinds.into_iter().map(|kind| kind.held(&m, load)).collect();
+    let kinds: Vec<Case> = kinds.into_iter().map(|kind| kind.held(&m, "is", load)).collect();
     let mut options = Vec::new();
-    for mode in Unit::Hartrace.ioptions() {
-        let name = MODES.iter().find(|(_, other)| other == mode).map(|(name, _)| *name);
-        options.push(name.and_then(|name| modes.get(name).cloned()).unwrap_or_else(|| zero(1)));
+    for option in layout.unit().ioptions() {
+        let name = MODES.iter().find(|(_, other)| other == option).map(|(name, _)| *name);
+        options.push(match option {
+            Mode::DeltaAddress => !mode("full_address"),
+            _ => name.map_or_else(|| zero(1), mode),
+        });
     }
     let options: Vec<&Expr> = options.iter().rev().collect();
     let options = m.let_("options", concat(&options));
-    let places = Places::new(&m, &layout, &kinds, &second, &options);
-    let plain = places.plain(8 * bytes);
-
-    m.section("Third stage: the fields in their places.");
-    let load = &pipe.load[2];
-    let hold = |name: &str, value: Expr| {
-        let reg = m.reg_data(name, value.width(), load);
-        m.assign(&reg.d, value);
-        reg.q
+    let front =
+        Front { m: &m, config, layout: &layout, pipe: &pipe, carried, second, kinds, options };
+    let made = match config.compression {
+        Compression::Bits => bits::build(&front, 8 * bytes),
+        Compression::Bytes => bytes::build(&front, 8 * bytes),
     };
-    let plain = hold("plain", plain);
-    let plain_length = Length::new(&m, "plain", &plain);
-    let plain_len = plain_length.number(&m, "plain");
-    let (chosen, len) = match config.caches() {
-        false => (plain, plain_len),
-        true => {
-            let width = layout.max_format_bits(Format::JumpTarget).div_ceil(8) * 8;
-            let brief = hold("brief", places.index(width));
-            let hit = hold("hit", &second["may_index"] & second["hit"].all());
-            let target = hold("third_target", second["target"].clone());
-            let brief_length = Length::new(&m, "brief", &brief);
-            let indexed = m.let_("indexed", hit & !brief_length.exceeds(&plain_length));
-            let settled = m.output("settled_o", 1, "no target is on its way");
-            let indexed_o = m.output("indexed_o", 1, "the last target was sent as an index");
-            let was = m.reg_en("was_indexed", false, &pipe.load[3] & &target);
-            m.assign(&was.d, &indexed);
-            m.assign(&indexed_o, &was.q);
-            let targets = [&first["target"], &second["target"], &target];
-            let on_way = pipe.held.iter().zip(targets).map(|(held, target)| &held.q & target);
-            m.assign(&settled, !on_way.reduce(|a, b| a | b).unwrap_or_else(|| zero(1)));
-            let brief_len = brief_length.number(&m, "brief");
-            (indexed.mux(brief.sext(8 * bytes), plain), indexed.mux(brief_len, plain_len))
-        }
-    };
+    if let Some((target, indexed)) = made.index {
+        let settled = m.output("settled_o", 1, "no target is on its way");
+        let indexed_o = m.output("indexed_o", 1, "the last target was sent as an index");
+        let was = m.reg_en("was_indexed", false, &pipe.load[3] & &target);
+        m.assign(&was.d, indexed);
+        m.assign(&indexed_o, &was.q);
+        let targets = [&first["target"], &front.second["target"], &target];
+        let on_way = pipe.held.iter().zip(targets).map(|(held, target)| &held.q & target);
+        m.assign(&settled, !on_way.reduce(|a, b| a | b).unwrap_or_else(|| zero(1)));
+    }
 
     m.section("Fourth stage: the payload.");
     let data = m.reg_data("data", 8 * bytes, &pipe.load[3]);
     let size = m.reg_data("len", length::WIDTH, &pipe.load[3]);
-    m.assign(&data.d, chosen);
-    m.assign(&size.d, len);
+    m.assign(&data.d, made.data);
+    m.assign(&size.d, made.len);
     m.assign(&data_o, &data.q);
     m.assign(&len_o, &size.q);
     Ok(m.finish())
 }
 
-/// Which stages hold something. A stage moves on if the next one is empty or moves on itself.
-struct Pipe {
-    held: Vec<Reg>,
-    /// When a stage takes what is before it.
-    load: Vec<Expr>,
-    ready: Expr,
+/// What both compressions start from.
+struct Front<'a> {
+    m: &'a Module,
+    config: &'a Config,
+    layout: &'a Layout,
+    pipe: &'a Pipe,
+    /// The signals of the second stage.
+    carried: Vec<Wire>,
+    second: Bundle,
+    kinds: Vec<Case>,
+    /// The field *ioptions*.
+    options: Expr,
 }
 
-impl Pipe {
-    fn new(m: &Module, valid: &Expr, ready: &Expr, depth: usize) -> Self {
-        let held: Vec<Reg> =
-            (1..=depth).map(|stage| m.reg(&format!("valid_{stage}"), false)).collect();
-        let mut load = Vec::new();
-        let mut ready = ready.clone();
-        for stage in (0..depth).rev() {
-            let before = if stage == 0 { valid } else { &held[stage - 1].q };
-            m.assign(&held[stage].d, before | (&held[stage].q & !&ready));
-            ready = m.let_(&format!("move_{}", stage + 1), !&held[stage].q | ready);
-            load.push(m.let_(&format!("load_{}", stage + 1), before & &ready));
-        }
-        load.reverse();
-        Self { held, load, ready }
-    }
-
-    fn any(&self) -> Expr {
-        let held = self.held.iter().map(|stage| stage.q.clone());
-        held.reduce(|any, stage| any | stage).unwrap_or_else(|| zero(1))
+impl Front<'_> {
+    /// A register of the third stage.
+    fn hold(&self, name: &str, value: impl Into<Expr>) -> Expr {
+        let value = value.into();
+        let reg = self.m.reg_data(name, value.width(), &self.pipe.load[2]);
+        self.m.assign(&reg.d, value);
+        reg.q
     }
 }
 
-/// A stage: all signals in registers.
-fn stage(m: &Module, name: &str, wires: &[Wire], from: &Bundle, load: &Expr) -> Bundle {
-    Bundle::of(wires.iter().map(|wire| {
-        let reg = m.reg_data(&format!("{name}_{}", wire.name), wire.width, load);
-        m.assign(&reg.d, &from[wire.name]);
-        (wire.name, reg.q)
-    }))
+/// A payload at the end of the third stage.
+struct Made {
+    data: Expr,
+    len: Expr,
+    /// With a jump target cache: it is a target, and sent as an index.
+    index: Option<(Expr, Expr)>,
 }

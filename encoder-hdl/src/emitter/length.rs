@@ -14,7 +14,7 @@ pub(crate) struct Length {
 }
 
 impl Length {
-    pub(crate) fn new(m: &Module, name: &str, bits: &Expr) -> Self {
+    pub(crate) fn of_payload(m: &Module, name: &str, bits: &Expr) -> Self {
         let bytes = bits.width() / 8;
         let changes: Vec<Expr> = (1..bytes)
             .map(|k| {
@@ -22,6 +22,10 @@ impl Length {
                 m.let_(&format!("{name}_change_{k}"), change)
             })
             .collect();
+        Self::of_changes(m, name, changes)
+    }
+
+    pub(crate) fn of_changes(m: &Module, name: &str, changes: Vec<Expr>) -> Self {
         // In groups, so that no chain of gates goes through all bytes.
         let groups: Vec<&[Expr]> = changes.chunks(4).collect();
         let above: Vec<Expr> = (1..)
@@ -39,28 +43,29 @@ impl Length {
     }
 
     /// At least this many bytes.
-    fn at_least(&self, bytes: usize) -> Expr {
+    pub(crate) fn at_least(&self, bytes: usize) -> Expr {
         match bytes {
             0 | 1 => lit(1, 1),
             _ => self.needs.get(bytes - 2).cloned().unwrap_or_else(|| zero(1)),
         }
     }
 
-    /// The number.
-    pub(crate) fn number(&self, m: &Module, name: &str) -> Expr {
-        let longest = self.needs.len() + 1;
+    /// The number, if the first byte counts for `first`.
+    pub(crate) fn number(&self, first: usize) -> Expr {
+        let longest = self.needs.len() + first;
+        let at_least = |number: usize| self.at_least(number + 1 - first);
         let bit = |b: u32| {
             // It is set from odd multiples of its weight up to the next even one.
             let weight = 1 << b;
             let odd = (weight..=longest).step_by(2 * weight);
             let runs = odd.map(|from| match from + weight > longest {
-                true => self.at_least(from),
-                false => self.at_least(from) & !self.at_least(from + weight),
+                true => at_least(from),
+                false => at_least(from) & !at_least(from + weight),
             });
             runs.reduce(|all, run| all | run).unwrap_or_else(|| zero(1))
         };
         let bits: Vec<Expr> = (0..WIDTH).rev().map(bit).collect();
-        m.let_(&format!("{name}_len"), concat(&bits.iter().collect::<Vec<_>>()))
+        concat(&bits.iter().collect::<Vec<_>>())
     }
 
     /// It is more than the other.

@@ -6,7 +6,7 @@
 
 use crate::bundle::Bundle;
 use crate::config::Config;
-use hartrace_etrace::{FieldName, Format, Layout, Presence, Width};
+use hartrace_etrace::{Field, FieldName, Format, Layout, Presence, Unit, Width};
 use hartrace_rtl::{Expr, Module, concat, lit, zero};
 
 /// Numbers of branches that share a width of the map, and that width.
@@ -26,10 +26,14 @@ pub(crate) struct Case {
 
 impl Case {
     /// The same a stage later.
-    pub(crate) fn held(self, m: &Module, load: &Expr) -> Self {
-        let is = m.reg_data(&format!("is_{}", self.name), 1, load);
+    pub(crate) fn held(self, m: &Module, prefix: &str, load: &Expr) -> Self {
+        let is = m.reg_data(&format!("{prefix}_{}", self.name), 1, load);
         m.assign(&is.d, &self.when);
         Self { when: is.q, ..self }
+    }
+
+    pub(crate) fn when(&self) -> &Expr {
+        &self.when
     }
 }
 
@@ -89,6 +93,8 @@ pub(crate) struct Places<'a> {
     /// The value of a field.
     values: Vec<(FieldName, Expr)>,
     request: &'a Bundle,
+    /// A chunked address with all that comes behind it.
+    chunked: Option<Expr>,
 }
 
 impl<'a> Places<'a> {
@@ -103,8 +109,18 @@ impl<'a> Places<'a> {
             |name: &str, width: u32| request.get(name).cloned().unwrap_or_else(|| zero(width));
         let address = &request["address"];
         // Each flag is sent as its difference from the bit before it.
-        let notify = m.let_("notify_bit", address.msb() ^ get("notify", 1));
-        let updiscon = m.let_("updiscon_bit", &notify ^ &request["updiscon"]);
+        let (notify, updiscon) = match layout.unit() {
+            // Not so the first; and the second is set for every target.
+            Unit::RvTracer => {
+                let (top, target) = (get("top", 1), get("target", 1));
+                (top.clone(), top ^ target)
+            }
+            _ => {
+                let notify = m.let_("notify_bit", address.msb() ^ get("notify", 1));
+                let updiscon = &notify ^ &request["updiscon"];
+                (notify, m.let_("updiscon_bit", updiscon))
+            }
+        };
         let mut values = vec![
             (FieldName::Branch, request["branch"].clone()),
             (FieldName::Privilege, request["privilege"].clone()),
@@ -137,7 +153,7 @@ impl<'a> Places<'a> {
         if let Some(mispredicted) = request.get("mispredicted") {
             values.push((FieldName::BranchFmt, concat(&[&lit(1, 1), mispredicted])));
         }
-        let mut places = Self { layout, cases, values, request };
+        let mut places = Self { layout, cases, values, request, chunked: None };
         let (irreport, irdepth) = places.depth(&updiscon);
         places.values.push((FieldName::Irreport, irreport));
         if let Some(irdepth) = irdepth {
@@ -165,21 +181,86 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// Every payload but the index of a target, in `width` bits, its last bit repeated.
+    /// With this for a chunked address and all that comes behind it.
+    pub(crate) fn chunked(mut self, word: &Expr) -> Self {
+        self.chunked = Some(word.clone());
+        self
+    }
+
+    /// Every payload but the index of a target, in `width` bits.
     pub(crate) fn plain(&self, width: u32) -> Expr {
-        select(self.cases.iter().map(|case| (&case.when, self.fields(case))), width)
+        self.select(self.cases.iter().map(|case| (&case.when, self.fields(case))), width)
     }
 
     /// The index of a target, instead of its address.
     pub(crate) fn index(&self, width: u32) -> Expr {
+        let index = self.indexable().map(|(case, index)| (&case.when, self.fields(&index)));
+        self.select(index, width)
+    }
+
+    /// Payloads with an address that an index can take the place of, and those with the index.
+    pub(crate) fn indexable(&self) -> impl Iterator<Item = (&'a Case, Case)> {
         let addressed = |case: &&Case| {
             matches!(case.format, Format::Address | Format::Branch) && case.absent.is_empty()
         };
-        let index = |case: &'a Case| {
-            let indexed = Case { format: Format::JumpTarget, ..case.clone() };
-            (&case.when, self.fields(&indexed))
-        };
-        select(self.cases.iter().filter(addressed).map(index), width)
+        let index = |case: &'a Case| (case, Case { format: Format::JumpTarget, ..case.clone() });
+        self.cases.iter().filter(addressed).map(index)
+    }
+
+    /// What comes behind a chunked address.
+    pub(crate) fn tail(&self, format: Format) -> Expr {
+        let parts: Vec<Expr> = self.behind(format).map(|field| self.value(field.name)).collect();
+        concat(&parts.iter().rev().collect::<Vec<_>>())
+    }
+
+    fn tail_bits(&self, format: Format) -> u32 {
+        let bits = self.behind(format).map(|field| match field.width {
+            Width::Bits(bits) => u32::from(bits),
+            _ => 0,
+        });
+        bits.sum()
+    }
+
+    fn behind(&self, format: Format) -> impl Iterator<Item = &'a Field> {
+        let fields = self.layout.fields(format).iter();
+        fields.skip_while(|field| field.width != Width::Chunked).skip(1)
+    }
+
+    /// Bits of the longest chunked address. In this format it comes behind the format itself.
+    pub(crate) fn address_bits(&self) -> u32 {
+        let format = Format::Address;
+        let before = self.layout.fields(format).iter().map_while(|field| match field.width {
+            Width::Bits(bits) => Some(u32::from(bits)),
+            _ => None,
+        });
+        self.layout.max_format_bits(format) - before.sum::<u32>() - self.tail_bits(format)
+    }
+
+    /// The payload has a chunked address.
+    pub(crate) fn has_address(&self, case: &Case) -> bool {
+        let mut fields = self.layout.fields(case.format).iter();
+        fields.any(|f| f.width == Width::Chunked && !case.absent.contains(&f.presence))
+    }
+
+    /// Bytes of the payload, with a chunked address of one byte.
+    pub(crate) fn bytes(&self, case: &Case) -> u32 {
+        let fields = self.layout.fields(case.format).iter();
+        let there = fields.filter(|field| !case.absent.contains(&field.presence));
+        let bits = there.map(|field| match field.width {
+            Width::Bits(bits) => bits.into(),
+            Width::BranchMap { .. } => case.map.unwrap_or_default(),
+            Width::Chunked => 9,
+        });
+        bits.sum::<u32>().div_ceil(8)
+    }
+
+    /// The bits of the case that holds, in `width` bits; behind them their last bit or zeros.
+    fn select<'e>(&self, cases: impl Iterator<Item = (&'e Expr, Expr)>, width: u32) -> Expr {
+        let gated = cases.map(|(when, bits)| match self.layout.unit() {
+            Unit::RvTracer => when.gate(bits.zext(width)),
+            _ => when.gate(bits.sext(width)),
+        });
+        gated.reduce(|all, bits| all | bits).unwrap_or_else(|| zero(width))
     }
 
     /// The fields of a payload, one after the other.
@@ -218,16 +299,17 @@ impl<'a> Places<'a> {
                     assert!(value.width() == u32::from(w), "{name:?} has {w} bits");
                     value
                 }
+                (name, Width::Chunked) => match &self.chunked {
+                    Some(word) => {
+                        parts.push(word.slice(0, self.address_bits() + self.tail_bits(format)));
+                        break;
+                    }
+                    None => panic!("{name:?} has no fixed width"),
+                },
                 (name, _) => panic!("{name:?} has no fixed width"),
             };
             parts.push(value);
         }
         concat(&parts.iter().rev().collect::<Vec<_>>())
     }
-}
-
-/// The bits of the case that holds, in `width` bits, its last bit repeated.
-fn select<'e>(cases: impl Iterator<Item = (&'e Expr, Expr)>, width: u32) -> Expr {
-    let gated = cases.map(|(when, bits)| when.gate(bits.sext(width)));
-    gated.reduce(|all, bits| all | bits).unwrap_or_else(|| zero(width))
 }
