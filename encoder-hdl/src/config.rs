@@ -29,6 +29,8 @@ pub struct Config {
     pub resync: Vec<ResyncUnit>,
     /// What happens to input that does not fit.
     pub overflow: Overflow,
+    /// How payloads are made short.
+    pub compression: Compression,
     /// What shapes packets. Sizes of 0 leave a mode out.
     pub etrace: Params,
 }
@@ -55,6 +57,18 @@ pub enum Overflow {
     Drop,
 }
 
+/// How payloads are made short.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Compression {
+    /// As in the specification: of the bits at the top that are alike, one is sent.
+    #[default]
+    Bits,
+    /// As in rv_tracer: addresses take whole bytes and one bit, and what is left of the last byte is 0.
+    /// Payloads, flags among them, are those of [`Unit::RvTracer`].
+    Bytes,
+}
+
 impl Default for Config {
     fn default() -> Self {
         Self {
@@ -68,6 +82,7 @@ impl Default for Config {
             ingress_depth: 4,
             resync: vec![ResyncUnit::Packets],
             overflow: Overflow::Stall,
+            compression: Compression::Bits,
             etrace: Params { iaddress_width_p: 64, ecause_width_p: 5, ..Params::default() },
         }
     }
@@ -106,7 +121,7 @@ impl Config {
     /// Checks every parameter.
     pub fn check(&self) -> Result<(), ConfigError> {
         let params = &self.etrace;
-        params.layout(Unit::Hartrace)?;
+        self.layout()?;
         let ranges = [
             ("lanes", self.lanes, 1, 4),
             ("iretire_width_p", self.iretire_width_p, 2, 16),
@@ -132,12 +147,32 @@ impl Config {
         let counter = params.call_counter_size_p > 0;
         needs(stack || counter, self.itype_width_p == 4, "implicit return", "itype_width_p = 4")?;
         needs(stack, !counter, "return_stack_size_p", "call_counter_size_p = 0: one or the other")?;
+        for (has, needed) in [
+            (params.iaddress_width_p == 64, "etrace.iaddress_width_p = 64"),
+            (params.iaddress_lsb_p == 0, "etrace.iaddress_lsb_p = 0"),
+            // Its flags do not tell a notify or a return from other reports (R3).
+            (!self.triggers, "triggers = false"),
+            (!stack, "etrace.return_stack_size_p = 0"),
+            (!counter, "etrace.call_counter_size_p = 0"),
+        ] {
+            let dialect = self.compression == Compression::Bytes;
+            needs(dialect, has, "compression = \"bytes\"", needed)?;
+        }
         needs(
             params.iaddress_lsb_p == 2,
             self.iretire_width_p >= 2,
             "iaddress_lsb_p = 2",
             "iretire_width_p of at least 2",
         )
+    }
+
+    /// Whose payloads they are, for a decoder.
+    #[must_use]
+    pub fn unit(&self) -> Unit {
+        match self.compression {
+            Compression::Bits => Unit::Hartrace,
+            Compression::Bytes => Unit::RvTracer,
+        }
     }
 
     /// Number of lanes.
@@ -152,7 +187,7 @@ impl Config {
 
     /// Where the bits of payloads are.
     pub(crate) fn layout(&self) -> Result<Layout, ConfigError> {
-        Ok(self.etrace.layout(Unit::Hartrace)?)
+        Ok(self.etrace.layout(self.unit())?)
     }
 
     pub(crate) fn counts(&self, unit: ResyncUnit) -> bool {

@@ -28,6 +28,6 @@ mod resync;
 mod returns;
 mod tables;
 
-pub use config::{Config, ConfigError, Overflow, ResyncUnit};
+pub use config::{Compression, Config, ConfigError, Overflow, ResyncUnit};
 pub use core::{encoder, sources};
 pub use named::ReadError;

@@ -1,7 +1,7 @@
 //! What the priority module asks the emitter to send.
 
 use crate::bundle::Wire;
-use crate::config::Config;
+use crate::config::{Compression, Config};
 
 /// The signals of a request. Exactly one of the formats is set.
 pub(crate) fn wires(config: &Config) -> Vec<Wire> {
@@ -42,7 +42,7 @@ pub(crate) fn wires(config: &Config) -> Vec<Wire> {
         wires.push(Wire::new("notify", 1, ""));
     }
     wires.push(Wire::new("updiscon", 1, ""));
-    if config.caches() {
+    if config.caches() || config.compression == Compression::Bytes {
         wires.push(Wire::new("target", 1, "of an uninferable discontinuity"));
     }
     if config.returns() {

@@ -2,7 +2,7 @@
 //!
 //! `HARTRACE_BLESS=1` writes it anew.
 
-use hartrace_encoder_hdl::{Config, ConfigError, encoder, sources};
+use hartrace_encoder_hdl::{Compression, Config, ConfigError, encoder, sources};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ fn checked_in(name: &str) -> BTreeMap<String, String> {
 #[test]
 fn rtl_is_checked_in() {
     let all = Config::all_named();
-    assert_eq!(all.keys().collect::<Vec<_>>(), ["cva6", "full", "micro", "small"]);
+    assert_eq!(all.keys().collect::<Vec<_>>(), ["cva6", "full", "micro", "rv_tracer", "small"]);
     for (name, config) in all {
         let files = generated(&config);
         if std::env::var_os("HARTRACE_BLESS").is_some() {
@@ -57,6 +57,15 @@ fn illegal_parameters_are_named() {
     stack.etrace.return_stack_size_p = 4;
     let error = encoder(&stack).expect_err("3-bit itype");
     assert_eq!(error.to_string(), "implicit return needs itype_width_p = 4");
+    let bytes = Config { compression: Compression::Bytes, ..small.clone() };
+    let error = encoder(&bytes).expect_err("addresses are not shifted there");
+    assert_eq!(error.to_string(), "compression = \"bytes\" needs etrace.iaddress_lsb_p = 0");
+    let mut returns = Config { itype_width_p: 4, ..bytes };
+    returns.etrace.iaddress_lsb_p = 0;
+    assert!(encoder(&returns).is_ok());
+    returns.etrace.return_stack_size_p = 4;
+    let error = encoder(&returns).expect_err("ambiguous");
+    assert_eq!(error.to_string(), "compression = \"bytes\" needs etrace.return_stack_size_p = 0");
     let mut both = small;
     both.etrace.bpred_size_p = 7;
     both.etrace.cache_size_p = 7;

@@ -67,8 +67,21 @@ impl Case {
         Self::shaped(seed, Shape::random(seed))
     }
 
+    /// Case `seed` in the dialect of rv_tracer, with the modes and walks that it is unambiguous for (R3).
+    pub fn rv_tracer(seed: u64) -> Self {
+        let mut shape = Shape::random(seed);
+        shape.xlen = hartrace_walk::Xlen::Rv64;
+        shape.notifies = 0;
+        // Without the lowest bit there is no implicit return.
+        Self::made(seed << 1, shape, true)
+    }
+
     /// Case `seed` with a walk of this shape.
-    pub fn shaped(seed: u64, mut shape: Shape) -> Self {
+    pub fn shaped(seed: u64, shape: Shape) -> Self {
+        Self::made(seed, shape, false)
+    }
+
+    fn made(seed: u64, mut shape: Shape, dialect: bool) -> Self {
         let mut dice = Dice::new(seed);
         let mut options = Ioptions::default();
         for (bit, mode) in MODES.into_iter().enumerate() {
@@ -80,12 +93,27 @@ impl Case {
         }
         let counter = options.implicit_return && dice.one_in(2);
         shape.well_behaved |= counter;
-        let params = params(&mut dice, &mut shape, options, counter);
+        let mut params = params(&mut dice, &mut shape, options, counter);
+        if dialect {
+            shape.address_bits = 64;
+            params = Params {
+                iaddress_width_p: 64,
+                iaddress_lsb_p: 0,
+                ecause_width_p: if dice.one_in(2) { 64 } else { params.ecause_width_p },
+                context_width_p: params.context_width_p.min(8),
+                time_width_p: params.time_width_p.min(20),
+                ..params
+            };
+        }
         let walk = generate(seed, &shape);
 
         let mut encoder = EncoderConfig {
             params,
-            unit: if dice.one_in(3) { Unit::Reference } else { Unit::Hartrace },
+            unit: match dice.one_in(3) {
+                _ if dialect => Unit::RvTracer,
+                true => Unit::Reference,
+                false => Unit::Hartrace,
+            },
             options,
             itype_width: shape.itype_width,
             resync: resync(&mut dice),

@@ -1,51 +1,126 @@
 //! Where the fields of a payload are.
 //!
 //! The layout is that of the codec. Only what is of variable width is taken apart by cases: the branch
-//! map, and fields that may be absent.
+//! map, and fields that may be absent. Which case a request is, is found out a stage before its fields
+//! are put in their places.
 
 use crate::bundle::Bundle;
 use crate::config::Config;
-use hartrace_etrace::{FieldName, Format, Layout, Presence, Width};
+use hartrace_etrace::{Field, FieldName, Format, Layout, Presence, Unit, Width};
 use hartrace_rtl::{Expr, Module, concat, lit, zero};
 
 /// Numbers of branches that share a width of the map, and that width.
 const MAPS: [(u32, u32); 5] = [(1, 1), (2, 3), (4, 7), (8, 15), (16, 31)];
 
+/// A payload with every width fixed.
+#[derive(Clone)]
+pub(crate) struct Case {
+    name: String,
+    /// The request asks for it.
+    when: Expr,
+    format: Format,
+    map: Option<u32>,
+    /// Fields with this presence are not there.
+    absent: &'static [Presence],
+}
+
+impl Case {
+    /// The same a stage later.
+    pub(crate) fn held(self, m: &Module, prefix: &str, load: &Expr) -> Self {
+        let is = m.reg_data(&format!("{prefix}_{}", self.name), 1, load);
+        m.assign(&is.d, &self.when);
+        Self { when: is.q, ..self }
+    }
+
+    pub(crate) fn when(&self) -> &Expr {
+        &self.when
+    }
+}
+
+/// Every payload but the index of a target.
+pub(crate) fn cases(m: &Module, config: &Config, request: &Bundle, implicit: &Expr) -> Vec<Case> {
+    let r = request;
+    let mut cases = Vec::new();
+    let mut put = |name: &str, when: Expr, format, map, absent| {
+        cases.push(Case { name: name.into(), when, format, map, absent });
+    };
+    let counting = r.get("counting");
+    let mapped = |asked: &Expr| counting.map_or_else(|| asked.clone(), |c| asked & !c);
+    let report = m.let_("report_mapped", mapped(&r["report"]));
+    let branches = &r["branches"];
+    put("address", &report & !branches.any(), Format::Address, None, &[][..]);
+    for (from, width) in MAPS {
+        let top = from.ilog2();
+        let fits = match top {
+            4 => branches.bit(top),
+            _ => branches.bit(top) & !branches.slice(top + 1, 4 - top).any(),
+        };
+        put(&format!("map_{width}"), &report & fits, Format::Branch, Some(width), &[]);
+    }
+    let full = mapped(&r["map_only"]);
+    put("full_map", full, Format::Branch, Some(31), &[Presence::IfBranches]);
+    if let Some(counting) = counting {
+        put("count_address", &r["report"] & counting, Format::BranchCount, None, &[]);
+        let absent = &[Presence::IfCountAddress];
+        put("count", &r["map_only"] & counting, Format::BranchCount, None, absent);
+    }
+    put("start", r["start"].clone(), Format::Start, None, &[]);
+    let (trap, interrupt) = (&r["trap"], &r["interrupt"]);
+    let told = match config.implicit_exception {
+        false => trap.clone(),
+        true => {
+            let implied = m.let_("implied", implicit & &r["thaddr"]);
+            let exception = trap & &implied & !interrupt;
+            put("exception_implied", exception, Format::Trap, None, &[Presence::UnlessImplicit]);
+            let absent = &[Presence::IfException, Presence::UnlessImplicit];
+            put("interrupt_implied", trap & &implied & interrupt, Format::Trap, None, absent);
+            trap & !implied
+        }
+    };
+    put("exception", &told & !interrupt, Format::Trap, None, &[]);
+    put("interrupt", told & interrupt, Format::Trap, None, &[Presence::IfException]);
+    if let Some(context) = r.get("context_only") {
+        put("context", context.clone(), Format::Context, None, &[]);
+    }
+    put("support", r["support"].clone(), Format::Support, None, &[]);
+    cases
+}
+
 /// The fields of a request, and which payload it is.
 pub(crate) struct Places<'a> {
     layout: &'a Layout,
+    cases: &'a [Case],
     /// The value of a field.
     values: Vec<(FieldName, Expr)>,
     request: &'a Bundle,
-    /// Cases of the number of branches: none, and each width of the map.
-    empty: Expr,
-    widths: Vec<(u32, Expr)>,
-    implicit: Expr,
-    counts: bool,
-}
-
-/// A payload in one of its cases.
-struct Case {
-    when: Expr,
-    bits: Expr,
+    /// A chunked address with all that comes behind it.
+    chunked: Option<Expr>,
 }
 
 impl<'a> Places<'a> {
     pub(crate) fn new(
         m: &Module,
-        config: &Config,
         layout: &'a Layout,
+        cases: &'a [Case],
         request: &'a Bundle,
         options: &Expr,
-        implicit_exception: &Expr,
     ) -> Self {
         let get =
             |name: &str, width: u32| request.get(name).cloned().unwrap_or_else(|| zero(width));
         let address = &request["address"];
         // Each flag is sent as its difference from the bit before it.
-        let notify = m.let_("notify_bit", address.msb() ^ get("notify", 1));
-        let updiscon = m.let_("updiscon_bit", &notify ^ &request["updiscon"]);
-        let branches = &request["branches"];
+        let (notify, updiscon) = match layout.unit() {
+            // Not so the first; and the second is set for every target.
+            Unit::RvTracer => {
+                let (top, target) = (get("top", 1), get("target", 1));
+                (top.clone(), top ^ target)
+            }
+            _ => {
+                let notify = m.let_("notify_bit", address.msb() ^ get("notify", 1));
+                let updiscon = &notify ^ &request["updiscon"];
+                (notify, m.let_("updiscon_bit", updiscon))
+            }
+        };
         let mut values = vec![
             (FieldName::Branch, request["branch"].clone()),
             (FieldName::Privilege, request["privilege"].clone()),
@@ -76,23 +151,9 @@ impl<'a> Places<'a> {
             }
         }
         if let Some(mispredicted) = request.get("mispredicted") {
-            let fmt = request["map_only"].mux(lit(2, 0), concat(&[&lit(1, 1), mispredicted]));
-            values.push((FieldName::BranchFmt, fmt));
+            values.push((FieldName::BranchFmt, concat(&[&lit(1, 1), mispredicted])));
         }
-        let widths = MAPS.map(|(from, width)| {
-            let top = from.ilog2();
-            let above = if top == 4 { zero(1) } else { branches.slice(top + 1, 4 - top).any() };
-            (width, m.let_(&format!("map_{width}"), branches.bit(top) & !above))
-        });
-        let mut places = Self {
-            layout,
-            values,
-            request,
-            empty: !branches.any(),
-            widths: widths.into(),
-            implicit: m.let_("implicit", implicit_exception & &request["thaddr"]),
-            counts: config.predicts(),
-        };
+        let mut places = Self { layout, cases, values, request, chunked: None };
         let (irreport, irdepth) = places.depth(&updiscon);
         places.values.push((FieldName::Irreport, irreport));
         if let Some(irdepth) = irdepth {
@@ -120,59 +181,92 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// Every payload but the index of a target, in `width` bits, its last bit repeated.
+    /// With this for a chunked address and all that comes behind it.
+    pub(crate) fn chunked(mut self, word: &Expr) -> Self {
+        self.chunked = Some(word.clone());
+        self
+    }
+
+    /// Every payload but the index of a target, in `width` bits.
     pub(crate) fn plain(&self, width: u32) -> Expr {
-        let r = self.request;
-        let counting = r.get("counting").cloned().unwrap_or_else(|| zero(1));
-        let mapped = &r["report"] & !&counting;
-        let full = &r["map_only"] & !&counting;
-        let mut cases = Vec::new();
-        let mut put = |when: Expr, format, map: Option<u32>, absent: &[Presence]| {
-            let bits = self.fields(format, map, absent, full_map(format, absent));
-            cases.push(Case { when, bits: bits.sext(width) });
-        };
-        put(&mapped & &self.empty, Format::Address, None, &[]);
-        for (map, when) in &self.widths {
-            put(&mapped & when, Format::Branch, Some(*map), &[]);
-        }
-        put(full, Format::Branch, Some(31), &[Presence::IfBranches]);
-        if self.counts {
-            put(&r["report"] & &counting, Format::BranchCount, None, &[]);
-            put(&r["map_only"] & &counting, Format::BranchCount, None, &[Presence::IfCountAddress]);
-        }
-        put(r["start"].clone(), Format::Start, None, &[]);
-        let (implicit, interrupt) = (&self.implicit, &r["interrupt"]);
-        for (gone, absent) in [
-            (!implicit & !interrupt, &[][..]),
-            (!implicit & interrupt, &[Presence::IfException]),
-            (implicit & !interrupt, &[Presence::UnlessImplicit]),
-            (implicit & interrupt, &[Presence::IfException, Presence::UnlessImplicit]),
-        ] {
-            if gone.value().is_none_or(|value| *value != hartrace_rtl::Bits::zero(1)) {
-                put(&r["trap"] & gone, Format::Trap, None, absent);
-            }
-        }
-        if r.get("context").is_some() {
-            put(r["context_only"].clone(), Format::Context, None, &[]);
-        }
-        put(r["support"].clone(), Format::Support, None, &[]);
-        select(&cases, width)
+        self.select(self.cases.iter().map(|case| (&case.when, self.fields(case))), width)
     }
 
-    /// The index of a target.
+    /// The index of a target, instead of its address.
     pub(crate) fn index(&self, width: u32) -> Expr {
-        let mut cases = Vec::new();
-        let none = self.fields(Format::JumpTarget, None, &[], false);
-        cases.push(Case { when: self.empty.clone(), bits: none.sext(width) });
-        for (map, when) in &self.widths {
-            let bits = self.fields(Format::JumpTarget, Some(*map), &[], false);
-            cases.push(Case { when: when.clone(), bits: bits.sext(width) });
-        }
-        select(&cases, width)
+        let index = self.indexable().map(|(case, index)| (&case.when, self.fields(&index)));
+        self.select(index, width)
     }
 
-    /// The fields of a format, one after the other.
-    fn fields(&self, format: Format, map: Option<u32>, absent: &[Presence], full: bool) -> Expr {
+    /// Payloads with an address that an index can take the place of, and those with the index.
+    pub(crate) fn indexable(&self) -> impl Iterator<Item = (&'a Case, Case)> {
+        let addressed = |case: &&Case| {
+            matches!(case.format, Format::Address | Format::Branch) && case.absent.is_empty()
+        };
+        let index = |case: &'a Case| (case, Case { format: Format::JumpTarget, ..case.clone() });
+        self.cases.iter().filter(addressed).map(index)
+    }
+
+    /// What comes behind a chunked address.
+    pub(crate) fn tail(&self, format: Format) -> Expr {
+        let parts: Vec<Expr> = self.behind(format).map(|field| self.value(field.name)).collect();
+        concat(&parts.iter().rev().collect::<Vec<_>>())
+    }
+
+    fn tail_bits(&self, format: Format) -> u32 {
+        let bits = self.behind(format).map(|field| match field.width {
+            Width::Bits(bits) => u32::from(bits),
+            _ => 0,
+        });
+        bits.sum()
+    }
+
+    fn behind(&self, format: Format) -> impl Iterator<Item = &'a Field> {
+        let fields = self.layout.fields(format).iter();
+        fields.skip_while(|field| field.width != Width::Chunked).skip(1)
+    }
+
+    /// Bits of the longest chunked address. In this format it comes behind the format itself.
+    pub(crate) fn address_bits(&self) -> u32 {
+        let format = Format::Address;
+        let before = self.layout.fields(format).iter().map_while(|field| match field.width {
+            Width::Bits(bits) => Some(u32::from(bits)),
+            _ => None,
+        });
+        self.layout.max_format_bits(format) - before.sum::<u32>() - self.tail_bits(format)
+    }
+
+    /// The payload has a chunked address.
+    pub(crate) fn has_address(&self, case: &Case) -> bool {
+        let mut fields = self.layout.fields(case.format).iter();
+        fields.any(|f| f.width == Width::Chunked && !case.absent.contains(&f.presence))
+    }
+
+    /// Bytes of the payload, with a chunked address of one byte.
+    pub(crate) fn bytes(&self, case: &Case) -> u32 {
+        let fields = self.layout.fields(case.format).iter();
+        let there = fields.filter(|field| !case.absent.contains(&field.presence));
+        let bits = there.map(|field| match field.width {
+            Width::Bits(bits) => bits.into(),
+            Width::BranchMap { .. } => case.map.unwrap_or_default(),
+            Width::Chunked => 9,
+        });
+        bits.sum::<u32>().div_ceil(8)
+    }
+
+    /// The bits of the case that holds, in `width` bits; behind them their last bit or zeros.
+    fn select<'e>(&self, cases: impl Iterator<Item = (&'e Expr, Expr)>, width: u32) -> Expr {
+        let gated = cases.map(|(when, bits)| match self.layout.unit() {
+            Unit::RvTracer => when.gate(bits.zext(width)),
+            _ => when.gate(bits.sext(width)),
+        });
+        gated.reduce(|all, bits| all | bits).unwrap_or_else(|| zero(width))
+    }
+
+    /// The fields of a payload, one after the other.
+    fn fields(&self, case: &Case) -> Expr {
+        let Case { format, map, absent, .. } = case;
+        let format = *format;
         let mut parts: Vec<Expr> = Vec::new();
         for field in self.layout.fields(format) {
             if absent.contains(&field.presence) {
@@ -183,12 +277,13 @@ impl<'a> Places<'a> {
                 (FieldName::Subformat, Width::Bits(w)) => {
                     lit(w.into(), format.subformat().unwrap_or_default().into())
                 }
-                (FieldName::Branches, _) if full => zero(5),
+                (FieldName::Branches, _) if absent.contains(&Presence::IfBranches) => zero(5),
                 (FieldName::Branches, _) => self.request["branches"].clone(),
                 (FieldName::BranchMap, _) => match map {
-                    Some(width) => self.value(FieldName::BranchMap).slice(0, width),
+                    Some(width) => self.value(FieldName::BranchMap).slice(0, *width),
                     None => continue,
                 },
+                (FieldName::BranchFmt, _) if absent.contains(&Presence::IfCountAddress) => zero(2),
                 (FieldName::Irreport, _) if format == Format::JumpTarget => {
                     let before = parts.last().map_or_else(|| zero(1), Expr::msb);
                     self.depth(&before).0
@@ -204,20 +299,17 @@ impl<'a> Places<'a> {
                     assert!(value.width() == u32::from(w), "{name:?} has {w} bits");
                     value
                 }
+                (name, Width::Chunked) => match &self.chunked {
+                    Some(word) => {
+                        parts.push(word.slice(0, self.address_bits() + self.tail_bits(format)));
+                        break;
+                    }
+                    None => panic!("{name:?} has no fixed width"),
+                },
                 (name, _) => panic!("{name:?} has no fixed width"),
             };
             parts.push(value);
         }
         concat(&parts.iter().rev().collect::<Vec<_>>())
     }
-}
-
-/// A map without an address.
-fn full_map(format: Format, absent: &[Presence]) -> bool {
-    format == Format::Branch && absent.contains(&Presence::IfBranches)
-}
-
-/// The bits of the case that holds.
-fn select(cases: &[Case], width: u32) -> Expr {
-    cases.iter().fold(zero(width), |all, case| all | case.when.gate(&case.bits))
 }

@@ -3,7 +3,7 @@
 use crate::bench::{Bench, cut};
 use fastrand::Rng;
 use hartrace_encoder_hdl::Overflow;
-use hartrace_etrace::{Branch, Ioptions, JumpTarget, Payload, Unit};
+use hartrace_etrace::{Branch, Ioptions, JumpTarget, Payload};
 use hartrace_golden::Encoder;
 use hartrace_golden::encoder::{
     Comparator, Condition, Encoded, EncoderConfig, Filter, Reason, Resync,
@@ -162,7 +162,7 @@ impl Bench {
         }
         Ok(Encoder::new(EncoderConfig {
             params: config.etrace,
-            unit: Unit::Hartrace,
+            unit: config.unit(),
             options: setting.options,
             itype_width: if config.itype_width_p == 4 {
                 ITypeWidth::Four

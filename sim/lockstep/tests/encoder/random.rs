@@ -1,6 +1,6 @@
 //! Random configurations and settings.
 
-use hartrace_encoder_hdl::{Config, Overflow, ResyncUnit};
+use hartrace_encoder_hdl::{Compression, Config, Overflow, ResyncUnit};
 use hartrace_etrace::{Ioptions, Params};
 use hartrace_lockstep::{Setting, Traffic};
 
@@ -29,7 +29,7 @@ pub(crate) fn config(rng: &mut fastrand::Rng) -> Config {
         call_counter_size_p: if returns == 2 { rng.u8(1..=5) } else { 0 },
         sijump_p: rng.bool(),
     };
-    Config {
+    let config = Config {
         lanes: rng.u8(1..=4),
         iretire_width_p: rng.u8(2..=6),
         itype_width_p: itype,
@@ -40,8 +40,25 @@ pub(crate) fn config(rng: &mut fastrand::Rng) -> Config {
         ingress_depth: [2, 3, 4, 7, 16][rng.usize(..5)],
         resync,
         overflow: if rng.bool() { Overflow::Stall } else { Overflow::Drop },
+        compression: Compression::Bits,
         etrace,
-    }
+    };
+    if rng.u8(..4) > 0 { config } else { by_bytes(rng, config) }
+}
+
+/// The same with payloads of rv_tracer.
+fn by_bytes(rng: &mut fastrand::Rng, config: Config) -> Config {
+    let etrace = Params {
+        iaddress_width_p: 64,
+        iaddress_lsb_p: 0,
+        ecause_width_p: if rng.bool() { 64 } else { config.etrace.ecause_width_p },
+        context_width_p: config.etrace.context_width_p.min(8),
+        time_width_p: config.etrace.time_width_p.min(20),
+        return_stack_size_p: 0,
+        call_counter_size_p: 0,
+        ..config.etrace
+    };
+    Config { compression: Compression::Bytes, triggers: false, etrace, ..config }
 }
 
 /// Modes and filters that the configuration has.

@@ -1,0 +1,31 @@
+//! Exact compression: of the bits at the top that are alike, one is sent.
+
+use super::length::Length;
+use super::place::Places;
+use super::{Front, Made};
+use hartrace_etrace::Format;
+
+pub(super) fn build(front: &Front<'_>, width: u32) -> Made {
+    let Front { m, layout, second, .. } = front;
+    let places = Places::new(m, layout, &front.kinds, second, &front.options);
+    let plain = places.plain(width);
+
+    m.section("Third stage: the fields in their places.");
+    let plain = front.hold("plain", plain);
+    let plain_length = Length::of_payload(m, "plain", &plain);
+    let plain_len = plain_length.number(1);
+    if !front.config.caches() {
+        return Made { data: plain, len: plain_len, index: None };
+    }
+    let brief_width = layout.max_format_bits(Format::JumpTarget).div_ceil(8) * 8;
+    let brief = front.hold("brief", places.index(brief_width));
+    let hit = front.hold("hit", &second["may_index"] & second["hit"].all());
+    let target = front.hold("third_target", &second["target"]);
+    let brief_length = Length::of_payload(m, "brief", &brief);
+    let indexed = m.let_("indexed", hit & !brief_length.exceeds(&plain_length));
+    Made {
+        data: indexed.mux(brief.sext(width), plain),
+        len: indexed.mux(brief_length.number(1), plain_len),
+        index: Some((target, indexed)),
+    }
+}

@@ -1,0 +1,116 @@
+//! Compression by bytes, as rv_tracer has it (R1): an address takes as many bytes as hold it, and one bit
+//! more; what comes behind it in the format follows at once.
+
+use super::length::{self, Length};
+use super::place::{Case, Places};
+use super::{Front, Made};
+use crate::bundle::{Bundle, Wire};
+use hartrace_etrace::Format;
+use hartrace_rtl::{Expr, concat, lit, zero};
+
+pub(super) fn build(front: &Front<'_>, width: u32) -> Made {
+    let Front { m, layout, second, .. } = front;
+    let sign = m.let_("sign", &second["signed"] & second["address"].msb());
+    let address = m.let_("extended", concat(&[&sign, &second["address"]]));
+    // What comes behind the address: flags, or tval.
+    let places = Places::new(m, layout, &front.kinds, second, &front.options);
+    let report = second["signed"].gate(places.tail(Format::Address));
+    let tval = second["trapped"].gate(places.tail(Format::Trap));
+    let longest = places.address_bits() / 8;
+    let tail_width = report.width().max(tval.width());
+    let tail = report.zext(tail_width) | tval.zext(tail_width);
+    // One more byte is needed for each that is not made of copies of the sign.
+    let changes = (1..longest).map(|k| {
+        let bits = if k + 1 < longest { 8 } else { 9 };
+        let change = address.slice(8 * k - 1, bits) ^ address.slice(8 * k, bits);
+        m.let_(&format!("address_change_{k}"), change.any())
+    });
+    let chunks = Length::of_changes(m, "address", changes.collect());
+
+    m.section("Third stage: how many bytes the address has.");
+    let mut gone = vec!["address", "tval", "hit", "may_index", "signed", "trapped", "top"];
+    if !front.config.caches() {
+        gone.extend(["target", "irreport", "irdepth"]);
+    }
+    let kept: Vec<Wire> =
+        front.carried.iter().filter(|wire| !gone.contains(&wire.name)).cloned().collect();
+    let mut third: Vec<(&'static str, Expr)> = kept
+        .iter()
+        .map(|wire| (wire.name, front.hold(&format!("third_{}", wire.name), &second[wire.name])))
+        .collect();
+    let address = front.hold("third_address", address);
+    let tail = front.hold("third_tail", tail);
+    third.push(("address", address.clone()));
+    third.push(("tval", tail.clone()));
+    let third = Bundle::of(third);
+    // Bytes beyond the first, as a number and one by one.
+    let more = front.hold("more", chunks.number(0).trunc(longest.ilog2()));
+    let longer: Vec<Expr> = (2..=longest)
+        .map(|k| front.hold(&format!("longer_{k}"), chunks.at_least(k as usize)))
+        .collect();
+    let kinds: Vec<Case> = front
+        .kinds
+        .iter()
+        .cloned()
+        .map(|kind| kind.held(m, "third_is", &front.pipe.load[2]))
+        .collect();
+
+    let mut shifted = tail;
+    for bit in 0..more.width() {
+        let by = 8 << bit;
+        let wider = shifted.zext(shifted.width() + by);
+        let moved = concat(&[&shifted, &zero(by)]);
+        shifted = m.let_(&format!("tail_{by}"), more.bit(bit).mux(moved, wider));
+    }
+    let mut parts = vec![address.slice(0, 9)];
+    for (k, longer) in (1..).zip(&longer) {
+        parts.push(longer.gate(address.slice(8 * k + 1, 8)));
+    }
+    let kept = concat(&parts.iter().rev().collect::<Vec<_>>());
+    let word = concat(&[&shifted, &zero(9)]);
+    let kept = kept.zext(word.width());
+    let word = m.let_("chunked", word | kept);
+    let places = Places::new(m, layout, &kinds, &third, &front.options).chunked(&word);
+    let plain = m.let_("plain", places.plain(width));
+    let least = any(kinds.iter().map(|kind| {
+        let bytes = lit(length::WIDTH, places.bytes(kind).into());
+        kind.when().gate(bytes)
+    }));
+    let addressed = kinds.iter().filter(|kind| places.has_address(kind));
+    let addressed = any(addressed.map(|kind| kind.when().clone()));
+    let len = m.let_("plain_len", least + addressed.gate(more).zext(length::WIDTH));
+    if !front.config.caches() {
+        return Made { data: plain, len, index: None };
+    }
+    let hit = front.hold("hit", &second["may_index"] & second["hit"].all());
+    let brief_width = layout.max_format_bits(Format::JumpTarget).div_ceil(8) * 8;
+    let brief = places.index(brief_width).zext(width);
+    // Both have the same map, so that only the bytes of the address matter.
+    let fits = any(places.indexable().filter_map(|(kind, index)| {
+        let missing = places.bytes(&index).saturating_sub(places.bytes(kind));
+        match missing.checked_sub(1) {
+            None => Some(kind.when().clone()),
+            Some(at) => longer.get(at as usize).map(|longer| kind.when() & longer),
+        }
+    }));
+    let brief_len = any(places.indexable().map(|(kind, index)| {
+        let bytes = lit(length::WIDTH, places.bytes(&index).into());
+        kind.when().gate(bytes)
+    }));
+    let indexed = m.let_("indexed", hit & fits);
+    Made {
+        data: indexed.mux(brief, plain),
+        len: indexed.mux(brief_len, len),
+        index: Some((third["target"].clone(), indexed)),
+    }
+}
+
+/// # Panics
+///
+/// If there is none.
+fn any(cases: impl Iterator<Item = Expr>) -> Expr {
+    match cases.reduce(|all, case| all | case) {
+        Some(all) => all,
+        None => panic!("no payload has an address"),
+    }
+}
