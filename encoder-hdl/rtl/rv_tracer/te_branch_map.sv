@@ -13,7 +13,8 @@ module te_branch_map (
     output logic [30:0] map_o,  // outcomes for that packet; a set bit is a branch not taken
     output logic [4:0]  branches_o,  // their number
     output logic        some_o,  // there are branches already
-    output logic [1:0]  full_o  // a branch in this slot has to be reported at once
+    output logic [1:0]  full_o,  // a branch in this slot fills the map
+    output logic        must_o  // the branch in slot 0 has to be reported at once
 );
   logic [30:0] map_d, map_q;
   logic [31:0] place_d, place_q;
@@ -65,6 +66,7 @@ module te_branch_map (
           branch_i[1] & ((place_q[30] & 1'b1) | (place_q[29] & branch_i[0])),
           branch_i[0] & (place_q[30] & 1'b1)
       };
+  assign must_o = full_o[0];
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin

@@ -44,12 +44,10 @@ module te_core (
   logic breaks;
   logic offers;
   logic [3:0] cycles_d, cycles_q;
-  logic queue_taken;
-  logic fifo_ready;
-  logic fifo_valid;
-  logic [282:0] fifo_data;
-  logic [2:0] fifo_usage;
-  logic fifo_full;
+  logic room_changes;
+  logic [2:0] room_taken_d, room_taken_q;
+  logic room;
+  logic enters;
 
   assign works = (|iretire_i[4:0]) |
       (itype_i[2:0] == 3'd1) |
@@ -62,41 +60,8 @@ module te_core (
   assign breaks = (rows & halts) |
       (active_q & enable_i & !dropping_q & !works & halts & !halt_seen_q);
   assign offers = starts | stops | rows | breaks | dropping_q;
-
-  fifo_283x4 i_fifo (
-      .clk_i(clk_i),
-      .rst_ni(rst_ni),
-      .valid_i(offers),
-      .ready_o(fifo_ready),
-      .data_i(
-          {
-              dropping_q,
-              dropping_q ? 2'd1 : (starts ? 2'd3 : (stops ? 2'd2 : ({2{breaks}} & 2'd1))),
-              cycles_q,
-              priv_i,
-              tval_i,
-              cause_i,
-              ilastsize_i,
-              {10{rows}} & iretire_i,
-              iaddr_i[127:64],
-              iaddr_i[63:0],
-              {6{rows}} & itype_i
-          }
-      ),
-      .valid_o(fifo_valid),
-      .ready_i(queue_taken),
-      .data_o(fifo_data),
-      .usage_o(fifo_usage),
-      .full_o(fifo_full)
-  );
-
-  logic unused_fifo_usage;
-  logic unused_fifo_full;
-  logic enters;
-
-  assign unused_fifo_usage = ^fifo_usage;
-  assign unused_fifo_full = fifo_full;
-  assign enters = offers & fifo_ready;
+  assign room = room_taken_q != 3'd4;
+  assign enters = offers & room;
 
   always_comb begin
     active_d = active_q;
@@ -111,7 +76,7 @@ module te_core (
   logic drops;
 
   assign halt_seen_d = (halt_seen_q | (breaks & enters)) & halts;
-  assign drops = rows & !fifo_ready;
+  assign drops = rows & !room;
   assign lost_o = drops | (dropping_q & works);
   assign dropping_d = drops | (dropping_q & !enters);
 
@@ -125,8 +90,6 @@ module te_core (
     end
   end
 
-  logic group_taken;
-  logic ingress_ready;
   logic ingress_valid;
   logic [1:0] ingress_retires;
   logic [1:0] ingress_two;
@@ -148,31 +111,28 @@ module te_core (
   logic ingress_privilege_changes;
   logic [1:0] ingress_mark;
   logic ingress_lost;
-  logic ingress_empty;
 
   assign active_o = active_q;
 
   te_ingress i_ingress (
       .clk_i(clk_i),
       .rst_ni(rst_ni),
-      .valid_i(fifo_valid),
-      .ready_o(ingress_ready),
-      .itype_i(fifo_data[5:0]),
-      .iaddr_i(fifo_data[133:6]),
-      .iretire_i(fifo_data[143:134]),
-      .ilastsize_i(fifo_data[145:144]),
-      .cause_i(fifo_data[209:146]),
-      .tval_i(fifo_data[273:210]),
-      .priv_i(fifo_data[275:274]),
-      .cycles_i(fifo_data[279:276]),
-      .mark_i(fifo_data[281:280]),
-      .lost_i(fifo_data[282]),
+      .valid_i(enters),
+      .itype_i({6{rows}} & itype_i),
+      .iaddr_i({iaddr_i[127:64], iaddr_i[63:0]}),
+      .iretire_i({10{rows}} & iretire_i),
+      .ilastsize_i(ilastsize_i),
+      .cause_i(cause_i),
+      .tval_i(tval_i),
+      .priv_i(priv_i),
+      .cycles_i(cycles_q),
+      .mark_i(dropping_q ? 2'd1 : (starts ? 2'd3 : (stops ? 2'd2 : ({2{breaks}} & 2'd1)))),
+      .lost_i(dropping_q),
       .privileges_i(privileges_i),
       .ranges_i(ranges_i),
       .low_i(low_i),
       .high_i(high_i),
       .valid_o(ingress_valid),
-      .ready_i(group_taken),
       .retires_o(ingress_retires),
       .two_o(ingress_two),
       .qualified_o(ingress_qualified),
@@ -192,11 +152,82 @@ module te_core (
       .privilege_o(ingress_privilege),
       .privilege_changes_o(ingress_privilege_changes),
       .mark_o(ingress_mark),
-      .lost_o(ingress_lost),
-      .empty_o(ingress_empty)
+      .lost_o(ingress_lost)
   );
 
-  assign queue_taken = ingress_ready;
+  logic group_taken;
+  logic group_queue_valid;
+  logic [1:0] group_queue_retires;
+  logic [1:0] group_queue_two;
+  logic [1:0] group_queue_qualified;
+  logic [127:0] group_queue_first;
+  logic [127:0] group_queue_last;
+  logic [1:0] group_queue_taken;
+  logic [1:0] group_queue_not_taken;
+  logic [1:0] group_queue_uninferable;
+  logic [1:0] group_queue_wide;
+  logic [3:0] group_queue_cycles;
+  logic group_queue_trap;
+  logic [1:0] group_queue_trap_alone;
+  logic group_queue_trap_qualified;
+  logic group_queue_interrupt;
+  logic [63:0] group_queue_cause;
+  logic [63:0] group_queue_tval;
+  logic [1:0] group_queue_privilege;
+  logic group_queue_privilege_changes;
+  logic [1:0] group_queue_mark;
+  logic group_queue_lost;
+
+  te_group_queue i_group_queue (
+      .clk_i(clk_i),
+      .rst_ni(rst_ni),
+      .valid_i(ingress_valid),
+      .retires_i(ingress_retires),
+      .two_i(ingress_two),
+      .qualified_i(ingress_qualified),
+      .first_i(ingress_first),
+      .last_i(ingress_last),
+      .taken_i(ingress_taken),
+      .not_taken_i(ingress_not_taken),
+      .uninferable_i(ingress_uninferable),
+      .wide_i(ingress_wide),
+      .cycles_i(ingress_cycles),
+      .trap_i(ingress_trap),
+      .trap_alone_i(ingress_trap_alone),
+      .trap_qualified_i(ingress_trap_qualified),
+      .interrupt_i(ingress_interrupt),
+      .cause_i(ingress_cause),
+      .tval_i(ingress_tval),
+      .privilege_i(ingress_privilege),
+      .privilege_changes_i(ingress_privilege_changes),
+      .mark_i(ingress_mark),
+      .lost_i(ingress_lost),
+      .valid_o(group_queue_valid),
+      .ready_i(group_taken),
+      .retires_o(group_queue_retires),
+      .two_o(group_queue_two),
+      .qualified_o(group_queue_qualified),
+      .first_o(group_queue_first),
+      .last_o(group_queue_last),
+      .taken_o(group_queue_taken),
+      .not_taken_o(group_queue_not_taken),
+      .uninferable_o(group_queue_uninferable),
+      .wide_o(group_queue_wide),
+      .cycles_o(group_queue_cycles),
+      .trap_o(group_queue_trap),
+      .trap_alone_o(group_queue_trap_alone),
+      .trap_qualified_o(group_queue_trap_qualified),
+      .interrupt_o(group_queue_interrupt),
+      .cause_o(group_queue_cause),
+      .tval_o(group_queue_tval),
+      .privilege_o(group_queue_privilege),
+      .privilege_changes_o(group_queue_privilege_changes),
+      .mark_o(group_queue_mark),
+      .lost_o(group_queue_lost)
+  );
+
+  assign room_changes = enters ^ (group_queue_valid & group_taken);
+  assign room_taken_d = enters ? (room_taken_q + 3'd1) : (room_taken_q - 3'd1);
 
   // From groups to payloads.
   logic request_taken;
@@ -224,28 +255,28 @@ module te_core (
   te_priority i_priority (
       .clk_i(clk_i),
       .rst_ni(rst_ni),
-      .valid_i(ingress_valid),
+      .valid_i(group_queue_valid),
       .ready_o(priority_ready),
-      .retires_i(ingress_retires),
-      .two_i(ingress_two),
-      .qualified_i(ingress_qualified),
-      .first_i(ingress_first),
-      .last_i(ingress_last),
-      .taken_i(ingress_taken),
-      .not_taken_i(ingress_not_taken),
-      .uninferable_i(ingress_uninferable),
-      .wide_i(ingress_wide),
-      .cycles_i(ingress_cycles),
-      .trap_i(ingress_trap),
-      .trap_alone_i(ingress_trap_alone),
-      .trap_qualified_i(ingress_trap_qualified),
-      .interrupt_i(ingress_interrupt),
-      .cause_i(ingress_cause),
-      .tval_i(ingress_tval),
-      .privilege_i(ingress_privilege),
-      .privilege_changes_i(ingress_privilege_changes),
-      .mark_i(ingress_mark),
-      .lost_i(ingress_lost),
+      .retires_i(group_queue_retires),
+      .two_i(group_queue_two),
+      .qualified_i(group_queue_qualified),
+      .first_i(group_queue_first),
+      .last_i(group_queue_last),
+      .taken_i(group_queue_taken),
+      .not_taken_i(group_queue_not_taken),
+      .uninferable_i(group_queue_uninferable),
+      .wide_i(group_queue_wide),
+      .cycles_i(group_queue_cycles),
+      .trap_i(group_queue_trap),
+      .trap_alone_i(group_queue_trap_alone),
+      .trap_qualified_i(group_queue_trap_qualified),
+      .interrupt_i(group_queue_interrupt),
+      .cause_i(group_queue_cause),
+      .tval_i(group_queue_tval),
+      .privilege_i(group_queue_privilege),
+      .privilege_changes_i(group_queue_privilege_changes),
+      .mark_i(group_queue_mark),
+      .lost_i(group_queue_lost),
       .resync_mode_i(resync_mode_i),
       .resync_max_i(resync_max_i),
       .valid_o(priority_valid),
@@ -313,8 +344,8 @@ module te_core (
   assign valid_o = packet_emitter_valid;
   assign data_o = packet_emitter_data;
   assign len_o = packet_emitter_len;
-  assign empty_o = !fifo_valid & ingress_empty & packet_emitter_empty;
-  assign nothing_inside = !fifo_valid & ingress_empty & packet_emitter_empty;
+  assign empty_o = !(|room_taken_q) & packet_emitter_empty;
+  assign nothing_inside = !(|room_taken_q) & packet_emitter_empty;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -322,11 +353,15 @@ module te_core (
       dropping_q <= 1'b0;
       halt_seen_q <= 1'b0;
       cycles_q <= 4'd1;
+      room_taken_q <= 3'd0;
     end else begin
       active_q <= active_d;
       dropping_q <= dropping_d;
       halt_seen_q <= halt_seen_d;
       cycles_q <= cycles_d;
+      if (room_changes) begin
+        room_taken_q <= room_taken_d;
+      end
     end
   end
 endmodule

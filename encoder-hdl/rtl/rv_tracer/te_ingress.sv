@@ -2,12 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
 // Takes what retired in a cycle apart into lanes, a trap and a mark, and decides which of it is
-// traced. The output is registered.
+// traced. Nothing stops here: whatever comes in goes out, in registers.
 module te_ingress (
     input  logic         clk_i,
     input  logic         rst_ni,
     input  logic         valid_i,  // something retired, trapped or is marked
-    output logic         ready_o,
     input  logic [5:0]   itype_i,  // how the block ends
     input  logic [127:0] iaddr_i,  // address of its first instruction
     input  logic [9:0]   iretire_i,  // half-words retired
@@ -23,7 +22,6 @@ module te_ingress (
     input  logic [63:0]  low_i,  // first address of each range
     input  logic [63:0]  high_i,  // last address of each range
     output logic         valid_o,
-    input  logic         ready_i,  // all steps of the group have been taken
     output logic [1:0]   retires_o,  // instructions retired on the lane
     output logic [1:0]   two_o,  // more than one: first and last are two steps
     output logic [1:0]   qualified_o,  // the lane is traced
@@ -43,8 +41,7 @@ module te_ingress (
     output logic [1:0]   privilege_o,
     output logic         privilege_changes_o,  // against the group before
     output logic [1:0]   mark_o,  // 1 break, 2 stop, 3 start, behind all others
-    output logic         lost_o,  // input was lost here
-    output logic         empty_o  // nothing is within
+    output logic         lost_o  // input was lost here
 );
   logic [2:0] itype_0;
   logic [4:0] iretire_0;
@@ -61,7 +58,6 @@ module te_ingress (
   logic trap_1;
   logic [63:0] last_1;
   logic valid_d, valid_q;
-  logic ready;
 
   assign itype_0 = itype_i[2:0];
   assign iretire_0 = iretire_i[4:0];
@@ -77,11 +73,9 @@ module te_ingress (
   assign before_1 = {5{retires_1}} & (iretire_1 - (ilastsize_i[1] ? 5'd2 : 5'd1));
   assign trap_1 = (itype_1 == 3'd1) | (itype_1 == 3'd2);
   assign last_1 = first_1 + {63'(before_1), 1'b0};
-  assign ready = !valid_q | ready_i;
 
   // Comparators need the address of the last instruction, and a cycle of their own.
   logic early_valid_d, early_valid_q;
-  logic early_load;
   logic [2:0] early_itype_0_d, early_itype_0_q;
   logic early_retires_0_d, early_retires_0_q;
   logic early_trap_0_d, early_trap_0_q;
@@ -103,13 +97,10 @@ module te_ingress (
   logic [3:0] early_cycles_d, early_cycles_q;
   logic [1:0] early_mark_d, early_mark_q;
   logic early_lost_d, early_lost_q;
-  logic load;
   logic works;
   logic on;
 
-  assign ready_o = !early_valid_q | ready;
-  assign early_valid_d = valid_i | (early_valid_q & !ready);
-  assign early_load = valid_i & ready_o;
+  assign early_valid_d = valid_i;
   assign early_itype_0_d = itype_0;
   assign early_retires_0_d = retires_0;
   assign early_trap_0_d = trap_0;
@@ -131,10 +122,8 @@ module te_ingress (
   assign early_cycles_d = cycles_i;
   assign early_mark_d = mark_i;
   assign early_lost_d = lost_i;
-  assign empty_o = !(valid_q | early_valid_q);
-  assign valid_d = early_valid_q | (valid_q & !ready_i);
+  assign valid_d = early_valid_q;
   assign valid_o = valid_q;
-  assign load = early_valid_q & ready;
   assign works = early_works_0_q | early_works_1_q;
   assign on = privileges_i[early_priv_q];
 
@@ -213,7 +202,7 @@ module te_ingress (
   logic [1:0] mark_d, mark_q;
   logic lost_d, lost_q;
 
-  assign shared = load & works;
+  assign shared = early_valid_q & works;
   assign privilege_d = early_priv_q;
   assign privilege_o = privilege_q;
   assign privilege_changes_d = (privilege_q != early_priv_q) & works;
@@ -234,127 +223,127 @@ module te_ingress (
   end
 
   always_ff @(posedge clk_i) begin
-    if (early_load) begin
+    if (valid_i) begin
       early_itype_0_q <= early_itype_0_d;
     end
-    if (early_load) begin
+    if (valid_i) begin
       early_retires_0_q <= early_retires_0_d;
     end
-    if (early_load) begin
+    if (valid_i) begin
       early_trap_0_q <= early_trap_0_d;
     end
-    if (early_load) begin
+    if (valid_i) begin
       early_works_0_q <= early_works_0_d;
     end
-    if (early_load) begin
+    if (valid_i) begin
       early_first_0_q <= early_first_0_d;
     end
-    if (early_load) begin
+    if (valid_i) begin
       early_last_0_q <= early_last_0_d;
     end
-    if (early_load) begin
+    if (valid_i) begin
       early_two_0_q <= early_two_0_d;
     end
-    if (early_load) begin
+    if (valid_i) begin
       early_itype_1_q <= early_itype_1_d;
     end
-    if (early_load) begin
+    if (valid_i) begin
       early_retires_1_q <= early_retires_1_d;
     end
-    if (early_load) begin
+    if (valid_i) begin
       early_trap_1_q <= early_trap_1_d;
     end
-    if (early_load) begin
+    if (valid_i) begin
       early_works_1_q <= early_works_1_d;
     end
-    if (early_load) begin
+    if (valid_i) begin
       early_first_1_q <= early_first_1_d;
     end
-    if (early_load) begin
+    if (valid_i) begin
       early_last_1_q <= early_last_1_d;
     end
-    if (early_load) begin
+    if (valid_i) begin
       early_two_1_q <= early_two_1_d;
     end
-    if (early_load) begin
+    if (valid_i) begin
       early_ilastsize_q <= early_ilastsize_d;
     end
-    if (early_load) begin
+    if (valid_i) begin
       early_cause_q <= early_cause_d;
     end
-    if (early_load) begin
+    if (valid_i) begin
       early_tval_q <= early_tval_d;
     end
-    if (early_load) begin
+    if (valid_i) begin
       early_priv_q <= early_priv_d;
     end
-    if (early_load) begin
+    if (valid_i) begin
       early_cycles_q <= early_cycles_d;
     end
-    if (early_load) begin
+    if (valid_i) begin
       early_mark_q <= early_mark_d;
     end
-    if (early_load) begin
+    if (valid_i) begin
       early_lost_q <= early_lost_d;
     end
-    if (load) begin
+    if (early_valid_q) begin
       retires_q <= retires_d;
     end
-    if (load) begin
+    if (early_valid_q) begin
       two_q <= two_d;
     end
-    if (load) begin
+    if (early_valid_q) begin
       qualified_q <= qualified_d;
     end
-    if (load) begin
+    if (early_valid_q) begin
       first_q <= first_d;
     end
-    if (load) begin
+    if (early_valid_q) begin
       last_q <= last_d;
     end
-    if (load) begin
+    if (early_valid_q) begin
       taken_q <= taken_d;
     end
-    if (load) begin
+    if (early_valid_q) begin
       not_taken_q <= not_taken_d;
     end
-    if (load) begin
+    if (early_valid_q) begin
       uninferable_q <= uninferable_d;
     end
-    if (load) begin
+    if (early_valid_q) begin
       wide_q <= wide_d;
     end
-    if (load) begin
+    if (early_valid_q) begin
       cycles_q <= cycles_d;
     end
-    if (load) begin
+    if (early_valid_q) begin
       trap_q <= trap_d;
     end
-    if (load) begin
+    if (early_valid_q) begin
       trap_alone_q <= trap_alone_d;
     end
-    if (load) begin
+    if (early_valid_q) begin
       trap_qualified_q <= trap_qualified_d;
     end
-    if (load) begin
+    if (early_valid_q) begin
       interrupt_q <= interrupt_d;
     end
-    if (load) begin
+    if (early_valid_q) begin
       cause_q <= cause_d;
     end
-    if (load) begin
+    if (early_valid_q) begin
       tval_q <= tval_d;
     end
     if (shared) begin
       privilege_q <= privilege_d;
     end
-    if (load) begin
+    if (early_valid_q) begin
       privilege_changes_q <= privilege_changes_d;
     end
-    if (load) begin
+    if (early_valid_q) begin
       mark_q <= mark_d;
     end
-    if (load) begin
+    if (early_valid_q) begin
       lost_q <= lost_d;
     end
   end

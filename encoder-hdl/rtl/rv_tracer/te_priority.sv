@@ -50,7 +50,7 @@ module te_priority (
     output logic         ienable_o,
     output logic [1:0]   qual_status_o
 );
-  logic sequence_busy;
+  logic planned_d, planned_q;
 
   // The pending step.
   logic load;
@@ -124,6 +124,7 @@ module te_priority (
   logic [4:0] branch_map_branches;
   logic branch_map_some;
   logic [1:0] branch_map_full;
+  logic branch_map_must;
 
   te_branch_map i_branch_map (
       .clk_i(clk_i),
@@ -136,7 +137,8 @@ module te_priority (
       .map_o(branch_map_map),
       .branches_o(branch_map_branches),
       .some_o(branch_map_some),
-      .full_o(branch_map_full)
+      .full_o(branch_map_full),
+      .must_o(branch_map_must)
   );
 
   logic forget;
@@ -186,7 +188,6 @@ module te_priority (
 
   // The chart. A resynchronisation first has what is pending reported, then it is due.
   logic sync_due_d, sync_due_q;
-  logic flush_held_d, flush_held_q;
   logic open_target_d, open_target_q;
   logic was_due_d, was_due_q;
   logic flush_due;
@@ -207,15 +208,13 @@ module te_priority (
   logic flushable;
   logic reasons;
   logic sends_plain;
-  logic sends_map;
+  logic may_send;
   logic sends_own_trap;
   logic sends_trap_before;
   logic sends_handler;
   logic synced;
-  logic sends;
 
-  assign flush_due = traced &
-      (sequence_busy ? flush_held_q : (!sync_due_q & resync_counter_near & resync_counter_due));
+  assign flush_due = traced & !sync_due_q & resync_counter_near & resync_counter_due;
   assign resync = flush_due | sync_due_q;
   assign calm = !resync_counter_near & !resync;
   assign is_branch = pending_taken_q | pending_not_taken_q;
@@ -248,7 +247,7 @@ module te_priority (
       (change_next & flushable) |
       !next_shown;
   assign sends_plain = reports_none_yet & !previous_updiscon_q & (reasons | 1'b0 | 1'b0);
-  assign sends_map = reports_none_yet & !previous_updiscon_q & !sends_plain & branch_map_full[0];
+  assign may_send = reports_none_yet & !previous_updiscon_q & !sends_plain;
   assign sends_own_trap = traced &
       ((!previous_valid_q & pending_trap_q) |
           (previous_valid_q & previous_trap_q & pending_trap_q & previous_reported_q) |
@@ -261,26 +260,15 @@ module te_priority (
   assign sends_handler = traced &
       (previous_valid_q & previous_trap_q & !pending_trap_q & !previous_reported_q);
   assign synced = sends_start | sends_own_trap | sends_trap_before | sends_handler;
-  assign sends = synced | sends_target | sends_plain | sends_map;
 
   // What the step does to what follows.
   logic inferred;
-  logic on_stack;
-  logic mismatch;
-  logic pops;
-  logic calling;
-  logic marks_call;
   logic leaves_updiscon;
   logic restarts;
 
   assign inferred = sequential & !synced;
-  assign on_stack = 1'b0 & !synced;
-  assign mismatch = traced & returning & on_stack & !(inferred | return_predicted);
-  assign pops = traced & returning & on_stack & (inferred | return_predicted);
-  assign calling = traced & 1'b0 & 1'b0;
-  assign marks_call = calling & 1'b0 & !sends;
-  assign leaves_updiscon = traced & ((pending_uninferable_q & !inferred & !pops) | mismatch);
-  assign restarts = traced & (torn | (restart & mismatch));
+  assign leaves_updiscon = traced & ((pending_uninferable_q & !inferred & 1'b1) | 1'b0);
+  assign restarts = traced & (torn | (restart & 1'b0));
 
   // How much work it is.
   logic skip;
@@ -289,6 +277,7 @@ module te_priority (
   logic easy;
   logic hard;
   logic waits;
+  logic decides;
 
   assign skip = !traced & !(next_mark & (mark_i == 2'd2)) & !(next_mark & (mark_i == 2'd3));
   assign simple = traced &
@@ -305,16 +294,91 @@ module te_priority (
       1'b1 &
       calm &
       1'b1 &
-      !sequence_busy;
+      !planned_q;
   assign quiet = simple & !(previous_updiscon_q | branch_map_full[0]);
   assign easy = simple & (previous_updiscon_q | branch_map_full[0]);
-  assign hard = !skip & !simple;
-  assign waits = 1'b0 | (traced & (resync_counter_near & !resync_counter_known & !sequence_busy));
+  assign hard = next_exists & !skip & !simple & !planned_q;
+  assign waits = 1'b0 | (traced & resync_counter_near & !resync_counter_known) | 1'b0;
+  assign decides = hard & !waits;
 
-  // The packets of a hard step, one a cycle.
-  logic [8:0] sent_d, sent_q;
+  // What has been decided about a hard step.
+  logic plan_start_d, plan_start_q;
+  logic plan_trap_own_d, plan_trap_own_q;
+  logic plan_trap_before_d, plan_trap_before_q;
+  logic plan_handler_d, plan_handler_q;
+  logic plan_target_d, plan_target_q;
+  logic plan_plain_d, plan_plain_q;
+  logic plan_maybe_d, plan_maybe_q;
+  logic plan_synced_d, plan_synced_q;
+  logic plan_trap_reported_d, plan_trap_reported_q;
+  logic plan_updiscon_d, plan_updiscon_q;
+  logic plan_leaves_updiscon_d, plan_leaves_updiscon_q;
+  logic plan_restarts_d, plan_restarts_q;
+  logic plan_clears_d, plan_clears_q;
+  logic plan_flush_due_d, plan_flush_due_q;
+
+  assign plan_start_d = sends_start;
+  assign plan_trap_own_d = sends_own_trap;
+  assign plan_trap_before_d = sends_trap_before;
+  assign plan_handler_d = sends_handler;
+  assign plan_target_d = sends_target;
+  assign plan_plain_d = sends_plain;
+  assign plan_maybe_d = may_send;
+  assign plan_synced_d = synced;
+  assign plan_trap_reported_d = sends_own_trap |
+      (traced &
+          (previous_valid_q & previous_trap_q & pending_trap_q & !previous_reported_q & !next_shown));
+  assign plan_updiscon_d = (next_shown & next_trap) | change_next | resync;
+  assign plan_leaves_updiscon_d = leaves_updiscon;
+  assign plan_restarts_d = restarts;
+  assign plan_clears_d = (traced & !next_qualified) |
+      (next_mark & (mark_i == 2'd2)) |
+      (next_mark & (mark_i == 2'd3)) |
+      restarts;
+  assign plan_flush_due_d = flush_due;
+
+  // Which packets a hard step has.
   logic lost_d, lost_q;
-  logic [8:0] left;
+  logic [8:0] needs;
+
+  assign needs = {
+          restarts |
+          (traced & !next_qualified) |
+          (next_mark & (mark_i == 2'd2)) |
+          (next_mark & (mark_i == 2'd3)),
+          1'b0,
+          1'b0,
+          traced & previous_valid_q & 1'b0 & !synced,
+          traced &
+          (previous_valid_q & previous_trap_q & pending_trap_q & !previous_reported_q & !next_shown),
+          synced | sends_target | sends_plain | may_send,
+          (sends_plain | (sends_target & 1'b0)) & 1'b0,
+          (sends_plain | (sends_target & 1'b0)) & 1'b0,
+          lost_q &
+          (1'b0 |
+              ((sends_plain | (sends_target & 1'b0)) & 1'b0) |
+              ((sends_plain | (sends_target & 1'b0)) & 1'b0) |
+              (synced | sends_target | sends_plain | may_send) |
+              (traced &
+                  (previous_valid_q &
+                      previous_trap_q &
+                      pending_trap_q &
+                      !previous_reported_q &
+                      !next_shown)) |
+              (traced & previous_valid_q & 1'b0 & !synced) |
+              1'b0 |
+              1'b0 |
+              (restarts |
+                  (traced & !next_qualified) |
+                  (next_mark & (mark_i == 2'd2)) |
+                  (next_mark & (mark_i == 2'd3))))
+      };
+
+  // They are sent one a cycle.
+  logic [8:0] left_d, left_q;
+  logic counted;
+  logic map_only_now;
+  logic [8:0] to_send;
   logic turn_lost;
   logic turn_mark_first;
   logic turn_mark_second;
@@ -324,98 +388,85 @@ module te_priority (
   logic turn_late_first;
   logic turn_late_second;
   logic turn_support;
-  logic active;
   logic sequence_emits;
   logic last;
   logic marking;
-  logic commits;
+  logic plain_now;
+  logic take_simple;
   logic take;
 
-  assign left = {
-          restarts |
-          (traced & !next_qualified) |
-          (next_mark & (mark_i == 2'd2)) |
-          (next_mark & (mark_i == 2'd3)),
-          marks_call & 1'b0 & 1'b0,
-          marks_call & 1'b0 & 1'b0,
-          traced & previous_valid_q & 1'b0 & !synced,
-          traced &
-          (previous_valid_q & previous_trap_q & pending_trap_q & !previous_reported_q & !next_shown),
-          sends,
-          (sends_plain | (sends_target & 1'b0)) & 1'b0,
-          (sends_plain | (sends_target & 1'b0)) & 1'b0,
-          lost_q &
-          (1'b0 |
-              ((sends_plain | (sends_target & 1'b0)) & 1'b0) |
-              ((sends_plain | (sends_target & 1'b0)) & 1'b0) |
-              sends |
-              (traced &
-                  (previous_valid_q &
-                      previous_trap_q &
-                      pending_trap_q &
-                      !previous_reported_q &
-                      !next_shown)) |
-              (traced & previous_valid_q & 1'b0 & !synced) |
-              (marks_call & 1'b0 & 1'b0) |
-              (marks_call & 1'b0 & 1'b0) |
-              (restarts |
-                  (traced & !next_qualified) |
-                  (next_mark & (mark_i == 2'd2)) |
-                  (next_mark & (mark_i == 2'd3))))
-      } &
-      ~sent_q;
-  assign turn_lost = 1'b1 & left[0];
-  assign turn_mark_first = 1'b1 & !left[0] & left[1];
-  assign turn_mark_second = 1'b1 & !left[0] & !left[1] & left[2];
-  assign turn_main = 1'b1 & !left[0] & !left[1] & !left[2] & left[3];
-  assign turn_trap_end = 1'b1 & !left[0] & !left[1] & !left[2] & !left[3] & left[4];
-  assign turn_context = 1'b1 & !left[0] & !left[1] & !left[2] & !left[3] & !left[4] & left[5];
+  assign counted = plan_maybe_q & 1'b0;
+  assign map_only_now = plan_maybe_q & !counted & branch_map_must;
+  assign to_send = {
+          left_q[8],
+          left_q[7],
+          left_q[6],
+          left_q[5],
+          left_q[4],
+          left_q[3] & (!plan_maybe_q | counted | map_only_now),
+          left_q[2] & (!plan_maybe_q | counted),
+          left_q[1] & (!plan_maybe_q | counted),
+          left_q[0]
+      };
+  assign turn_lost = 1'b1 & to_send[0];
+  assign turn_mark_first = 1'b1 & !to_send[0] & to_send[1];
+  assign turn_mark_second = 1'b1 & !to_send[0] & !to_send[1] & to_send[2];
+  assign turn_main = 1'b1 & !to_send[0] & !to_send[1] & !to_send[2] & to_send[3];
+  assign turn_trap_end = 1'b1 & !to_send[0] & !to_send[1] & !to_send[2] & !to_send[3] & to_send[4];
+  assign turn_context = 1'b1 &
+      !to_send[0] &
+      !to_send[1] &
+      !to_send[2] &
+      !to_send[3] &
+      !to_send[4] &
+      to_send[5];
   assign turn_late_first = 1'b1 &
-      !left[0] &
-      !left[1] &
-      !left[2] &
-      !left[3] &
-      !left[4] &
-      !left[5] &
-      left[6];
+      !to_send[0] &
+      !to_send[1] &
+      !to_send[2] &
+      !to_send[3] &
+      !to_send[4] &
+      !to_send[5] &
+      to_send[6];
   assign turn_late_second = 1'b1 &
-      !left[0] &
-      !left[1] &
-      !left[2] &
-      !left[3] &
-      !left[4] &
-      !left[5] &
-      !left[6] &
-      left[7];
+      !to_send[0] &
+      !to_send[1] &
+      !to_send[2] &
+      !to_send[3] &
+      !to_send[4] &
+      !to_send[5] &
+      !to_send[6] &
+      to_send[7];
   assign turn_support = 1'b1 &
-      !left[0] &
-      !left[1] &
-      !left[2] &
-      !left[3] &
-      !left[4] &
-      !left[5] &
-      !left[6] &
-      !left[7] &
-      left[8];
-  assign active = next_exists & hard & !waits;
-  assign sequence_emits = active & (|left);
-  assign last = active &
+      !to_send[0] &
+      !to_send[1] &
+      !to_send[2] &
+      !to_send[3] &
+      !to_send[4] &
+      !to_send[5] &
+      !to_send[6] &
+      !to_send[7] &
+      to_send[8];
+  assign sequence_emits = planned_q & (|to_send);
+  assign last = planned_q &
       !(1'b0 |
-          (turn_lost & (|left[8:1])) |
-          (turn_mark_first & (|left[8:2])) |
-          (turn_mark_second & (|left[8:3])) |
-          (turn_main & (|left[8:4])) |
-          (turn_trap_end & (|left[8:5])) |
-          (turn_context & (|left[8:6])) |
-          (turn_late_first & (|left[8:7])) |
-          (turn_late_second & left[8])) &
-      (ready_i | !(|left));
+          (turn_lost & (|to_send[8:1])) |
+          (turn_mark_first & (|to_send[8:2])) |
+          (turn_mark_second & (|to_send[8:3])) |
+          (turn_main & (|to_send[8:4])) |
+          (turn_trap_end & (|to_send[8:5])) |
+          (turn_context & (|to_send[8:6])) |
+          (turn_late_first & (|to_send[8:7])) |
+          (turn_late_second & to_send[8])) &
+      (ready_i | !(|to_send));
   assign marking = turn_mark_first | turn_mark_second | turn_late_first | turn_late_second;
-  assign commits = hard & last;
-  assign take = next_exists & (skip | quiet | (easy & ready_i) | (hard & last));
+  assign plain_now = plan_plain_q | counted;
+  assign take_simple = next_exists & (skip | quiet | (easy & ready_i));
+  assign take = take_simple | last;
 
   // Steps that are taken in the same cycle.
   logic goes_on;
+  logic [4:0] oldest;
   logic comes_first_0;
   logic passes_first_0;
   logic wants_first_0;
@@ -430,23 +481,37 @@ module te_priority (
   logic wants_first_1;
   logic comes_last_1;
   logic lane_wants;
+  logic reaches_trap;
   logic takes_trap;
+  logic single;
+  logic finishes;
 
-  assign goes_on = !hard & calm & !now_changes & !now_drifts;
-  assign comes_first_0 = has_first_0 & take;
+  assign goes_on = !planned_q & calm & !now_changes & !now_drifts;
+  assign oldest = {
+          !((1'b1 & has_last_0) | (1'b1 & !has_last_0 & has_last_1)) & has_trap,
+          1'b1 & !has_last_0 & has_last_1 & !has_first_1,
+          1'b1 & !has_last_0 & has_last_1 & has_first_1,
+          1'b1 & has_last_0 & !has_first_0,
+          1'b1 & has_last_0 & has_first_0
+      };
+  assign comes_first_0 = has_first_0 & take_simple;
   assign passes_first_0 = comes_first_0 &
       (goes_on & traced & qualified_i[0]) &
-      (!leaves_updiscon | (!easy & ready_i));
+      (!(traced & pending_uninferable_q & !sequential) | (!easy & ready_i));
   assign wants_first_0 = comes_first_0 &
       (goes_on & traced & qualified_i[0]) &
-      leaves_updiscon &
+      (traced & pending_uninferable_q & !sequential) &
       !easy;
-  assign comes_last_0 = has_last_0 & (has_first_0 ? passes_first_0 : take);
-  assign fires_0 = (leaves_updiscon & !has_first_0) |
+  assign comes_last_0 = has_last_0 & (has_first_0 ? passes_first_0 : take_simple);
+  assign fires_0 = (traced & pending_uninferable_q & !sequential & !has_first_0) |
       (branch_map_full[1] &
-          !(easy | (comes_first_0 & (goes_on & traced & qualified_i[0]) & leaves_updiscon & !easy)));
+          !(easy |
+              (comes_first_0 &
+                  (goes_on & traced & qualified_i[0]) &
+                  (traced & pending_uninferable_q & !sequential) &
+                  !easy)));
   assign passes_last_0 = comes_last_0 &
-      ((!qualified_i[0] & (!(1'b1 & !has_last_1) | has_trap) & !hard) |
+      ((!qualified_i[0] & (!(1'b1 & !has_last_1) | has_trap) & !planned_q) |
           (goes_on &
               (has_first_0 ? qualified_i[0] : traced) &
               qualified_i[0] &
@@ -456,7 +521,7 @@ module te_priority (
                   (!(easy |
                           (comes_first_0 &
                               (goes_on & traced & qualified_i[0]) &
-                              leaves_updiscon &
+                              (traced & pending_uninferable_q & !sequential) &
                               !easy)) &
                       ready_i))));
   assign wants_last_0 = comes_last_0 &
@@ -466,19 +531,31 @@ module te_priority (
           !(1'b0 | (1'b0 & (taken_i[0] | not_taken_i[0]))) &
           (1'b1 & has_last_1 & qualified_i[1])) &
       fires_0 &
-      !(easy | (comes_first_0 & (goes_on & traced & qualified_i[0]) & leaves_updiscon & !easy));
+      !(easy |
+          (comes_first_0 &
+              (goes_on & traced & qualified_i[0]) &
+              (traced & pending_uninferable_q & !sequential) &
+              !easy));
   assign behind_packet_0 = easy |
-      (comes_first_0 & (goes_on & traced & qualified_i[0]) & leaves_updiscon & !easy);
-  assign updiscon_0 = has_last_0 ? uninferable_i[0] : (leaves_updiscon & !has_first_0);
+      (comes_first_0 &
+          (goes_on & traced & qualified_i[0]) &
+          (traced & pending_uninferable_q & !sequential) &
+          !easy);
+  assign updiscon_0 = has_last_0 ?
+      uninferable_i[0] :
+      (traced & pending_uninferable_q & !sequential & !has_first_0);
   assign comes_first_1 = has_first_1 &
-      (has_last_0 ? passes_last_0 : (has_first_0 ? passes_first_0 : take));
+      (has_last_0 ? passes_last_0 : (has_first_0 ? passes_first_0 : take_simple));
   assign passes_first_1 = comes_first_1 &
       (goes_on &
           (has_last_0 ? qualified_i[0] : (has_first_0 ? qualified_i[0] : traced)) &
           qualified_i[1]) &
       (!updiscon_0 |
           (!(easy |
-                  (comes_first_0 & (goes_on & traced & qualified_i[0]) & leaves_updiscon & !easy) |
+                  (comes_first_0 &
+                      (goes_on & traced & qualified_i[0]) &
+                      (traced & pending_uninferable_q & !sequential) &
+                      !easy) |
                   (comes_last_0 &
                       (goes_on &
                           (has_first_0 ? qualified_i[0] : traced) &
@@ -489,7 +566,7 @@ module te_priority (
                       !(easy |
                           (comes_first_0 &
                               (goes_on & traced & qualified_i[0]) &
-                              leaves_updiscon &
+                              (traced & pending_uninferable_q & !sequential) &
                               !easy)))) &
               ready_i));
   assign wants_first_1 = comes_first_1 &
@@ -498,7 +575,10 @@ module te_priority (
           qualified_i[1]) &
       updiscon_0 &
       !(easy |
-          (comes_first_0 & (goes_on & traced & qualified_i[0]) & leaves_updiscon & !easy) |
+          (comes_first_0 &
+              (goes_on & traced & qualified_i[0]) &
+              (traced & pending_uninferable_q & !sequential) &
+              !easy) |
           (comes_last_0 &
               (goes_on &
                   (has_first_0 ? qualified_i[0] : traced) &
@@ -507,17 +587,33 @@ module te_priority (
                   (1'b1 & has_last_1 & qualified_i[1])) &
               fires_0 &
               !(easy |
-                  (comes_first_0 & (goes_on & traced & qualified_i[0]) & leaves_updiscon & !easy))));
+                  (comes_first_0 &
+                      (goes_on & traced & qualified_i[0]) &
+                      (traced & pending_uninferable_q & !sequential) &
+                      !easy))));
   assign comes_last_1 = has_last_1 &
       (has_first_1 ?
           passes_first_1 :
-          (has_last_0 ? passes_last_0 : (has_first_0 ? passes_first_0 : take)));
+          (has_last_0 ? passes_last_0 : (has_first_0 ? passes_first_0 : take_simple)));
   assign lane_wants = wants_first_0 | wants_first_1 | wants_last_0;
-  assign takes_trap = has_trap &
+  assign reaches_trap = has_trap &
       ((has_first_1 ?
               passes_first_1 :
-              (has_last_0 ? passes_last_0 : (has_first_0 ? passes_first_0 : take))) &
+              (has_last_0 ? passes_last_0 : (has_first_0 ? passes_first_0 : take_simple))) &
           !has_last_1);
+  assign takes_trap = reaches_trap | (last & oldest[4]);
+  assign single = !(has_first_0 | has_first_1) &
+      !((has_last_1 & has_last_0) |
+          (has_trap & has_last_0) |
+          (has_trap & has_last_1) |
+          (has_mark & has_last_0) |
+          (has_mark & has_last_1) |
+          (has_mark & has_trap));
+  assign finishes = (!has_mark &
+          (has_trap ?
+              reaches_trap :
+              (has_last_1 ? comes_last_1 : (has_last_0 ? comes_last_0 : 1'b0)))) |
+      (last & single);
 
   // The request.
   logic easy_now;
@@ -536,7 +632,7 @@ module te_priority (
   assign accepted = valid_o & ready_i;
   assign hard_now = sequence_emits;
   assign report = hard_now ?
-      (marking | (turn_main & (sends_target | sends_plain))) :
+      (marking | (turn_main & (plan_target_q | plain_now))) :
       ((easy & previous_updiscon_q) |
           (wants_first_0 |
               wants_first_1 |
@@ -550,11 +646,11 @@ module te_priority (
                   !(easy |
                       (comes_first_0 &
                           (goes_on & traced & qualified_i[0]) &
-                          leaves_updiscon &
+                          (traced & pending_uninferable_q & !sequential) &
                           !easy)) &
-                  (leaves_updiscon & !has_first_0))));
+                  (traced & pending_uninferable_q & !sequential & !has_first_0))));
   assign map_only = hard_now ?
-      (turn_main & sends_map) :
+      (turn_main & map_only_now) :
       !((easy & previous_updiscon_q) |
           (wants_first_0 |
               wants_first_1 |
@@ -568,12 +664,12 @@ module te_priority (
                   !(easy |
                       (comes_first_0 &
                           (goes_on & traced & qualified_i[0]) &
-                          leaves_updiscon &
+                          (traced & pending_uninferable_q & !sequential) &
                           !easy)) &
-                  (leaves_updiscon & !has_first_0))));
-  assign start = hard_now & (turn_main & sends_start);
+                  (traced & pending_uninferable_q & !sequential & !has_first_0))));
+  assign start = hard_now & (turn_main & plan_start_q);
   assign trap = hard_now &
-      (turn_trap_end | (turn_main & (sends_own_trap | sends_trap_before | sends_handler)));
+      (turn_trap_end | (turn_main & (plan_trap_own_q | plan_trap_before_q | plan_handler_q)));
   assign report_o = report;
   assign map_only_o = map_only;
   assign start_o = start;
@@ -590,22 +686,21 @@ module te_priority (
       (address_from_0 ? first_i[63:0] : pending_address_q);
   assign branch_o = !pending_taken_q;
   assign privilege_o = pending_privilege_q;
-  assign ecause_o = (turn_main & (sends_trap_before | sends_handler)) ?
+  assign ecause_o = (turn_main & (plan_trap_before_q | plan_handler_q)) ?
       previous_cause_q :
       pending_cause_q;
-  assign interrupt_o = (turn_main & (sends_trap_before | sends_handler)) ?
+  assign interrupt_o = (turn_main & (plan_trap_before_q | plan_handler_q)) ?
       previous_interrupt_q :
       pending_interrupt_q;
-  assign tval_o = (turn_main & (sends_trap_before | sends_handler)) ?
+  assign tval_o = (turn_main & (plan_trap_before_q | plan_handler_q)) ?
       previous_tval_q :
       pending_tval_q;
-  assign thaddr_o = turn_main & sends_handler;
+  assign thaddr_o = turn_main & plan_handler_q;
   assign branches_o = branch_map_branches;
   assign branch_map_o = branch_map_map;
-  assign updiscon_o = hard_now &
-      (turn_main & sends_target & ((next_shown & next_trap) | change_next | resync));
+  assign updiscon_o = hard_now & (turn_main & plan_target_q & plan_updiscon_q);
   assign target = hard_now ?
-      (turn_main & sends_target) :
+      (turn_main & plan_target_q) :
       ((easy & previous_updiscon_q) |
           (wants_first_0 |
               wants_first_1 |
@@ -619,9 +714,9 @@ module te_priority (
                   !(easy |
                       (comes_first_0 &
                           (goes_on & traced & qualified_i[0]) &
-                          leaves_updiscon &
+                          (traced & pending_uninferable_q & !sequential) &
                           !easy)) &
-                  (leaves_updiscon & !has_first_0))));
+                  (traced & pending_uninferable_q & !sequential & !has_first_0))));
   assign target_o = target;
   assign ienable_o = turn_lost | !(next_mark & (mark_i == 2'd2));
   assign qual_status_o = turn_lost ? 2'd2 : ({2{traced}} & (was_due_q ? 2'd3 : 2'd1));
@@ -641,7 +736,7 @@ module te_priority (
   assign push = {
           passes_last_0 & qualified_i[0] & (taken_i[0] | not_taken_i[0]),
           traced &
-          ((take & !hard) | main_now | (commits & !sends & !sent_q[3])) &
+          (take_simple | (planned_q & left_q[3] & (main_now | last))) &
           (pending_taken_q | pending_not_taken_q)
       };
   assign not_taken = {not_taken_i[0], pending_not_taken_q};
@@ -651,28 +746,22 @@ module te_priority (
   assign moved = accepted | take;
   assign synced_sent = start | trap;
   assign step_units = pending_units_q;
-  assign step_taken = traced & ((take & !hard) | (active & !(|sent_q) & (ready_i | !(|left))));
+  assign step_taken = traced & (take_simple | decides);
   assign more_units = 6'd0 +
       ({6{(resync_mode_i == 2'd2) & ((passes_first_0 | passes_last_0) & !begun_q)}} & 6'(cycles_i));
-  assign forget = commits & synced;
-  assign flush_held_d = flush_due;
+  assign forget = last & plan_synced_q;
 
   always_comb begin
     sync_due_d = sync_due_q;
     open_target_d = open_target_q;
     was_due_d = was_due_q;
     if (flush_now) begin
-      open_target_d = target &
-          !(hard_now &
-              (turn_main & sends_target & ((next_shown & next_trap) | change_next | resync)));
+      open_target_d = target & !(hard_now & (turn_main & plan_target_q & plan_updiscon_q));
       was_due_d = target;
     end
-    if (commits) begin
-      sync_due_d = (sync_due_q | flush_due) & !synced;
-      if ((traced & !next_qualified) |
-          (next_mark & (mark_i == 2'd2)) |
-          (next_mark & (mark_i == 2'd3)) |
-          restarts) begin
+    if (last) begin
+      sync_due_d = (sync_due_q | plan_flush_due_q) & !plan_synced_q;
+      if (plan_clears_q) begin
         open_target_d = 1'b0;
         was_due_d = 1'b0;
         sync_due_d = 1'b0;
@@ -680,16 +769,16 @@ module te_priority (
     end
   end
 
-  assign sequence_busy = |sent_q;
+  assign planned_d = decides | (planned_q & !last);
 
   always_comb begin
-    sent_d = sent_q;
     lost_d = lost_q;
-    if (commits) begin
-      sent_d = 9'd0;
+    left_d = left_q;
+    if (decides) begin
+      left_d = needs;
     end else if (sequence_emits & accepted) begin
-      sent_d = sent_q |
-          {
+      left_d = left_q &
+          ~{
               turn_support,
               turn_late_second,
               turn_late_first,
@@ -724,21 +813,19 @@ module te_priority (
       previous_valid_d = (passes_first_1 ?
               qualified_i[1] :
               (passes_last_0 ? qualified_i[0] : (passes_first_0 ? qualified_i[0] : traced))) &
-          !restarts &
+          !(planned_q & plan_restarts_q) &
           !next_mark;
       previous_trap_d = pending_trap_q;
-      previous_reported_d = sends_own_trap |
-          (traced &
-              (previous_valid_q &
-                  previous_trap_q &
-                  pending_trap_q &
-                  !previous_reported_q &
-                  !next_shown));
+      previous_reported_d = planned_q & plan_trap_reported_q;
       previous_updiscon_d = passes_first_1 ?
           1'b0 :
           (passes_last_0 ?
               (qualified_i[0] & uninferable_i[0]) :
-              (passes_first_0 ? 1'b0 : leaves_updiscon));
+              (passes_first_0 ?
+                  1'b0 :
+                  (planned_q ?
+                      plan_leaves_updiscon_q :
+                      (traced & pending_uninferable_q & !sequential))));
     end
   end
 
@@ -747,25 +834,37 @@ module te_priority (
   assign load_trap = takes_trap;
   assign pending_valid_d = take ? !next_mark : pending_valid_q;
   assign pending_qualified_d = (((comes_first_0 & !passes_first_0) |
-              (comes_last_0 & !passes_last_0)) &
+              (last & oldest[0]) |
+              ((comes_last_0 & !passes_last_0) | (last & oldest[1]))) &
           qualified_i[0]) |
-      (((comes_first_1 & !passes_first_1) | comes_last_1) & qualified_i[1]) |
+      (((comes_first_1 & !passes_first_1) |
+              (last & oldest[2]) |
+              (comes_last_1 | (last & oldest[3]))) &
+          qualified_i[1]) |
       (takes_trap & trap_qualified_i);
-  assign pending_wide_d = (((comes_first_0 & !passes_first_0) | (comes_last_0 & !passes_last_0)) &
+  assign pending_wide_d = (((comes_first_0 & !passes_first_0) |
+              (last & oldest[0]) |
+              ((comes_last_0 & !passes_last_0) | (last & oldest[1]))) &
           wide_i[0]) |
-      (((comes_first_1 & !passes_first_1) | comes_last_1) & wide_i[1]);
+      (((comes_first_1 & !passes_first_1) |
+              (last & oldest[2]) |
+              (comes_last_1 | (last & oldest[3]))) &
+          wide_i[1]);
   assign pending_trap_d = takes_trap;
-  assign pending_taken_d = (comes_last_0 & !passes_last_0 & taken_i[0]) |
-      (comes_last_1 & taken_i[1]);
-  assign pending_not_taken_d = (comes_last_0 & !passes_last_0 & not_taken_i[0]) |
-      (comes_last_1 & not_taken_i[1]);
-  assign pending_uninferable_d = (comes_last_0 & !passes_last_0 & uninferable_i[0]) |
-      (comes_last_1 & uninferable_i[1]);
-  assign pending_at_first_0_d = comes_first_0 & !passes_first_0;
-  assign pending_at_first_1_d = comes_first_1 & !passes_first_1;
+  assign pending_taken_d = (((comes_last_0 & !passes_last_0) | (last & oldest[1])) & taken_i[0]) |
+      ((comes_last_1 | (last & oldest[3])) & taken_i[1]);
+  assign pending_not_taken_d = (((comes_last_0 & !passes_last_0) | (last & oldest[1])) &
+          not_taken_i[0]) |
+      ((comes_last_1 | (last & oldest[3])) & not_taken_i[1]);
+  assign pending_uninferable_d = (((comes_last_0 & !passes_last_0) | (last & oldest[1])) &
+          uninferable_i[0]) |
+      ((comes_last_1 | (last & oldest[3])) & uninferable_i[1]);
+  assign pending_at_first_0_d = (comes_first_0 & !passes_first_0) | (last & oldest[0]);
+  assign pending_at_first_1_d = (comes_first_1 & !passes_first_1) | (last & oldest[2]);
   assign pending_address_d = 64'd0 |
-      ({64{(comes_last_0 & !passes_last_0) | (takes_trap & trap_alone_i[0])}} & last_i[63:0]) |
-      ({64{comes_last_1 | (takes_trap & trap_alone_i[1])}} & last_i[127:64]) |
+      ({64{(comes_last_0 & !passes_last_0) | (last & oldest[1]) | (takes_trap & trap_alone_i[0])}} &
+          last_i[63:0]) |
+      ({64{comes_last_1 | (last & oldest[3]) | (takes_trap & trap_alone_i[1])}} & last_i[127:64]) |
       ({64{takes_trap & !(|trap_alone_i)}} & pending_behind);
   assign pending_privilege_d = privilege_i;
   assign pending_changes_d = now_changes;
@@ -775,32 +874,35 @@ module te_priority (
   assign pending_units_d = 4'd0 |
       ({4{(resync_mode_i == 2'd2) &
           (!begun_q &
-              ((has_first_0 ? (comes_first_0 & !passes_first_0) : (comes_last_0 & !passes_last_0)) |
+              ((has_first_0 ?
+                      ((comes_first_0 & !passes_first_0) | (last & oldest[0])) :
+                      ((comes_last_0 & !passes_last_0) | (last & oldest[1]))) |
                   (takes_trap & trap_alone_i[0])))}} &
           cycles_i);
 
   // The group is done with when its last step is.
   logic over;
 
-  assign over = valid_i &
-      !((has_last_0 & !(passes_last_0 | (comes_last_0 & !passes_last_0))) |
-          (has_last_1 & !(1'b0 | comes_last_1)) |
-          (has_trap & !takes_trap) |
-          (has_mark & !(take & next_mark)));
+  assign over = finishes | (take & next_mark);
   assign ready_o = over;
   assign done_first_d = {2{!over}} &
       (done_first_q |
           {
-              passes_first_1 | (comes_first_1 & !passes_first_1),
-              passes_first_0 | (comes_first_0 & !passes_first_0)
+              passes_first_1 | ((comes_first_1 & !passes_first_1) | (last & oldest[2])),
+              passes_first_0 | ((comes_first_0 & !passes_first_0) | (last & oldest[0]))
           });
   assign done_last_d = {2{!over}} &
-      (done_last_q | {1'b0 | comes_last_1, passes_last_0 | (comes_last_0 & !passes_last_0)});
+      (done_last_q |
+          {
+              1'b0 | (comes_last_1 | (last & oldest[3])),
+              passes_last_0 | ((comes_last_0 & !passes_last_0) | (last & oldest[1]))
+          });
   assign done_trap_d = !over & (done_trap_q | takes_trap);
   assign begun_d = !over & (begun_q | take);
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
+      planned_q <= 1'b0;
       pending_valid_q <= 1'b0;
       previous_valid_q <= 1'b0;
       previous_trap_q <= 1'b0;
@@ -811,12 +913,12 @@ module te_priority (
       done_trap_q <= 1'b0;
       begun_q <= 1'b0;
       sync_due_q <= 1'b0;
-      flush_held_q <= 1'b0;
       open_target_q <= 1'b0;
       was_due_q <= 1'b0;
-      sent_q <= 9'd0;
       lost_q <= 1'b0;
+      left_q <= 9'd0;
     end else begin
+      planned_q <= planned_d;
       pending_valid_q <= pending_valid_d;
       previous_valid_q <= previous_valid_d;
       previous_trap_q <= previous_trap_d;
@@ -827,11 +929,10 @@ module te_priority (
       done_trap_q <= done_trap_d;
       begun_q <= begun_d;
       sync_due_q <= sync_due_d;
-      flush_held_q <= flush_held_d;
       open_target_q <= open_target_d;
       was_due_q <= was_due_d;
-      sent_q <= sent_d;
       lost_q <= lost_d;
+      left_q <= left_d;
     end
   end
 
@@ -889,6 +990,48 @@ module te_priority (
     end
     if (pass_trap) begin
       previous_tval_q <= previous_tval_d;
+    end
+    if (decides) begin
+      plan_start_q <= plan_start_d;
+    end
+    if (decides) begin
+      plan_trap_own_q <= plan_trap_own_d;
+    end
+    if (decides) begin
+      plan_trap_before_q <= plan_trap_before_d;
+    end
+    if (decides) begin
+      plan_handler_q <= plan_handler_d;
+    end
+    if (decides) begin
+      plan_target_q <= plan_target_d;
+    end
+    if (decides) begin
+      plan_plain_q <= plan_plain_d;
+    end
+    if (decides) begin
+      plan_maybe_q <= plan_maybe_d;
+    end
+    if (decides) begin
+      plan_synced_q <= plan_synced_d;
+    end
+    if (decides) begin
+      plan_trap_reported_q <= plan_trap_reported_d;
+    end
+    if (decides) begin
+      plan_updiscon_q <= plan_updiscon_d;
+    end
+    if (decides) begin
+      plan_leaves_updiscon_q <= plan_leaves_updiscon_d;
+    end
+    if (decides) begin
+      plan_restarts_q <= plan_restarts_d;
+    end
+    if (decides) begin
+      plan_clears_q <= plan_clears_d;
+    end
+    if (decides) begin
+      plan_flush_due_q <= plan_flush_due_d;
     end
   end
 endmodule

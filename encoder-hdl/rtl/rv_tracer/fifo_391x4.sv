@@ -2,15 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
 // First-word-fall-through FIFO. Takes nothing while full, even if a word leaves.
-module fifo_283x4 (
+module fifo_391x4 (
     input  logic         clk_i,
     input  logic         rst_ni,
     input  logic         valid_i,
     output logic         ready_o,
-    input  logic [282:0] data_i,
+    input  logic [390:0] data_i,
     output logic         valid_o,
     input  logic         ready_i,
-    output logic [282:0] data_o,
+    output logic [390:0] data_o,
     output logic [2:0]   usage_o,  // words within
     output logic         full_o
 );
@@ -19,7 +19,7 @@ module fifo_283x4 (
   logic [1:0] write_d, write_q;
   logic [1:0] read_d, read_q;
   logic [2:0] usage_d, usage_q;
-  logic [282:0] mem [4];
+  logic [390:0] mem [4];
 
   assign full_o = usage_q == 3'd4;
   assign ready_o = !full_o;
@@ -37,7 +37,7 @@ module fifo_283x4 (
     end
   end
 
-  logic [282:0] word;
+  logic [390:0] word;
 
   assign word = mem[read_q];
   assign data_o = word;
