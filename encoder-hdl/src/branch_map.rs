@@ -20,9 +20,10 @@ pub(crate) fn build(config: &Config) -> Component {
     )
     .clocked();
     let branch = m.input("branch_i", n, "there is a branch in the slot");
-    let push = m.input("push_i", n, "and it is taken over now");
+    let push = m.input("push_i", n, "and it goes into the map, or the packet");
     let not_taken = m.input("not_taken_i", n, "it was not taken");
     let cut = m.input("cut_i", n, "the slot is behind the packet that is sent");
+    let moves = m.input("moves_i", 1, "they are taken over now");
     let flush = m.input("flush_i", 1, "a packet with all branches before the cut is sent");
     let map_o =
         m.output("map_o", FULL, "outcomes for that packet; a set bit is a branch not taken");
@@ -31,12 +32,13 @@ pub(crate) fn build(config: &Config) -> Component {
     let full_o = m.output("full_o", n, "a branch in this slot fills the map");
     let must_o = m.output("must_o", 1, "the branch in slot 0 has to be reported at once");
 
-    let map = m.reg("map", zero(FULL));
+    let changes = m.let_("changes", &moves | &flush);
+    let map = m.reg_en("map", zero(FULL), &changes);
     // Bit n: the next branch is number n. The last one says that the map is full.
-    let place = m.reg("place", lit(FULL + 1, 1));
-    let count = m.reg("count", zero(5));
+    let place = m.reg_en("place", lit(FULL + 1, 1), &changes);
+    let count = m.reg_en("count", zero(5), &changes);
     m.assign(&some_o, !place.q.bit(0));
-    let mut counter = config.predicts().then(|| Counter::new(&m));
+    let mut counter = config.predicts().then(|| Counter::new(&m, &changes));
 
     let mut slot = |i: u32, at: &(Expr, Expr, Expr), before: bool| {
         let side = if before { !cut.bit(i) } else { cut.bit(i) };
@@ -92,7 +94,7 @@ pub(crate) fn build(config: &Config) -> Component {
     if let Some(counter) = counter {
         counter.finish(&m, &place.q.bit(FULL), &branch.bit(0), &flush);
     }
-    m.assert_always("cut_with_packet", flush.clone() | !(&push & &cut).any());
+    m.assert_always("cut_with_packet", !&moves | &flush | !(&push & &cut).any());
     m.assert_always("slot_0_before", !cut.bit(0));
     m.finish()
 }
@@ -124,15 +126,15 @@ struct Counter {
 }
 
 impl Counter {
-    fn new(m: &Module) -> Self {
+    fn new(m: &Module, changes: &Expr) -> Self {
         Self {
             predicting: m.input("predicting_i", 1, "branch prediction is on"),
             predicted: m.input("predicted_i", 1, "the branch in slot 0 was predicted"),
-            counting: m.reg("counting", false),
-            count: m.reg("correct", zero(32)),
-            spent: m.reg("spent", false),
-            scarce: m.reg("scarce", false),
-            right: m.reg("right", true),
+            counting: m.reg_en("counting", false, changes),
+            count: m.reg_en("correct", zero(32), changes),
+            spent: m.reg_en("spent", false, changes),
+            scarce: m.reg_en("scarce", false, changes),
+            right: m.reg_en("right", true, changes),
             after: None,
         }
     }

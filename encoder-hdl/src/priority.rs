@@ -93,6 +93,7 @@ pub(crate) fn build(config: &Config) -> Component {
         ("push_i", wire("push", n)),
         ("not_taken_i", wire("not_taken", n)),
         ("cut_i", wire("cut", n)),
+        ("moves_i", wire("moves_map", 1)),
         ("flush_i", wire("flush", 1)),
     ];
     let mut map_ports: Vec<(&str, &Expr)> = map_inputs.iter().map(|(p, e)| (*p, e)).collect();
@@ -126,31 +127,31 @@ pub(crate) fn build(config: &Config) -> Component {
     }
     let sequence = Sequence::new(&cx, &previous, (&chart, &decision, &plan), &state, &next);
 
-    let simple = &chart.skip | &chart.quiet | (&chart.easy & &cx.can);
-    let simple = m.let_("take_simple", &next.exists & simple);
+    let walk = lanes.walk(&cx, &chart, &plan, &map["full_o"]);
+    let goes = m.let_("goes", &next.exists & (&chart.skip | &chart.simple));
+    let simple = m.let_("take_simple", &goes & (!&chart.fires | &cx.can));
     let take = m.let_("take", &simple | &sequence.commits);
-    let walk = lanes.walk(&cx, &chart, &plan, (&simple, &sequence.commits), &map["full_o"]);
 
     m.section("The request.");
-    let easy = m.let_("easy_now", &next.exists & &chart.easy);
-    m.assign(&valid, &easy | &walk.wants | &sequence.emits);
+    m.assign(&valid, (&goes & (&chart.fires | &walk.wants)) | &sequence.emits);
     let accepted = m.let_("accepted", &valid & &cx.can);
-    let jumped = (&chart.easy & &previous.updiscon.q) | &walk.at_target;
-    let hard = m.let_("hard_now", &sequence.emits);
+    let jumped = (&chart.fires & &previous.updiscon.q) | &walk.at_target;
+    let jumped = m.let_("jumped", jumped);
+    let hard = &plan.valid.q;
     let report = m.let_("report", hard.mux(&sequence.report, &jumped));
     let map_only = m.let_("map_only", hard.mux(&sequence.map_only, !&jumped));
-    let start = m.let_("start", &hard & &sequence.start);
-    let trap = m.let_("trap", &hard & &sequence.trap);
+    let start = m.let_("start", hard & &sequence.start);
+    let trap = m.let_("trap", hard & &sequence.trap);
     m.assign(&out["report"], &report);
     m.assign(&out["map_only"], &map_only);
     m.assign(&out["start"], &start);
     m.assign(&out["trap"], &trap);
     if let Some(to) = out.get("context_only") {
-        m.assign(to, &hard & &sequence.context);
+        m.assign(to, hard & &sequence.context);
     }
-    m.assign(&out["support"], &hard & &sequence.support);
+    m.assign(&out["support"], hard & &sequence.support);
     let own = tables.mark_address(&sequence.marks, &pending.address.q);
-    m.assign(&out["address"], walk.address(&cx, &pending, &(&hard & &sequence.marks), &own));
+    m.assign(&out["address"], walk.address(&cx, &pending, &sequence.marks, &own));
     m.assign(&out["branch"], !&pending.taken.q);
     m.assign(&out["privilege"], &pending.privilege.q);
     if let (Some(reg), Some(to)) = (&pending.time, out.get("time")) {
@@ -174,27 +175,28 @@ pub(crate) fn build(config: &Config) -> Component {
         m.assign(&out["mispredicted"], branch & wrong);
     }
     if let Some(notify) = out.get("notify") {
-        m.assign(notify, &hard & &sequence.notify);
+        m.assign(notify, hard & &sequence.notify);
     }
-    m.assign(&out["updiscon"], &hard & &sequence.updiscon);
+    m.assign(&out["updiscon"], hard & &sequence.updiscon);
     let target = m.let_("target", hard.mux(&sequence.target, &jumped));
     if let Some(to) = out.get("target") {
         m.assign(to, &target);
     }
     if config.returns() {
-        m.assign(&out["irreport"], &hard & &sequence.irreport);
+        m.assign(&out["irreport"], hard & &sequence.irreport);
         m.assign(&out["irdepth"], &sequence.irdepth);
     }
     m.assign(&out["ienable"], &sequence.ienable);
     m.assign(&out["qual_status"], &sequence.status);
 
     m.section("What has been done with.");
-    let reports = m.let_("reports", &report | &map_only | &start | &trap);
-    let flush = m.let_("flush_now", &accepted & &reports);
-    let whole = &simple;
-    let main_now = m.let_("main_now", &sequence.main & &accepted);
-    let described = whole | (&sequence.main_left & (&main_now | &sequence.commits));
-    let push = &pending.traced & described & pending.branch();
+    let reports = !hard | &report | &map_only | &start | &trap;
+    let flush = m.let_("flush_now", &accepted & reports);
+    // The branch of a hard step goes with its main packet, or without one.
+    let main_done = &sequence.main_left & ((&sequence.main & &accepted) | &sequence.commits);
+    let moves = m.let_("moves", &simple | main_done);
+    let push =
+        &pending.traced & (!hard | (&sequence.main_left & !&sequence.marks)) & pending.branch();
     let branches = lanes.branches();
     let mut pushes: Vec<Expr> = walk.pushes.iter().rev().cloned().collect();
     pushes.push(push.clone());
@@ -210,17 +212,19 @@ pub(crate) fn build(config: &Config) -> Component {
         flat(&pushes),
         flat(&not_taken),
         flat(&cuts),
+        moves.clone(),
         flush.clone(),
     ]) {
         m.assign(wire, value);
     }
-    let described = &pending.traced & (whole | &chart.decides);
-    counter.drive(&cx, (&accepted, &(&start | &trap)), &take, &described, &pending, &walk);
-    let branch_done = walk.pushes.iter().fold(push, |any, push| any | push);
+    let described = &pending.traced & (&simple | &chart.decides);
+    let synced = &start | &trap;
+    counter.drive(&cx, (&accepted, &synced), &take, (&simple, &described), &pending, &walk);
+    let branch_done = &moves & walk.pushes.iter().fold(push, |any, push| any | push);
     tables.drive(&cx, &sequence, &plan, (&pending, &next), &flush, &branch_done);
     tables.watch(&m, &next, &take);
 
-    chart.drive(&m, &plan, &sequence.commits, &flush, &target, &(&hard & &sequence.updiscon));
+    chart.drive(&m, &plan, &sequence.commits, &flush, &target, &(hard & &sequence.updiscon));
     sequence.drive(&cx, (&plan, &chart.decides), &accepted, &take, &next);
     previous.drive(&m, &take, &pending, &plan, &walk, (&next, &tables));
     pending.drive(&cx, &take, &lanes, &walk, &next);
@@ -301,7 +305,7 @@ impl Counter {
         cx: &Context<'_>,
         (accepted, synced): (&Expr, &Expr),
         take: &Expr,
-        described: &Expr,
+        (simple, described): (&Expr, &Expr),
         pending: &Pending,
         walk: &lanes::Walk,
     ) {
@@ -311,7 +315,7 @@ impl Counter {
         if let (Some(steps), Some(units)) = (&self.steps, &pending.units) {
             cx.m.assign(&steps.step, &units.q);
             cx.m.assign(&steps.take, described);
-            cx.m.assign(&steps.more, walk.units(cx, steps.more.width()));
+            cx.m.assign(&steps.more, simple.gate(walk.units(cx, steps.more.width())));
         }
     }
 }
@@ -340,6 +344,7 @@ struct Returns {
     link: Option<[Expr; 2]>,
     mark_clear: Expr,
     mark_push: Expr,
+    mark_only: Expr,
     second: Expr,
 }
 
@@ -408,6 +413,7 @@ impl Tables {
         let clear = m.let_("forget_returns", clear);
         m.assign(&returns.mark_clear, &clear);
         m.assign(&returns.mark_push, commits & &plan.marks_call);
+        m.assign(&returns.mark_only, &plan.clears | &plan.marks_overflow);
         m.assign(&returns.second, &sequence.second_mark);
         m.comb(|b| {
             b.when(&clear, |b| b.set(&returns.popped.d, false));
@@ -439,7 +445,7 @@ impl Returns {
         }
         let stack = m.inst("i_return_stack", &returns::stack(config), &ports);
         let (mark_clear, mark_push) = (m.wire("mark_clear", 1), m.wire("mark_push", 1));
-        let second = m.wire("mark_second", 1);
+        let (mark_only, second) = (m.wire("mark_only", 1), m.wire("mark_second", 1));
         let depth = stack["depth_o"].clone();
         let marks = m.inst(
             "i_return_marks",
@@ -447,6 +453,7 @@ impl Returns {
             &[
                 ("clear_i", &mark_clear),
                 ("push_i", &mark_push),
+                ("only_i", &mark_only),
                 ("address_i", &pending.address.q),
                 ("depth_i", &depth),
                 ("second_i", &second),
@@ -466,6 +473,7 @@ impl Returns {
             link,
             mark_clear,
             mark_push,
+            mark_only,
             second,
         }
     }

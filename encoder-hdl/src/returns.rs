@@ -61,8 +61,9 @@ pub(crate) fn marks(config: &Config) -> Component {
          decoder could not tell what comes after them from an earlier visit.",
     )
     .clocked();
-    let clear = m.input("clear_i", 1, "forget them, before the new one");
+    let clear = m.input("clear_i", 1, "forget them; not with a new one");
     let push = m.input("push_i", 1, "");
+    let only = m.input("only_i", 1, "forget the others before the new one");
     let address = m.input("address_i", aw, "of the call");
     let depth = m.input("depth_i", dw, "before it");
     let second = m.input("second_i", 1, "which one is looked at");
@@ -72,9 +73,9 @@ pub(crate) fn marks(config: &Config) -> Component {
     let depth_o = m.output("depth_o", dw, "");
 
     let count = m.reg("count", zero(2));
-    let before = m.let_("kept", clear.mux(zero(2), &count.q));
+    let before = m.let_("kept", (!only).gate(&count.q));
     m.comb(|b| {
-        b.set(&count.d, &before);
+        b.when(&clear, |b| b.set(&count.d, zero(2)));
         b.when(&push, |b| b.set(&count.d, &before + lit(2, 1)));
     });
     let entry = |name: &str, at: u128| {

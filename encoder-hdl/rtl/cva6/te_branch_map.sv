@@ -6,9 +6,10 @@ module te_branch_map (
     input  logic        clk_i,
     input  logic        rst_ni,
     input  logic [1:0]  branch_i,  // there is a branch in the slot
-    input  logic [1:0]  push_i,  // and it is taken over now
+    input  logic [1:0]  push_i,  // and it goes into the map, or the packet
     input  logic [1:0]  not_taken_i,  // it was not taken
     input  logic [1:0]  cut_i,  // the slot is behind the packet that is sent
+    input  logic        moves_i,  // they are taken over now
     input  logic        flush_i,  // a packet with all branches before the cut is sent
     output logic [30:0] map_o,  // outcomes for that packet; a set bit is a branch not taken
     output logic [4:0]  branches_o,  // their number
@@ -16,10 +17,12 @@ module te_branch_map (
     output logic [1:0]  full_o,  // a branch in this slot fills the map
     output logic        must_o  // the branch in slot 0 has to be reported at once
 );
+  logic changes;
   logic [30:0] map_d, map_q;
   logic [31:0] place_d, place_q;
   logic [4:0] count_d, count_q;
 
+  assign changes = moves_i | flush_i;
   assign some_o = !place_q[0];
 
   // The packet: what was there, and the slots before the cut.
@@ -74,9 +77,15 @@ module te_branch_map (
       place_q <= 32'd1;
       count_q <= 5'd0;
     end else begin
-      map_q <= map_d;
-      place_q <= place_d;
-      count_q <= count_d;
+      if (changes) begin
+        map_q <= map_d;
+      end
+      if (changes) begin
+        place_q <= place_d;
+      end
+      if (changes) begin
+        count_q <= count_d;
+      end
     end
   end
 
@@ -84,7 +93,7 @@ module te_branch_map (
   always @(posedge clk_i) begin
     if (rst_ni) begin
       begin : cut_with_packet
-        assert (flush_i | !(|(push_i & cut_i)));
+        assert (!moves_i | flush_i | !(|(push_i & cut_i)));
       end
       begin : slot_0_before
         assert (!cut_i[0]);

@@ -6,8 +6,9 @@
 module te_return_marks (
     input  logic        clk_i,
     input  logic        rst_ni,
-    input  logic        clear_i,  // forget them, before the new one
+    input  logic        clear_i,  // forget them; not with a new one
     input  logic        push_i,
+    input  logic        only_i,  // forget the others before the new one
     input  logic [62:0] address_i,  // of the call
     input  logic [4:0]  depth_i,  // before it
     input  logic        second_i,  // which one is looked at
@@ -19,10 +20,13 @@ module te_return_marks (
   logic [1:0] count_d, count_q;
   logic [1:0] kept;
 
-  assign kept = clear_i ? 2'd0 : count_q;
+  assign kept = {2{!only_i}} & count_q;
 
   always_comb begin
-    count_d = kept;
+    count_d = count_q;
+    if (clear_i) begin
+      count_d = 2'd0;
+    end
     if (push_i) begin
       count_d = kept + 2'd1;
     end

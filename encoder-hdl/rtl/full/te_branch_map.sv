@@ -6,9 +6,10 @@ module te_branch_map (
     input  logic        clk_i,
     input  logic        rst_ni,
     input  logic [1:0]  branch_i,  // there is a branch in the slot
-    input  logic [1:0]  push_i,  // and it is taken over now
+    input  logic [1:0]  push_i,  // and it goes into the map, or the packet
     input  logic [1:0]  not_taken_i,  // it was not taken
     input  logic [1:0]  cut_i,  // the slot is behind the packet that is sent
+    input  logic        moves_i,  // they are taken over now
     input  logic        flush_i,  // a packet with all branches before the cut is sent
     output logic [30:0] map_o,  // outcomes for that packet; a set bit is a branch not taken
     output logic [4:0]  branches_o,  // their number
@@ -22,6 +23,7 @@ module te_branch_map (
     output logic        spent_o,  // no other branch can be counted
     output logic        exhausted_o  // or the one in slot 0 is the last that can
 );
+  logic changes;
   logic [30:0] map_d, map_q;
   logic [31:0] place_d, place_q;
   logic [4:0] count_d, count_q;
@@ -31,6 +33,7 @@ module te_branch_map (
   logic scarce_d, scarce_q;
   logic right_d, right_q;
 
+  assign changes = moves_i | flush_i;
   assign some_o = !place_q[0];
 
   // The packet: what was there, and the slots before the cut.
@@ -108,14 +111,30 @@ module te_branch_map (
       scarce_q <= 1'b0;
       right_q <= 1'b1;
     end else begin
-      map_q <= map_d;
-      place_q <= place_d;
-      count_q <= count_d;
-      counting_q <= counting_d;
-      correct_q <= correct_d;
-      spent_q <= spent_d;
-      scarce_q <= scarce_d;
-      right_q <= right_d;
+      if (changes) begin
+        map_q <= map_d;
+      end
+      if (changes) begin
+        place_q <= place_d;
+      end
+      if (changes) begin
+        count_q <= count_d;
+      end
+      if (changes) begin
+        counting_q <= counting_d;
+      end
+      if (changes) begin
+        correct_q <= correct_d;
+      end
+      if (changes) begin
+        spent_q <= spent_d;
+      end
+      if (changes) begin
+        scarce_q <= scarce_d;
+      end
+      if (changes) begin
+        right_q <= right_d;
+      end
     end
   end
 
@@ -123,7 +142,7 @@ module te_branch_map (
   always @(posedge clk_i) begin
     if (rst_ni) begin
       begin : cut_with_packet
-        assert (flush_i | !(|(push_i & cut_i)));
+        assert (!moves_i | flush_i | !(|(push_i & cut_i)));
       end
       begin : slot_0_before
         assert (!cut_i[0]);

@@ -142,6 +142,7 @@ module te_priority (
   logic [1:0] push;
   logic [1:0] not_taken;
   logic [1:0] cut;
+  logic moves_map;
   logic flush;
   logic predicted;
   logic [30:0] branch_map_map;
@@ -161,6 +162,7 @@ module te_priority (
       .push_i(push),
       .not_taken_i(not_taken),
       .cut_i(cut),
+      .moves_i(moves_map),
       .flush_i(flush),
       .map_o(branch_map_map),
       .branches_o(branch_map_branches),
@@ -210,6 +212,7 @@ module te_priority (
 
   logic mark_clear;
   logic mark_push;
+  logic mark_only;
   logic mark_second;
   logic return_marks_some;
   logic return_marks_full;
@@ -221,6 +224,7 @@ module te_priority (
       .rst_ni(rst_ni),
       .clear_i(mark_clear),
       .push_i(mark_push),
+      .only_i(mark_only),
       .address_i(pending_address_q),
       .depth_i(return_stack_depth),
       .second_i(mark_second),
@@ -380,8 +384,7 @@ module te_priority (
   // How much work it is.
   logic skip;
   logic simple;
-  logic quiet;
-  logic easy;
+  logic fires;
   logic hard;
   logic waits;
   logic decides;
@@ -402,8 +405,7 @@ module te_priority (
       calm &
       !previous_mismatch_q &
       !planned_q;
-  assign quiet = simple & !(previous_updiscon_q | branch_map_full[0]);
-  assign easy = simple & (previous_updiscon_q | branch_map_full[0]);
+  assign fires = traced & (previous_updiscon_q | branch_map_full[0]);
   assign hard = next_exists & !skip & !simple & !planned_q;
   assign waits = (open_target_q & !settled_i & (flush_due | change_next)) |
       (traced & resync_counter_near & !resync_counter_known) |
@@ -480,24 +482,7 @@ module te_priority (
           synced | sends_target | sends_plain | may_send,
           (sends_plain | (sends_target & previous_mismatch_q) | may_send) & return_marks_full,
           (sends_plain | (sends_target & previous_mismatch_q) | may_send) & return_marks_some,
-          lost_q &
-          (1'b0 |
-              ((sends_plain | (sends_target & previous_mismatch_q) | may_send) & return_marks_some) |
-              ((sends_plain | (sends_target & previous_mismatch_q) | may_send) & return_marks_full) |
-              (synced | sends_target | sends_plain | may_send) |
-              (traced &
-                  (previous_valid_q &
-                      previous_trap_q &
-                      pending_trap_q &
-                      !previous_reported_q &
-                      !next_shown)) |
-              (traced & previous_valid_q & 1'b0 & !synced) |
-              (marks_call & return_marks_full & return_marks_some) |
-              (marks_call & return_marks_full & return_marks_full) |
-              (restarts |
-                  (traced & !next_qualified) |
-                  (next_mark & (mark_i == 2'd2)) |
-                  (next_mark & (mark_i == 2'd3))))
+          lost_q
       };
 
   // They are sent one a cycle.
@@ -518,8 +503,6 @@ module te_priority (
   logic last;
   logic marking;
   logic plain_now;
-  logic take_simple;
-  logic take;
 
   assign counted = plan_maybe_q & (traced & branch_map_exhausted);
   assign map_only_now = plan_maybe_q & !counted & branch_map_must;
@@ -587,10 +570,8 @@ module te_priority (
       (ready_i | !(|to_send));
   assign marking = turn_mark_first | turn_mark_second | turn_late_first | turn_late_second;
   assign plain_now = plan_plain_q | counted;
-  assign take_simple = next_exists & (skip | quiet | (easy & ready_i));
-  assign take = take_simple | last;
 
-  // Steps that are taken in the same cycle.
+  // Steps that are taken in the same cycle, if the pending one is.
   logic goes_on;
   logic [4:0] oldest;
   logic comes_first_0;
@@ -607,12 +588,14 @@ module te_priority (
   logic wants_first_1;
   logic comes_last_1;
   logic lane_wants;
-  logic reaches_trap;
   logic takes_trap;
   logic single;
   logic finishes;
+  logic goes;
+  logic take_simple;
+  logic take;
 
-  assign goes_on = !planned_q & calm & !now_changes & !now_drifts;
+  assign goes_on = calm & !now_changes & !now_drifts;
   assign oldest = {
           !((1'b1 & has_last_0) | (1'b1 & !has_last_0 & has_last_1)) & has_trap,
           1'b1 & !has_last_0 & has_last_1 & !has_first_1,
@@ -620,24 +603,24 @@ module te_priority (
           1'b1 & has_last_0 & !has_first_0,
           1'b1 & has_last_0 & has_first_0
       };
-  assign comes_first_0 = has_first_0 & take_simple;
+  assign comes_first_0 = has_first_0 & 1'b1;
   assign passes_first_0 = comes_first_0 &
       (goes_on & traced & qualified_i[0]) &
-      (!(traced & pending_uninferable_q & !sequential) | (!easy & ready_i));
+      (!(traced & pending_uninferable_q & !sequential) | (!fires & ready_i));
   assign wants_first_0 = comes_first_0 &
       (goes_on & traced & qualified_i[0]) &
       (traced & pending_uninferable_q & !sequential) &
-      !easy;
-  assign comes_last_0 = has_last_0 & (has_first_0 ? passes_first_0 : take_simple);
+      !fires;
+  assign comes_last_0 = has_last_0 & (has_first_0 ? passes_first_0 : 1'b1);
   assign fires_0 = (traced & pending_uninferable_q & !sequential & !has_first_0) |
       (branch_map_full[1] &
-          !(easy |
+          !(fires |
               (comes_first_0 &
                   (goes_on & traced & qualified_i[0]) &
                   (traced & pending_uninferable_q & !sequential) &
-                  !easy)));
+                  !fires)));
   assign passes_last_0 = comes_last_0 &
-      ((!qualified_i[0] & (!(1'b1 & !has_last_1) | has_trap) & !planned_q) |
+      ((!qualified_i[0] & (!(1'b1 & !has_last_1) | has_trap)) |
           (goes_on &
               (has_first_0 ? qualified_i[0] : traced) &
               qualified_i[0] &
@@ -646,11 +629,11 @@ module te_priority (
                   (branch_prediction_i & (taken_i[0] | not_taken_i[0]))) &
               (1'b1 & has_last_1 & qualified_i[1]) &
               (!fires_0 |
-                  (!(easy |
+                  (!(fires |
                           (comes_first_0 &
                               (goes_on & traced & qualified_i[0]) &
                               (traced & pending_uninferable_q & !sequential) &
-                              !easy)) &
+                              !fires)) &
                       ready_i))));
   assign wants_last_0 = comes_last_0 &
       (goes_on &
@@ -661,32 +644,32 @@ module te_priority (
               (branch_prediction_i & (taken_i[0] | not_taken_i[0]))) &
           (1'b1 & has_last_1 & qualified_i[1])) &
       fires_0 &
-      !(easy |
+      !(fires |
           (comes_first_0 &
               (goes_on & traced & qualified_i[0]) &
               (traced & pending_uninferable_q & !sequential) &
-              !easy));
-  assign behind_packet_0 = easy |
+              !fires));
+  assign behind_packet_0 = fires |
       (comes_first_0 &
           (goes_on & traced & qualified_i[0]) &
           (traced & pending_uninferable_q & !sequential) &
-          !easy);
+          !fires);
   assign updiscon_0 = has_last_0 ?
       (uninferable_i[0] &
           !(sequential_jump_i & sijump_i[0] & (has_first_0 ? qualified_i[0] : traced))) :
       (traced & pending_uninferable_q & !sequential & !has_first_0);
   assign comes_first_1 = has_first_1 &
-      (has_last_0 ? passes_last_0 : (has_first_0 ? passes_first_0 : take_simple));
+      (has_last_0 ? passes_last_0 : (has_first_0 ? passes_first_0 : 1'b1));
   assign passes_first_1 = comes_first_1 &
       (goes_on &
           (has_last_0 ? qualified_i[0] : (has_first_0 ? qualified_i[0] : traced)) &
           qualified_i[1]) &
       (!updiscon_0 |
-          (!(easy |
+          (!(fires |
                   (comes_first_0 &
                       (goes_on & traced & qualified_i[0]) &
                       (traced & pending_uninferable_q & !sequential) &
-                      !easy) |
+                      !fires) |
                   (comes_last_0 &
                       (goes_on &
                           (has_first_0 ? qualified_i[0] : traced) &
@@ -696,22 +679,22 @@ module te_priority (
                               (branch_prediction_i & (taken_i[0] | not_taken_i[0]))) &
                           (1'b1 & has_last_1 & qualified_i[1])) &
                       fires_0 &
-                      !(easy |
+                      !(fires |
                           (comes_first_0 &
                               (goes_on & traced & qualified_i[0]) &
                               (traced & pending_uninferable_q & !sequential) &
-                              !easy)))) &
+                              !fires)))) &
               ready_i));
   assign wants_first_1 = comes_first_1 &
       (goes_on &
           (has_last_0 ? qualified_i[0] : (has_first_0 ? qualified_i[0] : traced)) &
           qualified_i[1]) &
       updiscon_0 &
-      !(easy |
+      !(fires |
           (comes_first_0 &
               (goes_on & traced & qualified_i[0]) &
               (traced & pending_uninferable_q & !sequential) &
-              !easy) |
+              !fires) |
           (comes_last_0 &
               (goes_on &
                   (has_first_0 ? qualified_i[0] : traced) &
@@ -721,22 +704,23 @@ module te_priority (
                       (branch_prediction_i & (taken_i[0] | not_taken_i[0]))) &
                   (1'b1 & has_last_1 & qualified_i[1])) &
               fires_0 &
-              !(easy |
+              !(fires |
                   (comes_first_0 &
                       (goes_on & traced & qualified_i[0]) &
                       (traced & pending_uninferable_q & !sequential) &
-                      !easy))));
+                      !fires))));
   assign comes_last_1 = has_last_1 &
       (has_first_1 ?
           passes_first_1 :
-          (has_last_0 ? passes_last_0 : (has_first_0 ? passes_first_0 : take_simple)));
+          (has_last_0 ? passes_last_0 : (has_first_0 ? passes_first_0 : 1'b1)));
   assign lane_wants = wants_first_0 | wants_first_1 | wants_last_0;
-  assign reaches_trap = has_trap &
-      ((has_first_1 ?
-              passes_first_1 :
-              (has_last_0 ? passes_last_0 : (has_first_0 ? passes_first_0 : take_simple))) &
-          !has_last_1);
-  assign takes_trap = reaches_trap | (last & oldest[4]);
+  assign takes_trap = planned_q ?
+      oldest[4] :
+      (has_trap &
+          ((has_first_1 ?
+                  passes_first_1 :
+                  (has_last_0 ? passes_last_0 : (has_first_0 ? passes_first_0 : 1'b1))) &
+              !has_last_1));
   assign single = !(has_first_0 | has_first_1) &
       !((has_last_1 & has_last_0) |
           (has_trap & has_last_0) |
@@ -744,16 +728,22 @@ module te_priority (
           (has_mark & has_last_0) |
           (has_mark & has_last_1) |
           (has_mark & has_trap));
-  assign finishes = (!has_mark &
+  assign finishes = planned_q ?
+      single :
+      (!has_mark &
           (has_trap ?
-              reaches_trap :
-              (has_last_1 ? comes_last_1 : (has_last_0 ? comes_last_0 : 1'b0)))) |
-      (last & single);
+              ((has_first_1 ?
+                      passes_first_1 :
+                      (has_last_0 ? passes_last_0 : (has_first_0 ? passes_first_0 : 1'b1))) &
+                  !has_last_1) :
+              (has_last_1 ? comes_last_1 : (has_last_0 ? comes_last_0 : 1'b0))));
+  assign goes = next_exists & (skip | simple);
+  assign take_simple = goes & (!fires | ready_i);
+  assign take = take_simple | last;
 
   // The request.
-  logic easy_now;
   logic accepted;
-  logic hard_now;
+  logic jumped;
   logic report;
   logic map_only;
   logic start;
@@ -762,64 +752,42 @@ module te_priority (
   logic address_from_1;
   logic target;
 
-  assign easy_now = next_exists & easy;
-  assign valid_o = easy_now | lane_wants | sequence_emits;
+  assign valid_o = (goes & (fires | lane_wants)) | sequence_emits;
   assign accepted = valid_o & ready_i;
-  assign hard_now = sequence_emits;
-  assign report = hard_now ?
-      (marking | (turn_main & (plan_target_q | plain_now))) :
-      ((easy & previous_updiscon_q) |
-          (wants_first_0 |
-              wants_first_1 |
-              (comes_last_0 &
-                  (goes_on &
-                      (has_first_0 ? qualified_i[0] : traced) &
-                      qualified_i[0] &
-                      !(notify_i[0] |
-                          (implicit_return_i & (call_i[0] | ret_i[0])) |
-                          (branch_prediction_i & (taken_i[0] | not_taken_i[0]))) &
-                      (1'b1 & has_last_1 & qualified_i[1])) &
-                  fires_0 &
-                  !(easy |
-                      (comes_first_0 &
-                          (goes_on & traced & qualified_i[0]) &
-                          (traced & pending_uninferable_q & !sequential) &
-                          !easy)) &
-                  (traced & pending_uninferable_q & !sequential & !has_first_0))));
-  assign map_only = hard_now ?
-      (turn_main & map_only_now) :
-      !((easy & previous_updiscon_q) |
-          (wants_first_0 |
-              wants_first_1 |
-              (comes_last_0 &
-                  (goes_on &
-                      (has_first_0 ? qualified_i[0] : traced) &
-                      qualified_i[0] &
-                      !(notify_i[0] |
-                          (implicit_return_i & (call_i[0] | ret_i[0])) |
-                          (branch_prediction_i & (taken_i[0] | not_taken_i[0]))) &
-                      (1'b1 & has_last_1 & qualified_i[1])) &
-                  fires_0 &
-                  !(easy |
-                      (comes_first_0 &
-                          (goes_on & traced & qualified_i[0]) &
-                          (traced & pending_uninferable_q & !sequential) &
-                          !easy)) &
-                  (traced & pending_uninferable_q & !sequential & !has_first_0))));
-  assign start = hard_now & (turn_main & plan_start_q);
-  assign trap = hard_now &
+  assign jumped = (fires & previous_updiscon_q) |
+      (wants_first_0 |
+          wants_first_1 |
+          (comes_last_0 &
+              (goes_on &
+                  (has_first_0 ? qualified_i[0] : traced) &
+                  qualified_i[0] &
+                  !(notify_i[0] |
+                      (implicit_return_i & (call_i[0] | ret_i[0])) |
+                      (branch_prediction_i & (taken_i[0] | not_taken_i[0]))) &
+                  (1'b1 & has_last_1 & qualified_i[1])) &
+              fires_0 &
+              !(fires |
+                  (comes_first_0 &
+                      (goes_on & traced & qualified_i[0]) &
+                      (traced & pending_uninferable_q & !sequential) &
+                      !fires)) &
+              (traced & pending_uninferable_q & !sequential & !has_first_0)));
+  assign report = planned_q ? (marking | (turn_main & (plan_target_q | plain_now))) : jumped;
+  assign map_only = planned_q ? (turn_main & map_only_now) : !jumped;
+  assign start = planned_q & (turn_main & plan_start_q);
+  assign trap = planned_q &
       (turn_trap_end | (turn_main & (plan_trap_own_q | plan_trap_before_q | plan_handler_q)));
   assign report_o = report;
   assign map_only_o = map_only;
   assign start_o = start;
   assign trap_o = trap;
-  assign support_o = hard_now & (turn_support | turn_lost);
-  assign address_from_0 = wants_first_0 |
-      (!lane_wants & !(hard_now & marking) & pending_at_first_0_q) |
-      wants_last_0;
-  assign address_from_1 = wants_first_1 |
-      (!lane_wants & !(hard_now & marking) & pending_at_first_1_q) |
-      wants_last_0;
+  assign support_o = planned_q & (turn_support | turn_lost);
+  assign address_from_0 = (!planned_q & wants_first_0) |
+      ((planned_q ? !marking : !lane_wants) & pending_at_first_0_q) |
+      (!planned_q & wants_last_0);
+  assign address_from_1 = (!planned_q & wants_first_1) |
+      ((planned_q ? !marking : !lane_wants) & pending_at_first_1_q) |
+      (!planned_q & wants_last_0);
   assign address_o = address_from_1 ?
       (address_from_0 ? last_i[62:0] : first_i[125:63]) :
       (address_from_0 ? first_i[62:0] : (marking ? return_marks_address : pending_address_q));
@@ -840,30 +808,11 @@ module te_priority (
   assign counting_o = branch_map_counting;
   assign branch_count_o = branch_map_count;
   assign mispredicted_o = turn_main & (pending_taken_q | pending_not_taken_q) & !predicted;
-  assign notify_o = hard_now & (marking | (turn_main & plain_now & (plan_notify_q | counted)));
-  assign updiscon_o = hard_now & (turn_main & plan_target_q & plan_updiscon_q);
-  assign target = hard_now ?
-      (turn_main & plan_target_q) :
-      ((easy & previous_updiscon_q) |
-          (wants_first_0 |
-              wants_first_1 |
-              (comes_last_0 &
-                  (goes_on &
-                      (has_first_0 ? qualified_i[0] : traced) &
-                      qualified_i[0] &
-                      !(notify_i[0] |
-                          (implicit_return_i & (call_i[0] | ret_i[0])) |
-                          (branch_prediction_i & (taken_i[0] | not_taken_i[0]))) &
-                      (1'b1 & has_last_1 & qualified_i[1])) &
-                  fires_0 &
-                  !(easy |
-                      (comes_first_0 &
-                          (goes_on & traced & qualified_i[0]) &
-                          (traced & pending_uninferable_q & !sequential) &
-                          !easy)) &
-                  (traced & pending_uninferable_q & !sequential & !has_first_0))));
+  assign notify_o = planned_q & (marking | (turn_main & plain_now & (plan_notify_q | counted)));
+  assign updiscon_o = planned_q & (turn_main & plan_target_q & plan_updiscon_q);
+  assign target = planned_q ? (turn_main & plan_target_q) : jumped;
   assign target_o = target;
-  assign irreport_o = hard_now &
+  assign irreport_o = planned_q &
       (marking | (turn_main & ((plan_target_q & previous_mismatch_q) | (plain_now & popped_q))));
   assign irdepth_o = marking ?
       return_marks_depth :
@@ -872,35 +821,36 @@ module te_priority (
   assign qual_status_o = turn_lost ? 2'd2 : ({2{traced}} & (was_due_q ? 2'd3 : 2'd1));
 
   // What has been done with.
-  logic reports;
   logic flush_now;
-  logic main_now;
+  logic moves;
   logic forget_returns;
 
-  assign reports = report | map_only | start | trap;
-  assign flush_now = accepted & reports;
-  assign main_now = turn_main & accepted;
+  assign flush_now = accepted & (!planned_q | report | map_only | start | trap);
+  assign moves = take_simple | (planned_q & left_q[3] & ((turn_main & accepted) | last));
   assign branches_there = {
           has_last_0 & qualified_i[0] & (taken_i[0] | not_taken_i[0]),
           traced & (pending_taken_q | pending_not_taken_q)
       };
   assign push = {
-          passes_last_0 & qualified_i[0] & (taken_i[0] | not_taken_i[0]),
+          !planned_q & passes_last_0 & qualified_i[0] & (taken_i[0] | not_taken_i[0]),
           traced &
-          (take_simple | (planned_q & left_q[3] & (main_now | last))) &
+          (!planned_q | (planned_q & left_q[3] & !marking)) &
           (pending_taken_q | pending_not_taken_q)
       };
   assign not_taken = {not_taken_i[0], pending_not_taken_q};
   assign cut = {behind_packet_0, 1'b0};
+  assign moves_map = moves;
   assign flush = flush_now;
   assign packet_sent = accepted;
   assign moved = accepted | take;
   assign synced_sent = start | trap;
   assign step_units = pending_units_q;
   assign step_taken = traced & (take_simple | decides);
-  assign more_units = 7'd0 +
-      ({7{(resync_mode_i == 2'd2) & ((passes_first_0 | passes_last_0) & !begun_q)}} & 7'(cycles_i)) +
-      ({7{(resync_mode_i == 2'd3) & passes_last_0}} & 7'(half_words_i[4:0]));
+  assign more_units = {7{take_simple}} &
+      (7'd0 +
+          ({7{(resync_mode_i == 2'd2) & ((passes_first_0 | passes_last_0) & !begun_q)}} &
+              7'(cycles_i)) +
+          ({7{(resync_mode_i == 2'd3) & passes_last_0}} & 7'(half_words_i[4:0])));
   assign forget = last & plan_synced_q;
   assign train = last & traced & (pending_taken_q | pending_not_taken_q);
   assign calls = last & plan_calls_q;
@@ -910,13 +860,15 @@ module te_priority (
       ({63{(1'b1 & has_last_0) | (next_trap & trap_alone_i[0])}} & first_i[62:0]) |
       ({63{(1'b1 & !has_last_0 & has_last_1) | (next_trap & trap_alone_i[1])}} & first_i[125:63]);
   assign forget_returns = (flush_now & !marking) |
-      ((traced &
-              (take_simple | (planned_q & left_q[3] & (main_now | last))) &
-              (pending_taken_q | pending_not_taken_q)) |
-          (passes_last_0 & qualified_i[0] & (taken_i[0] | not_taken_i[0]))) |
+      (moves &
+          ((traced &
+                  (!planned_q | (planned_q & left_q[3] & !marking)) &
+                  (pending_taken_q | pending_not_taken_q)) |
+              (!planned_q & passes_last_0 & qualified_i[0] & (taken_i[0] | not_taken_i[0])))) |
       (last & (plan_clears_q | plan_marks_overflow_q));
   assign mark_clear = forget_returns;
   assign mark_push = last & plan_marks_call_q;
+  assign mark_only = plan_clears_q | plan_marks_overflow_q;
   assign mark_second = turn_mark_second | turn_late_second;
 
   always_comb begin
@@ -939,7 +891,7 @@ module te_priority (
     open_target_d = open_target_q;
     was_due_d = was_due_q;
     if (flush_now) begin
-      open_target_d = target & !(hard_now & (turn_main & plan_target_q & plan_updiscon_q));
+      open_target_d = target & !(planned_q & (turn_main & plan_target_q & plan_updiscon_q));
       was_due_d = target;
     end
     if (last) begin
@@ -995,24 +947,26 @@ module te_priority (
     previous_reported_d = previous_reported_q;
     previous_updiscon_d = previous_updiscon_q;
     if (take) begin
-      previous_valid_d = (passes_first_1 ?
-              qualified_i[1] :
-              (passes_last_0 ? qualified_i[0] : (passes_first_0 ? qualified_i[0] : traced))) &
+      previous_valid_d = (planned_q ?
+              traced :
+              (passes_first_1 ?
+                  qualified_i[1] :
+                  (passes_last_0 ? qualified_i[0] : (passes_first_0 ? qualified_i[0] : traced)))) &
           !(planned_q & plan_restarts_q) &
           !next_mark;
       previous_trap_d = pending_trap_q;
       previous_reported_d = planned_q & plan_trap_reported_q;
-      previous_updiscon_d = passes_first_1 ?
-          1'b0 :
-          (passes_last_0 ?
-              (qualified_i[0] &
-                  (uninferable_i[0] &
-                      !(sequential_jump_i & sijump_i[0] & (has_first_0 ? qualified_i[0] : traced)))) :
-              (passes_first_0 ?
-                  1'b0 :
-                  (planned_q ?
-                      plan_leaves_updiscon_q :
-                      (traced & pending_uninferable_q & !sequential))));
+      previous_updiscon_d = planned_q ?
+          plan_leaves_updiscon_q :
+          (passes_first_1 ?
+              1'b0 :
+              (passes_last_0 ?
+                  (qualified_i[0] &
+                      (uninferable_i[0] &
+                          !(sequential_jump_i &
+                              sijump_i[0] &
+                              (has_first_0 ? qualified_i[0] : traced)))) :
+                  (passes_first_0 ? 1'b0 : (traced & pending_uninferable_q & !sequential))));
       previous_mismatch_d = planned_q & plan_mismatch_q;
       previous_depth_d = return_stack_depth;
     end
@@ -1020,48 +974,48 @@ module te_priority (
 
   // The last step that is taken waits for the one behind it. Nothing waits behind a mark.
   assign load = take & !next_mark;
-  assign load_trap = takes_trap;
+  assign load_trap = take & takes_trap;
   assign pending_valid_d = take ? !next_mark : pending_valid_q;
-  assign pending_qualified_d = (((comes_first_0 & !passes_first_0) |
-              (last & oldest[0]) |
-              ((comes_last_0 & !passes_last_0) | (last & oldest[1]))) &
+  assign pending_qualified_d = (((planned_q ? oldest[0] : (comes_first_0 & !passes_first_0)) |
+              (planned_q ? oldest[1] : (comes_last_0 & !passes_last_0))) &
           qualified_i[0]) |
-      (((comes_first_1 & !passes_first_1) |
-              (last & oldest[2]) |
-              (comes_last_1 | (last & oldest[3]))) &
+      (((planned_q ? oldest[2] : (comes_first_1 & !passes_first_1)) |
+              (planned_q ? oldest[3] : comes_last_1)) &
           qualified_i[1]) |
       (takes_trap & trap_qualified_i);
-  assign pending_wide_d = (((comes_first_0 & !passes_first_0) |
-              (last & oldest[0]) |
-              ((comes_last_0 & !passes_last_0) | (last & oldest[1]))) &
+  assign pending_wide_d = (((planned_q ? oldest[0] : (comes_first_0 & !passes_first_0)) |
+              (planned_q ? oldest[1] : (comes_last_0 & !passes_last_0))) &
           wide_i[0]) |
-      (((comes_first_1 & !passes_first_1) |
-              (last & oldest[2]) |
-              (comes_last_1 | (last & oldest[3]))) &
+      (((planned_q ? oldest[2] : (comes_first_1 & !passes_first_1)) |
+              (planned_q ? oldest[3] : comes_last_1)) &
           wide_i[1]);
   assign pending_trap_d = takes_trap;
-  assign pending_taken_d = (((comes_last_0 & !passes_last_0) | (last & oldest[1])) & taken_i[0]) |
-      ((comes_last_1 | (last & oldest[3])) & taken_i[1]);
-  assign pending_not_taken_d = (((comes_last_0 & !passes_last_0) | (last & oldest[1])) &
+  assign pending_taken_d = ((planned_q ? oldest[1] : (comes_last_0 & !passes_last_0)) & taken_i[0]) |
+      ((planned_q ? oldest[3] : comes_last_1) & taken_i[1]);
+  assign pending_not_taken_d = ((planned_q ? oldest[1] : (comes_last_0 & !passes_last_0)) &
           not_taken_i[0]) |
-      ((comes_last_1 | (last & oldest[3])) & not_taken_i[1]);
-  assign pending_uninferable_d = (((comes_last_0 & !passes_last_0) | (last & oldest[1])) &
+      ((planned_q ? oldest[3] : comes_last_1) & not_taken_i[1]);
+  assign pending_uninferable_d = ((planned_q ? oldest[1] : (comes_last_0 & !passes_last_0)) &
           uninferable_i[0]) |
-      ((comes_last_1 | (last & oldest[3])) & uninferable_i[1]);
-  assign pending_call_d = (((comes_last_0 & !passes_last_0) | (last & oldest[1])) & call_i[0]) |
-      ((comes_last_1 | (last & oldest[3])) & call_i[1]);
-  assign pending_ret_d = (((comes_last_0 & !passes_last_0) | (last & oldest[1])) & ret_i[0]) |
-      ((comes_last_1 | (last & oldest[3])) & ret_i[1]);
-  assign pending_sijump_d = (((comes_last_0 & !passes_last_0) | (last & oldest[1])) & sijump_i[0]) |
-      ((comes_last_1 | (last & oldest[3])) & sijump_i[1]);
-  assign pending_notify_d = (((comes_last_0 & !passes_last_0) | (last & oldest[1])) & notify_i[0]) |
-      ((comes_last_1 | (last & oldest[3])) & notify_i[1]);
-  assign pending_at_first_0_d = (comes_first_0 & !passes_first_0) | (last & oldest[0]);
-  assign pending_at_first_1_d = (comes_first_1 & !passes_first_1) | (last & oldest[2]);
+      ((planned_q ? oldest[3] : comes_last_1) & uninferable_i[1]);
+  assign pending_call_d = ((planned_q ? oldest[1] : (comes_last_0 & !passes_last_0)) & call_i[0]) |
+      ((planned_q ? oldest[3] : comes_last_1) & call_i[1]);
+  assign pending_ret_d = ((planned_q ? oldest[1] : (comes_last_0 & !passes_last_0)) & ret_i[0]) |
+      ((planned_q ? oldest[3] : comes_last_1) & ret_i[1]);
+  assign pending_sijump_d = ((planned_q ? oldest[1] : (comes_last_0 & !passes_last_0)) &
+          sijump_i[0]) |
+      ((planned_q ? oldest[3] : comes_last_1) & sijump_i[1]);
+  assign pending_notify_d = ((planned_q ? oldest[1] : (comes_last_0 & !passes_last_0)) &
+          notify_i[0]) |
+      ((planned_q ? oldest[3] : comes_last_1) & notify_i[1]);
+  assign pending_at_first_0_d = planned_q ? oldest[0] : (comes_first_0 & !passes_first_0);
+  assign pending_at_first_1_d = planned_q ? oldest[2] : (comes_first_1 & !passes_first_1);
   assign pending_address_d = 63'd0 |
-      ({63{(comes_last_0 & !passes_last_0) | (last & oldest[1]) | (takes_trap & trap_alone_i[0])}} &
+      ({63{(planned_q ? oldest[1] : (comes_last_0 & !passes_last_0)) |
+          (takes_trap & trap_alone_i[0])}} &
           last_i[62:0]) |
-      ({63{comes_last_1 | (last & oldest[3]) | (takes_trap & trap_alone_i[1])}} & last_i[125:63]) |
+      ({63{(planned_q ? oldest[3] : comes_last_1) | (takes_trap & trap_alone_i[1])}} &
+          last_i[125:63]) |
       ({63{takes_trap & !(|trap_alone_i)}} & pending_behind);
   assign pending_privilege_d = privilege_i;
   assign pending_changes_d = now_changes;
@@ -1072,33 +1026,48 @@ module te_priority (
       ({5{(resync_mode_i == 2'd2) &
           (!begun_q &
               ((has_first_0 ?
-                      ((comes_first_0 & !passes_first_0) | (last & oldest[0])) :
-                      ((comes_last_0 & !passes_last_0) | (last & oldest[1]))) |
+                      (planned_q ? oldest[0] : (comes_first_0 & !passes_first_0)) :
+                      (planned_q ? oldest[1] : (comes_last_0 & !passes_last_0))) |
                   (takes_trap & trap_alone_i[0])))}} &
           5'(cycles_i)) |
-      ({5{(resync_mode_i == 2'd3) & ((comes_last_0 & !passes_last_0) | (last & oldest[1]))}} &
+      ({5{(resync_mode_i == 2'd3) & (planned_q ? oldest[1] : (comes_last_0 & !passes_last_0))}} &
           half_words_i[4:0]) |
-      ({5{(resync_mode_i == 2'd3) & (comes_last_1 | (last & oldest[3]))}} & half_words_i[9:5]);
+      ({5{(resync_mode_i == 2'd3) & (planned_q ? oldest[3] : comes_last_1)}} & half_words_i[9:5]);
 
   // The group is done with when its last step is.
   logic over;
 
-  assign over = finishes | (take & next_mark);
+  assign over = take & (finishes | next_mark);
   assign ready_o = over;
-  assign done_first_d = {2{!over}} &
-      (done_first_q |
-          {
-              passes_first_1 | ((comes_first_1 & !passes_first_1) | (last & oldest[2])),
-              passes_first_0 | ((comes_first_0 & !passes_first_0) | (last & oldest[0]))
-          });
-  assign done_last_d = {2{!over}} &
-      (done_last_q |
-          {
-              1'b0 | (comes_last_1 | (last & oldest[3])),
-              passes_last_0 | ((comes_last_0 & !passes_last_0) | (last & oldest[1]))
-          });
-  assign done_trap_d = !over & (done_trap_q | takes_trap);
-  assign begun_d = !over & (begun_q | take);
+
+  always_comb begin
+    done_first_d = done_first_q;
+    done_last_d = done_last_q;
+    done_trap_d = done_trap_q;
+    begun_d = begun_q;
+    if (take) begin
+      done_first_d = done_first_q |
+          ({!planned_q & passes_first_1, !planned_q & passes_first_0} |
+              {
+                  planned_q ? oldest[2] : (comes_first_1 & !passes_first_1),
+                  planned_q ? oldest[0] : (comes_first_0 & !passes_first_0)
+              });
+      done_last_d = done_last_q |
+          ({1'b0, !planned_q & passes_last_0} |
+              {
+                  planned_q ? oldest[3] : comes_last_1,
+                  planned_q ? oldest[1] : (comes_last_0 & !passes_last_0)
+              });
+      done_trap_d = done_trap_q | takes_trap;
+      begun_d = 1'b1;
+    end
+    if (over) begin
+      done_first_d = 2'd0;
+      done_last_d = 2'd0;
+      done_trap_d = 1'b0;
+      begun_d = 1'b0;
+    end
+  end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin

@@ -111,6 +111,7 @@ module te_priority (
   logic push;
   logic not_taken;
   logic cut;
+  logic moves_map;
   logic flush;
   logic [30:0] branch_map_map;
   logic [4:0] branch_map_branches;
@@ -125,6 +126,7 @@ module te_priority (
       .push_i(push),
       .not_taken_i(not_taken),
       .cut_i(cut),
+      .moves_i(moves_map),
       .flush_i(flush),
       .map_o(branch_map_map),
       .branches_o(branch_map_branches),
@@ -257,8 +259,7 @@ module te_priority (
   // How much work it is.
   logic skip;
   logic simple;
-  logic quiet;
-  logic easy;
+  logic fires;
   logic hard;
   logic waits;
   logic decides;
@@ -279,8 +280,7 @@ module te_priority (
       calm &
       1'b1 &
       !planned_q;
-  assign quiet = simple & !(previous_updiscon_q | branch_map_full);
-  assign easy = simple & (previous_updiscon_q | branch_map_full);
+  assign fires = traced & (previous_updiscon_q | branch_map_full);
   assign hard = next_exists & !skip & !simple & !planned_q;
   assign waits = 1'b0 | (traced & resync_counter_near & !resync_counter_known) | 1'b0;
   assign decides = hard & !waits;
@@ -338,24 +338,7 @@ module te_priority (
           synced | sends_target | sends_plain | may_send,
           (sends_plain | (sends_target & 1'b0)) & 1'b0,
           (sends_plain | (sends_target & 1'b0)) & 1'b0,
-          lost_q &
-          (1'b0 |
-              ((sends_plain | (sends_target & 1'b0)) & 1'b0) |
-              ((sends_plain | (sends_target & 1'b0)) & 1'b0) |
-              (synced | sends_target | sends_plain | may_send) |
-              (traced &
-                  (previous_valid_q &
-                      previous_trap_q &
-                      pending_trap_q &
-                      !previous_reported_q &
-                      !next_shown)) |
-              (traced & previous_valid_q & 1'b0 & !synced) |
-              1'b0 |
-              1'b0 |
-              (restarts |
-                  (traced & !next_qualified) |
-                  (next_mark & (mark_i == 2'd2)) |
-                  (next_mark & (mark_i == 2'd3))))
+          lost_q
       };
 
   // They are sent one a cycle.
@@ -376,8 +359,6 @@ module te_priority (
   logic last;
   logic marking;
   logic plain_now;
-  logic take_simple;
-  logic take;
 
   assign counted = plan_maybe_q & 1'b0;
   assign map_only_now = plan_maybe_q & !counted & branch_map_must;
@@ -445,10 +426,8 @@ module te_priority (
       (ready_i | !(|to_send));
   assign marking = turn_mark_first | turn_mark_second | turn_late_first | turn_late_second;
   assign plain_now = plan_plain_q | counted;
-  assign take_simple = next_exists & (skip | quiet | (easy & ready_i));
-  assign take = take_simple | last;
 
-  // Steps that are taken in the same cycle.
+  // Steps that are taken in the same cycle, if the pending one is.
   logic goes_on;
   logic [2:0] oldest;
   logic comes_first_0;
@@ -456,38 +435,47 @@ module te_priority (
   logic wants_first_0;
   logic comes_last_0;
   logic lane_wants;
-  logic reaches_trap;
   logic takes_trap;
   logic single;
   logic finishes;
+  logic goes;
+  logic take_simple;
+  logic take;
 
-  assign goes_on = !planned_q & calm & !now_changes & !now_drifts;
+  assign goes_on = calm & !now_changes & !now_drifts;
   assign oldest = {
           !(1'b1 & has_last_0) & has_trap,
           1'b1 & has_last_0 & !has_first_0,
           1'b1 & has_last_0 & has_first_0
       };
-  assign comes_first_0 = has_first_0 & take_simple;
+  assign comes_first_0 = has_first_0 & 1'b1;
   assign passes_first_0 = comes_first_0 &
       (goes_on & traced & qualified_i) &
-      (!(traced & pending_uninferable_q & !sequential) | (!easy & ready_i));
+      (!(traced & pending_uninferable_q & !sequential) | (!fires & ready_i));
   assign wants_first_0 = comes_first_0 &
       (goes_on & traced & qualified_i) &
       (traced & pending_uninferable_q & !sequential) &
-      !easy;
-  assign comes_last_0 = has_last_0 & (has_first_0 ? passes_first_0 : take_simple);
+      !fires;
+  assign comes_last_0 = has_last_0 & (has_first_0 ? passes_first_0 : 1'b1);
   assign lane_wants = wants_first_0;
-  assign reaches_trap = has_trap & ((has_first_0 ? passes_first_0 : take_simple) & !has_last_0);
-  assign takes_trap = reaches_trap | (last & oldest[2]);
+  assign takes_trap = planned_q ?
+      oldest[2] :
+      (has_trap & ((has_first_0 ? passes_first_0 : 1'b1) & !has_last_0));
   assign single = !has_first_0 &
       !((has_trap & has_last_0) | (has_mark & has_last_0) | (has_mark & has_trap));
-  assign finishes = (!has_mark & (has_trap ? reaches_trap : (has_last_0 ? comes_last_0 : 1'b0))) |
-      (last & single);
+  assign finishes = planned_q ?
+      single :
+      (!has_mark &
+          (has_trap ?
+              ((has_first_0 ? passes_first_0 : 1'b1) & !has_last_0) :
+              (has_last_0 ? comes_last_0 : 1'b0)));
+  assign goes = next_exists & (skip | simple);
+  assign take_simple = goes & (!fires | ready_i);
+  assign take = take_simple | last;
 
   // The request.
-  logic easy_now;
   logic accepted;
-  logic hard_now;
+  logic jumped;
   logic report;
   logic map_only;
   logic start;
@@ -495,26 +483,21 @@ module te_priority (
   logic address_from_0;
   logic target;
 
-  assign easy_now = next_exists & easy;
-  assign valid_o = easy_now | lane_wants | sequence_emits;
+  assign valid_o = (goes & (fires | lane_wants)) | sequence_emits;
   assign accepted = valid_o & ready_i;
-  assign hard_now = sequence_emits;
-  assign report = hard_now ?
-      (marking | (turn_main & (plan_target_q | plain_now))) :
-      ((easy & previous_updiscon_q) | wants_first_0);
-  assign map_only = hard_now ?
-      (turn_main & map_only_now) :
-      !((easy & previous_updiscon_q) | wants_first_0);
-  assign start = hard_now & (turn_main & plan_start_q);
-  assign trap = hard_now &
+  assign jumped = (fires & previous_updiscon_q) | wants_first_0;
+  assign report = planned_q ? (marking | (turn_main & (plan_target_q | plain_now))) : jumped;
+  assign map_only = planned_q ? (turn_main & map_only_now) : !jumped;
+  assign start = planned_q & (turn_main & plan_start_q);
+  assign trap = planned_q &
       (turn_trap_end | (turn_main & (plan_trap_own_q | plan_trap_before_q | plan_handler_q)));
   assign report_o = report;
   assign map_only_o = map_only;
   assign start_o = start;
   assign trap_o = trap;
-  assign support_o = hard_now & (turn_support | turn_lost);
-  assign address_from_0 = wants_first_0 |
-      (!lane_wants & !(hard_now & marking) & pending_at_first_0_q);
+  assign support_o = planned_q & (turn_support | turn_lost);
+  assign address_from_0 = (!planned_q & wants_first_0) |
+      ((planned_q ? !marking : !lane_wants) & pending_at_first_0_q);
   assign address_o = address_from_0 ? first_i : pending_address_q;
   assign branch_o = !pending_taken_q;
   assign privilege_o = pending_privilege_q;
@@ -530,27 +513,24 @@ module te_priority (
   assign thaddr_o = turn_main & plan_handler_q;
   assign branches_o = branch_map_branches;
   assign branch_map_o = branch_map_map;
-  assign updiscon_o = hard_now & (turn_main & plan_target_q & plan_updiscon_q);
-  assign target = hard_now ?
-      (turn_main & plan_target_q) :
-      ((easy & previous_updiscon_q) | wants_first_0);
+  assign updiscon_o = planned_q & (turn_main & plan_target_q & plan_updiscon_q);
+  assign target = planned_q ? (turn_main & plan_target_q) : jumped;
   assign ienable_o = turn_lost | !(next_mark & (mark_i == 2'd2));
   assign qual_status_o = turn_lost ? 2'd2 : ({2{traced}} & (was_due_q ? 2'd3 : 2'd1));
 
   // What has been done with.
-  logic reports;
   logic flush_now;
-  logic main_now;
+  logic moves;
 
-  assign reports = report | map_only | start | trap;
-  assign flush_now = accepted & reports;
-  assign main_now = turn_main & accepted;
+  assign flush_now = accepted & (!planned_q | report | map_only | start | trap);
+  assign moves = take_simple | (planned_q & left_q[3] & ((turn_main & accepted) | last));
   assign branches_there = traced & (pending_taken_q | pending_not_taken_q);
   assign push = traced &
-      (take_simple | (planned_q & left_q[3] & (main_now | last))) &
+      (!planned_q | (planned_q & left_q[3] & !marking)) &
       (pending_taken_q | pending_not_taken_q);
   assign not_taken = pending_not_taken_q;
   assign cut = 1'b0;
+  assign moves_map = moves;
   assign flush = flush_now;
   assign packet_sent = accepted;
   assign moved = accepted | take;
@@ -562,7 +542,7 @@ module te_priority (
     open_target_d = open_target_q;
     was_due_d = was_due_q;
     if (flush_now) begin
-      open_target_d = target & !(hard_now & (turn_main & plan_target_q & plan_updiscon_q));
+      open_target_d = target & !(planned_q & (turn_main & plan_target_q & plan_updiscon_q));
       was_due_d = target;
     end
     if (last) begin
@@ -616,37 +596,35 @@ module te_priority (
     previous_reported_d = previous_reported_q;
     previous_updiscon_d = previous_updiscon_q;
     if (take) begin
-      previous_valid_d = (passes_first_0 ? qualified_i : traced) &
+      previous_valid_d = (planned_q ? traced : (passes_first_0 ? qualified_i : traced)) &
           !(planned_q & plan_restarts_q) &
           !next_mark;
       previous_trap_d = pending_trap_q;
       previous_reported_d = planned_q & plan_trap_reported_q;
-      previous_updiscon_d = passes_first_0 ?
-          1'b0 :
-          (planned_q ? plan_leaves_updiscon_q : (traced & pending_uninferable_q & !sequential));
+      previous_updiscon_d = planned_q ?
+          plan_leaves_updiscon_q :
+          (passes_first_0 ? 1'b0 : (traced & pending_uninferable_q & !sequential));
     end
   end
 
   // The last step that is taken waits for the one behind it. Nothing waits behind a mark.
   assign load = take & !next_mark;
-  assign load_trap = takes_trap;
+  assign load_trap = take & takes_trap;
   assign pending_valid_d = take ? !next_mark : pending_valid_q;
-  assign pending_qualified_d = (((comes_first_0 & !passes_first_0) |
-              (last & oldest[0]) |
-              (comes_last_0 | (last & oldest[1]))) &
+  assign pending_qualified_d = (((planned_q ? oldest[0] : (comes_first_0 & !passes_first_0)) |
+              (planned_q ? oldest[1] : comes_last_0)) &
           qualified_i) |
       (takes_trap & trap_qualified_i);
-  assign pending_wide_d = ((comes_first_0 & !passes_first_0) |
-          (last & oldest[0]) |
-          (comes_last_0 | (last & oldest[1]))) &
+  assign pending_wide_d = ((planned_q ? oldest[0] : (comes_first_0 & !passes_first_0)) |
+          (planned_q ? oldest[1] : comes_last_0)) &
       wide_i;
   assign pending_trap_d = takes_trap;
-  assign pending_taken_d = (comes_last_0 | (last & oldest[1])) & taken_i;
-  assign pending_not_taken_d = (comes_last_0 | (last & oldest[1])) & not_taken_i;
-  assign pending_uninferable_d = (comes_last_0 | (last & oldest[1])) & uninferable_i;
-  assign pending_at_first_0_d = (comes_first_0 & !passes_first_0) | (last & oldest[0]);
+  assign pending_taken_d = (planned_q ? oldest[1] : comes_last_0) & taken_i;
+  assign pending_not_taken_d = (planned_q ? oldest[1] : comes_last_0) & not_taken_i;
+  assign pending_uninferable_d = (planned_q ? oldest[1] : comes_last_0) & uninferable_i;
+  assign pending_at_first_0_d = planned_q ? oldest[0] : (comes_first_0 & !passes_first_0);
   assign pending_address_d = 31'd0 |
-      ({31{comes_last_0 | (last & oldest[1]) | (takes_trap & trap_alone_i)}} & last_i) |
+      ({31{(planned_q ? oldest[1] : comes_last_0) | (takes_trap & trap_alone_i)}} & last_i) |
       ({31{takes_trap & !trap_alone_i}} & pending_behind);
   assign pending_privilege_d = privilege_i;
   assign pending_changes_d = now_changes;
@@ -657,13 +635,29 @@ module te_priority (
   // The group is done with when its last step is.
   logic over;
 
-  assign over = finishes | (take & next_mark);
+  assign over = take & (finishes | next_mark);
   assign ready_o = over;
-  assign done_first_d = !over &
-      (done_first_q | (passes_first_0 | ((comes_first_0 & !passes_first_0) | (last & oldest[0]))));
-  assign done_last_d = !over & (done_last_q | (1'b0 | (comes_last_0 | (last & oldest[1]))));
-  assign done_trap_d = !over & (done_trap_q | takes_trap);
-  assign begun_d = !over & (begun_q | take);
+
+  always_comb begin
+    done_first_d = done_first_q;
+    done_last_d = done_last_q;
+    done_trap_d = done_trap_q;
+    begun_d = begun_q;
+    if (take) begin
+      done_first_d = done_first_q |
+          ((!planned_q & passes_first_0) |
+              (planned_q ? oldest[0] : (comes_first_0 & !passes_first_0)));
+      done_last_d = done_last_q | (1'b0 | (planned_q ? oldest[1] : comes_last_0));
+      done_trap_d = done_trap_q | takes_trap;
+      begun_d = 1'b1;
+    end
+    if (over) begin
+      done_first_d = 1'b0;
+      done_last_d = 1'b0;
+      done_trap_d = 1'b0;
+      begun_d = 1'b0;
+    end
+  end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin

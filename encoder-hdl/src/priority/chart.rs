@@ -14,10 +14,10 @@ pub(super) struct Chart {
     pub(super) calm: Expr,
     /// There is nothing to describe.
     pub(super) skip: Expr,
-    /// Nothing comes of it.
-    pub(super) quiet: Expr,
-    /// It is the target of a jump, or fills the branch map, and no more.
-    pub(super) easy: Expr,
+    /// It is quiet or easy.
+    pub(super) simple: Expr,
+    /// It is easy if it is simple: the target of a jump, or it fills the branch map.
+    pub(super) fires: Expr,
     /// Anything else: what is sent is decided now, and done from the next cycle on.
     pub(super) decides: Expr,
     /// The step, unless it was hard, leaves an uninferable discontinuity behind.
@@ -178,9 +178,7 @@ impl Chart {
             & !&mismatch_before
             & !busy;
         let simple = m.let_("simple", simple);
-        let fires = jumped | state.fills;
-        let quiet = m.let_("quiet", &simple & !&fires);
-        let easy = m.let_("easy", &simple & &fires);
+        let fires = m.let_("fires", &traced & (jumped | state.fills));
         let hard = m.let_("hard", &next.exists & !&skip & !&simple & !busy);
         let counted_up = &traced & state.near & !state.known;
         let waits = match &cx.settled {
@@ -222,7 +220,7 @@ impl Chart {
         let jumps = &traced & &p.uninferable.q & !&sequential;
         let decides = m.let_("decides", hard & !waits);
         (
-            Self { traced, calm, skip, quiet, easy, decides, jumps, sync_due, open, was_due },
+            Self { traced, calm, skip, simple, fires, decides, jumps, sync_due, open, was_due },
             decision,
         )
     }

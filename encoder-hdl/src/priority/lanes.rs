@@ -7,7 +7,7 @@ use super::{Context, counts, is_mark};
 use crate::config::ResyncUnit;
 use crate::group::mark;
 use crate::ingress::any;
-use hartrace_rtl::{Expr, Module, Reg, concat, zero};
+use hartrace_rtl::{Expr, Module, Reg, concat, lit, zero};
 
 /// The steps of the group that are still there.
 pub(super) struct Lanes {
@@ -176,31 +176,26 @@ impl Lanes {
         m.let_("single", !firsts & !any(two.collect::<Vec<_>>()))
     }
 
-    /// Takes steps behind the pending one as long as they are quiet, or one is easy.
-    pub(super) fn walk(
-        &self,
-        cx: &Context<'_>,
-        chart: &Chart,
-        plan: &Plan,
-        (simple, commits): (&Expr, &Expr),
-        full: &Expr,
-    ) -> Walk {
+    /// Steps behind the pending one as long as they are quiet, or one is easy.
+    ///
+    /// All of it holds *if* the pending step is taken. That is known late, and so nothing here waits
+    /// for it; it comes in as the enable of what is kept.
+    pub(super) fn walk(&self, cx: &Context<'_>, chart: &Chart, plan: &Plan, full: &Expr) -> Walk {
         let m = cx.m;
-        m.section("Steps that are taken in the same cycle.");
-        let goes_on = !&plan.valid.q & &chart.calm & !&self.changes & !&self.drifts;
+        m.section("Steps that are taken in the same cycle, if the pending one is.");
+        let goes_on = &chart.calm & !&self.changes & !&self.drifts;
         let goes_on = m.let_("goes_on", goes_on);
         // Behind a hard step, the next one waits.
+        let hard = &plan.valid.q;
         let oldest = self.oldest_step(m);
-        let hard = |i: u32| commits & oldest.bit(i);
         // What the chain knows: the step before was described, traced, an uninferable jump, and a
         // packet is sent already.
-        let mut reached = simple.clone();
+        let mut reached = lit(1, 1);
         let mut valid = chart.traced.clone();
         let mut updiscon = chart.jumps.clone();
-        let mut sent = chart.easy.clone();
+        let mut sent = chart.fires.clone();
         let mut newest = zero(1);
-        let leaves = plan.valid.q.mux(&plan.leaves_updiscon, &chart.jumps);
-        let mut walk = Walk::new(chart, leaves, !&self.begun.q);
+        let mut walk = Walk::new(chart, !&self.begun.q);
         for i in 0..self.n {
             let at = i as usize;
             let (lane, has_first, has_last) = (&self.lanes[at], &self.first[at], &self.last[at]);
@@ -211,7 +206,7 @@ impl Lanes {
             let taken = &comes & &plain & (!&updiscon | (!&sent & &cx.can));
             let taken = m.let_(&format!("passes_first_{i}"), taken);
             walk.wants_first.push(m.let_(&format!("wants_first_{i}"), wants.clone()));
-            walk.rests_first.push((&comes & !&taken) | hard(2 * i));
+            walk.rests_first.push(hard.mux(oldest.bit(2 * i), &comes & !&taken));
             walk.describes(&taken, &lane.qualified, &zero(1));
             walk.passes_first.push(taken.clone());
             reached = has_first.mux(&taken, &reached);
@@ -222,7 +217,7 @@ impl Lanes {
             let comes = m.let_(&format!("comes_last_{i}"), has_last & &reached);
             newest = has_last.mux(&comes, &newest);
             if i + 1 == self.n {
-                walk.rests_last.push(&comes | hard(2 * i + 1));
+                walk.rests_last.push(hard.mux(oldest.bit(2 * i + 1), &comes));
                 reached = &reached & !has_last;
                 continue;
             }
@@ -234,13 +229,13 @@ impl Lanes {
             let fires = m.let_(&format!("fires_{i}"), &updiscon | (full.bit(i + 1) & !&sent));
             let wants = &comes & &plain & &fires & !&sent;
             // One that is not traced is passed, unless a mark is behind it.
-            let skips = !&lane.qualified & (&later | &self.trap) & !&plan.valid.q;
+            let skips = !&lane.qualified & (&later | &self.trap);
             let passes = skips | (&plain & (!&fires | (!&sent & &cx.can)));
             let taken = m.let_(&format!("passes_last_{i}"), &comes & passes);
             walk.wants_last.push(m.let_(&format!("wants_last_{i}"), wants.clone()));
-            walk.rests_last.push((&comes & !&taken) | hard(2 * i + 1));
+            walk.rests_last.push(hard.mux(oldest.bit(2 * i + 1), &comes & !&taken));
             walk.passes_last.push(taken.clone());
-            walk.pushes.push(&taken & &lane.qualified & &lane.branch);
+            walk.pushes.push(!hard & &taken & &lane.qualified & &lane.branch);
             walk.cuts.push(m.let_(&format!("behind_packet_{i}"), sent.clone()));
             walk.at_target_last.push(&wants & &updiscon);
             let inferred = cx.group.get("sijump").map(|s| &cx.modes.sijump & s.bit(i) & &valid);
@@ -251,15 +246,17 @@ impl Lanes {
             valid = has_last.mux(&lane.qualified, &valid);
             sent = sent | wants;
         }
+        walk.valid = hard.mux(&chart.traced, &walk.valid);
+        walk.updiscon = hard.mux(&plan.leaves_updiscon, &walk.updiscon);
         let wanted = walk.wants_first.iter().chain(&walk.wants_last).cloned().collect::<Vec<_>>();
         walk.wants = m.let_("lane_wants", any(wanted));
         let targets =
             walk.wants_first.iter().chain(&walk.at_target_last).cloned().collect::<Vec<_>>();
         walk.at_target = any(targets);
-        let at_trap = m.let_("reaches_trap", &self.trap & &reached);
-        walk.takes_trap = m.let_("takes_trap", &at_trap | hard(2 * self.n));
-        let whole = !&self.mark & self.trap.mux(&at_trap, &newest);
-        walk.finishes = m.let_("finishes", whole | (commits & self.single(m)));
+        let to_trap = &self.trap & &reached;
+        walk.takes_trap = m.let_("takes_trap", hard.mux(oldest.bit(2 * self.n), to_trap));
+        let whole = !&self.mark & self.trap.mux(&reached, &newest);
+        walk.finishes = m.let_("finishes", hard.mux(self.single(m), whole));
         let aw = cx.config.address();
         walk.firsts = (0..self.n).map(|i| cx.group["first"].slice(i * aw, aw)).collect();
         walk.lasts = (0..self.n).map(|i| cx.group["last"].slice(i * aw, aw)).collect();
@@ -276,21 +273,33 @@ impl Lanes {
     ) {
         let m = cx.m;
         m.section("The group is done with when its last step is.");
-        let came_first: Vec<Expr> = walk.came(&walk.passes_first, &walk.rests_first);
-        let came_last: Vec<Expr> = walk.came(&walk.passes_last, &walk.rests_last);
-        let over = m.let_("over", &walk.finishes | (take & &next.mark));
+        let over = m.let_("over", take & (&walk.finishes | &next.mark));
         m.assign(ready, &over);
-        let flat = |bits: &[Expr]| concat(&bits.iter().rev().collect::<Vec<_>>());
-        m.assign(
-            &self.done_first.d,
-            (!&over).repeat(self.n) & (&self.done_first.q | flat(&came_first)),
-        );
-        m.assign(
-            &self.done_last.d,
-            (!&over).repeat(self.n) & (&self.done_last.q | flat(&came_last)),
-        );
-        m.assign(&self.done_trap.d, !&over & (&self.done_trap.q | &walk.takes_trap));
-        m.assign(&self.begun.d, !&over & (&self.begun.q | take));
+        let rests = |rests: &[Expr]| concat(&rests.iter().rev().collect::<Vec<_>>());
+        let hard = &cx.busy;
+        let came = |has: &[Expr], passes: &[Expr], rest: &[Expr]| {
+            let passed = (0..has.len()).map(|i| match passes.get(i) {
+                Some(passes) => !hard & passes,
+                None => zero(1),
+            });
+            rests(&passed.collect::<Vec<_>>()) | rests(rest)
+        };
+        let first = came(&self.first, &walk.passes_first, &walk.rests_first);
+        let last = came(&self.last, &walk.passes_last, &walk.rests_last);
+        m.comb(|b| {
+            b.when(take, |b| {
+                b.set(&self.done_first.d, &self.done_first.q | first);
+                b.set(&self.done_last.d, &self.done_last.q | last);
+                b.set(&self.done_trap.d, &self.done_trap.q | &walk.takes_trap);
+                b.set(&self.begun.d, true);
+            });
+            b.when(&over, |b| {
+                b.set(&self.done_first.d, zero(self.n));
+                b.set(&self.done_last.d, zero(self.n));
+                b.set(&self.done_trap.d, false);
+                b.set(&self.begun.d, false);
+            });
+        });
     }
 }
 
@@ -343,7 +352,7 @@ pub(super) struct Walk {
 }
 
 impl Walk {
-    fn new(chart: &Chart, updiscon: Expr, fresh: Expr) -> Self {
+    fn new(chart: &Chart, fresh: Expr) -> Self {
         Self {
             wants: zero(1),
             at_target: zero(1),
@@ -359,7 +368,7 @@ impl Walk {
             pushes: Vec::new(),
             cuts: Vec::new(),
             valid: chart.traced.clone(),
-            updiscon,
+            updiscon: chart.jumps.clone(),
             firsts: Vec::new(),
             lasts: Vec::new(),
             fresh,
@@ -372,12 +381,6 @@ impl Walk {
         self.updiscon = taken.mux(updiscon, &self.updiscon);
     }
 
-    /// Steps that were described, or wait now.
-    fn came(&self, passes: &[Expr], rests: &[Expr]) -> Vec<Expr> {
-        let passed = |i: usize| passes.get(i).cloned().unwrap_or_else(|| zero(1));
-        rests.iter().enumerate().map(|(i, rests)| passed(i) | rests).collect()
-    }
-
     /// The address of the step that is reported: of one of a lane, of the pending one, which may be
     /// in a lane too, or of a mark.
     pub(super) fn address(
@@ -387,10 +390,11 @@ impl Walk {
         mark: &Expr,
         own: &Expr,
     ) -> Expr {
-        let waits = !&self.wants & !mark;
+        let hard = &cx.busy;
+        let waits = hard.mux(!mark, !&self.wants);
         let firsts = self.wants_first.iter().zip(&pending.at_first).zip(&self.firsts);
-        let firsts = firsts.map(|((wants, at), value)| (wants | (&waits & &at.q), value));
-        let lasts = self.wants_last.iter().cloned().zip(&self.lasts);
+        let firsts = firsts.map(|((wants, at), value)| ((!hard & wants) | (&waits & &at.q), value));
+        let lasts = self.wants_last.iter().map(|wants| !hard & wants).zip(&self.lasts);
         let choices: Vec<(Expr, &Expr)> = firsts.chain(lasts).collect();
         // By number, not by one bit each: four of them fit a lookup table.
         let bits = (choices.len() + 1).next_power_of_two().ilog2();
@@ -422,7 +426,7 @@ impl Walk {
         &self.fresh & (lane | trap)
     }
 
-    /// What the steps that were described in the lanes count for.
+    /// What the steps that are described in the lanes count for.
     pub(super) fn units(&self, cx: &Context<'_>, width: u32) -> Expr {
         let mut sum = zero(width);
         if counts(cx.config, ResyncUnit::Cycles) {

@@ -136,7 +136,7 @@ impl Pending {
             "The last step that is taken waits for the one behind it. Nothing waits behind a mark.",
         );
         m.assign(&self.load, take & !&next.mark);
-        m.assign(&self.load_trap, &walk.takes_trap);
+        m.assign(&self.load_trap, take & &walk.takes_trap);
         m.assign(&self.valid.d, take.mux(!&next.mark, &self.valid.q));
         let (first, last) = (&walk.rests_first, &walk.rests_last);
         let n = 0..cx.config.n();

@@ -5,7 +5,6 @@ use super::lanes::Next;
 use super::pending::Previous;
 use super::plan::{Decision, Plan};
 use super::{Context, State};
-use crate::ingress::any;
 use hartrace_rtl::{Expr, Reg, concat, lit, zero};
 
 /// The packets of a hard step, in the order in which they are sent.
@@ -78,8 +77,9 @@ impl Sequence {
         if state.exhausted.is_some() {
             before = before | &d.maybe;
         }
-        let mut needs = [
-            zero(1),
+        // What is traced first behind a loss is always reported, and so is a stop.
+        let needs = [
+            lost.q.clone(),
             &before & &some,
             &before & &full,
             &d.synced | &d.target | &d.plain | &d.maybe,
@@ -89,7 +89,6 @@ impl Sequence {
             &d.marks_overflow & &full,
             d.behind.support.clone(),
         ];
-        needs[0] = &lost.q & any(needs.iter());
         let flat: Vec<&Expr> = needs.iter().rev().collect();
         let needs = m.let_("needs", concat(&flat));
 
