@@ -37,7 +37,8 @@ module te_core (
     output logic         valid_o,
     input  logic         ready_i,
     output logic [143:0] data_o,  // a payload, first byte lowest
-    output logic [4:0]   len_o  // its bytes
+    output logic [4:0]   len_o,  // its bytes
+    output logic         on_o  // triggers have tracing on
 );
   // What comes in, and marks between.
   logic active_d, active_q;
@@ -168,6 +169,7 @@ module te_core (
   logic [1:0] ingress_mark;
   logic ingress_lost;
   logic ingress_empty;
+  logic ingress_on;
 
   assign active_o = active_q;
 
@@ -220,10 +222,12 @@ module te_core (
       .privilege_changes_o(ingress_privilege_changes),
       .mark_o(ingress_mark),
       .lost_o(ingress_lost),
-      .empty_o(ingress_empty)
+      .empty_o(ingress_empty),
+      .on_o(ingress_on)
   );
 
   assign queue_taken = ingress_ready;
+  assign on_o = ingress_on;
 
   // From groups to payloads.
   logic request_taken;

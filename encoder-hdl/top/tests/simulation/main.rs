@@ -1,0 +1,206 @@
+//! What software switches on is traced: through registers, cores, encapsulation and sinks come the
+//! payloads of the golden encoder, byte for byte, from the first to the last, at every start and stop.
+//!
+//! Harts run all the time, also while nothing is traced. Without Verilator the tests show as ignored.
+
+#[path = "../../../transport/tests/simulation/bus.rs"]
+mod bus;
+mod hart;
+mod port;
+mod rig;
+mod software;
+
+use hartrace_encoder_hdl::{Config, Overflow};
+use hartrace_registers::driver::atb_bridge::TrAtbBridgeControl;
+use hartrace_registers::driver::te::TrTeControl;
+use hartrace_top_hdl::{Encapsulation, Sink, Standard, TopConfig};
+use libtest_mimic::{Arguments, Failed, Trial};
+use port::{Port, Stream};
+use rig::Rig;
+use software::{Session, page};
+
+fn main() {
+    let args = Arguments::from_args();
+    let missing = !hartrace_verilate::available();
+    let trials: Vec<(&str, fn() -> Result<(), Failed>)> = vec![
+        ("memory", memory),
+        ("axi_stream", axi_stream),
+        ("atb", atb),
+        ("two_harts", two_harts),
+    ];
+    let trial = |(name, run)| Trial::test(name, run).with_ignored_flag(missing);
+    libtest_mimic::run(&args, trials.into_iter().map(trial).collect()).exit();
+}
+
+fn named(name: &str) -> Config {
+    Config::named(name).expect("there is one")
+}
+
+const START: u32 = 0x2000;
+const SIZE: u32 = 0x8_0000;
+
+/// Traces hart 0 some times, each time with other modes and filters, and checks what arrives.
+fn sessions(
+    rig: &mut Rig,
+    count: u32,
+    received: impl Fn(&mut Rig) -> Result<Vec<u8>, Failed>,
+) -> Result<(), Failed> {
+    for turn in 0..count {
+        let addresses = rig.harts[0].load(&mut rig.rng.fork(), 3_000);
+        let encoder = rig.config.encoder.clone();
+        let session = Session::random(&mut rig.rng, &encoder, &addresses);
+        rig.stall = [0, 50, 90][rig.rng.usize(..3)];
+        rig.harts[0].idle = [0, 300, 900][rig.rng.usize(..3)];
+        let context = |error: Failed| -> Failed {
+            let what = error.message().unwrap_or_default().to_owned();
+            format!("turn {turn}: {what}\n{:?}, triggers {}", session.setting, session.triggers)
+                .into()
+        };
+        rig.start(0, &session).map_err(context)?;
+        let length = rig.rng.u32(0..2_000);
+        rig.cycles(length)?;
+        if session.triggers {
+            on_shows(rig).map_err(context)?;
+        }
+        rig.stop(0, &session).map_err(context)?;
+        rig.empty(0).map_err(context)?;
+        let bytes = received(rig)?;
+        rig.compare(&bytes).map_err(context)?;
+    }
+    Ok(())
+}
+
+/// Once nothing retires and everything has passed the queue, the register shows what triggers made of it.
+fn on_shows(rig: &mut Rig) -> Result<(), Failed> {
+    let idle = std::mem::replace(&mut rig.harts[0].idle, 1000);
+    rig.cycles(2_000)?;
+    let shown = TrTeControl(rig.read(page(0))?).inst_tracing();
+    rig.harts[0].idle = idle;
+    let on = rig.harts[0].on;
+    if shown == on { Ok(()) } else { Err(format!("trTeInstTracing is {shown}").into()) }
+}
+
+/// The whole trace in memory, from where the buffer starts.
+fn in_memory(rig: &mut Rig) -> Result<Vec<u8>, Failed> {
+    let end = rig.ram_empty()? as usize;
+    match &rig.port {
+        Port::Memory(memory) => Ok(memory.bytes[START as usize..end].to_vec()),
+        Port::Stream(_) => Err("not in memory".into()),
+    }
+}
+
+fn stream(rig: &mut Rig) -> Result<&mut Stream, Failed> {
+    match &mut rig.port {
+        Port::Stream(stream) => Ok(stream),
+        Port::Memory(_) => Err("in memory".into()),
+    }
+}
+
+/// A hart whose trace does not fit, into memory.
+fn memory() -> Result<(), Failed> {
+    let config = TopConfig { encoder: named("small"), ..TopConfig::default() };
+    let mut rig = Rig::new(&config, 1)?;
+    rig.start_ram(START, SIZE, false)?;
+    sessions(&mut rig, 12, in_memory)?;
+    let hart = &rig.harts[0];
+    assert!(hart.traced > 2_000 && hart.lost > 100, "{} {}", hart.traced, hart.lost);
+    let status = rig.ram_status()?;
+    assert!(!status.lost() && !status.error());
+    Ok(())
+}
+
+/// Every mode, and a hart that waits, with time in packets, on an AXI4-Stream.
+fn axi_stream() -> Result<(), Failed> {
+    let mut encoder = Config { overflow: Overflow::Stall, ..named("full") };
+    encoder.etrace.notime_p = false;
+    encoder.etrace.time_width_p = 20;
+    let standard = Standard { src_id_bits: 8, timestamp_bytes: 4, ..Standard::default() };
+    let config = TopConfig {
+        first_source: 0xa5,
+        encapsulation: Encapsulation::Standard(standard),
+        sink: Sink::AXI_STREAM,
+        encoder,
+        ..TopConfig::default()
+    };
+    let mut rig = Rig::new(&config, 2)?;
+    sessions(&mut rig, 16, |rig| Ok(stream(rig)?.received.clone()))?;
+    assert!(rig.harts[0].traced > 2_000 && rig.harts[0].stalled > 100);
+    assert_eq!(stream(&mut rig)?.ends, 16, "each trace ends with a transfer that says so");
+    Ok(())
+}
+
+/// The smallest encoder on an ATB that asks for flushes at any time.
+fn atb() -> Result<(), Failed> {
+    let config = TopConfig { sink: Sink::ATB, encoder: named("micro"), ..TopConfig::default() };
+    let mut rig = Rig::new(&config, 3)?;
+    let on = TrAtbBridgeControl::default().with_active(true).with_id(0x2b);
+    let base = rig.sink();
+    for word in [on, on, on.with_enable(true)] {
+        rig.write(base, word.0)?;
+    }
+    sessions(&mut rig, 12, |rig| Ok(stream(rig)?.received.clone()))?;
+    let out = stream(&mut rig)?;
+    assert!(out.answered > 10 && out.ids.iter().all(|id| *id == 0x2b));
+    let sent = out.received.len();
+    rig.write(base, on.0)?;
+    rig.wait(base, |word| TrAtbBridgeControl(word).empty())?;
+    // A bridge that is off lets nothing pass, and nothing waits for it.
+    rig.harts[0].load(&mut rig.rng.fork(), 1_000);
+    let session = Session { setting: Default::default(), triggers: false };
+    rig.start(0, &session)?;
+    rig.cycles(300)?;
+    rig.stop(0, &session)?;
+    rig.empty(0)?;
+    assert_eq!(stream(&mut rig)?.received.len(), sent);
+    Ok(())
+}
+
+/// Two harts, started and stopped independently, into one buffer.
+fn two_harts() -> Result<(), Failed> {
+    let standard = Standard { src_id_bits: 8, ..Standard::default() };
+    let config = TopConfig {
+        harts: 2,
+        first_source: 6,
+        encapsulation: Encapsulation::Standard(standard),
+        sink: Sink::Memory { address_width: 32, word_bytes: 4, burst_words: 8 },
+        encoder: named("micro"),
+        ..TopConfig::default()
+    };
+    let mut rig = Rig::new(&config, 4)?;
+    rig.start_ram(START, SIZE, false)?;
+    let mut running: [Option<Session>; 2] = [None, None];
+    for turn in 0..30 {
+        let hart = rig.rng.usize(..2);
+        rig.stall = [0, 50, 90][rig.rng.usize(..3)];
+        match running[hart].take() {
+            None => {
+                let addresses = rig.harts[hart].load(&mut rig.rng.fork(), 4_000);
+                let session = Session::random(&mut rig.rng, &config.encoder, &addresses);
+                rig.harts[hart].idle = [0, 300, 900][rig.rng.usize(..3)];
+                rig.start(hart, &session)?;
+                running[hart] = Some(session);
+            }
+            Some(session) => {
+                rig.stop(hart, &session)?;
+                // Whatever the other one does.
+                rig.empty(hart)?;
+            }
+        }
+        let length = rig.rng.u32(0..1_000);
+        rig.cycles(length)?;
+        if running.iter().all(Option::is_none) {
+            let bytes = in_memory(&mut rig)?;
+            rig.compare(&bytes).map_err(|error| format!("turn {turn}: {error:?}"))?;
+        }
+    }
+    for (hart, session) in running.iter().enumerate() {
+        if let Some(session) = session {
+            rig.stop(hart, session)?;
+            rig.empty(hart)?;
+        }
+    }
+    let bytes = in_memory(&mut rig)?;
+    rig.compare(&bytes)?;
+    assert!(rig.harts.iter().all(|hart| hart.traced > 1_000 && hart.expected.len() > 100));
+    Ok(())
+}
