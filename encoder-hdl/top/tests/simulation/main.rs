@@ -10,12 +10,15 @@ mod port;
 mod rig;
 mod software;
 
+use hartrace_encap::Item;
 use hartrace_encoder_hdl::{Config, Overflow};
+use hartrace_lockstep::Setting;
 use hartrace_registers::driver::atb_bridge::TrAtbBridgeControl;
+use hartrace_registers::driver::ram_sink::TrRamControl;
 use hartrace_registers::driver::te::TrTeControl;
 use hartrace_top_hdl::{Encapsulation, Sink, Standard, TopConfig};
 use libtest_mimic::{Arguments, Failed, Trial};
-use port::{Port, Stream};
+use port::Port;
 use rig::Rig;
 use software::{Session, page};
 
@@ -83,17 +86,7 @@ fn on_shows(rig: &mut Rig) -> Result<(), Failed> {
 /// The whole trace in memory, from where the buffer starts.
 fn in_memory(rig: &mut Rig) -> Result<Vec<u8>, Failed> {
     let end = rig.ram_empty()? as usize;
-    match &rig.port {
-        Port::Memory(memory) => Ok(memory.bytes[START as usize..end].to_vec()),
-        Port::Stream(_) => Err("not in memory".into()),
-    }
-}
-
-fn stream(rig: &mut Rig) -> Result<&mut Stream, Failed> {
-    match &mut rig.port {
-        Port::Stream(stream) => Ok(stream),
-        Port::Memory(_) => Err("in memory".into()),
-    }
+    Ok(rig.memory()?.bytes[START as usize..end].to_vec())
 }
 
 /// A hart whose trace does not fit, into memory.
@@ -106,6 +99,87 @@ fn memory() -> Result<(), Failed> {
     assert!(hart.traced > 2_000 && hart.lost > 100, "{} {}", hart.traced, hart.lost);
     let status = rig.ram_status()?;
     assert!(!status.lost() && !status.error());
+    assert!(rig.memory()?.bursts > 100);
+    switched_off(&mut rig)?;
+    stops_on_wrap(&mut rig)?;
+    refused(&mut rig)
+}
+
+/// Traces hart 0 without modes for some cycles; what is traced is behind what was expected before.
+fn plain(rig: &mut Rig, cycles: u32) -> Result<(), Failed> {
+    rig.harts[0].load(&mut rig.rng.fork(), 4_000);
+    rig.harts[0].idle = 0;
+    let session = Session { setting: Setting::default(), triggers: false };
+    rig.start(0, &session)?;
+    rig.cycles(cycles)?;
+    rig.stop(0, &session)
+}
+
+/// A sink that is switched off while a hart is traced has everything in memory that came before, and does
+/// not stop the hart.
+fn switched_off(rig: &mut Rig) -> Result<(), Failed> {
+    for stall in [0, 60, 95] {
+        rig.stall = 0;
+        rig.stop_ram()?;
+        rig.harts[0].expected.clear();
+        rig.start_ram(START, SIZE, false)?;
+        rig.harts[0].load(&mut rig.rng.fork(), 6_000);
+        rig.harts[0].idle = 200;
+        let session = Session { setting: Setting::default(), triggers: false };
+        rig.start(0, &session)?;
+        rig.cycles(500)?;
+        rig.stall = stall;
+        rig.stop_ram()?;
+        let bytes = in_memory(rig)?;
+        let bursts = rig.memory()?.bursts;
+        rig.stall = 0;
+        rig.cycles(500)?;
+        assert_eq!(rig.memory()?.bursts, bursts, "nothing is written any more");
+        assert!(rig.ram_status()?.lost(), "but said to be lost");
+        rig.stop(0, &session)?;
+        rig.empty(0)?;
+        let (payloads, _) = rig.payloads(&bytes)?;
+        let (got, expected) = (&payloads[&0], &rig.harts[0].expected);
+        assert!(got.len() > 20 && got.len() < expected.len());
+        assert_eq!(*got, expected[..got.len()]);
+    }
+    Ok(())
+}
+
+/// A small buffer that is full ends the trace in memory, not the hart's.
+fn stops_on_wrap(rig: &mut Rig) -> Result<(), Failed> {
+    const SMALL: u32 = 0x200;
+    rig.harts[0].expected.clear();
+    rig.start_ram(START, SMALL, true)?;
+    plain(rig, 1_500)?;
+    rig.empty(0)?;
+    let control = TrRamControl(rig.read(rig.sink())?);
+    assert!(!control.enable(), "a full buffer switches the sink off");
+    assert_eq!(rig.ram_empty()?, START);
+    let range = START as usize..(START + SMALL) as usize;
+    let bytes = rig.memory()?.bytes[range].to_vec();
+    let frames = rig.config.framing()?.frames(&bytes).filter_map(|item| match item {
+        Ok((_, Item::Frame(frame))) => frame.payload_bytes().map(<[u8]>::to_vec),
+        _ => None,
+    });
+    let got: Vec<Vec<u8>> = frames.collect();
+    assert!(got.len() > 20);
+    assert_eq!(got, rig.harts[0].expected[..got.len()]);
+    Ok(())
+}
+
+/// Memory that refuses writes is seen, and nothing stops.
+fn refused(rig: &mut Rig) -> Result<(), Failed> {
+    rig.start_ram(START, SIZE, false)?;
+    rig.memory()?.refuse_from = 0;
+    plain(rig, 300)?;
+    rig.empty(0)?;
+    rig.ram_empty()?;
+    assert!(rig.ram_status()?.error());
+    rig.memory()?.refuse_from = u64::MAX;
+    rig.stop_ram()?;
+    let Rig { port: Port::Memory(memory), sim, .. } = rig else { return Err("no memory".into()) };
+    memory.rest(sim);
     Ok(())
 }
 
@@ -123,9 +197,9 @@ fn axi_stream() -> Result<(), Failed> {
         ..TopConfig::default()
     };
     let mut rig = Rig::new(&config, 2)?;
-    sessions(&mut rig, 16, |rig| Ok(stream(rig)?.received.clone()))?;
+    sessions(&mut rig, 16, |rig| Ok(rig.stream()?.received.clone()))?;
     assert!(rig.harts[0].traced > 2_000 && rig.harts[0].stalled > 100);
-    assert_eq!(stream(&mut rig)?.ends, 16, "each trace ends with a transfer that says so");
+    assert_eq!(rig.stream()?.ends, 16, "each trace ends with a transfer that says so");
     Ok(())
 }
 
@@ -138,20 +212,16 @@ fn atb() -> Result<(), Failed> {
     for word in [on, on, on.with_enable(true)] {
         rig.write(base, word.0)?;
     }
-    sessions(&mut rig, 12, |rig| Ok(stream(rig)?.received.clone()))?;
-    let out = stream(&mut rig)?;
+    sessions(&mut rig, 12, |rig| Ok(rig.stream()?.received.clone()))?;
+    let out = rig.stream()?;
     assert!(out.answered > 10 && out.ids.iter().all(|id| *id == 0x2b));
     let sent = out.received.len();
     rig.write(base, on.0)?;
     rig.wait(base, |word| TrAtbBridgeControl(word).empty())?;
     // A bridge that is off lets nothing pass, and nothing waits for it.
-    rig.harts[0].load(&mut rig.rng.fork(), 1_000);
-    let session = Session { setting: Default::default(), triggers: false };
-    rig.start(0, &session)?;
-    rig.cycles(300)?;
-    rig.stop(0, &session)?;
+    plain(&mut rig, 300)?;
     rig.empty(0)?;
-    assert_eq!(stream(&mut rig)?.received.len(), sent);
+    assert_eq!(rig.stream()?.received.len(), sent);
     Ok(())
 }
 

@@ -1,7 +1,8 @@
 //! The top module in simulation, with harts, a sink's other side and a bus.
 
+use crate::bus::Memory;
 use crate::hart::Hart;
-use crate::port::Port;
+use crate::port::{Port, Stream};
 use fastrand::Rng;
 use hartrace_encap::{Deframer, Item};
 use hartrace_top_hdl::{TopConfig, top};
@@ -115,6 +116,20 @@ impl Rig {
             }
         }
         Err(format!("{address:#x} stays {:#x}", self.read(address)?).into())
+    }
+
+    pub(crate) fn memory(&mut self) -> Result<&mut Memory, Failed> {
+        match &mut self.port {
+            Port::Memory(memory) => Ok(memory),
+            Port::Stream(_) => Err("trace does not go to memory".into()),
+        }
+    }
+
+    pub(crate) fn stream(&mut self) -> Result<&mut Stream, Failed> {
+        match &mut self.port {
+            Port::Stream(stream) => Ok(stream),
+            Port::Memory(_) => Err("trace goes to memory".into()),
+        }
     }
 
     /// The payloads in some bytes, by source, and how many packets have a time.
