@@ -100,6 +100,7 @@ fn memory() -> Result<(), Failed> {
     let status = rig.ram_status()?;
     assert!(!status.lost() && !status.error());
     assert!(rig.memory()?.bursts > 100);
+    says_what_is_in_memory(&mut rig)?;
     switched_off(&mut rig)?;
     stops_on_wrap(&mut rig)?;
     refused(&mut rig)
@@ -113,6 +114,31 @@ fn plain(rig: &mut Rig, cycles: u32) -> Result<(), Failed> {
     rig.start(0, &session)?;
     rig.cycles(cycles)?;
     rig.stop(0, &session)
+}
+
+/// While a hart is traced that does nothing for a while, `trRamEmpty` says whether all packets are in memory.
+fn says_what_is_in_memory(rig: &mut Rig) -> Result<(), Failed> {
+    rig.stall = 0;
+    let session = Session { setting: Setting::default(), triggers: false };
+    let mut waits = 0;
+    for steps in 0..40 {
+        rig.harts[0].load(&mut rig.rng.fork(), 20 + steps);
+        rig.harts[0].idle = 0;
+        rig.start(0, &session)?;
+        rig.cycles(200)?;
+        if TrRamControl(rig.read(rig.sink())?).empty() {
+            let bytes = in_memory(rig)?;
+            rig.payloads(&bytes)?;
+        } else {
+            waits += 1;
+        }
+        rig.stop(0, &session)?;
+        rig.empty(0)?;
+    }
+    let bytes = in_memory(rig)?;
+    rig.compare(&bytes)?;
+    assert!(waits > 20, "{waits}");
+    Ok(())
 }
 
 /// A sink that is switched off while a hart is traced has everything in memory that came before, and does
@@ -219,6 +245,7 @@ fn atb() -> Result<(), Failed> {
     rig.write(base, on.0)?;
     rig.wait(base, |word| TrAtbBridgeControl(word).empty())?;
     // A bridge that is off lets nothing pass, and nothing waits for it.
+    rig.stall = 100;
     plain(&mut rig, 300)?;
     rig.empty(0)?;
     assert_eq!(rig.stream()?.received.len(), sent);
@@ -239,7 +266,7 @@ fn two_harts() -> Result<(), Failed> {
     let mut rig = Rig::new(&config, 4)?;
     rig.start_ram(START, SIZE, false)?;
     let mut running: [Option<Session>; 2] = [None, None];
-    for turn in 0..30 {
+    for turn in 0..60 {
         let hart = rig.rng.usize(..2);
         rig.stall = [0, 50, 90][rig.rng.usize(..3)];
         match running[hart].take() {
@@ -252,11 +279,16 @@ fn two_harts() -> Result<(), Failed> {
             }
             Some(session) => {
                 rig.stop(hart, &session)?;
+                if let Some(session) = running[1 - hart].take_if(|_| rig.rng.bool()) {
+                    rig.stop(1 - hart, &session)?;
+                    rig.empty(1 - hart)?;
+                }
                 // Whatever the other one does.
                 rig.empty(hart)?;
             }
         }
-        let length = rig.rng.u32(0..1_000);
+        // Often at once, so that one asks for a flush while another one goes on.
+        let length = if rig.rng.bool() { 0 } else { rig.rng.u32(0..1_000) };
         rig.cycles(length)?;
         if running.iter().all(Option::is_none) {
             let bytes = in_memory(&mut rig)?;
