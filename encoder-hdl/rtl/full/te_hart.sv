@@ -28,8 +28,8 @@ module te_hart (
     input  logic         halted_i,  // the hart is halted behind what retires
     input  logic         reset_i,  // the hart is reset behind what retires
     output logic         lost_o,  // what retires is lost
-    input  logic         ready_i,
     output logic         valid_o,
+    input  logic         ready_i,
     output logic [151:0] data_o,  // packet, byte 0 in bits 7:0
     output logic [4:0]   len_o  // bytes of it
 );

@@ -23,20 +23,20 @@ module te_memory (
     input  logic [63:0] data_i,
     input  logic [3:0]  len_i,  // bytes that are trace
     input  logic        last_i,  // of a flush
-    input  logic        awready_i,
-    input  logic        wready_i,
-    input  logic        bvalid_i,
-    input  logic [1:0]  bresp_i,
     output logic        awvalid_o,
+    input  logic        awready_i,
     output logic [63:0] awaddr_o,
     output logic [7:0]  awlen_o,
     output logic [2:0]  awsize_o,
     output logic [1:0]  awburst_o,
     output logic        wvalid_o,
+    input  logic        wready_i,
     output logic [63:0] wdata_o,
     output logic [7:0]  wstrb_o,
     output logic        wlast_o,
-    output logic        bready_o
+    input  logic        bvalid_i,
+    output logic        bready_o,
+    input  logic [1:0]  bresp_i
 );
   logic empty;
   logic flushed;

@@ -26,8 +26,8 @@ module te_hart (
     input  logic        halted_i,  // the hart is halted behind what retires
     input  logic        reset_i,  // the hart is reset behind what retires
     output logic        lost_o,  // what retires is lost
-    input  logic        ready_i,
     output logic        valid_o,
+    input  logic        ready_i,
     output logic [87:0] data_o,  // packet, byte 0 in bits 7:0
     output logic [3:0]  len_o  // bytes of it
 );
@@ -35,7 +35,6 @@ module te_hart (
   logic busy;
   logic empty;
   logic refused;
-  logic on;
   logic registers_enable;
   logic [1:0] registers_resync_mode;
   logic [3:0] registers_resync_max;
@@ -95,11 +94,7 @@ module te_hart (
       .len_o(core_len)
   );
 
-  logic unused_on;
-
   assign refused = lost_o;
-  assign on = 1'b0;
-  assign unused_on = on;
 
   // A trace that has ended is flushed. It is gone when that is done.
   logic was_busy_d, was_busy_q;

@@ -11,6 +11,9 @@ module te_top (
     input  logic [12:0] paddr_i,
     input  logic [31:0] pwdata_i,
     input  logic [3:0]  pstrb_i,
+    output logic        pready_o,
+    output logic [31:0] prdata_o,
+    output logic        pslverr_o,
     input  logic [2:0]  hart0_itype_i,  // how the block ends
     input  logic [31:0] hart0_iaddr_i,  // address of its first instruction
     input  logic [1:0]  hart0_iretire_i,  // half-words retired
@@ -21,23 +24,20 @@ module te_top (
     input  logic        hart0_halted_i,  // the hart is halted behind what retires
     input  logic        hart0_reset_i,  // the hart is reset behind what retires
     output logic        hart0_lost_o,  // what retires is lost
-    input  logic        awready_i,
-    input  logic        wready_i,
-    input  logic        bvalid_i,
-    input  logic [1:0]  bresp_i,
     output logic        awvalid_o,
+    input  logic        awready_i,
     output logic [63:0] awaddr_o,
     output logic [7:0]  awlen_o,
     output logic [2:0]  awsize_o,
     output logic [1:0]  awburst_o,
     output logic        wvalid_o,
+    input  logic        wready_i,
     output logic [63:0] wdata_o,
     output logic [7:0]  wstrb_o,
     output logic        wlast_o,
+    input  logic        bvalid_i,
     output logic        bready_o,
-    output logic        pready_o,
-    output logic [31:0] prdata_o,
-    output logic        pslverr_o
+    input  logic [1:0]  bresp_i
 );
   logic [1:0] page_select;
 
@@ -76,8 +76,8 @@ module te_top (
       .halted_i(hart0_halted_i),
       .reset_i(hart0_reset_i),
       .lost_o(hart0_lost_o),
-      .ready_i(hart0_ready),
       .valid_o(hart0_valid),
+      .ready_i(hart0_ready),
       .data_o(hart0_data),
       .len_o(hart0_len)
   );
@@ -165,20 +165,20 @@ module te_top (
       .data_i(packer_data),
       .len_i(packer_len),
       .last_i(packer_last),
-      .awready_i(awready_i),
-      .wready_i(wready_i),
-      .bvalid_i(bvalid_i),
-      .bresp_i(bresp_i),
       .awvalid_o(awvalid_o),
+      .awready_i(awready_i),
       .awaddr_o(awaddr_o),
       .awlen_o(awlen_o),
       .awsize_o(awsize_o),
       .awburst_o(awburst_o),
       .wvalid_o(wvalid_o),
+      .wready_i(wready_i),
       .wdata_o(wdata_o),
       .wstrb_o(wstrb_o),
       .wlast_o(wlast_o),
-      .bready_o(bready_o)
+      .bvalid_i(bvalid_i),
+      .bready_o(bready_o),
+      .bresp_i(bresp_i)
   );
 
   // Flushes: at the end of each hart's trace, and when the sink asks for one.

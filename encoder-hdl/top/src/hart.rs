@@ -28,13 +28,13 @@ pub(crate) fn hart(config: &TopConfig) -> Result<Component, TopError> {
 
     m.section("Registers.");
     let [busy, empty, refused] = ["busy", "empty", "refused"].map(|name| m.wire(name, 1));
-    let on = m.wire("on", 1);
+    let on = has(&core, "on_o").then(|| m.wire("on", 1));
     let bus = |name: &str| APB.contains(&name) || APB_ANSWER.contains(&name);
     let told = Wiring::new(&m, registers.clone())
         .to("busy_i", &busy)
         .to("empty_i", &empty)
         .to("event_i", &refused)
-        .to_if("on_i", || on.clone())
+        .to_if("on_i", || on.clone().unwrap_or_else(|| zero(1)))
         .to_if("src_id_i", || source.clone().unwrap_or_else(|| zero(1)))
         .to_if("time_i", || time.clone().unwrap_or_else(|| zero(1)))
         .ports("", |port| bus(&port.name))
@@ -66,9 +66,8 @@ pub(crate) fn hart(config: &TopConfig) -> Result<Component, TopError> {
         .inst("i_core");
     let port = if has(&core, "stall_o") { "stall_o" } else { "lost_o" };
     m.assign(&refused, &payloads[port]);
-    m.assign(&on, if has(&core, "on_o") { payloads["on_o"].clone() } else { zero(1) });
-    if !has(&core, "on_o") {
-        m.unused(&on);
+    if let Some(on) = &on {
+        m.assign(on, &payloads["on_o"]);
     }
 
     m.section("A trace that has ended is flushed. It is gone when that is done.");

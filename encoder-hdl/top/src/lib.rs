@@ -2,7 +2,7 @@
 //! the way from there to a port or to memory.
 //!
 //! [`top`] builds it for a [`TopConfig`], [`sources`] gives its files, [`pages`] says which registers are
-//! where. How the parts work together is in `docs/design/encoder.md`. A configuration that cannot be is
+//! where, [`manual`] and [`header`] say it to people and to C. How the parts work together is in `docs/design/encoder.md`. A configuration that cannot be is
 //! an error before anything is built.
 //!
 //! ```
@@ -23,5 +23,5 @@ mod top;
 mod wiring;
 
 pub use config::{Encapsulation, ReadError, Sink, Standard, TopConfig, TopError};
-pub use pages::{Page, pages};
+pub use pages::{Page, header, manual, pages};
 pub use top::{sources, top};

@@ -1,7 +1,8 @@
 //! Which registers are where.
 
 use crate::config::{Sink, TopConfig, TopError};
-use hartrace_registers::{Table, atb_bridge, encoder, ram_sink};
+use hartrace_registers::{Table, atb_bridge, c_header, encoder, markdown, ram_sink};
+use std::fmt::Write;
 
 /// The registers of one component, behind the port of a top module.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,4 +36,40 @@ pub fn pages(config: &TopConfig) -> Result<Vec<Page>, TopError> {
         pages.push(Page { title: table.title.into(), address: config.harts * PAGE, table });
     }
     Ok(pages)
+}
+
+/// The tables of some pages, each once.
+fn tables(pages: &[Page]) -> Vec<&Table> {
+    let mut tables: Vec<&Table> = pages.iter().map(|page| &page.table).collect();
+    tables.dedup();
+    tables
+}
+
+/// A manual of the registers, in Markdown.
+pub fn manual(config: &TopConfig) -> Result<String, TopError> {
+    let pages = pages(config)?;
+    let mut out = markdown(&tables(&pages));
+    out.push_str("\n## Pages\n\n| from | |\n| --- | --- |\n");
+    for page in &pages {
+        // Writing to a string does not fail.
+        let _ = writeln!(out, "| {:#07x} | {} |", page.address, page.title);
+    }
+    Ok(out)
+}
+
+/// A header in C: where pages are, where registers are in them, and places of fields.
+pub fn header(config: &TopConfig) -> Result<String, TopError> {
+    let pages = pages(config)?;
+    let text = c_header(&tables(&pages));
+    let open = text.trim_end().trim_end_matches("#endif");
+    let mut out = format!("{open}/* --- Pages --- */\n\n");
+    for (number, page) in pages.iter().enumerate() {
+        let name = match number < config.harts as usize {
+            true => format!("HARTRACE_HART{number}_PAGE"),
+            false => "HARTRACE_SINK_PAGE".to_owned(),
+        };
+        let _ = writeln!(out, "#define {name} {:#07x}u /* {} */", page.address, page.title);
+    }
+    out.push_str("\n#endif\n");
+    Ok(out)
 }

@@ -212,6 +212,8 @@ struct Bus<'a> {
     /// Select of each page.
     select: Expr,
     signals: Vec<(&'static str, Expr)>,
+    /// `pready_o`, `prdata_o`, `pslverr_o`.
+    outputs: [Expr; 3],
     answers: Vec<Outputs>,
 }
 
@@ -232,6 +234,8 @@ impl<'a> Bus<'a> {
             pages,
             select: m.wire("page_select", pages),
             signals: signals.into(),
+            outputs: [("pready_o", 1), ("prdata_o", 32), ("pslverr_o", 1)]
+                .map(|(name, width)| m.output(name, width, "")),
             answers: Vec::new(),
         }
     }
@@ -255,8 +259,6 @@ impl<'a> Bus<'a> {
 
     fn finish(self) {
         let m = self.m;
-        let [ready, data, error] = [("pready_o", 1), ("prdata_o", 32), ("pslverr_o", 1)]
-            .map(|(name, width)| m.output(name, width, ""));
         let signal = |name: &str| {
             let found = self.signals.iter().find(|(other, _)| *other == name);
             found.map_or_else(|| lit(1, 0), |(_, signal)| signal.clone())
@@ -264,12 +266,13 @@ impl<'a> Bus<'a> {
         if let [only] = self.answers.as_slice() {
             m.section("Registers.");
             m.assign(&self.select, signal("psel_i"));
-            for (port, answer) in APB_ANSWER.into_iter().zip([ready, data, error]) {
-                m.assign(&answer, &only[port]);
+            for (port, answer) in APB_ANSWER.into_iter().zip(&self.outputs) {
+                m.assign(answer, &only[port]);
             }
             return;
         }
         m.section("Registers: a page for each hart, then the sink's.");
+        let [ready, data, error] = &self.outputs;
         let all =
             |port: &str| concat(&self.answers.iter().rev().map(|of| &of[port]).collect::<Vec<_>>());
         m.inst(
@@ -283,9 +286,9 @@ impl<'a> Bus<'a> {
                 ("pready_i", &all("pready_o")),
                 ("prdata_i", &all("prdata_o")),
                 ("pslverr_i", &all("pslverr_o")),
-                ("pready_o", &ready),
-                ("prdata_o", &data),
-                ("pslverr_o", &error),
+                ("pready_o", ready),
+                ("prdata_o", data),
+                ("pslverr_o", error),
             ],
         );
     }

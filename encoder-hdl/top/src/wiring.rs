@@ -38,7 +38,7 @@ impl<'a> Wiring<'a> {
 
     /// Connects inputs to outputs of the same name of another instance, where it has them.
     pub(crate) fn from(mut self, other: &Component, outputs: &Outputs) -> Self {
-        for port in self.open(Direction::Input) {
+        for port in self.open().filter(|port| port.direction == Direction::Input) {
             let name = format!("{}_o", port.name.trim_end_matches("_i"));
             if has(other, &name) {
                 self.made.push((port.name, outputs[&name].clone()));
@@ -49,8 +49,7 @@ impl<'a> Wiring<'a> {
 
     /// Makes ports of the module around it of some that are not connected yet, with a prefix.
     pub(crate) fn ports(mut self, prefix: &str, wanted: impl Fn(&Port) -> bool) -> Self {
-        let open = [self.open(Direction::Input), self.open(Direction::Output)].concat();
-        for port in open.into_iter().filter(wanted) {
+        for port in self.open().filter(wanted) {
             let name = format!("{prefix}{}", port.name);
             let signal = match port.direction {
                 Direction::Input => self.m.input(&name, port.width, &port.doc),
@@ -68,11 +67,11 @@ impl<'a> Wiring<'a> {
         self.m.inst(name, &self.of, &ports)
     }
 
-    fn open(&self, direction: Direction) -> Vec<Port> {
+    /// Ports that are not connected yet.
+    fn open(&self) -> impl Iterator<Item = Port> + use<> {
         let clock = |port: &Port| ["clk_i", "rst_ni"].contains(&port.name.as_str());
         let made = |port: &Port| self.made.iter().any(|(name, _)| *name == port.name);
-        let ports = self.of.ports().iter();
-        let open = ports.filter(|port| port.direction == direction && !clock(port) && !made(port));
-        open.cloned().collect()
+        let open = self.of.ports().iter().filter(|port| !clock(port) && !made(port));
+        open.cloned().collect::<Vec<_>>().into_iter()
     }
 }

@@ -4,7 +4,7 @@
 //! `HARTRACE_BLESS=1` writes it anew.
 
 use hartrace_encoder_hdl::Config;
-use hartrace_top_hdl::{Encapsulation, Sink, Standard, TopConfig, sources, top};
+use hartrace_top_hdl::{Encapsulation, Sink, Standard, TopConfig, header, manual, sources, top};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -126,4 +126,22 @@ fn configurations_are_files() {
         let error = TopConfig::from_toml(text).expect_err(what).to_string();
         assert!(error.contains(what), "{error}");
     }
+}
+
+/// Every page is in the texts for people and for software, and what two harts share is there once.
+#[test]
+fn registers_are_described() {
+    let standard = Standard { src_id_bits: 8, ..Standard::default() };
+    let encapsulation = Encapsulation::Standard(standard);
+    let config = TopConfig { harts: 2, encapsulation, ..TopConfig::default() };
+    let manual = manual(&config).expect("legal");
+    for line in ["| 0x00000 | Trace encoder of hart 0 |", "| 0x02000 | Trace RAM sink |"] {
+        assert!(manual.contains(line), "{manual}");
+    }
+    assert_eq!(manual.matches("## Trace encoder\n").count(), 1);
+    let header = header(&config).expect("legal");
+    for line in ["#define HARTRACE_HART1_PAGE 0x01000u", "#define HARTRACE_SINK_PAGE 0x02000u"] {
+        assert!(header.contains(line), "{header}");
+    }
+    assert_eq!((header.matches("#ifndef").count(), header.matches("#endif").count()), (1, 1));
 }

@@ -101,6 +101,7 @@ fn memory() -> Result<(), Failed> {
     assert!(!status.lost() && !status.error());
     assert!(rig.memory()?.bursts > 100);
     says_what_is_in_memory(&mut rig)?;
+    paused(&mut rig)?;
     switched_off(&mut rig)?;
     stops_on_wrap(&mut rig)?;
     refused(&mut rig)
@@ -139,6 +140,33 @@ fn says_what_is_in_memory(rig: &mut Rig) -> Result<(), Failed> {
     rig.compare(&bytes)?;
     assert!(waits > 20, "{waits}");
     Ok(())
+}
+
+/// `trTeInstTracing` ends a trace and begins another, also before the first has left.
+fn paused(rig: &mut Rig) -> Result<(), Failed> {
+    let session = Session { setting: Setting::default(), triggers: false };
+    rig.harts[0].load(&mut rig.rng.fork(), 8_000);
+    rig.start(0, &session)?;
+    for turn in 0..12 {
+        rig.stall = [0, 80][turn / 2 % 2];
+        rig.harts[0].idle = 100;
+        rig.cycles(150)?;
+        // Nothing retires where it is not known whether it is traced.
+        rig.harts[0].idle = 1000;
+        rig.cycles(1)?;
+        rig.pause(0, &session)?;
+        if turn % 2 == 0 {
+            rig.empty(0)?;
+            let bytes = in_memory(rig)?;
+            rig.compare(&bytes).map_err(|error| format!("turn {turn}: {error:?}"))?;
+        }
+        rig.resume(0, &session)?;
+        rig.cycles(1_000)?;
+    }
+    rig.stop(0, &session)?;
+    rig.empty(0)?;
+    let bytes = in_memory(rig)?;
+    rig.compare(&bytes)
 }
 
 /// A sink that is switched off while a hart is traced has everything in memory that came before, and does

@@ -99,6 +99,20 @@ impl Rig {
         Ok(())
     }
 
+    /// Ends the trace of a hart, whose encoder stays on.
+    pub(crate) fn pause(&mut self, hart: usize, session: &Session) -> Result<(), Failed> {
+        self.write(page(hart), session.control().with_enable(true).0)?;
+        self.harts[hart].stop();
+        Ok(())
+    }
+
+    /// Begins another one.
+    pub(crate) fn resume(&mut self, hart: usize, session: &Session) -> Result<(), Failed> {
+        let on = session.control().with_enable(true).with_inst_tracing(true);
+        self.write(page(hart), on.0)?;
+        self.harts[hart].start(&session.setting, session.triggers)
+    }
+
     /// Waits until everything that a hart was traced with has left.
     pub(crate) fn empty(&mut self, hart: usize) -> Result<(), Failed> {
         self.wait(page(hart), |word| TrTeControl(word).empty())
