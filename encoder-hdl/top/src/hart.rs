@@ -31,12 +31,12 @@ pub(crate) fn hart(config: &TopConfig) -> Result<Component, TopError> {
     let on = has(&core, "on_o").then(|| m.wire("on", 1));
     let bus = |name: &str| APB.contains(&name) || APB_ANSWER.contains(&name);
     let told = Wiring::new(&m, registers.clone())
-        .to("busy_i", &busy)
-        .to("empty_i", &empty)
-        .to("event_i", &refused)
-        .to_if("on_i", || on.clone().unwrap_or_else(|| zero(1)))
-        .to_if("src_id_i", || source.clone().unwrap_or_else(|| zero(1)))
-        .to_if("time_i", || time.clone().unwrap_or_else(|| zero(1)))
+        .wire("busy_i", &busy)
+        .wire("empty_i", &empty)
+        .wire("event_i", &refused)
+        .wire_if("on_i", || on.clone().unwrap_or_else(|| zero(1)))
+        .wire_if("src_id_i", || source.clone().unwrap_or_else(|| zero(1)))
+        .wire_if("time_i", || time.clone().unwrap_or_else(|| zero(1)))
         .ports("", |port| bus(&port.name))
         .inst("i_registers");
 
@@ -49,19 +49,19 @@ pub(crate) fn hart(config: &TopConfig) -> Result<Component, TopError> {
         let lanes = config.encoder.lanes.into();
         let trigger = m.input("trigger_i", 2 + lanes, "trace on, trace off, notify of each lane");
         let switches = told["trigger_enable_o"].repeat(2) & trigger.trunc(2);
-        wiring = wiring.to("trigger_i", &concat(&[&trigger.slice(2, lanes), &switches]));
+        wiring = wiring.wire("trigger_i", &concat(&[&trigger.slice(2, lanes), &switches]));
     }
     let of_hart = |name: &str| {
         let inside = ["ready_i", "active_o", "empty_o", "valid_o", "data_o", "len_o", "on_o"];
         !inside.contains(&name)
     };
     let payloads = wiring
-        .to_if("time_i", || {
+        .wire_if("time_i", || {
             let width = config.encoder.etrace.time_bits();
             time.clone().map_or_else(|| zero(width), |time| time.trunc(width))
         })
-        .to("ready_i", &payload_ready)
-        .from(&registers, &told)
+        .wire("ready_i", &payload_ready)
+        .told_by(&registers, &told)
         .ports("", |port| of_hart(&port.name))
         .inst("i_core");
     let port = if has(&core, "stall_o") { "stall_o" } else { "lost_o" };
@@ -85,15 +85,15 @@ pub(crate) fn hart(config: &TopConfig) -> Result<Component, TopError> {
         m.unused(&len.slice(width, len.width() - width));
     }
     Wiring::new(&m, encapsulator(config.frame()?, bytes))
-        .to("valid_i", &payloads["valid_o"])
-        .to("data_i", &payloads["data_o"])
-        .to("len_i", &len.trunc(width))
-        .to("ready_o", &payload_ready)
-        .to_if("flow_i", || zero(2))
-        .to_if("src_id_i", || source.clone().unwrap_or_else(|| zero(1)))
-        .to_if("type_i", || lit(standard.type_bits.into(), standard.instruction_type.into()))
-        .to_if("stamp_i", || lit(1, 1))
-        .to_if("time_i", || {
+        .wire("valid_i", &payloads["valid_o"])
+        .wire("data_i", &payloads["data_o"])
+        .wire("len_i", &len.trunc(width))
+        .wire("ready_o", &payload_ready)
+        .wire_if("flow_i", || zero(2))
+        .wire_if("src_id_i", || source.clone().unwrap_or_else(|| zero(1)))
+        .wire_if("type_i", || lit(standard.type_bits.into(), standard.instruction_type.into()))
+        .wire_if("stamp_i", || lit(1, 1))
+        .wire_if("time_i", || {
             let width = 8 * u32::from(standard.timestamp_bytes);
             time.clone().map_or_else(|| zero(width), |time| time.trunc(width))
         })

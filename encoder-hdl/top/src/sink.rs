@@ -51,20 +51,20 @@ fn memory(config: &TopConfig, params: MemorySink) -> Result<Component, TopError>
         (name, m.wire(name, width))
     });
     let mut wiring = Wiring::new(&m, registers.clone())
-        .to("empty_i", &empty)
-        .to("flushed_i", &flushed)
+        .wire("empty_i", &empty)
+        .wire("flushed_i", &flushed)
         .ports("", |port| is_bus(&port.name));
     for (name, status) in &statuses {
-        wiring = wiring.to(&format!("{name}_i"), status);
+        wiring = wiring.wire(&format!("{name}_i"), status);
     }
     let told = wiring.inst("i_registers");
 
     let mut wiring = Wiring::new(&m, block)
-        .to("valid_i", &word_valid)
-        .to("ready_o", &word_ready)
-        .from(&registers, &told);
+        .wire("valid_i", &word_valid)
+        .wire("ready_o", &word_ready)
+        .told_by(&registers, &told);
     for (name, status) in &statuses {
-        wiring = wiring.to(&format!("{name}_o"), status);
+        wiring = wiring.wire(&format!("{name}_o"), status);
     }
     let written = wiring.ports("", |port| port.name != "idle_o").inst("i_sink");
     let idle = &written["idle_o"];
@@ -98,19 +98,19 @@ fn atb(word_bytes: u32) -> Component {
 
     let empty = m.wire("empty", 1);
     let told = Wiring::new(&m, atb_bridge_registers())
-        .to("empty_i", &empty)
-        .to("flushed_i", &done_i.bit(0))
+        .wire("empty_i", &empty)
+        .wire("flushed_i", &done_i.bit(0))
         .ports("", |port| is_bus(&port.name))
         .inst("i_registers");
     let enable = &told["enable_o"];
 
     m.section("While it is off, words are thrown away: waiting would stop the hart.");
     let sent = Wiring::new(&m, atb_sink(word_bytes))
-        .to("valid_i", &(&valid_i & enable))
-        .to("data_i", &data_i)
-        .to("len_i", &len_i)
-        .to("id_i", &told["id_o"])
-        .to("flushed_i", &done_i.bit(1))
+        .wire("valid_i", &(&valid_i & enable))
+        .wire("data_i", &data_i)
+        .wire("len_i", &len_i)
+        .wire("id_i", &told["id_o"])
+        .wire("flushed_i", &done_i.bit(1))
         .ports("", |port| port.name.starts_with("at") || port.name.starts_with("af"))
         .inst("i_sink");
     m.assign(&ready_o, !enable | &sent["ready_o"]);

@@ -84,14 +84,14 @@ pub fn top(config: &TopConfig) -> Result<Component, TopError> {
     let asked = m.wire("asked", config.harts + asks);
     let done = m.wire("done", config.harts + asks);
     let mut wiring = Wiring::new(&m, taker.clone())
-        .to("valid_i", &words["valid_o"])
-        .to("ready_o", &word_ready)
-        .to("data_i", &words["data_o"])
-        .to("len_i", &words["len_o"])
-        .to_if("last_i", || words["last_o"].clone())
-        .to_if("waiting_i", || &buffer["valid_o"] | words["held_o"].any())
-        .to_if("asked_i", || asked.slice(config.harts, asks))
-        .to_if("done_i", || done.slice(config.harts, asks));
+        .wire("valid_i", &words["valid_o"])
+        .wire("ready_o", &word_ready)
+        .wire("data_i", &words["data_o"])
+        .wire("len_i", &words["len_o"])
+        .wire_if("last_i", || words["last_o"].clone())
+        .wire_if("waiting_i", || &buffer["valid_o"] | words["held_o"].any())
+        .wire_if("asked_i", || asked.slice(config.harts, asks))
+        .wire_if("done_i", || done.slice(config.harts, asks));
     if !has(&taker, "last_i") {
         m.unused(&words["last_o"]);
     }
@@ -163,11 +163,11 @@ impl Hart {
             ["valid_o", "data_o", "len_o", "flush_o"].contains(&name) || APB_ANSWER.contains(&name)
         };
         let wiring = Wiring::new(m, of.clone())
-            .to("ready_i", &ready)
-            .to("asked_i", &asked)
-            .to_if("src_id_i", || lit(config.standard().src_id_bits.into(), source));
+            .wire("ready_i", &ready)
+            .wire("asked_i", &asked)
+            .wire_if("src_id_i", || lit(config.standard().src_id_bits.into(), source));
         let wiring = match time {
-            Some(time) => wiring.to("time_i", time),
+            Some(time) => wiring.wire("time_i", time),
             None => wiring,
         };
         let packets = bus
@@ -244,9 +244,9 @@ impl<'a> Bus<'a> {
     fn connect<'w>(&self, mut wiring: Wiring<'w>, page: u32) -> Wiring<'w> {
         for (name, signal) in &self.signals {
             wiring = match *name {
-                "psel_i" => wiring.to(name, &self.select.bit(page)),
-                "paddr_i" => wiring.to(name, &signal.trunc(12)),
-                _ => wiring.to(name, signal),
+                "psel_i" => wiring.wire(name, &self.select.bit(page)),
+                "paddr_i" => wiring.wire(name, &signal.trunc(12)),
+                _ => wiring.wire(name, signal),
             };
         }
         wiring

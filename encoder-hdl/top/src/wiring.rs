@@ -26,18 +26,18 @@ impl<'a> Wiring<'a> {
     }
 
     /// Connects a port.
-    pub(crate) fn to(mut self, port: &str, signal: &Expr) -> Self {
+    pub(crate) fn wire(mut self, port: &str, signal: &Expr) -> Self {
         self.made.push((port.into(), signal.clone()));
         self
     }
 
     /// Connects a port, if there is one.
-    pub(crate) fn to_if(self, port: &str, signal: impl FnOnce() -> Expr) -> Self {
-        if has(&self.of, port) { self.to(port, &signal()) } else { self }
+    pub(crate) fn wire_if(self, port: &str, signal: impl FnOnce() -> Expr) -> Self {
+        if has(&self.of, port) { self.wire(port, &signal()) } else { self }
     }
 
     /// Connects inputs to outputs of the same name of another instance, where it has them.
-    pub(crate) fn from(mut self, other: &Component, outputs: &Outputs) -> Self {
+    pub(crate) fn told_by(mut self, other: &Component, outputs: &Outputs) -> Self {
         for port in self.open().filter(|port| port.direction == Direction::Input) {
             let name = format!("{}_o", port.name.trim_end_matches("_i"));
             if has(other, &name) {

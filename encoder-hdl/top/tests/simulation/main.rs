@@ -25,14 +25,14 @@ use software::{Session, page};
 fn main() {
     let args = Arguments::from_args();
     let missing = !hartrace_verilate::available();
-    let trials: Vec<(&str, fn() -> Result<(), Failed>)> = vec![
-        ("memory", memory),
-        ("axi_stream", axi_stream),
-        ("atb", atb),
-        ("two_harts", two_harts),
+    let trials = vec![
+        Trial::test("memory", memory),
+        Trial::test("axi_stream", axi_stream),
+        Trial::test("atb", atb),
+        Trial::test("two_harts", two_harts),
     ];
-    let trial = |(name, run)| Trial::test(name, run).with_ignored_flag(missing);
-    libtest_mimic::run(&args, trials.into_iter().map(trial).collect()).exit();
+    let trials = trials.into_iter().map(|trial| trial.with_ignored_flag(missing));
+    libtest_mimic::run(&args, trials.collect()).exit();
 }
 
 fn named(name: &str) -> Config {

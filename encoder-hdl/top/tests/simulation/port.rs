@@ -8,7 +8,7 @@ use libtest_mimic::Failed;
 
 /// What takes trace.
 pub(crate) enum Port {
-    Stream(Stream),
+    Stream(Box<Stream>),
     Memory(Box<Memory>),
 }
 
@@ -44,7 +44,7 @@ impl Port {
             Sink::Atb { .. } => ["atvalid_o", "atready_i", "atdata_o", "atbytes_o", "atid_o"],
         };
         let flush = sim.input("afvalid_i").ok().zip(sim.output("afready_o").ok());
-        Ok(Self::Stream(Stream {
+        Ok(Self::Stream(Box::new(Stream {
             valid: sim.output(names[0])?,
             ready: sim.input(names[1])?,
             data: sim.output(names[2])?,
@@ -58,7 +58,7 @@ impl Port {
             ends: 0,
             answered: 0,
             ids: Vec::new(),
-        }))
+        })))
     }
 
     /// Before a clock edge; nothing is taken in `stall` of 100 cycles.
