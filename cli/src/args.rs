@@ -62,9 +62,26 @@ pub(crate) struct HdlArgs {
     /// Width of addresses [default: as configured]
     #[arg(long, value_name = "BITS")]
     pub(crate) xlen: Option<u8>,
+    /// Where trace goes [default: as configured, otherwise memory]
+    #[arg(long, value_enum)]
+    pub(crate) sink: Option<SinkArg>,
+    /// Harts, each with a core and registers of its own; more than one get srcIDs of 8 bits if none are
+    /// configured [default: as configured, otherwise 1]
+    #[arg(long, value_name = "N")]
+    pub(crate) harts: Option<u32>,
     /// Where to write it
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: PathBuf,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SinkArg {
+    /// AXI4-Stream
+    Axis,
+    /// AMBA trace bus
+    Atb,
+    /// A ring buffer in memory, over AXI4
+    Memory,
 }
 
 #[derive(Debug, Default, Args)]

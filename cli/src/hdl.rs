@@ -1,32 +1,42 @@
-//! `hartrace hdl`: writes the encoder in SystemVerilog, with what tools and decoders need to know of it.
+//! `hartrace hdl`: writes the encoder in SystemVerilog, with what tools, software and decoders need to know
+//! of it.
 
-use crate::args::HdlArgs;
+use crate::args::{HdlArgs, SinkArg};
 use crate::failure::{Failure, Status};
 use crate::files;
-use hartrace_encoder_hdl::{Config, sources};
+use hartrace_encoder_hdl::Config;
+use hartrace_top_hdl::{Encapsulation, Sink, TopConfig, header, manual, sources};
 use std::fmt::Write as _;
 use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 
 /// The module that everything else is within.
-const TOP: &str = "te_core";
+const TOP: &str = "te_top";
+
+/// The encoder of a hart without registers and transport, for those who have their own.
+const CORE: &str = "te_core";
 
 /// Runs the command.
 pub(crate) fn run(args: &HdlArgs) -> Result<Status, Failure> {
     let config = config(args)?;
-    // Everything is made before anything is written.
-    let mut files = sources(&config).map_err(|error| {
+    config.check().map_err(|error| {
         Failure::usage(error).hint("another --config, or other values in its file")
     })?;
+    // Everything is made before anything is written.
+    let mut files = sources(&config).map_err(Failure::usage)?;
     let names: Vec<String> = files.iter().map(|(name, _)| name.clone()).collect();
-    let params = toml::to_string(&config.etrace).map_err(Failure::usage)?;
+    let core = hartrace_encoder_hdl::sources(&config.encoder).map_err(Failure::usage)?;
+    let core: Vec<String> = core.into_iter().map(|(name, _)| name).collect();
     let chosen = toml::to_string(&config).map_err(Failure::usage)?;
     files.push((format!("{TOP}.f"), names.join("\n") + "\n"));
+    files.push((format!("{CORE}.f"), core.join("\n") + "\n"));
     files.push(("Bender.yml".into(), bender(&names)));
     files.push((format!("{TOP}.core"), fusesoc(&names)));
     files.push(("config.toml".into(), chosen));
-    files.push(("params.toml".into(), format!("{params}\n[options]\nunit = \"hartrace\"\n")));
+    files.push(("params.toml".into(), params(&config)?));
+    files.push(("registers.md".into(), manual(&config).map_err(Failure::usage)?));
+    files.push(("hartrace_registers.h".into(), header(&config).map_err(Failure::usage)?));
     for (name, text) in &files {
         write(&args.output.join(name), text)?;
     }
@@ -37,22 +47,29 @@ pub(crate) fn run(args: &HdlArgs) -> Result<Status, Failure> {
         out,
         "  verilator --lint-only -Wall -f {TOP}.f --top-module {TOP}   # in that folder"
     )?;
+    let source = match config.harts {
+        1 => String::new(),
+        _ => format!(" --source {}", config.first_source),
+    };
     writeln!(
         out,
-        "  hartrace decode TRACE --params {place}/params.toml --elf PROGRAM --xlen {}",
-        config.etrace.iaddress_width_p
+        "  hartrace decode TRACE --params {place}/params.toml --elf PROGRAM --xlen {}{source}",
+        config.encoder.etrace.iaddress_width_p
     )?;
     Ok(Status::Clean)
 }
 
 /// The configuration: a named one or a file, with what was asked for otherwise.
-fn config(args: &HdlArgs) -> Result<Config, Failure> {
+fn config(args: &HdlArgs) -> Result<TopConfig, Failure> {
     let mut config = match Config::named(&args.config) {
-        Some(config) => config,
+        Some(encoder) => TopConfig { encoder, ..TopConfig::default() },
         None if Path::new(&args.config).exists() => {
             let bytes = files::read(Path::new(&args.config))?;
             let text = String::from_utf8_lossy(&bytes);
-            Config::from_toml(&text).map_err(|error| Failure::input(error).at(&args.config))?
+            TopConfig::from_toml(&text).map_err(|error| {
+                let failure = Failure::input(error).at(&args.config);
+                failure.hint("harts, sink, encapsulation; parameters of the core under [encoder]")
+            })?
         }
         None => {
             let names: Vec<String> = Config::all_named().into_keys().collect();
@@ -64,12 +81,54 @@ fn config(args: &HdlArgs) -> Result<Config, Failure> {
         }
     };
     if let Some(lanes) = args.lanes {
-        config.lanes = lanes;
+        config.encoder.lanes = lanes;
     }
     if let Some(xlen) = args.xlen {
-        config.etrace.iaddress_width_p = xlen;
+        config.encoder.etrace.iaddress_width_p = xlen;
+    }
+    config.sink = match (args.sink, config.sink) {
+        (None, as_configured)
+        | (Some(SinkArg::Axis), as_configured @ Sink::AxiStream { .. })
+        | (Some(SinkArg::Atb), as_configured @ Sink::Atb { .. })
+        | (Some(SinkArg::Memory), as_configured @ Sink::Memory { .. }) => as_configured,
+        (Some(SinkArg::Axis), _) => Sink::AXI_STREAM,
+        (Some(SinkArg::Atb), _) => Sink::ATB,
+        (Some(SinkArg::Memory), _) => Sink::MEMORY,
+    };
+    if let Some(harts) = args.harts {
+        config.harts = harts;
+        if let Encapsulation::Standard(fields) = &mut config.encapsulation
+            && harts > 1
+            && fields.src_id_bits == 0
+        {
+            fields.src_id_bits = 8;
+        }
     }
     Ok(config)
+}
+
+/// What a decoder has to know.
+fn params(config: &TopConfig) -> Result<String, Failure> {
+    let mut text = toml::to_string(&config.encoder.etrace).map_err(Failure::usage)?;
+    text.push_str("\n[options]\nunit = \"hartrace\"\n\n[framing]\n");
+    match config.encapsulation {
+        Encapsulation::Reference => text.push_str("kind = \"reference\"\n"),
+        Encapsulation::Standard(fields) => {
+            text.push_str("kind = \"encap\"\n");
+            for (name, value) in [
+                ("src-bits", fields.src_id_bits),
+                ("timestamp-bytes", fields.timestamp_bytes),
+                ("type-bits", fields.type_bits),
+                ("instruction-type", fields.instruction_type),
+            ] {
+                let _ = writeln!(text, "{name} = {value}");
+            }
+            if config.harts == 1 && fields.src_id_bits > 0 {
+                let _ = writeln!(text, "source = {}", config.first_source);
+            }
+        }
+    }
+    Ok(text)
 }
 
 fn bender(names: &[String]) -> String {

@@ -94,6 +94,9 @@ pub fn encoder(config: &Config) -> Result<Component, ConfigError> {
     ports.push(("ready_i".into(), taken.clone()));
     let groups = instance(&m, "i_group_queue", &queue::build(config), &ports);
     room.drive(&m, &enters, &(&groups["valid_o"] & &taken));
+    if config.triggers {
+        m.assign(&m.output("on_o", 1, "triggers have tracing on"), &came["on_o"]);
+    }
 
     m.section("From groups to payloads.");
     let mut ports = group_ports(&groups);
@@ -148,8 +151,15 @@ const HEADER: &str =
 
 /// Names and texts of the SystemVerilog files of an encoder, in the order in which tools want them.
 pub fn sources(config: &Config) -> Result<Vec<(String, String)>, ConfigError> {
-    let files = encoder(config)?.files().into_iter();
-    Ok(files.map(|(name, text)| (format!("{name}.sv"), format!("{HEADER}{text}"))).collect())
+    Ok(files(&encoder(config)?))
+}
+
+/// Names and texts of the SystemVerilog files of a module and of all within it, in the order in which
+/// tools want them.
+#[must_use]
+pub fn files(of: &Component) -> Vec<(String, String)> {
+    let files = of.files().into_iter();
+    files.map(|(name, text)| (format!("{name}.sv"), format!("{HEADER}{text}"))).collect()
 }
 
 fn instance(m: &Module, name: &str, of: &Component, ports: &[(String, Expr)]) -> Outputs {

@@ -3,7 +3,7 @@
 
 use crate::bundle::{Bundle, Wire};
 use crate::config::{Config, ResyncUnit};
-use crate::group;
+use crate::group::{self, mark};
 use hartrace_ingress::IType;
 use hartrace_rtl::{Component, Expr, Module, concat, lit};
 
@@ -89,7 +89,7 @@ pub(crate) fn build(config: &Config) -> Component {
     m.assign(&valid_o, &held.q);
 
     let works = m.let_("works", any(lanes.iter().map(|lane| &lane.works)));
-    let on = traced(&m, config, &raw, &filter, &(&load & &works));
+    let on = traced(&m, config, &raw, &filter, (&load, &works));
     let qualified: Vec<Expr> =
         lanes.iter().map(|lane| lane.matches(config, &filter, &on)).collect();
 
@@ -283,7 +283,13 @@ fn itype_is(itype: &Expr, itypes: &[IType]) -> Expr {
 }
 
 /// Whether what retires now is traced, as far as the whole cycle is concerned.
-fn traced(m: &Module, config: &Config, raw: &Bundle, filter: &Bundle, step: &Expr) -> Expr {
+fn traced(
+    m: &Module,
+    config: &Config,
+    raw: &Bundle,
+    filter: &Bundle,
+    (load, works): (&Expr, &Expr),
+) -> Expr {
     let level = raw["priv"].trunc(config.etrace.privilege_width_p.min(3).into());
     let level = filter["privileges"].bit_at(level);
     if !config.triggers {
@@ -291,12 +297,15 @@ fn traced(m: &Module, config: &Config, raw: &Bundle, filter: &Bundle, step: &Exp
     }
     m.section("Triggers: on with the oldest instruction of the cycle, off behind the newest.");
     let trigger = &raw["trigger"];
-    // Until the first trigger.
-    let fresh = m.reg_en("fresh", true, step);
-    let on = m.reg_en("on", false, step);
-    let before = fresh.q.mux(&filter["initially_on"], &on.q);
-    let now = m.let_("on", before | trigger.bit(0));
-    m.assign(&fresh.d, false);
+    // From the start of a trace until something retires. A start comes alone.
+    let starts = m.let_("starts", load & raw["mark"].is(mark::START));
+    let step = m.let_("step", load & works);
+    let fresh = m.reg_en("fresh", true, &step | &starts);
+    let on = m.reg_en("on", false, &step);
+    let before = m.let_("on_before", fresh.q.mux(&filter["initially_on"], &on.q));
+    let now = m.let_("on", &before | trigger.bit(0));
+    m.assign(&fresh.d, &starts);
     m.assign(&on.d, &now & !trigger.bit(1));
+    m.assign(&m.output("on_o", 1, "triggers have tracing on"), before);
     now & level
 }

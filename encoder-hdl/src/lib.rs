@@ -29,5 +29,5 @@ mod returns;
 mod tables;
 
 pub use config::{Compression, Config, ConfigError, Overflow, ResyncUnit};
-pub use core::{encoder, sources};
+pub use core::{encoder, files, sources};
 pub use named::ReadError;

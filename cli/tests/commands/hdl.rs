@@ -3,34 +3,69 @@
 use crate::place::{Place, stderr};
 
 #[test]
-fn files_for_tools_and_decoders() {
+fn files_for_tools_software_and_decoders() {
     let place = Place::new("hdl");
     let said = place.clean("hdl --config full --lanes 1 -o rtl");
-    assert!(said.contains("the top module is te_core"), "{said}");
+    assert!(said.contains("the top module is te_top"), "{said}");
     let read = |name: &str| std::fs::read_to_string(place.dir.join("rtl").join(name)).unwrap();
-    let list = read("te_core.f");
+    let list = read("te_top.f");
     for file in list.lines() {
         assert!(read(file).contains(&format!("module {}", file.trim_end_matches(".sv"))), "{file}");
-        assert!(read("Bender.yml").contains(file) && read("te_core.core").contains(file));
+        assert!(read("Bender.yml").contains(file) && read("te_top.core").contains(file));
     }
+    let core = read("te_core.f");
+    assert!(core.ends_with("te_core.sv\n") && core.lines().all(|file| list.contains(file)));
     assert!(read("config.toml").contains("lanes = 1"));
+    assert!(read("registers.md").contains("| 0x01000 | Trace RAM sink |"));
+    assert!(read("hartrace_registers.h").contains("#define HARTRACE_SINK_PAGE 0x01000u"));
     // A decoder can be told with it, and the encoder can be made again.
     place.write("empty.te", b"");
     place.clean("stats empty.te --params rtl/params.toml --xlen 64");
     place.clean("hdl --config rtl/config.toml -o again");
-    let again = std::fs::read_to_string(place.dir.join("again/te_core.sv")).unwrap();
-    assert_eq!(again, read("te_core.sv"));
+    for file in ["te_core.sv", "te_top.sv"] {
+        let again = std::fs::read_to_string(place.dir.join("again").join(file)).unwrap();
+        assert_eq!(again, read(file));
+    }
+}
+
+/// The sink and the number of harts can be chosen, and what is written says so.
+#[test]
+fn sinks_and_harts() {
+    let place = Place::new("hdl-sinks");
+    for (sink, port, page) in [
+        ("axis", "tvalid_o", None),
+        ("atb", "atvalid_o", Some("ATB bridge")),
+        ("memory", "awvalid_o", Some("Trace RAM sink")),
+    ] {
+        let said = place.clean(&format!("hdl --config micro --sink {sink} --harts 2 -o {sink}"));
+        assert!(said.contains("--source 0"), "{said}");
+        let read = |name: &str| std::fs::read_to_string(place.dir.join(sink).join(name)).unwrap();
+        let top = read("te_top.sv");
+        assert!(top.contains(port) && top.contains("hart1_itype_i"), "{sink}");
+        assert!(read("te_top.f").contains("funnel_2x"), "{sink}");
+        let manual = read("registers.md");
+        assert_eq!(manual.contains("| 0x02000 |"), page.is_some(), "{sink}");
+        assert!(page.is_none_or(|page| manual.contains(&format!("| 0x02000 | {page} |"))));
+        let params = read("params.toml");
+        assert!(params.contains("src-bits = 8") && !params.contains("source ="), "{params}");
+        place.write("empty.te", b"");
+        place.clean(&format!("stats empty.te --params {sink}/params.toml --xlen 32 --source 1"));
+    }
 }
 
 #[test]
 fn wrong_parameters_write_nothing() {
     let place = Place::new("hdl-errors");
-    place.write("wrong.toml", b"lanse = 2\n");
+    place.write("wrong.toml", b"[encoder]\nlanse = 2\n");
+    place.write("raw.toml", b"encapsulation = \"reference\"\n");
     for (line, what, status) in [
         ("hdl --lanes 9 -o out", "lanes = 9 is not in 1..=4", 2),
         ("hdl --xlen 16 -o out", "etrace.iaddress_width_p = 16 is not in 24..=64", 2),
         ("hdl --config huge -o out", "no configuration `huge`", 2),
         ("hdl --config wrong.toml -o out", "lanse", 3),
+        ("hdl --harts 17 -o out", "harts = 17 is not in 1..=16", 2),
+        ("hdl --config raw.toml --harts 2 -o out", "harts = 2 from first_source = 0 needs", 2),
+        ("hdl --sink usb -o out", "usb", 2),
     ] {
         let output = place.run(line);
         assert_eq!(output.status.code(), Some(status), "{line}: {}", stderr(&output));

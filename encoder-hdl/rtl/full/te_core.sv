@@ -37,7 +37,8 @@ module te_core (
     output logic         valid_o,
     input  logic         ready_i,
     output logic [143:0] data_o,  // a payload, first byte lowest
-    output logic [4:0]   len_o  // its bytes
+    output logic [4:0]   len_o,  // its bytes
+    output logic         on_o  // triggers have tracing on
 );
   // What comes in, and marks between.
   logic active_d, active_q;
@@ -128,6 +129,7 @@ module te_core (
   logic ingress_privilege_changes;
   logic [1:0] ingress_mark;
   logic ingress_lost;
+  logic ingress_on;
 
   assign active_o = active_q;
 
@@ -177,7 +179,8 @@ module te_core (
       .privilege_o(ingress_privilege),
       .privilege_changes_o(ingress_privilege_changes),
       .mark_o(ingress_mark),
-      .lost_o(ingress_lost)
+      .lost_o(ingress_lost),
+      .on_o(ingress_on)
   );
 
   logic group_taken;
@@ -268,6 +271,7 @@ module te_core (
 
   assign room_changes = enters ^ (group_queue_valid & group_taken);
   assign room_taken_d = enters ? (room_taken_q + 4'd1) : (room_taken_q - 4'd1);
+  assign on_o = ingress_on;
 
   // From groups to payloads.
   logic request_taken;

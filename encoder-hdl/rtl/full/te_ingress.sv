@@ -49,7 +49,8 @@ module te_ingress (
     output logic [1:0]   privilege_o,
     output logic         privilege_changes_o,  // against the group before
     output logic [1:0]   mark_o,  // 1 break, 2 stop, 3 start, behind all others
-    output logic         lost_o  // input was lost here
+    output logic         lost_o,  // input was lost here
+    output logic         on_o  // triggers have tracing on
 );
   logic [3:0] itype_0;
   logic [4:0] iretire_0;
@@ -140,13 +141,20 @@ module te_ingress (
   assign works = early_works_0_q | early_works_1_q;
 
   // Triggers: on with the oldest instruction of the cycle, off behind the newest.
+  logic starts;
+  logic step;
   logic fresh_d, fresh_q;
   logic on_d, on_q;
+  logic on_before;
   logic on;
 
-  assign on = (fresh_q ? initially_on_i : on_q) | early_trigger_q[0];
-  assign fresh_d = 1'b0;
+  assign starts = early_valid_q & (early_mark_q == 2'd3);
+  assign step = early_valid_q & works;
+  assign on_before = fresh_q ? initially_on_i : on_q;
+  assign on = on_before | early_trigger_q[0];
+  assign fresh_d = starts;
   assign on_d = on & !early_trigger_q[1];
+  assign on_o = on_before;
 
   // What retired. A lane that is not traced is a single step.
   logic [1:0] retires_d, retires_q;
@@ -284,10 +292,10 @@ module te_ingress (
     end else begin
       valid_q <= valid_d;
       early_valid_q <= early_valid_d;
-      if (early_valid_q & works) begin
+      if (step | starts) begin
         fresh_q <= fresh_d;
       end
-      if (early_valid_q & works) begin
+      if (step) begin
         on_q <= on_d;
       end
     end

@@ -1,23 +1,31 @@
 //! The ports of the encoder, as far as it has them.
 
+use hartrace_encoder_hdl::Config;
+use hartrace_ingress::Retired;
 use hartrace_verilate::{Input, Output, SimError, Simulation};
 
-/// Inputs of the hart and of the control registers, outputs.
+/// What a hart drives.
+#[derive(Debug)]
+pub struct HartPorts {
+    itype: Input,
+    iaddr: Input,
+    iretire: Input,
+    ilastsize: Input,
+    sijump: Option<Input>,
+    cause: Input,
+    tval: Input,
+    privilege: Input,
+    context: Option<(Input, Input)>,
+    time: Option<Input>,
+    trigger: Option<Input>,
+    halted: Input,
+    reset: Input,
+}
+
+/// Inputs of the control registers, outputs.
 #[derive(Debug)]
 pub(crate) struct Ports {
-    pub(crate) itype: Input,
-    pub(crate) iaddr: Input,
-    pub(crate) iretire: Input,
-    pub(crate) ilastsize: Input,
-    pub(crate) sijump: Option<Input>,
-    pub(crate) cause: Input,
-    pub(crate) tval: Input,
-    pub(crate) privilege: Input,
-    pub(crate) context: Option<(Input, Input)>,
-    pub(crate) time: Option<Input>,
-    pub(crate) trigger: Option<Input>,
-    pub(crate) halted: Input,
-    pub(crate) reset: Input,
+    pub(crate) hart: HartPorts,
     pub(crate) enable: Input,
     pub(crate) resync_mode: Input,
     pub(crate) resync_max: Input,
@@ -39,7 +47,6 @@ impl Ports {
     pub(crate) fn new(sim: &Simulation) -> Result<Self, SimError> {
         use hartrace_etrace::Mode;
         let maybe = |name: &str| sim.input(name).ok();
-        let context = maybe("context_i").zip(maybe("ctype_i"));
         let ranges = match (maybe("ranges_i"), maybe("low_i"), maybe("high_i")) {
             (Some(ranges), Some(low), Some(high)) => Some([ranges, low, high]),
             _ => None,
@@ -53,19 +60,7 @@ impl Ports {
             (Mode::SequentialJump, "sequential_jump_i"),
         ];
         Ok(Self {
-            itype: sim.input("itype_i")?,
-            iaddr: sim.input("iaddr_i")?,
-            iretire: sim.input("iretire_i")?,
-            ilastsize: sim.input("ilastsize_i")?,
-            sijump: maybe("sijump_i"),
-            cause: sim.input("cause_i")?,
-            tval: sim.input("tval_i")?,
-            privilege: sim.input("priv_i")?,
-            context,
-            time: maybe("time_i"),
-            trigger: maybe("trigger_i"),
-            halted: sim.input("halted_i")?,
-            reset: sim.input("reset_i")?,
+            hart: HartPorts::new(sim, "")?,
             enable: sim.input("enable_i")?,
             resync_mode: sim.input("resync_mode_i")?,
             resync_max: sim.input("resync_max_i")?,
@@ -82,5 +77,99 @@ impl Ports {
             data: sim.output("data_o")?,
             len: sim.output("len_o")?,
         })
+    }
+}
+
+impl HartPorts {
+    /// The ports whose names start like this.
+    pub fn new(sim: &Simulation, prefix: &str) -> Result<Self, SimError> {
+        let input = |name: &str| sim.input(&format!("{prefix}{name}_i"));
+        Ok(Self {
+            itype: input("itype")?,
+            iaddr: input("iaddr")?,
+            iretire: input("iretire")?,
+            ilastsize: input("ilastsize")?,
+            sijump: input("sijump").ok(),
+            cause: input("cause")?,
+            tval: input("tval")?,
+            privilege: input("priv")?,
+            context: input("context").ok().zip(input("ctype").ok()),
+            time: input("time").ok(),
+            trigger: input("trigger").ok(),
+            halted: input("halted")?,
+            reset: input("reset")?,
+        })
+    }
+
+    /// Drives the rows of one cycle, or nothing.
+    pub fn drive(&self, sim: &mut Simulation, config: &Config, rows: &[Retired]) {
+        let params = &config.etrace;
+        let mut itype = Lanes::new(config.itype_width_p);
+        let mut iaddr = Lanes::new(params.iaddress_width_p);
+        let mut iretire = Lanes::new(config.iretire_width_p);
+        let (mut size, mut sijump, mut notify) = (Lanes::new(1), Lanes::new(1), Lanes::new(1));
+        for row in rows {
+            itype.push(row.itype.raw().into());
+            iaddr.push(row.iaddr);
+            iretire.push(row.iretire.into());
+            size.push(row.ilastsize.into());
+            sijump.push(row.sijump.into());
+            notify.push(row.trigger.notify.into());
+        }
+        sim.set_wide(self.itype, &itype.words);
+        sim.set_wide(self.iaddr, &iaddr.words);
+        sim.set_wide(self.iretire, &iretire.words);
+        sim.set_wide(self.ilastsize, &size.words);
+        if let Some(port) = self.sijump {
+            sim.set_wide(port, &sijump.words);
+        }
+        let trap = rows.last().copied().unwrap_or(Retired::plain(0));
+        sim.set(self.cause, cut(trap.cause, params.ecause_width_p));
+        sim.set(self.tval, cut(trap.tval, params.iaddress_width_p));
+        sim.set(self.privilege, cut(trap.privilege.0.into(), params.privilege_width_p));
+        if let Some((context, ctype)) = self.context {
+            sim.set(context, cut(trap.context, params.context_width_p));
+            let kind = rows.first().map_or(0, |row| row.ctype as u64);
+            sim.set(ctype, kind);
+        }
+        if let Some(port) = self.time {
+            sim.set(port, cut(trap.time, params.time_width_p));
+        }
+        if let Some(port) = self.trigger {
+            let on = rows.iter().any(|row| row.trigger.on);
+            let off = rows.iter().any(|row| row.trigger.off);
+            let notify = notify.words.first().copied().unwrap_or_default();
+            sim.set(port, u64::from(on) | u64::from(off) << 1 | notify << 2);
+        }
+        sim.set(self.halted, rows.iter().any(|row| row.halted).into());
+        sim.set(self.reset, rows.iter().any(|row| row.reset).into());
+    }
+}
+
+/// The low bits.
+pub(crate) fn cut(value: u64, width: u8) -> u64 {
+    if width < 64 { value & ((1 << width) - 1) } else { value }
+}
+
+/// Lanes side by side.
+struct Lanes {
+    width: u8,
+    at: usize,
+    words: Vec<u64>,
+}
+
+impl Lanes {
+    fn new(width: u8) -> Self {
+        Self { width, at: 0, words: vec![0; 4] }
+    }
+
+    fn push(&mut self, value: u64) {
+        let value = cut(value, self.width);
+        let (word, bit) = (self.at / 64, self.at % 64);
+        self.words[word] |= value << bit;
+        if bit + usize::from(self.width) > 64 {
+            self.words[word + 1] |= value >> (64 - bit);
+        }
+        self.at += usize::from(self.width);
     }
 }

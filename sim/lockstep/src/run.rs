@@ -1,12 +1,13 @@
 //! Rows through both encoders.
 
-use crate::bench::{Bench, cut};
+use crate::bench::Bench;
+use crate::ports::cut;
 use fastrand::Rng;
-use hartrace_encoder_hdl::Overflow;
+use hartrace_encoder_hdl::{Config, Overflow};
 use hartrace_etrace::{Branch, Ioptions, JumpTarget, Payload};
 use hartrace_golden::Encoder;
 use hartrace_golden::encoder::{
-    Comparator, Condition, Encoded, EncoderConfig, Filter, Reason, Resync,
+    Comparator, Condition, ConfigError, Encoded, EncoderConfig, Filter, Reason, Resync,
 };
 use hartrace_ingress::{ITypeWidth, Retired};
 use hartrace_verilate::SimError;
@@ -24,6 +25,48 @@ pub struct Setting {
     pub privileges: Vec<u8>,
     /// Addresses that are traced, first and last; all if there are none.
     pub ranges: Vec<(u64, u64)>,
+    /// Nothing is traced before the first trigger.
+    pub initially_off: bool,
+}
+
+impl Setting {
+    /// The golden encoder of a configuration that is set up like this.
+    pub fn golden(&self, config: &Config) -> Result<Encoder, ConfigError> {
+        let period = 1 << (self.resync.1 + 4);
+        let mut filter = Filter { initially_on: !self.initially_off, ..Filter::default() };
+        let mut condition = Condition::default();
+        if !self.privileges.is_empty() {
+            condition.privileges = Some(self.privileges.clone());
+        }
+        if self.ranges.is_empty() {
+            if condition.privileges.is_some() {
+                filter.conditions.push(condition);
+            }
+        } else {
+            for (i, (first, last)) in self.ranges.iter().enumerate() {
+                filter.comparators.push(Comparator::range(*first, *last));
+                filter.conditions.push(Condition { comparators: vec![i], ..condition.clone() });
+            }
+        }
+        Encoder::new(EncoderConfig {
+            params: config.etrace,
+            unit: config.unit(),
+            options: self.options,
+            itype_width: if config.itype_width_p == 4 {
+                ITypeWidth::Four
+            } else {
+                ITypeWidth::Three
+            },
+            resync: match self.resync.0 {
+                1 => Resync::Packets(period),
+                2 => Resync::Cycles(period),
+                3 => Resync::HalfWords(period),
+                _ => Resync::Off,
+            },
+            filter,
+            ..EncoderConfig::default()
+        })
+    }
 }
 
 /// How busy both sides are.
@@ -46,7 +89,7 @@ pub enum Mismatch {
     Simulation(#[from] SimError),
     /// The golden encoder cannot be set up like this.
     #[error("golden encoder: {0}")]
-    Golden(#[from] hartrace_golden::encoder::ConfigError),
+    Golden(#[from] ConfigError),
     /// A payload is another one.
     #[error("payload {number} in cycle {cycle}: {got:02x?} instead of {expected}")]
     Payload {
@@ -141,45 +184,6 @@ impl Covered {
 const PATIENCE: u64 = 5_000;
 
 impl Bench {
-    /// The golden encoder of the same configuration.
-    fn golden(&self, setting: &Setting) -> Result<Encoder, Mismatch> {
-        let config = &self.config;
-        let period = 1 << (setting.resync.1 + 4);
-        let mut filter = Filter::default();
-        let mut condition = Condition::default();
-        if !setting.privileges.is_empty() {
-            condition.privileges = Some(setting.privileges.clone());
-        }
-        if setting.ranges.is_empty() {
-            if condition.privileges.is_some() {
-                filter.conditions.push(condition);
-            }
-        } else {
-            for (i, (first, last)) in setting.ranges.iter().enumerate() {
-                filter.comparators.push(Comparator::range(*first, *last));
-                filter.conditions.push(Condition { comparators: vec![i], ..condition.clone() });
-            }
-        }
-        Ok(Encoder::new(EncoderConfig {
-            params: config.etrace,
-            unit: config.unit(),
-            options: setting.options,
-            itype_width: if config.itype_width_p == 4 {
-                ITypeWidth::Four
-            } else {
-                ITypeWidth::Three
-            },
-            resync: match setting.resync.0 {
-                1 => Resync::Packets(period),
-                2 => Resync::Cycles(period),
-                3 => Resync::HalfWords(period),
-                _ => Resync::Off,
-            },
-            filter,
-            ..EncoderConfig::default()
-        })?)
-    }
-
     fn set_up(&mut self, setting: &Setting) {
         self.options(&setting.options);
         let all = (0..8).collect();
@@ -190,7 +194,7 @@ impl Bench {
         self.sim.set(self.ports.resync_mode, setting.resync.0.into());
         self.sim.set(self.ports.resync_max, setting.resync.1.into());
         if let Some(port) = self.ports.initially_on {
-            self.sim.set(port, 1);
+            self.sim.set(port, (!setting.initially_off).into());
         }
         if let Some([ranges, low, high]) = self.ports.ranges {
             let params = &self.config.etrace;
@@ -215,7 +219,7 @@ impl Bench {
         setting: &Setting,
         traffic: Traffic,
     ) -> Result<Summary, Mismatch> {
-        let mut golden = self.golden(setting)?;
+        let mut golden = setting.golden(&self.config)?;
         let mut expected: VecDeque<Encoded> = VecDeque::new();
         let mut sent: VecDeque<(u64, Vec<u8>)> = VecDeque::new();
         let mut rng = Rng::with_seed(traffic.seed);

@@ -1,11 +1,13 @@
-//! Random configurations and settings.
+//! Random configurations, settings and walks.
 
+use crate::run::{Setting, Traffic};
 use hartrace_encoder_hdl::{Compression, Config, Overflow, ResyncUnit};
 use hartrace_etrace::{Ioptions, Params};
-use hartrace_lockstep::{Setting, Traffic};
+use hartrace_walk::{Shape, Xlen};
 
 /// A random configuration.
-pub(crate) fn config(rng: &mut fastrand::Rng) -> Config {
+#[must_use]
+pub fn config(rng: &mut fastrand::Rng) -> Config {
     let xlen = if rng.bool() { 64 } else { 32 };
     let itype = if rng.u8(..4) == 0 { 3 } else { 4 };
     let returns = if itype == 4 { rng.u8(..3) } else { 0 };
@@ -62,7 +64,8 @@ fn by_bytes(rng: &mut fastrand::Rng, config: Config) -> Config {
 }
 
 /// Modes and filters that the configuration has.
-pub(crate) fn setting(rng: &mut fastrand::Rng, config: &Config) -> Setting {
+#[must_use]
+pub fn setting(rng: &mut fastrand::Rng, config: &Config) -> Setting {
     let e = &config.etrace;
     let options = Ioptions {
         implicit_return: e.irdepth_bits() > 0 && rng.bool(),
@@ -83,14 +86,37 @@ pub(crate) fn setting(rng: &mut fastrand::Rng, config: &Config) -> Setting {
     let resync = (if rng.u8(..5) == 0 { 0 } else { mode }, rng.u8(0..=4));
     let privileges =
         if rng.u8(..5) == 0 { vec![rng.choice([0, 1, 3]).unwrap_or(3)] } else { Vec::new() };
-    Setting { options, resync, privileges, ranges: Vec::new() }
+    let initially_off = config.triggers && rng.u8(..3) == 0;
+    Setting { options, resync, privileges, ranges: Vec::new(), initially_off }
 }
 
 /// From no waiting at all to hardly anything taken.
-pub(crate) fn traffic(rng: &mut fastrand::Rng) -> Traffic {
+#[must_use]
+pub fn traffic(rng: &mut fastrand::Rng) -> Traffic {
     Traffic {
         back_pressure: if rng.bool() { rng.u32(..=950) } else { 0 },
         idle: if rng.bool() { rng.u32(..900) } else { 0 },
         seed: rng.u64(..),
     }
+}
+
+/// A walk that the configuration can trace.
+#[must_use]
+pub fn shape(rng: &mut fastrand::Rng, config: &Config, seed: u64, steps: usize) -> Shape {
+    let params = &config.etrace;
+    let mut shape = Shape::random(seed);
+    shape.steps = steps;
+    shape.xlen = if params.iaddress_width_p > 32 { Xlen::Rv64 } else { Xlen::Rv32 };
+    shape.address_bits = params.iaddress_width_p;
+    shape.compressed = params.iaddress_lsb_p < 2 && rng.bool();
+    shape.well_behaved |= params.call_counter_size_p > 0;
+    if config.itype_width_p == 3 {
+        shape.itype_width = hartrace_ingress::ITypeWidth::Three;
+    }
+    let context = if params.nocontext_p { 0 } else { params.context_width_p };
+    shape.context_bits = shape.context_bits.min(context);
+    if !config.triggers {
+        (shape.notifies, shape.trace_toggles) = (0, 0);
+    }
+    shape
 }

@@ -1,0 +1,77 @@
+//! Ports that go through several levels.
+
+use hartrace_rtl::{Component, Direction, Expr, Module, Outputs, Port};
+
+/// The bus of the control registers below the split; outputs have no width of their own to choose.
+pub(crate) const APB: [&str; 6] =
+    ["psel_i", "penable_i", "pwrite_i", "paddr_i", "pwdata_i", "pstrb_i"];
+
+pub(crate) const APB_ANSWER: [&str; 3] = ["pready_o", "prdata_o", "pslverr_o"];
+
+/// Whether there is a port of this name.
+pub(crate) fn has(of: &Component, name: &str) -> bool {
+    of.ports().iter().any(|port| port.name == name)
+}
+
+/// Connections of an instance, some of which are ports of the module around it.
+pub(crate) struct Wiring<'a> {
+    m: &'a Module,
+    of: Component,
+    made: Vec<(String, Expr)>,
+}
+
+impl<'a> Wiring<'a> {
+    pub(crate) fn new(m: &'a Module, of: Component) -> Self {
+        Self { m, of, made: Vec::new() }
+    }
+
+    /// Connects a port.
+    pub(crate) fn wire(mut self, port: &str, signal: &Expr) -> Self {
+        self.made.push((port.into(), signal.clone()));
+        self
+    }
+
+    /// Connects a port, if there is one.
+    pub(crate) fn wire_if(self, port: &str, signal: impl FnOnce() -> Expr) -> Self {
+        if has(&self.of, port) { self.wire(port, &signal()) } else { self }
+    }
+
+    /// Connects inputs to outputs of the same name of another instance, where it has them.
+    pub(crate) fn told_by(mut self, other: &Component, outputs: &Outputs) -> Self {
+        for port in self.open().filter(|port| port.direction == Direction::Input) {
+            let name = format!("{}_o", port.name.trim_end_matches("_i"));
+            if has(other, &name) {
+                self.made.push((port.name, outputs[&name].clone()));
+            }
+        }
+        self
+    }
+
+    /// Makes ports of the module around it of some that are not connected yet, with a prefix.
+    pub(crate) fn ports(mut self, prefix: &str, wanted: impl Fn(&Port) -> bool) -> Self {
+        for port in self.open().filter(wanted) {
+            let name = format!("{prefix}{}", port.name);
+            let signal = match port.direction {
+                Direction::Input => self.m.input(&name, port.width, &port.doc),
+                Direction::Output => self.m.output(&name, port.width, &port.doc),
+            };
+            self.made.push((port.name, signal));
+        }
+        self
+    }
+
+    /// The instance.
+    pub(crate) fn inst(self, name: &str) -> Outputs {
+        let ports: Vec<(&str, &Expr)> =
+            self.made.iter().map(|(port, signal)| (port.as_str(), signal)).collect();
+        self.m.inst(name, &self.of, &ports)
+    }
+
+    /// Ports that are not connected yet.
+    fn open(&self) -> impl Iterator<Item = Port> + use<> {
+        let clock = |port: &Port| ["clk_i", "rst_ni"].contains(&port.name.as_str());
+        let made = |port: &Port| self.made.iter().any(|(name, _)| *name == port.name);
+        let open = self.of.ports().iter().filter(|port| !clock(port) && !made(port));
+        open.cloned().collect::<Vec<_>>().into_iter()
+    }
+}

@@ -1,0 +1,154 @@
+//! What software does, through the driver.
+
+use crate::rig::Rig;
+use fastrand::Rng;
+use hartrace_encoder_hdl::Config;
+use hartrace_lockstep::{Setting, random};
+use hartrace_registers::driver::ram_sink::{
+    HartraceRamStatus, TrRamControl, TrRamLimitLow, TrRamStartLow, TrRamWPLow,
+};
+use hartrace_registers::driver::te::{
+    TrTeCompPmatchHigh, TrTeCompPmatchLow, TrTeCompSmatchHigh, TrTeCompSmatchLow, TrTeControl,
+    TrTeFilterControl, TrTeFilterMatchInst, TrTeInstFeatures, TrTeInstFilters,
+};
+use libtest_mimic::Failed;
+
+/// The registers of a hart.
+pub(crate) fn page(hart: usize) -> u32 {
+    0x1000 * hart as u32
+}
+
+/// How a hart is traced.
+pub(crate) struct Session {
+    pub(crate) setting: Setting,
+    pub(crate) triggers: bool,
+}
+
+impl Session {
+    /// Anything that the encoder can do, within addresses of the program.
+    pub(crate) fn random(rng: &mut Rng, config: &Config, addresses: &[u64]) -> Self {
+        let mut setting = random::setting(rng, config);
+        for _ in 0..rng.u8(..=config.comparators.min(2)) {
+            let mut pick = || addresses[rng.usize(..addresses.len())];
+            let (a, b) = (pick(), pick());
+            setting.ranges.push((a.min(b), a.max(b)));
+        }
+        let triggers = config.triggers && rng.bool();
+        setting.initially_off &= triggers;
+        Self { setting, triggers }
+    }
+
+    fn control(&self) -> TrTeControl {
+        TrTeControl::default()
+            .with_active(true)
+            .with_inst_sync_mode(self.setting.resync.0.into())
+            .with_inst_sync_max(self.setting.resync.1.into())
+            .with_inst_trig_enable(self.triggers)
+    }
+
+    fn features(&self) -> TrTeInstFeatures {
+        let options = &self.setting.options;
+        TrTeInstFeatures::default()
+            .with_inst_no_addr_diff(options.full_address)
+            .with_inst_no_trap_addr(options.implicit_exception)
+            .with_inst_en_sequential_jump(options.sijump)
+            .with_inst_en_implicit_return(options.implicit_return)
+            .with_inst_en_branch_prediction(options.branch_prediction)
+            .with_inst_en_jump_target_cache(options.jump_target_cache)
+    }
+}
+
+impl Rig {
+    /// Configures the encoder of a hart and switches it on. Traced is what retires two cycles later.
+    pub(crate) fn start(&mut self, hart: usize, session: &Session) -> Result<(), Failed> {
+        let base = page(hart);
+        // From a reset of all registers.
+        self.write(base, 0)?;
+        self.write(base, TrTeControl::default().with_active(true).0)?;
+        self.write(base + TrTeInstFeatures::OFFSET, session.features().0)?;
+        let Setting { privileges, ranges, .. } = &session.setting;
+        let filters = ranges.len().max(usize::from(!privileges.is_empty())) as u32;
+        self.write(base + TrTeInstFilters::OFFSET, (1 << filters) - 1)?;
+        let levels = privileges.iter().fold(0, |mask, level| mask | 1 << level);
+        let place = |offset: Option<u32>| offset.map(|at| base + at).ok_or("no such register");
+        for i in 0..filters {
+            let filter = TrTeFilterControl::default()
+                .with_filter_enable(true)
+                .with_filter_match_privilege(!privileges.is_empty())
+                .with_filter_match_comp1(!ranges.is_empty());
+            self.write(place(TrTeFilterControl::offset(i))?, filter.0)?;
+            self.write(place(TrTeFilterMatchInst::offset(i))?, levels)?;
+        }
+        for (i, (first, last)) in (0..).zip(ranges) {
+            self.write(place(TrTeCompPmatchLow::offset(i))?, *first as u32)?;
+            self.write(place(TrTeCompPmatchHigh::offset(i))?, (first >> 32) as u32)?;
+            self.write(place(TrTeCompSmatchLow::offset(i))?, *last as u32)?;
+            self.write(place(TrTeCompSmatchHigh::offset(i))?, (last >> 32) as u32)?;
+        }
+        let tracing = !session.setting.initially_off;
+        let on = session.control().with_enable(true).with_inst_tracing(tracing);
+        self.write(base, on.with_enable(false).0)?;
+        self.write(base, on.0)?;
+        self.harts[hart].start(&session.setting, session.triggers)
+    }
+
+    /// Switches the encoder of a hart off.
+    pub(crate) fn stop(&mut self, hart: usize, session: &Session) -> Result<(), Failed> {
+        self.write(page(hart), session.control().0)?;
+        self.harts[hart].stop();
+        Ok(())
+    }
+
+    /// Ends the trace of a hart, whose encoder stays on.
+    pub(crate) fn pause(&mut self, hart: usize, session: &Session) -> Result<(), Failed> {
+        self.write(page(hart), session.control().with_enable(true).0)?;
+        self.harts[hart].stop();
+        Ok(())
+    }
+
+    /// Begins another one.
+    pub(crate) fn resume(&mut self, hart: usize, session: &Session) -> Result<(), Failed> {
+        let on = session.control().with_enable(true).with_inst_tracing(true);
+        self.write(page(hart), on.0)?;
+        self.harts[hart].start(&session.setting, session.triggers)
+    }
+
+    /// Waits until everything that a hart was traced with has left.
+    pub(crate) fn empty(&mut self, hart: usize) -> Result<(), Failed> {
+        self.wait(page(hart), |word| TrTeControl(word).empty())
+    }
+
+    /// Where the registers of the sink are.
+    pub(crate) fn sink(&self) -> u32 {
+        page(self.harts.len())
+    }
+
+    /// Sets a ring buffer up and switches the sink on.
+    pub(crate) fn start_ram(&mut self, start: u32, size: u32, stops: bool) -> Result<(), Failed> {
+        let base = self.sink();
+        let on = TrRamControl::default().with_active(true).with_stop_on_wrap(stops);
+        self.write(base, on.0)?;
+        self.write(base, on.0)?;
+        self.write(base + TrRamStartLow::OFFSET, start)?;
+        self.write(base + TrRamLimitLow::OFFSET, start + size - 4)?;
+        self.write(base + TrRamWPLow::OFFSET, start)?;
+        self.write(base, on.with_enable(true).0)
+    }
+
+    /// Waits until everything is in memory; where the trace ends.
+    pub(crate) fn ram_empty(&mut self) -> Result<u32, Failed> {
+        let base = self.sink();
+        self.wait(base, |word| TrRamControl(word).empty())?;
+        Ok(self.read(base + TrRamWPLow::OFFSET)? & !3)
+    }
+
+    /// Switches the sink off and waits until it is.
+    pub(crate) fn stop_ram(&mut self) -> Result<u32, Failed> {
+        self.write(self.sink(), TrRamControl::default().with_active(true).0)?;
+        self.ram_empty()
+    }
+
+    pub(crate) fn ram_status(&mut self) -> Result<HartraceRamStatus, Failed> {
+        self.read(self.sink() + HartraceRamStatus::OFFSET).map(HartraceRamStatus)
+    }
+}
