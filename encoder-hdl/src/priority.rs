@@ -327,7 +327,8 @@ struct Tables {
     /// Trains the predictor.
     train: Option<Expr>,
     returns: Option<Returns>,
-    commit_clear: Expr,
+    /// What was learnt before a synchronisation is forgotten as soon as it is decided.
+    forget: Expr,
 }
 
 /// What implicit returns need.
@@ -351,7 +352,7 @@ struct Returns {
 impl Tables {
     fn new(cx: &Context<'_>, pending: &Pending) -> Self {
         let (config, m) = (cx.config, cx.m);
-        let commit_clear = m.wire("forget", 1);
+        let forget = m.wire("forget", 1);
         let mut train = None;
         let mut taken = None;
         if config.predicts() {
@@ -363,17 +364,17 @@ impl Tables {
                     ("address_i", &pending.address.q),
                     ("update_i", &update),
                     ("taken_i", &pending.taken.q),
-                    ("clear_i", &commit_clear),
+                    ("clear_i", &forget),
                 ],
             );
             taken = Some(outputs["taken_o"].clone());
             train = Some(update);
         }
-        let returns = config.returns().then(|| Returns::new(cx, pending, &commit_clear));
+        let returns = config.returns().then(|| Returns::new(cx, pending, &forget));
         if !config.predicts() && !config.returns() {
-            m.unused(&commit_clear);
+            m.unused(&forget);
         }
-        Self { taken, train, returns, commit_clear }
+        Self { taken, train, returns, forget }
     }
 
     /// The address to report: that of a mark or the pending one.
@@ -395,7 +396,7 @@ impl Tables {
     ) {
         let m = cx.m;
         let commits = &sequence.commits;
-        m.assign(&self.commit_clear, commits & &plan.synced);
+        m.assign(&self.forget, &plan.fresh.q & &plan.synced);
         if let Some(update) = &self.train {
             m.assign(update, commits & &pending.traced & pending.branch());
         }

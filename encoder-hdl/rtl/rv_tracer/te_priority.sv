@@ -302,6 +302,7 @@ module te_priority (
   assign decides = hard & !waits;
 
   // What has been decided about a hard step.
+  logic plan_fresh_d, plan_fresh_q;
   logic plan_start_d, plan_start_q;
   logic plan_trap_own_d, plan_trap_own_q;
   logic plan_trap_before_d, plan_trap_before_q;
@@ -317,6 +318,7 @@ module te_priority (
   logic plan_clears_d, plan_clears_q;
   logic plan_flush_due_d, plan_flush_due_q;
 
+  assign plan_fresh_d = decides;
   assign plan_start_d = sends_start;
   assign plan_trap_own_d = sends_own_trap;
   assign plan_trap_before_d = sends_trap_before;
@@ -430,16 +432,17 @@ module te_priority (
       to_send[8];
   assign sequence_emits = planned_q & (|to_send);
   assign last = planned_q &
-      !(1'b0 |
-          (turn_lost & (|to_send[8:1])) |
-          (turn_mark_first & (|to_send[8:2])) |
-          (turn_mark_second & (|to_send[8:3])) |
-          (turn_main & (|to_send[8:4])) |
-          (turn_trap_end & (|to_send[8:5])) |
-          (turn_context & (|to_send[8:6])) |
-          (turn_late_first & (|to_send[8:7])) |
-          (turn_late_second & to_send[8])) &
-      (ready_i | !(|to_send));
+      ((!(1'b0 |
+                  (left_q[1] & left_q[0]) |
+                  (left_q[2] & (|left_q[1:0])) |
+                  (left_q[3] & (|left_q[2:0])) |
+                  (left_q[4] & (|left_q[3:0])) |
+                  (left_q[5] & (|left_q[4:0])) |
+                  (left_q[6] & (|left_q[5:0])) |
+                  (left_q[7] & (|left_q[6:0])) |
+                  (left_q[8] & (|left_q[7:0]))) &
+              ready_i) |
+          !(|to_send));
   assign marking = turn_mark_first | turn_mark_second | turn_late_first | turn_late_second;
   assign plain_now = plan_plain_q | counted;
 
@@ -701,7 +704,7 @@ module te_priority (
       (6'd0 +
           ({6{(resync_mode_i == 2'd2) & ((passes_first_0 | passes_last_0) & !begun_q)}} &
               6'(cycles_i)));
-  assign forget = last & plan_synced_q;
+  assign forget = plan_fresh_q & plan_synced_q;
 
   always_comb begin
     sync_due_d = sync_due_q;
@@ -880,6 +883,7 @@ module te_priority (
       sync_due_q <= 1'b0;
       open_target_q <= 1'b0;
       was_due_q <= 1'b0;
+      plan_fresh_q <= 1'b0;
       lost_q <= 1'b0;
       left_q <= 9'd0;
     end else begin
@@ -896,6 +900,7 @@ module te_priority (
       sync_due_q <= sync_due_d;
       open_target_q <= open_target_d;
       was_due_q <= was_due_d;
+      plan_fresh_q <= plan_fresh_d;
       lost_q <= lost_d;
       left_q <= left_d;
     end

@@ -25,12 +25,16 @@ macro_rules! decisions {
         pub(super) struct Plan {
             /// There is one.
             pub(super) valid: Reg,
+            /// It was made in the cycle before.
+            pub(super) fresh: Reg,
             $($(#[$doc])* pub(super) $name: Expr,)*
         }
 
         impl Plan {
             /// Keeps the decision if it is made now.
             pub(super) fn new(m: &Module, valid: Reg, decides: &Expr, decision: &Decision) -> Self {
+                let fresh = m.reg("plan_fresh", false);
+                m.assign(&fresh.d, decides);
                 // What is the same for every step needs no register.
                 let keep = |name: &str, value: &Expr| {
                     if value.value().is_some() {
@@ -42,6 +46,7 @@ macro_rules! decisions {
                 };
                 Self {
                     valid,
+                    fresh,
                     $($name: keep(concat!("plan_", stringify!($name)), &decision.$name),)*
                 }
             }

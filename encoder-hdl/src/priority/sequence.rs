@@ -111,14 +111,13 @@ impl Sequence {
             none = none & !left.bit(i);
         }
         let emits = m.let_("sequence_emits", &plan.valid.q & left.any());
-        // At most one packet is left.
+        // At most one packet may be left. Those that turn out not to be sent count here, as that is
+        // known late; it costs a cycle where others follow.
         let mut several = zero(1);
-        for (i, turn) in (0..count).zip(&turn) {
-            if i + 1 < count {
-                several = several | (turn & left.slice(i + 1, count - i - 1).any());
-            }
+        for i in 1..count {
+            several = several | (kept.q.bit(i) & kept.q.slice(0, i).any());
         }
-        let last = &plan.valid.q & !several & (&cx.can | !left.any());
+        let last = &plan.valid.q & ((!several & &cx.can) | !left.any());
         let last = m.let_("last", last);
         let is = |name: &str| match ORDER.iter().position(|n| *n == name) {
             Some(i) => turn[i].clone(),
