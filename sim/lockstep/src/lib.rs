@@ -2,11 +2,17 @@
 //!
 //! [`Bench`] simulates the RTL of a [`Config`](hartrace_encoder_hdl::Config). Rows go into both encoders,
 //! and every payload that leaves the RTL is compared with what the golden encoder says, from the first to
-//! the last.
+//! the last. [`Follow`] decodes the payloads and compares the result with what was executed.
 
 mod bench;
+mod follow;
 mod ports;
 mod run;
+mod setup;
+mod summary;
 
 pub use bench::{Bench, BenchError};
-pub use run::{Covered, Mismatch, Setting, Summary, Traffic};
+pub use follow::Follow;
+pub use run::{Mismatch, Seen, Session, Traffic};
+pub use setup::Setting;
+pub use summary::{Covered, Summary};

@@ -5,6 +5,8 @@
 //! of random ones. Inputs of the reference flow are taken from `HARTRACE_DATA`. Without Verilator, or
 //! without that folder, the tests show as ignored.
 
+mod gaps;
+mod program;
 mod random;
 mod table;
 
@@ -38,6 +40,7 @@ fn main() {
         trials.push(Trial::test(format!("random/{seed}"), run).with_ignored_flag(missing));
     }
     trials.extend(vectors(missing, &table));
+    trials.extend(gaps::trials(missing));
     let conclusion = libtest_mimic::run(&args, trials);
     table.print();
     conclusion.exit();
