@@ -14,7 +14,10 @@ const TOP: &str = "te_core";
 
 /// Runs the command.
 pub(crate) fn run(args: &HdlArgs) -> Result<Status, Failure> {
-    let config = config(args)?;
+    let mut config = config(&args.config, args.lanes)?;
+    if let Some(xlen) = args.xlen {
+        config.etrace.iaddress_width_p = xlen;
+    }
     // Everything is made before anything is written.
     let mut files = sources(&config).map_err(|error| {
         Failure::usage(error).hint("another --config, or other values in its file")
@@ -45,29 +48,23 @@ pub(crate) fn run(args: &HdlArgs) -> Result<Status, Failure> {
     Ok(Status::Clean)
 }
 
-/// The configuration: a named one or a file, with what was asked for otherwise.
-fn config(args: &HdlArgs) -> Result<Config, Failure> {
-    let mut config = match Config::named(&args.config) {
+/// The configuration: a named one or a file, with other lanes if asked for.
+pub(crate) fn config(name: &str, lanes: Option<u8>) -> Result<Config, Failure> {
+    let mut config = match Config::named(name) {
         Some(config) => config,
-        None if Path::new(&args.config).exists() => {
-            let bytes = files::read(Path::new(&args.config))?;
+        None if Path::new(name).exists() => {
+            let bytes = files::read(Path::new(name))?;
             let text = String::from_utf8_lossy(&bytes);
-            Config::from_toml(&text).map_err(|error| Failure::input(error).at(&args.config))?
+            Config::from_toml(&text).map_err(|error| Failure::input(error).at(name))?
         }
         None => {
             let names: Vec<String> = Config::all_named().into_keys().collect();
-            return Err(Failure::usage(format_args!(
-                "there is no configuration `{}`",
-                args.config
-            ))
-            .hint(format_args!("{}, or a file", names.join(", "))));
+            return Err(Failure::usage(format_args!("there is no configuration `{name}`"))
+                .hint(format_args!("{}, or a file", names.join(", "))));
         }
     };
-    if let Some(lanes) = args.lanes {
+    if let Some(lanes) = lanes {
         config.lanes = lanes;
-    }
-    if let Some(xlen) = args.xlen {
-        config.etrace.iaddress_width_p = xlen;
     }
     Ok(config)
 }

@@ -77,14 +77,13 @@ impl Bench {
         let Self { config, sim, ports, .. } = self;
         let params = &config.etrace;
         if rows.is_empty() {
-            // Without a block nothing else counts, unless it stays on.
+            // Without a block nothing else counts. A hart that is halted or in reset stays so until it
+            // goes on.
             sim.set(ports.itype, 0);
             sim.set(ports.iretire, 0);
             if let Some(port) = ports.trigger {
                 sim.set(port, 0);
             }
-            sim.set(ports.halted, 0);
-            sim.set(ports.reset, 0);
             return;
         }
         let mut itype = Lanes::new(config.itype_width_p);

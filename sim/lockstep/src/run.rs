@@ -78,6 +78,14 @@ pub enum Mismatch {
         /// From the RTL.
         got: Vec<u8>,
     },
+    /// The RTL says that it is empty, and is not.
+    #[error("nothing is on its way in cycle {cycle}, but {expected} is still to be sent")]
+    Empty {
+        /// The clock cycle.
+        cycle: u64,
+        /// From the golden encoder, with the reason.
+        expected: String,
+    },
     /// The RTL sends nothing any more.
     #[error("nothing happens from cycle {cycle} on; {missing} payloads are missing, first {first}")]
     Stuck {
@@ -108,6 +116,9 @@ const PATIENCE: u64 = 5_000;
 /// Payloads that the RTL may send before the golden encoder has seen enough to say what they are: those of
 /// an end or a loss, which is known to the one when it happens and to the other with the next row.
 const AHEAD: usize = 64;
+
+/// Cycles after the end in which still nothing may happen.
+const AFTER: u64 = 16;
 
 impl Bench {
     /// Sends rows through both encoders; rows that retire in the same cycle have `cycles` 0 but the
@@ -230,17 +241,25 @@ impl Session<'_> {
             golden.finish(&mut |e| self.expected.push_back(e));
         }
         self.bench.sim.set(self.bench.ports.enable, 0);
-        loop {
+        let mut left = AFTER;
+        while left > 0 {
             self.cycle(false)?;
             let Bench { sim, ports, .. } = &self.bench;
-            let done = sim.get(ports.active) == 0 && sim.get(ports.empty) == 1;
-            if done && self.expected.is_empty() {
-                return match self.sent.pop_front() {
-                    Some((cycle, got)) => self.unexpected(cycle, &got).map(|()| self.summary),
-                    None => Ok(self.summary),
-                };
+            if sim.get(ports.active) == 1 || sim.get(ports.empty) == 0 {
+                left = AFTER;
+                continue;
+            }
+            left -= 1;
+            if let Some(expected) = self.expected.front() {
+                let (cycle, expected) = (self.summary.cycles, describe(expected));
+                return Err(Mismatch::Empty { cycle, expected });
+            }
+            if let Some((cycle, got)) = self.sent.front() {
+                return self.unexpected(*cycle, got).map(|()| self.summary);
             }
         }
+        self.summary.cycles -= AFTER;
+        Ok(self.summary)
     }
 
     /// What came of it so far.

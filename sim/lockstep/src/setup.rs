@@ -22,7 +22,7 @@ pub struct Setting {
 
 impl Bench {
     /// The golden encoder of the same configuration.
-    pub(crate) fn golden(&self, setting: &Setting) -> Result<Encoder, Mismatch> {
+    pub fn golden(&self, setting: &Setting) -> Result<Encoder, Mismatch> {
         let config = &self.config;
         let period = 1 << (setting.resync.1 + 4);
         let mut filter = Filter::default();

@@ -5,8 +5,10 @@
 //! of random ones. Inputs of the reference flow are taken from `HARTRACE_DATA`. Without Verilator, or
 //! without that folder, the tests show as ignored.
 
+mod bundled;
 mod gaps;
-mod program;
+mod mutants;
+mod mutate;
 mod random;
 mod table;
 
@@ -15,7 +17,7 @@ use hartrace_etrace::Ioptions;
 use hartrace_ingress::Retired;
 use hartrace_lockstep::{Bench, Setting, Summary, Traffic};
 use hartrace_verilate::Options;
-use hartrace_walk::{Shape, Xlen, generate};
+use hartrace_walk::generate;
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::path::{Path, PathBuf};
 use table::Table;
@@ -41,6 +43,7 @@ fn main() {
     }
     trials.extend(vectors(missing, &table));
     trials.extend(gaps::trials(missing));
+    trials.extend(mutants::trials(missing));
     let conclusion = libtest_mimic::run(&args, trials);
     table.print();
     conclusion.exit();
@@ -64,15 +67,11 @@ fn walks(name: &str, config: Config, seed: u64, table: &Table) -> Result<(), Fai
         let steps = rng.u64(1..=20_000).min(left);
         left -= steps;
         let number = seed.wrapping_mul(1000) + turn;
-        let shape = shape(&mut rng, &config, number, steps as usize);
+        let shape = random::shape(&mut rng, &config, number, steps as usize);
         let walk = generate(number, &shape);
         let half_words = (1 << config.iretire_width_p) - 1;
         let rows = walk.blocks_within(rng.u64(..), config.lanes.into(), half_words);
-        for _ in 0..rng.u8(..=config.comparators.min(2)) {
-            let mut pick = || rows[rng.usize(..rows.len())].iaddr;
-            let (a, b) = (pick(), pick());
-            setting.ranges.push((a.min(b), a.max(b)));
-        }
+        setting.ranges = random::ranges(&mut rng, &config, &rows);
         let traffic = random::traffic(&mut rng);
         bench.restart(rng.u32(1..))?;
         let summary = bench.run(&rows, &setting, traffic).map_err(|error| {
@@ -81,26 +80,6 @@ fn walks(name: &str, config: Config, seed: u64, table: &Table) -> Result<(), Fai
         table.add(name, config.lanes, steps, &summary);
     }
     Ok(())
-}
-
-/// A walk that the configuration can trace.
-fn shape(rng: &mut fastrand::Rng, config: &Config, seed: u64, steps: usize) -> Shape {
-    let params = &config.etrace;
-    let mut shape = Shape::random(seed);
-    shape.steps = steps;
-    shape.xlen = if params.iaddress_width_p > 32 { Xlen::Rv64 } else { Xlen::Rv32 };
-    shape.address_bits = params.iaddress_width_p;
-    shape.compressed = params.iaddress_lsb_p < 2 && rng.bool();
-    shape.well_behaved |= params.call_counter_size_p > 0;
-    if config.itype_width_p == 3 {
-        shape.itype_width = hartrace_ingress::ITypeWidth::Three;
-    }
-    let context = if params.nocontext_p { 0 } else { params.context_width_p };
-    shape.context_bits = shape.context_bits.min(context);
-    if !config.triggers {
-        (shape.notifies, shape.trace_toggles) = (0, 0);
-    }
-    shape
 }
 
 /// Inputs of the reference flow, without and with all modes.

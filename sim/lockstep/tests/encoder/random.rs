@@ -2,7 +2,9 @@
 
 use hartrace_encoder_hdl::{Config, Overflow, ResyncUnit};
 use hartrace_etrace::{Ioptions, Params};
+use hartrace_ingress::{ITypeWidth, Retired};
 use hartrace_lockstep::{Setting, Traffic};
+use hartrace_walk::{Shape, Xlen};
 
 /// A random configuration.
 pub(crate) fn config(rng: &mut fastrand::Rng) -> Config {
@@ -63,10 +65,25 @@ pub(crate) fn setting(rng: &mut fastrand::Rng, config: &Config) -> Setting {
         Some(ResyncUnit::HalfWords) => 3,
         None => 0,
     };
-    let resync = (if rng.u8(..5) == 0 { 0 } else { mode }, rng.u8(0..=4));
+    let resync = (if rng.u8(..5) == 0 { 0 } else { mode }, rng.u8(0..=7));
     let privileges =
         if rng.u8(..5) == 0 { vec![rng.choice([0, 1, 3]).unwrap_or(3)] } else { Vec::new() };
     Setting { options, resync, privileges, ranges: Vec::new() }
+}
+
+/// Some ranges of addresses that occur, as far as the configuration has comparators.
+pub(crate) fn ranges(
+    rng: &mut fastrand::Rng,
+    config: &Config,
+    rows: &[Retired],
+) -> Vec<(u64, u64)> {
+    let mut ranges = Vec::new();
+    for _ in 0..rng.u8(..=config.comparators.min(2)) {
+        let mut pick = || rows[rng.usize(..rows.len())].iaddr;
+        let (a, b) = (pick(), pick());
+        ranges.push((a.min(b), a.max(b)));
+    }
+    ranges
 }
 
 /// From no waiting at all to hardly anything taken.
@@ -76,4 +93,24 @@ pub(crate) fn traffic(rng: &mut fastrand::Rng) -> Traffic {
         idle: if rng.bool() { rng.u32(..900) } else { 0 },
         seed: rng.u64(..),
     }
+}
+
+/// A walk that the configuration can trace.
+pub(crate) fn shape(rng: &mut fastrand::Rng, config: &Config, seed: u64, steps: usize) -> Shape {
+    let params = &config.etrace;
+    let mut shape = Shape::random(seed);
+    shape.steps = steps;
+    shape.xlen = if params.iaddress_width_p > 32 { Xlen::Rv64 } else { Xlen::Rv32 };
+    shape.address_bits = params.iaddress_width_p;
+    shape.compressed = params.iaddress_lsb_p < 2 && rng.bool();
+    shape.well_behaved |= params.call_counter_size_p > 0;
+    if config.itype_width_p == 3 {
+        shape.itype_width = ITypeWidth::Three;
+    }
+    let context = if params.nocontext_p { 0 } else { params.context_width_p };
+    shape.context_bits = shape.context_bits.min(context);
+    if !config.triggers {
+        (shape.notifies, shape.trace_toggles) = (0, 0);
+    }
+    shape
 }

@@ -1,4 +1,4 @@
-//! Real programs: what they execute, and their code.
+//! Bundled programs: what they execute, and their code. The benchmark uses it too.
 
 use hartrace_decoder::Image;
 use hartrace_encoder_hdl::Config;
@@ -6,8 +6,7 @@ use hartrace_executed::{Port, Steps};
 use hartrace_ingress::{ITypeWidth, Retired};
 use hartrace_isa::{Isa, Xlen};
 use hartrace_iss::{Environment, Hart, HartConfig, Range, Step};
-use hartrace_walk::Walk;
-use libtest_mimic::Failed;
+use std::error::Error;
 
 /// A program and what it executes.
 pub(crate) struct Executed {
@@ -16,8 +15,14 @@ pub(crate) struct Executed {
     pub(crate) rows: Vec<Retired>,
 }
 
-/// The first steps of one of the bundled programs, as the encoder's port takes them.
-pub(crate) fn bundled(name: &str, steps: u64, config: &Config) -> Result<Executed, Failed> {
+/// The first steps of one of the bundled programs, as the encoder's port takes them, with so many
+/// instructions in a cycle at most.
+pub(crate) fn bundled(
+    name: &str,
+    steps: u64,
+    config: &Config,
+    instructions: u32,
+) -> Result<Executed, Box<dyn Error>> {
     let path = format!("{}/../../tests/programs/elf/{name}.elf", env!("CARGO_MANIFEST_DIR"));
     let elf = std::fs::read(path)?;
     let (xlen, hart_xlen) = match elf.get(4) {
@@ -36,11 +41,8 @@ pub(crate) fn bundled(name: &str, steps: u64, config: &Config) -> Result<Execute
     let port = Port {
         lanes: config.lanes,
         half_words: (1 << config.iretire_width_p) - 1,
-        rows: u32::MAX,
-        itype_width: match config.itype_width_p {
-            3 => ITypeWidth::Three,
-            _ => ITypeWidth::Four,
-        },
+        rows: instructions,
+        itype_width: itype_width(config),
     };
     let (mut rows, mut cycles) = (Steps::new(image.isa()), port.cycles());
     hart.run(steps, &mut |step: &Step| cycles.push(&rows.row(step)));
@@ -49,19 +51,10 @@ pub(crate) fn bundled(name: &str, steps: u64, config: &Config) -> Result<Execute
     Ok(Executed { image, tvec, rows: cycles.rows })
 }
 
-/// A random program.
-pub(crate) fn random(walk: &Walk, seed: u64, config: &Config) -> Executed {
-    let xlen = match walk.program.xlen {
-        hartrace_walk::Xlen::Rv32 => Xlen::Rv32,
-        hartrace_walk::Xlen::Rv64 => Xlen::Rv64,
-    };
-    let mut image = Image::new(Isa::new(xlen));
-    for (address, bytes) in &walk.program.segments {
-        image.add(*address, bytes);
+/// Width of the itype signal.
+pub(crate) fn itype_width(config: &Config) -> ITypeWidth {
+    match config.itype_width_p {
+        3 => ITypeWidth::Three,
+        _ => ITypeWidth::Four,
     }
-    let vectored = u64::from(walk.program.vectored);
-    let tvec = walk.program.tvec.iter().map(|(level, base)| (level.0, base | vectored)).collect();
-    let half_words = (1 << config.iretire_width_p) - 1;
-    let rows = walk.blocks_within(seed, config.lanes.into(), half_words);
-    Executed { image, tvec, rows }
 }
