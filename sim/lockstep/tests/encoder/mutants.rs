@@ -2,7 +2,7 @@
 //!
 //! `HARTRACE_MUTANTS` sets the mistakes for each module.
 
-use crate::bundled::bundled;
+use crate::bundled::{bundled, itype_width};
 use crate::mutate::{Mutant, mutate};
 use crate::random;
 use hartrace_encoder_hdl::{Config, sources};
@@ -10,7 +10,7 @@ use hartrace_etrace::Ioptions;
 use hartrace_ingress::Retired;
 use hartrace_lockstep::{Bench, Mismatch, Setting, Traffic};
 use hartrace_verilate::{Design, Options, SimError};
-use hartrace_walk::generate;
+use hartrace_walk::{Shape, generate};
 use libtest_mimic::{Failed, Trial};
 use std::fs;
 use std::path::Path;
@@ -19,9 +19,11 @@ const PACKAGE: &str = "package hartrace_mutant;\n  logic [15:0] chosen;\nendpack
 
 /// Random walks through the encoder, for each mistake.
 const WALKS: u64 = 40;
+/// And walks that are mostly loops.
+const LOOPS: u64 = 12;
 
 /// Mistakes that change no payload: module, place, what they make of it, and why nothing is to be seen.
-const HARMLESS: [(&str, &str, &str, &str); 3] = [
+const HARMLESS: [(&str, &str, &str, &str); 5] = [
     (
         "te_ingress",
         "early_works_1_d",
@@ -33,6 +35,18 @@ const HARMLESS: [(&str, &str, &str, &str); 3] = [
         "if",
         "enters | rows",
         "cycles are counted up to a synchronisation, and one follows every mark and every loss",
+    ),
+    (
+        "te_core",
+        "if",
+        "enters | starts",
+        "tracing starts with an empty queue, which a start enters; all else enters while tracing",
+    ),
+    (
+        "te_resync_counter",
+        "near_d",
+        "on & (|(soon[19:4] | reach))",
+        "one step at a time where more could be done with: slower, and the same",
     ),
     (
         "te_core",
@@ -121,22 +135,38 @@ fn stimuli(config: &Config) -> Result<Vec<Stimulus>, Failed> {
         setting.ranges = random::ranges(&mut rng, config, &rows);
         stimuli.push(Stimulus { rows, setting, traffic: random::traffic(&mut rng) });
     }
-    for (name, max) in
-        [("calls", 4), ("crypto", 6), ("sort", 7), ("branchy", 6), ("strings", 6), ("interp", 5)]
-    {
-        let rows = bundled(name, 24_000, config, config.lanes.into())?.rows;
-        let some = random::setting(&mut rng, config);
+    // The others slowly, for a loss synchronises too: what is remembered would be forgotten.
+    let mut slowly = |rows, max| {
         let options = Ioptions {
             branch_prediction: config.etrace.bpred_size_p > 0,
             implicit_return: config.etrace.irdepth_bits() > 0,
             full_address: false,
-            ..some.options
+            ..random::setting(&mut rng, config).options
         };
         // Cycles are what goes on in any program.
         let setting = Setting { options, resync: (2, max), ..Setting::default() };
-        // Slowly, for a loss synchronises too.
-        let traffic = Traffic { back_pressure: 0, idle: 600, seed: rng.u64(..) };
+        let traffic = Traffic { back_pressure: 0, idle: 850, seed: rng.u64(..) };
         stimuli.push(Stimulus { rows, setting, traffic });
+    };
+    for (name, max) in [("calls", 4), ("crypto", 6), ("sort", 7), ("interrupts", 6)] {
+        slowly(bundled(name, 12_000, config, config.lanes.into())?.rows, max);
+    }
+    // Long loops, with reports and synchronisations at any place in them.
+    for seed in 0..LOOPS {
+        let shape = Shape {
+            steps: 6000,
+            functions: 24,
+            branches: 900,
+            calls: 0,
+            indirect: 20,
+            notifies: if config.triggers { 5 } else { 0 },
+            itype_width: itype_width(config),
+            ..Shape::default().without_traps()
+        };
+        let half_words = (1 << config.iretire_width_p) - 1;
+        let walk = generate(seed, &shape);
+        let max = [11, 6][seed as usize % 2];
+        slowly(walk.blocks_within(seed, config.lanes.into(), half_words), max);
     }
     Ok(stimuli)
 }
