@@ -190,6 +190,8 @@ part_rtl() {
     echo '#include <zlib.h>' | c++ -E -x c++ - >/dev/null 2>&1 || debian zlib.h zlib1g-dev
     data
     cargo test --no-fail-fast "${hardware[@]/#/--package=}"
+    # In the part `unit`, what needs Verilator was ignored.
+    cargo test -p hartrace-cli --test sim
 }
 
 part_fpga() {

@@ -2,10 +2,12 @@
 
 mod follow;
 mod input;
+mod sim;
 mod values;
 
 pub(crate) use follow::FollowArgs;
 pub(crate) use input::{ConvertArgs, InputArgs};
+pub(crate) use sim::{SimArgs, SimCommand};
 pub(crate) use values::Placed;
 
 use crate::limits::Position;
@@ -49,6 +51,9 @@ pub(crate) enum Command {
     Demo(DemoArgs),
     /// Write the trace encoder in SystemVerilog
     Hdl(HdlArgs),
+    /// Simulate generated hardware with Verilator
+    #[command(subcommand)]
+    Sim(SimCommand),
 }
 
 #[derive(Debug, Args)]

@@ -20,7 +20,7 @@ macro_rules! bundled {
 }
 
 /// The bundled programs.
-const PROGRAMS: [(&str, &[u8]); 12] = [
+pub(crate) const PROGRAMS: [(&str, &[u8]); 12] = [
     bundled!("branchy"),
     bundled!("calls"),
     bundled!("interp"),

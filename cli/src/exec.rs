@@ -3,9 +3,7 @@
 pub(crate) mod modes;
 pub(crate) mod program;
 mod round;
-mod rows;
 mod table;
-mod verify;
 
 use crate::args::ExecArgs;
 use crate::failure::{Failure, Status};

@@ -59,30 +59,33 @@ pub(crate) fn run(args: &HdlArgs) -> Result<Status, Failure> {
     Ok(Status::Clean)
 }
 
-/// The configuration: a named one or a file, with what was asked for otherwise.
-fn config(args: &HdlArgs) -> Result<TopConfig, Failure> {
-    let mut config = match Config::named(&args.config) {
+/// A named configuration or a file, with other lanes if asked for.
+pub(crate) fn named(name: &str, lanes: Option<u8>) -> Result<TopConfig, Failure> {
+    let mut config = match Config::named(name) {
         Some(encoder) => TopConfig { encoder, ..TopConfig::default() },
-        None if Path::new(&args.config).exists() => {
-            let bytes = files::read(Path::new(&args.config))?;
+        None if Path::new(name).exists() => {
+            let bytes = files::read(Path::new(name))?;
             let text = String::from_utf8_lossy(&bytes);
             TopConfig::from_toml(&text).map_err(|error| {
-                let failure = Failure::input(error).at(&args.config);
+                let failure = Failure::input(error).at(name);
                 failure.hint("harts, sink, encapsulation; parameters of the core under [encoder]")
             })?
         }
         None => {
             let names: Vec<String> = Config::all_named().into_keys().collect();
-            return Err(Failure::usage(format_args!(
-                "there is no configuration `{}`",
-                args.config
-            ))
-            .hint(format_args!("{}, or a file", names.join(", "))));
+            return Err(Failure::usage(format_args!("there is no configuration `{name}`"))
+                .hint(format_args!("{}, or a file", names.join(", "))));
         }
     };
-    if let Some(lanes) = args.lanes {
+    if let Some(lanes) = lanes {
         config.encoder.lanes = lanes;
     }
+    Ok(config)
+}
+
+/// The configuration, with what was asked for otherwise.
+fn config(args: &HdlArgs) -> Result<TopConfig, Failure> {
+    let mut config = named(&args.config, args.lanes)?;
     if let Some(xlen) = args.xlen {
         config.encoder.etrace.iaddress_width_p = xlen;
     }

@@ -25,11 +25,12 @@ mod limits;
 mod listing;
 mod params;
 mod part;
+mod sim;
 mod stats;
 mod sums;
 mod symbols;
 
-use args::{Cli, Command};
+use args::{Cli, Command, SimCommand};
 use clap::Parser;
 use failure::{Failure, Status};
 use std::io::{self, Write};
@@ -68,6 +69,7 @@ fn run(cli: Cli) -> Result<Status, Failure> {
         Some(Command::Run(args)) => exec::run(&args),
         Some(Command::Demo(args)) => demo::run(&args),
         Some(Command::Hdl(args)) => hdl::run(&args),
+        Some(Command::Sim(SimCommand::Encoder(args))) => sim::run(&args),
         None => demo::run(&args::DemoArgs::default()),
     }
 }

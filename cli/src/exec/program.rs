@@ -1,10 +1,10 @@
 //! A program, and what it takes to execute it.
 
-use super::rows::Rows;
 use crate::args::With;
 use crate::failure::Failure;
 use crate::files;
 use hartrace_decoder::Image;
+use hartrace_executed::{Port, Steps};
 use hartrace_ingress::Retired;
 use hartrace_isa::{Isa, Xlen};
 use hartrace_iss::{Environment, Exit, Hart, HartConfig, Range, Step};
@@ -14,6 +14,9 @@ use std::path::{Path, PathBuf};
 
 /// Steps that are executed, encoded and decoded at a time.
 const CHUNK: u64 = 1 << 18;
+
+/// Half-words after which a block is passed on even if nothing ends it.
+const LONGEST: u32 = 1 << 10;
 
 /// Memory of programs without an operating system.
 const MEMORY: Range = Range { base: 0x8000_0000, size: 256 << 20 };
@@ -128,7 +131,7 @@ impl Program {
         take: impl FnMut(&[Retired]) -> Result<(), Failure>,
     ) -> Result<Ending, Failure> {
         match self.with {
-            With::Iss => self.execute_ourselves(limit, take),
+            With::Iss => self.execute_on(Port::blocks(LONGEST), limit, take),
             With::Qemu => self.execute_by_qemu(limit, take),
         }
     }
@@ -168,27 +171,34 @@ impl Program {
         Ok(Ending { exit, instructions: ended.instructions, tvec: Vec::new() })
     }
 
-    fn execute_ourselves(
+    /// Executes the program with our own hart, for at most `limit` steps, and passes on whole cycles of
+    /// its port.
+    pub(crate) fn execute_on(
         &self,
+        port: Port,
         limit: u64,
         mut take: impl FnMut(&[Retired]) -> Result<(), Failure>,
     ) -> Result<Ending, Failure> {
         let mut hart = self.hart()?;
-        let mut rows = Rows::new(self.image.isa());
+        let (mut rows, mut cycles) = (Steps::new(self.image.isa()), port.cycles());
+        let mut instructions = 0;
         let mut left = limit;
         loop {
             let steps = left.min(CHUNK);
-            let exit = hart.run(steps, &mut |step: &Step| rows.push(step));
+            let exit = hart.run(steps, &mut |step: &Step| {
+                instructions += u64::from(step.retires);
+                cycles.push(&rows.row(step));
+            });
             left -= steps;
             let ended = exit != Exit::Limit || left == 0;
             if ended {
-                rows.close();
+                cycles.close();
             }
-            take(&rows.rows)?;
-            rows.rows.clear();
+            take(&cycles.rows)?;
+            cycles.rows.clear();
             if ended {
                 let tvec = hart.trap_vectors().map(|(level, base)| (level.0, base)).to_vec();
-                return Ok(Ending { exit, instructions: rows.instructions, tvec });
+                return Ok(Ending { exit, instructions, tvec });
             }
         }
     }

@@ -1,10 +1,10 @@
 //! One way round: what retires is encoded, framed, decoded and compared.
 
-use super::verify::Verify;
 use crate::failure::Failure;
 use hartrace_decoder::{Config, Image, StreamPos, Tracer};
 use hartrace_encap::{FrameHeader, Framing, Item, MAX_FRAME};
 use hartrace_etrace::{Format, Ioptions, Params, Unit};
+use hartrace_executed::{Verified, Verify};
 use hartrace_golden::Encoder;
 use hartrace_golden::encoder::{Encoded, EncoderConfig, Resync};
 use hartrace_ingress::{ITypeWidth, Retired};
@@ -134,10 +134,10 @@ impl<'a> Round<'a> {
             output.flush()?;
         }
         let Frames { packets, formats, payload: bytes, .. } = self.frames;
-        let decoded = self.verify.decoded;
+        let Verified { decoded, difference, .. } = self.verify.finish();
         let framed = (packets != self.figures.packets)
             .then(|| format!("{packets} packets were framed, {} came back", self.figures.packets));
-        let difference = self.verify.finish().or(framed);
+        let difference = difference.or(framed);
         Ok(Figures { formats, bytes, decoded, difference, ..self.figures })
     }
 }

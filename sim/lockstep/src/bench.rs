@@ -1,10 +1,11 @@
 //! The simulated encoder.
 
+use crate::Mismatch;
 use crate::ports::Ports;
 use hartrace_encoder_hdl::{Config, encoder};
 use hartrace_etrace::Ioptions;
 use hartrace_ingress::Retired;
-use hartrace_verilate::{Model, Options, SimError, Simulation};
+use hartrace_verilate::{Design, Model, Options, SimError, Simulation};
 use thiserror::Error;
 
 /// The RTL of a configuration, in simulation.
@@ -31,7 +32,17 @@ pub enum BenchError {
 impl Bench {
     /// Generates the RTL and builds its model.
     pub fn new(config: &Config, options: &Options) -> Result<Self, BenchError> {
-        let model = Model::build(&encoder(config)?, options)?;
+        let component = encoder(config)?;
+        Self::of(config, &component, options)
+    }
+
+    /// Builds the model of another design with the same ports.
+    pub fn of(
+        config: &Config,
+        design: impl Into<Design>,
+        options: &Options,
+    ) -> Result<Self, BenchError> {
+        let model = Model::build(design, options)?;
         let sim = model.start(1)?;
         let ports = Ports::new(&sim)?;
         Ok(Self { config: config.clone(), model, sim, ports })
@@ -43,22 +54,39 @@ impl Bench {
         Ok(())
     }
 
+    /// What was generated.
+    #[must_use]
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
     /// The simulation itself.
     pub fn simulation(&mut self) -> &mut Simulation {
         &mut self.sim
     }
 
     /// Switches modes.
-    pub(crate) fn options(&mut self, options: &Ioptions) {
+    pub(crate) fn options(&mut self, options: &Ioptions) -> Result<(), Mismatch> {
         for (mode, port) in &self.ports.modes {
-            if let Some(port) = port {
-                self.sim.set(*port, options.get(*mode).into());
+            let on = options.get(*mode);
+            match port {
+                Some(port) => self.sim.set(*port, on.into()),
+                None if on => return Err(Mismatch::NoMode(mode.name())),
+                None => {}
             }
         }
+        Ok(())
     }
 
     /// Drives the rows of one cycle, or nothing.
     pub(crate) fn drive(&mut self, rows: &[Retired]) {
         self.ports.hart.drive(&mut self.sim, &self.config, rows);
+    }
+
+    /// The payload at the output.
+    pub(crate) fn payload(&self) -> Vec<u8> {
+        let len = self.sim.get(self.ports.len) as usize;
+        let words = self.sim.get_wide(self.ports.data);
+        words.iter().flat_map(|word| word.to_le_bytes()).take(len).collect()
     }
 }

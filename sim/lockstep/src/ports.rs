@@ -104,24 +104,39 @@ impl HartPorts {
     /// Drives the rows of one cycle, or nothing.
     pub fn drive(&self, sim: &mut Simulation, config: &Config, rows: &[Retired]) {
         let params = &config.etrace;
+        if rows.is_empty() {
+            // Without a block nothing else counts. A hart that is halted or in reset stays so until it
+            // goes on.
+            sim.set(self.itype, 0);
+            sim.set(self.iretire, 0);
+            if let Some(port) = self.trigger {
+                sim.set(port, 0);
+            }
+            return;
+        }
         let mut itype = Lanes::new(config.itype_width_p);
         let mut iaddr = Lanes::new(params.iaddress_width_p);
         let mut iretire = Lanes::new(config.iretire_width_p);
-        let (mut size, mut sijump, mut notify) = (Lanes::new(1), Lanes::new(1), Lanes::new(1));
-        for row in rows {
+        let (mut size, mut sijump, mut notify) = (0, 0, 0);
+        let (mut on, mut off, mut halted, mut reset) = (false, false, false, false);
+        for (lane, row) in rows.iter().enumerate() {
             itype.push(row.itype.raw().into());
             iaddr.push(row.iaddr);
             iretire.push(row.iretire.into());
-            size.push(row.ilastsize.into());
-            sijump.push(row.sijump.into());
-            notify.push(row.trigger.notify.into());
+            size |= (u64::from(row.ilastsize) & 1) << lane;
+            sijump |= u64::from(row.sijump) << lane;
+            notify |= u64::from(row.trigger.notify) << lane;
+            on |= row.trigger.on;
+            off |= row.trigger.off;
+            halted |= row.halted;
+            reset |= row.reset;
         }
         sim.set_wide(self.itype, &itype.words);
         sim.set_wide(self.iaddr, &iaddr.words);
         sim.set_wide(self.iretire, &iretire.words);
-        sim.set_wide(self.ilastsize, &size.words);
+        sim.set(self.ilastsize, size);
         if let Some(port) = self.sijump {
-            sim.set_wide(port, &sijump.words);
+            sim.set(port, sijump);
         }
         let trap = rows.last().copied().unwrap_or(Retired::plain(0));
         sim.set(self.cause, cut(trap.cause, params.ecause_width_p));
@@ -136,13 +151,10 @@ impl HartPorts {
             sim.set(port, cut(trap.time, params.time_width_p));
         }
         if let Some(port) = self.trigger {
-            let on = rows.iter().any(|row| row.trigger.on);
-            let off = rows.iter().any(|row| row.trigger.off);
-            let notify = notify.words.first().copied().unwrap_or_default();
             sim.set(port, u64::from(on) | u64::from(off) << 1 | notify << 2);
         }
-        sim.set(self.halted, rows.iter().any(|row| row.halted).into());
-        sim.set(self.reset, rows.iter().any(|row| row.reset).into());
+        sim.set(self.halted, halted.into());
+        sim.set(self.reset, reset.into());
     }
 }
 
@@ -151,16 +163,16 @@ pub(crate) fn cut(value: u64, width: u8) -> u64 {
     if width < 64 { value & ((1 << width) - 1) } else { value }
 }
 
-/// Lanes side by side.
+/// Lanes side by side: at most four of 64 bits.
 struct Lanes {
     width: u8,
     at: usize,
-    words: Vec<u64>,
+    words: [u64; 4],
 }
 
 impl Lanes {
     fn new(width: u8) -> Self {
-        Self { width, at: 0, words: vec![0; 4] }
+        Self { width, at: 0, words: [0; 4] }
     }
 
     fn push(&mut self, value: u64) {

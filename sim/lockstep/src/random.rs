@@ -1,8 +1,9 @@
 //! Random configurations, settings and walks.
 
-use crate::run::{Setting, Traffic};
+use crate::{Setting, Traffic};
 use hartrace_encoder_hdl::{Compression, Config, Overflow, ResyncUnit};
 use hartrace_etrace::{Ioptions, Params};
+use hartrace_ingress::{ITypeWidth, Retired};
 use hartrace_walk::{Shape, Xlen};
 
 /// A random configuration.
@@ -83,11 +84,23 @@ pub fn setting(rng: &mut fastrand::Rng, config: &Config) -> Setting {
         Some(ResyncUnit::HalfWords) => 3,
         None => 0,
     };
-    let resync = (if rng.u8(..5) == 0 { 0 } else { mode }, rng.u8(0..=4));
+    let resync = (if rng.u8(..5) == 0 { 0 } else { mode }, rng.u8(0..=7));
     let privileges =
         if rng.u8(..5) == 0 { vec![rng.choice([0, 1, 3]).unwrap_or(3)] } else { Vec::new() };
     let initially_off = config.triggers && rng.u8(..3) == 0;
     Setting { options, resync, privileges, ranges: Vec::new(), initially_off }
+}
+
+/// Some ranges of addresses that occur, as far as the configuration has comparators.
+#[must_use]
+pub fn ranges(rng: &mut fastrand::Rng, config: &Config, rows: &[Retired]) -> Vec<(u64, u64)> {
+    let mut ranges = Vec::new();
+    for _ in 0..rng.u8(..=config.comparators.min(2)) {
+        let mut pick = || rows[rng.usize(..rows.len())].iaddr;
+        let (a, b) = (pick(), pick());
+        ranges.push((a.min(b), a.max(b)));
+    }
+    ranges
 }
 
 /// From no waiting at all to hardly anything taken.
@@ -111,7 +124,7 @@ pub fn shape(rng: &mut fastrand::Rng, config: &Config, seed: u64, steps: usize) 
     shape.compressed = params.iaddress_lsb_p < 2 && rng.bool();
     shape.well_behaved |= params.call_counter_size_p > 0;
     if config.itype_width_p == 3 {
-        shape.itype_width = hartrace_ingress::ITypeWidth::Three;
+        shape.itype_width = ITypeWidth::Three;
     }
     let context = if params.nocontext_p { 0 } else { params.context_width_p };
     shape.context_bits = shape.context_bits.min(context);

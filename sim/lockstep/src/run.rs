@@ -1,73 +1,16 @@
 //! Rows through both encoders.
 
 use crate::bench::Bench;
-use crate::ports::cut;
+use crate::{Covered, Setting, Summary};
 use fastrand::Rng;
-use hartrace_encoder_hdl::{Config, Overflow};
-use hartrace_etrace::{Branch, Ioptions, JumpTarget, Payload};
+use hartrace_encoder_hdl::Overflow;
 use hartrace_golden::Encoder;
-use hartrace_golden::encoder::{
-    Comparator, Condition, ConfigError, Encoded, EncoderConfig, Filter, Reason, Resync,
-};
-use hartrace_ingress::{ITypeWidth, Retired};
+use hartrace_golden::encoder::Encoded;
+use hartrace_ingress::Retired;
 use hartrace_verilate::SimError;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
+use std::fmt;
 use thiserror::Error;
-
-/// How the encoder is set up.
-#[derive(Clone, Debug, Default)]
-pub struct Setting {
-    /// Modes that are on.
-    pub options: Ioptions,
-    /// When to resynchronise: the mode and *max*, as in the control registers.
-    pub resync: (u8, u8),
-    /// Privilege levels that are traced; all if there are none.
-    pub privileges: Vec<u8>,
-    /// Addresses that are traced, first and last; all if there are none.
-    pub ranges: Vec<(u64, u64)>,
-    /// Nothing is traced before the first trigger.
-    pub initially_off: bool,
-}
-
-impl Setting {
-    /// The golden encoder of a configuration that is set up like this.
-    pub fn golden(&self, config: &Config) -> Result<Encoder, ConfigError> {
-        let period = 1 << (self.resync.1 + 4);
-        let mut filter = Filter { initially_on: !self.initially_off, ..Filter::default() };
-        let mut condition = Condition::default();
-        if !self.privileges.is_empty() {
-            condition.privileges = Some(self.privileges.clone());
-        }
-        if self.ranges.is_empty() {
-            if condition.privileges.is_some() {
-                filter.conditions.push(condition);
-            }
-        } else {
-            for (i, (first, last)) in self.ranges.iter().enumerate() {
-                filter.comparators.push(Comparator::range(*first, *last));
-                filter.conditions.push(Condition { comparators: vec![i], ..condition.clone() });
-            }
-        }
-        Encoder::new(EncoderConfig {
-            params: config.etrace,
-            unit: config.unit(),
-            options: self.options,
-            itype_width: if config.itype_width_p == 4 {
-                ITypeWidth::Four
-            } else {
-                ITypeWidth::Three
-            },
-            resync: match self.resync.0 {
-                1 => Resync::Packets(period),
-                2 => Resync::Cycles(period),
-                3 => Resync::HalfWords(period),
-                _ => Resync::Off,
-            },
-            filter,
-            ..EncoderConfig::default()
-        })
-    }
-}
 
 /// How busy both sides are.
 #[derive(Copy, Clone, Debug, Default)]
@@ -89,7 +32,30 @@ pub enum Mismatch {
     Simulation(#[from] SimError),
     /// The golden encoder cannot be set up like this.
     #[error("golden encoder: {0}")]
-    Golden(#[from] ConfigError),
+    Golden(#[from] hartrace_golden::encoder::ConfigError),
+    /// The hardware has no such mode.
+    #[error("the configuration has no {0} mode")]
+    NoMode(&'static str),
+    /// A block does not fit through the port.
+    #[error("row {row}: {half_words} half-words do not fit into iretire_width_p = {width}")]
+    Block {
+        /// The row.
+        row: u64,
+        /// Its half-words.
+        half_words: u32,
+        /// Width of *iretire*.
+        width: u8,
+    },
+    /// More blocks in a cycle than there are lanes.
+    #[error("row {row}: {rows} blocks in one cycle, but there are {lanes} lanes")]
+    Lanes {
+        /// The first of them.
+        row: u64,
+        /// How many.
+        rows: usize,
+        /// Lanes of the encoder.
+        lanes: u8,
+    },
     /// A payload is another one.
     #[error("payload {number} in cycle {cycle}: {got:02x?} instead of {expected}")]
     Payload {
@@ -112,6 +78,14 @@ pub enum Mismatch {
         /// From the RTL.
         got: Vec<u8>,
     },
+    /// The RTL says that it is empty, and is not.
+    #[error("nothing is on its way in cycle {cycle}, but {expected} is still to be sent")]
+    Empty {
+        /// The clock cycle.
+        cycle: u64,
+        /// From the golden encoder, with the reason.
+        expected: String,
+    },
     /// The RTL sends nothing any more.
     #[error("nothing happens from cycle {cycle} on; {missing} payloads are missing, first {first}")]
     Stuck {
@@ -124,93 +98,29 @@ pub enum Mismatch {
     },
 }
 
-/// What was compared.
-#[derive(Clone, Debug, Default)]
-pub struct Summary {
-    /// Clock cycles.
-    pub cycles: u64,
-    /// Groups that were accepted and lost.
-    pub groups: u64,
-    /// Groups that were lost.
-    pub lost: u64,
-    /// Times that groups were lost, one after the other.
-    pub losses: u64,
-    /// Rows that were accepted.
-    pub rows: u64,
-    /// Cycles in which the hart had to wait.
-    pub stalled: u64,
-    /// Payloads.
-    pub payloads: u64,
-    /// Their bytes.
-    pub bytes: u64,
-    /// What kinds of them there were.
-    pub covered: BTreeMap<Covered, u64>,
-}
-
-/// A kind of payload, as far as coverage is concerned.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Covered {
-    /// Format and subformat.
-    pub format: &'static str,
-    /// Why it was sent.
-    pub reason: Reason,
-    /// How many branches it tells, one of [`Self::BRANCHES`].
-    pub branches: &'static str,
-}
-
-impl Covered {
-    /// Numbers of branches that matter.
-    pub const BRANCHES: [&'static str; 6] = ["0", "1", "2-29", "30", "31", "counted"];
-
-    fn of(encoded: &Encoded) -> Self {
-        let branches = match &encoded.payload {
-            Payload::BranchCount(_) => "counted",
-            Payload::JumpTarget(JumpTarget { map, .. }) | Payload::Branch(Branch { map, .. }) => {
-                match map.branches() {
-                    0 => "0",
-                    1 => "1",
-                    30 => "30",
-                    31 => "31",
-                    _ => "2-29",
-                }
-            }
-            _ => "0",
-        };
-        Self { format: encoded.payload.format().code(), reason: encoded.reason, branches }
-    }
+/// What happens in a run, in order.
+#[derive(Copy, Clone, Debug)]
+#[non_exhaustive]
+pub enum Seen<'a> {
+    /// What retired in a cycle, and was accepted.
+    Accepted(&'a [Retired]),
+    /// What retired in a cycle, and was lost.
+    Lost(&'a [Retired]),
+    /// What the RTL sent, and what the golden encoder says it is if that was asked.
+    Payload(&'a [u8], Option<&'a Encoded>),
 }
 
 /// Cycles after which nothing is expected to happen any more.
 const PATIENCE: u64 = 5_000;
 
-impl Bench {
-    fn set_up(&mut self, setting: &Setting) {
-        self.options(&setting.options);
-        let all = (0..8).collect();
-        let levels = if setting.privileges.is_empty() { &all } else { &setting.privileges };
-        let mask = levels.iter().fold(0u64, |mask, level| mask | 1 << level);
-        let width = self.ports.privileges.width() as u8;
-        self.sim.set(self.ports.privileges, cut(mask, width));
-        self.sim.set(self.ports.resync_mode, setting.resync.0.into());
-        self.sim.set(self.ports.resync_max, setting.resync.1.into());
-        if let Some(port) = self.ports.initially_on {
-            self.sim.set(port, (!setting.initially_off).into());
-        }
-        if let Some([ranges, low, high]) = self.ports.ranges {
-            let params = &self.config.etrace;
-            let (mut lows, mut highs) = (vec![0u64; 16], vec![0u64; 16]);
-            let width = u32::from(params.iaddress_width_p - params.iaddress_lsb_p);
-            for (i, (first, last)) in (0u32..).zip(&setting.ranges) {
-                place(&mut lows, i * width, width, first >> params.iaddress_lsb_p);
-                place(&mut highs, i * width, width, last >> params.iaddress_lsb_p);
-            }
-            let words = low.width().div_ceil(64) as usize;
-            self.sim.set(ranges, (1 << setting.ranges.len()) - 1);
-            self.sim.set_wide(low, &lows[..words]);
-            self.sim.set_wide(high, &highs[..words]);
-        }
-    }
+/// Payloads that the RTL may send before the golden encoder has seen enough to say what they are: those of
+/// an end or a loss, which is known to the one when it happens and to the other with the next row.
+const AHEAD: usize = 64;
 
+/// Cycles after the end in which still nothing may happen.
+const AFTER: u64 = 16;
+
+impl Bench {
     /// Sends rows through both encoders; rows that retire in the same cycle have `cycles` 0 but the
     /// first.
     pub fn run(
@@ -219,109 +129,269 @@ impl Bench {
         setting: &Setting,
         traffic: Traffic,
     ) -> Result<Summary, Mismatch> {
-        let mut golden = setting.golden(&self.config)?;
-        let mut expected: VecDeque<Encoded> = VecDeque::new();
-        let mut sent: VecDeque<(u64, Vec<u8>)> = VecDeque::new();
-        let mut rng = Rng::with_seed(traffic.seed);
-        let mut summary = Summary::default();
-        self.set_up(setting);
+        let mut nobody = |_: Seen<'_>| {};
+        let mut session = self.start(setting, traffic, &mut nobody)?;
+        session.push(rows)?;
+        session.finish()
+    }
+
+    /// Starts a run of both encoders. `watch` is told what happens.
+    pub fn start<'a>(
+        &'a mut self,
+        setting: &Setting,
+        traffic: Traffic,
+        watch: &'a mut dyn FnMut(Seen<'_>),
+    ) -> Result<Session<'a>, Mismatch> {
+        let golden = setting.golden(&self.config)?;
+        self.begin(setting, traffic, Some(golden), watch)
+    }
+
+    /// Starts a run of the RTL alone: nothing is compared.
+    pub fn start_alone<'a>(
+        &'a mut self,
+        setting: &Setting,
+        traffic: Traffic,
+        watch: &'a mut dyn FnMut(Seen<'_>),
+    ) -> Result<Session<'a>, Mismatch> {
+        self.begin(setting, traffic, None, watch)
+    }
+
+    fn begin<'a>(
+        &'a mut self,
+        setting: &Setting,
+        traffic: Traffic,
+        golden: Option<Encoder>,
+        watch: &'a mut dyn FnMut(Seen<'_>),
+    ) -> Result<Session<'a>, Mismatch> {
+        self.set_up(setting)?;
         self.drive(&[]);
         self.sim.set(self.ports.enable, 0);
         self.sim.set(self.ports.ready, 0);
         self.sim.reset()?;
         self.sim.set(self.ports.enable, 1);
+        Ok(Session {
+            bench: self,
+            traffic,
+            rng: Rng::with_seed(traffic.seed),
+            golden,
+            watch,
+            expected: VecDeque::new(),
+            sent: VecDeque::new(),
+            summary: Summary::default(),
+            group: Vec::new(),
+            last_group: 0,
+            losing: false,
+            quiet: 0,
+        })
+    }
+}
 
-        let mut groups =
-            rows.chunk_by(|_, row| row.cycles == 0).map(<[Retired]>::to_vec).peekable();
-        let mut offered: Option<Vec<Retired>> = None;
-        let (mut last_group, mut losing, mut ended) = (None::<u64>, false, false);
-        let mut quiet = 0;
-        loop {
-            let started = self.sim.get(self.ports.active) == 1;
-            if offered.is_none() && started && rng.u32(..1000) >= traffic.idle {
-                offered = groups.next();
-            }
-            if offered.is_none() && groups.peek().is_none() && started && !ended {
-                ended = true;
-                if losing {
-                    golden.miss(&mut |e| expected.push_back(e));
-                }
-                golden.finish(&mut |e| expected.push_back(e));
-                self.sim.set(self.ports.enable, 0);
-            }
-            self.drive(offered.as_deref().unwrap_or_default());
-            let ready = rng.u32(..1000) >= traffic.back_pressure;
-            self.sim.set(self.ports.ready, ready.into());
-            self.sim.step()?;
-            summary.cycles += 1;
-            quiet += 1;
+/// A run of both encoders, or of the RTL alone, that goes on as rows come.
+pub struct Session<'a> {
+    bench: &'a mut Bench,
+    traffic: Traffic,
+    rng: Rng,
+    golden: Option<Encoder>,
+    watch: &'a mut dyn FnMut(Seen<'_>),
+    /// From the golden encoder, and not from the RTL yet.
+    expected: VecDeque<Encoded>,
+    /// From the RTL, and not from the golden encoder yet, with the cycle.
+    sent: VecDeque<(u64, Vec<u8>)>,
+    summary: Summary,
+    /// What is offered to the RTL.
+    group: Vec<Retired>,
+    /// The cycle in which something was accepted last.
+    last_group: u64,
+    losing: bool,
+    /// Cycles since something happened.
+    quiet: u64,
+}
 
-            if let Some(group) = &mut offered {
-                let port = match self.config.overflow {
-                    Overflow::Stall => self.ports.stall,
-                    Overflow::Drop => self.ports.lost,
-                };
-                let refused = port.is_some_and(|port| self.sim.get(port) == 1);
-                match (self.config.overflow, refused) {
-                    (Overflow::Stall, true) => summary.stalled += 1,
-                    (Overflow::Drop, true) => {
-                        summary.lost += 1;
-                        summary.losses += u64::from(!losing);
-                        losing = true;
-                        offered = None;
-                    }
-                    (_, false) => {
-                        if std::mem::take(&mut losing) {
-                            golden.miss(&mut |e| expected.push_back(e));
-                        }
-                        // Cycles are counted by the encoder itself, up to 15.
-                        let now = summary.cycles;
-                        let passed = now - last_group.unwrap_or(0);
-                        last_group = Some(now);
-                        if let Some(first) = group.first_mut() {
-                            first.cycles = passed.min(15) as u32;
-                        }
-                        for row in group.iter() {
-                            golden.retire(row, &mut |e| expected.push_back(e));
-                        }
-                        summary.groups += 1;
-                        summary.rows += group.len() as u64;
-                        offered = None;
-                        quiet = 0;
-                    }
-                }
+impl fmt::Debug for Session<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Session").field("summary", &self.summary).finish_non_exhaustive()
+    }
+}
+
+impl Session<'_> {
+    /// Retires rows; those of one cycle have `cycles` 0 but the first.
+    pub fn push(&mut self, rows: &[Retired]) -> Result<(), Mismatch> {
+        for group in rows.chunk_by(|_, row| row.cycles == 0) {
+            self.check(group)?;
+            // Nothing retires before it is traced, nor in idle cycles.
+            while !self.started() || self.rng.u32(..1000) < self.traffic.idle {
+                self.cycle(false)?;
             }
-            if ready && self.sim.get(self.ports.valid) == 1 {
-                quiet = 0;
-                sent.push_back((summary.cycles, self.payload()));
+            self.group.clear();
+            self.group.extend_from_slice(group);
+            while !self.cycle(true)? {}
+        }
+        Ok(())
+    }
+
+    /// Stops tracing and waits for the last payload.
+    pub fn finish(mut self) -> Result<Summary, Mismatch> {
+        while !self.started() {
+            self.cycle(false)?;
+        }
+        if let Some(golden) = &mut self.golden {
+            if self.losing {
+                golden.miss(&mut |e| self.expected.push_back(e));
             }
-            // Either side may be ahead: the RTL where something ends before the next row is there.
-            while let (Some(_), Some(_)) = (sent.front(), expected.front()) {
-                compare(sent.pop_front(), expected.pop_front(), &mut summary)?;
+            golden.finish(&mut |e| self.expected.push_back(e));
+        }
+        self.bench.sim.set(self.bench.ports.enable, 0);
+        let mut left = AFTER;
+        while left > 0 {
+            self.cycle(false)?;
+            let Bench { sim, ports, .. } = &self.bench;
+            if sim.get(ports.active) == 1 || sim.get(ports.empty) == 0 {
+                left = AFTER;
+                continue;
             }
-            let done = ended
-                && self.sim.get(self.ports.active) == 0
-                && self.sim.get(self.ports.empty) == 1;
-            if done && expected.is_empty() {
-                return match sent.pop_front() {
-                    None => Ok(summary),
-                    more => compare(more, None, &mut summary).map(|()| summary),
-                };
+            left -= 1;
+            if let Some(expected) = self.expected.front() {
+                let (cycle, expected) = (self.summary.cycles, describe(expected));
+                return Err(Mismatch::Empty { cycle, expected });
             }
-            if quiet > PATIENCE {
-                return Err(Mismatch::Stuck {
-                    cycle: summary.cycles,
-                    missing: expected.len(),
-                    first: expected.front().map_or_else(String::new, describe),
-                });
+            if let Some((cycle, got)) = self.sent.front() {
+                return self.unexpected(*cycle, got).map(|()| self.summary);
             }
+        }
+        self.summary.cycles -= AFTER;
+        Ok(self.summary)
+    }
+
+    /// What came of it so far.
+    pub fn summary(&self) -> &Summary {
+        &self.summary
+    }
+
+    fn started(&self) -> bool {
+        self.bench.sim.get(self.bench.ports.active) == 1
+    }
+
+    /// That what retires in a cycle can be told to the RTL.
+    fn check(&self, group: &[Retired]) -> Result<(), Mismatch> {
+        let row = self.summary.rows + self.summary.lost_rows;
+        let (lanes, width) = (self.bench.config.lanes, self.bench.config.iretire_width_p);
+        if group.len() > usize::from(lanes) {
+            return Err(Mismatch::Lanes { row, rows: group.len(), lanes });
+        }
+        match group.iter().find(|row| row.iretire >> width != 0) {
+            Some(long) => Err(Mismatch::Block { row, half_words: long.iretire, width }),
+            None => Ok(()),
         }
     }
 
-    fn payload(&self) -> Vec<u8> {
-        let len = self.sim.get(self.ports.len) as usize;
-        let words = self.sim.get_wide(self.ports.data);
-        words.iter().flat_map(|word| word.to_le_bytes()).take(len).collect()
+    /// Lets a cycle pass, in which the group retires or nothing. Says whether the group is done with.
+    fn cycle(&mut self, retires: bool) -> Result<bool, Mismatch> {
+        let bench = &mut *self.bench;
+        bench.drive(if retires { &self.group } else { &[] });
+        let ready = self.rng.u32(..1000) >= self.traffic.back_pressure;
+        bench.sim.set(bench.ports.ready, ready.into());
+        bench.sim.step()?;
+        self.summary.cycles += 1;
+        self.quiet += 1;
+        let sends = ready && bench.sim.get(bench.ports.valid) == 1;
+        let done = retires && self.retire();
+        if sends {
+            self.quiet = 0;
+            let payload = self.bench.payload();
+            match self.golden {
+                Some(_) => self.sent.push_back((self.summary.cycles, payload)),
+                None => self.count(&payload, None),
+            }
+        }
+        self.compare()?;
+        if self.quiet > PATIENCE {
+            return Err(Mismatch::Stuck {
+                cycle: self.summary.cycles,
+                missing: self.expected.len(),
+                first: self.expected.front().map_or_else(String::new, describe),
+            });
+        }
+        Ok(done)
+    }
+
+    /// What became of the group in this cycle. Says whether it is done with.
+    fn retire(&mut self) -> bool {
+        let Bench { sim, ports, config, .. } = &*self.bench;
+        let port = match config.overflow {
+            Overflow::Stall => ports.stall,
+            Overflow::Drop => ports.lost,
+        };
+        let refused = port.is_some_and(|port| sim.get(port) == 1);
+        let rows = self.group.len() as u64;
+        match (config.overflow, refused) {
+            (Overflow::Stall, true) => {
+                self.summary.stalled += 1;
+                return false;
+            }
+            (Overflow::Drop, true) => {
+                self.summary.lost += 1;
+                self.summary.lost_rows += rows;
+                self.summary.losses += u64::from(!self.losing);
+                self.losing = true;
+                (self.watch)(Seen::Lost(&self.group));
+            }
+            (_, false) => {
+                let missed = std::mem::take(&mut self.losing);
+                // Cycles are counted by the encoder itself, up to 15.
+                let passed = self.summary.cycles - self.last_group;
+                self.last_group = self.summary.cycles;
+                if let Some(first) = self.group.first_mut() {
+                    first.cycles = passed.min(15) as u32;
+                }
+                if let Some(golden) = &mut self.golden {
+                    let out = &mut |e| self.expected.push_back(e);
+                    if missed {
+                        golden.miss(out);
+                    }
+                    self.group.iter().for_each(|row| golden.retire(row, out));
+                }
+                self.summary.groups += 1;
+                self.summary.rows += rows;
+                self.quiet = 0;
+                (self.watch)(Seen::Accepted(&self.group));
+            }
+        }
+        true
+    }
+
+    /// Compares what both have sent. Either may be ahead: the RTL where something ends before the next
+    /// row is there.
+    fn compare(&mut self) -> Result<(), Mismatch> {
+        while !self.sent.is_empty() && !self.expected.is_empty() {
+            let (Some((cycle, got)), Some(expected)) =
+                (self.sent.pop_front(), self.expected.pop_front())
+            else {
+                break;
+            };
+            if got != expected.bytes {
+                let (number, expected) = (self.summary.payloads, describe(&expected));
+                return Err(Mismatch::Payload { number, cycle, got, expected });
+            }
+            self.count(&got, Some(&expected));
+        }
+        match self.sent.front() {
+            Some((cycle, got)) if self.sent.len() > AHEAD => self.unexpected(*cycle, got),
+            _ => Ok(()),
+        }
+    }
+
+    fn unexpected(&self, cycle: u64, got: &[u8]) -> Result<(), Mismatch> {
+        let (number, got) = (self.summary.payloads, got.to_vec());
+        Err(Mismatch::Unexpected { number, cycle, got })
+    }
+
+    fn count(&mut self, payload: &[u8], encoded: Option<&Encoded>) {
+        self.summary.payloads += 1;
+        self.summary.bytes += payload.len() as u64;
+        if let Some(encoded) = encoded {
+            *self.summary.covered.entry(Covered::of(encoded)).or_default() += 1;
+        }
+        (self.watch)(Seen::Payload(payload, encoded));
     }
 }
 
@@ -330,32 +400,4 @@ fn describe(encoded: &Encoded) -> String {
         "{:02x?} ({:?}, {}, row {})",
         encoded.bytes, encoded.payload, encoded.reason, encoded.row
     )
-}
-
-fn compare(
-    sent: Option<(u64, Vec<u8>)>,
-    expected: Option<Encoded>,
-    summary: &mut Summary,
-) -> Result<(), Mismatch> {
-    let number = summary.payloads;
-    let Some((cycle, got)) = sent else { return Ok(()) };
-    let Some(expected) = expected else {
-        return Err(Mismatch::Unexpected { number, cycle, got });
-    };
-    if got != expected.bytes {
-        let expected = describe(&expected);
-        return Err(Mismatch::Payload { number, cycle, got, expected });
-    }
-    summary.payloads += 1;
-    summary.bytes += got.len() as u64;
-    *summary.covered.entry(Covered::of(&expected)).or_default() += 1;
-    Ok(())
-}
-
-/// Puts a value into a vector of words.
-fn place(words: &mut [u64], at: u32, width: u32, value: u64) {
-    for bit in 0..width {
-        let (word, shift) = ((at + bit) / 64, (at + bit) % 64);
-        words[word as usize] |= (value >> bit & 1) << shift;
-    }
 }

@@ -48,7 +48,7 @@ pub(crate) fn compile(design: &Design, options: &Options) -> Result<Compiled, Si
     let header = fs::read_to_string(&header).map_err(SimError::io("read", &header))?;
     let ports = Ports::parse(&header, design)?;
     write(&folder.join("hooks.h"), HOOKS)?;
-    write(&folder.join("model.cpp"), &unit(folder, &ports)?)?;
+    write(&folder.join("model.cpp"), &unit(folder, &ports, design.rising_only)?)?;
 
     let mut command = tools.compiler()?;
     command.current_dir(folder).args(options.compiler());
@@ -79,7 +79,7 @@ fn key(design: &Design, options: &Options, tools: &Tools) -> Result<String, SimE
     line(&(VERSION, hash(SHIM.as_bytes()), hash(HOOKS.as_bytes())));
     line(&tools.versions);
     line(&(options.verilator(), options.compiler()));
-    line(&(&design.top, &design.arguments, &design.clock, &design.reset));
+    line(&(&design.top, &design.arguments, &design.clock, &design.reset, design.rising_only));
     match &design.sources {
         Sources::Texts(texts) => line(texts),
         Sources::Files(files) => {
@@ -142,7 +142,7 @@ fn files_read(generated: &Path) -> Result<Vec<(PathBuf, u64)>, SimError> {
 }
 
 /// The model and its shim as one translation unit: the headers are most of the work.
-fn unit(folder: &Path, ports: &Ports) -> Result<String, SimError> {
+fn unit(folder: &Path, ports: &Ports, rising_only: bool) -> Result<String, SimError> {
     let generated = folder.join(GENERATED);
     let mut names = Vec::new();
     for entry in fs::read_dir(&generated).map_err(SimError::io("read", &generated))? {
@@ -157,7 +157,7 @@ fn unit(folder: &Path, ports: &Ports) -> Result<String, SimError> {
     for name in names {
         let _ = writeln!(text, "#include \"{GENERATED}/{name}\"");
     }
-    text.push_str(&ports.copying());
+    text.push_str(&ports.copying(rising_only));
     text.push_str(SHIM);
     Ok(text)
 }

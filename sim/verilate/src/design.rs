@@ -15,6 +15,8 @@ pub struct Design {
     pub(crate) reset: Option<Reset>,
     /// Direction, name and width as the builder knows them.
     pub(crate) ports: Option<Vec<(Direction, String, u32)>>,
+    /// Nothing in it depends on the falling edge or the level of the clock.
+    pub(crate) rising_only: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -45,6 +47,7 @@ impl Design {
             clock: None,
             reset: None,
             ports: None,
+            rising_only: false,
         }
     }
 
@@ -82,6 +85,8 @@ impl From<&Component> for Design {
             clock: clocked.then(|| "clk_i".to_owned()),
             reset: clocked.then(|| Reset { input: "rst_ni".to_owned(), active: false }),
             ports: Some(component.ports().iter().map(port).collect()),
+            // All that the builder can make of a clock.
+            rising_only: true,
         }
     }
 }

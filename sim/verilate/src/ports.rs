@@ -102,13 +102,14 @@ impl Ports {
     }
 
     /// The part of the shim that depends on the ports.
-    pub(crate) fn copying(&self) -> String {
+    pub(crate) fn copying(&self, rising_only: bool) -> String {
         let words = |ports: &[ModelPort]| ports.iter().map(ModelPort::words).sum::<usize>();
         let mut text = format!(
             "namespace {{\n\
              constexpr size_t kInWords = {};\n\
              constexpr size_t kOutWords = {};\n\
              constexpr bool kClocked = {};\n\
+             constexpr bool kRisingOnly = {rising_only};\n\
              template <typename T> void put(T& port, const uint64_t* w) {{ port = (T)*w; }}\n\
              template <size_t N> void put(VlWide<N>& port, const uint64_t* w) {{ memcpy(port.data(), w, 4 * N); }}\n\
              template <typename T> void take(const T& port, uint64_t* w) {{ *w = port; }}\n\

@@ -5,6 +5,10 @@
 //! of random ones. Inputs of the reference flow are taken from `HARTRACE_DATA`. Without Verilator, or
 //! without that folder, the tests show as ignored.
 
+mod bundled;
+mod gaps;
+mod mutants;
+mod mutate;
 mod table;
 
 use hartrace_encoder_hdl::Config;
@@ -37,6 +41,8 @@ fn main() {
         trials.push(Trial::test(format!("random/{seed}"), run).with_ignored_flag(missing));
     }
     trials.extend(vectors(missing, &table));
+    trials.extend(gaps::trials(missing));
+    trials.extend(mutants::trials(missing));
     let conclusion = libtest_mimic::run(&args, trials);
     table.print();
     conclusion.exit();
@@ -64,11 +70,7 @@ fn walks(name: &str, config: Config, seed: u64, table: &Table) -> Result<(), Fai
         let walk = generate(number, &shape);
         let half_words = (1 << config.iretire_width_p) - 1;
         let rows = walk.blocks_within(rng.u64(..), config.lanes.into(), half_words);
-        for _ in 0..rng.u8(..=config.comparators.min(2)) {
-            let mut pick = || rows[rng.usize(..rows.len())].iaddr;
-            let (a, b) = (pick(), pick());
-            setting.ranges.push((a.min(b), a.max(b)));
-        }
+        setting.ranges = random::ranges(&mut rng, &config, &rows);
         let traffic = random::traffic(&mut rng);
         bench.restart(rng.u32(1..))?;
         let summary = bench.run(&rows, &setting, traffic).map_err(|error| {

@@ -1,0 +1,94 @@
+//! Blocks, taken apart.
+
+use hartrace_decoder::Image;
+use hartrace_ingress::{CType, IType, Retired};
+
+/// Takes the blocks of others apart where the program says that an instruction ends.
+#[derive(Clone, Debug)]
+pub struct Instructions<'a> {
+    image: &'a Image,
+}
+
+impl<'a> Instructions<'a> {
+    /// With this program.
+    pub fn of(image: &'a Image) -> Self {
+        Self { image }
+    }
+
+    /// How many there are in a block; one in code that the program does not have.
+    pub fn count(&self, block: &Retired) -> u64 {
+        let mut count = 0;
+        self.split(block, |row| count += u64::from(row.iretire > 0));
+        count
+    }
+
+    /// Gives the rows of the single instructions of a block; the block itself where the program does not
+    /// have the code.
+    pub fn split(&self, block: &Retired, mut take: impl FnMut(&Retired)) {
+        let mut rest = *block;
+        let (mut first, last) = (true, block.last_address());
+        while rest.iaddr != last
+            && let Some(insn) = self.image.insn(rest.iaddr)
+        {
+            let half_words = u32::from(insn.size / 2);
+            if half_words == 0 || half_words >= rest.iretire {
+                break;
+            }
+            // Only the last instruction is special, and only the first starts anything.
+            let mut row = Retired {
+                iaddr: rest.iaddr,
+                iretire: half_words,
+                ilastsize: u8::from(half_words == 2),
+                itype: IType::None,
+                sijump: false,
+                cause: 0,
+                tval: 0,
+                halted: false,
+                reset: false,
+                ..rest
+            };
+            row.trigger.off = false;
+            row.trigger.notify = false;
+            take(&row);
+            rest.iaddr = row.next_address();
+            rest.iretire -= half_words;
+            if std::mem::take(&mut first) {
+                rest.trigger.on = false;
+                rest.ctype = CType::Unreported;
+                rest.cycles = 0;
+            }
+        }
+        take(&rest);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hartrace_isa::{Isa, Xlen};
+
+    #[test]
+    fn at_the_ends_of_instructions() {
+        let mut image = Image::new(Isa::new(Xlen::Rv64));
+        // nop, c.nop, nop
+        image.add(0x100, &[0x13, 0, 0, 0, 0x01, 0, 0x13, 0, 0, 0]);
+        let split = |block: &Retired| {
+            let mut found = Vec::new();
+            Instructions::of(&image).split(block, |row| {
+                found.push((row.iaddr, row.iretire, row.ilastsize, row.itype));
+            });
+            found
+        };
+        let block = Retired { iretire: 5, itype: IType::Interrupt, ..Retired::plain(0x100) };
+        let none = IType::None;
+        assert_eq!(
+            split(&block),
+            [(0x100, 2, 1, none), (0x104, 1, 0, none), (0x106, 2, 1, IType::Interrupt)]
+        );
+        // No code, not of whole instructions, nothing at all.
+        for (iaddr, iretire) in [(0x200, 8), (0x100, 1), (0x106, 1), (0x100, 0)] {
+            let block = Retired { iaddr, iretire, ..block };
+            assert_eq!(split(&block), [(iaddr, iretire, 1, IType::Interrupt)]);
+        }
+    }
+}

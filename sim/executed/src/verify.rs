@@ -1,0 +1,136 @@
+//! What was decoded against what was executed, first to last.
+
+use hartrace_decoder::{Event, Run, Sink, StreamPos};
+use hartrace_etrace::QualStatus;
+use hartrace_ingress::{IType, Retired};
+use std::collections::VecDeque;
+use std::fmt;
+
+/// What was executed, and what became of it.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+enum Executed {
+    /// Code from its first instruction up to the address behind its last.
+    Code { start: u64, end: u64 },
+    /// A trap.
+    Trap { cause: u64, interrupt: bool },
+    /// Something that the trace does not have, and says so.
+    Lost,
+}
+
+impl fmt::Display for Executed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Code { start, .. } => write!(f, "{start:#x}"),
+            Self::Trap { cause, interrupt: true } => write!(f, "interrupt {cause}"),
+            Self::Trap { cause, interrupt: false } => write!(f, "exception {cause}"),
+            Self::Lost => f.write_str("a loss"),
+        }
+    }
+}
+
+/// Compares as it goes: every instruction, every trap and every loss in its place, and no gap anywhere
+/// else. Code does not change while it is traced, so that the same stretches in the same order are the
+/// same instructions.
+#[derive(Debug, Default)]
+pub struct Verify {
+    /// What has not been decoded yet.
+    executed: VecDeque<Executed>,
+    result: Verified,
+}
+
+/// What came of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Verified {
+    /// Instructions decoded.
+    pub decoded: u64,
+    /// Losses that were reported where they were.
+    pub losses: u64,
+    /// How often tracing started.
+    pub starts: u64,
+    /// The first difference.
+    pub difference: Option<String>,
+}
+
+impl Verify {
+    /// Takes what a hart reports.
+    pub fn executed(&mut self, row: &Retired) {
+        if row.iretire > 0 {
+            let (start, end) = (row.iaddr, row.next_address());
+            self.executed.push_back(Executed::Code { start, end });
+        }
+        if row.itype.is_trap() {
+            let (cause, interrupt) = (row.cause, row.itype == IType::Interrupt);
+            self.executed.push_back(Executed::Trap { cause, interrupt });
+        }
+    }
+
+    /// Rows are lost here, one or many.
+    pub fn lost(&mut self) {
+        self.executed.push_back(Executed::Lost);
+    }
+
+    /// How much so far.
+    pub fn so_far(&self) -> &Verified {
+        &self.result
+    }
+
+    /// The result, now that all has been decoded.
+    pub fn finish(mut self) -> Verified {
+        if let Some(executed) = self.executed.pop_front() {
+            self.differ(format_args!("{executed} was not decoded"));
+        }
+        self.result
+    }
+
+    fn differ(&mut self, what: fmt::Arguments<'_>) {
+        self.result.difference.get_or_insert_with(|| what.to_string());
+    }
+
+    /// This comes next.
+    fn expect(&mut self, at: StreamPos, decoded: Executed) {
+        let packet = at.packet;
+        match self.executed.pop_front() {
+            Some(executed) if executed == decoded => {}
+            Some(executed) => {
+                self.differ(format_args!("packet {packet}: {decoded} instead of {executed}"));
+            }
+            None => self.differ(format_args!("packet {packet}: {decoded} is too much")),
+        }
+    }
+}
+
+impl Sink for Verify {
+    fn run(&mut self, at: StreamPos, run: Run<'_>) {
+        self.result.decoded += u64::from(run.insns());
+        let (mut from, to) = (run.start(), run.end());
+        while from != to && self.result.difference.is_none() {
+            match self.executed.front_mut() {
+                Some(Executed::Code { start, end }) if *start == from => {
+                    let len = to.wrapping_sub(from).min(end.wrapping_sub(*start));
+                    from = from.wrapping_add(len);
+                    *start = start.wrapping_add(len);
+                    if start == end {
+                        self.executed.pop_front();
+                    }
+                }
+                _ => self.expect(at, Executed::Code { start: from, end: to }),
+            }
+        }
+    }
+
+    fn event(&mut self, at: StreamPos, event: Event) {
+        let packet = at.packet;
+        match event {
+            Event::Trap { cause, interrupt, .. } => {
+                self.expect(at, Executed::Trap { cause, interrupt });
+            }
+            Event::Off(QualStatus::TraceLost) => {
+                self.expect(at, Executed::Lost);
+                self.result.losses += 1;
+            }
+            Event::On => self.result.starts += 1,
+            Event::Gap(fault) => self.differ(format_args!("packet {packet}: {fault}")),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! How fast the encoder `full` with two lanes is simulated, and what the golden encoder takes for the same:
+//! `cargo bench -p hartrace-lockstep`.
+//!
+//! Rows are those of bundled programs, two instructions a cycle at most. Time is CPU time of this thread,
+//! which other programs disturb least; figures are the best of some passes.
+
+// Tests decode it too, and need the code.
+#[allow(dead_code)]
+#[path = "../tests/encoder/bundled.rs"]
+mod bundled;
+
+use bundled::bundled;
+use hartrace_encoder_hdl::Config;
+use hartrace_etrace::Ioptions;
+use hartrace_ingress::Retired;
+use hartrace_lockstep::{Bench, Seen, Setting, Traffic};
+use hartrace_verilate::{Options, available};
+use std::error::Error;
+use std::fs;
+
+const STEPS: u64 = 400_000;
+const PASSES: u32 = 3;
+/// A synchronisation every 2^(10 + 4) packets.
+const RESYNC_MAX: u8 = 10;
+/// Cycles in a second, for the model alone.
+const GOAL: f64 = 1e6;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    if !available() {
+        println!("needs verilator and g++");
+        return Ok(());
+    }
+    let config = Config { lanes: 2, ..Config::named("full").ok_or("no configuration")? };
+    let mut bench = Bench::new(&config, &Options::fast())?;
+    let plain = Ioptions::default();
+    let all = Ioptions {
+        implicit_return: true,
+        jump_target_cache: true,
+        branch_prediction: true,
+        sijump: true,
+        ..plain
+    };
+    println!(
+        "{:24} {:>9} {:>9} {:>9}  {:>10} {:>10} {:>10}",
+        "million cycles a second", "cycles", "rows", "lost", "RTL alone", "golden", "lock step"
+    );
+    let mut slowest = f64::MAX;
+    for name in ["calls", "interrupts", "crypto"] {
+        let executed = bundled(name, STEPS, &config, config.lanes.into())?;
+        for (mode, options) in [("no mode", plain), ("all modes", all)] {
+            let setting = Setting { options, resync: (1, RESYNC_MAX), ..Setting::default() };
+            let [alone, golden, both] = passes(&mut bench, &executed.rows, &setting)?;
+            let rate = |cpu: f64| alone.1 as f64 / cpu / 1e6;
+            println!(
+                "{:24} {:9} {:9} {:9}  {:10.3} {:10.3} {:10.3}",
+                format!("{name}, {mode}"),
+                alone.1,
+                executed.rows.len(),
+                alone.2,
+                rate(alone.0),
+                rate(golden.0),
+                rate(both.0)
+            );
+            slowest = slowest.min(alone.1 as f64 / alone.0);
+        }
+    }
+    println!("ratio simulation-speed {:.2}", slowest / GOAL);
+    Ok(())
+}
+
+/// Best CPU time, cycles and lost rows of the RTL alone, of the golden encoder alone, and of both compared.
+fn passes(
+    bench: &mut Bench,
+    rows: &[Retired],
+    setting: &Setting,
+) -> Result<[(f64, u64, u64); 3], Box<dyn Error>> {
+    let mut best = [(f64::MAX, 0, 0); 3];
+    for _ in 0..PASSES {
+        for (which, best) in best.iter_mut().enumerate() {
+            bench.restart(1)?;
+            let mut nobody = |_: Seen<'_>| {};
+            let start = cpu_time()?;
+            let (cycles, lost) = match which {
+                0 => {
+                    let mut run = bench.start_alone(setting, Traffic::default(), &mut nobody)?;
+                    run.push(rows)?;
+                    let summary = run.finish()?;
+                    (summary.cycles, summary.lost_rows)
+                }
+                1 => {
+                    let mut golden = setting.golden(bench.config())?;
+                    let mut bytes = 0;
+                    let mut out = |encoded: hartrace_golden::Encoded| bytes += encoded.bytes.len();
+                    rows.iter().for_each(|row| golden.retire(row, &mut out));
+                    golden.finish(&mut out);
+                    std::hint::black_box(bytes);
+                    (0, 0)
+                }
+                _ => {
+                    let summary = bench.run(rows, setting, Traffic::default())?;
+                    (summary.cycles, summary.lost_rows)
+                }
+            };
+            let time = cpu_time()? - start;
+            if time < best.0 {
+                *best = (time, cycles, lost);
+            }
+        }
+    }
+    Ok(best)
+}
+
+/// Seconds this thread has run, as Linux counts them.
+fn cpu_time() -> Result<f64, Box<dyn Error>> {
+    let text = fs::read_to_string("/proc/thread-self/schedstat")?;
+    let nanoseconds = text.split_whitespace().next().ok_or("no time in schedstat")?;
+    Ok(nanoseconds.parse::<f64>()? / 1e9)
+}

@@ -1,0 +1,89 @@
+//! A decoder behind the RTL.
+
+use crate::Seen;
+use hartrace_bits::{BitReader, Tail};
+use hartrace_decoder::{Config as Reading, Image, StreamPos, Tracer};
+use hartrace_encoder_hdl::Config;
+use hartrace_etrace::{ParamsError, Unit};
+use hartrace_executed::{Instructions, Verified, Verify};
+use hartrace_ingress::Retired;
+
+/// Decodes what the RTL sends, and compares it with what was executed: what was accepted has to come back
+/// from the first to the last instruction, and what was lost has to be reported where it is missing.
+#[derive(Debug)]
+pub struct Follow<'a> {
+    tracer: Tracer<'a>,
+    instructions: Instructions<'a>,
+    sink: Verify,
+    payloads: u64,
+    bytes: u64,
+    losing: bool,
+    /// Instructions that were accepted.
+    pub accepted: u64,
+    /// Instructions that were lost.
+    pub lost: u64,
+}
+
+impl<'a> Follow<'a> {
+    /// With the program, and the contents of the trap vector registers by privilege, which implicit
+    /// exceptions need.
+    pub fn new(
+        config: &Config,
+        image: &'a Image,
+        tvec: Vec<(u8, u64)>,
+    ) -> Result<Self, ParamsError> {
+        let (params, unit) = (config.etrace, Unit::Hartrace);
+        let reading = Reading { params, unit, tvec, ..Reading::default() };
+        Ok(Self {
+            tracer: Tracer::new(reading, image)?,
+            instructions: Instructions::of(image),
+            sink: Verify::default(),
+            payloads: 0,
+            bytes: 0,
+            losing: false,
+            accepted: 0,
+            lost: 0,
+        })
+    }
+
+    /// To be told everything that happens in a run.
+    pub fn seen(&mut self, seen: Seen<'_>) {
+        match seen {
+            Seen::Accepted(rows) => {
+                self.losing = false;
+                rows.iter().for_each(|row| self.sink.executed(row));
+                self.accepted += self.count(rows);
+            }
+            Seen::Lost(rows) => {
+                // What is lost without a break is one loss.
+                if !std::mem::replace(&mut self.losing, true) {
+                    self.sink.lost();
+                }
+                self.lost += self.count(rows);
+            }
+            Seen::Payload(bytes, _) => {
+                let at = StreamPos { packet: self.payloads, byte: self.bytes };
+                self.payloads += 1;
+                self.bytes += bytes.len() as u64;
+                self.tracer.feed_bits(at, BitReader::new(bytes, Tail::Sign), &mut self.sink);
+            }
+        }
+    }
+
+    fn count(&self, rows: &[Retired]) -> u64 {
+        rows.iter().map(|row| self.instructions.count(row)).sum()
+    }
+
+    /// What came of it, once the run has ended.
+    pub fn finish(mut self) -> Verified {
+        self.tracer.finish(&mut self.sink);
+        let mut verified = self.sink.finish();
+        if verified.decoded != self.accepted {
+            let (decoded, accepted) = (verified.decoded, self.accepted);
+            verified.difference.get_or_insert_with(|| {
+                format!("{decoded} instructions were decoded, {accepted} executed")
+            });
+        }
+        verified
+    }
+}

@@ -1,0 +1,194 @@
+//! The lock step can fail: the RTL with one mistake in it is told from the RTL without.
+//!
+//! `HARTRACE_MUTANTS` sets the mistakes for each module.
+
+use crate::bundled::{bundled, itype_width};
+use crate::mutate::{Mutant, mutate};
+use crate::random;
+use hartrace_encoder_hdl::{Config, sources};
+use hartrace_etrace::Ioptions;
+use hartrace_ingress::Retired;
+use hartrace_lockstep::{Bench, Mismatch, Setting, Traffic};
+use hartrace_verilate::{Design, Options, SimError};
+use hartrace_walk::{Shape, generate};
+use libtest_mimic::{Failed, Trial};
+use std::fs;
+use std::path::Path;
+
+const PACKAGE: &str = "package hartrace_mutant;\n  logic [15:0] chosen;\nendpackage\n";
+
+/// Random walks through the encoder, for each mistake.
+const WALKS: u64 = 40;
+/// And walks that are mostly loops.
+const LOOPS: u64 = 12;
+
+/// Mistakes that change no payload: module, place, what they make of it, and why nothing is to be seen.
+const HARMLESS: [(&str, &str, &str, &str); 5] = [
+    (
+        "te_ingress",
+        "early_works_1_d",
+        "retires_1 & trap_1",
+        "lanes are used from the first on: if the second has a block, so has the first, which counts too",
+    ),
+    (
+        "te_core",
+        "if",
+        "enters | rows",
+        "cycles are counted up to a synchronisation, and one follows every mark and every loss",
+    ),
+    (
+        "te_core",
+        "if",
+        "enters | starts",
+        "tracing starts with an empty queue, which a start enters; all else enters while tracing",
+    ),
+    (
+        "te_resync_counter",
+        "near_d",
+        "on & (|(soon[19:4] | reach))",
+        "one step at a time where more could be done with: slower, and the same",
+    ),
+    (
+        "te_core",
+        "halt_seen_d",
+        "(halt_seen_q | (breaks | enters)) & halts",
+        "matters where the hart is halted in a cycle without a block while the queue is full; here it is \
+         halted with its last block",
+    ),
+];
+
+pub(crate) fn trials(missing: bool) -> Vec<Trial> {
+    let trial = |name: &'static str| {
+        Trial::test(format!("mutants/{name}"), move || check(name)).with_ignored_flag(missing)
+    };
+    vec![trial("small"), trial("full")]
+}
+
+/// What goes through the encoder.
+struct Stimulus {
+    rows: Vec<Retired>,
+    setting: Setting,
+    traffic: Traffic,
+}
+
+fn check(name: &str) -> Result<(), Failed> {
+    let config = Config::named(name).ok_or("no configuration")?;
+    let mut files = sources(&config)?;
+    let count = crate::number("HARTRACE_MUTANTS", 2) as usize;
+    let mutants = mutate(&mut files, count, crate::number("HARTRACE_SEED", 1));
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mutants").join(name);
+    let mut bench = Bench::of(&config, design(&folder, &mut files)?, &Options::default())?;
+    let stimuli = stimuli(&config)?;
+    if let Some(why) = difference(&mut bench, 0, &stimuli)? {
+        return Err(format!("without a mistake: {why}").into());
+    }
+    let mut survivors = Vec::new();
+    for (number, mutant) in (1..).zip(&mutants) {
+        let Mutant { module, place, before, after } = mutant;
+        let harmless = HARMLESS.iter().any(|(m, p, a, _)| (*m, *p, *a) == (module, place, after));
+        match difference(&mut bench, number, &stimuli)? {
+            Some(_) if harmless => {
+                return Err(format!("{module}: {place}: {after} is not harmless").into());
+            }
+            Some(_) => {}
+            None if harmless => {}
+            None => survivors.push(format!("{module}: {place}: {before}\n    -> {after}")),
+        }
+    }
+    println!("{name}: {} mistakes, {} not seen", mutants.len(), survivors.len());
+    match survivors.is_empty() {
+        true => Ok(()),
+        false => Err(format!("not seen:\n{}", survivors.join("\n")).into()),
+    }
+}
+
+/// The RTL with an input that chooses the mistake.
+fn design(folder: &Path, files: &mut [(String, String)]) -> Result<Design, Failed> {
+    let top = files.iter_mut().find(|(name, _)| name == "te_core.sv").ok_or("no te_core")?;
+    let header = "module te_core (\n";
+    top.1 = top.1.replacen(header, &format!("{header}    input  logic [15:0] mutant_i,\n"), 1);
+    let body = ");\n  always_comb hartrace_mutant::chosen = mutant_i;\n";
+    top.1 = top.1.replacen(");\n", body, 1);
+    fs::create_dir_all(folder)?;
+    let mut paths = vec![folder.join("hartrace_mutant.sv")];
+    fs::write(&paths[0], PACKAGE)?;
+    for (name, text) in files {
+        let path = folder.join(name);
+        fs::write(&path, text)?;
+        paths.push(path);
+    }
+    let design = Design::files("te_core", paths).clock("clk_i").reset("rst_ni", false);
+    // It is the comparison that has to see it, not an assertion or a warning.
+    Ok(design.argument("--noassert").argument("-Wno-fatal"))
+}
+
+/// Random walks, and programs with loops that are predicted and calls that are nested deeply.
+fn stimuli(config: &Config) -> Result<Vec<Stimulus>, Failed> {
+    let mut rng = fastrand::Rng::with_seed(0x5eed);
+    let mut stimuli = Vec::new();
+    for seed in 0..WALKS {
+        let mut setting = random::setting(&mut rng, config);
+        let shape = random::shape(&mut rng, config, seed, 1500);
+        let half_words = (1 << config.iretire_width_p) - 1;
+        let walk = generate(seed, &shape);
+        let rows = walk.blocks_within(rng.u64(..), config.lanes.into(), half_words);
+        setting.ranges = random::ranges(&mut rng, config, &rows);
+        stimuli.push(Stimulus { rows, setting, traffic: random::traffic(&mut rng) });
+    }
+    // The others slowly, for a loss synchronises too: what is remembered would be forgotten.
+    let mut slowly = |rows, max| {
+        let options = Ioptions {
+            branch_prediction: config.etrace.bpred_size_p > 0,
+            implicit_return: config.etrace.irdepth_bits() > 0,
+            full_address: false,
+            ..random::setting(&mut rng, config).options
+        };
+        // Cycles are what goes on in any program.
+        let setting = Setting { options, resync: (2, max), ..Setting::default() };
+        let traffic = Traffic { back_pressure: 0, idle: 850, seed: rng.u64(..) };
+        stimuli.push(Stimulus { rows, setting, traffic });
+    };
+    for (name, max) in [("calls", 4), ("crypto", 6), ("sort", 7), ("interrupts", 6)] {
+        slowly(bundled(name, 12_000, config, config.lanes.into())?.rows, max);
+    }
+    // Long loops, with reports and synchronisations at any place in them.
+    for seed in 0..LOOPS {
+        let shape = Shape {
+            steps: 6000,
+            functions: 24,
+            branches: 900,
+            calls: 0,
+            indirect: 20,
+            notifies: if config.triggers { 5 } else { 0 },
+            itype_width: itype_width(config),
+            ..Shape::default().without_traps()
+        };
+        let half_words = (1 << config.iretire_width_p) - 1;
+        let walk = generate(seed, &shape);
+        let max = [11, 6][seed as usize % 2];
+        slowly(walk.blocks_within(seed, config.lanes.into(), half_words), max);
+    }
+    Ok(stimuli)
+}
+
+/// How the RTL with this mistake differs from the golden encoder, if it does.
+fn difference(bench: &mut Bench, mutant: u64, on: &[Stimulus]) -> Result<Option<String>, Failed> {
+    for (seed, Stimulus { rows, setting, traffic }) in (1..).zip(on) {
+        bench.restart(seed)?;
+        let simulation = bench.simulation();
+        let chosen = simulation.input("mutant_i")?;
+        simulation.set(chosen, mutant);
+        match bench.run(rows, setting, *traffic) {
+            Ok(_) => {}
+            Err(
+                error @ (Mismatch::Payload { .. }
+                | Mismatch::Unexpected { .. }
+                | Mismatch::Empty { .. }
+                | Mismatch::Stuck { .. }
+                | Mismatch::Simulation(SimError::Stopped { .. })),
+            ) => return Ok(Some(error.to_string())),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(None)
+}
