@@ -4,6 +4,7 @@ use crate::args::HdlArgs;
 use crate::failure::{Failure, Status};
 use crate::files;
 use hartrace_encoder_hdl::{Config, sources};
+use hartrace_etrace::Unit;
 use std::fmt::Write as _;
 use std::fs;
 use std::io::Write as _;
@@ -26,7 +27,12 @@ pub(crate) fn run(args: &HdlArgs) -> Result<Status, Failure> {
     files.push(("Bender.yml".into(), bender(&names)));
     files.push((format!("{TOP}.core"), fusesoc(&names)));
     files.push(("config.toml".into(), chosen));
-    files.push(("params.toml".into(), format!("{params}\n[options]\nunit = \"hartrace\"\n")));
+    let unit = match config.unit() {
+        Unit::Reference => "reference",
+        Unit::RvTracer => "rv-tracer",
+        Unit::Hartrace => "hartrace",
+    };
+    files.push(("params.toml".into(), format!("{params}\n[options]\nunit = \"{unit}\"\n")));
     for (name, text) in &files {
         write(&args.output.join(name), text)?;
     }

@@ -100,6 +100,8 @@ pub struct Summary {
     pub payloads: u64,
     /// Their bytes.
     pub bytes: u64,
+    /// The payloads that the RTL sent.
+    pub sent: Vec<Vec<u8>>,
     /// What kinds of them there were.
     pub covered: BTreeMap<Covered, u64>,
 }
@@ -344,6 +346,7 @@ fn compare(
     }
     summary.payloads += 1;
     summary.bytes += got.len() as u64;
+    summary.sent.push(got);
     *summary.covered.entry(Covered::of(&expected)).or_default() += 1;
     Ok(())
 }
