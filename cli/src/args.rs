@@ -58,7 +58,7 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct HdlArgs {
-    /// micro, small, full or cva6, or a TOML file with parameters
+    /// micro, small, full, cva6 or rv_tracer, or a TOML file with parameters
     #[arg(long, value_name = "NAME|FILE", default_value = "small")]
     pub(crate) config: String,
     /// Blocks that retire in one cycle at most [default: as configured]

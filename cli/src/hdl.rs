@@ -5,6 +5,7 @@ use crate::args::{HdlArgs, SinkArg};
 use crate::failure::{Failure, Status};
 use crate::files;
 use hartrace_encoder_hdl::Config;
+use hartrace_etrace::Unit;
 use hartrace_top_hdl::{Encapsulation, Sink, TopConfig, header, manual, sources};
 use std::fmt::Write as _;
 use std::fs;
@@ -113,7 +114,12 @@ fn config(args: &HdlArgs) -> Result<TopConfig, Failure> {
 /// What a decoder has to know.
 fn params(config: &TopConfig) -> Result<String, Failure> {
     let mut text = toml::to_string(&config.encoder.etrace).map_err(Failure::usage)?;
-    text.push_str("\n[options]\nunit = \"hartrace\"\n\n[framing]\n");
+    let unit = match config.encoder.unit() {
+        Unit::Reference => "reference",
+        Unit::RvTracer => "rv-tracer",
+        Unit::Hartrace => "hartrace",
+    };
+    let _ = write!(text, "\n[options]\nunit = \"{unit}\"\n\n[framing]\n");
     match config.encapsulation {
         Encapsulation::Reference => text.push_str("kind = \"reference\"\n"),
         Encapsulation::Standard(fields) => {

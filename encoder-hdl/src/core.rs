@@ -70,7 +70,11 @@ pub fn encoder(config: &Config) -> Result<Component, ConfigError> {
             m.unused(&hart["iaddr"].slice(i * w, w - aw));
         }
     }
-    let enters = front.drive(&m, &room.is, lost_o.as_ref(), stall_o.as_ref());
+    let accepts = match &room.plenty {
+        Some(plenty) => front.loses.mux(plenty, &room.is),
+        None => room.is.clone(),
+    };
+    let enters = front.drive(&m, &accepts, lost_o.as_ref(), stall_o.as_ref());
     m.assign(&active_o, &front.active.q);
 
     let mut ports: Vec<(String, Expr)> = vec![("valid_i".into(), enters.clone())];
@@ -171,6 +175,9 @@ fn instance(m: &Module, name: &str, of: &Component, ports: &[(String, Expr)]) ->
 /// Room in the queue, counted where groups enter, since they are on their way for some cycles.
 struct Room {
     is: Expr,
+    /// Enough to go on after a loss. A mark that took the last place would leave none for what retires
+    /// next, and so on; and short stretches between losses are mostly synchronisation.
+    plenty: Option<Expr>,
     taken: Reg,
     changes: Expr,
 }
@@ -181,7 +188,10 @@ impl Room {
         let changes = m.wire("room_changes", 1);
         let taken = m.reg_en("room_taken", zero(index_width(depth + 1)), &changes);
         let is = m.let_("room", taken.q.ne(lit(taken.q.width(), depth.into())));
-        Self { is, taken, changes }
+        let most = u128::from((depth / 2).min(depth - 2));
+        let plenty = (config.overflow == Overflow::Drop)
+            .then(|| m.let_("plenty", taken.q.le(lit(taken.q.width(), most))));
+        Self { is, plenty, taken, changes }
     }
 
     fn drive(&self, m: &Module, enters: &Expr, leaves: &Expr) {

@@ -53,6 +53,21 @@ fn sinks_and_harts() {
     }
 }
 
+/// The payloads of rv_tracer: the decoder is told.
+#[test]
+fn the_dialect_is_in_the_parameters() {
+    let place = Place::new("hdl-dialect");
+    place.clean("hdl --config rv_tracer -o rtl");
+    let params = std::fs::read_to_string(place.dir.join("rtl/params.toml")).unwrap();
+    assert!(params.contains("unit = \"rv-tracer\""), "{params}");
+    let line = "--params rtl/params.toml --xlen 64";
+    place.clean(&format!("encode run.csv {line} -o trace"));
+    let dump = place.clean(&format!("dump trace {line}"));
+    assert!(dump.contains("ioptions=delta_address"), "{dump}");
+    let pcs = place.clean(&format!("decode trace {line} --image code@0x80000000 --emit pcs"));
+    assert_eq!(pcs, crate::PCS);
+}
+
 #[test]
 fn wrong_parameters_write_nothing() {
     let place = Place::new("hdl-errors");

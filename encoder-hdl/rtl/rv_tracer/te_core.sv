@@ -47,6 +47,7 @@ module te_core (
   logic room_changes;
   logic [2:0] room_taken_d, room_taken_q;
   logic room;
+  logic plenty;
   logic enters;
 
   assign works = (|iretire_i[4:0]) |
@@ -61,7 +62,8 @@ module te_core (
       (active_q & enable_i & !dropping_q & !works & halts & !halt_seen_q);
   assign offers = starts | stops | rows | breaks | dropping_q;
   assign room = room_taken_q != 3'd4;
-  assign enters = offers & room;
+  assign plenty = room_taken_q <= 3'd2;
+  assign enters = offers & (dropping_q ? plenty : room);
 
   always_comb begin
     active_d = active_q;
@@ -76,7 +78,7 @@ module te_core (
   logic drops;
 
   assign halt_seen_d = (halt_seen_q | (breaks & enters)) & halts;
-  assign drops = rows & !room;
+  assign drops = rows & !(dropping_q ? plenty : room);
   assign lost_o = drops | (dropping_q & works);
   assign dropping_d = drops | (dropping_q & !enters);
 

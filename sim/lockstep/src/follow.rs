@@ -15,6 +15,8 @@ pub struct Follow<'a> {
     tracer: Tracer<'a>,
     instructions: Instructions<'a>,
     sink: Verify,
+    /// What comes behind the last byte of a payload.
+    tail: Tail,
     payloads: u64,
     bytes: u64,
     losing: bool,
@@ -32,12 +34,13 @@ impl<'a> Follow<'a> {
         image: &'a Image,
         tvec: Vec<(u8, u64)>,
     ) -> Result<Self, ParamsError> {
-        let (params, unit) = (config.etrace, Unit::Hartrace);
+        let (params, unit) = (config.etrace, config.unit());
         let reading = Reading { params, unit, tvec, ..Reading::default() };
         Ok(Self {
             tracer: Tracer::new(reading, image)?,
             instructions: Instructions::of(image),
             sink: Verify::default(),
+            tail: if unit == Unit::RvTracer { Tail::Zero } else { Tail::Sign },
             payloads: 0,
             bytes: 0,
             losing: false,
@@ -65,7 +68,7 @@ impl<'a> Follow<'a> {
                 let at = StreamPos { packet: self.payloads, byte: self.bytes };
                 self.payloads += 1;
                 self.bytes += bytes.len() as u64;
-                self.tracer.feed_bits(at, BitReader::new(bytes, Tail::Sign), &mut self.sink);
+                self.tracer.feed_bits(at, BitReader::new(bytes, self.tail), &mut self.sink);
             }
         }
     }

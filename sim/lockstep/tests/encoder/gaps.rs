@@ -21,12 +21,13 @@ use libtest_mimic::{Failed, Trial};
 
 /// Programs with branches, calls, interrupts and changes of privilege, and the configurations that trace
 /// them.
-const PROGRAMS: [(&str, &str); 5] = [
+const PROGRAMS: [(&str, &str); 6] = [
     ("micro", "interrupts-rv32"),
     ("small", "branchy"),
     ("full", "interrupts"),
     ("full", "calls"),
     ("cva6", "user"),
+    ("rv_tracer", "branchy"),
 ];
 
 const STEPS: u64 = 40_000;
@@ -87,7 +88,7 @@ fn lossy(config: &Config, executed: &Executed, seed: u64) -> Result<(), Failed> 
     let mut bench = Bench::new(config, &Options::default())?;
     let mut losses = 0;
     for turn in 0..8 {
-        let setting = Setting { privileges: Vec::new(), ..random::setting(&mut rng, config) };
+        let setting = everything(random::setting(&mut rng, config));
         let back_pressure = if turn == 0 { 950 } else { rng.u32(..=950) };
         let traffic = Traffic { back_pressure, idle: rng.u32(..500), seed: rng.u64(..) };
         bench.restart(rng.u32(1..))?;
@@ -100,12 +101,17 @@ fn lossy(config: &Config, executed: &Executed, seed: u64) -> Result<(), Failed> 
     }
 }
 
+/// The setting without anything that leaves something out.
+fn everything(setting: Setting) -> Setting {
+    Setting { privileges: Vec::new(), initially_off: false, ..setting }
+}
+
 /// The same on a configuration that stalls the hart instead.
 fn stalled(config: &Config, executed: &Executed) -> Result<(), Failed> {
     let mut rng = fastrand::Rng::with_seed(1);
     let mut bench = Bench::new(config, &Options::default())?;
     for back_pressure in [0, 500, 900] {
-        let setting = Setting { privileges: Vec::new(), ..random::setting(&mut rng, config) };
+        let setting = everything(random::setting(&mut rng, config));
         let traffic = Traffic { back_pressure, idle: 0, seed: rng.u64(..) };
         match run(&mut bench, config, executed, &setting, traffic) {
             Ok(0) => {}
@@ -245,15 +251,16 @@ fn decode(
 ) -> Result<Stretches, Failed> {
     let reading = Reading {
         params: config.etrace,
-        unit: Unit::Hartrace,
+        unit: config.unit(),
         tvec: executed.tvec.clone(),
         ..Reading::default()
     };
     let mut tracer = Tracer::new(reading, &executed.image)?;
+    let tail = if config.unit() == Unit::RvTracer { Tail::Zero } else { Tail::Sign };
     let mut found = Found::default();
     for (packet, payload) in (0..).zip(payloads) {
         let at = StreamPos { packet, byte: 0 };
-        tracer.feed_bits(at, BitReader::new(payload, Tail::Sign), &mut found);
+        tracer.feed_bits(at, BitReader::new(payload, tail), &mut found);
     }
     if tracer.options() != options {
         return Err("the trace does not say which modes are on".into());

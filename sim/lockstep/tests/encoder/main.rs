@@ -81,7 +81,7 @@ fn walks(name: &str, config: Config, seed: u64, table: &Table) -> Result<(), Fai
     Ok(())
 }
 
-/// Inputs of the reference flow, without and with all modes.
+/// Inputs of the reference flow, without and with all modes, and in the dialect of rv_tracer.
 fn vectors(missing: bool, table: &Table) -> Vec<Trial> {
     let Some(data) = std::env::var_os("HARTRACE_DATA") else {
         return vec![Trial::test("vectors", || Ok(())).with_ignored_flag(true)];
@@ -115,15 +115,18 @@ fn vector(name: &str, path: &Path, table: &Table) -> Result<(), Failed> {
             rows.push(Retired { context: 0, cycles: 1, ..row.retired });
         }
     }
-    let full = Config::named("full").ok_or("no configuration")?;
-    let config = Config { overflow: hartrace_encoder_hdl::Overflow::Stall, ..full };
-    let mut bench = Bench::new(&config, &Options::default())?;
-    let mut run = |options: Ioptions| -> Result<Summary, Failed> {
+    let stalling = |name: &str| -> Result<Config, Failed> {
+        let config = Config::named(name).ok_or("no configuration")?;
+        Ok(Config { overflow: hartrace_encoder_hdl::Overflow::Stall, ..config })
+    };
+    let run = |bench: &mut Bench, options: Ioptions| -> Result<Summary, Failed> {
         let setting = Setting { options, resync: (1, 6), ..Setting::default() };
         Ok(bench.run(&rows, &setting, Traffic::default())?)
     };
-    let plain = run(Ioptions::default())?;
-    let all = run(Ioptions {
+    let config = stalling("full")?;
+    let mut bench = Bench::new(&config, &Options::default())?;
+    let plain = run(&mut bench, Ioptions::default())?;
+    let all = Ioptions {
         implicit_return: true,
         implicit_exception: true,
         full_address: false,
@@ -131,10 +134,15 @@ fn vector(name: &str, path: &Path, table: &Table) -> Result<(), Failed> {
         branch_prediction: true,
         sijump: true,
         delta_address: false,
-    })?;
+    };
+    let all = run(&mut bench, all)?;
+    let wide = Config { itype_width_p: 4, ..stalling("rv_tracer")? };
+    let mut dialect = Bench::new(&wide, &Options::default())?;
+    let by_bytes = run(&mut dialect, Ioptions::default())?;
     let instructions = rows.iter().filter(|row| row.iretire > 0).count() as u64;
-    table.bits(name, instructions, plain.bytes, all.bytes);
-    table.add(name, config.lanes, 2 * rows.len() as u64, &plain);
-    table.add(name, config.lanes, 0, &all);
+    table.bits(name, instructions, [plain.bytes, all.bytes, by_bytes.bytes]);
+    for summary in [&plain, &all, &by_bytes] {
+        table.add(name, config.lanes, rows.len() as u64, summary);
+    }
     Ok(())
 }

@@ -19,7 +19,7 @@ struct Sums {
     stalled: u64,
     cycles: u64,
     covered: BTreeMap<(u8, Covered), u64>,
-    bits: BTreeMap<String, [u64; 3]>,
+    bits: BTreeMap<String, (u64, [u64; 3])>,
 }
 
 /// What no encoder in hardware can send: closing packets of the reference models, and a count of 2^32
@@ -41,9 +41,10 @@ impl Table {
         }
     }
 
-    pub(crate) fn bits(&self, name: &str, instructions: u64, plain: u64, all: u64) {
+    /// Bytes without a mode, with all modes, and without a mode in the dialect of rv_tracer.
+    pub(crate) fn bits(&self, name: &str, instructions: u64, bytes: [u64; 3]) {
         if let Ok(mut sums) = self.0.lock() {
-            sums.bits.insert(name.into(), [instructions, plain, all]);
+            sums.bits.insert(name.into(), (instructions, bytes));
         }
     }
 
@@ -63,10 +64,11 @@ impl Table {
             sums.stalled
         );
         if !sums.bits.is_empty() {
-            println!("\n{:24} instructions  bits/instruction: no mode  all modes", "");
-            for (name, [instructions, plain, all]) in &sums.bits {
-                let per = |bytes: &u64| *bytes as f64 * 8.0 / (*instructions).max(1) as f64;
-                println!("{name:24} {instructions:12}  {:25.3}  {:9.3}", per(plain), per(all));
+            println!("\nbits/instruction          instructions  no mode  all modes  by bytes");
+            for (name, (instructions, bytes)) in &sums.bits {
+                let per = |bytes: u64| bytes as f64 * 8.0 / (*instructions).max(1) as f64;
+                let [plain, all, dialect] = bytes.map(per);
+                println!("{name:24}  {instructions:12}  {plain:7.3}  {all:9.3}  {dialect:8.3}");
             }
         }
         sums.coverage();
