@@ -163,8 +163,8 @@ data() {
 
 # What is tested in the part `rtl`, with the tools it needs.
 hardware=(
-    hartrace-rtl hartrace-verilate hartrace-transport-hdl hartrace-registers hartrace-encoder-hdl
-    hartrace-lockstep
+    hartrace-rtl hartrace-verilate hartrace-prove hartrace-transport-hdl hartrace-registers
+    hartrace-encoder-hdl hartrace-lockstep
 )
 
 part_unit() {
