@@ -25,8 +25,8 @@ pub struct Proof {
 enum Mistake {
     /// A text is another one.
     Text(&'static str, &'static str),
-    /// A port of the block in the rig is not connected.
-    Port(&'static str),
+    /// A port of the block in the rig is connected to this, not to what it should be.
+    Port(&'static str, &'static str),
 }
 
 impl Proof {
@@ -76,7 +76,15 @@ impl Proof {
     /// is always zero, or an output is anything.
     #[must_use]
     pub fn refuted_without(mut self, port: &'static str) -> Self {
-        self.mistakes.push(Mistake::Port(port));
+        let value = if port.ends_with("_i") { "'0" } else { "" };
+        self.mistakes.push(Mistake::Port(port, value));
+        self
+    }
+
+    /// Such a mistake: all bits of an input are always set.
+    #[must_use]
+    pub fn refuted_with(mut self, port: &'static str) -> Self {
+        self.mistakes.push(Mistake::Port(port, "'1"));
         self
     }
 
@@ -93,7 +101,8 @@ impl Proof {
         for (i, mistake) in self.mistakes.iter().cloned().enumerate() {
             let name = match &mistake {
                 Mistake::Text(..) => format!("{}_refuted_{i}", self.name),
-                Mistake::Port(port) => format!("{}_refuted_without_{port}", self.name),
+                Mistake::Port(port, "'1") => format!("{}_refuted_with_{port}", self.name),
+                Mistake::Port(port, _) => format!("{}_refuted_without_{port}", self.name),
             };
             let (text, top, cycles) = (self.text(), self.top.clone(), self.cycles);
             let folder = folder.join(format!("formal_{name}"));
@@ -127,7 +136,7 @@ impl Mistake {
         match self {
             Self::Text(from, to) if text.contains(from) => Ok(text.replace(from, to)),
             Self::Text(from, _) => Err(missing(from)),
-            Self::Port(port) => {
+            Self::Port(port, value) => {
                 // The block is the last thing that is instantiated.
                 let start = text.rfind(" i_block (").ok_or_else(|| missing(" i_block ("))?;
                 let (before, instance) = text.split_at(start);
@@ -135,7 +144,6 @@ impl Mistake {
                 let at = instance.find(&connection).ok_or_else(|| missing(&connection))?;
                 let (head, tail) = instance.split_at(at + connection.len());
                 let end = tail.find(')').ok_or_else(|| missing(")"))?;
-                let value = if port.ends_with("_i") { "'0" } else { "" };
                 Ok(format!("{before}{head}{value}{}", &tail[end..]))
             }
         }
