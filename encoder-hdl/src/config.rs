@@ -24,7 +24,7 @@ pub struct Config {
     pub comparators: u8,
     /// Cycles of input that wait while packets are made; 0 for none.
     pub ingress_depth: u8,
-    /// What resynchronisations can be counted in.
+    /// What resynchronisations can be counted in; at least one unit.
     pub resync: Vec<ResyncUnit>,
     /// What happens to input that does not fit.
     pub overflow: Overflow,
@@ -127,6 +127,7 @@ impl Config {
             true => Err(ConfigError::Needs { name, needs }),
             false => Ok(()),
         };
+        needs(true, !self.resync.is_empty(), "resync", "at least one unit to count in")?;
         let stack = params.return_stack_size_p > 0;
         let counter = params.call_counter_size_p > 0;
         needs(stack || counter, self.itype_width_p == 4, "implicit return", "itype_width_p = 4")?;

@@ -57,6 +57,9 @@ fn illegal_parameters_are_named() {
     stack.etrace.return_stack_size_p = 4;
     let error = encoder(&stack).expect_err("3-bit itype");
     assert_eq!(error.to_string(), "implicit return needs itype_width_p = 4");
+    let never = Config { resync: vec![], ..small.clone() };
+    let error = encoder(&never).expect_err("nothing to count");
+    assert_eq!(error.to_string(), "resync needs at least one unit to count in");
     let mut both = small;
     both.etrace.bpred_size_p = 7;
     both.etrace.cache_size_p = 7;

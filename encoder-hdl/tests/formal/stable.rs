@@ -25,17 +25,17 @@ fn stable(block: &Component, handshakes: &[&str]) -> Component {
 pub(crate) fn proofs() -> Vec<Proof> {
     let ingress = ["valid_o", "ready_o", "empty_o"];
     let core = ["valid_o", "lost_o", "stall_o", "active_o", "empty_o"];
-    let prove = |name: &str, config: &Config, module: &str, handshakes: &[&str]| {
+    let prove = |name: &str, config: &Config, module: &str, handshakes: &[&str], cycles| {
         let rig = stable(&block(config, module), handshakes);
-        Proof::induction(&format!("{name}_stable"), &rig, 5, 2).refuted_with("ready_i")
+        Proof::induction(&format!("{name}_stable"), &rig, cycles, 2).refuted_with("ready_i")
     };
     let mut rich = Config { lanes: 2, triggers: true, comparators: 1, ..tiny() };
     rich.etrace.nocontext_p = false;
     rich.etrace.notime_p = false;
     vec![
-        prove("ingress_1", &tiny(), "te_ingress", &ingress).refuted_without("valid_o"),
-        prove("ingress_2", &rich, "te_ingress", &ingress),
+        prove("ingress_1", &tiny(), "te_ingress", &ingress, 5).refuted_without("valid_o"),
+        prove("ingress_2", &rich, "te_ingress", &ingress, 7),
         // What decides on packets has no part in this.
-        prove("core", &tiny(), "te_core", &core).with(&groups_as_requests(&tiny())),
+        prove("core", &tiny(), "te_core", &core, 10).with(&groups_as_requests(&tiny())),
     ]
 }
