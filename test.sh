@@ -23,7 +23,7 @@ Runs the given parts in order, or all of them:
   lint      clippy without warnings; the packet crates and isa need neither std nor alloc
   unit      unit, property, scenario, vector, command-line and documentation tests
   programs  the bundled programs end well and rebuild to the same bytes
-  rtl       the generated hardware, in Verilator, Icarus Verilog and yosys
+  rtl       the generated hardware, in Verilator, Icarus Verilog, slang and yosys
   fpga      area and timing of hardware, measured with yosys and nextpnr
   cva6      the encoder in a CVA6
   fuzz      every fuzz target for a while
@@ -38,7 +38,7 @@ Environment:
   HARTRACE_FUZZ_SECONDS  seconds for each fuzz target (27)
 
 Missing Debian packages are installed with apt-get, Rust components with rustup, cargo-fuzz with
-cargo into target/tools, and the FPGA tools with pip into target/tools/fpga.
+cargo into target/tools, and slang and the FPGA tools with pip into target/tools.
 TEXT
 }
 
@@ -163,8 +163,8 @@ data() {
 
 # What is tested in the part `rtl`, with the tools it needs.
 hardware=(
-    hartrace-rtl hartrace-verilate hartrace-transport-hdl hartrace-registers hartrace-encoder-hdl
-    hartrace-top-hdl hartrace-lockstep
+    hartrace-rtl hartrace-verilate hartrace-lint hartrace-prove hartrace-transport-hdl hartrace-registers
+    hartrace-encoder-hdl hartrace-top-hdl hartrace-lockstep
 )
 
 part_unit() {
@@ -188,6 +188,8 @@ part_rtl() {
     debian verilator verilator iverilog iverilog yosys yosys z3 z3 c++ g++ make make
     # A header, not a command: waves are compressed with it.
     echo '#include <zlib.h>' | c++ -E -x c++ - >/dev/null 2>&1 || debian zlib.h zlib1g-dev
+    venv slang sim/lint/requirements.txt
+    export HARTRACE_SLANG_TOOLS=$tools/slang
     data
     cargo test --no-fail-fast "${hardware[@]/#/--package=}"
     # In the part `unit`, what needs Verilator was ignored.

@@ -25,7 +25,7 @@ pub struct Config {
     /// Cycles of input that can be on their way. It takes four to accept all lanes in every cycle, and
     /// more to make up for cycles with several packets; up to 16 or 32 a LUT RAM costs the same.
     pub ingress_depth: u8,
-    /// What resynchronisations can be counted in.
+    /// What resynchronisations can be counted in; at least one unit.
     pub resync: Vec<ResyncUnit>,
     /// What happens to input that does not fit.
     pub overflow: Overflow,
@@ -143,6 +143,7 @@ impl Config {
             true => Err(ConfigError::Needs { name, needs }),
             false => Ok(()),
         };
+        needs(true, !self.resync.is_empty(), "resync", "at least one unit to count in")?;
         let stack = params.return_stack_size_p > 0;
         let counter = params.call_counter_size_p > 0;
         needs(stack || counter, self.itype_width_p == 4, "implicit return", "itype_width_p = 4")?;

@@ -31,6 +31,9 @@ fn illegal_parameters_are_named() {
     returns.etrace.return_stack_size_p = 4;
     let error = encoder(&returns).expect_err("ambiguous");
     assert_eq!(error.to_string(), "compression = \"bytes\" needs etrace.return_stack_size_p = 0");
+    let never = Config { resync: vec![], ..small.clone() };
+    let error = encoder(&never).expect_err("nothing to count");
+    assert_eq!(error.to_string(), "resync needs at least one unit to count in");
     let mut both = small;
     both.etrace.bpred_size_p = 7;
     both.etrace.cache_size_p = 7;

@@ -1,6 +1,6 @@
 //! The hardware does what the table says, and tools have nothing to remark.
 //!
-//! Ignored where Verilator is missing.
+//! Ignored where Verilator, or for lint slang, is missing.
 
 mod bench;
 mod configs;
@@ -10,6 +10,7 @@ mod outputs;
 use configs::{atb, encoders, ram_sinks};
 use hartrace_registers::EncoderParams;
 use libtest_mimic::{Arguments, Trial};
+use std::path::Path;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -27,7 +28,7 @@ fn main() -> ExitCode {
     let seen = Trial::test("model/other-table-is-seen", bench::other_table_is_seen);
     trials.push(seen.with_ignored_flag(missing));
     trials.push(Trial::test("split", bench::split).with_ignored_flag(missing));
-    trials.push(Trial::test("lint/corners", lint::corners).with_ignored_flag(missing));
-    trials.push(Trial::test("lint/sees", lint::sees).with_ignored_flag(missing));
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    trials.extend(hartrace_lint::trials(folder, "corners", &lint::corners()));
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }

@@ -1,7 +1,6 @@
 //! A packer gives the bytes it takes: as many, and each where it belongs.
 
-use crate::prover::Proof;
-use crate::rig::{Rig, Stream, num};
+use hartrace_prove::{Proof, Rig, Stream, num};
 use hartrace_rtl::{Component, Expr, lit, zero};
 use hartrace_transport_hdl::{Packer, packer};
 

@@ -1,8 +1,7 @@
 //! What is in a packet, by a reader's rules: where the length says that a field is, there it is.
 
-use crate::prover::Proof;
-use crate::rig::{Rig, num};
 use hartrace_encap::EncapParams;
+use hartrace_prove::{Proof, Rig, num};
 use hartrace_rtl::{Component, Expr, lit};
 use hartrace_transport_hdl::{Frame, encapsulator};
 

@@ -1,7 +1,6 @@
 //! Buffers lose nothing, double nothing and keep the order.
 
-use crate::prover::Proof;
-use crate::rig::{Rig, Stream, num};
+use hartrace_prove::{Proof, Rig, Stream, num};
 use hartrace_rtl::{Component, zero};
 use hartrace_transport_hdl::{fifo, spill};
 
@@ -39,7 +38,7 @@ fn ordered(block: &Component, depth: u32, every_cycle_moves: bool) -> Component 
     m.assert_always("valid_if_any", rig.port("valid_o").eq(within.any()));
     m.assert_always("ready_if_room", rig.port("ready_o").eq(within.lt(num(&within, depth))));
     m.assert_always("no_more_than_fit", within.le(num(&within, depth)));
-    if let Some(usage) = rig.output("usage_o") {
+    if let Some(usage) = rig.find("usage_o") {
         m.assert_always("usage_is_count", usage.zext(4).eq(&within));
     }
     if every_cycle_moves {

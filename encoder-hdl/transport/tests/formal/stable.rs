@@ -1,8 +1,7 @@
 //! What a block offers stays until it is taken.
 
-use crate::prover::Proof;
-use crate::rig::{Rig, Stream};
 use hartrace_encap::EncapParams;
+use hartrace_prove::{Proof, Rig, Stream};
 use hartrace_rtl::Component;
 use hartrace_transport_hdl::{
     Frame, MemorySink, Packer, atb_sink, axis_sink, encapsulator, fifo, funnel, memory_sink,

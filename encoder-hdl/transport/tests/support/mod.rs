@@ -1,4 +1,4 @@
-//! What the tests of hardware share: the blocks at the corners of their parameters, and tools.
+//! What the tests of hardware share: the blocks at the corners of their parameters.
 
 #![allow(dead_code, reason = "every test uses a part of it")]
 
@@ -8,8 +8,6 @@ use hartrace_transport_hdl::{
     Frame, MemorySink, Packer, atb_sink, axis_sink, drain, encapsulator, fifo, funnel, memory_sink,
     packer, spill,
 };
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
 
 /// Frames with every odd and even part of srcID and type, with and without time.
 pub(crate) fn frames() -> Vec<Frame> {
@@ -75,31 +73,4 @@ pub(crate) fn corners() -> Vec<Component> {
     }
     blocks.extend([1, 2, 6].map(drain));
     blocks
-}
-
-/// A fresh folder for the files of a test.
-pub(crate) fn folder(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let _ = std::fs::remove_dir_all(&folder);
-    std::fs::create_dir_all(&folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
-    folder
-}
-
-pub(crate) fn write(path: &Path, text: &str) {
-    std::fs::write(path, text).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-}
-
-/// Whether a tool is there.
-pub(crate) fn has(tool: &str) -> bool {
-    Command::new(tool).arg("-h").output().is_ok()
-}
-
-pub(crate) fn run(command: &mut Command) -> Output {
-    command.output().unwrap_or_else(|e| panic!("{command:?}: {e}"))
-}
-
-/// Everything a tool said.
-pub(crate) fn said(output: &Output) -> String {
-    let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
-    text(&output.stdout) + &text(&output.stderr)
 }

@@ -11,7 +11,7 @@ mod mutants;
 mod mutate;
 mod table;
 
-use hartrace_encoder_hdl::Config;
+use hartrace_encoder_hdl::{Config, encoder};
 use hartrace_etrace::Ioptions;
 use hartrace_ingress::Retired;
 use hartrace_lockstep::{Bench, Setting, Summary, Traffic, random};
@@ -32,7 +32,9 @@ fn main() {
         let run = move || walks(&name, config, 0, &table);
         trials.push(Trial::test(label, run).with_ignored_flag(missing));
     }
-    for seed in 0..number("HARTRACE_CONFIGS", 40) {
+    let configs = number("HARTRACE_CONFIGS", 40);
+    trials.extend(lint(configs));
+    for seed in 0..configs {
         let table = table.clone();
         let run = move || {
             let config = random::config(&mut fastrand::Rng::with_seed(seed));
@@ -46,6 +48,16 @@ fn main() {
     let conclusion = libtest_mimic::run(&args, trials);
     table.print();
     conclusion.exit();
+}
+
+/// Linters have no remark on the random configurations.
+fn lint(configs: u64) -> Vec<Trial> {
+    let designs = (0..configs).map(|seed| {
+        let config = random::config(&mut fastrand::Rng::with_seed(seed));
+        encoder(&config).expect("a legal configuration").files()
+    });
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    hartrace_lint::trials(folder, &format!("random_{configs}"), &designs.collect::<Vec<_>>())
 }
 
 fn number(name: &str, default: u64) -> u64 {

@@ -1,0 +1,163 @@
+//! What enters the encoder comes out of its queue in order, and what does not enter is known.
+//!
+//! The proof is of `te_core` up to the groups that `te_group_queue` gives. What is behind is replaced by wires,
+//! so that groups leave at the ports of payloads, whenever the free input `ready_i` says so.
+
+use crate::blocks::{block, tiny};
+use hartrace_encoder_hdl::{Config, Overflow};
+use hartrace_prove::{Proof, Rig, Stream, num};
+use hartrace_rtl::{Component, Direction, Expr, Module, lit, zero};
+use std::collections::BTreeMap;
+
+const GROUPS: Stream = Stream { valid: "valid_o", ready: "ready_i", data: &[] };
+
+/// A module with the ports of another, whose outputs are what `value` says of its inputs, or zero.
+fn stub(
+    of: &Component,
+    value: impl Fn(&str, &BTreeMap<String, Expr>) -> Option<Expr>,
+) -> Component {
+    let m = Module::new(of.name(), "").clocked();
+    let ports = of.ports().iter().filter(|port| port.name != "clk_i" && port.name != "rst_ni");
+    let (inputs, outputs): (Vec<_>, Vec<_>) =
+        ports.partition(|port| port.direction == Direction::Input);
+    let input =
+        |port: &&hartrace_rtl::Port| (port.name.clone(), m.input(&port.name, port.width, ""));
+    let inputs: BTreeMap<String, Expr> = inputs.iter().map(input).collect();
+    for port in outputs {
+        let output = m.output(&port.name, port.width, "");
+        let value = value(&port.name, &inputs).unwrap_or_else(|| zero(1));
+        m.assign(&output, value.zext(port.width));
+    }
+    inputs.values().for_each(|input| m.unused(input));
+    m.finish()
+}
+
+/// A group becomes a request: `start` if there are instructions or a trap in it, `support` if it says that
+/// input was lost, its mark as `branches`.
+pub(crate) fn groups_as_requests(config: &Config) -> Component {
+    stub(&block(config, "te_priority"), |output, group| {
+        let value = match output {
+            "valid_o" => group["valid_i"].clone(),
+            "ready_o" => group["ready_i"].clone(),
+            "start_o" => group["retires_i"].any() | &group["trap_i"],
+            "support_o" => group["lost_i"].clone(),
+            "branches_o" => group["mark_i"].clone(),
+            "address_o" => group["first_i"].clone(),
+            _ => return None,
+        };
+        Some(value)
+    })
+}
+
+/// And a request a payload.
+fn requests_as_payloads(config: &Config) -> Component {
+    stub(&block(config, "te_packet_emitter"), |output, request| {
+        let value = match output {
+            "valid_o" => request["valid_i"].clone(),
+            "ready_o" => request["ready_i"].clone(),
+            "empty_o" => lit(1, 1),
+            "data_o" => hartrace_rtl::concat(&[
+                &request["address_i"],
+                &request["branches_i"].trunc(2),
+                &request["support_i"],
+                &request["start_i"],
+            ]),
+            _ => return None,
+        };
+        Some(value)
+    })
+}
+
+/// Rows are what retires in one cycle.
+fn accounted(config: &Config) -> Component {
+    let rig = Rig::new(&block(config, "te_core"));
+    let m = &rig.m;
+    let itype = rig.port("itype_i");
+    let works = rig.port("iretire_i").any() | itype.is(1) | itype.is(2);
+    let traced = works & rig.port("active_o") & rig.port("enable_i");
+    let drops = config.overflow == Overflow::Drop;
+    let missed = rig.port(if drops { "lost_o" } else { "stall_o" });
+    let enters = m.let_("enters", &traced & !&missed);
+
+    let out = rig.moves(GROUPS);
+    let data = rig.port("data_o");
+    let row_out = m.let_("row_out", &out & data.bit(0));
+    let lost_out = m.let_("lost_out", &out & data.bit(1));
+    let address_out = data.slice(4, config.etrace.address_bits());
+    let within = rig.count("within", 4, |n| n + enters.zext(4) - row_out.zext(4));
+    m.assert_always("no_more_out_than_in", !&row_out | within.any());
+    m.assert_always("empty_is_empty", !rig.port("empty_o") | within.is(0));
+
+    // Any row, chosen by a free input, comes out behind those before it.
+    let row = rig.port("iaddr_i").slice(1, config.etrace.address_bits());
+    let track = m.input("track_i", 1, "");
+    let tracked = m.reg("tracked", zero(1));
+    let ahead = m.reg("ahead", zero(4));
+    let starts = m.let_("starts", &enters & track & !&tracked.q);
+    let address = m.reg_data("address", row.width(), &starts);
+    m.assign(&address.d, row);
+    let leaves = m.let_("leaves", &row_out & &tracked.q & ahead.q.is(0));
+    m.comb(|b| {
+        b.when(&starts, |b| {
+            b.set(&tracked.d, true);
+            b.set(&ahead.d, &within - row_out.zext(4));
+        })
+        .elsif(&leaves, |b| b.set(&tracked.d, false))
+        .elsif(&row_out & &tracked.q, |b| b.set(&ahead.d, &ahead.q - num(&ahead.q, 1)));
+    });
+    m.assert_always("comes_out", !&leaves | address_out.eq(&address.q));
+    m.assert_always("is_within", !&tracked.q | ahead.q.lt(&within));
+    match drops {
+        true => flagged(&rig, &missed, &within, &row_out, &lost_out),
+        false => m.assert_always("nothing_is_lost", !&lost_out),
+    }
+    rig.finish()
+}
+
+/// Behind any loss, chosen by a free input, and before the next row there is a group that says so.
+fn flagged(rig: &Rig, lost: &Expr, within: &Expr, row_out: &Expr, lost_out: &Expr) {
+    let m = &rig.m;
+    let track = m.input("track_loss_i", 1, "");
+    let owed = m.reg("owed", zero(1));
+    let before = m.reg("rows_before", zero(4));
+    let starts = m.let_("loss_starts", lost & track & !&owed.q);
+    let here = m.let_("loss_is_next", &owed.q & before.q.is(0));
+    m.comb(|b| {
+        b.when(&starts, |b| {
+            b.set(&owed.d, true);
+            b.set(&before.d, within - row_out.zext(4));
+        })
+        .elsif(&here & lost_out, |b| b.set(&owed.d, false))
+        .elsif(&owed.q & row_out, |b| b.set(&before.d, &before.q - num(&before.q, 1)));
+    });
+    m.assert_always("loss_is_said_before_a_row", !(&here & row_out));
+    m.assert_always("loss_is_not_forgotten", !(&owed.q & rig.port("empty_o")));
+    // It comes alone, as a break, and not without a loss.
+    let data = rig.port("data_o");
+    m.assert_always("loss_is_a_break", !lost_out | (data.slice(2, 2).is(1) & !data.bit(0)));
+    let ever = rig.count("ever_lost", 1, |n| n | lost);
+    m.assert_always("loss_is_true", !lost_out | ever);
+    let works = rig.port("iretire_i").any() | rig.port("itype_i").is(1) | rig.port("itype_i").is(2);
+    m.assert_always("only_rows_are_lost", !lost | (works & rig.port("active_o")));
+}
+
+pub(crate) fn proofs() -> Vec<Proof> {
+    let mut proofs = Vec::new();
+    for (depth, comparators, cycles) in [(2, 0, 15), (3, 1, 17)] {
+        let config = Config { ingress_depth: depth, comparators, ..tiny() };
+        let prove = |name: &str, config: &Config| {
+            Proof::bounded(&format!("front_{name}_{depth}"), &accounted(config), cycles)
+                .with(&groups_as_requests(config))
+                .with(&requests_as_payloads(config))
+        };
+        proofs.push(
+            prove("drops", &config)
+                .refuted_without("lost_o")
+                .refuted_without("empty_o")
+                .refuted_by("dropping_d = drops |", "dropping_d ="),
+        );
+        let config = Config { overflow: Overflow::Stall, ..config };
+        proofs.push(prove("stalls", &config).refuted_without("stall_o"));
+    }
+    proofs
+}

@@ -1,0 +1,29 @@
+//! What is claimed of the encoder, proven; and every proof fails on a block with a mistake in it.
+//!
+//! `docs/design/encoder.md` has the list of claims.
+
+mod blocks;
+mod branch_map;
+mod emitter;
+mod front;
+mod loss;
+mod payload;
+mod resync;
+mod returns;
+mod stable;
+
+use std::path::Path;
+
+fn main() {
+    let proofs = [
+        branch_map::proofs(),
+        emitter::proofs(),
+        front::proofs(),
+        loss::proofs(),
+        stable::proofs(),
+        returns::proofs(),
+        resync::proofs(),
+    ];
+    let proofs = proofs.into_iter().flatten().collect();
+    hartrace_prove::run(Path::new(env!("CARGO_TARGET_TMPDIR")), proofs)
+}

@@ -1,0 +1,102 @@
+//! Linters have no remark on the RTL of the named configurations, nor on the corners of the parameters.
+//! Random configurations are looked at where they are simulated, in `sim/lockstep`.
+
+use hartrace_encoder_hdl::{Compression, Config, Overflow, ResyncUnit, encoder};
+use hartrace_etrace::Params;
+use hartrace_lint::Design;
+use libtest_mimic::Arguments;
+use std::path::Path;
+
+fn main() {
+    let args = Arguments::from_args();
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let mut trials = Vec::new();
+    for (name, config) in Config::all_named() {
+        trials.extend(hartrace_lint::trials(folder, &name, &[design(&config)]));
+    }
+    let designs: Vec<Design> = corners().iter().map(design).collect();
+    let name = format!("corners_{}", designs.len());
+    trials.extend(hartrace_lint::trials(folder, &name, &designs));
+    libtest_mimic::run(&args, trials).exit();
+}
+
+fn design(config: &Config) -> Design {
+    encoder(config).expect("a legal configuration").files()
+}
+
+/// Everything at its smallest and at its largest, and one by one what is left out or there.
+fn corners() -> Vec<Config> {
+    let smallest = Config {
+        lanes: 1,
+        iretire_width_p: 2,
+        itype_width_p: 3,
+        full_address: false,
+        ingress_depth: 2,
+        resync: vec![ResyncUnit::Packets],
+        overflow: Overflow::Drop,
+        etrace: Params {
+            iaddress_width_p: 24,
+            iaddress_lsb_p: 2,
+            privilege_width_p: 1,
+            ecause_width_p: 1,
+            ..Params::default()
+        },
+        ..Config::default()
+    };
+    let largest = Config {
+        lanes: 4,
+        iretire_width_p: 16,
+        itype_width_p: 4,
+        full_address: true,
+        implicit_exception: true,
+        triggers: true,
+        comparators: 8,
+        ingress_depth: 128,
+        resync: vec![ResyncUnit::Packets, ResyncUnit::Cycles, ResyncUnit::HalfWords],
+        overflow: Overflow::Stall,
+        compression: Compression::Bits,
+        etrace: Params {
+            iaddress_width_p: 64,
+            iaddress_lsb_p: 0,
+            privilege_width_p: 8,
+            ecause_width_p: 16,
+            context_width_p: 32,
+            nocontext_p: false,
+            time_width_p: 32,
+            notime_p: false,
+            f0s_width_p: 2,
+            bpred_size_p: 10,
+            cache_size_p: 8,
+            return_stack_size_p: 8,
+            call_counter_size_p: 0,
+            sijump_p: true,
+        },
+    };
+    let mut corners = vec![smallest.clone(), largest.clone()];
+    let mut change = |config: &Config, change: &dyn Fn(&mut Config)| {
+        let mut config = config.clone();
+        change(&mut config);
+        corners.push(config);
+    };
+    for (small, large) in [(&smallest, &largest), (&largest, &smallest)] {
+        change(small, &|c| c.lanes = large.lanes);
+        change(small, &|c| c.ingress_depth = large.ingress_depth);
+        change(small, &|c| c.resync = large.resync.clone());
+        change(small, &|c| c.comparators = large.comparators);
+        change(small, &|c| c.triggers = large.triggers);
+        change(small, &|c| c.overflow = large.overflow);
+        change(small, &|c| c.etrace.nocontext_p = large.etrace.nocontext_p);
+        change(small, &|c| c.etrace.cache_size_p = large.etrace.cache_size_p);
+        change(small, &|c| c.etrace.bpred_size_p = large.etrace.bpred_size_p);
+        change(small, &|c| c.etrace.iaddress_lsb_p = large.etrace.iaddress_lsb_p);
+    }
+    change(&largest, &|c| {
+        c.etrace.return_stack_size_p = 0;
+        c.etrace.call_counter_size_p = 8;
+    });
+    change(&largest, &|c| {
+        (c.compression, c.triggers) = (Compression::Bytes, false);
+        c.etrace.return_stack_size_p = 0;
+    });
+    corners
+}
