@@ -61,6 +61,14 @@ void machine(struct saved *saved)
     } else if (cause == BREAKPOINT) { // not delegated
         breakpoints++;
         WRITE_CSR(mepc, pc + ((*(uint16_t *)pc & 3) == 3 ? 4 : 2));
+#ifdef CVA6
+    } else if (cause == ILLEGAL) { // which this core does not delegate
+        WRITE_CSR(scause, cause);
+        WRITE_CSR(sepc, pc);
+        WRITE_CSR(mepc, READ_CSR(stvec));
+        CLEAR_CSR(mstatus, 1 << 8 | 1 << 5 | 1 << 1); // from user mode, without interrupts
+        SET_CSR(mstatus, 1 << 11);
+#endif
     } else {
         finish(64 + cause % 64);
     }
