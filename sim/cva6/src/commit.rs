@@ -14,7 +14,7 @@ const CTRL_FLOW: u8 = 4;
 const INTERRUPT: u64 = 1 << 63;
 
 /// What a [`Commit`] is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Event {
     /// An instruction retired.
     Retired,

@@ -7,7 +7,11 @@
 #define MTIMECMP ((volatile uint64_t *)0x2004000)
 #define MTIME ((volatile uint64_t *)0x200bff8)
 
+#ifdef CVA6
+enum { TASKS = 3, SLICE = 3000 }; // in cycles, and a switch takes hundreds
+#else
 enum { TASKS = 3, SLICE = 300 };
+#endif
 enum { ILLEGAL = 2, BREAKPOINT = 3, ECALL_U = 8, ECALL_S = 9 };
 enum { STIP = 1 << 5, MTIP = 1 << 7 };
 #define INTERRUPT (1ul << 63)

@@ -1,1 +1,80 @@
-fn main() {}
+//! Programs on the real core. What it says it did has to be consistent, and to be what the instruction set
+//! simulator does, wherever no interrupt comes between.
+//!
+//! Ignored where the core is not installed; `./test.sh cva6` installs it.
+
+mod flow;
+mod iss;
+mod programs;
+mod recorded;
+
+use hartrace_cva6_sim::{Commit, Config, Core, Exit, Platform, Run};
+use hartrace_verilate::Model;
+use libtest_mimic::{Arguments, Failed, Trial};
+use std::process::ExitCode;
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+/// No program here takes as many cycles.
+const LIMIT: u64 = 5_000_000;
+
+/// Built once.
+fn model() -> Result<&'static Model, String> {
+    static MODEL: LazyLock<Result<Model, String>> = LazyLock::new(|| {
+        let start = Instant::now();
+        let model = Core::find().and_then(|core| core.model()).map_err(|e| e.to_string())?;
+        let how = if model.cached() { "found" } else { "built" };
+        println!("model {how} in {:.0} s", start.elapsed().as_secs_f64());
+        Ok(model)
+    });
+    MODEL.as_ref().map_err(Clone::clone)
+}
+
+static CYCLES: AtomicU64 = AtomicU64::new(0);
+
+/// Runs a program to its end and checks that the record is consistent.
+fn run(elf: &[u8], config: &Config) -> Result<(Run, Vec<Commit>), String> {
+    let mut platform = Platform::new(model()?, elf, config).map_err(|e| e.to_string())?;
+    finish(&mut platform)
+}
+
+fn finish(platform: &mut Platform) -> Result<(Run, Vec<Commit>), String> {
+    let mut commits = Vec::new();
+    let run = platform.run(LIMIT, &mut |commit: &Commit| commits.push(*commit));
+    let run = run.map_err(|error| error.to_string())?;
+    CYCLES.fetch_add(run.cycles, Ordering::Relaxed);
+    if run.exit == Exit::Limit {
+        let last: Vec<String> = commits.iter().rev().take(5).map(Commit::to_string).collect();
+        return Err(format!("no end after {LIMIT} cycles; last, backwards\n{}", last.join("\n")));
+    }
+    flow::check(&commits)?;
+    Ok((run, commits))
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let missing = Core::find().is_err();
+    let data = std::env::var_os("HARTRACE_DATA").is_none();
+    let test = |name: String, test: fn() -> Result<(), Failed>| Trial::test(name, test);
+    let mut trials = vec![
+        test("recorded/prog_a".into(), recorded::prog_a).with_ignored_flag(data),
+        test("memory/latency-changes-nothing-but-time".into(), programs::latency),
+        test("memory/a-program-elsewhere-is-refused".into(), programs::elsewhere),
+        test("surprises/every-kind-was-seen".into(), programs::surprises),
+        test("debug/halts-are-not-traced".into(), programs::debug),
+    ];
+    for program in &programs::ALL {
+        let name = format!("programs/{}", program.name);
+        trials.push(Trial::test(name, move || program.check().map_err(Into::into)));
+    }
+    let trials = trials.into_iter().map(|trial| {
+        let ignored = trial.has_ignored_flag();
+        trial.with_ignored_flag(missing || ignored)
+    });
+    let start = Instant::now();
+    let conclusion = libtest_mimic::run(&arguments, trials.collect());
+    let (cycles, seconds) = (CYCLES.load(Ordering::Relaxed), start.elapsed().as_secs_f64());
+    println!("{cycles} cycles in {seconds:.0} s, building included");
+    conclusion.exit_code()
+}
