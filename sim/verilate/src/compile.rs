@@ -73,7 +73,8 @@ fn key(design: &Design, options: &Options, tools: &Tools) -> Result<String, SimE
     line(&(options.verilator(), options.compiler()));
     line(&(&design.top, &design.arguments, &design.clock, &design.reset));
     line(&design.sources);
-    if !design.is_text() {
+    let relative = |source: &Source| matches!(source, Source::File(file) if file.is_relative());
+    if design.sources.iter().any(relative) {
         line(&env::current_dir().map_err(SimError::io("find", Path::new(".")))?);
     }
     Ok(key)
