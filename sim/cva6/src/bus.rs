@@ -109,6 +109,17 @@ impl Bus {
         }
     }
 
+    /// Copies bytes to memory; `false` if they do not fit.
+    pub(crate) fn load(&mut self, address: u64, bytes: &[u8]) -> bool {
+        let at = address.checked_sub(map::RAM).and_then(|at| usize::try_from(at).ok());
+        let end = at.and_then(|at| at.checked_add(bytes.len()));
+        match at.zip(end).and_then(|(at, end)| self.ram.get_mut(at..end)) {
+            Some(place) => place.copy_from_slice(bytes),
+            None => return false,
+        }
+        true
+    }
+
     /// Remembers the address of a load-reserved.
     pub(crate) fn reserve(&mut self, hart: usize, address: u64) {
         self.lines[hart].reservation = Some(address & !7);

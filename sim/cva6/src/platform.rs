@@ -137,6 +137,12 @@ impl Platform {
         &mut self.simulation
     }
 
+    /// Copies bytes to memory, besides the program; `false` if they do not fit. The core's caches do not know,
+    /// so it is for before the first run.
+    pub fn write_memory(&mut self, address: u64, bytes: &[u8]) -> bool {
+        self.bus.load(address, bytes)
+    }
+
     /// What the program has printed.
     #[must_use]
     pub fn console(&self) -> &[u8] {
