@@ -8,6 +8,7 @@ mod tables;
 mod values;
 mod wide;
 
+pub use assemble::DATA;
 pub use program::{DATA_SIZE, NOTES_AT, Program, Target, generate};
 
 /// Names of the instructions that programs consist of; branches with their outcome.

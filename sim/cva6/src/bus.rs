@@ -1,6 +1,7 @@
 //! Memory and devices, as all harts see them.
 
 use crate::map;
+use std::ops::Range;
 
 /// Two times `dret`.
 const DRET: u64 = 0x7b20_0073_7b20_0073;
@@ -111,13 +112,17 @@ impl Bus {
 
     /// Copies bytes to memory; `false` if they do not fit.
     pub(crate) fn load(&mut self, address: u64, bytes: &[u8]) -> bool {
-        let at = address.checked_sub(map::RAM).and_then(|at| usize::try_from(at).ok());
-        let end = at.and_then(|at| at.checked_add(bytes.len()));
-        match at.zip(end).and_then(|(at, end)| self.ram.get_mut(at..end)) {
+        let range = ram_range(address, bytes.len() as u64);
+        match range.and_then(|range| self.ram.get_mut(range)) {
             Some(place) => place.copy_from_slice(bytes),
             None => return false,
         }
         true
+    }
+
+    /// Bytes of memory, if there are so many.
+    pub(crate) fn bytes(&self, address: u64, size: u64) -> Option<&[u8]> {
+        self.ram.get(ram_range(address, size)?)
     }
 
     /// Remembers the address of a load-reserved.
@@ -165,9 +170,14 @@ impl Bus {
     }
 
     fn ram_at(&self, address: u64) -> Option<[u8; 8]> {
-        let at = usize::try_from(address.checked_sub(map::RAM)?).ok()?;
-        self.ram.get(at..at.checked_add(8)?)?.try_into().ok()
+        self.bytes(address, 8)?.try_into().ok()
     }
+}
+
+/// Where in memory an address is.
+fn ram_range(address: u64, size: u64) -> Option<Range<usize>> {
+    let at = usize::try_from(address.checked_sub(map::RAM)?).ok()?;
+    Some(at..at.checked_add(usize::try_from(size).ok()?)?)
 }
 
 /// The operation that AXI's `AWATOP` names.

@@ -143,6 +143,12 @@ impl Platform {
         self.bus.load(address, bytes)
     }
 
+    /// Bytes of memory, if there are so many. Stores are there some cycles after they have retired.
+    #[must_use]
+    pub fn read_memory(&self, address: u64, size: u64) -> Option<&[u8]> {
+        self.bus.bytes(address, size)
+    }
+
     /// What the program has printed.
     #[must_use]
     pub fn console(&self) -> &[u8] {

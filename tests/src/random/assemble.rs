@@ -43,7 +43,8 @@ pub(crate) struct Code {
 
 /// Where code and data of a program are, from its base on.
 pub(crate) const CODE: u64 = 0x1_0000;
-pub(crate) const DATA: u64 = 0x4_0000;
+/// Where data is, from the base of a program on.
+pub const DATA: u64 = 0x4_0000;
 /// Where code is in the file, behind the headers.
 const HEADER: u64 = 0x1000;
 

@@ -22,7 +22,7 @@ pub(crate) fn hart(elf: &[u8]) -> Result<Hart, String> {
 
 /// Runs the hart to its end and compares every step. After the last one the core may only have stored the exit
 /// code again: it does not stop before memory has it. Returns how many steps are the same.
-pub(crate) fn compare(mut hart: Hart, commits: &[Commit]) -> Result<usize, String> {
+pub(crate) fn compare(hart: &mut Hart, commits: &[Commit]) -> Result<usize, String> {
     let (mut rows, mut compared, mut difference) = (Rows::default(), 0, None);
     let exit = hart.run(commits.len() as u64, &mut |step: &Step| {
         if difference.is_some() {

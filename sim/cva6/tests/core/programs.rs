@@ -52,7 +52,7 @@ impl Program {
             return Err(format!("{:?}", run.exit));
         }
         let compared = match self.timeless {
-            true => iss::compare(iss::hart(&elf)?, &commits)?,
+            true => iss::compare(&mut iss::hart(&elf)?, &commits)?,
             false => 0,
         };
         println!(
@@ -142,7 +142,7 @@ pub(crate) fn debug() -> Result<(), Failed> {
         .filter(|commit| !commit.debug && commit.event != Event::Debug)
         .copied()
         .collect();
-    iss::compare(iss::hart(&elf)?, &traced)?;
+    iss::compare(&mut iss::hart(&elf)?, &traced)?;
     let mut rows = Rows::default();
     let rows: Vec<_> = commits.iter().filter_map(|commit| rows.row(commit)).collect();
     // Entered again while in it, by a request that lasts longer: that is no halt.

@@ -5,7 +5,8 @@
 
 use crate::{finish, iss, model, programs};
 use hartrace_cva6_sim::{Commit, Config, Event, Exit, Latency, Platform, Surprises, map};
-use hartrace_tests::random::{Target, generate};
+use hartrace_iss::Hart;
+use hartrace_tests::random::{DATA, NOTES_AT, Target, generate};
 
 /// Where the monitor looks for the mode to enter the program in.
 const MODE: u64 = 0x8000_fff8;
@@ -45,13 +46,33 @@ pub(crate) fn check(seed: u64, seen: &mut Seen) -> Result<(), String> {
     if run.exit != Exit::Exited(0) {
         return Err(format!("{:?}", run.exit));
     }
-    iss::compare(hart, &without_interrupts(&commits)?)?;
+    let compared = iss::compare(&mut hart, &without_interrupts(&commits)?);
+    same_results(&platform, &hart)?;
+    compared?;
     let count = |event| commits.iter().filter(|commit| commit.event == event).count();
     seen.cycles += run.cycles;
     seen.instructions += run.instructions;
     seen.exceptions += count(Event::Exception);
     seen.interrupts += count(Event::Interrupt);
     seen.halts += count(Event::Debug);
+    Ok(())
+}
+
+/// Whether memory holds the same: the list of results of almost every instruction first, which tells where a
+/// difference came from, then data.
+fn same_results(platform: &Platform, hart: &Hart) -> Result<(), String> {
+    for (what, start, size) in [("result", NOTES_AT, 1 << 18), ("data", DATA, NOTES_AT - DATA)] {
+        let start = map::RAM + start;
+        let memories = (platform.read_memory(start, size), hart.read_memory(start, size));
+        let (Some(ours), Some(theirs)) = memories else { return Err("no memory".to_owned()) };
+        let words = ours.chunks_exact(8).zip(theirs.chunks_exact(8));
+        if let Some((number, (ours, theirs))) = words.enumerate().find(|(_, (a, b))| a != b) {
+            let at = start + 8 * number as u64;
+            return Err(format!(
+                "{what} {number} at 0x{at:x} is {ours:x?}, in the ISS {theirs:x?}"
+            ));
+        }
+    }
     Ok(())
 }
 
