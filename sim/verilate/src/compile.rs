@@ -1,7 +1,8 @@
 //! From a design to the shared library of its model.
 
 use crate::cache::{Cache, Manifest, hash, hash_file};
-use crate::design::{Design, Sources};
+use crate::design::{Design, Source};
+use crate::library::build_library;
 use crate::ports::Ports;
 use crate::tools::{Tools, run};
 use crate::{Options, SimError};
@@ -11,16 +12,17 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-const SHIM: &str = include_str!("shim.cpp");
+pub(crate) const SHIM: &str = include_str!("shim.cpp");
 const HOOKS: &str = include_str!("hooks.h");
-/// To be raised when what this file or ports.rs generates changes; the texts above count by themselves.
-const VERSION: u32 = 1;
+const CONSTHI: &str = include_str!("consthi.h");
+/// To be raised when what this file, library.rs or ports.rs generates changes; the texts above count by
+/// themselves.
+const VERSION: u32 = 2;
 
-const LIBRARY: &str = "model.so";
 const RUNTIME: &str = "runtime.o";
 /// Folders within the one an entry is built in.
 const SOURCES: &str = "sources";
-const GENERATED: &str = "generated";
+pub(crate) const GENERATED: &str = "generated";
 
 /// The library of a model, where it is and what its ports are.
 #[derive(Debug)]
@@ -33,7 +35,7 @@ pub(crate) struct Compiled {
 
 /// Finds the library of a design's model, or builds it.
 pub(crate) fn compile(design: &Design, options: &Options) -> Result<Compiled, SimError> {
-    let tools = Tools::get()?;
+    let tools = &*Tools::get(options.verilator.as_deref())?;
     let cache = Cache::new(options)?;
     let key = key(design, options, tools)?;
     if let Some((library, manifest)) = cache.find(&key) {
@@ -48,18 +50,8 @@ pub(crate) fn compile(design: &Design, options: &Options) -> Result<Compiled, Si
     let header = fs::read_to_string(&header).map_err(SimError::io("read", &header))?;
     let ports = Ports::parse(&header, design)?;
     write(&folder.join("hooks.h"), HOOKS)?;
-    write(&folder.join("model.cpp"), &unit(folder, &ports, design.rising_only)?)?;
-
-    let mut command = tools.compiler()?;
-    command.current_dir(folder).args(options.compiler());
-    command.args(["-include", "hooks.h", "-shared", "-Wl,-Bsymbolic", "-s", "-o", LIBRARY]);
-    command.arg("model.cpp").arg(runtime).arg("-pthread");
-    if options.waves {
-        command.arg("-lz");
-    }
-    run(&mut command, "g++", &design.top)?;
-
-    let library = folder.join(LIBRARY);
+    write(&folder.join("consthi.h"), CONSTHI)?;
+    let library = build_library(design, options, tools, folder, &ports, &runtime)?;
     let built = hash_file(&library).map_err(SimError::io("read", &library))?;
     // The loader takes a path it has seen for the library it has loaded from there.
     let name = format!("model-{built:016x}.so");
@@ -76,16 +68,14 @@ fn key(design: &Design, options: &Options, tools: &Tools) -> Result<String, SimE
         // Writing to a string cannot fail.
         let _ = writeln!(key, "{text:?}");
     };
-    line(&(VERSION, hash(SHIM.as_bytes()), hash(HOOKS.as_bytes())));
+    line(&(VERSION, [SHIM, HOOKS, CONSTHI].map(|text| hash(text.as_bytes()))));
     line(&tools.versions);
     line(&(options.verilator(), options.compiler()));
     line(&(&design.top, &design.arguments, &design.clock, &design.reset, design.rising_only));
-    match &design.sources {
-        Sources::Texts(texts) => line(texts),
-        Sources::Files(files) => {
-            let here = env::current_dir().map_err(SimError::io("find", Path::new(".")))?;
-            line(&(files, here));
-        }
+    line(&design.sources);
+    let relative = |source: &Source| matches!(source, Source::File(file) if file.is_relative());
+    if design.sources.iter().any(relative) {
+        line(&env::current_dir().map_err(SimError::io("find", Path::new(".")))?);
     }
     Ok(key)
 }
@@ -102,34 +92,40 @@ fn verilate(
     command.arg(folder.join(GENERATED)).args(options.verilator()).args(&design.arguments);
     let sources = folder.join(SOURCES);
     fs::create_dir(&sources).map_err(SimError::io("create", &sources))?;
-    match &design.sources {
-        Sources::Texts(texts) => {
-            // Messages then name the file without a folder, wherever it was built.
-            command.current_dir(&sources);
-            for (name, text) in texts {
+    let is_text = design.is_text();
+    if is_text {
+        // Messages then name the file without a folder, wherever it was built.
+        command.current_dir(&sources);
+    }
+    for source in &design.sources {
+        match source {
+            Source::Text { name, text } => {
                 let file = format!("{name}.sv");
                 write(&sources.join(&file), text)?;
+                command.arg(if is_text { file.into() } else { sources.join(file) });
+            }
+            Source::File(file) => {
                 command.arg(file);
             }
         }
-        Sources::Files(files) => {
-            command.args(files);
-        }
     }
     run(&mut command, "verilator", &design.top)?;
-    match &design.sources {
-        Sources::Texts(_) => Ok(Vec::new()),
-        Sources::Files(_) => files_read(&folder.join(GENERATED)),
+    if is_text {
+        return Ok(Vec::new());
     }
+    let mut read = files_read(&folder.join(GENERATED))?;
+    // Texts are in the key, and gone when this folder is.
+    read.retain(|(path, _)| !path.starts_with(folder));
+    Ok(read)
 }
 
 /// The files Verilator read, included ones too. It lists them, with its own binary, in lines that start
-/// with `S` and end with the name in quotes.
+/// with `S` and end with the name in quotes; newer ones have a hash in quotes before it.
 fn files_read(generated: &Path) -> Result<Vec<(PathBuf, u64)>, SimError> {
     let list = generated.join("Vmodel__verFiles.dat");
     let text = fs::read_to_string(&list).map_err(SimError::io("read", &list))?;
     let names = text.lines().filter_map(|line| {
-        line.strip_prefix('S')?.trim_end().strip_suffix('"')?.split_once('"').map(|(_, name)| name)
+        line.strip_prefix('S')?.trim_end().strip_suffix('"')?.rsplit_once('"').map(|(_, name)| name)
     });
     names
         .filter(|name| !name.ends_with("verilator_bin"))
@@ -139,27 +135,6 @@ fn files_read(generated: &Path) -> Result<Vec<(PathBuf, u64)>, SimError> {
             Ok((path, hash))
         })
         .collect()
-}
-
-/// The model and its shim as one translation unit: the headers are most of the work.
-fn unit(folder: &Path, ports: &Ports, rising_only: bool) -> Result<String, SimError> {
-    let generated = folder.join(GENERATED);
-    let mut names = Vec::new();
-    for entry in fs::read_dir(&generated).map_err(SimError::io("read", &generated))? {
-        let name = entry.map_err(SimError::io("read", &generated))?.file_name();
-        let name = name.to_string_lossy();
-        if name.ends_with(".cpp") {
-            names.push(name.into_owned());
-        }
-    }
-    names.sort();
-    let mut text = String::new();
-    for name in names {
-        let _ = writeln!(text, "#include \"{GENERATED}/{name}\"");
-    }
-    text.push_str(&ports.copying(rising_only));
-    text.push_str(SHIM);
-    Ok(text)
 }
 
 /// Verilator's runtime library, compiled once for all models with these options.
@@ -185,20 +160,12 @@ fn runtime(options: &Options, tools: &Tools, cache: &Cache) -> Result<PathBuf, S
     }
     write(&folder.join("hooks.h"), HOOKS)?;
     write(&folder.join("runtime.cpp"), &text)?;
-    let mut command = tools.compiler()?;
+    let mut command = tools.compiler();
     command.current_dir(folder).args(["-O1", "-include", "hooks.h"]);
     // The shim has its own.
     command.args(["-DVL_USER_FINISH", "-DVL_USER_STOP", "-DVL_USER_FATAL"]);
     command.args(["-c", "-o", RUNTIME, "runtime.cpp"]);
-    run(&mut command, "g++", "Verilator's runtime").map_err(|error| match error {
-        SimError::Tool { messages, .. } if messages.contains("zlib.h: No such file") => {
-            SimError::Missing {
-                tool: "zlib.h, which waves need,".to_owned(),
-                package: "zlib1g-dev",
-            }
-        }
-        other => other,
-    })?;
+    run(&mut command, "g++", "Verilator's runtime").map_err(missing_header)?;
 
     let object = folder.join(RUNTIME);
     let built = hash_file(&object).map_err(SimError::io("read", &object))?;
@@ -207,6 +174,17 @@ fn runtime(options: &Options, tools: &Tools, cache: &Cache) -> Result<PathBuf, S
     cache.publish(&scratch, &[RUNTIME], &manifest)
 }
 
-fn write(path: &Path, text: &str) -> Result<(), SimError> {
+/// What to install if the runtime could not be compiled for want of a header.
+fn missing_header(error: SimError) -> SimError {
+    let SimError::Tool { messages, .. } = &error else { return error };
+    for (header, package) in [("zlib.h", "zlib1g-dev"), ("lz4.h", "liblz4-dev")] {
+        if messages.contains(&format!("{header}: No such file")) {
+            return SimError::Missing { tool: format!("{header}, which waves need,"), package };
+        }
+    }
+    error
+}
+
+pub(crate) fn write(path: &Path, text: &str) -> Result<(), SimError> {
     fs::write(path, text).map_err(SimError::io("write", path))
 }

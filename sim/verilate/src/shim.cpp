@@ -46,6 +46,7 @@ struct Instance {
   uint64_t out[kOutWords + 1] = {};
   uint64_t now = 0;
   uint32_t status = kOk;
+  bool evaluating = false;
   std::string printed;
   std::string line;
   std::string taken;
@@ -57,7 +58,9 @@ struct Instance {
 
   void eval(uint64_t offset) {
     context.time(now + offset);
+    evaluating = true;
     top->eval();
+    evaluating = false;
   }
   // With the clock low, so that latches in gated clocks follow before the edge.
   void settle() {
@@ -140,6 +143,14 @@ extern "C" int hartrace_print(const char* format, ...) {
     if (current->line.size() < kMaxLine) current->line.push_back(text[i]);
   }
   return wanted;
+}
+
+// Instead of fopen, also in the runtime. A model must not leave files in whatever folder a program happens
+// to run in: $fopen for writing gives 0, as where a folder is write-protected. Waves are not its doing.
+extern "C" FILE* __real_fopen(const char* path, const char* mode);
+extern "C" FILE* __wrap_fopen(const char* path, const char* mode) {
+  if (current && current->evaluating && *mode != 'r') return nullptr;
+  return __real_fopen(path, mode);
 }
 
 // A failed assertion, $error, $fatal or $stop. The first three print their message before.

@@ -1,11 +1,12 @@
 //! Verilator and the C++ compiler.
 
 use crate::SimError;
+use std::collections::BTreeMap;
 use std::env;
 use std::io::ErrorKind;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// How many lines of a tool's messages go into an error.
 const MESSAGES: usize = 12;
@@ -13,10 +14,16 @@ const MESSAGES: usize = 12;
 /// The tools, found and asked for their versions.
 #[derive(Debug)]
 pub(crate) struct Tools {
-    verilator: String,
+    verilator: PathBuf,
+    /// Verilator's own folder.
+    root: PathBuf,
+    /// Whether it has to be told: an installed one knows.
+    told: bool,
     compiler: String,
     /// Versions of both, which are part of the key of everything cached.
     pub(crate) versions: String,
+    /// Whether it is a Verilator whose runtime has to be mended; see `consthi.h`.
+    pub(crate) writes_past_the_end: bool,
 }
 
 /// Whether Verilator and a C++ compiler are installed: tests that need them show as ignored
@@ -25,51 +32,88 @@ pub(crate) struct Tools {
 /// The commands are `verilator` and `c++`, or what the variables `VERILATOR` and `CXX` say.
 #[must_use]
 pub fn available() -> bool {
-    Tools::get().is_ok()
+    Tools::get(None).is_ok()
 }
 
 impl Tools {
-    /// Looks for the tools, once in a process if it finds them.
-    pub(crate) fn get() -> Result<&'static Self, SimError> {
-        static TOOLS: OnceLock<Tools> = OnceLock::new();
-        if let Some(tools) = TOOLS.get() {
-            return Ok(tools);
+    /// Looks for the tools, once in a process for each Verilator if it finds them. With `root` it is the
+    /// Verilator in that folder.
+    pub(crate) fn get(root: Option<&Path>) -> Result<Arc<Self>, SimError> {
+        type Found = BTreeMap<Option<PathBuf>, Arc<Tools>>;
+        static TOOLS: Mutex<Found> = Mutex::new(BTreeMap::new());
+        let mut found = TOOLS.lock().unwrap_or_else(PoisonError::into_inner);
+        let root = root.map(Path::to_owned);
+        if let Some(tools) = found.get(&root) {
+            return Ok(Arc::clone(tools));
         }
-        let found = Self::find()?;
-        Ok(TOOLS.get_or_init(|| found))
+        let tools = Arc::new(Self::find(root.as_deref())?);
+        found.insert(root, Arc::clone(&tools));
+        Ok(tools)
     }
 
-    fn find() -> Result<Self, SimError> {
-        let verilator = env::var("VERILATOR").unwrap_or_else(|_| "verilator".to_owned());
+    fn find(root: Option<&Path>) -> Result<Self, SimError> {
         let compiler = env::var("CXX").unwrap_or_else(|_| "c++".to_owned());
-        let versions =
-            [ask(&verilator, "verilator", &["--version"])?, ask(&compiler, "g++", &["--version"])?];
+        // The binary itself: the script around it would prefer an installed Verilator to its own folder.
+        let verilator = match root {
+            Some(root) => root.join("bin/verilator_bin"),
+            None => env::var_os("VERILATOR").unwrap_or_else(|| "verilator".into()).into(),
+        };
+        let verilator_says = |arguments: &[&str]| {
+            let mut command = verilator_command(&verilator, root);
+            ask(command.args(arguments), "verilator")
+        };
+        let version = verilator_says(&["--version"])?;
+        let folder = match root {
+            Some(root) => root.to_owned(),
+            None => verilator_says(&["--getenv", "VERILATOR_ROOT"])?.trim().into(),
+        };
+        let versions = [version, ask(Command::new(&compiler).arg("--version"), "g++")?];
         let versions = versions.map(|text| text.lines().next().unwrap_or_default().to_owned());
-        Ok(Self { verilator, compiler, versions: versions.join(", ") })
+        Ok(Self {
+            writes_past_the_end: versions[0].starts_with("Verilator 5.006"),
+            root: folder,
+            told: root.is_some(),
+            verilator,
+            compiler,
+            versions: versions.join(", "),
+        })
     }
 
     pub(crate) fn verilator(&self) -> Command {
-        Command::new(&self.verilator)
+        verilator_command(&self.verilator, self.told.then_some(&*self.root))
+    }
+
+    /// What waves are compressed with.
+    pub(crate) fn wave_libraries(&self) -> &'static [&'static str] {
+        let with_lz4 = self.root.join("include/fstcpp").is_dir();
+        if with_lz4 { &["-lz", "-llz4"] } else { &["-lz"] }
     }
 
     /// The compiler, with what everything that ends in one shared library has in common.
     ///
     /// Many libraries with the same names in them are loaded into one process. So nothing but the shim
     /// is visible, and no symbol is unique in the process.
-    pub(crate) fn compiler(&self) -> Result<Command, SimError> {
-        let root = ask(&self.verilator, "verilator", &["--getenv", "VERILATOR_ROOT"])?;
-        let include = Path::new(root.trim()).join("include");
+    pub(crate) fn compiler(&self) -> Command {
+        let include = self.root.join("include");
         let mut command = Command::new(&self.compiler);
         command.args(["-std=gnu++17", "-fPIC", "-w", "-fvisibility=hidden", "-fno-gnu-unique"]);
         // Time is that of the simulation's context.
         command.args(["-DVL_TIME_CONTEXT", "-isystem"]).arg(&include);
         command.arg("-isystem").arg(include.join("vltstd"));
-        Ok(command)
+        command
     }
 }
 
-fn ask(tool: &str, package: &'static str, arguments: &[&str]) -> Result<String, SimError> {
-    let output = run(Command::new(tool).args(arguments), package, "--version")?;
+fn verilator_command(program: &Path, root: Option<&Path>) -> Command {
+    let mut command = Command::new(program);
+    if let Some(root) = root {
+        command.env("VERILATOR_ROOT", root);
+    }
+    command
+}
+
+fn ask(command: &mut Command, package: &'static str) -> Result<String, SimError> {
+    let output = run(command, package, "--version")?;
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 

@@ -139,6 +139,11 @@ static FUNCTION uint32_t work(uint32_t state)
 int interrupts(void)
 {
     WRITE_CSR(mtvec, (uintptr_t)vectors | 1);
+#ifdef CVA6
+    // It takes no answer from memory for an access fault. A locked page without any right is one.
+    WRITE_CSR(pmpaddr0, NOWHERE >> 2 | 0x1ff);
+    WRITE_CSR(pmpcfg0, 0x98);
+#endif
 
     for (int i = 0; i < 20; i++) {
         raise();

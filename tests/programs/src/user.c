@@ -7,7 +7,11 @@
 #define MTIMECMP ((volatile uint64_t *)0x2004000)
 #define MTIME ((volatile uint64_t *)0x200bff8)
 
+#ifdef CVA6
+enum { TASKS = 3, SLICE = 3000 }; // in cycles, and a switch takes hundreds
+#else
 enum { TASKS = 3, SLICE = 300 };
+#endif
 enum { ILLEGAL = 2, BREAKPOINT = 3, ECALL_U = 8, ECALL_S = 9 };
 enum { STIP = 1 << 5, MTIP = 1 << 7 };
 #define INTERRUPT (1ul << 63)
@@ -61,6 +65,14 @@ void machine(struct saved *saved)
     } else if (cause == BREAKPOINT) { // not delegated
         breakpoints++;
         WRITE_CSR(mepc, pc + ((*(uint16_t *)pc & 3) == 3 ? 4 : 2));
+#ifdef CVA6
+    } else if (cause == ILLEGAL) { // which this core does not delegate
+        WRITE_CSR(scause, cause);
+        WRITE_CSR(sepc, pc);
+        WRITE_CSR(mepc, READ_CSR(stvec));
+        CLEAR_CSR(mstatus, 1 << 8 | 1 << 5 | 1 << 1); // from user mode, without interrupts
+        SET_CSR(mstatus, 1 << 11);
+#endif
     } else {
         finish(64 + cause % 64);
     }

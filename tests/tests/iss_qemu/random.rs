@@ -1,14 +1,7 @@
 //! Random mixes of instructions. Each program writes its registers and data to standard output at its
 //! end, which must be the same bytes in the ISS and in QEMU, as must be every address on the way.
 
-mod assemble;
 mod coverage;
-mod mix;
-mod narrow;
-mod program;
-mod tables;
-mod values;
-mod wide;
 
 pub(crate) use coverage::covers;
 
@@ -16,7 +9,7 @@ use crate::lockstep::{Lockstep, Told};
 use crate::{Console, qemu};
 use hartrace_iss::{AccessKind, Environment, Exit, Hart, HartConfig, Retire, Step, Xlen};
 use hartrace_qemu::Mode;
-use program::{DATA_SIZE, NOTES_AT, Program};
+use hartrace_tests::random::{DATA_SIZE, NOTES_AT, Program, Target, generate};
 use std::collections::VecDeque;
 use std::fs;
 use std::ops::ControlFlow;
@@ -26,7 +19,7 @@ use std::process::Command;
 
 /// Compares one program; the number of instructions and traps.
 pub(crate) fn check(xlen: u32, seed: u64) -> Result<u64, String> {
-    let program = program::generate(xlen, seed);
+    let program = generate(Target::linux(xlen), seed);
     let file = write(&program, xlen, seed)?;
     let result = compare(&program, &file, xlen);
     if result.is_ok() {

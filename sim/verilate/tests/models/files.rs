@@ -1,5 +1,6 @@
 //! Designs in files.
 
+use crate::designs::counter;
 use hartrace_rtl::Bits;
 use hartrace_verilate::{Design, Model, ModelPort, Options};
 use libtest_mimic::Failed;
@@ -58,6 +59,46 @@ pub(crate) fn ports_and_includes(options: &Options) -> Result<(), Failed> {
     assert!(!model.cached());
     assert_eq!(ports(model.outputs()), [("old_data".into(), 72)]);
     assert_eq!(model.start(0)?.output("old_data")?.width(), 72);
+    Ok(())
+}
+
+/// A module in a file with one in a text and one that is generated. What it writes to files is not written.
+pub(crate) fn texts_and_components(options: &Options) -> Result<(), Failed> {
+    let folder = tempfile::tempdir()?;
+    let source = folder.path().join("both.sv");
+    let written = folder.path().join("written.txt");
+    fs::write(
+        &source,
+        format!(
+            "module both (input logic clk_i, input logic rst_ni, output logic [7:0] sum_o, output logic open_o);\n\
+               import numbers::Extra;\n\
+               logic [7:0] count;\n\
+               int file;\n\
+               counter i_counter (.clk_i, .rst_ni, .enable_i(1'b1), .count_o(count), .next_o());\n\
+               assign sum_o = count + Extra;\n\
+               initial file = $fopen(\"{}\", \"w\");\n\
+               assign open_o = file != 0;\n\
+               always @(posedge clk_i) $fwrite(file, \"%d\", count);\n\
+             endmodule\n",
+            written.display()
+        ),
+    )?;
+    let no_files: [&str; 0] = [];
+    let design = Design::files("both", no_files)
+        .text("numbers", "package numbers;\n  localparam logic [7:0] Extra = 8'd100;\nendpackage\n")
+        .component(&counter(8))
+        .component(&counter(8))
+        .file(&source)
+        .clock("clk_i")
+        .reset("rst_ni", false);
+    let mut sim = Model::build(&design, options)?.start(0)?;
+    let (sum, open) = (sim.output("sum_o")?, sim.output("open_o")?);
+    sim.reset()?;
+    sim.clock()?;
+    sim.clock()?;
+    assert_eq!((sim.get(sum), sim.get(open)), (102, 0));
+    assert!(!written.exists());
+    assert!(Model::build(&design, options)?.cached());
     Ok(())
 }
 

@@ -39,13 +39,14 @@ const TESTS: [(&str, Test); 15] = [
 
 /// Those that build what the next run cannot use, or must not find: models go to a folder that is
 /// deleted. It is one for all, so that Verilator's runtime is compiled once.
-const IN_A_FOLDER: [(&str, TestWithOptions); 6] = [
+const IN_A_FOLDER: [(&str, TestWithOptions); 7] = [
     ("cache/second-build-is-found", cache::found_again),
     ("cache/damaged-is-built-again", cache::damaged),
     ("cache/built-twice-at-once", cache::at_once),
     ("failures/a-loop-is-an-error-and-stays-one", failures::does_not_settle),
     ("files/ports-parameters-and-includes", files::ports_and_includes),
     ("files/errors-of-the-tool-are-passed-on", files::tool_errors),
+    ("files/with-texts-and-components", files::texts_and_components),
 ];
 
 /// Name of threads that are expected to panic, and say nothing then.

@@ -1,9 +1,9 @@
 //! What the random programs execute, so that nothing drops out of them unnoticed.
 
-use super::program;
-use super::{hart, narrow, tables, wide};
+use super::hart;
 use hartrace_ingress::IType;
 use hartrace_iss::{AccessKind, Retire, Step};
+use hartrace_tests::random::{Target, generate, instructions};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -66,7 +66,7 @@ impl Retire for Counts<'_> {
 pub(crate) fn covers(xlen: u32, seeds: Range<u64>) -> Result<(), String> {
     let mut counts = BTreeMap::new();
     for seed in seeds {
-        let program = program::generate(xlen, seed);
+        let program = generate(Target::linux(xlen), seed);
         let mut sink = Counts { names: &program.names, counts: &mut counts };
         hart(&program, xlen)?.0.run(u64::MAX, &mut sink);
     }
@@ -74,15 +74,7 @@ pub(crate) fn covers(xlen: u32, seeds: Range<u64>) -> Result<(), String> {
     if xlen == 32 {
         wanted.push("c.jal".to_owned());
     }
-    let tables = tables::INTEGER.iter().chain(tables::FLOAT).map(|insn| (insn.name, insn.base));
-    let accesses = wide::LOADS.iter().chain(wide::STORES).map(|access| (access.name, access.base));
-    let narrow = narrow::ALL.iter().map(|insn| (insn.name, insn.base));
-    let here = tables.chain(accesses).chain(narrow).filter(|(_, base)| base.has(xlen));
-    wanted.extend(here.map(|(name, _)| name.to_owned()));
-    wanted.extend(wide::AMO.iter().map(|(name, _)| (*name).to_owned()));
-    for (name, _) in wide::BRANCHES {
-        wanted.extend([format!("{name} taken"), format!("{name} not taken")]);
-    }
+    wanted.extend(instructions(xlen));
     println!("rv{xlen}: {} instructions and outcomes wanted, {} seen", wanted.len(), counts.len());
     wanted.retain(|name| counts.get(name).is_none_or(|&count| count < TIMES));
     if wanted.is_empty() { Ok(()) } else { Err(format!("too seldom or never: {wanted:?}")) }

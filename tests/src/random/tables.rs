@@ -129,6 +129,9 @@ const fn fma(name: &'static str, opcode: u32, fmt: u32) -> Insn {
     make(name, fmt << 25 | opcode, Form::FfffRm, Base::Both)
 }
 
+/// How many of [`INTEGER`] are of I and M.
+pub(crate) const I_AND_M: usize = 43;
+
 /// I, M, Zba, Zbb, Zbc, Zbs: from registers to a register.
 pub(crate) const INTEGER: &[Insn] = &[
     make("lui", 0x37, Form::XUpper, Base::Both),

@@ -26,6 +26,8 @@ enum Item {
     Address(u32, Place),
     /// The address itself, as data of XLEN bits.
     Entry(Label),
+    /// To a multiple of XLEN bits.
+    Align,
     Here(Label),
 }
 
@@ -33,26 +35,30 @@ enum Item {
 #[derive(Debug)]
 pub(crate) struct Code {
     pub(crate) xlen: u32,
+    /// What addresses of code and data are relative to.
+    base: u64,
     items: Vec<(Item, &'static str)>,
     labels: usize,
 }
 
-/// Where code and data of a program are.
+/// Where code and data of a program are, from its base on.
 pub(crate) const CODE: u64 = 0x1_0000;
-pub(crate) const DATA: u64 = 0x4_0000;
+/// Where data is, from the base of a program on.
+pub const DATA: u64 = 0x4_0000;
 /// Where code is in the file, behind the headers.
 const HEADER: u64 = 0x1000;
 
 /// Code at its place, and the name of the instruction at each address.
 #[derive(Debug)]
 pub(crate) struct Assembled {
+    start: u64,
     pub(crate) bytes: Vec<u8>,
     pub(crate) names: Vec<(u64, &'static str)>,
 }
 
 impl Code {
-    pub(crate) fn new(xlen: u32) -> Self {
-        Self { xlen, items: Vec::new(), labels: 0 }
+    pub(crate) fn new(xlen: u32, base: u64) -> Self {
+        Self { xlen, base, items: Vec::new(), labels: 0 }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -101,10 +107,16 @@ impl Code {
         self.items.push((Item::Entry(label), ""));
     }
 
+    /// What follows is data, at a multiple of its size.
+    pub(crate) fn align(&mut self) {
+        self.items.push((Item::Align, ""));
+    }
+
     /// Gives everything its address.
     pub(crate) fn assemble(&self) -> Assembled {
-        let mut places = vec![CODE; self.labels];
-        let mut at = CODE;
+        let start = self.base + CODE;
+        let mut places = vec![start; self.labels];
+        let mut at = start;
         for (item, _) in &self.items {
             at += match item {
                 Item::Here(label) => {
@@ -115,14 +127,18 @@ impl Code {
                 Item::Narrow(_) | Item::NarrowBranch(..) | Item::NarrowJump(..) => 2,
                 Item::Address(..) => 8,
                 Item::Entry(_) => u64::from(self.xlen / 8),
+                Item::Align => at.next_multiple_of(u64::from(self.xlen / 8)) - at,
             };
         }
-        let mut out = Assembled { bytes: Vec::new(), names: Vec::new() };
+        let mut out = Assembled { start, bytes: Vec::new(), names: Vec::new() };
         for (item, name) in &self.items {
             let pc = out.end();
             let offset = |label: &Label| places[label.0] as i64 - pc as i64;
             match item {
                 Item::Here(_) => {}
+                Item::Align => {
+                    out.bytes.resize(out.bytes.len().next_multiple_of(self.xlen as usize / 8), 0);
+                }
                 Item::Wide(word) => out.wide(name, *word),
                 Item::Narrow(half) => out.narrow(name, *half),
                 Item::Branch(word, to) => match wide::branch_offset(offset(to)) {
@@ -141,7 +157,7 @@ impl Code {
                 Item::Address(rd, place) => {
                     let offset = match place {
                         Place::Label(label) => offset(label),
-                        Place::Data(address) => *address as i64 - pc as i64,
+                        Place::Data(address) => (self.base + address) as i64 - pc as i64,
                     };
                     // The lower part is signed.
                     let upper = (offset as u32).wrapping_add(0x800) & 0xffff_f000;
@@ -160,7 +176,7 @@ impl Code {
 
 impl Assembled {
     fn end(&self) -> u64 {
-        CODE + self.bytes.len() as u64
+        self.start + self.bytes.len() as u64
     }
 
     fn wide(&mut self, name: &'static str, word: u32) {
@@ -174,7 +190,7 @@ impl Assembled {
     }
 }
 
-/// A static program: code at [`CODE`], where it starts, and data at [`DATA`] with zeros up to `memory`
+/// A static program for Linux: code at [`CODE`], where it starts, and data at [`DATA`] with zeros up to `memory`
 /// bytes.
 pub(crate) fn elf(xlen: u32, code: &[u8], data: &[u8], memory: u64) -> Vec<u8> {
     let wide = xlen == 64;

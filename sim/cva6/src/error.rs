@@ -1,0 +1,52 @@
+//! What can go wrong.
+
+use hartrace_iss::LoadError;
+use hartrace_verilate::SimError;
+use std::io;
+use std::path::PathBuf;
+use thiserror::Error;
+
+/// Why the core cannot be built or run.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum Cva6Error {
+    /// The sources of the core are not installed.
+    #[error(
+        "no sources of the core in target/tools/cva6 of this folder or one above it; try: ./test.sh cva6 in \
+         the repository, which installs them, or name their virtual environment in HARTRACE_CVA6_TOOLS"
+    )]
+    NotInstalled,
+    /// The folder that was named does not hold them.
+    #[error(
+        "{}: no {missing} in it, which HARTRACE_CVA6_TOOLS names; try: python3 -m venv {0} && \
+         {0}/bin/pip install -r sim/cva6/requirements.txt", .folder.display()
+    )]
+    Incomplete {
+        /// The folder.
+        folder: PathBuf,
+        /// What is not there.
+        missing: &'static str,
+    },
+    /// A file cannot be read.
+    #[error("cannot read {}: {error}", .path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// The program cannot be loaded.
+    #[error("the program cannot be loaded: {0}")]
+    Load(#[from] LoadError),
+    /// The program does not start where the core does.
+    #[error("the program starts at 0x{entry:x}, the core at 0x{boot:x}; link it to start there")]
+    Entry {
+        /// Its entry.
+        entry: u64,
+        /// The address the core boots from.
+        boot: u64,
+    },
+    /// The simulator failed.
+    #[error(transparent)]
+    Simulation(#[from] SimError),
+}

@@ -1,0 +1,38 @@
+//! The CVA6 core in Verilator, with Rust in control.
+//!
+//! [`Core`] finds the sources of the core, as they come from PyPI, and builds a model of them. [`Platform`]
+//! puts memory and devices around the model, loads a program and runs it. What the core says it did comes as
+//! [`Commit`]s: every instruction, every trap. `docs/design/cva6.md` says what is where and why.
+//!
+//! Nothing here is edited into the core: a probe is bound to its commit stage and gives plain vectors, to Rust
+//! and to whatever hardware is attached beside it.
+//!
+//! ```no_run
+//! use hartrace_cva6_sim::{Commit, Config, Core, Platform};
+//!
+//! let model = Core::find()?.model()?;
+//! let elf = std::fs::read("program.elf")?;
+//! let mut platform = Platform::new(&model, &elf, &Config::default())?;
+//! let run = platform.run(1_000_000, &mut |commit: &Commit| println!("{commit}"))?;
+//! println!("{:?} after {} cycles", run.exit, run.cycles);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod axi;
+mod bus;
+mod commit;
+mod core;
+mod error;
+pub mod map;
+mod platform;
+mod ports;
+mod rows;
+mod stimuli;
+
+pub use axi::Latency;
+pub use commit::{Commit, Event};
+pub use core::{Core, Verilator};
+pub use error::Cva6Error;
+pub use platform::{Config, Exit, Observe, Platform, Run};
+pub use rows::Rows;
+pub use stimuli::{Poke, Surprises};

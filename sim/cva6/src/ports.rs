@@ -1,0 +1,158 @@
+//! The ports of a hart in the model.
+
+use crate::axi::{Address, Offers, Requests};
+use crate::bus::Lines;
+use hartrace_verilate::{Input, Output, SimError, Simulation};
+
+/// `BURST` of AXI.
+const WRAP: u64 = 2;
+
+#[derive(Debug)]
+struct AddressPorts {
+    valid: Output,
+    id: Output,
+    address: Output,
+    len: Output,
+    size: Output,
+    burst: Output,
+    lock: Output,
+    atop: Option<Output>,
+}
+
+impl AddressPorts {
+    fn new(
+        output: &dyn Fn(&str) -> Result<Output, SimError>,
+        channel: &str,
+    ) -> Result<Self, SimError> {
+        let port = |name: &str| output(&format!("{channel}_{name}_o"));
+        Ok(Self {
+            valid: port("valid")?,
+            id: port("id")?,
+            address: port("addr")?,
+            len: port("len")?,
+            size: port("size")?,
+            burst: port("burst")?,
+            lock: port("lock")?,
+            // Only writes have it.
+            atop: port("atop").ok(),
+        })
+    }
+
+    fn get(&self, sim: &Simulation) -> Option<Address> {
+        (sim.get(self.valid) == 1).then(|| Address {
+            id: sim.get(self.id) as u8,
+            address: sim.get(self.address),
+            len: sim.get(self.len) as u8,
+            size: sim.get(self.size) as u8,
+            wraps: sim.get(self.burst) == WRAP,
+            lock: sim.get(self.lock) == 1,
+            atop: self.atop.map_or(0, |atop| sim.get(atop) as u8),
+        })
+    }
+}
+
+/// Inputs, and outputs to memory.
+#[derive(Debug)]
+pub(crate) struct Ports {
+    irq: Input,
+    ipi: Input,
+    time_irq: Input,
+    debug_req: Input,
+    aw_ready: Input,
+    w_ready: Input,
+    ar_ready: Input,
+    b: [Input; 3],
+    r: [Input; 5],
+    aw: AddressPorts,
+    ar: AddressPorts,
+    w_valid: Output,
+    w_data: Output,
+    w_strb: Output,
+    w_last: Output,
+    b_ready: Output,
+    r_ready: Output,
+}
+
+impl Ports {
+    /// The ports whose names start with `prefix`; the hart starts at `boot`.
+    pub(crate) fn new(
+        sim: &mut Simulation,
+        prefix: &str,
+        hart: usize,
+        boot: u64,
+    ) -> Result<Self, SimError> {
+        for (name, value) in [("boot_addr_i", boot), ("hart_id_i", hart as u64)] {
+            let input = sim.input(&format!("{prefix}{name}"))?;
+            sim.set(input, value);
+        }
+        let input = |name: &str| sim.input(&format!("{prefix}{name}_i"));
+        let output = |name: &str| sim.output(&format!("{prefix}{name}"));
+        Ok(Self {
+            irq: input("irq")?,
+            ipi: input("ipi")?,
+            time_irq: input("time_irq")?,
+            debug_req: input("debug_req")?,
+            aw_ready: input("aw_ready")?,
+            w_ready: input("w_ready")?,
+            ar_ready: input("ar_ready")?,
+            b: [input("b_valid")?, input("b_id")?, input("b_resp")?],
+            r: [
+                input("r_valid")?,
+                input("r_id")?,
+                input("r_data")?,
+                input("r_resp")?,
+                input("r_last")?,
+            ],
+            aw: AddressPorts::new(&output, "aw")?,
+            ar: AddressPorts::new(&output, "ar")?,
+            w_valid: output("w_valid_o")?,
+            w_data: output("w_data_o")?,
+            w_strb: output("w_strb_o")?,
+            w_last: output("w_last_o")?,
+            b_ready: output("b_ready_o")?,
+            r_ready: output("r_ready_o")?,
+        })
+    }
+
+    /// Interrupts and the request for debug mode.
+    pub(crate) fn set_lines(&self, sim: &mut Simulation, lines: &Lines, time: u64) {
+        sim.set(self.irq, lines.external.into());
+        sim.set(self.ipi, lines.software.into());
+        sim.set(self.time_irq, (time >= lines.compare).into());
+        sim.set(self.debug_req, (lines.debug > 0).into());
+    }
+
+    pub(crate) fn set_offers(&self, sim: &mut Simulation, offers: &Offers) {
+        sim.set(self.ar_ready, offers.read_ready.into());
+        sim.set(self.aw_ready, offers.write_ready.into());
+        sim.set(self.w_ready, offers.data_ready.into());
+        sim.set(self.r[0], offers.read.is_some().into());
+        if let Some(beat) = offers.read {
+            let [_, id, data, resp, last] = self.r;
+            sim.set(id, beat.id.into());
+            sim.set(data, beat.data);
+            sim.set(resp, beat.resp.into());
+            sim.set(last, beat.last.into());
+        }
+        sim.set(self.b[0], offers.written.is_some().into());
+        if let Some(written) = offers.written {
+            let [_, id, resp] = self.b;
+            sim.set(id, written.id.into());
+            sim.set(resp, written.resp.into());
+        }
+    }
+
+    pub(crate) fn requests(&self, sim: &Simulation) -> Requests {
+        let data = || {
+            let strobe = sim.get(self.w_strb) as u8;
+            (sim.get(self.w_data), strobe, sim.get(self.w_last) == 1)
+        };
+        Requests {
+            read: self.ar.get(sim),
+            write: self.aw.get(sim),
+            data: (sim.get(self.w_valid) == 1).then(data),
+            takes_read: sim.get(self.r_ready) == 1,
+            takes_written: sim.get(self.b_ready) == 1,
+        }
+    }
+}
