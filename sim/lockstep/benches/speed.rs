@@ -50,31 +50,41 @@ fn main() -> Result<(), Box<dyn Error>> {
         for (mode, options) in [("no mode", plain), ("all modes", all)] {
             let setting = Setting { options, resync: (1, RESYNC_MAX), ..Setting::default() };
             let [alone, golden, both] = passes(&mut bench, &executed.rows, &setting)?;
-            let rate = |cpu: f64| alone.1 as f64 / cpu / 1e6;
+            let rate = |pass: Pass| alone.cycles as f64 / pass.seconds / 1e6;
             println!(
                 "{:24} {:9} {:9} {:9}  {:10.3} {:10.3} {:10.3}",
                 format!("{name}, {mode}"),
-                alone.1,
+                alone.cycles,
                 executed.rows.len(),
-                alone.2,
-                rate(alone.0),
-                rate(golden.0),
-                rate(both.0)
+                alone.lost,
+                rate(alone),
+                rate(golden),
+                rate(both)
             );
-            slowest = slowest.min(alone.1 as f64 / alone.0);
+            slowest = slowest.min(alone.cycles as f64 / alone.seconds);
         }
     }
     println!("ratio simulation-speed {:.2}", slowest / GOAL);
     Ok(())
 }
 
-/// Best CPU time, cycles and lost rows of the RTL alone, of the golden encoder alone, and of both compared.
+/// A way through the rows.
+#[derive(Clone, Copy)]
+struct Pass {
+    /// Of CPU time.
+    seconds: f64,
+    cycles: u64,
+    /// Rows that were lost.
+    lost: u64,
+}
+
+/// The best of some passes of the RTL alone, of the golden encoder alone, and of both compared.
 fn passes(
     bench: &mut Bench,
     rows: &[Retired],
     setting: &Setting,
-) -> Result<[(f64, u64, u64); 3], Box<dyn Error>> {
-    let mut best = [(f64::MAX, 0, 0); 3];
+) -> Result<[Pass; 3], Box<dyn Error>> {
+    let mut best = [Pass { seconds: f64::MAX, cycles: 0, lost: 0 }; 3];
     for _ in 0..PASSES {
         for (which, best) in best.iter_mut().enumerate() {
             bench.restart(1)?;
@@ -101,9 +111,9 @@ fn passes(
                     (summary.cycles, summary.lost_rows)
                 }
             };
-            let time = cpu_time()? - start;
-            if time < best.0 {
-                *best = (time, cycles, lost);
+            let seconds = cpu_time()? - start;
+            if seconds < best.seconds {
+                *best = Pass { seconds, cycles, lost };
             }
         }
     }
