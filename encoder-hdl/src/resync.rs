@@ -66,7 +66,13 @@ pub(crate) fn build(config: &Config) -> Component {
     m.section("Near is when what three cycles can add might be enough, due when it is.");
     let margin = match largest_step(config) {
         1 => lit(WIDTH, 4),
-        width => lit(WIDTH, 1 << (width + 4).min(WIDTH - 1)),
+        width => {
+            let steps = lit(WIDTH, 1 << (width + 4).min(WIDTH - 1));
+            match counted(ResyncUnit::Packets) {
+                true => mode.is(1).mux(lit(WIDTH, 4), steps),
+                false => steps,
+            }
+        }
     };
     let reaches = |name: &str, amount: Expr| {
         let sum = m.let_(name, &counter.q + amount);

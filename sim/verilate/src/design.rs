@@ -71,6 +71,7 @@ impl Design {
     #[must_use]
     pub fn text(mut self, name: &str, text: &str) -> Self {
         self.sources.push(Source::Text { name: name.to_owned(), text: text.to_owned() });
+        self.rising_only = false;
         self
     }
 
@@ -78,6 +79,7 @@ impl Design {
     #[must_use]
     pub fn file(mut self, file: impl Into<PathBuf>) -> Self {
         self.sources.push(Source::File(file.into()));
+        self.rising_only = false;
         self
     }
 
