@@ -36,6 +36,8 @@ Environment:
   HARTRACE_RUNS          runs of the round-trip property test (10000)
   HARTRACE_PROGRAMS      random programs for the simulator and QEMU (240)
   HARTRACE_FUZZ_SECONDS  seconds for each fuzz target (27)
+  HARTRACE_BLESS         1 to write anew what is generated and tracked: with rtl the RTL, with fpga
+                         the reports and docs/area.md
 
 Missing Debian packages are installed with apt-get, Rust components with rustup, cargo-fuzz with
 cargo into target/tools, and the FPGA tools with pip into target/tools/fpga.
@@ -194,7 +196,9 @@ part_rtl() {
 
 part_fpga() {
     venv fpga fpga/requirements.txt
-    HARTRACE_FPGA_TOOLS=$tools/fpga cargo test -p hartrace-fpga
+    export HARTRACE_FPGA_TOOLS=$tools/fpga
+    cargo test -p hartrace-fpga
+    cargo test -p hartrace-cli --test fpga
 }
 
 part_cva6() {

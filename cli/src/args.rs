@@ -1,10 +1,12 @@
 //! The command line.
 
 mod follow;
+mod fpga;
 mod input;
 mod values;
 
 pub(crate) use follow::FollowArgs;
+pub(crate) use fpga::{CompareArgs, FpgaCommand, Part, ReportArgs};
 pub(crate) use input::{ConvertArgs, InputArgs};
 pub(crate) use values::Placed;
 
@@ -49,6 +51,9 @@ pub(crate) enum Command {
     Demo(DemoArgs),
     /// Write the trace encoder in SystemVerilog
     Hdl(HdlArgs),
+    /// Measure what the trace encoder takes on an FPGA, and how fast it is there
+    #[command(subcommand)]
+    Fpga(FpgaCommand),
 }
 
 #[derive(Debug, Args)]

@@ -47,22 +47,7 @@ pub(crate) fn run(args: &HdlArgs) -> Result<Status, Failure> {
 
 /// The configuration: a named one or a file, with what was asked for otherwise.
 fn config(args: &HdlArgs) -> Result<Config, Failure> {
-    let mut config = match Config::named(&args.config) {
-        Some(config) => config,
-        None if Path::new(&args.config).exists() => {
-            let bytes = files::read(Path::new(&args.config))?;
-            let text = String::from_utf8_lossy(&bytes);
-            Config::from_toml(&text).map_err(|error| Failure::input(error).at(&args.config))?
-        }
-        None => {
-            let names: Vec<String> = Config::all_named().into_keys().collect();
-            return Err(Failure::usage(format_args!(
-                "there is no configuration `{}`",
-                args.config
-            ))
-            .hint(format_args!("{}, or a file", names.join(", "))));
-        }
-    };
+    let mut config = named_or_file(&args.config)?;
     if let Some(lanes) = args.lanes {
         config.lanes = lanes;
     }
@@ -70,6 +55,22 @@ fn config(args: &HdlArgs) -> Result<Config, Failure> {
         config.etrace.iaddress_width_p = xlen;
     }
     Ok(config)
+}
+
+/// A configuration by its name, or from a file.
+pub(crate) fn named_or_file(name: &str) -> Result<Config, Failure> {
+    if let Some(config) = Config::named(name) {
+        return Ok(config);
+    }
+    let path = Path::new(name);
+    if !path.exists() {
+        let names: Vec<String> = Config::all_named().into_keys().collect();
+        return Err(Failure::usage(format_args!("there is no configuration `{name}`"))
+            .hint(format_args!("{}, or a file", names.join(", "))));
+    }
+    let bytes = files::read(path)?;
+    Config::from_toml(&String::from_utf8_lossy(&bytes))
+        .map_err(|error| Failure::input(error).at(name))
 }
 
 fn bender(names: &[String]) -> String {

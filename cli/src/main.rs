@@ -16,6 +16,7 @@ mod explain;
 mod failure;
 mod files;
 mod follow;
+mod fpga;
 mod framing;
 mod gaps;
 mod hdl;
@@ -29,7 +30,7 @@ mod stats;
 mod sums;
 mod symbols;
 
-use args::{Cli, Command};
+use args::{Cli, Command, FpgaCommand};
 use clap::Parser;
 use failure::{Failure, Status};
 use std::io::{self, Write};
@@ -68,6 +69,8 @@ fn run(cli: Cli) -> Result<Status, Failure> {
         Some(Command::Run(args)) => exec::run(&args),
         Some(Command::Demo(args)) => demo::run(&args),
         Some(Command::Hdl(args)) => hdl::run(&args),
+        Some(Command::Fpga(FpgaCommand::Report(args))) => fpga::report(&args),
+        Some(Command::Fpga(FpgaCommand::Compare(args))) => fpga::compare(&args),
         None => demo::run(&args::DemoArgs::default()),
     }
 }
