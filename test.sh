@@ -166,7 +166,7 @@ data() {
 # What is tested in the part `rtl`, with the tools it needs.
 hardware=(
     hartrace-rtl hartrace-verilate hartrace-transport-hdl hartrace-registers hartrace-encoder-hdl
-    hartrace-lockstep
+    hartrace-rust-hdl hartrace-lockstep
 )
 
 part_unit() {

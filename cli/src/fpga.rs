@@ -32,7 +32,8 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Status, Failure> {
         let report = report.named(name);
         // As soon as it is there: the next may take minutes. Not while the bar is on the same screen.
         let text = if args.json { report.to_json() } else { format!("{report}\n") };
-        bar.suspend(|| out.write_all(text.as_bytes()).and_then(|()| out.flush())).map_err(cannot)?;
+        bar.suspend(|| out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+            .map_err(cannot)?;
         reports.push(report);
     }
     bar.finish_and_clear();

@@ -18,7 +18,7 @@ macro_rules! black_box {
     (
         $(#[$about:meta])*
         $visible:vis struct $name:ident {
-            $($(#[$doc:meta])* $direction:tt $port:ident: $kind:ty),* $(,)?
+            $($(#[$doc:meta])* $direction:ident $port:ident: $kind:ty),* $(,)?
         }
     ) => {
         $(#[$about])*

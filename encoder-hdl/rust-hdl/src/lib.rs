@@ -35,6 +35,7 @@
 //! ```
 
 mod boxed;
+pub mod boxes;
 mod declare;
 mod emit;
 pub mod leaves;

@@ -41,6 +41,11 @@ pub struct BranchMap<const N: usize> {
     kept: Vec<Signal<Local, Bits<31>>>,
     kept_count: Vec<Signal<Local, Bits<5>>>,
     seen: Vec<Signal<Local, Bits<6>>>,
+    // The bit of a slot alone: a port of one bit has no index in Verilog.
+    branch: Vec<Signal<Local, Bits<N>>>,
+    push: Vec<Signal<Local, Bits<N>>>,
+    not_taken: Vec<Signal<Local, Bits<N>>>,
+    cut: Vec<Signal<Local, Bits<N>>>,
     full: Vec<Signal<Local, Bit>>,
     fulls: Vec<Signal<Local, Bits<N>>>,
     slot: Vec<Constant<Bits<N>>>,
@@ -75,6 +80,10 @@ impl<const N: usize> Default for BranchMap<N> {
             kept: (0..=N).map(|_| Signal::default()).collect(),
             kept_count: (0..=N).map(|_| Signal::default()).collect(),
             seen: (0..=N).map(|_| Signal::default()).collect(),
+            branch: (0..N).map(|_| Signal::default()).collect(),
+            push: (0..N).map(|_| Signal::default()).collect(),
+            not_taken: (0..N).map(|_| Signal::default()).collect(),
+            cut: (0..N).map(|_| Signal::default()).collect(),
             full: (0..N).map(|_| Signal::default()).collect(),
             fulls: (0..=N).map(|_| Signal::default()).collect(),
             slot: (0..N).map(|i| Constant::new(Bits::<N>::from(1 << i))).collect(),
@@ -105,20 +114,24 @@ impl<const N: usize> Logic for BranchMap<N> {
         self.seen[0].next = bit_cast::<6, 5>(self.count.q.val());
         self.fulls[0].next = self.no_slot.val();
         for i in 0..N {
+            self.branch[i].next = self.branch_i.val() & self.slot[i].val();
+            self.push[i].next = self.push_i.val() & self.slot[i].val();
+            self.not_taken[i].next = self.not_taken_i.val() & self.slot[i].val();
+            self.cut[i].next = self.cut_i.val() & self.slot[i].val();
             self.sent[i + 1].next = self.sent[i].val();
             self.sent_count[i + 1].next = self.sent_count[i].val();
             self.kept[i + 1].next = self.kept[i].val();
             self.kept_count[i + 1].next = self.kept_count[i].val();
-            if self.push_i.val().get_bit(i) {
-                if self.cut_i.val().get_bit(i) {
+            if self.push[i].val() != self.no_slot.val() {
+                if self.cut[i].val() != self.no_slot.val() {
                     self.kept_count[i + 1].next = self.kept_count[i].val() + self.one.val();
-                    if self.not_taken_i.val().get_bit(i) {
+                    if self.not_taken[i].val() != self.no_slot.val() {
                         self.kept[i + 1].next =
                             self.kept[i].val() | (self.first.val() << self.kept_count[i].val());
                     }
                 } else {
                     self.sent_count[i + 1].next = self.sent_count[i].val() + self.one.val();
-                    if self.not_taken_i.val().get_bit(i) {
+                    if self.not_taken[i].val() != self.no_slot.val() {
                         self.sent[i + 1].next =
                             self.sent[i].val() | (self.first.val() << self.sent_count[i].val());
                     }
@@ -128,7 +141,7 @@ impl<const N: usize> Logic for BranchMap<N> {
             // The branch is number 31 at least, and the map was not full before.
             self.full[i].next = false;
             self.seen[i + 1].next = self.seen[i].val();
-            if self.branch_i.val().get_bit(i) {
+            if self.branch[i].val() != self.no_slot.val() {
                 self.seen[i + 1].next = self.seen[i].val() + self.one_more.val();
                 if self.count.q.val() != self.most.val() {
                     self.full[i].next = self.seen[i].val() >= self.last.val();

@@ -22,7 +22,7 @@ pub struct CallCounter<const W: usize> {
     /// There are some, so that a return is predicted.
     pub predicts_o: Signal<Out, Bit>,
     depth: Register<Bits<W>>,
-    before: Signal<Local, Bits<W>>,
+    kept: Signal<Local, Bits<W>>,
     none: Constant<Bits<W>>,
     one: Constant<Bits<W>>,
     most: Constant<Bits<W>>,
@@ -39,7 +39,7 @@ impl<const W: usize> Default for CallCounter<W> {
             depth_o: Signal::default(),
             predicts_o: Signal::default(),
             depth: Register::default(),
-            before: Signal::default(),
+            kept: Signal::default(),
             none: Constant::new(0.into()),
             one: Constant::new(1.into()),
             most: Constant::new(!Bits::<W>::from(0)),
@@ -52,19 +52,19 @@ impl<const W: usize> Logic for CallCounter<W> {
     fn update(&mut self) {
         self.depth.clk_i.next = self.clk_i.val();
         self.depth.rst_ni.next = self.rst_ni.val();
-        self.before.next = self.depth.q.val();
+        self.kept.next = self.depth.q.val();
         if self.clear_i.val() {
-            self.before.next = self.none.val();
+            self.kept.next = self.none.val();
         }
-        self.depth.d.next = self.before.val();
+        self.depth.d.next = self.kept.val();
         if self.call_i.val() {
-            if self.before.val() != self.most.val() {
-                self.depth.d.next = self.before.val() + self.one.val();
+            if self.kept.val() != self.most.val() {
+                self.depth.d.next = self.kept.val() + self.one.val();
             }
         }
         if self.ret_i.val() {
-            if self.before.val() != self.none.val() {
-                self.depth.d.next = self.before.val() - self.one.val();
+            if self.kept.val() != self.none.val() {
+                self.depth.d.next = self.kept.val() - self.one.val();
             }
         }
         self.depth_o.next = self.depth.q.val();
