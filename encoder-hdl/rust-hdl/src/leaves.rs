@@ -7,6 +7,8 @@
 //! operands are of one width, numbers are constants of that width, and only plain signals are cast or
 //! indexed.
 
+#![expect(clippy::collapsible_if, reason = "one operator a statement")]
+
 mod branch_map;
 mod call_counter;
 mod fifo;
