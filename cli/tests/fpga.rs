@@ -39,10 +39,10 @@ fn tables_of_several() -> Result<(), Failed> {
 }
 
 fn json_holds_all_of_it() -> Result<(), Failed> {
-    let text = report("--config micro --seeds 2 --json")?;
+    let text = report("--config micro --seeds 1 --json")?;
     let [report] = Report::all_from_json(&text)?.try_into().map_err(|_| "not one report")?;
     let (area, timing) = (report.area.as_ref(), report.timing.as_ref());
     let measured = area.is_some_and(|area| area.flat.lut > 10 && area.flat.ff >= 36)
-        && timing.is_some_and(|timing| timing.placements.len() == 2 && timing.median_mhz > 1.0);
+        && timing.is_some_and(|timing| timing.placements.len() == 1 && timing.median_mhz > 1.0);
     if measured && report.title() == "te_branch_map of micro" { Ok(()) } else { Err(text.into()) }
 }

@@ -29,7 +29,7 @@ impl Miter {
                     let _ = write!(inputs, ", input {range} {name}");
                 }
             } else {
-                let _ = write!(wires, "  {range} ours_{name}, theirs_{name};\n");
+                let _ = writeln!(wires, "  {range} ours_{name}, theirs_{name};");
                 let _ = write!(ports, ".{name}(SIDE_{name}), ");
                 let when = match name.as_str() {
                     "data_o" => "ours_valid_o && ",
