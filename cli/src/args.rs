@@ -1,11 +1,13 @@
 //! The command line.
 
 mod follow;
+mod fpga;
 mod input;
 mod sim;
 mod values;
 
 pub(crate) use follow::FollowArgs;
+pub(crate) use fpga::{CompareArgs, FpgaCommand, Part, ReportArgs};
 pub(crate) use input::{ConvertArgs, InputArgs};
 pub(crate) use sim::{SimArgs, SimCommand};
 pub(crate) use values::Placed;
@@ -54,6 +56,9 @@ pub(crate) enum Command {
     /// Simulate generated hardware with Verilator
     #[command(subcommand)]
     Sim(SimCommand),
+    /// Measure what the trace encoder takes on an FPGA, and how fast it is there
+    #[command(subcommand)]
+    Fpga(FpgaCommand),
 }
 
 #[derive(Debug, Args)]

@@ -16,6 +16,7 @@ mod explain;
 mod failure;
 mod files;
 mod follow;
+mod fpga;
 mod framing;
 mod gaps;
 mod hdl;
@@ -30,7 +31,7 @@ mod stats;
 mod sums;
 mod symbols;
 
-use args::{Cli, Command, SimCommand};
+use args::{Cli, Command, FpgaCommand, SimCommand};
 use clap::Parser;
 use failure::{Failure, Status};
 use std::io::{self, Write};
@@ -70,6 +71,8 @@ fn run(cli: Cli) -> Result<Status, Failure> {
         Some(Command::Demo(args)) => demo::run(&args),
         Some(Command::Hdl(args)) => hdl::run(&args),
         Some(Command::Sim(SimCommand::Encoder(args))) => sim::run(&args),
+        Some(Command::Fpga(FpgaCommand::Report(args))) => fpga::report(&args),
+        Some(Command::Fpga(FpgaCommand::Compare(args))) => fpga::compare(&args),
         None => demo::run(&args::DemoArgs::default()),
     }
 }

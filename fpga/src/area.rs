@@ -46,6 +46,7 @@ impl Area {
         source: &Source,
         tools: &Tools,
         folder: &Path,
+        watch: &dyn Fn(&str),
     ) -> Result<(Self, String), FpgaError> {
         let synthesise = |options: &str, file: &'static str| {
             let (read, top) = (source.read(), source.top());
@@ -55,11 +56,13 @@ impl Area {
             )?;
             Netlist::read(folder, file)
         };
+        watch("area as a whole");
         let flat = synthesise("-flatten", "flat.json")?;
         let module = flat.module(source.top())?;
         let flat_cells = Cells::count(module.kinds(|_| false));
         let flat_levels = levels::longest(module);
 
+        watch("area by module");
         let netlist = synthesise("", "hierarchy.json")?;
         let mut hierarchy = Cells::default();
         let mut modules = Vec::new();

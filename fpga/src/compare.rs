@@ -35,7 +35,7 @@ pub fn compare(old: &Report, new: &Report) -> Comparison {
             incomparable.push(format!("{what}: {old}, now {new}"));
         }
     };
-    same("module", Some(&old.top), Some(&new.top));
+    same("module", Some(&old.title()), Some(&new.title()));
     same("yosys", old.tools.yosys.as_deref(), new.tools.yosys.as_deref());
     same("nextpnr", old.tools.nextpnr.as_deref(), new.tools.nextpnr.as_deref());
     let (mut before, mut after) = (Figures::default(), Figures::default());
@@ -166,7 +166,8 @@ mod tests {
             modules: vec![module],
         };
         let tools = ToolVersions { yosys: Some("0.70".to_owned()), nextpnr: None };
-        Report { top: "m".to_owned(), tools, area: Some(area), timing: None }
+        let (config, source) = (None, "00000000".to_owned());
+        Report { config, top: "m".to_owned(), source, tools, area: Some(area), timing: None }
     }
 
     #[test]

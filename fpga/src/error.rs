@@ -1,3 +1,4 @@
+use std::fmt::Display;
 use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -9,15 +10,16 @@ use thiserror::Error;
 pub enum FpgaError {
     /// The tools are not installed.
     #[error(
-        "no FPGA tools in target/tools/fpga of this folder or one above it; try: ./test.sh fpga \
-         in the repository, which installs them, or name their virtual environment in \
-         HARTRACE_FPGA_TOOLS"
+        "no FPGA tools in target/tools/fpga of this folder or one above it; try: {}, or \
+         ./test.sh fpga in the repository, which does that, or name a folder that has them in \
+         HARTRACE_FPGA_TOOLS",
+        install("target/tools/fpga")
     )]
     NotInstalled,
     /// The folder that was named does not hold the tools.
     #[error(
-        "{}: no {missing} in it, which HARTRACE_FPGA_TOOLS names; try: python3 -m venv {0} && \
-         {0}/bin/pip install -r fpga/requirements.txt", .folder.display()
+        "{}: no {missing} in it, which HARTRACE_FPGA_TOOLS names; try: {}",
+        .folder.display(), install(.folder.display())
     )]
     Incomplete {
         /// The folder.
@@ -86,6 +88,14 @@ pub enum FpgaError {
     /// Not a report.
     #[error("not a report: {0}")]
     NotAReport(serde_json::Error),
+}
+
+/// The commands that install the tools.
+fn install(folder: impl Display) -> String {
+    let lines = include_str!("../requirements.txt").lines();
+    let packages: Vec<&str> = lines.filter(|line| !line.starts_with('#')).collect();
+    let packages = packages.join(" ");
+    format!("python3 -m venv {folder} && {folder}/bin/pip install {packages}")
 }
 
 impl FpgaError {

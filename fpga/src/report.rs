@@ -24,11 +24,25 @@ impl Default for Options {
     }
 }
 
+impl Options {
+    /// How many steps a measurement has.
+    #[must_use]
+    pub fn steps(&self) -> u64 {
+        let area = if self.area { 2 } else { 0 };
+        area + self.seeds.map_or(0, |seeds| 1 + u64::from(seeds))
+    }
+}
+
 /// What a design costs. Prints as tables.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Report {
+    /// The configuration it is of, if it has a name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub config: Option<String>,
     /// The module.
     pub top: String,
+    /// [`Source::checksum`] of what was measured: tells a report that is out of date.
+    pub source: String,
     /// What measured it.
     pub tools: ToolVersions,
     /// Area on UltraScale+.
@@ -67,21 +81,57 @@ impl Report {
     ///
     /// As [`Report::of`], and if yosys does not read it.
     pub fn of_source(source: &Source, options: &Options, tools: &Tools) -> Result<Self, FpgaError> {
+        Self::watched(source, options, tools, &|_| {})
+    }
+
+    /// As [`Report::of_source`], and tells what it does: [`Options::steps`] times, before each step.
+    ///
+    /// # Errors
+    ///
+    /// As [`Report::of_source`].
+    pub fn watched(
+        source: &Source,
+        options: &Options,
+        tools: &Tools,
+        watch: &dyn Fn(&str),
+    ) -> Result<Self, FpgaError> {
         let folder = tempfile::tempdir().map_err(FpgaError::io("temporary folder"))?;
         let folder = folder.path();
         source.write(folder)?;
         let mut versions = ToolVersions::default();
         let (mut area, mut timing) = (None, None);
         if options.area {
-            let (result, yosys) = Area::of(source, tools, folder)?;
+            let (result, yosys) = Area::of(source, tools, folder, watch)?;
             (area, versions.yosys) = (Some(result), Some(yosys));
         }
         if let Some(seeds) = options.seeds {
-            let (result, yosys) = Timing::of(source, tools, folder, seeds)?;
+            let (result, yosys) = Timing::of(source, tools, folder, seeds, watch)?;
             (timing, versions.yosys) = (Some(result), Some(yosys));
             versions.nextpnr = Some(tools.nextpnr_version(folder)?);
         }
-        Ok(Self { top: source.top().to_owned(), tools: versions, area, timing })
+        Ok(Self {
+            config: None,
+            top: source.top().to_owned(),
+            source: source.checksum(),
+            tools: versions,
+            area,
+            timing,
+        })
+    }
+
+    /// With the name of the configuration it is of.
+    #[must_use]
+    pub fn named(self, config: &str) -> Self {
+        Self { config: Some(config.to_owned()), ..self }
+    }
+
+    /// What it is of: the module, and the configuration if it has a name.
+    #[must_use]
+    pub fn title(&self) -> String {
+        match &self.config {
+            Some(config) => format!("{} of {config}", self.top),
+            None => self.top.clone(),
+        }
     }
 
     /// As JSON, with keys in a fixed order and a line for each, so that changes show in a diff.
@@ -99,5 +149,15 @@ impl Report {
     /// If it is none, or not of a report.
     pub fn from_json(text: &str) -> Result<Self, FpgaError> {
         serde_json::from_str(text).map_err(FpgaError::NotAReport)
+    }
+
+    /// From JSON with any number of reports, one after the other.
+    ///
+    /// # Errors
+    ///
+    /// If it is none, or not of reports.
+    pub fn all_from_json(text: &str) -> Result<Vec<Self>, FpgaError> {
+        let reports = serde_json::Deserializer::from_str(text).into_iter();
+        reports.map(|report| report.map_err(FpgaError::NotAReport)).collect()
     }
 }

@@ -38,6 +38,20 @@ impl Source {
         &self.top
     }
 
+    /// A checksum of the text without comments and indentation, which change no figure.
+    #[must_use]
+    pub fn checksum(&self) -> String {
+        let mut crc = crc32fast::Hasher::new();
+        for line in self.text.lines() {
+            let line = line.split_once("//").map_or(line, |(code, _)| code).trim();
+            if !line.is_empty() {
+                crc.update(line.as_bytes());
+                crc.update(b"\n");
+            }
+        }
+        format!("{:08x}", crc.finalize())
+    }
+
     /// Writes the text to a folder, for [`Source::read`].
     pub(crate) fn write(&self, folder: &Path) -> Result<(), FpgaError> {
         fs::write(folder.join(FILE), &self.text).map_err(FpgaError::io(FILE))
@@ -119,6 +133,15 @@ mod tests {
         {
             assert_eq!(source.quote(outside), None, "{outside}");
         }
+    }
+
+    #[test]
+    fn comments_do_not_count() {
+        let sum = |text: &str| Source::new("m", text).unwrap().checksum();
+        let plain = sum("module m;\nassign y = p;\nendmodule\n");
+        assert_eq!(sum("// Of m.\nmodule m; // m\n\n  assign y = p;\nendmodule"), plain);
+        assert_ne!(sum("module m;\nassign y = q;\nendmodule\n"), plain);
+        assert_ne!(sum("module m;\nassign y = p;endmodule\n"), plain);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::fmt::{self, Display, Formatter};
 
 impl Display for Report {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.top)?;
+        write!(f, "{}", self.title())?;
         let versions = [("yosys", &self.tools.yosys), ("nextpnr", &self.tools.nextpnr)];
         for (tool, version) in versions {
             if let Some(version) = version {

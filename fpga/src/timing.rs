@@ -69,16 +69,19 @@ impl Timing {
         tools: &Tools,
         folder: &std::path::Path,
         seeds: u32,
+        watch: &dyn Fn(&str),
     ) -> Result<(Self, String), FpgaError> {
         if seeds == 0 {
             return Err(FpgaError::NoSeeds);
         }
+        watch("mapping to ECP5");
         let (netlist, around) = synthesise(source, tools, folder)?;
         // Placement runs on one core each.
         let seeds: Vec<u32> = (1..=seeds).collect();
         let cores = thread::available_parallelism().map_or(1, usize::from);
         let mut results = Vec::new();
         for some in seeds.chunks(cores) {
+            some.iter().for_each(|seed| watch(&format!("placement {seed}")));
             let mut routed = thread::scope(|scope| -> Result<Vec<_>, FpgaError> {
                 let threads: Vec<_> = some
                     .iter()

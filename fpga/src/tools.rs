@@ -172,6 +172,6 @@ mod tests {
     fn a_folder_without_tools_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let error = Tools::in_folder(folder.path().to_owned()).unwrap_err();
-        assert!(error.to_string().contains("pip install -r fpga/requirements.txt"), "{error}");
+        assert!(error.to_string().contains("bin/pip install pyosys==0.70 yowasp"), "{error}");
     }
 }

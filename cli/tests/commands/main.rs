@@ -1,6 +1,7 @@
 //! The commands as scripts see them: output, messages and exit status.
 
 mod decode;
+mod fpga;
 mod hdl;
 mod logs;
 mod place;

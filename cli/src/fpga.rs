@@ -1,0 +1,144 @@
+//! `hartrace fpga`: what the encoder takes on an FPGA, and how fast it is there.
+
+use crate::args::{CompareArgs, Part, ReportArgs};
+use crate::failure::{Failure, Status};
+use crate::{files, hdl};
+use hartrace_encoder_hdl::{Config, sources};
+use hartrace_fpga::{FpgaError, Options, Report, Source, Tools, summary};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
+use std::io::{self, IsTerminal, Write as _};
+use std::path::Path;
+use std::time::Duration;
+
+/// Runs `fpga report`.
+pub(crate) fn report(args: &ReportArgs) -> Result<Status, Failure> {
+    let options = options(args)?;
+    // What is wrong with any of them is said before minutes have gone by.
+    let designs = designs(args)?;
+    let tools = Tools::find().map_err(failure)?;
+    let mut out = files::create(args.output.as_deref().unwrap_or(Path::new("-")))?;
+    let cannot = |error: io::Error| match &args.output {
+        Some(path) => Failure::write(path.display(), &error),
+        None => error.into(),
+    };
+    let bar = bar(options.steps() * designs.len() as u64);
+    let mut reports = Vec::new();
+    for (name, source) in &designs {
+        let watch = |step: &str| {
+            bar.set_message(format!("{name}: {step}"));
+            bar.inc(1);
+        };
+        let report = Report::watched(source, &options, &tools, &watch).map_err(failure)?;
+        let report = report.named(name);
+        // As soon as it is there: the next may take minutes. Not while the bar is on the same screen.
+        let text = if args.json { report.to_json() } else { format!("{report}\n") };
+        bar.suspend(|| out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+            .map_err(cannot)?;
+        reports.push(report);
+    }
+    bar.finish_and_clear();
+    if !args.json && reports.len() > 1 {
+        write!(out, "{}", summary(&reports)).map_err(cannot)?;
+    }
+    out.flush().map_err(cannot)?;
+    Ok(Status::Clean)
+}
+
+/// What to measure.
+fn options(args: &ReportArgs) -> Result<Options, Failure> {
+    let mut options = Options::default();
+    match (args.only, args.seeds) {
+        (Some(Part::Area), Some(_)) => {
+            return Err(Failure::usage("--seeds is for timing, which --only area leaves out")
+                .hint("one without the other"));
+        }
+        (Some(Part::Area), None) => options.seeds = None,
+        (only, seeds) => {
+            options.area = only.is_none();
+            options.seeds = seeds.or(options.seeds);
+        }
+    }
+    Ok(options)
+}
+
+/// The configurations to measure, by name.
+fn designs(args: &ReportArgs) -> Result<Vec<(String, Source)>, Failure> {
+    let configs: Vec<(String, Config)> = match args.config.as_slice() {
+        [] => Config::all_named().into_iter().collect(),
+        names => {
+            let read = |name: &String| Ok((name.clone(), hdl::named(name, None)?.encoder));
+            names.iter().map(read).collect::<Result<_, Failure>>()?
+        }
+    };
+    let top = &args.top;
+    let design = |(name, config): (String, Config)| {
+        let files = sources(&config).map_err(|error| Failure::usage(error).at(&name))?;
+        let modules: Vec<&str> =
+            files.iter().filter_map(|(file, _)| file.strip_suffix(".sv")).collect();
+        if !modules.contains(&top.as_str()) {
+            return Err(Failure::usage(format_args!("{name} has no module `{top}`"))
+                .hint(modules.join(", ")));
+        }
+        let texts: Vec<&str> = files.iter().map(|(_, text)| text.as_str()).collect();
+        Ok((name, Source::new(top, &texts.join("\n")).map_err(failure)?))
+    };
+    configs.into_iter().map(design).collect()
+}
+
+/// Runs `fpga compare`.
+pub(crate) fn compare(args: &CompareArgs) -> Result<Status, Failure> {
+    files::one_standard([args.old.as_path(), args.new.as_path()])?;
+    let (old, mut new) = (read(&args.old)?, read(&args.new)?);
+    let mut out = files::stdout();
+    let mut status = Status::Clean;
+    for old in &old {
+        let title = old.title();
+        let Some(at) = new.iter().position(|new| new.title() == title) else {
+            writeln!(out, "{title}: only in {}", args.old.display())?;
+            status = Status::Different;
+            continue;
+        };
+        let changes = hartrace_fpga::compare(old, &new.remove(at));
+        writeln!(out, "{title}\n{changes}")?;
+        if !changes.is_empty() {
+            status = Status::Different;
+        }
+    }
+    for new in &new {
+        writeln!(out, "{}: only in {}", new.title(), args.new.display())?;
+        status = Status::Different;
+    }
+    out.flush()?;
+    Ok(status)
+}
+
+fn read(path: &Path) -> Result<Vec<Report>, Failure> {
+    let bytes = files::read(path)?;
+    let hint = "a file that `hartrace fpga report --json` wrote";
+    let reports = Report::all_from_json(&String::from_utf8_lossy(&bytes))
+        .map_err(|error| Failure::input(error).at(path.display()).hint(hint))?;
+    if reports.is_empty() {
+        return Err(Failure::input("there is no report in it").at(path.display()).hint(hint));
+    }
+    Ok(reports)
+}
+
+/// Tools that are missing or fail are no fault of the command line.
+fn failure(error: FpgaError) -> Failure {
+    Failure::input(error)
+}
+
+fn bar(steps: u64) -> ProgressBar {
+    if !io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::with_draw_target(Some(steps), ProgressDrawTarget::stderr())
+        .with_finish(ProgressFinish::AndClear);
+    // Steps take minutes: the time shows that something goes on.
+    bar.enable_steady_tick(Duration::from_millis(200));
+    let template = "{spinner} {msg} [{bar:30}] {pos}/{len} {elapsed}";
+    match ProgressStyle::with_template(template) {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
+}
