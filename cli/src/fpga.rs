@@ -6,6 +6,7 @@ use crate::{files, hdl};
 use hartrace_encoder_hdl::{Config, sources};
 use hartrace_fpga::{FpgaError, Options, Report, Source, Tools, summary};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
+use std::cell::Cell;
 use std::io::{self, IsTerminal, Write as _};
 use std::path::Path;
 use std::time::Duration;
@@ -22,11 +23,13 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Status, Failure> {
         None => error.into(),
     };
     let bar = bar(options.steps() * designs.len() as u64);
+    let begun = Cell::new(0);
     let mut reports = Vec::new();
     for (name, source) in &designs {
         let watch = |step: &str| {
             bar.set_message(format!("{name}: {step}"));
-            bar.inc(1);
+            // A step that has begun is not done.
+            bar.set_position(begun.replace(begun.get() + 1));
         };
         let report = Report::watched(source, &options, &tools, &watch).map_err(failure)?;
         let report = report.named(name);

@@ -46,7 +46,7 @@ module te_resync_counter (
   logic [19:0] reached;
   logic unused_reached;
 
-  assign soon = count_q + 20'd512;
+  assign soon = count_q + ((mode_i == 2'd1) ? 20'd4 : 20'd512);
   assign unused_soon = ^soon[3:0];
   assign near_d = on & (|(soon[19:4] & reach));
   assign reached = count_q + {15'd0, {5{counts_steps}} & step_i};

@@ -72,12 +72,14 @@ black_box! {
         in rst_ni: Bit,
         /// there is a branch in the slot
         in branch_i: Bits<2>,
-        /// and it is taken over now
+        /// and it goes into the map, or the packet
         in push_i: Bits<2>,
         /// it was not taken
         in not_taken_i: Bits<2>,
         /// the slot is behind the packet that is sent
         in cut_i: Bits<2>,
+        /// they are taken over now
+        in moves_i: Bit,
         /// a packet with all branches before the cut is sent
         in flush_i: Bit,
         /// outcomes for that packet; a set bit is a branch not taken
@@ -86,8 +88,10 @@ black_box! {
         out branches_o: Bits<5>,
         /// there are branches already
         out some_o: Bit,
-        /// a branch in this slot has to be reported at once
+        /// a branch in this slot fills the map
         out full_o: Bits<2>,
+        /// the branch in slot 0 has to be reported at once
+        out must_o: Bit,
     }
 }
 

@@ -16,12 +16,14 @@ pub struct BranchMap<const N: usize> {
     pub rst_ni: Signal<In, Bit>,
     /// There is a branch in the slot.
     pub branch_i: Signal<In, Bits<N>>,
-    /// And it is taken over now.
+    /// And it goes into the map, or the packet.
     pub push_i: Signal<In, Bits<N>>,
     /// It was not taken.
     pub not_taken_i: Signal<In, Bits<N>>,
     /// The slot is behind the packet that is sent.
     pub cut_i: Signal<In, Bits<N>>,
+    /// They are taken over now.
+    pub moves_i: Signal<In, Bit>,
     /// A packet with all branches before the cut is sent.
     pub flush_i: Signal<In, Bit>,
     /// Outcomes for that packet; a set bit is a branch not taken.
@@ -30,8 +32,10 @@ pub struct BranchMap<const N: usize> {
     pub branches_o: Signal<Out, Bits<5>>,
     /// There are branches already.
     pub some_o: Signal<Out, Bit>,
-    /// A branch in this slot has to be reported at once.
+    /// A branch in this slot fills the map.
     pub full_o: Signal<Out, Bits<N>>,
+    /// The branch in slot 0 has to be reported at once.
+    pub must_o: Signal<Out, Bit>,
     map: Register<Bits<31>>,
     count: Register<Bits<5>>,
     // From slot to slot: what the packet gets, what is kept behind it, and how many branches there would
@@ -68,11 +72,13 @@ impl<const N: usize> Default for BranchMap<N> {
             push_i: Signal::default(),
             not_taken_i: Signal::default(),
             cut_i: Signal::default(),
+            moves_i: Signal::default(),
             flush_i: Signal::default(),
             map_o: Signal::default(),
             branches_o: Signal::default(),
             some_o: Signal::default(),
             full_o: Signal::default(),
+            must_o: Signal::default(),
             map: Register::default(),
             count: Register::default(),
             sent: (0..=N).map(|_| Signal::default()).collect(),
@@ -153,14 +159,19 @@ impl<const N: usize> Logic for BranchMap<N> {
             }
         }
 
+        self.must_o.next = self.full[0].val();
         self.some_o.next = self.count.q.val() != self.zero.val();
         // One round each: a constant of the type cannot be an index.
         for i in N..(N + 1) {
             self.map_o.next = self.sent[i].val();
             self.branches_o.next = self.sent_count[i].val();
             self.full_o.next = self.fulls[i].val();
-            self.map.d.next = self.sent[i].val();
-            self.count.d.next = self.sent_count[i].val();
+            self.map.d.next = self.map.q.val();
+            self.count.d.next = self.count.q.val();
+            if self.moves_i.val() {
+                self.map.d.next = self.sent[i].val();
+                self.count.d.next = self.sent_count[i].val();
+            }
             if self.flush_i.val() {
                 self.map.d.next = self.kept[i].val();
                 self.count.d.next = self.kept_count[i].val();
