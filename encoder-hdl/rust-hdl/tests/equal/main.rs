@@ -121,7 +121,7 @@ logic [5:0] count, before, behind;
     end
   end
   initial count = 6'd0;
-  always_ff @(posedge clk_i) if (rst_ni) count <= flush_i ? behind : moves_i ? before : count;
+  always_ff @(posedge clk_i) if (rst_ni && (flush_i || moves_i)) count <= flush_i ? behind : before;
   assign legal = before <= 6'd31 && (flush_i || behind == 6'd0) && !cut_i[0];";
 
 fn branch_map<const N: usize>(config: &str) -> Result<Pair, Failed> {
