@@ -143,7 +143,8 @@ pub fn encoder(config: &Config) -> Result<Component, ConfigError> {
     m.assign(&valid_o, &payloads["valid_o"]);
     m.assign(&data_o, &payloads["data_o"]);
     m.assign(&len_o, &payloads["len_o"]);
-    let empty = !room.taken.q.any() & &payloads["empty_o"];
+    // A loss that has not been told yet is on its way too.
+    let empty = !room.taken.q.any() & !&front.loses & &payloads["empty_o"];
     m.assign(&empty_o, &empty);
     m.assign(&front.empty, &empty);
     Ok(m.finish())

@@ -347,8 +347,8 @@ module te_core (
   assign valid_o = packet_emitter_valid;
   assign data_o = packet_emitter_data;
   assign len_o = packet_emitter_len;
-  assign empty_o = !(|room_taken_q) & packet_emitter_empty;
-  assign nothing_inside = !(|room_taken_q) & packet_emitter_empty;
+  assign empty_o = !(|room_taken_q) & !dropping_q & packet_emitter_empty;
+  assign nothing_inside = !(|room_taken_q) & !dropping_q & packet_emitter_empty;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin

@@ -22,33 +22,60 @@ const WALKS: u64 = 40;
 /// And walks that are mostly loops.
 const LOOPS: u64 = 12;
 
-/// Mistakes that change no payload: module, place, what they make of it, and why nothing is to be seen.
-const HARMLESS: [(&str, &str, &str, &str); 5] = [
+/// Mistakes that change no payload: configuration if not any, module, place, what they make of it, and why nothing is to be seen.
+const HARMLESS: [(&str, &str, &str, &str, &str); 8] = [
     (
+        "",
+        "te_ingress",
+        "shared",
+        "early_valid_q | works",
+        "without anything new, the registers before still hold what was shared last",
+    ),
+    (
+        "",
+        "fifo_22x4",
+        "full_o",
+        "usage_q == 3'd5",
+        "room is counted before the queue, so that it is never asked whether it is full",
+    ),
+    (
+        "small",
+        "te_packet_emitter",
+        "plain_some_1",
+        "plain_change_5 | plain_change_6 & plain_change_7 | plain_change_8",
+        "matters for an address that differs by six or seven bytes, which walks do not have; lengths are \
+         proven in `encoder-hdl/tests/formal`",
+    ),
+    (
+        "",
         "te_ingress",
         "early_works_1_d",
         "retires_1 & trap_1",
         "lanes are used from the first on: if the second has a block, so has the first, which counts too",
     ),
     (
+        "",
         "te_core",
         "if",
         "enters | rows",
         "cycles are counted up to a synchronisation, and one follows every mark and every loss",
     ),
     (
+        "",
         "te_core",
         "if",
         "enters | starts",
         "tracing starts with an empty queue, which a start enters; all else enters while tracing",
     ),
     (
+        "",
         "te_resync_counter",
         "near_d",
         "on & (|(soon[19:4] | reach))",
         "one step at a time where more could be done with: slower, and the same",
     ),
     (
+        "",
         "te_core",
         "halt_seen_d",
         "(halt_seen_q | (breaks | enters)) & halts",
@@ -85,7 +112,9 @@ fn check(name: &str) -> Result<(), Failed> {
     let mut survivors = Vec::new();
     for (number, mutant) in (1..).zip(&mutants) {
         let Mutant { module, place, before, after } = mutant;
-        let harmless = HARMLESS.iter().any(|(m, p, a, _)| (*m, *p, *a) == (module, place, after));
+        let harmless = HARMLESS.iter().any(|(config, m, p, a, _)| {
+            (config.is_empty() || *config == name) && (*m, *p, *a) == (module, place, after)
+        });
         match difference(&mut bench, number, &stimuli)? {
             Some(_) if harmless => {
                 return Err(format!("{module}: {place}: {after} is not harmless").into());

@@ -91,7 +91,10 @@ fn expressions(text: &str) -> Vec<Expression> {
             ("if", "if (", ") begin\n")
         } else {
             match code.split_once(" =") {
-                Some((left, _)) if is_target(left) => (left, " =", ";\n"),
+                // Not a comparison in the middle of an expression.
+                Some((left, right)) if is_target(left) && !right.starts_with('=') => {
+                    (left, " =", ";\n")
+                }
                 _ => continue,
             }
         };
