@@ -143,7 +143,7 @@ fn flagged(rig: &Rig, lost: &Expr, within: &Expr, row_out: &Expr, lost_out: &Exp
 
 pub(crate) fn proofs() -> Vec<Proof> {
     let mut proofs = Vec::new();
-    for (depth, comparators, cycles) in [(2, 0, 15), (3, 1, 17)] {
+    for (depth, comparators, cycles) in [(2, 0, 11), (3, 1, 11)] {
         let config = Config { ingress_depth: depth, comparators, ..tiny() };
         let prove = |name: &str, config: &Config| {
             Proof::bounded(&format!("front_{name}_{depth}"), &accounted(config), cycles)

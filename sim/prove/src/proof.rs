@@ -186,7 +186,7 @@ fn smtbmc(folder: &Path, args: &[&str]) -> Result<(Output, String), Failed> {
     let mut command = Command::new("yosys-smtbmc");
     // Without --unroll, z3 gets functions of states and does not come to an end.
     command.current_dir(folder).args(["-s", "z3", "--unroll", "--presat", "--noprogress"]);
-    let output = command.args(["--timeout", "120"]).args(args).arg("proof.smt2").output()?;
+    let output = command.args(["--timeout", "600"]).args(args).arg("proof.smt2").output()?;
     let text = said(&output);
     Ok((output, text))
 }
