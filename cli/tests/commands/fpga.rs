@@ -11,11 +11,11 @@ fn tracked(name: &str) -> PathBuf {
 #[test]
 fn what_cannot_be_measured_is_told_first() {
     let place = Place::new("fpga-errors");
-    place.write("wrong.toml", b"lanes = 9\n");
+    place.write("wrong.toml", b"[encoder]\nlanes = 9\n");
     fs::create_dir_all(place.dir.join("empty")).unwrap();
     for (line, what, status) in [
         ("", "bin/pip install pyosys==", 3),
-        ("--config huge", "try: cva6, full, micro, small, or a file", 2),
+        ("--config huge", "try: cva6, full, micro, rv_tracer, small, or a file", 2),
         ("--config micro --config wrong.toml", "lanes = 9 is not in 1..=4", 3),
         ("--config micro --top te_return_stack", "micro has no module `te_return_stack`", 2),
         ("--config micro --top te_return_stack", "te_branch_map, te_", 2),
