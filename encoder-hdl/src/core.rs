@@ -205,6 +205,9 @@ impl Room {
 /// Decides what enters: what retires, or a mark.
 struct Front {
     active: Reg,
+    /// Tracing has been switched off, and the mark that says so has not entered. It has to even if
+    /// tracing is on again by then: what retires between is not traced.
+    stopping: Reg,
     dropping: Option<Reg>,
     halted: Reg,
     cycles: Option<Reg>,
@@ -223,6 +226,7 @@ struct Front {
 impl Front {
     fn new(m: &Module, config: &Config, hart: &Bundle, control: &Bundle) -> Self {
         let active = m.reg("active", false);
+        let stopping = m.reg("stopping", false);
         let dropping = (config.overflow == Overflow::Drop).then(|| m.reg("dropping", false));
         let halted = m.reg("halt_seen", false);
         let empty = m.wire("nothing_inside", 1);
@@ -235,16 +239,18 @@ impl Front {
         let halts = m.let_("halts", &hart["halted"] | &hart["reset"]);
         let enable = &control["enable"];
         let starts = m.let_("starts", !&active.q & enable & &empty);
-        let stops = m.let_("stops", &active.q & !enable);
+        let stops = m.let_("stops", &active.q & (!enable | &stopping.q));
         let loses = dropping.as_ref().map_or_else(|| zero(1), |d| d.q.clone());
-        let rows = m.let_("rows", &active.q & enable & !&loses & &works);
-        let alone = &active.q & enable & !&loses & !&works & &halts & !&halted.q;
+        let open = m.let_("open", &active.q & !&stops & !&loses);
+        let rows = m.let_("rows", &open & &works);
+        let alone = &open & !&works & &halts & !&halted.q;
         let breaks = m.let_("breaks", (&rows & &halts) | alone);
         let offers = m.let_("offers", &starts | &stops | &rows | &breaks | &loses);
         let cycles =
             config.counts(ResyncUnit::Cycles).then(|| m.reg("cycles", lit(group::CYCLES, 1)));
         Self {
             active,
+            stopping,
             dropping,
             halted,
             cycles,
@@ -295,6 +301,8 @@ impl Front {
             b.when(&enters & &self.starts, |b| b.set(&self.active.d, true));
             b.when(&enters & &self.stops & !&self.loses, |b| b.set(&self.active.d, false));
         });
+        let stopped = &enters & !&self.loses;
+        m.assign(&self.stopping.d, &self.stops & !stopped);
         // A break alone is offered until it is accepted, then not again.
         let seen = &self.halted.q | (&self.breaks & &enters);
         m.assign(&self.halted.d, seen & &self.halts);

@@ -42,6 +42,7 @@ module te_core (
 );
   // What comes in, and marks between.
   logic active_d, active_q;
+  logic stopping_d, stopping_q;
   logic dropping_d, dropping_q;
   logic halt_seen_d, halt_seen_q;
   logic nothing_inside;
@@ -49,6 +50,7 @@ module te_core (
   logic halts;
   logic starts;
   logic stops;
+  logic open;
   logic rows;
   logic breaks;
   logic offers;
@@ -67,10 +69,10 @@ module te_core (
       ((|iretire_i[9:5]) | (itype_i[7:4] == 4'd1) | (itype_i[7:4] == 4'd2));
   assign halts = halted_i | reset_i;
   assign starts = !active_q & enable_i & nothing_inside;
-  assign stops = active_q & !enable_i;
-  assign rows = active_q & enable_i & !dropping_q & works;
-  assign breaks = (rows & halts) |
-      (active_q & enable_i & !dropping_q & !works & halts & !halt_seen_q);
+  assign stops = active_q & (!enable_i | stopping_q);
+  assign open = active_q & !stops & !dropping_q;
+  assign rows = open & works;
+  assign breaks = (rows & halts) | (open & !works & halts & !halt_seen_q);
   assign offers = starts | stops | rows | breaks | dropping_q;
   assign room = room_taken_q != 4'd8;
   assign plenty = room_taken_q <= 4'd4;
@@ -90,6 +92,7 @@ module te_core (
 
   logic drops;
 
+  assign stopping_d = stops & !(enters & !dropping_q);
   assign halt_seen_d = (halt_seen_q | (breaks & enters)) & halts;
   assign drops = rows & !(dropping_q ? plenty : room);
   assign lost_o = drops | (dropping_q & works);
@@ -438,12 +441,14 @@ module te_core (
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       active_q <= 1'b0;
+      stopping_q <= 1'b0;
       dropping_q <= 1'b0;
       halt_seen_q <= 1'b0;
       cycles_q <= 4'd1;
       room_taken_q <= 4'd0;
     end else begin
       active_q <= active_d;
+      stopping_q <= stopping_d;
       dropping_q <= dropping_d;
       halt_seen_q <= halt_seen_d;
       cycles_q <= cycles_d;

@@ -26,17 +26,12 @@ fn main() {
     let args = Arguments::from_args();
     let missing = !hartrace_verilate::available();
     let trials = vec![
-        // Known to fail: near the end of a trace that is stopped while input is lost, payload and golden
-        // encoder differ in whether the loss is told. Not understood yet; docs/design/encoder.md.
-        Trial::test("memory", memory).with_ignored_flag(true),
+        Trial::test("memory", memory),
         Trial::test("axi_stream", axi_stream),
         Trial::test("atb", atb),
         Trial::test("two_harts", two_harts),
     ];
-    let trials = trials.into_iter().map(|trial| {
-        let ignored = trial.has_ignored_flag() || missing;
-        trial.with_ignored_flag(ignored)
-    });
+    let trials = trials.into_iter().map(|trial| trial.with_ignored_flag(missing));
     libtest_mimic::run(&args, trials.collect()).exit();
 }
 
