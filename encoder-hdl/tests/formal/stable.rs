@@ -27,7 +27,7 @@ pub(crate) fn proofs() -> Vec<Proof> {
     let core = ["valid_o", "lost_o", "stall_o", "active_o", "empty_o"];
     let prove = |name: &str, config: &Config, module: &str, handshakes: &[&str], cycles| {
         let rig = stable(&block(config, module), handshakes);
-        Proof::induction(&format!("{name}_stable"), &rig, cycles, 2).refuted_with("ready_i")
+        Proof::any_run(&format!("{name}_stable"), &rig, cycles).refuted_with("ready_i")
     };
     let mut rich = Config { lanes: 2, triggers: true, comparators: 1, ..tiny() };
     rich.etrace.nocontext_p = false;
