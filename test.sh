@@ -163,8 +163,8 @@ data() {
 
 # What is tested in the part `rtl`, with the tools it needs.
 hardware=(
-    hartrace-rtl hartrace-verilate hartrace-lint hartrace-prove hartrace-transport-hdl hartrace-registers
-    hartrace-encoder-hdl hartrace-lockstep
+    hartrace-rtl hartrace-verilate hartrace-lint hartrace-prove hartrace-transport-hdl
+    hartrace-registers hartrace-encoder-hdl hartrace-lockstep
 )
 
 part_unit() {
@@ -185,7 +185,7 @@ part_programs() {
 }
 
 part_rtl() {
-    debian verilator verilator iverilog iverilog yosys yosys z3 z3 c++ g++ make make
+    debian verilator verilator iverilog iverilog yosys yosys c++ g++ make make
     # A header, not a command: waves are compressed with it.
     echo '#include <zlib.h>' | c++ -E -x c++ - >/dev/null 2>&1 || debian zlib.h zlib1g-dev
     venv slang sim/lint/requirements.txt
