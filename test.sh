@@ -194,7 +194,7 @@ part_programs() {
 }
 
 part_rtl() {
-    debian verilator verilator iverilog iverilog yosys yosys z3 z3 c++ g++ make make
+    debian verilator verilator iverilog iverilog yosys yosys c++ g++ make make
     # A header, not a command: waves are compressed with it.
     echo '#include <zlib.h>' | c++ -E -x c++ - >/dev/null 2>&1 || debian zlib.h zlib1g-dev
     venv slang sim/lint/requirements.txt

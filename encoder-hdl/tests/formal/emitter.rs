@@ -143,18 +143,18 @@ pub(crate) fn proofs() -> Vec<Proof> {
     rich.etrace.return_stack_size_p = 1;
     let prove = |of: &str, config: &Config, format: Format| {
         let name = format!("emitter_{of}_{}", format.name());
-        Proof::bounded(&name, &sent(config, format), 8).refuted_without("data_o")
+        Proof::bounded(&name, &sent(config, format), 8)
     };
     vec![
         prove("plain", &simple, Format::Start).refuted_without("privilege_i"),
         prove("plain", &simple, Format::Trap)
             .refuted_without("implicit_exception_i")
-            .refuted_without("interrupt_i")
-            .refuted_without("thaddr_i"),
+            .refuted_without("interrupt_i"),
         prove("plain", &simple, Format::Context).refuted_without("context_i"),
         prove("plain", &simple, Format::Support).refuted_without("qual_status_i"),
         prove("plain", &simple, Format::Address)
             .refuted_without("full_address_i")
+            .refuted_without("data_o")
             .refuted_without("len_o"),
         prove("plain", &simple, Format::Branch).refuted_without("branches_i"),
         prove("rich", &rich, Format::Address).refuted_without("irreport_i"),

@@ -46,8 +46,11 @@ fn one_format(rig: &Rig, sent: &Expr) {
 }
 
 pub(crate) fn proofs() -> Vec<Proof> {
+    let config = tiny();
     vec![
-        Proof::bounded("priority_tells_loss", &told(&tiny()), 9)
+        Proof::any_run("priority_tells_loss", &told(&config), 9)
+            .whatever_does(&block(&config, "te_branch_map"))
+            .whatever_does(&block(&config, "te_resync_counter"))
             .refuted_without("lost_i")
             .refuted_without("support_o")
             .refuted_without("qual_status_o")

@@ -55,7 +55,7 @@ fn conditional(out: &mut Lines, branches: &[(Expr, Vec<Stmt>)], otherwise: &[Stm
 }
 
 fn switch(out: &mut Lines, of: &Expr, cases: &[(Vec<Expr>, Vec<Stmt>)], default: &[Stmt]) {
-    out.doc(sequence([text("unique case ("), super::doc::indent(expr(of)), text(")")]));
+    out.doc(sequence([text("case ("), super::doc::indent(expr(of)), text(")")]));
     out.indented(|out| {
         for (labels, body) in cases {
             let labels: Vec<String> = labels.iter().map(|label| expr(label).render(0)).collect();

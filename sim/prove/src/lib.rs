@@ -1,10 +1,11 @@
 //! Proves what is claimed of generated hardware, in tests.
 //!
 //! A [`Rig`] is a module around a block: all inputs of the block are free, and the rig assumes and
-//! asserts. A [`Proof`] is a rig and how far to look; `yosys` makes formulas of it, and `yosys-smtbmc` has
-//! `z3` look for a run that breaks an assertion: from reset for a number of cycles, and, for proofs by
-//! induction, from any state. Each proof comes with mistakes that it has to find, so that one that cannot
-//! fail is noticed.
+//! asserts. A [`Proof`] is a rig and how far to look: `yosys` makes a circuit of gates of it, and ABC, which
+//! comes with it, shows that no run from reset breaks an assertion: none of a number of cycles (by a SAT
+//! solver), or none at all (by property-directed reachability, which finds an invariant). Each proof comes
+//! with mistakes that it has to find, so that one that cannot fail is noticed, and has to show that its
+//! assumptions allow a run.
 //!
 //! ```no_run
 //! use hartrace_prove::{Proof, Rig, run};
@@ -18,7 +19,7 @@
 //!
 //! let rig = Rig::new(&m.finish());
 //! rig.m.assert_always("one_digit", rig.port("count_o").le(lit(4, 9)));
-//! let proof = Proof::induction("digit", &rig.finish(), 3, 1).refuted_without("count_o");
+//! let proof = Proof::any_run("digit", &rig.finish(), 3).refuted_without("count_o");
 //! // The folder is `env!("CARGO_TARGET_TMPDIR")` in a test.
 //! run(std::path::Path::new("target/tmp"), vec![proof]);
 //! ```
@@ -38,7 +39,7 @@ use std::process::Command;
 pub fn run(folder: &Path, proofs: Vec<Proof>) -> ! {
     let args = Arguments::from_args();
     let has = |tool: &str| Command::new(tool).arg("-h").output().is_ok();
-    let missing = ["yosys", "yosys-smtbmc", "z3"].into_iter().any(|tool| !has(tool));
+    let missing = ["yosys", "yosys-abc"].into_iter().any(|tool| !has(tool));
     let trials = proofs.into_iter().flat_map(|proof| proof.trials(folder));
     let trials = trials.map(|trial| trial.with_ignored_flag(missing)).collect();
     libtest_mimic::run(&args, trials).exit()

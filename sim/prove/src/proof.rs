@@ -7,6 +7,9 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
+/// How long a proof may take.
+const SECONDS: u32 = 300;
+
 /// A module with assertions, and how they are shown to hold.
 #[derive(Debug)]
 pub struct Proof {
@@ -15,8 +18,8 @@ pub struct Proof {
     top: String,
     /// Cycles from reset, the first being the reset.
     cycles: u32,
-    /// Cycles that induction goes back, if it is by induction as well.
-    induction: Option<u32>,
+    /// It holds for runs of any length.
+    any_run: bool,
     mistakes: Vec<Mistake>,
 }
 
@@ -36,17 +39,17 @@ impl Proof {
         Self {
             name: name.to_owned(),
             files: rig.files(),
-            top: top(rig),
+            top: top(rig, cycles),
             cycles,
-            induction: None,
+            any_run: false,
             mistakes: vec![],
         }
     }
 
-    /// That no run at all does, if states `steps` apart tell enough.
+    /// That no run at all does. Assumptions must allow runs of `cycles` cycles.
     #[must_use]
-    pub fn induction(name: &str, rig: &Component, cycles: u32, steps: u32) -> Self {
-        Self { induction: Some(steps), ..Self::bounded(name, rig, cycles) }
+    pub fn any_run(name: &str, rig: &Component, cycles: u32) -> Self {
+        Self { any_run: true, ..Self::bounded(name, rig, cycles) }
     }
 
     /// With another module in place of the one of the same name, so that a part can be proven without
@@ -57,10 +60,40 @@ impl Proof {
     /// If there is no such module.
     #[must_use]
     #[track_caller]
-    pub fn with(mut self, module: &Component) -> Self {
+    pub fn with(self, module: &Component) -> Self {
+        self.replaced(module, module.emit())
+    }
+
+    /// With outputs of a module that may be anything at any time: what is proven then holds whatever the
+    /// module does.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such module.
+    #[must_use]
+    #[track_caller]
+    pub fn whatever_does(self, module: &Component) -> Self {
+        let mut ports = Vec::new();
+        let mut body = String::new();
+        for port in module.ports() {
+            let (name, high) = (&port.name, port.width - 1);
+            if port.direction == Direction::Input {
+                ports.push(format!("    input logic [{high}:0] {name}"));
+                continue;
+            }
+            ports.push(format!("    output logic [{high}:0] {name}"));
+            let _ = writeln!(body, "  (* anyseq *) logic [{high}:0] any_{name};");
+            let _ = writeln!(body, "  assign {name} = any_{name};");
+        }
+        let (name, ports) = (module.name(), ports.join(",\n"));
+        self.replaced(module, format!("module {name} (\n{ports}\n);\n{body}endmodule\n"))
+    }
+
+    #[track_caller]
+    fn replaced(mut self, module: &Component, by: String) -> Self {
         let place = self.files.iter_mut().find(|(name, _)| name == module.name());
         let Some((_, text)) = place else { panic!("no module {} to replace", module.name()) };
-        *text = module.emit();
+        *text = by;
         self
     }
 
@@ -104,28 +137,31 @@ impl Proof {
                 Mistake::Port(port, "'1") => format!("{}_refuted_with_{port}", self.name),
                 Mistake::Port(port, _) => format!("{}_refuted_without_{port}", self.name),
             };
-            let (text, top, cycles) = (self.text(), self.top.clone(), self.cycles);
+            let (text, bound) = (self.text(), self.bound());
             let folder = folder.join(format!("formal_{name}"));
             trials.push(Trial::test(name, move || {
-                prepare(&folder, &mistake.made(&text)?, &top)?;
-                refute(&folder, cycles)
+                prepare(&folder, &mistake.made(&text)?, Claims::Asserted)?;
+                refute(&folder, bound)
             }));
         }
-        let text = self.text();
+        let (text, bound) = (self.text(), self.bound());
         let folder = folder.join(format!("formal_{}", self.name));
         trials.push(Trial::test(self.name, move || {
-            prepare(&folder, &text, &self.top)?;
-            prove(&folder, &["-t", &self.cycles.to_string()])?;
-            match self.induction {
-                None => Ok(()),
-                Some(steps) => prove(&folder, &["-i", "-t", &steps.to_string()]),
-            }
+            // Assumptions that contradict each other would prove anything.
+            prepare(&folder, &text, Claims::NoEnd)?;
+            refute(&folder, Bound::Cycles(self.cycles))?;
+            prepare(&folder, &text, Claims::Asserted)?;
+            prove(&folder, bound)
         }));
         trials
     }
 
+    fn bound(&self) -> Bound {
+        if self.any_run { Bound::None } else { Bound::Cycles(self.cycles) }
+    }
+
     fn text(&self) -> String {
-        self.files.iter().map(|(_, text)| text.as_str()).collect()
+        self.files.iter().map(|(_, text)| text.as_str()).chain([self.top.as_str()]).collect()
     }
 }
 
@@ -150,8 +186,9 @@ impl Mistake {
     }
 }
 
-/// The rig with all inputs free but reset, which is on in the first cycle only.
-fn top(rig: &Component) -> String {
+/// The rig with all inputs free but reset, which is on in the first cycle only. With `NO_END` there
+/// is one more claim, that no run gets to the last cycle.
+fn top(rig: &Component, cycles: u32) -> String {
     let mut ports = String::new();
     let mut connections = String::new();
     for port in rig.ports() {
@@ -163,46 +200,84 @@ fn top(rig: &Component) -> String {
         }
     }
     let ports = ports.trim_end().trim_end_matches(',');
+    let (rig, last) = (rig.name(), cycles - 1);
     format!(
-        "module formal (\n{ports}\n);\n  logic rst_n;\n  initial rst_n = 1'b0;\n  \
-         always_ff @(posedge clk_i) rst_n <= 1'b1;\n  {} i_rig (\n{connections}    \
-         .rst_ni(rst_n)\n  );\nendmodule\n",
-        rig.name()
+        "module formal (\n{ports}\n);\n  logic rst_n;\n  logic [7:0] cycle;\n  initial rst_n = 1'b0;\n  \
+         initial cycle = 8'd0;\n  always_ff @(posedge clk_i) rst_n <= 1'b1;\n  \
+         always_ff @(posedge clk_i) cycle <= cycle + 8'd1;\n  {rig} i_rig (\n{connections}    \
+         .rst_ni(rst_n)\n  );\n`ifdef NO_END\n  always_comb assert (cycle != 8'd{last});\n`endif\n\
+         endmodule\n"
     )
 }
 
-/// Formulas in an empty folder.
-fn prepare(folder: &Path, text: &str, top: &str) -> Result<(), Failed> {
+/// What is claimed.
+#[derive(Clone, Copy, PartialEq)]
+enum Claims {
+    /// The assertions.
+    Asserted,
+    /// Only that no run gets to the last cycle, which is wrong unless assumptions contradict each other.
+    NoEnd,
+}
+
+/// A circuit of AND gates and registers in an empty folder.
+fn prepare(folder: &Path, text: &str, claims: Claims) -> Result<(), Failed> {
     let _ = fs::remove_dir_all(folder);
     fs::create_dir_all(folder)?;
-    fs::write(folder.join("proof.sv"), format!("{text}{top}"))?;
-    let script = "read_verilog -formal -sv proof.sv; prep -flatten -top formal; memory_map; \
-                  async2sync; opt_clean; dffunmap; setundef -undriven -anyseq; write_smt2 -wires proof.smt2";
-    let output = Command::new("yosys").current_dir(folder).args(["-q", "-p", script]).output()?;
+    fs::write(folder.join("proof.sv"), text)?;
+    let (define, remove) = match claims {
+        Claims::Asserted => ("", ""),
+        // In all modules but the top.
+        Claims::NoEnd => ("-D NO_END", "chformal -assert -remove * formal %d;"),
+    };
+    // What no claim depends on is left out. What is undefined may be anything, also where it only shows in
+    // gates.
+    let script = format!(
+        "read_verilog -formal -sv {define} proof.sv; hierarchy -top formal; proc; {remove} flatten; \
+         opt_clean -purge; opt -fast; memory_map; async2sync; opt_clean -purge; \
+         setundef -undriven -anyseq; techmap; setundef -undriven -anyseq; dffunmap; simplemap; aigmap; \
+         opt_clean; write_aiger -I -B -zinit -no-startoffset proof.aig"
+    );
+    let output = Command::new("yosys").current_dir(folder).args(["-q", "-p", &script]).output()?;
     if output.status.success() { Ok(()) } else { Err(said(&output).into()) }
 }
 
-fn smtbmc(folder: &Path, args: &[&str]) -> Result<(Output, String), Failed> {
-    let mut command = Command::new("yosys-smtbmc");
-    // Without --unroll, z3 gets functions of states and does not come to an end.
-    command.current_dir(folder).args(["-s", "z3", "--unroll", "--presat", "--noprogress"]);
-    let output = command.args(["--timeout", "600"]).args(args).arg("proof.smt2").output()?;
-    let text = said(&output);
-    Ok((output, text))
+/// How long the runs are.
+#[derive(Clone, Copy)]
+enum Bound {
+    Cycles(u32),
+    None,
 }
 
-fn prove(folder: &Path, args: &[&str]) -> Result<(), Failed> {
-    let (output, text) = smtbmc(folder, args)?;
-    let passed = output.status.success() && text.contains("Status: PASSED");
-    if passed { Ok(()) } else { Err(format!("{args:?}\n{text}").into()) }
+/// What ABC says of all runs. It checks the invariant that it finds.
+fn abc(folder: &Path, bound: Bound) -> Result<String, Failed> {
+    let command = match bound {
+        Bound::Cycles(cycles) => format!("bmc3 -F {cycles}"),
+        // Registers that are always alike are made one first.
+        Bound::None => format!("scorr; dc2; pdr -T {SECONDS}"),
+    };
+    // `fold` takes the assumptions into account.
+    let script = format!("read_aiger proof.aig; fold; strash; {command}");
+    let output = Command::new("yosys-abc").current_dir(folder).args(["-c", &script]).output()?;
+    Ok(said(&output))
 }
 
-/// A run from reset breaks an assertion; that the formulas are contradictory or a tool fails does not
-/// count.
-fn refute(folder: &Path, cycles: u32) -> Result<(), Failed> {
-    let (output, text) = smtbmc(folder, &["-t", &cycles.to_string()])?;
-    let refuted = !output.status.success() && text.contains("Assert failed in");
-    if refuted { Ok(()) } else { Err(format!("the mistake was not found\n{text}").into()) }
+const BROKEN: &str = "was asserted in frame";
+
+/// No run breaks an assertion.
+fn prove(folder: &Path, bound: Bound) -> Result<(), Failed> {
+    let text = abc(folder, bound)?;
+    let proven = match bound {
+        Bound::Cycles(cycles) => format!("No output asserted in {cycles} frames"),
+        Bound::None => "Property proved.".to_owned(),
+    };
+    if text.contains(&proven) && !text.contains(BROKEN) { Ok(()) } else { Err(text.into()) }
+}
+
+/// A run breaks an assertion; that a tool fails does not count.
+fn refute(folder: &Path, bound: Bound) -> Result<(), Failed> {
+    let text = abc(folder, bound)?;
+    let broken = text.contains(BROKEN);
+    if broken { Ok(()) } else { Err(format!("no run breaks an assertion\n{text}").into()) }
 }
 
 /// Everything a tool said.

@@ -17,7 +17,7 @@ module statements (
       x_o = 8'd0;
     end
     y_o = x_o;
-    unique case (sel_i)
+    case (sel_i)
       2'd0: begin
         y_o[3:0] = a_i[7:4];
       end
@@ -32,7 +32,7 @@ module statements (
 
   always_comb begin
     z_o = 2'd1;
-    unique case (sel_i)
+    case (sel_i)
       Last: begin
         z_o = 2'd2;
       end
