@@ -164,7 +164,7 @@ data() {
 # What is tested in the part `rtl`, with the tools it needs.
 hardware=(
     hartrace-rtl hartrace-verilate hartrace-transport-hdl hartrace-registers hartrace-encoder-hdl
-    hartrace-lockstep
+    hartrace-lockstep hartrace-cva6-connector
 )
 
 part_unit() {
