@@ -1,0 +1,129 @@
+//! A module around a block.
+
+use hartrace_rtl::{Component, Direction, Expr, Module, Outputs, lit, zero};
+use std::collections::BTreeMap;
+
+/// A block whose inputs are all free, and its signals by name.
+#[derive(Debug)]
+pub struct Rig {
+    /// The module `rig`, for registers, assumptions and assertions around the block.
+    pub m: Module,
+    inputs: BTreeMap<String, Expr>,
+    outputs: Outputs,
+    names: Vec<String>,
+}
+
+/// A stream at the ports of a block. `valid` is at the side that sends, `ready` at the other.
+#[derive(Clone, Copy, Debug)]
+pub struct Stream {
+    /// Port that offers.
+    pub valid: &'static str,
+    /// Port that takes.
+    pub ready: &'static str,
+    /// Ports that say what is offered.
+    pub data: &'static [&'static str],
+}
+
+impl Rig {
+    /// A rig for a block, without claims yet.
+    #[must_use]
+    pub fn new(block: &Component) -> Self {
+        let m = Module::new("rig", "").clocked();
+        let mut inputs = BTreeMap::new();
+        let mut names = Vec::new();
+        for port in block.ports() {
+            let name = port.name.clone();
+            match port.direction {
+                Direction::Output => names.push(name),
+                Direction::Input if name == "clk_i" || name == "rst_ni" => {}
+                Direction::Input => {
+                    let input = m.input(&name, port.width, "");
+                    inputs.insert(name, input);
+                }
+            }
+        }
+        let connections: Vec<(&str, &Expr)> =
+            inputs.iter().map(|(name, expr)| (name.as_str(), expr)).collect();
+        let outputs = m.inst("i_block", block, &connections);
+        Self { m, inputs, outputs, names }
+    }
+
+    /// An input or output of the block.
+    ///
+    /// # Panics
+    ///
+    /// If there is none of this name.
+    #[must_use]
+    #[track_caller]
+    pub fn port(&self, name: &str) -> Expr {
+        self.inputs.get(name).unwrap_or_else(|| &self.outputs[name]).clone()
+    }
+
+    /// A port that not every block has.
+    #[must_use]
+    pub fn find(&self, name: &str) -> Option<Expr> {
+        let output = || self.names.iter().any(|n| n == name).then(|| self.outputs[name].clone());
+        self.inputs.get(name).cloned().or_else(output)
+    }
+
+    /// What moves at the end of this cycle.
+    #[must_use]
+    pub fn moves(&self, stream: Stream) -> Expr {
+        self.port(stream.valid) & self.port(stream.ready)
+    }
+
+    /// The value of a cycle ago.
+    #[must_use]
+    pub fn past(&self, name: &str, value: &Expr) -> Expr {
+        let past = self.m.reg(name, zero(value.width()));
+        self.m.assign(&past.d, value);
+        past.q
+    }
+
+    /// A register that `step` changes.
+    #[must_use]
+    pub fn count(&self, name: &str, width: u32, step: impl Fn(&Expr) -> Expr) -> Expr {
+        let count = self.m.reg(name, zero(width));
+        self.m.assign(&count.d, step(&count.q));
+        count.q
+    }
+
+    /// Whether what a stream offered and nobody took is still there.
+    #[must_use]
+    pub fn kept(&self, stream: Stream) -> Expr {
+        let valid = self.port(stream.valid);
+        let waits = &valid & !self.port(stream.ready);
+        let waited = self.past(&format!("{}_waited", stream.valid), &waits);
+        let mut kept = valid;
+        for name in stream.data {
+            let now = self.port(name);
+            kept = kept & now.eq(self.past(&format!("{name}_past"), &now));
+        }
+        !waited | kept
+    }
+
+    /// Takes for granted that a stream into the block keeps what it offers.
+    pub fn assume_kept(&self, stream: Stream) {
+        self.m.assume_always(&format!("{}_kept", stream.valid), self.kept(stream));
+    }
+
+    /// Claims that a stream out of the block keeps what it offers.
+    pub fn assert_kept(&self, stream: Stream) {
+        self.m.assert_always(&format!("{}_kept", stream.valid), self.kept(stream));
+    }
+
+    /// The rig with all its claims.
+    #[must_use]
+    pub fn finish(self) -> Component {
+        for name in &self.names {
+            self.m.unused(&self.outputs[name.as_str()]);
+        }
+        self.m.finish()
+    }
+}
+
+/// A number as wide as `like`.
+#[must_use]
+pub fn num(like: &Expr, value: u32) -> Expr {
+    lit(like.width(), value.into())
+}
