@@ -170,6 +170,7 @@ data() {
 hardware=(
     hartrace-rtl hartrace-verilate hartrace-lint hartrace-prove hartrace-transport-hdl hartrace-registers
     hartrace-encoder-hdl hartrace-top-hdl hartrace-rust-hdl hartrace-lockstep
+    hartrace-cva6-connector
 )
 
 # What is tested in the part `cva6`, with the core.

@@ -1,0 +1,147 @@
+//! What to generate.
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+/// The parameters of a connector.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// Instructions that are committed in one cycle at most, and blocks that leave in one.
+    pub lanes: u8,
+    /// Width of addresses and trap values: 32 or 64.
+    pub xlen: u8,
+    /// Width of *itype*: 3, or 4 to tell calls and returns.
+    pub itype_width_p: u8,
+    /// Width of *iretire*, which counts half-words.
+    pub iretire_width_p: u8,
+    /// Width of *cause*.
+    pub ecause_width_p: u8,
+    /// Width of *priv*.
+    pub privilege_width_p: u8,
+    /// There is an input for each lane that says that a jump is sequentially inferable.
+    pub sijump: bool,
+    /// What a block is.
+    pub retirement: Retirement,
+    /// How blocks are built.
+    pub building: Building,
+    /// Cycles of commits that wait at most, in front of the state machine of [`Building::Serialised`].
+    pub fifo_depth: u8,
+}
+
+/// What a block is.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Retirement {
+    /// Instructions up to the next one that may change the flow of control.
+    #[default]
+    Block,
+    /// One instruction.
+    Single,
+}
+
+/// How blocks are built.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Building {
+    /// All instructions of a cycle at once. Nothing can be lost.
+    #[default]
+    Direct,
+    /// One instruction after the other, from a FIFO for each lane. The hart commits at most one instruction
+    /// a cycle on average; what finds the FIFOs full is reported as lost.
+    Serialised,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            lanes: 2,
+            xlen: 64,
+            itype_width_p: 4,
+            iretire_width_p: 5,
+            ecause_width_p: 5,
+            privilege_width_p: 2,
+            sijump: false,
+            retirement: Retirement::default(),
+            building: Building::default(),
+            fifo_depth: 16,
+        }
+    }
+}
+
+/// A parameter set that cannot be generated.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// A parameter is out of its range.
+    #[error("{name} = {value} is not in {min}..={max}")]
+    OutOfRange {
+        /// Its name.
+        name: &'static str,
+        /// Its value.
+        value: u8,
+        /// Smallest legal value.
+        min: u8,
+        /// Largest legal value.
+        max: u8,
+    },
+    /// There is no such instruction set.
+    #[error("xlen = {0}: it is 32 or 64")]
+    Xlen(u8),
+}
+
+impl Config {
+    /// The connector whose outputs fit an encoder.
+    #[must_use]
+    pub fn for_encoder(encoder: &hartrace_encoder_hdl::Config) -> Self {
+        let params = &encoder.etrace;
+        Self {
+            lanes: encoder.lanes,
+            xlen: params.iaddress_width_p,
+            itype_width_p: encoder.itype_width_p,
+            iretire_width_p: encoder.iretire_width_p,
+            ecause_width_p: params.ecause_width_p,
+            privilege_width_p: params.privilege_width_p,
+            sijump: params.sijump_p,
+            ..Self::default()
+        }
+    }
+
+    /// Checks every parameter.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        if !matches!(self.xlen, 32 | 64) {
+            return Err(ConfigError::Xlen(self.xlen));
+        }
+        for (name, value, min, max) in [
+            ("lanes", self.lanes, 1, 4),
+            ("itype_width_p", self.itype_width_p, 3, 4),
+            ("iretire_width_p", self.iretire_width_p, 2, 16),
+            ("ecause_width_p", self.ecause_width_p, 1, self.xlen),
+            ("privilege_width_p", self.privilege_width_p, 2, 8),
+            ("fifo_depth", self.fifo_depth, 2, 128),
+        ] {
+            if !(min..=max).contains(&value) {
+                return Err(ConfigError::OutOfRange { name, value, min, max });
+            }
+        }
+        Ok(())
+    }
+
+    /// Number of lanes.
+    pub(crate) fn n(&self) -> u32 {
+        self.lanes.into()
+    }
+
+    /// Width of addresses.
+    pub(crate) fn address(&self) -> u32 {
+        self.xlen.into()
+    }
+
+    pub(crate) fn itype(&self) -> u32 {
+        self.itype_width_p.into()
+    }
+
+    pub(crate) fn iretire(&self) -> u32 {
+        self.iretire_width_p.into()
+    }
+}

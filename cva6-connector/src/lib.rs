@@ -1,0 +1,26 @@
+//! Generates the hardware between the commit stage of a CVA6 and its trace encoder, in SystemVerilog.
+//!
+//! An adapter, of which there is one for each shape of the core under `rtl/`, reduces the nets of the core
+//! to a neutral port of `N` lanes; [`connector`] builds what makes blocks of it, with the names and widths
+//! of the inputs of `te_core`. `docs/design/connector.md` says which rules it keeps and why.
+//!
+//! ```
+//! use hartrace_cva6_connector::{Config, sources};
+//!
+//! let encoder = hartrace_encoder_hdl::Config::named("cva6").expect("there is one");
+//! let files = sources(&Config::for_encoder(&encoder))?;
+//! assert!(files.iter().any(|(name, _)| name == "cva6_te_connector.sv"));
+//! # Ok::<(), hartrace_cva6_connector::ConfigError>(())
+//! ```
+
+mod config;
+mod connector;
+mod direct;
+mod itype;
+mod port;
+mod serialised;
+mod slots;
+
+pub use config::{Building, Config, ConfigError, Retirement};
+pub use connector::{connector, sources};
+pub use itype::Kind;

@@ -1,0 +1,117 @@
+//! The ports that both ways of building blocks have.
+
+use crate::config::Config;
+use hartrace_rtl::{Expr, Module, concat};
+
+/// What was committed, with how it ends a block; lane 0 is the oldest.
+#[derive(Debug)]
+pub(crate) struct Commits {
+    /// Nothing of debug mode is among it.
+    pub(crate) valid: Expr,
+    pub(crate) pc: Expr,
+    pub(crate) compressed: Expr,
+    pub(crate) itype: Expr,
+    pub(crate) ends: Expr,
+    pub(crate) sijump: Option<Expr>,
+    pub(crate) trap: Expr,
+    pub(crate) interrupt: Expr,
+    pub(crate) cause: Expr,
+    pub(crate) tval: Expr,
+    pub(crate) trap_pc: Expr,
+    pub(crate) privilege: Expr,
+    /// The hart is halted behind what was committed.
+    pub(crate) halts: Expr,
+    pub(crate) flush: Expr,
+    pub(crate) stall: Expr,
+}
+
+impl Commits {
+    pub(crate) fn inputs(m: &Module, config: &Config) -> Self {
+        let (n, w) = (config.n(), config.address());
+        let valid = m.input("valid_i", n, "an instruction is committed, lane 0 oldest");
+        let pc = m.input("pc_i", n * w, "its address");
+        let compressed = m.input("compressed_i", n, "it has 2 bytes");
+        let itype = m.input("itype_i", n * config.itype(), "how a block ends with it");
+        let ends = m.input("ends_i", n, "a block ends with it");
+        let sijump = config.sijump.then(|| m.input("sijump_i", n, "a sequentially inferable jump"));
+        let trap =
+            m.input("trap_i", 1, "behind what is committed; fewer instructions than lanes then");
+        let interrupt = m.input("interrupt_i", 1, "the trap is an interrupt");
+        let cause = m.input("cause_i", w, "of the trap");
+        let tval = m.input("tval_i", w, "of the trap; ignored for interrupts");
+        let trap_pc = m.input("trap_pc_i", w, "address of what did not retire");
+        let privilege = m.input("priv_i", config.privilege_width_p.into(), "level, in every cycle");
+        let debug = m.input("debug_i", 1, "in debug mode: nothing of it is traced");
+        let halted = m.input("halted_i", 1, "halted behind what is committed");
+        let flush = m.input("flush_i", 1, "let no block wait for more instructions");
+        let stall = m.input("stall_i", 1, "keep what is offered to the encoder");
+
+        let ecause = config.ecause_width_p.into();
+        if ecause < w {
+            m.unused(&cause.slice(ecause, w - ecause));
+        }
+        let live = m.let_("live", !&debug);
+        Self {
+            valid: m.let_("commits", live.gate(&valid)),
+            pc,
+            compressed,
+            itype,
+            ends,
+            sijump,
+            trap: m.let_("traps", &live & &trap),
+            cause: cause.trunc(ecause),
+            tval: m.let_("tval", (!&interrupt).gate(&tval)),
+            interrupt,
+            trap_pc,
+            privilege,
+            halts: m.let_("halts", &debug | &halted),
+            flush,
+            stall,
+        }
+    }
+}
+
+/// What `te_core` takes from a hart, with its names and widths, and the state of the connector.
+#[derive(Debug)]
+pub(crate) struct Blocks {
+    pub(crate) itype: Expr,
+    pub(crate) iaddr: Expr,
+    pub(crate) iretire: Expr,
+    pub(crate) ilastsize: Expr,
+    pub(crate) sijump: Option<Expr>,
+    pub(crate) cause: Expr,
+    pub(crate) tval: Expr,
+    pub(crate) privilege: Expr,
+    pub(crate) halted: Expr,
+    pub(crate) stall: Expr,
+    pub(crate) lost: Expr,
+    pub(crate) empty: Expr,
+}
+
+impl Blocks {
+    pub(crate) fn outputs(m: &Module, config: &Config) -> Self {
+        let (n, w) = (config.n(), config.address());
+        Self {
+            itype: m.output("itype_o", n * config.itype(), "how the block ends"),
+            iaddr: m.output("iaddr_o", n * w, "address of its first instruction"),
+            iretire: m.output("iretire_o", n * config.iretire(), "half-words retired"),
+            ilastsize: m.output("ilastsize_o", n, "its last instruction has 4 bytes"),
+            sijump: config
+                .sijump
+                .then(|| m.output("sijump_o", n, "it ends in a sequentially inferable jump")),
+            cause: m.output("cause_o", config.ecause_width_p.into(), "of the trap"),
+            tval: m.output("tval_o", w, "of the trap"),
+            privilege: m.output("priv_o", config.privilege_width_p.into(), "privilege level"),
+            halted: m.output("halted_o", 1, "the hart is halted behind what retires"),
+            stall: m.output("stall_o", 1, "the hart has to hold what it commits"),
+            lost: m.output("lost_o", 1, "something that was committed is lost"),
+            empty: m.output("empty_o", 1, "nothing is on its way"),
+        }
+    }
+}
+
+/// Lanes side by side, lane 0 lowest.
+pub(crate) fn side_by_side(lanes: &[Expr]) -> Expr {
+    let parts: Vec<&Expr> = lanes.iter().rev().collect();
+    concat(&parts)
+}

@@ -1,0 +1,111 @@
+//! The adapter, bound into a module with the nets of the core: every kind of instruction, outcomes of branches
+//! by their place in the scoreboard, traps and the debugger.
+
+use fastrand::Rng;
+use hartrace_cva6_connector::Kind;
+use hartrace_verilate::{Design, Options, Simulation, available};
+use libtest_mimic::{Arguments, Failed, Trial};
+
+/// Functional unit and operation of everything that is told apart, as numbers of the core.
+const OPERATIONS: [(u64, u64, Kind); 15] = [
+    (4, 17, Kind::Branch),
+    (4, 18, Kind::Branch),
+    (4, 13, Kind::Branch),
+    (4, 14, Kind::Branch),
+    (4, 15, Kind::Branch),
+    (4, 16, Kind::Branch),
+    (4, 19, Kind::IndirectJump),
+    (4, 0, Kind::DirectJump),
+    (6, 23, Kind::TrapReturn),
+    (6, 24, Kind::TrapReturn),
+    (6, 25, Kind::TrapReturn),
+    (6, 26, Kind::Plain),
+    // Operations of other units that have the same numbers mean something else.
+    (3, 0, Kind::Plain),
+    (3, 17, Kind::Plain),
+    (3, 23, Kind::Plain),
+];
+
+fn main() {
+    let args = Arguments::from_args();
+    let trial = Trial::test("commit_nets", commit_nets).with_ignored_flag(!available());
+    libtest_mimic::run(&args, vec![trial]).exit();
+}
+
+fn commit_nets() -> Result<(), Failed> {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/");
+    let files = ["tests/adapter/core.sv", "rtl/cva6_te_adapter.sv", "rtl/cva6_te_bind.sv"];
+    let design = Design::files("adapted", files.map(|file| format!("{root}{file}")))
+        .clock("clk_i")
+        .reset("rst_ni", false)
+        .argument("-Wall")
+        // Outputs that are read by their names in the hierarchy are left open.
+        .argument("-Wno-PINCONNECTEMPTY")
+        .argument("-Wno-DECLFILENAME");
+    let mut sim = Simulation::build(&design, &Options::default())?;
+    sim.reset()?;
+    let mut rng = Rng::with_seed(6);
+    let mut taken = [false; 8];
+    for _ in 0..5_000 {
+        let lanes = [0; 2].map(|_| OPERATIONS[rng.usize(..OPERATIONS.len())]);
+        let slots = [rng.usize(..8), rng.usize(..8)];
+        let random: Vec<u64> = (0..10).map(|_| rng.u64(..)).collect();
+        let [trap, debug_entry, resolved, outcome] = [0, 1, 2, 3].map(|bit| random[0] >> bit & 1);
+        let slot = rng.usize(..8);
+        let pair = |width: u32, low: u64, high: u64| low | high << width;
+        let rs1 = [random[1] % 64, random[2] % 64];
+        let rd = [random[3] % 64, random[4] % 64];
+        let narrow = [
+            ("slot_i", pair(3, slots[0] as u64, slots[1] as u64)),
+            ("fu_i", pair(4, lanes[0].0, lanes[1].0)),
+            ("op_i", pair(8, lanes[0].1, lanes[1].1)),
+            ("rs1_i", pair(6, rs1[0], rs1[1])),
+            ("rd_i", pair(6, rd[0], rd[1])),
+            ("compressed_i", random[0] >> 4 & 3),
+            ("ack_i", random[0] >> 6 & 3),
+            ("trap_i", trap),
+            ("cause_i", random[5]),
+            ("tval_i", random[6]),
+            ("priv_i", [0, 1, 3][rng.usize(..3)]),
+            ("debug_i", random[0] >> 8 & 1),
+            ("debug_entry_i", debug_entry),
+            ("resolved_i", resolved),
+            ("resolved_taken_i", outcome),
+            ("resolved_slot_i", slot as u64),
+        ];
+        for (name, value) in narrow {
+            let input = sim.input(name)?;
+            sim.set(input, value);
+        }
+        let given = |name: &str| narrow.iter().find(|(n, _)| *n == name).map_or(0, |(_, v)| *v);
+        let pc = sim.input("pc_i")?;
+        sim.set_wide(pc, &random[7..9]);
+        sim.settle()?;
+        let get = |name: &str| Ok::<u64, Failed>(sim.get(sim.output(name)?));
+        let kinds = pair(3, lanes[0].2 as u64, lanes[1].2 as u64);
+        let expected = [
+            ("valid_o", given("ack_i")),
+            ("compressed_o", given("compressed_i")),
+            ("kind_o", kinds),
+            ("taken_o", pair(1, taken[slots[0]].into(), taken[slots[1]].into())),
+            ("rd_o", pair(5, rd[0] % 32, rd[1] % 32)),
+            ("rs1_o", pair(5, rs1[0] % 32, rs1[1] % 32)),
+            ("trap_o", trap & (debug_entry ^ 1)),
+            ("interrupt_o", random[5] >> 63),
+            ("cause_o", random[5]),
+            ("tval_o", random[6]),
+            ("trap_pc_o", random[7]),
+            ("priv_o", given("priv_i")),
+            ("debug_o", given("debug_i")),
+        ];
+        for (name, value) in expected {
+            assert_eq!(get(name)?, value, "{name}");
+        }
+        assert_eq!(sim.get_wide(sim.output("pc_o")?), &random[7..9]);
+        if resolved == 1 {
+            taken[slot] = outcome == 1;
+        }
+        sim.clock()?;
+    }
+    Ok(())
+}

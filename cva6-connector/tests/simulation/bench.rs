@@ -1,0 +1,262 @@
+//! The connector in simulation.
+
+use crate::model::{Event, Model};
+use crate::stream::{Cycle, Hart, Instruction, Trap};
+use fastrand::Rng;
+use hartrace_cva6_connector::{Building, Config, Kind, connector};
+use hartrace_ingress::{Block, CType, Flavour, IType, Privilege};
+use hartrace_verilate::{Options, SimError, Simulation};
+use libtest_mimic::Failed;
+
+/// What happens around the connector.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Drive {
+    /// The encoder stalls at times, and the hart holds what it commits while it is told to.
+    Stalls,
+    /// The encoder takes everything, and the hart never waits.
+    Runs,
+}
+
+const CYCLES: usize = 6_000;
+
+/// What comes out is what the model makes of what went in, from the first to the last instruction.
+pub(crate) fn compare(config: &Config, drive: Drive) -> Result<(), Failed> {
+    let mut bench = Bench::new(config)?;
+    let mut lost = 0;
+    for seed in 0..3 {
+        let mut hart = Hart::new(config, seed);
+        let mut cycles: Vec<Cycle> = (0..CYCLES).map(|_| hart.cycle()).collect();
+        cycles.push(hart.quiet());
+        let taken = bench.run(&cycles, drive, &mut hart.rng)?;
+        lost += cycles.len() - taken.len();
+        let mut model = Model::new(config);
+        taken.iter().for_each(|at| model.cycle(&cycles[*at]));
+        assert_same(&bench.events, &model.events);
+        let blocks = model.events.iter().filter(|e| matches!(e, Event::Block { .. })).count();
+        let halts = model.events.iter().filter(|e| matches!(e, Event::Halt)).count();
+        assert!(blocks > 500 && halts > 20, "{blocks} blocks, {halts} halts: too few to tell");
+    }
+    // This hart commits more than an instruction a cycle, so FIFOs overflow.
+    let can_lose = config.building == Building::Serialised && config.lanes > 2;
+    assert_eq!(lost > 0, can_lose && drive == Drive::Runs, "{lost} cycles lost");
+    Ok(())
+}
+
+fn assert_same(found: &[Event], expected: &[Event]) {
+    let differ = found.iter().zip(expected).position(|(a, b)| a != b);
+    let at = differ.unwrap_or(found.len().min(expected.len()));
+    let near = |events: &[Event]| {
+        format!("{:#x?}", events.iter().skip(at.max(2) - 2).take(5).collect::<Vec<_>>())
+    };
+    assert!(
+        differ.is_none() && found.len() == expected.len(),
+        "event {at} of {} and {}:\n{}\nexpected\n{}",
+        found.len(),
+        expected.len(),
+        near(found),
+        near(expected),
+    );
+}
+
+/// As many branches as lanes, and a trap: the hart must not, and the connector says what it costs.
+pub(crate) fn trap_without_room() -> Result<(), Failed> {
+    let config = Config { lanes: 1, ..Config::default() };
+    let branch = Instruction {
+        pc: 0x100,
+        encoding: 0x463,
+        size: 4,
+        kind: Kind::Branch,
+        ..Instruction::default()
+    };
+    let trap = Trap { interrupt: false, cause: 2, tval: 7, pc: 0x104 };
+    let broken =
+        Cycle { lanes: vec![Some(branch)], trap: Some(trap), privilege: 3, ..Cycle::default() };
+    let quiet = Cycle { lanes: vec![None], privilege: 3, ..Cycle::default() };
+    let mut bench = Bench::new(&config)?;
+    let lost_o = bench.sim.output("lost_o")?;
+    let stall_i = bench.sim.input("stall_i")?;
+    bench.sim.reset()?;
+    bench.sim.set(stall_i, 0);
+    let mut lost = Vec::new();
+    for cycle in [&quiet, &broken, &quiet, &quiet, &quiet] {
+        bench.drive(cycle)?;
+        bench.sim.settle()?;
+        bench.observe()?;
+        lost.push(bench.sim.get(lost_o));
+        bench.sim.clock()?;
+    }
+    assert_eq!(lost, [0, 0, 0, 1, 0], "with what has room");
+    let block = Event::Block {
+        itype: IType::NotTaken,
+        iaddr: 0x100,
+        iretire: 2,
+        wide: true,
+        sijump: false,
+        privilege: 3,
+    };
+    assert_eq!(bench.events, [block], "the rest is there");
+    Ok(())
+}
+
+struct Bench<'a> {
+    config: &'a Config,
+    sim: Simulation,
+    events: Vec<Event>,
+}
+
+impl<'a> Bench<'a> {
+    fn new(config: &'a Config) -> Result<Self, Failed> {
+        let sim = Simulation::build(&connector(config)?, &Options::default())?;
+        Ok(Self { config, sim, events: Vec::new() })
+    }
+
+    /// Gives all cycles to the connector, and repeats the last until it is empty. Says which of them were not
+    /// lost.
+    fn run(
+        &mut self,
+        cycles: &[Cycle],
+        drive: Drive,
+        rng: &mut Rng,
+    ) -> Result<Vec<usize>, SimError> {
+        self.events.clear();
+        self.sim.reset()?;
+        let stall_i = self.sim.input("stall_i")?;
+        let (stall_o, lost_o) = (self.sim.output("stall_o")?, self.sim.output("lost_o")?);
+        let empty_o = self.sim.output("empty_o")?;
+        let (mut at, mut stalled, mut taken) = (0, false, Vec::new());
+        for _ in 0..cycles.len() * 8 {
+            let last = cycles.len() - 1;
+            self.drive(&cycles[at.min(last)])?;
+            stalled = drive == Drive::Stalls && rng.u8(..100) < if stalled { 60 } else { 10 };
+            self.sim.set(stall_i, stalled.into());
+            self.sim.settle()?;
+            if !stalled {
+                self.observe()?;
+            }
+            let (waits, lost) = (self.sim.get(stall_o) == 1, self.sim.get(lost_o) == 1);
+            assert!(waits || !lost, "lost though it was taken");
+            if !waits && at <= last {
+                taken.push(at);
+            }
+            at += usize::from(!waits || drive == Drive::Runs);
+            // What is left of the last cycles is one of the registers of the direct way.
+            let idle = at > last + 4 && self.sim.get(empty_o) == 1;
+            self.sim.clock()?;
+            if idle {
+                return Ok(taken);
+            }
+        }
+        panic!("cycle {at} of {}: it does not get empty", cycles.len());
+    }
+
+    fn drive(&mut self, cycle: &Cycle) -> Result<(), SimError> {
+        let xlen = u32::from(self.config.xlen);
+        let lanes = |width: u32, of: &dyn Fn(&Instruction) -> u64| {
+            let mut words = vec![0; 5];
+            for (i, lane) in (0..).zip(&cycle.lanes) {
+                // What is on a lane without an instruction has no meaning.
+                let value = lane.as_ref().map_or(u64::MAX >> (64 - width), of);
+                let at = i * width;
+                words[at as usize / 64] |= value << (at % 64);
+            }
+            words
+        };
+        let one = |condition: bool| u64::from(condition);
+        let trap = cycle.trap;
+        let mut valid = lanes(1, &|_| 1);
+        valid[0] = (0..).zip(&cycle.lanes).map(|(i, lane)| one(lane.is_some()) << i).sum();
+        let ports = [
+            ("valid_i", valid),
+            ("pc_i", lanes(xlen, &|i| i.pc)),
+            ("compressed_i", lanes(1, &|i| one(i.size == 2))),
+            ("kind_i", lanes(3, &|i| i.kind as u64)),
+            ("taken_i", lanes(1, &|i| one(i.taken))),
+            ("rd_i", lanes(5, &|i| i.rd.into())),
+            ("rs1_i", lanes(5, &|i| i.rs1.into())),
+            ("sijump_i", lanes(1, &|i| one(i.sijump))),
+            ("trap_i", vec![one(trap.is_some())]),
+            ("interrupt_i", vec![one(trap.is_none_or(|trap| trap.interrupt))]),
+            ("cause_i", vec![trap.map_or(5, |trap| trap.cause)]),
+            ("tval_i", vec![trap.map_or(6, |trap| trap.tval)]),
+            ("trap_pc_i", vec![trap.map_or(7, |trap| trap.pc)]),
+            ("priv_i", vec![cycle.privilege.into()]),
+            ("debug_i", vec![one(cycle.debug)]),
+            ("halted_i", vec![one(cycle.halted)]),
+            ("flush_i", vec![one(cycle.flush)]),
+        ];
+        for (name, words) in ports {
+            if name == "sijump_i" && !self.config.sijump {
+                continue;
+            }
+            let input = self.sim.input(name)?;
+            self.sim.set_wide(input, &words);
+        }
+        Ok(())
+    }
+
+    /// Takes what the encoder would take.
+    fn observe(&mut self) -> Result<(), SimError> {
+        let n = usize::from(self.config.lanes);
+        let mut blocks = [Block::default(); 4];
+        for (i, block) in blocks.iter_mut().enumerate().take(n) {
+            let lane = |name: &str| self.lane(name, i);
+            let itype = u8::try_from(lane("itype_o")?).expect("few bits");
+            *block = Block {
+                itype: IType::try_from(itype).expect("a code"),
+                iaddr: lane("iaddr_o")?,
+                iretire: u32::try_from(lane("iretire_o")?).expect("few bits"),
+                ilastsize: u8::try_from(lane("ilastsize_o")?).expect("a bit"),
+                sijump: self.config.sijump && lane("sijump_o")? == 1,
+                notify: false,
+            };
+        }
+        let value = |name: &str| Ok(self.sim.get(self.sim.output(name)?));
+        let privilege = u8::try_from(value("priv_o")?).expect("few bits");
+        let (cause, tval) = (value("cause_o")?, value("tval_o")?);
+        let halted = value("halted_o")? == 1;
+        let cycle = hartrace_ingress::Cycle {
+            flavour: Flavour::Block,
+            blocks,
+            cause,
+            tval,
+            privilege: Privilege(privilege),
+            context: 0,
+            ctype: CType::Unreported,
+            time: 0,
+            trigger_on: false,
+            trigger_off: false,
+            halted,
+            reset: false,
+        };
+        cycle.check().unwrap_or_else(|e| panic!("cycle {}: {e}", self.sim.cycle()));
+        for row in cycle.blocks() {
+            self.events.push(match row.itype {
+                IType::Exception | IType::Interrupt => {
+                    assert_eq!(row.iretire, 0, "traps come by themselves");
+                    let interrupt = row.itype == IType::Interrupt;
+                    Event::Trap { interrupt, pc: row.iaddr, cause, tval, privilege }
+                }
+                itype => Event::Block {
+                    itype,
+                    iaddr: row.iaddr,
+                    iretire: row.iretire,
+                    wide: row.ilastsize == 1,
+                    sijump: row.sijump,
+                    privilege,
+                },
+            });
+        }
+        if halted && self.events.last() != Some(&Event::Halt) {
+            self.events.push(Event::Halt);
+        }
+        Ok(())
+    }
+
+    fn lane(&self, name: &str, i: usize) -> Result<u64, SimError> {
+        let output = self.sim.output(name)?;
+        let width = output.width() as usize / usize::from(self.config.lanes);
+        let (at, words) = (i * width, self.sim.get_wide(output));
+        let bit = |k: usize| words[(at + k) / 64] >> ((at + k) % 64) & 1;
+        Ok((0..width).map(|k| bit(k) << k).sum())
+    }
+}

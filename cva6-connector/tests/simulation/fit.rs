@@ -1,0 +1,61 @@
+//! Configurations, and that the connector fits the encoder.
+
+use hartrace_cva6_connector::{Config, ConfigError, connector};
+use hartrace_encoder_hdl::encoder;
+use hartrace_rtl::Direction;
+use libtest_mimic::Failed;
+
+/// Every signal of the hart that the connector has is an input of the encoder, as wide.
+pub(crate) fn all_named() -> Result<(), Failed> {
+    for (name, config) in hartrace_encoder_hdl::Config::all_named() {
+        let connector = connector(&Config::for_encoder(&config))?;
+        let core = encoder(&config)?;
+        let mut fits = Vec::new();
+        for output in connector.ports().iter().filter(|p| p.direction == Direction::Output) {
+            let signal = output.name.trim_end_matches("_o");
+            let input = core.ports().iter().find(|port| port.name == format!("{signal}_i"));
+            match (signal, input) {
+                ("stall" | "lost" | "empty", None) => {}
+                (_, None) => return Err(format!("{name}: the encoder has no {signal}").into()),
+                (_, Some(input)) if input.width != output.width => {
+                    return Err(format!("{name}: {output:?} for {input:?}").into());
+                }
+                _ => fits.push(signal),
+            }
+        }
+        for needed in ["itype", "iaddr", "iretire", "ilastsize", "cause", "tval", "priv", "halted"]
+        {
+            assert!(fits.contains(&needed), "{name}: the connector has no {needed}");
+        }
+    }
+    Ok(())
+}
+
+/// Every field says what it may be.
+pub(crate) fn ranges() -> Result<(), Failed> {
+    type Change = fn(&mut Config, u8);
+    let fields: [(&str, u8, u8, Change); 6] = [
+        ("lanes", 1, 4, |c, v| c.lanes = v),
+        ("itype_width_p", 3, 4, |c, v| c.itype_width_p = v),
+        ("iretire_width_p", 2, 16, |c, v| c.iretire_width_p = v),
+        ("ecause_width_p", 1, 64, |c, v| c.ecause_width_p = v),
+        ("privilege_width_p", 2, 8, |c, v| c.privilege_width_p = v),
+        ("fifo_depth", 2, 128, |c, v| c.fifo_depth = v),
+    ];
+    for (name, min, max, change) in fields {
+        let with = |value| {
+            let mut config = Config::default();
+            change(&mut config, value);
+            config.check()
+        };
+        for value in [min, max] {
+            assert_eq!(with(value), Ok(()), "{name} = {value}");
+        }
+        for value in [min - 1, max + 1] {
+            assert_eq!(with(value), Err(ConfigError::OutOfRange { name, value, min, max }));
+        }
+    }
+    let odd = Config { xlen: 48, ..Config::default() };
+    assert_eq!(odd.check(), Err(ConfigError::Xlen(48)));
+    Ok(())
+}
