@@ -11,6 +11,7 @@ mod ports;
 pub mod random;
 mod run;
 mod setup;
+mod software;
 mod summary;
 
 pub use bench::{Bench, BenchError};

@@ -7,10 +7,7 @@ use hartrace_lockstep::{Setting, random};
 use hartrace_registers::driver::ram_sink::{
     HartraceRamStatus, TrRamControl, TrRamLimitLow, TrRamStartLow, TrRamWPLow,
 };
-use hartrace_registers::driver::te::{
-    TrTeCompPmatchHigh, TrTeCompPmatchLow, TrTeCompSmatchHigh, TrTeCompSmatchLow, TrTeControl,
-    TrTeFilterControl, TrTeFilterMatchInst, TrTeInstFeatures, TrTeInstFilters,
-};
+use hartrace_registers::driver::te::TrTeControl;
 use libtest_mimic::Failed;
 
 /// The registers of a hart.
@@ -39,56 +36,16 @@ impl Session {
     }
 
     fn control(&self) -> TrTeControl {
-        TrTeControl::default()
-            .with_active(true)
-            .with_inst_sync_mode(self.setting.resync.0.into())
-            .with_inst_sync_max(self.setting.resync.1.into())
-            .with_inst_trig_enable(self.triggers)
-    }
-
-    fn features(&self) -> TrTeInstFeatures {
-        let options = &self.setting.options;
-        TrTeInstFeatures::default()
-            .with_inst_no_addr_diff(options.full_address)
-            .with_inst_no_trap_addr(options.implicit_exception)
-            .with_inst_en_sequential_jump(options.sijump)
-            .with_inst_en_implicit_return(options.implicit_return)
-            .with_inst_en_branch_prediction(options.branch_prediction)
-            .with_inst_en_jump_target_cache(options.jump_target_cache)
+        self.setting.control(self.triggers)
     }
 }
 
 impl Rig {
     /// Configures the encoder of a hart and switches it on. Traced is what retires two cycles later.
     pub(crate) fn start(&mut self, hart: usize, session: &Session) -> Result<(), Failed> {
-        let base = page(hart);
-        // From a reset of all registers.
-        self.write(base, 0)?;
-        self.write(base, TrTeControl::default().with_active(true).0)?;
-        self.write(base + TrTeInstFeatures::OFFSET, session.features().0)?;
-        let Setting { privileges, ranges, .. } = &session.setting;
-        let filters = ranges.len().max(usize::from(!privileges.is_empty())) as u32;
-        self.write(base + TrTeInstFilters::OFFSET, (1 << filters) - 1)?;
-        let levels = privileges.iter().fold(0, |mask, level| mask | 1 << level);
-        let place = |offset: Option<u32>| offset.map(|at| base + at).ok_or("no such register");
-        for i in 0..filters {
-            let filter = TrTeFilterControl::default()
-                .with_filter_enable(true)
-                .with_filter_match_privilege(!privileges.is_empty())
-                .with_filter_match_comp1(!ranges.is_empty());
-            self.write(place(TrTeFilterControl::offset(i))?, filter.0)?;
-            self.write(place(TrTeFilterMatchInst::offset(i))?, levels)?;
+        for (offset, word) in session.setting.writes(session.triggers) {
+            self.write(page(hart) + offset, word)?;
         }
-        for (i, (first, last)) in (0..).zip(ranges) {
-            self.write(place(TrTeCompPmatchLow::offset(i))?, *first as u32)?;
-            self.write(place(TrTeCompPmatchHigh::offset(i))?, (first >> 32) as u32)?;
-            self.write(place(TrTeCompSmatchLow::offset(i))?, *last as u32)?;
-            self.write(place(TrTeCompSmatchHigh::offset(i))?, (last >> 32) as u32)?;
-        }
-        let tracing = !session.setting.initially_off;
-        let on = session.control().with_enable(true).with_inst_tracing(tracing);
-        self.write(base, on.with_enable(false).0)?;
-        self.write(base, on.0)?;
         self.harts[hart].start(&session.setting, session.triggers)
     }
 
