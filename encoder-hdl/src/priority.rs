@@ -255,7 +255,6 @@ struct Counter {
     due: Expr,
     near: Expr,
     known: Expr,
-    moved: Expr,
     packet: Expr,
     synced: Expr,
     steps: Option<Steps>,
@@ -266,6 +265,7 @@ struct Steps {
     step: Expr,
     take: Expr,
     more: Expr,
+    moved: Expr,
 }
 
 impl Counter {
@@ -278,26 +278,22 @@ impl Counter {
             step: cx.m.wire("step_units", step),
             take: cx.m.wire("step_taken", 1),
             more: cx.m.wire("more_units", more),
+            moved: cx.m.wire("moved", 1),
         });
-        let moved = cx.m.wire("moved", 1);
-        let mut ports = vec![
-            ("moved_i", &moved),
-            ("mode_i", mode),
-            ("max_i", max),
-            ("packet_i", &packet),
-            ("synced_i", &synced),
-        ];
+        let mut ports =
+            vec![("mode_i", mode), ("max_i", max), ("packet_i", &packet), ("synced_i", &synced)];
         if let Some(steps) = &steps {
             ports.extend([
                 ("step_i", &steps.step),
                 ("take_i", &steps.take),
                 ("more_i", &steps.more),
+                ("moved_i", &steps.moved),
             ]);
         }
         let outputs = cx.m.inst("i_resync_counter", &component, &ports);
         let (due, near) = (outputs["due_o"].clone(), outputs["near_o"].clone());
         let known = outputs["known_o"].clone();
-        Self { due, near, known, moved, packet, synced, steps }
+        Self { due, near, known, packet, synced, steps }
     }
 
     fn drive(
@@ -310,11 +306,11 @@ impl Counter {
         walk: &lanes::Walk,
     ) {
         cx.m.assign(&self.packet, accepted);
-        cx.m.assign(&self.moved, accepted | take);
         cx.m.assign(&self.synced, synced);
         if let (Some(steps), Some(units)) = (&self.steps, &pending.units) {
             cx.m.assign(&steps.step, &units.q);
             cx.m.assign(&steps.take, described);
+            cx.m.assign(&steps.moved, accepted | take);
             cx.m.assign(&steps.more, simple.gate(walk.units(cx, steps.more.width())));
         }
     }

@@ -26,7 +26,6 @@ pub(crate) fn build(config: &Config) -> Component {
     let max = m.input("max_i", 4, "");
     let packet = m.input("packet_i", 1, "a packet is sent");
     let synced = m.input("synced_i", 1, "and it is a synchronisation");
-    let moved = m.input("moved_i", 1, "a packet is sent, or another step is pending now");
     let near_o = m.output("near_o", 1, "it may run out: take one step at a time");
     let due_o = m.output("due_o", 1, "it has, with the pending step; if near and known");
     let known_o = m.output("known_o", 1, "nothing has moved for long enough to say so");
@@ -36,6 +35,8 @@ pub(crate) fn build(config: &Config) -> Component {
     let mut on = zero(1);
     let mut units = zero(WIDTH);
     let mut pending = zero(WIDTH);
+    // Only what is counted has to be waited for.
+    let mut moved = packet.clone();
     if config.counts(ResyncUnit::Packets) {
         let packets = mode.is(1);
         units = (&packet & &packets).zext(WIDTH);
@@ -47,12 +48,14 @@ pub(crate) fn build(config: &Config) -> Component {
         let step = m.input("step_i", width, "units that the pending step counts for");
         let take = m.input("take_i", 1, "it is done with");
         let more = m.input("more_i", width + 2, "units of other steps that are done with");
+        let moved_i = m.input("moved_i", 1, "a packet is sent, or another step is pending now");
         let counts = (mode.is(2) & bit(counted(ResyncUnit::Cycles)))
             | (mode.is(3) & bit(counted(ResyncUnit::HalfWords)));
         let counts = m.let_("counts_steps", counts);
         let steps = take.gate(step.zext(width + 3)) + more.zext(width + 3);
         units = units | counts.gate(steps).zext(WIDTH);
         pending = counts.gate(step).zext(WIDTH);
+        moved = moved | (&counts & moved_i);
         on = on | counts;
     }
     let on = m.let_("on", on);
@@ -84,7 +87,7 @@ pub(crate) fn build(config: &Config) -> Component {
     let still = m.reg("still", zero(2));
     m.assign(&near.d, reaches("soon", margin));
     m.assign(&due.d, reaches("reached", pending));
-    m.assign(&still.d, (!&moved).gate(concat(&[&still.q.bit(0), &lit(1, 1)])));
+    m.assign(&still.d, (!moved).gate(concat(&[&still.q.bit(0), &lit(1, 1)])));
     m.assign(&near_o, &near.q);
     m.assign(&due_o, &due.q);
     m.assign(&known_o, still.q.bit(1));

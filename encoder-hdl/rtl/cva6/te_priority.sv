@@ -215,13 +215,13 @@ module te_priority (
       .max_i(resync_max_i),
       .packet_i(packet_sent),
       .synced_i(synced_sent),
-      .moved_i(moved),
       .near_o(resync_counter_near),
       .due_o(resync_counter_due),
       .known_o(resync_counter_known),
       .step_i(step_units),
       .take_i(step_taken),
-      .more_i(more_units)
+      .more_i(more_units),
+      .moved_i(moved)
   );
 
   // The step behind the pending one.
@@ -795,10 +795,10 @@ module te_priority (
   assign moves_map = moves;
   assign flush = flush_now;
   assign packet_sent = accepted;
-  assign moved = accepted | take;
   assign synced_sent = start | trap;
   assign step_units = pending_units_q;
   assign step_taken = traced & (take_simple | decides);
+  assign moved = accepted | take;
   assign more_units = {6{take_simple}} &
       (6'd0 +
           ({6{(resync_mode_i == 2'd2) & ((passes_first_0 | passes_last_0) & !begun_q)}} &

@@ -139,7 +139,6 @@ module te_priority (
   logic unused_forget;
   logic packet_sent;
   logic synced_sent;
-  logic moved;
   logic resync_counter_near;
   logic resync_counter_due;
   logic resync_counter_known;
@@ -153,7 +152,6 @@ module te_priority (
       .max_i(resync_max_i),
       .packet_i(packet_sent),
       .synced_i(synced_sent),
-      .moved_i(moved),
       .near_o(resync_counter_near),
       .due_o(resync_counter_due),
       .known_o(resync_counter_known)
@@ -536,7 +534,6 @@ module te_priority (
   assign moves_map = moves;
   assign flush = flush_now;
   assign packet_sent = accepted;
-  assign moved = accepted | take;
   assign synced_sent = start | trap;
   assign forget = plan_fresh_q & plan_synced_q;
 

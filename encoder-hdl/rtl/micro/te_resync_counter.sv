@@ -10,7 +10,6 @@ module te_resync_counter (
     input  logic [3:0] max_i,
     input  logic       packet_i,  // a packet is sent
     input  logic       synced_i,  // and it is a synchronisation
-    input  logic       moved_i,  // a packet is sent, or another step is pending now
     output logic       near_o,  // it may run out: take one step at a time
     output logic       due_o,  // it has, with the pending step; if near and known
     output logic       known_o  // nothing has moved for long enough to say so
@@ -45,7 +44,7 @@ module te_resync_counter (
   assign reached = count_q + 20'd0;
   assign unused_reached = ^reached[3:0];
   assign due_d = on & (|(reached[19:4] & reach));
-  assign still_d = {2{!moved_i}} & {still_q[0], 1'b1};
+  assign still_d = {2{!packet_i}} & {still_q[0], 1'b1};
   assign near_o = near_q;
   assign due_o = due_q;
   assign known_o = still_q[1];

@@ -35,8 +35,6 @@ fn counts(config: &Config) -> Component {
         let same = step.eq(rig.past("step_before", &step));
         let moved = rig.past("moved_before", &rig.port("moved_i"));
         m.assume_always("step_stays", moved | same);
-    } else {
-        m.assume_always("moves", !&packet | rig.port("moved_i"));
     }
     let total =
         rig.count("total", WIDTH, |n| (&packet & &synced).mux(zero(WIDTH), n + &packets + &steps));

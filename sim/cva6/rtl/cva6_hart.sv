@@ -11,6 +11,8 @@ module cva6_hart (
   input  logic         ipi_i,
   input  logic         time_irq_i,
   input  logic         debug_req_i,
+  // The core stands still in this cycle: for encoders that have it wait.
+  input  logic         hold_i,
 
   output logic         aw_valid_o,
   input  logic         aw_ready_i,
@@ -75,8 +77,16 @@ module cva6_hart (
   ariane_axi::req_t  req;
   ariane_axi::resp_t resp;
 
+  // A clock gate. While the core has no clock, what it offers does not count, neither to memory nor to whoever
+  // observes it.
+  logic runs, core_clk;
+
+  always_latch if (!clk_i) runs = ~hold_i;
+
+  assign core_clk = clk_i & runs;
+
   cva6 i_cva6 (
-    .clk_i,
+    .clk_i        (core_clk),
     .rst_ni,
     .boot_addr_i,
     .hart_id_i,
@@ -90,7 +100,7 @@ module cva6_hart (
     .axi_resp_i   (resp)
   );
 
-  assign aw_valid_o = req.aw_valid;
+  assign aw_valid_o = req.aw_valid & ~hold_i;
   assign aw_id_o    = req.aw.id;
   assign aw_addr_o  = req.aw.addr;
   assign aw_len_o   = req.aw.len;
@@ -98,19 +108,19 @@ module cva6_hart (
   assign aw_burst_o = req.aw.burst;
   assign aw_lock_o  = req.aw.lock;
   assign aw_atop_o  = req.aw.atop;
-  assign w_valid_o  = req.w_valid;
+  assign w_valid_o  = req.w_valid & ~hold_i;
   assign w_data_o   = req.w.data;
   assign w_strb_o   = req.w.strb;
   assign w_last_o   = req.w.last;
-  assign b_ready_o  = req.b_ready;
-  assign ar_valid_o = req.ar_valid;
+  assign b_ready_o  = req.b_ready & ~hold_i;
+  assign ar_valid_o = req.ar_valid & ~hold_i;
   assign ar_id_o    = req.ar.id;
   assign ar_addr_o  = req.ar.addr;
   assign ar_len_o   = req.ar.len;
   assign ar_size_o  = req.ar.size;
   assign ar_burst_o = req.ar.burst;
   assign ar_lock_o  = req.ar.lock;
-  assign r_ready_o  = req.r_ready;
+  assign r_ready_o  = req.r_ready & ~hold_i;
 
   always_comb begin
     resp          = '0;
@@ -128,7 +138,7 @@ module cva6_hart (
   end
 
   assign commit_valid_o        = i_cva6.i_commit_probe.valid;
-  assign commit_ack_o          = i_cva6.i_commit_probe.ack;
+  assign commit_ack_o          = i_cva6.i_commit_probe.ack & {2{~hold_i}};
   assign commit_pc_o           = i_cva6.i_commit_probe.pc;
   assign commit_compressed_o   = i_cva6.i_commit_probe.compressed;
   assign commit_insn_o         = i_cva6.i_commit_probe.insn;
@@ -138,17 +148,17 @@ module cva6_hart (
   assign commit_rd_o           = i_cva6.i_commit_probe.rd;
   assign commit_slot_o         = i_cva6.i_commit_probe.slot;
   assign commit_next_o         = i_cva6.i_commit_probe.next;
-  assign commit_trap_o         = i_cva6.i_commit_probe.trap;
+  assign commit_trap_o         = i_cva6.i_commit_probe.trap & ~hold_i;
   assign commit_cause_o        = i_cva6.i_commit_probe.cause;
   assign commit_tval_o         = i_cva6.i_commit_probe.tval;
   assign commit_trap_vector_o  = i_cva6.i_commit_probe.trap_vector;
   assign commit_priv_o         = i_cva6.i_commit_probe.priv;
   assign commit_debug_o        = i_cva6.i_commit_probe.debug;
-  assign commit_debug_entry_o  = i_cva6.i_commit_probe.debug_entry;
+  assign commit_debug_entry_o  = i_cva6.i_commit_probe.debug_entry & ~hold_i;
   assign commit_eret_o         = i_cva6.i_commit_probe.eret;
   assign commit_epc_o          = i_cva6.i_commit_probe.epc;
   assign commit_flush_o        = i_cva6.i_commit_probe.flush;
-  assign resolved_o            = i_cva6.i_commit_probe.resolved;
+  assign resolved_o            = i_cva6.i_commit_probe.resolved & ~hold_i;
   assign resolved_slot_o       = i_cva6.i_commit_probe.resolved_slot;
   assign resolved_taken_o      = i_cva6.i_commit_probe.resolved_taken;
   assign resolved_mispredict_o = i_cva6.i_commit_probe.resolved_mispredict;

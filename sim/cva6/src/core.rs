@@ -13,6 +13,32 @@ const HART: &str = include_str!("../rtl/cva6_hart.sv");
 const LIST: &str = "core/Flist.cv64a6_imafdc_sv39";
 const CORE: &str = "pythondata_cpu_cva6/system_verilog";
 
+/// A port of the module `cva6_hart`, for modules around it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HartPort {
+    /// Its name.
+    pub name: &'static str,
+    /// It is an input.
+    pub input: bool,
+    /// Its range of bits as written, such as `[1:0]`; empty for a single bit.
+    pub range: &'static str,
+}
+
+/// The ports of `cva6_hart`, with clock and reset.
+pub fn hart_ports() -> impl Iterator<Item = HartPort> {
+    HART.lines().filter_map(|line| {
+        let (direction, rest) = line.trim().split_once(" ")?;
+        let input = match direction {
+            "input" => true,
+            "output" => false,
+            _ => return None,
+        };
+        let rest = rest.trim().strip_prefix("logic")?.trim().trim_end_matches(',');
+        let (range, name) = rest.rsplit_once(' ').unwrap_or(("", rest));
+        Some(HartPort { name, input, range: range.trim() })
+    })
+}
+
 /// Which Verilator translates the core.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Verilator {

@@ -31,7 +31,7 @@ mod stimuli;
 
 pub use axi::Latency;
 pub use commit::{Commit, Event};
-pub use core::{Core, Verilator};
+pub use core::{Core, HartPort, Verilator, hart_ports};
 pub use error::Cva6Error;
 pub use platform::{Config, Exit, Observe, Platform, Run};
 pub use rows::Rows;

@@ -9,10 +9,11 @@ use std::fmt;
 /// What was executed, and what became of it.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 enum Executed {
-    /// Code from its first instruction up to the address behind its last.
-    Code { start: u64, end: u64 },
-    /// A trap.
-    Trap { cause: u64, interrupt: bool },
+    /// Code from its first instruction up to the address behind its last. It is silent if a decoder knows
+    /// where it goes on.
+    Code { start: u64, end: u64, silent: bool },
+    /// A trap; the value and the address of what did not retire where they are known.
+    Trap { cause: u64, interrupt: bool, tval: Option<u64>, epc: Option<u64> },
     /// Something that the trace does not have, and says so.
     Lost,
 }
@@ -21,9 +22,29 @@ impl fmt::Display for Executed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Code { start, .. } => write!(f, "{start:#x}"),
-            Self::Trap { cause, interrupt: true } => write!(f, "interrupt {cause}"),
-            Self::Trap { cause, interrupt: false } => write!(f, "exception {cause}"),
+            Self::Trap { cause, interrupt, tval, epc } => {
+                let kind = if *interrupt { "interrupt" } else { "exception" };
+                write!(f, "{kind} {cause}")?;
+                if let Some(tval) = tval {
+                    write!(f, " with {tval:#x}")?;
+                }
+                epc.map_or(Ok(()), |epc| write!(f, " at {epc:#x}"))
+            }
             Self::Lost => f.write_str("a loss"),
+        }
+    }
+}
+
+impl Executed {
+    /// Whether it may have been decoded as this; what is not known on one side does not count.
+    fn is(&self, decoded: &Self) -> bool {
+        let same = |a: Option<u64>, b: Option<u64>| a.zip(b).is_none_or(|(a, b)| a == b);
+        match (self, decoded) {
+            (
+                Self::Trap { cause, interrupt, tval, epc },
+                Self::Trap { cause: c, interrupt: i, tval: t, epc: e },
+            ) => cause == c && interrupt == i && same(*tval, *t) && same(*epc, *e),
+            (executed, decoded) => executed == decoded,
         }
     }
 }
@@ -35,6 +56,8 @@ impl fmt::Display for Executed {
 pub struct Verify {
     /// What has not been decoded yet.
     executed: VecDeque<Executed>,
+    /// The address behind the last instruction that was decoded.
+    end: Option<u64>,
     result: Verified,
 }
 
@@ -47,6 +70,9 @@ pub struct Verified {
     pub losses: u64,
     /// How often tracing started.
     pub starts: u64,
+    /// Code at the end, first and behind last address, that no trace can tell: more turns of a loop without
+    /// branches or indirect jumps, in which the trace ends at the right instruction.
+    pub idle: Vec<(u64, u64)>,
     /// The first difference.
     pub difference: Option<String>,
 }
@@ -56,11 +82,21 @@ impl Verify {
     pub fn executed(&mut self, row: &Retired) {
         if row.iretire > 0 {
             let (start, end) = (row.iaddr, row.next_address());
-            self.executed.push_back(Executed::Code { start, end });
+            let silent = matches!(
+                row.itype,
+                IType::None
+                    | IType::InferableCall
+                    | IType::InferableTailCall
+                    | IType::OtherInferableJump
+            );
+            self.executed.push_back(Executed::Code { start, end, silent });
         }
         if row.itype.is_trap() {
             let (cause, interrupt) = (row.cause, row.itype == IType::Interrupt);
-            self.executed.push_back(Executed::Trap { cause, interrupt });
+            let tval = (!interrupt).then_some(row.tval);
+            // Behind instructions of its own row, it is wherever they lead.
+            let epc = (row.iretire == 0).then_some(row.iaddr);
+            self.executed.push_back(Executed::Trap { cause, interrupt, tval, epc });
         }
     }
 
@@ -76,10 +112,24 @@ impl Verify {
 
     /// The result, now that all has been decoded.
     pub fn finish(mut self) -> Verified {
-        if let Some(executed) = self.executed.pop_front() {
-            self.differ(format_args!("{executed} was not decoded"));
+        if let Some(executed) = self.executed.front().copied() {
+            match self.idle() {
+                Some(idle) => self.result.idle = idle,
+                None => self.differ(format_args!("{executed} was not decoded")),
+            }
         }
         self.result
+    }
+
+    /// What is left, if it could not have been told.
+    fn idle(&self) -> Option<Vec<(u64, u64)>> {
+        let silent = |executed: &Executed| match *executed {
+            Executed::Code { start, end, silent: true } => Some((start, end)),
+            _ => None,
+        };
+        let left: Vec<_> = self.executed.iter().map(silent).collect::<Option<_>>()?;
+        let last = left.last().map(|(_, end)| *end);
+        (last == self.end).then_some(left)
     }
 
     fn differ(&mut self, what: fmt::Arguments<'_>) {
@@ -90,7 +140,7 @@ impl Verify {
     fn expect(&mut self, at: StreamPos, decoded: Executed) {
         let packet = at.packet;
         match self.executed.pop_front() {
-            Some(executed) if executed == decoded => {}
+            Some(executed) if executed.is(&decoded) => {}
             Some(executed) => {
                 self.differ(format_args!("packet {packet}: {decoded} instead of {executed}"));
             }
@@ -103,9 +153,10 @@ impl Sink for Verify {
     fn run(&mut self, at: StreamPos, run: Run<'_>) {
         self.result.decoded += u64::from(run.insns());
         let (mut from, to) = (run.start(), run.end());
+        self.end = Some(to);
         while from != to && self.result.difference.is_none() {
             match self.executed.front_mut() {
-                Some(Executed::Code { start, end }) if *start == from => {
+                Some(Executed::Code { start, end, .. }) if *start == from => {
                     let len = to.wrapping_sub(from).min(end.wrapping_sub(*start));
                     from = from.wrapping_add(len);
                     *start = start.wrapping_add(len);
@@ -113,7 +164,7 @@ impl Sink for Verify {
                         self.executed.pop_front();
                     }
                 }
-                _ => self.expect(at, Executed::Code { start: from, end: to }),
+                _ => self.expect(at, Executed::Code { start: from, end: to, silent: false }),
             }
         }
     }
@@ -121,8 +172,8 @@ impl Sink for Verify {
     fn event(&mut self, at: StreamPos, event: Event) {
         let packet = at.packet;
         match event {
-            Event::Trap { cause, interrupt, .. } => {
-                self.expect(at, Executed::Trap { cause, interrupt });
+            Event::Trap { cause, interrupt, tval, epc } => {
+                self.expect(at, Executed::Trap { cause, interrupt, tval, epc });
             }
             Event::Off(QualStatus::TraceLost) => {
                 self.expect(at, Executed::Lost);
