@@ -9,7 +9,7 @@ mod values;
 pub(crate) use follow::FollowArgs;
 pub(crate) use fpga::{CompareArgs, FpgaCommand, Part, ReportArgs};
 pub(crate) use input::{ConvertArgs, InputArgs};
-pub(crate) use sim::{SimArgs, SimCommand};
+pub(crate) use sim::{Cva6Args, SimArgs, SimCommand, SimEmit};
 pub(crate) use values::Placed;
 
 use crate::limits::Position;
@@ -79,9 +79,18 @@ pub(crate) struct HdlArgs {
     /// configured [default: as configured, otherwise 1]
     #[arg(long, value_name = "N")]
     pub(crate) harts: Option<u32>,
+    /// Also write what connects it to a core
+    #[arg(long, value_enum, value_name = "CORE")]
+    pub(crate) core: Option<CoreArg>,
     /// Where to write it
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: PathBuf,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CoreArg {
+    /// CVA6: block connector, adapter and its bind
+    Cva6,
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]

@@ -7,7 +7,7 @@ mod blocks;
 mod events;
 mod forms;
 mod limited;
-mod pcs;
+pub(crate) mod pcs;
 mod printer;
 mod tables;
 mod text;

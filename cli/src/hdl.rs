@@ -1,9 +1,10 @@
 //! `hartrace hdl`: writes the encoder in SystemVerilog, with what tools, software and decoders need to know
 //! of it.
 
-use crate::args::{HdlArgs, SinkArg};
+use crate::args::{CoreArg, HdlArgs, SinkArg};
 use crate::failure::{Failure, Status};
 use crate::files;
+use hartrace_cva6_connector as connector;
 use hartrace_encoder_hdl::Config;
 use hartrace_etrace::Unit;
 use hartrace_top_hdl::{Encapsulation, Sink, TopConfig, header, manual, sources};
@@ -18,6 +19,9 @@ const TOP: &str = "te_top";
 /// The encoder of a hart without registers and transport, for those who have their own.
 const CORE: &str = "te_core";
 
+/// The list of what is bound into the core.
+const ADAPTER_LIST: &str = "cva6_te_adapter";
+
 /// Runs the command.
 pub(crate) fn run(args: &HdlArgs) -> Result<Status, Failure> {
     let config = config(args)?;
@@ -26,7 +30,20 @@ pub(crate) fn run(args: &HdlArgs) -> Result<Status, Failure> {
     })?;
     // Everything is made before anything is written.
     let mut files = sources(&config).map_err(Failure::usage)?;
-    let names: Vec<String> = files.iter().map(|(name, _)| name.clone()).collect();
+    let mut names: Vec<String> = files.iter().map(|(name, _)| name.clone()).collect();
+    if args.core == Some(CoreArg::Cva6) {
+        let (modules, adapter) = cva6(&config)?;
+        // Queues may be those of the encoder.
+        let new = modules.into_iter().filter(|(name, _)| !names.contains(name));
+        files.extend(new.collect::<Vec<_>>());
+        names = files.iter().map(|(name, _)| name.clone()).collect();
+        // Not part of any design without the core.
+        files.push((
+            format!("{ADAPTER_LIST}.f"),
+            adapter.iter().map(|(name, _)| format!("{name}\n")).collect(),
+        ));
+        files.extend(adapter);
+    }
     let core = hartrace_encoder_hdl::sources(&config.encoder).map_err(Failure::usage)?;
     let core: Vec<String> = core.into_iter().map(|(name, _)| name).collect();
     let chosen = toml::to_string(&config).map_err(Failure::usage)?;
@@ -58,6 +75,14 @@ pub(crate) fn run(args: &HdlArgs) -> Result<Status, Failure> {
         config.encoder.etrace.iaddress_width_p
     )?;
     Ok(Status::Clean)
+}
+
+/// Files of the connector for a CVA6, and those of its adapter.
+fn cva6(config: &TopConfig) -> Result<(Vec<(String, String)>, Vec<(String, String)>), Failure> {
+    let connector = connector::Config::for_encoder(&config.encoder);
+    let modules = connector::sources(&connector).map_err(Failure::usage)?;
+    let adapter = connector::ADAPTER.map(|(name, text)| (name.to_owned(), text.to_owned()));
+    Ok((modules, adapter.into()))
 }
 
 /// A named configuration or a file, with other lanes if asked for.
@@ -112,7 +137,7 @@ fn config(args: &HdlArgs) -> Result<TopConfig, Failure> {
 }
 
 /// What a decoder has to know.
-fn params(config: &TopConfig) -> Result<String, Failure> {
+pub(crate) fn params(config: &TopConfig) -> Result<String, Failure> {
     let mut text = toml::to_string(&config.encoder.etrace).map_err(Failure::usage)?;
     let unit = match config.encoder.unit() {
         Unit::Reference => "reference",

@@ -1,6 +1,7 @@
 //! `hartrace sim encoder`: what a program executes goes through the encoder's RTL in Verilator. Every payload
 //! is compared with the golden encoder, every decoded instruction with what was executed.
 
+pub(crate) mod cva6;
 mod report;
 mod work;
 

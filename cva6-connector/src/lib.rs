@@ -13,6 +13,7 @@
 //! # Ok::<(), hartrace_cva6_connector::ConfigError>(())
 //! ```
 
+mod adapter;
 mod config;
 mod connector;
 mod direct;
@@ -21,6 +22,7 @@ mod port;
 mod serialised;
 mod slots;
 
+pub use adapter::ADAPTER;
 pub use config::{Building, Config, ConfigError, Retirement};
 pub use connector::{connector, sources};
 pub use itype::Kind;

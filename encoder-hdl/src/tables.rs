@@ -84,19 +84,12 @@ pub(crate) fn cache(config: &Config) -> Component {
     m.finish()
 }
 
-/// Whether the entry has been written since all were forgotten. What changes it is known late and goes to all
-/// entries, so that it gets there a cycle later.
+/// Whether the entry has been written since all were forgotten.
 fn known(m: &Module, index: &Expr, size: u32, write: &Expr, clear: &Expr) -> Expr {
     let bits = m.reg("known", zero(1 << size));
-    let written = m.reg("written", false);
-    let cleared = m.reg("cleared", false);
-    let place = m.reg("written_at", zero(size));
-    m.assign(&written.d, write);
-    m.assign(&cleared.d, clear);
-    m.assign(&place.d, index);
     m.comb(|b| {
-        b.set(&bits.d, cleared.q.mux(zero(1 << size), &bits.q));
-        b.when(&written.q, |b| b.set_at(&bits.d, &place.q, true));
+        b.set(&bits.d, clear.mux(zero(1 << size), &bits.q));
+        b.when(write, |b| b.set_at(&bits.d, index, true));
     });
-    (&written.q & place.q.eq(index)) | (bits.q.bit_at(index) & !&cleared.q)
+    bits.q.bit_at(index)
 }

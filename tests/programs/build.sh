@@ -70,7 +70,7 @@ build() {
 build_cva6() {
     local out=$1 imac=(rv64imac_zicsr_zifencei lp64) name
     mkdir -p "$out"
-    for name in branchy interp sort; do
+    for name in branchy crypto interp sort strings; do
         bare "$out" "$name" "${imac[@]}" "$name" "src/$name.c"
     done
     bare "$out" calls "${imac[@]}" calls src/calls.{c,S}
@@ -82,6 +82,8 @@ build_cva6() {
         bare "$out" "$name" "${imac[@]}" "$name" "src/cva6/$name.c" src/cva6/machine.S
     done
     # Without the start of the others.
+    "${cross}gcc" "-march=${imac[0]}" "-mabi=${imac[1]}" -mcmodel=medany "${flags[@]}" -Wl,-n -Trt/link.ld \
+        -o "$out/harts.elf" src/cva6/harts.{S,c}
     "${cross}gcc" "-march=${imac[0]}" "-mabi=${imac[1]}" "${flags[@]}" -Wl,-n -Trt/link.ld \
         -o "$out/monitor.elf" src/cva6/monitor.S
 }

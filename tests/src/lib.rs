@@ -1,6 +1,7 @@
 //! Tests that cross crates; see the `tests` folder beside this one. What several of them need is
 //! here.
 pub mod case;
+pub mod cva6;
 pub mod fault;
 pub mod log;
 pub mod production;

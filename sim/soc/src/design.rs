@@ -1,7 +1,7 @@
 //! The hardware: cores, what is attached to each, and what is common to all.
 
 use crate::SocError;
-use hartrace_cva6_connector::{Building, Config as Connector, connector};
+use hartrace_cva6_connector::{ADAPTER, Building, Config as Connector, connector};
 use hartrace_cva6_sim::{Core, hart_ports};
 use hartrace_encoder_hdl::{Config, Overflow};
 use hartrace_rtl::{Component, Direction};
@@ -9,14 +9,8 @@ use hartrace_top_hdl::{Encapsulation, Sink, Standard, TopConfig, top};
 use hartrace_verilate::{Design, Model, Options};
 use std::fmt::Write;
 
-const ADAPTER: &str = include_str!("../../../cva6-connector/rtl/cva6_te_adapter.sv");
-const BIND: &str = include_str!("../../../cva6-connector/rtl/cva6_te_bind.sv");
-
 /// The module around everything.
 const TOP: &str = "cva6_traced";
-
-/// Instructions that the core commits in one cycle at most.
-const COMMIT_PORTS: u8 = 2;
 
 /// What is built around the cores.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,10 +49,10 @@ impl SocConfig {
         self.top.encoder.overflow == Overflow::Stall
     }
 
-    fn check(&self) -> Result<(), SocError> {
+    fn check(&self, core: &Core) -> Result<(), SocError> {
         let encoder = &self.top.encoder;
         for (name, value, needs) in [
-            ("lanes", encoder.lanes, COMMIT_PORTS),
+            ("lanes", encoder.lanes, core.commit_ports()),
             ("iaddress_width_p", encoder.etrace.iaddress_width_p, 64),
         ] {
             if value != needs {
@@ -81,18 +75,17 @@ impl Soc {
     ///
     /// # Errors
     ///
-    /// If a parameter is out of its range or does not fit the core, or a tool fails.
+    /// If a parameter is out of its range or does not fit the core, or a tool fails. There is a lane for each
+    /// instruction that the core commits in one cycle.
     pub fn build(core: &Core, config: &SocConfig, options: &Options) -> Result<Self, SocError> {
-        config.check()?;
+        config.check(core)?;
         let (encoder, connector) = (top(&config.top)?, connector(&config.connector())?);
         let text = around(config, &encoder, &connector);
-        let design: Design = core
-            .design(TOP)?
-            .text("cva6_te_adapter", ADAPTER)
-            .text("cva6_te_bind", BIND)
-            .component(&connector)
-            .component(&encoder)
-            .text(TOP, &text);
+        let adapter = |design: Design, (name, text): (&str, &str)| {
+            design.text(name.trim_end_matches(".sv"), text)
+        };
+        let design = ADAPTER.into_iter().fold(core.design(TOP)?, adapter);
+        let design = design.component(&connector).component(&encoder).text(TOP, &text);
         Ok(Self { model: Model::build(design, options)?, config: config.clone() })
     }
 

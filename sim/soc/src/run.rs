@@ -9,7 +9,7 @@ use hartrace_encap::{Deframer, Item};
 use hartrace_executed::Verified;
 use hartrace_lockstep::{Follow, Seen, Setting};
 use hartrace_registers::driver::te::TrTeControl;
-use hartrace_verilate::{Input, Output, SimError, Simulation};
+use hartrace_verilate::{Input, Model, Output, SimError, Simulation};
 use std::path::PathBuf;
 
 /// Clock cycles of the reset of the encoders.
@@ -50,6 +50,18 @@ impl Job {
             limit: 100_000_000,
             waves: None,
         }
+    }
+
+    /// A platform around a model, whose ports of each hart start like this.
+    pub(crate) fn platform(&self, model: &Model, harts: Vec<String>) -> Result<Platform, SocError> {
+        let config = PlatformConfig { harts, ..self.platform.clone() };
+        let mut platform = Platform::new(model, &self.elf, &config)?;
+        for (address, bytes) in &self.memory {
+            if !platform.write_memory(*address, bytes) {
+                return Err(SocError::Memory { address: *address, size: bytes.len() });
+            }
+        }
+        Ok(platform)
     }
 }
 
@@ -95,14 +107,7 @@ impl Soc {
     /// A platform around the model, with everything in reset.
     pub(crate) fn platform(&self, job: &Job) -> Result<Platform, SocError> {
         let harts = (0..self.config.top.harts).map(|hart| format!("hart{hart}_")).collect();
-        let config = PlatformConfig { harts, ..job.platform.clone() };
-        let mut platform = Platform::new(&self.model, &job.elf, &config)?;
-        for (address, bytes) in &job.memory {
-            if !platform.write_memory(*address, bytes) {
-                return Err(SocError::Memory { address: *address, size: bytes.len() });
-            }
-        }
-        Ok(platform)
+        job.platform(&self.model, harts)
     }
 
     /// Runs a program without and with tracing.

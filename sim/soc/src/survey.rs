@@ -2,9 +2,10 @@
 
 use crate::run::Job;
 use crate::{Soc, SocError};
-use hartrace_cva6_sim::{Commit, Event, Run};
+use hartrace_cva6_sim::{Commit, Event, Platform, Run};
 use hartrace_decoder::Image;
 use hartrace_isa::{Isa, Xlen};
+use hartrace_verilate::Model;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What was seen of a program when it ran without tracing.
@@ -42,22 +43,25 @@ impl Vectors {
     }
 }
 
-impl Soc {
-    /// Runs a program with the encoders in reset.
+impl Survey {
+    /// Runs a program on a model of the core alone: [`Core::model`](hartrace_cva6_sim::Core::model).
     ///
     /// # Errors
     ///
     /// If it cannot be loaded, or the simulation fails.
-    pub fn survey(&self, job: &Job) -> Result<Survey, SocError> {
+    pub fn alone(model: &Model, job: &Job) -> Result<Self, SocError> {
+        Self::new(job, job.platform(model, vec![String::new()])?, 1)
+    }
+
+    fn new(job: &Job, mut platform: Platform, harts: usize) -> Result<Self, SocError> {
         let mut image = Image::new(Isa::new(Xlen::Rv64));
         image.add_elf(&job.elf, 0)?;
         for (address, bytes) in &job.memory {
             image.add(*address, bytes);
         }
-        let mut platform = self.platform(job)?;
         let mut elsewhere: BTreeMap<u64, (u32, u8)> = BTreeMap::new();
         let mut vectors: BTreeMap<u8, Vectors> = BTreeMap::new();
-        let mut trap: Vec<Option<Commit>> = vec![None; self.config.top.harts as usize];
+        let mut trap: Vec<Option<Commit>> = vec![None; harts];
         let mut changed = 0;
         let run = platform.run(job.limit, &mut |commit: &Commit| {
             if commit.debug {
@@ -87,5 +91,16 @@ impl Soc {
         }
         let registers = vectors.iter().map(|(level, to)| Some((*level, to.register()?)));
         Ok(Survey { run, tvec: registers.collect(), image, changed })
+    }
+}
+
+impl Soc {
+    /// Runs a program with the encoders in reset.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be loaded, or the simulation fails.
+    pub fn survey(&self, job: &Job) -> Result<Survey, SocError> {
+        Survey::new(job, self.platform(job)?, self.config.top.harts as usize)
     }
 }

@@ -5,9 +5,9 @@ use hartrace_cva6_sim::{
     Commit, Config, Cva6Error, Event, Exit, Latency, Platform, Rows, Surprises,
 };
 use hartrace_ingress::Privilege;
+use hartrace_tests::cva6::elf;
 use libtest_mimic::Failed;
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::time::Instant;
 
 /// A program, and what is known of it.
@@ -31,12 +31,6 @@ pub(crate) static ALL: [Program; 7] = [
     program("user", false),
     program("surprises", false),
 ];
-
-pub(crate) fn elf(name: &str) -> Result<Vec<u8>, String> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/programs/elf/cva6");
-    let path = folder.join(format!("{name}.elf"));
-    std::fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))
-}
 
 fn events(commits: &[Commit], event: Event) -> usize {
     commits.iter().filter(|commit| commit.event == event).count()

@@ -3,13 +3,11 @@
 //! A monitor below them handles interrupts without a trace in the program, so without its handling of
 //! interrupts and without debug mode the record is what the simulator does, which is told of neither.
 
-use crate::{finish, iss, model, programs};
+use crate::{finish, iss, model};
 use hartrace_cva6_sim::{Commit, Config, Event, Exit, Latency, Platform, Surprises, map};
 use hartrace_iss::Hart;
-use hartrace_tests::random::{DATA, NOTES_AT, Target, generate};
-
-/// Where the monitor looks for the mode to enter the program in.
-const MODE: u64 = 0x8000_fff8;
+use hartrace_tests::cva6::{Monitored, monitored};
+use hartrace_tests::random::{DATA, NOTES_AT};
 
 /// No random program takes as many cycles.
 const LIMIT: u64 = 500_000;
@@ -25,20 +23,15 @@ pub(crate) struct Seen {
 }
 
 pub(crate) fn check(seed: u64, seen: &mut Seen) -> Result<(), String> {
-    let elf = programs::elf("monitor")?;
-    let program = generate(Target::bare(map::RAM), seed);
-    let mode = [3u64, 1, 0][seed as usize % 3].to_le_bytes();
-    let parts =
-        program.segments.iter().map(|(at, bytes)| (*at, &bytes[..])).chain([(MODE, &mode[..])]);
-
+    let Monitored { monitor: elf, memory } = monitored(seed)?;
     let surprises =
         Surprises { gap: 150, until: 1_000_000, interrupts: true, debug: seed.is_multiple_of(4) };
     let latency = Latency { cycles: seed % 5, jitter: seed % 7 };
     let config = Config { latency, seed, pokes: surprises.draw(seed), ..Config::default() };
     let mut platform = Platform::new(model()?, &elf, &config).map_err(|error| error.to_string())?;
     let mut hart = iss::hart(&elf)?;
-    for (at, bytes) in parts {
-        if !platform.write_memory(at, bytes) || !hart.write_memory(at, bytes) {
+    for (at, bytes) in &memory {
+        if !platform.write_memory(*at, bytes) || !hart.write_memory(*at, bytes) {
             return Err(format!("no memory at 0x{at:x}"));
         }
     }

@@ -1,22 +1,27 @@
-//! Programs on the real core with tracing attached: what is decoded is what the core says it executed.
+//! Programs on the real core with tracing attached: what is decoded is what the core says it executed, from the
+//! first to the last instruction, with every trap; and the core does not notice.
+//!
+//! `HARTRACE_CVA6_PROGRAMS` sets the number of random programs, `HARTRACE_SEED` the first seed.
 //!
 //! Ignored where the core is not installed; `./test.sh cva6` installs it.
 
-use hartrace_cva6_sim::{Core, Exit};
-use hartrace_soc::{Job, Soc, SocConfig};
-use std::path::Path;
+mod models;
+mod programs;
+mod random;
 
-fn main() {
-    let core = Core::find().unwrap();
-    let encoder = hartrace_encoder_hdl::Config::named("cva6").unwrap();
-    let soc = Soc::build(&core, &SocConfig::new(encoder, 1), &core.options()).unwrap();
-    for name in ["calls", "atomics", "exceptions", "interrupts", "user", "surprises", "paging"] {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/programs/elf/cva6");
-        let job = Job::new(std::fs::read(folder.join(format!("{name}.elf"))).unwrap());
-        let survey = soc.survey(&job).unwrap();
-        println!("{name} {:?} tvec {:x?} changed {}", survey.run, survey.tvec, survey.changed);
-        let o = soc.trace(&job, &survey).unwrap();
-        assert_eq!(o.run.exit, Exit::Exited(0));
-        println!("{:?} {} {:?}", o.run, o.bytes.len(), o.harts);
-    }
+use hartrace_cva6_sim::Core;
+use libtest_mimic::{Arguments, Trial};
+use std::process::ExitCode;
+
+fn number(name: &str, default: u64) -> u64 {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let missing = Core::find().is_err();
+    let mut trials = programs::trials();
+    trials.extend(random::trials());
+    let trials = trials.into_iter().map(|trial: Trial| trial.with_ignored_flag(missing));
+    libtest_mimic::run(&arguments, trials.collect()).exit_code()
 }
