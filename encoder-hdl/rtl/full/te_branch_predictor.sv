@@ -15,20 +15,14 @@ module te_branch_predictor (
   logic [6:0] index;
   logic unused_address_i;
   logic [127:0] known_d, known_q;
-  logic written_d, written_q;
-  logic cleared_d, cleared_q;
-  logic [6:0] written_at_d, written_at_q;
 
   assign index = address_i[6:0];
   assign unused_address_i = ^address_i[62:7];
-  assign written_d = update_i;
-  assign cleared_d = clear_i;
-  assign written_at_d = index;
 
   always_comb begin
-    known_d = cleared_q ? 128'd0 : known_q;
-    if (written_q) begin
-      known_d[written_at_q] = 1'b1;
+    known_d = clear_i ? 128'd0 : known_q;
+    if (update_i) begin
+      known_d[index] = 1'b1;
     end
   end
 
@@ -38,9 +32,7 @@ module te_branch_predictor (
   logic [1:0] old;
 
   assign stored = states[index];
-  assign state = ((written_q & (written_at_q == index)) | (known_q[index] & !cleared_q)) ?
-      stored :
-      2'd1;
+  assign state = known_q[index] ? stored : 2'd1;
   assign old = clear_i ? 2'd1 : state;
 
   always_ff @(posedge clk_i) begin
@@ -54,14 +46,8 @@ module te_branch_predictor (
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       known_q <= 128'd0;
-      written_q <= 1'b0;
-      cleared_q <= 1'b0;
-      written_at_q <= 7'd0;
     end else begin
       known_q <= known_d;
-      written_q <= written_d;
-      cleared_q <= cleared_d;
-      written_at_q <= written_at_d;
     end
   end
 endmodule

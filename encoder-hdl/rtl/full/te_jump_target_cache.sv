@@ -14,20 +14,14 @@ module te_jump_target_cache (
   logic [6:0] index;
   logic [55:0] tag;
   logic [127:0] known_d, known_q;
-  logic written_d, written_q;
-  logic cleared_d, cleared_q;
-  logic [6:0] written_at_d, written_at_q;
 
   assign index = address_i[6:0];
   assign tag = address_i[62:7];
-  assign written_d = store_i;
-  assign cleared_d = clear_i;
-  assign written_at_d = index;
 
   always_comb begin
-    known_d = cleared_q ? 128'd0 : known_q;
-    if (written_q) begin
-      known_d[written_at_q] = 1'b1;
+    known_d = clear_i ? 128'd0 : known_q;
+    if (store_i) begin
+      known_d[index] = 1'b1;
     end
   end
 
@@ -43,7 +37,7 @@ module te_jump_target_cache (
   end
 
   assign hit_o = {
-          (written_q & (written_at_q == index)) | (known_q[index] & !cleared_q),
+          known_q[index],
           stored[2:0] == tag[2:0],
           stored[5:3] == tag[5:3],
           stored[8:6] == tag[8:6],
@@ -69,14 +63,8 @@ module te_jump_target_cache (
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       known_q <= 128'd0;
-      written_q <= 1'b0;
-      cleared_q <= 1'b0;
-      written_at_q <= 7'd0;
     end else begin
       known_q <= known_d;
-      written_q <= written_d;
-      cleared_q <= cleared_d;
-      written_at_q <= written_at_d;
     end
   end
 endmodule
