@@ -25,7 +25,7 @@ Runs the given parts in order, or all of them:
   programs  the bundled programs end well and rebuild to the same bytes
   rtl       the generated hardware, in Verilator, Icarus Verilog, slang and yosys
   fpga      area and timing of hardware, measured with yosys and nextpnr
-  cva6      programs on the CVA6 core, in Verilator
+  cva6      programs on the CVA6 core, in Verilator, alone and traced
   fuzz      every fuzz target for a while
   docs      rustdoc without warnings; numbers, links and paths in the documents
   help      this text
@@ -174,7 +174,7 @@ hardware=(
 )
 
 # What is tested in the part `cva6`, with the core.
-cva6=(hartrace-cva6-sim)
+cva6=(hartrace-cva6-sim hartrace-soc)
 
 part_unit() {
     debian riscv64-unknown-elf-objdump binutils-riscv64-unknown-elf \
@@ -217,7 +217,10 @@ part_cva6() {
     debian c++ g++
     venv cva6 sim/cva6/requirements.txt
     data
-    HARTRACE_CVA6_TOOLS=$tools/cva6 cargo test --no-fail-fast "${cva6[@]/#/--package=}"
+    export HARTRACE_CVA6_TOOLS=$tools/cva6
+    cargo test --no-fail-fast "${cva6[@]/#/--package=}"
+    # In the part `unit`, what needs the core was ignored.
+    cargo test -p hartrace-cli --test cva6
 }
 
 part_fuzz() {

@@ -88,3 +88,27 @@ fn wrong_parameters_write_nothing() {
         assert!(!place.dir.join("out").exists(), "{line}");
     }
 }
+
+/// What connects it to a core, and software that starts and stops it.
+#[test]
+fn with_a_core() {
+    let place = Place::new("hdl-core");
+    place.clean("hdl --config cva6 --core cva6 -o rtl");
+    let read = |name: &str| std::fs::read_to_string(place.dir.join("rtl").join(name)).unwrap();
+    let lists = [read("te_top.f"), read("cva6_te_adapter.f")];
+    assert!(lists[0].contains("cva6_te_connector.sv\n") && !lists[0].contains("adapter"));
+    assert_eq!(lists[1], "cva6_te_adapter.sv\ncva6_te_bind.sv\n");
+    for file in lists.iter().flat_map(|list| list.lines()) {
+        assert!(!read(file).is_empty(), "{file}");
+    }
+    assert!(read("Bender.yml").contains("cva6_te_connector.sv"));
+    let driver = concat!(env!("CARGO_MANIFEST_DIR"), "/../cva6-connector/software/trace.c");
+    let compiler = std::process::Command::new("cc")
+        .args(["-std=c11", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-Irtl", driver])
+        .current_dir(&place.dir)
+        .output();
+    // Where there is one; `./test.sh unit` installs it.
+    if let Ok(output) = compiler {
+        assert!(output.status.success(), "{}", stderr(&output));
+    }
+}

@@ -1,0 +1,32 @@
+/* Starts and stops the trace of a hart into a buffer in memory, for bare-metal software and drivers.
+ *
+ * `hartrace hdl` writes hartrace_registers.h for the encoder it generates.
+ */
+#ifndef HARTRACE_TRACE_H
+#define HARTRACE_TRACE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct trace {
+    uintptr_t encoder; /* where the page of the hart's encoder is, HARTRACE_HART0_PAGE of te_top */
+    uintptr_t sink;    /* where that of the sink is, HARTRACE_SINK_PAGE */
+    uint64_t buffer;   /* physical address, a multiple of the sink's word */
+    uint64_t size;     /* its bytes, a multiple of the sink's word */
+};
+
+enum trace_result {
+    TRACE_OK = 0,
+    TRACE_TIMEOUT = -1, /* a component did not become ready */
+    TRACE_ERROR = -2,   /* memory refused a write, or trace arrived while the sink was off */
+};
+
+/* Empties the buffer and traces from here on. `features` is a word of trTeInstFeatures; `sync_max` asks for a
+ * synchronisation every 2^(sync_max + 4) packets. */
+int trace_start(const struct trace *trace, uint32_t features, unsigned sync_max);
+
+/* Ends the trace, and waits until all of it is in memory. Stores how many bytes there are, and where the oldest
+ * is if the buffer was full: then the trace can be decoded from its first synchronisation on. */
+int trace_stop(const struct trace *trace, size_t *bytes, size_t *oldest);
+
+#endif
