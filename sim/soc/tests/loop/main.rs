@@ -22,6 +22,9 @@ fn main() -> ExitCode {
     let missing = Core::find().is_err();
     let mut trials = programs::trials();
     trials.extend(random::trials());
-    let trials = trials.into_iter().map(|trial: Trial| trial.with_ignored_flag(missing));
+    let trials = trials.into_iter().map(|trial: Trial| {
+        let ignored = trial.has_ignored_flag();
+        trial.with_ignored_flag(missing || ignored)
+    });
     libtest_mimic::run(&arguments, trials.collect()).exit_code()
 }

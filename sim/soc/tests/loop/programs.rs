@@ -1,12 +1,16 @@
 //! The programs of `tests/programs/elf/cva6`.
 
 use crate::models::{Kind, alone};
+use flate2::read::GzDecoder;
 use hartrace_cva6_sim::{Config, Exit, Latency, Surprises};
 use hartrace_etrace::Ioptions;
 use hartrace_lockstep::Setting;
 use hartrace_soc::{Job, Outcome, Survey};
 use hartrace_tests::cva6::elf;
 use libtest_mimic::{Failed, Trial};
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
 
 /// Of 32, which modes are on; the encoder of [`Kind::Full`] has them all.
 pub(crate) fn modes(number: u64) -> Ioptions {
@@ -117,7 +121,7 @@ fn losses() -> Result<(), Failed> {
 
 /// The same stream, but the core waits: nothing is missing, and the program does the same.
 fn stalls() -> Result<(), Failed> {
-    for name in ["calls", "exceptions", "atomics"] {
+    for name in ["calls", "exceptions", "interrupts"] {
         let mut job = Job::new(elf(name)?);
         let survey = survey(&job)?;
         for back_pressure in [0, 990] {
@@ -174,6 +178,31 @@ fn one_lane() -> Result<(), Failed> {
     Ok(())
 }
 
+/// The record of somebody else's platform around the same core: the trace has all that is in there.
+fn prog_a() -> Result<(), Failed> {
+    let folder = std::env::var_os("HARTRACE_DATA").ok_or("HARTRACE_DATA is not set")?;
+    let unpack = |name: &str| -> Result<Vec<u8>, Failed> {
+        let path = Path::new(&folder).join("cva6-commit").join(name);
+        let mut bytes = Vec::new();
+        GzDecoder::new(File::open(path)?).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    let log = String::from_utf8(unpack("prog_a.commit.csv.gz")?)?;
+    let count = |events: &[&str]| {
+        let event = |line: &&str| line.split(',').nth(2).is_some_and(|it| events.contains(&it));
+        log.lines().filter(event).count() as u64
+    };
+    let job = Job::new(unpack("prog_a.elf.gz")?);
+    let survey = survey(&job)?;
+    for kind in [Kind::Cva6, Kind::Serialised] {
+        let outcome = trace(kind, &job, &survey)?;
+        let hart = &outcome.harts[0];
+        assert_eq!((hart.instructions, hart.traps), (count(&["R"]), count(&["E", "I"])));
+        assert_eq!(hart.lost, 0);
+    }
+    Ok(())
+}
+
 /// A decoder with another program does not agree.
 fn other_program() -> Result<(), Failed> {
     let job = Job::new(elf("calls")?);
@@ -207,6 +236,8 @@ pub(crate) fn trials() -> Vec<Trial> {
     for seed in 0..2 {
         trials.push(Trial::test(format!("surprises/{seed}"), move || surprises(seed)));
     }
+    let data = std::env::var_os("HARTRACE_DATA").is_none();
+    trials.push(Trial::test("recorded/prog_a", prog_a).with_ignored_flag(data));
     trials.push(Trial::test("losses", losses));
     trials.push(Trial::test("stalls", stalls));
     trials.push(Trial::test("one-lane", one_lane));
