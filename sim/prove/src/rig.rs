@@ -78,7 +78,9 @@ impl Rig {
     #[must_use]
     pub fn inner(&self, path: &str, width: u32) -> Expr {
         let number = self.inner.replace(self.inner.get() + 1);
-        self.m.input(&format!("{INNER}{number}"), width, path)
+        let signal = self.m.input(&format!("{INNER}{number}"), width, path);
+        self.m.unused(&signal);
+        signal
     }
 
     /// What moves at the end of this cycle.
