@@ -20,7 +20,7 @@ pub(crate) fn invariants(follow: &Follow) {
     m.section("From the oldest to the newest: what is offered, the open block, what is held.");
     let mut walk = follow.offered();
     let offers = walk.half_words.any() | walk.traps.any();
-    m.assert_always("offer_is_known", offers.implies(inner("offers", 1)));
+    follow.within("offer_is_known", offers.implies(inner("offers", 1)));
     walk.run(&Run {
         count: open.gate(&count),
         start: start.clone(),
@@ -34,10 +34,10 @@ pub(crate) fn invariants(follow: &Follow) {
     for i in 0..n {
         let (here, pc) = (valid.bit(i), inner(&format!("pc_{i}"), w));
         let here_itype = itype.slice(i * 3, 3);
-        m.assert_always(&format!("follows_{i}"), (&here & &goes_on).implies(pc.eq(&at)));
-        m.assert_always(&format!("no_trap_{i}"), !(&here & is_trap(&here_itype)));
+        follow.within(&format!("follows_{i}"), (&here & &goes_on).implies(pc.eq(&at)));
+        follow.within(&format!("no_trap_{i}"), !(&here & is_trap(&here_itype)));
         let known = ends.bit(i) | here_itype.is(0);
-        m.assert_always(&format!("itype_ends_{i}"), here.implies(known));
+        follow.within(&format!("itype_ends_{i}"), here.implies(known));
         walk.instruction(&Instruction {
             valid: here.clone(),
             pc: pc.clone(),
@@ -50,7 +50,7 @@ pub(crate) fn invariants(follow: &Follow) {
         at = here.mux(pc + bytes(&wide.bit(i), w), at);
     }
     let some = valid.any() | &open;
-    m.assert_always("expected_is_next", some.implies(expected.eq(at)));
+    follow.within("expected_is_next", some.implies(expected.eq(at)));
     walk.trap(&Trap {
         valid: trap.clone(),
         pc: inner("trap_pc", w),
@@ -61,13 +61,13 @@ pub(crate) fn invariants(follow: &Follow) {
 
     m.section("The open block has an instruction, and room for another.");
     let room = count.any() & !count.slice(1, count.width() - 1).all();
-    m.assert_always("open_has_room", open.implies(room));
-    m.assert_always("open_wide", (&open & &last_wide).implies(count.gt(lit(count.width(), 1))));
+    follow.within("open_has_room", open.implies(room));
+    follow.within("open_wide", (&open & &last_wide).implies(count.gt(lit(count.width(), 1))));
 
     m.section("There is a lane for a trap, and nothing open before it without an instruction.");
-    m.assert_always("lane_for_trap", !(&trap & valid.all()));
+    follow.within("lane_for_trap", !(&trap & valid.all()));
     let alone = (&trap | halts) & valid.eq(zero(n));
-    m.assert_always("trap_alone", !(alone & &open));
+    follow.within("trap_alone", !(alone & &open));
 }
 
 /// Bytes of an instruction.

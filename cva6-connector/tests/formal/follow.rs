@@ -10,10 +10,24 @@ use hartrace_ingress::IType;
 use hartrace_prove::Rig;
 use hartrace_rtl::{Expr, Module, Reg, lit, zero};
 
+/// What a proof is about. Smaller proofs are easier to find.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Part {
+    /// As much comes out as was committed. Needs no other part.
+    Counts,
+    /// The chosen instruction is in place. Takes [`Part::Counts`] for granted.
+    Instruction,
+    /// The chosen trap is. Takes [`Part::Counts`] for granted.
+    Trap,
+}
+
 /// A connector, what of it is followed, and the claims.
 pub(crate) struct Follow {
     pub(crate) rig: Rig,
     pub(crate) config: Config,
+    part: Part,
+    /// There are invariants too.
+    helped: bool,
     pub(crate) chosen: Chosen,
     /// Half-words that were committed and have not come out.
     pub(crate) inside: Expr,
@@ -22,16 +36,12 @@ pub(crate) struct Follow {
 }
 
 impl Follow {
-    pub(crate) fn new(config: &Config) -> Self {
+    pub(crate) fn new(config: &Config, part: Part, helped: bool) -> Self {
         let rig = Rig::new(&connector(config).unwrap_or_else(|e| panic!("{e}")));
         if config.building == Building::Direct {
             // With a trap, a lane is left for it.
             let full = rig.port("trap_i") & rig.port("valid_i").all();
             rig.m.assume_always("room_for_trap", !full);
-            rig.m.assert_always("nothing_lost", !rig.port("lost_o"));
-        } else {
-            let told = rig.port("lost_o").eq(rig.port("stall_o"));
-            rig.m.assert_always("loss_is_told", told);
         }
         let model = Model::new(&rig.m, config);
         let follow = Self {
@@ -40,9 +50,27 @@ impl Follow {
             traps_inside: model.traps_inside.q.clone(),
             rig,
             config: config.clone(),
+            part,
+            helped,
         };
         follow.claim(&model);
         follow
+    }
+
+    /// Claims something that belongs to a part.
+    pub(crate) fn holds(&self, part: Part, name: &str, holds: Expr) {
+        if part == self.part {
+            self.rig.m.assert_always(name, holds);
+        } else if part == Part::Counts && self.helped {
+            self.rig.m.assume_always(name, holds);
+        } else {
+            self.rig.m.unused(&holds);
+        }
+    }
+
+    /// Claims an invariant of what is within the connector.
+    pub(crate) fn within(&self, name: &str, holds: Expr) {
+        self.holds(Part::Counts, name, holds);
     }
 
     /// Blocks and traps that are offered, in the order of lanes.
@@ -69,9 +97,15 @@ impl Follow {
         let leaving = self.offered();
         let nothing = !(self.inside.any() | self.traps_inside.any());
         let fits = leaving.half_words.le(&self.inside) & leaving.traps.le(&self.traps_inside);
-        m.assert_always("in_place", &leaving.right);
-        m.assert_always("nothing_invented", fits);
-        m.assert_always("nothing_missing", rig.port("empty_o").implies(nothing));
+        let loss = match self.config.building {
+            Building::Direct => !rig.port("lost_o"),
+            Building::Serialised => rig.port("lost_o").eq(rig.port("stall_o")),
+        };
+        self.holds(Part::Instruction, "instruction_in_place", leaving.right);
+        self.holds(Part::Trap, "trap_in_place", leaving.trap_right);
+        self.holds(Part::Counts, "nothing_invented", fits);
+        self.holds(Part::Counts, "nothing_missing", rig.port("empty_o").implies(nothing));
+        self.holds(Part::Counts, "loss_is_told", loss);
 
         m.section("What comes out was committed before this cycle.");
         let takes = !rig.port("stall_i");
@@ -129,18 +163,21 @@ impl Follow {
                 b.set(&model.traps_inside.d, &model.traps_inside.d + lit(NUMBER, 1));
             });
         });
-        m.assert_always("numbers_fit", &fits);
+        self.holds(Part::Counts, "numbers_fit", fits);
     }
 
     /// All that is inside was passed on the way, and what was chosen is among it.
     pub(crate) fn arrived(&self, walk: &Walk<'_>) {
-        let (m, c) = (&self.rig.m, &self.chosen);
-        m.assert_always("passed_it", &walk.right);
-        m.assert_always("passed_all", walk.half_words.eq(&self.inside));
-        m.assert_always("passed_traps", walk.traps.eq(&self.traps_inside));
-        m.assert_always("plain_does_nothing", c.plain.implies(c.itype.is(0)));
-        m.assert_always("chosen_inside", c.some.implies(c.ahead.lt(&self.inside)));
-        m.assert_always("trap_inside", c.trap.implies(c.traps_ahead.lt(&self.traps_inside)));
+        let c = &self.chosen;
+        self.holds(Part::Counts, "passed_all", walk.half_words.eq(&self.inside));
+        self.holds(Part::Counts, "passed_traps", walk.traps.eq(&self.traps_inside));
+        let part = Part::Instruction;
+        self.holds(part, "instruction_passed", walk.right.clone());
+        self.holds(part, "plain_does_nothing", c.plain.implies(c.itype.is(0)));
+        self.holds(part, "instruction_inside", c.some.implies(c.ahead.lt(&self.inside)));
+        let inside = c.trap.implies(c.traps_ahead.lt(&self.traps_inside));
+        self.holds(Part::Trap, "trap_passed", walk.trap_right.clone());
+        self.holds(Part::Trap, "trap_inside", inside);
     }
 }
 

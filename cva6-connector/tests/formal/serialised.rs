@@ -14,44 +14,47 @@ pub(crate) fn invariants(follow: &Follow) {
     let level = inside.reg("level", 2);
     let done = inside.reg("done", n);
 
-    m.section("From the oldest to the newest: what is offered, what waits for the rest of its cycle,");
+    m.section(
+        "From the oldest to the newest: what is offered, what waits for the rest of its cycle,",
+    );
     let mut walk = follow.offered();
     let offers = walk.half_words.any() | walk.traps.any();
-    m.assert_always("offer_is_known", offers.implies(inside.reg("offers", 1)));
+    follow.within("offer_is_known", offers.implies(inside.reg("offers", 1)));
     let used = inside.collected(&mut walk, &head.level);
     let block = inside.open_block(&open, &level);
     walk.run(&block);
-    m.section("the open block, what is left of the cycle at the head of the FIFOs, and the cycle behind.");
+    m.section(
+        "the open block, what is left of the cycle at the head of the FIFOs, and the cycle behind.",
+    );
     head.pass(follow, &mut walk, &(&head.lanes & !&done), "head");
     next.pass(follow, &mut walk, &next.lanes, "next");
     follow.arrived(&walk);
 
     m.section("Lanes of the cycle at the head are done in order.");
-    m.assert_always("done_of_head", done.any().implies(&head.valid));
-    m.assert_always("done_of_lanes", (&done & !&head.lanes).is(0));
+    follow.within("done_of_head", done.any().implies(&head.valid));
+    follow.within("done_of_lanes", (&done & !&head.lanes).is(0));
     for i in 1..n {
         let older = (head.lanes.trunc(i) & !done.trunc(i)).any();
-        m.assert_always(&format!("done_in_order_{i}"), !(done.bit(i) & older));
+        follow.within(&format!("done_in_order_{i}"), !(done.bit(i) & older));
     }
     let blocks = used.zext(4) + (&open & done.any()).zext(4);
     let turns = (0..n).fold(zero(4), |sum, i| sum + done.bit(i).zext(4));
-    m.assert_always("a_block_for_each_lane", blocks.le(turns));
+    follow.within("a_block_for_each_lane", blocks.le(turns));
 
     m.section("A block is open at one level only.");
     let fresh = !done.any();
-    m.assert_always("level_of_head", done.any().implies(level.eq(&head.level)));
+    follow.within("level_of_head", done.any().implies(level.eq(&head.level)));
     let same = &open & &fresh & !&head.closes & &head.valid;
-    m.assert_always("level_of_open", same.implies(level.eq(&head.level)));
+    follow.within("level_of_open", same.implies(level.eq(&head.level)));
     let same = &next.valid & !&next.closes & head.lanes.any();
-    m.assert_always("level_of_next", same.implies(next.level.eq(&head.level)));
+    follow.within("level_of_next", same.implies(next.level.eq(&head.level)));
     let (dirty, newest) = (inside.reg("dirty", 1), inside.reg("priv", 2));
-    let of_newest = |none: &Expr, one: &Expr, two: &Expr| {
-        usage.is(0).mux(none, usage.is(1).mux(one, two))
-    };
+    let of_newest =
+        |none: &Expr, one: &Expr, two: &Expr| usage.is(0).mux(none, usage.is(1).mux(one, two));
     let newest_level = of_newest(&level, &head.level, &next.level);
-    m.assert_always("level_of_newest", dirty.implies(newest.eq(newest_level)));
+    follow.within("level_of_newest", dirty.implies(newest.eq(newest_level)));
     let may_be_open = of_newest(&open, &head.lanes.any(), &next.lanes.any());
-    m.assert_always("dirty_if_open", may_be_open.implies(dirty));
+    follow.within("dirty_if_open", may_be_open.implies(dirty));
 }
 
 /// What is within the connector.
@@ -91,10 +94,10 @@ impl Inside<'_> {
         let [cycle_0, cycle_1] = self.words("i_cycles", &read, shared.iter().sum());
         let lanes = (0..n).map(|i| {
             let name = format!("i_lane_{i}");
-            let (m, own) = (&self.follow.rig.m, |reg: &str| format!("{name}.{reg}"));
+            let own = |reg: &str| format!("{name}.{reg}");
             let together = self.reg(&own("usage"), 2).eq(&usage);
             let together = together & self.reg(&own("read"), 1).eq(&read);
-            m.assert_always(&format!("together_{i}"), together);
+            self.follow.within(&format!("together_{i}"), together);
             self.words(&name, &read, w + 5)
         });
         let (lanes_0, lanes_1) = lanes.map(|[first, second]| (first, second)).unzip();
@@ -122,7 +125,7 @@ impl Inside<'_> {
 
     /// Passes blocks that wait, and says how many there are.
     fn collected(&self, walk: &mut Walk<'_>, level: &Expr) -> Expr {
-        let (m, config) = (&self.follow.rig.m, &self.follow.config);
+        let config = &self.follow.config;
         let n = u32::from(config.lanes);
         let used = self.reg("collected_used", if n == 1 { 1 } else { 2 });
         let widths = [3, config.xlen.into(), config.iretire_width_p.into(), 1_u32];
@@ -135,7 +138,7 @@ impl Inside<'_> {
                 field
             });
             let here = used.gt(lit(used.width(), i.into()));
-            m.assert_always(&format!("no_trap_collected_{i}"), !(&here & is_trap(&itype)));
+            self.follow.within(&format!("no_trap_collected_{i}"), !(&here & is_trap(&itype)));
             let (count, itype) = (here.gate(count), Some(itype));
             walk.run(&Run { count, start, last_wide, itype, level: level.clone() });
         }
@@ -144,15 +147,16 @@ impl Inside<'_> {
 
     /// The open block, which has an instruction and room for another.
     fn open_block(&self, open: &Expr, level: &Expr) -> Run {
-        let (m, config) = (&self.follow.rig.m, &self.follow.config);
+        let config = &self.follow.config;
         let w = config.xlen.into();
         let count = self.reg("count", config.iretire_width_p.into());
         let (start, last_wide) = (self.reg("start", w), self.reg("last_wide", 1));
         let room = count.any() & !count.slice(1, count.width() - 1).all();
-        m.assert_always("open_has_room", open.implies(room));
-        m.assert_always("open_wide", (open & &last_wide).implies(count.gt(lit(count.width(), 1))));
+        self.follow.within("open_has_room", open.implies(room));
+        self.follow
+            .within("open_wide", (open & &last_wide).implies(count.gt(lit(count.width(), 1))));
         let behind = &start + concat(&[&count, &lit(1, 0)]).zext(w);
-        m.assert_always("expected_is_next", open.implies(self.reg("expected", w).eq(behind)));
+        self.follow.within("expected_is_next", open.implies(self.reg("expected", w).eq(behind)));
         Run { count: open.gate(count), start, last_wide, itype: None, level: level.clone() }
     }
 }
@@ -160,13 +164,13 @@ impl Inside<'_> {
 impl Entry {
     /// Passes the instructions of `lanes` and the trap.
     fn pass(&self, follow: &Follow, walk: &mut Walk<'_>, lanes: &Expr, name: &str) {
-        let (m, w) = (&follow.rig.m, u32::from(follow.config.xlen));
+        let w = follow.config.xlen.into();
         let some = self.lanes.any() | &self.closes | &self.trap | &self.halts;
-        m.assert_always(&format!("{name}_has_a_reason"), self.valid.implies(some));
+        follow.within(&format!("{name}_has_a_reason"), self.valid.implies(some));
         for (i, fields) in (0..).zip(&self.of_lane) {
             let (ends, itype) = (fields.bit(0), fields.slice(2, 3));
             let known = (&ends | itype.is(0)) & !is_trap(&itype);
-            m.assert_always(&format!("{name}_itype_{i}"), self.lanes.bit(i).implies(known));
+            follow.within(&format!("{name}_itype_{i}"), self.lanes.bit(i).implies(known));
             walk.instruction(&Instruction {
                 valid: lanes.bit(i),
                 pc: fields.slice(5, w),

@@ -35,8 +35,10 @@ pub(crate) struct Walk<'c> {
     pub(crate) half_words: Expr,
     /// Traps so far.
     pub(crate) traps: Expr,
-    /// What was chosen is as it was committed, if it is among what was passed.
+    /// The chosen instruction is as it was committed, if it is among what was passed.
     pub(crate) right: Expr,
+    /// So is the chosen trap.
+    pub(crate) trap_right: Expr,
 }
 
 /// Instructions one behind the other.
@@ -71,7 +73,14 @@ pub(crate) struct Trap {
 
 impl<'c> Walk<'c> {
     pub(crate) fn new(chosen: &'c Chosen) -> Self {
-        Self { chosen, half_words: zero(NUMBER), traps: zero(NUMBER), right: lit(1, 1) }
+        let yes = lit(1, 1);
+        Self {
+            chosen,
+            half_words: zero(NUMBER),
+            traps: zero(NUMBER),
+            right: yes.clone(),
+            trap_right: yes,
+        }
     }
 
     pub(crate) fn run(&mut self, run: &Run) {
@@ -109,7 +118,7 @@ impl<'c> Walk<'c> {
             & trap.itype.eq(&c.trap_itype)
             & trap.level.eq(&c.trap_level)
             & c.trap_ahead.eq(&self.half_words);
-        self.right = &self.right & here.implies(same);
+        self.trap_right = &self.trap_right & here.implies(same);
         self.traps = &self.traps + trap.valid.zext(NUMBER);
     }
 }

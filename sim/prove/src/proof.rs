@@ -75,7 +75,8 @@ impl Proof {
     #[track_caller]
     pub fn by_induction(mut self, helped: &Component, depth: u32) -> Self {
         let mut files = helped.files();
-        let of_rig = |files: &[(String, String)]| files.iter().position(|(n, _)| n == helped.name());
+        let of_rig =
+            |files: &[(String, String)]| files.iter().position(|(n, _)| n == helped.name());
         let same = match (of_rig(&self.files), of_rig(&files)) {
             (Some(bare), Some(more)) => {
                 let (mut bare_files, rig) = (self.files.clone(), files[more].clone());
