@@ -1,10 +1,16 @@
-//! The adapter, bound into a module with the nets of the core: every kind of instruction, outcomes of branches
-//! by their place in the scoreboard, traps and the debugger.
+//! The adapters. One is at [`probes`] of a current core; the other is bound into a module with the nets of
+//! the core: every kind of instruction, outcomes of branches by their place in the scoreboard, traps and the
+//! debugger.
+
+mod probes;
 
 use fastrand::Rng;
 use hartrace_cva6_connector::Kind;
+use hartrace_isa::Xlen;
+use hartrace_lint::Linter;
 use hartrace_verilate::{Design, Options, Simulation, available};
 use libtest_mimic::{Arguments, Failed, Trial};
+use std::path::Path;
 
 /// Functional unit and operation of everything that is told apart, as numbers of the core.
 const OPERATIONS: [(u64, u64, Kind); 15] = [
@@ -26,10 +32,31 @@ const OPERATIONS: [(u64, u64, Kind); 15] = [
     (3, 23, Kind::Plain),
 ];
 
+/// What is needed for the adapter at probes.
+const PROBED: [&str; 3] =
+    ["tests/adapter/probes.sv", "rtl/cva6_te_rvfi_adapter.sv", "rtl/cva6_te_sijump.sv"];
+
 fn main() {
     let args = Arguments::from_args();
-    let trial = Trial::test("commit_nets", commit_nets).with_ignored_flag(!available());
-    libtest_mimic::run(&args, vec![trial]).exit();
+    let trials = vec![
+        Trial::test("commit_nets", commit_nets),
+        Trial::test("probes_one_issue_port", || probes::probes(Xlen::Rv32, 1)),
+        Trial::test("probes_two_issue_ports", || probes::probes(Xlen::Rv64, 2)),
+    ];
+    let mut trials: Vec<Trial> =
+        trials.into_iter().map(|trial| trial.with_ignored_flag(!available())).collect();
+    trials.push(Trial::test("lint_slang", lint).with_ignored_flag(!Linter::Slang.available()));
+    libtest_mimic::run(&args, trials).exit();
+}
+
+fn lint() -> Result<(), Failed> {
+    let mut design = Vec::new();
+    for file in PROBED {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+        let name = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into());
+        design.push((name, std::fs::read_to_string(&path)?));
+    }
+    Linter::Slang.check(&Path::new(env!("CARGO_TARGET_TMPDIR")).join("lint_adapter"), &[design])
 }
 
 fn commit_nets() -> Result<(), Failed> {
