@@ -4,6 +4,7 @@
 // parameters, as they are in the core: of the whole, whose parts are `instr` and `csr`.
 module cva6_te_rvfi_adapter
   import ariane_pkg::*;
+  import cva6_te_pkg::*;
 #(
   parameter config_pkg::cva6_cfg_t CVA6Cfg = config_pkg::cva6_cfg_empty,
   parameter type rvfi_probes_t = logic
@@ -34,47 +35,37 @@ module cva6_te_rvfi_adapter
   localparam int unsigned Lanes  = CVA6Cfg.NrCommitPorts;
   localparam int unsigned Issues = CVA6Cfg.NrIssuePorts;
 
-  localparam logic [2:0] KindPlain        = 3'd0;
-  localparam logic [2:0] KindBranch       = 3'd1;
-  localparam logic [2:0] KindDirectJump   = 3'd2;
-  localparam logic [2:0] KindIndirectJump = 3'd3;
-  localparam logic [2:0] KindTrapReturn   = 3'd4;
-
   // What an instruction is that the probes do not say when it commits. The operation of jal, lui and auipc is that
   // of an addition.
   typedef struct packed {
     logic compressed;
     logic jal;
-    logic upper;  // lui, auipc, c.lui
+    logic upper;
   } note_t;
-
-  // Of the instruction as it was fetched: bits 6 to 0, 11 to 7 and 15 to 13.
-  function automatic note_t note(logic [6:0] opcode, logic [4:0] rd, logic [2:0] funct, logic compressed);
-    logic c_jal;
-    // Where addresses have 64 bits, the place of c.jal is that of c.addiw.
-    c_jal = (funct == 3'b001) & (CVA6Cfg.XLEN == 32);
-    note.compressed = compressed;
-    if (compressed) begin
-      note.jal   = (opcode[1:0] == 2'b01) & ((funct == 3'b101) | c_jal);
-      // The same with x2 is c.addi16sp.
-      note.upper = (opcode[1:0] == 2'b01) & (funct == 3'b011) & (rd != 5'd2);
-    end else begin
-      note.jal   = opcode == 7'b1101111;
-      note.upper = (opcode == 7'b0110111) | (opcode == 7'b0010111);
-    end
-  endfunction
 
   // The decoded instructions that wait to be issued are the core's; notes of them follow here.
   note_t [Issues-1:0] fetched;
   note_t [Issues-1:0] waiting_d, waiting_q;
   logic  [Issues-1:0] stays;
   for (genvar i = 0; i < Issues; i++) begin : gen_fetched
-    assign fetched[i] = note(
-      rvfi_probes_i.instr.instruction[i][6:0],
-      rvfi_probes_i.instr.instruction[i][11:7],
-      rvfi_probes_i.instr.instruction[i][15:13],
-      rvfi_probes_i.instr.is_compressed[i]
-    );
+    logic [6:0] opcode;
+    logic [4:0] rd;
+    logic [2:0] funct;
+    logic       compressed;
+    assign opcode     = rvfi_probes_i.instr.instruction[i][6:0];
+    assign rd         = rvfi_probes_i.instr.instruction[i][11:7];
+    assign funct      = rvfi_probes_i.instr.instruction[i][15:13];
+    assign compressed = rvfi_probes_i.instr.is_compressed[i];
+    always_comb begin
+      fetched[i].compressed = compressed;
+      fetched[i].upper      = loads_constant(opcode, rd, funct, compressed);
+      fetched[i].jal        = opcode == 7'b1101111;
+      if (compressed) begin
+        // c.j, and c.jal, whose place is that of c.addiw where addresses have 64 bits.
+        fetched[i].jal = (opcode[1:0] == 2'b01)
+                         & ((funct == 3'b101) | ((funct == 3'b001) & (CVA6Cfg.XLEN == 32)));
+      end
+    end
   end
   assign stays = rvfi_probes_i.instr.decoded_instr_valid & ~rvfi_probes_i.instr.issue_instr_ack;
 

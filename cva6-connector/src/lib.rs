@@ -1,7 +1,7 @@
 //! Generates the hardware between the commit stage of a CVA6 and its trace encoder, in SystemVerilog.
 //!
-//! An adapter, of which there is one for each shape of the core under `rtl/`, reduces the nets of the core
-//! to a neutral port of `N` lanes; [`connector`] builds what makes blocks of it, with the names and widths
+//! An adapter, of which there is one for each shape of the core ([`NETS`], [`PROBES`]), reduces what the core
+//! shows to a neutral port of `N` lanes; [`connector`] builds what makes blocks of it, with the names and widths
 //! of the inputs of `te_core`. `docs/design/connector.md` says which rules it keeps and why.
 //!
 //! ```
@@ -13,6 +13,7 @@
 //! # Ok::<(), hartrace_cva6_connector::ConfigError>(())
 //! ```
 
+mod adapter;
 mod config;
 mod connector;
 mod direct;
@@ -21,6 +22,7 @@ mod port;
 mod serialised;
 mod slots;
 
+pub use adapter::{NETS, PROBES};
 pub use config::{Building, Config, ConfigError, Retirement};
 pub use connector::{connector, sources};
 pub use itype::Kind;

@@ -2,7 +2,7 @@
 //! commit, as the core does it; what the adapter says of them is what their encodings say.
 
 use fastrand::Rng;
-use hartrace_cva6_connector::Kind;
+use hartrace_cva6_connector::{Kind, PROBES};
 use hartrace_isa::{Insn, Isa, Kind as Meaning, Xlen, decode};
 use hartrace_verilate::{Design, Options, Simulation};
 use libtest_mimic::Failed;
@@ -30,8 +30,10 @@ struct Instruction {
 }
 
 pub(crate) fn probes(xlen: Xlen, issues: usize) -> Result<(), Failed> {
-    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/");
-    let design = Design::files("probed", super::PROBED.map(|file| format!("{root}{file}")))
+    let design = [crate::PROBED]
+        .into_iter()
+        .chain(PROBES)
+        .fold(Design::files("probed", [""; 0]), |design, (name, text)| design.text(name, text))
         .clock("clk_i")
         .reset("rst_ni", false)
         .argument("-Wall")
