@@ -61,6 +61,26 @@ pub(crate) fn probes(xlen: Xlen, issues: usize) -> Result<(), Failed> {
     Ok(())
 }
 
+/// What happens in a cycle.
+struct Turn {
+    /// Instructions that leave the scoreboard.
+    commits: usize,
+    acknowledged: u64,
+    drops: u64,
+    trap: bool,
+    /// What is not issued is lost.
+    flush: bool,
+    debug: bool,
+    level: u64,
+    /// Levels whose breakpoints lead to debug mode, from the lowest on.
+    ebreak: u64,
+    cause: u64,
+    tval: u64,
+    issued: usize,
+    /// The branch whose outcome gets known.
+    resolves: Option<usize>,
+}
+
 struct Core {
     isa: Isa,
     rng: Rng,
@@ -84,22 +104,42 @@ impl Core {
             let next = self.instruction();
             self.fetched.push_back(next);
         }
-        let ready = self.board.iter().take(LANES).take_while(|entry| !entry.unresolved).count();
-        let commits = self.rng.usize(..=ready);
-        let drops = self.rng.u64(..4) & self.rng.u64(..4) & self.rng.u64(..4);
-        let trap = commits == 0 && !self.board.is_empty() && self.rng.u8(..16) == 0;
-        let flush = trap || self.rng.u8(..32) == 0;
-        let debug = self.rng.u8(..32) == 0;
-        let level = [0, 1, 3][self.rng.usize(..3)];
-        let ebreak = self.rng.u64(..8);
-        let top = self.isa.xlen.bits() - 1;
-        let cause = [2, BREAKPOINT, DEBUG_REQUEST, 1 << top | 7][self.rng.usize(..4)];
-        let tval = self.isa.xlen.wrap(self.rng.u64(..)) & ones(top + 1);
-        let issued = self.rng.usize(..=self.waiting.len().min(PLACES - self.board.len()));
-        let late: Vec<usize> =
-            (0..self.board.len()).filter(|i| self.board[*i].unresolved).collect();
-        let resolves = if self.rng.bool() { self.rng.choice(late) } else { None };
+        let turn = self.turn();
+        self.drive(sim, &turn)?;
+        sim.settle()?;
+        self.compare(sim, &turn)?;
+        sim.clock()?;
+        self.advance(&turn, issues);
+        Ok(())
+    }
 
+    /// What happens in this cycle.
+    fn turn(&mut self) -> Turn {
+        let rng = &mut self.rng;
+        let ready = self.board.iter().take(LANES).take_while(|entry| !entry.unresolved).count();
+        let commits = rng.usize(..=ready);
+        let trap = commits == 0 && !self.board.is_empty() && rng.u8(..16) == 0;
+        let late = (0..self.board.len()).filter(|i| self.board[*i].unresolved);
+        let late: Vec<usize> = late.collect();
+        let bits = self.isa.xlen.bits();
+        Turn {
+            commits,
+            // With a trap, nothing retires, whatever else is said.
+            acknowledged: if trap { rng.u64(..4) } else { ones(commits as u32) },
+            drops: rng.u64(..4) & rng.u64(..4) & rng.u64(..4),
+            trap,
+            flush: trap || rng.u8(..32) == 0,
+            debug: rng.u8(..32) == 0,
+            level: [0, 1, 3][rng.usize(..3)],
+            ebreak: rng.u64(..8),
+            cause: [2, BREAKPOINT, DEBUG_REQUEST, 1 << (bits - 1) | 7][rng.usize(..4)],
+            tval: rng.u64(..) & ones(bits),
+            issued: rng.usize(..=self.waiting.len().min(PLACES - self.board.len())),
+            resolves: if rng.bool() { rng.choice(late) } else { None },
+        }
+    }
+
+    fn drive(&self, sim: &mut Simulation, turn: &Turn) -> Result<(), Failed> {
         let words =
             |all: &VecDeque<Instruction>, part: &dyn Fn(&Instruction) -> u64, width: u32| {
                 let lanes = all.iter().take(2).zip([0, width]);
@@ -107,26 +147,26 @@ impl Core {
             };
         let place = |i: usize| ((self.head + i) % PLACES) as u64;
         let tail = self.board.len();
-        let resolved = resolves.map_or((0, 0), |i| (place(i), u64::from(self.board[i].taken)));
+        let resolved = turn.resolves.map_or((0, 0), |i| (place(i), self.board[i].taken.into()));
         for (name, value) in [
             ("issue_pointer_i", place(tail) | place(tail + 1) << 3),
             ("commit_pointer_i", place(0) | place(1) << 3),
             ("decoded_i", ones(self.waiting.len() as u32)),
-            ("issued_i", ones(issued as u32)),
+            ("issued_i", ones(turn.issued as u32)),
             ("instruction_i", words(&self.fetched, &|i| i.word.into(), 32)),
             ("is_compressed_i", words(&self.fetched, &|i| (i.insn.size == 2).into(), 1)),
             ("op_i", words(&self.board, &|i| operation(i.insn), 8)),
             ("instr_rs1_i", words(&self.board, &|i| i.rs1.into(), 5)),
             ("instr_rd_i", words(&self.board, &|i| i.rd.into(), 5)),
-            ("ack_i", ones(commits as u32)),
-            ("drop_i", drops),
-            ("ex_i", trap.into()),
-            ("ex_cause_i", cause),
-            ("ex_tval_i", tval),
-            ("level_i", level),
-            ("debug_mode_i", debug.into()),
-            ("ebreak_i", ebreak),
-            ("branch_i", resolves.is_some().into()),
+            ("ack_i", turn.acknowledged),
+            ("drop_i", turn.drops),
+            ("ex_i", turn.trap.into()),
+            ("ex_cause_i", turn.cause),
+            ("ex_tval_i", turn.tval),
+            ("level_i", turn.level),
+            ("debug_mode_i", turn.debug.into()),
+            ("ebreak_i", turn.ebreak),
+            ("branch_i", turn.resolves.is_some().into()),
             ("branch_id_i", resolved.0),
             ("branch_taken_i", resolved.1),
         ] {
@@ -136,58 +176,66 @@ impl Core {
         let pcs = self.board.iter().take(2).zip([0, 39]);
         let pcs = pcs.fold(0_u128, |sum, (i, shift)| sum | u128::from(i.pc & ones(39)) << shift);
         sim.set_wide(sim.input("instr_pc_i")?, &[pcs as u64, (pcs >> 64) as u64]);
-        sim.settle()?;
+        Ok(())
+    }
 
+    fn compare(&mut self, sim: &Simulation, turn: &Turn) -> Result<(), Failed> {
         let get = |name: &str| Ok::<u64, Failed>(sim.get(sim.output(name)?));
-        let retire = ones(commits as u32) & !drops;
-        assert_eq!(get("valid_o")?, retire, "valid_o");
-        let wanted = ebreak >> [0, 1, 0, 2][level as usize] & 1 == 1;
-        let enters = cause == DEBUG_REQUEST || cause == BREAKPOINT && wanted;
-        assert_eq!(get("trap_o")? == 1, trap && !enters, "trap_o");
-        let same =
-            [("cause_o", cause), ("tval_o", tval), ("priv_o", level), ("debug_o", debug.into())];
-        for (name, value) in same {
+        let width = self.isa.xlen.bits();
+        let retire = ones(turn.commits as u32) & !turn.drops;
+        let wanted = turn.ebreak >> [0, 1, 0, 2][turn.level as usize] & 1 == 1;
+        let enters = turn.cause == DEBUG_REQUEST || turn.cause == BREAKPOINT && wanted;
+        for (name, value) in [
+            ("valid_o", retire),
+            ("trap_o", (turn.trap && !enters).into()),
+            ("interrupt_o", turn.cause >> (width - 1)),
+            ("cause_o", turn.cause),
+            ("tval_o", turn.tval),
+            ("priv_o", turn.level),
+            ("debug_o", turn.debug.into()),
+        ] {
             assert_eq!(get(name)?, value, "{name}");
         }
-        assert_eq!(get("interrupt_o")?, cause >> top, "interrupt_o");
-        if trap {
+        if turn.trap {
             assert_eq!(get("trap_pc_o")?, self.board[0].pc, "trap_pc_o");
             self.seen[2] += 1;
         }
-        for (i, entry) in self.board.iter().take(LANES).enumerate() {
-            if retire >> i & 1 == 0 {
-                continue;
-            }
-            let lane = |name: &str, width: usize| {
-                Ok::<u64, Failed>(get(name)? >> (i * width) & ones(width as u32))
-            };
-            let pc = sim.get_bits(sim.output("pc_o")?);
-            let width = self.isa.xlen.bits();
-            assert_eq!(pc.slice(i as u32 * width, width).to_u128(), Some(entry.pc.into()), "pc_o");
-            assert_eq!(lane("compressed_o", 1)? == 1, entry.insn.size == 2, "{entry:?}");
-            assert_eq!(lane("kind_o", 3)?, kind(entry.insn) as u64, "{entry:?}");
-            assert_eq!(lane("rd_o", 5)?, u64::from(entry.rd), "{entry:?}");
-            assert_eq!(lane("rs1_o", 5)?, u64::from(entry.rs1), "{entry:?}");
-            if entry.insn.is_branch() {
-                assert_eq!(lane("taken_o", 1)? == 1, entry.taken, "{entry:?}");
-            }
+        let pcs = sim.get_bits(sim.output("pc_o")?);
+        for (i, entry) in (0..LANES as u32).zip(&self.board).filter(|(i, _)| retire >> i & 1 == 1) {
+            let lane =
+                |name: &str, width: u32| Ok::<u64, Failed>(get(name)? >> (i * width) & ones(width));
             let sequential = self
                 .before
                 .and_then(|(before, pc)| entry.insn.sequential_target(self.isa.xlen, before, pc));
-            assert_eq!(lane("sijump_o", 1)? == 1, sequential.is_some(), "{entry:?}");
+            let pc = pcs.slice(i * width, width).to_u128();
+            assert_eq!(pc, Some(entry.pc.into()), "{entry:?}");
+            for (name, width, value) in [
+                ("compressed_o", 1, (entry.insn.size == 2).into()),
+                ("kind_o", 3, kind(entry.insn) as u64),
+                ("rd_o", 5, entry.rd.into()),
+                ("rs1_o", 5, entry.rs1.into()),
+                ("sijump_o", 1, sequential.is_some().into()),
+            ] {
+                assert_eq!(lane(name, width)?, value, "{name}: {entry:?}");
+            }
+            if entry.insn.is_branch() {
+                assert_eq!(lane("taken_o", 1)? == 1, entry.taken, "{entry:?}");
+            }
             self.before = Some((entry.insn, entry.pc));
             self.seen[0] += 1;
             self.seen[1] += u32::from(sequential.is_some());
         }
-        sim.clock()?;
+        Ok(())
+    }
 
-        if let Some(i) = resolves {
+    fn advance(&mut self, turn: &Turn, issues: usize) {
+        if let Some(i) = turn.resolves {
             self.board[i].unresolved = false;
         }
-        self.board.drain(..commits);
-        self.head = (self.head + commits) % PLACES;
-        let issued = self.waiting.drain(..issued);
-        if flush {
+        self.board.drain(..turn.commits);
+        self.head = (self.head + turn.commits) % PLACES;
+        let issued = self.waiting.drain(..turn.issued);
+        if turn.flush {
             drop(issued);
             self.waiting.clear();
             self.fetched.clear();
@@ -196,14 +244,13 @@ impl Core {
             let room = self.rng.usize(..=issues - self.waiting.len());
             self.waiting.extend(self.fetched.drain(..room));
         }
-        if trap {
+        if turn.trap {
             self.board.clear();
             self.head = 0;
         }
-        if trap || debug {
+        if turn.trap || turn.debug {
             self.before = None;
         }
-        Ok(())
     }
 
     /// Anything that the adapter has to tell apart, with few registers.

@@ -56,6 +56,8 @@ pub(crate) fn invariants(follow: &Follow) {
         pc: inner("trap_pc", w),
         itype: trap_itype(&inner("interrupt", 1)),
         level,
+        cause: inner("cause", follow.config.ecause_width_p.into()),
+        tval: inner("tval", w),
     });
     follow.arrived(&walk);
 

@@ -87,7 +87,14 @@ impl Follow {
                 itype: Some(itype.clone()),
                 level: level.clone(),
             });
-            walk.trap(&Trap { valid: is_trap(&itype), pc: start, itype, level });
+            walk.trap(&Trap {
+                valid: is_trap(&itype),
+                pc: start,
+                itype,
+                level,
+                cause: self.rig.port("cause_o"),
+                tval: self.rig.port("tval_o"),
+            });
         }
         walk
     }
@@ -159,6 +166,9 @@ impl Follow {
                     b.set(&model.trap_pc.d, rig.port("trap_pc_i"));
                     b.set(&model.trap_itype.d, trap_itype(&rig.port("interrupt_i")));
                     b.set(&model.trap_level.d, rig.port("priv_i"));
+                    b.set(&model.cause.d, rig.port("cause_i").trunc(model.cause.q.width()));
+                    let tval = (!rig.port("interrupt_i")).gate(rig.port("tval_i"));
+                    b.set(&model.tval.d, tval);
                 });
                 b.set(&model.traps_inside.d, &model.traps_inside.d + lit(NUMBER, 1));
             });
@@ -198,6 +208,8 @@ struct Model {
     trap_pc: Reg,
     trap_itype: Reg,
     trap_level: Reg,
+    cause: Reg,
+    tval: Reg,
 }
 
 impl Model {
@@ -221,6 +233,8 @@ impl Model {
             trap_pc: reg("chosen_trap_pc", w),
             trap_itype: reg("chosen_trap_itype", 3),
             trap_level: reg("chosen_trap_level", pw),
+            cause: reg("chosen_cause", config.ecause_width_p.into()),
+            tval: reg("chosen_tval", w),
         }
     }
 
@@ -240,6 +254,8 @@ impl Model {
             trap_pc: q(&self.trap_pc),
             trap_itype: q(&self.trap_itype),
             trap_level: q(&self.trap_level),
+            cause: q(&self.cause),
+            tval: q(&self.tval),
         }
     }
 }

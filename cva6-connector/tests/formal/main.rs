@@ -52,7 +52,8 @@ fn proof(building: Building, lanes: u8, part: Part) -> Proof {
         Part::Trap => proof
             .refuted_without("trap_pc_i")
             .refuted_without("interrupt_i")
-            .refuted_without("priv_i"),
+            .refuted_without("tval_i")
+            .refuted_without("cause_o"),
     };
     match (building, part) {
         (Building::Direct, Part::Counts) => {

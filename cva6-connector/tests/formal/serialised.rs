@@ -69,6 +69,8 @@ struct Entry {
     closes: Expr,
     trap: Expr,
     interrupt: Expr,
+    cause: Expr,
+    tval: Expr,
     trap_pc: Expr,
     level: Expr,
     halts: Expr,
@@ -103,13 +105,25 @@ impl Inside<'_> {
         let (lanes_0, lanes_1) = lanes.map(|[first, second]| (first, second)).unzip();
         let entry = |valid: Expr, cycle: &Expr, of_lane: Vec<Expr>| {
             let mut at = cycle.width();
-            let [lanes, closes, trap, interrupt, _, _, trap_pc, level, halts] =
+            let [lanes, closes, trap, interrupt, cause, tval, trap_pc, level, halts] =
                 shared.map(|width| {
                     at -= width;
                     cycle.slice(at, width)
                 });
             let lanes = valid.gate(lanes);
-            Entry { valid, lanes, closes, trap, interrupt, trap_pc, level, halts, of_lane }
+            Entry {
+                valid,
+                lanes,
+                closes,
+                trap,
+                interrupt,
+                cause,
+                tval,
+                trap_pc,
+                level,
+                halts,
+                of_lane,
+            }
         };
         let entries =
             [entry(usage.any(), &cycle_0, lanes_0), entry(usage.is(2), &cycle_1, lanes_1)];
@@ -185,6 +199,8 @@ impl Entry {
             pc: self.trap_pc.clone(),
             itype: trap_itype(&self.interrupt),
             level: self.level.clone(),
+            cause: self.cause.clone(),
+            tval: self.tval.clone(),
         });
     }
 }

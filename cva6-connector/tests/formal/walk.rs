@@ -26,6 +26,8 @@ pub(crate) struct Chosen {
     pub(crate) trap_pc: Expr,
     pub(crate) trap_itype: Expr,
     pub(crate) trap_level: Expr,
+    pub(crate) cause: Expr,
+    pub(crate) tval: Expr,
 }
 
 /// How far the walk got, and whether what was chosen is where it has to be.
@@ -69,6 +71,8 @@ pub(crate) struct Trap {
     pub(crate) pc: Expr,
     pub(crate) itype: Expr,
     pub(crate) level: Expr,
+    pub(crate) cause: Expr,
+    pub(crate) tval: Expr,
 }
 
 impl<'c> Walk<'c> {
@@ -117,6 +121,8 @@ impl<'c> Walk<'c> {
         let same = trap.pc.eq(&c.trap_pc)
             & trap.itype.eq(&c.trap_itype)
             & trap.level.eq(&c.trap_level)
+            & trap.cause.eq(&c.cause)
+            & trap.tval.eq(&c.tval)
             & c.trap_ahead.eq(&self.half_words);
         self.trap_right = &self.trap_right & here.implies(same);
         self.traps = &self.traps + trap.valid.zext(NUMBER);
