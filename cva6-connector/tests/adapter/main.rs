@@ -5,7 +5,7 @@
 mod probes;
 
 use fastrand::Rng;
-use hartrace_cva6_connector::{Kind, NETS, PROBES};
+use hartrace_cva6_connector::{ADAPTER, Kind, RVFI_ADAPTER};
 use hartrace_isa::Xlen;
 use hartrace_lint::Linter;
 use hartrace_verilate::{Design, Options, Simulation, available};
@@ -44,7 +44,7 @@ const WORDS: [(u64, bool, bool); 6] = [
 ];
 
 /// Around the adapter at probes.
-const PROBED: (&str, &str) = ("probed", include_str!("probes.sv"));
+const PROBED: (&str, &str) = ("probed.sv", include_str!("probes.sv"));
 
 fn main() {
     let args = Arguments::from_args();
@@ -60,22 +60,30 @@ fn main() {
 }
 
 fn lint() -> Result<(), Failed> {
-    let sources = PROBES.into_iter().chain([PROBED]);
-    let design = sources.map(|(name, text)| (name.to_owned(), text.to_owned())).collect();
+    let sources = RVFI_ADAPTER.into_iter().chain([PROBED]);
+    let name = |name: &str| name.trim_end_matches(".sv").to_owned();
+    let design = sources.map(|(file, text)| (name(file), text.to_owned())).collect();
     Linter::Slang.check(&Path::new(env!("CARGO_TARGET_TMPDIR")).join("lint_adapter"), &[design])
 }
 
-fn commit_nets() -> Result<(), Failed> {
-    let core = Design::files("adapted", [""; 0]).text("adapted", include_str!("core.sv"));
-    let design = NETS
-        .into_iter()
-        .fold(core, |design, (name, text)| design.text(name, text))
+/// An adapter within what stands for the core.
+fn design(top: &str, around: (&str, &str), adapter: &[(&str, &str)]) -> Design {
+    let empty = Design::files(top, [""; 0]);
+    [around]
+        .iter()
+        .chain(adapter)
+        .fold(empty, |design, (name, text)| design.text(name.trim_end_matches(".sv"), text))
         .clock("clk_i")
         .reset("rst_ni", false)
         .argument("-Wall")
+        .argument("-Wno-DECLFILENAME")
+}
+
+fn commit_nets() -> Result<(), Failed> {
+    let around = ("adapted.sv", include_str!("core.sv"));
+    let design = design("adapted", around, &ADAPTER)
         // Outputs that are read by their names in the hierarchy are left open.
-        .argument("-Wno-PINCONNECTEMPTY")
-        .argument("-Wno-DECLFILENAME");
+        .argument("-Wno-PINCONNECTEMPTY");
     let mut sim = Simulation::build(&design, &Options::default())?;
     sim.reset()?;
     let mut rng = Rng::with_seed(6);

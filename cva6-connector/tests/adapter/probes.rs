@@ -2,9 +2,9 @@
 //! commit, as the core does it; what the adapter says of them is what their encodings say.
 
 use fastrand::Rng;
-use hartrace_cva6_connector::{Kind, PROBES};
+use hartrace_cva6_connector::{Kind, RVFI_ADAPTER};
 use hartrace_isa::{Insn, Isa, Kind as Meaning, Xlen, decode};
-use hartrace_verilate::{Design, Options, Simulation};
+use hartrace_verilate::{Options, Simulation};
 use libtest_mimic::Failed;
 use std::collections::VecDeque;
 
@@ -30,14 +30,7 @@ struct Instruction {
 }
 
 pub(crate) fn probes(xlen: Xlen, issues: usize) -> Result<(), Failed> {
-    let design = [crate::PROBED]
-        .into_iter()
-        .chain(PROBES)
-        .fold(Design::files("probed", [""; 0]), |design, (name, text)| design.text(name, text))
-        .clock("clk_i")
-        .reset("rst_ni", false)
-        .argument("-Wall")
-        .argument("-Wno-DECLFILENAME")
+    let design = crate::design("probed", crate::PROBED, &RVFI_ADAPTER)
         .argument(&format!("-GIssues={issues}"));
     let design = if xlen == Xlen::Rv32 { design.argument("-DXLEN_32") } else { design };
     let mut sim = Simulation::build(&design, &Options::default())?;
