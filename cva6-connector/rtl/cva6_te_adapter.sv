@@ -5,6 +5,7 @@
 // without an edit there: cva6_te_bind.sv.
 module cva6_te_adapter
   import ariane_pkg::*;
+  import cva6_te_pkg::*;
 (
   input  logic                                        clk_i,
   input  logic                                        rst_ni,
@@ -24,6 +25,7 @@ module cva6_te_adapter
   output logic [NR_COMMIT_PORTS-1:0]                  taken_o,
   output logic [NR_COMMIT_PORTS-1:0][4:0]             rd_o,
   output logic [NR_COMMIT_PORTS-1:0][4:0]             rs1_o,
+  output logic [NR_COMMIT_PORTS-1:0]                  sijump_o,
   output logic                                        trap_o,
   output logic                                        interrupt_o,
   output logic [riscv::XLEN-1:0]                      cause_o,
@@ -32,12 +34,6 @@ module cva6_te_adapter
   output logic [1:0]                                  priv_o,
   output logic                                        debug_o
 );
-  localparam logic [2:0] KindPlain        = 3'd0;
-  localparam logic [2:0] KindBranch       = 3'd1;
-  localparam logic [2:0] KindDirectJump   = 3'd2;
-  localparam logic [2:0] KindIndirectJump = 3'd3;
-  localparam logic [2:0] KindTrapReturn   = 3'd4;
-
   // A branch is resolved when it is executed, cycles before it commits, and its entry in the scoreboard does
   // not keep the outcome. The successor that it does keep cannot tell a taken branch to the next instruction
   // from one that is not taken. So the outcome is kept here, by the place of the entry.
@@ -51,6 +47,8 @@ module cva6_te_adapter
     end
   end
 
+  logic [NR_COMMIT_PORTS-1:0] jalr;
+  logic [NR_COMMIT_PORTS-1:0] upper;
   for (genvar i = 0; i < NR_COMMIT_PORTS; i++) begin : gen_lane
     assign valid_o[i]      = commit_ack[i];
     assign pc_o[i]         = riscv::XLEN'(commit_instr_id_commit[i].pc);
@@ -58,6 +56,15 @@ module cva6_te_adapter
     assign taken_o[i]      = taken_q[commit_instr_id_commit[i].trans_id];
     assign rd_o[i]         = commit_instr_id_commit[i].rd[4:0];
     assign rs1_o[i]        = commit_instr_id_commit[i].rs1[4:0];
+
+    // Where there is no exception, the value for it is the instruction as it was fetched.
+    assign jalr[i]  = kind_o[i] == KindIndirectJump;
+    assign upper[i] = loads_constant(
+      commit_instr_id_commit[i].ex.tval[6:0],
+      commit_instr_id_commit[i].ex.tval[11:7],
+      commit_instr_id_commit[i].ex.tval[15:13],
+      commit_instr_id_commit[i].is_compressed
+    );
 
     // jal has the operation of an addition, so the unit has to be looked at first.
     always_comb begin
@@ -86,4 +93,18 @@ module cva6_te_adapter
   assign trap_pc_o   = pc_o[0];
   assign priv_o      = priv_lvl;
   assign debug_o     = debug_mode;
+
+  cva6_te_sijump #(
+    .Lanes(NR_COMMIT_PORTS)
+  ) i_sijump (
+    .clk_i,
+    .rst_ni,
+    .valid_i  (valid_o),
+    .upper_i  (upper),
+    .jalr_i   (jalr),
+    .rd_i     (rd_o),
+    .rs1_i    (rs1_o),
+    .forget_i (ex_commit.valid | debug_mode),
+    .sijump_o
+  );
 endmodule

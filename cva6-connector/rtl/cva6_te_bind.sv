@@ -20,6 +20,7 @@ bind cva6 cva6_te_adapter i_te_adapter (
   .taken_o      (),
   .rd_o         (),
   .rs1_o        (),
+  .sijump_o     (),
   .trap_o       (),
   .interrupt_o  (),
   .cause_o      (),

@@ -1,7 +1,7 @@
 //! Generates the hardware between the commit stage of a CVA6 and its trace encoder, in SystemVerilog.
 //!
-//! An adapter, of which there is one for each shape of the core under `rtl/`, reduces the nets of the core
-//! to a neutral port of `N` lanes; [`connector`] builds what makes blocks of it, with the names and widths
+//! An adapter, of which there is one for each shape of the core ([`ADAPTER`], [`RVFI_ADAPTER`]), reduces what the core
+//! shows to a neutral port of `N` lanes; [`connector`] builds what makes blocks of it, with the names and widths
 //! of the inputs of `te_core`. `docs/design/connector.md` says which rules it keeps and why.
 //!
 //! ```
@@ -22,7 +22,7 @@ mod port;
 mod serialised;
 mod slots;
 
-pub use adapter::ADAPTER;
+pub use adapter::{ADAPTER, RVFI_ADAPTER};
 pub use config::{Building, Config, ConfigError, Retirement};
 pub use connector::{connector, sources};
 pub use itype::Kind;

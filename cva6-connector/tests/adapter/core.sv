@@ -32,6 +32,7 @@ package ariane_pkg;
     fu_op        op;
     logic [5:0]  rs1;
     logic [5:0]  rd;
+    exception_t  ex;
     logic        is_compressed;
   } scoreboard_entry_t;
 endpackage
@@ -48,6 +49,7 @@ module cva6
   input logic [15:0]  op_i,
   input logic [11:0]  rs1_i,
   input logic [11:0]  rd_i,
+  input logic [63:0]  word_i,
   input logic [1:0]   compressed_i,
   input logic [1:0]   ack_i,
   input logic         trap_i,
@@ -71,7 +73,8 @@ module cva6
 
   for (genvar i = 0; i < NR_COMMIT_PORTS; i++) begin : gen_entry
     assign commit_instr_id_commit[i] = {
-      pc_i[i*64+:64], slot_i[i*3+:3], fu_i[i*4+:4], op_i[i*8+:8], rs1_i[i*6+:6], rd_i[i*6+:6], compressed_i[i]
+      pc_i[i*64+:64], slot_i[i*3+:3], fu_i[i*4+:4], op_i[i*8+:8], rs1_i[i*6+:6], rd_i[i*6+:6],
+      64'd0, 32'd0, word_i[i*32+:32], 1'b0, compressed_i[i]
     };
   end
   assign commit_ack         = ack_i;
@@ -93,6 +96,7 @@ module adapted (
   input  logic [15:0]  op_i,
   input  logic [11:0]  rs1_i,
   input  logic [11:0]  rd_i,
+  input  logic [63:0]  word_i,
   input  logic [1:0]   compressed_i,
   input  logic [1:0]   ack_i,
   input  logic         trap_i,
@@ -111,6 +115,7 @@ module adapted (
   output logic [1:0]   taken_o,
   output logic [9:0]   rd_o,
   output logic [9:0]   rs1_o,
+  output logic [1:0]   sijump_o,
   output logic         trap_o,
   output logic         interrupt_o,
   output logic [63:0]  cause_o,
@@ -128,6 +133,7 @@ module adapted (
   assign taken_o      = i_cva6.i_te_adapter.taken_o;
   assign rd_o         = i_cva6.i_te_adapter.rd_o;
   assign rs1_o        = i_cva6.i_te_adapter.rs1_o;
+  assign sijump_o     = i_cva6.i_te_adapter.sijump_o;
   assign trap_o       = i_cva6.i_te_adapter.trap_o;
   assign interrupt_o  = i_cva6.i_te_adapter.interrupt_o;
   assign cause_o      = i_cva6.i_te_adapter.cause_o;

@@ -1,10 +1,16 @@
-//! The adapter, bound into a module with the nets of the core: every kind of instruction, outcomes of branches
-//! by their place in the scoreboard, traps and the debugger.
+//! The adapters. One is at [`probes`] of a current core; the other is bound into a module with the nets of
+//! the core: every kind of instruction, outcomes of branches by their place in the scoreboard, traps and the
+//! debugger.
+
+mod probes;
 
 use fastrand::Rng;
-use hartrace_cva6_connector::Kind;
+use hartrace_cva6_connector::{ADAPTER, Kind, RVFI_ADAPTER};
+use hartrace_isa::Xlen;
+use hartrace_lint::Linter;
 use hartrace_verilate::{Design, Options, Simulation, available};
 use libtest_mimic::{Arguments, Failed, Trial};
+use std::path::Path;
 
 /// Functional unit and operation of everything that is told apart, as numbers of the core.
 const OPERATIONS: [(u64, u64, Kind); 15] = [
@@ -26,26 +32,64 @@ const OPERATIONS: [(u64, u64, Kind); 15] = [
     (3, 23, Kind::Plain),
 ];
 
+/// Instructions as they are fetched, whether they are compressed, and whether they load a constant: lui, auipc,
+/// addi, c.lui, c.addi16sp, c.li.
+const WORDS: [(u64, bool, bool); 6] = [
+    (0x1234_52b7, false, true),
+    (0xffff_f297, false, true),
+    (0x0012_8293, false, false),
+    (0x6285, true, true),
+    (0x6105, true, false),
+    (0x4285, true, false),
+];
+
+/// Around the adapter at probes.
+const PROBED: (&str, &str) = ("probed.sv", include_str!("probes.sv"));
+
 fn main() {
     let args = Arguments::from_args();
-    let trial = Trial::test("commit_nets", commit_nets).with_ignored_flag(!available());
-    libtest_mimic::run(&args, vec![trial]).exit();
+    let trials = vec![
+        Trial::test("commit_nets", commit_nets),
+        Trial::test("probes_one_issue_port", || probes::probes(Xlen::Rv32, 1)),
+        Trial::test("probes_two_issue_ports", || probes::probes(Xlen::Rv64, 2)),
+    ];
+    let mut trials: Vec<Trial> =
+        trials.into_iter().map(|trial| trial.with_ignored_flag(!available())).collect();
+    trials.push(Trial::test("lint_slang", lint).with_ignored_flag(!Linter::Slang.available()));
+    libtest_mimic::run(&args, trials).exit();
 }
 
-fn commit_nets() -> Result<(), Failed> {
-    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/");
-    let files = ["tests/adapter/core.sv", "rtl/cva6_te_adapter.sv", "rtl/cva6_te_bind.sv"];
-    let design = Design::files("adapted", files.map(|file| format!("{root}{file}")))
+fn lint() -> Result<(), Failed> {
+    let sources = RVFI_ADAPTER.into_iter().chain([PROBED]);
+    let name = |name: &str| name.trim_end_matches(".sv").to_owned();
+    let design = sources.map(|(file, text)| (name(file), text.to_owned())).collect();
+    Linter::Slang.check(&Path::new(env!("CARGO_TARGET_TMPDIR")).join("lint_adapter"), &[design])
+}
+
+/// An adapter within what stands for the core.
+fn design(top: &str, around: (&str, &str), adapter: &[(&str, &str)]) -> Design {
+    let empty = Design::files(top, [""; 0]);
+    [around]
+        .iter()
+        .chain(adapter)
+        .fold(empty, |design, (name, text)| design.text(name.trim_end_matches(".sv"), text))
         .clock("clk_i")
         .reset("rst_ni", false)
         .argument("-Wall")
+        .argument("-Wno-DECLFILENAME")
+}
+
+fn commit_nets() -> Result<(), Failed> {
+    let around = ("adapted.sv", include_str!("core.sv"));
+    let design = design("adapted", around, &ADAPTER)
         // Outputs that are read by their names in the hierarchy are left open.
-        .argument("-Wno-PINCONNECTEMPTY")
-        .argument("-Wno-DECLFILENAME");
+        .argument("-Wno-PINCONNECTEMPTY");
     let mut sim = Simulation::build(&design, &Options::default())?;
     sim.reset()?;
     let mut rng = Rng::with_seed(6);
     let mut taken = [false; 8];
+    let mut loaded = None;
+    let mut inferable = 0;
     for _ in 0..5_000 {
         let lanes = [0; 2].map(|_| OPERATIONS[rng.usize(..OPERATIONS.len())]);
         let slots = [rng.usize(..8), rng.usize(..8)];
@@ -53,15 +97,19 @@ fn commit_nets() -> Result<(), Failed> {
         let [trap, debug_entry, resolved, outcome] = [0, 1, 2, 3].map(|bit| random[0] >> bit & 1);
         let slot = rng.usize(..8);
         let pair = |width: u32, low: u64, high: u64| low | high << width;
-        let rs1 = [random[1] % 64, random[2] % 64];
-        let rd = [random[3] % 64, random[4] % 64];
+        // Few, and one that is of another register file but for its lowest bits.
+        let register = |random: u64| [0, 1, 5, 33][random as usize % 4];
+        let rs1 = [register(random[1]), register(random[2])];
+        let rd = [register(random[3]), register(random[4])];
+        let words = [0; 2].map(|_| WORDS[rng.usize(..WORDS.len())]);
         let narrow = [
             ("slot_i", pair(3, slots[0] as u64, slots[1] as u64)),
             ("fu_i", pair(4, lanes[0].0, lanes[1].0)),
             ("op_i", pair(8, lanes[0].1, lanes[1].1)),
             ("rs1_i", pair(6, rs1[0], rs1[1])),
             ("rd_i", pair(6, rd[0], rd[1])),
-            ("compressed_i", random[0] >> 4 & 3),
+            ("word_i", pair(32, words[0].0, words[1].0)),
+            ("compressed_i", pair(1, words[0].1.into(), words[1].1.into())),
             ("ack_i", random[0] >> 6 & 3),
             ("trap_i", trap),
             ("cause_i", random[5]),
@@ -83,7 +131,18 @@ fn commit_nets() -> Result<(), Failed> {
         sim.settle()?;
         let get = |name: &str| Ok::<u64, Failed>(sim.get(sim.output(name)?));
         let kinds = pair(3, lanes[0].2 as u64, lanes[1].2 as u64);
+        let mut sijumps = 0;
+        for i in (0..2).filter(|i| given("ack_i") >> i & 1 == 1) {
+            let jumps = lanes[i].2 == Kind::IndirectJump && loaded == Some(rs1[i] % 32);
+            sijumps |= u64::from(jumps) << i;
+            loaded = Some(rd[i] % 32).filter(|rd| words[i].2 && *rd != 0);
+        }
+        inferable += sijumps.count_ones();
+        if trap == 1 || given("debug_i") == 1 {
+            loaded = None;
+        }
         let expected = [
+            ("sijump_o", sijumps),
             ("valid_o", given("ack_i")),
             ("compressed_o", given("compressed_i")),
             ("kind_o", kinds),
@@ -107,5 +166,6 @@ fn commit_nets() -> Result<(), Failed> {
         }
         sim.clock()?;
     }
+    assert!(inferable > 20, "{inferable} sequentially inferable jumps");
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! Runs a proof.
 
+use crate::rig::INNER;
 use hartrace_rtl::{Component, Direction};
 use libtest_mimic::{Failed, Trial};
 use std::fmt::Write;
@@ -18,9 +19,19 @@ pub struct Proof {
     top: String,
     /// Cycles from reset, the first being the reset.
     cycles: u32,
-    /// It holds for runs of any length.
-    any_run: bool,
+    means: Means,
     mistakes: Vec<Mistake>,
+}
+
+/// How assertions are shown to hold.
+#[derive(Clone, Debug)]
+enum Means {
+    /// In runs of some cycles, each of which is looked at.
+    Cycles,
+    /// In any run, by an invariant that is found.
+    Search,
+    /// In any run, since this text, with more assertions, holds by induction over so many cycles.
+    Induction(String, u32),
 }
 
 /// A mistake that a proof has to find.
@@ -41,7 +52,7 @@ impl Proof {
             files: rig.files(),
             top: top(rig, cycles),
             cycles,
-            any_run: false,
+            means: Means::Cycles,
             mistakes: vec![],
         }
     }
@@ -49,7 +60,36 @@ impl Proof {
     /// That no run at all does. Assumptions must allow runs of `cycles` cycles.
     #[must_use]
     pub fn any_run(name: &str, rig: &Component, cycles: u32) -> Self {
-        Self { any_run: true, ..Self::bounded(name, rig, cycles) }
+        Self { means: Means::Search, ..Self::bounded(name, rig, cycles) }
+    }
+
+    /// That no run at all does, by induction over at most `depth` cycles: if all assertions of `helped` hold
+    /// for that long, they hold in the next cycle too. `helped` is the rig with invariants asserted besides,
+    /// such as of signals [`within`](crate::Rig::inner) the block. Mistakes have to be found without them, in
+    /// as many cycles as the proof had before.
+    ///
+    /// # Panics
+    ///
+    /// If a module was replaced before: what follows would not be about the same hardware.
+    #[must_use]
+    #[track_caller]
+    pub fn by_induction(mut self, helped: &Component, depth: u32) -> Self {
+        let mut files = helped.files();
+        let of_rig =
+            |files: &[(String, String)]| files.iter().position(|(n, _)| n == helped.name());
+        let same = match (of_rig(&self.files), of_rig(&files)) {
+            (Some(bare), Some(more)) => {
+                let (mut bare_files, rig) = (self.files.clone(), files[more].clone());
+                bare_files[bare] = rig;
+                bare_files == files
+            }
+            _ => false,
+        };
+        assert!(same, "{}: the invariants are about other modules than the claims", self.name);
+        files.push(("formal".to_owned(), top(helped, self.cycles)));
+        let text = files.iter().map(|(_, text)| text.as_str()).collect();
+        self.means = Means::Induction(text, depth);
+        self
     }
 
     /// With another module in place of the one of the same name, so that a part can be proven without
@@ -137,27 +177,34 @@ impl Proof {
                 Mistake::Port(port, "'1") => format!("{}_refuted_with_{port}", self.name),
                 Mistake::Port(port, _) => format!("{}_refuted_without_{port}", self.name),
             };
-            let (text, bound) = (self.text(), self.bound());
+            let text = self.text();
+            let search = match self.means {
+                Means::Search => Search::Invariant,
+                Means::Cycles | Means::Induction(..) => Search::Cycles(self.cycles),
+            };
             let folder = folder.join(format!("formal_{name}"));
             trials.push(Trial::test(name, move || {
                 prepare(&folder, &mistake.made(&text)?, Claims::Asserted)?;
-                refute(&folder, bound)
+                refute(&folder, search)
             }));
         }
-        let (text, bound) = (self.text(), self.bound());
+        let text = self.text();
         let folder = folder.join(format!("formal_{}", self.name));
         trials.push(Trial::test(self.name, move || {
             // Assumptions that contradict each other would prove anything.
             prepare(&folder, &text, Claims::NoEnd)?;
-            refute(&folder, Bound::Cycles(self.cycles))?;
+            refute(&folder, Search::Cycles(self.cycles))?;
+            let (text, searches) = match self.means {
+                Means::Cycles => (text, vec![Search::Cycles(self.cycles)]),
+                Means::Search => (text, vec![Search::Invariant]),
+                Means::Induction(helped, depth) => {
+                    (helped, vec![Search::Cycles(depth), Search::Step(depth)])
+                }
+            };
             prepare(&folder, &text, Claims::Asserted)?;
-            prove(&folder, bound)
+            searches.into_iter().try_for_each(|search| prove(&folder, search))
         }));
         trials
-    }
-
-    fn bound(&self) -> Bound {
-        if self.any_run { Bound::None } else { Bound::Cycles(self.cycles) }
     }
 
     fn text(&self) -> String {
@@ -190,19 +237,25 @@ impl Mistake {
 /// is one more claim, that no run gets to the last cycle.
 fn top(rig: &Component, cycles: u32) -> String {
     let mut ports = String::new();
+    let mut inner = String::new();
     let mut connections = String::new();
     for port in rig.ports() {
         assert!(port.direction == Direction::Input, "{}: a rig has no outputs", port.name);
-        let name = &port.name;
-        if name != "rst_ni" {
-            let _ = writeln!(ports, "    input logic [{}:0] {name},", port.width - 1);
+        let (name, high) = (&port.name, port.width - 1);
+        if name.starts_with(INNER) {
+            // The attribute makes yosys join it with the signal of this name in the flat netlist.
+            let path = format!("\\i_rig.i_block.{} ", port.doc);
+            let _ = writeln!(inner, "  (* hierconn *) logic [{high}:0] {path};");
+            let _ = writeln!(connections, "    .{name}({path}),");
+        } else if name != "rst_ni" {
+            let _ = writeln!(ports, "    input logic [{high}:0] {name},");
             let _ = writeln!(connections, "    .{name}({name}),");
         }
     }
     let ports = ports.trim_end().trim_end_matches(',');
     let (rig, last) = (rig.name(), cycles - 1);
     format!(
-        "module formal (\n{ports}\n);\n  logic rst_n;\n  logic [7:0] cycle;\n  initial rst_n = 1'b0;\n  \
+        "module formal (\n{ports}\n);\n{inner}  logic rst_n;\n  logic [7:0] cycle;\n  initial rst_n = 1'b0;\n  \
          initial cycle = 8'd0;\n  always_ff @(posedge clk_i) rst_n <= 1'b1;\n  \
          always_ff @(posedge clk_i) cycle <= cycle + 8'd1;\n  {rig} i_rig (\n{connections}    \
          .rst_ni(rst_n)\n  );\n`ifdef NO_END\n  always_comb assert (cycle != 8'd{last});\n`endif\n\
@@ -232,8 +285,9 @@ fn prepare(folder: &Path, text: &str, claims: Claims) -> Result<(), Failed> {
     // What no claim depends on is left out. What is undefined may be anything, also where it only shows in
     // gates.
     let script = format!(
-        "read_verilog -formal -sv {define} proof.sv; hierarchy -top formal; proc; {remove} flatten; \
-         opt_clean -purge; opt -fast; memory_map; async2sync; opt_clean -purge; \
+        "read_verilog -formal -sv {define} proof.sv; hierarchy -top formal; proc; {remove} memory_map; \
+         flatten; select -assert-none w:* a:hierconn %i; \
+         opt_clean -purge; opt -fast; async2sync; opt_clean -purge; \
          setundef -undriven -anyseq; techmap; setundef -undriven -anyseq; dffunmap; simplemap; aigmap; \
          opt_clean; write_aiger -I -B -zinit -no-startoffset proof.aig"
     );
@@ -241,19 +295,24 @@ fn prepare(folder: &Path, text: &str, claims: Claims) -> Result<(), Failed> {
     if output.status.success() { Ok(()) } else { Err(said(&output).into()) }
 }
 
-/// How long the runs are.
+/// What ABC looks for.
 #[derive(Clone, Copy)]
-enum Bound {
+enum Search {
+    /// A run of so many cycles from reset that breaks an assertion.
     Cycles(u32),
-    None,
+    /// An invariant that shows that there is none. ABC checks it.
+    Invariant,
+    /// Up to so many cycles that break no assertion, from any state, and one more that does.
+    Step(u32),
 }
 
-/// What ABC says of all runs. It checks the invariant that it finds.
-fn abc(folder: &Path, bound: Bound) -> Result<String, Failed> {
-    let command = match bound {
-        Bound::Cycles(cycles) => format!("bmc3 -F {cycles}"),
+/// What ABC says.
+fn abc(folder: &Path, search: Search) -> Result<String, Failed> {
+    let command = match search {
+        Search::Cycles(cycles) => format!("bmc3 -F {cycles}"),
         // Registers that are always alike are made one first.
-        Bound::None => format!("scorr; dc2; pdr -T {SECONDS}"),
+        Search::Invariant => format!("scorr; dc2; pdr -T {SECONDS}"),
+        Search::Step(cycles) => format!("orpos; ind -F {} -T {SECONDS}", cycles + 1),
     };
     // `fold` takes the assumptions into account.
     let script = format!("read_aiger proof.aig; fold; strash; {command}");
@@ -264,18 +323,19 @@ fn abc(folder: &Path, bound: Bound) -> Result<String, Failed> {
 const BROKEN: &str = "was asserted in frame";
 
 /// No run breaks an assertion.
-fn prove(folder: &Path, bound: Bound) -> Result<(), Failed> {
-    let text = abc(folder, bound)?;
-    let proven = match bound {
-        Bound::Cycles(cycles) => format!("No output asserted in {cycles} frames"),
-        Bound::None => "Property proved.".to_owned(),
+fn prove(folder: &Path, search: Search) -> Result<(), Failed> {
+    let text = abc(folder, search)?;
+    let proven = match search {
+        Search::Cycles(cycles) => format!("No output asserted in {cycles} frames"),
+        Search::Invariant => "Property proved.".to_owned(),
+        Search::Step(_) => "Networks are equivalent.".to_owned(),
     };
     if text.contains(&proven) && !text.contains(BROKEN) { Ok(()) } else { Err(text.into()) }
 }
 
 /// A run breaks an assertion; that a tool fails does not count.
-fn refute(folder: &Path, bound: Bound) -> Result<(), Failed> {
-    let text = abc(folder, bound)?;
+fn refute(folder: &Path, search: Search) -> Result<(), Failed> {
+    let text = abc(folder, search)?;
     let broken = text.contains(BROKEN);
     if broken { Ok(()) } else { Err(format!("no run breaks an assertion\n{text}").into()) }
 }

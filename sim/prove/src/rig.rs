@@ -1,6 +1,7 @@
 //! A module around a block.
 
 use hartrace_rtl::{Component, Direction, Expr, Module, Outputs, lit, zero};
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
 /// A block whose inputs are all free, and its signals by name.
@@ -11,7 +12,12 @@ pub struct Rig {
     inputs: BTreeMap<String, Expr>,
     outputs: Outputs,
     names: Vec<String>,
+    /// Signals within the block that were asked for.
+    inner: Cell<u32>,
 }
+
+/// Inputs of a rig with such names are not free, but signals within its block; their comment says which.
+pub(crate) const INNER: &str = "inner_";
 
 /// A stream at the ports of a block. `valid` is at the side that sends, `ready` at the other.
 #[derive(Clone, Copy, Debug)]
@@ -45,7 +51,7 @@ impl Rig {
         let connections: Vec<(&str, &Expr)> =
             inputs.iter().map(|(name, expr)| (name.as_str(), expr)).collect();
         let outputs = m.inst("i_block", block, &connections);
-        Self { m, inputs, outputs, names }
+        Self { m, inputs, outputs, names, inner: Cell::new(0) }
     }
 
     /// An input or output of the block.
@@ -64,6 +70,17 @@ impl Rig {
     pub fn find(&self, name: &str) -> Option<Expr> {
         let output = || self.names.iter().any(|n| n == name).then(|| self.outputs[name].clone());
         self.inputs.get(name).cloned().or_else(output)
+    }
+
+    /// A signal within the block, for invariants: instances from the block inwards, and the signal, as in
+    /// `i_builder.open_q`. A word of a memory is `i_fifo.mem[0]`. The proof fails if there is none, or if
+    /// it has another width.
+    #[must_use]
+    pub fn inner(&self, path: &str, width: u32) -> Expr {
+        let number = self.inner.replace(self.inner.get() + 1);
+        let signal = self.m.input(&format!("{INNER}{number}"), width, path);
+        self.m.unused(&signal);
+        signal
     }
 
     /// What moves at the end of this cycle.

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+
+// The probes that a current cva6 has for RVFI, rvfi_probes_o, as the neutral port of cva6_te_connector. Types are
+// parameters, as they are in the core: of the whole, whose parts are `instr` and `csr`.
+module cva6_te_rvfi_adapter
+  import ariane_pkg::*;
+  import cva6_te_pkg::*;
+#(
+  parameter config_pkg::cva6_cfg_t CVA6Cfg = config_pkg::cva6_cfg_empty,
+  parameter type rvfi_probes_t = logic
+) (
+  input  logic                                               clk_i,
+  input  logic                                               rst_ni,
+  // The probes say more than is needed here.
+  /* verilator lint_off UNUSEDSIGNAL */
+  input  rvfi_probes_t                                       rvfi_probes_i,
+  /* verilator lint_on UNUSEDSIGNAL */
+
+  output logic [CVA6Cfg.NrCommitPorts-1:0]                   valid_o,
+  output logic [CVA6Cfg.NrCommitPorts-1:0][CVA6Cfg.XLEN-1:0] pc_o,
+  output logic [CVA6Cfg.NrCommitPorts-1:0]                   compressed_o,
+  output logic [CVA6Cfg.NrCommitPorts-1:0][2:0]              kind_o,
+  output logic [CVA6Cfg.NrCommitPorts-1:0]                   taken_o,
+  output logic [CVA6Cfg.NrCommitPorts-1:0][4:0]              rd_o,
+  output logic [CVA6Cfg.NrCommitPorts-1:0][4:0]              rs1_o,
+  output logic [CVA6Cfg.NrCommitPorts-1:0]                   sijump_o,
+  output logic                                               trap_o,
+  output logic                                               interrupt_o,
+  output logic [CVA6Cfg.XLEN-1:0]                            cause_o,
+  output logic [CVA6Cfg.XLEN-1:0]                            tval_o,
+  output logic [CVA6Cfg.XLEN-1:0]                            trap_pc_o,
+  output logic [1:0]                                         priv_o,
+  output logic                                               debug_o
+);
+  localparam int unsigned Lanes  = CVA6Cfg.NrCommitPorts;
+  localparam int unsigned Issues = CVA6Cfg.NrIssuePorts;
+
+  // What an instruction is that the probes do not say when it commits. The operation of jal, lui and auipc is that
+  // of an addition.
+  typedef struct packed {
+    logic compressed;
+    logic jal;
+    logic upper;
+  } note_t;
+
+  // The decoded instructions that wait to be issued are the core's; notes of them follow here.
+  note_t [Issues-1:0] fetched;
+  note_t [Issues-1:0] waiting_d, waiting_q;
+  logic  [Issues-1:0] stays;
+  for (genvar i = 0; i < Issues; i++) begin : gen_fetched
+    logic [6:0] opcode;
+    logic [4:0] rd;
+    logic [2:0] funct;
+    logic       compressed;
+    assign opcode     = rvfi_probes_i.instr.instruction[i][6:0];
+    assign rd         = rvfi_probes_i.instr.instruction[i][11:7];
+    assign funct      = rvfi_probes_i.instr.instruction[i][15:13];
+    assign compressed = rvfi_probes_i.instr.is_compressed[i];
+    always_comb begin
+      fetched[i].compressed = compressed;
+      fetched[i].upper      = loads_constant(opcode, rd, funct, compressed);
+      fetched[i].jal        = opcode == 7'b1101111;
+      if (compressed) begin
+        // c.j, and c.jal, whose place is that of c.addiw where addresses have 64 bits.
+        fetched[i].jal = (opcode[1:0] == 2'b01)
+                         & ((funct == 3'b101) | ((funct == 3'b001) & (CVA6Cfg.XLEN == 32)));
+      end
+    end
+  end
+  assign stays = rvfi_probes_i.instr.decoded_instr_valid & ~rvfi_probes_i.instr.issue_instr_ack;
+
+  // A place that nothing stays in takes what comes next, again in each cycle until the core says that it is valid.
+  if (Issues == 1) begin : gen_one
+    assign waiting_d = stays[0] ? waiting_q : fetched;
+  end else begin : gen_two
+    // What stays moves to place 0; fetched instructions come behind it.
+    always_comb begin
+      waiting_d = waiting_q;
+      if (!stays[0]) waiting_d[0] = stays[1] ? waiting_q[1] : fetched[0];
+      if (!(stays[0] & stays[1])) waiting_d[1] = (stays[0] | stays[1]) ? fetched[0] : fetched[1];
+    end
+  end
+
+  // Notes and outcomes of branches, by the place in the scoreboard. A branch is resolved before it commits.
+  note_t [CVA6Cfg.NR_SB_ENTRIES-1:0] note_q;
+  logic  [CVA6Cfg.NR_SB_ENTRIES-1:0] taken_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      waiting_q <= '0;
+      note_q    <= '0;
+      taken_q   <= '0;
+    end else begin
+      waiting_q <= waiting_d;
+      for (int unsigned i = 0; i < Issues; i++) begin
+        // If it is flushed instead, the next one gets the same place.
+        if (rvfi_probes_i.instr.decoded_instr_valid[i] && rvfi_probes_i.instr.decoded_instr_ack[i]) begin
+          note_q[rvfi_probes_i.instr.issue_pointer[i]] <= waiting_q[i];
+        end
+      end
+      if (rvfi_probes_i.instr.branch_valid) begin
+        taken_q[rvfi_probes_i.instr.branch_trans_id] <= rvfi_probes_i.instr.is_taken;
+      end
+    end
+  end
+
+  note_t [Lanes-1:0] noted;
+  logic  [Lanes-1:0] jalr;
+  logic  [Lanes-1:0] upper;
+  for (genvar i = 0; i < Lanes; i++) begin : gen_lane
+    assign noted[i] = note_q[rvfi_probes_i.instr.commit_pointer[i]];
+
+    // A speculative instruction on the wrong path is acknowledged and dropped. With a trap, nothing retires.
+    assign valid_o[i]      = rvfi_probes_i.instr.commit_ack[i] & ~rvfi_probes_i.instr.commit_drop[i]
+                             & ~rvfi_probes_i.instr.ex_commit_valid;
+    assign pc_o[i]         = $unsigned(CVA6Cfg.XLEN'($signed(rvfi_probes_i.instr.commit_instr_pc[i])));
+    assign compressed_o[i] = noted[i].compressed;
+    assign taken_o[i]      = taken_q[rvfi_probes_i.instr.commit_pointer[i]];
+    assign rd_o[i]         = rvfi_probes_i.instr.commit_instr_rd[i];
+    assign rs1_o[i]        = rvfi_probes_i.instr.commit_instr_rs1[i];
+
+    always_comb begin
+      kind_o[i] = noted[i].jal ? KindDirectJump : KindPlain;
+      if (rvfi_probes_i.instr.commit_instr_op[i] inside {EQ, NE, LTS, GES, LTU, GEU}) begin
+        kind_o[i] = KindBranch;
+      end else if (rvfi_probes_i.instr.commit_instr_op[i] == JALR) begin
+        kind_o[i] = KindIndirectJump;
+      end else if (rvfi_probes_i.instr.commit_instr_op[i] inside {MRET, SRET, DRET}) begin
+        kind_o[i] = KindTrapReturn;
+      end
+    end
+    assign jalr[i]  = kind_o[i] == KindIndirectJump;
+    assign upper[i] = noted[i].upper;
+  end
+
+  // What looks like a trap and leads to debug mode: a request, and ebreak where the debugger wants it.
+  logic wanted, breaks;
+  always_comb begin
+    wanted = rvfi_probes_i.csr.dcsr_q.ebreaku;
+    if (rvfi_probes_i.instr.priv_lvl == riscv::PRIV_LVL_M) wanted = rvfi_probes_i.csr.dcsr_q.ebreakm;
+    if (rvfi_probes_i.instr.priv_lvl == riscv::PRIV_LVL_S) wanted = rvfi_probes_i.csr.dcsr_q.ebreaks;
+  end
+  assign breaks = (rvfi_probes_i.instr.ex_commit_cause == riscv::DEBUG_REQUEST)
+                  | ((rvfi_probes_i.instr.ex_commit_cause == riscv::BREAKPOINT) & wanted);
+
+  assign trap_o      = rvfi_probes_i.instr.ex_commit_valid & ~breaks;
+  assign interrupt_o = rvfi_probes_i.instr.ex_commit_cause[CVA6Cfg.XLEN-1];
+  assign cause_o     = rvfi_probes_i.instr.ex_commit_cause;
+  assign tval_o      = rvfi_probes_i.instr.tval;
+  assign trap_pc_o   = pc_o[0];
+  assign priv_o      = rvfi_probes_i.instr.priv_lvl;
+  assign debug_o     = rvfi_probes_i.instr.debug_mode;
+
+  cva6_te_sijump #(
+    .Lanes(Lanes)
+  ) i_sijump (
+    .clk_i,
+    .rst_ni,
+    .valid_i  (valid_o),
+    .upper_i  (upper),
+    .jalr_i   (jalr),
+    .rd_i     (rd_o),
+    .rs1_i    (rs1_o),
+    .forget_i (rvfi_probes_i.instr.ex_commit_valid | rvfi_probes_i.instr.debug_mode),
+    .sijump_o
+  );
+endmodule

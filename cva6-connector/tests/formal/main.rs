@@ -1,0 +1,85 @@
+//! Proof that every committed instruction is in exactly one block, and in order; the same for traps.
+//!
+//! An instruction and a trap that the prover chooses are followed: [`follow`] claims what has to hold at the
+//! ports. That it holds in any run is shown by induction, with where things are within: [`direct`],
+//! [`serialised`].
+
+mod direct;
+mod follow;
+mod serialised;
+mod walk;
+
+use follow::{Follow, Part};
+use hartrace_cva6_connector::{Building, Config};
+use hartrace_prove::{Proof, run};
+use hartrace_rtl::Component;
+use std::path::Path;
+
+fn main() {
+    let mut proofs = Vec::new();
+    for building in [Building::Direct, Building::Serialised] {
+        for lanes in [1, 2] {
+            for part in [Part::Counts, Part::Instruction, Part::Trap] {
+                proofs.push(proof(building, lanes, part));
+            }
+        }
+    }
+    run(Path::new(env!("CARGO_TARGET_TMPDIR")), proofs)
+}
+
+fn proof(building: Building, lanes: u8, part: Part) -> Proof {
+    let config = Config {
+        lanes,
+        building,
+        xlen: 32,
+        itype_width_p: 3,
+        iretire_width_p: 3,
+        ecause_width_p: 1,
+        fifo_depth: 2,
+        ..Config::default()
+    };
+    let name = format!("{building:?}_{lanes}_{part:?}").to_lowercase();
+    // A mistake has to show in so many cycles.
+    let proof = Proof::bounded(&name, &rig(&config, part, false), 9)
+        .by_induction(&rig(&config, part, true), 2);
+    // What can be wrong at the ports is the same for all.
+    let proof = match part {
+        _ if lanes == 1 || building == Building::Serialised => proof,
+        Part::Counts => proof.refuted_without("compressed_i"),
+        Part::Instruction => {
+            proof.refuted_without("taken_i").refuted_without("pc_i").refuted_without("priv_i")
+        }
+        Part::Trap => proof
+            .refuted_without("trap_pc_i")
+            .refuted_without("interrupt_i")
+            .refuted_without("tval_i")
+            .refuted_without("cause_o"),
+    };
+    match (building, part) {
+        (Building::Direct, Part::Counts) => {
+            proof.refuted_without("debug_i").refuted_without("empty_o")
+        }
+        // A block goes on whatever happens.
+        (Building::Direct, _) => proof.refuted_by("open_d & closes", "open_d & 1'b0"),
+        // An instruction is taken twice.
+        (_, Part::Counts) => proof.refuted_by("done_d = done_q | pick_lane", "done_d = done_q"),
+        // A block goes on at another address, or at another level.
+        (_, Part::Instruction) => proof
+            .refuted_by("pick_pc != expected_q", "1'b0")
+            .refuted_by("& head_closes)", "& 1'b0)"),
+        // A trap overtakes the open block.
+        (_, Part::Trap) => proof.refuted_by("(head_trap | head_halts)", "head_halts"),
+    }
+}
+
+/// The claims of a part, and the invariants with which they hold by induction.
+fn rig(config: &Config, part: Part, helped: bool) -> Component {
+    let follow = Follow::new(config, part, helped);
+    if helped {
+        match config.building {
+            Building::Direct => direct::invariants(&follow),
+            Building::Serialised => serialised::invariants(&follow),
+        }
+    }
+    follow.rig.finish()
+}
