@@ -3,9 +3,9 @@
 //! A [`Rig`] is a module around a block: all inputs of the block are free, and the rig assumes and
 //! asserts. A [`Proof`] is a rig and how far to look: `yosys` makes a circuit of gates of it, and ABC, which
 //! comes with it, shows that no run from reset breaks an assertion: none of a number of cycles (by a SAT
-//! solver), or none at all (by property-directed reachability, which finds an invariant). Each proof comes
-//! with mistakes that it has to find, so that one that cannot fail is noticed, and has to show that its
-//! assumptions allow a run.
+//! solver), or none at all (by property-directed reachability, which finds an invariant, or by induction with
+//! invariants that are given, which may be about signals within the block). Each proof comes with mistakes that
+//! it has to find, so that one that cannot fail is noticed, and has to show that its assumptions allow a run.
 //!
 //! ```no_run
 //! use hartrace_prove::{Proof, Rig, run};
