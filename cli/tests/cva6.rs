@@ -78,7 +78,7 @@ fn a_program_comes_back() -> Result<(), Failed> {
 fn what_cannot_be_is_said() -> Result<(), Failed> {
     for (line, said) in [
         ("--encoder micro", "iaddress_width_p = 32"),
-        ("--encode sijump", "sequentially inferable jumps"),
+        ("--encode cache", "the encoder has no jump target cache mode"),
         ("--encoder nothing", "no configuration `nothing`"),
         ("--lanes 3", "3 is not in 1..=2"),
     ] {

@@ -97,7 +97,7 @@ fn with_a_core() {
     let read = |name: &str| std::fs::read_to_string(place.dir.join("rtl").join(name)).unwrap();
     let lists = [read("te_top.f"), read("cva6_te_adapter.f")];
     assert!(lists[0].contains("cva6_te_connector.sv\n") && !lists[0].contains("adapter"));
-    assert_eq!(lists[1], "cva6_te_adapter.sv\ncva6_te_bind.sv\n");
+    assert!(lists[1].ends_with("cva6_te_adapter.sv\ncva6_te_bind.sv\n"));
     for file in lists.iter().flat_map(|list| list.lines()) {
         assert!(!read(file).is_empty(), "{file}");
     }

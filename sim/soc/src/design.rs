@@ -204,8 +204,8 @@ fn hart(m: &mut Around, config: &SocConfig, hart: u32, connector: &Component) {
             "clk_i" | "flush_i" => name.to_owned(),
             "rst_ni" => "te_rst_ni".to_owned(),
             "stall_i" if config.stalls() => format!("encoder{hart}_stall_o"),
-            // Debug mode is all there is of it; the adapter finds no sequentially inferable jumps.
-            "stall_i" | "halted_i" | "sijump_i" => "'0".to_owned(),
+            // Debug mode is all there is of it.
+            "stall_i" | "halted_i" => "'0".to_owned(),
             _ if port.direction == Direction::Input => {
                 format!("{adapter}.{}o", name.trim_end_matches('i'))
             }

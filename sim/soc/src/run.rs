@@ -6,8 +6,10 @@ use crate::{Soc, SocError, Survey};
 use fastrand::Rng;
 use hartrace_cva6_sim::{Commit, Config as PlatformConfig, Observe, Platform, Run};
 use hartrace_encap::{Deframer, Item};
+use hartrace_etrace::Ioptions;
 use hartrace_executed::Verified;
 use hartrace_lockstep::{Follow, Seen, Setting};
+use hartrace_registers::ImplicitReturn;
 use hartrace_registers::driver::te::TrTeControl;
 use hartrace_verilate::{Input, Model, Output, SimError, Simulation};
 use std::path::PathBuf;
@@ -127,10 +129,7 @@ impl Soc {
     /// error, but in the outcome.
     pub fn trace(&self, job: &Job, survey: &Survey) -> Result<Outcome, SocError> {
         let options = &job.setting.options;
-        if options.sijump {
-            let what = "the adapter of this core does not find sequentially inferable jumps";
-            return Err(SocError::Mode(what.to_owned()));
-        }
+        self.has(options)?;
         let tvec = match (&survey.tvec, options.implicit_exception) {
             (_, false) => Vec::new(),
             (Some(tvec), true) => tvec.clone(),
@@ -148,6 +147,27 @@ impl Soc {
         let run = platform.run(job.limit, &mut watch)?;
         watch.stop(platform.simulation(), &job.setting)?;
         Ok(watch.finish(run, platform.console().to_vec()))
+    }
+}
+
+impl Soc {
+    /// Whether the encoder has these modes: its registers would not take others.
+    fn has(&self, options: &Ioptions) -> Result<(), SocError> {
+        let params = self.config.top.encoder_params();
+        let returns = params.implicit_return != ImplicitReturn::None;
+        for (name, asked, there) in [
+            ("implicit return", options.implicit_return, returns),
+            ("implicit exception", options.implicit_exception, params.implicit_exception),
+            ("full address", options.full_address, params.full_address),
+            ("jump target cache", options.jump_target_cache, params.jump_target_cache),
+            ("branch prediction", options.branch_prediction, params.branch_prediction),
+            ("sequentially inferable jump", options.sijump, params.sequential_jump),
+        ] {
+            if asked && !there {
+                return Err(SocError::Mode(format!("the encoder has no {name} mode")));
+            }
+        }
+        Ok(())
     }
 }
 

@@ -12,7 +12,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-/// Of 32, which modes are on; the encoder of [`Kind::Full`] has them all.
+/// Of 64, which modes are on; the encoder of [`Kind::Full`] has them all.
 pub(crate) fn modes(number: u64) -> Ioptions {
     let bit = |at: u32| number >> at & 1 == 1;
     Ioptions {
@@ -21,6 +21,7 @@ pub(crate) fn modes(number: u64) -> Ioptions {
         full_address: bit(2),
         jump_target_cache: bit(3),
         branch_prediction: bit(4),
+        sijump: bit(5),
         ..Ioptions::default()
     }
 }
@@ -63,13 +64,13 @@ fn verify(kind: Kind, name: &str, all_modes: &[u64]) -> Result<(), Failed> {
     for number in all_modes {
         job.setting = setting(modes(*number));
         let outcome =
-            trace(kind, &job, &survey).map_err(|what| format!("modes {number:05b}: {what}"))?;
+            trace(kind, &job, &survey).map_err(|what| format!("modes {number:06b}: {what}"))?;
         let hart = &outcome.harts[0];
         if hart.lost > 0 || hart.idle > 8 {
-            return Err(format!("modes {number:05b}: {hart:?}").into());
+            return Err(format!("modes {number:06b}: {hart:?}").into());
         }
         println!(
-            "{kind:?} {name} {number:05b}: {} cycles, {} of {} instructions and {} traps, {} packets, {:.3} \
+            "{kind:?} {name} {number:06b}: {} cycles, {} of {} instructions and {} traps, {} packets, {:.3} \
              bits/instruction, queue up to {}, FIFO up to {}",
             outcome.run.cycles,
             hart.verified.decoded,
@@ -224,7 +225,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         let number = number as u64;
         trials.push(Trial::test(format!("small/{name}"), move || verify(Kind::Small, name, &[0])));
         // Every mode alone somewhere, all of them everywhere.
-        let some = [31, 1 << (number % 5), 7 * number + 9];
+        let some = [63, 1 << (number % 6), 7 * number + 9];
         trials.push(Trial::test(format!("full/{name}"), move || verify(Kind::Full, name, &some)));
         trials.push(Trial::test(format!("cva6/{name}"), move || verify(Kind::Cva6, name, &[0b11])));
     }
