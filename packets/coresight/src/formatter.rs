@@ -96,9 +96,8 @@ impl Formatter {
         if let Some(to) = self.frame.get_mut(self.len) {
             *to = even;
         }
-        if let [.., last] = &mut self.frame {
-            *last |= bit;
-        }
+        let [.., last] = &mut self.frame;
+        *last |= bit;
         self.len = self.len.saturating_add(1);
     }
 
