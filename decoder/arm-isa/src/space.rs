@@ -74,16 +74,37 @@ impl Spaces {
             "EL2R" => Self::of(Space::El2R),
             "EL3" => Self::of(Space::El3),
             "ROOT" => Self::of(Space::Root),
-            "S" => all(&[Space::El1S, Space::El2S, Space::El3]),
-            "N" => all(&[Space::El1N, Space::El2N]),
+            "S" => Self::security(false),
+            "N" => Self::security(true),
             "R" => all(&[Space::El1R, Space::El2R]),
             "ANY" => Self::ALL,
             _ => return None,
         })
     }
 
+    /// The secure ones, or the non-secure ones.
+    pub const fn security(ns: bool) -> Self {
+        let [a, b, c] = match ns {
+            true => [Space::El1N, Space::El2N, Space::El2N],
+            false => [Space::El1S, Space::El2S, Space::El3],
+        };
+        Self(Self::of(a).0 | Self::of(b).0 | Self::of(c).0)
+    }
+
     /// Whether a space is in it.
     pub const fn contains(self, space: Space) -> bool {
-        self.0 & Self::of(space).0 != 0
+        self.meets(Self::of(space))
+    }
+
+    /// Whether any of another set is in it.
+    #[inline]
+    pub const fn meets(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// One bit for each.
+    #[inline]
+    pub const fn bits(self) -> u8 {
+        self.0
     }
 }

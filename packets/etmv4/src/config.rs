@@ -29,6 +29,10 @@ pub struct Config {
     pub return_stack: bool,
     /// WFI and WFE are branches.
     pub wfx_branch: bool,
+    /// ETE: the start of a transaction is a P0 element.
+    pub transaction_p0: bool,
+    /// ETE: a marker says what a timestamp is about; none counts before the first.
+    pub timestamp_marker: bool,
 }
 
 impl Default for Config {
@@ -47,6 +51,8 @@ impl Default for Config {
             m_profile: false,
             return_stack: false,
             wfx_branch: false,
+            transaction_p0: true,
+            timestamp_marker: false,
         }
     }
 }
@@ -112,6 +118,8 @@ impl Registers {
             m_profile: false,
             return_stack: self.configr & (1 << 12) != 0 && self.idr0 & (1 << 9) != 0,
             wfx_branch: self.idr2 & (1 << 31) != 0 && version >= 0x43,
+            transaction_p0: self.idr0 & (1 << 30) == 0,
+            timestamp_marker: self.idr0 & (1 << 23) != 0 && version >= 0x51,
         }
     }
 }
