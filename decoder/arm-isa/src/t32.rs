@@ -48,13 +48,13 @@ fn direct(address: u32, opcode: u32, size: u8) -> Option<Insn> {
     };
     let is = |mask, value| opcode & mask == value;
     match () {
-        // B, T1
+        // B, conditional, short
         () if is(0xf000_0000, 0xd000_0000) && bits(25, 3) != 7 => {
             to(signed(bits(16, 8), 8).wrapping_mul(2), true)
         }
-        // B, T2
+        // B, short
         () if is(0xf800_0000, 0xe000_0000) => to(signed(bits(16, 11), 11).wrapping_mul(2), false),
-        // B, T3
+        // B, conditional
         () if is(0xf800_d000, 0xf000_8000) && bits(23, 3) != 7 => {
             let field = bits(26, 1).wrapping_shl(19)
                 | bits(11, 1).wrapping_shl(18)
@@ -63,7 +63,7 @@ fn direct(address: u32, opcode: u32, size: u8) -> Option<Insn> {
                 | bits(0, 11);
             to(signed(field, 20).wrapping_mul(2), true)
         }
-        // B, T4; BL
+        // B; BL
         () if is(0xf800_9000, 0xf000_9000) => {
             let insn = to(long(opcode), false)?;
             Some(Insn { link: bits(14, 1) == 1, ..insn })
@@ -82,7 +82,7 @@ fn direct(address: u32, opcode: u32, size: u8) -> Option<Insn> {
     }
 }
 
-/// The offset of B (T4), BL and BLX.
+/// The offset of B, BL and BLX of four bytes.
 fn long(opcode: u32) -> i64 {
     let sign = (opcode >> 26) & 1;
     // Two bits are stored so that they are set where they are equal to the sign.
