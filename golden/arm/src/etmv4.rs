@@ -20,6 +20,8 @@ pub struct Options {
     pub return_depth: usize,
     /// Packets from one synchronisation to the next.
     pub period: usize,
+    /// An exception at the target of a branch tells both at once.
+    pub combine: bool,
     /// Elements are sent that are taken back. Only with MAXSPEC above 0.
     pub speculate: bool,
 }
@@ -43,6 +45,7 @@ pub fn encode(
         returns: Vec::new(),
         calls_count: false,
         target: None,
+        returned: false,
         time: 0,
         uncommitted: 0,
         rng,
@@ -77,6 +80,9 @@ struct Unit<'r> {
     calls_count: bool,
     /// Where an indirect branch went, if that is not sent yet.
     target: Option<Code>,
+    /// The last branch went where the return stack says. A synchronisation would empty it before
+    /// that is used.
+    returned: bool,
     time: u64,
     /// P0 elements that are not committed.
     uncommitted: u32,
@@ -211,11 +217,9 @@ impl Unit<'_> {
             self.speculate();
         }
         self.atoms.push(executed.taken);
-        let link = matches!(
-            code.does,
-            Does::Branch { link: true, .. } | Does::Jump { link: true }
-        );
+        let link = matches!(code.does, Does::Branch { link: true, .. } | Does::Jump { link: true });
         let mut told = !executed.taken;
+        self.returned = false;
         match code.does {
             Does::Jump { .. } | Does::Return | Does::ExceptionReturn if executed.taken => {
                 // A call pushes before it would pop, so that its target is always told.
@@ -224,6 +228,7 @@ impl Unit<'_> {
                     && self.returns.last() == Some(&(next.address, next.isa));
                 if hit {
                     self.returns.pop();
+                    self.returned = true;
                     told = true;
                 }
             }
@@ -265,14 +270,15 @@ impl Unit<'_> {
             self.flush();
             self.commit();
         }
-        if self.packets > self.options.period {
+        if self.packets > self.options.period && !self.returned {
             self.flush();
             self.packets = 0;
             self.synchronise();
         }
         if self.rng.u8(0..50) == 0 {
             self.flush();
-            self.send(Packet::Event(1 << self.rng.u8(0..4)));
+            let event = self.rng.u8(0..4);
+            self.send(Packet::Event(1 << event));
         }
     }
 
@@ -308,7 +314,6 @@ impl Unit<'_> {
             return;
         }
         self.flush();
-        let before = self.registers;
         let count = self.rng.u32(1..6);
         for _ in 0..count {
             let bits = self.rng.u32(0..2);
@@ -322,11 +327,13 @@ impl Unit<'_> {
             }
         }
         // The registers keep what was sent, whatever becomes of it.
-        let _ = before;
         self.send(Packet::Cancel(Cancel::F1 { count, mispredict: false }));
     }
 
     fn exception(&mut self, program: &Program, before: &Code, number: u16) {
+        if !self.options.combine {
+            self.tell_target();
+        }
         self.flush();
         // If the branch before went to the return address, that is told only once.
         let returns = match self.target.take() {

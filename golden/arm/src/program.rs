@@ -74,9 +74,13 @@ impl Program {
             let does = match rng.u8(0..20) {
                 0..10 => Does::Nothing,
                 10 => Does::Isb,
-                11..14 => Does::Branch { to: near(rng, number, len), conditional: true, link: false },
+                11..14 => {
+                    Does::Branch { to: near(rng, number, len), conditional: true, link: false }
+                }
                 14 => Does::Branch { to: near(rng, number, len), conditional: false, link: false },
-                15 | 16 => Does::Branch { to: near(rng, number, len), conditional: false, link: true },
+                15 | 16 => {
+                    Does::Branch { to: near(rng, number, len), conditional: false, link: true }
+                }
                 17 => Does::Jump { link: rng.bool() },
                 _ => Does::Return,
             };
@@ -91,9 +95,15 @@ impl Program {
         }
         let handler = rng.usize(0..len);
         let mut program = Self { code, bytes: Vec::new(), base, handler };
+        if !wide && len > 1 {
+            // No instruction set goes over into the other.
+            program.code[len / 2 - 1].does = Does::Return;
+        }
         program.add_exception_returns(rng);
         program.keep_instruction_sets(rng);
         program.bytes = (0..len).flat_map(|number| program.assemble(number)).collect();
+        // A decoder may look at four bytes of an instruction of two.
+        program.bytes.extend([0; 4]);
         program
     }
 

@@ -83,7 +83,8 @@ impl Unit<'_> {
     }
 
     fn cycles(&mut self) -> Option<u32> {
-        self.config.cycle_accurate.then(|| self.rng.u32(0..1 << self.rng.u32(1..20)))
+        let bits = self.rng.u32(1..20);
+        self.config.cycle_accurate.then(|| self.rng.u32(0..1 << bits))
     }
 
     fn synchronise(&mut self, code: &Code, reason: Reason) {
@@ -148,11 +149,9 @@ impl Unit<'_> {
         }
         self.executed = None;
         let next = program.code[executed.next];
-        let link = matches!(
-            code.does,
-            Does::Branch { link: true, .. } | Does::Jump { link: true }
-        );
-        let indirect = matches!(code.does, Does::Jump { .. } | Does::Return | Does::ExceptionReturn);
+        let link = matches!(code.does, Does::Branch { link: true, .. } | Does::Jump { link: true });
+        let indirect =
+            matches!(code.does, Does::Jump { .. } | Does::Return | Does::ExceptionReturn);
         let branch = code.does != Does::Isb;
         let hit = indirect
             && !link

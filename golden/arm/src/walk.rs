@@ -47,13 +47,13 @@ impl Program {
                 continue;
             }
             if rng.u8(0..60) == 0 {
-                time += rng.u64(0..1 << rng.u32(1..30));
+                let bits = rng.u32(1..30);
+                time += rng.u64(0..1 << bits);
                 steps.push(Step::Time(time));
             }
             let following = (at + 1) % self.code.len();
             let last = at + 1 == self.code.len();
-            let mut anywhere = || rng.usize(0..self.code.len());
-            let somewhere = anywhere();
+            let somewhere = rng.usize(0..self.code.len());
             let (taken, next) = match self.code[at].does {
                 // The program ends here: the walk has to, too.
                 Does::Nothing | Does::Isb if last => break,

@@ -36,6 +36,10 @@ impl Etmv4<'_> {
             }
             Element::Context(context, is) => self.enter(at, &context, is, sink),
             Element::Exception { number, target, with_address } => {
+                // The target of the branch before is told, so that it was not on the stack: O17.
+                if target {
+                    self.pop_pending = false;
+                }
                 return self.pop(at, sink)
                     && self.exception(at, number, target, with_address, sink);
             }
