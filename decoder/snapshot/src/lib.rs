@@ -28,5 +28,6 @@ mod sources;
 pub use cores::{Core, core};
 pub use device::{Class, Device, Dump};
 pub use error::Error;
+pub use files::Files;
 pub use snapshot::{Buffer, Format, Segment, Snapshot};
 pub use sources::{Protocol, Source};

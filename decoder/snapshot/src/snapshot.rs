@@ -1,7 +1,8 @@
+use crate::files::{self, Files};
 use crate::ini::Ini;
-use crate::{Device, Error, files};
+use crate::{Device, Error};
 use hartrace_arm_isa::Spaces;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// How trace is stored in a buffer.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
@@ -37,9 +38,9 @@ pub struct Segment {
 }
 
 /// A snapshot.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Snapshot {
-    folder: PathBuf,
+    files: Box<dyn Files>,
     /// Its devices.
     pub devices: Vec<Device>,
     /// Its trace buffers.
@@ -51,11 +52,16 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Reads the ini files of a snapshot.
+    /// Reads the ini files of a snapshot in a folder.
     pub fn open(folder: &Path) -> Result<Self, Error> {
-        let main = files::ini(folder, "", "snapshot.ini")?;
+        Self::read(Box::new(folder.to_owned()))
+    }
+
+    /// Reads the ini files of a snapshot.
+    pub fn read(files: Box<dyn Files>) -> Result<Self, Error> {
+        let main = files::ini(&*files, "", "snapshot.ini")?;
         let mut snapshot = Self {
-            folder: folder.to_owned(),
+            files,
             devices: Vec::new(),
             buffers: Vec::new(),
             warnings: Vec::new(),
@@ -63,11 +69,12 @@ impl Snapshot {
             core_sources: Vec::new(),
         };
         for (_, file) in main.named("device_list").flat_map(|section| &section.entries) {
-            let device = files::ini(folder, &main.name, file).and_then(|ini| Device::read(&ini));
-            snapshot.devices.push(device?);
+            let ini = files::ini(&*snapshot.files, &main.name, file)?;
+            snapshot.devices.push(Device::read(&ini)?);
         }
         if let Some(file) = main.get("trace", "metadata") {
-            snapshot.trace(&files::ini(folder, &main.name, file)?)?;
+            let ini = files::ini(&*snapshot.files, &main.name, file)?;
+            snapshot.trace(&ini)?;
         }
         Ok(snapshot)
     }
@@ -122,7 +129,7 @@ impl Snapshot {
     pub fn bytes(&self, buffer: &Buffer) -> Result<Vec<u8>, Error> {
         let mut bytes = Vec::new();
         for file in &buffer.files {
-            bytes.extend(files::read(&files::within(&self.folder, &buffer.name, file)?, 0, None)?);
+            bytes.extend(files::read(&*self.files, &buffer.name, file, 0, None)?);
         }
         Ok(bytes)
     }
@@ -135,8 +142,9 @@ impl Snapshot {
     ) -> Result<Vec<Segment>, Error> {
         let mut segments = Vec::new();
         for dump in &core.dumps {
-            let path = files::within(&self.folder, &core.name, &dump.file)?;
-            match files::read(&path, dump.offset, dump.length) {
+            let file = &dump.file;
+            match files::read(&*self.files, &core.name, file, dump.offset, dump.length) {
+                Err(error @ Error::Outside { .. }) => return Err(error),
                 Ok(bytes) => {
                     segments.push(Segment { address: dump.address, bytes, spaces: dump.spaces })
                 }
