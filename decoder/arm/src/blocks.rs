@@ -39,6 +39,10 @@ const MOST: usize = 1 << 20;
 
 type Key = (u64, u8, Isa);
 
+/// Entries of the short index, and what an empty one holds.
+const RECENT: usize = 1 << 11;
+const NOWHERE: (Key, u32) = ((u64::MAX, 0, Isa::A64), UNKNOWN);
+
 /// All blocks decoded so far.
 #[derive(Debug)]
 pub(crate) struct Blocks<'m> {
@@ -48,13 +52,23 @@ pub(crate) struct Blocks<'m> {
     it_blocks: bool,
     blocks: Vec<Block>,
     index: HashMap<Key, u32>,
+    /// Some of the index again, by the low bits of the address: most jumps go where one went before.
+    recent: Vec<(Key, u32)>,
     /// How often all were forgotten.
     generation: u64,
 }
 
 impl<'m> Blocks<'m> {
     pub(crate) fn new(memory: &'m Memory, rules: Rules, it_blocks: bool) -> Self {
-        Self { memory, rules, it_blocks, blocks: Vec::new(), index: HashMap::new(), generation: 0 }
+        Self {
+            memory,
+            rules,
+            it_blocks,
+            blocks: Vec::new(),
+            index: HashMap::new(),
+            recent: vec![NOWHERE; RECENT],
+            generation: 0,
+        }
     }
 
     pub(crate) fn memory(&self) -> &'m Memory {
@@ -71,8 +85,24 @@ impl<'m> Blocks<'m> {
     }
 
     /// The block at an address.
+    #[inline]
     pub(crate) fn at(&mut self, address: u64, isa: Isa, spaces: Spaces) -> u32 {
         let key = (address, spaces.bits(), isa);
+        let slot = (address >> 1) as usize & RECENT.wrapping_sub(1);
+        match self.recent.get(slot) {
+            Some((recent, id)) if *recent == key => *id,
+            _ => {
+                let id = self.find(key, spaces);
+                if let Some(recent) = self.recent.get_mut(slot) {
+                    *recent = (key, id);
+                }
+                id
+            }
+        }
+    }
+
+    fn find(&mut self, key: Key, spaces: Spaces) -> u32 {
+        let (address, _, isa) = key;
         if let Some(id) = self.index.get(&key) {
             return *id;
         }
@@ -80,6 +110,7 @@ impl<'m> Blocks<'m> {
             // Rare, and the links between blocks make it hard to forget a few.
             self.blocks.clear();
             self.index.clear();
+            self.recent.fill(NOWHERE);
             self.generation = self.generation.wrapping_add(1);
         }
         let id = self.blocks.len() as u32;

@@ -159,7 +159,11 @@ impl Deformatter {
     /// Ends the capture: a frame that is not complete is a fault, and its bytes are not reported.
     pub fn finish(&mut self, out: &mut impl FnMut(Item<'_>)) {
         self.end_resets(out);
-        let held = self.filled.saturating_add(u8::from(self.half.is_some()));
+        // Half of a full synchronisation word may have come.
+        let opened = self.synchronised && self.window == [0, 0, 0xff, 0xff];
+        let halves = u8::from(self.half.is_some()).saturating_add(if opened { 2 } else { 0 });
+        let held = self.filled.saturating_add(halves);
+        self.window = [0; 4];
         if held > 0 {
             out(Item::Fault(Fault::Incomplete { index: self.start, bytes: held }));
             self.give_up(held.into());

@@ -141,6 +141,14 @@ fn an_incomplete_frame_is_a_fault() {
 }
 
 #[test]
+fn an_incomplete_synchronisation_is_a_fault() {
+    let capture = [&FSYNC[..], &FSYNC, &FSYNC[..3]].concat();
+    let (seen, deformatter) = read(Mode::Fsync, &capture, 4);
+    assert!(matches!(seen[..], [Seen::Fault(Fault::Incomplete { bytes: 3, .. })]), "{seen:?}");
+    assert_eq!(deformatter.statistics().unsynchronised, 3);
+}
+
+#[test]
 fn trailers_of_a_probe_are_removed() {
     let capture: Vec<u8> = (0..1100).map(|i| if i % 512 < 504 { 1 } else { 2 }).collect();
     for piece in [1, 7, 511, 2000] {

@@ -21,6 +21,24 @@ impl<'a> Cursor<'a> {
         Ok(byte)
     }
 
+    /// FS(4).
+    #[inline]
+    pub(crate) fn four(&mut self) -> Result<u64, ParseError> {
+        let bytes = self.bytes.get(self.used..).and_then(<[u8]>::first_chunk);
+        let value = u32::from_le_bytes(*bytes.ok_or(ParseError::Incomplete)?);
+        self.used = self.used.wrapping_add(4);
+        Ok(value.into())
+    }
+
+    /// FS(8).
+    #[inline]
+    pub(crate) fn eight(&mut self) -> Result<u64, ParseError> {
+        let bytes = self.bytes.get(self.used..).and_then(<[u8]>::first_chunk);
+        let value = u64::from_le_bytes(*bytes.ok_or(ParseError::Incomplete)?);
+        self.used = self.used.wrapping_add(8);
+        Ok(value)
+    }
+
     /// FS(n): exactly `count` bytes, up to eight.
     #[inline]
     pub(crate) fn fixed(&mut self, count: u8) -> Result<u64, ParseError> {

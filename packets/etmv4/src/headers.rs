@@ -1,4 +1,4 @@
-use crate::{Config, Kind};
+use crate::{Atoms, Config, Kind};
 
 /// What a header byte stands for in a configuration.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
@@ -16,6 +16,8 @@ pub enum Class {
 pub struct Headers {
     config: Config,
     classes: [Class; 256],
+    /// The atoms of headers that stand for some, or none: most packets are nothing else.
+    atoms: [Atoms; 256],
 }
 
 impl Headers {
@@ -25,12 +27,22 @@ impl Headers {
         for (class, header) in classes.iter_mut().zip(0..=u8::MAX) {
             *class = classify(config, header);
         }
-        Self { config: *config, classes }
+        let mut atoms = [Atoms::NONE; 256];
+        for (atoms, header) in atoms.iter_mut().zip(0..=u8::MAX) {
+            *atoms = Atoms::of(header).unwrap_or(Atoms::NONE);
+        }
+        Self { config: *config, classes, atoms }
     }
 
     /// The configuration.
     pub const fn config(&self) -> &Config {
         &self.config
+    }
+
+    /// The atoms that a header byte stands for; empty if it is of another packet.
+    #[inline]
+    pub(crate) fn atoms(&self, header: u8) -> Atoms {
+        self.atoms.get(usize::from(header)).copied().unwrap_or(Atoms::NONE)
     }
 
     /// What a header byte stands for.

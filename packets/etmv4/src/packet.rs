@@ -273,6 +273,33 @@ impl Atoms {
         atoms.header().map(|_| atoms)
     }
 
+    /// No packet has none.
+    pub(crate) const NONE: Self = Self { len: 0, bits: 0 };
+
+    /// Those of a packet with this header.
+    pub(crate) fn of(header: u8) -> Option<Self> {
+        let bits = u32::from(header);
+        Some(match header {
+            0xf6 | 0xf7 => Self::raw(1, bits & 1),
+            0xd8..=0xdb => Self::raw(2, bits & 3),
+            0xf8..=0xff => Self::raw(3, bits & 7),
+            0xdc => Self::raw(4, 0b1110),
+            0xdd => Self::raw(4, 0b0000),
+            0xde => Self::raw(4, 0b1010),
+            0xdf => Self::raw(4, 0b0101),
+            0xd5 => Self::raw(5, 0b00000),
+            0xd6 => Self::raw(5, 0b01010),
+            0xd7 => Self::raw(5, 0b10101),
+            0xf5 => Self::raw(5, 0b11110),
+            0xc0..=0xd4 | 0xe0..=0xf4 => {
+                let len = (header & 0x1f).wrapping_add(4);
+                let ones = mask(len);
+                Self::raw(len, if header & 0x20 == 0 { ones } else { ones >> 1 })
+            }
+            _ => return None,
+        })
+    }
+
     pub(crate) const fn raw(len: u8, bits: u32) -> Self {
         Self { len, bits }
     }

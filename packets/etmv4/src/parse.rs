@@ -12,56 +12,28 @@ impl Packet {
     /// [`ParseError::Incomplete`] is resumable: call again with more bytes.
     #[inline]
     pub fn parse(headers: &Headers, bytes: &[u8]) -> Result<(Self, usize), ParseError> {
-        let mut cursor = Cursor::new(bytes);
-        let header = cursor.byte()?;
-        let kind = match headers.class(header) {
-            Class::Packet(kind) => kind,
-            Class::Reserved => return Err(ParseError::Reserved(header)),
-            Class::NotConfigured(_) => return Err(ParseError::NotConfigured(header)),
-        };
-        // Most packets are atoms, and have no more bytes.
-        if let Some(atoms) = atoms(kind, header) {
+        let header = *bytes.first().ok_or(ParseError::Incomplete)?;
+        let atoms = headers.atoms(header);
+        if !atoms.is_empty() {
             return Ok((Self::Atoms(atoms), 1));
         }
-        let packet = rest(headers.config(), kind, header, &mut cursor)?;
-        Ok((packet, cursor.used))
+        longer(headers, header, bytes)
     }
 }
 
-#[inline]
-fn atoms(kind: Kind, header: u8) -> Option<Atoms> {
-    let bits = u32::from(header);
-    Some(match kind {
-        Kind::AtomF1 => Atoms::raw(1, bits & 1),
-        Kind::AtomF2 => Atoms::raw(2, bits & 3),
-        Kind::AtomF3 => Atoms::raw(3, bits & 7),
-        Kind::AtomF4 => {
-            let bits = match header & 3 {
-                0 => 0b1110,
-                1 => 0b0000,
-                2 => 0b1010,
-                _ => 0b0101,
-            };
-            Atoms::raw(4, bits)
-        }
-        Kind::AtomF5 => {
-            let bits = match header {
-                0xd5 => 0b00000,
-                0xd6 => 0b01010,
-                0xd7 => 0b10101,
-                _ => 0b11110,
-            };
-            Atoms::raw(5, bits)
-        }
-        Kind::AtomF6 => {
-            let len = (header & 0x1f).wrapping_add(4);
-            let ones = 1u32.wrapping_shl(len.into()).wrapping_sub(1);
-            Atoms::raw(len, if header & 0x20 == 0 { ones } else { ones >> 1 })
-        }
-        _ => return None,
-    })
+/// A packet that is not atoms.
+fn longer(headers: &Headers, header: u8, bytes: &[u8]) -> Result<(Packet, usize), ParseError> {
+    let mut cursor = Cursor::new(bytes);
+    cursor.byte()?;
+    let packet = match headers.class(header) {
+        Class::Packet(kind) => rest(headers.config(), kind, header, &mut cursor)?,
+        Class::Reserved => return Err(ParseError::Reserved(header)),
+        Class::NotConfigured(_) => return Err(ParseError::NotConfigured(header)),
+    };
+    Ok((packet, cursor.used))
 }
 
+#[inline]
 fn rest(
     config: &Config,
     kind: Kind,
@@ -265,12 +237,16 @@ fn result(cursor: &mut Cursor<'_>, ci: bool) -> Result<ConditionalResult, ParseE
 }
 
 fn short_address(cursor: &mut Cursor<'_>, is: Is) -> Result<Address, ParseError> {
-    let (value, bits) = cursor.bounded(2)?;
-    Ok(Address { form: Form::Short { two: bits > 7 }, is, value: value.wrapping_shl(is.shift()) })
+    let first = cursor.byte()?;
+    let (two, value) = match first & 0x80 {
+        0 => (false, u64::from(first)),
+        _ => (true, u64::from(first & 0x7f) | u64::from(cursor.byte()?).wrapping_shl(7)),
+    };
+    Ok(Address { form: Form::Short { two }, is, value: value.wrapping_shl(is.shift()) })
 }
 
 fn long_address(cursor: &mut Cursor<'_>, is: Is, form: Form) -> Result<Address, ParseError> {
-    let raw = cursor.fixed(if form == Form::Long64 { 8 } else { 4 })?;
+    let raw = if form == Form::Long64 { cursor.eight()? } else { cursor.four()? };
     let low = match is {
         Is::Is0 => (raw & 0x7f).wrapping_shl(2) | ((raw >> 8) & 0x7f).wrapping_shl(9),
         Is::Is1 => (raw & 0x7f).wrapping_shl(1) | (raw & 0xff00),

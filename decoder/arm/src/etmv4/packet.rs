@@ -71,6 +71,18 @@ impl Etmv4<'_> {
             self.follow_atoms(at, atoms.bits(), atoms.len(), sink);
             return;
         }
+        // An address that nothing waits for, and that nothing can take back.
+        if let Packet::Address(_) = packet
+            && self.config.max_speculation == 0
+            && self.queue.is_empty()
+            && !self.address_pending
+        {
+            if let Some((value, is)) = self.take(packet) {
+                self.last_is = is;
+                self.commit_one(at, &Element::Address(value, is), sink);
+            }
+            return;
+        }
         let mut resolution = Resolution::default();
         match self.enqueue(at, packet, &mut resolution) {
             Ok(()) if self.queue.len() > MOST => self.give_up(at, Fault::Elements, sink),
