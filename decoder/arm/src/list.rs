@@ -76,7 +76,7 @@ pub fn list_ptm(stream: &Stream, config: &hartrace_ptm::Config) -> Vec<Record> {
             Found::Packet(packet) => packet.kind().name(),
             Found::Unsynchronised => {
                 // Chunk by chunk.
-                len = len.min(positions.rest(offset)).min(PTM_PIECE).max(1);
+                len = len.min(positions.rest(offset)).clamp(1, PTM_PIECE);
                 "NOTSYNC"
             }
             Found::Bad(PtmError::Reserved(_)) => "RESERVED",

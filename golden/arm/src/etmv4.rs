@@ -165,7 +165,7 @@ impl Unit<'_> {
                 forms.push(Address { form: Form::Short { two }, is, value });
             }
         }
-        if wide && equal_above(32) || !wide {
+        if !wide || equal_above(32) {
             forms.push(Address { form: Form::Long32, is, value: address & 0xffff_ffff });
         }
         if wide {

@@ -217,7 +217,7 @@ impl Deformatter {
             return;
         }
         self.current = None;
-        out(if words % 4 == 0 {
+        out(if words.is_multiple_of(4) {
             Item::Reset
         } else {
             Item::Fault(Fault::Reset { index: self.start, words })

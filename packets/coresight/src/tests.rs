@@ -165,7 +165,7 @@ fn written(writes: &[(u8, Vec<u8>)], mode: Mode, seed: u64) -> Vec<u8> {
     let mut random = seed | 1;
     let mut chance = move || {
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        (random >> 33) % 3 == 0
+        (random >> 33).is_multiple_of(3)
     };
     if matches!(mode, Mode::Fsync | Mode::FsyncHsync) {
         capture.extend(FSYNC);

@@ -20,8 +20,10 @@ struct Collected {
 }
 
 impl Collected {
-    fn push(&mut self, byte: u8) {
-        if let Some(to) = self.bytes.get_mut(self.len) {
+    fn push(&mut self, byte: Option<u8>) {
+        if let Some(byte) = byte
+            && let Some(to) = self.bytes.get_mut(self.len)
+        {
             *to = byte;
             self.len = self.len.saturating_add(1);
         }
@@ -44,27 +46,24 @@ pub(crate) fn unpack(
         // Byte 15 is the auxiliary one, so the last pair has no second byte.
         let second = (index < 14).then_some(odd);
         if even & 1 == 0 {
-            collected.push(even | bit);
-            second.map(|byte| collected.push(byte));
+            collected.push(Some(even | bit));
+            collected.push(second);
             continue;
         }
         let next = Some(Source::new(even >> 1));
         let before = second.filter(|_| bit == 1);
         if next == *current {
-            second.map(|byte| collected.push(byte));
+            collected.push(second);
             continue;
         }
-        before.map(|byte| collected.push(byte));
-        if index < 14 && collected.len > 0 {
+        collected.push(before);
+        if collected.len > 0 {
             out(piece(&collected, *current));
             collected.len = 0;
             collected.index = index;
-        } else if index == 14 && collected.len > 0 {
-            out(piece(&collected, *current));
-            collected.len = 0;
         }
         *current = next;
-        second.filter(|_| bit == 0).map(|byte| collected.push(byte));
+        collected.push(second.filter(|_| bit == 0));
     }
     if collected.len > 0 {
         out(piece(&collected, *current));

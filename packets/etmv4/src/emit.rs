@@ -197,7 +197,8 @@ impl Packet {
                 if ts.cycles.is_some() {
                     out.shortest(cycles, 3);
                 }
-                let sized = ts.bits == 64 || ts.bits > 0 && ts.bits < 64 && ts.bits % 7 == 0;
+                let sized =
+                    ts.bits == 64 || ts.bits > 0 && ts.bits < 64 && ts.bits.is_multiple_of(7);
                 let mask = config.cycle_count_mask() & 0x3f_ffff;
                 let whole = ts.bits == 64 || ts.value.checked_shr(ts.bits.into()) == Some(0);
                 sized && ts.bits != 63 && whole && cycles & !mask == 0

@@ -153,8 +153,8 @@ impl Packet {
                 }
                 ts.cycles.into_iter().for_each(|count| out.cycles(0, count));
                 let bits = u32::from(ts.bits);
-                let sized =
-                    bits == whole || (7..whole).contains(&bits) && bits % 7 == 0 && bits != 63;
+                let sized = bits == whole
+                    || (7..whole).contains(&bits) && bits.is_multiple_of(7) && bits != 63;
                 let fits = bits == 64 || ts.value.checked_shr(bits) == Some(0);
                 sized && fits && counted(ts.cycles)
             }

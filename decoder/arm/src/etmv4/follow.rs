@@ -10,6 +10,9 @@ use hartrace_etmv4::Is;
 /// M profile: the return address of an exception that follows another one.
 const TAIL_CHAINED: u64 = 0xffff_fffe;
 
+/// A context with the instruction set of the last address, if there is one; then an address.
+type Following = (Option<(hartrace_etmv4::Context, Is)>, u64, Is);
+
 impl Etmv4<'_> {
     /// Follows an element that is not atoms. `false` if that was given up.
     pub(super) fn commit_one(&mut self, at: u64, element: &Element, sink: &mut impl Sink) -> bool {
@@ -168,7 +171,7 @@ impl Etmv4<'_> {
     }
 
     /// The address of an exception or Q element, with the context that may be before it.
-    fn following(&mut self) -> Option<(Option<(hartrace_etmv4::Context, Is)>, u64, Is)> {
+    fn following(&mut self) -> Option<Following> {
         let mut context = None;
         if let Some((_, Element::Context(new, is))) = self.queue.front() {
             context = Some((*new, *is));
