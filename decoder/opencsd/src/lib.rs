@@ -6,4 +6,4 @@
 mod library;
 
 #[cfg(feature = "opencsd")]
-pub use library::{Counts, Error, Job, Library, Unit};
+pub use library::{Counts, Error, Job, Library, Unit, cpu_time};

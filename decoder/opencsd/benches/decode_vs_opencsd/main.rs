@@ -8,12 +8,12 @@ use fastrand::Rng;
 use hartrace_arm_decoder::{Capture, Etmv4, Event, Layout, Memory, Ptm, Range, Sink};
 use hartrace_arm_golden::{Program, etmv4, ptm};
 use hartrace_arm_isa::{Arch, Spaces};
-use hartrace_opencsd::{Job, Library, Unit};
+use hartrace_opencsd::{Job, Library, Unit, cpu_time};
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Passes of which the best counts.
-const PASSES: usize = 7;
+const PASSES: usize = 15;
 const INSTRUCTIONS: usize = 2_000_000;
 
 #[derive(Default)]
@@ -33,9 +33,9 @@ impl Sink for Count {
 
 fn best<T>(mut pass: impl FnMut() -> T) -> (Duration, T) {
     let timed = |pass: &mut dyn FnMut() -> T| {
-        let start = Instant::now();
+        let start = cpu_time();
         let result = pass();
-        (start.elapsed(), result)
+        (cpu_time() - start, result)
     };
     let mut all = timed(&mut pass);
     for _ in 1..PASSES {
