@@ -10,6 +10,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::{env, process};
 
+/// A test on the folder of the data.
+type Test = fn(&Path) -> Result<(), Failed>;
+
 fn main() {
     let args = Arguments::from_args();
     let mut trials = vec![
@@ -17,7 +20,7 @@ fn main() {
         Trial::test("nothing_outside_is_read", nothing_outside_is_read),
     ];
     let names = ["packets_of_several_sources", "ranges", "elements", "a_buffer_by_name"];
-    let tests: [fn(&Path) -> Result<(), Failed>; 4] = [packets, ranges, elements, buffers];
+    let tests: [Test; 4] = [packets, ranges, elements, buffers];
     let data = env::var_os("HARTRACE_DATA").map(|data| Path::new(&data).join("coresight"));
     for (name, test) in names.into_iter().zip(tests) {
         trials.push(match data.clone() {
@@ -41,17 +44,14 @@ fn text(path: PathBuf) -> Result<String, Failed> {
 
 /// Position, source and what follows, of every record.
 fn records(report: &str) -> Vec<(&str, &str, &str)> {
-    let record = |line: &'_ str| line.find("Idx:").map(|at| at + 4);
-    let split = |line| {
-        let (index, rest) = line_at(line, record(line)?)?.split_once("; ID:")?;
-        let (id, rest) = rest.split_once(';')?;
-        Some((index, id, rest.trim()))
-    };
-    report.lines().filter_map(split).collect()
+    report.lines().filter_map(record).collect()
 }
 
-fn line_at(line: &str, at: usize) -> Option<&str> {
-    line.get(at..)
+fn record(line: &str) -> Option<(&str, &str, &str)> {
+    let (_, record) = line.split_once("Idx:")?;
+    let (index, rest) = record.split_once("; ID:")?;
+    let (id, rest) = rest.split_once(';')?;
+    Some((index, id, rest.trim()))
 }
 
 fn equal(expected: &[String], output: &Output) -> Result<(), Failed> {

@@ -97,9 +97,12 @@ impl<'m> Etmv4<'m> {
         let mut reader = Reader::new(Headers::new(&self.config));
         let mut positions = stream.positions();
         let mut offset = 0usize;
-        while let Some((found, len)) = reader.next(stream.bytes.get(offset..).unwrap_or_default()) {
-            self.feed(positions.index(offset), &found, sink);
-            offset = offset.saturating_add(len);
+        loop {
+            // By reference: to copy a packet takes as long as to read it.
+            let next = reader.next(stream.bytes.get(offset..).unwrap_or_default());
+            let Some((found, len)) = &next else { break };
+            self.feed(positions.index(offset), found, sink);
+            offset = offset.saturating_add(*len);
         }
         if offset < stream.bytes.len() {
             self.cut(positions.index(offset), sink);

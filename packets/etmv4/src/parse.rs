@@ -22,6 +22,9 @@ impl Packet {
 }
 
 /// A packet that is not atoms.
+// Inlined, all of it, so that a packet is put together where it is used: copying one costs as much as
+// reading it.
+#[inline(always)]
 fn longer(headers: &Headers, header: u8, bytes: &[u8]) -> Result<(Packet, usize), ParseError> {
     let mut cursor = Cursor::new(bytes);
     cursor.byte()?;
@@ -33,7 +36,7 @@ fn longer(headers: &Headers, header: u8, bytes: &[u8]) -> Result<(Packet, usize)
     Ok((packet, cursor.used))
 }
 
-#[inline]
+#[inline(always)]
 fn rest(
     config: &Config,
     kind: Kind,

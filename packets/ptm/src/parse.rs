@@ -48,6 +48,7 @@ fn atoms(header: u8) -> Atoms {
     Atoms::new(len, reversed).unwrap_or(Atoms::ONE)
 }
 
+#[inline(always)]
 fn branch(config: &Config, header: u8, cursor: &mut Cursor<'_>) -> Result<Packet, ParseError> {
     let (address, marked) = address(header, cursor)?;
     // A single byte has no room for the mark, nor exception bytes behind it.
@@ -57,6 +58,7 @@ fn branch(config: &Config, header: u8, cursor: &mut Cursor<'_>) -> Result<Packet
 }
 
 /// Address bytes, of which the first has been read, and bit X of the last.
+#[inline(always)]
 fn address(first: u8, cursor: &mut Cursor<'_>) -> Result<(Address, bool), ParseError> {
     let mut raw = u32::from((first >> 1) & 0x3f);
     if first & 0x80 == 0 {
