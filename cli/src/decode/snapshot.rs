@@ -88,6 +88,7 @@ impl Job {
         raw: bool,
     ) -> Vec<(&'c Stream, &'c Source<'s>)> {
         for source in sources {
+            // O2.
             if let Protocol::Other(kind) = &source.protocol {
                 self.warn(&format!("trace of {} is not read: {kind}", source.device.name));
             }

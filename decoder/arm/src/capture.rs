@@ -25,7 +25,7 @@ pub struct Stream {
 #[derive(Copy, Clone, Debug)]
 struct Chunk {
     offset: usize,
-    /// Where it is in the buffer.
+    /// Where it is in the buffer, as OpenCSD counts: O1.
     index: u64,
     /// How many chunks, of all sources, came before it.
     order: u64,

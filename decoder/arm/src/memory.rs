@@ -35,7 +35,7 @@ impl Memory {
 }
 
 /// The opcode at the start of `bytes`: of T32 with the first half-word uppermost. Four bytes must be
-/// there, even for an instruction of two, as OpenCSD has it.
+/// there, even for an instruction of two, as OpenCSD has it (O16).
 #[inline]
 pub(crate) fn opcode(isa: Isa, bytes: &[u8]) -> Option<u32> {
     let word = u32::from_le_bytes(*bytes.first_chunk()?);

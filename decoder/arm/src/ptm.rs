@@ -47,7 +47,7 @@ impl<'m> Ptm<'m> {
         let rules = Rules { arch, barriers: config.barriers, wfx: false };
         Self {
             config,
-            // What OpenCSD does, too.
+            // What OpenCSD does, too: O13.
             walk: Walk::new(memory, rules, false),
             returns: ReturnStack::new(config.return_stack),
             state: State::Lost(Lost::Start),
@@ -166,6 +166,7 @@ impl<'m> Ptm<'m> {
             }
             Packet::Atom { .. } => {}
             Packet::Branch { address, exception, cycles } => {
+                // Of any number: O12.
                 match exception {
                     Some(exception) => sink.event(
                         at,
@@ -204,6 +205,7 @@ impl<'m> Ptm<'m> {
             }
             Packet::Timestamp(ts) => {
                 self.time(ts);
+                // O8.
                 let value = match self.config.timestamp_gray {
                     true => from_gray(self.timestamp),
                     false => self.timestamp,
@@ -278,6 +280,7 @@ impl<'m> Ptm<'m> {
                             self.walk.set(address, isa);
                             self.known = true;
                         }
+                        // O7.
                         None => return self.give_up(at, Fault::ReturnStack, sink),
                     }
                 }

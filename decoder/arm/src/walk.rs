@@ -5,7 +5,7 @@ use crate::event::{Event, Fault, Range, Sink};
 use crate::memory::{Memory, opcode};
 use hartrace_arm_isa::{Arch, Insn, Isa, Kind, Rules, Spaces, decode};
 
-/// The most instructions of one range. Real code has a branch every few.
+/// The most instructions of one range (O14). Real code has a branch every few.
 const LONGEST: u32 = 1 << 20;
 
 /// Where a program is.

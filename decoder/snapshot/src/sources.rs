@@ -34,7 +34,7 @@ impl<'a> Source<'a> {
         let starts = |prefixes: &[&str]| prefixes.iter().any(|prefix| kind.starts_with(prefix));
         let (id, protocol) = if starts(&["ETM4", "ETE"]) {
             let ete = kind.starts_with("ETE");
-            // The version is in one register or the other.
+            // The version is in one register or the other. None has a default: O11.
             let registers = hartrace_etmv4::Registers {
                 configr: need("TRCCONFIGR")?,
                 idr0: need("TRCIDR0")?,

@@ -6,7 +6,7 @@ pub(crate) struct Cursor<'a> {
     pub used: usize,
 }
 
-/// The most bytes of a field that ends with a byte whose bit 7 is 0: 32 bits.
+/// The most bytes of a field that ends with a byte whose bit 7 is 0: 32 bits (O3).
 const UNBOUNDED: usize = 5;
 
 impl<'a> Cursor<'a> {

@@ -259,6 +259,7 @@ fn long_address(cursor: &mut Cursor<'_>, is: Is, form: Form) -> Result<Address, 
 
 fn context(config: &Config, cursor: &mut Cursor<'_>) -> Result<Context, ParseError> {
     let info = cursor.byte()?;
+    // One that is not traced takes no bytes: O4.
     let mut identifier = |bit: u8, bytes: u8| match (info & bit, bytes) {
         (0, _) | (_, 0) => Ok(None),
         _ => cursor.fixed(bytes).map(|value| Some(value as u32)),

@@ -62,6 +62,7 @@ impl Reader {
     /// Up to the next zero, which may be the start of a synchronisation.
     fn search(&mut self, bytes: &[u8]) -> Option<(Found, usize)> {
         let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
+        // O5.
         if zeros > ZEROS {
             return Some((Found::Unsynchronised, zeros.wrapping_sub(ZEROS)));
         }

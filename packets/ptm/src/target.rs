@@ -41,7 +41,7 @@ impl Target {
         self.isa = match (isa, alt_isa) {
             (Isa::Thumb, Some(true)) => Isa::ThumbEe,
             (Isa::ThumbEe, Some(false)) => Isa::Thumb,
-            // The fifth byte cannot tell the two apart.
+            // The fifth byte cannot tell the two apart: O9.
             (Isa::Thumb, None) if self.isa == Isa::ThumbEe => Isa::ThumbEe,
             _ => isa,
         };

@@ -218,7 +218,8 @@ impl Etmv4<'_> {
                 self.enter(at, &context, is, sink);
             }
             tail_chained = self.config.m_profile && address == TAIL_CHAINED;
-            // Even if there was no code where the program is: what it executed there is missing too.
+            // Even if there was no code where the program is: what it executed there is missing too. Not
+            // from an address that is not known: O10.
             let known = self.context.is_some() && (!self.need_address || self.missing);
             if known && self.walk.pc < address && !tail_chained {
                 let stepped = self.walk.step(|_, end| end != address);
@@ -279,7 +280,7 @@ impl Etmv4<'_> {
         true
     }
 
-    /// Instructions up to and with the one at an address, which is executed as an atom E.
+    /// Instructions up to and with the one at an address, which is executed as an atom E (O15).
     fn source(&mut self, at: u64, address: u64, is: Is, sink: &mut impl Sink) {
         if self.context.is_none() {
             return;

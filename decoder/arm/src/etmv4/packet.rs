@@ -154,6 +154,7 @@ impl Etmv4<'_> {
                 let number = exception.number;
                 self.push(at, Element::Exception { number, target, with_address: true });
             }
+            // O6.
             Packet::Reset(exception, _) => {
                 let number = exception.number;
                 self.push(at, Element::Exception { number, target: false, with_address: false });
