@@ -52,6 +52,11 @@ impl Reader {
         if !self.synchronised {
             return self.search(bytes);
         }
+        // Most packets are atoms; put together here, they are not copied.
+        let atoms = self.headers.atoms(*bytes.first()?);
+        if !atoms.is_empty() {
+            return Some((Found::Packet(Packet::Atoms(atoms)), 1));
+        }
         match Packet::parse(&self.headers, bytes) {
             Ok((packet, len)) => Some((Found::Packet(packet), len)),
             Err(ParseError::Incomplete) => None,
