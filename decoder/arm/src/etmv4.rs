@@ -144,7 +144,8 @@ impl<'m> Etmv4<'m> {
                 self.need_address = true;
                 self.returns.clear();
                 self.pop_pending = false;
-                self.depth = info.speculation.unwrap_or(0).min(self.config.max_speculation);
+                let most = self.config.max_speculation.min(packet::MOST as u32);
+                self.depth = info.speculation.unwrap_or(0).min(most);
                 for _ in 0..self.depth {
                     self.queue.push_back((at, Element::Unseen));
                 }

@@ -7,8 +7,9 @@ use crate::event::{Fault, Lost, Sink};
 use hartrace_arm_isa::Arch;
 use hartrace_etmv4::{Address, Cancel, Is, Packet, Return};
 
-/// The most elements that are kept: MAXSPEC is a register of 32 bits.
-const MOST: usize = 1 << 20;
+/// The most elements that wait for their commit (O18). MAXSPEC is a register of 32 bits, but real trace
+/// units have room for some hundred; and every one may be looked at for every packet.
+pub(super) const MOST: usize = 1 << 12;
 
 /// What a packet says about elements before it.
 #[derive(Copy, Clone, Debug, Default)]
