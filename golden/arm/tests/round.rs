@@ -15,8 +15,9 @@ const THEIRS: u64 = 12;
 
 fn main() {
     let args = Arguments::from_args();
-    // It has no option that does nothing.
-    let there = Command::new("trc_pkt_lister").arg("-help").output().is_ok();
+    // Not by running it: it has no option that does nothing, and leaves a log where it runs.
+    let path = env::var_os("PATH").unwrap_or_default();
+    let there = env::split_paths(&path).any(|folder| folder.join("trc_pkt_lister").is_file());
     let theirs = |name: &str, test: fn(u64) -> Result<(), Failed>| {
         let run = move || (0..THEIRS).try_for_each(test);
         Trial::test(format!("opencsd_{name}"), run).with_ignored_flag(!there)
