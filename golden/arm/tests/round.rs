@@ -11,15 +11,18 @@ use std::{env, fs};
 
 /// Programs per test; a snapshot each where OpenCSD is asked.
 const OURS: u64 = 400;
-const THEIRS: u64 = 12;
+const THEIRS: usize = 12;
 
 fn main() {
     let args = Arguments::from_args();
     // Not by running it: it has no option that does nothing, and leaves a log where it runs.
     let path = env::var_os("PATH").unwrap_or_default();
     let there = env::split_paths(&path).any(|folder| folder.join("trc_pkt_lister").is_file());
-    let theirs = |name: &str, test: fn(u64) -> Result<(), Failed>| {
-        let run = move || (0..THEIRS).try_for_each(test);
+    let theirs = |name: &str, make: fn(u64) -> Case| {
+        let run = move || {
+            let cases = (0..).map(make).filter(|case| !case.theirs_wrong);
+            cases.take(THEIRS).try_for_each(|case| case.theirs())
+        };
         Trial::test(format!("opencsd_{name}"), run).with_ignored_flag(!there)
     };
     let ours = |name: &str, test: fn(u64) -> Result<(), Failed>| {
@@ -29,9 +32,9 @@ fn main() {
         ours("etmv4_a64", |seed| Case::etmv4(seed, true).ours()),
         ours("etmv4_a32_t32", |seed| Case::etmv4(seed, false).ours()),
         ours("ptm", |seed| Case::ptm(seed).ours()),
-        theirs("etmv4_a64", |seed| Case::etmv4(seed, true).theirs()),
-        theirs("etmv4_a32_t32", |seed| Case::etmv4(seed, false).theirs()),
-        theirs("ptm", |seed| Case::ptm(seed).theirs()),
+        theirs("etmv4_a64", |seed| Case::etmv4(seed, true)),
+        theirs("etmv4_a32_t32", |seed| Case::etmv4(seed, false)),
+        theirs("ptm", Case::ptm),
     ];
     libtest_mimic::run(&args, trials).exit();
 }
@@ -180,9 +183,6 @@ impl Case {
 
     /// Through a snapshot.
     fn theirs(&self) -> Result<(), Failed> {
-        if self.theirs_wrong {
-            return Ok(());
-        }
         let folder =
             env::temp_dir().join(format!("hartrace-{}-{}-{}", self.name, process::id(), self.seed));
         fs::create_dir_all(&folder)?;
