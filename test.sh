@@ -125,11 +125,15 @@ edition = "2024"
 crate-type = ["staticlib"]
 
 [dependencies]
+hartrace-arm-isa.path = "$PWD/decoder/arm-isa"
 hartrace-bits.path = "$PWD/packets/bits"
+hartrace-coresight.path = "$PWD/packets/coresight"
 hartrace-encap.path = "$PWD/packets/encap"
+hartrace-etmv4.path = "$PWD/packets/etmv4"
 hartrace-etrace = { path = "$PWD/packets/etrace", features = ["serde"] }
 hartrace-ingress.path = "$PWD/packets/ingress"
 hartrace-isa.path = "$PWD/decoder/isa"
+hartrace-ptm.path = "$PWD/packets/ptm"
 
 [profile.dev]
 panic = "abort"
@@ -140,7 +144,8 @@ TOML
 #![no_std]
 
 use {hartrace_bits as _, hartrace_encap as _, hartrace_etrace as _};
-use {hartrace_ingress as _, hartrace_isa as _};
+use {hartrace_ingress as _, hartrace_isa as _, hartrace_arm_isa as _};
+use {hartrace_coresight as _, hartrace_etmv4 as _, hartrace_ptm as _};
 
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
@@ -178,7 +183,8 @@ cva6=(hartrace-cva6-sim hartrace-soc)
 
 part_unit() {
     debian riscv64-unknown-elf-objdump binutils-riscv64-unknown-elf \
-        qemu-riscv64 qemu-user qemu-system-riscv64 qemu-system-misc cc gcc
+        qemu-riscv64 qemu-user qemu-system-riscv64 qemu-system-misc cc gcc \
+        trc_pkt_lister libopencsd-bin
     data
     export HARTRACE_RUNS=${HARTRACE_RUNS:-10000}
     echo "property test: $HARTRACE_RUNS runs"
@@ -264,13 +270,13 @@ files() {
     git ls-files --cached --others --exclude-standard -- "$@" | sort -u
 }
 
-# Every D, C, R or T number in a comment has one entry in docs/deviations.md, and entries are numbered
+# Every D, C, O, R or T number in a comment has one entry in docs/deviations.md, and entries are numbered
 # without gaps.
 deviations() {
     local entries cited number failed=0
-    entries=$(grep -oE '^\*\*[DCRT][0-9]+\.' docs/deviations.md | tr -d '*.')
+    entries=$(grep -oE '^\*\*[DCORT][0-9]+\.' docs/deviations.md | tr -d '*.')
     cited=$(files '*.rs' '*.htt' | xargs -d '\n' grep -hE '^\s*#|//' |
-        grep -oP '(?<![\w-])[DCRT][0-9]+\b' | sort -u)
+        grep -oP '(?<![\w-])[DCORT][0-9]+\b' | grep -vx T32 | sort -u) # T32 is an instruction set
     for number in $cited; do
         grep -qx "$number" <<<"$entries" || {
             echo "deviation $number is cited, but docs/deviations.md has no such entry" >&2
@@ -278,7 +284,7 @@ deviations() {
         }
     done
     local letter count
-    for letter in D C R T; do
+    for letter in D C O R T; do
         count=$(grep -c "^$letter" <<<"$entries" || true)
         for ((number = 1; number <= count; number++)); do
             [[ $(grep -cx "$letter$number" <<<"$entries") == 1 ]] || {

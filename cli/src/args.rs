@@ -207,6 +207,21 @@ pub(crate) struct DecodeArgs {
     /// Print up to here, and stop; what POS names is not printed
     #[arg(long, value_name = "POS")]
     pub(crate) to: Option<Position>,
+    /// Decode a snapshot of an Arm system instead, as OpenCSD and DS-5 write it: ETMv4, ETE and PTM
+    ///
+    /// Prints packets, ranges or elements, of all sources in a buffer that can be read.
+    #[arg(
+        long,
+        value_name = "DIR",
+        conflicts_with_all = [
+            "capture", "elf", "image", "context_elf", "tvec", "compat", "max_blocks", "threads",
+            "strict", "params", "xlen", "json", "from", "to",
+        ]
+    )]
+    pub(crate) snapshot: Option<PathBuf>,
+    /// The trace buffer of the snapshot [default: the first]
+    #[arg(long, value_name = "NAME", requires = "snapshot")]
+    pub(crate) buffer: Option<String>,
     #[command(flatten)]
     pub(crate) follow: FollowArgs,
 }
@@ -361,6 +376,12 @@ pub(crate) enum Emit {
     /// Every instruction and event, one JSON object per line
     #[value(alias = "events")]
     Json,
+    /// With --snapshot: position, source, bytes and type of every packet
+    Packets,
+    /// With --snapshot: source, start, end and number of every run of instructions, source by source
+    Ranges,
+    /// With --snapshot: everything that is decoded, source by source
+    Elements,
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ mod forms;
 mod limited;
 pub(crate) mod pcs;
 mod printer;
+mod snapshot;
 mod tables;
 mod text;
 
@@ -35,6 +36,9 @@ use tables::{Style, Table};
 
 /// Runs the command.
 pub(crate) fn run(args: &DecodeArgs) -> Result<Status, Failure> {
+    if let Some(folder) = &args.snapshot {
+        return snapshot::run(folder, args.buffer.as_deref(), args.emit);
+    }
     if args.json && matches!(args.emit, Emit::Pcs | Emit::Listing) {
         return Err(Failure::usage(
             "--json has a form for events, blocks, edges and coverage only",
@@ -50,6 +54,10 @@ pub(crate) fn run(args: &DecodeArgs) -> Result<Status, Failure> {
     let gaps = Gaps::new(follow.name.clone(), args.follow.strict, capture.bar.clone());
     let job = Job { args, follow: &follow, limits };
     match args.emit {
+        Emit::Packets | Emit::Ranges | Emit::Elements => {
+            Err(Failure::usage("--emit packets, ranges and elements are of a snapshot")
+                .hint("--snapshot DIR, or `hartrace dump` for packets of a capture"))
+        }
         Emit::Pcs => job.pcs(capture, gaps),
         Emit::Edges => job.table::<Edges>(capture, gaps),
         Emit::Coverage => job.table::<Coverage>(capture, gaps),

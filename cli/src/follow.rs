@@ -46,7 +46,8 @@ impl Follow {
         let programs = args.elf.iter().chain(&args.image).chain(contexts);
         let programs = programs.map(|placed| placed.path.as_path());
         let params = args.stream.params.as_deref();
-        let inputs = programs.chain(params).chain([args.capture.as_path()]);
+        let path = args.capture()?;
+        let inputs = programs.chain(params).chain([path]);
         files::one_standard(inputs.chain(others))?;
         let setup = Setup::new(&args.stream)?;
         setup.check_compat(CompatArg::of(args.compat))?;
@@ -55,7 +56,7 @@ impl Follow {
                 .hint("--elf, or nocontext_p = 0 and context_width_p among the parameters"));
         }
         let programs = Programs::load(&args.elf, &args.image, &args.context_elf, setup.xlen)?;
-        let capture = Capture::open(&args.capture)?;
+        let capture = Capture::open(path)?;
         let usual = Config::default();
         let config = Config {
             params: setup.params,
@@ -68,7 +69,7 @@ impl Follow {
         };
         let cores = || thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
         let threads = args.threads.unwrap_or_else(cores);
-        let name = files::name(&args.capture);
+        let name = files::name(path);
         Ok((Self { setup, programs, threads, name, config }, capture))
     }
 

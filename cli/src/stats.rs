@@ -25,18 +25,17 @@ use tally::{Counted, Ended, Tally};
 /// Runs the command.
 pub(crate) fn run(args: &StatsArgs) -> Result<Status, Failure> {
     let given = &args.follow;
+    let path = given.capture()?;
     let without = given.elf.is_empty() && given.image.is_empty() && given.context_elf.is_empty();
-    let gaps = |capture: &Capture| {
-        Gaps::new(files::name(&given.capture), given.strict, capture.bar.clone())
-    };
+    let gaps = |capture: &Capture| Gaps::new(files::name(path), given.strict, capture.bar.clone());
     let stats = if without {
         let params = given.stream.params.as_deref();
-        files::one_standard(params.into_iter().chain([given.capture.as_path()]))?;
+        files::one_standard(params.into_iter().chain([path]))?;
         let setup = Setup::new(&given.stream)?;
-        let capture = Capture::open(&given.capture)?;
+        let capture = Capture::open(path)?;
         let mut tally = Tally::new(&setup, given.strict.then(|| gaps(&capture)));
         tally.read(capture).map_err(|error| match error {
-            Ended::Unreadable(error) => files::unreadable(&given.capture, &error),
+            Ended::Unreadable(error) => files::unreadable(path, &error),
             Ended::Gap(failure) => failure,
         })?;
         tally.stats()

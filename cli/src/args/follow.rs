@@ -2,17 +2,19 @@
 
 use super::values::{Placed, parse_context_elf, parse_elf, parse_image, parse_tvec};
 use super::{CompatArg, StreamArgs};
+use crate::failure::Failure;
 use clap::{Args, ValueEnum};
 use hartrace_decoder::Resync;
 use hartrace_ingress::Privilege;
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A capture, and the program to follow it through.
 #[derive(Debug, Args)]
 pub(crate) struct FollowArgs {
     /// The capture
-    pub(crate) capture: PathBuf,
+    #[arg(required = true)]
+    pub(crate) capture: Option<PathBuf>,
     /// Program; BIAS (0x...) is added to its addresses. May be given more than once
     #[arg(long, value_name = "PROG[@BIAS]", allow_hyphen_values = true, value_parser = parse_elf)]
     pub(crate) elf: Vec<Placed>,
@@ -53,6 +55,13 @@ pub(crate) struct FollowArgs {
     pub(crate) strict: bool,
     #[command(flatten)]
     pub(crate) stream: StreamArgs,
+}
+
+impl FollowArgs {
+    /// The capture, which is there unless something else is given in its place.
+    pub(crate) fn capture(&self) -> Result<&Path, Failure> {
+        self.capture.as_deref().ok_or_else(|| Failure::usage("no capture given"))
+    }
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]

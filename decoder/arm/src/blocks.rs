@@ -1,0 +1,189 @@
+//! Code that has been decoded.
+
+use crate::memory::{Memory, opcode};
+use foldhash::{HashMap, HashMapExt};
+use hartrace_arm_isa::{Insn, Isa, Rules, Spaces, decode};
+
+/// Instructions up to one that ends a block.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Block {
+    pub end: u64,
+    pub count: u32,
+    /// The last instruction; its address is `end` minus its size.
+    pub last: Insn,
+    pub exit: Exit,
+    /// The blocks behind it: not taken, taken.
+    next: [u32; 2],
+}
+
+/// Why a block ends.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// With an instruction that changes the flow of control.
+    Last,
+    /// At a page, to be continued: however many ways lead into a long stretch of code, it is decoded
+    /// once.
+    Page,
+    /// There is no code behind it; it may be empty.
+    Missing,
+}
+
+/// No block yet.
+const UNKNOWN: u32 = u32::MAX;
+
+/// Where blocks are cut.
+const PAGE: u64 = 0x1000;
+
+/// The most blocks that are kept.
+const MOST: usize = 1 << 20;
+
+type Key = (u64, u8, Isa);
+
+/// Entries of the short index, and what an empty one holds.
+const RECENT: usize = 1 << 11;
+const NOWHERE: (Key, u32) = ((u64::MAX, 0, Isa::A64), UNKNOWN);
+
+/// All blocks decoded so far.
+#[derive(Debug)]
+pub(crate) struct Blocks<'m> {
+    memory: &'m Memory,
+    rules: Rules,
+    /// Instructions in an IT block count as conditional.
+    it_blocks: bool,
+    blocks: Vec<Block>,
+    index: HashMap<Key, u32>,
+    /// Some of the index again, by the low bits of the address: most jumps go where one went before.
+    recent: Vec<(Key, u32)>,
+    /// How often all were forgotten.
+    generation: u64,
+}
+
+impl<'m> Blocks<'m> {
+    pub(crate) fn new(memory: &'m Memory, rules: Rules, it_blocks: bool) -> Self {
+        Self {
+            memory,
+            rules,
+            it_blocks,
+            blocks: Vec::new(),
+            index: HashMap::new(),
+            recent: vec![NOWHERE; RECENT],
+            generation: 0,
+        }
+    }
+
+    pub(crate) fn memory(&self) -> &'m Memory {
+        self.memory
+    }
+
+    pub(crate) fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, id: u32) -> Option<&Block> {
+        self.blocks.get(id as usize)
+    }
+
+    /// The block at an address.
+    #[inline]
+    pub(crate) fn at(&mut self, address: u64, isa: Isa, spaces: Spaces) -> u32 {
+        let key = (address, spaces.bits(), isa);
+        let slot = (address >> 1) as usize & RECENT.wrapping_sub(1);
+        match self.recent.get(slot) {
+            Some((recent, id)) if *recent == key => *id,
+            _ => {
+                let id = self.find(key, spaces);
+                if let Some(recent) = self.recent.get_mut(slot) {
+                    *recent = (key, id);
+                }
+                id
+            }
+        }
+    }
+
+    fn find(&mut self, key: Key, spaces: Spaces) -> u32 {
+        let (address, _, isa) = key;
+        if let Some(id) = self.index.get(&key) {
+            return *id;
+        }
+        if self.blocks.len() >= MOST {
+            // Rare, and the links between blocks make it hard to forget a few.
+            self.blocks.clear();
+            self.index.clear();
+            self.recent.fill(NOWHERE);
+            self.generation = self.generation.wrapping_add(1);
+        }
+        let id = self.blocks.len() as u32;
+        self.blocks.push(self.decode(address, isa, spaces));
+        self.index.insert(key, id);
+        id
+    }
+
+    /// The block that follows another one, if that is known.
+    #[inline]
+    pub(crate) fn after(&self, id: u32, taken: bool) -> Option<u32> {
+        let [not_taken, other] = self.get(id)?.next;
+        let next = if taken { other } else { not_taken };
+        (next != UNKNOWN).then_some(next)
+    }
+
+    /// The block at an address, remembered as the one that follows another.
+    pub(crate) fn at_after(
+        &mut self,
+        id: u32,
+        taken: bool,
+        (address, isa, spaces): (u64, Isa, Spaces),
+    ) -> u32 {
+        let before = self.generation;
+        let next = self.at(address, isa, spaces);
+        // If all were forgotten, the number stands for another one now.
+        if self.generation == before
+            && let Some(block) = self.blocks.get_mut(id as usize)
+            && let Some(to) = block.next.get_mut(usize::from(taken))
+        {
+            *to = next;
+        }
+        next
+    }
+
+    fn decode(&self, start: u64, isa: Isa, spaces: Spaces) -> Block {
+        let mut block = Block {
+            end: start,
+            count: 0,
+            last: decode(isa, &self.rules, start, 0),
+            exit: Exit::Missing,
+            next: [UNKNOWN; 2],
+        };
+        let mut conditional = 0u8;
+        let mut bytes = self.memory.from(start, spaces).unwrap_or_default();
+        loop {
+            let Some(opcode) = opcode(isa, bytes) else {
+                // Another segment may go on where this one ends.
+                match self.memory.from(block.end, spaces) {
+                    Some(more) if more.len() > bytes.len() => bytes = more,
+                    _ => return block,
+                }
+                continue;
+            };
+            let mut insn = decode(isa, &self.rules, block.end, opcode);
+            if conditional > 0 {
+                conditional = conditional.saturating_sub(1);
+                insn.conditional = true;
+            } else if self.it_blocks {
+                conditional = insn.it;
+            }
+            bytes = bytes.get(insn.size.into()..).unwrap_or_default();
+            block.end = block.end.wrapping_add(insn.size.into());
+            block.count = block.count.saturating_add(1);
+            block.last = insn;
+            if insn.ends_block() {
+                block.exit = Exit::Last;
+                return block;
+            }
+            if block.end & PAGE.wrapping_sub(1) < insn.size.into() {
+                block.exit = Exit::Page;
+                return block;
+            }
+        }
+    }
+}

@@ -1,0 +1,134 @@
+use hartrace_coresight::{Deformatter, Dstream, Fault, Item, Mode, Statistics};
+
+/// How the bytes of a trace buffer are laid out.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Layout {
+    /// Frames.
+    Frames(Mode),
+    /// Frames in blocks of a DSTREAM probe.
+    Dstream(Mode),
+    /// The bytes of one source.
+    Raw,
+}
+
+/// The bytes of one trace source.
+#[derive(Clone, Debug, Default)]
+pub struct Stream {
+    /// The source; 0 if there are no frames to tell.
+    pub id: u8,
+    /// All of its bytes.
+    pub bytes: Vec<u8>,
+    /// Where in `bytes` each chunk starts.
+    chunks: Vec<Chunk>,
+}
+
+#[derive(Copy, Clone, Debug)]
+struct Chunk {
+    offset: usize,
+    /// Where it is in the buffer, as OpenCSD counts: O1.
+    index: u64,
+    /// How many chunks, of all sources, came before it.
+    order: u64,
+}
+
+/// A trace buffer, split.
+#[derive(Clone, Debug, Default)]
+pub struct Capture {
+    /// Its sources, by number.
+    pub streams: Vec<Stream>,
+    /// What does not belong in frames.
+    pub faults: Vec<Fault>,
+    /// Where bytes went.
+    pub statistics: Statistics,
+}
+
+impl Capture {
+    /// Splits a buffer.
+    pub fn split(layout: Layout, bytes: &[u8]) -> Self {
+        let (mode, probe) = match layout {
+            Layout::Frames(mode) => (mode, false),
+            Layout::Dstream(mode) => (mode, true),
+            Layout::Raw => {
+                let chunks = vec![Chunk { offset: 0, index: 0, order: 0 }];
+                let stream = Stream { id: 0, bytes: bytes.to_vec(), chunks };
+                return Self { streams: vec![stream], ..Self::default() };
+            }
+        };
+        let mut capture = Self::default();
+        // One for each number; most stay empty.
+        let mut streams = vec![Stream::default(); 128];
+        let mut order = 0;
+        let mut deformatter = Deformatter::new(mode);
+        let mut out = |item: Item<'_>| match item {
+            Item::Data(chunk) => {
+                let Some(stream) = streams.get_mut(usize::from(chunk.id.get())) else { return };
+                let offset = stream.bytes.len();
+                // What goes on without a gap is one chunk, unless another source came between.
+                stream.chunks.push(Chunk { offset, index: chunk.index, order });
+                stream.bytes.extend_from_slice(chunk.bytes);
+                order = order.wrapping_add(1);
+            }
+            Item::Fault(fault) => capture.faults.push(fault),
+            Item::Trigger(_) | Item::Flush | Item::Reset => {}
+        };
+        if probe {
+            Dstream::new().feed(bytes, &mut |piece| deformatter.feed(piece, &mut out));
+        } else {
+            deformatter.feed(bytes, &mut out);
+        }
+        deformatter.finish(&mut out);
+        for (mut stream, id) in streams.into_iter().zip(0..) {
+            if !stream.bytes.is_empty() {
+                stream.id = id;
+                capture.streams.push(stream);
+            }
+        }
+        capture.statistics = deformatter.statistics();
+        capture
+    }
+}
+
+impl Stream {
+    /// A reader of positions, for offsets that only grow.
+    pub(crate) fn positions(&self) -> Positions<'_> {
+        Positions { chunks: &self.chunks }
+    }
+}
+
+/// Tells where bytes of a stream come from.
+pub(crate) struct Positions<'a> {
+    chunks: &'a [Chunk],
+}
+
+impl Positions<'_> {
+    #[inline]
+    fn chunk(&mut self, offset: usize) -> Option<&Chunk> {
+        while let [_, next, ..] = self.chunks
+            && next.offset <= offset
+        {
+            self.chunks = self.chunks.get(1..).unwrap_or_default();
+        }
+        self.chunks.first()
+    }
+
+    /// Where a byte is in the buffer.
+    #[inline]
+    pub(crate) fn index(&mut self, offset: usize) -> u64 {
+        let within = |chunk: &Chunk| offset.saturating_sub(chunk.offset) as u64;
+        self.chunk(offset).map_or(0, |chunk| chunk.index.wrapping_add(within(chunk)))
+    }
+
+    /// How many chunks of all sources were complete when this byte came.
+    pub(crate) fn order(&mut self, offset: usize) -> u64 {
+        self.chunk(offset).map_or(0, |chunk| chunk.order)
+    }
+
+    /// Bytes from this one up to the end of its chunk.
+    pub(crate) fn rest(&mut self, offset: usize) -> usize {
+        self.chunk(offset);
+        match self.chunks {
+            [_, next, ..] => next.offset.saturating_sub(offset),
+            _ => usize::MAX,
+        }
+    }
+}

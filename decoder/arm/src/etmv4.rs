@@ -1,0 +1,205 @@
+//! ETMv4 and ETE.
+//!
+//! Packets become elements in a queue. When P0 elements are committed, they and everything older are
+//! followed; until then they can be cancelled. With MAXSPEC 0 every P0 element is committed at once.
+
+mod element;
+mod follow;
+mod packet;
+mod resolve;
+
+use crate::event::{Context, Event, Fault, Lost, Sink};
+use crate::returns::ReturnStack;
+use crate::walk::Walk;
+use crate::{Memory, Stream};
+use element::Element;
+use hartrace_arm_isa::{Arch, Isa, Rules};
+use hartrace_etmv4::{Addresses, Config, Found, Headers, Is, Packet, Reader};
+use std::collections::VecDeque;
+
+/// How far synchronisation has come.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+enum State {
+    /// Lost, and not reported yet.
+    Lost(Lost),
+    /// Waiting for an alignment synchronisation.
+    Async,
+    /// Waiting for TraceInfo.
+    TraceInfo,
+    /// Following.
+    Following,
+}
+
+/// Decoder of one ETMv4 or ETE stream.
+#[derive(Debug)]
+pub struct Etmv4<'m> {
+    config: Config,
+    walk: Walk<'m>,
+    returns: ReturnStack,
+    state: State,
+    /// What packets are relative to.
+    addresses: Addresses,
+    timestamp: Option<u64>,
+    sent: Option<hartrace_etmv4::Context>,
+    last_is: Is,
+    threshold: u32,
+    /// Elements that are not committed, the oldest first.
+    queue: VecDeque<(u64, Element)>,
+    /// P0 elements among them.
+    depth: u32,
+    /// An exception or Q element waits for its address.
+    address_pending: bool,
+    /// What the core is in, as far as it is committed.
+    context: Option<Context>,
+    need_address: bool,
+    /// The address is needed because there is no code at the one that was reached.
+    missing: bool,
+    /// The last atom was an indirect branch: without an address, the return stack tells.
+    pop_pending: bool,
+    /// After TraceInfo, calls do not count before the first address.
+    calls_blocked: bool,
+    overflowed: bool,
+    marked: bool,
+    /// Position of the last packet.
+    at: u64,
+}
+
+impl<'m> Etmv4<'m> {
+    /// For a trace unit of a core with this architecture and memory.
+    pub fn new(config: Config, arch: Arch, memory: &'m Memory) -> Self {
+        let rules = Rules { arch, barriers: false, wfx: config.wfx_branch };
+        Self {
+            config,
+            walk: Walk::new(memory, rules, true),
+            returns: ReturnStack::new(config.return_stack),
+            state: State::Lost(Lost::Start),
+            addresses: Addresses::default(),
+            timestamp: None,
+            sent: None,
+            last_is: Is::Is0,
+            threshold: 0,
+            queue: VecDeque::new(),
+            depth: 0,
+            address_pending: false,
+            context: None,
+            need_address: true,
+            missing: false,
+            pop_pending: false,
+            calls_blocked: false,
+            overflowed: false,
+            marked: false,
+            at: 0,
+        }
+    }
+
+    /// Decodes a stream, all of it.
+    pub fn decode(&mut self, stream: &Stream, sink: &mut impl Sink) {
+        let mut reader = Reader::new(Headers::new(&self.config));
+        let mut positions = stream.positions();
+        let mut offset = 0usize;
+        loop {
+            // By reference: to copy a packet takes as long as to read it.
+            let next = reader.next(stream.bytes.get(offset..).unwrap_or_default());
+            let Some((found, len)) = &next else { break };
+            self.feed(positions.index(offset), found, sink);
+            offset = offset.saturating_add(*len);
+        }
+        if offset < stream.bytes.len() {
+            self.cut(positions.index(offset), sink);
+        }
+        self.finish(sink);
+    }
+
+    /// Takes what a [`Reader`] found, with its position.
+    #[inline]
+    pub fn feed(&mut self, at: u64, found: &Found, sink: &mut impl Sink) {
+        self.at = at;
+        if self.state != State::Following {
+            self.synchronise(at, found, sink);
+            return;
+        }
+        match found {
+            Found::Packet(packet) => self.packet(at, packet, sink),
+            Found::Unsynchronised | Found::Bad(_) => self.give_up(at, Fault::Malformed, sink),
+        }
+    }
+
+    /// The stream ends within a packet.
+    fn cut(&mut self, at: u64, sink: &mut impl Sink) {
+        self.at = at;
+        sink.event(at, Event::Fault(Fault::Malformed));
+    }
+
+    fn synchronise(&mut self, at: u64, found: &Found, sink: &mut impl Sink) {
+        if let State::Lost(lost) = self.state {
+            sink.event(at, Event::NoSync(lost));
+            self.state = State::Async;
+        }
+        let Found::Packet(packet) = found else { return };
+        match (self.state, packet) {
+            (State::Async, Packet::Async) => self.state = State::TraceInfo,
+            (State::TraceInfo, Packet::TraceInfo(info)) => {
+                self.take(packet);
+                self.context = None;
+                self.need_address = true;
+                self.returns.clear();
+                self.pop_pending = false;
+                let most = self.config.max_speculation.min(packet::MOST as u32);
+                self.depth = info.speculation.unwrap_or(0).min(most);
+                for _ in 0..self.depth {
+                    self.queue.push_back((at, Element::Unseen));
+                }
+                self.queue.push_back((at, Element::TraceInfo));
+                if info.info.unwrap_or(0) & 0x40 != 0 {
+                    let within = crate::Transaction::Within;
+                    self.queue.push_back((at, Element::Transaction(within, false)));
+                }
+                self.state = State::Following;
+            }
+            // ETE allows them early.
+            (State::TraceInfo, Packet::Event(bits)) if self.config.is_ete() => {
+                self.queue.push_back((at, Element::Events(*bits)));
+            }
+            _ => {
+                self.take(packet);
+            }
+        }
+    }
+
+    /// What was committed or cancelled does not fit: drops everything.
+    fn give_up_elements(&mut self, at: u64, fault: Fault, sink: &mut impl Sink) {
+        self.give_up(at, fault, sink);
+        sink.event(at, Event::NoSync(Lost::Packet));
+        self.state = State::Async;
+    }
+
+    /// Drops everything, up to the next alignment synchronisation.
+    fn give_up(&mut self, at: u64, fault: Fault, sink: &mut impl Sink) {
+        sink.event(at, Event::Fault(fault));
+        self.missing = false;
+        self.queue.clear();
+        self.depth = 0;
+        self.address_pending = false;
+        self.context = None;
+        self.need_address = true;
+        self.overflowed = false;
+        self.marked = false;
+        self.last_is = Is::Is0;
+        self.state = State::Lost(Lost::Packet);
+    }
+
+    /// Whether atoms can be followed.
+    #[inline]
+    fn is_known(&self) -> bool {
+        !self.need_address && self.context.is_some()
+    }
+
+    /// The instruction set at an address.
+    fn isa(&self, is: Is) -> Isa {
+        match (self.context, is) {
+            (Some(Context { wide: true, .. }), _) => Isa::A64,
+            (_, Is::Is0) => Isa::A32,
+            (_, Is::Is1) => Isa::T32,
+        }
+    }
+}

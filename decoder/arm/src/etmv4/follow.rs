@@ -1,0 +1,317 @@
+//! What is committed is followed through the program.
+
+use super::Etmv4;
+use super::element::Element;
+use crate::event::{Context, Event, Fault, Sink, Start};
+use crate::walk::Followed;
+use hartrace_arm_isa::{Kind, Return};
+use hartrace_etmv4::Is;
+
+/// M profile: the return address of an exception that follows another one.
+const TAIL_CHAINED: u64 = 0xffff_fffe;
+
+/// A context with the instruction set of the last address, if there is one; then an address.
+type Following = (Option<(hartrace_etmv4::Context, Is)>, u64, Is);
+
+impl Etmv4<'_> {
+    /// Follows an element that is not atoms. `false` if that was given up.
+    pub(super) fn commit_one(&mut self, at: u64, element: &Element, sink: &mut impl Sink) -> bool {
+        match *element {
+            Element::Atoms { bits, len } => return self.follow_atoms(at, bits, len, sink),
+            Element::TraceOn => {
+                let start = match std::mem::take(&mut self.overflowed) {
+                    true => Start::Overflow,
+                    false => Start::Normal,
+                };
+                self.returns.clear();
+                self.pop_pending = false;
+                sink.event(at, Event::TraceOn(start, None));
+            }
+            Element::TraceInfo => {
+                self.returns.clear();
+                self.pop_pending = false;
+                self.calls_blocked = true;
+            }
+            Element::Address(address, is) => {
+                self.pop_pending = false;
+                self.calls_blocked = false;
+                self.go_to(address, is);
+            }
+            Element::Context(context, is) => self.enter(at, &context, is, sink),
+            Element::Exception { number, target, with_address } => {
+                // The target of the branch before is told, so that it was not on the stack: O17.
+                if target {
+                    self.pop_pending = false;
+                }
+                return self.pop(at, sink)
+                    && self.exception(at, number, target, with_address, sink);
+            }
+            Element::ExceptionReturn { .. } => sink.event(at, Event::ExceptionReturn),
+            Element::FunctionReturn | Element::Unseen => {}
+            Element::Source(address, is) => self.source(at, address, is, sink),
+            Element::Q { count, address } => return self.q(at, count, address, sink),
+            Element::Transaction(what, _) => sink.event(at, Event::Transaction(what)),
+            Element::Events(bits) => sink.event(at, Event::Events(bits)),
+            Element::Timestamp { value, cycles } => {
+                if self.marked || !self.config.timestamp_marker {
+                    sink.event(at, Event::Timestamp { value, cycles });
+                }
+            }
+            Element::Cycles(cycles) => sink.event(at, Event::Cycles(cycles)),
+            Element::TimestampMarker => {
+                self.marked = true;
+                sink.event(at, Event::TimestampMarker);
+            }
+            Element::Instrumentation { el, value } => {
+                sink.event(at, Event::Instrumentation { el, value });
+            }
+        }
+        true
+    }
+
+    fn go_to(&mut self, address: u64, is: Is) {
+        self.walk.set(address, self.isa(is));
+        self.need_address = false;
+        self.missing = false;
+    }
+
+    fn enter(&mut self, at: u64, new: &hartrace_etmv4::Context, is: Is, sink: &mut impl Sink) {
+        let before = self.context;
+        let mut context = Context {
+            isa: self.walk.isa,
+            wide: new.sf,
+            ns: new.ns,
+            nse: new.nse,
+            el: Some(new.el),
+            context_id: new.context_id.or(before.and_then(|context| context.context_id)),
+            vmid: new.vmid.or(before.and_then(|context| context.vmid)),
+        };
+        self.context = Some(context);
+        context.isa = self.isa(is);
+        self.context = Some(context);
+        self.walk.set_isa(context.isa);
+        self.walk.set_spaces(context.spaces());
+        sink.event(at, Event::Context(context));
+    }
+
+    /// If the last atom was an indirect branch and no address came, the return stack has it.
+    #[inline]
+    fn pop(&mut self, at: u64, sink: &mut impl Sink) -> bool {
+        if !self.pop_pending {
+            return true;
+        }
+        self.pop_pending = false;
+        match self.returns.pop() {
+            Some((address, isa)) => {
+                self.walk.set(address, isa);
+                self.need_address = false;
+                true
+            }
+            None => {
+                self.give_up_elements(at, Fault::ReturnStack, sink);
+                false
+            }
+        }
+    }
+
+    /// The oldest `len` atoms. `false` if that was given up.
+    #[inline]
+    pub(super) fn follow_atoms(
+        &mut self,
+        at: u64,
+        mut bits: u32,
+        len: u8,
+        sink: &mut impl Sink,
+    ) -> bool {
+        for _ in 0..len {
+            if !self.pop(at, sink) {
+                return false;
+            }
+            if !self.is_known() {
+                // Nothing in this packet brings an address.
+                return true;
+            }
+            let taken = bits & 1 == 1;
+            bits >>= 1;
+            self.atom(at, taken, sink);
+        }
+        true
+    }
+
+    #[inline]
+    fn atom(&mut self, at: u64, taken: bool, sink: &mut impl Sink) {
+        let isa = self.walk.isa;
+        let Followed::To(last) = self.walk.atom(at, taken, None, sink) else {
+            self.need_address = true;
+            self.missing = true;
+            return;
+        };
+        if !taken || !matches!(last.kind, Kind::Direct { .. } | Kind::Indirect) {
+            return;
+        }
+        if last.link {
+            let next = self.walk.link;
+            self.call(next, isa);
+        }
+        if last.kind == Kind::Indirect {
+            self.need_address = true;
+            self.missing = false;
+            self.pop_pending = self.returns.is_active();
+            // ETE has no packet for it.
+            if last.returns == Return::Eret && self.config.is_ete() {
+                sink.event(at, Event::ExceptionReturn);
+            }
+        }
+    }
+
+    fn call(&mut self, next: u64, isa: hartrace_arm_isa::Isa) {
+        if !self.calls_blocked {
+            self.returns.push(next, isa);
+        }
+    }
+
+    /// The address of an exception or Q element, with the context that may be before it.
+    fn following(&mut self) -> Option<Following> {
+        let mut context = None;
+        if let Some((_, Element::Context(new, is))) = self.queue.front() {
+            context = Some((*new, *is));
+            self.queue.pop_front();
+        }
+        match self.queue.front() {
+            Some((_, Element::Address(address, is))) => {
+                let found = (context, *address, *is);
+                self.queue.pop_front();
+                Some(found)
+            }
+            _ => None,
+        }
+    }
+
+    fn exception(
+        &mut self,
+        at: u64,
+        number: u16,
+        target: bool,
+        with_address: bool,
+        sink: &mut impl Sink,
+    ) -> bool {
+        let mut returns = None;
+        let mut tail_chained = false;
+        if with_address {
+            let Some((context, address, is)) = self.following() else {
+                self.give_up_elements(at, Fault::NoAddress, sink);
+                return false;
+            };
+            returns = Some(address);
+            if target {
+                let wide =
+                    context.map_or(self.walk.isa == hartrace_arm_isa::Isa::A64, |(c, _)| c.sf);
+                let isa = match (is, wide) {
+                    (Is::Is1, _) => hartrace_arm_isa::Isa::T32,
+                    (Is::Is0, true) => hartrace_arm_isa::Isa::A64,
+                    (Is::Is0, false) => hartrace_arm_isa::Isa::A32,
+                };
+                self.walk.set(address, isa);
+                self.need_address = false;
+            }
+            if let Some((context, is)) = context {
+                self.enter(at, &context, is, sink);
+            }
+            tail_chained = self.config.m_profile && address == TAIL_CHAINED;
+            // Even if there was no code where the program is: what it executed there is missing too. Not
+            // from an address that is not known: O10.
+            let known = self.context.is_some() && (!self.need_address || self.missing);
+            if known && self.walk.pc < address && !tail_chained {
+                let stepped = self.walk.step(|_, end| end != address);
+                self.walk.report(at, &stepped, None, sink);
+                if !stepped.complete {
+                    self.need_address = true;
+                    self.missing = true;
+                    let spaces = self.walk.spaces;
+                    sink.event(at, Event::NotAccessible { address: stepped.end, spaces });
+                }
+                self.walk.set(stepped.end, self.walk.isa);
+            }
+        }
+        let returns = returns.filter(|_| !tail_chained);
+        let event = Event::Exception { number, returns, target, tail_chained, cycles: None };
+        sink.event(at, event);
+        true
+    }
+
+    /// Instructions of which only the number is known.
+    fn q(&mut self, at: u64, count: u32, address: Option<(u64, Is)>, sink: &mut impl Sink) -> bool {
+        let mut context = None;
+        let (next, is) = match address {
+            Some(found) => found,
+            None => match self.following() {
+                Some((before, address, is)) => {
+                    context = before;
+                    (address, is)
+                }
+                None => {
+                    self.give_up_elements(at, Fault::NoAddress, sink);
+                    return false;
+                }
+            },
+        };
+        let start = self.walk.pc;
+        let mut left = count;
+        let mut branch = false;
+        let mut stepped = None;
+        if count > 0 && self.is_known() {
+            stepped = Some(self.walk.step(|insn, _| {
+                left = left.saturating_sub(1);
+                branch = matches!(insn.kind, Kind::Direct { .. } | Kind::Indirect);
+                left > 0 && !branch
+            }));
+        }
+        match stepped {
+            // All of them one after the other, or up to a branch: that is a path.
+            Some(path) if path.count == count && (path.end == next || branch) => {
+                self.walk.report(at, &path, None, sink);
+            }
+            _ => sink.event(at, Event::NoPath { start, next, count }),
+        }
+        self.go_to(next, is);
+        if let Some((context, is)) = context {
+            self.enter(at, &context, is, sink);
+        }
+        true
+    }
+
+    /// Instructions up to and with the one at an address, which is executed as an atom E (O15).
+    fn source(&mut self, at: u64, address: u64, is: Is, sink: &mut impl Sink) {
+        if self.context.is_none() {
+            return;
+        }
+        let isa = self.isa(is);
+        let known = !self.need_address && self.walk.pc <= address && self.walk.isa == isa;
+        if !known {
+            // How the program came here is not known.
+            self.walk.set(address, isa);
+        }
+        let stepped = self.walk.step(|insn, end| end.wrapping_sub(insn.size.into()) != address);
+        let Some(last) = stepped.last.filter(|_| stepped.complete) else {
+            let spaces = self.walk.spaces;
+            sink.event(at, Event::NotAccessible { address, spaces });
+            self.need_address = true;
+            return;
+        };
+        self.walk.report(at, &stepped, None, sink);
+        self.pop_pending = false;
+        self.need_address = false;
+        if last.link {
+            self.call(stepped.end, isa);
+        }
+        match last.kind {
+            Kind::Direct { target, isa } => self.walk.set(target, isa),
+            Kind::Indirect => {
+                self.walk.set(stepped.end, isa);
+                self.need_address = true;
+                self.pop_pending = self.returns.is_active();
+            }
+            _ => self.walk.set(stepped.end, isa),
+        }
+    }
+}

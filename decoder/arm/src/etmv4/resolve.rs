@@ -1,0 +1,134 @@
+//! Commit, cancel, mispredict and discard.
+
+use super::element::Element;
+use super::packet::Resolution;
+use super::{Etmv4, State};
+use crate::event::{Event, Fault, Lost, Sink, Transaction};
+
+impl Etmv4<'_> {
+    pub(super) fn resolve(&mut self, at: u64, resolution: Resolution, sink: &mut impl Sink) {
+        let Resolution { commit, cancel, mispredict, discard } = resolution;
+        if commit > 0 && !self.commit(commit, at, sink) {
+            return;
+        }
+        if cancel > 0 && !self.cancel(cancel) {
+            return self.give_up_elements(at, Fault::Elements, sink);
+        }
+        if mispredict && !self.mispredict() {
+            return self.give_up_elements(at, Fault::Elements, sink);
+        }
+        if let Some(lost) = discard {
+            self.discard(at, lost, sink);
+        }
+    }
+
+    /// Follows the oldest P0 elements, and what is older. `false` if that was given up.
+    fn commit(&mut self, mut count: u32, at: u64, sink: &mut impl Sink) -> bool {
+        while count > 0 {
+            let Some((root, element)) = self.queue.pop_front() else {
+                self.give_up_elements(at, Fault::Elements, sink);
+                return false;
+            };
+            let mut p0 = element.p0();
+            if let Element::Atoms { bits, len } = element {
+                // Some of them may have to wait.
+                let now = len.min(u8::try_from(count).unwrap_or(u8::MAX));
+                if now < len {
+                    let left = Element::Atoms { bits: bits >> now, len: len.saturating_sub(now) };
+                    self.queue.push_front((root, left));
+                }
+                p0 = now.into();
+                if !self.follow_atoms(root, bits, now, sink) {
+                    return false;
+                }
+            } else if !self.commit_one(root, &element, sink) {
+                return false;
+            }
+            count = count.saturating_sub(p0);
+            self.depth = self.depth.saturating_sub(p0);
+        }
+        true
+    }
+
+    /// Removes the newest P0 elements, and addresses and contexts behind them.
+    fn cancel(&mut self, mut count: u32) -> bool {
+        let mut at = self.queue.len();
+        while count > 0 {
+            let Some(before) = at.checked_sub(1) else { return false };
+            at = before;
+            let Some((_, element)) = self.queue.get_mut(at) else { return false };
+            match element {
+                Element::Atoms { len, bits } if u32::from(*len) > count => {
+                    *len = len.saturating_sub(count as u8);
+                    *bits &= !(u32::MAX << *len);
+                    self.depth = self.depth.saturating_sub(count);
+                    count = 0;
+                }
+                element if element.stays() => {}
+                element => {
+                    let p0 = element.p0();
+                    count = count.saturating_sub(p0);
+                    self.depth = self.depth.saturating_sub(p0);
+                    self.queue.remove(at);
+                }
+            }
+        }
+        true
+    }
+
+    /// Turns the newest atom round, and forgets addresses behind it.
+    fn mispredict(&mut self) -> bool {
+        for at in (0..self.queue.len()).rev() {
+            match self.queue.get_mut(at) {
+                Some((_, Element::Atoms { bits, len })) => {
+                    *bits ^= 1u32.wrapping_shl(u32::from(*len).saturating_sub(1));
+                    return true;
+                }
+                // One from before the synchronisation, which is not known.
+                Some((_, Element::Unseen)) => return true,
+                Some((_, Element::Address(..))) => {
+                    self.queue.remove(at);
+                }
+                _ => {}
+            }
+        }
+        false
+    }
+
+    /// Drops all elements but those that are about the trace.
+    fn discard(&mut self, at: u64, lost: Lost, sink: &mut impl Sink) {
+        while let Some((root, element)) = self.queue.pop_front() {
+            if element.stays() && !self.commit_one(root, &element, sink) {
+                return;
+            }
+        }
+        self.depth = 0;
+        self.address_pending = false;
+        self.context = None;
+        self.need_address = true;
+        self.missing = false;
+        self.state = State::Async;
+        sink.event(at, Event::NoSync(lost));
+    }
+
+    /// Ends the stream: what is not committed is dropped.
+    pub fn finish(&mut self, sink: &mut impl Sink) {
+        while let Some((root, element)) = self.queue.pop_front() {
+            let p0 = element.p0() > 0;
+            let over = p0 || matches!(element, Element::TraceOn | Element::ExceptionReturn { .. });
+            if over {
+                break;
+            }
+            let done =
+                matches!(element, Element::Transaction(Transaction::Commit | Transaction::Fail, _))
+                    && (self.config.max_speculation == 0 || self.depth == 0);
+            if (element.stays() || done) && !self.commit_one(root, &element, sink) {
+                break;
+            }
+        }
+        self.queue.clear();
+        let lost = if self.overflowed { Lost::Overflow } else { Lost::End };
+        sink.event(self.at, Event::End(lost));
+        self.state = State::Lost(Lost::Start);
+    }
+}

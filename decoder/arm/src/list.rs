@@ -1,0 +1,107 @@
+//! Packets of a stream as OpenCSD lists them.
+
+use crate::Stream;
+use hartrace_etmv4::ParseError as Etmv4Error;
+use hartrace_ptm::ParseError as PtmError;
+use std::ops::Range;
+
+/// A packet, or bytes that are none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// Where it starts in the trace buffer.
+    pub index: u64,
+    /// Its bytes in the stream.
+    pub bytes: Range<usize>,
+    /// The name OpenCSD gives it.
+    pub name: &'static str,
+    /// What it sorts by among the records of other streams of the buffer.
+    pub order: u64,
+}
+
+/// Bytes that are reported at once before PTM's first synchronisation.
+const PTM_PIECE: usize = 16;
+
+/// The packets of an ETMv4 or ETE stream.
+pub fn list_etmv4(stream: &Stream, config: &hartrace_etmv4::Config) -> Vec<Record> {
+    use hartrace_etmv4::{Found, Headers, Reader};
+    let mut reader = Reader::new(Headers::new(config));
+    let mut records = Vec::new();
+    let (mut positions, mut ahead) = (stream.positions(), stream.positions());
+    let (mut offset, mut after) = (0usize, None);
+    while let Some(rest) = stream.bytes.get(offset..)
+        && let Some((found, len)) = reader.next(rest)
+    {
+        let end = offset.saturating_add(len);
+        let own = positions.index(offset);
+        let name = match found {
+            Found::Packet(packet) => packet.kind().name(),
+            Found::Unsynchronised => "I_NOT_SYNC",
+            Found::Bad(Etmv4Error::Reserved(_)) => "I_RESERVED",
+            Found::Bad(Etmv4Error::NotConfigured(_)) => "I_RESERVED_CFG",
+            Found::Bad(_) => "I_BAD_SEQUENCE",
+        };
+        // A piece before the synchronisation counts from the end of the one before, even if the
+        // chunk ended there; but zeros are looked at anew.
+        let index = after.take().filter(|_| rest.first() != Some(&0)).unwrap_or(own);
+        let last = positions.index(end.saturating_sub(1));
+        let order = match found {
+            // It is only given up with the next byte, or the one behind a zero.
+            Found::Unsynchronised => {
+                after = Some(last.wrapping_add(1));
+                let zero = stream.bytes.get(end) == Some(&0);
+                let seen = end.saturating_add(zero.into());
+                if seen < stream.bytes.len() { ahead.order(seen) } else { u64::MAX }
+            }
+            _ => positions.order(end.saturating_sub(1)),
+        };
+        records.push(Record { index, bytes: offset..end, name, order });
+        offset = end;
+    }
+    incomplete(stream, offset, after, "I_INCOMPLETE_EOT", &mut records);
+    records
+}
+
+/// The packets of a PTM stream.
+pub fn list_ptm(stream: &Stream, config: &hartrace_ptm::Config) -> Vec<Record> {
+    use hartrace_ptm::{Found, Reader};
+    let mut reader = Reader::new(*config);
+    let mut records = Vec::new();
+    let mut positions = stream.positions();
+    let mut offset = 0usize;
+    while let Some(rest) = stream.bytes.get(offset..)
+        && let Some((found, mut len)) = reader.next(rest)
+    {
+        let index = positions.index(offset);
+        let name = match found {
+            Found::Packet(packet) => packet.kind().name(),
+            Found::Unsynchronised => {
+                // Chunk by chunk.
+                len = len.min(positions.rest(offset)).clamp(1, PTM_PIECE);
+                "NOTSYNC"
+            }
+            Found::Bad(PtmError::Reserved(_)) => "RESERVED",
+            Found::Bad(_) => "BAD_SEQUENCE",
+        };
+        let end = offset.saturating_add(len);
+        let order = positions.order(end.saturating_sub(1));
+        records.push(Record { index, bytes: offset..end, name, order });
+        offset = end;
+    }
+    incomplete(stream, offset, None, "INCOMPLETE_EOT", &mut records);
+    records
+}
+
+/// What is left at the end of a stream.
+fn incomplete(
+    stream: &Stream,
+    offset: usize,
+    index: Option<u64>,
+    name: &'static str,
+    records: &mut Vec<Record>,
+) {
+    if offset < stream.bytes.len() {
+        let index = index.unwrap_or_else(|| stream.positions().index(offset));
+        let bytes = offset..stream.bytes.len();
+        records.push(Record { index, bytes, name, order: u64::MAX });
+    }
+}

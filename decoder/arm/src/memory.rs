@@ -1,0 +1,47 @@
+use hartrace_arm_isa::{Isa, Spaces, is_wide};
+
+/// What a core sees: code, by address and address space.
+#[derive(Clone, Debug, Default)]
+pub struct Memory {
+    /// In the order they were added; the first that covers an address counts.
+    segments: Vec<Segment>,
+}
+
+#[derive(Clone, Debug)]
+struct Segment {
+    start: u64,
+    bytes: Vec<u8>,
+    spaces: Spaces,
+}
+
+impl Memory {
+    /// Nothing.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds bytes at an address, in some address spaces. What is there already stays.
+    pub fn add(&mut self, start: u64, bytes: Vec<u8>, spaces: Spaces) {
+        self.segments.push(Segment { start, bytes, spaces });
+    }
+
+    /// The bytes from an address on, up to the end of the segment.
+    pub(crate) fn from(&self, address: u64, spaces: Spaces) -> Option<&[u8]> {
+        self.segments.iter().filter(|segment| segment.spaces.meets(spaces)).find_map(|segment| {
+            let offset = usize::try_from(address.checked_sub(segment.start)?).ok()?;
+            segment.bytes.get(offset..).filter(|rest| !rest.is_empty())
+        })
+    }
+}
+
+/// The opcode at the start of `bytes`: of T32 with the first half-word uppermost. Four bytes must be
+/// there, even for an instruction of two, as OpenCSD has it (O16).
+#[inline]
+pub(crate) fn opcode(isa: Isa, bytes: &[u8]) -> Option<u32> {
+    let word = u32::from_le_bytes(*bytes.first_chunk()?);
+    Some(match isa {
+        Isa::A64 | Isa::A32 => word,
+        Isa::T32 if is_wide(word as u16) => word.rotate_left(16),
+        Isa::T32 => word.wrapping_shl(16),
+    })
+}

@@ -1,0 +1,208 @@
+//! Where a program is, and how it goes on.
+
+use crate::blocks::{Blocks, Exit};
+use crate::event::{Event, Fault, Range, Sink};
+use crate::memory::{Memory, opcode};
+use hartrace_arm_isa::{Arch, Insn, Isa, Kind, Rules, Spaces, decode};
+
+/// The most instructions of one range (O14). Real code has a branch every few.
+const LONGEST: u32 = 1 << 20;
+
+/// Where a program is.
+#[derive(Debug)]
+pub(crate) struct Walk<'m> {
+    blocks: Blocks<'m>,
+    pub pc: u64,
+    pub isa: Isa,
+    pub spaces: Spaces,
+    /// The address behind the last block: where a call returns to.
+    pub link: u64,
+    /// The block at `pc`, if it is known.
+    block: Option<u32>,
+}
+
+/// How an atom was followed.
+pub(crate) enum Followed {
+    /// To the last instruction of a block.
+    To(Insn),
+    /// Not to its end: the address is not known any more.
+    Lost,
+}
+
+impl<'m> Walk<'m> {
+    pub(crate) fn new(memory: &'m Memory, rules: Rules, it_blocks: bool) -> Self {
+        Self {
+            blocks: Blocks::new(memory, rules, it_blocks),
+            pc: 0,
+            isa: Isa::A64,
+            spaces: Spaces::ALL,
+            link: 0,
+            block: None,
+        }
+    }
+
+    pub(crate) fn arch(&self) -> Arch {
+        self.blocks.rules().arch
+    }
+
+    /// Goes somewhere else.
+    #[inline]
+    pub(crate) fn set(&mut self, pc: u64, isa: Isa) {
+        self.pc = pc;
+        self.isa = isa;
+        self.block = None;
+    }
+
+    pub(crate) fn set_isa(&mut self, isa: Isa) {
+        self.isa = isa;
+        self.block = None;
+    }
+
+    pub(crate) fn set_spaces(&mut self, spaces: Spaces) {
+        self.spaces = spaces;
+        self.block = None;
+    }
+
+    /// Up to the next instruction that ends a block, and reports it as taken or not. Behind it, `pc`
+    /// is the next instruction, or the target of a direct branch that was taken.
+    #[inline]
+    pub(crate) fn atom(
+        &mut self,
+        at: u64,
+        taken: bool,
+        cycles: Option<u32>,
+        sink: &mut impl Sink,
+    ) -> Followed {
+        let (start, mut count) = (self.pc, 0u32);
+        loop {
+            let id = match self.block {
+                Some(id) => id,
+                None => self.blocks.at(self.pc, self.isa, self.spaces),
+            };
+            let Some(block) = self.blocks.get(id) else { return Followed::Lost };
+            count = count.saturating_add(block.count);
+            let (last, end, exit) = (block.last, block.end, block.exit);
+            let range = |taken| Range {
+                start,
+                end,
+                count,
+                isa: self.isa,
+                kind: last.kind,
+                size: last.size,
+                link: last.link,
+                returns: last.returns,
+                conditional: last.conditional,
+                taken,
+                cycles,
+            };
+            match exit {
+                Exit::Last => {
+                    sink.range(at, &range(taken));
+                    self.leave(id, end, &last, taken);
+                    return Followed::To(last);
+                }
+                Exit::Page if count < LONGEST => {
+                    self.pc = end;
+                    self.block = Some(self.behind(id, false));
+                }
+                Exit::Page => {
+                    sink.range(at, &range(true));
+                    sink.event(at, Event::Fault(Fault::TooLong));
+                    self.set(end, self.isa);
+                    return Followed::Lost;
+                }
+                Exit::Missing => {
+                    if count > 0 {
+                        sink.range(at, &range(true));
+                    }
+                    sink.event(at, Event::NotAccessible { address: end, spaces: self.spaces });
+                    self.set(end, self.isa);
+                    return Followed::Lost;
+                }
+            }
+        }
+    }
+
+    /// Goes on behind a block.
+    #[inline]
+    fn leave(&mut self, id: u32, end: u64, last: &Insn, taken: bool) {
+        self.link = end;
+        match last.kind {
+            Kind::Direct { target, isa } if taken => {
+                self.pc = target;
+                self.isa = isa;
+                self.block = Some(self.behind(id, true));
+            }
+            Kind::Indirect if taken => self.set(end, self.isa),
+            _ => {
+                self.pc = end;
+                self.block = Some(self.behind(id, false));
+            }
+        }
+    }
+
+    /// The block at `pc`, which is behind another one.
+    #[inline]
+    fn behind(&mut self, id: u32, taken: bool) -> u32 {
+        match self.blocks.after(id, taken) {
+            Some(next) => next,
+            None => self.blocks.at_after(id, taken, (self.pc, self.isa, self.spaces)),
+        }
+    }
+
+    /// One instruction after the other, while `go` says so of each with the address behind it. For
+    /// what is rare.
+    pub(crate) fn step(&self, mut go: impl FnMut(&Insn, u64) -> bool) -> Stepped {
+        let mut stepped = Stepped { end: self.pc, count: 0, last: None, complete: false };
+        let memory = self.blocks.memory();
+        while stepped.count < LONGEST {
+            let bytes = memory.from(stepped.end, self.spaces).unwrap_or_default();
+            let Some(opcode) = opcode(self.isa, bytes) else { break };
+            let insn = decode(self.isa, self.blocks.rules(), stepped.end, opcode);
+            stepped.end = stepped.end.wrapping_add(insn.size.into());
+            stepped.count = stepped.count.saturating_add(1);
+            stepped.last = Some(insn);
+            if !go(&insn, stepped.end) {
+                stepped.complete = true;
+                break;
+            }
+        }
+        stepped
+    }
+
+    /// Reports what was stepped through.
+    pub(crate) fn report(
+        &self,
+        at: u64,
+        stepped: &Stepped,
+        cycles: Option<u32>,
+        sink: &mut impl Sink,
+    ) {
+        let Some(last) = stepped.last else { return };
+        sink.range(
+            at,
+            &Range {
+                start: self.pc,
+                end: stepped.end,
+                count: stepped.count,
+                isa: self.isa,
+                kind: last.kind,
+                size: last.size,
+                link: last.link,
+                returns: last.returns,
+                conditional: last.conditional,
+                taken: true,
+                cycles,
+            },
+        );
+    }
+}
+
+/// Instructions that were stepped through.
+pub(crate) struct Stepped {
+    pub end: u64,
+    pub count: u32,
+    pub last: Option<Insn>,
+    /// It ended where it should.
+    pub complete: bool,
+}

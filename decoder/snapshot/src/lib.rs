@@ -1,0 +1,37 @@
+//! Snapshots as OpenCSD and DS-5 write them: a folder with the devices of a system, their registers
+//! and memory, and the trace buffers that were captured.
+//!
+//! [`Snapshot::open`] reads all `.ini` files; [`Snapshot::sources`] says which trace sources are in a
+//! buffer and how they were set up, [`Snapshot::segments`] what memory a core sees.
+//!
+//! [`Package`] is the other way to hand over trace: `contents.ini` and metadata of the sources only.
+//!
+//! Nothing is assumed in silence: a register that is needed and not there is an [`Error`] that names
+//! it. What can be done without, as a device that has no file, is a [`Snapshot::warnings`] entry.
+//! Files are read within the folder of the snapshot only.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
+
+mod cores;
+mod device;
+mod error;
+mod files;
+pub mod ini;
+mod package;
+mod snapshot;
+mod sources;
+
+pub use cores::{Core, core};
+pub use device::{Class, Device, Dump};
+pub use error::Error;
+pub use files::Files;
+pub use package::{Package, Trace};
+pub use snapshot::{Buffer, Format, Segment, Snapshot};
+pub use sources::{Protocol, Source};

@@ -1,0 +1,125 @@
+/// What a reader has to know of a trace unit.
+///
+/// The default is version 4.0 with nothing optional.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Config {
+    /// Major version in the upper, minor in the lower four bits: 0x42 is ETMv4.2, 0x50 ETE 1.0.
+    pub version: u8,
+    /// Bytes of a context identifier: 0 or 4.
+    pub context_id_bytes: u8,
+    /// Bytes of a virtual context identifier: 0, 1, 2 or 4.
+    pub vmid_bytes: u8,
+    /// COMMOPT: cycle counts commit nothing.
+    pub commopt: bool,
+    /// MAXSPEC, how many P0 elements can wait for their commit.
+    pub max_speculation: u32,
+    /// Bits of a cycle count, from 12 up.
+    pub cycle_count_bits: u8,
+    /// Q elements are supported.
+    pub q: bool,
+    /// Conditional instructions are traced.
+    pub conditional: bool,
+    /// Data is traced.
+    pub data: bool,
+    /// The core is an Armv8-M one.
+    pub v8_m: bool,
+    /// The core is of M profile.
+    pub m_profile: bool,
+    /// The return stack is there and in use.
+    pub return_stack: bool,
+    /// WFI and WFE are branches.
+    pub wfx_branch: bool,
+    /// ETE: the start of a transaction is a P0 element.
+    pub transaction_p0: bool,
+    /// ETE: a marker says what a timestamp is about; none counts before the first.
+    pub timestamp_marker: bool,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            version: 0x40,
+            context_id_bytes: 0,
+            vmid_bytes: 0,
+            commopt: false,
+            max_speculation: 0,
+            cycle_count_bits: 12,
+            q: false,
+            conditional: false,
+            data: false,
+            v8_m: false,
+            m_profile: false,
+            return_stack: false,
+            wfx_branch: false,
+            transaction_p0: true,
+            timestamp_marker: false,
+        }
+    }
+}
+
+impl Config {
+    /// Whether the trace unit is an ETE.
+    pub const fn is_ete(&self) -> bool {
+        self.version >= 0x50
+    }
+
+    /// The bits of a cycle count.
+    pub const fn cycle_count_mask(&self) -> u32 {
+        match 1u32.checked_shl(self.cycle_count_bits as u32) {
+            Some(bit) => bit.wrapping_sub(1),
+            None => u32::MAX,
+        }
+    }
+}
+
+/// Registers of a trace unit that [`Config`] follows from.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Registers {
+    /// TRCCONFIGR.
+    pub configr: u32,
+    /// TRCIDR0.
+    pub idr0: u32,
+    /// TRCIDR1; not looked at if there is `devarch`.
+    pub idr1: u32,
+    /// TRCIDR2.
+    pub idr2: u32,
+    /// TRCIDR8.
+    pub idr8: u32,
+    /// TRCDEVARCH of an ETE.
+    pub devarch: Option<u32>,
+}
+
+impl Registers {
+    /// The configuration. M profiles cannot be told from registers: set them in what is returned.
+    pub const fn config(&self) -> Config {
+        let version = match self.devarch {
+            Some(devarch) => ((devarch >> 8) as u8 & 0xf0) | ((devarch >> 16) as u8 & 0xf),
+            None => (self.idr1 >> 4) as u8,
+        };
+        let load_store_p0 = self.configr & 0b110 != 0;
+        let has_data = self.idr0 & 0x18 == 0x18;
+        Config {
+            version,
+            context_id_bytes: if (self.idr2 >> 5) & 0x1f == 4 { 4 } else { 0 },
+            vmid_bytes: match (self.idr2 >> 10) & 0x1f {
+                1 => 1,
+                2 if version > 0x40 => 2,
+                4 if version > 0x40 => 4,
+                _ => 0,
+            },
+            commopt: self.idr0 & (1 << 29) != 0 && self.idr0 & (1 << 7) != 0,
+            max_speculation: self.idr8,
+            cycle_count_bits: ((self.idr2 >> 25) as u8 & 0xf).wrapping_add(12),
+            q: (self.idr0 >> 15) & 3 != 0,
+            conditional: self.idr0 & (1 << 6) != 0
+                && matches!((self.configr >> 8) & 7, 1 | 2 | 3 | 7),
+            data: has_data && load_store_p0 && self.configr & (0b11 << 16) != 0,
+            v8_m: false,
+            m_profile: false,
+            return_stack: self.configr & (1 << 12) != 0 && self.idr0 & (1 << 9) != 0,
+            wfx_branch: self.idr2 & (1 << 31) != 0 && version >= 0x43,
+            transaction_p0: self.idr0 & (1 << 30) == 0,
+            timestamp_marker: self.idr0 & (1 << 23) != 0 && version >= 0x51,
+        }
+    }
+}

@@ -1,0 +1,78 @@
+use crate::Kind;
+use core::fmt;
+
+/// Why there is no packet at the start of the bytes.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+pub enum ParseError {
+    /// The packet goes on behind the last byte: call again with more.
+    Incomplete,
+    /// No packet starts with this header.
+    Reserved(u8),
+    /// No packet starts with this header in this configuration; the configuration may be wrong.
+    NotConfigured(u8),
+    /// The header is followed by what may not follow it.
+    BadSequence {
+        /// The packet it would have been.
+        kind: Kind,
+        /// Bytes up to and with the one that does not fit.
+        len: usize,
+    },
+}
+
+impl ParseError {
+    /// Bytes to skip: what follows may be a packet.
+    pub const fn len(&self) -> usize {
+        match *self {
+            Self::Incomplete => 0,
+            Self::Reserved(_) | Self::NotConfigured(_) => 1,
+            Self::BadSequence { len, .. } => len,
+        }
+    }
+
+    /// Whether nothing is to be skipped: more bytes are needed.
+    pub const fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Incomplete => write!(f, "the packet is cut off"),
+            Self::Reserved(header) => write!(f, "no packet starts with header {header:#04x}"),
+            Self::NotConfigured(header) => {
+                write!(f, "no packet starts with header {header:#04x} in this configuration")
+            }
+            Self::BadSequence { kind, len } => {
+                write!(f, "{} is malformed in byte {len}", kind.name())
+            }
+        }
+    }
+}
+
+impl core::error::Error for ParseError {}
+
+/// Why a packet cannot be written.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+pub enum EmitError {
+    /// The buffer is too short; [`MAX_PACKET`](crate::MAX_PACKET) bytes are enough for any packet.
+    BufferTooSmall,
+    /// A value does not fit its field.
+    Value(Kind),
+    /// The configuration has no such packet.
+    NotConfigured(Kind),
+}
+
+impl fmt::Display for EmitError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::BufferTooSmall => write!(f, "the buffer is too short for the packet"),
+            Self::Value(kind) => write!(f, "a value of {} does not fit its field", kind.name()),
+            Self::NotConfigured(kind) => {
+                write!(f, "there is no {} in this configuration", kind.name())
+            }
+        }
+    }
+}
+
+impl core::error::Error for EmitError {}

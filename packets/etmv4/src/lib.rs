@@ -1,0 +1,65 @@
+//! ETMv4 and ETE instruction trace packets: configuration, parse and emit.
+//!
+//! [`Config`] is what a reader has to know of the trace unit, from its registers or one by one.
+//! [`Headers`] is the table of all 256 header bytes that follows from it; [`Packet`] is every packet.
+//! [`Reader`] finds packets in a stream that may start anywhere, and [`Addresses`] holds the three
+//! address registers that address packets are relative to.
+//!
+//! ```
+//! use hartrace_etmv4::{Atoms, Config, Headers, Packet};
+//!
+//! let headers = Headers::new(&Config::default());
+//! let (packet, used) = Packet::parse(&headers, &[0xfc, 0x95])?;
+//! assert_eq!(packet, Packet::Atoms(Atoms::new(3, 0b100).unwrap())); // N N E, the oldest lowest
+//! assert_eq!(used, 1);
+//!
+//! let mut bytes = [0; hartrace_etmv4::MAX_PACKET];
+//! let len = packet.emit(&headers, &mut bytes)?;
+//! assert_eq!(&bytes[..len], [0xfc]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Guarantees
+//!
+//! Nothing here panics or allocates, for any input. A failed parse says how many bytes to skip, a
+//! failed emit writes nothing, and a packet that was emitted parses back to the same value.
+#![no_std]
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
+
+#[cfg(test)]
+extern crate std;
+
+mod address;
+mod config;
+mod cursor;
+mod emit;
+mod error;
+mod headers;
+mod kind;
+mod packet;
+mod parse;
+mod reader;
+#[cfg(test)]
+mod tests;
+
+pub use address::{Address, Addresses, Form, Is};
+pub use config::{Config, Registers};
+pub use error::{EmitError, ParseError};
+pub use headers::{Class, Headers};
+pub use kind::Kind;
+pub use packet::{
+    Atoms, Cancel, ConditionalResult, Context, CycleCount, Exception, Packet, Q, Return, Timestamp,
+    TraceInfo,
+};
+pub use reader::{Found, Reader};
+
+/// The most bytes that [`Packet::emit`] writes: TraceInfo with all sections.
+pub const MAX_PACKET: usize = 1 + 1 + 5 * 5;

@@ -1,0 +1,98 @@
+use crate::{Headers, Kind, Packet, ParseError};
+
+/// What a [`Reader`] finds.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Found {
+    /// A packet.
+    Packet(Packet),
+    /// Bytes before the first alignment synchronisation, in pieces as OpenCSD has them.
+    Unsynchronised,
+    /// Bytes that are no packet. The reader goes on behind them: whether what follows can be trusted
+    /// is for the caller to say, with [`Reader::resynchronise`].
+    Bad(ParseError),
+}
+
+/// Finds packets in a stream that may start anywhere.
+///
+/// It keeps no bytes: [`Reader::next`] is called with those that are not used yet, and again with
+/// more where they do not suffice. So the caller decides where bytes are held, and a slice of all of
+/// them is not copied.
+#[derive(Clone, Debug)]
+pub struct Reader {
+    headers: Headers,
+    synchronised: bool,
+}
+
+/// Zeros in an alignment synchronisation.
+const ZEROS: usize = 11;
+
+/// Bytes that are reported at once before the first synchronisation.
+const PIECE: usize = 8;
+
+impl Reader {
+    /// At the start of a stream.
+    pub const fn new(headers: Headers) -> Self {
+        Self { headers, synchronised: false }
+    }
+
+    /// What header bytes stand for.
+    pub const fn headers(&self) -> &Headers {
+        &self.headers
+    }
+
+    /// Drops everything up to the next alignment synchronisation.
+    pub fn resynchronise(&mut self) {
+        self.synchronised = false;
+    }
+
+    /// What is at the start of `bytes`, with its length, which is never 0; `None` if that takes more
+    /// bytes.
+    #[inline]
+    pub fn next(&mut self, bytes: &[u8]) -> Option<(Found, usize)> {
+        if !self.synchronised {
+            return self.search(bytes);
+        }
+        // Most packets are atoms; put together here, they are not copied.
+        let atoms = self.headers.atoms(*bytes.first()?);
+        if !atoms.is_empty() {
+            return Some((Found::Packet(Packet::Atoms(atoms)), 1));
+        }
+        match Packet::parse(&self.headers, bytes) {
+            Ok((packet, len)) => Some((Found::Packet(packet), len)),
+            Err(ParseError::Incomplete) => None,
+            Err(error) => Some((Found::Bad(error), error.len())),
+        }
+    }
+
+    /// Up to the next zero, which may be the start of a synchronisation.
+    fn search(&mut self, bytes: &[u8]) -> Option<(Found, usize)> {
+        let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
+        // O5.
+        if zeros > ZEROS {
+            return Some((Found::Unsynchronised, zeros.wrapping_sub(ZEROS)));
+        }
+        let behind = *bytes.get(zeros)?;
+        if zeros == ZEROS {
+            let len = ZEROS.wrapping_add(1);
+            if behind == 0x80 {
+                self.synchronised = true;
+                return Some((Found::Packet(Packet::Async), len));
+            }
+            let error = ParseError::BadSequence { kind: Kind::Async, len };
+            return Some((Found::Bad(error), len));
+        }
+        // The byte that ends zeros is not looked at again.
+        let checked = if zeros > 0 { zeros.wrapping_add(1) } else { 0 };
+        let mut len = checked;
+        for byte in bytes.get(checked..)? {
+            if *byte == 0 {
+                return Some((Found::Unsynchronised, len));
+            }
+            len = len.wrapping_add(1);
+            if len >= PIECE {
+                return Some((Found::Unsynchronised, len));
+            }
+        }
+        None
+    }
+}

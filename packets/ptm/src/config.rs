@@ -1,0 +1,47 @@
+/// What a reader has to know of a trace unit. The default is nothing optional, 48-bit time.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Config {
+    /// Cycles are counted: packets carry counts, and one atom each.
+    pub cycle_accurate: bool,
+    /// Bytes of a context identifier: 0, 1, 2 or 4.
+    pub context_id_bytes: u8,
+    /// Timestamps have 64 bits, else 48.
+    pub timestamp_64: bool,
+    /// Timestamps are Gray coded.
+    pub timestamp_gray: bool,
+    /// The return stack is there and in use.
+    pub return_stack: bool,
+    /// DMB and DSB are waypoints.
+    pub barriers: bool,
+}
+
+/// Registers of a trace unit that [`Config`] follows from.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Registers {
+    /// ETMCR.
+    pub cr: u32,
+    /// ETMIDR.
+    pub idr: u32,
+    /// ETMCCER.
+    pub ccer: u32,
+}
+
+impl Registers {
+    /// The configuration.
+    pub const fn config(&self) -> Config {
+        let first = self.idr & 0xf0 == 0; // PFTv1.0 has 48 bits, Gray coded
+        Config {
+            cycle_accurate: self.cr & (1 << 12) != 0,
+            context_id_bytes: match (self.cr >> 14) & 3 {
+                0 => 0,
+                1 => 1,
+                2 => 2,
+                _ => 4,
+            },
+            timestamp_64: !first && self.ccer & (1 << 29) != 0,
+            timestamp_gray: first || self.ccer & (1 << 28) == 0,
+            return_stack: self.cr & (1 << 29) != 0 && self.ccer & (1 << 23) != 0,
+            barriers: self.ccer & (1 << 24) != 0,
+        }
+    }
+}

@@ -1,0 +1,91 @@
+use crate::parse::ZEROS;
+use crate::{Config, Packet, ParseError};
+
+/// What a [`Reader`] finds.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Found {
+    /// A packet.
+    Packet(Packet),
+    /// Bytes before the first alignment synchronisation.
+    Unsynchronised,
+    /// Bytes that are no packet. The reader goes on behind them: whether what follows can be trusted
+    /// is for the caller to say, with [`Reader::resynchronise`].
+    Bad(ParseError),
+}
+
+/// Finds packets in a stream that may start anywhere.
+///
+/// It keeps no bytes: [`Reader::next`] is called with those that are not used yet, and again with
+/// more where they do not suffice.
+#[derive(Clone, Debug)]
+pub struct Reader {
+    config: Config,
+    synchronised: bool,
+}
+
+impl Reader {
+    /// At the start of a stream.
+    pub const fn new(config: Config) -> Self {
+        Self { config, synchronised: false }
+    }
+
+    /// The configuration.
+    pub const fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// Drops everything up to the next alignment synchronisation.
+    pub fn resynchronise(&mut self) {
+        self.synchronised = false;
+    }
+
+    /// What is at the start of `bytes`, with its length, which is never 0; `None` if that takes more
+    /// bytes.
+    #[inline]
+    pub fn next(&mut self, bytes: &[u8]) -> Option<(Found, usize)> {
+        if !self.synchronised {
+            return self.search(bytes);
+        }
+        match Packet::parse(&self.config, bytes) {
+            Ok((packet, len)) => Some((Found::Packet(packet), len)),
+            Err(ParseError::Incomplete) => None,
+            Err(error) => Some((Found::Bad(error), error.len())),
+        }
+    }
+
+    /// Up to zeros that are, or may become, a synchronisation.
+    fn search(&mut self, bytes: &[u8]) -> Option<(Found, usize)> {
+        let mut start = 0;
+        loop {
+            let rest = bytes.get(start..)?;
+            let Some(first) = rest.iter().position(|byte| *byte == 0) else {
+                start = bytes.len();
+                break;
+            };
+            start = start.wrapping_add(first);
+            let zeros = bytes.iter().skip(start).take_while(|byte| **byte == 0).count();
+            let behind = bytes.get(start.wrapping_add(zeros));
+            let too_many = zeros.saturating_sub(*ZEROS.end());
+            match behind {
+                Some(0x80) if zeros >= *ZEROS.start() => {
+                    start = start.wrapping_add(too_many);
+                    if start == 0 {
+                        self.synchronised = true;
+                        let extra = zeros.wrapping_sub(*ZEROS.start()) as u8;
+                        return Some((
+                            Found::Packet(Packet::Async { extra }),
+                            zeros.wrapping_add(1),
+                        ));
+                    }
+                    break;
+                }
+                Some(_) => start = start.wrapping_add(zeros).wrapping_add(1),
+                None => {
+                    start = start.wrapping_add(too_many);
+                    break;
+                }
+            }
+        }
+        (start > 0).then_some((Found::Unsynchronised, start))
+    }
+}
