@@ -147,6 +147,12 @@ fn insert<T: Copy>(list: &mut Vec<T>, entry: T, room: usize) {
 }
 
 impl DmtfCoder {
+    /// All that both sides must agree on.
+    #[cfg(test)]
+    pub(crate) fn tables(&self) -> impl PartialEq + std::fmt::Debug + '_ {
+        (&self.streams, &self.places, self.upper, &self.run)
+    }
+
     fn is_basic(&self) -> bool {
         self.config.variant == DmtfVariant::B
     }

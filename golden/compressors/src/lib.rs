@@ -34,6 +34,8 @@ mod error;
 mod etrace;
 mod events;
 mod hwlz;
+#[cfg(test)]
+mod identities;
 mod packed;
 mod run_length;
 mod scheme;

@@ -222,6 +222,22 @@ impl Scheme {
         }
     }
 
+    #[cfg(test)]
+    pub(crate) fn dmtf(&self) -> Option<Dmtf> {
+        match self.kind {
+            Kind::Dmtf(config) => Some(config),
+            _ => None,
+        }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn sdc(&self) -> Option<Sdc> {
+        match self.kind {
+            Kind::Sdc(config) => Some(config),
+            _ => None,
+        }
+    }
+
     fn check(self) -> Result<Self, UnknownScheme> {
         let checked = match self.kind {
             Kind::Base(_) | Kind::Nexs(_) | Kind::Etrace(_) => Ok(()),

@@ -142,6 +142,12 @@ pub(crate) struct SdcCoder {
 }
 
 impl SdcCoder {
+    /// All that both sides must agree on.
+    #[cfg(test)]
+    pub(crate) fn tables(&self) -> impl PartialEq + std::fmt::Debug + '_ {
+        (&self.cache, &self.used, &self.follows, self.history, self.upper, &self.run)
+    }
+
     fn is(&self, variant: SdcVariant) -> bool {
         self.config.variant == variant
     }

@@ -159,6 +159,11 @@ impl<'a, C: StreamCoder> Streams<'a, C> {
         Self { code, pristine, coder, open: None, known: false, sync_every }
     }
 
+    #[cfg(test)]
+    pub(crate) fn into_coder(self) -> C {
+        self.coder
+    }
+
     fn emit(&mut self, open: Open, end: End, out: &mut Bits) -> Result<(), CompressError> {
         let Open { start, known, .. } = open;
         let align = self.coder.align();
