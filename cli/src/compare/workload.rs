@@ -8,6 +8,8 @@ use crate::{files, input};
 use hartrace_compressors::Code;
 use hartrace_ingress::{ITypeWidth, Retired};
 use hartrace_isa::Xlen;
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 
 /// An execution.
@@ -22,13 +24,15 @@ pub(super) struct Workload {
 impl Workload {
     /// A program to execute, or a log.
     pub(super) fn open(path: &Path, args: &SchemesArgs) -> Result<Self, Failure> {
-        let is_program = !files::is_standard(path)
-            && std::fs::File::open(path).is_ok_and(|mut file| {
-                let mut magic = [0; 4];
-                std::io::Read::read_exact(&mut file, &mut magic).is_ok() && &magic == b"\x7fELF"
-            });
-        if is_program {
-            return Self::execute(&Program::open(path, &[], With::Iss)?, args.limit);
+        if !files::is_standard(path) {
+            let mut magic = Vec::new();
+            let file = File::open(path).map_err(|error| files::unreadable(path, &error))?;
+            file.take(4)
+                .read_to_end(&mut magic)
+                .map_err(|error| files::unreadable(path, &error))?;
+            if magic == *b"\x7fELF" {
+                return Self::execute(&Program::open(path, &[], With::Iss)?, args.limit);
+            }
         }
         Self::read(path, args)
     }

@@ -213,8 +213,10 @@ impl Decompressor for EtraceDecompressor<'_> {
     ) -> Result<(), DecodeError> {
         let refused = |text: String| DecodeError { bit: 0, fault: Fault::Packed(text) };
         let framing = framing().map_err(|fault| DecodeError { bit: 0, fault })?;
-        let mut tracer =
-            Tracer::new(self.config.clone(), self.image).map_err(|e| refused(e.to_string()))?;
+        // No payload leads through more blocks than there are instructions.
+        let max_blocks = self.config.max_blocks.min(instructions.saturating_add(16));
+        let config = Config { max_blocks, ..self.config.clone() };
+        let mut tracer = Tracer::new(config, self.image).map_err(|e| refused(e.to_string()))?;
         let mut pass = Pass { take, left: instructions, failed: None };
         let mut at = StreamPos::default();
         let mut rest = bits.bytes();
