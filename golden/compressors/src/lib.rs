@@ -16,6 +16,9 @@
 //! | [`Tmbp`] | a branch predictor on both sides, and what it gets wrong |
 //! | [`Etrace`] | E-Trace in any of its modes, for comparison |
 //!
+//! Data traces have compressors of their own, [`DataScheme`]: of addresses register validation ([`Filter`]) and
+//! a cache of addresses ([`Adac`]), of loaded values first-access tracking ([`FirstAccess`]).
+//!
 //! The algorithms are those of V. Uzelac, *Algorithms and Hardware Structures for Real-Time Compression of
 //! Program Traces*, University of Alabama in Huntsville, 2010. `docs/compression.md` says what had to be
 //! decided where the text leaves it open, and what came out.
@@ -29,6 +32,7 @@ mod base;
 mod bits;
 mod code;
 mod compressor;
+mod data;
 mod dmtf;
 mod error;
 mod etrace;
@@ -50,6 +54,9 @@ pub use base::{Base, Nexs};
 pub use bits::{BitSource, Bits};
 pub use code::Code;
 pub use compressor::{Compressed, Compressor, Decompressor};
+pub use data::{
+    Adac, AfterIncrease, DataCoder, DataScheme, DataStep, Filter, FirstAccess, Reference,
+};
 pub use dmtf::{Dmtf, DmtfVariant};
 pub use error::{CompressError, DecodeError, Fault};
 pub use etrace::Etrace;
