@@ -2,6 +2,7 @@
 //! compared, first to last.
 
 mod chosen;
+mod data;
 mod figures;
 mod html;
 mod plots;
@@ -14,6 +15,7 @@ use crate::exec::program::Program;
 use crate::failure::{Failure, Status};
 use crate::files;
 use chosen::chosen;
+use data::DataFigures;
 use figures::{Figures, measure};
 use hartrace_compressors::Scheme;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
@@ -38,19 +40,24 @@ pub(crate) fn run(args: &SchemesArgs) -> Result<Status, Failure> {
         [] => demo::PROGRAMS.iter().map(|(name, elf)| Input::Bundled(name, elf)).collect(),
         files => files.iter().map(Input::File).collect(),
     };
-    let bar = progress(inputs.len() * schemes.len());
+    let bar = progress(inputs.len() * (schemes.len() + usize::from(args.data)));
     let figures = all(args, &inputs, &schemes, &bar)?;
+    let data = if args.data { Some(all_data(args, &inputs, &bar)?) } else { None };
     bar.finish_and_clear();
     let mut out = files::stdout();
     table::print(&mut out, args, &figures, &schemes)?;
+    if let Some(data) = &data {
+        data::print(&mut out, data, args.brief)?;
+    }
     out.flush()?;
     if let Some(path) = &args.json {
-        write(path, &table::json(&figures, &schemes)?)?;
+        write(path, &table::json(&figures, &schemes, data.as_deref())?)?;
     }
     if let Some(path) = &args.html {
         write(path, &html::page(args, &figures, &schemes)?)?;
     }
-    let verified = figures.iter().all(|figures| figures.difference.is_none());
+    let verified = figures.iter().all(|figures| figures.difference.is_none())
+        && data.is_none_or(|data| data::verified(&data));
     Ok(if verified { Status::Clean } else { Status::Different })
 }
 
@@ -83,6 +90,24 @@ fn all(
             figures
         })?;
         Ok(figures.into_iter().flatten().collect::<Vec<_>>())
+    })?;
+    Ok(found.into_iter().flatten().collect())
+}
+
+/// The same for data, of programs that are executed.
+fn all_data(
+    args: &SchemesArgs,
+    inputs: &[Input<'_>],
+    bar: &ProgressBar,
+) -> Result<Vec<DataFigures>, Failure> {
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let found = each(inputs, cores, |input| {
+        let program = match input {
+            Input::Bundled(name, elf) => Some(Program::new((*name).into(), elf.to_vec())?),
+            Input::File(path) => workload::program(path)?,
+        };
+        bar.inc(1);
+        program.map_or(Ok(Vec::new()), |program| data::measure(&program, args.limit))
     })?;
     Ok(found.into_iter().flatten().collect())
 }

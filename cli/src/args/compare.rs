@@ -38,6 +38,9 @@ pub(crate) struct SchemesArgs {
     /// Steps of each program at most
     #[arg(long, value_name = "N", default_value_t = 3_000_000)]
     pub(crate) limit: u64,
+    /// Also the addresses of loads and stores, and what is loaded, of programs
+    #[arg(long)]
+    pub(crate) data: bool,
     /// Only the means
     #[arg(long)]
     pub(crate) brief: bool,

@@ -38,8 +38,12 @@ impl Figures {
     }
 
     pub(super) fn framed(&self) -> f64 {
-        self.framed_bits as f64 / self.instructions.max(1) as f64
+        per_instruction(self.framed_bits, self.instructions)
     }
+}
+
+pub(super) fn per_instruction(bits: u64, instructions: u64) -> f64 {
+    bits as f64 / instructions.max(1) as f64
 }
 
 /// Compresses, decompresses and compares; `None` if the scheme needs trap vectors that nobody knows.
@@ -66,7 +70,7 @@ pub(super) fn measure(
         scheme: scheme.to_string(),
         instructions,
         bits,
-        bits_per_instruction: bits as f64 / instructions.max(1) as f64,
+        bits_per_instruction: per_instruction(bits, instructions),
         framed_bits,
         storage_bits: scheme.storage_bits(xlen),
         gates: scheme.gates(xlen).map(|gates| gates.round() as u64),

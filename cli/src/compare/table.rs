@@ -1,6 +1,7 @@
 //! Figures as text and as JSON.
 
-use super::figures::Figures;
+use super::data::DataFigures;
+use super::figures::{Figures, per_instruction};
 use crate::args::SchemesArgs;
 use crate::failure::Failure;
 use hartrace_compressors::Scheme;
@@ -24,7 +25,7 @@ pub(super) fn mean(figures: &[Figures], scheme: &Scheme) -> Option<Figures> {
         sum.difference = sum.difference.or(other.difference.clone());
         sum.xlen = sum.xlen.max(other.xlen);
     }
-    sum.bits_per_instruction = sum.bits as f64 / sum.instructions.max(1) as f64;
+    sum.bits_per_instruction = per_instruction(sum.bits, sum.instructions);
     Some(sum)
 }
 
@@ -166,11 +167,18 @@ pub(super) fn programs(figures: &[Figures]) -> Vec<&str> {
 struct Document<'a> {
     rows: &'a [Figures],
     mean: BTreeMap<String, f64>,
+    /// With `--data`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    data: Option<&'a [DataFigures]>,
 }
 
-pub(super) fn json(figures: &[Figures], schemes: &[Scheme]) -> Result<String, Failure> {
+pub(super) fn json(
+    figures: &[Figures],
+    schemes: &[Scheme],
+    data: Option<&[DataFigures]>,
+) -> Result<String, Failure> {
     let means = schemes.iter().filter_map(|scheme| mean(figures, scheme));
     let mean = means.map(|sum| (sum.scheme.clone(), sum.bits_per_instruction)).collect();
-    let document = Document { rows: figures, mean };
+    let document = Document { rows: figures, mean, data };
     Ok(serde_json::to_string_pretty(&document).map_err(std::io::Error::from)? + "\n")
 }

@@ -21,18 +21,25 @@ pub(super) struct Workload {
     pub(super) tvec: Option<Vec<(u8, u64)>>,
 }
 
+/// A program to execute; `None` if the file is something else.
+pub(super) fn program(path: &Path) -> Result<Option<Program>, Failure> {
+    if files::is_standard(path) {
+        return Ok(None);
+    }
+    let mut magic = Vec::new();
+    let file = File::open(path).map_err(|error| files::unreadable(path, &error))?;
+    file.take(4).read_to_end(&mut magic).map_err(|error| files::unreadable(path, &error))?;
+    if magic != *b"\x7fELF" {
+        return Ok(None);
+    }
+    Program::open(path, &[], With::Iss).map(Some)
+}
+
 impl Workload {
     /// A program to execute, or a log.
     pub(super) fn open(path: &Path, args: &SchemesArgs) -> Result<Self, Failure> {
-        if !files::is_standard(path) {
-            let mut magic = Vec::new();
-            let file = File::open(path).map_err(|error| files::unreadable(path, &error))?;
-            file.take(4)
-                .read_to_end(&mut magic)
-                .map_err(|error| files::unreadable(path, &error))?;
-            if magic == *b"\x7fELF" {
-                return Self::execute(&Program::open(path, &[], With::Iss)?, args.limit);
-            }
+        if let Some(program) = program(path)? {
+            return Self::execute(&program, args.limit);
         }
         Self::read(path, args)
     }
