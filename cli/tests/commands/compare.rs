@@ -66,7 +66,7 @@ fn a_log_gives_what_the_program_does() {
     let [program, log] = [format!("{linux} --limit 50000"), format!("linux.htr --elf {linux}")]
         .map(|input| {
             let text = place.clean(&format!("compare {input} {options}"));
-            let means = text.lines().filter(|line| line.starts_with("mean")).map(str::to_owned);
+            let means = text.lines().filter(|line| line.starts_with("mean ")).map(str::to_owned);
             means.collect::<Vec<_>>()
         });
     assert_eq!((program.len(), &program), (5, &log));
@@ -80,11 +80,15 @@ fn what_cannot_be_compared_is_said_in_a_line() {
     place.clean(&format!("run {calls} --limit 1000 --retired calls.htr"));
     for (line, status, what) in [
         (format!("compare {calls} --schemes xTMBP"), 2, "no scheme `xTMBP`"),
-        (format!("compare {calls} --schemes bTMBP[entires=4]"), 2, "only branches, bhr_bits"),
+        (format!("compare {calls} --schemes bTMBP[entires=4]"), 2, "only bhr_bits, branches"),
         (format!("compare {calls} --sweep tmbp.entries=3"), 2, "powers of two"),
         (format!("compare {calls} --sweep nothing"), 2, "no values"),
         ("compare calls.htr".into(), 2, "without the program"),
-        (format!("compare calls.htr --elf {}", program("sort")), 3, "is this the program that ran"),
+        (
+            format!("compare calls.htr --elf {}", program("sort")),
+            3,
+            "the program has another one at",
+        ),
         ("compare missing.elf".into(), 3, "cannot read"),
         (
             format!("compare {calls} --limit 1000 --schemes BASE --html no/where.html"),
