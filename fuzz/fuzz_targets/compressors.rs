@@ -1,9 +1,9 @@
 //! Any program and any bits: every decompressor ends and does not panic. Where it finds instructions, they
-//! can be compressed again, and come back.
+//! can be compressed again, and come back. So do all readers of data traces.
 #![no_main]
 
 use arbitrary::{Result, Unstructured};
-use hartrace_compressors::{Bits, Code, Scheme, Setup};
+use hartrace_compressors::{BitSource, Bits, Code, DataScheme, DataStep, Reference, Scheme, Setup};
 use hartrace_decoder::Image;
 use hartrace_fuzz::code;
 use hartrace_ingress::Retired;
@@ -31,7 +31,8 @@ fuzz_target!(|input: &[u8]| {
 
 fn check(mut u: Unstructured<'_>) -> Result<()> {
     let names: Vec<&str> = Scheme::DEFAULT.iter().chain(&SMALL).copied().collect();
-    let name = names[usize::from(u.arbitrary::<u8>()?) % names.len()];
+    let number = usize::from(u.arbitrary::<u8>()?) % (names.len() + 1);
+    let Some(name) = names.get(number) else { return data(u) };
     let scheme: Scheme = name.parse().expect("a scheme");
     let rv32 = u.arbitrary()?;
     let any = u.arbitrary()?;
@@ -61,6 +62,31 @@ fn check(mut u: Unstructured<'_>) -> Result<()> {
     if scheme.family() != "etrace" {
         again(&scheme, &setup, &found);
     }
+    Ok(())
+}
+
+/// Any instructions with any accesses.
+fn data(mut u: Unstructured<'_>) -> Result<()> {
+    let (_, scheme) = *u.choose(&DataScheme::defaults())?;
+    let xlen = *u.choose(&[Xlen::Rv32, Xlen::Rv64])?;
+    let mut steps = Vec::new();
+    for _ in 0..u.int_in_range(0..=200)? {
+        let (pc, encoding) = (u.arbitrary::<u16>()?.into(), u.arbitrary()?);
+        let reference = Reference {
+            // Values have addresses that are known, and the other way round.
+            address: if scheme.is_of_values() { u.arbitrary()? } else { 0 },
+            size: *u.choose(&[1, 2, 4, 8])?,
+            loaded: *u.choose(&[None, Some(0)])?,
+            stored: u.arbitrary()?,
+        };
+        let reference = *u.choose(&[None, Some(reference)])?;
+        steps.push(DataStep { pc, encoding, reference });
+    }
+    let bits = Bits::of_bytes(u.take_rest().to_vec());
+    let mut from = BitSource::new(&bits);
+    let mut coder = scheme.coder(xlen).expect("a coder");
+    let failed = steps.iter().find_map(|step| coder.decode(step, &mut from).err());
+    assert!(failed.is_none_or(|error| error.bit <= bits.len()));
     Ok(())
 }
 

@@ -71,9 +71,10 @@ pub(super) fn measure(program: &Program, limit: u64) -> Result<Vec<DataFigures>,
                 verified: false,
                 difference: None,
             };
-            Lane { figures, scheme, coder: scheme.coder(xlen) }
+            let coder = scheme.coder(xlen).map_err(Failure::usage)?;
+            Ok(Lane { figures, scheme, coder })
         })
-        .collect();
+        .collect::<Result<_, Failure>>()?;
     let mut traces = vec![Bits::default(); lanes.len()];
     let exit = program.steps(
         limit,
@@ -91,7 +92,9 @@ pub(super) fn measure(program: &Program, limit: u64) -> Result<Vec<DataFigures>,
         return Err(failure);
     }
     let mut sources: Vec<BitSource<'_>> = traces.iter().map(BitSource::new).collect();
-    lanes.iter_mut().for_each(|lane| lane.coder = lane.scheme.coder(xlen));
+    for lane in &mut lanes {
+        lane.coder = lane.scheme.coder(xlen).map_err(Failure::usage)?;
+    }
     let mut number = 0_u64;
     program.steps(
         limit,
@@ -173,13 +176,17 @@ pub(super) fn print(
         let verdict = one.difference.map_or("yes".into(), |difference| format!("NO: {difference}"));
         writeln!(
             out,
-            "{:15} {:10} {:>12} {:>11} {:>9.4} {:>9.2} {:>9} {:>9}  {verdict}",
+            "{:15} {:10} {:>12} {:>11} {:>9.4} {:>9} {:>9} {:>9}  {verdict}",
             one.program,
             one.scheme,
             one.instructions,
             one.references,
             one.bits_per_instruction,
-            one.raw_bits as f64 / one.bits.max(1) as f64,
+            // Where nothing had to be sent there is no ratio.
+            match one.bits {
+                0 => "-".into(),
+                bits => format!("{:.2}", one.raw_bits as f64 / bits as f64),
+            },
             one.storage_bits,
             one.gates,
         )?;

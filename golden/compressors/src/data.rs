@@ -13,7 +13,7 @@ pub use filter::Filter;
 pub use first_access::FirstAccess;
 
 use crate::base::{get_groups, put_groups};
-use crate::{BitSource, Bits, DecodeError};
+use crate::{BitSource, Bits, CompressError, DecodeError};
 use hartrace_isa::Xlen;
 use hartrace_iss::{Access, AccessKind, Register, Step};
 use serde::{Deserialize, Serialize};
@@ -133,13 +133,13 @@ impl DataScheme {
     }
 
     /// Something that writes, or reads.
-    pub fn coder(&self, xlen: Xlen) -> Box<dyn DataCoder> {
-        match self {
+    pub fn coder(&self, xlen: Xlen) -> Result<Box<dyn DataCoder>, CompressError> {
+        Ok(match self {
             Self::Nexus => Box::new(NexusCoder { xlen: xlen.bits(), previous: 0 }),
             Self::Filter(config) => Box::new(config.coder(xlen)),
-            Self::Adac(config) => Box::new(config.coder(xlen.bits())),
-            Self::FirstAccess(config) => Box::new(config.coder()),
-        }
+            Self::Adac(config) => Box::new(config.coder(xlen.bits())?),
+            Self::FirstAccess(config) => Box::new(config.coder()?),
+        })
     }
 }
 

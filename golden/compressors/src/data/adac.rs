@@ -2,7 +2,7 @@
 //! have differed lately.
 
 use super::{DataCoder, DataStep};
-use crate::{BitSource, Bits, DecodeError, Fault};
+use crate::{BitSource, Bits, CompressError, DecodeError, Fault};
 use serde::{Deserialize, Serialize};
 
 /// Sizes and thresholds.
@@ -48,10 +48,17 @@ impl Adac {
         u64::from(self.sets) * u64::from(self.ways) * (u64::from(xlen) + 4 + 4)
     }
 
-    pub(super) fn coder(self, xlen: u32) -> AdacCoder {
+    pub(super) fn coder(self, xlen: u32) -> Result<AdacCoder, CompressError> {
+        let power = |value: u32, most| value.is_power_of_two() && value <= most;
+        let sizes = power(self.sets, 1 << 16) && power(self.ways, 256) && power(self.window, 8);
+        if !sizes || self.shift_max > 20 || self.align > 2 {
+            let what = "ADAC: sets, ways and window are powers of two up to 65536, 256 and 8, shift_max is \
+                        up to 20 and align up to 2";
+            return Err(CompressError::Config(what.into()));
+        }
         let entry = |way| Entry { way, address: 0, shift: self.shift_max, count: self.tmax };
         let set: Vec<Entry> = (0..self.ways).map(entry).collect();
-        AdacCoder { config: self, xlen, sets: vec![set; self.sets as usize] }
+        Ok(AdacCoder { config: self, xlen, sets: vec![set; self.sets as usize] })
     }
 }
 

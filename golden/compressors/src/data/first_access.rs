@@ -1,7 +1,7 @@
 //! First-access tracking: a flag for every byte of the data cache says that whoever decompresses knows it.
 
 use super::{DataCoder, DataStep, Reference};
-use crate::{BitSource, Bits, DecodeError, Fault};
+use crate::{BitSource, Bits, CompressError, DecodeError, Fault};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
@@ -27,13 +27,21 @@ impl Default for FirstAccess {
 }
 
 impl FirstAccess {
-    pub(super) fn coder(self) -> FirstAccessCoder {
-        let sets = (self.size / (self.ways * self.line)).max(1);
-        FirstAccessCoder {
+    pub(super) fn coder(self) -> Result<FirstAccessCoder, CompressError> {
+        let Self { size, ways, line, .. } = self;
+        let line_good = line.is_power_of_two() && line <= 64;
+        if !line_good || !(1..=1 << 10).contains(&ways) || !(ways * line..=1 << 30).contains(&size)
+        {
+            let what = "first access: line is a power of two up to 64, ways are 1 to 1024, and size is one \
+                        line a way to 1 GiB";
+            return Err(CompressError::Config(what.into()));
+        }
+        let sets = size / (ways * line);
+        Ok(FirstAccessCoder {
             config: self,
             sets: vec![Vec::new(); sets as usize],
             known: HashMap::new(),
-        }
+        })
     }
 }
 

@@ -62,7 +62,7 @@ fn programs_come_back() {
         let steps = executed(elf, xlen, 100_000);
         assert!(steps.iter().filter(|step| step.reference.is_some()).count() > 5_000, "{program}");
         for (name, scheme) in &schemes {
-            let (mut writer, mut out) = (scheme.coder(xlen), Bits::default());
+            let (mut writer, mut out) = (scheme.coder(xlen).unwrap(), Bits::default());
             let (mut sent, mut raw_sent, mut loads) = (0, 0, 0);
             for step in &steps {
                 let before = out.len();
@@ -77,7 +77,7 @@ fn programs_come_back() {
                 DataScheme::FirstAccess(_) => assert_eq!(out.len(), loads + raw_sent),
                 _ => {}
             }
-            let (mut reader, mut from) = (scheme.coder(xlen), BitSource::new(&out));
+            let (mut reader, mut from) = (scheme.coder(xlen).unwrap(), BitSource::new(&out));
             for (number, step) in steps.iter().enumerate() {
                 let found = reader.decode(&blank(scheme, step), &mut from);
                 let what = format!("{program} {name}: step {number} {step:x?}");
@@ -90,7 +90,7 @@ fn programs_come_back() {
 
 #[test]
 fn addresses_in_a_row() {
-    let mut coder = Adac { align: 2, ..Adac::default() }.coder(32);
+    let mut coder = Adac { align: 2, ..Adac::default() }.coder(32).unwrap();
     let mut out = Bits::default();
     let mut text = String::new();
     for number in 0..12_u64 {
@@ -115,18 +115,30 @@ fn damage_is_survived() {
     let elf = include_bytes!("../../../../tests/programs/elf/user.elf");
     let steps = executed(elf, Xlen::Rv64, 5_000);
     for (name, scheme) in DataScheme::defaults() {
-        let (mut writer, mut out) = (scheme.coder(Xlen::Rv64), Bits::default());
+        let (mut writer, mut out) = (scheme.coder(Xlen::Rv64).unwrap(), Bits::default());
         steps.iter().for_each(|step| _ = writer.encode(step, &mut out));
         for at in (0..out.len()).step_by(out.len() as usize / 40 + 1) {
             let mut bytes = out.bytes().to_vec();
             bytes[at as usize / 8] ^= 0x80 >> (at % 8);
             for damaged in [Bits::new(bytes, out.len()), Bits::new(out.bytes().to_vec(), at)] {
-                let (mut reader, mut from) = (scheme.coder(Xlen::Rv64), BitSource::new(&damaged));
+                let (mut reader, mut from) =
+                    (scheme.coder(Xlen::Rv64).unwrap(), BitSource::new(&damaged));
                 let mut read =
                     steps.iter().map(|step| reader.decode(&blank(&scheme, step), &mut from));
                 let failed = read.find_map(Result::err);
                 assert!(failed.is_none_or(|error| error.bit <= out.len()), "{name}");
             }
         }
+    }
+}
+
+#[test]
+fn what_makes_no_coder_is_refused() {
+    for ways in [0, 3, 512] {
+        assert!(DataScheme::Adac(Adac { ways, ..Adac::default() }).coder(Xlen::Rv32).is_err());
+    }
+    for line in [0, 48, 128] {
+        let config = FirstAccess { line, ..FirstAccess::default() };
+        assert!(DataScheme::FirstAccess(config).coder(Xlen::Rv64).is_err());
     }
 }
