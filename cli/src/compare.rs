@@ -20,7 +20,7 @@ use figures::{Figures, measure};
 use hartrace_compressors::Scheme;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
 use std::io::{self, IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -61,7 +61,7 @@ pub(crate) fn run(args: &SchemesArgs) -> Result<Status, Failure> {
     Ok(if verified { Status::Clean } else { Status::Different })
 }
 
-fn write(path: &PathBuf, text: &str) -> Result<(), Failure> {
+fn write(path: &Path, text: &str) -> Result<(), Failure> {
     let failed = |error: io::Error| Failure::write(files::output_name(path), &error);
     let mut out = files::create(path)?;
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(failed)

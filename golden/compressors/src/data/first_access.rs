@@ -118,11 +118,12 @@ impl DataCoder for FirstAccessCoder {
         if reference.loaded.is_some() {
             let at = from.clone();
             let value = if from.get_bool()? {
-                let bytes = (0..u64::from(reference.size)).rev();
-                bytes.fold(Ok(0), |value, offset| {
+                let mut bytes = (0..u64::from(reference.size)).rev();
+                bytes.try_fold(0, |value: u64, offset| {
                     let address = reference.address.wrapping_add(offset);
                     let byte = self.known.get(&address).copied();
-                    Ok(value? << 8 | u64::from(byte.ok_or(at.error(Fault::Empty(address)))?))
+                    let byte = byte.ok_or_else(|| at.error(Fault::Empty(address)))?;
+                    Ok(value << 8 | u64::from(byte))
                 })?
             } else {
                 from.get(8 * u32::from(reference.size))?
