@@ -13,7 +13,7 @@ fn every_scheme_comes_back() {
     let place = Place::new("compare-all");
     let names = ["calls", "interrupts-rv32", "linux"];
     let programs = names.map(program).join(" ");
-    let line = format!("compare {programs} --limit 100000 --json out.json --html out.html");
+    let line = format!("compare {programs} --limit 100000 --data --json out.json --html out.html");
     let text = place.clean(&line);
     assert!(text.contains("Synchronisation: only at the start"), "{text}");
     assert!(text.contains("E-Trace+ie: not for linux"), "{text}");
@@ -30,6 +30,9 @@ fn every_scheme_comes_back() {
         assert!((ratio - count("bits_per_instruction")).abs() < 1e-9);
         assert!(count("framed_bits") >= count("bits"));
     }
+    let data = json["data"].as_array().unwrap();
+    assert_eq!(data.len(), 3 * 6);
+    assert!(data.iter().all(|row| row["verified"] == true), "{text}");
     let software = |row: &&Value| row["gates"].is_null();
     assert_eq!(rows.iter().filter(software).count(), 3 * 5);
     let total = |key: &str| -> f64 {
