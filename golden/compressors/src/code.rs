@@ -44,21 +44,46 @@ impl Code {
     }
 
     /// The instruction at an address.
-    #[inline]
     pub fn insn(&self, address: u64) -> Result<Insn, Fault> {
-        let found = match self.segments.as_slice() {
-            [only] => Some(only),
-            all => {
-                let after = all.partition_point(|segment| segment.start <= address);
-                after.checked_sub(1).and_then(|index| all.get(index))
-            }
-        };
-        found
-            .and_then(|segment| {
-                let offset = address.wrapping_sub(segment.start);
-                let index = usize::try_from(offset / 2).ok().filter(|_| offset % 2 == 0)?;
-                *segment.insns.get(index)?
-            })
-            .ok_or(Fault::NoCode(address))
+        self.cursor().insn(address)
+    }
+
+    /// To look up many instructions that are near each other.
+    pub(crate) fn cursor(&self) -> Cursor<'_> {
+        Cursor { code: self, start: 0, insns: &[] }
+    }
+}
+
+/// Remembers the segment of the last instruction.
+#[derive(Clone, Debug)]
+pub(crate) struct Cursor<'a> {
+    code: &'a Code,
+    start: u64,
+    insns: &'a [Option<Insn>],
+}
+
+impl Cursor<'_> {
+    /// The instruction at an address.
+    #[inline]
+    pub(crate) fn insn(&mut self, address: u64) -> Result<Insn, Fault> {
+        let offset = address.wrapping_sub(self.start);
+        match self.insns.get((offset / 2) as usize) {
+            Some(Some(insn)) if offset.is_multiple_of(2) => Ok(*insn),
+            _ => self.elsewhere(address),
+        }
+    }
+
+    /// The same in another segment.
+    #[cold]
+    fn elsewhere(&mut self, address: u64) -> Result<Insn, Fault> {
+        let after = self.code.segments.partition_point(|segment| segment.start <= address);
+        let segment = after.checked_sub(1).and_then(|index| self.code.segments.get(index));
+        let found = segment.and_then(|segment| {
+            (self.start, self.insns) = (segment.start, &segment.insns);
+            let offset = address - segment.start;
+            let index = usize::try_from(offset / 2).ok().filter(|_| offset.is_multiple_of(2))?;
+            *segment.insns.get(index)?
+        });
+        found.ok_or(Fault::NoCode(address))
     }
 }

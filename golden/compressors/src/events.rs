@@ -1,8 +1,9 @@
 //! Rows of a hart, as what the schemes look at: one instruction or trap after the other.
 
+use crate::code::Cursor;
 use crate::{Code, CompressError};
 use hartrace_ingress::Retired;
-use hartrace_isa::{Insn, Kind};
+use hartrace_isa::{Insn, Kind, Xlen};
 
 /// What happened next.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -22,7 +23,8 @@ pub(crate) enum Event {
 /// behind it.
 #[derive(Clone, Debug)]
 pub(crate) struct Events<'a> {
-    code: &'a Code,
+    xlen: Xlen,
+    code: Cursor<'a>,
     /// The instruction that has not been passed on.
     last: Option<(u64, Insn)>,
     /// A trap at this address, whose handler is not known.
@@ -33,7 +35,7 @@ pub(crate) struct Events<'a> {
 
 impl<'a> Events<'a> {
     pub(crate) fn new(code: &'a Code) -> Self {
-        Self { code, last: None, trap: None, count: 0 }
+        Self { xlen: code.xlen(), code: code.cursor(), last: None, trap: None, count: 0 }
     }
 
     /// Instructions taken.
@@ -51,8 +53,8 @@ impl<'a> Events<'a> {
         if row.iretire == 0 && !is_trap {
             return Ok(());
         }
-        let wrap = |address| self.code.xlen().wrap(address);
-        let (mut pc, end) = (wrap(row.iaddr), wrap(row.next_address()));
+        let xlen = self.xlen;
+        let (mut pc, end) = (xlen.wrap(row.iaddr), xlen.wrap(row.next_address()));
         self.lead_to(pc, take)?;
         let mut left = row.iretire;
         while left > 0 {
@@ -64,10 +66,17 @@ impl<'a> Events<'a> {
                 .checked_sub(u32::from(insn.size / 2))
                 .filter(|_| insn.size >= 2)
                 .ok_or(CompressError::OtherCode { instruction: self.count, address: pc })?;
-            self.lead_to(pc, take)?;
-            self.last = Some((pc, insn));
             self.count += 1;
-            pc = insn.next(self.code.xlen(), pc);
+            let next = insn.next(xlen, pc);
+            if left > 0 && insn.is_sequential() {
+                take(Event::Retired { pc, insn, next: Some(next) })?;
+            } else {
+                self.last = Some((pc, insn));
+                if left > 0 {
+                    self.lead_to(next, take)?;
+                }
+            }
+            pc = next;
         }
         if is_trap {
             self.close(take)?;
@@ -104,7 +113,7 @@ impl<'a> Events<'a> {
             return take(Event::Trap { epc, handler: next });
         }
         let Some((pc, insn)) = self.last.take() else { return Ok(()) };
-        let xlen = self.code.xlen();
+        let xlen = self.xlen;
         let taken = insn.is_branch() && insn.target(xlen, pc) == Some(next);
         match self.natural(pc, insn) {
             Some(natural) if natural != next && !taken => {
@@ -119,7 +128,7 @@ impl<'a> Events<'a> {
 
     /// Where an instruction leads unless it is a branch that is taken; `None` if the code does not say.
     fn natural(&self, pc: u64, insn: Insn) -> Option<u64> {
-        let xlen = self.code.xlen();
+        let xlen = self.xlen;
         match insn.kind {
             Kind::Jump { .. } | Kind::AbsoluteJump { .. } => insn.target(xlen, pc),
             _ if insn.is_uninferable() => None,

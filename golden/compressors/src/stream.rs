@@ -3,9 +3,11 @@
 //! Direct jumps do not end a stream, since the program says where they lead. So a stream is told by the
 //! address of its first instruction and the number of its instructions along the path.
 
+use crate::code::Cursor;
 use crate::compressor::{Coder, segment};
 use crate::events::Event;
 use crate::{BitSource, Bits, Code, CompressError, DecodeError, Decompressor, Fault};
+use hartrace_isa::Xlen;
 use std::fmt::Debug;
 use std::num::NonZeroU64;
 
@@ -182,6 +184,11 @@ impl<C: StreamCoder> Coder for Streams<'_, C> {
             Event::Retired { pc, insn, next } => {
                 let mut open = self.open.take().unwrap_or(Open { start: pc, known, length: 0 });
                 open.length += 1;
+                // Most are; the rest is only for the others.
+                if insn.is_sequential() && open.length < LONGEST {
+                    self.open = Some(open);
+                    return Ok(());
+                }
                 let xlen = self.code.xlen();
                 let taken = insn.is_branch()
                     && next == insn.target(xlen, pc)
@@ -230,6 +237,7 @@ impl<C: StreamCoder> Decompressor for Streams<'_, C> {
     ) -> Result<(), DecodeError> {
         let mut from = BitSource::new(bits);
         let mut left = instructions;
+        let mut code = self.code.cursor();
         while left > 0 {
             let mut here = segment(left, self.sync_every);
             left -= here;
@@ -243,7 +251,7 @@ impl<C: StreamCoder> Decompressor for Streams<'_, C> {
                     .map_or(Ok(()), |expected| {
                         Err(Fault::Elsewhere { expected, found: stream.start })
                     })
-                    .and_then(|()| replay(self.code, &stream, &mut here, take));
+                    .and_then(|()| replay(self.code.xlen(), &mut code, &stream, &mut here, take));
                 known = replayed.map_err(|fault| DecodeError { bit: at, fault })?;
             }
             if coder.pending() > 0 {
@@ -260,7 +268,8 @@ impl<C: StreamCoder> Decompressor for Streams<'_, C> {
 
 /// Passes on the instructions of a stream, and says where the next one starts, if the program does.
 fn replay(
-    code: &Code,
+    xlen: Xlen,
+    code: &mut Cursor<'_>,
     stream: &Stream,
     left: &mut u64,
     take: &mut dyn FnMut(u64),
@@ -273,11 +282,14 @@ fn replay(
     *left = left
         .checked_sub(count.into())
         .ok_or(Fault::Malformed("a stream is longer than what is left of the trace"))?;
-    let xlen = code.xlen();
     let mut pc = stream.start;
     for number in 1..=count {
         let insn = code.insn(pc)?;
         take(pc);
+        if number < count && insn.is_sequential() {
+            pc = insn.next(xlen, pc);
+            continue;
+        }
         let target = insn.target(xlen, pc);
         if number == count && matches!(stream.end, End::Natural(_)) {
             return match () {

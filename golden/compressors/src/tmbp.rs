@@ -175,6 +175,9 @@ impl Coder for TmbpCoder<'_> {
         match *event {
             Event::Retired { pc, insn, next } => {
                 state.instructions += 1;
+                if insn.is_sequential() {
+                    return Ok(());
+                }
                 let predicted = state.predictor.predict(pc, insn);
                 self.tally.branches += u64::from(predicted.is_some());
                 state.branches += u64::from(predicted.is_some());
@@ -305,6 +308,7 @@ impl Reader<'_, '_, '_> {
     fn segment(&mut self, mut left: u64, take: &mut dyn FnMut(u64)) -> Result<(), DecodeError> {
         let code = self.of.code;
         let (xlen, width) = (code.xlen(), self.of.xlen());
+        let mut cursor = code.cursor();
         let mut state = State::new(self.of.config, code);
         while left > 0 {
             if let Record::Trap { instructions: 0, to } = self.record {
@@ -313,18 +317,21 @@ impl Reader<'_, '_, '_> {
                 continue;
             }
             let pc = self.pc;
-            let insn = code.insn(pc).map_err(|fault| DecodeError { bit: self.at, fault })?;
+            let insn = cursor.insn(pc).map_err(|fault| DecodeError { bit: self.at, fault })?;
             take(pc);
             left -= 1;
+            if let Record::Trap { instructions, .. } = &mut self.record {
+                *instructions -= 1;
+            }
+            if insn.is_sequential() {
+                self.pc = insn.next(xlen, pc);
+                continue;
+            }
             let predicted = state.predictor.predict(pc, insn);
             let mut wrong = false;
-            match &mut self.record {
-                Record::Wrong(branches) if predicted.is_some() => {
-                    *branches -= 1;
-                    wrong = *branches == 0;
-                }
-                Record::Trap { instructions, .. } => *instructions -= 1,
-                _ => {}
+            if let (Record::Wrong(branches), Some(_)) = (&mut self.record, predicted) {
+                *branches -= 1;
+                wrong = *branches == 0;
             }
             let (mut taken, mut target) = (false, 0);
             self.pc = match predicted {
