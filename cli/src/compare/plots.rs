@@ -61,7 +61,7 @@ pub(super) fn pareto(means: &[Figures]) -> Result<String, Failure> {
         chart.draw_series(LineSeries::new(front, BLACK.mix(0.4))).map_err(failed)?;
         for (gates, bits, scheme) in &points {
             let dot = Circle::new((0, 0), 4, colour(scheme).filled());
-            let label = Text::new((*scheme).to_owned(), (7, -6), ("sans-serif", 12));
+            let label = Text::new(format!("{scheme} {bits:.3}"), (7, -6), ("sans-serif", 12));
             let point = EmptyElement::at((*gates, *bits)) + dot + label;
             chart.draw_series(std::iter::once(point)).map_err(failed)?;
         }
