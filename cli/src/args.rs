@@ -1,11 +1,13 @@
 //! The command line.
 
+mod compare;
 mod follow;
 mod fpga;
 mod input;
 mod sim;
 mod values;
 
+pub(crate) use compare::SchemesArgs;
 pub(crate) use follow::FollowArgs;
 pub(crate) use fpga::{CompareArgs, FpgaCommand, Part, ReportArgs};
 pub(crate) use input::{ConvertArgs, InputArgs};
@@ -51,6 +53,8 @@ pub(crate) enum Command {
     Run(ExecArgs),
     /// Execute, encode, decode and compare the bundled programs in every mode
     Demo(DemoArgs),
+    /// Compare trace compressors with E-Trace: bits per instruction, memory and gates of each
+    Compare(SchemesArgs),
     /// Write the trace encoder in SystemVerilog
     Hdl(HdlArgs),
     /// Simulate generated hardware with Verilator

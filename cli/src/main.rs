@@ -5,6 +5,7 @@
 mod args;
 mod capture;
 mod check;
+mod compare;
 mod convert;
 mod decode;
 mod demo;
@@ -69,6 +70,7 @@ fn run(cli: Cli) -> Result<Status, Failure> {
         Some(Command::Stats(args)) => stats::run(&args),
         Some(Command::Run(args)) => exec::run(&args),
         Some(Command::Demo(args)) => demo::run(&args),
+        Some(Command::Compare(args)) => compare::run(&args),
         Some(Command::Hdl(args)) => hdl::run(&args),
         Some(Command::Sim(SimCommand::Encoder(args))) => sim::run(&args),
         Some(Command::Sim(SimCommand::Cva6(args))) => sim::cva6::run(&args),

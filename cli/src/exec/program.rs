@@ -7,7 +7,7 @@ use hartrace_decoder::Image;
 use hartrace_executed::{Port, Steps};
 use hartrace_ingress::Retired;
 use hartrace_isa::{Isa, Xlen};
-use hartrace_iss::{Environment, Exit, Hart, HartConfig, Range, Step};
+use hartrace_iss::{Environment, Exit, Hart, HartConfig, Range, Retire, Step};
 use hartrace_qemu::{Mode, Qemu};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -80,7 +80,7 @@ impl Program {
     }
 
     /// Whether it runs without an operating system.
-    fn is_bare(&self) -> bool {
+    pub(crate) fn is_bare(&self) -> bool {
         self.has_symbol("tohost")
     }
 
@@ -169,6 +169,11 @@ impl Program {
         take(&rows)?;
         let exit = ended.code.map_or(Exit::Limit, Exit::Exited);
         Ok(Ending { exit, instructions: ended.instructions, tvec: Vec::new() })
+    }
+
+    /// Executes the program with our own hart, for at most `limit` steps, and passes on each of them.
+    pub(crate) fn steps<S: Retire>(&self, limit: u64, sink: &mut S) -> Result<Exit, Failure> {
+        Ok(self.hart()?.run(limit, sink))
     }
 
     /// Executes the program with our own hart, for at most `limit` steps, and passes on whole cycles of

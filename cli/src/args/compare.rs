@@ -1,0 +1,54 @@
+//! `hartrace compare`.
+
+use super::InputArgs;
+use super::values::{Placed, parse_elf};
+use clap::Args;
+use std::num::NonZeroU64;
+use std::path::PathBuf;
+
+/// What to compare, and on what.
+#[derive(Debug, Args)]
+pub(crate) struct SchemesArgs {
+    /// Programs to execute, as `run` takes them, or logs that `encode` takes [default: the bundled programs]
+    #[arg(value_name = "PROGRAM.elf|TRACE")]
+    pub(crate) inputs: Vec<PathBuf>,
+    /// The program of the logs; BIAS (0x...) is added to its addresses. May be given more than once
+    #[arg(long, value_name = "PROG[@BIAS]", allow_hyphen_values = true, value_parser = parse_elf)]
+    pub(crate) elf: Vec<Placed>,
+    #[command(flatten)]
+    pub(crate) format: InputArgs,
+    /// Schemes, separated by commas [default: all of docs/compression.md]
+    ///
+    /// BASE, NEXS, HWLZ-256, gzip-6, zstd-19, eDMTF(192,4) or with b or h, rSDC-128 or with b or e (also by
+    /// sets and ways: rSDC-32x4), tTMBP, sTMBP, bTMBP, E-Trace and E-Trace with some of +full, +ie, +sij, +ir,
+    /// +bp, +jtc. Sizes may differ, and everything else that can be set stands in brackets behind the name, as in
+    /// `bTMBP[entries=1024,ras=16]`.
+    #[arg(long, value_name = "NAMES")]
+    pub(crate) schemes: Vec<String>,
+    /// Also the schemes of a family with one setting varied: tmbp.entries=64..2048 doubles it each time,
+    /// dmtf.mtf2=4,8,16 is a list. May be given more than once
+    ///
+    /// Families: hwlz, gzip, zstd, dmtf, sdc, tmbp, etrace. What is varied is what --schemes names of
+    /// the family, or without it HWLZ-256, gzip-6, zstd-3, eDMTF(192,4), rSDC-128, bTMBP or
+    /// E-Trace+ir+bp+jtc.
+    #[arg(long, value_name = "FAMILY.KEY=VALUES")]
+    pub(crate) sweep: Vec<String>,
+    /// Empty all tables and send whole addresses after every N instructions [default: never]
+    #[arg(long, value_name = "N")]
+    pub(crate) sync_every: Option<NonZeroU64>,
+    /// Steps of each program at most
+    #[arg(long, value_name = "N", default_value_t = 3_000_000)]
+    pub(crate) limit: u64,
+    /// Also the addresses of loads and stores, and what is loaded, of programs
+    #[arg(long)]
+    pub(crate) data: bool,
+    /// Only the means
+    #[arg(long)]
+    pub(crate) brief: bool,
+    /// Where to write the figures as one JSON object
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
+    /// Where to write a page with plots, which needs nothing else
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+}

@@ -1,0 +1,143 @@
+//! Plots, as SVG.
+
+use super::figures::Figures;
+use crate::failure::Failure;
+use plotters::prelude::*;
+use std::fmt::Display;
+
+/// Why a plot could not be drawn.
+fn failed(error: impl Display) -> Failure {
+    Failure::input(format_args!("cannot draw: {error}"))
+}
+
+/// A colour for a scheme, the same in every plot.
+fn colour(scheme: &str) -> RGBColor {
+    let family = scheme.trim_start_matches(['b', 'e', 'h', 'r', 's', 't']);
+    match family {
+        _ if family.starts_with("E-Trace") => RGBColor(0xd6, 0x2f, 0x2f),
+        _ if family.starts_with("TMBP") => RGBColor(0x1f, 0x77, 0xb4),
+        _ if family.starts_with("SDC") => RGBColor(0x2c, 0x8f, 0x3c),
+        _ if family.starts_with("DMTF") => RGBColor(0x8a, 0x56, 0xb8),
+        _ if family.starts_with("HWLZ") => RGBColor(0xd0, 0x7f, 0x12),
+        _ => RGBColor(0x60, 0x60, 0x60),
+    }
+}
+
+/// Bits per instruction against gates, both logarithmic, and the line of those that nothing beats in both.
+pub(super) fn pareto(means: &[Figures]) -> Result<String, Failure> {
+    let points: Vec<(f64, f64, &str)> = means
+        .iter()
+        .filter(|mean| mean.bits > 0)
+        .filter_map(|mean| {
+            Some((mean.gates? as f64, mean.bits_per_instruction, mean.scheme.as_str()))
+        })
+        .collect();
+    let range = |values: &mut dyn Iterator<Item = f64>| {
+        let (low, high) = values.fold((f64::MAX, 0.0_f64), |(l, h), v| (l.min(v), h.max(v)));
+        low.min(high) * 0.7..high.max(f64::MIN_POSITIVE) * 1.6
+    };
+    let mut svg = String::new();
+    {
+        let area = SVGBackend::with_string(&mut svg, (1080, 640)).into_drawing_area();
+        area.fill(&WHITE).map_err(failed)?;
+        let gates = range(&mut points.iter().map(|point| point.0));
+        let bits = range(&mut points.iter().map(|point| point.1));
+        let mut chart = ChartBuilder::on(&area)
+            .margin(16)
+            .x_label_area_size(44)
+            .y_label_area_size(72)
+            .build_cartesian_2d(gates.log_scale(), bits.log_scale())
+            .map_err(failed)?;
+        chart
+            .configure_mesh()
+            .x_desc("gates (estimate)")
+            .y_desc("bits per instruction, mean")
+            .x_label_formatter(&|gates| format!("{gates:.0}"))
+            .y_label_formatter(&|bits| format!("{bits:.3}"))
+            .light_line_style(TRANSPARENT)
+            .draw()
+            .map_err(failed)?;
+        let front = front(&points);
+        chart.draw_series(LineSeries::new(front, BLACK.mix(0.4))).map_err(failed)?;
+        for (gates, bits, scheme) in &points {
+            let dot = Circle::new((0, 0), 4, colour(scheme).filled());
+            let label = Text::new(format!("{scheme} {bits:.3}"), (7, -6), ("sans-serif", 12));
+            let point = EmptyElement::at((*gates, *bits)) + dot + label;
+            chart.draw_series(std::iter::once(point)).map_err(failed)?;
+        }
+        area.present().map_err(failed)?;
+    }
+    Ok(svg)
+}
+
+/// The points that no other beats in both, from the cheapest on.
+fn front(points: &[(f64, f64, &str)]) -> Vec<(f64, f64)> {
+    let mut sorted: Vec<(f64, f64)> = points.iter().map(|point| (point.0, point.1)).collect();
+    sorted.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    let mut best = f64::MAX;
+    sorted.retain(|point| {
+        let better = point.1 < best;
+        best = best.min(point.1);
+        better
+    });
+    sorted
+}
+
+/// Bits per instruction of a program in every scheme.
+pub(super) fn bars(figures: &[&Figures]) -> Result<String, Failure> {
+    let names: Vec<&str> = figures.iter().rev().map(|one| one.scheme.as_str()).collect();
+    let most = figures.iter().map(|one| one.bits_per_instruction).fold(1e-6, f64::max);
+    let mut svg = String::new();
+    {
+        let height = 70 + 17 * figures.len() as u32;
+        let area = SVGBackend::with_string(&mut svg, (1080, height)).into_drawing_area();
+        area.fill(&WHITE).map_err(failed)?;
+        let mut chart = ChartBuilder::on(&area)
+            .margin(12)
+            .x_label_area_size(40)
+            .y_label_area_size(230)
+            .build_cartesian_2d(0.0..most * 1.1, names.as_slice().into_segmented())
+            .map_err(failed)?;
+        chart
+            .configure_mesh()
+            .disable_y_mesh()
+            .x_desc("bits per instruction")
+            .y_labels(names.len().max(1))
+            .y_label_formatter(&|name| match name {
+                SegmentValue::Exact(name) | SegmentValue::CenterOf(name) => (**name).to_owned(),
+                SegmentValue::Last => String::new(),
+            })
+            .draw()
+            .map_err(failed)?;
+        for one in figures {
+            let name = &one.scheme.as_str();
+            let Some(at) = names.iter().position(|other| other == name) else { continue };
+            let top = names.get(at + 1).map_or(SegmentValue::Last, SegmentValue::Exact);
+            let bits = one.bits_per_instruction;
+            let mut bar = Rectangle::new(
+                [(0.0, SegmentValue::Exact(&names[at])), (bits, top)],
+                colour(name).filled(),
+            );
+            bar.set_margin(2, 2, 0, 0);
+            chart.draw_series(std::iter::once(bar)).map_err(failed)?;
+            let place = (bits + most * 0.005, SegmentValue::CenterOf(&names[at]));
+            let label = EmptyElement::at(place)
+                + Text::new(format!("{bits:.4}"), (0, -5), ("sans-serif", 11));
+            chart.draw_series(std::iter::once(label)).map_err(failed)?;
+        }
+        area.present().map_err(failed)?;
+    }
+    Ok(svg)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_beats_the_front() {
+        let points =
+            [(1.0, 5.0, "a"), (2.0, 6.0, "b"), (2.0, 3.0, "c"), (9.0, 3.0, "d"), (9.5, 1.0, "e")];
+        assert_eq!(front(&points), [(1.0, 5.0), (2.0, 3.0), (9.5, 1.0)]);
+    }
+}

@@ -1,0 +1,107 @@
+//! `hartrace compare`.
+
+use crate::place::{Place, stderr, stdout};
+use serde_json::Value;
+
+/// One of the bundled programs.
+fn program(name: &str) -> String {
+    format!("{}/../tests/programs/elf/{name}.elf", env!("CARGO_MANIFEST_DIR"))
+}
+
+#[test]
+fn every_scheme_comes_back() {
+    let place = Place::new("compare-all");
+    let names = ["calls", "interrupts-rv32", "linux"];
+    let programs = names.map(program).join(" ");
+    let line = format!("compare {programs} --limit 100000 --data --json out.json --html out.html");
+    let text = place.clean(&line);
+    assert!(text.contains("Synchronisation: only at the start"), "{text}");
+    assert!(text.contains("E-Trace+ie: not for linux"), "{text}");
+
+    let json = std::fs::read_to_string(place.dir.join("out.json")).unwrap();
+    let json: Value = serde_json::from_str(&json).unwrap();
+    let rows = json["rows"].as_array().unwrap();
+    // Two of 33 schemes need the trap vectors, which a Linux program does not have.
+    assert_eq!(rows.len(), 3 * 33 - 2);
+    assert!(rows.iter().all(|row| row["verified"] == true), "{text}");
+    for row in rows {
+        let count = |key: &str| row[key].as_f64().unwrap();
+        let ratio = count("bits") / count("instructions");
+        assert!((ratio - count("bits_per_instruction")).abs() < 1e-9);
+        assert!(count("framed_bits") >= count("bits"));
+    }
+    let data = json["data"].as_array().unwrap();
+    assert_eq!(data.len(), 3 * 6);
+    assert!(data.iter().all(|row| row["verified"] == true), "{text}");
+    let software = |row: &&Value| row["gates"].is_null();
+    assert_eq!(rows.iter().filter(software).count(), 3 * 5);
+    let total = |key: &str| -> f64 {
+        rows.iter()
+            .filter(|row| row["scheme"] == "bTMBP")
+            .map(|row| row[key].as_f64().unwrap())
+            .sum()
+    };
+    let mean = json["mean"]["bTMBP"].as_f64().unwrap();
+    assert!((total("bits") / total("instructions") - mean).abs() < 1e-9);
+    // What the schemes are about.
+    let mean = |name: &str| json["mean"][name].as_f64().unwrap();
+    assert!(mean("bTMBP") < mean("rSDC-128") && mean("rSDC-128") < mean("NEXS"));
+    assert!(mean("NEXS") < mean("BASE") && mean("E-Trace+ir+bp+jtc") < mean("E-Trace"));
+
+    let html = std::fs::read_to_string(place.dir.join("out.html")).unwrap();
+    assert_eq!(html.matches("<svg").count(), 1 + names.len());
+    // Nothing from elsewhere; the name of the format is no place.
+    let elsewhere = html.replace("http://www.w3.org/2000/svg", "");
+    assert!(
+        !elsewhere.contains("http")
+            && !elsewhere.contains("<script")
+            && !elsewhere.contains("<link")
+    );
+    assert!(names.iter().all(|name| html.contains(&format!("<h2>{name}</h2>"))));
+}
+
+#[test]
+fn a_log_gives_what_the_program_does() {
+    let place = Place::new("compare-log");
+    let linux = program("linux");
+    place.clean(&format!("run {linux} --limit 50000 --retired linux.htr"));
+    let options = "--schemes BASE,rSDC-32x4,tTMBP --sweep sdc.ways=1,2 --sync-every 1000 --brief";
+    let [program, log] = [format!("{linux} --limit 50000"), format!("linux.htr --elf {linux}")]
+        .map(|input| {
+            let text = place.clean(&format!("compare {input} {options}"));
+            let means = text.lines().filter(|line| line.starts_with("mean ")).map(str::to_owned);
+            means.collect::<Vec<_>>()
+        });
+    assert_eq!((program.len(), &program), (5, &log));
+    assert!(program.iter().all(|line| line.ends_with("  yes")), "{program:?}");
+}
+
+#[test]
+fn what_cannot_be_compared_is_said_in_a_line() {
+    let place = Place::new("compare-errors");
+    let calls = program("calls");
+    place.clean(&format!("run {calls} --limit 1000 --retired calls.htr"));
+    for (line, status, what) in [
+        (format!("compare {calls} --schemes xTMBP"), 2, "no scheme `xTMBP`"),
+        (format!("compare {calls} --schemes bTMBP[entires=4]"), 2, "only bhr_bits, branches"),
+        (format!("compare {calls} --sweep tmbp.entries=3"), 2, "powers of two"),
+        (format!("compare {calls} --sweep nothing"), 2, "no values"),
+        ("compare calls.htr".into(), 2, "without the program"),
+        (
+            format!("compare calls.htr --elf {}", program("sort")),
+            3,
+            "the program has another one at",
+        ),
+        ("compare missing.elf".into(), 3, "cannot read"),
+        (
+            format!("compare {calls} --limit 1000 --schemes BASE --html no/where.html"),
+            3,
+            "no/where",
+        ),
+    ] {
+        let output = place.run(&line);
+        let (out, err) = (stdout(&output), stderr(&output));
+        assert_eq!(output.status.code(), Some(status), "{line}: {out}{err}");
+        assert!(err.contains(what), "{line}: {err}");
+    }
+}

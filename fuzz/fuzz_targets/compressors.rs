@@ -1,0 +1,110 @@
+//! Any program and any bits: every decompressor ends and does not panic. Where it finds instructions, they
+//! can be compressed again, and come back. So do all readers of data traces.
+#![no_main]
+
+use arbitrary::{Result, Unstructured};
+use hartrace_compressors::{BitSource, Bits, Code, DataScheme, DataStep, Reference, Scheme, Setup};
+use hartrace_decoder::Image;
+use hartrace_fuzz::code;
+use hartrace_ingress::Retired;
+use hartrace_isa::{Isa, Xlen};
+use libfuzzer_sys::fuzz_target;
+use std::num::NonZeroU64;
+
+/// Beside the defaults, tables so small that everything in them is replaced all the time.
+const SMALL: [&str; 7] = [
+    "HWLZ-4",
+    "bDMTF(4,2)",
+    "eDMTF(9,3)[run.wmax=4]",
+    "eSDC-4x1",
+    "rSDC-8",
+    "bTMBP[entries=4,ibtb=4,ras=1]",
+    "tTMBP[targets.size=32]",
+];
+
+/// Instructions to ask for at most.
+const MOST: u64 = 2000;
+
+fuzz_target!(|input: &[u8]| {
+    let _ = check(Unstructured::new(input));
+});
+
+fn check(mut u: Unstructured<'_>) -> Result<()> {
+    let names: Vec<&str> = Scheme::DEFAULT.iter().chain(&SMALL).copied().collect();
+    let number = usize::from(u.arbitrary::<u8>()?) % (names.len() + 1);
+    let Some(name) = names.get(number) else { return data(u) };
+    let scheme: Scheme = name.parse().expect("a scheme");
+    let rv32 = u.arbitrary()?;
+    let any = u.arbitrary()?;
+    let base = *u.choose(&[0, 0x8000_0000, any])? & !1;
+    let program = code::program(&mut u, 48)?;
+    let instructions = u.int_in_range(0..=MOST)?;
+    let sync_every = NonZeroU64::new(u.int_in_range(0..=99)?);
+    let spare = u.int_in_range(0..=7)?;
+    let bytes = u.take_rest().to_vec();
+    let bits = 8 * bytes.len() as u64;
+    let bits = Bits::new(bytes, bits.saturating_sub(spare));
+
+    let xlen = if rv32 { Xlen::Rv32 } else { Xlen::Rv64 };
+    let mut image = Image::new(Isa::new(xlen));
+    image.add(xlen.wrap(base), &program);
+    let code = Code::new(&image);
+    let setup = Setup { code: &code, sync_every, tvec: &[(3, base)] };
+    let mut found = Vec::new();
+    let result =
+        scheme.decompressor(&setup).decompress(&bits, instructions, &mut |pc| found.push(pc));
+    assert!(found.len() as u64 <= instructions);
+    match result {
+        Err(error) => assert!(error.bit <= bits.len(), "{name}: {error}"),
+        Ok(()) => assert_eq!(found.len() as u64, instructions, "{name}"),
+    }
+    // E-Trace also needs to know what traps they were.
+    if scheme.family() != "etrace" {
+        again(&scheme, &setup, &found);
+    }
+    Ok(())
+}
+
+/// Any instructions with any accesses.
+fn data(mut u: Unstructured<'_>) -> Result<()> {
+    let (_, scheme) = *u.choose(&DataScheme::defaults())?;
+    let xlen = *u.choose(&[Xlen::Rv32, Xlen::Rv64])?;
+    let mut steps = Vec::new();
+    for _ in 0..u.int_in_range(0..=200)? {
+        let (pc, encoding) = (u.arbitrary::<u16>()?.into(), u.arbitrary()?);
+        let reference = Reference {
+            // Values have addresses that are known, and the other way round.
+            address: if scheme.is_of_values() { u.arbitrary()? } else { 0 },
+            size: *u.choose(&[1, 2, 4, 8])?,
+            loaded: *u.choose(&[None, Some(0)])?,
+            stored: u.arbitrary()?,
+        };
+        let reference = *u.choose(&[None, Some(reference)])?;
+        steps.push(DataStep { pc, encoding, reference });
+    }
+    let bits = Bits::of_bytes(u.take_rest().to_vec());
+    let mut from = BitSource::new(&bits);
+    let mut coder = scheme.coder(xlen).expect("a coder");
+    let failed = steps.iter().find_map(|step| coder.decode(step, &mut from).err());
+    assert!(failed.is_none_or(|error| error.bit <= bits.len()));
+    Ok(())
+}
+
+/// Whatever a decompressor has passed on, it can pass on again.
+fn again(scheme: &Scheme, setup: &Setup<'_>, found: &[u64]) {
+    let mut compressor = scheme.compressor(setup).expect("a compressor");
+    for pc in found {
+        let halves = u32::from(setup.code.insn(*pc).expect("it was followed").size / 2);
+        let row = Retired { iretire: halves, ilastsize: (halves - 1) as u8, ..Retired::plain(*pc) };
+        compressor.retire(&row).expect("it can be expressed");
+    }
+    let compressed = compressor.finish().expect("it can be expressed");
+    let mut expected = found.iter();
+    scheme
+        .decompressor(setup)
+        .decompress(&compressed.bits, found.len() as u64, &mut |pc| {
+            assert_eq!(Some(&pc), expected.next(), "{scheme}");
+        })
+        .expect("it comes back");
+    assert_eq!(expected.next(), None);
+}

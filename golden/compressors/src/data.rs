@@ -1,0 +1,172 @@
+//! Compressors of data traces, which ride on an instruction trace: which instruction is next is known, and what
+//! it accesses, or loads, is what they send.
+
+mod adac;
+mod filter;
+mod first_access;
+mod operands;
+#[cfg(test)]
+mod tests;
+
+pub use adac::{Adac, AfterIncrease};
+pub use filter::Filter;
+pub use first_access::FirstAccess;
+
+use crate::base::{get_groups, put_groups};
+use crate::{BitSource, Bits, CompressError, DecodeError};
+use hartrace_isa::Xlen;
+use hartrace_iss::{Access, AccessKind, Register, Step};
+use serde::{Deserialize, Serialize};
+use std::fmt::Debug;
+
+/// An instruction that retired, and what it did to memory.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct DataStep {
+    /// Address of the instruction.
+    pub pc: u64,
+    /// The instruction; its low half if it is compressed.
+    pub encoding: u32,
+    /// What it accessed, if anything.
+    pub reference: Option<Reference>,
+}
+
+/// An access to memory.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Reference {
+    /// Where.
+    pub address: u64,
+    /// Bytes.
+    pub size: u8,
+    /// What was loaded, zero-extended.
+    pub loaded: Option<u64>,
+    /// What was stored, zero-extended.
+    pub stored: Option<u64>,
+}
+
+impl DataStep {
+    /// Of a step of the hart, with its details; `None` if nothing retired.
+    ///
+    /// An atomic operation without a destination loads nothing that anybody sees.
+    pub fn of(step: &Step) -> Option<Self> {
+        let reference = step.access.map(|Access { kind, address, size, value }| {
+            let low = |value: u64| value & (u64::MAX >> (64 - 8 * u32::from(size.clamp(1, 8))));
+            let old = step.write.and_then(|(register, old)| match register {
+                Register::Integer(_) => Some(low(old)),
+                Register::Float(_) => None,
+            });
+            let (loaded, stored) = match kind {
+                // Into `x0`: memory was read all the same, but the value is nowhere.
+                AccessKind::Load => (step.write.map(|_| value), None),
+                AccessKind::Store => (None, Some(value)),
+                AccessKind::Atomic => (old, Some(value)),
+            };
+            Reference { address, size, loaded, stored }
+        });
+        step.retires.then_some(Self { pc: step.pc, encoding: step.encoding, reference })
+    }
+}
+
+/// Writes and reads one field of every step: the address of a reference, or what was loaded. One of a kind
+/// writes, another one reads; what is to be read is 0 in the steps it gets.
+pub trait DataCoder: Debug {
+    /// Writes what has to be said of a step; whether anything was.
+    fn encode(&mut self, step: &DataStep, out: &mut Bits) -> bool;
+
+    /// Reads it: `None` if the step has no such field.
+    fn decode(
+        &mut self,
+        step: &DataStep,
+        from: &mut BitSource<'_>,
+    ) -> Result<Option<u64>, DecodeError>;
+}
+
+/// A compressor of data traces.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DataScheme {
+    /// Addresses as the groups of bits that differ from the one before, as in Nexus messages.
+    Nexus,
+    /// Addresses that do not follow from registers whose values are known.
+    Filter(Filter),
+    /// Addresses by a cache of addresses.
+    Adac(Adac),
+    /// Values that were not loaded or stored before.
+    FirstAccess(FirstAccess),
+}
+
+impl DataScheme {
+    /// The schemes of the source at its sizes.
+    pub fn defaults() -> Vec<(&'static str, Self)> {
+        let cache = |size: u64| Self::FirstAccess(FirstAccess { size, ..FirstAccess::default() });
+        vec![
+            ("NEXS-DA", Self::Nexus),
+            ("DAF", Self::Filter(Filter::default())),
+            ("ADAC-16x4", Self::Adac(Adac::default())),
+            ("ADAC-128x4", Self::Adac(Adac { sets: 128, ..Adac::default() })),
+            ("FAT-8K", cache(8 << 10)),
+            ("FAT-64K", cache(64 << 10)),
+        ]
+    }
+
+    /// Sends values, not addresses.
+    pub fn is_of_values(&self) -> bool {
+        matches!(self, Self::FirstAccess(_))
+    }
+
+    /// Bits that the same takes uncompressed; 0 if there is nothing to send.
+    pub fn raw_bits(&self, step: &DataStep, xlen: u32) -> u64 {
+        step.reference.map_or(0, |reference| match self.is_of_values() {
+            true => reference.loaded.map_or(0, |_| 8 * u64::from(reference.size)),
+            false => xlen.into(),
+        })
+    }
+
+    /// Bits of memory in the trace module.
+    pub fn storage_bits(&self, xlen: u32) -> u64 {
+        match self {
+            Self::Nexus => xlen.into(),
+            // A bit for every register but x0.
+            Self::Filter(_) => 31,
+            Self::Adac(adac) => adac.storage_bits(xlen),
+            Self::FirstAccess(cache) => cache.size,
+        }
+    }
+
+    /// Something that writes, or reads.
+    pub fn coder(&self, xlen: Xlen) -> Result<Box<dyn DataCoder>, CompressError> {
+        Ok(match self {
+            Self::Nexus => Box::new(NexusCoder { xlen: xlen.bits(), previous: 0 }),
+            Self::Filter(config) => Box::new(config.coder(xlen)),
+            Self::Adac(config) => Box::new(config.coder(xlen.bits())?),
+            Self::FirstAccess(config) => Box::new(config.coder()?),
+        })
+    }
+}
+
+#[derive(Debug)]
+struct NexusCoder {
+    xlen: u32,
+    previous: u64,
+}
+
+impl DataCoder for NexusCoder {
+    fn encode(&mut self, step: &DataStep, out: &mut Bits) -> bool {
+        if let Some(Reference { address, .. }) = step.reference {
+            put_groups(address ^ self.previous, out);
+            self.previous = address;
+        }
+        step.reference.is_some()
+    }
+
+    fn decode(
+        &mut self,
+        step: &DataStep,
+        from: &mut BitSource<'_>,
+    ) -> Result<Option<u64>, DecodeError> {
+        if step.reference.is_none() {
+            return Ok(None);
+        }
+        self.previous ^= get_groups(self.xlen, from)?;
+        Ok(Some(self.previous))
+    }
+}

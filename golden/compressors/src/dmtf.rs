@@ -1,0 +1,387 @@
+//! DMTF: streams by their place in a list that has the last ones first, and these places by their place
+//! in another such list (double move to front).
+
+use crate::base::detector_bits;
+use crate::run_length::{Counter, RunLength};
+use crate::stream::{End, Stream, StreamCoder};
+use crate::{BitSource, Bits, CompressError, DecodeError, Fault};
+use serde::{Deserialize, Serialize};
+
+/// Low bits of addresses that the lists of h and e hold.
+pub(crate) const LOW: u32 = 20;
+
+/// Which DMTF.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DmtfVariant {
+    /// Basic: whole addresses.
+    B,
+    /// With a predictor of the upper bits, which are not in the list.
+    H,
+    /// Enhanced: h, and runs of the most frequent event are counted.
+    E,
+}
+
+/// Sizes of the lists.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Dmtf {
+    /// Which one.
+    pub variant: DmtfVariant,
+    /// Size of the first list; one place less is used.
+    pub mtf1: u32,
+    /// Size of the second list; one place less is used.
+    pub mtf2: u32,
+    /// The counter of e.
+    pub run: RunLength,
+}
+
+impl Default for Dmtf {
+    fn default() -> Self {
+        Self { variant: DmtfVariant::E, mtf1: 192, mtf2: 4, run: RunLength::default() }
+    }
+}
+
+impl Dmtf {
+    fn widths(&self) -> (u32, u32) {
+        let width = |size: u32| size.saturating_sub(1).max(1).ilog2() + 1;
+        (width(self.mtf1), width(self.mtf2))
+    }
+
+    fn tag(&self, xlen: u32) -> u64 {
+        8 + u64::from(if self.variant == DmtfVariant::B { xlen } else { LOW })
+    }
+
+    fn upper(&self, xlen: u32) -> u64 {
+        if self.variant == DmtfVariant::B { 0 } else { u64::from(xlen - LOW) }
+    }
+
+    fn counter_bits(&self) -> u64 {
+        if self.variant == DmtfVariant::E { self.run.storage_bits() } else { 0 }
+    }
+
+    /// Bits of the stream under way, both lists, the upper bits and the counter.
+    pub fn storage_bits(&self, xlen: u32) -> u64 {
+        let (w1, _) = self.widths();
+        let [n1, n2, w1] = [self.mtf1 - 1, self.mtf2 - 1, w1].map(u64::from);
+        let lists = n1 * (self.tag(xlen) + w1) + n2 * w1;
+        detector_bits(xlen, 0) + lists + self.upper(xlen) + self.counter_bits()
+    }
+
+    /// 3 gates for a bit of content that is searched, 5.5 for a bit of the order, 5 for one that is
+    /// compared; the source does not count the stream under way.
+    pub fn gates(&self, xlen: u32) -> f64 {
+        let (w1, _) = self.widths();
+        let [n1, n2, w1] = [self.mtf1 - 1, self.mtf2 - 1, w1].map(f64::from);
+        let lists = n1 * (3.0 * self.tag(xlen) as f64 + 5.5 * w1) + 5.5 * n2 * w1;
+        lists + 5.0 * self.upper(xlen) as f64
+    }
+
+    pub(crate) fn check(&self) -> Result<(), CompressError> {
+        let sizes = (2..=1 << 16).contains(&self.mtf1) && (2..=1 << 16).contains(&self.mtf2);
+        match sizes && self.run.is_good() {
+            true => Ok(()),
+            false => Err(CompressError::Config(
+                "DMTF: mtf1 and mtf2 are 2 to 65536, and run is 1 <= wmin <= w0 <= wmax <= 32, 1 <= m0 \
+                 <= 14"
+                    .into(),
+            )),
+        }
+    }
+
+    pub(crate) fn coder(self, xlen: u32) -> DmtfCoder {
+        let (w1, w2) = self.widths();
+        DmtfCoder {
+            config: self,
+            xlen,
+            w1,
+            w2,
+            streams: Vec::with_capacity(self.mtf1 as usize),
+            places: Vec::with_capacity(self.mtf2 as usize),
+            upper: 0,
+            run: self.run.counter(false, false),
+            tally: Tally::default(),
+        }
+    }
+}
+
+/// How often what happened.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Tally {
+    pub(crate) zero: u64,
+    pub(crate) near: u64,
+    pub(crate) far: u64,
+    pub(crate) miss: u64,
+    /// Misses that carry an address.
+    pub(crate) unknown: u64,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct DmtfCoder {
+    config: Dmtf,
+    xlen: u32,
+    w1: u32,
+    w2: u32,
+    /// Address (its low part) and length of streams, the last one first.
+    streams: Vec<(u64, u8)>,
+    /// Places in that list, the last one first.
+    places: Vec<u32>,
+    /// Upper bits of the last address.
+    upper: u64,
+    run: Counter,
+    pub(crate) tally: Tally,
+}
+
+/// Moves the entry at `place` to the front.
+fn to_front<T: Copy>(list: &mut [T], place: usize) {
+    if let Some(part) = list.get_mut(..=place) {
+        part.rotate_right(1);
+    }
+}
+
+/// Puts a new entry in front of a list that holds `room` of them.
+fn insert<T: Copy>(list: &mut Vec<T>, entry: T, room: usize) {
+    list.truncate(room.saturating_sub(1));
+    list.push(entry);
+    list.rotate_right(1);
+}
+
+impl DmtfCoder {
+    /// All that both sides must agree on.
+    #[cfg(test)]
+    pub(crate) fn tables(&self) -> impl PartialEq + std::fmt::Debug + '_ {
+        (&self.streams, &self.places, self.upper, &self.run)
+    }
+
+    fn is_basic(&self) -> bool {
+        self.config.variant == DmtfVariant::B
+    }
+
+    fn key(&self, start: u64, length: u8) -> (u64, u8) {
+        (if self.is_basic() { start } else { start & ((1 << LOW) - 1) }, length)
+    }
+
+    /// A place in the first list was used.
+    fn touch_place(&mut self, place: usize) {
+        let place = place as u32;
+        match self.places.iter().position(|other| *other == place) {
+            Some(at) => to_front(&mut self.places, at),
+            None => insert(&mut self.places, place, self.config.mtf2 as usize - 1),
+        }
+    }
+
+    /// A stream missed; it may be there all the same, if its upper bits were at fault.
+    fn enter(&mut self, key: (u64, u8)) {
+        match self.streams.iter().position(|other| *other == key) {
+            Some(at) => to_front(&mut self.streams, at),
+            None => insert(&mut self.streams, key, self.config.mtf1 as usize - 1),
+        }
+    }
+
+    fn put_other(&mut self, out: &mut Bits, place: u64) {
+        self.run.flush(out);
+        out.put_bool(true);
+        out.put(place, self.w2);
+    }
+
+    fn put_miss(&mut self, stream: &Stream, out: &mut Bits) {
+        self.tally.miss += 1;
+        self.put_other(out, u64::from(self.config.mtf2 - 1));
+        out.put(u64::from(self.config.mtf1 - 1), self.w1);
+        if !stream.known {
+            self.tally.unknown += 1;
+            let far = stream.start >> LOW != self.upper;
+            if !self.is_basic() {
+                out.put_bool(far);
+            }
+            out.put(stream.start, if self.is_basic() || far { self.xlen } else { LOW });
+        }
+        stream.put_end(self.xlen, out);
+    }
+
+    fn get_miss(
+        &mut self,
+        known: Option<u64>,
+        from: &mut BitSource<'_>,
+    ) -> Result<Stream, DecodeError> {
+        let start = match known {
+            Some(start) => start,
+            None if self.is_basic() || from.get_bool()? => from.get(self.xlen)?,
+            None => self.upper << LOW | from.get(LOW)?,
+        };
+        let stream = Stream { start, known: known.is_some(), end: End::get(self.xlen, from)? };
+        if !stream.is_trap() {
+            self.enter(self.key(start, stream.length()));
+        }
+        Ok(stream)
+    }
+
+    /// Reads an event up to the place in the first list; `None` for a miss.
+    fn get_place(&mut self, from: &mut BitSource<'_>) -> Result<Option<usize>, DecodeError> {
+        if self.run.again() {
+            return Ok(self.places.first().map(|place| *place as usize));
+        }
+        let at = from.clone();
+        let empty = |place: u64| at.error(Fault::Empty(place));
+        if !from.get_bool()? {
+            if self.config.variant == DmtfVariant::E {
+                self.run.read(from)?;
+            }
+            return self.places.first().map(|place| Some(*place as usize)).ok_or(empty(0));
+        }
+        match from.get(self.w2)? {
+            0 => Err(at.error(Fault::Malformed("the first place is not sent in full"))),
+            place if place < u64::from(self.config.mtf2 - 1) => {
+                let found = self.places.get(place as usize).ok_or(empty(place))?;
+                Ok(Some(*found as usize))
+            }
+            place if place > u64::from(self.config.mtf2 - 1) => Err(empty(place)),
+            _ => match from.get(self.w1)? {
+                place if place == u64::from(self.config.mtf1 - 1) => Ok(None),
+                place => Ok(Some(place as usize)),
+            },
+        }
+    }
+}
+
+impl StreamCoder for DmtfCoder {
+    fn encode(&mut self, stream: &Stream, out: &mut Bits) {
+        let key = self.key(stream.start, stream.length());
+        let near = self.is_basic() || stream.start >> LOW == self.upper;
+        let place = self.streams.iter().position(|other| *other == key);
+        match place.filter(|_| near && !stream.is_trap()) {
+            Some(place) => {
+                match self.places.iter().position(|other| *other as usize == place) {
+                    Some(0) => {
+                        self.tally.zero += 1;
+                        match self.config.variant {
+                            DmtfVariant::E => self.run.hit(out),
+                            _ => out.put_bool(false),
+                        }
+                    }
+                    Some(second) => {
+                        self.tally.near += 1;
+                        self.put_other(out, second as u64);
+                    }
+                    None => {
+                        self.tally.far += 1;
+                        self.put_other(out, u64::from(self.config.mtf2 - 1));
+                        out.put(place as u64, self.w1);
+                    }
+                }
+                self.touch_place(place);
+                to_front(&mut self.streams, place);
+            }
+            None => {
+                self.put_miss(stream, out);
+                if !stream.is_trap() {
+                    self.enter(key);
+                }
+            }
+        }
+        self.upper = stream.last_address() >> LOW;
+    }
+
+    fn flush(&mut self, out: &mut Bits) -> Result<(), CompressError> {
+        self.run.flush(out);
+        Ok(())
+    }
+
+    fn decode(
+        &mut self,
+        known: Option<u64>,
+        from: &mut BitSource<'_>,
+    ) -> Result<Stream, DecodeError> {
+        let at = from.clone();
+        let stream = match self.get_place(from)? {
+            None => self.get_miss(known, from)?,
+            Some(place) => {
+                let (low, length) =
+                    *self.streams.get(place).ok_or_else(|| at.error(Fault::Empty(place as u64)))?;
+                let start = if self.is_basic() { low } else { self.upper << LOW | low };
+                self.touch_place(place);
+                to_front(&mut self.streams, place);
+                Stream { start, known: known.is_some(), end: End::of_length(length) }
+            }
+        };
+        self.upper = stream.last_address() >> LOW;
+        Ok(stream)
+    }
+
+    fn pending(&self) -> u64 {
+        self.run.pending()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_bits::parse;
+
+    /// Bits of streams whose addresses are sent where they are not in the list.
+    fn coded(config: Dmtf, streams: &[(u64, u8)]) -> (Bits, DmtfCoder) {
+        let mut coder = config.coder(32);
+        let mut out = Bits::default();
+        for (start, length) in streams {
+            let end = End::Natural(*length);
+            coder.encode(&Stream { start: *start, known: false, end }, &mut out);
+        }
+        coder.flush(&mut out).unwrap();
+        (out, coder)
+    }
+
+    fn of(variant: DmtfVariant, mtf1: u32, mtf2: u32) -> Dmtf {
+        Dmtf { variant, mtf1, mtf2, ..Dmtf::default() }
+    }
+
+    #[test]
+    fn basic() {
+        let [a, b, c] = [(0x1000, 5), (0x2000, 7), (0x3000, 9)];
+        let descriptor =
+            |(start, length): (u64, u8)| format!("1 111 111111 {start:032b} {length:08b}");
+        let text = [a, b, c].map(descriptor).concat()
+            + "1 111 000010  1 111 000000  1 001  1 111 000001  0 0 1 001";
+        let (out, coder) = coded(of(DmtfVariant::B, 64, 8), &[a, b, c, a, a, b, a, b, a, c]);
+        assert_eq!(out, parse(&text));
+        let Tally { zero, near, far, miss, unknown } = coder.tally;
+        let bits = zero + 4 * near + 10 * (far + miss) + 8 * miss + 32 * unknown;
+        assert_eq!(out.len(), bits, "{:?}", coder.tally);
+    }
+
+    #[test]
+    fn enhanced() {
+        let [a, b] = [(0x1000, 5), (0x2000, 7)];
+        let mut streams = vec![a; 12];
+        streams.extend([b, a, b, a, b]);
+        let (out, _) = coded(of(DmtfVariant::E, 192, 4), &streams);
+        let text = "1 11 10111111 0 00000001000000000000 00000101 | 1 11 00000000 | 0 111 | 0 001 | \
+                    1 11 10111111 0 00000010000000000000 00000111 | 1 11 00000001 | 0 010";
+        assert_eq!(out, parse(text));
+        assert_eq!(out.len(), 114);
+    }
+
+    /// Positions of single lists: move to front as such.
+    #[test]
+    fn move_to_front() {
+        let places = |list: &[char], input: &str| -> Vec<usize> {
+            let mut list = list.to_vec();
+            let one = |c| {
+                let place = list.iter().position(|other| *other == c).unwrap();
+                to_front(&mut list, place);
+                place
+            };
+            input.chars().map(one).collect()
+        };
+        assert_eq!(places(&['C', 'B', 'A'], "AABC"), [2, 0, 2, 2]);
+        assert_eq!(places(&['B', 'A'], "ABAB"), [1, 1, 1, 1]);
+        assert_eq!(places(&['C', 'B', 'A'], "ABCABC"), [2; 6]);
+        assert_eq!(places(&['C', 'A', 'B'], "ABACABAC"), [1, 2, 1, 2, 1, 2, 1, 2]);
+    }
+
+    #[test]
+    fn gates_of_the_source() {
+        let gates = Dmtf::default().gates(32);
+        assert!((24_500.0..24_700.0).contains(&gates), "{gates}");
+        assert!((7_500.0..8_200.0).contains(&of(DmtfVariant::E, 64, 4).gates(32)));
+    }
+}

@@ -1,0 +1,383 @@
+//! SDC-LSP: a cache of streams, and for each of them the one that came last behind it.
+
+use crate::base::detector_bits;
+use crate::dmtf::LOW;
+use crate::run_length::{Counter, RunLength};
+use crate::stream::{End, Stream, StreamCoder};
+use crate::{BitSource, Bits, CompressError, DecodeError, Fault};
+use serde::{Deserialize, Serialize};
+
+/// Which SDC-LSP.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SdcVariant {
+    /// Basic.
+    B,
+    /// Enhanced: upper bits of addresses that repeat are not sent, and runs are counted.
+    E,
+    /// Reduced: e, and the upper bits are not in the cache either.
+    R,
+}
+
+/// Sizes of the cache.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Sdc {
+    /// Which one.
+    pub variant: SdcVariant,
+    /// Entries of the cache and of the predictor, a power of two.
+    pub entries: u32,
+    /// Ways, a power of two.
+    pub ways: u32,
+    /// The set is told by the bits of an address from this one on, and the length.
+    pub shift: u32,
+    /// Low bits of addresses that are always zero, and neither sent nor kept by e and r.
+    pub align: u32,
+    /// Upper bits, of 32, that e predicts; wider addresses have as many more.
+    pub upper: u32,
+    /// The counter of e and r.
+    pub run: RunLength,
+}
+
+impl Default for Sdc {
+    /// As in the source, but for the addresses of compressed instructions.
+    fn default() -> Self {
+        let run = RunLength::default();
+        let variant = SdcVariant::R;
+        Self { variant, entries: 128, ways: 4, shift: 4, align: 1, upper: 14, run }
+    }
+}
+
+impl Sdc {
+    fn sets(&self) -> u32 {
+        self.entries / self.ways
+    }
+
+    fn width(&self) -> u32 {
+        self.entries.ilog2()
+    }
+
+    /// Low bits of an address, those that its predictor of upper bits does not cover.
+    fn low(&self) -> u32 {
+        match self.variant {
+            SdcVariant::B => 0,
+            SdcVariant::E => 32 - self.upper,
+            SdcVariant::R => LOW,
+        }
+    }
+
+    /// Bits of the stream under way and a queue of two, of the cache, the predictor with its history,
+    /// and an output buffer of 80 bits. As in the source, the cache does not keep the bits that
+    /// follow from the set.
+    pub fn storage_bits(&self, xlen: u32) -> u64 {
+        let address = if self.variant == SdcVariant::R { LOW } else { xlen };
+        let tag = address.saturating_sub(self.align + self.sets().ilog2());
+        let cache = u64::from(self.entries - 1) * (u64::from(tag) + 8 + 2);
+        let predictor = u64::from(self.entries + 1) * u64::from(self.width());
+        cache + predictor + 3 * detector_bits(xlen, self.align) + 80
+    }
+
+    /// 1.5 gates a bit.
+    pub fn gates(&self, xlen: u32) -> f64 {
+        1.5 * self.storage_bits(xlen) as f64
+    }
+
+    pub(crate) fn check(&self) -> Result<(), CompressError> {
+        let Self { entries, ways, shift, align, upper, run, .. } = *self;
+        let powers = entries.is_power_of_two() && ways.is_power_of_two();
+        let sizes = (2..=1 << 16).contains(&entries) && ways <= entries;
+        let bits = shift <= 16 && (1..=2).contains(&align) && (1..=28).contains(&upper);
+        match powers && sizes && bits && run.is_good() {
+            true => Ok(()),
+            false => Err(CompressError::Config(
+                "SDC: entries and ways are powers of two, 2 to 65536 entries and no more ways; shift is 0 \
+                 to 16, align 1 or 2, upper 1 to 28, and run is 1 <= wmin <= w0 <= wmax <= 32, 1 <= m0 \
+                 <= 14"
+                    .into(),
+            )),
+        }
+    }
+
+    pub(crate) fn coder(self, xlen: u32) -> SdcCoder {
+        SdcCoder {
+            config: self,
+            xlen,
+            cache: vec![None; self.entries as usize],
+            used: vec![false; self.entries as usize],
+            follows: vec![0; self.entries as usize],
+            history: 0,
+            upper: 0,
+            run: self.run.counter(true, true),
+            tally: Tally::default(),
+        }
+    }
+}
+
+/// How often what happened.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Tally {
+    pub(crate) predicted: u64,
+    pub(crate) cached: u64,
+    pub(crate) miss: u64,
+    /// Misses that carry an address.
+    pub(crate) unknown: u64,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct SdcCoder {
+    config: Sdc,
+    xlen: u32,
+    /// Address (r: its low part) and length, by index: set times ways plus way. Index 0 stands for a miss.
+    cache: Vec<Option<(u64, u8)>>,
+    /// Used lately.
+    used: Vec<bool>,
+    /// By index, the index that came behind it.
+    follows: Vec<u32>,
+    /// Index of the last stream.
+    history: u32,
+    /// Upper bits of an address: of the last stream (r), or the last that was sent (e).
+    upper: u64,
+    run: Counter,
+    pub(crate) tally: Tally,
+}
+
+impl SdcCoder {
+    /// All that both sides must agree on.
+    #[cfg(test)]
+    pub(crate) fn tables(&self) -> impl PartialEq + std::fmt::Debug + '_ {
+        (&self.cache, &self.used, &self.follows, self.history, self.upper, &self.run)
+    }
+
+    fn is(&self, variant: SdcVariant) -> bool {
+        self.config.variant == variant
+    }
+
+    fn key(&self, start: u64, length: u8) -> (u64, u8) {
+        (if self.is(SdcVariant::R) { start & ((1 << LOW) - 1) } else { start }, length)
+    }
+
+    /// Indices of the ways of a set that can be used.
+    fn set(&self, start: u64, length: u8) -> std::ops::Range<usize> {
+        let hash = start >> self.config.shift ^ u64::from(length);
+        let set = hash as usize & (self.config.sets() as usize - 1);
+        let ways = self.config.ways as usize;
+        (set * ways).max(1)..(set + 1) * ways
+    }
+
+    fn find(&self, key: (u64, u8), set: std::ops::Range<usize>) -> Option<usize> {
+        set.into_iter().find(|index| self.cache[*index] == Some(key))
+    }
+
+    /// Marks an entry as used lately, the others as not once all are.
+    fn touch(&mut self, index: usize, set: std::ops::Range<usize>) {
+        self.used[index] = true;
+        if self.used[set.clone()].iter().all(|used| *used) {
+            self.used[set].fill(false);
+            self.used[index] = true;
+        }
+    }
+
+    /// Enters a stream, unless it is there and only its upper bits were at fault.
+    fn enter(&mut self, start: u64, length: u8) {
+        let (key, set) = (self.key(start, length), self.set(start, length));
+        let found = self.find(key, set.clone());
+        let free = || set.clone().find(|index| self.cache[*index].is_none());
+        let old = || set.clone().find(|index| !self.used[*index]);
+        // A set of one way that is not used has none of them.
+        if let Some(index) = found.or_else(free).or_else(old).or(set.clone().next()) {
+            self.cache[index] = Some(key);
+            self.touch(index, set);
+        }
+    }
+
+    fn is_near(&self, start: u64) -> bool {
+        start >> self.config.low() == self.upper
+    }
+
+    fn put_other(&mut self, index: usize, out: &mut Bits) {
+        self.run.flush(out);
+        out.put_bool(false);
+        out.put(index as u64, self.config.width());
+    }
+
+    fn put_miss(&mut self, stream: &Stream, out: &mut Bits) {
+        self.tally.miss += 1;
+        self.put_other(0, out);
+        if !stream.known {
+            self.tally.unknown += 1;
+            let (low, align) = (self.config.low(), self.config.align);
+            if self.is(SdcVariant::B) {
+                out.put(stream.start, self.xlen);
+            } else {
+                let near = self.is_near(stream.start);
+                out.put_bool(!near);
+                out.put(stream.start >> align, if near { low } else { self.xlen } - align);
+            }
+        }
+        stream.put_end(self.xlen, out);
+    }
+
+    fn get_miss(
+        &mut self,
+        known: Option<u64>,
+        from: &mut BitSource<'_>,
+    ) -> Result<Stream, DecodeError> {
+        let (low, align) = (self.config.low(), self.config.align);
+        let start = match known {
+            Some(start) => start,
+            None if self.is(SdcVariant::B) => from.get(self.xlen)?,
+            None if from.get_bool()? => from.get(self.xlen - align)? << align,
+            None => self.upper << low | from.get(low - align)? << align,
+        };
+        Ok(Stream { start, known: known.is_some(), end: End::get(self.xlen, from)? })
+    }
+
+    /// What both sides do after a stream. A trap is in no table.
+    fn update(&mut self, stream: &Stream, index: usize) {
+        if !stream.is_trap() {
+            self.follows[self.history as usize] = index as u32;
+            if index == 0 {
+                self.enter(stream.start, stream.length());
+            } else {
+                let ways = self.config.ways as usize;
+                let set = index / ways * ways;
+                self.touch(index, set.max(1)..set + ways);
+            }
+        }
+        match self.config.variant {
+            SdcVariant::R => self.upper = stream.last_address() >> LOW,
+            SdcVariant::E if index == 0 && !stream.known => {
+                self.upper = stream.start >> self.config.low();
+            }
+            _ => {}
+        }
+        self.history = index as u32;
+    }
+
+    /// Reads an event: the index of a stream, 0 for a miss.
+    fn get_index(&mut self, from: &mut BitSource<'_>) -> Result<usize, DecodeError> {
+        let predicted = self.follows[self.history as usize] as usize;
+        if self.run.again() {
+            return Ok(predicted);
+        }
+        let at = from.clone();
+        if !from.get_bool()? {
+            return Ok(from.get(self.config.width())? as usize);
+        }
+        if !self.is(SdcVariant::B) {
+            self.run.read(from)?;
+        }
+        match predicted {
+            0 => Err(at.error(Fault::Malformed("a predictor hits that holds nothing"))),
+            index => Ok(index),
+        }
+    }
+}
+
+impl StreamCoder for SdcCoder {
+    fn align(&self) -> u32 {
+        if self.is(SdcVariant::B) { 0 } else { self.config.align }
+    }
+
+    fn encode(&mut self, stream: &Stream, out: &mut Bits) {
+        let (start, length) = (stream.start, stream.length());
+        let near = !self.is(SdcVariant::R) || self.is_near(start);
+        let found = self.find(self.key(start, length), self.set(start, length));
+        let index = found.filter(|_| near && !stream.is_trap()).unwrap_or(0);
+        if index == 0 {
+            self.put_miss(stream, out);
+        } else if self.follows[self.history as usize] as usize == index {
+            self.tally.predicted += 1;
+            match self.config.variant {
+                SdcVariant::B => out.put_bool(true),
+                _ => self.run.hit(out),
+            }
+        } else {
+            self.tally.cached += 1;
+            self.put_other(index, out);
+        }
+        self.update(stream, index);
+    }
+
+    fn flush(&mut self, out: &mut Bits) -> Result<(), CompressError> {
+        self.run.flush(out);
+        Ok(())
+    }
+
+    fn decode(
+        &mut self,
+        known: Option<u64>,
+        from: &mut BitSource<'_>,
+    ) -> Result<Stream, DecodeError> {
+        let at = from.clone();
+        let index = self.get_index(from)?;
+        let stream = if index == 0 {
+            self.get_miss(known, from)?
+        } else {
+            let (address, length) =
+                self.cache[index].ok_or_else(|| at.error(Fault::Empty(index as u64)))?;
+            let start = if self.is(SdcVariant::R) { self.upper << LOW | address } else { address };
+            Stream { start, known: known.is_some(), end: End::of_length(length) }
+        };
+        self.update(&stream, index);
+        Ok(stream)
+    }
+
+    fn pending(&self) -> u64 {
+        self.run.pending()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_bits::parse;
+
+    fn coded(config: Sdc, count: usize, first_only: bool) -> (Bits, SdcCoder) {
+        let mut coder = config.coder(32);
+        let mut out = Bits::default();
+        for number in 0..count {
+            let known = first_only && number > 0;
+            coder.encode(&Stream { start: 0x0200_01f4, known, end: End::Natural(9) }, &mut out);
+        }
+        coder.flush(&mut out).unwrap();
+        (out, coder)
+    }
+
+    #[test]
+    fn basic() {
+        let config = Sdc { variant: SdcVariant::B, entries: 64, ..Sdc::default() };
+        let (out, coder) = coded(config, 5, false);
+        let first = format!("0 000000 {:032b} 00001001", 0x0200_01f4);
+        assert_eq!(out, parse(&(first + "0 011000  0 011000  1 1")));
+        let Tally { predicted, cached, miss, unknown } = coder.tally;
+        assert_eq!(out.len(), predicted + 7 * (cached + miss) + 8 * miss + 32 * unknown);
+    }
+
+    #[test]
+    fn reduced() {
+        let (out, _) = coded(Sdc { align: 2, ..Sdc::default() }, 12, true);
+        let first = format!("0 0000000 1 {:030b} 00001001", 0x0200_01f4 >> 2);
+        assert_eq!(out, parse(&(first + "0 1011000  0 1011000  1 111  1 000")));
+        assert_eq!(out.len(), 71);
+    }
+
+    /// 1.5 times what the source counts, for addresses of 30 bits.
+    #[test]
+    fn gates_of_the_source() {
+        let gates =
+            |variant, entries| Sdc { variant, entries, align: 2, ..Sdc::default() }.gates(32);
+        for (entries, reduced, enhanced) in [
+            (32, 1_701.0, 2_259.0),
+            (64, 3_144.0, 4_278.0),
+            (128, 6_027.0, 8_313.0),
+            (256, 11_790.0, 16_380.0),
+            (512, 23_313.0, 32_511.0),
+            (1024, 46_356.0, 64_770.0),
+        ] {
+            assert_eq!(gates(SdcVariant::R, entries), reduced);
+            assert_eq!(gates(SdcVariant::B, entries), enhanced);
+            assert_eq!(gates(SdcVariant::E, entries), enhanced);
+        }
+    }
+}

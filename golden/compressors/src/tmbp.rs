@@ -1,0 +1,389 @@
+//! TMBP: the trace module has a branch predictor, the decompressor has the same, and only what they get
+//! wrong is sent.
+
+mod numbers;
+mod predictor;
+
+pub use numbers::Widths;
+
+use crate::compressor::{Coder, segment};
+use crate::events::Event;
+use crate::{BitSource, Bits, Code, CompressError, DecodeError, Decompressor, Fault};
+use predictor::{Predicted, Predictor};
+use serde::{Deserialize, Serialize};
+use std::num::NonZeroU64;
+
+/// Sizes of the predictor, and widths of the records.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Tmbp {
+    /// Counters of two bits for conditional branches, a power of two.
+    pub entries: u32,
+    /// Outcomes that are remembered.
+    pub bhr_bits: u32,
+    /// Return addresses.
+    pub ras: u32,
+    /// Targets of indirect branches, a power of two or 0.
+    pub ibtb: u32,
+    /// Ways of that table, a power of two.
+    pub ways: u32,
+    /// The lowest bit of an address that tables are indexed by.
+    pub pc_shift: u32,
+    /// Numbers of branches.
+    pub branches: Widths,
+    /// Differences of targets.
+    pub targets: Widths,
+    /// Numbers of instructions before a trap.
+    pub instructions: Widths,
+}
+
+impl Tmbp {
+    /// tTMBP: no table of targets.
+    pub const TINY: Self = Self {
+        entries: 512,
+        bhr_bits: 9,
+        ras: 8,
+        ibtb: 0,
+        ways: 2,
+        pc_shift: 4,
+        branches: Widths { size: 3, step: 1 },
+        targets: Widths { size: 8, step: 6 },
+        instructions: Widths { size: 2, step: 4 },
+    };
+    /// sTMBP: 32 targets.
+    pub const SMALL: Self = Self { ibtb: 32, ..Self::BASE };
+    /// bTMBP: 64 targets.
+    pub const BASE: Self = Self {
+        ibtb: 64,
+        branches: Widths { size: 3, step: 2 },
+        targets: Widths { size: 12, step: 4 },
+        ..Self::TINY
+    };
+
+    /// Bits of the tables (of a target 19, its upper bits apart and without its lowest), of the registers
+    /// for history, path, upper bits and last target, and of the output buffer.
+    pub fn storage_bits(&self, xlen: u32) -> u64 {
+        self.storage(xlen, 1)
+    }
+
+    fn storage(&self, xlen: u32, align: u32) -> u64 {
+        let [entries, bhr, ras, ibtb, xlen, target] =
+            [self.entries, self.bhr_bits, self.ras, self.ibtb, xlen, 20 - align].map(u64::from);
+        let path = if ibtb == 0 { 0 } else { 13 };
+        2 * entries + ras * target + ibtb * (8 + target) + bhr + path + (xlen - 20) + xlen + 128
+    }
+
+    /// 1.5 gates a bit, and 760 for counters and control, which is what the source's smallest has over
+    /// that.
+    pub fn gates(&self, xlen: u32) -> f64 {
+        1.5 * self.storage_bits(xlen) as f64 + 760.0
+    }
+
+    pub(crate) fn check(&self) -> Result<(), CompressError> {
+        let Self { entries, bhr_bits, ras, ibtb, ways, pc_shift, .. } = *self;
+        let widths = [self.branches, self.targets, self.instructions];
+        let powers = entries.is_power_of_two()
+            && (ibtb == 0 || (ibtb.is_power_of_two() && ways.is_power_of_two() && ways <= ibtb));
+        let sizes = entries <= 1 << 20 && ibtb <= 1 << 20 && ras <= 1 << 16;
+        let bits = (1..=20).contains(&bhr_bits) && pc_shift <= 16;
+        match powers && sizes && bits && widths.iter().all(Widths::is_good) {
+            true => Ok(()),
+            false => Err(CompressError::Config(
+                "TMBP: entries, ibtb (or 0) and ways are powers of two up to 1048576, ras is up to 65536, \
+                 bhr_bits 1 to 20, pc_shift 0 to 16, and widths have a size and step of 1 to 32"
+                    .into(),
+            )),
+        }
+    }
+
+    pub(crate) fn coder(self, code: &Code, sync_every: Option<NonZeroU64>) -> TmbpCoder<'_> {
+        TmbpCoder { config: self, code, sync_every, state: None, tally: Tally::default() }
+    }
+}
+
+impl Default for Tmbp {
+    fn default() -> Self {
+        Self::BASE
+    }
+}
+
+/// How often what happened.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Tally {
+    /// Branches that count.
+    pub(crate) branches: u64,
+    /// Those up to and with the last that was predicted wrong, or the last trap.
+    pub(crate) told: u64,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct TmbpCoder<'a> {
+    config: Tmbp,
+    code: &'a Code,
+    sync_every: Option<NonZeroU64>,
+    /// From the first instruction on.
+    state: Option<State>,
+    pub(crate) tally: Tally,
+}
+
+#[derive(Clone, Debug)]
+struct State {
+    predictor: Predictor,
+    /// Instructions since the last record.
+    instructions: u64,
+    /// Branches that count since the last record.
+    branches: u64,
+    /// Target of the last indirect branch that was predicted wrong.
+    target: u64,
+}
+
+impl State {
+    fn new(config: Tmbp, code: &Code) -> Self {
+        let predictor = Predictor::new(config, code.xlen());
+        Self { predictor, instructions: 0, branches: 0, target: 0 }
+    }
+}
+
+impl TmbpCoder<'_> {
+    /// Branches since the last record.
+    #[cfg(test)]
+    pub(crate) fn tail(&self) -> u64 {
+        self.state.as_ref().map_or(0, |state| state.branches)
+    }
+
+    fn xlen(&self) -> u32 {
+        self.code.xlen().bits()
+    }
+
+    fn put_trap(&mut self, instructions: u64, to: u64, out: &mut Bits) {
+        self.config.branches.put(0, out);
+        self.config.instructions.put(instructions, out);
+        out.put(to, self.xlen());
+    }
+}
+
+impl Coder for TmbpCoder<'_> {
+    fn event(&mut self, event: &Event, out: &mut Bits) -> Result<(), CompressError> {
+        if self.state.is_none() {
+            // Where the program starts is said like a trap.
+            let (Event::Retired { pc: start, .. } | Event::Trap { epc: start, .. }) = *event;
+            self.put_trap(0, start, out);
+            self.state = Some(State::new(self.config, self.code));
+        }
+        let (config, xlen) = (self.config, self.xlen());
+        let Some(state) = &mut self.state else { return Ok(()) };
+        match *event {
+            Event::Retired { pc, insn, next } => {
+                state.instructions += 1;
+                if insn.is_sequential() {
+                    return Ok(());
+                }
+                let predicted = state.predictor.predict(pc, insn);
+                self.tally.branches += u64::from(predicted.is_some());
+                state.branches += u64::from(predicted.is_some());
+                let (mut taken, mut target, mut wrong) = (false, 0, false);
+                match predicted {
+                    Some(Predicted::Outcome(expected)) => {
+                        let width = self.code.xlen();
+                        let leaves =
+                            insn.target(width, pc).filter(|to| *to != insn.next(width, pc));
+                        taken = next.map_or(expected, |next| Some(next) == leaves);
+                        wrong = taken != expected;
+                        if wrong {
+                            config.branches.put(state.branches, out);
+                        }
+                    }
+                    Some(Predicted::Target(expected)) => {
+                        target = next.unwrap_or(expected);
+                        wrong = target != expected;
+                        if wrong {
+                            config.branches.put(state.branches, out);
+                            config.targets.put_target(target, state.target, xlen, out);
+                            state.target = target;
+                        }
+                    }
+                    None => {}
+                }
+                if wrong {
+                    self.tally.told += state.branches;
+                    (state.instructions, state.branches) = (0, 0);
+                }
+                state.predictor.update(pc, insn, taken, target);
+            }
+            Event::Trap { handler, .. } => {
+                let instructions = std::mem::take(&mut state.instructions);
+                self.tally.told += std::mem::take(&mut state.branches);
+                self.put_trap(instructions, handler, out);
+            }
+        }
+        Ok(())
+    }
+
+    fn sync(&mut self, next: u64, out: &mut Bits) -> Result<(), CompressError> {
+        let instructions = self.state.as_ref().map_or(0, |state| state.instructions);
+        self.put_trap(instructions, next, out);
+        self.state = Some(State::new(self.config, self.code));
+        Ok(())
+    }
+
+    fn finish(&mut self, _: &mut Bits) -> Result<(), CompressError> {
+        Ok(())
+    }
+}
+
+/// The next record, as far as it has been read.
+#[derive(Copy, Clone, Debug)]
+enum Record {
+    /// There is none: all predictions are right.
+    None,
+    /// So many branches until one is predicted wrong.
+    Wrong(u64),
+    /// So many instructions until execution goes on elsewhere.
+    Trap { instructions: u64, to: u64 },
+}
+
+impl Record {
+    fn get(config: &Tmbp, xlen: u32, from: &mut BitSource<'_>) -> Result<Self, DecodeError> {
+        if from.left() == 0 {
+            return Ok(Self::None);
+        }
+        Ok(match config.branches.get(from)? {
+            0 => Self::Trap { instructions: config.instructions.get(from)?, to: from.get(xlen)? },
+            branches => Self::Wrong(branches),
+        })
+    }
+}
+
+impl Decompressor for TmbpCoder<'_> {
+    fn decompress(
+        &self,
+        bits: &Bits,
+        instructions: u64,
+        take: &mut dyn FnMut(u64),
+    ) -> Result<(), DecodeError> {
+        let mut from = BitSource::new(bits);
+        let mut left = instructions;
+        let mut reader = Reader { of: self, from: &mut from, record: Record::None, pc: 0, at: 0 };
+        if left > 0 {
+            reader.next()?;
+            if !matches!(reader.record, Record::Trap { instructions: 0, .. }) {
+                let fault = Fault::Malformed("the trace does not say where the program starts");
+                return Err(DecodeError { bit: 0, fault });
+            }
+        }
+        while left > 0 {
+            let here = segment(left, self.sync_every);
+            reader.segment(here, take)?;
+            left -= here;
+            // What ends a part tells where the next one starts.
+            if left > 0 && !matches!(reader.record, Record::Trap { instructions: 0, .. }) {
+                let fault = Fault::Malformed("no synchronisation where there must be one");
+                return Err(DecodeError { bit: reader.at, fault });
+            }
+        }
+        match (reader.record, reader.at) {
+            (Record::None, _) if from.left() == 0 => Ok(()),
+            (_, bit) => Err(DecodeError { bit, fault: Fault::LeftOver(bits.len() - bit) }),
+        }
+    }
+}
+
+struct Reader<'r, 'a, 'b> {
+    of: &'r TmbpCoder<'a>,
+    from: &'r mut BitSource<'b>,
+    record: Record,
+    /// Where the record starts.
+    at: u64,
+    pc: u64,
+}
+
+impl Reader<'_, '_, '_> {
+    fn next(&mut self) -> Result<(), DecodeError> {
+        self.at = self.from.position();
+        self.record = Record::get(&self.of.config, self.of.xlen(), self.from)?;
+        Ok(())
+    }
+
+    /// Follows so many instructions with a predictor that has learnt nothing yet.
+    fn segment(&mut self, mut left: u64, take: &mut dyn FnMut(u64)) -> Result<(), DecodeError> {
+        let code = self.of.code;
+        let (xlen, width) = (code.xlen(), self.of.xlen());
+        let mut cursor = code.cursor();
+        let mut state = State::new(self.of.config, code);
+        while left > 0 {
+            if let Record::Trap { instructions: 0, to } = self.record {
+                self.pc = to;
+                self.next()?;
+                continue;
+            }
+            let pc = self.pc;
+            let insn = cursor.insn(pc).map_err(|fault| DecodeError { bit: self.at, fault })?;
+            take(pc);
+            left -= 1;
+            if let Record::Trap { instructions, .. } = &mut self.record {
+                *instructions -= 1;
+            }
+            if insn.is_sequential() {
+                self.pc = insn.next(xlen, pc);
+                continue;
+            }
+            let predicted = state.predictor.predict(pc, insn);
+            let mut wrong = false;
+            if let (Record::Wrong(branches), Some(_)) = (&mut self.record, predicted) {
+                *branches -= 1;
+                wrong = *branches == 0;
+            }
+            let (mut taken, mut target) = (false, 0);
+            self.pc = match predicted {
+                Some(Predicted::Outcome(expected)) => {
+                    taken = expected != wrong;
+                    let to = insn.target(xlen, pc).filter(|_| taken);
+                    to.unwrap_or_else(|| insn.next(xlen, pc))
+                }
+                Some(Predicted::Target(expected)) => {
+                    target = expected;
+                    if wrong {
+                        let widths = self.of.config.targets;
+                        target = widths.get_target(state.target, width, self.from)?;
+                        state.target = target;
+                    }
+                    target
+                }
+                None => insn.target(xlen, pc).unwrap_or_else(|| insn.next(xlen, pc)),
+            };
+            state.predictor.update(pc, insn, taken, target);
+            if wrong {
+                self.next()?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_bits::parse;
+    use hartrace_decoder::Image;
+    use hartrace_isa::{Isa, Xlen};
+
+    #[test]
+    fn records() {
+        let code = Code::new(&Image::new(Isa::new(Xlen::Rv32)));
+        let mut coder = Tmbp::BASE.coder(&code, None);
+        let mut out = Bits::default();
+        coder.put_trap(3, 0x8000_0004, &mut out);
+        coder.put_trap(4, 0x1000, &mut out);
+        let text = format!("0 000 0 11 {:032b}  0 000 10 000100 {:032b}", 0x8000_0004_u32, 0x1000);
+        assert_eq!(out, parse(&text));
+    }
+
+    /// Storage of 18 bits a target, as for instructions of 4 bytes, and what the source has for gates.
+    #[test]
+    fn gates_of_the_source() {
+        let gates = |config: Tmbp| 1.5 * config.storage(32, 2) as f64 + 760.0;
+        assert!((2_750.0..2_850.0).contains(&gates(Tmbp::TINY)));
+        assert!((3_950.0..4_100.0).contains(&gates(Tmbp::SMALL)));
+        assert!((5_200.0..5_350.0).contains(&gates(Tmbp::BASE)));
+    }
+}

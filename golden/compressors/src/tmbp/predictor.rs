@@ -1,0 +1,144 @@
+//! The predictor: outcomes, returns and targets. Both sides have one, and keep them equal.
+
+use super::Tmbp;
+use crate::dmtf::LOW;
+use hartrace_isa::{Insn, Kind, Link, Xlen};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Predictor {
+    config: Tmbp,
+    xlen: Xlen,
+    /// Counters of two bits; taken from 2 on.
+    outcomes: Vec<u8>,
+    /// Return addresses without their upper bits, a ring.
+    returns: Vec<u64>,
+    top: usize,
+    /// Targets by set, the last one used first.
+    targets: Vec<Option<Target>>,
+    /// Outcomes of the last conditional branches.
+    history: u64,
+    /// The path: addresses of the last branches, mixed.
+    path: u64,
+    /// Upper bits of the last indirect target.
+    upper: u64,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+struct Target {
+    tag: u8,
+    low: u64,
+}
+
+/// What is predicted of a branch.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Predicted {
+    /// Of a conditional one: taken or not.
+    Outcome(bool),
+    /// Of an indirect one: where it leads.
+    Target(u64),
+}
+
+/// Bits of the path register.
+const PATH: u32 = 13;
+
+impl Predictor {
+    pub(crate) fn new(config: Tmbp, xlen: Xlen) -> Self {
+        Self {
+            config,
+            xlen,
+            outcomes: vec![1; config.entries as usize],
+            returns: vec![0; config.ras as usize],
+            top: 0,
+            targets: vec![None; config.ibtb as usize],
+            history: 0,
+            path: 0,
+            upper: 0,
+        }
+    }
+
+    /// Predicts a branch that counts: conditional or indirect; `None` for all other instructions.
+    pub(crate) fn predict(&self, pc: u64, insn: Insn) -> Option<Predicted> {
+        if insn.is_branch() {
+            return Some(Predicted::Outcome(self.outcomes[self.outcome_at(pc)] >= 2));
+        }
+        if !insn.is_uninferable() {
+            return None;
+        }
+        let low = if pops(insn) {
+            self.returns.get(self.top).copied()
+        } else {
+            let (set, tag) = self.target_at(pc);
+            let found = self.targets[set].iter().flatten().find(|target| target.tag == tag);
+            found.map(|target| target.low)
+        };
+        Some(Predicted::Target(self.xlen.wrap(self.upper << LOW | low.unwrap_or(0))))
+    }
+
+    /// Learns what an instruction did: `taken` if it is a conditional branch, `target` if it is indirect.
+    pub(crate) fn update(&mut self, pc: u64, insn: Insn, taken: bool, target: u64) {
+        let low = (1 << LOW) - 1;
+        if insn.is_branch() {
+            let at = self.outcome_at(pc);
+            let counter = &mut self.outcomes[at];
+            *counter = if taken { 3.min(*counter + 1) } else { counter.saturating_sub(1) };
+            self.history =
+                (self.history << 1 | u64::from(taken)) & ((1 << self.config.bhr_bits) - 1);
+            self.walk(pc, taken);
+            return;
+        }
+        let indirect = insn.is_uninferable();
+        if indirect && !pops(insn) && !self.targets.is_empty() {
+            let (set, tag) = self.target_at(pc);
+            let ways = &mut self.targets[set];
+            let last = ways.len() - 1;
+            let at = ways
+                .iter()
+                .position(|way| way.is_some_and(|target| target.tag == tag))
+                .or_else(|| ways.iter().position(Option::is_none))
+                .unwrap_or(last);
+            ways[at] = Some(Target { tag, low: target & low });
+            ways[..=at].rotate_right(1);
+        }
+        if !self.returns.is_empty() {
+            let size = self.returns.len();
+            if pops(insn) {
+                self.top = (self.top + size - 1) % size;
+            }
+            if insn.link().is_some_and(Link::pushes) {
+                self.top = (self.top + 1) % size;
+                self.returns[self.top] = insn.next(self.xlen, pc) & low;
+            }
+        }
+        if indirect {
+            self.upper = target >> LOW;
+            self.walk(pc, true);
+        }
+    }
+
+    fn walk(&mut self, pc: u64, outcome: bool) {
+        let mask = (1 << PATH) - 1;
+        let address = pc >> self.config.pc_shift & mask;
+        self.path = ((self.path << 2 ^ address) | u64::from(outcome)) & mask;
+    }
+
+    fn outcome_at(&self, pc: u64) -> usize {
+        let hash = self.history ^ pc >> self.config.pc_shift;
+        hash as usize & (self.outcomes.len() - 1)
+    }
+
+    /// The set of an indirect branch, and its tag.
+    fn target_at(&self, pc: u64) -> (std::ops::Range<usize>, u8) {
+        let Tmbp { pc_shift, ibtb, ways, .. } = self.config;
+        if ibtb == 0 {
+            return (0..0, 0);
+        }
+        let ways = ways as usize;
+        let set = (self.path >> 8 ^ pc >> pc_shift) as usize & (ibtb as usize / ways - 1);
+        (set * ways..(set + 1) * ways, (self.path ^ pc >> (pc_shift + 6)) as u8)
+    }
+}
+
+/// Predicted from the stack of return addresses.
+fn pops(insn: Insn) -> bool {
+    !matches!(insn.kind, Kind::TrapReturn) && insn.link().is_some_and(Link::pops)
+}
