@@ -113,7 +113,7 @@ pub(super) fn notes(args: &SchemesArgs, figures: &[Figures], schemes: &[Scheme])
     lines.push(match args.sync_every {
         Some(every) => format!(
             "Synchronisation: after every {every} instructions tables are emptied and addresses sent whole \
-             (E-Trace: after {} half-words, its tables stay).",
+             (E-Trace: after {} half-words; it does so at every trap as well).",
             every.get().saturating_mul(2)
         ),
         None => "Synchronisation: only at the start, for all schemes; E-Trace too.".into(),

@@ -147,11 +147,13 @@ impl HwlzCoder {
         let mut candidate = self.heads[self.bucket(self.at)];
         // Positions only fall: what a slot of the ring held before is out of the window.
         while candidate < self.at && self.at - candidate <= self.window && best.1 < room {
-            let same =
-                |i: &u64| self.symbol(candidate.wrapping_add(*i)) == self.symbol(self.at + i);
-            let length = (0..room).take_while(same).count() as u64;
-            if length > best.1 {
-                best = (self.at - candidate, length);
+            let same = |i: u64| self.symbol(candidate + i) == self.symbol(self.at + i);
+            // Only what is longer counts, so where it would have to be longer comes first.
+            if same(best.1) {
+                let length = (0..room).take_while(|i| same(*i)).count() as u64;
+                if length > best.1 {
+                    best = (self.at - candidate, length);
+                }
             }
             let before = self.previous[self.slot(candidate)];
             if before >= candidate {
