@@ -56,7 +56,7 @@ pub(crate) fn run(args: &Cva6Args) -> Result<Status, Failure> {
     if args.serialised {
         config.building = Building::Serialised;
     }
-    let core = Core::find().map_err(cannot_build)?.with_commit_ports(args.lanes);
+    let core = Core::find().map_err(cannot_build)?;
     let options =
         Options { waves: args.waves.is_some(), cache: Some(super::cache()?), ..core.options() };
     let bar = exec::progress();

@@ -55,12 +55,7 @@ pub struct Core {
     /// The folder of Python's packages.
     packages: PathBuf,
     verilator: Verilator,
-    commit_ports: u8,
 }
-
-/// Where the core says how many instructions it commits in one cycle at most, and how.
-const PACKAGE: &str = "/ariane_pkg.sv";
-const COMMIT_PORTS: &str = "localparam NR_COMMIT_PORTS = 2;";
 
 impl Core {
     /// Looks for a virtual environment of Python with the packages of `requirements.txt`: the folder named by
@@ -96,7 +91,7 @@ impl Core {
         let Some(packages) = found.and_then(|packages| packages.canonicalize().ok()) else {
             return Err(Cva6Error::Incomplete { folder, missing: "package pythondata-cpu-cva6" });
         };
-        let core = Self { packages, verilator, commit_ports: 2 };
+        let core = Self { packages, verilator };
         match core.verilator_root() {
             Some(root) if !root.join("bin/verilator_bin").is_file() => {
                 Err(Cva6Error::Incomplete { folder, missing: "package verilator" })
@@ -109,18 +104,6 @@ impl Core {
     #[must_use]
     pub fn with_verilator(self, verilator: Verilator) -> Self {
         Self { verilator, ..self }
-    }
-
-    /// The same core, which commits so many instructions in one cycle at most: 1 or 2, as it comes.
-    #[must_use]
-    pub fn with_commit_ports(self, commit_ports: u8) -> Self {
-        Self { commit_ports, ..self }
-    }
-
-    /// Instructions that it commits in one cycle at most.
-    #[must_use]
-    pub fn commit_ports(&self) -> u8 {
-        self.commit_ports
     }
 
     fn verilator_root(&self) -> Option<PathBuf> {
@@ -165,12 +148,6 @@ impl Core {
             }
             design = match line {
                 _ if line.ends_with("_config_pkg.sv") => design.text("cva6_config_pkg", CONFIG),
-                _ if line.ends_with(PACKAGE) && self.commit_ports != 2 => {
-                    let path = Path::new(&line);
-                    let text = fs::read_to_string(path).map_err(io(path))?;
-                    let ports = COMMIT_PORTS.replace('2', &self.commit_ports.to_string());
-                    design.text("ariane_pkg", &text.replace(COMMIT_PORTS, &ports))
-                }
                 _ if line.starts_with('+') => design.argument(&line),
                 _ => design.file(line),
             };

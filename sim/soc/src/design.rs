@@ -12,6 +12,9 @@ use std::fmt::Write;
 /// The module around everything.
 const TOP: &str = "cva6_traced";
 
+/// Instructions that the core commits in one cycle at most. It can be configured for one, but does not work then.
+const COMMIT_PORTS: u8 = 2;
+
 /// What is built around the cores.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SocConfig {
@@ -49,10 +52,10 @@ impl SocConfig {
         self.top.encoder.overflow == Overflow::Stall
     }
 
-    fn check(&self, core: &Core) -> Result<(), SocError> {
+    fn check(&self) -> Result<(), SocError> {
         let encoder = &self.top.encoder;
         for (name, value, needs) in [
-            ("lanes", encoder.lanes, core.commit_ports()),
+            ("lanes", encoder.lanes, COMMIT_PORTS),
             ("iaddress_width_p", encoder.etrace.iaddress_width_p, 64),
         ] {
             if value != needs {
@@ -78,7 +81,7 @@ impl Soc {
     /// If a parameter is out of its range or does not fit the core, or a tool fails. There is a lane for each
     /// instruction that the core commits in one cycle.
     pub fn build(core: &Core, config: &SocConfig, options: &Options) -> Result<Self, SocError> {
-        config.check(core)?;
+        config.check()?;
         let (encoder, connector) = (top(&config.top)?, connector(&config.connector())?);
         let text = around(config, &encoder, &connector);
         let adapter = |design: Design, (name, text): (&str, &str)| {

@@ -24,8 +24,6 @@ pub(crate) enum Kind {
     Serialised,
     /// Two cores.
     TwoHarts,
-    /// A core that commits one instruction in a cycle.
-    OneLane,
 }
 
 impl Kind {
@@ -45,7 +43,6 @@ impl Kind {
             Self::Serialised => {
                 SocConfig { building: Building::Serialised, ..SocConfig::new(named("cva6")?, 1) }
             }
-            Self::OneLane => SocConfig::new(Config { lanes: 1, ..named("full")? }, 1),
             Self::TwoHarts => SocConfig::new(named("cva6")?, 2),
         })
     }
@@ -59,7 +56,6 @@ impl Kind {
         }
         let start = Instant::now();
         let core = Core::find().map_err(|error| error.to_string())?;
-        let core = core.with_commit_ports(if self == Self::OneLane { 1 } else { 2 });
         let soc = Soc::build(&core, &self.config()?, &core.options());
         let soc: &'static Soc = Box::leak(Box::new(soc.map_err(|error| error.to_string())?));
         let how = if soc.cached() { "found" } else { "built" };

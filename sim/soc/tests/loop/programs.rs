@@ -165,20 +165,6 @@ fn two_harts() -> Result<(), Failed> {
     Ok(())
 }
 
-/// A core that commits one instruction in a cycle.
-fn one_lane() -> Result<(), Failed> {
-    for (name, number) in [("calls", 0b1_1001), ("surprises", 0b00_0010)] {
-        let mut job = Job::new(elf(name)?);
-        let survey = Kind::OneLane.soc()?.survey(&job)?;
-        job.setting = setting(modes(number));
-        let outcome = trace(Kind::OneLane, &job, &survey)?;
-        let hart = &outcome.harts[0];
-        println!("{name}: {} cycles, {} instructions", outcome.run.cycles, hart.instructions);
-        assert_eq!(hart.lost, 0);
-    }
-    Ok(())
-}
-
 /// The record of somebody else's platform around the same core: the trace has all that is in there.
 fn prog_a() -> Result<(), Failed> {
     let folder = std::env::var_os("HARTRACE_DATA").ok_or("HARTRACE_DATA is not set")?;
@@ -241,7 +227,6 @@ pub(crate) fn trials() -> Vec<Trial> {
     trials.push(Trial::test("recorded/prog_a", prog_a).with_ignored_flag(data));
     trials.push(Trial::test("losses", losses));
     trials.push(Trial::test("stalls", stalls));
-    trials.push(Trial::test("one-lane", one_lane));
     trials.push(Trial::test("two-harts", two_harts));
     trials.push(Trial::test("another-program-differs", other_program));
     trials
