@@ -19,6 +19,9 @@ const TOP: &str = "te_top";
 /// The encoder of a hart without registers and transport, for those who have their own.
 const CORE: &str = "te_core";
 
+/// Instructions that a CVA6 commits in one cycle at most.
+const COMMIT_PORTS: u8 = 2;
+
 /// The list of what is bound into the core.
 const ADAPTER_LIST: &str = "cva6_te_adapter";
 
@@ -82,7 +85,7 @@ type Files = Vec<(String, String)>;
 
 /// Files of the connector for a CVA6, and those of its adapter.
 fn cva6(config: &TopConfig) -> Result<(Files, Files), Failure> {
-    let connector = connector::Config::for_encoder(&config.encoder);
+    let connector = connector::Config::for_encoder(&config.encoder).with_commit_ports(COMMIT_PORTS);
     let modules = connector::sources(&connector).map_err(Failure::usage)?;
     let adapter = connector::ADAPTER.map(|(name, text)| (name.to_owned(), text.to_owned()));
     Ok((modules, adapter.into()))

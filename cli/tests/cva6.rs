@@ -80,7 +80,7 @@ fn what_cannot_be_is_said() -> Result<(), Failed> {
         ("--encoder micro", "iaddress_width_p = 32"),
         ("--encode cache", "the encoder has no jump target cache mode"),
         ("--encoder nothing", "no configuration `nothing`"),
-        ("--lanes 1", "lanes = 1, but this core needs 2"),
+        ("--lanes 3", "3 is not in 1..=2"),
     ] {
         let output = command(&format!("sim cva6 {} {line}", program("calls")))?.output()?;
         assert_eq!(output.status.code(), Some(2), "{line}");

@@ -7,8 +7,10 @@ use thiserror::Error;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Instructions that are committed in one cycle at most, and blocks that leave in one.
+    /// Instructions that are committed in one cycle at most.
     pub lanes: u8,
+    /// Blocks that leave in one cycle at most, if fewer: for [`Building::Serialised`].
+    pub blocks: Option<u8>,
     /// Width of addresses and trap values: 32 or 64.
     pub xlen: u8,
     /// Width of *itype*: 3, or 4 to tell calls and returns.
@@ -56,6 +58,7 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             lanes: 2,
+            blocks: None,
             xlen: 64,
             itype_width_p: 4,
             iretire_width_p: 5,
@@ -107,6 +110,18 @@ impl Config {
         }
     }
 
+    /// The same for a hart that commits so many instructions in one cycle: one after the other, if fewer blocks
+    /// may leave.
+    #[must_use]
+    pub fn with_commit_ports(self, lanes: u8) -> Self {
+        match self.blocks.unwrap_or(self.lanes) {
+            blocks if blocks < lanes => {
+                Self { lanes, blocks: Some(blocks), building: Building::Serialised, ..self }
+            }
+            _ => Self { lanes, blocks: None, ..self },
+        }
+    }
+
     /// Checks every parameter.
     pub fn check(&self) -> Result<(), ConfigError> {
         if !matches!(self.xlen, 32 | 64) {
@@ -114,6 +129,7 @@ impl Config {
         }
         for (name, value, min, max) in [
             ("lanes", self.lanes, 1, 4),
+            ("blocks", self.most_blocks() as u8, self.fewest_blocks(), self.lanes),
             ("itype_width_p", self.itype_width_p, 3, 4),
             ("iretire_width_p", self.iretire_width_p, 2, 16),
             ("ecause_width_p", self.ecause_width_p, 1, self.xlen),
@@ -127,9 +143,22 @@ impl Config {
         Ok(())
     }
 
+    /// All blocks of a cycle leave at once, if they are built at once.
+    fn fewest_blocks(&self) -> u8 {
+        match self.building {
+            Building::Direct => self.lanes,
+            Building::Serialised => 1,
+        }
+    }
+
     /// Number of lanes.
     pub(crate) fn n(&self) -> u32 {
         self.lanes.into()
+    }
+
+    /// Blocks in one cycle at most.
+    pub(crate) fn most_blocks(&self) -> u32 {
+        self.blocks.unwrap_or(self.lanes).into()
     }
 
     /// Width of addresses.

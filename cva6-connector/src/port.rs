@@ -90,7 +90,7 @@ pub(crate) struct Blocks {
 
 impl Blocks {
     pub(crate) fn outputs(m: &Module, config: &Config) -> Self {
-        let (n, w) = (config.n(), config.address());
+        let (n, w) = (config.most_blocks(), config.address());
         Self {
             itype: m.output("itype_o", n * config.itype(), "how the block ends"),
             iaddr: m.output("iaddr_o", n * w, "address of its first instruction"),

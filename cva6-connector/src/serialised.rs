@@ -80,6 +80,10 @@ pub(crate) fn build(config: &Config) -> Component {
                     b.set(&open.d, false);
                 });
                 b.set(&done.d, &done.q | &pick.lane);
+                if config.most_blocks() < n {
+                    b.note("There may be no room for the next one of this cycle.");
+                    b.when(slots.full(), |b| b.set(&offers, true));
+                }
                 b.when(&pick.last & !&head.trap & !&head.halts, |b| {
                     b.set(&offers, true);
                     b.set(&pops, true);

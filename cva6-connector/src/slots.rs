@@ -40,7 +40,7 @@ pub(crate) struct Slots {
 
 impl Slots {
     pub(crate) fn new(m: &Module, config: &Config) -> Self {
-        let n = config.n();
+        let n = config.most_blocks();
         let all = Slot {
             itype: m.wire("slot_itype", n * config.itype()),
             iaddr: m.wire("slot_iaddr", n * config.address()),

@@ -28,9 +28,9 @@ pub(crate) struct Cva6Args {
     /// small, full, cva6 or rv_tracer, or a TOML file with parameters
     #[arg(long, value_name = "NAME|FILE", default_value = "cva6")]
     pub(crate) encoder: String,
-    /// Lanes of the encoder: 2, as many as the core commits instructions in one cycle
+    /// Blocks that the encoder takes in one cycle at most; with 1 they are built one after the other
     #[arg(long, value_name = "N", default_value_t = 2,
-          value_parser = clap::value_parser!(u8).range(1..=4))]
+          value_parser = clap::value_parser!(u8).range(1..=2))]
     pub(crate) lanes: u8,
     /// Cores, each with its own encoder
     #[arg(long, value_name = "N", default_value_t = 1,

@@ -1,6 +1,6 @@
 //! Configurations, and that the connector fits the encoder.
 
-use hartrace_cva6_connector::{Config, ConfigError, connector};
+use hartrace_cva6_connector::{Building, Config, ConfigError, connector};
 use hartrace_encoder_hdl::encoder;
 use hartrace_rtl::Direction;
 use libtest_mimic::Failed;
@@ -55,6 +55,11 @@ pub(crate) fn ranges() -> Result<(), Failed> {
             assert_eq!(with(value), Err(ConfigError::OutOfRange { name, value, min, max }));
         }
     }
+    // Blocks that are built at once leave at once.
+    let fewer = Config { blocks: Some(1), ..Config::default() };
+    let error = ConfigError::OutOfRange { name: "blocks", value: 1, min: 2, max: 2 };
+    assert_eq!(fewer.check(), Err(error));
+    assert_eq!(Config { building: Building::Serialised, ..fewer }.check(), Ok(()));
     let odd = Config { xlen: 48, ..Config::default() };
     assert_eq!(odd.check(), Err(ConfigError::Xlen(48)));
     Ok(())

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 pub(crate) fn clean(config: &Config) -> Result<(), Failed> {
-    let name = format!("{:?}_{}_{:?}", config.building, config.lanes, config.retirement);
+    let Config { building, lanes, blocks, retirement, .. } = config;
+    let name = format!("{building:?}_{lanes}_{blocks:?}_{retirement:?}");
     lint(&files(config, &name, |text| text)?, &["--top-module", "cva6_te_connector"])
 }
 

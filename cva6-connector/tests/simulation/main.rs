@@ -53,5 +53,14 @@ fn configs() -> Vec<(String, Config)> {
             all.push((format!("{way}_{name}"), Config { building, ..config.clone() }));
         }
     }
+    for (lanes, blocks) in [(2, 1), (4, 2)] {
+        let config = Config {
+            lanes,
+            blocks: Some(blocks),
+            building: Building::Serialised,
+            ..Config::default()
+        };
+        all.push((format!("serialised_{lanes}_to_{blocks}"), config));
+    }
     all
 }

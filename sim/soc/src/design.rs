@@ -43,7 +43,8 @@ impl SocConfig {
     /// The connector of each hart.
     #[must_use]
     pub fn connector(&self) -> Connector {
-        Connector { building: self.building, ..Connector::for_encoder(&self.top.encoder) }
+        let connector = Connector::for_encoder(&self.top.encoder);
+        Connector { building: self.building, ..connector }.with_commit_ports(COMMIT_PORTS)
     }
 
     /// Whether a hart waits for its encoder, where there is no room.
@@ -54,13 +55,13 @@ impl SocConfig {
 
     fn check(&self) -> Result<(), SocError> {
         let encoder = &self.top.encoder;
-        for (name, value, needs) in [
-            ("lanes", encoder.lanes, COMMIT_PORTS),
-            ("iaddress_width_p", encoder.etrace.iaddress_width_p, 64),
-        ] {
-            if value != needs {
-                return Err(SocError::Fit { name, value: value.into(), needs: needs.into() });
-            }
+        let width = encoder.etrace.iaddress_width_p;
+        if width != 64 {
+            return Err(SocError::Fit { name: "iaddress_width_p", value: width.into(), needs: 64 });
+        }
+        if encoder.lanes > COMMIT_PORTS {
+            let (value, needs) = (encoder.lanes.into(), COMMIT_PORTS.into());
+            return Err(SocError::Fit { name: "lanes", value, needs });
         }
         Ok(())
     }
@@ -78,8 +79,7 @@ impl Soc {
     ///
     /// # Errors
     ///
-    /// If a parameter is out of its range or does not fit the core, or a tool fails. There is a lane for each
-    /// instruction that the core commits in one cycle.
+    /// If a parameter is out of its range or does not fit the core, or a tool fails.
     pub fn build(core: &Core, config: &SocConfig, options: &Options) -> Result<Self, SocError> {
         config.check()?;
         let (encoder, connector) = (top(&config.top)?, connector(&config.connector())?);

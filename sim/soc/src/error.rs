@@ -20,7 +20,9 @@ pub enum SocError {
     #[error("connector: {0}")]
     Connector(#[from] hartrace_cva6_connector::ConfigError),
     /// The encoder is not for this core.
-    #[error("{name} = {value}, but this core needs {needs}")]
+    #[error(
+        "{name} = {value}, but for this core it is {needs} at most, and addresses have 64 bits"
+    )]
     Fit {
         /// A parameter of the encoder.
         name: &'static str,

@@ -24,6 +24,8 @@ pub(crate) enum Kind {
     Serialised,
     /// Two cores.
     TwoHarts,
+    /// An encoder that takes one block in a cycle.
+    OneLane,
 }
 
 impl Kind {
@@ -43,6 +45,7 @@ impl Kind {
             Self::Serialised => {
                 SocConfig { building: Building::Serialised, ..SocConfig::new(named("cva6")?, 1) }
             }
+            Self::OneLane => SocConfig::new(Config { lanes: 1, ..named("full")? }, 1),
             Self::TwoHarts => SocConfig::new(named("cva6")?, 2),
         })
     }

@@ -220,6 +220,11 @@ pub(crate) fn trials() -> Vec<Trial> {
             verify(Kind::Serialised, name, &[1])
         }));
     }
+    for name in ["calls", "exceptions", "surprises"] {
+        trials.push(Trial::test(format!("one-lane/{name}"), move || {
+            verify(Kind::OneLane, name, &[0b10_1001])
+        }));
+    }
     for seed in 0..2 {
         trials.push(Trial::test(format!("surprises/{seed}"), move || surprises(seed)));
     }
