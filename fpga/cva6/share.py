@@ -4,8 +4,11 @@
     target/tools/fpga/bin/python fpga/cva6/share.py target/tools/cva6 HARTRACE > fpga/reports/cva6_share.json
 
 The first argument is the virtual environment with the core (`./test.sh cva6`), the second the command. It takes
-ten minutes, most of them for the core, so its result is kept. Figures are of no use but for their ratio: nothing
-is flattened, and caches are left out.
+ten minutes, most of them for the core, so its result is kept; with the old report as third argument, its figures of
+the core are taken. Figures are of no use but for their ratio: nothing is flattened, and caches are left out.
+
+Memories become flip-flops, in the core too, whose caches are not among them. Queues and tables of the encoder are
+memory on any FPGA, so there are figures without them as well, and the bits they have.
 """
 
 import json
@@ -40,14 +43,26 @@ def yosys(folder, script):
     return done.stdout
 
 
-def count(folder, read, top):
-    """Cells of a module and of those in it."""
-    yosys(folder, f"{read}\nhierarchy -top {top}\n{PASSES}\ntee -o stat.json stat -json -top {top}\n")
+def statistics(folder, read, top, passes):
+    """What yosys counts of a module and of those in it."""
+    yosys(folder, f"{read}\nhierarchy -top {top}\n{passes}\ntee -o stat.json stat -json -top {top}\n")
     text = (folder / "stat.json").read_text()
-    cells = json.loads(text[text.index("{"):])["design"]["num_cells_by_type"]
+    return json.loads(text[text.index("{"):])["design"]
+
+
+def count(folder, read, top, passes=PASSES):
+    """Its cells."""
+    cells = statistics(folder, read, top, passes)["num_cells_by_type"]
     luts = sum(number for kind, number in cells.items() if kind == "$lut")
     ffs = sum(number for kind, number in cells.items() if re.match(r"\$_.*(DFF|DLATCH)", kind))
     return {"lut4": luts, "ff": ffs}
+
+
+def trace(folder, read, top):
+    """Cells of trace hardware, with and without its memories."""
+    without = count(folder, read, top, PASSES.replace("memory_map; ", ""))
+    bits = statistics(folder, read, top, "proc; opt_expr; opt_clean")["num_memory_bits"]
+    return count(folder, read, top) | {"without_memories": without, "memory_bits": bits}
 
 
 def core(folder, environment):
@@ -86,14 +101,17 @@ def main():
         for config in ["small", "cva6", "full"]:
             files = generated(folder, command, config)
             report["trace"][config] = {
-                top: count(folder, f"read_slang --top {top} {SLANG} {files}", top)
+                top: trace(folder, f"read_slang --top {top} {SLANG} {files}", top)
                 for top in ["cva6_te_connector", "te_core", "te_top"]
             }
-        report["core"] = count(folder, core(folder, environment), "cva6")
+        old = json.loads(Path(sys.argv[3]).read_text()) if len(sys.argv) > 3 else None
+        report["core"] = old["core"] if old else count(folder, core(folder, environment), "cva6")
         for parts in report["trace"].values():
             both = [parts["cva6_te_connector"], parts["te_top"]]
-            share = {kind: sum(part[kind] for part in both) / report["core"][kind] for kind in ["lut4", "ff"]}
-            parts["share_of_core"] = {kind: round(value, 4) for kind, value in share.items()}
+            logic = [part["without_memories"] for part in both]
+            for name, of in [("share_of_core", both), ("share_without_memories", logic)]:
+                share = {kind: sum(part[kind] for part in of) / report["core"][kind] for kind in ["lut4", "ff"]}
+                parts[name] = {kind: round(value, 4) for kind, value in share.items()}
         print(json.dumps(report, indent=2))
 
 
