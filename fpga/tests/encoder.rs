@@ -74,6 +74,8 @@ fn reports_are_of_this_rtl() -> Result<(), Failed> {
     if tools.windows(2).any(|pair| pair[0] != pair[1]) {
         return Err(format!("reports of different tools: {tools:?}; {RENEW}").into());
     }
+    // What trace takes beside the core is measured once, by a script.
+    expected.insert("cva6_share.json".to_owned());
     let mut there = BTreeSet::new();
     for entry in fs::read_dir(in_repository("fpga/reports"))? {
         there.insert(entry?.file_name().to_string_lossy().into_owned());
