@@ -29,13 +29,22 @@ pub(crate) struct Events<'a> {
     last: Option<(u64, Insn)>,
     /// A trap at this address, whose handler is not known.
     trap: Option<u64>,
+    /// Traps that no instruction has followed yet: at the end they are of no consequence.
+    unseen: Vec<Event>,
     /// Instructions taken.
     count: u64,
 }
 
 impl<'a> Events<'a> {
     pub(crate) fn new(code: &'a Code) -> Self {
-        Self { xlen: code.xlen(), code: code.cursor(), last: None, trap: None, count: 0 }
+        Self {
+            xlen: code.xlen(),
+            code: code.cursor(),
+            last: None,
+            trap: None,
+            unseen: Vec::new(),
+            count: 0,
+        }
     }
 
     /// Instructions taken.
@@ -58,6 +67,9 @@ impl<'a> Events<'a> {
         self.lead_to(pc, take)?;
         let mut left = row.iretire;
         while left > 0 {
+            for trap in self.unseen.drain(..) {
+                take(trap)?;
+            }
             let insn = self
                 .code
                 .insn(pc)
@@ -110,7 +122,8 @@ impl<'a> Events<'a> {
         take: &mut impl FnMut(Event) -> Result<(), CompressError>,
     ) -> Result<(), CompressError> {
         if let Some(epc) = self.trap.take() {
-            return take(Event::Trap { epc, handler: next });
+            self.unseen.push(Event::Trap { epc, handler: next });
+            return Ok(());
         }
         let Some((pc, insn)) = self.last.take() else { return Ok(()) };
         let xlen = self.xlen;
@@ -120,7 +133,8 @@ impl<'a> Events<'a> {
                 // Nothing in the program leads there: a reset, a debugger, a part that is missing. For the
                 // schemes it is a trap, the only thing that may lead anywhere.
                 take(Event::Retired { pc, insn, next: Some(natural) })?;
-                take(Event::Trap { epc: natural, handler: next })
+                self.unseen.push(Event::Trap { epc: natural, handler: next });
+                Ok(())
             }
             _ => take(Event::Retired { pc, insn, next: Some(next) }),
         }
