@@ -196,7 +196,7 @@ impl<'a> Bench<'a> {
 
     /// Takes what the encoder would take.
     fn observe(&mut self) -> Result<(), SimError> {
-        let n = usize::from(blocks(&self.config));
+        let n = usize::from(blocks(self.config));
         let mut blocks = [Block::default(); 4];
         for (i, block) in blocks.iter_mut().enumerate().take(n) {
             let lane = |name: &str| self.lane(name, i);
@@ -254,7 +254,7 @@ impl<'a> Bench<'a> {
 
     fn lane(&self, name: &str, i: usize) -> Result<u64, SimError> {
         let output = self.sim.output(name)?;
-        let width = output.width() as usize / usize::from(blocks(&self.config));
+        let width = output.width() as usize / usize::from(blocks(self.config));
         let (at, words) = (i * width, self.sim.get_wide(output));
         let bit = |k: usize| words[(at + k) / 64] >> ((at + k) % 64) & 1;
         Ok((0..width).map(|k| bit(k) << k).sum())
