@@ -221,6 +221,8 @@ part_fpga() {
 
 part_cva6() {
     debian c++ g++
+    # A header, not a command: the newer Verilator compresses waves with it.
+    echo '#include <lz4.h>' | c++ -E -x c++ - >/dev/null 2>&1 || debian lz4.h liblz4-dev
     venv cva6 sim/cva6/requirements.txt
     data
     export HARTRACE_CVA6_TOOLS=$tools/cva6
