@@ -185,3 +185,48 @@ impl Sink for Verify {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const AT: StreamPos = StreamPos { packet: 0, byte: 0 };
+
+    #[test]
+    fn traps_have_a_value_and_a_place() {
+        let row = Retired {
+            itype: IType::Exception,
+            iretire: 0,
+            cause: 5,
+            tval: 0x40,
+            ..Retired::plain(0x100)
+        };
+        let difference = |tval, epc| {
+            let mut verify = Verify::default();
+            verify.executed(&row);
+            verify.event(AT, Event::Trap { cause: 5, interrupt: false, tval, epc });
+            verify.finish().difference
+        };
+        assert_eq!(difference(Some(0x40), Some(0x100)), None);
+        assert_eq!(difference(Some(0x40), None), None, "not every packet tells where");
+        assert!(difference(Some(0x41), Some(0x100)).is_some());
+        assert!(difference(Some(0x40), Some(0x102)).is_some());
+    }
+
+    /// What is left may only be more turns of a loop that nothing is to be told of.
+    #[test]
+    fn what_is_left_at_the_end() {
+        let left = |rows: &[Retired], end| {
+            let mut verify = Verify { end: Some(end), ..Verify::default() };
+            rows.iter().for_each(|row| verify.executed(row));
+            let verified = verify.finish();
+            (verified.idle.len(), verified.difference.is_some())
+        };
+        let store = Retired::plain(0x100);
+        let jump = Retired { itype: IType::InferableTailCall, ..Retired::plain(0x104) };
+        assert_eq!(left(&[store, jump], 0x108), (2, false));
+        assert_eq!(left(&[store], 0x108), (0, true), "it ends elsewhere");
+        let branch = Retired { itype: IType::Taken, ..jump };
+        assert_eq!(left(&[store, branch], 0x108), (0, true), "a branch is to be told");
+    }
+}
