@@ -96,6 +96,12 @@ pub fn encoder(config: &Config) -> Result<Component, ConfigError> {
     let taken = m.wire("group_taken", 1);
     let mut ports: Vec<(String, Expr)> = group_ports(&came);
     ports.push(("ready_i".into(), taken.clone()));
+    let learnt = config.predicts().then(|| queue::learnt(config)).unwrap_or_default();
+    let learnt: Vec<(Wire, Expr)> =
+        learnt.into_iter().map(|wire| (wire.clone(), m.wire(wire.name, wire.width))).collect();
+    for (wire, value) in &learnt {
+        ports.push((format!("{}_i", wire.name), value.clone()));
+    }
     let groups = instance(&m, "i_group_queue", &queue::build(config), &ports);
     room.drive(&m, &enters, &(&groups["valid_o"] & &taken));
     if config.triggers {
@@ -104,6 +110,12 @@ pub fn encoder(config: &Config) -> Result<Component, ConfigError> {
 
     m.section("From groups to payloads.");
     let mut ports = group_ports(&groups);
+    if config.predicts() {
+        let more = queue::ahead(config).into_iter().chain(queue::looked(config));
+        ports.extend(more.map(|wire| {
+            (format!("{}_i", wire.name), groups[&format!("{}_o", wire.name)].clone())
+        }));
+    }
     for name in ["resync_mode", "resync_max"] {
         ports.push((format!("{name}_i"), control[name].clone()));
     }
@@ -125,6 +137,9 @@ pub fn encoder(config: &Config) -> Result<Component, ConfigError> {
     }
     let requests = instance(&m, "i_priority", &component, &ports);
     m.assign(&taken, &requests["ready_o"]);
+    for (wire, value) in &learnt {
+        m.assign(value, &requests[&format!("{}_o", wire.name)]);
+    }
 
     let mut ports: Vec<(String, Expr)> =
         vec![("valid_i".into(), requests["valid_o"].clone()), ("ready_i".into(), ready_i)];

@@ -162,6 +162,8 @@ impl Chart {
         m.section("How much work it is.");
         let skip = m.let_("skip", !&traced & !&next.stops & !&next.starts);
         let known = &modes.returns & (p.call() | p.ret());
+        let few = state.limit.cloned().unwrap_or_else(|| zero(1));
+        let unsettled = &modes.predicts & &branch & (!p.looked() | few);
         let simple = &traced
             & &after_other
             & &retired
@@ -172,7 +174,7 @@ impl Chart {
             & !p.notify()
             & !p.drifts()
             & !known
-            & !(&modes.predicts & &branch)
+            & !unsettled
             & !&counted
             & &calm
             & !&mismatch_before
@@ -215,7 +217,6 @@ impl Chart {
             leaves_updiscon,
             restarts,
             flush_due,
-            predicted: state.predicted.clone(),
         };
         let jumps = &traced & &p.uninferable.q & !&sequential;
         let decides = m.let_("decides", hard & !waits);

@@ -41,6 +41,10 @@ struct Lane {
     updiscon: Expr,
     /// Nothing about it needs a closer look.
     plain: Expr,
+    /// It is a branch that was not looked up ahead.
+    unknown: Expr,
+    /// It is a branch that was not predicted.
+    wrong: Expr,
 }
 
 /// The step behind some other.
@@ -153,6 +157,20 @@ impl Lanes {
             .collect()
     }
 
+    /// Nothing in the group can be a synchronisation, nor is a branch not looked up.
+    pub(super) fn sure(&self) -> Expr {
+        let unsure = self.last.iter().zip(&self.lanes);
+        let unsure = unsure.map(|(there, lane)| there & (!&lane.qualified | &lane.unknown));
+        !(&self.trap | &self.mark | &self.changes | any(unsure.collect::<Vec<_>>()))
+    }
+
+    /// A branch in the group was looked up.
+    pub(super) fn looked(&self) -> Expr {
+        let looked = self.last.iter().zip(&self.lanes);
+        let looked = looked.map(|(there, lane)| there & &lane.branch & !&lane.unknown);
+        any(looked.collect::<Vec<_>>())
+    }
+
     /// The oldest step, one bit for each: first and last of the lanes, the trap.
     fn oldest_step(&self, m: &Module) -> Expr {
         let (_, which) = self.oldest(0);
@@ -180,7 +198,14 @@ impl Lanes {
     ///
     /// All of it holds *if* the pending step is taken. That is known late, and so nothing here waits
     /// for it; it comes in as the enable of what is kept.
-    pub(super) fn walk(&self, cx: &Context<'_>, chart: &Chart, plan: &Plan, full: &Expr) -> Walk {
+    pub(super) fn walk(
+        &self,
+        cx: &Context<'_>,
+        chart: &Chart,
+        plan: &Plan,
+        must: &Expr,
+        limit: Option<&Expr>,
+    ) -> Walk {
         let m = cx.m;
         m.section("Steps that are taken in the same cycle, if the pending one is.");
         let goes_on = &chart.calm & !&self.changes & !&self.drifts;
@@ -225,8 +250,11 @@ impl Lanes {
             let of_lane =
                 which.iter().zip(&self.lanes[at + 1..]).map(|(w, lane)| w & &lane.qualified);
             let next_qualified = any(of_lane.collect::<Vec<_>>());
-            let plain = &goes_on & &valid & &lane.qualified & &lane.plain & &next_qualified;
-            let fires = m.let_(&format!("fires_{i}"), &updiscon | (full.bit(i + 1) & !&sent));
+            let mut plain = &goes_on & &valid & &lane.qualified & &lane.plain & &next_qualified;
+            if let Some(limit) = limit {
+                plain = plain & !(&lane.branch & limit);
+            }
+            let fires = m.let_(&format!("fires_{i}"), &updiscon | (must.bit(i + 1) & !&sent));
             let wants = &comes & &plain & &fires & !&sent;
             // One that is not traced is passed, unless a mark is behind it.
             let skips = !&lane.qualified & (&later | &self.trap);
@@ -253,6 +281,8 @@ impl Lanes {
         let targets =
             walk.wants_first.iter().chain(&walk.at_target_last).cloned().collect::<Vec<_>>();
         walk.at_target = any(targets);
+        let wrong = walk.wants_last.iter().zip(&self.lanes).map(|(wants, lane)| wants & &lane.wrong);
+        walk.wrong = any(wrong.collect::<Vec<_>>());
         let to_trap = &self.trap & &reached;
         walk.takes_trap = m.let_("takes_trap", hard.mux(oldest.bit(2 * self.n), to_trap));
         let whole = !&self.mark & self.trap.mux(&reached, &newest);
@@ -309,13 +339,17 @@ impl Lane {
         let bit = |name: &str| g.get(name).map_or_else(|| zero(1), |lanes| lanes.bit(i));
         let branch = bit("taken") | bit("not_taken");
         let call = &cx.modes.returns & (bit("call") | bit("ret"));
-        let hard = bit("notify") | call | (&cx.modes.predicts & &branch);
+        let unknown = &branch & !bit("looked");
+        let wrong = &branch & !bit("right");
+        let hard = bit("notify") | call | (&cx.modes.predicts & &unknown);
         Self {
             qualified: bit("qualified"),
             branch,
             not_taken: bit("not_taken"),
             updiscon: bit("uninferable"),
             plain: !hard,
+            unknown,
+            wrong,
         }
     }
 }
@@ -326,6 +360,8 @@ pub(super) struct Walk {
     pub(super) wants: Expr,
     /// It is the target of a jump.
     pub(super) at_target: Expr,
+    /// It is a branch that was not predicted.
+    pub(super) wrong: Expr,
     wants_first: Vec<Expr>,
     wants_last: Vec<Expr>,
     at_target_last: Vec<Expr>,
@@ -356,6 +392,7 @@ impl Walk {
         Self {
             wants: zero(1),
             at_target: zero(1),
+            wrong: zero(1),
             wants_first: Vec::new(),
             wants_last: Vec::new(),
             at_target_last: Vec::new(),
