@@ -327,6 +327,12 @@ paths() {
 
 # --- running ------------------------------------------------------------------------------------
 
+# why LOG: the lines that say what failed.
+why() {
+    grep -E '^(error|test .*FAILED|thread .* panicked|.* failed:)|signal: |has been running' "$1" |
+        tail -n 40 | sed 's/^/    /' || true
+}
+
 if [[ ${1-} == help || ${1-} == -h || ${1-} == --help ]]; then
     usage
     exit
@@ -342,6 +348,8 @@ done
 
 summary=()
 failures=0
+logs=$CARGO_TARGET_DIR/logs
+mkdir -p "$logs"
 for part in "${selected[@]}"; do
     echo "=== $part"
     start=$SECONDS
@@ -350,8 +358,8 @@ for part in "${selected[@]}"; do
     (
         set -e
         "part_$part"
-    )
-    status=$?
+    ) 2>&1 | tee "$logs/$part.log"
+    status=${PIPESTATUS[0]}
     set -e
     case $status in
     0) result=ok ;;
@@ -359,6 +367,8 @@ for part in "${selected[@]}"; do
     *) result=failed && failures=$((failures + 1)) ;;
     esac
     summary+=("$(printf '%-8s %-18s %4d s' "$part" "$result" $((SECONDS - start)))")
+    # What failed is said again at the end: the output above it may be long.
+    [[ $result != failed ]] || summary+=("$(why "$logs/$part.log")")
 done
 
 printf '=== summary\n'
