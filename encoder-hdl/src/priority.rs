@@ -229,7 +229,8 @@ pub(crate) fn build(config: &Config) -> Component {
     let synced = &start | &trap;
     counter.drive(&cx, (&accepted, &synced), &take, (&simple, &described), &pending, &walk);
     let branch_done = &moves & walk.pushes.iter().fold(push, |any, push| any | push);
-    tables.drive(&cx, &sequence, &plan, (&pending, &next), &flush, &branch_done);
+    let step = (&pending, &next);
+    tables.drive(&cx, &sequence, &plan, step, &flush, (&branch_done, &simple), &walk);
     if let Some(ahead) = &ahead {
         let looks = ahead.look(&cx, &chart, &lanes, (&pending, &previous));
         tables.look(&cx, looks, &sequence.commits, &pending);
@@ -348,6 +349,8 @@ struct Predictor {
 /// What implicit returns need.
 struct Returns {
     depth: Expr,
+    /// There is a call; if the pending step was compared.
+    some: Expr,
     predicts: Expr,
     marks: Outputs,
     /// A return was popped since the last branch or packet.
@@ -408,14 +411,19 @@ impl Tables {
         plan: &Plan,
         (pending, next): (&Pending, &lanes::Next),
         flush: &Expr,
-        branch_done: &Expr,
+        (branch_done, simple): (&Expr, &Expr),
+        walk: &lanes::Walk,
     ) {
         let m = cx.m;
         let commits = &sequence.commits;
         m.assign(&self.forget, &plan.fresh.q & &plan.synced);
         let Some(returns) = &self.returns else { return };
-        m.assign(&returns.call, commits & &plan.calls);
-        m.assign(&returns.ret, commits & &plan.returns);
+        // What is simple is a return as predicted, if there is a call.
+        let [call, ret] = [pending.call(), pending.ret()]
+            .map(|is| simple & &cx.modes.returns & &pending.traced & is);
+        m.assign(&returns.call, (commits & &plan.calls) | call);
+        m.assign(&returns.ret, (commits & &plan.returns) | &ret);
+        let pops = m.let_("pops_simply", ret & &returns.some & !walk.reports(cx));
         if let Some([link, target]) = &returns.link {
             m.assign(link, &pending.behind);
             m.assign(target, &next.address);
@@ -432,7 +440,7 @@ impl Tables {
         m.comb(|b| {
             b.when(&clear, |b| b.set(&returns.popped.d, false));
             b.when(commits & &plan.marks_call, |b| b.set(&returns.popped.d, false));
-            b.when(commits & &plan.pops, |b| b.set(&returns.popped.d, true));
+            b.when((commits & &plan.pops) | &pops, |b| b.set(&returns.popped.d, true));
         });
     }
 }
@@ -489,11 +497,12 @@ impl Returns {
                 ("second_i", &second),
             ],
         );
-        let predicts = stack["predicts_o"].clone();
+        let (some, predicts) = (stack["some_o"].clone(), stack["predicts_o"].clone());
         let popped = m.reg("popped", false);
         let compared = m.reg("compared", false);
         Self {
             depth,
+            some,
             predicts,
             marks,
             popped,

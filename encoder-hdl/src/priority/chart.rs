@@ -161,7 +161,15 @@ impl Chart {
 
         m.section("How much work it is.");
         let skip = m.let_("skip", !&traced & !&next.stops & !&next.starts);
-        let known = &modes.returns & (p.call() | p.ret());
+        // A call without a return before it since the last branch or packet, and a return as predicted,
+        // which has been compared, are simple.
+        let known = returns.map_or_else(
+            || zero(1),
+            |r| {
+                let settled = &r.compared.q & (!&r.some | &r.predicts);
+                &modes.returns & ((p.call() & &r.popped.q) | (p.ret() & !settled))
+            },
+        );
         let few = state.limit.cloned().unwrap_or_else(|| zero(1));
         let unsettled = &modes.predicts & &branch & (!p.looked() | few);
         let simple = &traced
@@ -218,7 +226,8 @@ impl Chart {
             restarts,
             flush_due,
         };
-        let jumps = &traced & &p.uninferable.q & !&sequential;
+        let popped = returns.map_or_else(|| zero(1), |r| &returning & &r.some);
+        let jumps = &traced & &p.uninferable.q & !&sequential & !popped;
         let decides = m.let_("decides", hard & !waits);
         (
             Self { traced, calm, skip, simple, fires, decides, jumps, sync_due, open, was_due },

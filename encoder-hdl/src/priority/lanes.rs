@@ -418,6 +418,11 @@ impl Walk {
         self.updiscon = taken.mux(updiscon, &self.updiscon);
     }
 
+    /// Something behind the pending step is reported, or is a branch.
+    pub(super) fn reports(&self, cx: &Context<'_>) -> Expr {
+        self.pushes.iter().fold(&self.wants & &cx.can, |any, push| any | push)
+    }
+
     /// The address of the step that is reported: of one of a lane, of the pending one, which may be
     /// in a lane too, or of a mark.
     pub(super) fn address(
