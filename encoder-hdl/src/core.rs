@@ -4,7 +4,7 @@ use crate::bundle::{Bundle, Wire};
 use crate::config::{Config, ConfigError, Overflow, ResyncUnit};
 use crate::group::{self, mark};
 use crate::ingress::{self, any};
-use crate::{emitter, priority, queue};
+use crate::{emitter, pack, priority, queue};
 use hartrace_rtl::{Component, Expr, Module, Outputs, Reg, concat, index_width, lit, zero};
 
 /// What comes from the control registers.
@@ -94,7 +94,18 @@ pub fn encoder(config: &Config) -> Result<Component, ConfigError> {
             ports
         };
     let taken = m.wire("group_taken", 1);
-    let mut ports: Vec<(String, Expr)> = group_ports(&came);
+    let hungry = config.packs().then(|| m.wire("hungry", 1));
+    let packed = hungry.as_ref().map(|hungry| {
+        let component = pack::build(config);
+        let mut ports = group_ports(&came);
+        ports.push(("hungry_i".into(), hungry.clone()));
+        if component.ports().iter().any(|port| port.name == "resync_mode_i") {
+            ports.push(("resync_mode_i".into(), control["resync_mode"].clone()));
+        }
+        instance(&m, "i_group_pack", &component, &ports)
+    });
+    let joins = packed.as_ref().map_or_else(|| zero(1), |packed| packed["joins_o"].clone());
+    let mut ports: Vec<(String, Expr)> = group_ports(packed.as_ref().unwrap_or(&came));
     ports.push(("ready_i".into(), taken.clone()));
     let learnt = config.predicts().then(|| queue::learnt(config)).unwrap_or_default();
     let learnt: Vec<(Wire, Expr)> =
@@ -103,7 +114,10 @@ pub fn encoder(config: &Config) -> Result<Component, ConfigError> {
         ports.push((format!("{}_i", wire.name), value.clone()));
     }
     let groups = instance(&m, "i_group_queue", &queue::build(config), &ports);
-    room.drive(&m, &enters, &(&groups["valid_o"] & &taken));
+    if let Some(hungry) = &hungry {
+        m.assign(hungry, &groups["hungry_o"]);
+    }
+    room.drive(&m, &enters, &(&groups["valid_o"] & &taken), &joins);
     if config.triggers {
         m.assign(&m.output("on_o", 1, "triggers have tracing on"), &came["on_o"]);
     }
@@ -210,10 +224,16 @@ impl Room {
         Self { is, plenty, taken, changes }
     }
 
-    fn drive(&self, m: &Module, enters: &Expr, leaves: &Expr) {
-        let one = lit(self.taken.q.width(), 1);
-        m.assign(&self.changes, enters ^ leaves);
-        m.assign(&self.taken.d, enters.mux(&self.taken.q + &one, &self.taken.q - &one));
+    /// Groups that are joined need one place.
+    fn drive(&self, m: &Module, enters: &Expr, leaves: &Expr, joins: &Expr) {
+        let width = self.taken.q.width();
+        let one = lit(width, 1);
+        let less = leaves & joins;
+        let fewer = m.let_("fewer", leaves | joins);
+        m.assign(&self.changes, (enters ^ &fewer) | &less);
+        let up = enters.mux(less.mux(&self.taken.q - &one, &self.taken.q + &one), &self.taken.q - &one);
+        let two = !enters & &less;
+        m.assign(&self.taken.d, two.mux(&self.taken.q - lit(width, 2), up));
     }
 }
 

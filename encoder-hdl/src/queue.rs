@@ -6,7 +6,7 @@ use crate::bundle::{Bundle, Wire};
 use crate::config::Config;
 use crate::ingress::any;
 use crate::{group, tables};
-use hartrace_rtl::{Component, Expr, Module, concat, zero};
+use hartrace_rtl::{Component, Expr, Module, concat, lit, zero};
 use hartrace_transport_hdl::fifo;
 
 /// What is told of the group behind the head: its branches are looked up one a cycle.
@@ -55,6 +55,7 @@ pub(crate) fn build(config: &Config) -> Component {
     let from = Bundle::inputs(&m, &wires);
     let valid_o = m.output("valid_o", 1, "");
     let ready = m.input("ready_i", 1, "all steps of the group have been taken");
+    let hungry = config.packs().then(|| m.output("hungry_o", 1, "at most one group waits"));
     let to = Bundle::outputs(&m, &wires);
     let depth = config.ingress_depth.into();
     let (passed, decided): (Vec<Wire>, Vec<Wire>) =
@@ -103,8 +104,12 @@ pub(crate) fn build(config: &Config) -> Component {
         m.assign(&to[wire.name], rest["data_o"].slice(at, wire.width));
         at += wire.width;
     }
+    match &hungry {
+        Some(hungry) => m.assign(hungry, ahead["usage_o"].le(lit(ahead["usage_o"].width(), 1))),
+        None => m.unused(&ahead["usage_o"]),
+    }
+    m.unused(&rest["usage_o"]);
     for (fifo, name) in [(&ahead, "decisions_fit"), (&rest, "addresses_fit")] {
-        m.unused(&fifo["usage_o"]);
         m.unused(&fifo["full_o"]);
         m.assert_always(name, !&valid | &fifo["ready_o"]);
     }
