@@ -113,7 +113,7 @@ pub(crate) fn build(config: &Config) -> Component {
     let tables = Tables::new(&cx, &pending);
     let counter = Counter::new(&cx, &cx.resync_mode, &resync_max);
 
-    let next = lanes.next_of_pending(&cx);
+    let next = lanes.next_of_pending(&cx, &pending);
     let state = State {
         due: &counter.due,
         near: &counter.near,
@@ -238,7 +238,10 @@ pub(crate) fn build(config: &Config) -> Component {
         let ahead = pending.looked() | lanes.looked();
         m.assert_always("nothing_ahead_is_forgotten", !(&tables.forget & ahead));
     }
-    tables.watch(&m, &next, &take);
+    if let Some(returns) = &tables.returns {
+        let early = &simple & walk.rests_return(&cx, &lanes) & !pending.call() & !pending.ret();
+        m.assign(&returns.compared.d, (&next.exists & !&take) | early);
+    }
 
     chart.drive(&m, &plan, &sequence.commits, &flush, &target, &(hard & &sequence.updiscon));
     sequence.drive(&cx, (&plan, &chart.decides), &accepted, &take, &next);
@@ -355,7 +358,8 @@ struct Returns {
     marks: Outputs,
     /// A return was popped since the last branch or packet.
     popped: hartrace_rtl::Reg,
-    /// What the stack predicts is about the pending step and the one behind it.
+    /// What the stack predicts is about the pending step and the one behind it: they were compared in a
+    /// cycle in which both were there and the stack stayed as it is.
     compared: hartrace_rtl::Reg,
     call: Expr,
     ret: Expr,
@@ -426,7 +430,7 @@ impl Tables {
         let pops = m.let_("pops_simply", ret & &returns.some & !walk.reports(cx));
         if let Some([link, target]) = &returns.link {
             m.assign(link, &pending.behind);
-            m.assign(target, &next.address);
+            m.assign(target, &next.target);
         }
         // Marks stay until the last of them has been reported.
         let reported = flush & !&sequence.marks;
@@ -460,13 +464,6 @@ impl Tables {
         cx.m.assign(&predictor.taken, ahead.mux(taken, &pending.taken.q));
         let late = commits & &pending.traced & pending.branch() & !pending.looked();
         cx.m.assign(&predictor.update, ahead | late);
-    }
-
-    /// A return is compared in the first cycle in which the step behind it is there.
-    fn watch(&self, m: &Module, next: &lanes::Next, take: &Expr) {
-        if let Some(returns) = &self.returns {
-            m.assign(&returns.compared.d, &next.exists & !take);
-        }
     }
 }
 

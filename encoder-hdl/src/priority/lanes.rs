@@ -59,7 +59,8 @@ pub(super) struct Next {
     pub(super) changes: Expr,
     pub(super) privilege_changes: Expr,
     pub(super) tears: Expr,
-    pub(super) address: Expr,
+    /// Where it is; if the pending step is no return, where what follows lane 0 is.
+    pub(super) target: Expr,
 }
 
 impl Lanes {
@@ -121,7 +122,7 @@ impl Lanes {
     }
 
     /// What follows the pending step.
-    pub(super) fn next_of_pending(&self, cx: &Context<'_>) -> Next {
+    pub(super) fn next_of_pending(&self, cx: &Context<'_>, pending: &Pending) -> Next {
         let (m, g, aw) = (cx.m, &cx.group, cx.config.address());
         m.section("The step behind the pending one.");
         let (lane, which) = self.oldest(0);
@@ -130,10 +131,15 @@ impl Lanes {
         let mark = m.let_("next_mark", !&lane & !&self.trap & &self.mark);
         let of_lane = which.iter().zip(&self.lanes).map(|(which, lane)| which & &lane.qualified);
         let qualified = any(of_lane.collect::<Vec<_>>()) | (&trap & &g["trap_qualified"]);
-        let mut address = zero(aw);
+        let mut target = zero(aw);
         for (i, which) in (0..).zip(&which) {
             let here = which | (&trap & g["trap_alone"].bit(i));
-            address = address | here.gate(g["first"].slice(i * aw, aw));
+            let here = match (self.n, i) {
+                (1, _) => here,
+                (_, 1) => !pending.ret() | here,
+                _ => pending.ret() & here,
+            };
+            target = target | here.gate(g["first"].slice(i * aw, aw));
         }
         Next {
             exists: m.let_("next_exists", &lane | &self.trap | &self.mark),
@@ -145,7 +151,7 @@ impl Lanes {
             changes: self.changes.clone(),
             privilege_changes: self.privilege_changes.clone(),
             tears: self.tears.clone(),
-            address,
+            target,
         }
     }
 
@@ -416,6 +422,14 @@ impl Walk {
     fn describes(&mut self, taken: &Expr, qualified: &Expr, updiscon: &Expr) {
         self.valid = taken.mux(qualified, &self.valid);
         self.updiscon = taken.mux(updiscon, &self.updiscon);
+    }
+
+    /// A return in lane 0 waits now, and what follows it is in lane 1.
+    pub(super) fn rests_return(&self, cx: &Context<'_>, lanes: &Lanes) -> Expr {
+        match lanes.last.get(1) {
+            Some(behind) => &self.rests_last[0] & cx.group["ret"].bit(0) & behind,
+            None => zero(1),
+        }
     }
 
     /// Something behind the pending step is reported, or is a branch.
