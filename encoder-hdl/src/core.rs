@@ -126,9 +126,11 @@ pub fn encoder(config: &Config) -> Result<Component, ConfigError> {
     let mut ports = group_ports(&groups);
     if config.predicts() {
         let more = queue::ahead(config).into_iter().chain(queue::looked(config));
-        ports.extend(more.map(|wire| {
-            (format!("{}_i", wire.name), groups[&format!("{}_o", wire.name)].clone())
-        }));
+        ports.extend(
+            more.map(|wire| {
+                (format!("{}_i", wire.name), groups[&format!("{}_o", wire.name)].clone())
+            }),
+        );
     }
     for name in ["resync_mode", "resync_max"] {
         ports.push((format!("{name}_i"), control[name].clone()));
@@ -231,7 +233,8 @@ impl Room {
         let less = leaves & joins;
         let fewer = m.let_("fewer", leaves | joins);
         m.assign(&self.changes, (enters ^ &fewer) | &less);
-        let up = enters.mux(less.mux(&self.taken.q - &one, &self.taken.q + &one), &self.taken.q - &one);
+        let up =
+            enters.mux(less.mux(&self.taken.q - &one, &self.taken.q + &one), &self.taken.q - &one);
         let two = !enters & &less;
         m.assign(&self.taken.d, two.mux(&self.taken.q - lit(width, 2), up));
     }

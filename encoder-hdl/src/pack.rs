@@ -11,8 +11,7 @@ use hartrace_rtl::{Component, Expr, Module, concat};
 
 /// Signals that belong to the trap or the mark at the end of a group; all others without a value for each
 /// lane are the same for groups that are joined.
-const END: [&str; 7] =
-    ["trap", "trap_qualified", "interrupt", "cause", "tval", "mark", "lost"];
+const END: [&str; 7] = ["trap", "trap_qualified", "interrupt", "cause", "tval", "mark", "lost"];
 
 /// Signals that say that a group differs from the one before it.
 const CHANGES: [&str; 4] =

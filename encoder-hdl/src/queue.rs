@@ -120,7 +120,8 @@ pub(crate) fn build(config: &Config) -> Component {
 /// Where the predictor has the last instructions of the lanes.
 fn predictor_index(config: &Config, last: &Expr) -> Expr {
     let aw = config.address();
-    let lanes = (0..config.n()).rev().map(|i| tables::predictor_index(config, &last.slice(i * aw, aw)));
+    let lanes =
+        (0..config.n()).rev().map(|i| tables::predictor_index(config, &last.slice(i * aw, aw)));
     concat(&lanes.collect::<Vec<_>>().iter().collect::<Vec<_>>())
 }
 

@@ -287,7 +287,8 @@ impl Lanes {
         let targets =
             walk.wants_first.iter().chain(&walk.at_target_last).cloned().collect::<Vec<_>>();
         walk.at_target = any(targets);
-        let wrong = walk.wants_last.iter().zip(&self.lanes).map(|(wants, lane)| wants & &lane.wrong);
+        let wrong =
+            walk.wants_last.iter().zip(&self.lanes).map(|(wants, lane)| wants & &lane.wrong);
         walk.wrong = any(wrong.collect::<Vec<_>>());
         let to_trap = &self.trap & &reached;
         walk.takes_trap = m.let_("takes_trap", hard.mux(oldest.bit(2 * self.n), to_trap));

@@ -76,7 +76,10 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn throughput(config: &Config, modes: [(&str, Ioptions); 2]) -> Result<f64, Box<dyn Error>> {
     let config = Config { overflow: Overflow::Stall, ..config.clone() };
     let mut bench = Bench::new(&config, &Options::fast())?;
-    println!("{:24} {:>9} {:>9} {:>9}", "two instructions a cycle", "cycles", "stalled", "payloads");
+    println!(
+        "{:24} {:>9} {:>9} {:>9}",
+        "two instructions a cycle", "cycles", "stalled", "payloads"
+    );
     let mut least = 1.0f64;
     for name in PROGRAMS {
         let executed = bundled(name, STEPS, &config, config.lanes.into())?;
