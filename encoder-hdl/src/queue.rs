@@ -78,7 +78,9 @@ pub(crate) fn build(config: &Config) -> Component {
         &fifo(word.width(), depth),
         &[("valid_i", &valid), ("data_i", &word), ("ready_i", &next)],
     );
-    m.assign(&held.d, next.mux(&ahead["valid_o"], &held.q & !&ready));
+    // A head that is done with may leave before the next group comes.
+    let stays = if looks.is_some() { &held.q & !&ready } else { held.q.clone() };
+    m.assign(&held.d, next.mux(&ahead["valid_o"], stays));
     m.assign(&valid_o, &held.q);
     let mut at = 0;
     for wire in &decided {
