@@ -107,7 +107,7 @@ pub fn encoder(config: &Config) -> Result<Component, ConfigError> {
     let joins = packed.as_ref().map_or_else(|| zero(1), |packed| packed["joins_o"].clone());
     let mut ports: Vec<(String, Expr)> = group_ports(packed.as_ref().unwrap_or(&came));
     ports.push(("ready_i".into(), taken.clone()));
-    let learnt = config.predicts().then(|| queue::learnt(config)).unwrap_or_default();
+    let learnt = if config.predicts() { queue::learnt(config) } else { Vec::new() };
     let learnt: Vec<(Wire, Expr)> =
         learnt.into_iter().map(|wire| (wire.clone(), m.wire(wire.name, wire.width))).collect();
     for (wire, value) in &learnt {

@@ -230,7 +230,7 @@ pub(crate) fn build(config: &Config) -> Component {
     counter.drive(&cx, (&accepted, &synced), &take, (&simple, &described), &pending, &walk);
     let branch_done = &moves & walk.pushes.iter().fold(push, |any, push| any | push);
     let step = (&pending, &next);
-    tables.drive(&cx, &sequence, &plan, step, &flush, (&branch_done, &simple), &walk);
+    tables.drive(&cx, (&sequence, &plan), step, &flush, &branch_done, (&simple, &walk));
     if let Some(ahead) = &ahead {
         let looks = ahead.look(&cx, &chart, &lanes, (&pending, &previous));
         tables.look(&cx, looks, &sequence.commits, &pending);
@@ -411,12 +411,11 @@ impl Tables {
     fn drive(
         &self,
         cx: &Context<'_>,
-        sequence: &Sequence,
-        plan: &Plan,
+        (sequence, plan): (&Sequence, &Plan),
         (pending, next): (&Pending, &lanes::Next),
         flush: &Expr,
-        (branch_done, simple): (&Expr, &Expr),
-        walk: &lanes::Walk,
+        branch_done: &Expr,
+        (simple, walk): (&Expr, &lanes::Walk),
     ) {
         let m = cx.m;
         let commits = &sequence.commits;
