@@ -195,6 +195,7 @@ part_unit() {
 part_programs() {
     debian riscv64-unknown-elf-gcc gcc-riscv64-unknown-elf \
         riscv64-unknown-elf-ld binutils-riscv64-unknown-elf \
+        aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu arm-linux-gnueabi-gcc gcc-arm-linux-gnueabi \
         qemu-system-riscv64 qemu-system-misc qemu-riscv64 qemu-user
     tests/programs/build.sh run
     tests/programs/build.sh check "$CARGO_TARGET_DIR/programs"
