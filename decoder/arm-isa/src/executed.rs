@@ -29,6 +29,10 @@ impl Executed {
     /// The address behind it.
     #[inline]
     pub const fn end(&self) -> u64 {
-        self.address.wrapping_add(self.insn.size as u64)
+        let end = self.address.wrapping_add(self.insn.size as u64);
+        match self.isa {
+            Isa::A64 => end,
+            Isa::A32 | Isa::T32 => end & 0xffff_ffff,
+        }
     }
 }

@@ -1,12 +1,13 @@
 //! Walks through programs.
 
+use crate::expected::{Expected, Ranges};
 use crate::program::{Does, Program};
 use fastrand::Rng;
-use hartrace_arm_isa::Isa;
+use hartrace_arm_isa::{Executed, Insn, Isa, Kind, Place, Return};
 
 /// An instruction that was executed.
 #[derive(Copy, Clone, Debug)]
-pub struct Executed {
+pub struct Walked {
     /// Its number in the program.
     pub number: usize,
     /// A branch was taken; other instructions are.
@@ -19,7 +20,7 @@ pub struct Executed {
 #[derive(Copy, Clone, Debug)]
 pub enum Step {
     /// An instruction was executed.
-    Executed(Executed),
+    Executed(Walked),
     /// An exception was taken before this instruction, which was not executed.
     Exception {
         /// The instruction to return to.
@@ -74,7 +75,7 @@ impl Program {
             if links && !last {
                 calls.push(following);
             }
-            steps.push(Step::Executed(Executed { number: at, taken, next }));
+            steps.push(Step::Executed(Walked { number: at, taken, next }));
             at = next;
         }
         (start, steps)
@@ -84,41 +85,55 @@ impl Program {
     pub fn is_traced(&self, number: usize) -> bool {
         self.code[number].does != Does::Nothing
     }
-}
 
-/// Instructions that a decoder reports in one: address of the first, address behind the last, how
-/// many, whether the last was taken.
-pub type Expected = (u64, u64, u32, bool);
+    /// Where an instruction is.
+    pub fn place(&self, number: usize) -> Place {
+        let code = self.code[number];
+        Place { address: code.address, isa: code.isa }
+    }
 
-/// What a decoder must report of a walk. What comes behind the last instruction whose outcome is told
-/// is not in the trace.
-pub fn expected(program: &Program, steps: &[Step]) -> Vec<Expected> {
-    let mut all = Vec::new();
-    let mut open: Option<(u64, u64, u32)> = None;
-    for step in steps {
-        match *step {
-            Step::Executed(Executed { number, taken, .. }) => {
-                let code = program.code[number];
-                let end = code.address + u64::from(code.size);
-                let (start, _, count) = open.unwrap_or((code.address, end, 0));
-                open = Some((start, end, count + 1));
-                if program.is_traced(number) {
-                    all.push((start, end, count + 1, taken));
-                    open = None;
-                }
+    /// What a trace unit sees of an instruction.
+    pub fn executed(&self, walked: &Walked) -> Executed {
+        let code = self.code[walked.number];
+        let (mut link, mut conditional, mut returns) = (false, false, Return::No);
+        let kind = match code.does {
+            Does::Nothing => Kind::Other,
+            Does::Isb => Kind::Isb,
+            Does::Branch { to, conditional: has_condition, link: links } => {
+                (link, conditional) = (links, has_condition);
+                let Place { address: target, isa } = self.place(to);
+                Kind::Direct { target, isa }
             }
-            Step::Exception { .. } => {
-                if let Some((start, end, count)) = open.take() {
-                    all.push((start, end, count, true));
-                }
+            Does::Jump { link: links } => {
+                link = links;
+                Kind::Indirect
             }
-            Step::Time(_) => {}
+            Does::Return => {
+                returns = if code.isa == Isa::A64 { Return::Ret } else { Return::Implied };
+                Kind::Indirect
+            }
+            Does::ExceptionReturn => {
+                returns = Return::Eret;
+                Kind::Indirect
+            }
+        };
+        Executed {
+            address: code.address,
+            isa: code.isa,
+            insn: Insn { size: code.size, kind, link, conditional, returns, it: 0 },
+            taken: walked.taken,
+            next: self.place(walked.next),
         }
     }
-    all
 }
 
-/// The instruction set bit of AArch32 addresses.
-pub(crate) fn is_thumb(isa: Isa) -> bool {
-    isa == Isa::T32
+/// What a decoder must report of a walk.
+pub fn expected(program: &Program, steps: &[Step]) -> Vec<Expected> {
+    let mut ranges = Ranges::default();
+    let all = steps.iter().filter_map(|step| match step {
+        Step::Executed(walked) => ranges.executed(&program.executed(walked)),
+        Step::Exception { .. } => ranges.exception(),
+        Step::Time(_) => None,
+    });
+    all.collect()
 }

@@ -136,7 +136,7 @@ impl Case {
         };
         // What comes behind the last instruction whose outcome is told may be missing.
         let traced = |step: &Step| match step {
-            Step::Executed(executed) => self.program.is_traced(executed.number),
+            Step::Executed(walked) => self.program.is_traced(walked.number),
             Step::Exception { .. } => true,
             Step::Time(_) => false,
         };

@@ -51,7 +51,6 @@ impl Block {
             let mut insn = decode(isa, &RULES, address, opcode);
             insn.conditional |= conditional > 0;
             conditional = if insn.it > 0 { insn.it } else { conditional.saturating_sub(1) };
-            let next = Place { address: address + u64::from(insn.size), isa };
             let jumps = matches!(insn.kind, Kind::Direct { .. } | Kind::Indirect);
             let inside = at + 1 < self.words.len();
             if jumps && inside && !insn.conditional {
@@ -59,10 +58,13 @@ impl Block {
                     format!("the block goes on behind the branch {opcode:#x} at {address:#x}");
                 self.contradiction = Some(what);
             }
-            self.code.push(Executed { address, isa, insn, taken: !jumps, next });
+            let here = Place { address, isa };
+            let mut executed = Executed { address, isa, insn, taken: !jumps, next: here };
+            executed.next.address = executed.end();
+            self.code.push(executed);
             self.opcodes.push(opcode);
             self.calls = !inside && is_call(isa, opcode);
-            address = next.address;
+            address = executed.next.address;
         }
         self.conditional = conditional;
     }

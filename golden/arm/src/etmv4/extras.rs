@@ -1,0 +1,75 @@
+//! What a trace unit may send between the outcomes of instructions.
+
+use super::Unit;
+use hartrace_etmv4::{Address, Atoms, Cancel, CycleCount, Form, Is, Packet};
+
+impl Unit {
+    pub(super) fn now_and_then(&mut self) {
+        if self.options.cycles.is_some() && self.whims.one_in(4) {
+            self.flush();
+            self.cycle_count();
+        }
+        if self.config().max_speculation > 0 && self.whims.one_in(6) {
+            self.flush();
+            self.commit();
+        }
+        if self.packets > self.options.period && !self.returned {
+            self.flush();
+            self.synchronise();
+        }
+        if self.whims.one_in(50) {
+            self.flush();
+            let event = self.whims.below(4);
+            self.send(Packet::Event(1 << event));
+        }
+    }
+
+    fn cycle_count(&mut self) {
+        let config = self.config();
+        let waiting = self.uncommitted;
+        let count = match self.whims.below(4) {
+            0 if waiting == 0 || config.commopt => CycleCount::F1 {
+                commit: (!config.commopt).then_some(0),
+                count: self.whims.one_in(2).then(|| self.whims.below(1 << 20)),
+            },
+            1 if config.commopt || (1..5).contains(&waiting) => {
+                let commit = if config.commopt { 0 } else { waiting as u8 - 1 };
+                CycleCount::F3 { commit, count: self.whims.below(4) as u8 }
+            }
+            2 if config.commopt || (1..17).contains(&waiting) => {
+                let commit = if config.commopt { 0 } else { waiting as u8 - 1 };
+                CycleCount::F2 { far: false, commit, count: self.whims.below(16) as u8 }
+            }
+            _ => CycleCount::F1 {
+                commit: (!config.commopt).then_some(waiting),
+                count: Some(self.whims.below(300)),
+            },
+        };
+        self.uncommitted -= count.commits(&config).min(self.uncommitted);
+        self.send(Packet::CycleCount(count));
+    }
+
+    /// Atoms, addresses and all, of a path that was not gone after all.
+    pub(super) fn speculate(&mut self) {
+        let room = self.config().max_speculation.saturating_sub(self.uncommitted);
+        if !self.whims.one_in(8) || room < 30 {
+            return;
+        }
+        self.flush();
+        let count = 1 + self.whims.below(5);
+        for _ in 0..count {
+            if let Some(atom) = Atoms::new(1, self.whims.below(2)) {
+                self.send(Packet::Atoms(atom));
+            }
+            if self.whims.one_in(2) {
+                let low = u64::from(self.whims.below(u32::MAX)) & !3;
+                let value = u64::from(self.whims.below(1 << 8)) << 32 | low;
+                let address = Address { form: Form::Long64, is: Is::Is0, value };
+                self.send(Packet::Address(address));
+                self.registers.pushed(value, Is::Is0);
+            }
+        }
+        // The registers keep what was sent, whatever becomes of it.
+        self.send(Packet::Cancel(Cancel::F1 { count, mispredict: false }));
+    }
+}
