@@ -1,13 +1,14 @@
 //! Random programs, executed, encoded by the models and decoded again: by our decoder, and by
 //! OpenCSD's `trc_pkt_lister` where that is installed (else those tests show as ignored).
 
+mod opencsd;
+
 use fastrand::Rng;
 use hartrace_arm_decoder::{Capture, Etmv4, Event, Layout, Memory, Ptm, Range, Sink};
 use hartrace_arm_golden::{Expected, Program, Step, etmv4, expected, ptm};
 use hartrace_arm_isa::{Arch, Spaces};
 use libtest_mimic::{Arguments, Failed, Trial};
-use std::process::{self, Command};
-use std::{env, fs};
+use opencsd::Registers;
 
 /// Programs per test; a snapshot each where OpenCSD is asked.
 const OURS: u64 = 400;
@@ -15,9 +16,7 @@ const THEIRS: usize = 12;
 
 fn main() {
     let args = Arguments::from_args();
-    // Not by running it: it has no option that does nothing, and leaves a log where it runs.
-    let path = env::var_os("PATH").unwrap_or_default();
-    let there = env::split_paths(&path).any(|folder| folder.join("trc_pkt_lister").is_file());
+    let there = opencsd::is_there();
     let theirs = |name: &str, make: fn(u64) -> Case| {
         let run = move || {
             let cases = (0..).map(make).filter(|case| !case.theirs_wrong);
@@ -39,14 +38,7 @@ fn main() {
     libtest_mimic::run(&args, trials).exit();
 }
 
-#[derive(Copy, Clone, Debug)]
-enum Registers {
-    Etmv4(hartrace_etmv4::Registers),
-    Ptm(hartrace_ptm::Registers),
-}
-
 struct Case {
-    name: &'static str,
     seed: u64,
     registers: Registers,
     program: Program,
@@ -86,11 +78,10 @@ impl Case {
         let config = registers.config();
         let trace = etmv4::encode(&config, &options, &program, start, &steps, &mut rng);
         let registers = Registers::Etmv4(registers);
-        let name = if wide { "a64" } else { "a32" };
         // Before 1.4 it loses instructions where elements are committed late. All pop the return
         // stack where an exception tells the target of the branch before: O17.
         let theirs_wrong = speculative || combine && stack;
-        Self { name, seed, registers, program, steps, trace, theirs_wrong }
+        Self { seed, registers, program, steps, trace, theirs_wrong }
     }
 
     fn ptm(seed: u64) -> Self {
@@ -111,7 +102,7 @@ impl Case {
         let config = registers.config();
         let trace = ptm::encode(&config, &options, &program, start, &steps, &mut rng);
         let registers = Registers::Ptm(registers);
-        Self { name: "ptm", seed, registers, program, steps, trace, theirs_wrong: false }
+        Self { seed, registers, program, steps, trace, theirs_wrong: false }
     }
 
     fn compare(&self, found: &[Expected], times: Option<&[u64]>) -> Result<(), Failed> {
@@ -181,78 +172,15 @@ impl Case {
         self.compare(&seen.ranges, Some(&seen.times))
     }
 
-    /// Through a snapshot.
     fn theirs(&self) -> Result<(), Failed> {
-        let folder =
-            env::temp_dir().join(format!("hartrace-{}-{}-{}", self.name, process::id(), self.seed));
-        fs::create_dir_all(&folder)?;
-        let result = self.ask(&folder);
-        fs::remove_dir_all(&folder)?;
-        result
-    }
-
-    fn ask(&self, folder: &std::path::Path) -> Result<(), Failed> {
-        let (kind, core, registers) = match self.registers {
-            Registers::Etmv4(r) => {
-                let lines = format!(
-                    "TRCCONFIGR={:#x}\nTRCTRACEIDR=0x10\nTRCIDR0={:#x}\nTRCIDR1={:#x}\nTRCIDR2={:#x}\nTRCIDR8={:#x}\n",
-                    r.configr, r.idr0, r.idr1, r.idr2, r.idr8
-                );
-                ("ETM4", "Cortex-A53", lines)
-            }
-            Registers::Ptm(r) => {
-                let lines = format!(
-                    "ETMCR={:#x}\nETMIDR={:#x}\nETMCCER={:#x}\nETMTRACEIDR=0x10\n",
-                    r.cr, r.idr, r.ccer
-                );
-                ("PTM1.1", "Cortex-A15", lines)
-            }
-        };
-        let base = self.program.base;
-        fs::write(
-            folder.join("snapshot.ini"),
-            "[snapshot]\nversion=1.0\n[device_list]\ndevice0=cpu.ini\ndevice1=etm.ini\n[trace]\nmetadata=trace.ini\n",
-        )?;
-        fs::write(
-            folder.join("cpu.ini"),
-            format!(
-                "[device]\nname=cpu\nclass=core\ntype={core}\n[regs]\nPC=0\n[dump1]\nfile=code.bin\naddress={base:#x}\n"
-            ),
-        )?;
-        fs::write(
-            folder.join("etm.ini"),
-            format!("[device]\nname=etm\nclass=trace_source\ntype={kind}\n[regs]\n{registers}"),
-        )?;
-        fs::write(
-            folder.join("trace.ini"),
-            "[trace_buffers]\nbuffers=buffer0\n[buffer0]\nname=B\nfile=trace.bin\nformat=source_data\n[source_buffers]\netm=B\n[core_trace_sources]\ncpu=etm\n",
-        )?;
-        fs::write(folder.join("code.bin"), &self.program.bytes)?;
-        fs::write(folder.join("trace.bin"), &self.trace)?;
-        let log = folder.join("log.txt");
-        let output = Command::new("trc_pkt_lister")
-            .current_dir(folder)
-            .args(["-ss_dir", ".", "-decode_only", "-logfilename", "log.txt"])
-            .output()?;
-        let text = fs::read_to_string(&log)
-            .map_err(|error| format!("{error}: {}", String::from_utf8_lossy(&output.stdout)))?;
         let mut found = Vec::new();
-        for line in text.lines() {
-            let Some((_, range)) = line.split_once("INSTR_RANGE(exec range=0x") else { continue };
-            let parts: Vec<&str> = range
-                .split([':', '[', ']', '(', ')', ' '])
-                .filter(|part| !part.is_empty())
-                .collect();
-            let [start, end, "num_i", count, ..] = parts[..] else {
-                return Err(format!("not understood: {line}").into());
-            };
-            let hex = |text: &str| u64::from_str_radix(text.trim_start_matches("0x"), 16);
-            let taken = parts.iter().find(|part| matches!(**part, "E" | "N")) == Some(&"E");
-            found.push((hex(start)?, hex(end)?, count.parse()?, taken));
-        }
+        let memory = [(self.program.base, self.program.bytes.clone())];
+        let errors = opencsd::decode(&self.registers, &memory, &self.trace, |range| {
+            found.push(range);
+            Ok(())
+        })?;
         self.compare(&found, None).map_err(|failed| {
-            let tail: Vec<&str> = text.lines().filter(|line| line.contains("ERR")).collect();
-            format!("{}\n{tail:?}", failed.message().unwrap_or_default()).into()
+            format!("{}\n{errors:?}", failed.message().unwrap_or_default()).into()
         })
     }
 }
