@@ -1,12 +1,14 @@
 //! A model of an ETMv4 trace unit.
 
 mod address;
+mod disturbances;
 mod extras;
 
 use crate::program::Program;
-use crate::walk::Step;
+use crate::walk::{Ids, Step};
 use crate::whims::Whims;
 use address::Registers;
+use disturbances::Unknown;
 use fastrand::Rng;
 use hartrace_arm_isa::{Executed, Isa, Kind, Place, Return as Returns};
 use hartrace_etmv4::{
@@ -54,6 +56,9 @@ pub fn encode(
                 unit.exception(number, program.place(before), Some(program.place(program.handler)));
             }
             Step::Time(time) => unit.timestamp(time),
+            Step::Context(ids) => unit.context(ids),
+            Step::Overflow => unit.overflow(),
+            Step::Unknown { count, counted } => unit.unknown(count, counted),
         }
     }
     unit.finish().unwrap_or_else(|error| panic!("{error}"))
@@ -72,6 +77,13 @@ pub struct Unit {
     failed: Option<EmitError>,
     /// Nothing is traced: the next instruction starts it.
     off: bool,
+    /// A decoder has to synchronise anew.
+    lost: bool,
+    ids: Ids,
+    /// The last context that was sent.
+    context: Context,
+    /// Instructions that are not told one by one.
+    unknown: Option<Unknown>,
     packets: usize,
     every: Option<NonZeroU64>,
     /// Instructions since the last synchronisation.
@@ -84,6 +96,8 @@ pub struct Unit {
     calls_count: bool,
     /// Where a branch went, if that is not sent yet.
     target: Option<Place>,
+    /// Where the core goes on, right behind an instruction whose outcome is told.
+    next: Option<Place>,
     /// The last branch went where the return stack says. A synchronisation would empty it before
     /// that is used.
     returned: bool,
@@ -102,6 +116,10 @@ impl Unit {
             bytes: Vec::new(),
             failed: None,
             off: true,
+            lost: true,
+            ids: Ids::default(),
+            context: Context::default(),
+            unknown: None,
             packets: 0,
             every: None,
             since: 0,
@@ -110,6 +128,7 @@ impl Unit {
             returns: Vec::new(),
             calls_count: false,
             target: None,
+            next: None,
             returned: false,
             time: 0,
             uncommitted: 0,
@@ -125,7 +144,7 @@ impl Unit {
     /// Tracing starts before the instruction at `place`. Without this it starts at the first that is
     /// executed.
     pub fn start(&mut self, place: Place) {
-        if self.bytes.is_empty() {
+        if std::mem::take(&mut self.lost) {
             self.synchronise();
         }
         self.off = false;
@@ -141,15 +160,19 @@ impl Unit {
             self.start(Place { address: executed.address, isa: executed.isa });
         }
         self.since += 1;
+        if self.unknown.is_some() {
+            return self.unknown_one(executed);
+        }
         self.tell_target();
         let insn = executed.insn;
         if insn.kind == Kind::Other {
             return;
         }
+        self.next = Some(executed.next);
         if self.options.speculate {
             self.speculate();
         }
-        self.atom(executed.taken);
+        self.outcome(executed);
         let mut told = !executed.taken;
         self.returned = false;
         match insn.kind {
@@ -178,7 +201,10 @@ impl Unit {
                 self.address_with_context(executed.next, 0);
                 told = true;
             }
-            self.send(Packet::ExceptionReturn);
+            // An ETE leaves it to the decoder to see.
+            if !self.config().is_ete() {
+                self.send(Packet::ExceptionReturn);
+            }
         }
         if !told {
             self.flush();
@@ -218,6 +244,7 @@ impl Unit {
         self.send(Packet::Exception(Exception { number, returns: what, fault_pending: false }));
         self.address(returns);
         self.sent(1);
+        self.next = handler;
         match handler {
             Some(handler) => self.address_with_context(handler, 1),
             None => self.off = true,
@@ -258,6 +285,11 @@ impl Unit {
             Err(error) => self.failed = self.failed.or(Some(error)),
         }
         self.packets += 1;
+    }
+
+    /// Whether there is a packet for it.
+    fn fits(&self, packet: &Packet) -> bool {
+        packet.emit(&self.headers, &mut [0; MAX_PACKET]).is_ok()
     }
 
     /// Alignment and TraceInfo: compression starts anew.
@@ -330,9 +362,21 @@ impl Unit {
     fn address_with_context(&mut self, place: Place, el: u8) {
         let wide = place.isa == Isa::A64;
         let form = if wide { Form::Long64 } else { Form::Long32 };
-        let context = Context { el, sf: wide, ns: true, ..Context::default() };
-        self.send(Packet::AddressContext(address::whole(form, place), context));
+        self.context = Context { el, sf: wide, ns: true, ..self.identified() };
+        self.send(Packet::AddressContext(address::whole(form, place), self.context));
         self.moved(place);
+    }
+
+    /// A context with the identifiers that are traced.
+    fn identified(&self) -> Context {
+        let config = self.config();
+        let (bytes, vmid) = (u32::from(config.vmid_bytes), self.ids.vmid);
+        let mask = u32::MAX.checked_shr(32 - 8 * bytes.clamp(1, 4)).unwrap_or(0);
+        Context {
+            vmid: (bytes > 0).then_some(vmid & mask),
+            context_id: (config.context_id_bytes > 0).then_some(self.ids.context),
+            ..Context::default()
+        }
     }
 
     /// The target of the branch before, which can only wait for what comes next.

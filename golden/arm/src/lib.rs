@@ -16,6 +16,6 @@ pub mod ptm;
 mod walk;
 mod whims;
 
-pub use expected::{Expected, Ranges};
+pub use expected::{Expected, Gap, Ranges};
 pub use program::{Code, Does, Program};
-pub use walk::{Step, Walked, expected};
+pub use walk::{Disturbances, Ids, Step, Walked, expected};

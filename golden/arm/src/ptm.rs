@@ -1,7 +1,7 @@
 //! A model of a PTM trace unit.
 
 use crate::program::Program;
-use crate::walk::Step;
+use crate::walk::{Ids, Step};
 use crate::whims::Whims;
 use fastrand::Rng;
 use hartrace_arm_isa::{Executed, Isa as Set, Kind, Place, Return};
@@ -43,6 +43,10 @@ pub fn encode(
                 unit.exception(number, Some(program.place(program.handler)));
             }
             Step::Time(time) => unit.timestamp(time),
+            Step::Context(ids) => unit.context(ids),
+            Step::Overflow => unit.overflow(),
+            // PTM has nothing like it.
+            Step::Unknown { .. } => {}
         }
     }
     unit.finish().unwrap_or_else(|error| panic!("{error}"))
@@ -59,8 +63,9 @@ pub struct Unit {
     whims: Whims,
     bytes: Vec<u8>,
     failed: Option<EmitError>,
-    /// Nothing is traced: the next instruction starts it.
-    off: bool,
+    /// Nothing is traced: the next instruction starts it, for this reason.
+    off: Option<Reason>,
+    ids: Ids,
     packets: usize,
     every: Option<NonZeroU64>,
     /// Instructions since the last synchronisation.
@@ -88,7 +93,8 @@ impl Unit {
             whims: Whims::new(rng),
             bytes: Vec::new(),
             failed: None,
-            off: true,
+            off: Some(Reason::TraceOn),
+            ids: Ids::default(),
             packets: 0,
             every: None,
             since: 0,
@@ -109,14 +115,14 @@ impl Unit {
     /// Tracing starts before the instruction at `place`. Without this it starts at the first that is
     /// executed.
     pub fn start(&mut self, place: Place) {
-        self.off = false;
-        self.synchronise(place, Reason::TraceOn);
+        let reason = self.off.take().unwrap_or(Reason::TraceOn);
+        self.synchronise(place, reason);
     }
 
     /// An instruction was executed.
     pub fn executed(&mut self, executed: &Executed) {
         let here = Place { address: executed.address, isa: executed.isa };
-        if self.off {
+        if self.off.is_some() {
             self.start(here);
         }
         self.since += 1;
@@ -168,7 +174,7 @@ impl Unit {
 
     /// An exception was taken. What handles it is traced from `handler` on, or not at all.
     pub fn exception(&mut self, number: u16, handler: Option<Place>) {
-        if self.off {
+        if self.off.is_some() {
             return;
         }
         self.flush();
@@ -181,7 +187,27 @@ impl Unit {
         let cycles = self.cycles();
         let exception = Exception { number, ns: true, alt_isa: false, hyp: None };
         self.send(Packet::Branch { address, exception: Some(exception), cycles });
-        self.off = handler.is_none();
+        self.off = handler.is_none().then_some(Reason::TraceOn);
+    }
+
+    /// The core runs another process from here on.
+    pub fn context(&mut self, ids: Ids) {
+        self.ids = ids;
+        if self.off.is_some() {
+            return;
+        }
+        self.flush();
+        if self.config.context_id_bytes > 0 {
+            self.send(Packet::ContextId(ids.context));
+        }
+        self.send(Packet::Vmid(ids.vmid as u8));
+    }
+
+    /// What was executed since the last outcome is lost.
+    pub fn overflow(&mut self) {
+        self.flush();
+        self.executed = None;
+        self.off = Some(Reason::Overflow);
     }
 
     /// Time, which grows.
@@ -228,7 +254,7 @@ impl Unit {
     fn synchronise(&mut self, place: Place, reason: Reason) {
         self.send(Packet::Async { extra: 0 });
         let cycles = if reason == Reason::Periodic { None } else { self.cycles() };
-        let id = (self.config.context_id_bytes > 0).then_some(7);
+        let id = (self.config.context_id_bytes > 0).then_some(self.ids.context);
         self.send(Packet::ISync(ISync {
             address: place.address as u32,
             isa: isa(place),

@@ -1,6 +1,6 @@
 //! Walks through programs.
 
-use crate::expected::{Expected, Ranges};
+use crate::expected::{Expected, Gap, Ranges};
 use crate::program::{Does, Program};
 use fastrand::Rng;
 use hartrace_arm_isa::{Executed, Insn, Isa, Kind, Place, Return};
@@ -30,6 +30,37 @@ pub enum Step {
     },
     /// Time, which grows.
     Time(u64),
+    /// The core runs another process from here on.
+    Context(Ids),
+    /// The trace unit loses what was executed since the last outcome.
+    Overflow,
+    /// The next so many instructions are not told one by one: Q. Only their number is, or not even that.
+    Unknown {
+        /// How many.
+        count: u32,
+        /// The number is told.
+        counted: bool,
+    },
+}
+
+/// Who runs: a context identifier and a virtual one.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ids {
+    /// Context identifier.
+    pub context: u32,
+    /// Virtual context identifier.
+    pub vmid: u32,
+}
+
+/// What else can happen on a walk.
+#[derive(Copy, Clone, Debug, Default)]
+pub struct Disturbances {
+    /// Processes change.
+    pub contexts: bool,
+    /// Trace is lost.
+    pub overflows: bool,
+    /// Instructions are not told.
+    pub unknown: bool,
 }
 
 impl Program {
@@ -81,6 +112,31 @@ impl Program {
         (start, steps)
     }
 
+    /// The same walk with more happening on it, where it can: right behind an instruction whose outcome is
+    /// told, and before one that is executed.
+    pub fn disturb(&self, rng: &mut Rng, steps: &[Step], what: &Disturbances) -> Vec<Step> {
+        let (mut all, mut quiet) = (Vec::new(), 0);
+        for (at, step) in steps.iter().enumerate() {
+            let behind =
+                matches!(all.last(), Some(Step::Executed(last)) if self.is_traced(last.number));
+            let run = steps[at..].iter().take_while(|step| matches!(step, Step::Executed(_)));
+            let run = run.take(12).count();
+            if quiet == 0 && behind && run > 0 {
+                if what.contexts && rng.u8(0..20) == 0 {
+                    all.push(Step::Context(Ids { context: rng.u32(0..4), vmid: rng.u32(0..3) }));
+                } else if what.overflows && rng.u8(0..40) == 0 {
+                    all.push(Step::Overflow);
+                } else if what.unknown && rng.u8(0..10) == 0 {
+                    quiet = rng.usize(1..=run);
+                    all.push(Step::Unknown { count: quiet as u32, counted: rng.u8(0..4) > 0 });
+                }
+            }
+            quiet = quiet.saturating_sub(1);
+            all.push(*step);
+        }
+        all
+    }
+
     /// Whether an instruction is one that trace tells the outcome of.
     pub fn is_traced(&self, number: usize) -> bool {
         self.code[number].does != Does::Nothing
@@ -127,13 +183,17 @@ impl Program {
     }
 }
 
-/// What a decoder must report of a walk.
-pub fn expected(program: &Program, steps: &[Step]) -> Vec<Expected> {
-    let mut ranges = Ranges::default();
-    let all = steps.iter().filter_map(|step| match step {
-        Step::Executed(walked) => ranges.executed(&program.executed(walked)),
-        Step::Exception { .. } => ranges.exception(),
-        Step::Time(_) => None,
-    });
-    all.collect()
+/// What a decoder must report of a walk: ranges, and what is in none.
+pub fn expected(program: &Program, steps: &[Step]) -> (Vec<Expected>, Vec<Gap>) {
+    let (mut ranges, mut all) = (Ranges::default(), Vec::new());
+    for step in steps {
+        match step {
+            Step::Executed(walked) => all.extend(ranges.executed(&program.executed(walked))),
+            Step::Exception { .. } => all.extend(ranges.exception()),
+            Step::Overflow => ranges.lost(),
+            Step::Unknown { count, counted } => ranges.unknown(*count, *counted),
+            Step::Time(_) | Step::Context(_) => {}
+        }
+    }
+    (all, ranges.gaps().to_vec())
 }

@@ -4,15 +4,18 @@
 mod opencsd;
 
 use fastrand::Rng;
-use hartrace_arm_decoder::{Capture, Etmv4, Event, Layout, Memory, Ptm, Range, Sink};
-use hartrace_arm_golden::{Expected, Program, Step, etmv4, expected, ptm};
+use hartrace_arm_decoder::{
+    Capture, Etmv4, Event, Layout, Lost, Memory, Ptm, Range, Sink, Start, list_etmv4, list_ptm,
+};
+use hartrace_arm_golden::{Disturbances, Expected, Gap, Ids, Program, Step, etmv4, expected, ptm};
 use hartrace_arm_isa::{Arch, Spaces};
 use libtest_mimic::{Arguments, Failed, Trial};
 use opencsd::Registers;
+use std::collections::BTreeSet;
 
 /// Programs per test; a snapshot each where OpenCSD is asked.
 const OURS: u64 = 400;
-const THEIRS: usize = 12;
+const THEIRS: usize = 40;
 
 fn main() {
     let args = Arguments::from_args();
@@ -30,12 +33,62 @@ fn main() {
     let trials = vec![
         ours("etmv4_a64", |seed| Case::etmv4(seed, true).ours()),
         ours("etmv4_a32_t32", |seed| Case::etmv4(seed, false).ours()),
+        ours("ete", |seed| Case::ete(seed).ours()),
         ours("ptm", |seed| Case::ptm(seed).ours()),
+        Trial::test("every_packet_occurs", every_packet_occurs),
         theirs("etmv4_a64", |seed| Case::etmv4(seed, true)),
         theirs("etmv4_a32_t32", |seed| Case::etmv4(seed, false)),
+        theirs("ete", Case::ete),
         theirs("ptm", Case::ptm),
     ];
     libtest_mimic::run(&args, trials).exit();
+}
+
+/// Packets that the models are to send, and OpenCSD to read.
+const READ: [&str; 17] = [
+    "I_OVERFLOW",
+    "I_CTXT",
+    "I_EXCEPT",
+    "I_EXCEPT_RTN",
+    "I_TIMESTAMP",
+    "I_CCNT_F1",
+    "I_CCNT_F2",
+    "I_CCNT_F3",
+    "I_Q",
+    "I_SRC_ADDR_MATCH",
+    "I_SRC_ADDR_S_IS0",
+    "I_ATOM_F6",
+    "I_EVENT",
+    "CTXTID",
+    "VMID",
+    "WP_UPDATE",
+    "TIMESTAMP",
+];
+
+/// Those that only we read: OpenCSD before 1.4 loses what is committed late.
+const SPECULATIVE: [&str; 6] = [
+    "I_COMMIT",
+    "I_CANCEL_F1",
+    "I_CANCEL_F1_MISPRED",
+    "I_CANCEL_F2",
+    "I_CANCEL_F3",
+    "I_MISPREDICT",
+];
+
+/// The tests are about all of them.
+fn every_packet_occurs() -> Result<(), Failed> {
+    let (mut ours, mut theirs) = (BTreeSet::new(), BTreeSet::new());
+    for make in [|seed| Case::etmv4(seed, true), Case::ete, Case::ptm] {
+        let make: fn(u64) -> Case = make;
+        ours.extend((0..OURS).flat_map(|seed| make(seed).packets()));
+        let read = (0..).map(make).filter(|case| !case.theirs_wrong);
+        theirs.extend(read.take(THEIRS).flat_map(|case| case.packets()));
+    }
+    let missing = READ.iter().find(|name| !theirs.contains(**name));
+    match missing.or_else(|| SPECULATIVE.iter().find(|name| !ours.contains(**name))) {
+        Some(name) => Err(format!("no {name} in any trace").into()),
+        None => Ok(()),
+    }
 }
 
 struct Case {
@@ -50,9 +103,20 @@ struct Case {
 
 impl Case {
     fn etmv4(seed: u64, wide: bool) -> Self {
+        Self::new(seed, wide, None)
+    }
+
+    fn ete(seed: u64) -> Self {
+        Self::new(seed, true, Some(0x4770_5a13))
+    }
+
+    fn new(seed: u64, wide: bool, devarch: Option<u32>) -> Self {
         let mut rng = Rng::with_seed(seed);
         let program = Program::random(&mut rng, 400, wide);
         let (start, steps) = program.walk(&mut rng, 1500);
+        let disturbances =
+            Disturbances { contexts: rng.bool(), overflows: rng.bool(), unknown: rng.bool() };
+        let steps = program.disturb(&mut rng, &steps, &disturbances);
         let speculative = rng.u8(0..3) == 0;
         // What commits nothing by cycle counts may speculate or not; what does has to.
         let commopt = !speculative || rng.bool();
@@ -60,11 +124,11 @@ impl Case {
         let bit = |set: bool, bit: u32| u32::from(set) << bit;
         let registers = hartrace_etmv4::Registers {
             configr: bit(broadcast, 3) | bit(cycles, 4) | bit(true, 11) | bit(stack, 12),
-            idr0: 1 << 5 | 1 << 7 | 1 << 9 | bit(commopt, 29) | 0x0800_0000,
+            idr0: 1 << 5 | 1 << 7 | 1 << 9 | 3 << 15 | bit(commopt, 29) | 0x0800_0000,
             idr1: 0x4100_f420,
             idr2: 8 << 25 | 0x0000_0488,
             idr8: if speculative { rng.u32(1..100) } else { 0 },
-            devarch: None,
+            devarch,
         };
         let combine = rng.bool();
         let options = etmv4::Options {
@@ -88,6 +152,9 @@ impl Case {
         let mut rng = Rng::with_seed(seed);
         let program = Program::random(&mut rng, 400, false);
         let (start, steps) = program.walk(&mut rng, 1500);
+        let disturbances =
+            Disturbances { contexts: rng.bool(), overflows: rng.bool(), unknown: false };
+        let steps = program.disturb(&mut rng, &steps, &disturbances);
         let bit = |set: bool, bit: u32| u32::from(set) << bit;
         let registers = hartrace_ptm::Registers {
             cr: bit(rng.bool(), 12) | rng.u32(0..4) << 14 | 1 << 28 | bit(rng.bool(), 29),
@@ -105,8 +172,18 @@ impl Case {
         Self { seed, registers, program, steps, trace, theirs_wrong: false }
     }
 
+    /// The packets of the trace.
+    fn packets(&self) -> Vec<&'static str> {
+        let capture = Capture::split(Layout::Raw, &self.trace);
+        let records = match self.registers {
+            Registers::Etmv4(registers) => list_etmv4(&capture.streams[0], &registers.config()),
+            Registers::Ptm(registers) => list_ptm(&capture.streams[0], &registers.config()),
+        };
+        records.iter().map(|record| record.name).collect()
+    }
+
     fn compare(&self, found: &[Expected], times: Option<&[u64]>) -> Result<(), Failed> {
-        let wanted = expected(&self.program, &self.steps);
+        let (wanted, _) = expected(&self.program, &self.steps);
         if wanted.len() < 10 && self.steps.len() > 200 {
             return Err(format!("seed {}: hardly anything is expected", self.seed).into());
         }
@@ -125,14 +202,7 @@ impl Case {
             Step::Time(time) => Some(*time),
             _ => None,
         };
-        // What comes behind the last instruction whose outcome is told may be missing.
-        let traced = |step: &Step| match step {
-            Step::Executed(walked) => self.program.is_traced(walked.number),
-            Step::Exception { .. } => true,
-            Step::Time(_) => false,
-        };
-        let last = self.steps.iter().rposition(traced).unwrap_or(0);
-        let sure: Vec<u64> = self.steps[..last].iter().filter_map(time).collect();
+        let sure: Vec<u64> = self.steps[..self.last_told()].iter().filter_map(time).collect();
         let sent: Vec<u64> = self.steps.iter().filter_map(time).collect();
         match times {
             Some(times) if !times.starts_with(&sure) || !sent.starts_with(times) => {
@@ -140,6 +210,16 @@ impl Case {
             }
             _ => Ok(()),
         }
+    }
+
+    /// The last step that is told; what comes behind it may be missing.
+    fn last_told(&self) -> usize {
+        let told = |step: &Step| match step {
+            Step::Executed(walked) => self.program.is_traced(walked.number),
+            Step::Exception { .. } => true,
+            _ => false,
+        };
+        self.steps.iter().rposition(told).unwrap_or(0)
     }
 
     fn ours(&self) -> Result<(), Failed> {
@@ -169,7 +249,53 @@ impl Case {
         if seen.exceptions != exceptions {
             return Err(format!("seed {}: other exceptions", self.seed).into());
         }
+        if seen.gaps != expected(&self.program, &self.steps).1 {
+            let wanted = expected(&self.program, &self.steps).1;
+            let at = (0..).find(|at| wanted.get(*at) != seen.gaps.get(*at)).unwrap_or(0);
+            let (found, right) = (seen.gaps.get(at), wanted.get(at));
+            return Err(format!("seed {}: gap {at} {found:x?}, not {right:x?}", self.seed).into());
+        }
+        let overflows =
+            |steps: &[Step]| steps.iter().filter(|s| matches!(s, Step::Overflow)).count();
+        let sure = overflows(&self.steps[..self.last_told()]);
+        if !(sure..=overflows(&self.steps)).contains(&seen.overflows) {
+            return Err(format!("seed {}: {} overflows", self.seed, seen.overflows).into());
+        }
+        self.contexts(&seen.contexts)?;
         self.compare(&seen.ranges, Some(&seen.times))
+    }
+
+    /// Whoever ran, one after the other. The last may be missing if nothing of it is told.
+    fn contexts(&self, seen: &[Ids]) -> Result<(), Failed> {
+        let (has_context, has_vmid) = match self.registers {
+            Registers::Etmv4(_) => (u32::MAX, 0xff),
+            Registers::Ptm(registers) => match registers.config().context_id_bytes {
+                0 => (0, 0xff),
+                bytes => (u32::MAX >> (32 - 8 * u32::from(bytes)), 0xff),
+            },
+        };
+        let ids = self.steps.iter().filter_map(|step| match step {
+            Step::Context(ids) => Some(*ids),
+            _ => None,
+        });
+        let mut ids: Vec<Ids> = std::iter::once(Ids::default())
+            .chain(ids)
+            .map(|ids| Ids { context: ids.context & has_context, vmid: ids.vmid & has_vmid })
+            .collect();
+        if let Registers::Ptm(_) = self.registers {
+            // One after the other.
+            let first = ids.windows(2).map(|two| Ids { vmid: two[0].vmid, ..two[1] });
+            let first: Vec<Ids> = first.collect();
+            let both = first.into_iter().zip(&ids[1..]).flat_map(|(first, then)| [first, *then]);
+            ids = std::iter::once(ids[0]).chain(both).collect();
+        }
+        ids.dedup();
+        let mut seen = seen.to_vec();
+        seen.dedup();
+        if ids.starts_with(&seen) && seen.len() + 1 >= ids.len() {
+            return Ok(());
+        }
+        Err(format!("seed {}: {seen:?}, not {ids:?}", self.seed).into())
     }
 
     fn theirs(&self) -> Result<(), Failed> {
@@ -190,6 +316,9 @@ struct Seen {
     ranges: Vec<Expected>,
     times: Vec<u64>,
     exceptions: Vec<u64>,
+    gaps: Vec<Gap>,
+    overflows: usize,
+    contexts: Vec<Ids>,
     wrong: Vec<(u64, Event)>,
 }
 
@@ -202,8 +331,15 @@ impl Sink for Seen {
         match event {
             Event::Timestamp { value, .. } => self.times.push(value),
             Event::Exception { returns, .. } => self.exceptions.push(returns.unwrap_or(0)),
+            Event::NoPath { start, next, count } => self.gaps.push((start, next, count)),
+            Event::TraceOn(Start::Overflow, _) => self.overflows += 1,
+            Event::NoSync(Lost::Overflow) => {}
+            Event::Context(context) => self.contexts.push(Ids {
+                context: context.context_id.unwrap_or(0),
+                vmid: context.vmid.unwrap_or(0),
+            }),
             Event::Fault(_) | Event::NotAccessible { .. } => self.wrong.push((at, event)),
-            Event::NoSync(lost) if lost != hartrace_arm_decoder::Lost::Start => {
+            Event::NoSync(lost) if lost != Lost::Start => {
                 self.wrong.push((at, event));
             }
             _ => {}

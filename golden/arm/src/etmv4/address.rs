@@ -3,13 +3,18 @@
 use hartrace_arm_isa::{Isa, Place};
 use hartrace_etmv4::{Address, Form, Is};
 
-/// The last three addresses.
+/// What packets are relative to.
 #[derive(Copy, Clone, Debug)]
-pub(super) struct Registers([(u64, Is); 3]);
+pub(super) struct Registers {
+    /// The last three addresses.
+    held: [(u64, Is); 3],
+    /// The instruction set of the last address packet since TraceInfo.
+    told: Option<Is>,
+}
 
 impl Default for Registers {
     fn default() -> Self {
-        Self([(0, Is::Is0); 3])
+        Self { held: [(0, Is::Is0); 3], told: None }
     }
 }
 
@@ -27,22 +32,35 @@ impl Registers {
     /// An address was sent.
     pub(super) fn moved(&mut self, place: Place) {
         self.pushed(place.address, is(place));
+        self.told = Some(is(place));
     }
 
+    /// An address was sent that does not count as the last: in another packet, or it was taken back.
     pub(super) fn pushed(&mut self, address: u64, is: Is) {
-        let [a, b, _] = self.0;
-        self.0 = [(address, is), a, b];
+        let [a, b, _] = self.held;
+        self.held = [(address, is), a, b];
+    }
+
+    /// The same in a Q element: OpenCSD goes by the address packet before it if a context follows.
+    pub(super) fn moved_unknown(&mut self, place: Place) {
+        self.pushed(place.address, is(place));
+    }
+
+    /// Whether a context alone leaves the instruction set as it is: decoders go by the last address, also
+    /// if TraceInfo came in between.
+    pub(super) fn agrees(&self, isa: Isa) -> bool {
+        self.told == Some(is(Place { address: 0, isa }))
     }
 
     /// All forms that say an address, the shortest first.
     pub(super) fn forms(&self, place: Place) -> Vec<Address> {
         let (address, is) = (place.address, is(place));
         let wide = place.isa == Isa::A64;
-        let last = self.0[0].0;
+        let last = self.held[0].0;
         let shift = if is == Is::Is0 { 2 } else { 1 };
         let equal_above = |bits: u32| last >> bits == address >> bits;
         let mut forms = Vec::new();
-        if let Some(number) = self.0.iter().position(|held| *held == (address, is)) {
+        if let Some(number) = self.held.iter().position(|held| *held == (address, is)) {
             forms.push(Address { form: Form::Match(number as u8), is: Is::Is0, value: 0 });
         }
         for (two, bits) in [(false, 7 + shift), (true, 15 + shift)] {

@@ -1,6 +1,7 @@
 //! What a trace unit may send between the outcomes of instructions.
 
 use super::Unit;
+use hartrace_arm_isa::{Executed, Place};
 use hartrace_etmv4::{Address, Atoms, Cancel, CycleCount, Form, Is, Packet};
 
 impl Unit {
@@ -47,6 +48,67 @@ impl Unit {
         };
         self.uncommitted -= count.commits(&config).min(self.uncommitted);
         self.send(Packet::CycleCount(count));
+    }
+
+    /// The outcome of an instruction: as an atom, as its address, or wrong at first and then right.
+    pub(super) fn outcome(&mut self, executed: &Executed) {
+        let here = Place { address: executed.address, isa: executed.isa };
+        let known = executed.taken && !self.returned && self.config().is_ete();
+        if known && self.whims.one_in(6) {
+            self.flush();
+            let forms = self.registers.forms(here);
+            let form = self.whims.choose(&forms);
+            self.send(Packet::Source(form));
+            self.registers.moved(here);
+            self.sent(1);
+        } else if self.options.speculate && self.room() >= 8 && self.whims.one_in(8) {
+            self.flush();
+            self.mispredict(executed.taken);
+        } else {
+            self.atom(executed.taken);
+        }
+    }
+
+    /// P0 elements that can still be taken back.
+    fn room(&self) -> u32 {
+        self.config().max_speculation.saturating_sub(self.uncommitted + self.atoms.1)
+    }
+
+    /// An outcome that was told wrong, and what came of it, taken back in any of the ways there are.
+    fn mispredict(&mut self, taken: bool) {
+        let atom = |this: &mut Self, taken: bool| {
+            if let Some(atom) = Atoms::new(1, u32::from(taken)) {
+                this.send(Packet::Atoms(atom));
+            }
+        };
+        atom(self, !taken);
+        let count = self.whims.below(6);
+        let more = if count > 0 { 1 + self.whims.below(count) } else { 0 };
+        match count {
+            // Nothing else was told.
+            0 => self.send(Packet::Mispredict(None)),
+            1 => {
+                let packet = match self.whims.below(3) {
+                    0 => Cancel::F2(Atoms::new(1, 1)),
+                    1 => Cancel::F2(Atoms::new(1, 0)),
+                    _ => {
+                        atom(self, true);
+                        Cancel::F2(None)
+                    }
+                };
+                self.send(Packet::Cancel(packet));
+            }
+            // With one more atom in the packet itself.
+            2.. if more > 2 => {
+                (0..more - 1).for_each(|_| atom(self, true));
+                self.send(Packet::Cancel(Cancel::F3 { atom: true, count: more as u8 }));
+            }
+            _ => {
+                (0..count).for_each(|_| atom(self, false));
+                self.send(Packet::Cancel(Cancel::F1 { count, mispredict: true }));
+            }
+        }
+        self.sent(1);
     }
 
     /// Atoms, addresses and all, of a path that was not gone after all.
