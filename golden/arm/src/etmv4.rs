@@ -10,10 +10,10 @@ use crate::whims::Whims;
 use address::Registers;
 use disturbances::Unknown;
 use fastrand::Rng;
-use hartrace_arm_isa::{Executed, Isa, Kind, Place, Return as Returns};
+use hartrace_arm_isa::{Executed, Kind, Place, Return as Returns};
 use hartrace_etmv4::{
-    Atoms, Config, Context, EmitError, Exception, Form, Headers, MAX_PACKET, Packet, Return,
-    Timestamp, TraceInfo,
+    Atoms, Config, Context, EmitError, Exception, Headers, MAX_PACKET, Packet, Return, Timestamp,
+    TraceInfo,
 };
 use std::num::NonZeroU64;
 
@@ -56,6 +56,7 @@ pub fn encode(
                 unit.exception(number, program.place(before), Some(program.place(program.handler)));
             }
             Step::Time(time) => unit.timestamp(time),
+            Step::Stall(cycles) => unit.stall(cycles),
             Step::Context(ids) => unit.context(ids),
             Step::Overflow => unit.overflow(),
             Step::Unknown { count, counted } => unit.unknown(count, counted),
@@ -102,6 +103,8 @@ pub struct Unit {
     /// that is used.
     returned: bool,
     time: u64,
+    /// Cycles since the last count.
+    cycles: u32,
     /// P0 elements that are not committed.
     uncommitted: u32,
 }
@@ -131,6 +134,7 @@ impl Unit {
             next: None,
             returned: false,
             time: 0,
+            cycles: 0,
             uncommitted: 0,
         }
     }
@@ -160,6 +164,7 @@ impl Unit {
             self.start(Place { address: executed.address, isa: executed.isa });
         }
         self.since += 1;
+        self.cycles = self.cycles.saturating_add(1);
         if self.unknown.is_some() {
             return self.unknown_one(executed);
         }
@@ -251,6 +256,11 @@ impl Unit {
         }
     }
 
+    /// The core waits. An instruction takes one cycle without this.
+    pub fn stall(&mut self, cycles: u32) {
+        self.cycles = self.cycles.saturating_add(cycles);
+    }
+
     /// Time, which grows.
     pub fn timestamp(&mut self, time: u64) {
         self.tell_target();
@@ -261,7 +271,11 @@ impl Unit {
             _ => 64,
         };
         let value = if bits == 64 { time } else { time & ((1 << bits) - 1) };
-        let cycles = self.options.cycles.is_some().then(|| self.whims.below(1 << 12));
+        let cycles = self
+            .options
+            .cycles
+            .is_some()
+            .then_some(self.cycles.min(self.config().cycle_count_mask()));
         self.send(Packet::Timestamp(Timestamp { value, bits, cycles }));
         self.time = time;
     }
@@ -344,46 +358,6 @@ impl Unit {
         if self.uncommitted > 0 {
             self.send(Packet::Commit(self.uncommitted));
             self.uncommitted = 0;
-        }
-    }
-
-    fn address(&mut self, place: Place) {
-        let forms = self.registers.forms(place);
-        let form = self.whims.choose(&forms);
-        self.send(Packet::Address(form));
-        self.moved(place);
-    }
-
-    fn moved(&mut self, place: Place) {
-        self.registers.moved(place);
-        self.calls_count = true;
-    }
-
-    fn address_with_context(&mut self, place: Place, el: u8) {
-        let wide = place.isa == Isa::A64;
-        let form = if wide { Form::Long64 } else { Form::Long32 };
-        self.context = Context { el, sf: wide, ns: true, ..self.identified() };
-        self.send(Packet::AddressContext(address::whole(form, place), self.context));
-        self.moved(place);
-    }
-
-    /// A context with the identifiers that are traced.
-    fn identified(&self) -> Context {
-        let config = self.config();
-        let (bytes, vmid) = (u32::from(config.vmid_bytes), self.ids.vmid);
-        let mask = u32::MAX.checked_shr(32 - 8 * bytes.clamp(1, 4)).unwrap_or(0);
-        Context {
-            vmid: (bytes > 0).then_some(vmid & mask),
-            context_id: (config.context_id_bytes > 0).then_some(self.ids.context),
-            ..Context::default()
-        }
-    }
-
-    /// The target of the branch before, which can only wait for what comes next.
-    fn tell_target(&mut self) {
-        if let Some(place) = self.target.take() {
-            self.flush();
-            self.address(place);
         }
     }
 }

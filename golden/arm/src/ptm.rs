@@ -43,6 +43,7 @@ pub fn encode(
                 unit.exception(number, Some(program.place(program.handler)));
             }
             Step::Time(time) => unit.timestamp(time),
+            Step::Stall(cycles) => unit.stall(cycles),
             Step::Context(ids) => unit.context(ids),
             Step::Overflow => unit.overflow(),
             // PTM has nothing like it.
@@ -70,8 +71,10 @@ pub struct Unit {
     every: Option<NonZeroU64>,
     /// Instructions since the last synchronisation.
     since: u64,
-    /// Outcomes that are not sent yet.
-    atoms: Vec<bool>,
+    /// Outcomes that are not sent yet, with the cycles up to each.
+    atoms: Vec<(bool, u32)>,
+    /// Cycles since the last outcome, or whatever else told them.
+    cycles: u32,
     /// The last address that was sent.
     last: (u32, Isa),
     returns: Vec<Place>,
@@ -99,6 +102,7 @@ impl Unit {
             every: None,
             since: 0,
             atoms: Vec::new(),
+            cycles: 0,
             last: (0, Isa::Arm),
             returns: Vec::new(),
             executed: None,
@@ -126,6 +130,7 @@ impl Unit {
             self.start(here);
         }
         self.since += 1;
+        self.cycles = self.cycles.saturating_add(1);
         let insn = executed.insn;
         if insn.kind == Kind::Other {
             self.executed = Some(here);
@@ -149,7 +154,8 @@ impl Unit {
             let cycles = self.cycles();
             self.send(Packet::Branch { address, exception: None, cycles });
         } else {
-            self.atoms.push(executed.taken);
+            let cycles = std::mem::take(&mut self.cycles);
+            self.atoms.push((executed.taken, cycles));
         }
         if insn.link && executed.taken && self.config.return_stack {
             self.returns.push(Place { address: executed.end(), isa: executed.isa });
@@ -210,6 +216,11 @@ impl Unit {
         self.off = Some(Reason::Overflow);
     }
 
+    /// The core waits. An instruction takes one cycle without this.
+    pub fn stall(&mut self, cycles: u32) {
+        self.cycles = self.cycles.saturating_add(cycles);
+    }
+
     /// Time, which grows.
     pub fn timestamp(&mut self, time: u64) {
         self.flush();
@@ -247,8 +258,8 @@ impl Unit {
     }
 
     fn cycles(&mut self) -> Option<u32> {
-        let bits = 1 + self.whims.below(19);
-        self.config.cycle_accurate.then(|| self.whims.below(1 << bits))
+        let cycles = std::mem::take(&mut self.cycles);
+        self.config.cycle_accurate.then_some(cycles)
     }
 
     fn synchronise(&mut self, place: Place, reason: Reason) {
@@ -272,13 +283,12 @@ impl Unit {
     fn flush(&mut self) {
         while !self.atoms.is_empty() {
             if self.config.cycle_accurate {
-                let taken = self.atoms.remove(0);
-                let cycles = self.cycles().unwrap_or(0);
+                let (taken, cycles) = self.atoms.remove(0);
                 self.send(Packet::Atom { taken, cycles });
                 continue;
             }
             let len = self.atoms.len().min(5);
-            let bits = self.atoms[..len].iter().rev().fold(0, |b, e| b << 1 | u8::from(*e));
+            let bits = self.atoms[..len].iter().rev().fold(0, |b, e| b << 1 | u8::from(e.0));
             self.atoms.drain(..len);
             if let Some(atoms) = Atoms::new(len as u8, bits) {
                 self.send(Packet::Atoms(atoms));

@@ -30,6 +30,8 @@ pub enum Step {
     },
     /// Time, which grows.
     Time(u64),
+    /// The core waits for so many cycles.
+    Stall(u32),
     /// The core runs another process from here on.
     Context(Ids),
     /// The trace unit loses what was executed since the last outcome.
@@ -122,6 +124,10 @@ impl Program {
             let run = steps[at..].iter().take_while(|step| matches!(step, Step::Executed(_)));
             let run = run.take(12).count();
             if quiet == 0 && behind && run > 0 {
+                if rng.u8(0..6) == 0 {
+                    let bits = rng.u32(0..22);
+                    all.push(Step::Stall(rng.u32(0..1 << bits)));
+                }
                 if what.contexts && rng.u8(0..20) == 0 {
                     all.push(Step::Context(Ids { context: rng.u32(0..4), vmid: rng.u32(0..3) }));
                 } else if what.overflows && rng.u8(0..40) == 0 {
@@ -192,7 +198,7 @@ pub fn expected(program: &Program, steps: &[Step]) -> (Vec<Expected>, Vec<Gap>) 
             Step::Exception { .. } => all.extend(ranges.exception()),
             Step::Overflow => ranges.lost(),
             Step::Unknown { count, counted } => ranges.unknown(*count, *counted),
-            Step::Time(_) | Step::Context(_) => {}
+            Step::Time(_) | Step::Stall(_) | Step::Context(_) => {}
         }
     }
     (all, ranges.gaps().to_vec())

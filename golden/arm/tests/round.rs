@@ -2,15 +2,15 @@
 //! OpenCSD's `trc_pkt_lister` where that is installed (else those tests show as ignored).
 
 mod opencsd;
+mod seen;
 
 use fastrand::Rng;
-use hartrace_arm_decoder::{
-    Capture, Etmv4, Event, Layout, Lost, Memory, Ptm, Range, Sink, Start, list_etmv4, list_ptm,
-};
-use hartrace_arm_golden::{Disturbances, Expected, Gap, Ids, Program, Step, etmv4, expected, ptm};
+use hartrace_arm_decoder::{Capture, Etmv4, Layout, Memory, Ptm, list_etmv4, list_ptm};
+use hartrace_arm_golden::{Disturbances, Expected, Ids, Program, Step, etmv4, expected, ptm};
 use hartrace_arm_isa::{Arch, Spaces};
 use libtest_mimic::{Arguments, Failed, Trial};
 use opencsd::Registers;
+use seen::Seen;
 use std::collections::BTreeSet;
 
 /// Programs per test; a snapshot each where OpenCSD is asked.
@@ -227,7 +227,8 @@ impl Case {
         memory.add(self.program.base, self.program.bytes.clone(), Spaces::ALL);
         let capture = Capture::split(Layout::Raw, &self.trace);
         let stream = &capture.streams[0];
-        let mut seen = Seen::default();
+        let ptm = matches!(self.registers, Registers::Ptm(_));
+        let mut seen = Seen { ptm, ..Seen::default() };
         match self.registers {
             Registers::Etmv4(registers) => {
                 Etmv4::new(registers.config(), Arch::V8, &memory).decode(stream, &mut seen);
@@ -262,7 +263,38 @@ impl Case {
             return Err(format!("seed {}: {} overflows", self.seed, seen.overflows).into());
         }
         self.contexts(&seen.contexts)?;
+        self.cycles(&seen.cycles)?;
         self.compare(&seen.ranges, Some(&seen.times))
+    }
+
+    /// As many cycles as passed up to the instructions that were told before. `None` is not known.
+    fn cycles(&self, seen: &[(u64, Option<u32>)]) -> Result<(), Failed> {
+        let lost = |step: &Step| matches!(step, Step::Overflow | Step::Unknown { .. });
+        if self.steps.iter().any(lost) {
+            // It is not told how many instructions there were.
+            return Ok(());
+        }
+        let (mut passed, mut now) = (vec![0], 0);
+        for step in &self.steps {
+            match step {
+                Step::Executed(_) => {
+                    now += 1;
+                    passed.push(now);
+                }
+                Step::Stall(cycles) => now += u64::from(*cycles),
+                _ => {}
+            }
+        }
+        let mut told = 0;
+        for (instructions, cycles) in seen {
+            let right = passed[*instructions as usize];
+            told += cycles.map_or(right - told, u64::from);
+            if told != right {
+                let seed = self.seed;
+                return Err(format!("seed {seed}: {told} cycles, not {right}").into());
+            }
+        }
+        Ok(())
     }
 
     /// Whoever ran, one after the other. The last may be missing if nothing of it is told.
@@ -308,41 +340,5 @@ impl Case {
         self.compare(&found, None).map_err(|failed| {
             format!("{}\n{errors:?}", failed.message().unwrap_or_default()).into()
         })
-    }
-}
-
-#[derive(Default)]
-struct Seen {
-    ranges: Vec<Expected>,
-    times: Vec<u64>,
-    exceptions: Vec<u64>,
-    gaps: Vec<Gap>,
-    overflows: usize,
-    contexts: Vec<Ids>,
-    wrong: Vec<(u64, Event)>,
-}
-
-impl Sink for Seen {
-    fn range(&mut self, _: u64, range: &Range) {
-        self.ranges.push((range.start, range.end, range.count, range.taken));
-    }
-
-    fn event(&mut self, at: u64, event: Event) {
-        match event {
-            Event::Timestamp { value, .. } => self.times.push(value),
-            Event::Exception { returns, .. } => self.exceptions.push(returns.unwrap_or(0)),
-            Event::NoPath { start, next, count } => self.gaps.push((start, next, count)),
-            Event::TraceOn(Start::Overflow, _) => self.overflows += 1,
-            Event::NoSync(Lost::Overflow) => {}
-            Event::Context(context) => self.contexts.push(Ids {
-                context: context.context_id.unwrap_or(0),
-                vmid: context.vmid.unwrap_or(0),
-            }),
-            Event::Fault(_) | Event::NotAccessible { .. } => self.wrong.push((at, event)),
-            Event::NoSync(lost) if lost != Lost::Start => {
-                self.wrong.push((at, event));
-            }
-            _ => {}
-        }
     }
 }

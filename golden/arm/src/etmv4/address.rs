@@ -1,7 +1,8 @@
-//! The addresses that packets are relative to.
+//! Addresses, and what they are relative to.
 
+use super::Unit;
 use hartrace_arm_isa::{Isa, Place};
-use hartrace_etmv4::{Address, Form, Is};
+use hartrace_etmv4::{Address, Context, Form, Is, Packet};
 
 /// What packets are relative to.
 #[derive(Copy, Clone, Debug)]
@@ -24,7 +25,7 @@ fn is(place: Place) -> Is {
 }
 
 /// All of an address.
-pub(super) fn whole(form: Form, place: Place) -> Address {
+fn whole(form: Form, place: Place) -> Address {
     Address { form, is: is(place), value: place.address }
 }
 
@@ -76,5 +77,47 @@ impl Registers {
             forms.push(Address { form: Form::Long64, is, value: address });
         }
         forms
+    }
+}
+
+impl Unit {
+    pub(super) fn address(&mut self, place: Place) {
+        let forms = self.registers.forms(place);
+        let form = self.whims.choose(&forms);
+        self.send(Packet::Address(form));
+        self.moved(place);
+    }
+
+    pub(super) fn moved(&mut self, place: Place) {
+        self.registers.moved(place);
+        self.calls_count = true;
+    }
+
+    pub(super) fn address_with_context(&mut self, place: Place, el: u8) {
+        let wide = place.isa == Isa::A64;
+        let form = if wide { Form::Long64 } else { Form::Long32 };
+        self.context = Context { el, sf: wide, ns: true, ..self.identified() };
+        self.send(Packet::AddressContext(whole(form, place), self.context));
+        self.moved(place);
+    }
+
+    /// A context with the identifiers that are traced.
+    pub(super) fn identified(&self) -> Context {
+        let config = self.config();
+        let (bytes, vmid) = (u32::from(config.vmid_bytes), self.ids.vmid);
+        let mask = u32::MAX.checked_shr(32 - 8 * bytes.clamp(1, 4)).unwrap_or(0);
+        Context {
+            vmid: (bytes > 0).then_some(vmid & mask),
+            context_id: (config.context_id_bytes > 0).then_some(self.ids.context),
+            ..Context::default()
+        }
+    }
+
+    /// The target of the branch before, which can only wait for what comes next.
+    pub(super) fn tell_target(&mut self) {
+        if let Some(place) = self.target.take() {
+            self.flush();
+            self.address(place);
+        }
     }
 }

@@ -6,9 +6,12 @@ use hartrace_etmv4::{Address, Atoms, Cancel, CycleCount, Form, Is, Packet};
 
 impl Unit {
     pub(super) fn now_and_then(&mut self) {
-        if self.options.cycles.is_some() && self.whims.one_in(4) {
+        if let Some(threshold) = self.options.cycles
+            && self.cycles >= threshold
+            && (!self.whims.any() || self.whims.one_in(4))
+        {
             self.flush();
-            self.cycle_count();
+            self.cycle_count(threshold);
         }
         if self.config().max_speculation > 0 && self.whims.one_in(6) {
             self.flush();
@@ -25,27 +28,28 @@ impl Unit {
         }
     }
 
-    fn cycle_count(&mut self) {
+    /// Cycles since the last count, in any format that has room for them and for what it commits.
+    fn cycle_count(&mut self, threshold: u32) {
         let config = self.config();
         let waiting = self.uncommitted;
-        let count = match self.whims.below(4) {
-            0 if waiting == 0 || config.commopt => CycleCount::F1 {
-                commit: (!config.commopt).then_some(0),
-                count: self.whims.one_in(2).then(|| self.whims.below(1 << 20)),
-            },
-            1 if config.commopt || (1..5).contains(&waiting) => {
-                let commit = if config.commopt { 0 } else { waiting as u8 - 1 };
-                CycleCount::F3 { commit, count: self.whims.below(4) as u8 }
-            }
-            2 if config.commopt || (1..17).contains(&waiting) => {
-                let commit = if config.commopt { 0 } else { waiting as u8 - 1 };
-                CycleCount::F2 { far: false, commit, count: self.whims.below(16) as u8 }
-            }
-            _ => CycleCount::F1 {
-                commit: (!config.commopt).then_some(waiting),
-                count: Some(self.whims.below(300)),
-            },
-        };
+        let passed = std::mem::take(&mut self.cycles);
+        // More than the counter can hold, or it was not counting all the time.
+        let known = passed <= config.cycle_count_mask() && !self.whims.one_in(16);
+        let above = passed - threshold;
+        let commits = |most: u32| config.commopt || (1..=most).contains(&waiting);
+        let commit = if config.commopt { 0 } else { waiting.saturating_sub(1) as u8 };
+        let mut formats = Vec::new();
+        if known && commits(4) && above < 4 {
+            formats.push(CycleCount::F3 { commit, count: above as u8 });
+        }
+        if known && commits(16) && above < 16 {
+            formats.push(CycleCount::F2 { far: false, commit, count: above as u8 });
+        }
+        formats.push(CycleCount::F1 {
+            commit: (!config.commopt).then_some(waiting),
+            count: known.then_some(above),
+        });
+        let count = self.whims.choose(&formats);
         self.uncommitted -= count.commits(&config).min(self.uncommitted);
         self.send(Packet::CycleCount(count));
     }

@@ -49,7 +49,9 @@ fn everything_comes_back() {
         assert_eq!(result, Ok(()), "seed {seed}, {scheme}");
         assert_eq!(found, wanted, "seed {seed}, {scheme}");
         let frames = compressed.payload_bits.div_ceil(120);
-        assert!(compressed.framed_bits >= 128 * frames && compressed.framed_bits % 128 == 0);
+        assert!(
+            compressed.framed_bits >= 128 * frames && compressed.framed_bits.is_multiple_of(128)
+        );
         told += found.len();
         // One more than there are is noticed.
         let more = compressed.instructions + 1;
