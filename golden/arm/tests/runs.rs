@@ -53,32 +53,36 @@ fn main() -> ExitCode {
 /// Name, program, and trace unit.
 fn cases() -> Vec<(&'static str, &'static str, Registers)> {
     let bit = |set: bool, bit: u32| u32::from(set) << bit;
-    let etmv4 = |stack: bool, broadcast: bool| {
-        Registers::Etmv4(hartrace_etmv4::Registers {
-            configr: bit(broadcast, 3) | bit(stack, 12),
-            idr0: 1 << 5 | 1 << 7 | 1 << 9 | 1 << 29,
-            idr1: 0x4100_f420,
-            idr2: 0x0000_0488,
-            idr8: 0,
-            devarch: None,
-        })
+    let etmv4 = |stack: bool, broadcast: bool| hartrace_etmv4::Registers {
+        configr: bit(broadcast, 3) | bit(stack, 12),
+        idr0: 1 << 5 | 1 << 7 | 1 << 9 | 1 << 29,
+        idr1: 0x4100_f420,
+        idr2: 8 << 25 | 0x0000_0488,
+        idr8: 0,
+        devarch: None,
     };
-    let ptm = |stack: bool, broadcast: bool| {
-        Registers::Ptm(hartrace_ptm::Registers {
-            cr: bit(broadcast, 8) | bit(stack, 29),
-            idr: 0x411c_f312,
-            ccer: 1 << 22 | 1 << 23 | 1 << 28 | 1 << 29,
-        })
+    let counting = hartrace_etmv4::Registers { configr: 1 << 4, ..etmv4(false, false) };
+    let ete = hartrace_etmv4::Registers { devarch: Some(0x4770_5a13), ..etmv4(true, false) };
+    let etmv4 = |stack: bool, broadcast: bool| Registers::Etmv4(etmv4(stack, broadcast));
+    let ptm = |stack: bool, broadcast: bool| hartrace_ptm::Registers {
+        cr: bit(broadcast, 8) | bit(stack, 29),
+        idr: 0x411c_f312,
+        ccer: 1 << 22 | 1 << 23 | 1 << 28 | 1 << 29,
     };
+    let accurate = hartrace_ptm::Registers { cr: 1 << 12, ..ptm(false, false) };
+    let ptm = |stack: bool, broadcast: bool| Registers::Ptm(ptm(stack, broadcast));
     vec![
         ("etmv4-a64", "long-a64", etmv4(false, false)),
         ("etmv4-a64-return-stack", "long-a64", etmv4(true, false)),
         ("etmv4-a64-broadcast", "a64/calls", etmv4(false, true)),
+        ("etmv4-a64-cycles", "a64/sort", Registers::Etmv4(counting)),
+        ("ete-a64-return-stack", "a64/sort", Registers::Etmv4(ete)),
         ("etmv4-flow-a64", "flow", etmv4(true, false)),
         ("etmv4-mixed-return-stack", "long-mixed", etmv4(true, false)),
         ("ptm-mixed", "long-mixed", ptm(false, false)),
         ("ptm-mixed-return-stack", "long-mixed", ptm(true, false)),
         ("ptm-a32-broadcast", "long-a32", ptm(false, true)),
+        ("ptm-t32-cycles", "t32/sort", Registers::Ptm(accurate)),
         ("ptm-states-return-stack", "states", ptm(true, false)),
     ]
 }
@@ -103,7 +107,7 @@ impl Unit {
             Registers::Etmv4(registers) => {
                 let options = etmv4::Options {
                     branch_broadcast: registers.configr >> 3 & 1 == 1,
-                    cycles: None,
+                    cycles: (registers.configr >> 4 & 1 == 1).then_some(4),
                     return_depth,
                     period,
                     combine: false,
