@@ -114,6 +114,8 @@ build_arm() {
     rm "$out"/*.o
     "${a64[@]}" -o "$out/flow.elf" src/arm/flow.S
     "${a32[@]}" -o "$out/states.elf" src/arm/states.S
+    "${a64[@]}" -o "$out/signals-a64.elf" src/arm/signals.S
+    "${a32[@]}" -o "$out/signals-a32.elf" src/arm/signals.S
     chmod 755 "$out"/*.elf "$out"/*/*.elf
 }
 
