@@ -136,7 +136,7 @@ impl Case {
             cycles: cycles.then(|| rng.u32(0..100)),
             return_depth: rng.usize(1..17),
             period: rng.usize(20..400),
-            speculate: speculative && wide,
+            speculate: speculative,
             combine,
         };
         let config = registers.config();

@@ -9,7 +9,7 @@ use hartrace_etmv4::{Address, Context, Form, Is, Packet};
 pub(super) struct Registers {
     /// The last three addresses.
     held: [(u64, Is); 3],
-    /// The instruction set of the last address packet since TraceInfo.
+    /// The instruction set of the last address, if all decoders agree on which that is.
     told: Option<Is>,
 }
 
@@ -20,7 +20,7 @@ impl Default for Registers {
 }
 
 /// The bit of an address packet that tells T32 from A32.
-fn is(place: Place) -> Is {
+pub(super) fn is(place: Place) -> Is {
     if place.isa == Isa::T32 { Is::Is1 } else { Is::Is0 }
 }
 
@@ -36,19 +36,15 @@ impl Registers {
         self.told = Some(is(place));
     }
 
-    /// An address was sent that does not count as the last: in another packet, or it was taken back.
+    /// The same in a Q element, or in something that is taken back: whether decoders take the instruction
+    /// set of a context behind it from there is better not relied on.
     pub(super) fn pushed(&mut self, address: u64, is: Is) {
         let [a, b, _] = self.held;
         self.held = [(address, is), a, b];
+        self.told = None;
     }
 
-    /// The same in a Q element: OpenCSD goes by the address packet before it if a context follows.
-    pub(super) fn moved_unknown(&mut self, place: Place) {
-        self.pushed(place.address, is(place));
-    }
-
-    /// Whether a context alone leaves the instruction set as it is: decoders go by the last address, also
-    /// if TraceInfo came in between.
+    /// Whether a context alone leaves the instruction set as it is: decoders go by the last address.
     pub(super) fn agrees(&self, isa: Isa) -> bool {
         self.told == Some(is(Place { address: 0, isa }))
     }

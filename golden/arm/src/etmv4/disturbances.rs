@@ -1,6 +1,7 @@
 //! Processes that change, trace that is lost, and instructions that are not told.
 
 use super::Unit;
+use super::address::is;
 use crate::walk::Ids;
 use hartrace_arm_isa::{Executed, Isa, Place};
 use hartrace_etmv4::{Context, Packet, Q};
@@ -86,7 +87,7 @@ impl Unit {
         match count {
             Some(_) if self.fits(&fits) && !self.whims.one_in(3) => {
                 self.send(fits);
-                self.registers.moved_unknown(executed.next);
+                self.registers.pushed(executed.next.address, is(executed.next));
             }
             _ => {
                 self.send(Packet::Q(Q { count, address: None }));

@@ -129,8 +129,12 @@ impl Unit {
             }
             if self.whims.one_in(2) {
                 let low = u64::from(self.whims.below(u32::MAX)) & !3;
-                let value = u64::from(self.whims.below(1 << 8)) << 32 | low;
-                let address = Address { form: Form::Long64, is: Is::Is0, value };
+                let high = u64::from(self.whims.below(1 << 8)) << 32;
+                let (form, value) = match self.context.sf {
+                    true => (Form::Long64, high | low),
+                    false => (Form::Long32, low),
+                };
+                let address = Address { form, is: Is::Is0, value };
                 self.send(Packet::Address(address));
                 self.registers.pushed(value, Is::Is0);
             }
