@@ -36,16 +36,23 @@ impl From<Failure> for Cannot {
 pub(super) struct Bundle(PathBuf);
 
 impl Bundle {
+    /// Nobody else may enter it: what is in there is executed.
     pub(super) fn new() -> io::Result<Self> {
-        let path = env::temp_dir().join(format!("hartrace-arm-{}", process::id()));
-        DirBuilder::new().recursive(true).mode(0o700).create(&path)?;
-        Ok(Self(path))
+        let mut number = 0_u32;
+        loop {
+            let path = env::temp_dir().join(format!("hartrace-arm-{}-{number}", process::id()));
+            match DirBuilder::new().mode(0o700).create(&path) {
+                Ok(()) => return Ok(Self(path)),
+                // Left behind by a process that had our number.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
+                Err(error) => return Err(error),
+            }
+        }
     }
 
     pub(super) fn write(&self, name: &str, elf: &[u8]) -> io::Result<PathBuf> {
         let path = self.0.join(name);
-        let mut file =
-            OpenOptions::new().write(true).create(true).truncate(true).mode(0o700).open(&path)?;
+        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o700).open(&path)?;
         file.write_all(elf)?;
         Ok(path)
     }
