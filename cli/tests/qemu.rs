@@ -1,12 +1,14 @@
-//! `hartrace run --with qemu` on the bundled programs: executed, encoded, decoded and compared.
+//! `hartrace run --with qemu` on the bundled programs: executed, encoded, decoded and compared; and
+//! `hartrace compare` with programs for Arm.
 //!
 //! Needs QEMU and a C compiler; shows as ignored without them. `HARTRACE_ROUNDS` sets how long the
 //! Linux program runs, half a million instructions each: with 2000 it is a billion.
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use serde_json::Value;
-use std::env;
+use std::path::Path;
 use std::process::Command;
+use std::{env, fs};
 
 const NEEDED: [&str; 4] = ["qemu-riscv64", "qemu-system-riscv64", "qemu-system-riscv32", "cc"];
 
@@ -32,6 +34,11 @@ fn main() {
     };
     let mut trials: Vec<_> = BARE.map(|name| trial(name, Vec::new())).into();
     trials.push(trial("linux", vec!["--".into(), rounds]));
+    let missing = ["qemu-aarch64", "qemu-arm", "cc"]
+        .iter()
+        .any(|name| Command::new(name).arg("--version").output().is_err());
+    trials.push(Trial::test("compare-arm", compare_arm).with_ignored_flag(missing));
+    trials.push(Trial::test("compare-arm-without-qemu", compare_without_qemu));
     libtest_mimic::run(&args, trials).exit();
 }
 
@@ -60,4 +67,61 @@ fn verified(name: &str, arguments: &[String]) -> Result<(), Failed> {
         }
     }
     if lines.len() == 2 { Ok(()) } else { Err(text.into()) }
+}
+
+/// Runs `compare` for its JSON.
+fn compare(arguments: &[&str], path: Option<&str>) -> Result<(Value, String), Failed> {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let json = folder.join(format!("compare-{}.json", path.is_some()));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hartrace"));
+    if let Some(path) = path {
+        command.env("PATH", path);
+    }
+    let output = command.arg("compare").args(arguments).arg("--json").arg(&json).output()?;
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).into_owned().into());
+    }
+    Ok((serde_json::from_str(&fs::read_to_string(json)?)?, String::from_utf8(output.stdout)?))
+}
+
+/// Every source on three instruction sets, and a program that is none of them.
+fn compare_arm() -> Result<(), Failed> {
+    let states = format!("{}/../tests/programs/elf/arm/states.elf", env!("CARGO_MANIFEST_DIR"));
+    let (json, text) = compare(&[&states, "--arm", "--limit", "200000"], None)?;
+    let rows = json["isas"].as_array().ok_or("no rows")?;
+    let of = |isa: &str| rows.iter().filter(|row| row["isa"] == isa).count();
+    // Three modes of E-Trace, two of ETMv4, and on T32 two of PTM.
+    let found = (of("RV64"), of("A64"), of("T32"), of("A32/T32"));
+    let verified = rows.iter().all(|row| row["verified"] == true);
+    let long = rows.iter().filter(|row| row["program"] != "states");
+    let mut long = long.map(|row| row["instructions"].as_u64().unwrap_or(0));
+    if found != (15, 10, 20, 4) || !verified || !long.all(|count| count > 199_000) {
+        return Err(format!("{found:?} {text}").into());
+    }
+    let bits = |isa: &str, scheme: &str| -> u64 {
+        let own = rows.iter().filter(|row| row["isa"] == isa && row["scheme"] == scheme);
+        own.map(|row| row["bits"].as_u64().unwrap_or(0)).sum()
+    };
+    for (isa, scheme) in [("A64", "ETMv4"), ("T32", "ETMv4"), ("T32", "PTM")] {
+        let (without, with) = (bits(isa, scheme), bits(isa, &format!("{scheme}+rs")));
+        if with == 0 || with >= without {
+            return Err(format!("{isa} {scheme}: {without}, with a return stack {with}").into());
+        }
+    }
+    // `states` ran to its end.
+    match rows.iter().find(|row| row["program"] == "states") {
+        Some(row) if row["instructions"] == 13_876 => Ok(()),
+        other => Err(format!("{other:?}").into()),
+    }
+}
+
+/// What is missing is said; the rest is there.
+fn compare_without_qemu() -> Result<(), Failed> {
+    let (json, text) =
+        compare(&["--arm", "--schemes", "BASE", "--limit", "20000"], Some("/nowhere"))?;
+    let rows = json["isas"].as_array().ok_or("no rows")?;
+    if rows.len() != 15 || !text.contains("ETMv4, PTM: some rows are missing: no C compiler") {
+        return Err(text.into());
+    }
+    Ok(())
 }

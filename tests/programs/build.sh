@@ -11,6 +11,7 @@ fi
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
 readonly cross=riscv64-unknown-elf-
+readonly cross_a64=aarch64-linux-gnu- cross_a32=arm-linux-gnueabi-
 readonly versions="gcc 12.2.0, binutils 2.40" # that the checked-in files were built with
 readonly nothing=77 # exit status if the versions are others, as in test.sh
 
@@ -61,6 +62,7 @@ build() {
     "${cross}gcc" -march=rv64gc -mabi=lp64d "${flags[@]}" -Wl,--no-relax \
         -o "$out/linux.elf" rt/rt.c src/linux.c
     build_cva6 "$out/cva6"
+    build_arm "$out/arm"
     chmod 644 "$out"/*.elf "$out"/cva6/*.elf
     chmod 755 "$out/linux.elf" # or QEMU refuses it
 }
@@ -88,6 +90,35 @@ build_cva6() {
         -o "$out/monitor.elf" src/cva6/monitor.S
 }
 
+# Programs for Linux on Arm: the C sources above that need nothing of RISC-V, in A64 and T32, and some
+# others; see README.md.
+build_arm() {
+    local out=$1 name
+    local a64=("${cross_a64}gcc" -mcpu=cortex-a53 "${flags[@]}")
+    local a32=("${cross_a32}gcc" -mcpu=cortex-a15 -marm -mfloat-abi=soft "${flags[@]}")
+    local t32=("${a32[@]}" -mthumb)
+    local long=(src/{long,branchy,calls,interp,strings,sort,crypto}.c)
+    mkdir -p "$out"/{a64,t32}
+    for name in branchy calls crypto interp sort strings; do
+        "${a64[@]}" -DMAIN="$name" -o "$out/a64/$name.elf" rt/linux-arm.S rt/rt.c "src/$name.c"
+        "${t32[@]}" -DMAIN="$name" -o "$out/t32/$name.elf" rt/linux-arm.S rt/rt.c "src/$name.c" -lgcc
+    done
+    "${a64[@]}" -DMAIN=longrun -o "$out/long-a64.elf" rt/linux-arm.S rt/rt.c "${long[@]}"
+    "${a32[@]}" -DMAIN=longrun -o "$out/long-a32.elf" rt/linux-arm.S rt/rt.c "${long[@]}" -lgcc
+    # Half of it in T32: calls and returns go from one to the other.
+    "${t32[@]}" -c -o "$out/sort.o" src/sort.c
+    "${t32[@]}" -c -o "$out/calls.o" src/calls.c
+    "${t32[@]}" -c -o "$out/rt.o" rt/rt.c
+    "${a32[@]}" -DMAIN=longrun -o "$out/long-mixed.elf" rt/linux-arm.S src/{long,branchy,interp,strings,crypto}.c \
+        "$out"/{sort,calls,rt}.o -lgcc
+    rm "$out"/*.o
+    "${a64[@]}" -o "$out/flow.elf" src/arm/flow.S
+    "${a32[@]}" -o "$out/states.elf" src/arm/states.S
+    "${a64[@]}" -o "$out/signals-a64.elf" src/arm/signals.S
+    "${a32[@]}" -o "$out/signals-a32.elf" src/arm/signals.S
+    chmod 755 "$out"/*.elf "$out"/*/*.elf
+}
+
 # The rows of list.csv, without the first line: name, file, xlen, kind, instructions, description.
 list() {
     tail -n +2 list.csv
@@ -95,19 +126,22 @@ list() {
 
 check() {
     local out=$1 name file rest failed=0 have
-    have="gcc $("${cross}gcc" -dumpfullversion), binutils $("${cross}ld" --version | awk 'NR==1 {print $NF}')"
     build "$out"
-    if [[ $have != "$versions" ]]; then
-        echo "built with $have; the files checked in are from $versions and were not compared"
-        return $nothing
-    fi
+    for name in "$cross" "$cross_a64" "$cross_a32"; do
+        have="gcc $("${name}gcc" -dumpfullversion), binutils $("${name}ld" --version | awk 'NR==1 {print $NF}')"
+        if [[ $have != "$versions" ]]; then
+            echo "${name}gcc is $have; the files checked in are from $versions and were not compared"
+            return $nothing
+        fi
+    done
     while IFS=, read -r name file rest; do
         cmp "$file" "$out/$name.elf" || failed=1
     done < <(list)
-    for file in elf/cva6/*.elf; do
+    local others=(elf/{cva6,arm,arm/a64,arm/t32}/*.elf)
+    for file in "${others[@]}"; do
         cmp "$file" "$out/${file#elf/}" || failed=1
     done
-    ((failed)) || echo "$(($(list | wc -l) + $(ls elf/cva6 | wc -l))) programs are as checked in"
+    ((failed)) || echo "$(($(list | wc -l) + ${#others[@]})) programs are as checked in"
     return $failed
 }
 
@@ -133,7 +167,21 @@ run() {
         ((status == 0)) || failed=1
         printf '%-16s exit code %d\n' "$name" "$status"
     done < <(list)
+    for file in elf/arm/{a64/*,*-a64,flow}.elf; do
+        arm qemu-aarch64 "$file" || failed=1
+    done
+    for file in elf/arm/{t32/*,*-a32,*-mixed,states}.elf; do
+        arm qemu-arm "$file" || failed=1
+    done
     return $failed
+}
+
+# arm QEMU FILE
+arm() {
+    local status=0 name=${2#elf/}
+    "$1" "$2" </dev/null || status=$?
+    printf '%-16s exit code %d\n' "${name%.elf}" "$status"
+    return $status
 }
 
 # One line of the log is one instruction, also if it traps. Those of QEMU's boot code below 0x10000 do

@@ -10,6 +10,8 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 pub(crate) struct SchemesArgs {
     /// Programs to execute, as `run` takes them, or logs that `encode` takes [default: the bundled programs]
+    ///
+    /// Programs for Arm (A64, A32, T32) are run by QEMU and traced in ETMv4 and PTM.
     #[arg(value_name = "PROGRAM.elf|TRACE")]
     pub(crate) inputs: Vec<PathBuf>,
     /// The program of the logs; BIAS (0x...) is added to its addresses. May be given more than once
@@ -42,6 +44,9 @@ pub(crate) struct SchemesArgs {
     /// Also the addresses of loads and stores, and what is loaded, of programs
     #[arg(long)]
     pub(crate) data: bool,
+    /// Also ETMv4 and PTM: the same C sources compiled for RV64, A64 and T32, the latter two run by QEMU
+    #[arg(long)]
+    pub(crate) arm: bool,
     /// Only the means
     #[arg(long)]
     pub(crate) brief: bool,

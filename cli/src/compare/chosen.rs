@@ -15,7 +15,13 @@ pub(super) fn chosen(names: &[String], sweeps: &[String]) -> Result<Vec<Scheme>,
     let named: Vec<Scheme> = names
         .iter()
         .flat_map(|names| split(names))
-        .map(|name| name.parse().map_err(Failure::usage))
+        .map(|name| match name.split('+').next() {
+            Some("ETMv4" | "PTM") => {
+                let what = format_args!("{name} is for programs of Arm, not one of --schemes");
+                Err(Failure::usage(what).hint("--arm, or a program for Arm"))
+            }
+            _ => name.parse().map_err(Failure::usage),
+        })
         .collect::<Result<_, _>>()?;
     let bases: Vec<Scheme> = if named.is_empty() {
         SWEPT.iter().filter_map(|name| name.parse().ok()).collect()

@@ -1,5 +1,6 @@
 //! Figures as text and as JSON.
 
+use super::arm::{IsaFigures, Isas};
 use super::data::DataFigures;
 use super::figures::{Figures, per_instruction};
 use crate::args::SchemesArgs;
@@ -170,15 +171,20 @@ struct Document<'a> {
     /// With `--data`.
     #[serde(skip_serializing_if = "Option::is_none")]
     data: Option<&'a [DataFigures]>,
+    /// With `--arm` or programs for Arm.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    isas: Option<&'a [IsaFigures]>,
 }
 
 pub(super) fn json(
     figures: &[Figures],
     schemes: &[Scheme],
     data: Option<&[DataFigures]>,
+    isas: Option<&Isas>,
 ) -> Result<String, Failure> {
     let means = schemes.iter().filter_map(|scheme| mean(figures, scheme));
     let mean = means.map(|sum| (sum.scheme.clone(), sum.bits_per_instruction)).collect();
-    let document = Document { rows: figures, mean, data };
+    let isas = isas.map(|isas| isas.rows.as_slice());
+    let document = Document { rows: figures, mean, data, isas };
     Ok(serde_json::to_string_pretty(&document).map_err(std::io::Error::from)? + "\n")
 }

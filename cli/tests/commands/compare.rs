@@ -83,6 +83,7 @@ fn what_cannot_be_compared_is_said_in_a_line() {
     place.clean(&format!("run {calls} --limit 1000 --retired calls.htr"));
     for (line, status, what) in [
         (format!("compare {calls} --schemes xTMBP"), 2, "no scheme `xTMBP`"),
+        (format!("compare {calls} --schemes ETMv4+rs"), 2, "try: --arm"),
         (format!("compare {calls} --schemes bTMBP[entires=4]"), 2, "only bhr_bits, branches"),
         (format!("compare {calls} --sweep tmbp.entries=3"), 2, "powers of two"),
         (format!("compare {calls} --sweep nothing"), 2, "no values"),

@@ -33,12 +33,14 @@ extern crate std;
 
 mod a32;
 mod a64;
+mod executed;
 mod insn;
 mod space;
 mod t32;
 #[cfg(test)]
 mod tests;
 
+pub use executed::{Executed, Place};
 pub use insn::{Arch, Insn, Isa, Kind, Return, Rules};
 pub use space::{Space, Spaces};
 

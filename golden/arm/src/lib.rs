@@ -1,18 +1,21 @@
-//! Random A64, A32 and T32 programs, walks through them, and encoders that turn what was executed into
-//! ETMv4 and PTM trace.
+//! Encoders that turn what an Arm core executed into ETMv4 and PTM trace; and random programs of A64, A32
+//! and T32, and walks through them.
 //!
-//! [`Program::random`] assembles code of which it knows what every instruction does; [`Program::walk`]
-//! goes through it as a core would, with exceptions and returns. [`etmv4::encode`] and [`ptm::encode`]
-//! are models of a trace unit: they share packet types with the decoder, and nothing else. What an
-//! instruction is they know from the program, not from its opcode, and they compress addresses on
-//! their own.
+//! [`etmv4::Unit`] and [`ptm::Unit`] are models of a trace unit. They take what a core executed, an
+//! instruction at a time, from QEMU or from a walk; they share packet types with the decoder, and nothing
+//! else. [`Program::random`] assembles code of which it knows what every instruction does, so that the
+//! decoder's knowledge of opcodes is checked too; [`Program::walk`] goes through it as a core would, with
+//! exceptions and returns. [`Ranges`] is what a decoder must make of it.
 //!
-//! These are for tests: slow and obvious, and they panic on what cannot be.
+//! The models are slow and obvious.
 
 pub mod etmv4;
+mod expected;
 mod program;
 pub mod ptm;
 mod walk;
+mod whims;
 
+pub use expected::{Expected, Gap, Ranges};
 pub use program::{Code, Does, Program};
-pub use walk::{Executed, Expected, Step, expected};
+pub use walk::{Disturbances, Ids, Step, Walked, expected};

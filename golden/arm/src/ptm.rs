@@ -1,12 +1,14 @@
 //! A model of a PTM trace unit.
 
-use crate::program::{Code, Does, Program};
-use crate::walk::{Executed, Step};
+use crate::program::Program;
+use crate::walk::{Ids, Step};
+use crate::whims::Whims;
 use fastrand::Rng;
-use hartrace_arm_isa::Isa as Set;
+use hartrace_arm_isa::{Executed, Isa as Set, Kind, Place, Return};
 use hartrace_ptm::{
-    Address, Atoms, Config, Exception, ISync, Isa, MAX_PACKET, Packet, Reason, Timestamp,
+    Address, Atoms, Config, EmitError, Exception, ISync, Isa, MAX_PACKET, Packet, Reason, Timestamp,
 };
+use std::num::NonZeroU64;
 
 /// What the trace unit does, besides its configuration.
 #[derive(Copy, Clone, Debug)]
@@ -19,7 +21,11 @@ pub struct Options {
     pub period: usize,
 }
 
-/// Turns a walk through A32 and T32 code into trace.
+/// Turns a walk through A32 and T32 code into trace, with whims.
+///
+/// # Panics
+///
+/// If there is no packet for something: the walk cannot be.
 pub fn encode(
     config: &Config,
     options: &Options,
@@ -28,177 +34,195 @@ pub fn encode(
     steps: &[Step],
     rng: &mut Rng,
 ) -> Vec<u8> {
-    let first = program.code[start];
-    let mut unit = Unit {
-        config: *config,
-        options: *options,
-        bytes: Vec::new(),
-        packets: 0,
-        atoms: Vec::new(),
-        last: (0, Isa::Arm),
-        returns: Vec::new(),
-        executed: None,
-        time: 0,
-        rng,
-    };
-    unit.synchronise(&first, Reason::TraceOn);
+    let mut unit = Unit::new(config, options, Some(rng.fork()));
+    unit.start(program.place(start));
     for step in steps {
         match *step {
-            Step::Executed(executed) => unit.executed(program, executed),
-            Step::Exception { number, .. } => unit.exception(program, number),
+            Step::Executed(walked) => unit.executed(&program.executed(&walked)),
+            Step::Exception { number, .. } => {
+                unit.exception(number, Some(program.place(program.handler)));
+            }
             Step::Time(time) => unit.timestamp(time),
+            Step::Stall(cycles) => unit.stall(cycles),
+            Step::Context(ids) => unit.context(ids),
+            Step::Overflow => unit.overflow(),
+            // PTM has nothing like it.
+            Step::Unknown { .. } => {}
         }
     }
-    unit.flush();
-    unit.bytes
+    unit.finish().unwrap_or_else(|error| panic!("{error}"))
 }
 
-struct Unit<'r> {
+/// Where exceptions that are not traced go to: the high vectors.
+const VECTORS: Place = Place { address: 0xffff_0000, isa: Set::A32 };
+
+/// A trace unit.
+#[derive(Debug)]
+pub struct Unit {
     config: Config,
     options: Options,
+    whims: Whims,
     bytes: Vec<u8>,
+    failed: Option<EmitError>,
+    /// Nothing is traced: the next instruction starts it, for this reason.
+    off: Option<Reason>,
+    ids: Ids,
     packets: usize,
-    /// Outcomes that are not sent yet.
-    atoms: Vec<bool>,
+    every: Option<NonZeroU64>,
+    /// Instructions since the last synchronisation.
+    since: u64,
+    /// Outcomes that are not sent yet, with the cycles up to each.
+    atoms: Vec<(bool, u32)>,
+    /// Cycles since the last outcome, or whatever else told them.
+    cycles: u32,
     /// The last address that was sent.
     last: (u32, Isa),
-    returns: Vec<(u64, Set)>,
+    returns: Vec<Place>,
     /// The last instruction executed since the last waypoint.
-    executed: Option<Code>,
+    executed: Option<Place>,
     time: u64,
-    rng: &'r mut Rng,
 }
 
-fn isa(code: &Code) -> Isa {
-    if code.isa == Set::T32 { Isa::Thumb } else { Isa::Arm }
+fn isa(place: Place) -> Isa {
+    if place.isa == Set::T32 { Isa::Thumb } else { Isa::Arm }
 }
 
-impl Unit<'_> {
-    fn send(&mut self, packet: Packet) {
-        let mut bytes = [0; MAX_PACKET];
-        let len = packet.emit(&self.config, &mut bytes);
-        let len = len.unwrap_or_else(|error| panic!("{packet:?}: {error}"));
-        self.bytes.extend_from_slice(&bytes[..len]);
-        self.packets += 1;
-    }
-
-    fn cycles(&mut self) -> Option<u32> {
-        let bits = self.rng.u32(1..20);
-        self.config.cycle_accurate.then(|| self.rng.u32(0..1 << bits))
-    }
-
-    fn synchronise(&mut self, code: &Code, reason: Reason) {
-        self.send(Packet::Async { extra: 0 });
-        let cycles = if reason == Reason::Periodic { None } else { self.cycles() };
-        let id = (self.config.context_id_bytes > 0).then_some(7);
-        self.send(Packet::ISync(ISync {
-            address: code.address as u32,
-            isa: isa(code),
-            reason,
-            ns: true,
-            hyp: false,
-            cycles,
-            context_id: id,
-        }));
-        self.last = (code.address as u32, isa(code));
-        self.returns.clear();
-        self.packets = 0;
-    }
-
-    fn flush(&mut self) {
-        while !self.atoms.is_empty() {
-            if self.config.cycle_accurate {
-                let taken = self.atoms.remove(0);
-                let cycles = self.cycles().unwrap_or(0);
-                self.send(Packet::Atom { taken, cycles });
-                continue;
-            }
-            let len = self.atoms.len().min(5);
-            let bits = self.atoms[..len].iter().rev().fold(0, |b, e| b << 1 | u8::from(*e));
-            self.atoms.drain(..len);
-            self.send(Packet::Atoms(Atoms::new(len as u8, bits).expect("one to five")));
+impl Unit {
+    /// With whims if there is `rng`; without, the fewest bytes are sent.
+    pub fn new(config: &Config, options: &Options, rng: Option<Rng>) -> Self {
+        Self {
+            config: *config,
+            options: *options,
+            whims: Whims::new(rng),
+            bytes: Vec::new(),
+            failed: None,
+            off: Some(Reason::TraceOn),
+            ids: Ids::default(),
+            packets: 0,
+            every: None,
+            since: 0,
+            atoms: Vec::new(),
+            cycles: 0,
+            last: (0, Isa::Arm),
+            returns: Vec::new(),
+            executed: None,
+            time: 0,
         }
     }
 
-    /// As few bytes as say it, or more.
-    fn address(&mut self, code: &Code, marked: bool) -> Address {
-        let (address, set) = (code.address as u32, isa(code));
-        let shift = if set == Isa::Arm { 2 } else { 1 };
-        let mut forms = Vec::new();
-        if set == self.last.1 {
-            for (bytes, bits) in [(1u8, 6u32), (2, 12), (3, 19), (4, 26)] {
-                let equal = self.last.0 >> (bits + shift) == address >> (bits + shift);
-                // A single byte has no room for the mark.
-                if equal && !(marked && bytes == 1) {
-                    let raw = (address >> shift) & ((1 << bits) - 1);
-                    forms.push(Address { raw, bytes, isa: None });
-                }
-            }
-        }
-        forms.push(Address { raw: address >> shift, bytes: 5, isa: Some(set) });
-        let chosen = if self.rng.u8(0..4) == 0 { self.rng.usize(0..forms.len()) } else { 0 };
-        self.last = (address, set);
-        forms[chosen]
+    /// Synchronises after so many instructions as well.
+    #[must_use]
+    pub fn synchronise_every(self, instructions: Option<NonZeroU64>) -> Self {
+        Self { every: instructions, ..self }
     }
 
-    fn executed(&mut self, program: &Program, executed: Executed) {
-        let code = program.code[executed.number];
-        if !program.is_traced(executed.number) {
-            self.executed = Some(code);
+    /// Tracing starts before the instruction at `place`. Without this it starts at the first that is
+    /// executed.
+    pub fn start(&mut self, place: Place) {
+        let reason = self.off.take().unwrap_or(Reason::TraceOn);
+        self.synchronise(place, reason);
+    }
+
+    /// An instruction was executed.
+    pub fn executed(&mut self, executed: &Executed) {
+        let here = Place { address: executed.address, isa: executed.isa };
+        if self.off.is_some() {
+            self.start(here);
+        }
+        self.since += 1;
+        self.cycles = self.cycles.saturating_add(1);
+        let insn = executed.insn;
+        if insn.kind == Kind::Other {
+            self.executed = Some(here);
             return;
         }
         self.executed = None;
-        let next = program.code[executed.next];
-        let link = matches!(code.does, Does::Branch { link: true, .. } | Does::Jump { link: true });
-        let indirect =
-            matches!(code.does, Does::Jump { .. } | Does::Return | Does::ExceptionReturn);
-        let branch = code.does != Does::Isb;
+        let indirect = insn.kind == Kind::Indirect;
+        let branch = indirect || matches!(insn.kind, Kind::Direct { .. });
         let hit = indirect
-            && !link
+            && executed.taken
+            && !insn.link
             && !self.options.branch_broadcast
-            && self.returns.last() == Some(&(next.address, next.isa));
+            && self.returns.last() == Some(&executed.next);
         if hit {
             self.returns.pop();
         }
         let told = indirect && !hit || branch && self.options.branch_broadcast;
         if executed.taken && told {
             self.flush();
-            let address = self.address(&next, false);
+            let address = self.address(executed.next, false);
             let cycles = self.cycles();
             self.send(Packet::Branch { address, exception: None, cycles });
         } else {
-            self.atoms.push(executed.taken);
+            let cycles = std::mem::take(&mut self.cycles);
+            self.atoms.push((executed.taken, cycles));
         }
-        if link && executed.taken && self.config.return_stack {
-            self.returns.push((code.address + u64::from(code.size), code.isa));
+        if insn.link && executed.taken && self.config.return_stack {
+            self.returns.push(Place { address: executed.end(), isa: executed.isa });
             if self.returns.len() > self.options.return_depth {
                 self.returns.remove(0);
             }
         }
-        if self.atoms.len() > self.rng.usize(0..8) {
+        if insn.returns == Return::Eret {
+            self.flush();
+            self.send(Packet::ExceptionReturn);
+        }
+        let whim = self.whims.any() && self.atoms.len() > self.whims.below(8) as usize;
+        if self.atoms.len() >= 5 || whim {
             self.flush();
         }
-        if self.packets > self.options.period {
+        let due = self.every.is_some_and(|every| self.since >= every.get());
+        if self.packets > self.options.period || due {
             self.flush();
-            self.synchronise(&next, Reason::Periodic);
+            self.synchronise(executed.next, Reason::Periodic);
         }
     }
 
-    fn exception(&mut self, program: &Program, number: u16) {
+    /// An exception was taken. What handles it is traced from `handler` on, or not at all.
+    pub fn exception(&mut self, number: u16, handler: Option<Place>) {
+        if self.off.is_some() {
+            return;
+        }
         self.flush();
         // What was executed since the last waypoint.
-        if let Some(code) = self.executed.take() {
-            let address = self.address(&code, false);
+        if let Some(place) = self.executed.take() {
+            let address = self.address(place, false);
             self.send(Packet::Waypoint { address, alt_isa: None });
         }
-        let handler = program.code[program.handler];
-        let address = self.address(&handler, true);
+        let address = self.address(handler.unwrap_or(VECTORS), true);
         let cycles = self.cycles();
         let exception = Exception { number, ns: true, alt_isa: false, hyp: None };
         self.send(Packet::Branch { address, exception: Some(exception), cycles });
+        self.off = handler.is_none().then_some(Reason::TraceOn);
     }
 
-    fn timestamp(&mut self, time: u64) {
+    /// The core runs another process from here on.
+    pub fn context(&mut self, ids: Ids) {
+        self.ids = ids;
+        if self.off.is_some() {
+            return;
+        }
+        self.flush();
+        if self.config.context_id_bytes > 0 {
+            self.send(Packet::ContextId(ids.context));
+        }
+        self.send(Packet::Vmid(ids.vmid as u8));
+    }
+
+    /// What was executed since the last outcome is lost.
+    pub fn overflow(&mut self) {
+        self.flush();
+        self.executed = None;
+        self.off = Some(Reason::Overflow);
+    }
+
+    /// The core waits. An instruction takes one cycle without this.
+    pub fn stall(&mut self, cycles: u32) {
+        self.cycles = self.cycles.saturating_add(cycles);
+    }
+
+    /// Time, which grows.
+    pub fn timestamp(&mut self, time: u64) {
         self.flush();
         let width = if self.config.timestamp_64 { 64 } else { 48 };
         let time = if width == 64 { time } else { time & ((1 << 48) - 1) };
@@ -216,5 +240,79 @@ impl Unit<'_> {
             cycles,
         }));
         self.time = time;
+    }
+
+    /// The trace, from start to end.
+    pub fn finish(mut self) -> Result<Vec<u8>, EmitError> {
+        self.flush();
+        self.failed.map_or(Ok(self.bytes), Err)
+    }
+
+    fn send(&mut self, packet: Packet) {
+        let mut bytes = [0; MAX_PACKET];
+        match packet.emit(&self.config, &mut bytes) {
+            Ok(len) => self.bytes.extend_from_slice(&bytes[..len]),
+            Err(error) => self.failed = self.failed.or(Some(error)),
+        }
+        self.packets += 1;
+    }
+
+    fn cycles(&mut self) -> Option<u32> {
+        let cycles = std::mem::take(&mut self.cycles);
+        self.config.cycle_accurate.then_some(cycles)
+    }
+
+    fn synchronise(&mut self, place: Place, reason: Reason) {
+        self.send(Packet::Async { extra: 0 });
+        let cycles = if reason == Reason::Periodic { None } else { self.cycles() };
+        let id = (self.config.context_id_bytes > 0).then_some(self.ids.context);
+        self.send(Packet::ISync(ISync {
+            address: place.address as u32,
+            isa: isa(place),
+            reason,
+            ns: true,
+            hyp: false,
+            cycles,
+            context_id: id,
+        }));
+        self.last = (place.address as u32, isa(place));
+        self.returns.clear();
+        (self.packets, self.since) = (0, 0);
+    }
+
+    fn flush(&mut self) {
+        while !self.atoms.is_empty() {
+            if self.config.cycle_accurate {
+                let (taken, cycles) = self.atoms.remove(0);
+                self.send(Packet::Atom { taken, cycles });
+                continue;
+            }
+            let len = self.atoms.len().min(5);
+            let bits = self.atoms[..len].iter().rev().fold(0, |b, e| b << 1 | u8::from(e.0));
+            self.atoms.drain(..len);
+            if let Some(atoms) = Atoms::new(len as u8, bits) {
+                self.send(Packet::Atoms(atoms));
+            }
+        }
+    }
+
+    /// As few bytes as say it, or more.
+    fn address(&mut self, place: Place, marked: bool) -> Address {
+        let (address, set) = (place.address as u32, isa(place));
+        let shift = if set == Isa::Arm { 2 } else { 1 };
+        let mut forms = Vec::new();
+        if set == self.last.1 {
+            for (bytes, bits) in [(1u8, 6u32), (2, 12), (3, 19), (4, 26)] {
+                let equal = self.last.0 >> (bits + shift) == address >> (bits + shift);
+                // A single byte has no room for the mark.
+                if equal && !(marked && bytes == 1) {
+                    let raw = (address >> shift) & ((1 << bits) - 1);
+                    forms.push(Address { raw, bytes, isa: None });
+                }
+            }
+        }
+        forms.push(Address { raw: address >> shift, bytes: 5, isa: Some(set) });
+        self.last = (address, set);
+        self.whims.choose(&forms)
     }
 }

@@ -1,12 +1,13 @@
 //! Walks through programs.
 
+use crate::expected::{Expected, Gap, Ranges};
 use crate::program::{Does, Program};
 use fastrand::Rng;
-use hartrace_arm_isa::Isa;
+use hartrace_arm_isa::{Executed, Insn, Isa, Kind, Place, Return};
 
 /// An instruction that was executed.
 #[derive(Copy, Clone, Debug)]
-pub struct Executed {
+pub struct Walked {
     /// Its number in the program.
     pub number: usize,
     /// A branch was taken; other instructions are.
@@ -19,7 +20,7 @@ pub struct Executed {
 #[derive(Copy, Clone, Debug)]
 pub enum Step {
     /// An instruction was executed.
-    Executed(Executed),
+    Executed(Walked),
     /// An exception was taken before this instruction, which was not executed.
     Exception {
         /// The instruction to return to.
@@ -29,6 +30,39 @@ pub enum Step {
     },
     /// Time, which grows.
     Time(u64),
+    /// The core waits for so many cycles.
+    Stall(u32),
+    /// The core runs another process from here on.
+    Context(Ids),
+    /// The trace unit loses what was executed since the last outcome.
+    Overflow,
+    /// The next so many instructions are not told one by one: Q. Only their number is, or not even that.
+    Unknown {
+        /// How many.
+        count: u32,
+        /// The number is told.
+        counted: bool,
+    },
+}
+
+/// Who runs: a context identifier and a virtual one.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ids {
+    /// Context identifier.
+    pub context: u32,
+    /// Virtual context identifier.
+    pub vmid: u32,
+}
+
+/// What else can happen on a walk.
+#[derive(Copy, Clone, Debug, Default)]
+pub struct Disturbances {
+    /// Processes change.
+    pub contexts: bool,
+    /// Trace is lost.
+    pub overflows: bool,
+    /// Instructions are not told.
+    pub unknown: bool,
 }
 
 impl Program {
@@ -74,51 +108,98 @@ impl Program {
             if links && !last {
                 calls.push(following);
             }
-            steps.push(Step::Executed(Executed { number: at, taken, next }));
+            steps.push(Step::Executed(Walked { number: at, taken, next }));
             at = next;
         }
         (start, steps)
+    }
+
+    /// The same walk with more happening on it, where it can: right behind an instruction whose outcome is
+    /// told, and before one that is executed.
+    pub fn disturb(&self, rng: &mut Rng, steps: &[Step], what: &Disturbances) -> Vec<Step> {
+        let (mut all, mut quiet) = (Vec::new(), 0);
+        for (at, step) in steps.iter().enumerate() {
+            let behind =
+                matches!(all.last(), Some(Step::Executed(last)) if self.is_traced(last.number));
+            let run = steps[at..].iter().take_while(|step| matches!(step, Step::Executed(_)));
+            let run = run.take(12).count();
+            if quiet == 0 && behind && run > 0 {
+                if rng.u8(0..6) == 0 {
+                    let bits = rng.u32(0..22);
+                    all.push(Step::Stall(rng.u32(0..1 << bits)));
+                }
+                if what.contexts && rng.u8(0..20) == 0 {
+                    all.push(Step::Context(Ids { context: rng.u32(0..4), vmid: rng.u32(0..3) }));
+                } else if what.overflows && rng.u8(0..40) == 0 {
+                    all.push(Step::Overflow);
+                } else if what.unknown && rng.u8(0..10) == 0 {
+                    quiet = rng.usize(1..=run);
+                    all.push(Step::Unknown { count: quiet as u32, counted: rng.u8(0..4) > 0 });
+                }
+            }
+            quiet = quiet.saturating_sub(1);
+            all.push(*step);
+        }
+        all
     }
 
     /// Whether an instruction is one that trace tells the outcome of.
     pub fn is_traced(&self, number: usize) -> bool {
         self.code[number].does != Does::Nothing
     }
-}
 
-/// Instructions that a decoder reports in one: address of the first, address behind the last, how
-/// many, whether the last was taken.
-pub type Expected = (u64, u64, u32, bool);
+    /// Where an instruction is.
+    pub fn place(&self, number: usize) -> Place {
+        let code = self.code[number];
+        Place { address: code.address, isa: code.isa }
+    }
 
-/// What a decoder must report of a walk. What comes behind the last instruction whose outcome is told
-/// is not in the trace.
-pub fn expected(program: &Program, steps: &[Step]) -> Vec<Expected> {
-    let mut all = Vec::new();
-    let mut open: Option<(u64, u64, u32)> = None;
-    for step in steps {
-        match *step {
-            Step::Executed(Executed { number, taken, .. }) => {
-                let code = program.code[number];
-                let end = code.address + u64::from(code.size);
-                let (start, _, count) = open.unwrap_or((code.address, end, 0));
-                open = Some((start, end, count + 1));
-                if program.is_traced(number) {
-                    all.push((start, end, count + 1, taken));
-                    open = None;
-                }
+    /// What a trace unit sees of an instruction.
+    pub fn executed(&self, walked: &Walked) -> Executed {
+        let code = self.code[walked.number];
+        let (mut link, mut conditional, mut returns) = (false, false, Return::No);
+        let kind = match code.does {
+            Does::Nothing => Kind::Other,
+            Does::Isb => Kind::Isb,
+            Does::Branch { to, conditional: has_condition, link: links } => {
+                (link, conditional) = (links, has_condition);
+                let Place { address: target, isa } = self.place(to);
+                Kind::Direct { target, isa }
             }
-            Step::Exception { .. } => {
-                if let Some((start, end, count)) = open.take() {
-                    all.push((start, end, count, true));
-                }
+            Does::Jump { link: links } => {
+                link = links;
+                Kind::Indirect
             }
-            Step::Time(_) => {}
+            Does::Return => {
+                returns = if code.isa == Isa::A64 { Return::Ret } else { Return::Implied };
+                Kind::Indirect
+            }
+            Does::ExceptionReturn => {
+                returns = Return::Eret;
+                Kind::Indirect
+            }
+        };
+        Executed {
+            address: code.address,
+            isa: code.isa,
+            insn: Insn { size: code.size, kind, link, conditional, returns, it: 0 },
+            taken: walked.taken,
+            next: self.place(walked.next),
         }
     }
-    all
 }
 
-/// The instruction set bit of AArch32 addresses.
-pub(crate) fn is_thumb(isa: Isa) -> bool {
-    isa == Isa::T32
+/// What a decoder must report of a walk: ranges, and what is in none.
+pub fn expected(program: &Program, steps: &[Step]) -> (Vec<Expected>, Vec<Gap>) {
+    let (mut ranges, mut all) = (Ranges::default(), Vec::new());
+    for step in steps {
+        match step {
+            Step::Executed(walked) => all.extend(ranges.executed(&program.executed(walked))),
+            Step::Exception { .. } => all.extend(ranges.exception()),
+            Step::Overflow => ranges.lost(),
+            Step::Unknown { count, counted } => ranges.unknown(*count, *counted),
+            Step::Time(_) | Step::Stall(_) | Step::Context(_) => {}
+        }
+    }
+    (all, ranges.gaps().to_vec())
 }

@@ -1,23 +1,25 @@
 //! Random programs, executed, encoded by the models and decoded again: by our decoder, and by
 //! OpenCSD's `trc_pkt_lister` where that is installed (else those tests show as ignored).
 
+mod opencsd;
+mod seen;
+
 use fastrand::Rng;
-use hartrace_arm_decoder::{Capture, Etmv4, Event, Layout, Memory, Ptm, Range, Sink};
-use hartrace_arm_golden::{Expected, Program, Step, etmv4, expected, ptm};
+use hartrace_arm_decoder::{Capture, Etmv4, Layout, Memory, Ptm, list_etmv4, list_ptm};
+use hartrace_arm_golden::{Disturbances, Expected, Ids, Program, Step, etmv4, expected, ptm};
 use hartrace_arm_isa::{Arch, Spaces};
 use libtest_mimic::{Arguments, Failed, Trial};
-use std::process::{self, Command};
-use std::{env, fs};
+use opencsd::Registers;
+use seen::Seen;
+use std::collections::BTreeSet;
 
 /// Programs per test; a snapshot each where OpenCSD is asked.
 const OURS: u64 = 400;
-const THEIRS: usize = 12;
+const THEIRS: usize = 40;
 
 fn main() {
     let args = Arguments::from_args();
-    // Not by running it: it has no option that does nothing, and leaves a log where it runs.
-    let path = env::var_os("PATH").unwrap_or_default();
-    let there = env::split_paths(&path).any(|folder| folder.join("trc_pkt_lister").is_file());
+    let there = opencsd::is_there();
     let theirs = |name: &str, make: fn(u64) -> Case| {
         let run = move || {
             let cases = (0..).map(make).filter(|case| !case.theirs_wrong);
@@ -31,22 +33,65 @@ fn main() {
     let trials = vec![
         ours("etmv4_a64", |seed| Case::etmv4(seed, true).ours()),
         ours("etmv4_a32_t32", |seed| Case::etmv4(seed, false).ours()),
+        ours("ete", |seed| Case::ete(seed).ours()),
         ours("ptm", |seed| Case::ptm(seed).ours()),
+        Trial::test("every_packet_occurs", every_packet_occurs),
         theirs("etmv4_a64", |seed| Case::etmv4(seed, true)),
         theirs("etmv4_a32_t32", |seed| Case::etmv4(seed, false)),
+        theirs("ete", Case::ete),
         theirs("ptm", Case::ptm),
     ];
     libtest_mimic::run(&args, trials).exit();
 }
 
-#[derive(Copy, Clone, Debug)]
-enum Registers {
-    Etmv4(hartrace_etmv4::Registers),
-    Ptm(hartrace_ptm::Registers),
+/// Packets that the models are to send, and OpenCSD to read.
+const READ: [&str; 17] = [
+    "I_OVERFLOW",
+    "I_CTXT",
+    "I_EXCEPT",
+    "I_EXCEPT_RTN",
+    "I_TIMESTAMP",
+    "I_CCNT_F1",
+    "I_CCNT_F2",
+    "I_CCNT_F3",
+    "I_Q",
+    "I_SRC_ADDR_MATCH",
+    "I_SRC_ADDR_S_IS0",
+    "I_ATOM_F6",
+    "I_EVENT",
+    "CTXTID",
+    "VMID",
+    "WP_UPDATE",
+    "TIMESTAMP",
+];
+
+/// Those that only we read: OpenCSD before 1.4 loses what is committed late.
+const SPECULATIVE: [&str; 6] = [
+    "I_COMMIT",
+    "I_CANCEL_F1",
+    "I_CANCEL_F1_MISPRED",
+    "I_CANCEL_F2",
+    "I_CANCEL_F3",
+    "I_MISPREDICT",
+];
+
+/// The tests are about all of them.
+fn every_packet_occurs() -> Result<(), Failed> {
+    let (mut ours, mut theirs) = (BTreeSet::new(), BTreeSet::new());
+    for make in [|seed| Case::etmv4(seed, true), Case::ete, Case::ptm] {
+        let make: fn(u64) -> Case = make;
+        ours.extend((0..OURS).flat_map(|seed| make(seed).packets()));
+        let read = (0..).map(make).filter(|case| !case.theirs_wrong);
+        theirs.extend(read.take(THEIRS).flat_map(|case| case.packets()));
+    }
+    let missing = READ.iter().find(|name| !theirs.contains(**name));
+    match missing.or_else(|| SPECULATIVE.iter().find(|name| !ours.contains(**name))) {
+        Some(name) => Err(format!("no {name} in any trace").into()),
+        None => Ok(()),
+    }
 }
 
 struct Case {
-    name: &'static str,
     seed: u64,
     registers: Registers,
     program: Program,
@@ -58,9 +103,20 @@ struct Case {
 
 impl Case {
     fn etmv4(seed: u64, wide: bool) -> Self {
+        Self::new(seed, wide, None)
+    }
+
+    fn ete(seed: u64) -> Self {
+        Self::new(seed, true, Some(0x4770_5a13))
+    }
+
+    fn new(seed: u64, wide: bool, devarch: Option<u32>) -> Self {
         let mut rng = Rng::with_seed(seed);
         let program = Program::random(&mut rng, 400, wide);
         let (start, steps) = program.walk(&mut rng, 1500);
+        let disturbances =
+            Disturbances { contexts: rng.bool(), overflows: rng.bool(), unknown: rng.bool() };
+        let steps = program.disturb(&mut rng, &steps, &disturbances);
         let speculative = rng.u8(0..3) == 0;
         // What commits nothing by cycle counts may speculate or not; what does has to.
         let commopt = !speculative || rng.bool();
@@ -68,11 +124,11 @@ impl Case {
         let bit = |set: bool, bit: u32| u32::from(set) << bit;
         let registers = hartrace_etmv4::Registers {
             configr: bit(broadcast, 3) | bit(cycles, 4) | bit(true, 11) | bit(stack, 12),
-            idr0: 1 << 5 | 1 << 7 | 1 << 9 | bit(commopt, 29) | 0x0800_0000,
+            idr0: 1 << 5 | 1 << 7 | 1 << 9 | 3 << 15 | bit(commopt, 29) | 0x0800_0000,
             idr1: 0x4100_f420,
             idr2: 8 << 25 | 0x0000_0488,
             idr8: if speculative { rng.u32(1..100) } else { 0 },
-            devarch: None,
+            devarch,
         };
         let combine = rng.bool();
         let options = etmv4::Options {
@@ -80,23 +136,25 @@ impl Case {
             cycles: cycles.then(|| rng.u32(0..100)),
             return_depth: rng.usize(1..17),
             period: rng.usize(20..400),
-            speculate: speculative && wide,
+            speculate: speculative,
             combine,
         };
         let config = registers.config();
         let trace = etmv4::encode(&config, &options, &program, start, &steps, &mut rng);
         let registers = Registers::Etmv4(registers);
-        let name = if wide { "a64" } else { "a32" };
         // Before 1.4 it loses instructions where elements are committed late. All pop the return
         // stack where an exception tells the target of the branch before: O17.
         let theirs_wrong = speculative || combine && stack;
-        Self { name, seed, registers, program, steps, trace, theirs_wrong }
+        Self { seed, registers, program, steps, trace, theirs_wrong }
     }
 
     fn ptm(seed: u64) -> Self {
         let mut rng = Rng::with_seed(seed);
         let program = Program::random(&mut rng, 400, false);
         let (start, steps) = program.walk(&mut rng, 1500);
+        let disturbances =
+            Disturbances { contexts: rng.bool(), overflows: rng.bool(), unknown: false };
+        let steps = program.disturb(&mut rng, &steps, &disturbances);
         let bit = |set: bool, bit: u32| u32::from(set) << bit;
         let registers = hartrace_ptm::Registers {
             cr: bit(rng.bool(), 12) | rng.u32(0..4) << 14 | 1 << 28 | bit(rng.bool(), 29),
@@ -111,11 +169,21 @@ impl Case {
         let config = registers.config();
         let trace = ptm::encode(&config, &options, &program, start, &steps, &mut rng);
         let registers = Registers::Ptm(registers);
-        Self { name: "ptm", seed, registers, program, steps, trace, theirs_wrong: false }
+        Self { seed, registers, program, steps, trace, theirs_wrong: false }
+    }
+
+    /// The packets of the trace.
+    fn packets(&self) -> Vec<&'static str> {
+        let capture = Capture::split(Layout::Raw, &self.trace);
+        let records = match self.registers {
+            Registers::Etmv4(registers) => list_etmv4(&capture.streams[0], &registers.config()),
+            Registers::Ptm(registers) => list_ptm(&capture.streams[0], &registers.config()),
+        };
+        records.iter().map(|record| record.name).collect()
     }
 
     fn compare(&self, found: &[Expected], times: Option<&[u64]>) -> Result<(), Failed> {
-        let wanted = expected(&self.program, &self.steps);
+        let (wanted, _) = expected(&self.program, &self.steps);
         if wanted.len() < 10 && self.steps.len() > 200 {
             return Err(format!("seed {}: hardly anything is expected", self.seed).into());
         }
@@ -134,14 +202,7 @@ impl Case {
             Step::Time(time) => Some(*time),
             _ => None,
         };
-        // What comes behind the last instruction whose outcome is told may be missing.
-        let traced = |step: &Step| match step {
-            Step::Executed(executed) => self.program.is_traced(executed.number),
-            Step::Exception { .. } => true,
-            Step::Time(_) => false,
-        };
-        let last = self.steps.iter().rposition(traced).unwrap_or(0);
-        let sure: Vec<u64> = self.steps[..last].iter().filter_map(time).collect();
+        let sure: Vec<u64> = self.steps[..self.last_told()].iter().filter_map(time).collect();
         let sent: Vec<u64> = self.steps.iter().filter_map(time).collect();
         match times {
             Some(times) if !times.starts_with(&sure) || !sent.starts_with(times) => {
@@ -151,12 +212,23 @@ impl Case {
         }
     }
 
+    /// The last step that is told; what comes behind it may be missing.
+    fn last_told(&self) -> usize {
+        let told = |step: &Step| match step {
+            Step::Executed(walked) => self.program.is_traced(walked.number),
+            Step::Exception { .. } => true,
+            _ => false,
+        };
+        self.steps.iter().rposition(told).unwrap_or(0)
+    }
+
     fn ours(&self) -> Result<(), Failed> {
         let mut memory = Memory::new();
         memory.add(self.program.base, self.program.bytes.clone(), Spaces::ALL);
         let capture = Capture::split(Layout::Raw, &self.trace);
         let stream = &capture.streams[0];
-        let mut seen = Seen::default();
+        let ptm = matches!(self.registers, Registers::Ptm(_));
+        let mut seen = Seen { ptm, ..Seen::default() };
         match self.registers {
             Registers::Etmv4(registers) => {
                 Etmv4::new(registers.config(), Arch::V8, &memory).decode(stream, &mut seen);
@@ -178,107 +250,95 @@ impl Case {
         if seen.exceptions != exceptions {
             return Err(format!("seed {}: other exceptions", self.seed).into());
         }
+        if seen.gaps != expected(&self.program, &self.steps).1 {
+            let wanted = expected(&self.program, &self.steps).1;
+            let at = (0..).find(|at| wanted.get(*at) != seen.gaps.get(*at)).unwrap_or(0);
+            let (found, right) = (seen.gaps.get(at), wanted.get(at));
+            return Err(format!("seed {}: gap {at} {found:x?}, not {right:x?}", self.seed).into());
+        }
+        let overflows =
+            |steps: &[Step]| steps.iter().filter(|s| matches!(s, Step::Overflow)).count();
+        let sure = overflows(&self.steps[..self.last_told()]);
+        if !(sure..=overflows(&self.steps)).contains(&seen.overflows) {
+            return Err(format!("seed {}: {} overflows", self.seed, seen.overflows).into());
+        }
+        self.contexts(&seen.contexts)?;
+        self.cycles(&seen.cycles)?;
         self.compare(&seen.ranges, Some(&seen.times))
     }
 
-    /// Through a snapshot.
-    fn theirs(&self) -> Result<(), Failed> {
-        let folder =
-            env::temp_dir().join(format!("hartrace-{}-{}-{}", self.name, process::id(), self.seed));
-        fs::create_dir_all(&folder)?;
-        let result = self.ask(&folder);
-        fs::remove_dir_all(&folder)?;
-        result
+    /// As many cycles as passed up to the instructions that were told before. `None` is not known.
+    fn cycles(&self, seen: &[(u64, Option<u32>)]) -> Result<(), Failed> {
+        let lost = |step: &Step| matches!(step, Step::Overflow | Step::Unknown { .. });
+        if self.steps.iter().any(lost) {
+            // It is not told how many instructions there were.
+            return Ok(());
+        }
+        let (mut passed, mut now) = (vec![0], 0);
+        for step in &self.steps {
+            match step {
+                Step::Executed(_) => {
+                    now += 1;
+                    passed.push(now);
+                }
+                Step::Stall(cycles) => now += u64::from(*cycles),
+                _ => {}
+            }
+        }
+        let mut told = 0;
+        for (instructions, cycles) in seen {
+            let right = passed[*instructions as usize];
+            told += cycles.map_or(right - told, u64::from);
+            if told != right {
+                let seed = self.seed;
+                return Err(format!("seed {seed}: {told} cycles, not {right}").into());
+            }
+        }
+        Ok(())
     }
 
-    fn ask(&self, folder: &std::path::Path) -> Result<(), Failed> {
-        let (kind, core, registers) = match self.registers {
-            Registers::Etmv4(r) => {
-                let lines = format!(
-                    "TRCCONFIGR={:#x}\nTRCTRACEIDR=0x10\nTRCIDR0={:#x}\nTRCIDR1={:#x}\nTRCIDR2={:#x}\nTRCIDR8={:#x}\n",
-                    r.configr, r.idr0, r.idr1, r.idr2, r.idr8
-                );
-                ("ETM4", "Cortex-A53", lines)
-            }
-            Registers::Ptm(r) => {
-                let lines = format!(
-                    "ETMCR={:#x}\nETMIDR={:#x}\nETMCCER={:#x}\nETMTRACEIDR=0x10\n",
-                    r.cr, r.idr, r.ccer
-                );
-                ("PTM1.1", "Cortex-A15", lines)
-            }
+    /// Whoever ran, one after the other. The last may be missing if nothing of it is told.
+    fn contexts(&self, seen: &[Ids]) -> Result<(), Failed> {
+        let (has_context, has_vmid) = match self.registers {
+            Registers::Etmv4(_) => (u32::MAX, 0xff),
+            Registers::Ptm(registers) => match registers.config().context_id_bytes {
+                0 => (0, 0xff),
+                bytes => (u32::MAX >> (32 - 8 * u32::from(bytes)), 0xff),
+            },
         };
-        let base = self.program.base;
-        fs::write(
-            folder.join("snapshot.ini"),
-            "[snapshot]\nversion=1.0\n[device_list]\ndevice0=cpu.ini\ndevice1=etm.ini\n[trace]\nmetadata=trace.ini\n",
-        )?;
-        fs::write(
-            folder.join("cpu.ini"),
-            format!(
-                "[device]\nname=cpu\nclass=core\ntype={core}\n[regs]\nPC=0\n[dump1]\nfile=code.bin\naddress={base:#x}\n"
-            ),
-        )?;
-        fs::write(
-            folder.join("etm.ini"),
-            format!("[device]\nname=etm\nclass=trace_source\ntype={kind}\n[regs]\n{registers}"),
-        )?;
-        fs::write(
-            folder.join("trace.ini"),
-            "[trace_buffers]\nbuffers=buffer0\n[buffer0]\nname=B\nfile=trace.bin\nformat=source_data\n[source_buffers]\netm=B\n[core_trace_sources]\ncpu=etm\n",
-        )?;
-        fs::write(folder.join("code.bin"), &self.program.bytes)?;
-        fs::write(folder.join("trace.bin"), &self.trace)?;
-        let log = folder.join("log.txt");
-        let output = Command::new("trc_pkt_lister")
-            .current_dir(folder)
-            .args(["-ss_dir", ".", "-decode_only", "-logfilename", "log.txt"])
-            .output()?;
-        let text = fs::read_to_string(&log)
-            .map_err(|error| format!("{error}: {}", String::from_utf8_lossy(&output.stdout)))?;
+        let ids = self.steps.iter().filter_map(|step| match step {
+            Step::Context(ids) => Some(*ids),
+            _ => None,
+        });
+        let mut ids: Vec<Ids> = std::iter::once(Ids::default())
+            .chain(ids)
+            .map(|ids| Ids { context: ids.context & has_context, vmid: ids.vmid & has_vmid })
+            .collect();
+        if let Registers::Ptm(_) = self.registers {
+            // One after the other.
+            let first = ids.windows(2).map(|two| Ids { vmid: two[0].vmid, ..two[1] });
+            let first: Vec<Ids> = first.collect();
+            let both = first.into_iter().zip(&ids[1..]).flat_map(|(first, then)| [first, *then]);
+            ids = std::iter::once(ids[0]).chain(both).collect();
+        }
+        ids.dedup();
+        let mut seen = seen.to_vec();
+        seen.dedup();
+        if ids.starts_with(&seen) && seen.len() + 1 >= ids.len() {
+            return Ok(());
+        }
+        Err(format!("seed {}: {seen:?}, not {ids:?}", self.seed).into())
+    }
+
+    fn theirs(&self) -> Result<(), Failed> {
         let mut found = Vec::new();
-        for line in text.lines() {
-            let Some((_, range)) = line.split_once("INSTR_RANGE(exec range=0x") else { continue };
-            let parts: Vec<&str> = range
-                .split([':', '[', ']', '(', ')', ' '])
-                .filter(|part| !part.is_empty())
-                .collect();
-            let [start, end, "num_i", count, ..] = parts[..] else {
-                return Err(format!("not understood: {line}").into());
-            };
-            let hex = |text: &str| u64::from_str_radix(text.trim_start_matches("0x"), 16);
-            let taken = parts.iter().find(|part| matches!(**part, "E" | "N")) == Some(&"E");
-            found.push((hex(start)?, hex(end)?, count.parse()?, taken));
-        }
+        let memory = [(self.program.base, self.program.bytes.clone())];
+        let errors = opencsd::decode(&self.registers, &memory, &self.trace, |range| {
+            found.push(range);
+            Ok(())
+        })?;
         self.compare(&found, None).map_err(|failed| {
-            let tail: Vec<&str> = text.lines().filter(|line| line.contains("ERR")).collect();
-            format!("{}\n{tail:?}", failed.message().unwrap_or_default()).into()
+            format!("{}\n{errors:?}", failed.message().unwrap_or_default()).into()
         })
-    }
-}
-
-#[derive(Default)]
-struct Seen {
-    ranges: Vec<Expected>,
-    times: Vec<u64>,
-    exceptions: Vec<u64>,
-    wrong: Vec<(u64, Event)>,
-}
-
-impl Sink for Seen {
-    fn range(&mut self, _: u64, range: &Range) {
-        self.ranges.push((range.start, range.end, range.count, range.taken));
-    }
-
-    fn event(&mut self, at: u64, event: Event) {
-        match event {
-            Event::Timestamp { value, .. } => self.times.push(value),
-            Event::Exception { returns, .. } => self.exceptions.push(returns.unwrap_or(0)),
-            Event::Fault(_) | Event::NotAccessible { .. } => self.wrong.push((at, event)),
-            Event::NoSync(lost) if lost != hartrace_arm_decoder::Lost::Start => {
-                self.wrong.push((at, event));
-            }
-            _ => {}
-        }
     }
 }

@@ -16,6 +16,8 @@
 //! | [`Tmbp`] | a branch predictor on both sides, and what it gets wrong |
 //! | [`Etrace`] | E-Trace in any of its modes, for comparison |
 //!
+//! [`ArmScheme`] are ETMv4 and PTM, with the same verbs, for what an Arm core executed.
+//!
 //! Data traces have compressors of their own, [`DataScheme`]: of addresses register validation ([`Filter`]) and
 //! a cache of addresses ([`Adac`]), of loaded values first-access tracking ([`FirstAccess`]).
 //!
@@ -28,6 +30,7 @@
 //! No bit stream makes a decompressor panic or run on for ever: it ends with the last instruction asked
 //! for, or with a [`DecodeError`] that has the position of the bit.
 
+mod arm;
 mod base;
 mod bits;
 mod code;
@@ -50,6 +53,7 @@ mod stream;
 mod test_bits;
 mod tmbp;
 
+pub use arm::{ArmCompressor, ArmScheme};
 pub use base::{Base, Nexs};
 pub use bits::{BitSource, Bits};
 pub use code::Code;

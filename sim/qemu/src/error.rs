@@ -29,23 +29,25 @@ pub enum QemuError {
         error: io::Error,
     },
     /// The program is not an ELF file.
-    #[error("{}: not an ELF file: {why}; try: a RISC-V executable", .program.display())]
+    #[error("{}: not an ELF file: {why}; try: an executable", .program.display())]
     NotElf {
         /// Its path.
         program: PathBuf,
         /// What is wrong with it.
         why: String,
     },
-    /// The program is for something else than a little-endian RISC-V.
-    #[error("{}: ELF machine {machine}, not RISC-V (243, little-endian); try: a RISC-V compiler", .program.display())]
+    /// The program is for something else than what is asked for.
+    #[error("{}: ELF machine {machine}, not {wanted}; try: a compiler for that", .program.display())]
     WrongArchitecture {
         /// Its path.
         program: PathBuf,
+        /// What it should be for.
+        wanted: &'static str,
         /// `e_machine` of its header.
         machine: u16,
     },
     /// The program needs a dynamic linker, and nothing says where to find one.
-    #[error("{}: dynamically linked; try: link with -static, or set QEMU_LD_PREFIX to a RISC-V root", .program.display())]
+    #[error("{}: dynamically linked; try: link with -static, or set QEMU_LD_PREFIX to a root of its architecture", .program.display())]
     Dynamic {
         /// Its path.
         program: PathBuf,
@@ -97,9 +99,17 @@ pub enum QemuError {
         /// Start of the block that was translated last.
         address: u64,
     },
+    /// Nothing tells the instruction set of a block: QEMU has no disassembler.
+    #[error(
+        "QEMU does not tell the instruction set at {address:#x}; try: a QEMU with Capstone, such as Debian 12's"
+    )]
+    NoInstructionSet {
+        /// Start of the block.
+        address: u64,
+    },
     /// What the plugin reports contradicts itself: a mistake in this crate, or an unknown QEMU.
     #[error(
-        "QEMU's report is broken at word {at}: {what}; please report it with `qemu-riscv64 --version`"
+        "QEMU's report is broken at word {at}: {what}; please report it with the version of QEMU"
     )]
     Report {
         /// Words of the report before it.

@@ -2,9 +2,10 @@
 //!
 //! How a block ended is known when the next one starts, so there is always one that waits.
 
-use crate::log::{Line, Trap};
+use crate::log::{self, Line, Trap};
+use crate::stream::Blocks;
 use crate::table::{Block, Table, infers, size};
-use crate::{Mode, QemuError};
+use crate::{Exit, Mode, QemuError};
 use hartrace_ingress::{IType, Privilege, Retired};
 use hartrace_isa::{Isa, Kind};
 use std::collections::VecDeque;
@@ -49,11 +50,11 @@ pub(crate) struct Follow<S> {
     traps: VecDeque<Trap>,
     /// Translated, but the log has not told their privilege yet.
     unprivileged: VecDeque<usize>,
-    pub(crate) instructions: u64,
-    pub(crate) blocks: u64,
-    pub(crate) trap_count: u64,
-    pub(crate) unknown_outcomes: u64,
-    pub(crate) unknown_privileges: u64,
+    instructions: u64,
+    blocks: u64,
+    trap_count: u64,
+    unknown_outcomes: u64,
+    unknown_privileges: u64,
 }
 
 impl<S: FnMut(&Retired) -> ControlFlow<()>> Follow<S> {
@@ -74,89 +75,6 @@ impl<S: FnMut(&Retired) -> ControlFlow<()>> Follow<S> {
             trap_count: 0,
             unknown_outcomes: 0,
             unknown_privileges: 0,
-        }
-    }
-
-    /// A new block.
-    pub(crate) fn translated(&mut self, start: u64, words: &[u32], counters: &[u32]) {
-        let privilege = match self.mode {
-            Mode::User => Privilege::U,
-            Mode::System => {
-                self.unprivileged.push_back(self.table.blocks.len());
-                Privilege::M
-            }
-        };
-        self.table.add(start, words, counters, privilege);
-    }
-
-    /// Where execution started, if it did.
-    pub(crate) fn first_address(&self) -> Option<u64> {
-        self.first
-    }
-
-    /// Where the block that was translated last starts.
-    pub(crate) fn newest(&self) -> u64 {
-        self.table.blocks.last().map_or(0, |block| block.retired.iaddr)
-    }
-
-    /// A line of the log.
-    pub(crate) fn logged(&mut self, line: Line) -> Result<(), Stop> {
-        match line {
-            Line::Trap(trap) => self.traps.push_back(trap),
-            Line::Privilege(privilege) => {
-                let block = self.unprivileged.pop_front();
-                let block = block.ok_or_else(|| Stop::report("more privileges than blocks".into()));
-                self.table.blocks[block?].retired.privilege = privilege;
-            }
-        }
-        Ok(())
-    }
-
-    /// The current block ends with the instruction that has counter `passed`.
-    pub(crate) fn left(&mut self, passed: u32) {
-        self.left = Some(passed);
-    }
-
-    /// The next block starts.
-    #[inline]
-    pub(crate) fn executed(&mut self, next: usize) -> Result<(), Stop> {
-        let Some(start) = self.table.blocks.get(next).map(|block| block.retired.iaddr) else {
-            return Err(Stop::report(format!("no block {next}")));
-        };
-        self.first.get_or_insert(start);
-        if self.awaited.take_if(|awaited| *awaited == start).is_none() && self.awaited.is_some() {
-            self.left = None;
-            self.traps.clear();
-            return Ok(());
-        }
-        let Some(current) = self.current.replace(next) else { return Ok(()) };
-        let block = &self.table.blocks[current];
-        if self.left.is_none() && self.traps.is_empty() {
-            let itype = if start == block.fall {
-                Some(block.fall_itype)
-            } else if start == block.taken || block.anywhere {
-                Some(block.taken_itype)
-            } else {
-                None
-            };
-            if let Some(itype) = itype {
-                self.instructions += block.len() as u64;
-                self.blocks += 1;
-                self.before = Some(current);
-                return match (self.sink)(&Retired { itype, ..block.retired }) {
-                    ControlFlow::Continue(()) => Ok(()),
-                    ControlFlow::Break(()) => Err(Stop::Sink),
-                };
-            }
-        }
-        self.finish(current, Some(start))
-    }
-
-    /// Nothing more is executed.
-    pub(crate) fn end(&mut self) -> Result<(), Stop> {
-        match self.current.take() {
-            Some(current) => self.finish(current, None),
-            None => Ok(()),
         }
     }
 
@@ -313,6 +231,96 @@ impl<S: FnMut(&Retired) -> ControlFlow<()>> Follow<S> {
         match (self.sink)(row) {
             ControlFlow::Continue(()) => Ok(()),
             ControlFlow::Break(()) => Err(Stop::Sink),
+        }
+    }
+}
+
+impl<S: FnMut(&Retired) -> ControlFlow<()>> Blocks for Follow<S> {
+    fn translated(&mut self, start: u64, words: &[u32], counters: &[u32]) {
+        let privilege = match self.mode {
+            Mode::User => Privilege::U,
+            Mode::System => {
+                self.unprivileged.push_back(self.table.blocks.len());
+                Privilege::M
+            }
+        };
+        self.table.add(start, words, counters, privilege);
+    }
+
+    fn first_address(&self) -> Option<u64> {
+        self.first
+    }
+
+    fn newest(&self) -> u64 {
+        self.table.blocks.last().map_or(0, |block| block.retired.iaddr)
+    }
+
+    fn logged(&mut self, line: &str) -> Result<(), Stop> {
+        match log::line(line) {
+            None => {}
+            Some(Line::Trap(trap)) => self.traps.push_back(trap),
+            Some(Line::Privilege(privilege)) => {
+                let block = self.unprivileged.pop_front();
+                let block = block.ok_or_else(|| Stop::report("more privileges than blocks".into()));
+                self.table.blocks[block?].retired.privilege = privilege;
+            }
+        }
+        Ok(())
+    }
+
+    fn left(&mut self, passed: u32) {
+        self.left = Some(passed);
+    }
+
+    #[inline]
+    fn executed(&mut self, next: usize) -> Result<(), Stop> {
+        let Some(start) = self.table.blocks.get(next).map(|block| block.retired.iaddr) else {
+            return Err(Stop::report(format!("no block {next}")));
+        };
+        self.first.get_or_insert(start);
+        if self.awaited.take_if(|awaited| *awaited == start).is_none() && self.awaited.is_some() {
+            self.left = None;
+            self.traps.clear();
+            return Ok(());
+        }
+        let Some(current) = self.current.replace(next) else { return Ok(()) };
+        let block = &self.table.blocks[current];
+        if self.left.is_none() && self.traps.is_empty() {
+            let itype = if start == block.fall {
+                Some(block.fall_itype)
+            } else if start == block.taken || block.anywhere {
+                Some(block.taken_itype)
+            } else {
+                None
+            };
+            if let Some(itype) = itype {
+                self.instructions += block.len() as u64;
+                self.blocks += 1;
+                self.before = Some(current);
+                return match (self.sink)(&Retired { itype, ..block.retired }) {
+                    ControlFlow::Continue(()) => Ok(()),
+                    ControlFlow::Break(()) => Err(Stop::Sink),
+                };
+            }
+        }
+        self.finish(current, Some(start))
+    }
+
+    fn end(&mut self) -> Result<(), Stop> {
+        match self.current.take() {
+            Some(current) => self.finish(current, None),
+            None => Ok(()),
+        }
+    }
+
+    fn exit(&self, code: Option<i32>) -> Exit {
+        Exit {
+            code,
+            instructions: self.instructions,
+            rows: self.blocks,
+            traps: self.trap_count,
+            unknown_outcomes: self.unknown_outcomes,
+            unknown_privileges: self.unknown_privileges,
         }
     }
 }

@@ -1,9 +1,10 @@
-//! Programs run by QEMU, as what a RISC-V hart reports to its trace encoder.
+//! Programs run by QEMU, as what a RISC-V hart or an Arm core reports to its trace encoder.
 //!
 //! [`Qemu::run`] runs a program, in user mode or on a whole machine, and hands every executed block
 //! of instructions to a sink as a [`Retired`] in block retirement, in order and to the instruction,
 //! with the traps in between. How that works, and what QEMU does not tell, is in
-//! `docs/design/qemu.md`.
+//! `docs/design/qemu.md`. [`Qemu::run_arm`] does the same for programs of A64, A32 and T32 in user mode,
+//! an instruction at a time.
 //!
 //! Nothing of QEMU is needed to build this crate. To run it needs a C compiler (`cc`), for a small
 //! plugin that comes with it, and a QEMU of version 6 to 8 that was built with plugins, as Debian's
@@ -22,6 +23,7 @@
 //! # Ok::<(), hartrace_qemu::QemuError>(())
 //! ```
 
+mod arm;
 mod error;
 mod follow;
 mod log;
@@ -31,6 +33,7 @@ mod qemu;
 mod stream;
 mod table;
 
+pub use arm::{ArmCause, ArmStep};
 pub use error::QemuError;
 pub use hartrace_ingress::Retired;
 pub use qemu::{Exit, Mode, Qemu};

@@ -102,7 +102,7 @@ static inline void put(uint32_t word)
         flush();
 }
 
-/* The log says which traps were taken and at which privilege blocks were translated. */
+/* The log says which traps were taken, at which privilege blocks were translated, and in A32 or T32. */
 static void __attribute__((noinline)) take_log(void)
 {
     size_t length = strlen(log_text);
@@ -144,9 +144,16 @@ static void executed(unsigned hart, void *data)
     put((uint32_t)block);
 }
 
+/* The instruction set of the program. */
+static enum { RISCV, AARCH64, AARCH32 } core = RISCV;
+
 /* Can this instruction be the last one executed, though it is not the last of its block? */
 static bool may_trap(uint32_t word)
 {
+    if (core == AARCH64) /* all but arithmetic */
+        return (word & 0x1c000000) != 0x10000000 && (word & 0x0e000000) != 0x0a000000;
+    if (core == AARCH32)
+        return true; /* A32 or T32: not told here */
     switch (word & 3) {
     case 0:
         return (word & 0xe000) != 0; /* all but c.addi4spn access memory */
@@ -289,13 +296,15 @@ static bool value_of(const char *argument, const char *name, char *value, size_t
 PUBLIC int qemu_plugin_install(uint64_t id, const void *info, int count, char **arguments)
 {
     struct sockaddr_un to = {.sun_family = AF_UNIX};
-    char tail[4096] = "";
+    char tail[4096] = "", name[16] = "";
     (void)info;
     for (int i = 0; i < count; i++) {
         value_of(arguments[i], "socket=", to.sun_path, sizeof to.sun_path);
         value_of(arguments[i], "tail=", tail, sizeof tail);
         value_of(arguments[i], "log=", log_path, sizeof log_path);
+        value_of(arguments[i], "core=", name, sizeof name);
     }
+    core = strcmp(name, "aarch64") == 0 ? AARCH64 : strcmp(name, "aarch32") == 0 ? AARCH32 : RISCV;
     int file = open(tail, O_RDWR | O_CLOEXEC);
     if (file < 0 || ftruncate(file, sizeof *shared) != 0)
         return 1;

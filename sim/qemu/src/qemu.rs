@@ -1,8 +1,9 @@
 //! Starting QEMU and listening to it.
 
+use crate::arm::{ArmFollow, ArmStep};
 use crate::follow::{Follow, Stop};
 use crate::plugin::{self, Folder, escape};
-use crate::stream::Stream;
+use crate::stream::{Blocks, Stream};
 use crate::{QemuError, program};
 use hartrace_ingress::Retired;
 use hartrace_isa::{Isa, Xlen};
@@ -44,6 +45,17 @@ pub struct Exit {
     pub unknown_outcomes: u64,
     /// Traps right behind a trap return, where the privilege is that of the return.
     pub unknown_privileges: u64,
+}
+
+/// What is run.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+enum Guest {
+    RiscV(Mode),
+    /// In user mode.
+    Arm {
+        /// AArch64.
+        wide: bool,
+    },
 }
 
 /// A plugin that was compiled, for any number of runs.
@@ -88,15 +100,41 @@ impl Qemu {
         mode: Mode,
         sink: impl FnMut(&Retired) -> ControlFlow<()>,
     ) -> Result<Exit, QemuError> {
-        let xlen = program::check(program, mode)?;
+        let xlen = program::riscv(program, mode)?;
+        let binary = binary(mode, xlen);
+        let follow = Follow::new(mode, Isa::new(xlen), self.from, sink);
+        self.start(binary, Guest::RiscV(mode), program, args, follow)
+    }
+
+    /// Runs a program for AArch64 or AArch32 in user mode (`qemu-aarch64`, `qemu-arm`) and hands every
+    /// instruction and every exception to `sink`, until either ends.
+    pub fn run_arm(
+        &self,
+        program: &Path,
+        args: &[&str],
+        sink: impl FnMut(&ArmStep) -> ControlFlow<()>,
+    ) -> Result<Exit, QemuError> {
+        let wide = program::arm(program)?;
+        let binary = if wide { "qemu-aarch64" } else { "qemu-arm" };
+        let follow = ArmFollow::new(wide, self.from, sink);
+        self.start((binary, "qemu-user"), Guest::Arm { wide }, program, args, follow)
+    }
+
+    fn start(
+        &self,
+        binary: (&'static str, &'static str),
+        guest: Guest,
+        program: &Path,
+        args: &[&str],
+        follow: impl Blocks,
+    ) -> Result<Exit, QemuError> {
         let folder = Folder::new()?;
         let (socket, tail) = (folder.join("socket"), folder.join("tail"));
         let listener =
             UnixListener::bind(&socket).map_err(QemuError::io("cannot create a socket"))?;
         listener.set_nonblocking(true).map_err(QemuError::io("cannot use a socket"))?;
         File::create(&tail).map_err(QemuError::io("cannot create a file"))?;
-        let binary = binary(mode, xlen);
-        let mut command = self.command(binary.0, program, args, mode, &folder);
+        let mut command = self.command(binary.0, guest, program, args, &folder);
         let child = command.spawn().map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => {
                 QemuError::NotInstalled { binary: binary.0, package: binary.1 }
@@ -105,20 +143,12 @@ impl Qemu {
         })?;
         let mut child = Running(child);
         let channel = connection(&listener, &mut child.0, binary.0)?;
-        let mut stream = Stream::new(Follow::new(mode, Isa::new(xlen), self.from, sink));
+        let mut stream = Stream::new(follow);
         let heard = listen(channel, &tail, &mut stream);
         let follow = &stream.follow;
-        let exit = |code| Exit {
-            code,
-            instructions: follow.instructions,
-            rows: follow.blocks,
-            traps: follow.trap_count,
-            unknown_outcomes: follow.unknown_outcomes,
-            unknown_privileges: follow.unknown_privileges,
-        };
         match heard {
             Ok(()) => {}
-            Err(Stop::Sink) => return Ok(exit(None)),
+            Err(Stop::Sink) => return Ok(follow.exit(None)),
             Err(Stop::Error(error)) => return Err(*error),
         }
         let status = child.0.wait().map_err(QemuError::io("cannot wait for QEMU"))?;
@@ -130,37 +160,45 @@ impl Qemu {
             Some(signal) => Err(QemuError::Killed {
                 program: program.into(),
                 signal,
-                instructions: follow.instructions,
+                instructions: follow.exit(None).instructions,
             }),
-            None => Ok(exit(status.code())),
+            None => Ok(follow.exit(status.code())),
         }
     }
 
     fn command(
         &self,
         binary: &str,
+        guest: Guest,
         program: &Path,
         args: &[&str],
-        mode: Mode,
         folder: &Folder,
     ) -> Command {
         let mut command = Command::new(binary);
         let (socket, tail) = (folder.join("socket"), folder.join("tail"));
         let plugin = escape(&self.plugin);
         let mut option = format!("{plugin},socket={},tail={}", escape(&socket), escape(&tail));
-        match mode {
-            Mode::User => {
-                command.args(["-plugin", &option]).arg(program).args(args);
+        let log = folder.join("log");
+        match guest {
+            Guest::RiscV(Mode::User) => {}
+            Guest::Arm { wide: true } => option += ",core=aarch64",
+            // The log is the only place that tells A32 from T32.
+            Guest::Arm { wide: false } => {
+                option += &format!(",core=aarch32,log={}", escape(&log));
+                command.args(["-d", "in_asm", "-D"]).arg(log);
             }
-            Mode::System => {
-                let log = folder.join("log");
+            Guest::RiscV(Mode::System) => {
                 option += &format!(",log={}", escape(&log));
                 command.args(["-machine", "virt", "-smp", "1", "-bios", "none"]);
                 command.args(["-display", "none", "-monitor", "none", "-serial", "stdio"]);
-                command.args(["-d", "in_asm,int", "-D"]).arg(log);
-                command.arg("-kernel").arg(program).args(["-plugin", &option]).args(args);
+                command.args(["-d", "in_asm,int", "-D"]).arg(log).arg("-kernel").arg(program);
             }
         }
+        command.args(["-plugin", &option]);
+        if guest != Guest::RiscV(Mode::System) {
+            command.arg(program);
+        }
+        command.args(args);
         if self.silent {
             command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         }
@@ -214,10 +252,10 @@ fn connection(
 }
 
 /// Takes what the plugin sends, then what it could not send any more.
-fn listen<S: FnMut(&Retired) -> ControlFlow<()>>(
+fn listen(
     mut channel: UnixStream,
     tail: &Path,
-    stream: &mut Stream<S>,
+    stream: &mut Stream<impl Blocks>,
 ) -> Result<(), Stop> {
     let mut bytes = vec![0; 1 << 18];
     let mut words = Vec::new();
@@ -245,11 +283,7 @@ fn listen<S: FnMut(&Retired) -> ControlFlow<()>>(
 }
 
 /// What is only in the plugin's memory; see `struct shared` in plugin.c.
-fn remainder<S: FnMut(&Retired) -> ControlFlow<()>>(
-    tail: &[u8],
-    received: u64,
-    stream: &mut Stream<S>,
-) -> Result<(), Stop> {
+fn remainder(tail: &[u8], received: u64, stream: &mut Stream<impl Blocks>) -> Result<(), Stop> {
     let Some((head, buffer)) = tail.split_at_checked(40) else {
         // Killed before it started.
         return Ok(());
@@ -267,7 +301,7 @@ fn remainder<S: FnMut(&Retired) -> ControlFlow<()>>(
     let rest: Vec<u32> =
         (received..total).map(|at| words[(at % words.len() as u64) as usize]).collect();
     stream.feed(&rest)?;
-    let instructions = stream.follow.instructions;
+    let instructions = stream.follow.exit(None).instructions;
     match number(4) {
         0 => {}
         1 => return Err(Stop::error(QemuError::SeveralHarts { instructions })),

@@ -1,10 +1,7 @@
 //! The words that the plugin sends.
 
-use crate::QemuError;
-use crate::follow::{Follow, Stop};
-use crate::log;
-use hartrace_ingress::Retired;
-use std::ops::ControlFlow;
+use crate::follow::Stop;
+use crate::{Exit, QemuError};
 
 // As in plugin.c.
 const BLOCK: u32 = -1i32 as u32;
@@ -14,10 +11,37 @@ const LEFT: u32 = -3i32 as u32;
 /// Blocks of QEMU have at most 512 instructions; more is not a block.
 const LONGEST: u32 = 1 << 16;
 
+/// What the stream is about.
+pub(crate) trait Blocks {
+    /// A new block, with the words of its instructions and which of them are counted.
+    fn translated(&mut self, start: u64, words: &[u32], counters: &[u32]);
+
+    /// A line of the log.
+    fn logged(&mut self, line: &str) -> Result<(), Stop>;
+
+    /// The current block ends with the instruction that has counter `passed`.
+    fn left(&mut self, passed: u32);
+
+    /// The next block starts.
+    fn executed(&mut self, next: usize) -> Result<(), Stop>;
+
+    /// Nothing more is executed.
+    fn end(&mut self) -> Result<(), Stop>;
+
+    /// Where execution started, if it did.
+    fn first_address(&self) -> Option<u64>;
+
+    /// Where the block that was translated last starts.
+    fn newest(&self) -> u64;
+
+    /// What has happened, if this is the end.
+    fn exit(&self, code: Option<i32>) -> Exit;
+}
+
 /// Takes the stream apart.
 #[derive(Debug)]
-pub(crate) struct Stream<S> {
-    pub(crate) follow: Follow<S>,
+pub(crate) struct Stream<F> {
+    pub(crate) follow: F,
     /// A record that is not complete yet.
     rest: Vec<u32>,
     /// Words before `rest`.
@@ -26,8 +50,8 @@ pub(crate) struct Stream<S> {
     line: Vec<u8>,
 }
 
-impl<S: FnMut(&Retired) -> ControlFlow<()>> Stream<S> {
-    pub(crate) fn new(follow: Follow<S>) -> Self {
+impl<F: Blocks> Stream<F> {
+    pub(crate) fn new(follow: F) -> Self {
         Self { follow, rest: Vec::new(), at: 0, line: Vec::new() }
     }
 
@@ -90,9 +114,7 @@ impl<S: FnMut(&Retired) -> ControlFlow<()>> Stream<S> {
                         self.line.push(byte);
                         continue;
                     }
-                    if let Some(line) = log::line(&String::from_utf8_lossy(&self.line)) {
-                        self.follow.logged(line)?;
-                    }
+                    self.follow.logged(&String::from_utf8_lossy(&self.line))?;
                     self.line.clear();
                 }
                 Ok(2 + count)
@@ -125,8 +147,10 @@ impl<S: FnMut(&Retired) -> ControlFlow<()>> Stream<S> {
 mod tests {
     use super::*;
     use crate::Mode;
-    use hartrace_ingress::{IType, Privilege};
+    use crate::follow::Follow;
+    use hartrace_ingress::{IType, Privilege, Retired};
     use hartrace_isa::{Isa, Xlen};
+    use std::ops::ControlFlow;
 
     /// Feeds words in pieces of this size.
     fn rows(words: &[u32], mode: Mode, piece: usize) -> Result<Vec<Retired>, Stop> {

@@ -120,10 +120,14 @@ impl Table {
 
     /// Index of the instruction that has the counter of this number, from 1.
     pub(crate) fn counted(&self, block: &Block, number: u32) -> Option<usize> {
-        let bits = &self.pool[block.counters.clone()];
-        let is_set = |index: &usize| bits[index / 32] >> (index % 32) & 1 == 1;
-        (0..block.len()).filter(is_set).nth((number as usize).checked_sub(1)?)
+        nth_set(&self.pool[block.counters.clone()], number)
     }
+}
+
+/// Index of the bit that is set of this number, from 1.
+pub(crate) fn nth_set(bits: &[u32], number: u32) -> Option<usize> {
+    let is_set = |index: &usize| bits[index / 32] >> (index % 32) & 1 == 1;
+    (0..32 * bits.len()).filter(is_set).nth((number as usize).checked_sub(1)?)
 }
 
 /// Length in bytes. QEMU takes what is longer than 4 for an illegal instruction of 4.

@@ -3,7 +3,7 @@
 
 #include "rt.h"
 
-// In calls.S.
+// In calls.S, for RISC-V.
 unsigned coroutines(unsigned rounds);
 unsigned millicode(unsigned n);
 
@@ -90,9 +90,11 @@ int calls(void)
         return 5;
     if (depths() != 15355)
         return 6;
+#ifdef __riscv
     if (coroutines(200) != 200 * 3 + 200 * 5)
         return 7;
     if (millicode(100) != 4950)
         return 8;
+#endif
     return 0;
 }
