@@ -80,7 +80,8 @@ fn data(mut u: Unstructured<'_>) -> Result<()> {
             stored: u.arbitrary()?,
         };
         let reference = *u.choose(&[None, Some(reference)])?;
-        steps.push(DataStep { pc, encoding, reference });
+        let succeeded = u.arbitrary()?;
+        steps.push(DataStep { pc, encoding, reference, succeeded });
     }
     let bits = Bits::of_bytes(u.take_rest().to_vec());
     let mut from = BitSource::new(&bits);

@@ -19,7 +19,7 @@ pub(crate) struct SchemesArgs {
     pub(crate) format: InputArgs,
     /// Schemes, separated by commas [default: all of docs/compression.md]
     ///
-    /// BASE, NEXS, HWLZ-256, gzip-6, zstd-19, eDMTF(192,4) or with b or h, rSDC-128 or with b or e (also by
+    /// BASE, NEXS, HWLZ-256, gzip-6, zstd-17, eDMTF(192,4) or with b or h, rSDC-128 or with b or e (also by
     /// sets and ways: rSDC-32x4), tTMBP, sTMBP, bTMBP, E-Trace and E-Trace with some of +full, +ie, +sij, +ir,
     /// +bp, +jtc. Sizes may differ, and everything else that can be set stands in brackets behind the name, as in
     /// `bTMBP[entries=1024,ras=16]`.
