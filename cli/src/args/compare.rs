@@ -36,7 +36,7 @@ pub(crate) struct SchemesArgs {
     /// Empty all tables and send whole addresses after every N instructions [default: never]
     #[arg(long, value_name = "N")]
     pub(crate) sync_every: Option<NonZeroU64>,
-    /// Steps of each program at most
+    /// Steps of each program at most; each takes about two bytes of memory
     #[arg(long, value_name = "N", default_value_t = 3_000_000)]
     pub(crate) limit: u64,
     /// Also the addresses of loads and stores, and what is loaded, of programs
