@@ -75,9 +75,12 @@ fn swept(sweep: &str, bases: &[Scheme]) -> Result<Vec<Scheme>, Failure> {
 /// From a number to another, twice as much each time.
 fn doubled(from: &str, to: &str) -> Option<Vec<String>> {
     let (from, to): (u64, u64) = (from.parse().ok()?, to.parse().ok()?);
+    // Twice nothing is nothing: it would never end.
+    if from == 0 || from > to {
+        return None;
+    }
     let values = std::iter::successors(Some(from), |value| value.checked_mul(2));
-    let values: Vec<_> = values.take_while(|value| *value <= to).map(|v| v.to_string()).collect();
-    (from > 0 && from <= to).then_some(values)
+    Some(values.take_while(|value| *value <= to).map(|value| value.to_string()).collect())
 }
 
 #[cfg(test)]

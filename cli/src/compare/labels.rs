@@ -75,7 +75,10 @@ pub(super) fn place(points: &[((i32, i32), &str)], area: &Region) -> Vec<Region>
             .flat_map(|top| columns.clone().map(move |left| at(left, top)))
             .filter(|label| label.is_in(area))
             .filter(|label| !dots.iter().chain(&placed).any(|other| label.meets(other)))
-            .min_by_key(|label| (label.from((*x, *y)), -label.left));
+            // Of several that are as near, one at the same height, and the one on the right.
+            .min_by_key(|label| {
+                (label.from((*x, *y)), (label.anchor((*x, *y)).1 - y).abs(), -label.left)
+            });
         placed.push(free.unwrap_or_else(|| at(x + DOT + 3, y - HEIGHT / 2)));
     }
     placed
