@@ -78,6 +78,12 @@ pub(super) fn pareto(means: &[Figures]) -> Result<String, Failure> {
             })
             .collect();
         let boxes = labels::place(&dots, &region);
+        // Under the names, so that no line goes through one.
+        for Region { left, top, right, bottom } in &boxes {
+            let ground =
+                Rectangle::new([(*left, *top), (*right, *bottom)], WHITE.mix(0.8).filled());
+            area.draw(&ground).map_err(failed)?;
+        }
         for ((dot, name), (label, point)) in dots.iter().zip(boxes.iter().zip(&points)) {
             if !label.is_beside(*dot) {
                 let line = PathElement::new([*dot, label.nearest(*dot)], BLACK.mix(0.3));
