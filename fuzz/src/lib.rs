@@ -4,6 +4,7 @@
 //! crates under test are reached too; a target ends early where a parameter set is refused.
 
 pub mod code;
+pub mod compressors;
 pub mod data;
 pub mod golden;
 pub mod payload;

@@ -21,7 +21,7 @@ pub(crate) struct SchemesArgs {
     pub(crate) format: InputArgs,
     /// Schemes, separated by commas [default: all of docs/compression.md]
     ///
-    /// BASE, NEXS, HWLZ-256, gzip-6, zstd-19, eDMTF(192,4) or with b or h, rSDC-128 or with b or e (also by
+    /// BASE, NEXS, HWLZ-256, gzip-6, zstd-17, eDMTF(192,4) or with b or h, rSDC-128 or with b or e (also by
     /// sets and ways: rSDC-32x4), tTMBP, sTMBP, bTMBP, E-Trace and E-Trace with some of +full, +ie, +sij, +ir,
     /// +bp, +jtc. Sizes may differ, and everything else that can be set stands in brackets behind the name, as in
     /// `bTMBP[entries=1024,ras=16]`.
@@ -38,7 +38,7 @@ pub(crate) struct SchemesArgs {
     /// Empty all tables and send whole addresses after every N instructions [default: never]
     #[arg(long, value_name = "N")]
     pub(crate) sync_every: Option<NonZeroU64>,
-    /// Steps of each program at most
+    /// Steps of each program at most; each takes about two bytes of memory
     #[arg(long, value_name = "N", default_value_t = 3_000_000)]
     pub(crate) limit: u64,
     /// Also the addresses of loads and stores, and what is loaded, of programs

@@ -3,7 +3,7 @@
 use super::figures::per_instruction;
 use crate::exec::program::Program;
 use crate::failure::Failure;
-use hartrace_compressors::{BitSource, Bits, DataCoder, DataScheme, DataStep, Filter, Reference};
+use hartrace_compressors::{BitSource, Bits, DataCoder, DataScheme, DataStep, Filter};
 use hartrace_iss::{Retire, Step};
 use serde::Serialize;
 use std::io::Write;
@@ -122,17 +122,8 @@ impl Lane {
         if self.figures.difference.is_some() {
             return;
         }
-        let values = self.scheme.is_of_values();
-        let expected = step.reference.and_then(|reference| match values {
-            true => reference.loaded,
-            false => Some(reference.address),
-        });
-        // What has to come back is not shown to whoever reads.
-        let reference = step.reference.map(|reference| match values {
-            true => Reference { loaded: reference.loaded.map(|_| 0), ..reference },
-            false => Reference { address: 0, ..reference },
-        });
-        let found = self.coder.decode(&DataStep { reference, ..*step }, from);
+        let expected = self.scheme.field(step);
+        let found = self.coder.decode(&self.scheme.hidden(step), from);
         if found.as_ref() != Ok(&expected) {
             let found = found.map_or_else(|error| error.to_string(), |found| format!("{found:x?}"));
             self.figures.difference =
@@ -194,8 +185,8 @@ pub(super) fn print(
     writeln!(
         out,
         "\nNEXS-DA, DAF (register validation) and ADAC send addresses of loads and stores, FAT (first-access \
-         tracking) what is loaded.\nratio: uncompressed over compressed; the instruction trace that they need \
-         comes on top. storage of FAT: its flags, not the cache."
+         tracking) what is loaded, and so does FAC, with a cache in the trace module.\nratio: uncompressed over \
+         compressed; the instruction trace that they need comes on top. storage of FAT: its flags, not the cache."
     )?;
     Ok(())
 }

@@ -1,9 +1,12 @@
 //! Plots, as SVG.
 
 use super::figures::Figures;
+use super::labels::{self, Region};
 use crate::failure::Failure;
 use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
 use std::fmt::Display;
+use std::ops::Range;
 
 /// Why a plot could not be drawn.
 fn failed(error: impl Display) -> Failure {
@@ -34,40 +37,85 @@ pub(super) fn pareto(means: &[Figures]) -> Result<String, Failure> {
         .collect();
     let range = |values: &mut dyn Iterator<Item = f64>| {
         let (low, high) = values.fold((f64::MAX, 0.0_f64), |(l, h), v| (l.min(v), h.max(v)));
-        low.min(high) * 0.7..high.max(f64::MIN_POSITIVE) * 1.6
+        low.min(high).max(f64::MIN_POSITIVE) * 0.7..high.max(f64::MIN_POSITIVE) * 1.6
     };
     let mut svg = String::new();
     {
-        let area = SVGBackend::with_string(&mut svg, (1080, 640)).into_drawing_area();
+        let area = SVGBackend::with_string(&mut svg, (1080, 680)).into_drawing_area();
         area.fill(&WHITE).map_err(failed)?;
         let gates = range(&mut points.iter().map(|point| point.0));
         let bits = range(&mut points.iter().map(|point| point.1));
+        let (gate_ticks, bit_ticks) = (ticks(&gates), ticks(&bits));
         let mut chart = ChartBuilder::on(&area)
             .margin(16)
             .x_label_area_size(44)
             .y_label_area_size(72)
-            .build_cartesian_2d(gates.log_scale(), bits.log_scale())
+            .build_cartesian_2d(
+                gates.log_scale().with_key_points(gate_ticks),
+                bits.log_scale().with_key_points(bit_ticks),
+            )
             .map_err(failed)?;
         chart
             .configure_mesh()
             .x_desc("gates (estimate)")
             .y_desc("bits per instruction, mean")
-            .x_label_formatter(&|gates| format!("{gates:.0}"))
-            .y_label_formatter(&|bits| format!("{bits:.3}"))
-            .light_line_style(TRANSPARENT)
+            .x_label_formatter(&tick_name)
+            .y_label_formatter(&tick_name)
             .draw()
             .map_err(failed)?;
         let front = front(&points);
         chart.draw_series(LineSeries::new(front, BLACK.mix(0.4))).map_err(failed)?;
-        for (gates, bits, scheme) in &points {
-            let dot = Circle::new((0, 0), 4, colour(scheme).filled());
-            let label = Text::new(format!("{scheme} {bits:.3}"), (7, -6), ("sans-serif", 12));
-            let point = EmptyElement::at((*gates, *bits)) + dot + label;
-            chart.draw_series(std::iter::once(point)).map_err(failed)?;
+        let names: Vec<String> =
+            points.iter().map(|(_, bits, scheme)| format!("{scheme} {bits:.3}")).collect();
+        let inside = chart.plotting_area();
+        let (x, y) = inside.get_pixel_range();
+        let region = Region { left: x.start, top: y.start, right: x.end, bottom: y.end };
+        let dots: Vec<((i32, i32), &str)> = points
+            .iter()
+            .zip(&names)
+            .map(|((gates, bits, _), name)| {
+                (inside.map_coordinate(&(*gates, *bits)), name.as_str())
+            })
+            .collect();
+        let boxes = labels::place(&dots, &region);
+        // Under the names, so that no line goes through one.
+        for Region { left, top, right, bottom } in &boxes {
+            let ground =
+                Rectangle::new([(*left, *top), (*right, *bottom)], WHITE.mix(0.8).filled());
+            area.draw(&ground).map_err(failed)?;
+        }
+        for ((dot, name), (label, point)) in dots.iter().zip(boxes.iter().zip(&points)) {
+            if !label.is_beside(*dot) {
+                let line = PathElement::new([*dot, label.nearest(*dot)], BLACK.mix(0.3));
+                area.draw(&line).map_err(failed)?;
+            }
+            area.draw(&Circle::new(*dot, 4, colour(point.2).filled())).map_err(failed)?;
+            let anchor = label.anchor(*dot);
+            let side = if anchor.0 > dot.0 { HPos::Left } else { HPos::Right };
+            let style = ("sans-serif", 12).into_text_style(&area).pos(Pos::new(side, VPos::Center));
+            let text = Text::new(*name, anchor, style);
+            area.draw(&text).map_err(failed)?;
         }
         area.present().map_err(failed)?;
     }
     Ok(svg)
+}
+
+/// Where a logarithmic axis has ticks: at 1, 2 and 5 times powers of ten, or at the latter alone if there
+/// are many.
+fn ticks(range: &Range<f64>) -> Vec<f64> {
+    let (first, last) = (range.start.log10().floor() as i32, range.end.log10().ceil() as i32);
+    let steps: &[f64] = if last - first > 6 { &[1.0] } else { &[1.0, 2.0, 5.0] };
+    (first..=last)
+        .flat_map(|power| steps.iter().map(move |step| step * 10_f64.powi(power)))
+        .filter(|tick| range.contains(tick))
+        .collect()
+}
+
+/// A tick with as many places as it has.
+fn tick_name(tick: &f64) -> String {
+    let places = (-tick.log10().floor()).max(0.0) as usize;
+    format!("{tick:.places$}")
 }
 
 /// The points that no other beats in both, from the cheapest on.
@@ -101,6 +149,7 @@ pub(super) fn bars(figures: &[&Figures]) -> Result<String, Failure> {
         chart
             .configure_mesh()
             .disable_y_mesh()
+            .light_line_style(TRANSPARENT)
             .x_desc("bits per instruction")
             .y_labels(names.len().max(1))
             .y_label_formatter(&|name| match name {
@@ -133,6 +182,15 @@ pub(super) fn bars(figures: &[&Figures]) -> Result<String, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn axes_have_ticks_where_the_points_are() {
+        let names = |range| ticks(&range).iter().map(tick_name).collect::<Vec<_>>();
+        assert_eq!(names(0.14..5.2), ["0.2", "0.5", "1", "2", "5"]);
+        assert_eq!(names(75.0..1_100.0), ["100", "200", "500", "1000"]);
+        assert_eq!(names(0.0004..0.003), ["0.0005", "0.001", "0.002"]);
+        assert_eq!(names(0.5..9e6), ["1", "10", "100", "1000", "10000", "100000", "1000000"]);
+    }
 
     #[test]
     fn nothing_beats_the_front() {

@@ -1,12 +1,13 @@
 //! What was executed, with the program.
 
+use super::rows::Rows;
 use crate::args::{SchemesArgs, With};
 use crate::exec::program::Program;
 use crate::failure::Failure;
 use crate::image::Programs;
 use crate::{files, input};
 use hartrace_compressors::Code;
-use hartrace_ingress::{ITypeWidth, Retired};
+use hartrace_ingress::ITypeWidth;
 use hartrace_isa::Xlen;
 use std::fs::File;
 use std::io::Read;
@@ -16,7 +17,7 @@ use std::path::Path;
 pub(super) struct Workload {
     pub(super) name: String,
     pub(super) code: Code,
-    pub(super) rows: Vec<Retired>,
+    pub(super) rows: Rows,
     /// Trap vectors by privilege, if they are known.
     pub(super) tvec: Option<Vec<(u8, u64)>>,
 }
@@ -46,9 +47,9 @@ impl Workload {
 
     /// Executes a program.
     pub(super) fn execute(program: &Program, limit: u64) -> Result<Self, Failure> {
-        let mut rows = Vec::new();
+        let mut rows = Rows::default();
         let ending = program.execute(limit, |some| {
-            rows.extend_from_slice(some);
+            some.iter().for_each(|row| rows.push(row));
             Ok(())
         })?;
         if let Some(failure) = program.failure(ending.exit) {
@@ -71,11 +72,11 @@ impl Workload {
         let programs = Programs::load(&args.elf, &[], &[], xlen)?;
         let options = input::options(&args.format, Some(xlen), ITypeWidth::Four);
         let (mut source, bar) = input::open(path, &options)?;
-        let mut rows = Vec::new();
+        let mut rows = Rows::default();
         while (rows.len() as u64) < args.limit
             && let Some(row) = source.next_row()?
         {
-            rows.push(row.retired);
+            rows.push(&row.retired);
         }
         bar.finish_and_clear();
         let name = path

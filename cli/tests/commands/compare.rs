@@ -31,7 +31,7 @@ fn every_scheme_comes_back() {
         assert!(count("framed_bits") >= count("bits"));
     }
     let data = json["data"].as_array().unwrap();
-    assert_eq!(data.len(), 3 * 6);
+    assert_eq!(data.len(), 3 * 8);
     assert!(data.iter().all(|row| row["verified"] == true), "{text}");
     let software = |row: &&Value| row["gates"].is_null();
     assert_eq!(rows.iter().filter(software).count(), 3 * 5);

@@ -26,8 +26,10 @@ pub struct DataStep {
     pub pc: u64,
     /// The instruction; its low half if it is compressed.
     pub encoding: u32,
-    /// What it accessed, if anything.
+    /// What it accessed, if anything; a store-conditional that failed, nothing.
     pub reference: Option<Reference>,
+    /// Of a store-conditional: whether it stored. No order of instructions tells.
+    pub succeeded: Option<bool>,
 }
 
 /// An access to memory.
@@ -62,8 +64,15 @@ impl DataStep {
             };
             Reference { address, size, loaded, stored }
         });
-        step.retires.then_some(Self { pc: step.pc, encoding: step.encoding, reference })
+        let succeeded = is_store_conditional(step.encoding).then_some(reference.is_some());
+        let Step { pc, encoding, .. } = *step;
+        step.retires.then_some(Self { pc, encoding, reference, succeeded })
     }
+}
+
+/// `sc.w` and `sc.d`: opcode AMO, and 3 in its upper five bits.
+fn is_store_conditional(encoding: u32) -> bool {
+    encoding & 0xf800_007f == 0x1800_002f
 }
 
 /// Writes and reads one field of every step: the address of a reference, or what was loaded. One of a kind
@@ -97,14 +106,18 @@ pub enum DataScheme {
 impl DataScheme {
     /// The schemes of the source at its sizes.
     pub fn defaults() -> Vec<(&'static str, Self)> {
-        let cache = |size: u64| Self::FirstAccess(FirstAccess { size, ..FirstAccess::default() });
+        let cache = |size: u64, dedicated| {
+            Self::FirstAccess(FirstAccess { size, dedicated, ..FirstAccess::default() })
+        };
         vec![
             ("NEXS-DA", Self::Nexus),
             ("DAF", Self::Filter(Filter::default())),
             ("ADAC-16x4", Self::Adac(Adac::default())),
             ("ADAC-128x4", Self::Adac(Adac { sets: 128, ..Adac::default() })),
-            ("FAT-8K", cache(8 << 10)),
-            ("FAT-64K", cache(64 << 10)),
+            ("FAT-8K", cache(8 << 10, false)),
+            ("FAT-64K", cache(64 << 10, false)),
+            ("FAC-1K", cache(1 << 10, true)),
+            ("FAC-8K", cache(8 << 10, true)),
         ]
     }
 
@@ -113,12 +126,45 @@ impl DataScheme {
         matches!(self, Self::FirstAccess(_))
     }
 
+    /// What comes back of a step: the address, or the value that a register got of memory, which of a
+    /// store-conditional is 0 or 1.
+    pub fn field(&self, step: &DataStep) -> Option<u64> {
+        let reference = step.reference;
+        match (self.is_of_values(), step.succeeded) {
+            (true, Some(succeeded)) => Some(u64::from(!succeeded)),
+            (true, None) => reference.and_then(|reference| reference.loaded),
+            (false, _) => reference.map(|reference| reference.address),
+        }
+    }
+
+    /// A step without what has to come back, as whoever reads gets it.
+    pub fn hidden(&self, step: &DataStep) -> DataStep {
+        let mut hidden = *step;
+        if self.is_of_values() {
+            if hidden.succeeded.is_some() {
+                // Where it would store, and what, is known; if it did, is not.
+                let nothing = Reference { address: 0, size: 1, loaded: None, stored: Some(0) };
+                hidden.reference.get_or_insert(nothing);
+                hidden.succeeded = Some(false);
+            }
+            if let Some(loaded) = hidden.reference.as_mut().and_then(|r| r.loaded.as_mut()) {
+                *loaded = 0;
+            }
+        } else if let Some(reference) = &mut hidden.reference {
+            reference.address = 0;
+        }
+        hidden
+    }
+
     /// Bits that the same takes uncompressed; 0 if there is nothing to send.
     pub fn raw_bits(&self, step: &DataStep, xlen: u32) -> u64 {
-        step.reference.map_or(0, |reference| match self.is_of_values() {
-            true => reference.loaded.map_or(0, |_| 8 * u64::from(reference.size)),
-            false => xlen.into(),
-        })
+        match (step.reference, step.succeeded) {
+            (_, Some(_)) if self.is_of_values() => 1,
+            (Some(reference), _) if self.is_of_values() => {
+                reference.loaded.map_or(0, |_| 8 * u64::from(reference.size))
+            }
+            (reference, _) => reference.map_or(0, |_| xlen.into()),
+        }
     }
 
     /// Bits of memory in the trace module.
@@ -128,7 +174,7 @@ impl DataScheme {
             // A bit for every register but x0.
             Self::Filter(_) => 31,
             Self::Adac(adac) => adac.storage_bits(xlen),
-            Self::FirstAccess(cache) => cache.size,
+            Self::FirstAccess(cache) => cache.storage_bits(xlen),
         }
     }
 

@@ -376,6 +376,8 @@ mod tests {
         assert_eq!(places(&['B', 'A'], "ABAB"), [1, 1, 1, 1]);
         assert_eq!(places(&['C', 'B', 'A'], "ABCABC"), [2; 6]);
         assert_eq!(places(&['C', 'A', 'B'], "ABACABAC"), [1, 2, 1, 2, 1, 2, 1, 2]);
+        // These places in a second list.
+        assert_eq!(places(&['2', '1'], "12121212"), [1; 8]);
     }
 
     #[test]

@@ -15,7 +15,7 @@ use thiserror::Error;
 /// A compressor and its decompressor.
 ///
 /// Names are those of the dissertation: `BASE`, `NEXS`, `HWLZ-256`, `eDMTF(192,4)`, `rSDC-128` (or by sets and
-/// ways, `rSDC-64x2`), `bTMBP`; then `gzip-6` and `zstd-19` with a level, and `E-Trace+ir+bp+jtc` with modes.
+/// ways, `rSDC-64x2`), `bTMBP`; then `gzip-6` and `zstd-17` with a level, and `E-Trace+ir+bp+jtc` with modes.
 /// Anything else that can be set stands behind the name: `bTMBP[entries=1024,ras=16]`.
 ///
 /// ```
@@ -79,7 +79,7 @@ impl Scheme {
         "gzip-6",
         "gzip-9",
         "zstd-3",
-        "zstd-19",
+        "zstd-17",
         "bDMTF(192,4)",
         "hDMTF(192,4)",
         "eDMTF(192,4)",

@@ -3,6 +3,8 @@
 
 mod numbers;
 mod predictor;
+#[cfg(test)]
+mod tests;
 
 pub use numbers::Widths;
 
@@ -357,33 +359,5 @@ impl Reader<'_, '_, '_> {
             }
         }
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::test_bits::parse;
-    use hartrace_decoder::Image;
-    use hartrace_isa::{Isa, Xlen};
-
-    #[test]
-    fn records() {
-        let code = Code::new(&Image::new(Isa::new(Xlen::Rv32)));
-        let mut coder = Tmbp::BASE.coder(&code, None);
-        let mut out = Bits::default();
-        coder.put_trap(3, 0x8000_0004, &mut out);
-        coder.put_trap(4, 0x1000, &mut out);
-        let text = format!("0 000 0 11 {:032b}  0 000 10 000100 {:032b}", 0x8000_0004_u32, 0x1000);
-        assert_eq!(out, parse(&text));
-    }
-
-    /// Storage of 18 bits a target, as for instructions of 4 bytes, and what the source has for gates.
-    #[test]
-    fn gates_of_the_source() {
-        let gates = |config: Tmbp| 1.5 * config.storage(32, 2) as f64 + 760.0;
-        assert!((2_750.0..2_850.0).contains(&gates(Tmbp::TINY)));
-        assert!((3_950.0..4_100.0).contains(&gates(Tmbp::SMALL)));
-        assert!((5_200.0..5_350.0).contains(&gates(Tmbp::BASE)));
     }
 }

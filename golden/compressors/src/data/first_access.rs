@@ -1,11 +1,13 @@
-//! First-access tracking: a flag for every byte of the data cache says that whoever decompresses knows it.
+//! First-access tracking: a flag for every byte of a cache says that whoever decompresses knows it.
+//!
+//! The result of a store-conditional is one bit of its own.
 
 use super::{DataCoder, DataStep, Reference};
 use crate::{BitSource, Bits, CompressError, DecodeError, Fault};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
-/// The data cache that has the flags.
+/// The cache: the core's data cache, which has a flag for every byte, or one in the trace module.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct FirstAccess {
@@ -15,18 +17,36 @@ pub struct FirstAccess {
     pub ways: u64,
     /// Bytes of a line, a power of two and at most 64.
     pub line: u64,
-    /// Devices, from the first address up to the second: what is loaded there is always sent.
+    /// A cache in the trace module that holds what was loaded and stored last. A value that differs is sent
+    /// again, so nobody has to say what others have written to memory.
+    pub dedicated: bool,
+    /// Devices, from the first address up to the second, which the core's cache does not hold: what is loaded
+    /// there is always sent. A cache in the trace module has no need of it.
     pub devices: (u64, u64),
 }
 
 impl Default for FirstAccess {
     /// With the interrupt controller of our own hart.
     fn default() -> Self {
-        Self { size: 8 << 10, ways: 4, line: 64, devices: (0x200_0000, 0x201_0000) }
+        let devices = (0x200_0000, 0x201_0000);
+        Self { size: 8 << 10, ways: 4, line: 64, dedicated: false, devices }
     }
 }
 
 impl FirstAccess {
+    /// The flags of the core's cache; or contents, a valid bit for each byte and the address of every
+    /// line, without an order of ways.
+    pub fn storage_bits(&self, xlen: u32) -> u64 {
+        let Self { size, ways, line, dedicated, .. } = *self;
+        if !dedicated {
+            return size;
+        }
+        let (line, ways) = (line.max(1), ways.max(1));
+        let sets = (size / (ways * line)).max(1);
+        let address = u64::from(xlen) - u64::from(line.ilog2() + sets.ilog2()).min(xlen.into());
+        sets * ways * (8 * line + line + address)
+    }
+
     pub(super) fn coder(self) -> Result<FirstAccessCoder, CompressError> {
         let Self { size, ways, line, .. } = self;
         let line_good = line.is_power_of_two() && line <= 64;
@@ -48,8 +68,10 @@ impl FirstAccess {
 #[derive(Copy, Clone, Debug)]
 struct Line {
     number: u64,
-    /// A bit for every byte.
+    /// A bit for every byte that whoever decompresses knows.
     flags: u64,
+    /// In the trace module: the bytes.
+    bytes: [u8; 64],
 }
 
 #[derive(Debug)]
@@ -62,28 +84,36 @@ pub(super) struct FirstAccessCoder {
 }
 
 impl FirstAccessCoder {
-    /// Whether all bytes of an access were accessed before, since their line is there.
+    /// Whether whoever decompresses knows all bytes of an access, which it does from then on.
     fn access(&mut self, reference: &Reference) -> bool {
-        let FirstAccess { devices, line, ways, .. } = self.config;
-        if (devices.0..devices.1).contains(&reference.address) {
+        let FirstAccess { devices, line, ways, dedicated, .. } = self.config;
+        if !dedicated && (devices.0..devices.1).contains(&reference.address) {
             return false;
         }
+        let loaded = reference.loaded.map(u64::to_le_bytes);
+        // A load whose value nobody sees brings in the line, but tells nothing.
+        let last = reference.stored.map(u64::to_le_bytes).or(loaded);
         let mut old = true;
-        for offset in 0..u64::from(reference.size) {
-            let address = reference.address.wrapping_add(offset);
-            let (number, flag) = (address / line, 1 << (address % line));
+        for offset in 0..usize::from(reference.size.min(8)) {
+            let address = reference.address.wrapping_add(offset as u64);
+            let (number, place) = (address / line, address % line);
             let sets = self.sets.len() as u64;
             let set = &mut self.sets[(number % sets) as usize];
             match set.iter().position(|line| line.number == number) {
-                Some(place) => set[..=place].rotate_right(1),
+                Some(way) => set[..=way].rotate_right(1),
                 None => {
-                    set.insert(0, Line { number, flags: 0 });
+                    set.insert(0, Line { number, flags: 0, bytes: [0; 64] });
                     set.truncate(ways as usize);
                 }
             }
             if let Some(line) = set.first_mut() {
-                old &= line.flags & flag != 0;
-                line.flags |= flag;
+                let byte = &mut line.bytes[place as usize];
+                old &= line.flags >> place & 1 == 1;
+                old &= !dedicated || loaded.is_none_or(|loaded| loaded[offset] == *byte);
+                if let Some(last) = last {
+                    line.flags |= 1 << place;
+                    *byte = last[offset];
+                }
             }
         }
         old
@@ -98,9 +128,12 @@ impl FirstAccessCoder {
 
 impl DataCoder for FirstAccessCoder {
     fn encode(&mut self, step: &DataStep, out: &mut Bits) -> bool {
-        let Some(reference) = &step.reference else { return false };
+        if let Some(succeeded) = step.succeeded {
+            out.put_bool(succeeded);
+        }
+        let Some(reference) = &step.reference else { return step.succeeded.is_some() };
         let old = self.access(reference);
-        let Some(value) = reference.loaded else { return false };
+        let Some(value) = reference.loaded else { return step.succeeded.is_some() };
         out.put_bool(old);
         if !old {
             out.put(value, 8 * u32::from(reference.size));
@@ -113,8 +146,15 @@ impl DataCoder for FirstAccessCoder {
         step: &DataStep,
         from: &mut BitSource<'_>,
     ) -> Result<Option<u64>, DecodeError> {
-        let Some(reference) = &step.reference else { return Ok(None) };
         let mut loaded = None;
+        if step.succeeded.is_some() {
+            let succeeded = from.get_bool()?;
+            loaded = Some(u64::from(!succeeded));
+            if !succeeded {
+                return Ok(loaded);
+            }
+        }
+        let Some(reference) = &step.reference else { return Ok(loaded) };
         if reference.loaded.is_some() {
             let at = from.clone();
             let value = if from.get_bool()? {

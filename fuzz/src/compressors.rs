@@ -1,39 +1,44 @@
-//! Any program and any bits: every decompressor ends and does not panic. Where it finds instructions, they
-//! can be compressed again, and come back. So do all readers of data traces.
-#![no_main]
+//! Any program and any bits: a decompressor ends and does not panic. Where it finds instructions, they can be
+//! compressed again, and come back.
 
+use crate::code;
 use arbitrary::{Result, Unstructured};
 use hartrace_compressors::{BitSource, Bits, Code, DataScheme, DataStep, Reference, Scheme, Setup};
 use hartrace_decoder::Image;
-use hartrace_fuzz::code;
 use hartrace_ingress::Retired;
 use hartrace_isa::{Isa, Xlen};
-use libfuzzer_sys::fuzz_target;
 use std::num::NonZeroU64;
-
-/// Beside the defaults, tables so small that everything in them is replaced all the time.
-const SMALL: [&str; 7] = [
-    "HWLZ-4",
-    "bDMTF(4,2)",
-    "eDMTF(9,3)[run.wmax=4]",
-    "eSDC-4x1",
-    "rSDC-8",
-    "bTMBP[entries=4,ibtb=4,ras=1]",
-    "tTMBP[targets.size=32]",
-];
 
 /// Instructions to ask for at most.
 const MOST: u64 = 2000;
 
-fuzz_target!(|input: &[u8]| {
-    let _ = check(Unstructured::new(input));
-});
+/// The default schemes of a family and some more, such as tables so small that everything in them is replaced
+/// all the time.
+pub fn decompress(family: &str, more: &[&str], input: &[u8]) {
+    let mut schemes = defaults(family);
+    schemes.extend(more.iter().map(|name| name.parse::<Scheme>().expect("a scheme")));
+    let _ = any_bits(Unstructured::new(input), &schemes, |_, bytes| bytes);
+}
 
-fn check(mut u: Unstructured<'_>) -> Result<()> {
-    let names: Vec<&str> = Scheme::DEFAULT.iter().chain(&SMALL).copied().collect();
-    let number = usize::from(u.arbitrary::<u8>()?) % (names.len() + 1);
-    let Some(name) = names.get(number) else { return data(u) };
-    let scheme: Scheme = name.parse().expect("a scheme");
+/// The same where descriptors are in a container: hardly any bytes are one, so most are put into one first.
+pub fn decompress_packed(family: &str, input: &[u8], pack: impl Fn(&[u8]) -> Vec<u8>) {
+    let _ = any_bits(Unstructured::new(input), &defaults(family), |packed, bytes| match packed {
+        true => pack(&bytes),
+        false => bytes,
+    });
+}
+
+fn defaults(family: &str) -> Vec<Scheme> {
+    Scheme::defaults().into_iter().filter(|scheme| scheme.family() == family).collect()
+}
+
+fn any_bits(
+    mut u: Unstructured<'_>,
+    schemes: &[Scheme],
+    pack: impl Fn(bool, Vec<u8>) -> Vec<u8>,
+) -> Result<()> {
+    let scheme = u.choose(schemes)?;
+    let packed = u.ratio(3, 4)?;
     let rv32 = u.arbitrary()?;
     let any = u.arbitrary()?;
     let base = *u.choose(&[0, 0x8000_0000, any])? & !1;
@@ -41,7 +46,7 @@ fn check(mut u: Unstructured<'_>) -> Result<()> {
     let instructions = u.int_in_range(0..=MOST)?;
     let sync_every = NonZeroU64::new(u.int_in_range(0..=99)?);
     let spare = u.int_in_range(0..=7)?;
-    let bytes = u.take_rest().to_vec();
+    let bytes = pack(packed, u.take_rest().to_vec());
     let bits = 8 * bytes.len() as u64;
     let bits = Bits::new(bytes, bits.saturating_sub(spare));
 
@@ -55,18 +60,18 @@ fn check(mut u: Unstructured<'_>) -> Result<()> {
         scheme.decompressor(&setup).decompress(&bits, instructions, &mut |pc| found.push(pc));
     assert!(found.len() as u64 <= instructions);
     match result {
-        Err(error) => assert!(error.bit <= bits.len(), "{name}: {error}"),
-        Ok(()) => assert_eq!(found.len() as u64, instructions, "{name}"),
+        Err(error) => assert!(error.bit <= bits.len(), "{scheme}: {error}"),
+        Ok(()) => assert_eq!(found.len() as u64, instructions, "{scheme}"),
     }
     // E-Trace also needs to know what traps they were.
     if scheme.family() != "etrace" {
-        again(&scheme, &setup, &found);
+        again(scheme, &setup, &found);
     }
     Ok(())
 }
 
-/// Any instructions with any accesses.
-fn data(mut u: Unstructured<'_>) -> Result<()> {
+/// Any instructions with any accesses, and any bits: every reader of data traces ends and does not panic.
+pub fn data(mut u: Unstructured<'_>) -> Result<()> {
     let (_, scheme) = *u.choose(&DataScheme::defaults())?;
     let xlen = *u.choose(&[Xlen::Rv32, Xlen::Rv64])?;
     let mut steps = Vec::new();
@@ -80,7 +85,8 @@ fn data(mut u: Unstructured<'_>) -> Result<()> {
             stored: u.arbitrary()?,
         };
         let reference = *u.choose(&[None, Some(reference)])?;
-        steps.push(DataStep { pc, encoding, reference });
+        let succeeded = u.arbitrary()?;
+        steps.push(DataStep { pc, encoding, reference, succeeded });
     }
     let bits = Bits::of_bytes(u.take_rest().to_vec());
     let mut from = BitSource::new(&bits);

@@ -1,0 +1,7 @@
+//! Any program and any bits for DMTF.
+#![no_main]
+
+use hartrace_fuzz::compressors::decompress;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|input: &[u8]| decompress("dmtf", &["bDMTF(4,2)", "eDMTF(9,3)[run.wmax=4]"], input));

@@ -1,0 +1,7 @@
+//! Any program and any bits for HWLZ.
+#![no_main]
+
+use hartrace_fuzz::compressors::decompress;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|input: &[u8]| decompress("hwlz", &["HWLZ-4"], input));

@@ -1,0 +1,7 @@
+//! Any program and any bits for NEXS.
+#![no_main]
+
+use hartrace_fuzz::compressors::decompress;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|input: &[u8]| decompress("nexs", &[], input));

@@ -1,0 +1,11 @@
+//! Any program and any bits for TMBP.
+#![no_main]
+
+use hartrace_fuzz::compressors::decompress;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|input: &[u8]| decompress(
+    "tmbp",
+    &["bTMBP[entries=4,ibtb=4,ras=1]", "tTMBP[targets.size=32]"],
+    input
+));

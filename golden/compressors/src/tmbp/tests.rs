@@ -1,0 +1,46 @@
+//! Records, and gates of the source.
+
+use super::*;
+use crate::test_bits::parse;
+use hartrace_decoder::Image;
+use hartrace_isa::{Isa, Xlen};
+
+#[test]
+fn records() {
+    let code = Code::new(&Image::new(Isa::new(Xlen::Rv32)));
+    let mut coder = Tmbp::BASE.coder(&code, None);
+    let mut out = Bits::default();
+    coder.put_trap(3, 0x8000_0004, &mut out);
+    coder.put_trap(4, 0x1000, &mut out);
+    let text = format!("0 000 0 11 {:032b}  0 000 10 000100 {:032b}", 0x8000_0004_u32, 0x1000);
+    assert_eq!(out, parse(&text));
+}
+
+/// Four branches as predicted, then two that are not: records of 5 and of 1.
+#[test]
+fn branches_are_counted_up_to_the_wrong_one() {
+    let mut image = Image::new(Isa::new(Xlen::Rv32));
+    image.add(0x1000, &0x0000_0463_u32.to_le_bytes()); // beqz x0, .+8
+    let code = Code::new(&image);
+    let insn = code.insn(0x1000).unwrap();
+    let mut coder = Tmbp::BASE.coder(&code, None);
+    let mut out = Bits::default();
+    for right in [true, true, true, true, false, false] {
+        let state = coder.state.clone().unwrap_or(State::new(Tmbp::BASE, &code));
+        let expected = state.predictor.predict(0x1000, insn);
+        let taken = (expected == Some(Predicted::Outcome(true))) == right;
+        let next = Some(if taken { 0x1008 } else { 0x1004 });
+        coder.event(&Event::Retired { pc: 0x1000, insn, next }, &mut out).unwrap();
+    }
+    let start = format!("0 000 0 00 {:032b}", 0x1000);
+    assert_eq!(out, parse(&(start + " 0 101  0 001")));
+}
+
+/// Storage of 18 bits a target, as for instructions of 4 bytes, and what the source has for gates.
+#[test]
+fn gates_of_the_source() {
+    let gates = |config: Tmbp| 1.5 * config.storage(32, 2) as f64 + 760.0;
+    assert!((2_750.0..2_850.0).contains(&gates(Tmbp::TINY)));
+    assert!((3_950.0..4_100.0).contains(&gates(Tmbp::SMALL)));
+    assert!((5_200.0..5_350.0).contains(&gates(Tmbp::BASE)));
+}
