@@ -73,25 +73,38 @@ pub(crate) fn build(config: &Config) -> Component {
     if config.predicts() {
         word = concat(&[&predictor_index(config, &from["last"]), &word]);
     }
+    // Where branches are looked up, the group behind the head is in registers too: reading one memory by
+    // what was read from another takes long.
+    let waits = looks.is_some().then(|| m.reg("ahead_valid", false));
+    let moves = waits.as_ref().map_or_else(|| next.clone(), |waits| !&waits.q | &next);
     let ahead = m.inst(
         "i_decisions",
         &fifo(word.width(), depth),
-        &[("valid_i", &valid), ("data_i", &word), ("ready_i", &next)],
+        &[("valid_i", &valid), ("data_i", &word), ("ready_i", &moves)],
     );
+    let (follows, word) = match &waits {
+        Some(waits) => {
+            m.assign(&waits.d, moves.mux(&ahead["valid_o"], lit(1, 1)));
+            let word = m.reg_data("ahead_word", word.width(), &moves);
+            m.assign(&word.d, &ahead["data_o"]);
+            (waits.q.clone(), word.q)
+        }
+        None => (ahead["valid_o"].clone(), ahead["data_o"].clone()),
+    };
     // A head that is done with may leave before the next group comes.
     let stays = if looks.is_some() { &held.q & !&ready } else { held.q.clone() };
-    m.assign(&held.d, next.mux(&ahead["valid_o"], stays));
+    m.assign(&held.d, next.mux(&follows, stays));
     m.assign(&valid_o, &held.q);
     let mut at = 0;
     for wire in &decided {
         let reg = m.reg_data(wire.name, wire.width, &next);
-        m.assign(&reg.d, ahead["data_o"].slice(at, wire.width));
+        m.assign(&reg.d, word.slice(at, wire.width));
         m.assign(&to[wire.name], &reg.q);
         at += wire.width;
     }
 
     if let Some(looks) = &looks {
-        look_ahead(&m, config, (&ahead["valid_o"], &ahead["data_o"]), &decided, &next, looks);
+        look_ahead(&m, config, (&follows, &word), &decided, &next, looks);
     }
 
     m.section("What is passed on.");
