@@ -2,7 +2,7 @@
 
 use crate::memory::{Memory, opcode};
 use foldhash::{HashMap, HashMapExt};
-use hartrace_arm_isa::{Insn, Isa, Rules, Spaces, decode};
+use hartrace_arm_isa::{Insn, Isa, Kind, Rules, Spaces, decode};
 
 /// Instructions up to one that ends a block.
 #[derive(Copy, Clone, Debug)]
@@ -12,8 +12,36 @@ pub(crate) struct Block {
     /// The last instruction; its address is `end` minus its size.
     pub last: Insn,
     pub exit: Exit,
-    /// The blocks behind it: not taken, taken.
+    /// Where it goes: not taken, taken. The target of an indirect branch is not known.
+    to: [u64; 2],
+    /// The blocks there.
     next: [u32; 2],
+    /// To go there changes nothing but the address: it is no call, no indirect branch, and does not
+    /// change the instruction set.
+    plain: [bool; 2],
+}
+
+impl Block {
+    /// Where it goes, and the block there, if that is all there is to it and the block is known.
+    #[inline]
+    pub(crate) fn plain(&self, taken: bool) -> Option<(u64, u32)> {
+        let (side, [plain, plain_taken]) = (usize::from(taken), self.plain);
+        let next = *self.next.get(side)?;
+        ((if taken { plain_taken } else { plain }) && next != UNKNOWN)
+            .then_some((*self.to.get(side)?, next))
+    }
+
+    /// Its last instruction is known: where it goes.
+    fn ends(&mut self, isa: Isa) {
+        let last = &self.last;
+        self.exit = Exit::Last;
+        self.plain = [true, !last.link && last.kind != Kind::Indirect];
+        self.to = [self.end; 2];
+        if let Kind::Direct { target, isa: other } = last.kind {
+            self.to = [self.end, target];
+            self.plain = [true, !last.link && other == isa];
+        }
+    }
 }
 
 /// Why a block ends.
@@ -152,7 +180,9 @@ impl<'m> Blocks<'m> {
             count: 0,
             last: decode(isa, &self.rules, start, 0),
             exit: Exit::Missing,
+            to: [start; 2],
             next: [UNKNOWN; 2],
+            plain: [false; 2],
         };
         let mut conditional = 0u8;
         let mut bytes = self.memory.from(start, spaces).unwrap_or_default();
@@ -177,7 +207,7 @@ impl<'m> Blocks<'m> {
             block.count = block.count.saturating_add(1);
             block.last = insn;
             if insn.ends_block() {
-                block.exit = Exit::Last;
+                block.ends(isa);
                 return block;
             }
             if block.end & PAGE.wrapping_sub(1) < insn.size.into() {

@@ -94,15 +94,15 @@ impl<'m> Etmv4<'m> {
 
     /// Decodes a stream, all of it.
     pub fn decode(&mut self, stream: &Stream, sink: &mut impl Sink) {
-        let mut reader = Reader::new(Headers::new(&self.config));
+        let headers = Headers::new(&self.config);
+        let mut reader = Reader::new(headers.clone());
         let mut positions = stream.positions();
         let mut offset = 0usize;
-        loop {
-            // By reference: to copy a packet takes as long as to read it.
-            let next = reader.next(stream.bytes.get(offset..).unwrap_or_default());
-            let Some((found, len)) = &next else { break };
-            self.feed(positions.index(offset), found, sink);
-            offset = offset.saturating_add(*len);
+        while let Some(rest) = stream.bytes.get(offset..)
+            && let Some((found, len)) = reader.next(rest)
+        {
+            self.feed(positions.index(offset), found, &headers, rest, sink);
+            offset = offset.saturating_add(len);
         }
         if offset < stream.bytes.len() {
             self.cut(positions.index(offset), sink);
@@ -110,16 +110,27 @@ impl<'m> Etmv4<'m> {
         self.finish(sink);
     }
 
-    /// Takes what a [`Reader`] found, with its position.
+    /// Takes what a [`Reader`] found at the start of `bytes`, with its position.
     #[inline]
-    pub fn feed(&mut self, at: u64, found: &Found, sink: &mut impl Sink) {
+    fn feed(
+        &mut self,
+        at: u64,
+        found: Found,
+        headers: &Headers,
+        bytes: &[u8],
+        sink: &mut impl Sink,
+    ) {
         self.at = at;
         if self.state != State::Following {
-            self.synchronise(at, found, sink);
+            let packet = match found {
+                Found::Packet(_) => Packet::parse(headers, bytes).ok().map(|(packet, _)| packet),
+                Found::Unsynchronised | Found::Bad(_) => None,
+            };
+            self.synchronise(at, packet.as_ref(), sink);
             return;
         }
         match found {
-            Found::Packet(packet) => self.packet(at, packet, sink),
+            Found::Packet(kind) => self.packet(at, kind, headers, bytes, sink),
             Found::Unsynchronised | Found::Bad(_) => self.give_up(at, Fault::Malformed, sink),
         }
     }
@@ -130,12 +141,12 @@ impl<'m> Etmv4<'m> {
         sink.event(at, Event::Fault(Fault::Malformed));
     }
 
-    fn synchronise(&mut self, at: u64, found: &Found, sink: &mut impl Sink) {
+    fn synchronise(&mut self, at: u64, packet: Option<&Packet>, sink: &mut impl Sink) {
         if let State::Lost(lost) = self.state {
             sink.event(at, Event::NoSync(lost));
             self.state = State::Async;
         }
-        let Found::Packet(packet) = found else { return };
+        let Some(packet) = packet else { return };
         match (self.state, packet) {
             (State::Async, Packet::Async) => self.state = State::TraceInfo,
             (State::TraceInfo, Packet::TraceInfo(info)) => {

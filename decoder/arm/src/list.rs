@@ -34,7 +34,7 @@ pub fn list_etmv4(stream: &Stream, config: &hartrace_etmv4::Config) -> Vec<Recor
         let end = offset.saturating_add(len);
         let own = positions.index(offset);
         let name = match found {
-            Found::Packet(packet) => packet.kind().name(),
+            Found::Packet(kind) => kind.name(),
             Found::Unsynchronised => "I_NOT_SYNC",
             Found::Bad(Etmv4Error::Reserved(_)) => "I_RESERVED",
             Found::Bad(Etmv4Error::NotConfigured(_)) => "I_RESERVED_CFG",
@@ -73,7 +73,7 @@ pub fn list_ptm(stream: &Stream, config: &hartrace_ptm::Config) -> Vec<Record> {
     {
         let index = positions.index(offset);
         let name = match found {
-            Found::Packet(packet) => packet.kind().name(),
+            Found::Packet(kind) => kind.name(),
             Found::Unsynchronised => {
                 // Chunk by chunk.
                 len = len.min(positions.rest(offset)).clamp(1, PTM_PIECE);

@@ -5,7 +5,9 @@ use crate::returns::ReturnStack;
 use crate::walk::{Followed, Walk};
 use crate::{Memory, Stream};
 use hartrace_arm_isa::{Arch, Isa, Kind, Rules};
-use hartrace_ptm::{Config, Found, ISync, Packet, Reader, Reason, Target};
+use hartrace_ptm::{
+    Atoms, Config, Found, ISync, Kind as PacketKind, Packet, Reader, Reason, Target,
+};
 
 /// How far synchronisation has come.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -74,12 +76,11 @@ impl<'m> Ptm<'m> {
         let mut reader = Reader::new(self.config);
         let mut positions = stream.positions();
         let mut offset = 0usize;
-        loop {
-            // By reference: to copy a packet takes as long as to read it.
-            let next = reader.next(stream.bytes.get(offset..).unwrap_or_default());
-            let Some((found, len)) = &next else { break };
-            self.feed(positions.index(offset), found, sink);
-            offset = offset.saturating_add(*len);
+        while let Some(rest) = stream.bytes.get(offset..)
+            && let Some((found, len)) = reader.next(rest)
+        {
+            self.feed(positions.index(offset), found, rest, sink);
+            offset = offset.saturating_add(len);
         }
         if offset < stream.bytes.len() {
             self.at = positions.index(offset);
@@ -95,31 +96,43 @@ impl<'m> Ptm<'m> {
         self.known = false;
     }
 
-    /// Takes what a [`Reader`] found, with its position.
+    /// Takes what a [`Reader`] found at the start of `bytes`, with its position.
     #[inline]
-    pub fn feed(&mut self, at: u64, found: &Found, sink: &mut impl Sink) {
+    fn feed(&mut self, at: u64, found: Found, bytes: &[u8], sink: &mut impl Sink) {
         self.at = at;
         if let State::Lost(lost) = self.state {
             sink.event(at, Event::NoSync(lost));
             self.state = State::Async;
         }
-        let packet = match found {
-            Found::Packet(packet) => packet,
-            Found::Unsynchronised => return,
+        match found {
+            Found::Packet(kind) => match (self.state, kind) {
+                (State::Async, PacketKind::Async) => self.state = State::ISync,
+                (State::ISync, PacketKind::ISync) => self.state = State::Following,
+                _ => {}
+            },
             Found::Bad(_) if self.state == State::Following => {
                 return self.give_up(at, Fault::Malformed, sink);
             }
-            Found::Bad(_) => return,
-        };
-        match (self.state, packet) {
-            (State::Async, Packet::Async { .. }) => self.state = State::ISync,
-            (State::ISync, Packet::ISync(_)) => self.state = State::Following,
-            _ => {}
+            Found::Bad(_) | Found::Unsynchronised => return,
         }
         if self.state == State::Following {
-            self.packet(at, packet, sink);
-        } else {
-            self.skip(packet);
+            // Most packets are atoms, and smaller than a `Packet`.
+            match Atoms::parse(&self.config, bytes) {
+                Some(atoms) => self.atoms(at, atoms, sink),
+                None => self.packet(at, bytes, sink),
+            }
+        } else if let Ok((packet, _)) = Packet::parse(&self.config, bytes) {
+            self.skip(&packet);
+        }
+    }
+
+    #[inline]
+    fn atoms(&mut self, at: u64, atoms: Atoms, sink: &mut impl Sink) {
+        for index in 0..atoms.len() {
+            if !self.known {
+                break;
+            }
+            self.atom(at, atoms.bits() >> index & 1 == 1, None, sink);
         }
     }
 
@@ -149,18 +162,13 @@ impl<'m> Ptm<'m> {
         self.timestamp = self.timestamp & !mask | ts.value & mask;
     }
 
-    fn packet(&mut self, at: u64, packet: &Packet, sink: &mut impl Sink) {
-        match packet {
+    #[inline]
+    fn packet(&mut self, at: u64, bytes: &[u8], sink: &mut impl Sink) {
+        let Ok((packet, _)) = Packet::parse(&self.config, bytes) else { return };
+        match &packet {
             Packet::Async { .. } | Packet::Ignore => {}
             Packet::ISync(sync) => self.isync(at, sync, sink),
-            Packet::Atoms(atoms) => {
-                for index in 0..atoms.len() {
-                    if !self.known {
-                        break;
-                    }
-                    self.atom(at, atoms.bits() >> index & 1 == 1, None, sink);
-                }
-            }
+            Packet::Atoms(atoms) => self.atoms(at, *atoms, sink),
             Packet::Atom { taken, cycles } if self.known => {
                 self.atom(at, *taken, Some(*cycles), sink);
             }
@@ -263,9 +271,13 @@ impl<'m> Ptm<'m> {
     #[inline]
     fn atom(&mut self, at: u64, taken: bool, cycles: Option<u32>, sink: &mut impl Sink) {
         let isa = self.walk.isa;
-        let Followed::To(last) = self.walk.atom(at, taken, cycles, sink) else {
-            self.known = false;
-            return;
+        let last = match self.walk.atom(at, taken, cycles, sink) {
+            Followed::On => return,
+            Followed::To(last) => last,
+            Followed::Lost => {
+                self.known = false;
+                return;
+            }
         };
         if !taken {
             return;

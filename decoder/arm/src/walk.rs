@@ -1,6 +1,6 @@
 //! Where a program is, and how it goes on.
 
-use crate::blocks::{Blocks, Exit};
+use crate::blocks::{Block, Blocks, Exit};
 use crate::event::{Event, Fault, Range, Sink};
 use crate::memory::{Memory, opcode};
 use hartrace_arm_isa::{Arch, Insn, Isa, Kind, Rules, Spaces, decode};
@@ -23,6 +23,8 @@ pub(crate) struct Walk<'m> {
 
 /// How an atom was followed.
 pub(crate) enum Followed {
+    /// To the last instruction of a block, and on, without anything to do.
+    On,
     /// To the last instruction of a block.
     To(Insn),
     /// Not to its end: the address is not known any more.
@@ -65,8 +67,28 @@ impl<'m> Walk<'m> {
 
     /// Up to the next instruction that ends a block, and reports it as taken or not. Behind it, `pc`
     /// is the next instruction, or the target of a direct branch that was taken.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn atom(
+        &mut self,
+        at: u64,
+        taken: bool,
+        cycles: Option<u32>,
+        sink: &mut impl Sink,
+    ) -> Followed {
+        // One branch for most atoms, whatever the block ends with: what it is cannot be predicted.
+        if let Some(block) = self.block.and_then(|id| self.blocks.get(id))
+            && let Some((to, next)) = block.plain(taken)
+        {
+            sink.range(at, &range(self.pc, self.isa, block, block.count, taken, cycles));
+            self.pc = to;
+            self.block = Some(next);
+            return Followed::On;
+        }
+        self.any_atom(at, taken, cycles, sink)
+    }
+
+    #[inline(never)]
+    fn any_atom(
         &mut self,
         at: u64,
         taken: bool,
@@ -82,19 +104,7 @@ impl<'m> Walk<'m> {
             let Some(block) = self.blocks.get(id) else { return Followed::Lost };
             count = count.saturating_add(block.count);
             let (last, end, exit) = (block.last, block.end, block.exit);
-            let range = |taken| Range {
-                start,
-                end,
-                count,
-                isa: self.isa,
-                kind: last.kind,
-                size: last.size,
-                link: last.link,
-                returns: last.returns,
-                conditional: last.conditional,
-                taken,
-                cycles,
-            };
+            let range = |taken| range(start, self.isa, block, count, taken, cycles);
             match exit {
                 Exit::Last => {
                     sink.range(at, &range(taken));
@@ -195,6 +205,32 @@ impl<'m> Walk<'m> {
                 cycles,
             },
         );
+    }
+}
+
+/// What is executed up to the end of a block.
+#[inline]
+fn range(
+    start: u64,
+    isa: Isa,
+    block: &Block,
+    count: u32,
+    taken: bool,
+    cycles: Option<u32>,
+) -> Range {
+    let last = &block.last;
+    Range {
+        start,
+        end: block.end,
+        count,
+        isa,
+        kind: last.kind,
+        size: last.size,
+        link: last.link,
+        returns: last.returns,
+        conditional: last.conditional,
+        taken,
+        cycles,
     }
 }
 

@@ -1,10 +1,11 @@
-use crate::{Headers, Kind, Packet, ParseError};
+use crate::{Headers, Kind, ParseError};
 
 /// What a [`Reader`] finds.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Found {
-    /// A packet.
-    Packet(Packet),
+    /// A packet of this kind; [`Packet::parse`](crate::Packet::parse) reads it. Who only counts or
+    /// lists packets, or knows what to do with the most frequent ones, is faster without.
+    Packet(Kind),
     /// Bytes before the first alignment synchronisation, in pieces as OpenCSD has them.
     Unsynchronised,
     /// Bytes that are no packet. The reader goes on behind them: whether what follows can be trusted
@@ -47,24 +48,21 @@ impl Reader {
 
     /// What is at the start of `bytes`, with its length, which is never 0; `None` if that takes more
     /// bytes.
-    #[inline]
+    #[inline(always)]
     pub fn next(&mut self, bytes: &[u8]) -> Option<(Found, usize)> {
         if !self.synchronised {
             return self.search(bytes);
         }
-        // Most packets are atoms; put together here, they are not copied.
-        let atoms = self.headers.atoms(*bytes.first()?);
-        if !atoms.is_empty() {
-            return Some((Found::Packet(Packet::Atoms(atoms)), 1));
-        }
-        match Packet::parse(&self.headers, bytes) {
-            Ok((packet, len)) => Some((Found::Packet(packet), len)),
+        match self.headers.find(bytes) {
+            Ok((kind, len)) => Some((Found::Packet(kind), len)),
             Err(ParseError::Incomplete) => None,
             Err(error) => Some((Found::Bad(error), error.len())),
         }
     }
 
     /// Up to the next zero, which may be the start of a synchronisation.
+    #[cold]
+    #[inline(never)]
     fn search(&mut self, bytes: &[u8]) -> Option<(Found, usize)> {
         let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
         // O5.
@@ -76,9 +74,9 @@ impl Reader {
             let len = ZEROS.wrapping_add(1);
             if behind == 0x80 {
                 self.synchronised = true;
-                return Some((Found::Packet(Packet::Async), len));
+                return Some((Found::Packet(Kind::Async), len));
             }
-            let error = ParseError::BadSequence { kind: Kind::Async, len };
+            let error = ParseError::BadSequence { kind: Kind::Async, len: len as u8 };
             return Some((Found::Bad(error), len));
         }
         // The byte that ends zeros is not looked at again.

@@ -32,11 +32,7 @@ impl Etmv4<'_> {
                 self.pop_pending = false;
                 self.calls_blocked = true;
             }
-            Element::Address(address, is) => {
-                self.pop_pending = false;
-                self.calls_blocked = false;
-                self.go_to(address, is);
-            }
+            Element::Address(address, is) => self.arrive(address, is),
             Element::Context(context, is) => self.enter(at, &context, is, sink),
             Element::Exception { number, target, with_address } => {
                 // The target of the branch before is told, so that it was not on the stack: O17.
@@ -69,6 +65,15 @@ impl Etmv4<'_> {
         true
     }
 
+    /// An address element.
+    #[inline]
+    pub(super) fn arrive(&mut self, address: u64, is: Is) {
+        self.pop_pending = false;
+        self.calls_blocked = false;
+        self.go_to(address, is);
+    }
+
+    #[inline]
     fn go_to(&mut self, address: u64, is: Is) {
         self.walk.set(address, self.isa(is));
         self.need_address = false;
@@ -141,10 +146,14 @@ impl Etmv4<'_> {
     #[inline]
     fn atom(&mut self, at: u64, taken: bool, sink: &mut impl Sink) {
         let isa = self.walk.isa;
-        let Followed::To(last) = self.walk.atom(at, taken, None, sink) else {
-            self.need_address = true;
-            self.missing = true;
-            return;
+        let last = match self.walk.atom(at, taken, None, sink) {
+            Followed::On => return,
+            Followed::To(last) => last,
+            Followed::Lost => {
+                self.need_address = true;
+                self.missing = true;
+                return;
+            }
         };
         if !taken || !matches!(last.kind, Kind::Direct { .. } | Kind::Indirect) {
             return;
