@@ -94,7 +94,7 @@ impl Headers {
     // Inlined, as are all callers: the next packet starts where this one ends, and a length that goes by
     // way of memory comes late.
     #[inline(always)]
-    pub fn find(&self, bytes: &[u8]) -> Result<(Kind, usize), ParseError> {
+    pub fn find(&self, bytes: &[u8]) -> Result<(Kind, u8), ParseError> {
         match bytes.first_chunk() {
             Some(window) => self.find_in(window, bytes),
             None => self.find_at_end(bytes),
@@ -104,7 +104,7 @@ impl Headers {
     /// Fewer bytes than the table needs: zeros behind them end every packet, but too late.
     #[cold]
     #[inline(never)]
-    fn find_at_end(&self, bytes: &[u8]) -> Result<(Kind, usize), ParseError> {
+    fn find_at_end(&self, bytes: &[u8]) -> Result<(Kind, u8), ParseError> {
         if bytes.is_empty() {
             return Err(ParseError::Incomplete);
         }
@@ -120,7 +120,7 @@ impl Headers {
         &self,
         [header, payload @ ..]: &[u8; WINDOW],
         bytes: &[u8],
-    ) -> Result<(Kind, usize), ParseError> {
+    ) -> Result<(Kind, u8), ParseError> {
         // Without a branch for the kind of packet, which nobody can predict.
         let shape = self.shape(*header);
         let last = !u64::from_le_bytes(*payload) & MORE;
@@ -128,12 +128,12 @@ impl Headers {
         if run > shape.plain {
             return self.read_length(bytes);
         }
-        let mut len = usize::from(shape.fixed).wrapping_add(run.min(shape.most).into());
+        let mut len = shape.fixed.wrapping_add(run.min(shape.most));
         if shape.context {
-            let info = bytes.get(len).copied().unwrap_or(0);
-            len = len.wrapping_add(self.context_length(info).into());
+            let info = bytes.get(usize::from(len)).copied().unwrap_or(0);
+            len = len.wrapping_add(self.context_length(info));
         }
-        if len > bytes.len() {
+        if usize::from(len) > bytes.len() {
             return Err(ParseError::Incomplete);
         }
         Ok((shape.kind, len))
@@ -141,8 +141,9 @@ impl Headers {
 
     #[cold]
     #[inline(never)]
-    fn read_length(&self, bytes: &[u8]) -> Result<(Kind, usize), ParseError> {
+    fn read_length(&self, bytes: &[u8]) -> Result<(Kind, u8), ParseError> {
         let (packet, len) = Packet::parse(self, bytes)?;
-        Ok((packet.kind(), len))
+        // No packet is longer than `MAX_PACKET` and some bytes that say nothing.
+        Ok((packet.kind(), len as u8))
     }
 }

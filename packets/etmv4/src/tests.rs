@@ -314,7 +314,7 @@ proptest! {
         let headers = Headers::new(&config);
         for header in 0..=255 {
             let bytes = [&[header], &payload[..]].concat();
-            let read = Packet::parse(&headers, &bytes).map(|(packet, len)| (packet.kind(), len));
+            let read = Packet::parse(&headers, &bytes).map(|(packet, len)| (packet.kind(), len as u8));
             prop_assert_eq!(headers.find(&bytes), read, "{:02x?}", bytes);
         }
     }

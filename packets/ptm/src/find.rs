@@ -17,18 +17,22 @@ impl Packet {
     // Inlined, as are all callers: the next packet starts where this one ends, and a length that goes by
     // way of memory comes late.
     #[inline(always)]
-    pub fn find(config: &Config, bytes: &[u8]) -> Result<(Kind, usize), ParseError> {
+    pub fn find(config: &Config, bytes: &[u8]) -> Result<(Kind, u8), ParseError> {
         let Some(window) = bytes.first_chunk::<WINDOW>().filter(|_| !config.cycle_accurate) else {
             return read_length(config, bytes);
         };
         let [header, ..] = *window;
         let branch = header & 1 == 1;
+        let word = u64::from_le_bytes(*window);
         if !branch && header & 0x80 == 0 {
-            return read_length(config, bytes);
+            return match other_length(config, header, word) {
+                Some(found) => Ok(found),
+                None => read_length(config, bytes),
+            };
         }
         // Atoms or a branch: both lengths, and no jump, since nobody can predict which it is.
-        let len = if branch { branch_length(u64::from_le_bytes(*window)) } else { 1 };
-        Ok((if branch { Kind::Branch } else { Kind::Atom }, len as usize))
+        let len = if branch { branch_length(word) } else { 1 };
+        Ok((if branch { Kind::Branch } else { Kind::Atom }, len as u8))
     }
 }
 
@@ -43,9 +47,29 @@ fn branch_length(word: u64) -> u32 {
     address.wrapping_add(marked.wrapping_mul(exception))
 }
 
+/// Frequent ones that are no atoms or branch, unless they go on behind the window.
+#[inline]
+fn other_length(config: &Config, header: u8, word: u64) -> Option<(Kind, u8)> {
+    Some(match header {
+        0x76 => (Kind::ExceptionReturn, 1),
+        0x0c => (Kind::Trigger, 1),
+        0x66 => (Kind::Ignore, 1),
+        0x42 | 0x46 => {
+            let bytes =
+                (!(word >> 8) & MORE).trailing_zeros().wrapping_shr(3).wrapping_add(1) as u8;
+            match (config.timestamp_64, bytes) {
+                (_, ..=7) => (Kind::Timestamp, bytes.wrapping_add(1)),
+                (false, _) => (Kind::Timestamp, 8),
+                (true, _) => return None,
+            }
+        }
+        _ => return None,
+    })
+}
+
 #[cold]
 #[inline(never)]
-fn read_length(config: &Config, bytes: &[u8]) -> Result<(Kind, usize), ParseError> {
+fn read_length(config: &Config, bytes: &[u8]) -> Result<(Kind, u8), ParseError> {
     let (packet, len) = Packet::parse(config, bytes)?;
-    Ok((packet.kind(), len))
+    Ok((packet.kind(), len as u8))
 }

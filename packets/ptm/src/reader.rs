@@ -45,19 +45,20 @@ impl Reader {
     #[inline(always)]
     pub fn next(&mut self, bytes: &[u8]) -> Option<(Found, usize)> {
         if !self.synchronised {
-            return self.search(bytes);
+            return self.search(bytes).map(|(found, len)| (found, len as usize));
         }
         match Packet::find(&self.config, bytes) {
-            Ok((kind, len)) => Some((Found::Packet(kind), len)),
+            Ok((kind, len)) => Some((Found::Packet(kind), len.into())),
             Err(ParseError::Incomplete) => None,
             Err(error) => Some((Found::Bad(error), error.len())),
         }
     }
 
-    /// Up to zeros that are, or may become, a synchronisation.
+    /// Up to zeros that are, or may become, a synchronisation. What it returns fits a register, so that it
+    /// does not force what [`Reader::next`] returns into memory.
     #[cold]
     #[inline(never)]
-    fn search(&mut self, bytes: &[u8]) -> Option<(Found, usize)> {
+    fn search(&mut self, bytes: &[u8]) -> Option<(Found, u32)> {
         let mut start = 0;
         loop {
             let rest = bytes.get(start..)?;
@@ -74,7 +75,7 @@ impl Reader {
                     start = start.wrapping_add(too_many);
                     if start == 0 {
                         self.synchronised = true;
-                        return Some((Found::Packet(Kind::Async), zeros.wrapping_add(1)));
+                        return Some((Found::Packet(Kind::Async), zeros.wrapping_add(1) as u32));
                     }
                     break;
                 }
@@ -85,6 +86,7 @@ impl Reader {
                 }
             }
         }
-        (start > 0).then_some((Found::Unsynchronised, start))
+        let len = u32::try_from(start).unwrap_or(u32::MAX);
+        (start > 0).then_some((Found::Unsynchronised, len))
     }
 }

@@ -210,7 +210,7 @@ proptest! {
         let config = config(cycle_accurate);
         for header in 0..=255 {
             let bytes = [&[header], &payload[..]].concat();
-            let read = Packet::parse(&config, &bytes).map(|(packet, len)| (packet.kind(), len));
+            let read = Packet::parse(&config, &bytes).map(|(packet, len)| (packet.kind(), len as u8));
             prop_assert_eq!(Packet::find(&config, &bytes), read, "{:02x?}", bytes);
         }
     }
