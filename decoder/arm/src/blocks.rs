@@ -12,6 +12,8 @@ pub(crate) struct Block {
     /// The last instruction; its address is `end` minus its size.
     pub last: Insn,
     pub exit: Exit,
+    /// Where the offsets of its instructions start.
+    first: u32,
     /// Where it goes: not taken, taken. The target of an indirect branch is not known.
     to: [u64; 2],
     /// The blocks there.
@@ -79,6 +81,8 @@ pub(crate) struct Blocks<'m> {
     /// Instructions in an IT block count as conditional.
     it_blocks: bool,
     blocks: Vec<Block>,
+    /// Of the instructions of all blocks, each from the start of its block.
+    offsets: Vec<u16>,
     index: HashMap<Key, u32>,
     /// Some of the index again, by the low bits of the address: most jumps go where one went before.
     recent: Vec<(Key, u32)>,
@@ -93,6 +97,7 @@ impl<'m> Blocks<'m> {
             rules,
             it_blocks,
             blocks: Vec::new(),
+            offsets: Vec::new(),
             index: HashMap::new(),
             recent: vec![NOWHERE; RECENT],
             generation: 0,
@@ -137,14 +142,22 @@ impl<'m> Blocks<'m> {
         if self.blocks.len() >= MOST {
             // Rare, and the links between blocks make it hard to forget a few.
             self.blocks.clear();
+            self.offsets.clear();
             self.index.clear();
             self.recent.fill(NOWHERE);
             self.generation = self.generation.wrapping_add(1);
         }
         let id = self.blocks.len() as u32;
-        self.blocks.push(self.decode(address, isa, spaces));
+        let block = self.decode(address, isa, spaces);
+        self.blocks.push(block);
         self.index.insert(key, id);
         id
+    }
+
+    /// Where the instructions of a block are, from its start.
+    pub(crate) fn offsets(&self, block: &Block) -> &[u16] {
+        let first = block.first as usize;
+        self.offsets.get(first..first.saturating_add(block.count as usize)).unwrap_or_default()
     }
 
     /// The block that follows another one, if that is known.
@@ -174,12 +187,13 @@ impl<'m> Blocks<'m> {
         next
     }
 
-    fn decode(&self, start: u64, isa: Isa, spaces: Spaces) -> Block {
+    fn decode(&mut self, start: u64, isa: Isa, spaces: Spaces) -> Block {
         let mut block = Block {
             end: start,
             count: 0,
             last: decode(isa, &self.rules, start, 0),
             exit: Exit::Missing,
+            first: self.offsets.len() as u32,
             to: [start; 2],
             next: [UNKNOWN; 2],
             plain: [false; 2],
@@ -203,6 +217,8 @@ impl<'m> Blocks<'m> {
                 conditional = insn.it;
             }
             bytes = bytes.get(insn.size.into()..).unwrap_or_default();
+            // A block is shorter than a page and an instruction.
+            self.offsets.push(block.end.wrapping_sub(start) as u16);
             block.end = block.end.wrapping_add(insn.size.into());
             block.count = block.count.saturating_add(1);
             block.last = insn;

@@ -8,6 +8,9 @@ use hartrace_arm_isa::{Arch, Insn, Isa, Kind, Rules, Spaces, decode};
 /// The most instructions of one range (O14). Real code has a branch every few.
 const LONGEST: u32 = 1 << 20;
 
+/// Bytes of code whose instructions are told at once.
+const PIECE: u64 = 0x1000;
+
 /// Where a program is.
 #[derive(Debug)]
 pub(crate) struct Walk<'m> {
@@ -79,6 +82,7 @@ impl<'m> Walk<'m> {
         if let Some(block) = self.block.and_then(|id| self.blocks.get(id))
             && let Some((to, next)) = block.plain(taken)
         {
+            self.tell(at, self.pc, block, sink);
             sink.range(at, &range(self.pc, self.isa, block, block.count, taken, cycles));
             self.pc = to;
             self.block = Some(next);
@@ -102,6 +106,7 @@ impl<'m> Walk<'m> {
                 None => self.blocks.at(self.pc, self.isa, self.spaces),
             };
             let Some(block) = self.blocks.get(id) else { return Followed::Lost };
+            self.tell(at, self.pc, block, sink);
             count = count.saturating_add(block.count);
             let (last, end, exit) = (block.last, block.end, block.exit);
             let range = |taken| range(start, self.isa, block, count, taken, cycles);
@@ -130,6 +135,14 @@ impl<'m> Walk<'m> {
                     return Followed::Lost;
                 }
             }
+        }
+    }
+
+    /// Where the instructions of a block are.
+    #[inline]
+    fn tell<S: Sink>(&self, at: u64, base: u64, block: &Block, sink: &mut S) {
+        if S::INSTRUCTIONS && block.count > 0 {
+            sink.instructions(at, base, self.blocks.offsets(block));
         }
     }
 
@@ -181,14 +194,29 @@ impl<'m> Walk<'m> {
     }
 
     /// Reports what was stepped through.
-    pub(crate) fn report(
+    pub(crate) fn report<S: Sink>(
         &self,
         at: u64,
         stepped: &Stepped,
         cycles: Option<u32>,
-        sink: &mut impl Sink,
+        sink: &mut S,
     ) {
         let Some(last) = stepped.last else { return };
+        if S::INSTRUCTIONS {
+            let (mut base, mut offsets, mut left) = (self.pc, Vec::new(), stepped.count);
+            self.step(|insn, end| {
+                let address = end.wrapping_sub(insn.size.into());
+                if address.wrapping_sub(base) >= PIECE {
+                    sink.instructions(at, base, &offsets);
+                    offsets.clear();
+                    base = address;
+                }
+                offsets.push(address.wrapping_sub(base) as u16);
+                left = left.saturating_sub(1);
+                left > 0
+            });
+            sink.instructions(at, base, &offsets);
+        }
         sink.range(
             at,
             &Range {
