@@ -213,13 +213,14 @@ pub(crate) struct DecodeArgs {
     pub(crate) to: Option<Position>,
     /// Decode a snapshot of an Arm system instead, as OpenCSD and DS-5 write it: ETMv4, ETE and PTM
     ///
-    /// Prints packets, ranges or elements, of all sources in a buffer that can be read.
+    /// Of all sources in a buffer that can be read. Prints packets, ranges or elements, as OpenCSD has
+    /// them, or what is printed of E-Trace, but for the listing.
     #[arg(
         long,
         value_name = "DIR",
         conflicts_with_all = [
             "capture", "elf", "image", "context_elf", "tvec", "compat", "max_blocks", "threads",
-            "strict", "params", "xlen", "json", "from", "to",
+            "strict", "params", "xlen", "from", "to",
         ]
     )]
     pub(crate) snapshot: Option<PathBuf>,

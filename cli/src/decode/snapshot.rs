@@ -1,6 +1,8 @@
 //! `hartrace decode --snapshot`.
 
-use crate::args::Emit;
+mod sinks;
+
+use crate::args::{DecodeArgs, Emit};
 use crate::failure::{Failure, Status};
 use crate::files;
 use hartrace_arm_decoder::{
@@ -8,19 +10,24 @@ use hartrace_arm_decoder::{
     list_ptm,
 };
 use hartrace_coresight::Mode;
-use hartrace_snapshot::{Buffer, Error, Format, Protocol, Snapshot, Source};
+use hartrace_snapshot::{Buffer, Core, Error, Format, Protocol, Snapshot, Source};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 /// Runs the command.
-pub(super) fn run(folder: &Path, buffer: Option<&str>, emit: Emit) -> Result<Status, Failure> {
-    if !matches!(emit, Emit::Packets | Emit::Ranges | Emit::Elements) {
-        return Err(Failure::usage("of a snapshot, packets, ranges or elements can be printed")
-            .hint("--emit packets, --emit ranges or --emit elements"));
+pub(super) fn run(folder: &Path, args: &DecodeArgs) -> Result<Status, Failure> {
+    let emit = args.emit;
+    if emit == Emit::Listing {
+        return Err(Failure::usage("there is no listing of a snapshot")
+            .hint("--emit blocks, pcs, edges, coverage, json, packets, ranges or elements"));
+    }
+    if args.json && !matches!(emit, Emit::Blocks | Emit::Edges | Emit::Coverage | Emit::Json) {
+        return Err(Failure::usage("--json has a form for blocks, edges and coverage only")
+            .hint("--emit json"));
     }
     let unusable = |error: Error| Failure::input(error).at(folder.display());
     let snapshot = Snapshot::open(folder).map_err(unusable)?;
-    let buffer = snapshot.buffer(buffer).map_err(unusable)?;
+    let buffer = snapshot.buffer(args.buffer.as_deref()).map_err(unusable)?;
     let sources = snapshot.sources(&buffer.name).map_err(unusable)?;
     let mut job = Job { status: Status::Clean };
     for warning in &snapshot.warnings {
@@ -40,16 +47,47 @@ pub(super) fn run(folder: &Path, buffer: Option<&str>, emit: Emit) -> Result<Sta
     let mut out = files::stdout();
     if emit == Emit::Packets {
         packets(&streams, &mut out)?;
-    } else {
-        for (stream, source) in &streams {
-            job.decode(&snapshot, stream, source, emit, &mut out).map_err(|error| match error {
-                Problem::Snapshot(error) => unusable(error),
-                Problem::Write(error) => error.into(),
-            })?;
+        out.flush()?;
+        return Ok(job.status);
+    }
+    let mut all = Vec::new();
+    for (stream, source) in streams {
+        all.push((stream, job.traced(&snapshot, source).map_err(unusable)?));
+    }
+    if matches!(emit, Emit::Ranges | Emit::Elements) {
+        for (stream, traced) in &all {
+            job.elements(stream, traced, emit, &mut out)?;
+        }
+        out.flush()?;
+        return Ok(job.status);
+    }
+    match sinks::print(folder.display().to_string(), emit, args.json, &all)? {
+        Status::Clean => Ok(job.status),
+        other => Ok(other),
+    }
+}
+
+/// What it takes to follow the trace of a source.
+struct Traced {
+    name: String,
+    id: u8,
+    protocol: Protocol,
+    core: Core,
+    memory: Memory,
+}
+
+impl Traced {
+    fn decode(&self, stream: &Stream, sink: &mut impl Sink) {
+        match &self.protocol {
+            Protocol::Etmv4(config) => {
+                Etmv4::new(*config, self.core.arch, &self.memory).decode(stream, sink);
+            }
+            Protocol::Ptm(config) => {
+                Ptm::new(*config, self.core.arch, &self.memory).decode(stream, sink);
+            }
+            Protocol::Other(_) => {}
         }
     }
-    out.flush()?;
-    Ok(job.status)
 }
 
 fn layout(buffer: &Buffer) -> Layout {
@@ -58,11 +96,6 @@ fn layout(buffer: &Buffer) -> Layout {
         Format::Dstream => Layout::Dstream(Mode::Fsync),
         Format::SourceData => Layout::Raw,
     }
-}
-
-enum Problem {
-    Snapshot(Error),
-    Write(io::Error),
 }
 
 /// How it went so far.
@@ -101,38 +134,40 @@ impl Job {
         capture.streams.iter().filter_map(find).collect()
     }
 
-    fn decode(
-        &mut self,
-        snapshot: &Snapshot,
-        stream: &Stream,
-        source: &Source<'_>,
-        emit: Emit,
-        out: &mut BufWriter<io::Stdout>,
-    ) -> Result<(), Problem> {
-        let arch = source.core_kind().map_err(Problem::Snapshot)?.arch;
+    fn traced(&self, snapshot: &Snapshot, source: &Source<'_>) -> Result<Traced, Error> {
         let mut memory = Memory::new();
         if let Some(core) = source.core {
             let mut warnings = Vec::new();
-            for segment in snapshot.segments(core, &mut warnings).map_err(Problem::Snapshot)? {
+            for segment in snapshot.segments(core, &mut warnings)? {
                 memory.add(segment.address, segment.bytes, segment.spaces);
             }
             warnings.iter().for_each(|warning| self.warn(warning));
         }
+        Ok(Traced {
+            name: source.device.name.clone(),
+            id: source.id,
+            protocol: source.protocol.clone(),
+            core: source.core_kind()?,
+            memory,
+        })
+    }
+
+    fn elements(
+        &mut self,
+        stream: &Stream,
+        traced: &Traced,
+        emit: Emit,
+        out: &mut BufWriter<io::Stdout>,
+    ) -> io::Result<()> {
         let mut printer =
-            Printer { out, id: source.id, ranges: emit == Emit::Ranges, gaps: 0, result: Ok(()) };
-        match &source.protocol {
-            Protocol::Etmv4(config) => {
-                Etmv4::new(*config, arch, &memory).decode(stream, &mut printer);
-            }
-            Protocol::Ptm(config) => Ptm::new(*config, arch, &memory).decode(stream, &mut printer),
-            Protocol::Other(_) => {}
-        }
+            Printer { out, id: traced.id, ranges: emit == Emit::Ranges, gaps: 0, result: Ok(()) };
+        traced.decode(stream, &mut printer);
         let (gaps, result) = (printer.gaps, printer.result);
         if gaps > 0 {
-            let name = &source.device.name;
+            let name = &traced.name;
             self.gap(&format!("{name}: {gaps} stretches could not be followed; --emit elements"));
         }
-        result.map_err(Problem::Write)
+        result
     }
 }
 

@@ -1,8 +1,10 @@
 //! Code that has been decoded.
 
-use crate::memory::{Memory, opcode};
+use crate::code::{Code, Place};
+use crate::memory::opcode;
 use foldhash::{HashMap, HashMapExt};
 use hartrace_arm_isa::{Insn, Isa, Kind, Rules, Spaces, decode};
+use hartrace_spaces::Timeline;
 
 /// Instructions up to one that ends a block.
 #[derive(Copy, Clone, Debug)]
@@ -67,16 +69,17 @@ const PAGE: u64 = 0x1000;
 /// The most blocks that are kept.
 const MOST: usize = 1 << 20;
 
-type Key = (u64, u8, Isa);
+type Key = (u64, Place, Isa);
 
 /// Entries of the short index, and what an empty one holds.
 const RECENT: usize = 1 << 11;
-const NOWHERE: (Key, u32) = ((u64::MAX, 0, Isa::A64), UNKNOWN);
+const NOWHERE: (Key, u32) =
+    ((u64::MAX, Place { spaces: Spaces::ALL, space: None }, Isa::A64), UNKNOWN);
 
 /// All blocks decoded so far.
 #[derive(Debug)]
 pub(crate) struct Blocks<'m> {
-    memory: &'m Memory,
+    code: Code<'m>,
     rules: Rules,
     /// Instructions in an IT block count as conditional.
     it_blocks: bool,
@@ -91,9 +94,9 @@ pub(crate) struct Blocks<'m> {
 }
 
 impl<'m> Blocks<'m> {
-    pub(crate) fn new(memory: &'m Memory, rules: Rules, it_blocks: bool) -> Self {
+    pub(crate) fn new(code: Code<'m>, rules: Rules, it_blocks: bool) -> Self {
         Self {
-            memory,
+            code,
             rules,
             it_blocks,
             blocks: Vec::new(),
@@ -104,8 +107,13 @@ impl<'m> Blocks<'m> {
         }
     }
 
-    pub(crate) fn memory(&self) -> &'m Memory {
-        self.memory
+    pub(crate) fn code(&self) -> &Code<'m> {
+        &self.code
+    }
+
+    /// Before anything is decoded.
+    pub(crate) fn set_timeline(&mut self, timeline: &'m Timeline) {
+        self.code.set_timeline(timeline);
     }
 
     pub(crate) fn rules(&self) -> &Rules {
@@ -119,13 +127,13 @@ impl<'m> Blocks<'m> {
 
     /// The block at an address.
     #[inline]
-    pub(crate) fn at(&mut self, address: u64, isa: Isa, spaces: Spaces) -> u32 {
-        let key = (address, spaces.bits(), isa);
+    pub(crate) fn at(&mut self, address: u64, isa: Isa, place: Place) -> u32 {
+        let key = (address, place, isa);
         let slot = (address >> 1) as usize & RECENT.wrapping_sub(1);
         match self.recent.get(slot) {
             Some((recent, id)) if *recent == key => *id,
             _ => {
-                let id = self.find(key, spaces);
+                let id = self.find(key);
                 if let Some(recent) = self.recent.get_mut(slot) {
                     *recent = (key, id);
                 }
@@ -134,8 +142,8 @@ impl<'m> Blocks<'m> {
         }
     }
 
-    fn find(&mut self, key: Key, spaces: Spaces) -> u32 {
-        let (address, _, isa) = key;
+    fn find(&mut self, key: Key) -> u32 {
+        let (address, place, isa) = key;
         if let Some(id) = self.index.get(&key) {
             return *id;
         }
@@ -148,7 +156,7 @@ impl<'m> Blocks<'m> {
             self.generation = self.generation.wrapping_add(1);
         }
         let id = self.blocks.len() as u32;
-        let block = self.decode(address, isa, spaces);
+        let block = self.decode(address, isa, place);
         self.blocks.push(block);
         self.index.insert(key, id);
         id
@@ -173,10 +181,10 @@ impl<'m> Blocks<'m> {
         &mut self,
         id: u32,
         taken: bool,
-        (address, isa, spaces): (u64, Isa, Spaces),
+        (address, isa, place): (u64, Isa, Place),
     ) -> u32 {
         let before = self.generation;
-        let next = self.at(address, isa, spaces);
+        let next = self.at(address, isa, place);
         // If all were forgotten, the number stands for another one now.
         if self.generation == before
             && let Some(block) = self.blocks.get_mut(id as usize)
@@ -187,7 +195,7 @@ impl<'m> Blocks<'m> {
         next
     }
 
-    fn decode(&mut self, start: u64, isa: Isa, spaces: Spaces) -> Block {
+    fn decode(&mut self, start: u64, isa: Isa, place: Place) -> Block {
         let mut block = Block {
             end: start,
             count: 0,
@@ -199,15 +207,18 @@ impl<'m> Blocks<'m> {
             plain: [false; 2],
         };
         let mut conditional = 0u8;
-        let mut bytes = self.memory.from(start, spaces).unwrap_or_default();
+        let mut bytes: &[u8] = &[];
         loop {
-            let Some(opcode) = opcode(isa, bytes) else {
-                // Another segment may go on where this one ends.
-                match self.memory.from(block.end, spaces) {
-                    Some(more) if more.len() > bytes.len() => bytes = more,
-                    _ => return block,
-                }
-                continue;
+            let opcode = match opcode(isa, bytes) {
+                Some(opcode) => opcode,
+                // Another stretch may go on where this one ends.
+                None => match self.code.opcode(isa, block.end, place) {
+                    Some((opcode, more)) => {
+                        bytes = more;
+                        opcode
+                    }
+                    None => return block,
+                },
             };
             let mut insn = decode(isa, &self.rules, block.end, opcode);
             if conditional > 0 {

@@ -15,6 +15,7 @@ use crate::{Memory, Stream};
 use element::Element;
 use hartrace_arm_isa::{Arch, Isa, Rules};
 use hartrace_etmv4::{Addresses, Config, Found, Headers, Is, Packet, Reader};
+use hartrace_spaces::{Clock, Timeline};
 use std::collections::VecDeque;
 
 /// How far synchronisation has come.
@@ -92,6 +93,12 @@ impl<'m> Etmv4<'m> {
         }
     }
 
+    /// Code changes while the program runs.
+    pub fn with_timeline(mut self, timeline: &'m Timeline) -> Self {
+        self.walk.set_timeline(timeline);
+        self
+    }
+
     /// Decodes a stream, all of it.
     pub fn decode(&mut self, stream: &Stream, sink: &mut impl Sink) {
         let headers = Headers::new(&self.config);
@@ -121,6 +128,7 @@ impl<'m> Etmv4<'m> {
         sink: &mut impl Sink,
     ) {
         self.at = at;
+        self.walk.reach(Clock::Position, at);
         if self.state != State::Following {
             let packet = match found {
                 Found::Packet(_) => Packet::parse(headers, bytes).ok().map(|(packet, _)| packet),

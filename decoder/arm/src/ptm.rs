@@ -8,6 +8,7 @@ use hartrace_arm_isa::{Arch, Isa, Kind, Rules};
 use hartrace_ptm::{
     Atoms, Config, Found, ISync, Kind as PacketKind, Packet, Reader, Reason, Target,
 };
+use hartrace_spaces::{Clock, Timeline};
 
 /// How far synchronisation has come.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -71,6 +72,12 @@ impl<'m> Ptm<'m> {
         }
     }
 
+    /// Code changes while the program runs.
+    pub fn with_timeline(mut self, timeline: &'m Timeline) -> Self {
+        self.walk.set_timeline(timeline);
+        self
+    }
+
     /// Decodes a stream, all of it.
     pub fn decode(&mut self, stream: &Stream, sink: &mut impl Sink) {
         let mut reader = Reader::new(self.config);
@@ -100,6 +107,7 @@ impl<'m> Ptm<'m> {
     #[inline]
     fn feed(&mut self, at: u64, found: Found, bytes: &[u8], sink: &mut impl Sink) {
         self.at = at;
+        self.walk.reach(Clock::Position, at);
         if let State::Lost(lost) = self.state {
             sink.event(at, Event::NoSync(lost));
             self.state = State::Async;
@@ -202,6 +210,7 @@ impl<'m> Ptm<'m> {
             Packet::ContextId(id) => {
                 if self.context.context_id != Some(*id) {
                     self.context.context_id = Some(*id);
+                    self.walk.enter(self.context.spaces(), self.context.context_id);
                     sink.event(at, Event::Context(self.context));
                 }
             }
@@ -218,6 +227,7 @@ impl<'m> Ptm<'m> {
                     true => from_gray(self.timestamp),
                     false => self.timestamp,
                 };
+                self.walk.reach(Clock::Time, value);
                 sink.event(at, Event::Timestamp { value, cycles: ts.cycles });
             }
             Packet::ExceptionReturn => sink.event(at, Event::ExceptionReturn),
@@ -234,7 +244,7 @@ impl<'m> Ptm<'m> {
             told = true;
         }
         self.context.ns = sync.ns;
-        self.walk.set_spaces(self.context.spaces());
+        self.walk.enter(self.context.spaces(), self.context.context_id);
         let start = match sync.reason {
             Reason::Overflow => Start::Overflow,
             Reason::DebugExit => Start::DebugExit,
@@ -322,7 +332,7 @@ impl<'m> Ptm<'m> {
         self.walk.report(at, &stepped, None, sink);
         let Some(last) = stepped.last.filter(|_| stepped.complete) else {
             self.known = false;
-            let spaces = self.walk.spaces;
+            let spaces = self.walk.spaces();
             return sink.event(at, Event::NotAccessible { address: stepped.end, spaces });
         };
         let isa = self.walk.isa;

@@ -1,9 +1,11 @@
 //! Where a program is, and how it goes on.
 
 use crate::blocks::{Block, Blocks, Exit};
+use crate::code::{Clocked, Code, Place};
 use crate::event::{Event, Fault, Range, Sink};
-use crate::memory::{Memory, opcode};
+use crate::memory::Memory;
 use hartrace_arm_isa::{Arch, Insn, Isa, Kind, Rules, Spaces, decode};
+use hartrace_spaces::{Clock, Timeline};
 
 /// The most instructions of one range (O14). Real code has a branch every few.
 const LONGEST: u32 = 1 << 20;
@@ -17,7 +19,8 @@ pub(crate) struct Walk<'m> {
     blocks: Blocks<'m>,
     pub pc: u64,
     pub isa: Isa,
-    pub spaces: Spaces,
+    place: Place,
+    clocked: Clocked<'m>,
     /// The address behind the last block: where a call returns to.
     pub link: u64,
     /// The block at `pc`, if it is known.
@@ -37,10 +40,11 @@ pub(crate) enum Followed {
 impl<'m> Walk<'m> {
     pub(crate) fn new(memory: &'m Memory, rules: Rules, it_blocks: bool) -> Self {
         Self {
-            blocks: Blocks::new(memory, rules, it_blocks),
+            blocks: Blocks::new(Code::new(memory), rules, it_blocks),
             pc: 0,
             isa: Isa::A64,
-            spaces: Spaces::ALL,
+            place: Place { spaces: Spaces::ALL, space: None },
+            clocked: Clocked::NEVER,
             link: 0,
             block: None,
         }
@@ -63,9 +67,31 @@ impl<'m> Walk<'m> {
         self.block = None;
     }
 
-    pub(crate) fn set_spaces(&mut self, spaces: Spaces) {
-        self.spaces = spaces;
+    pub(crate) fn spaces(&self) -> Spaces {
+        self.place.spaces
+    }
+
+    /// Where code is looked up from now on.
+    pub(crate) fn enter(&mut self, spaces: Spaces, context: Option<u32>) {
+        self.clocked.enter(context);
+        self.place = Place { spaces, space: self.clocked.space() };
         self.block = None;
+    }
+
+    /// Code changes with time. Before anything is decoded.
+    pub(crate) fn set_timeline(&mut self, timeline: &'m Timeline) {
+        self.blocks.set_timeline(timeline);
+        self.clocked = Clocked::new(timeline);
+        self.place.space = self.clocked.space();
+    }
+
+    /// Time, or the position in the trace, has come to this.
+    #[inline]
+    pub(crate) fn reach(&mut self, clock: Clock, now: u64) {
+        if self.clocked.reach(clock, now) {
+            self.place.space = self.clocked.space();
+            self.block = None;
+        }
     }
 
     /// Up to the next instruction that ends a block, and reports it as taken or not. Behind it, `pc`
@@ -103,7 +129,7 @@ impl<'m> Walk<'m> {
         loop {
             let id = match self.block {
                 Some(id) => id,
-                None => self.blocks.at(self.pc, self.isa, self.spaces),
+                None => self.blocks.at(self.pc, self.isa, self.place),
             };
             let Some(block) = self.blocks.get(id) else { return Followed::Lost };
             self.tell(at, self.pc, block, sink);
@@ -130,7 +156,7 @@ impl<'m> Walk<'m> {
                     if count > 0 {
                         sink.range(at, &range(true));
                     }
-                    sink.event(at, Event::NotAccessible { address: end, spaces: self.spaces });
+                    sink.event(at, Event::NotAccessible { address: end, spaces: self.spaces() });
                     self.set(end, self.isa);
                     return Followed::Lost;
                 }
@@ -169,7 +195,7 @@ impl<'m> Walk<'m> {
     fn behind(&mut self, id: u32, taken: bool) -> u32 {
         match self.blocks.after(id, taken) {
             Some(next) => next,
-            None => self.blocks.at_after(id, taken, (self.pc, self.isa, self.spaces)),
+            None => self.blocks.at_after(id, taken, (self.pc, self.isa, self.place)),
         }
     }
 
@@ -177,10 +203,9 @@ impl<'m> Walk<'m> {
     /// what is rare.
     pub(crate) fn step(&self, mut go: impl FnMut(&Insn, u64) -> bool) -> Stepped {
         let mut stepped = Stepped { end: self.pc, count: 0, last: None, complete: false };
-        let memory = self.blocks.memory();
+        let code = self.blocks.code();
         while stepped.count < LONGEST {
-            let bytes = memory.from(stepped.end, self.spaces).unwrap_or_default();
-            let Some(opcode) = opcode(self.isa, bytes) else { break };
+            let Some((opcode, _)) = code.opcode(self.isa, stepped.end, self.place) else { break };
             let insn = decode(self.isa, self.blocks.rules(), stepped.end, opcode);
             stepped.end = stepped.end.wrapping_add(insn.size.into());
             stepped.count = stepped.count.saturating_add(1);

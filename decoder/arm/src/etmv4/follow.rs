@@ -6,6 +6,7 @@ use crate::event::{Context, Event, Fault, Sink, Start};
 use crate::walk::Followed;
 use hartrace_arm_isa::{Kind, Return};
 use hartrace_etmv4::Is;
+use hartrace_spaces::Clock;
 
 /// M profile: the return address of an exception that follows another one.
 const TAIL_CHAINED: u64 = 0xffff_fffe;
@@ -49,6 +50,7 @@ impl Etmv4<'_> {
             Element::Transaction(what, _) => sink.event(at, Event::Transaction(what)),
             Element::Events(bits) => sink.event(at, Event::Events(bits)),
             Element::Timestamp { value, cycles } => {
+                self.walk.reach(Clock::Time, value);
                 if self.marked || !self.config.timestamp_marker {
                     sink.event(at, Event::Timestamp { value, cycles });
                 }
@@ -95,7 +97,7 @@ impl Etmv4<'_> {
         context.isa = self.isa(is);
         self.context = Some(context);
         self.walk.set_isa(context.isa);
-        self.walk.set_spaces(context.spaces());
+        self.walk.enter(context.spaces(), context.context_id);
         sink.event(at, Event::Context(context));
     }
 
@@ -236,7 +238,7 @@ impl Etmv4<'_> {
                 if !stepped.complete {
                     self.need_address = true;
                     self.missing = true;
-                    let spaces = self.walk.spaces;
+                    let spaces = self.walk.spaces();
                     sink.event(at, Event::NotAccessible { address: stepped.end, spaces });
                 }
                 self.walk.set(stepped.end, self.walk.isa);
@@ -302,7 +304,7 @@ impl Etmv4<'_> {
         }
         let stepped = self.walk.step(|insn, end| end.wrapping_sub(insn.size.into()) != address);
         let Some(last) = stepped.last.filter(|_| stepped.complete) else {
-            let spaces = self.walk.spaces;
+            let spaces = self.walk.spaces();
             sink.event(at, Event::NotAccessible { address, spaces });
             self.need_address = true;
             return;
