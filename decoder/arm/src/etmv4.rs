@@ -102,19 +102,22 @@ impl<'m> Etmv4<'m> {
     /// Decodes a stream, all of it.
     pub fn decode(&mut self, stream: &Stream, sink: &mut impl Sink) {
         let headers = Headers::new(&self.config);
-        let mut reader = Reader::new(headers.clone());
         let mut positions = stream.positions();
         let mut offset = 0usize;
-        while let Some(rest) = stream.bytes.get(offset..)
-            && let Some((found, len)) = reader.next(rest)
-        {
-            self.feed(positions.index(offset), found, &headers, rest, sink);
-            offset = offset.saturating_add(len);
+        for end in stream.ends() {
+            let mut reader = Reader::new(headers.clone());
+            while let Some(rest) = stream.bytes.get(offset..end)
+                && let Some((found, len)) = reader.next(rest)
+            {
+                self.feed(positions.index(offset), found, &headers, rest, sink);
+                offset = offset.saturating_add(len);
+            }
+            if offset < end {
+                self.cut(positions.index(offset), sink);
+            }
+            self.finish(sink);
+            offset = end;
         }
-        if offset < stream.bytes.len() {
-            self.cut(positions.index(offset), sink);
-        }
-        self.finish(sink);
     }
 
     /// Takes what a [`Reader`] found at the start of `bytes`, with its position.
@@ -195,6 +198,12 @@ impl<'m> Etmv4<'m> {
     /// Drops everything, up to the next alignment synchronisation.
     fn give_up(&mut self, at: u64, fault: Fault, sink: &mut impl Sink) {
         sink.event(at, Event::Fault(fault));
+        self.forget();
+        self.state = State::Lost(Lost::Packet);
+    }
+
+    /// Forgets what does not outlive a loss.
+    fn forget(&mut self) {
         self.missing = false;
         self.queue.clear();
         self.depth = 0;
@@ -204,7 +213,6 @@ impl<'m> Etmv4<'m> {
         self.overflowed = false;
         self.marked = false;
         self.last_is = Is::Is0;
-        self.state = State::Lost(Lost::Packet);
     }
 
     /// Whether atoms can be followed.

@@ -80,20 +80,23 @@ impl<'m> Ptm<'m> {
 
     /// Decodes a stream, all of it.
     pub fn decode(&mut self, stream: &Stream, sink: &mut impl Sink) {
-        let mut reader = Reader::new(self.config);
         let mut positions = stream.positions();
         let mut offset = 0usize;
-        while let Some(rest) = stream.bytes.get(offset..)
-            && let Some((found, len)) = reader.next(rest)
-        {
-            self.feed(positions.index(offset), found, rest, sink);
-            offset = offset.saturating_add(len);
+        for end in stream.ends() {
+            let mut reader = Reader::new(self.config);
+            while let Some(rest) = stream.bytes.get(offset..end)
+                && let Some((found, len)) = reader.next(rest)
+            {
+                self.feed(positions.index(offset), found, rest, sink);
+                offset = offset.saturating_add(len);
+            }
+            if offset < end {
+                self.at = positions.index(offset);
+                sink.event(self.at, Event::Fault(Fault::Malformed));
+            }
+            self.finish(sink);
+            offset = end;
         }
-        if offset < stream.bytes.len() {
-            self.at = positions.index(offset);
-            sink.event(self.at, Event::Fault(Fault::Malformed));
-        }
-        self.finish(sink);
     }
 
     /// Ends the stream.
@@ -101,6 +104,7 @@ impl<'m> Ptm<'m> {
         sink.event(self.at, Event::End(Lost::End));
         self.state = State::Lost(Lost::Start);
         self.known = false;
+        self.fresh = true;
     }
 
     /// Takes what a [`Reader`] found at the start of `bytes`, with its position.
