@@ -50,6 +50,26 @@ impl Process {
         self.times.partition_point(|time| *time <= now)
     }
 
+    /// When each of them but the first starts.
+    pub(crate) fn times(&self) -> &[u64] {
+        &self.times
+    }
+
+    /// All of its code in a version, without overlaps.
+    pub(crate) fn segments(&self, version: usize) -> Vec<(u64, &[u8])> {
+        let edges = |layer: &Layer| [Some(layer.start), layer.start.checked_add(layer.length)];
+        let mut edges: Vec<u64> = self.layers.iter().flat_map(edges).flatten().collect();
+        edges.sort_unstable();
+        edges.dedup();
+        let code = |start: &u64| {
+            let (code, _) = self.code(version, *start);
+            let next = edges.get(edges.partition_point(|edge| edge <= start));
+            let length = next.map_or(u64::MAX, |next| next.wrapping_sub(*start));
+            code.map(|code| (*start, cut(code, length))).filter(|(_, code)| !code.is_empty())
+        };
+        edges.iter().filter_map(code).collect()
+    }
+
     /// When the next one starts.
     pub(crate) fn changes(&self, now: u64) -> Option<u64> {
         self.times.get(self.version(now)).copied()

@@ -97,6 +97,36 @@ fn patches_lie_over_code_until_the_process_ends() {
 }
 
 #[test]
+fn all_versions_at_once() {
+    let log = "0 declare_process state=CURRENT pid=1 base_address=0 image_file=a\n\
+               10 declare_thread state=START tid=5 pid=1\n\
+               20 patch_code pid=1 start_address=4 length=2 code=7071\n\
+               30 patch_code pid=1 start_address=0 length=4\n";
+    let timeline = timeline(Holds::Tid, log);
+    let spaces = timeline.spaces();
+    let listed: Vec<_> = spaces.iter().map(|(context, since, _)| (*context, *since)).collect();
+    let one = [0, 20, 30].map(|since| (Some(1), since));
+    // Before it was a thread of the first one, the fifth is not known.
+    let five = [0, 10, 20, 30].map(|since| (Some(5), since));
+    assert_eq!(listed, [&[(None, 0)][..], &one, &five].concat());
+    for (context, since, space) in spaces {
+        assert_eq!(timeline.space(since, context), Some(space));
+        let mut found = [None; 16];
+        for (start, bytes) in timeline.segments(space) {
+            for (to, byte) in found[start as usize..].iter_mut().zip(bytes) {
+                assert_eq!(to.replace(char::from(*byte)), None, "an overlap");
+            }
+        }
+        let expected = |at| context.and_then(|context| byte(&timeline, since, context, at));
+        assert_eq!(
+            found.to_vec(),
+            (0..16).map(expected).collect::<Vec<_>>(),
+            "{context:?} {since}"
+        );
+    }
+}
+
+#[test]
 fn all_see_the_kernel_and_its_patches() {
     let log = "0 declare_process state=CURRENT pid=0 base_address=0x1000 image_file=k\n\
                0 declare_process state=CURRENT pid=1 base_address=0 image_file=a\n\

@@ -2,7 +2,7 @@ use crate::log::Written;
 use crate::process::{Layer, Process};
 use crate::span::Spans;
 use crate::{Clock, Event, Image, Log, State};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU32;
 use std::ops::Range;
 use std::sync::Arc;
@@ -175,16 +175,57 @@ impl Timeline {
 
     /// The code at an address.
     pub fn code(&self, space: Space, address: u64) -> Code<'_> {
-        let number = space.0.get();
-        let mut found = Code { bytes: None, length: u64::MAX };
-        for (first, process) in self.processes.values() {
-            let version = number.checked_sub(*first).map(|version| version as usize);
-            if let Some(version) = version.filter(|version| *version < process.versions()) {
-                let (bytes, length) = process.code(version, address);
-                found = Code { bytes, length };
+        let Some((process, version)) = self.find(space) else {
+            return Code { bytes: None, length: u64::MAX };
+        };
+        let (bytes, length) = process.code(version, address);
+        Code { bytes, length }
+    }
+
+    /// All of the code, without overlaps, in the order of addresses.
+    pub fn segments(&self, space: Space) -> Vec<(u64, &[u8])> {
+        self.find(space).map_or(Vec::new(), |(process, version)| process.segments(version))
+    }
+
+    /// All there are: since when each is the one of a context, for decoders that want to know beforehand.
+    /// `None` is for contexts that are not listed. Where a context holds two numbers, there are too many
+    /// contexts to list.
+    pub fn spaces(&self) -> Vec<(Option<u64>, u64, Space)> {
+        let names = match self.holds {
+            Holds::Asid => Some(&self.asids),
+            Holds::Tid => Some(&self.threads),
+            Holds::AsidPid | Holds::AsidTid => None,
+        };
+        let mut contexts: BTreeSet<Option<u64>> =
+            names.into_iter().flat_map(|names| names.keys().map(|number| Some(*number))).collect();
+        if self.holds == Holds::Tid {
+            contexts.extend(self.processes.keys().copied());
+        }
+        contexts.insert(None);
+        let mut times: BTreeSet<u64> = BTreeSet::from([0]);
+        times.extend(self.processes.values().flat_map(|(_, process)| process.times()));
+        let named = [&self.threads, &self.asids].into_iter().flat_map(|names| names.values());
+        times.extend(named.flatten().flat_map(|(_, when)| [when.start, when.end]));
+        times.remove(&u64::MAX);
+        let mut all: Vec<(Option<u64>, u64, Space)> = Vec::new();
+        for context in contexts {
+            for time in &times {
+                let Some(space) = self.space(*time, context) else { continue };
+                let before = all.last().filter(|last| last.0 == context);
+                if before.is_none_or(|last| last.2 != space) {
+                    all.push((context, *time, space));
+                }
             }
         }
-        found
+        all
+    }
+
+    fn find(&self, space: Space) -> Option<(&Process, usize)> {
+        let number = space.0.get();
+        self.processes.values().find_map(|(first, process)| {
+            let version = number.checked_sub(*first)? as usize;
+            (version < process.versions()).then_some((process, version))
+        })
     }
 }
 
