@@ -36,7 +36,7 @@ use tables::{Style, Table};
 
 /// Runs the command.
 pub(crate) fn run(args: &DecodeArgs) -> Result<Status, Failure> {
-    if let Some(folder) = &args.snapshot {
+    if let Some(folder) = &args.arm.snapshot {
         return snapshot::run(folder, args);
     }
     if args.json && matches!(args.emit, Emit::Pcs | Emit::Listing) {

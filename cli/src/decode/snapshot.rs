@@ -29,12 +29,12 @@ pub(super) fn run(path: &Path, args: &DecodeArgs) -> Result<Status, Failure> {
     }
     let unusable = |error: Error| Failure::input(error).at(path.display());
     let system = System::open(path).map_err(unusable)?;
-    let buffer = system.buffer(args.buffer.as_deref()).map_err(unusable)?;
+    let buffer = system.buffer(args.arm.buffer.as_deref()).map_err(unusable)?;
     let origins = system.origins(buffer).map_err(unusable)?;
     let mut job = Job { status: Status::Clean };
     system.warnings().iter().for_each(|warning| job.warn(warning));
     let bytes = system.bytes(buffer).map_err(unusable)?;
-    let layout = layout(buffer.format, args.frames)?;
+    let layout = layout(buffer.format, args.arm.frames)?;
     let capture = Capture::split(layout, &bytes);
     for fault in &capture.faults {
         job.gap(&format!("frame: {fault:?}"));

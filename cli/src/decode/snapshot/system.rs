@@ -135,7 +135,7 @@ impl System {
         args: &DecodeArgs,
         warnings: &mut Vec<String>,
     ) -> Result<Option<Timeline>, Failure> {
-        let log = match (&args.events, self) {
+        let log = match (&args.arm.events, self) {
             (Some(path), _) => {
                 let failed = |error| Failure::input(error).at(path.display());
                 let text = fs::read(path).map_err(failed)?;
@@ -147,7 +147,7 @@ impl System {
             (None, Self::Snapshot(_)) => None,
         };
         let Some(log) = log else { return Ok(None) };
-        let told = args.context_id.map(|told| match told {
+        let told = args.arm.context_id.map(|told| match told {
             ContextId::Asid => Holds::Asid,
             ContextId::AsidPid => Holds::AsidPid,
             ContextId::AsidTid => Holds::AsidTid,
