@@ -5,6 +5,7 @@ mod follow;
 mod fpga;
 mod input;
 mod sim;
+mod snapshot;
 mod values;
 
 pub(crate) use compare::SchemesArgs;
@@ -12,6 +13,7 @@ pub(crate) use follow::FollowArgs;
 pub(crate) use fpga::{CompareArgs, FpgaCommand, Part, ReportArgs};
 pub(crate) use input::{ConvertArgs, InputArgs};
 pub(crate) use sim::{Cva6Args, SimArgs, SimCommand, SimEmit};
+pub(crate) use snapshot::{ContextId, Frames, SnapshotArgs};
 pub(crate) use values::Placed;
 
 use crate::limits::Position;
@@ -211,21 +213,8 @@ pub(crate) struct DecodeArgs {
     /// Print up to here, and stop; what POS names is not printed
     #[arg(long, value_name = "POS")]
     pub(crate) to: Option<Position>,
-    /// Decode a snapshot of an Arm system instead, as OpenCSD and DS-5 write it: ETMv4, ETE and PTM
-    ///
-    /// Prints packets, ranges or elements, of all sources in a buffer that can be read.
-    #[arg(
-        long,
-        value_name = "DIR",
-        conflicts_with_all = [
-            "capture", "elf", "image", "context_elf", "tvec", "compat", "max_blocks", "threads",
-            "strict", "params", "xlen", "json", "from", "to",
-        ]
-    )]
-    pub(crate) snapshot: Option<PathBuf>,
-    /// The trace buffer of the snapshot [default: the first]
-    #[arg(long, value_name = "NAME", requires = "snapshot")]
-    pub(crate) buffer: Option<String>,
+    #[command(flatten)]
+    pub(crate) arm: SnapshotArgs,
     #[command(flatten)]
     pub(crate) follow: FollowArgs,
 }

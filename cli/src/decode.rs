@@ -36,8 +36,8 @@ use tables::{Style, Table};
 
 /// Runs the command.
 pub(crate) fn run(args: &DecodeArgs) -> Result<Status, Failure> {
-    if let Some(folder) = &args.snapshot {
-        return snapshot::run(folder, args.buffer.as_deref(), args.emit);
+    if let Some(folder) = &args.arm.snapshot {
+        return snapshot::run(folder, args);
     }
     if args.json && matches!(args.emit, Emit::Pcs | Emit::Listing) {
         return Err(Failure::usage(

@@ -2,7 +2,7 @@
 
 use crate::failure::{Failure, Status};
 use crate::follow::fault_hint;
-use hartrace_decoder::{Event, StreamPos};
+use hartrace_decoder::{Event, Fault, StreamPos};
 use indicatif::ProgressBar;
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -16,6 +16,8 @@ pub(crate) struct Gaps {
     out: Box<dyn Write + Send>,
     bar: ProgressBar,
     strict: bool,
+    /// What to try about a fault.
+    hint: fn(&Fault) -> &'static str,
     count: u64,
     /// By source.
     open: BTreeMap<Option<u16>, Open>,
@@ -51,13 +53,19 @@ impl Gaps {
     /// No gap so far; `strict` if the first is one too many. Lines are kept apart from the bar.
     pub(crate) fn new(file: String, strict: bool, bar: ProgressBar) -> Self {
         let out = Box::new(io::stderr());
-        Self { file, out, bar, strict, count: 0, open: BTreeMap::new(), failed: None }
+        let hint = fault_hint;
+        Self { file, out, bar, strict, hint, count: 0, open: BTreeMap::new(), failed: None }
+    }
+
+    /// With other advice.
+    pub(crate) fn hints(self, hint: fn(&Fault) -> &'static str) -> Self {
+        Self { hint, ..self }
     }
 
     /// Takes note of gaps and of where decoding goes on.
     pub(crate) fn event(&mut self, source: Option<u16>, at: StreamPos, event: &Event) {
         match event {
-            Event::Gap(fault) => self.gap(source, at, fault, fault_hint(fault)),
+            Event::Gap(fault) => self.gap(source, at, fault, (self.hint)(fault)),
             Event::On => {
                 if let Some(open) = self.open.remove(&source) {
                     self.print(&open, &format!("; resumed at {}", place(at)));
@@ -121,7 +129,6 @@ impl Gaps {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use hartrace_decoder::Fault;
     use hartrace_encap::FrameError;
 
     /// Gaps that nobody is told of.

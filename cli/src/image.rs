@@ -42,6 +42,11 @@ impl Program {
 pub(crate) struct Programs(Vec<Program>);
 
 impl Programs {
+    /// A program without code or names.
+    pub(crate) fn none(xlen: Xlen) -> Self {
+        Self(vec![Program { context: None, image: Image::new(Isa::new(xlen)), files: Vec::new() }])
+    }
+
     /// Loads programs, then bare code, then the programs of single contexts; what comes later wins
     /// where they overlap.
     pub(crate) fn load(

@@ -19,8 +19,8 @@ fn main() {
         Trial::test("what_is_missing_is_named", what_is_missing_is_named),
         Trial::test("nothing_outside_is_read", nothing_outside_is_read),
     ];
-    let names = ["packets_of_several_sources", "ranges", "elements", "a_buffer_by_name"];
-    let tests: [Test; 4] = [packets, ranges, elements, buffers];
+    let names = ["packets_of_several_sources", "ranges", "elements", "a_buffer_by_name", "sinks"];
+    let tests: [Test; 5] = [packets, ranges, elements, buffers, sinks];
     let data = env::var_os("HARTRACE_DATA").map(|data| Path::new(&data).join("coresight"));
     for (name, test) in names.into_iter().zip(tests) {
         trials.push(match data.clone() {
@@ -124,6 +124,64 @@ fn buffers(data: &Path) -> Result<(), Failed> {
             || message.contains("ETB_2, ETB_1"),
         "{message}"
     );
+    Ok(())
+}
+
+/// Lines and tables of E-Trace, on the traces of all three protocols: they must agree with OpenCSD's
+/// ranges.
+fn sinks(data: &Path) -> Result<(), Failed> {
+    for folder in ["ptm/trace_cov_a15", "etmv4/test-file-mem-offsets", "ete/002-ack_test_scr"] {
+        let folder = data.join(folder);
+        let report = text(folder.join("oracle/elements.txt.gz"))?;
+        let mut ranges = Vec::new();
+        for (_, _, rest) in records(&report) {
+            let Some((_, range)) = rest.split_once("exec range=0x") else { continue };
+            let numbers: Vec<&str> = range.split([':', '[', 'x', ']', '(', ')']).collect();
+            let hex = |text: &str| u64::from_str_radix(text, 16);
+            let count: u64 = numbers[5].parse()?;
+            ranges.push((hex(numbers[0])?, hex(numbers[3])?, count));
+        }
+        let instructions: u64 = ranges.iter().map(|range| range.2).sum();
+        if instructions < 20 {
+            return Err(format!("{}: hardly anything to compare", folder.display()).into());
+        }
+        let lines = |emit: &str| -> Result<Vec<String>, Failed> {
+            let output = decode(&folder, &["--emit", emit])?;
+            Ok(String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect())
+        };
+        let pcs = lines("pcs")?;
+        assert_eq!(pcs.len() as u64, instructions, "{}", folder.display());
+        let field = |line: &str, number| -> Result<u64, Failed> {
+            let field = line.split_whitespace().nth(number).ok_or("no field")?;
+            Ok(match field.strip_prefix("0x") {
+                Some(hex) => u64::from_str_radix(hex, 16)?,
+                None => field.parse()?,
+            })
+        };
+        let mut counted = 0;
+        for line in lines("blocks")? {
+            counted += field(&line, 2)?;
+        }
+        assert_eq!(counted, instructions, "{}", folder.display());
+        let executed = |byte: u64| ranges.iter().any(|range| (range.0..range.1).contains(&byte));
+        let covered = lines("coverage")?;
+        let mut bytes = 0;
+        for line in &covered[1..covered.len() - 1] {
+            let (start, end) = (field(line, 0)?, field(line, 1)?);
+            assert!((start..end).all(executed) && !executed(end), "{line}");
+            bytes += end - start;
+        }
+        assert_eq!(field(&covered[covered.len() - 1], 1)?, bytes);
+        assert!(ranges.iter().all(|range| bytes >= range.1 - range.0));
+        // Every edge leaves the end of a range for the start of another one.
+        let edges = lines("edges")?;
+        assert!(edges.len() > 2, "{}", folder.display());
+        for line in &edges[1..] {
+            let (from, to) = (field(line, 0)?, field(line, 1)?);
+            let leaves = ranges.iter().any(|range| (range.0..range.1).contains(&from));
+            assert!(leaves && ranges.iter().any(|range| range.0 == to), "{line}");
+        }
+    }
     Ok(())
 }
 

@@ -1,68 +1,112 @@
 //! `hartrace decode --snapshot`.
 
-use crate::args::Emit;
+mod sinks;
+mod system;
+
+use crate::args::{DecodeArgs, Emit};
 use crate::failure::{Failure, Status};
 use crate::files;
 use hartrace_arm_decoder::{
     Capture, Etmv4, Event, Layout, Lost, Memory, Ptm, Range, Shown, Sink, Stream, list_etmv4,
     list_ptm,
 };
-use hartrace_coresight::Mode;
-use hartrace_snapshot::{Buffer, Error, Format, Protocol, Snapshot, Source};
+use hartrace_snapshot::{Core, Error, Protocol};
+use hartrace_spaces::Timeline;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
+use system::{Origin, System, layout};
 
 /// Runs the command.
-pub(super) fn run(folder: &Path, buffer: Option<&str>, emit: Emit) -> Result<Status, Failure> {
-    if !matches!(emit, Emit::Packets | Emit::Ranges | Emit::Elements) {
-        return Err(Failure::usage("of a snapshot, packets, ranges or elements can be printed")
-            .hint("--emit packets, --emit ranges or --emit elements"));
+pub(super) fn run(path: &Path, args: &DecodeArgs) -> Result<Status, Failure> {
+    let emit = args.emit;
+    if emit == Emit::Listing {
+        return Err(Failure::usage("there is no listing of a snapshot")
+            .hint("--emit blocks, pcs, edges, coverage, json, packets, ranges or elements"));
     }
-    let unusable = |error: Error| Failure::input(error).at(folder.display());
-    let snapshot = Snapshot::open(folder).map_err(unusable)?;
-    let buffer = snapshot.buffer(buffer).map_err(unusable)?;
-    let sources = snapshot.sources(&buffer.name).map_err(unusable)?;
+    if args.json && !matches!(emit, Emit::Blocks | Emit::Edges | Emit::Coverage | Emit::Json) {
+        return Err(Failure::usage("--json has a form for blocks, edges and coverage only")
+            .hint("--emit json"));
+    }
+    let unusable = |error: Error| Failure::input(error).at(path.display());
+    let system = System::open(path).map_err(unusable)?;
+    let buffer = system.buffer(args.arm.buffer.as_deref()).map_err(unusable)?;
+    let origins = system.origins(buffer).map_err(unusable)?;
     let mut job = Job { status: Status::Clean };
-    for warning in &snapshot.warnings {
-        job.warn(warning);
-    }
-    let bytes = snapshot.bytes(buffer).map_err(unusable)?;
-    let layout = layout(buffer);
+    system.warnings().iter().for_each(|warning| job.warn(warning));
+    let bytes = system.bytes(buffer).map_err(unusable)?;
+    let layout = layout(buffer.format, args.arm.frames)?;
     let capture = Capture::split(layout, &bytes);
     for fault in &capture.faults {
         job.gap(&format!("frame: {fault:?}"));
     }
-    let streams = job.streams(&capture, &sources, layout == Layout::Raw);
+    let streams = job.streams(&capture, &origins, layout == Layout::Raw);
     if streams.is_empty() {
         return Err(Failure::input(format_args!("no ETMv4, ETE or PTM trace in {}", buffer.name))
-            .at(folder.display()));
+            .at(path.display()));
     }
     let mut out = files::stdout();
     if emit == Emit::Packets {
         packets(&streams, &mut out)?;
-    } else {
-        for (stream, source) in &streams {
-            job.decode(&snapshot, stream, source, emit, &mut out).map_err(|error| match error {
-                Problem::Snapshot(error) => unusable(error),
-                Problem::Write(error) => error.into(),
-            })?;
+        out.flush()?;
+        return Ok(job.status);
+    }
+    let mut all = Vec::new();
+    for (stream, origin) in streams {
+        let mut warnings = Vec::new();
+        let traced = Traced {
+            name: origin.name(),
+            id: origin.id(),
+            protocol: origin.protocol().clone(),
+            core: origin.core().map_err(unusable)?,
+            memory: system.memory(origin, &mut warnings).map_err(unusable)?,
+            timeline: system.timeline(origin, args, &mut warnings)?,
+        };
+        warnings.iter().for_each(|warning| job.warn(warning));
+        all.push((stream, traced));
+    }
+    if matches!(emit, Emit::Ranges | Emit::Elements) {
+        for (stream, traced) in &all {
+            job.elements(stream, traced, emit, &mut out)?;
+        }
+        out.flush()?;
+        return Ok(job.status);
+    }
+    match sinks::print(path.display().to_string(), emit, args.json, &all)? {
+        Status::Clean => Ok(job.status),
+        other => Ok(other),
+    }
+}
+
+/// What it takes to follow the trace of a source.
+struct Traced {
+    name: String,
+    id: u8,
+    protocol: Protocol,
+    core: Core,
+    memory: Memory,
+    timeline: Option<Timeline>,
+}
+
+impl Traced {
+    fn decode(&self, stream: &Stream, sink: &mut impl Sink) {
+        match &self.protocol {
+            Protocol::Etmv4(config) => {
+                let mut decoder = Etmv4::new(*config, self.core.arch, &self.memory);
+                if let Some(timeline) = &self.timeline {
+                    decoder = decoder.with_timeline(timeline);
+                }
+                decoder.decode(stream, sink);
+            }
+            Protocol::Ptm(config) => {
+                let mut decoder = Ptm::new(*config, self.core.arch, &self.memory);
+                if let Some(timeline) = &self.timeline {
+                    decoder = decoder.with_timeline(timeline);
+                }
+                decoder.decode(stream, sink);
+            }
+            Protocol::Other(_) => {}
         }
     }
-    out.flush()?;
-    Ok(job.status)
-}
-
-fn layout(buffer: &Buffer) -> Layout {
-    match buffer.format {
-        Format::Coresight => Layout::Frames(Mode::Aligned),
-        Format::Dstream => Layout::Dstream(Mode::Fsync),
-        Format::SourceData => Layout::Raw,
-    }
-}
-
-enum Problem {
-    Snapshot(Error),
-    Write(io::Error),
 }
 
 /// How it went so far.
@@ -84,66 +128,50 @@ impl Job {
     fn streams<'c, 's>(
         &self,
         capture: &'c Capture,
-        sources: &'c [Source<'s>],
+        origins: &'c [Origin<'s>],
         raw: bool,
-    ) -> Vec<(&'c Stream, &'c Source<'s>)> {
-        for source in sources {
+    ) -> Vec<(&'c Stream, &'c Origin<'s>)> {
+        for origin in origins {
             // O2.
-            if let Protocol::Other(kind) = &source.protocol {
-                self.warn(&format!("trace of {} is not read: {kind}", source.device.name));
+            if let Protocol::Other(kind) = origin.protocol() {
+                self.warn(&format!("trace of {} is not read: {kind}", origin.name()));
             }
         }
-        let readable = |source: &&Source<'_>| !matches!(source.protocol, Protocol::Other(_));
+        let readable = |origin: &&Origin<'_>| !matches!(origin.protocol(), Protocol::Other(_));
         let find = |stream: &'c Stream| {
-            let source = sources.iter().filter(readable).find(|s| raw || s.id == stream.id)?;
-            Some((stream, source))
+            let origin = origins.iter().filter(readable).find(|o| raw || o.id() == stream.id)?;
+            Some((stream, origin))
         };
         capture.streams.iter().filter_map(find).collect()
     }
 
-    fn decode(
+    fn elements(
         &mut self,
-        snapshot: &Snapshot,
         stream: &Stream,
-        source: &Source<'_>,
+        traced: &Traced,
         emit: Emit,
         out: &mut BufWriter<io::Stdout>,
-    ) -> Result<(), Problem> {
-        let arch = source.core_kind().map_err(Problem::Snapshot)?.arch;
-        let mut memory = Memory::new();
-        if let Some(core) = source.core {
-            let mut warnings = Vec::new();
-            for segment in snapshot.segments(core, &mut warnings).map_err(Problem::Snapshot)? {
-                memory.add(segment.address, segment.bytes, segment.spaces);
-            }
-            warnings.iter().for_each(|warning| self.warn(warning));
-        }
+    ) -> io::Result<()> {
         let mut printer =
-            Printer { out, id: source.id, ranges: emit == Emit::Ranges, gaps: 0, result: Ok(()) };
-        match &source.protocol {
-            Protocol::Etmv4(config) => {
-                Etmv4::new(*config, arch, &memory).decode(stream, &mut printer);
-            }
-            Protocol::Ptm(config) => Ptm::new(*config, arch, &memory).decode(stream, &mut printer),
-            Protocol::Other(_) => {}
-        }
+            Printer { out, id: traced.id, ranges: emit == Emit::Ranges, gaps: 0, result: Ok(()) };
+        traced.decode(stream, &mut printer);
         let (gaps, result) = (printer.gaps, printer.result);
         if gaps > 0 {
-            let name = &source.device.name;
+            let name = &traced.name;
             self.gap(&format!("{name}: {gaps} stretches could not be followed; --emit elements"));
         }
-        result.map_err(Problem::Write)
+        result
     }
 }
 
 /// Packets of all sources in the order in which they are complete.
 fn packets(
-    streams: &[(&Stream, &Source<'_>)],
+    streams: &[(&Stream, &Origin<'_>)],
     out: &mut BufWriter<io::Stdout>,
 ) -> Result<(), Failure> {
     let mut records = Vec::new();
-    for (stream, source) in streams {
-        let list = match &source.protocol {
+    for (stream, origin) in streams {
+        let list = match origin.protocol() {
             Protocol::Etmv4(config) => list_etmv4(stream, config),
             Protocol::Ptm(config) => list_ptm(stream, config),
             Protocol::Other(_) => continue,

@@ -1,8 +1,10 @@
 //! Code that has been decoded.
 
-use crate::memory::{Memory, opcode};
+use crate::code::{Code, Place};
+use crate::memory::opcode;
 use foldhash::{HashMap, HashMapExt};
-use hartrace_arm_isa::{Insn, Isa, Rules, Spaces, decode};
+use hartrace_arm_isa::{Insn, Isa, Kind, Rules, Spaces, decode};
+use hartrace_spaces::Timeline;
 
 /// Instructions up to one that ends a block.
 #[derive(Copy, Clone, Debug)]
@@ -12,8 +14,38 @@ pub(crate) struct Block {
     /// The last instruction; its address is `end` minus its size.
     pub last: Insn,
     pub exit: Exit,
-    /// The blocks behind it: not taken, taken.
+    /// Where the offsets of its instructions start.
+    first: u32,
+    /// Where it goes: not taken, taken. The target of an indirect branch is not known.
+    to: [u64; 2],
+    /// The blocks there.
     next: [u32; 2],
+    /// To go there changes nothing but the address: it is no call, no indirect branch, and does not
+    /// change the instruction set.
+    plain: [bool; 2],
+}
+
+impl Block {
+    /// Where it goes, and the block there, if that is all there is to it and the block is known.
+    #[inline]
+    pub(crate) fn plain(&self, taken: bool) -> Option<(u64, u32)> {
+        let (side, [plain, plain_taken]) = (usize::from(taken), self.plain);
+        let next = *self.next.get(side)?;
+        ((if taken { plain_taken } else { plain }) && next != UNKNOWN)
+            .then_some((*self.to.get(side)?, next))
+    }
+
+    /// Its last instruction is known: where it goes.
+    fn ends(&mut self, isa: Isa) {
+        let last = &self.last;
+        self.exit = Exit::Last;
+        self.plain = [true, !last.link && last.kind != Kind::Indirect];
+        self.to = [self.end; 2];
+        if let Kind::Direct { target, isa: other } = last.kind {
+            self.to = [self.end, target];
+            self.plain = [true, !last.link && other == isa];
+        }
+    }
 }
 
 /// Why a block ends.
@@ -37,20 +69,23 @@ const PAGE: u64 = 0x1000;
 /// The most blocks that are kept.
 const MOST: usize = 1 << 20;
 
-type Key = (u64, u8, Isa);
+type Key = (u64, Place, Isa);
 
 /// Entries of the short index, and what an empty one holds.
 const RECENT: usize = 1 << 11;
-const NOWHERE: (Key, u32) = ((u64::MAX, 0, Isa::A64), UNKNOWN);
+const NOWHERE: (Key, u32) =
+    ((u64::MAX, Place { spaces: Spaces::ALL, space: None }, Isa::A64), UNKNOWN);
 
 /// All blocks decoded so far.
 #[derive(Debug)]
 pub(crate) struct Blocks<'m> {
-    memory: &'m Memory,
+    code: Code<'m>,
     rules: Rules,
     /// Instructions in an IT block count as conditional.
     it_blocks: bool,
     blocks: Vec<Block>,
+    /// Of the instructions of all blocks, each from the start of its block.
+    offsets: Vec<u16>,
     index: HashMap<Key, u32>,
     /// Some of the index again, by the low bits of the address: most jumps go where one went before.
     recent: Vec<(Key, u32)>,
@@ -59,20 +94,26 @@ pub(crate) struct Blocks<'m> {
 }
 
 impl<'m> Blocks<'m> {
-    pub(crate) fn new(memory: &'m Memory, rules: Rules, it_blocks: bool) -> Self {
+    pub(crate) fn new(code: Code<'m>, rules: Rules, it_blocks: bool) -> Self {
         Self {
-            memory,
+            code,
             rules,
             it_blocks,
             blocks: Vec::new(),
+            offsets: Vec::new(),
             index: HashMap::new(),
             recent: vec![NOWHERE; RECENT],
             generation: 0,
         }
     }
 
-    pub(crate) fn memory(&self) -> &'m Memory {
-        self.memory
+    pub(crate) fn code(&self) -> &Code<'m> {
+        &self.code
+    }
+
+    /// Before anything is decoded.
+    pub(crate) fn set_timeline(&mut self, timeline: &'m Timeline) {
+        self.code.set_timeline(timeline);
     }
 
     pub(crate) fn rules(&self) -> &Rules {
@@ -86,13 +127,13 @@ impl<'m> Blocks<'m> {
 
     /// The block at an address.
     #[inline]
-    pub(crate) fn at(&mut self, address: u64, isa: Isa, spaces: Spaces) -> u32 {
-        let key = (address, spaces.bits(), isa);
+    pub(crate) fn at(&mut self, address: u64, isa: Isa, place: Place) -> u32 {
+        let key = (address, place, isa);
         let slot = (address >> 1) as usize & RECENT.wrapping_sub(1);
         match self.recent.get(slot) {
             Some((recent, id)) if *recent == key => *id,
             _ => {
-                let id = self.find(key, spaces);
+                let id = self.find(key);
                 if let Some(recent) = self.recent.get_mut(slot) {
                     *recent = (key, id);
                 }
@@ -101,22 +142,30 @@ impl<'m> Blocks<'m> {
         }
     }
 
-    fn find(&mut self, key: Key, spaces: Spaces) -> u32 {
-        let (address, _, isa) = key;
+    fn find(&mut self, key: Key) -> u32 {
+        let (address, place, isa) = key;
         if let Some(id) = self.index.get(&key) {
             return *id;
         }
         if self.blocks.len() >= MOST {
             // Rare, and the links between blocks make it hard to forget a few.
             self.blocks.clear();
+            self.offsets.clear();
             self.index.clear();
             self.recent.fill(NOWHERE);
             self.generation = self.generation.wrapping_add(1);
         }
         let id = self.blocks.len() as u32;
-        self.blocks.push(self.decode(address, isa, spaces));
+        let block = self.decode(address, isa, place);
+        self.blocks.push(block);
         self.index.insert(key, id);
         id
+    }
+
+    /// Where the instructions of a block are, from its start.
+    pub(crate) fn offsets(&self, block: &Block) -> &[u16] {
+        let first = block.first as usize;
+        self.offsets.get(first..first.saturating_add(block.count as usize)).unwrap_or_default()
     }
 
     /// The block that follows another one, if that is known.
@@ -132,10 +181,10 @@ impl<'m> Blocks<'m> {
         &mut self,
         id: u32,
         taken: bool,
-        (address, isa, spaces): (u64, Isa, Spaces),
+        (address, isa, place): (u64, Isa, Place),
     ) -> u32 {
         let before = self.generation;
-        let next = self.at(address, isa, spaces);
+        let next = self.at(address, isa, place);
         // If all were forgotten, the number stands for another one now.
         if self.generation == before
             && let Some(block) = self.blocks.get_mut(id as usize)
@@ -146,24 +195,30 @@ impl<'m> Blocks<'m> {
         next
     }
 
-    fn decode(&self, start: u64, isa: Isa, spaces: Spaces) -> Block {
+    fn decode(&mut self, start: u64, isa: Isa, place: Place) -> Block {
         let mut block = Block {
             end: start,
             count: 0,
             last: decode(isa, &self.rules, start, 0),
             exit: Exit::Missing,
+            first: self.offsets.len() as u32,
+            to: [start; 2],
             next: [UNKNOWN; 2],
+            plain: [false; 2],
         };
         let mut conditional = 0u8;
-        let mut bytes = self.memory.from(start, spaces).unwrap_or_default();
+        let mut bytes: &[u8] = &[];
         loop {
-            let Some(opcode) = opcode(isa, bytes) else {
-                // Another segment may go on where this one ends.
-                match self.memory.from(block.end, spaces) {
-                    Some(more) if more.len() > bytes.len() => bytes = more,
-                    _ => return block,
-                }
-                continue;
+            let opcode = match opcode(isa, bytes) {
+                Some(opcode) => opcode,
+                // Another stretch may go on where this one ends.
+                None => match self.code.opcode(isa, block.end, place) {
+                    Some((opcode, more)) => {
+                        bytes = more;
+                        opcode
+                    }
+                    None => return block,
+                },
             };
             let mut insn = decode(isa, &self.rules, block.end, opcode);
             if conditional > 0 {
@@ -173,11 +228,13 @@ impl<'m> Blocks<'m> {
                 conditional = insn.it;
             }
             bytes = bytes.get(insn.size.into()..).unwrap_or_default();
+            // A block is shorter than a page and an instruction.
+            self.offsets.push(block.end.wrapping_sub(start) as u16);
             block.end = block.end.wrapping_add(insn.size.into());
             block.count = block.count.saturating_add(1);
             block.last = insn;
             if insn.ends_block() {
-                block.exit = Exit::Last;
+                block.ends(isa);
                 return block;
             }
             if block.end & PAGE.wrapping_sub(1) < insn.size.into() {

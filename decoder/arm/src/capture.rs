@@ -20,6 +20,8 @@ pub struct Stream {
     pub bytes: Vec<u8>,
     /// Where in `bytes` each chunk starts.
     chunks: Vec<Chunk>,
+    /// Where in `bytes` everything starts anew.
+    resets: Vec<usize>,
 }
 
 #[derive(Copy, Clone, Debug)]
@@ -50,7 +52,7 @@ impl Capture {
             Layout::Dstream(mode) => (mode, true),
             Layout::Raw => {
                 let chunks = vec![Chunk { offset: 0, index: 0, order: 0 }];
-                let stream = Stream { id: 0, bytes: bytes.to_vec(), chunks };
+                let stream = Stream { bytes: bytes.to_vec(), chunks, ..Stream::default() };
                 return Self { streams: vec![stream], ..Self::default() };
             }
         };
@@ -69,7 +71,10 @@ impl Capture {
                 order = order.wrapping_add(1);
             }
             Item::Fault(fault) => capture.faults.push(fault),
-            Item::Trigger(_) | Item::Flush | Item::Reset => {}
+            Item::Reset => streams.iter_mut().for_each(|stream| {
+                stream.resets.push(stream.bytes.len());
+            }),
+            Item::Trigger(_) | Item::Flush => {}
         };
         if probe {
             Dstream::new().feed(bytes, &mut |piece| deformatter.feed(piece, &mut out));
@@ -89,6 +94,13 @@ impl Capture {
 }
 
 impl Stream {
+    /// Ends of the parts of the stream that have nothing to do with each other; the last one is that of the
+    /// stream.
+    pub(crate) fn ends(&self) -> impl Iterator<Item = usize> + '_ {
+        let resets = self.resets.iter().copied().filter(|end| (1..self.bytes.len()).contains(end));
+        resets.chain([self.bytes.len()])
+    }
+
     /// A reader of positions, for offsets that only grow.
     pub(crate) fn positions(&self) -> Positions<'_> {
         Positions { chunks: &self.chunks }

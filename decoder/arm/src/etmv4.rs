@@ -15,6 +15,7 @@ use crate::{Memory, Stream};
 use element::Element;
 use hartrace_arm_isa::{Arch, Isa, Rules};
 use hartrace_etmv4::{Addresses, Config, Found, Headers, Is, Packet, Reader};
+use hartrace_spaces::{Clock, Timeline};
 use std::collections::VecDeque;
 
 /// How far synchronisation has come.
@@ -92,34 +93,55 @@ impl<'m> Etmv4<'m> {
         }
     }
 
-    /// Decodes a stream, all of it.
-    pub fn decode(&mut self, stream: &Stream, sink: &mut impl Sink) {
-        let mut reader = Reader::new(Headers::new(&self.config));
-        let mut positions = stream.positions();
-        let mut offset = 0usize;
-        loop {
-            // By reference: to copy a packet takes as long as to read it.
-            let next = reader.next(stream.bytes.get(offset..).unwrap_or_default());
-            let Some((found, len)) = &next else { break };
-            self.feed(positions.index(offset), found, sink);
-            offset = offset.saturating_add(*len);
-        }
-        if offset < stream.bytes.len() {
-            self.cut(positions.index(offset), sink);
-        }
-        self.finish(sink);
+    /// Code changes while the program runs.
+    pub fn with_timeline(mut self, timeline: &'m Timeline) -> Self {
+        self.walk.set_timeline(timeline);
+        self
     }
 
-    /// Takes what a [`Reader`] found, with its position.
+    /// Decodes a stream, all of it.
+    pub fn decode(&mut self, stream: &Stream, sink: &mut impl Sink) {
+        let headers = Headers::new(&self.config);
+        let mut positions = stream.positions();
+        let mut offset = 0usize;
+        for end in stream.ends() {
+            let mut reader = Reader::new(headers.clone());
+            while let Some(rest) = stream.bytes.get(offset..end)
+                && let Some((found, len)) = reader.next(rest)
+            {
+                self.feed(positions.index(offset), found, &headers, rest, sink);
+                offset = offset.saturating_add(len);
+            }
+            if offset < end {
+                self.cut(positions.index(offset), sink);
+            }
+            self.finish(sink);
+            offset = end;
+        }
+    }
+
+    /// Takes what a [`Reader`] found at the start of `bytes`, with its position.
     #[inline]
-    pub fn feed(&mut self, at: u64, found: &Found, sink: &mut impl Sink) {
+    fn feed(
+        &mut self,
+        at: u64,
+        found: Found,
+        headers: &Headers,
+        bytes: &[u8],
+        sink: &mut impl Sink,
+    ) {
         self.at = at;
+        self.walk.reach(Clock::Position, at);
         if self.state != State::Following {
-            self.synchronise(at, found, sink);
+            let packet = match found {
+                Found::Packet(_) => Packet::parse(headers, bytes).ok().map(|(packet, _)| packet),
+                Found::Unsynchronised | Found::Bad(_) => None,
+            };
+            self.synchronise(at, packet.as_ref(), sink);
             return;
         }
         match found {
-            Found::Packet(packet) => self.packet(at, packet, sink),
+            Found::Packet(kind) => self.packet(at, kind, headers, bytes, sink),
             Found::Unsynchronised | Found::Bad(_) => self.give_up(at, Fault::Malformed, sink),
         }
     }
@@ -130,12 +152,12 @@ impl<'m> Etmv4<'m> {
         sink.event(at, Event::Fault(Fault::Malformed));
     }
 
-    fn synchronise(&mut self, at: u64, found: &Found, sink: &mut impl Sink) {
+    fn synchronise(&mut self, at: u64, packet: Option<&Packet>, sink: &mut impl Sink) {
         if let State::Lost(lost) = self.state {
             sink.event(at, Event::NoSync(lost));
             self.state = State::Async;
         }
-        let Found::Packet(packet) = found else { return };
+        let Some(packet) = packet else { return };
         match (self.state, packet) {
             (State::Async, Packet::Async) => self.state = State::TraceInfo,
             (State::TraceInfo, Packet::TraceInfo(info)) => {
@@ -176,6 +198,12 @@ impl<'m> Etmv4<'m> {
     /// Drops everything, up to the next alignment synchronisation.
     fn give_up(&mut self, at: u64, fault: Fault, sink: &mut impl Sink) {
         sink.event(at, Event::Fault(fault));
+        self.forget();
+        self.state = State::Lost(Lost::Packet);
+    }
+
+    /// Forgets what does not outlive a loss.
+    fn forget(&mut self) {
         self.missing = false;
         self.queue.clear();
         self.depth = 0;
@@ -185,7 +213,6 @@ impl<'m> Etmv4<'m> {
         self.overflowed = false;
         self.marked = false;
         self.last_is = Is::Is0;
-        self.state = State::Lost(Lost::Packet);
     }
 
     /// Whether atoms can be followed.

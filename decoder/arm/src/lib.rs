@@ -22,6 +22,7 @@
 
 mod blocks;
 mod capture;
+mod code;
 mod etmv4;
 mod event;
 mod list;

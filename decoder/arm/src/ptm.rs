@@ -5,7 +5,10 @@ use crate::returns::ReturnStack;
 use crate::walk::{Followed, Walk};
 use crate::{Memory, Stream};
 use hartrace_arm_isa::{Arch, Isa, Kind, Rules};
-use hartrace_ptm::{Config, Found, ISync, Packet, Reader, Reason, Target};
+use hartrace_ptm::{
+    Atoms, Config, Found, ISync, Kind as PacketKind, Packet, Reader, Reason, Target,
+};
+use hartrace_spaces::{Clock, Timeline};
 
 /// How far synchronisation has come.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -69,23 +72,31 @@ impl<'m> Ptm<'m> {
         }
     }
 
+    /// Code changes while the program runs.
+    pub fn with_timeline(mut self, timeline: &'m Timeline) -> Self {
+        self.walk.set_timeline(timeline);
+        self
+    }
+
     /// Decodes a stream, all of it.
     pub fn decode(&mut self, stream: &Stream, sink: &mut impl Sink) {
-        let mut reader = Reader::new(self.config);
         let mut positions = stream.positions();
         let mut offset = 0usize;
-        loop {
-            // By reference: to copy a packet takes as long as to read it.
-            let next = reader.next(stream.bytes.get(offset..).unwrap_or_default());
-            let Some((found, len)) = &next else { break };
-            self.feed(positions.index(offset), found, sink);
-            offset = offset.saturating_add(*len);
+        for end in stream.ends() {
+            let mut reader = Reader::new(self.config);
+            while let Some(rest) = stream.bytes.get(offset..end)
+                && let Some((found, len)) = reader.next(rest)
+            {
+                self.feed(positions.index(offset), found, rest, sink);
+                offset = offset.saturating_add(len);
+            }
+            if offset < end {
+                self.at = positions.index(offset);
+                sink.event(self.at, Event::Fault(Fault::Malformed));
+            }
+            self.finish(sink);
+            offset = end;
         }
-        if offset < stream.bytes.len() {
-            self.at = positions.index(offset);
-            sink.event(self.at, Event::Fault(Fault::Malformed));
-        }
-        self.finish(sink);
     }
 
     /// Ends the stream.
@@ -93,33 +104,47 @@ impl<'m> Ptm<'m> {
         sink.event(self.at, Event::End(Lost::End));
         self.state = State::Lost(Lost::Start);
         self.known = false;
+        self.fresh = true;
     }
 
-    /// Takes what a [`Reader`] found, with its position.
+    /// Takes what a [`Reader`] found at the start of `bytes`, with its position.
     #[inline]
-    pub fn feed(&mut self, at: u64, found: &Found, sink: &mut impl Sink) {
+    fn feed(&mut self, at: u64, found: Found, bytes: &[u8], sink: &mut impl Sink) {
         self.at = at;
+        self.walk.reach(Clock::Position, at);
         if let State::Lost(lost) = self.state {
             sink.event(at, Event::NoSync(lost));
             self.state = State::Async;
         }
-        let packet = match found {
-            Found::Packet(packet) => packet,
-            Found::Unsynchronised => return,
+        match found {
+            Found::Packet(kind) => match (self.state, kind) {
+                (State::Async, PacketKind::Async) => self.state = State::ISync,
+                (State::ISync, PacketKind::ISync) => self.state = State::Following,
+                _ => {}
+            },
             Found::Bad(_) if self.state == State::Following => {
                 return self.give_up(at, Fault::Malformed, sink);
             }
-            Found::Bad(_) => return,
-        };
-        match (self.state, packet) {
-            (State::Async, Packet::Async { .. }) => self.state = State::ISync,
-            (State::ISync, Packet::ISync(_)) => self.state = State::Following,
-            _ => {}
+            Found::Bad(_) | Found::Unsynchronised => return,
         }
         if self.state == State::Following {
-            self.packet(at, packet, sink);
-        } else {
-            self.skip(packet);
+            // Most packets are atoms, and smaller than a `Packet`.
+            match Atoms::parse(&self.config, bytes) {
+                Some(atoms) => self.atoms(at, atoms, sink),
+                None => self.packet(at, bytes, sink),
+            }
+        } else if let Ok((packet, _)) = Packet::parse(&self.config, bytes) {
+            self.skip(&packet);
+        }
+    }
+
+    #[inline]
+    fn atoms(&mut self, at: u64, atoms: Atoms, sink: &mut impl Sink) {
+        for index in 0..atoms.len() {
+            if !self.known {
+                break;
+            }
+            self.atom(at, atoms.bits() >> index & 1 == 1, None, sink);
         }
     }
 
@@ -149,18 +174,13 @@ impl<'m> Ptm<'m> {
         self.timestamp = self.timestamp & !mask | ts.value & mask;
     }
 
-    fn packet(&mut self, at: u64, packet: &Packet, sink: &mut impl Sink) {
-        match packet {
+    #[inline]
+    fn packet(&mut self, at: u64, bytes: &[u8], sink: &mut impl Sink) {
+        let Ok((packet, _)) = Packet::parse(&self.config, bytes) else { return };
+        match &packet {
             Packet::Async { .. } | Packet::Ignore => {}
             Packet::ISync(sync) => self.isync(at, sync, sink),
-            Packet::Atoms(atoms) => {
-                for index in 0..atoms.len() {
-                    if !self.known {
-                        break;
-                    }
-                    self.atom(at, atoms.bits() >> index & 1 == 1, None, sink);
-                }
-            }
+            Packet::Atoms(atoms) => self.atoms(at, *atoms, sink),
             Packet::Atom { taken, cycles } if self.known => {
                 self.atom(at, *taken, Some(*cycles), sink);
             }
@@ -194,6 +214,7 @@ impl<'m> Ptm<'m> {
             Packet::ContextId(id) => {
                 if self.context.context_id != Some(*id) {
                     self.context.context_id = Some(*id);
+                    self.walk.enter(self.context.spaces(), self.context.context_id);
                     sink.event(at, Event::Context(self.context));
                 }
             }
@@ -210,6 +231,7 @@ impl<'m> Ptm<'m> {
                     true => from_gray(self.timestamp),
                     false => self.timestamp,
                 };
+                self.walk.reach(Clock::Time, value);
                 sink.event(at, Event::Timestamp { value, cycles: ts.cycles });
             }
             Packet::ExceptionReturn => sink.event(at, Event::ExceptionReturn),
@@ -226,7 +248,7 @@ impl<'m> Ptm<'m> {
             told = true;
         }
         self.context.ns = sync.ns;
-        self.walk.set_spaces(self.context.spaces());
+        self.walk.enter(self.context.spaces(), self.context.context_id);
         let start = match sync.reason {
             Reason::Overflow => Start::Overflow,
             Reason::DebugExit => Start::DebugExit,
@@ -263,9 +285,13 @@ impl<'m> Ptm<'m> {
     #[inline]
     fn atom(&mut self, at: u64, taken: bool, cycles: Option<u32>, sink: &mut impl Sink) {
         let isa = self.walk.isa;
-        let Followed::To(last) = self.walk.atom(at, taken, cycles, sink) else {
-            self.known = false;
-            return;
+        let last = match self.walk.atom(at, taken, cycles, sink) {
+            Followed::On => return,
+            Followed::To(last) => last,
+            Followed::Lost => {
+                self.known = false;
+                return;
+            }
         };
         if !taken {
             return;
@@ -310,7 +336,7 @@ impl<'m> Ptm<'m> {
         self.walk.report(at, &stepped, None, sink);
         let Some(last) = stepped.last.filter(|_| stepped.complete) else {
             self.known = false;
-            let spaces = self.walk.spaces;
+            let spaces = self.walk.spaces();
             return sink.event(at, Event::NotAccessible { address: stepped.end, spaces });
         };
         let isa = self.walk.isa;

@@ -1,12 +1,17 @@
 //! Where a program is, and how it goes on.
 
-use crate::blocks::{Blocks, Exit};
+use crate::blocks::{Block, Blocks, Exit};
+use crate::code::{Clocked, Code, Place};
 use crate::event::{Event, Fault, Range, Sink};
-use crate::memory::{Memory, opcode};
+use crate::memory::Memory;
 use hartrace_arm_isa::{Arch, Insn, Isa, Kind, Rules, Spaces, decode};
+use hartrace_spaces::{Clock, Timeline};
 
 /// The most instructions of one range (O14). Real code has a branch every few.
 const LONGEST: u32 = 1 << 20;
+
+/// Bytes of code whose instructions are told at once.
+const PIECE: u64 = 0x1000;
 
 /// Where a program is.
 #[derive(Debug)]
@@ -14,7 +19,8 @@ pub(crate) struct Walk<'m> {
     blocks: Blocks<'m>,
     pub pc: u64,
     pub isa: Isa,
-    pub spaces: Spaces,
+    place: Place,
+    clocked: Clocked<'m>,
     /// The address behind the last block: where a call returns to.
     pub link: u64,
     /// The block at `pc`, if it is known.
@@ -23,6 +29,8 @@ pub(crate) struct Walk<'m> {
 
 /// How an atom was followed.
 pub(crate) enum Followed {
+    /// To the last instruction of a block, and on, without anything to do.
+    On,
     /// To the last instruction of a block.
     To(Insn),
     /// Not to its end: the address is not known any more.
@@ -32,10 +40,11 @@ pub(crate) enum Followed {
 impl<'m> Walk<'m> {
     pub(crate) fn new(memory: &'m Memory, rules: Rules, it_blocks: bool) -> Self {
         Self {
-            blocks: Blocks::new(memory, rules, it_blocks),
+            blocks: Blocks::new(Code::new(memory), rules, it_blocks),
             pc: 0,
             isa: Isa::A64,
-            spaces: Spaces::ALL,
+            place: Place { spaces: Spaces::ALL, space: None },
+            clocked: Clocked::NEVER,
             link: 0,
             block: None,
         }
@@ -58,15 +67,58 @@ impl<'m> Walk<'m> {
         self.block = None;
     }
 
-    pub(crate) fn set_spaces(&mut self, spaces: Spaces) {
-        self.spaces = spaces;
+    pub(crate) fn spaces(&self) -> Spaces {
+        self.place.spaces
+    }
+
+    /// Where code is looked up from now on.
+    pub(crate) fn enter(&mut self, spaces: Spaces, context: Option<u32>) {
+        self.clocked.enter(context);
+        self.place = Place { spaces, space: self.clocked.space() };
         self.block = None;
+    }
+
+    /// Code changes with time. Before anything is decoded.
+    pub(crate) fn set_timeline(&mut self, timeline: &'m Timeline) {
+        self.blocks.set_timeline(timeline);
+        self.clocked = Clocked::new(timeline);
+        self.place.space = self.clocked.space();
+    }
+
+    /// Time, or the position in the trace, has come to this.
+    #[inline]
+    pub(crate) fn reach(&mut self, clock: Clock, now: u64) {
+        if self.clocked.reach(clock, now) {
+            self.place.space = self.clocked.space();
+            self.block = None;
+        }
     }
 
     /// Up to the next instruction that ends a block, and reports it as taken or not. Behind it, `pc`
     /// is the next instruction, or the target of a direct branch that was taken.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn atom(
+        &mut self,
+        at: u64,
+        taken: bool,
+        cycles: Option<u32>,
+        sink: &mut impl Sink,
+    ) -> Followed {
+        // One branch for most atoms, whatever the block ends with: what it is cannot be predicted.
+        if let Some(block) = self.block.and_then(|id| self.blocks.get(id))
+            && let Some((to, next)) = block.plain(taken)
+        {
+            self.tell(at, self.pc, block, sink);
+            sink.range(at, &range(self.pc, self.isa, block, block.count, taken, cycles));
+            self.pc = to;
+            self.block = Some(next);
+            return Followed::On;
+        }
+        self.any_atom(at, taken, cycles, sink)
+    }
+
+    #[inline(never)]
+    fn any_atom(
         &mut self,
         at: u64,
         taken: bool,
@@ -77,24 +129,13 @@ impl<'m> Walk<'m> {
         loop {
             let id = match self.block {
                 Some(id) => id,
-                None => self.blocks.at(self.pc, self.isa, self.spaces),
+                None => self.blocks.at(self.pc, self.isa, self.place),
             };
             let Some(block) = self.blocks.get(id) else { return Followed::Lost };
+            self.tell(at, self.pc, block, sink);
             count = count.saturating_add(block.count);
             let (last, end, exit) = (block.last, block.end, block.exit);
-            let range = |taken| Range {
-                start,
-                end,
-                count,
-                isa: self.isa,
-                kind: last.kind,
-                size: last.size,
-                link: last.link,
-                returns: last.returns,
-                conditional: last.conditional,
-                taken,
-                cycles,
-            };
+            let range = |taken| range(start, self.isa, block, count, taken, cycles);
             match exit {
                 Exit::Last => {
                     sink.range(at, &range(taken));
@@ -115,11 +156,19 @@ impl<'m> Walk<'m> {
                     if count > 0 {
                         sink.range(at, &range(true));
                     }
-                    sink.event(at, Event::NotAccessible { address: end, spaces: self.spaces });
+                    sink.event(at, Event::NotAccessible { address: end, spaces: self.spaces() });
                     self.set(end, self.isa);
                     return Followed::Lost;
                 }
             }
+        }
+    }
+
+    /// Where the instructions of a block are.
+    #[inline]
+    fn tell<S: Sink>(&self, at: u64, base: u64, block: &Block, sink: &mut S) {
+        if S::INSTRUCTIONS && block.count > 0 {
+            sink.instructions(at, base, self.blocks.offsets(block));
         }
     }
 
@@ -146,7 +195,7 @@ impl<'m> Walk<'m> {
     fn behind(&mut self, id: u32, taken: bool) -> u32 {
         match self.blocks.after(id, taken) {
             Some(next) => next,
-            None => self.blocks.at_after(id, taken, (self.pc, self.isa, self.spaces)),
+            None => self.blocks.at_after(id, taken, (self.pc, self.isa, self.place)),
         }
     }
 
@@ -154,10 +203,9 @@ impl<'m> Walk<'m> {
     /// what is rare.
     pub(crate) fn step(&self, mut go: impl FnMut(&Insn, u64) -> bool) -> Stepped {
         let mut stepped = Stepped { end: self.pc, count: 0, last: None, complete: false };
-        let memory = self.blocks.memory();
+        let code = self.blocks.code();
         while stepped.count < LONGEST {
-            let bytes = memory.from(stepped.end, self.spaces).unwrap_or_default();
-            let Some(opcode) = opcode(self.isa, bytes) else { break };
+            let Some((opcode, _)) = code.opcode(self.isa, stepped.end, self.place) else { break };
             let insn = decode(self.isa, self.blocks.rules(), stepped.end, opcode);
             stepped.end = stepped.end.wrapping_add(insn.size.into());
             stepped.count = stepped.count.saturating_add(1);
@@ -171,14 +219,29 @@ impl<'m> Walk<'m> {
     }
 
     /// Reports what was stepped through.
-    pub(crate) fn report(
+    pub(crate) fn report<S: Sink>(
         &self,
         at: u64,
         stepped: &Stepped,
         cycles: Option<u32>,
-        sink: &mut impl Sink,
+        sink: &mut S,
     ) {
         let Some(last) = stepped.last else { return };
+        if S::INSTRUCTIONS {
+            let (mut base, mut offsets, mut left) = (self.pc, Vec::new(), stepped.count);
+            self.step(|insn, end| {
+                let address = end.wrapping_sub(insn.size.into());
+                if address.wrapping_sub(base) >= PIECE {
+                    sink.instructions(at, base, &offsets);
+                    offsets.clear();
+                    base = address;
+                }
+                offsets.push(address.wrapping_sub(base) as u16);
+                left = left.saturating_sub(1);
+                left > 0
+            });
+            sink.instructions(at, base, &offsets);
+        }
         sink.range(
             at,
             &Range {
@@ -195,6 +258,32 @@ impl<'m> Walk<'m> {
                 cycles,
             },
         );
+    }
+}
+
+/// What is executed up to the end of a block.
+#[inline]
+fn range(
+    start: u64,
+    isa: Isa,
+    block: &Block,
+    count: u32,
+    taken: bool,
+    cycles: Option<u32>,
+) -> Range {
+    let last = &block.last;
+    Range {
+        start,
+        end: block.end,
+        count,
+        isa,
+        kind: last.kind,
+        size: last.size,
+        link: last.link,
+        returns: last.returns,
+        conditional: last.conditional,
+        taken,
+        cycles,
     }
 }
 

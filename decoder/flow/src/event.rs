@@ -1,4 +1,4 @@
-use crate::blocks::{Blocks, Span};
+use crate::blocks::{Blocks, NONE, Span};
 use crate::memo::{Known, Memo};
 use hartrace_encap::FrameError;
 use hartrace_etrace::{ParseError, QualStatus};
@@ -85,6 +85,9 @@ pub enum Fault {
     /// Implicit exception mode, but the trap vector of this privilege was not given.
     #[error("no trap vector was given for privilege {0}")]
     NoVector(u8),
+    /// A decoder of another protocol says why.
+    #[error("{0}")]
+    Other(&'static str),
 }
 
 /// How the program goes on behind a run of instructions.
@@ -112,7 +115,15 @@ pub struct Run<'a> {
     pub(crate) span: Span,
 }
 
-impl Run<'_> {
+impl<'a> Run<'a> {
+    /// Instructions at these offsets from an address, for decoders of other protocols; `None` if there are
+    /// none.
+    pub fn new(base: u64, offsets: &'a [u16], end: u64, leaves: Leaves) -> Option<Self> {
+        let start = base.wrapping_add(u64::from(*offsets.first()?));
+        let span = Span { block: NONE, from: 0, insns: offsets.len() as u16 };
+        Some(Self { start, end, leaves, base, offsets, span })
+    }
+
     /// Address of the first instruction.
     #[inline]
     pub fn start(&self) -> u64 {

@@ -38,8 +38,8 @@ struct Undecided {
 /// A program, and what has been found out about it.
 #[derive(Clone, Debug)]
 pub(crate) struct Code<'a> {
-    /// The context it belongs to; `None` for all that have no program of their own.
-    context: Option<u64>,
+    /// Which one of all it is.
+    number: usize,
     image: &'a Image,
     pub(crate) blocks: Blocks<'a>,
     memo: Memo,
@@ -63,8 +63,9 @@ pub struct Tracer<'a> {
     layout: Layout,
     /// The code of the present context.
     pub(crate) code: Code<'a>,
-    /// Code of other contexts; that of `None` is for all that are not listed.
+    /// Code of other contexts and times.
     parked: Vec<Code<'a>>,
+    images: Images<'a>,
     pub(crate) options: Ioptions,
     /// Sequentially inferable jumps are not reported.
     pub(crate) sijump: bool,
@@ -107,18 +108,19 @@ impl<'a> Tracer<'a> {
         let layout = config.params.layout(config.unit)?;
         let images = images.into();
         let mask = images.mask(&config);
-        let code = |(context, image): (Option<u64>, &'a Image)| Code {
-            context,
+        let code = |(number, image): (usize, &'a Image)| Code {
+            number,
             image,
             blocks: Blocks::new(image, mask, config.block_cap),
             memo: Memo::new(config.path_cap),
         };
-        let parked: Vec<_> = images.iter().skip(1).map(code).collect();
+        let parked: Vec<_> = (0..).zip(images.iter()).skip(1).map(code).collect();
         let params = &config.params;
         let mut tracer = Self {
             layout,
-            code: code((None, images.default_image())),
+            code: code((0, images.default_image())),
             parked,
+            images,
             options: Ioptions::default(),
             sijump: false,
             mask,
@@ -255,7 +257,7 @@ impl<'a> Tracer<'a> {
         self.forget();
         self.predictor.reset();
         self.reset_tables();
-        if let Some(index) = self.parked.iter().position(|code| code.context.is_none())
+        if let Some(index) = self.parked.iter().position(|code| code.number == 0)
             && let Some(code) = self.parked.get_mut(index)
         {
             std::mem::swap(&mut self.code, code);
@@ -333,7 +335,7 @@ impl<'a> Tracer<'a> {
                 Ok(())
             }
             Payload::Context(p) => {
-                self.enter(p.context);
+                self.enter(p.context, p.time);
                 let (privilege, context, time) = (p.privilege, p.context, p.time);
                 sink.event(at, Event::Context { privilege, context, time });
                 Ok(())

@@ -60,12 +60,7 @@ impl Device {
                 Err(error) => return Err(error),
             }
         }
-        let sections = ini.sections.iter().filter(|section| section.name.starts_with("dump"));
-        // An empty section is one that was opened twice.
-        let dumps = sections
-            .filter(|section| !section.entries.is_empty())
-            .map(|section| dump(ini, section))
-            .collect::<Result<_, _>>()?;
+        let dumps = dumps(ini)?;
         Ok(Self {
             name: ini.need("device", "name")?.to_owned(),
             class,
@@ -79,6 +74,14 @@ impl Device {
     pub fn register(&self, name: &str) -> Option<u64> {
         self.registers.iter().rev().find(|(other, _)| other == name).map(|(_, value)| *value)
     }
+}
+
+/// All memory that a file tells of.
+pub(crate) fn dumps(ini: &Ini) -> Result<Vec<Dump>, Error> {
+    let sections = ini.sections.iter().filter(|section| section.name.starts_with("dump"));
+    // An empty section is one that was opened twice.
+    let sections = sections.filter(|section| !section.entries.is_empty());
+    sections.map(|section| dump(ini, section)).collect()
 }
 
 fn dump(ini: &Ini, section: &Section) -> Result<Dump, Error> {

@@ -1,3 +1,4 @@
+use crate::Buffer;
 use std::path::PathBuf;
 use thiserror::Error;
 
@@ -66,4 +67,16 @@ pub enum Error {
         /// Names that there are.
         known: String,
     },
+    /// A line of the system event log.
+    #[error(transparent)]
+    Log(#[from] hartrace_spaces::Error),
+}
+
+impl Error {
+    pub(crate) fn buffer(name: Option<&str>, buffers: &[Buffer]) -> Self {
+        Self::Buffer {
+            name: name.unwrap_or_default().to_owned(),
+            known: buffers.iter().map(|b| b.name.as_str()).collect::<Vec<_>>().join(", "),
+        }
+    }
 }

@@ -1,11 +1,13 @@
 //! Files of a snapshot.
 
-use crate::{Error, ini::Ini};
+use crate::{Dump, Error, Segment, ini::Ini};
 use std::collections::BTreeMap;
-use std::fmt::Debug;
+use std::fmt::{self, Debug, Formatter};
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Component, Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use zip::ZipArchive;
 
 /// Where the files of a snapshot are.
 pub trait Files: Debug {
@@ -40,6 +42,42 @@ impl Files for BTreeMap<String, Vec<u8>> {
     }
 }
 
+/// Files in a ZIP archive.
+pub struct Archive(Mutex<ZipArchive<File>>);
+
+impl Archive {
+    /// Reads the directory of an archive.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        Ok(Self(Mutex::new(ZipArchive::new(File::open(path)?)?)))
+    }
+}
+
+impl Debug for Archive {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Archive").finish_non_exhaustive()
+    }
+}
+
+/// The most that is read of a file in an archive: a small archive can hold a file of any size.
+const LONGEST: u64 = 1 << 32;
+
+impl Files for Archive {
+    fn read(&self, name: &str, offset: u64, length: Option<u64>) -> io::Result<Vec<u8>> {
+        let mut archive = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut file = archive.by_name(name)?;
+        // There is no way to an offset but through all that is before it.
+        let skipped = io::copy(&mut file.by_ref().take(offset), &mut io::sink())?;
+        let mut bytes = Vec::new();
+        let most = LONGEST.saturating_sub(skipped);
+        file.take(length.unwrap_or(most.saturating_add(1)).min(most.saturating_add(1)))
+            .read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > most {
+            return Err(io::Error::other("longer than 4 GiB; unpack the archive"));
+        }
+        Ok(bytes)
+    }
+}
+
 /// The most that is read of an ini file: real ones have some ten thousand bytes.
 const LONGEST_INI: u64 = 1 << 24;
 
@@ -65,6 +103,26 @@ pub(crate) fn read(
     let name = within(named_in, name)?;
     let failed = |error| Error::Read { path: name.clone().into(), error };
     files.read(&name, offset, length).map_err(failed)
+}
+
+/// Memory in files. One that cannot be read is left out, with a warning.
+pub(crate) fn segments(
+    files: &dyn Files,
+    of: &str,
+    dumps: &[Dump],
+    warnings: &mut Vec<String>,
+) -> Result<Vec<Segment>, Error> {
+    let mut segments = Vec::new();
+    for dump in dumps {
+        match read(files, of, &dump.file, dump.offset, dump.length) {
+            Err(error @ Error::Outside { .. }) => return Err(error),
+            Ok(bytes) => {
+                segments.push(Segment { address: dump.address, bytes, spaces: dump.spaces })
+            }
+            Err(error) => warnings.push(format!("memory of {of}: {error}")),
+        }
+    }
+    Ok(segments)
 }
 
 pub(crate) fn ini(files: &dyn Files, named_in: &str, name: &str) -> Result<Ini, Error> {

@@ -4,7 +4,8 @@
 //! [`Snapshot::open`] reads all `.ini` files; [`Snapshot::sources`] says which trace sources are in a
 //! buffer and how they were set up, [`Snapshot::segments`] what memory a core sees.
 //!
-//! [`Package`] is the other way to hand over trace: `contents.ini` and metadata of the sources only.
+//! [`Package`] is the other way to hand over trace: a folder or an archive with `contents.ini`, metadata of
+//! the sources, memory, and a log of what changed in it.
 //!
 //! Nothing is assumed in silence: a register that is needed and not there is an [`Error`] that names
 //! it. What can be done without, as a device that has no file, is a [`Snapshot::warnings`] entry.
@@ -23,6 +24,7 @@ mod cores;
 mod device;
 mod error;
 mod files;
+pub mod image;
 pub mod ini;
 mod package;
 mod snapshot;
@@ -31,7 +33,7 @@ mod sources;
 pub use cores::{Core, core};
 pub use device::{Class, Device, Dump};
 pub use error::Error;
-pub use files::Files;
+pub use files::{Archive, Files};
 pub use package::{Package, Trace};
 pub use snapshot::{Buffer, Format, Segment, Snapshot};
 pub use sources::{Protocol, Source};

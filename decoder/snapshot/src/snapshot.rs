@@ -15,6 +15,22 @@ pub enum Format {
     SourceData,
 }
 
+impl Format {
+    pub(crate) fn read(ini: &Ini, section: &str) -> Result<Self, Error> {
+        match ini.need(section, "format")? {
+            "coresight" => Ok(Self::Coresight),
+            "dstream_coresight" => Ok(Self::Dstream),
+            "source_data" => Ok(Self::SourceData),
+            other => Err(Error::Value {
+                file: ini.name.clone(),
+                key: "format".to_owned(),
+                value: other.to_owned(),
+                expected: "coresight, dstream_coresight or source_data",
+            }),
+        }
+    }
+}
+
 /// A trace buffer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Buffer {
@@ -82,19 +98,7 @@ impl Snapshot {
     fn trace(&mut self, ini: &Ini) -> Result<(), Error> {
         let names = ini.need("trace_buffers", "buffers")?;
         for section in names.split(',').map(str::trim).filter(|name| !name.is_empty()) {
-            let format = match ini.need(section, "format")? {
-                "coresight" => Format::Coresight,
-                "dstream_coresight" => Format::Dstream,
-                "source_data" => Format::SourceData,
-                other => {
-                    return Err(Error::Value {
-                        file: ini.name.clone(),
-                        key: "format".to_owned(),
-                        value: other.to_owned(),
-                        expected: "coresight, dstream_coresight or source_data",
-                    });
-                }
-            };
+            let format = Format::read(ini, section)?;
             let files = ini.need(section, "file")?.split(';').map(|file| file.trim().to_owned());
             self.buffers.push(Buffer {
                 name: ini.need(section, "name")?.to_owned(),
@@ -119,10 +123,7 @@ impl Snapshot {
             Some(name) => self.buffers.iter().find(|buffer| buffer.name == name),
             None => self.buffers.first(),
         };
-        found.ok_or_else(|| Error::Buffer {
-            name: name.unwrap_or_default().to_owned(),
-            known: self.buffers.iter().map(|b| b.name.as_str()).collect::<Vec<_>>().join(", "),
-        })
+        found.ok_or_else(|| Error::buffer(name, &self.buffers))
     }
 
     /// The bytes of a buffer.
@@ -140,17 +141,11 @@ impl Snapshot {
         core: &Device,
         warnings: &mut Vec<String>,
     ) -> Result<Vec<Segment>, Error> {
-        let mut segments = Vec::new();
-        for dump in &core.dumps {
-            let file = &dump.file;
-            match files::read(&*self.files, &core.name, file, dump.offset, dump.length) {
-                Err(error @ Error::Outside { .. }) => return Err(error),
-                Ok(bytes) => {
-                    segments.push(Segment { address: dump.address, bytes, spaces: dump.spaces })
-                }
-                Err(error) => warnings.push(format!("memory of {}: {error}", core.name)),
-            }
-        }
-        Ok(segments)
+        files::segments(&*self.files, &core.name, &core.dumps, warnings)
+    }
+
+    /// A file of the snapshot.
+    pub fn file(&self, name: &str) -> Result<Vec<u8>, Error> {
+        files::read(&*self.files, "snapshot.ini", name, 0, None)
     }
 }

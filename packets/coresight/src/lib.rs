@@ -47,6 +47,7 @@ mod deformatter;
 mod dstream;
 mod formatter;
 mod id;
+mod oldest;
 #[cfg(test)]
 mod tests;
 mod unpack;
@@ -55,6 +56,7 @@ pub use deformatter::{Chunk, Deformatter, Fault, Item, Mode, Statistics};
 pub use dstream::Dstream;
 pub use formatter::Formatter;
 pub use id::{Source, TraceId};
+pub use oldest::oldest_first;
 
 /// Bytes of a frame.
 pub const FRAME: usize = 16;

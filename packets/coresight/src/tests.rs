@@ -234,3 +234,22 @@ proptest! {
         prop_assert_eq!(all, capture.len() as u64);
     }
 }
+
+#[test]
+fn the_oldest_byte_comes_first() {
+    let written = |write, wrapped, frames| {
+        let mut bytes: Vec<u8> = (0..48).collect();
+        crate::oldest_first(&mut bytes, write, wrapped, frames).to_vec()
+    };
+    let bytes = |range: std::ops::Range<u8>| range.collect::<Vec<u8>>();
+    assert_eq!(written(20, false, false), bytes(0..20));
+    assert_eq!(written(20, false, true), bytes(0..16));
+    assert_eq!(written(99, false, true), bytes(0..48));
+    assert_eq!(written(20, true, false), [bytes(20..48), bytes(0..20)].concat());
+    assert_eq!(written(16, true, true), [bytes(16..48), bytes(0..16)].concat());
+    // The frame from 16 on is half old and half new.
+    assert_eq!(written(20, true, true), [bytes(32..48), bytes(0..16)].concat());
+    assert_eq!(written(40, true, true), bytes(0..32));
+    assert_eq!(written(0, true, true), bytes(0..48));
+    assert_eq!(crate::oldest_first(&mut [], 7, true, true), []);
+}

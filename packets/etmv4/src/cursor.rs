@@ -14,6 +14,11 @@ impl<'a> Cursor<'a> {
         Self { bytes, used: 0 }
     }
 
+    /// The last byte does not fit.
+    pub(crate) fn bad(&self, kind: Kind) -> ParseError {
+        ParseError::BadSequence { kind, len: u8::try_from(self.used).unwrap_or(u8::MAX) }
+    }
+
     #[inline]
     pub(crate) fn byte(&mut self) -> Result<u8, ParseError> {
         let byte = self.bytes.get(self.used).copied().ok_or(ParseError::Incomplete)?;
@@ -59,7 +64,7 @@ impl<'a> Cursor<'a> {
                 return Ok(value as u32);
             }
         }
-        Err(ParseError::BadSequence { kind, len: self.used })
+        Err(self.bad(kind))
     }
 
     /// BC(n): the same, but the `count`th byte is the last and has eight bits. Also returns how many

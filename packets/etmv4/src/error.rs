@@ -15,7 +15,7 @@ pub enum ParseError {
         /// The packet it would have been.
         kind: Kind,
         /// Bytes up to and with the one that does not fit.
-        len: usize,
+        len: u8,
     },
 }
 
@@ -25,7 +25,7 @@ impl ParseError {
         match *self {
             Self::Incomplete => 0,
             Self::Reserved(_) | Self::NotConfigured(_) => 1,
-            Self::BadSequence { len, .. } => len,
+            Self::BadSequence { len, .. } => len as usize,
         }
     }
 

@@ -1,3 +1,4 @@
+use crate::shape::{Shape, context_lengths};
 use crate::{Atoms, Config, Kind};
 
 /// What a header byte stands for in a configuration.
@@ -18,6 +19,8 @@ pub struct Headers {
     classes: [Class; 256],
     /// The atoms of headers that stand for some, or none: most packets are nothing else.
     atoms: [Atoms; 256],
+    shapes: [Shape; 256],
+    contexts: [u8; 4],
 }
 
 impl Headers {
@@ -31,7 +34,13 @@ impl Headers {
         for (atoms, header) in atoms.iter_mut().zip(0..=u8::MAX) {
             *atoms = Atoms::of(header).unwrap_or(Atoms::NONE);
         }
-        Self { config: *config, classes, atoms }
+        let mut shapes = [Shape::UNKNOWN; 256];
+        for ((shape, class), header) in shapes.iter_mut().zip(classes).zip(0..=u8::MAX) {
+            if let Class::Packet(kind) = class {
+                *shape = Shape::of(config, kind, header);
+            }
+        }
+        Self { config: *config, classes, atoms, shapes, contexts: context_lengths(config) }
     }
 
     /// The configuration.
@@ -41,8 +50,19 @@ impl Headers {
 
     /// The atoms that a header byte stands for; empty if it is of another packet.
     #[inline]
-    pub(crate) fn atoms(&self, header: u8) -> Atoms {
+    pub fn atoms(&self, header: u8) -> Atoms {
         self.atoms.get(usize::from(header)).copied().unwrap_or(Atoms::NONE)
+    }
+
+    #[inline]
+    pub(crate) fn shape(&self, header: u8) -> Shape {
+        self.shapes.get(usize::from(header)).copied().unwrap_or(Shape::UNKNOWN)
+    }
+
+    /// Bytes of a context that starts with this one.
+    #[inline]
+    pub(crate) fn context_length(&self, info: u8) -> u8 {
+        self.contexts.get(usize::from(info >> 6)).copied().unwrap_or(1)
     }
 
     /// What a header byte stands for.

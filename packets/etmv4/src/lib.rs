@@ -47,6 +47,7 @@ mod kind;
 mod packet;
 mod parse;
 mod reader;
+mod shape;
 #[cfg(test)]
 mod tests;
 

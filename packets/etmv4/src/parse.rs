@@ -21,10 +21,51 @@ impl Packet {
     }
 }
 
+impl Address {
+    /// Reads a packet of this kind, if it is an address and nothing else.
+    #[inline]
+    pub fn parse(kind: Kind, bytes: &[u8]) -> Option<Self> {
+        let mut cursor = Cursor::new(bytes);
+        let header = cursor.byte().ok()?;
+        address(kind, header, &mut cursor).ok()
+    }
+}
+
+impl Context {
+    /// Reads a packet of this kind, if it is an address with context.
+    #[inline]
+    pub fn parse_with_address(
+        headers: &Headers,
+        kind: Kind,
+        bytes: &[u8],
+    ) -> Option<(Address, Self)> {
+        let mut cursor = Cursor::new(bytes);
+        cursor.byte().ok()?;
+        address_and_context(headers.config(), kind, &mut cursor).ok()
+    }
+}
+
+impl Exception {
+    /// Reads an exception, but not one of those that have a packet of their own.
+    #[inline]
+    pub fn parse(bytes: &[u8]) -> Option<Self> {
+        let mut cursor = Cursor::new(bytes);
+        cursor.byte().ok()?;
+        Some(exception(false, &mut cursor).ok()?.0)
+    }
+}
+
+impl Timestamp {
+    /// Reads a timestamp.
+    #[inline]
+    pub fn parse(headers: &Headers, bytes: &[u8]) -> Option<Self> {
+        let mut cursor = Cursor::new(bytes);
+        let header = cursor.byte().ok()?;
+        timestamp(headers.config(), header, &mut cursor).ok()
+    }
+}
+
 /// A packet that is not atoms.
-// Inlined, all of it, so that a packet is put together where it is used: copying one costs as much as
-// reading it.
-#[inline(always)]
 fn longer(headers: &Headers, header: u8, bytes: &[u8]) -> Result<(Packet, usize), ParseError> {
     let mut cursor = Cursor::new(bytes);
     cursor.byte()?;
@@ -36,7 +77,6 @@ fn longer(headers: &Headers, header: u8, bytes: &[u8]) -> Result<(Packet, usize)
     Ok((packet, cursor.used))
 }
 
-#[inline(always)]
 fn rest(
     config: &Config,
     kind: Kind,
@@ -44,27 +84,21 @@ fn rest(
     cursor: &mut Cursor<'_>,
 ) -> Result<Packet, ParseError> {
     use {Is::*, Kind as K};
-    let short = |cursor: &mut Cursor<'_>, is| short_address(cursor, is);
-    let long = |cursor: &mut Cursor<'_>, is, form| long_address(cursor, is, form);
-    let matched = Address { form: Form::Match(header & 3), is: Is0, value: 0 };
-    let with_context = |cursor: &mut Cursor<'_>, is, form| {
-        let address = long_address(cursor, is, form)?;
-        Ok(Packet::AddressContext(address, context(config, cursor)?))
-    };
     Ok(match kind {
         K::Extension => extension(cursor)?,
         K::TraceInfo => trace_info(cursor)?,
-        K::Timestamp => {
-            let (value, bits) = cursor.bounded(9)?;
-            let cycles = match header & 1 {
-                0 => None,
-                _ => Some(cursor.bounded(3)?.0 as u32 & config.cycle_count_mask()),
-            };
-            Packet::Timestamp(Timestamp { value, bits, cycles })
-        }
+        K::Timestamp => Packet::Timestamp(timestamp(config, header, cursor)?),
         K::TraceOn => Packet::TraceOn,
         K::FunctionReturn => Packet::FunctionReturn,
-        K::Exception => exception(config, cursor)?,
+        K::Exception => match exception(config.is_ete(), cursor)? {
+            (exception @ Exception { number: 0x00, .. }, Some(byte)) => {
+                Packet::Reset(exception, byte)
+            }
+            (exception @ Exception { number: 0x18, .. }, Some(byte)) => {
+                Packet::TransactionFail(exception, byte)
+            }
+            (exception, _) => Packet::Exception(exception),
+        },
         K::ExceptionReturn => Packet::ExceptionReturn,
         K::Ite => Packet::Ite { el: cursor.byte()?, value: cursor.fixed(8)? },
         K::TransactionStart => Packet::TransactionStart,
@@ -121,31 +155,34 @@ fn rest(
         K::TimestampMarker => Packet::TimestampMarker,
         K::Context if header & 1 == 0 => Packet::Context(None),
         K::Context => Packet::Context(Some(context(config, cursor)?)),
-        K::AddressContext32Is0 => with_context(cursor, Is0, Form::Long32)?,
-        K::AddressContext32Is1 => with_context(cursor, Is1, Form::Long32)?,
-        K::AddressContext64Is0 => with_context(cursor, Is0, Form::Long64)?,
-        K::AddressContext64Is1 => with_context(cursor, Is1, Form::Long64)?,
-        K::AddressMatch => Packet::Address(matched),
-        K::AddressShortIs0 => Packet::Address(short(cursor, Is0)?),
-        K::AddressShortIs1 => Packet::Address(short(cursor, Is1)?),
-        K::Address32Is0 => Packet::Address(long(cursor, Is0, Form::Long32)?),
-        K::Address32Is1 => Packet::Address(long(cursor, Is1, Form::Long32)?),
-        K::Address64Is0 => Packet::Address(long(cursor, Is0, Form::Long64)?),
-        K::Address64Is1 => Packet::Address(long(cursor, Is1, Form::Long64)?),
-        K::SourceMatch => Packet::Source(matched),
-        K::SourceShortIs0 => Packet::Source(short(cursor, Is0)?),
-        K::SourceShortIs1 => Packet::Source(short(cursor, Is1)?),
-        K::Source32Is0 => Packet::Source(long(cursor, Is0, Form::Long32)?),
-        K::Source32Is1 => Packet::Source(long(cursor, Is1, Form::Long32)?),
-        K::Source64Is0 => Packet::Source(long(cursor, Is0, Form::Long64)?),
-        K::Source64Is1 => Packet::Source(long(cursor, Is1, Form::Long64)?),
+        K::AddressContext32Is0
+        | K::AddressContext32Is1
+        | K::AddressContext64Is0
+        | K::AddressContext64Is1 => {
+            let (address, context) = address_and_context(config, kind, cursor)?;
+            Packet::AddressContext(address, context)
+        }
+        K::AddressMatch
+        | K::AddressShortIs0
+        | K::AddressShortIs1
+        | K::Address32Is0
+        | K::Address32Is1
+        | K::Address64Is0
+        | K::Address64Is1 => Packet::Address(address(kind, header, cursor)?),
+        K::SourceMatch
+        | K::SourceShortIs0
+        | K::SourceShortIs1
+        | K::Source32Is0
+        | K::Source32Is1
+        | K::Source64Is0
+        | K::Source64Is1 => Packet::Source(address(kind, header, cursor)?),
         K::Q => {
             let address = match header & 0xf {
-                0..=2 => Some(matched),
-                5 => Some(short(cursor, Is0)?),
-                6 => Some(short(cursor, Is1)?),
-                0xa => Some(long(cursor, Is0, Form::Long32)?),
-                0xb => Some(long(cursor, Is1, Form::Long32)?),
+                0..=2 => Some(matched(header)),
+                5 => Some(short_address(cursor, Is0)?),
+                6 => Some(short_address(cursor, Is1)?),
+                0xa => Some(long_address(cursor, Is0, Form::Long32)?),
+                0xb => Some(long_address(cursor, Is1, Form::Long32)?),
                 _ => None,
             };
             let count = if header == 0xaf { None } else { Some(cursor.unbounded(kind)?) };
@@ -161,17 +198,16 @@ fn extension(cursor: &mut Cursor<'_>) -> Result<Packet, ParseError> {
         0x00 => {}
         0x03 => return Ok(Packet::Discard),
         0x05 => return Ok(Packet::Overflow),
-        _ => return Err(ParseError::BadSequence { kind: Kind::Extension, len: cursor.used }),
+        _ => return Err(cursor.bad(Kind::Extension)),
     }
-    let bad = |len| Err(ParseError::BadSequence { kind: Kind::Async, len });
     for _ in 2..11 {
         if cursor.byte()? != 0 {
-            return bad(cursor.used);
+            return Err(cursor.bad(Kind::Async));
         }
     }
     match cursor.byte()? {
         0x80 => Ok(Packet::Async),
-        _ => bad(cursor.used),
+        _ => Err(cursor.bad(Kind::Async)),
     }
 }
 
@@ -181,7 +217,7 @@ fn trace_info(cursor: &mut Cursor<'_>) -> Result<Packet, ParseError> {
     while more {
         more = cursor.byte()? & 0x80 != 0;
         if cursor.used > 6 {
-            return Err(ParseError::BadSequence { kind: Kind::TraceInfo, len: cursor.used });
+            return Err(cursor.bad(Kind::TraceInfo));
         }
     }
     let mut section = |bit: u8| match control & bit {
@@ -197,7 +233,24 @@ fn trace_info(cursor: &mut Cursor<'_>) -> Result<Packet, ParseError> {
     }))
 }
 
-fn exception(config: &Config, cursor: &mut Cursor<'_>) -> Result<Packet, ParseError> {
+#[inline]
+fn timestamp(
+    config: &Config,
+    header: u8,
+    cursor: &mut Cursor<'_>,
+) -> Result<Timestamp, ParseError> {
+    let (value, bits) = cursor.bounded(9)?;
+    let cycles = match header & 1 {
+        0 => None,
+        _ => Some(cursor.bounded(3)?.0 as u32 & config.cycle_count_mask()),
+    };
+    Ok(Timestamp { value, bits, cycles })
+}
+
+/// An exception, and the byte behind it that a reset and a failed transaction of ETE have, whatever
+/// bit 7 says.
+#[inline]
+fn exception(ete: bool, cursor: &mut Cursor<'_>) -> Result<(Exception, Option<u8>), ParseError> {
     let first = cursor.byte()?;
     let returns = match (first & 0x40 != 0, first & 1 != 0) {
         (false, false) => Return::None,
@@ -206,18 +259,13 @@ fn exception(config: &Config, cursor: &mut Cursor<'_>) -> Result<Packet, ParseEr
         (true, true) => Return::Reserved,
     };
     let low = u16::from((first >> 1) & 0x1f);
-    // In ETE a reset and a failed transaction have a byte more, whatever bit 7 says.
-    let always = config.is_ete() && matches!(low, 0x00 | 0x18);
+    let always = ete && matches!(low, 0x00 | 0x18);
     let second = if first & 0x80 != 0 || always { Some(cursor.byte()?) } else { None };
     let extended = second.filter(|_| first & 0x80 != 0);
     let high = extended.map_or(0, |byte| u16::from(byte & 0x1f).wrapping_shl(5));
     let fault_pending = extended.is_some_and(|byte| byte & 0x20 != 0);
     let exception = Exception { number: high | low, returns, fault_pending };
-    Ok(match (exception.number, second) {
-        (0x00, Some(byte)) if always => Packet::Reset(exception, byte),
-        (0x18, Some(byte)) if always => Packet::TransactionFail(exception, byte),
-        _ => Packet::Exception(exception),
-    })
+    Ok((exception, second.filter(|_| always)))
 }
 
 /// The atoms that the two low bits of a header stand for.
@@ -239,6 +287,26 @@ fn result(cursor: &mut Cursor<'_>, ci: bool) -> Result<ConditionalResult, ParseE
     Ok(ConditionalResult { key, result: first & 0xf, ci })
 }
 
+/// The address of a packet that has nothing else.
+#[inline]
+fn address(kind: Kind, header: u8, cursor: &mut Cursor<'_>) -> Result<Address, ParseError> {
+    use {Is::*, Kind as K};
+    match kind {
+        K::AddressMatch | K::SourceMatch => Ok(matched(header)),
+        K::AddressShortIs0 | K::SourceShortIs0 => short_address(cursor, Is0),
+        K::AddressShortIs1 | K::SourceShortIs1 => short_address(cursor, Is1),
+        K::Address32Is0 | K::Source32Is0 => long_address(cursor, Is0, Form::Long32),
+        K::Address32Is1 | K::Source32Is1 => long_address(cursor, Is1, Form::Long32),
+        K::Address64Is0 | K::Source64Is0 => long_address(cursor, Is0, Form::Long64),
+        K::Address64Is1 | K::Source64Is1 => long_address(cursor, Is1, Form::Long64),
+        _ => Err(ParseError::Reserved(header)),
+    }
+}
+
+const fn matched(header: u8) -> Address {
+    Address { form: Form::Match(header & 3), is: Is::Is0, value: 0 }
+}
+
 fn short_address(cursor: &mut Cursor<'_>, is: Is) -> Result<Address, ParseError> {
     let first = cursor.byte()?;
     let (two, value) = match first & 0x80 {
@@ -257,6 +325,24 @@ fn long_address(cursor: &mut Cursor<'_>, is: Is, form: Form) -> Result<Address, 
     Ok(Address { form, is, value: (raw & !0xffff) | low })
 }
 
+#[inline]
+fn address_and_context(
+    config: &Config,
+    kind: Kind,
+    cursor: &mut Cursor<'_>,
+) -> Result<(Address, Context), ParseError> {
+    use {Is::*, Kind as K};
+    let (is, form) = match kind {
+        K::AddressContext32Is0 => (Is0, Form::Long32),
+        K::AddressContext32Is1 => (Is1, Form::Long32),
+        K::AddressContext64Is0 => (Is0, Form::Long64),
+        _ => (Is1, Form::Long64),
+    };
+    let address = long_address(cursor, is, form)?;
+    Ok((address, context(config, cursor)?))
+}
+
+#[inline]
 fn context(config: &Config, cursor: &mut Cursor<'_>) -> Result<Context, ParseError> {
     let info = cursor.byte()?;
     // One that is not traced takes no bytes: O4.

@@ -1,10 +1,11 @@
-use crate::{Headers, Kind, Packet, ParseError};
+use crate::{Headers, Kind, ParseError};
 
 /// What a [`Reader`] finds.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Found {
-    /// A packet.
-    Packet(Packet),
+    /// A packet of this kind; [`Packet::parse`](crate::Packet::parse) reads it. Who only counts or
+    /// lists packets, or knows what to do with the most frequent ones, is faster without.
+    Packet(Kind),
     /// Bytes before the first alignment synchronisation, in pieces as OpenCSD has them.
     Unsynchronised,
     /// Bytes that are no packet. The reader goes on behind them: whether what follows can be trusted
@@ -47,50 +48,51 @@ impl Reader {
 
     /// What is at the start of `bytes`, with its length, which is never 0; `None` if that takes more
     /// bytes.
-    #[inline]
+    #[inline(always)]
     pub fn next(&mut self, bytes: &[u8]) -> Option<(Found, usize)> {
         if !self.synchronised {
-            return self.search(bytes);
+            return self.search(bytes).map(|(found, len)| (found, len as usize));
         }
-        // Most packets are atoms; put together here, they are not copied.
-        let atoms = self.headers.atoms(*bytes.first()?);
-        if !atoms.is_empty() {
-            return Some((Found::Packet(Packet::Atoms(atoms)), 1));
-        }
-        match Packet::parse(&self.headers, bytes) {
-            Ok((packet, len)) => Some((Found::Packet(packet), len)),
+        match self.headers.find(bytes) {
+            Ok((kind, len)) => Some((Found::Packet(kind), len.into())),
             Err(ParseError::Incomplete) => None,
             Err(error) => Some((Found::Bad(error), error.len())),
         }
     }
 
-    /// Up to the next zero, which may be the start of a synchronisation.
-    fn search(&mut self, bytes: &[u8]) -> Option<(Found, usize)> {
+    /// Up to the next zero, which may be the start of a synchronisation. What it returns fits a register, so
+    /// that it does not force what [`Reader::next`] returns into memory.
+    #[cold]
+    #[inline(never)]
+    fn search(&mut self, bytes: &[u8]) -> Option<(Found, u32)> {
         let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
         // O5.
         if zeros > ZEROS {
-            return Some((Found::Unsynchronised, zeros.wrapping_sub(ZEROS)));
+            return Some((
+                Found::Unsynchronised,
+                u32::try_from(zeros.wrapping_sub(ZEROS)).unwrap_or(u32::MAX),
+            ));
         }
         let behind = *bytes.get(zeros)?;
         if zeros == ZEROS {
-            let len = ZEROS.wrapping_add(1);
+            let len = ZEROS.wrapping_add(1) as u8;
             if behind == 0x80 {
                 self.synchronised = true;
-                return Some((Found::Packet(Packet::Async), len));
+                return Some((Found::Packet(Kind::Async), len.into()));
             }
             let error = ParseError::BadSequence { kind: Kind::Async, len };
-            return Some((Found::Bad(error), len));
+            return Some((Found::Bad(error), len.into()));
         }
         // The byte that ends zeros is not looked at again.
         let checked = if zeros > 0 { zeros.wrapping_add(1) } else { 0 };
         let mut len = checked;
         for byte in bytes.get(checked..)? {
             if *byte == 0 {
-                return Some((Found::Unsynchronised, len));
+                return Some((Found::Unsynchronised, len as u32));
             }
             len = len.wrapping_add(1);
             if len >= PIECE {
-                return Some((Found::Unsynchronised, len));
+                return Some((Found::Unsynchronised, len as u32));
             }
         }
         None

@@ -195,16 +195,16 @@ fn a_stream_is_read_from_the_first_synchronisation_on() {
         &[0x80, 0xf7, 0xb3, 0xf6],
     ]
     .concat();
-    let atom = |bit| Found::Packet(Packet::Atoms(Atoms::new(1, bit).unwrap()));
+    let atom = Found::Packet(Kind::AtomF1);
     let expected = [
         (Found::Unsynchronised, 8),
         (Found::Unsynchronised, 1),
         (Found::Unsynchronised, 2),
         (Found::Unsynchronised, 2), // two zeros too many
-        (Found::Packet(Packet::Async), 12),
-        (atom(1), 1),
+        (Found::Packet(Kind::Async), 12),
+        (atom, 1),
         (Found::Bad(ParseError::Reserved(0xb3)), 1),
-        (atom(0), 1),
+        (atom, 1),
     ];
     assert_eq!(found(&stream, 100), expected);
 }
@@ -300,6 +300,22 @@ proptest! {
             prop_assert!(len <= 40);
             let written = emit(&config, &packet).unwrap();
             prop_assert_eq!(parse(&config, &written), Ok((packet, written.len())));
+        }
+    }
+
+    #[test]
+    fn packets_are_found_as_they_are_read(
+        payload in prop::collection::vec(prop_oneof![1 => 0x80u8.., 1 => any::<u8>()], 0..30),
+        on: bool,
+        ete: bool,
+        commopt: bool,
+    ) {
+        let config = Config { commopt, ..if on { config(ete) } else { Config::default() } };
+        let headers = Headers::new(&config);
+        for header in 0..=255 {
+            let bytes = [&[header], &payload[..]].concat();
+            let read = Packet::parse(&headers, &bytes).map(|(packet, len)| (packet.kind(), len as u8));
+            prop_assert_eq!(headers.find(&bytes), read, "{:02x?}", bytes);
         }
     }
 

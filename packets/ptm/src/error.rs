@@ -10,7 +10,7 @@ pub enum ParseError {
     /// Zeros that are not an alignment synchronisation.
     BadAsync {
         /// Bytes up to and with the one that does not fit.
-        len: usize,
+        len: u8,
     },
 }
 
@@ -20,7 +20,7 @@ impl ParseError {
         match *self {
             Self::Incomplete => 0,
             Self::Reserved(_) => 1,
-            Self::BadAsync { len } => len,
+            Self::BadAsync { len } => len as usize,
         }
     }
 

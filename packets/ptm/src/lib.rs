@@ -36,6 +36,7 @@ mod config;
 mod cursor;
 mod emit;
 mod error;
+mod find;
 mod packet;
 mod parse;
 mod reader;

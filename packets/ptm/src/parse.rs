@@ -15,7 +15,7 @@ impl Packet {
         let header = cursor.byte()?;
         let packet = match header {
             _ if header & 0x81 == 0x80 => match config.cycle_accurate {
-                false => Self::Atoms(atoms(header)),
+                false => Self::Atoms(Atoms::of(header)),
                 true => {
                     let cycles = cursor.cycles(header)?;
                     Self::Atom { taken: header & 2 == 0, cycles }
@@ -37,15 +37,26 @@ impl Packet {
     }
 }
 
-fn atoms(header: u8) -> Atoms {
-    // Below the highest bit set under bit 7, down to bit 1, the oldest uppermost; 0 is E. What has no
-    // such bit is reserved, and read as one atom.
-    let stop = 7u32.saturating_sub((header.wrapping_shl(1)).leading_zeros().wrapping_add(1));
-    let len = stop.saturating_sub(1).max(1) as u8;
-    let outcomes = !(header >> 1);
-    let reversed = outcomes.reverse_bits() >> 8u8.wrapping_sub(len).min(7);
-    // `new` masks what is above; one is always valid.
-    Atoms::new(len, reversed).unwrap_or(Atoms::ONE)
+impl Atoms {
+    /// Those of a packet of this header, which must be one of atoms without cycles.
+    #[inline]
+    pub(crate) fn of(header: u8) -> Self {
+        // Below the highest bit set under bit 7, down to bit 1, the oldest uppermost; 0 is E. What has no
+        // such bit is reserved, and read as one atom.
+        let stop = 7u32.saturating_sub((header.wrapping_shl(1)).leading_zeros().wrapping_add(1));
+        let len = stop.saturating_sub(1).max(1) as u8;
+        let outcomes = !(header >> 1);
+        let reversed = outcomes.reverse_bits() >> 8u8.wrapping_sub(len).min(7);
+        // `new` masks what is above; one is always valid.
+        Atoms::new(len, reversed).unwrap_or(Atoms::ONE)
+    }
+
+    /// Reads atoms without cycles, if the packet is that.
+    #[inline]
+    pub fn parse(config: &Config, bytes: &[u8]) -> Option<Self> {
+        let header = *bytes.first()?;
+        (header & 0x81 == 0x80 && !config.cycle_accurate).then(|| Self::of(header))
+    }
 }
 
 #[inline(always)]
@@ -111,7 +122,7 @@ fn async_(cursor: &mut Cursor<'_>) -> Result<Packet, ParseError> {
                 return Ok(Packet::Async { extra: zeros.saturating_sub(*ZEROS.start()) as u8 });
             }
             0x00 if zeros < *ZEROS.end() => {}
-            _ => return Err(ParseError::BadAsync { len: cursor.used }),
+            _ => return Err(ParseError::BadAsync { len: cursor.used as u8 }),
         }
     }
 }

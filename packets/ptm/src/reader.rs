@@ -1,11 +1,12 @@
 use crate::parse::ZEROS;
-use crate::{Config, Packet, ParseError};
+use crate::{Config, Kind, Packet, ParseError};
 
 /// What a [`Reader`] finds.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Found {
-    /// A packet.
-    Packet(Packet),
+    /// A packet of this kind; [`Packet::parse`] reads it. Who only counts or lists packets, or knows what
+    /// to do with the most frequent ones, is faster without.
+    Packet(Kind),
     /// Bytes before the first alignment synchronisation.
     Unsynchronised,
     /// Bytes that are no packet. The reader goes on behind them: whether what follows can be trusted
@@ -41,20 +42,23 @@ impl Reader {
 
     /// What is at the start of `bytes`, with its length, which is never 0; `None` if that takes more
     /// bytes.
-    #[inline]
+    #[inline(always)]
     pub fn next(&mut self, bytes: &[u8]) -> Option<(Found, usize)> {
         if !self.synchronised {
-            return self.search(bytes);
+            return self.search(bytes).map(|(found, len)| (found, len as usize));
         }
-        match Packet::parse(&self.config, bytes) {
-            Ok((packet, len)) => Some((Found::Packet(packet), len)),
+        match Packet::find(&self.config, bytes) {
+            Ok((kind, len)) => Some((Found::Packet(kind), len.into())),
             Err(ParseError::Incomplete) => None,
             Err(error) => Some((Found::Bad(error), error.len())),
         }
     }
 
-    /// Up to zeros that are, or may become, a synchronisation.
-    fn search(&mut self, bytes: &[u8]) -> Option<(Found, usize)> {
+    /// Up to zeros that are, or may become, a synchronisation. What it returns fits a register, so that it
+    /// does not force what [`Reader::next`] returns into memory.
+    #[cold]
+    #[inline(never)]
+    fn search(&mut self, bytes: &[u8]) -> Option<(Found, u32)> {
         let mut start = 0;
         loop {
             let rest = bytes.get(start..)?;
@@ -71,11 +75,7 @@ impl Reader {
                     start = start.wrapping_add(too_many);
                     if start == 0 {
                         self.synchronised = true;
-                        let extra = zeros.wrapping_sub(*ZEROS.start()) as u8;
-                        return Some((
-                            Found::Packet(Packet::Async { extra }),
-                            zeros.wrapping_add(1),
-                        ));
+                        return Some((Found::Packet(Kind::Async), zeros.wrapping_add(1) as u32));
                     }
                     break;
                 }
@@ -86,6 +86,7 @@ impl Reader {
                 }
             }
         }
-        (start > 0).then_some((Found::Unsynchronised, start))
+        let len = u32::try_from(start).unwrap_or(u32::MAX);
+        (start > 0).then_some((Found::Unsynchronised, len))
     }
 }

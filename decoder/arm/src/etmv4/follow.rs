@@ -6,6 +6,7 @@ use crate::event::{Context, Event, Fault, Sink, Start};
 use crate::walk::Followed;
 use hartrace_arm_isa::{Kind, Return};
 use hartrace_etmv4::Is;
+use hartrace_spaces::Clock;
 
 /// M profile: the return address of an exception that follows another one.
 const TAIL_CHAINED: u64 = 0xffff_fffe;
@@ -32,11 +33,7 @@ impl Etmv4<'_> {
                 self.pop_pending = false;
                 self.calls_blocked = true;
             }
-            Element::Address(address, is) => {
-                self.pop_pending = false;
-                self.calls_blocked = false;
-                self.go_to(address, is);
-            }
+            Element::Address(address, is) => self.arrive(address, is),
             Element::Context(context, is) => self.enter(at, &context, is, sink),
             Element::Exception { number, target, with_address } => {
                 // The target of the branch before is told, so that it was not on the stack: O17.
@@ -53,6 +50,7 @@ impl Etmv4<'_> {
             Element::Transaction(what, _) => sink.event(at, Event::Transaction(what)),
             Element::Events(bits) => sink.event(at, Event::Events(bits)),
             Element::Timestamp { value, cycles } => {
+                self.walk.reach(Clock::Time, value);
                 if self.marked || !self.config.timestamp_marker {
                     sink.event(at, Event::Timestamp { value, cycles });
                 }
@@ -69,6 +67,15 @@ impl Etmv4<'_> {
         true
     }
 
+    /// An address element.
+    #[inline]
+    pub(super) fn arrive(&mut self, address: u64, is: Is) {
+        self.pop_pending = false;
+        self.calls_blocked = false;
+        self.go_to(address, is);
+    }
+
+    #[inline]
     fn go_to(&mut self, address: u64, is: Is) {
         self.walk.set(address, self.isa(is));
         self.need_address = false;
@@ -90,7 +97,7 @@ impl Etmv4<'_> {
         context.isa = self.isa(is);
         self.context = Some(context);
         self.walk.set_isa(context.isa);
-        self.walk.set_spaces(context.spaces());
+        self.walk.enter(context.spaces(), context.context_id);
         sink.event(at, Event::Context(context));
     }
 
@@ -141,10 +148,14 @@ impl Etmv4<'_> {
     #[inline]
     fn atom(&mut self, at: u64, taken: bool, sink: &mut impl Sink) {
         let isa = self.walk.isa;
-        let Followed::To(last) = self.walk.atom(at, taken, None, sink) else {
-            self.need_address = true;
-            self.missing = true;
-            return;
+        let last = match self.walk.atom(at, taken, None, sink) {
+            Followed::On => return,
+            Followed::To(last) => last,
+            Followed::Lost => {
+                self.need_address = true;
+                self.missing = true;
+                return;
+            }
         };
         if !taken || !matches!(last.kind, Kind::Direct { .. } | Kind::Indirect) {
             return;
@@ -227,7 +238,7 @@ impl Etmv4<'_> {
                 if !stepped.complete {
                     self.need_address = true;
                     self.missing = true;
-                    let spaces = self.walk.spaces;
+                    let spaces = self.walk.spaces();
                     sink.event(at, Event::NotAccessible { address: stepped.end, spaces });
                 }
                 self.walk.set(stepped.end, self.walk.isa);
@@ -293,7 +304,7 @@ impl Etmv4<'_> {
         }
         let stepped = self.walk.step(|insn, end| end.wrapping_sub(insn.size.into()) != address);
         let Some(last) = stepped.last.filter(|_| stepped.complete) else {
-            let spaces = self.walk.spaces;
+            let spaces = self.walk.spaces();
             sink.event(at, Event::NotAccessible { address, spaces });
             self.need_address = true;
             return;

@@ -5,7 +5,9 @@ use super::element::Element;
 use crate::Transaction;
 use crate::event::{Fault, Lost, Sink};
 use hartrace_arm_isa::Arch;
-use hartrace_etmv4::{Address, Cancel, Is, Packet, Return};
+use hartrace_etmv4::{
+    Address, Cancel, Context, Exception, Headers, Is, Kind, Packet, Return, Timestamp,
+};
 
 /// The most elements that wait for their commit (O18). MAXSPEC is a register of 32 bits, but real trace
 /// units have room for some hundred; and every one may be looked at for every packet.
@@ -23,18 +25,10 @@ pub(super) struct Resolution {
 impl Etmv4<'_> {
     /// Takes what later packets are relative to. Returns the address of an address packet.
     pub(super) fn take(&mut self, packet: &Packet) -> Option<(u64, Is)> {
-        let address = |this: &mut Self, address: &Address| {
-            let wide = this.sent.is_some_and(|context| context.sf);
-            Some(this.addresses.update(address, wide))
-        };
         match packet {
-            Packet::Address(a) | Packet::Source(a) => address(self, a),
-            Packet::AddressContext(a, context) => {
-                let found = address(self, a);
-                self.sent = Some(*context);
-                found
-            }
-            Packet::Q(q) => q.address.as_ref().and_then(|a| address(self, a)),
+            Packet::Address(a) | Packet::Source(a) => Some(self.take_address(a)),
+            Packet::AddressContext(a, context) => Some(self.take_address_context(a, context)),
+            Packet::Q(q) => q.address.as_ref().map(|a| self.take_address(a)),
             Packet::Context(Some(context)) => {
                 self.sent = Some(*context);
                 None
@@ -46,46 +40,91 @@ impl Etmv4<'_> {
                 None
             }
             Packet::Timestamp(ts) => {
-                let mask = if ts.bits >= 64 { u64::MAX } else { !(u64::MAX << ts.bits) };
-                let before = self.timestamp.unwrap_or(0);
-                self.timestamp = Some(before & !mask | ts.value);
+                self.take_timestamp(ts);
                 None
             }
             _ => None,
         }
     }
 
-    /// Takes a packet in a stream that is synchronised.
+    /// Takes the packet at the start of `bytes`, in a stream that is synchronised.
     #[inline]
-    pub(super) fn packet(&mut self, at: u64, packet: &Packet, sink: &mut impl Sink) {
-        // Most packets are atoms, and most of these are committed at once.
-        if let Packet::Atoms(atoms) = packet
-            && self.config.max_speculation == 0
-            && self.depth == 0
-            && !self.address_pending
-        {
-            while let Some((at, element)) = self.queue.pop_front() {
-                if !self.commit_one(at, &element, sink) {
-                    return;
+    pub(super) fn packet(
+        &mut self,
+        at: u64,
+        kind: Kind,
+        headers: &Headers,
+        bytes: &[u8],
+        sink: &mut impl Sink,
+    ) {
+        // Without speculation nothing can be taken back: most packets are atoms and addresses, and need
+        // not become elements, nor even a `Packet`, which is larger than all of their bytes.
+        if self.config.max_speculation == 0 && !self.address_pending {
+            let atoms = bytes.first().map(|header| headers.atoms(*header));
+            if let Some(atoms) = atoms
+                && !atoms.is_empty()
+                && self.depth == 0
+            {
+                while let Some((at, element)) = self.queue.pop_front() {
+                    if !self.commit_one(at, &element, sink) {
+                        return;
+                    }
                 }
+                self.follow_atoms(at, atoms.bits(), atoms.len(), sink);
+                return;
             }
-            self.follow_atoms(at, atoms.bits(), atoms.len(), sink);
-            return;
-        }
-        // An address that nothing waits for, and that nothing can take back.
-        if let Packet::Address(_) = packet
-            && self.config.max_speculation == 0
-            && self.queue.is_empty()
-            && !self.address_pending
-        {
-            if let Some((value, is)) = self.take(packet) {
+            if kind.is_address()
+                && self.queue.is_empty()
+                && let Some(address) = Address::parse(kind, bytes)
+            {
+                let (value, is) = self.take_address(&address);
                 self.last_is = is;
-                self.commit_one(at, &Element::Address(value, is), sink);
+                self.arrive(value, is);
+                return;
             }
-            return;
         }
+        self.other(at, kind, headers, bytes, sink);
+    }
+
+    /// Takes what later addresses are relative to.
+    #[inline]
+    fn take_address(&mut self, address: &Address) -> (u64, Is) {
+        let wide = self.sent.is_some_and(|context| context.sf);
+        self.addresses.update(address, wide)
+    }
+
+    fn take_address_context(&mut self, address: &Address, context: &Context) -> (u64, Is) {
+        let found = self.take_address(address);
+        self.sent = Some(*context);
+        found
+    }
+
+    fn take_timestamp(&mut self, ts: &Timestamp) -> u64 {
+        let mask = if ts.bits >= 64 { u64::MAX } else { !(u64::MAX << ts.bits) };
+        let value = self.timestamp.unwrap_or(0) & !mask | ts.value;
+        self.timestamp = Some(value);
+        value
+    }
+
+    /// By way of the queue.
+    #[inline(never)]
+    fn other(
+        &mut self,
+        at: u64,
+        kind: Kind,
+        headers: &Headers,
+        bytes: &[u8],
+        sink: &mut impl Sink,
+    ) {
         let mut resolution = Resolution::default();
-        match self.enqueue(at, packet, &mut resolution) {
+        let taken = match self.enqueue_frequent(at, kind, headers, bytes) {
+            Some(()) => Ok(()),
+            None => match Packet::parse(headers, bytes) {
+                Ok((packet, _)) => self.enqueue(at, &packet, &mut resolution),
+                Err(_) => Err(Fault::Malformed),
+            },
+        };
+        match taken {
             Ok(()) if self.queue.len() > MOST => self.give_up(at, Fault::Elements, sink),
             Ok(()) => {
                 let excess = self.depth.saturating_sub(self.config.max_speculation);
@@ -96,6 +135,54 @@ impl Etmv4<'_> {
             }
             Err(fault) => self.give_up(at, fault, sink),
         }
+    }
+
+    /// Those that come every few packets in some traces; they too need not become a [`Packet`]. `None`
+    /// if it is another one.
+    fn enqueue_frequent(
+        &mut self,
+        at: u64,
+        kind: Kind,
+        headers: &Headers,
+        bytes: &[u8],
+    ) -> Option<()> {
+        match kind {
+            Kind::ExceptionReturn => self.push_exception_return(at),
+            Kind::Exception => self.push_exception(at, &Exception::parse(bytes)?),
+            Kind::AddressContext32Is0
+            | Kind::AddressContext32Is1
+            | Kind::AddressContext64Is0
+            | Kind::AddressContext64Is1 => {
+                let (address, context) = Context::parse_with_address(headers, kind, bytes)?;
+                self.push_address_context(at, &address, &context);
+            }
+            Kind::Timestamp => self.push_timestamp(at, &Timestamp::parse(headers, bytes)?),
+            _ => return None,
+        }
+        Some(())
+    }
+
+    fn push_exception_return(&mut self, at: u64) {
+        let p0 = self.config.m_profile && self.walk.arch() == Arch::V7;
+        self.push(at, Element::ExceptionReturn { p0 });
+    }
+
+    fn push_exception(&mut self, at: u64, exception: &Exception) {
+        let target = exception.returns == Return::Target;
+        let number = exception.number;
+        self.push(at, Element::Exception { number, target, with_address: true });
+    }
+
+    fn push_address_context(&mut self, at: u64, address: &Address, context: &Context) {
+        let address = self.take_address_context(address, context);
+        self.last_is = address.1;
+        self.push(at, Element::Context(*context, self.last_is));
+        self.push_address(at, Some(address));
+    }
+
+    fn push_timestamp(&mut self, at: u64, ts: &Timestamp) {
+        let value = self.take_timestamp(ts);
+        self.push(at, Element::Timestamp { value, cycles: ts.cycles });
     }
 
     fn push(&mut self, at: u64, element: Element) {
@@ -128,7 +215,11 @@ impl Etmv4<'_> {
         packet: &Packet,
         resolution: &mut Resolution,
     ) -> Result<(), Fault> {
-        let address = self.take(packet);
+        let address = match packet {
+            // These are taken with the element.
+            Packet::AddressContext(..) | Packet::Timestamp(_) => None,
+            _ => self.take(packet),
+        };
         match *packet {
             Packet::Async | Packet::Ignore | Packet::Context(None) => {}
             Packet::TraceInfo(_) => self.push(at, Element::TraceInfo),
@@ -140,40 +231,28 @@ impl Etmv4<'_> {
                 self.push(at, Element::Context(context, self.last_is));
             }
             Packet::Address(_) => self.push_address(at, address),
-            Packet::AddressContext(_, context) => {
-                self.last_is = address.map_or(self.last_is, |(_, is)| is);
-                self.push(at, Element::Context(context, self.last_is));
-                self.push_address(at, address);
+            Packet::AddressContext(address, context) => {
+                self.push_address_context(at, &address, &context);
             }
             Packet::Source(_) => {
                 if let Some((value, is)) = address {
                     self.push(at, Element::Source(value, is));
                 }
             }
-            Packet::Exception(exception) => {
-                let target = exception.returns == Return::Target;
-                let number = exception.number;
-                self.push(at, Element::Exception { number, target, with_address: true });
-            }
+            Packet::Exception(exception) => self.push_exception(at, &exception),
             // O6.
             Packet::Reset(exception, _) => {
                 let number = exception.number;
                 self.push(at, Element::Exception { number, target: false, with_address: false });
             }
-            Packet::ExceptionReturn => {
-                let p0 = self.config.m_profile && self.walk.arch() == Arch::V7;
-                self.push(at, Element::ExceptionReturn { p0 });
-            }
+            Packet::ExceptionReturn => self.push_exception_return(at),
             Packet::FunctionReturn => self.push(at, Element::FunctionReturn),
             Packet::Event(bits) => self.push(at, Element::Events(bits)),
             Packet::CycleCount(count) => {
                 self.push(at, Element::Cycles(count.cycles(self.threshold)));
                 resolution.commit = count.commits(&self.config);
             }
-            Packet::Timestamp(ts) => {
-                let value = self.timestamp.unwrap_or(0);
-                self.push(at, Element::Timestamp { value, cycles: ts.cycles });
-            }
+            Packet::Timestamp(ts) => self.push_timestamp(at, &ts),
             Packet::TimestampMarker => self.push(at, Element::TimestampMarker),
             Packet::Mispredict(atoms) => {
                 self.push_atoms(at, atoms.map(|atoms| (atoms.bits(), atoms.len())));

@@ -126,9 +126,9 @@ impl Etmv4<'_> {
                 break;
             }
         }
-        self.queue.clear();
         let lost = if self.overflowed { Lost::Overflow } else { Lost::End };
         sink.event(self.at, Event::End(lost));
+        self.forget();
         self.state = State::Lost(Lost::Start);
     }
 }

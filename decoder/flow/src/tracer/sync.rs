@@ -1,9 +1,9 @@
 //! Format 3: synchronisations, traps, and what changes the modes.
 
-use super::{Code, State, Tracer};
+use super::{State, Tracer};
 use crate::blocks::{Exit, NONE};
 use crate::walk::Goal;
-use crate::{Compat, Event, Fault, Image, Sink, StreamPos};
+use crate::{Compat, Event, Fault, Sink, StreamPos};
 use hartrace_etrace::{Payload, QualStatus, Start, Support, Trap};
 use hartrace_isa::{Kind, Link};
 
@@ -55,7 +55,7 @@ impl<'a> Tracer<'a> {
             Some(address) => address,
             None => self.vector(p)?,
         };
-        self.enter(p.context);
+        self.enter(p.context, p.time);
         if self.code.blocks.insn(address)?.is_branch() {
             self.outcomes.push(!p.branch);
         }
@@ -136,9 +136,13 @@ impl<'a> Tracer<'a> {
         sink: &mut S,
     ) -> Result<(), Fault> {
         let address = self.unshift(p.address);
-        let insn = self.image_of(p.context).insn(address).ok_or(Fault::NoCode(address))?;
+        let insn = self
+            .images
+            .image(&self.config, p.context, p.time)
+            .insn(address)
+            .ok_or(Fault::NoCode(address))?;
         self.walk_to(at, p, sink);
-        self.enter(p.context);
+        self.enter(p.context, p.time);
         self.outcomes.clear();
         if insn.is_branch() {
             self.outcomes.push(!p.branch);
@@ -192,31 +196,16 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    /// Changes to the code of a context.
-    pub(super) fn enter(&mut self, context: u64) {
-        if self.parked.is_empty() || self.config.params.nocontext_p {
+    /// Changes to the code of a context at a time.
+    pub(super) fn enter(&mut self, context: u64, time: u64) {
+        if self.parked.is_empty() {
             return;
         }
-        let listed = |code: &Code<'_>| code.context == Some(context);
-        if listed(&self.code) {
-            return;
-        }
-        // Where no code is parked for it, and none is needed, this is the right one already.
-        let index = self.parked.iter().position(listed);
-        let index = index.or_else(|| self.parked.iter().position(|code| code.context.is_none()));
-        if let Some(code) = index.and_then(|index| self.parked.get_mut(index)) {
-            std::mem::swap(&mut self.code, code);
-            // Only matters if the hart goes on at the same place, which is in both, then.
-            self.block = self.code.blocks.at(self.pc).unwrap_or(NONE);
-        }
-    }
-
-    /// The code of a context.
-    pub(super) fn image_of(&self, context: u64) -> &'a Image {
-        let all = || std::iter::once(&self.code).chain(&self.parked);
-        let listed =
-            all().find(|code| code.context == Some(context) && !self.config.params.nocontext_p);
-        listed.or_else(|| all().find(|code| code.context.is_none())).unwrap_or(&self.code).image
+        let number = self.images.number(&self.config, context, time);
+        let Some(code) = self.parked.iter_mut().find(|code| code.number == number) else { return };
+        std::mem::swap(&mut self.code, code);
+        // Only matters if the hart goes on at the same place, which is in both, then.
+        self.block = self.code.blocks.at(self.pc).unwrap_or(NONE);
     }
 
     /// D2: an instruction fetch fault at the address just synchronised to, which is not where the

@@ -111,9 +111,7 @@ impl Input {
                     hartrace_etmv4::Registers { configr, idr0, idr1, idr2, idr8, devarch: None };
                 let headers = hartrace_etmv4::Headers::new(&registers.config());
                 let mut reader = hartrace_etmv4::Reader::new(headers);
-                loop {
-                    let next = reader.next(&self.trace[offset..]);
-                    let Some((found, len)) = &next else { break };
+                while let Some((found, len)) = reader.next(&self.trace[offset..]) {
                     std::hint::black_box(found);
                     offset += len;
                     count += 1;
@@ -122,9 +120,7 @@ impl Input {
             Unit::Ptm([idr, cr, ccer]) => {
                 let registers = hartrace_ptm::Registers { cr, idr, ccer };
                 let mut reader = hartrace_ptm::Reader::new(registers.config());
-                loop {
-                    let next = reader.next(&self.trace[offset..]);
-                    let Some((found, len)) = &next else { break };
+                while let Some((found, len)) = reader.next(&self.trace[offset..]) {
                     std::hint::black_box(found);
                     offset += len;
                     count += 1;

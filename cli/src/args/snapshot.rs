@@ -1,0 +1,64 @@
+//! Arguments of `decode --snapshot`.
+
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub(crate) struct SnapshotArgs {
+    /// Decode a snapshot of an Arm system instead, as OpenCSD and DS-5 write it, or a package with a
+    /// `contents.ini`, in a folder or a ZIP archive: ETMv4, ETE and PTM
+    ///
+    /// Of all sources in a buffer that can be read. Prints packets, ranges or elements, as OpenCSD has
+    /// them, or what is printed of E-Trace, but for the listing.
+    #[arg(
+        long,
+        value_name = "PATH",
+        conflicts_with_all = [
+            "capture", "elf", "image", "context_elf", "tvec", "compat", "max_blocks", "threads",
+            "strict", "params", "xlen", "from", "to",
+        ]
+    )]
+    pub(crate) snapshot: Option<PathBuf>,
+    /// The trace buffer of the snapshot [default: the first]
+    #[arg(long, value_name = "NAME", requires = "snapshot")]
+    pub(crate) buffer: Option<String>,
+    /// How frames are found in that buffer [default: as its format says]
+    #[arg(long, value_enum, requires = "snapshot")]
+    pub(crate) frames: Option<Frames>,
+    /// What changed while the program ran: processes, libraries, patches
+    ///
+    /// Lines of TIME EVENT KEY=VALUE..., or of @POSITION. Images are files of the snapshot.
+    #[arg(long, value_name = "LOG", requires = "snapshot")]
+    pub(crate) events: Option<PathBuf>,
+    /// What the context identifier is, which tells processes of --events apart
+    #[arg(long, value_enum, requires = "snapshot")]
+    pub(crate) context_id: Option<ContextId>,
+}
+
+/// How frames are found.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Frames {
+    /// Every sixteen bytes
+    Aligned,
+    /// The same; four synchronisation words start everything anew, as between blocks of Linux perf
+    Reset,
+    /// Behind synchronisation words of a trace port
+    Fsync,
+    /// The same, with half synchronisation words anywhere
+    Hsync,
+}
+
+/// What a context identifier is.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ContextId {
+    /// An address space identifier, in bits 7:0
+    Asid,
+    /// The same, and a process in bits 31:8
+    #[value(name = "asid+pid")]
+    AsidPid,
+    /// The same, and a thread in bits 31:8
+    #[value(name = "asid+tid")]
+    AsidTid,
+    /// A thread
+    Tid,
+}

@@ -1,0 +1,103 @@
+//! Where code is looked up: memory that does not change, and what a timeline says of it.
+
+use crate::memory::{Memory, opcode};
+use hartrace_arm_isa::{Isa, Spaces};
+use hartrace_spaces::{Clock, Space, Timeline};
+
+/// Which code is seen.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Place {
+    pub spaces: Spaces,
+    /// With a timeline: the process, and since when.
+    pub space: Option<Space>,
+}
+
+/// Everything that can be looked up.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Code<'m> {
+    memory: &'m Memory,
+    timeline: Option<&'m Timeline>,
+}
+
+impl<'m> Code<'m> {
+    pub(crate) const fn new(memory: &'m Memory) -> Self {
+        Self { memory, timeline: None }
+    }
+
+    pub(crate) const fn set_timeline(&mut self, timeline: &'m Timeline) {
+        self.timeline = Some(timeline);
+    }
+
+    /// The bytes from an address on, up to where something else may be.
+    pub(crate) fn from(&self, address: u64, place: Place) -> &'m [u8] {
+        let memory = || self.memory.from(address, place.spaces).unwrap_or_default();
+        let (Some(timeline), Some(space)) = (self.timeline, place.space) else { return memory() };
+        let told = timeline.code(space, address);
+        let bytes = told.bytes.unwrap_or_else(memory);
+        let length = usize::try_from(told.length).unwrap_or(usize::MAX);
+        bytes.get(..length).unwrap_or(bytes)
+    }
+
+    /// The opcode at an address, with the bytes that it starts with. What changes while a program runs may
+    /// be as short as an instruction, so that an opcode can be of two stretches.
+    pub(crate) fn opcode(&self, isa: Isa, address: u64, place: Place) -> Option<(u32, &'m [u8])> {
+        let bytes = self.from(address, place);
+        if let Some(opcode) = opcode(isa, bytes) {
+            return Some((opcode, bytes));
+        }
+        place.space?;
+        let mut word = [0; 4];
+        for (byte, offset) in word.iter_mut().zip(0..) {
+            *byte = *self.from(address.wrapping_add(offset), place).first()?;
+        }
+        Some((opcode(isa, &word)?, bytes))
+    }
+}
+
+/// What a timeline is asked with.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Clocked<'m> {
+    timeline: Option<&'m Timeline>,
+    now: u64,
+    context: Option<u64>,
+    /// When the answer may be another one.
+    until: u64,
+}
+
+impl<'m> Clocked<'m> {
+    pub(crate) const NEVER: Self = Self { timeline: None, now: 0, context: None, until: u64::MAX };
+
+    pub(crate) fn new(timeline: &'m Timeline) -> Self {
+        let mut clocked = Self { timeline: Some(timeline), ..Self::NEVER };
+        clocked.settle();
+        clocked
+    }
+
+    fn settle(&mut self) {
+        let changes = self.timeline.and_then(|timeline| timeline.changes(self.now, self.context));
+        self.until = changes.unwrap_or(u64::MAX);
+    }
+
+    pub(crate) fn space(&self) -> Option<Space> {
+        self.timeline?.space(self.now, self.context)
+    }
+
+    pub(crate) fn enter(&mut self, context: Option<u32>) {
+        self.context = context.map(u64::from);
+        self.settle();
+    }
+
+    /// Time, or the position in the trace, has come to this. `false` if that changes nothing.
+    #[inline]
+    pub(crate) fn reach(&mut self, clock: Clock, now: u64) -> bool {
+        if self.timeline.is_none_or(|timeline| timeline.clock() != clock) {
+            return false;
+        }
+        self.now = self.now.max(now);
+        if self.now < self.until {
+            return false;
+        }
+        self.settle();
+        true
+    }
+}

@@ -1,0 +1,267 @@
+//! Code that changes while it is traced: random programs at the same addresses, one after the other, told
+//! apart by context, by time or by position.
+
+use fastrand::Rng;
+use hartrace_arm_decoder::{Capture, Etmv4, Event, Layout, Memory, Ptm, Range, Sink};
+use hartrace_arm_golden::{Expected, Program, Step, etmv4, expected, ptm};
+use hartrace_arm_isa::Arch;
+use hartrace_etmv4::{Context, Headers, MAX_PACKET, Packet, Timestamp};
+use hartrace_spaces::{Holds, Log, Timeline};
+
+const PROGRAMS: u64 = 40;
+
+#[derive(Default)]
+struct Found {
+    ranges: Vec<Expected>,
+    missing: usize,
+    faults: usize,
+}
+
+impl Sink for Found {
+    fn range(&mut self, _: u64, range: &Range) {
+        self.ranges.push((range.start, range.end, range.count, range.taken));
+    }
+
+    fn event(&mut self, _: u64, event: Event) {
+        match event {
+            Event::NotAccessible { .. } => self.missing += 1,
+            Event::Fault(_) => self.faults += 1,
+            _ => {}
+        }
+    }
+}
+
+/// Two programs at the same address.
+fn programs(rng: &mut Rng, wide: bool) -> [Program; 2] {
+    let first = Program::random(rng, 300, wide);
+    let mut second = Program::random(rng, 300, wide);
+    // All of its branches are relative.
+    let by = first.base.wrapping_sub(second.base);
+    second.base = first.base;
+    for code in &mut second.code {
+        code.address = code.address.wrapping_add(by);
+    }
+    [first, second]
+}
+
+/// A trace of several stretches, with packets between them.
+struct Trace {
+    config: hartrace_etmv4::Config,
+    bytes: Vec<u8>,
+    /// What is executed in each stretch.
+    expected: Vec<Vec<Expected>>,
+    /// The latest time so far.
+    time: u64,
+}
+
+impl Trace {
+    fn new() -> Self {
+        let registers = hartrace_etmv4::Registers {
+            configr: 0x840,
+            idr0: 0x2800_02a0,
+            idr1: 0x4100_f420,
+            idr2: 0x1000_0488,
+            idr8: 0,
+            devarch: None,
+        };
+        Self { config: registers.config(), bytes: Vec::new(), expected: Vec::new(), time: 0 }
+    }
+
+    fn packet(&mut self, packet: &Packet) {
+        let mut bytes = [0; MAX_PACKET];
+        let len = packet.emit(&Headers::new(&self.config), &mut bytes).unwrap();
+        self.bytes.extend_from_slice(&bytes[..len]);
+    }
+
+    fn enter(&mut self, context: u32, wide: bool) {
+        let context =
+            Context { el: 1, sf: wide, ns: true, context_id: Some(context), ..Context::default() };
+        self.packet(&Packet::Context(Some(context)));
+    }
+
+    fn tell(&mut self, time: u64) {
+        self.time = time;
+        self.packet(&Packet::Timestamp(Timestamp { value: time, bits: 64, cycles: None }));
+    }
+
+    fn run(&mut self, program: &Program, rng: &mut Rng) {
+        let options = etmv4::Options {
+            branch_broadcast: false,
+            cycles: None,
+            return_depth: 1,
+            period: 100,
+            combine: false,
+            speculate: false,
+        };
+        let (start, steps) = program.walk(rng, 300);
+        let trace = etmv4::encode(&self.config, &options, program, start, &steps, rng);
+        self.bytes.extend(trace);
+        self.expected.push(expected(program, &steps));
+        for step in steps {
+            if let Step::Time(time) = step {
+                self.time = self.time.max(time);
+            }
+        }
+    }
+
+    fn decode(&self, timeline: &Timeline) -> Found {
+        let memory = Memory::new();
+        let capture = Capture::split(Layout::Raw, &self.bytes);
+        let mut found = Found::default();
+        Etmv4::new(self.config, Arch::V8, &memory)
+            .with_timeline(timeline)
+            .decode(&capture.streams[0], &mut found);
+        found
+    }
+}
+
+fn timeline(log: &str, holds: Holds, programs: &[Program; 2]) -> Timeline {
+    let log = Log::parse("log", log).unwrap();
+    Timeline::new(&log, holds, |image| match image.file.as_str() {
+        "one" => Some(vec![(0, programs[0].bytes.clone())]),
+        "two" => Some(vec![(0, programs[1].bytes.clone())]),
+        _ => None,
+    })
+}
+
+#[test]
+fn processes_are_told_apart_by_their_context() {
+    for seed in 0..PROGRAMS {
+        let mut rng = Rng::with_seed(seed);
+        let wide = rng.bool();
+        let programs = programs(&mut rng, wide);
+        let mut trace = Trace::new();
+        // Which one runs, and once one that nobody knows.
+        let runs = [0, 1, 0, 2, 1];
+        for (number, process) in runs.into_iter().enumerate() {
+            if number == 0 {
+                // The first stretch starts the trace, and a context counts only behind that.
+                trace.run(&programs[0], &mut rng);
+            }
+            trace.enter([0x501, 0x602, 0x703][process], wide);
+            trace.run(&programs[process.min(1)], &mut rng);
+        }
+        let base = programs[0].base;
+        let log = format!(
+            "0 declare_process state=CURRENT pid=1 base_address={base:#x} image_file=one\n\
+             0 declare_process state=CURRENT pid=2 base_address={base:#x} image_file=two\n\
+             0 declare_thread state=CURRENT tid=5 pid=1\n\
+             0 declare_thread state=CURRENT tid=6 pid=2\n\
+             0 declare_asid state=CURRENT asid=1 pid=1\n\
+             0 declare_asid state=CURRENT asid=2 pid=2\n"
+        );
+        for holds in [Holds::AsidTid, Holds::Asid] {
+            let found = trace.decode(&timeline(&log, holds, &programs));
+            // Without a context there is no process, nor is there one for the last but one.
+            let told = [1, 2, 3, 5].map(|stretch| trace.expected[stretch].clone()).concat();
+            assert_eq!(found.ranges, told, "seed {seed}, {holds:?}");
+            assert!(
+                !told.is_empty() && found.missing >= 2 && found.faults == 0,
+                "seed {seed}, {holds:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn code_is_written_anew() {
+    for seed in 0..PROGRAMS {
+        let mut rng = Rng::with_seed(seed);
+        let wide = rng.bool();
+        let programs = programs(&mut rng, wide);
+        let mut trace = Trace::new();
+        trace.run(&programs[0], &mut rng);
+        let (before, place) = (trace.time, trace.bytes.len());
+        trace.tell(before + 1);
+        trace.run(&programs[1], &mut rng);
+        let (base, length) = (programs[0].base, programs[1].bytes.len());
+        let all = trace.expected.concat();
+        for (start, when) in [("0", format!("{}", before + 1)), ("@0", format!("@{place}"))] {
+            // Of the kernel, so that no context is needed.
+            let log = format!(
+                "{start} declare_process state=CURRENT pid=0 base_address={base:#x} image_file=one\n\
+                 {when} patch_code pid=0 start_address={base:#x} length={length} id=two\n"
+            );
+            let found = trace.decode(&timeline(&log, Holds::Asid, &programs));
+            assert_eq!(found.ranges, all, "seed {seed} at {when}");
+            assert_eq!(found.faults + found.missing, 0, "seed {seed} at {when}");
+            // With the old code alone it cannot be right.
+            let old = log.lines().next().unwrap();
+            let found = trace.decode(&timeline(old, Holds::Asid, &programs));
+            assert_ne!(found.ranges, all, "seed {seed} at {when}");
+        }
+    }
+}
+
+/// Instructions replaced one by one, of two bytes and four: code is put together from many stretches.
+#[test]
+fn patches_of_single_instructions() {
+    for seed in 0..PROGRAMS {
+        let mut rng = Rng::with_seed(seed);
+        let wide = rng.bool();
+        let programs = programs(&mut rng, wide);
+        let program = &programs[1];
+        let mut trace = Trace::new();
+        trace.run(program, &mut rng);
+        let mut log = String::new();
+        for code in &program.code {
+            let offset = (code.address - program.base) as usize;
+            let bytes = &program.bytes[offset..offset + usize::from(code.size)];
+            let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+            let (start, length) = (code.address, code.size);
+            log += &format!(
+                "0 patch_code pid=0 start_address={start:#x} length={length} code={hex}\n"
+            );
+        }
+        // The last one may be short, and four bytes must be there (O16).
+        let end = program.base + program.bytes.len() as u64;
+        log += &format!("0 patch_code pid=0 start_address={end:#x} length=4 code=00000000\n");
+        let found = trace.decode(&timeline(&log, Holds::Tid, &programs));
+        assert_eq!(found.ranges, trace.expected[0], "seed {seed}");
+    }
+}
+
+/// By the context of a synchronisation, and by position.
+#[test]
+fn stretches_of_ptm() {
+    for seed in 0..PROGRAMS {
+        let mut rng = Rng::with_seed(seed);
+        let programs = programs(&mut rng, false);
+        let registers =
+            hartrace_ptm::Registers { cr: 0x1000_c000, idr: 0x411c_f312, ccer: 0x30c0_0000 };
+        let config = registers.config();
+        let options = ptm::Options { branch_broadcast: false, return_depth: 1, period: 100_000 };
+        let base = programs[0].base;
+        let (mut bytes, mut all, mut log) = (Vec::new(), Vec::new(), String::new());
+        for number in [0, 1, 0, 1] {
+            let program: &Program = &programs[number];
+            let (start, steps) = program.walk(&mut rng, 200);
+            let mut trace = ptm::encode(&config, &options, program, start, &steps, &mut rng);
+            // The context, behind A-Sync, address and information; it is the first process, or the second.
+            assert_eq!((trace[5], trace[6], trace[12]), (0x80, 0x08, 7));
+            trace[12] = number as u8 + 1;
+            let (this, other) = if number == 0 { ("one", "two") } else { ("two", "one") };
+            let process = format!("pid=0 base_address={base:#x} image_file");
+            let place = bytes.len();
+            log += &format!("@{place} declare_library state=END {process}={other}\n");
+            log += &format!("@{place} declare_library state=START {process}={this}\n");
+            bytes.extend(trace);
+            all.extend(expected(program, &steps));
+        }
+        let by_context = format!(
+            "0 declare_process state=CURRENT pid=1 base_address={base:#x} image_file=one\n\
+             0 declare_process state=CURRENT pid=2 base_address={base:#x} image_file=two\n"
+        );
+        for log in [log, by_context] {
+            let timeline = timeline(&log, Holds::Tid, &programs);
+            let memory = Memory::new();
+            let capture = Capture::split(Layout::Raw, &bytes);
+            let mut found = Found::default();
+            Ptm::new(config, Arch::V7, &memory)
+                .with_timeline(&timeline)
+                .decode(&capture.streams[0], &mut found);
+            assert_eq!(found.ranges, all, "seed {seed}");
+            assert!(!all.is_empty() && found.missing + found.faults == 0, "seed {seed}");
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! Streams that are cut, or lack bytes, or have others in their place: nothing panics, and behind the
+//! injury what is decoded is exact again.
+//!
+//! Behind the next synchronisation at the best. But an injured packet may be taken for one that reaches
+//! into it: then behind the one after that.
+
+use fastrand::Rng;
+use hartrace_arm_decoder::{Capture, Etmv4, Event, Layout, Memory, Ptm, Range, Sink};
+use hartrace_arm_golden::{Program, etmv4, ptm};
+use hartrace_arm_isa::{Arch, Spaces};
+use hartrace_etmv4::{Found as Packets, Headers, Kind, Reader};
+
+const PROGRAMS: u64 = 60;
+const INJURIES: usize = 12;
+
+/// Everything that was executed, with its position.
+#[derive(Debug, Default, PartialEq)]
+struct Found(Vec<(u64, What)>);
+
+#[derive(Copy, Clone, Debug, PartialEq)]
+enum What {
+    Range(Range),
+    Exception(u16, Option<u64>),
+}
+
+impl Sink for Found {
+    fn range(&mut self, at: u64, range: &Range) {
+        self.0.push((at, What::Range(*range)));
+    }
+
+    fn event(&mut self, at: u64, event: Event) {
+        if let Event::Exception { number, returns, .. } = event {
+            self.0.push((at, What::Exception(number, returns)));
+        }
+    }
+}
+
+impl Found {
+    /// What is behind a position, counted from there.
+    fn behind(&self, position: usize) -> Vec<(u64, What)> {
+        let position = position as u64;
+        let behind = self.0.iter().filter(|(at, _)| *at >= position);
+        behind.map(|(at, what)| (at - position, *what)).collect()
+    }
+}
+
+/// Injures a trace. Returns it with the first byte behind the injury, before and after.
+fn injure(trace: &[u8], rng: &mut Rng) -> (Vec<u8>, usize, usize) {
+    let at = rng.usize(0..trace.len());
+    let len = rng.usize(1..20).min(trace.len() - at);
+    let mut injured = trace[..at].to_vec();
+    match rng.u8(0..4) {
+        // Other bytes.
+        0 => injured.extend((0..len).map(|_| rng.u8(..))),
+        // One bit.
+        1 => {
+            injured.extend(&trace[at..at + len]);
+            injured[at] ^= 1 << rng.u8(0..8);
+        }
+        // Bytes are missing.
+        2 => {}
+        // The start is missing.
+        _ => injured.clear(),
+    }
+    let behind = injured.len();
+    injured.extend(&trace[at + len..]);
+    (injured, at + len, behind)
+}
+
+/// A synchronisation.
+#[derive(Debug)]
+struct Sync {
+    start: usize,
+    /// From here on the address is known.
+    known: usize,
+}
+
+/// Counts how often the first synchronisation was enough.
+#[derive(Default)]
+struct Tally {
+    all: usize,
+    first: usize,
+}
+
+impl Tally {
+    fn check(
+        &mut self,
+        seed: u64,
+        trace: &[u8],
+        syncs: &[Sync],
+        rng: &mut Rng,
+        decode: impl Fn(&[u8]) -> Found,
+    ) {
+        let whole = decode(trace);
+        for _ in 0..INJURIES {
+            let (injured, before, after) = injure(trace, rng);
+            let found = decode(&injured);
+            let exact = |sync: &Sync| {
+                let known = sync.known;
+                let (a, b) = (whole.behind(known), found.behind(known - before + after));
+                a == b && !a.is_empty()
+            };
+            let next: Vec<&Sync> = syncs.iter().filter(|sync| sync.start >= before).collect();
+            // The last stretch may be one without a branch.
+            if let [first, second, _, ..] = next[..] {
+                self.all += 1;
+                self.first += usize::from(exact(first));
+                assert!(
+                    exact(second),
+                    "seed {seed}: injured up to {before}, {second:?} is not exact"
+                );
+            }
+        }
+    }
+
+    fn is_good(&self) {
+        let Self { all, first } = self;
+        assert!(*all > 300 && first * 10 > all * 9, "{first} of {all} at the first");
+    }
+}
+
+fn memory(program: &Program) -> Memory {
+    let mut memory = Memory::new();
+    memory.add(program.base, program.bytes.clone(), Spaces::ALL);
+    memory
+}
+
+#[test]
+fn etmv4_streams() {
+    let mut tally = Tally::default();
+    for seed in 0..PROGRAMS {
+        let mut rng = Rng::with_seed(seed);
+        let program = Program::random(&mut rng, 300, true);
+        let (start, steps) = program.walk(&mut rng, 2000);
+        let speculative = seed % 3 == 0;
+        let registers = hartrace_etmv4::Registers {
+            // Without a return stack: one that is not complete misleads until the next synchronisation.
+            configr: 0x800,
+            idr0: 0x2800_02a0,
+            idr1: 0x4100_f420,
+            idr2: 0x1000_0488,
+            idr8: if speculative { 20 } else { 0 },
+            devarch: None,
+        };
+        let config = registers.config();
+        let options = etmv4::Options {
+            branch_broadcast: rng.bool(),
+            cycles: None,
+            return_depth: 16,
+            period: 60,
+            combine: false,
+            speculate: speculative,
+        };
+        let trace = etmv4::encode(&config, &options, &program, start, &steps, &mut rng);
+        let memory = memory(&program);
+        let (mut reader, mut offset) = (Reader::new(Headers::new(&config)), 0);
+        let (mut start, mut syncs) = (None, Vec::new());
+        while let Some((found, len)) = reader.next(&trace[offset..]) {
+            match found {
+                Packets::Packet(Kind::Async) => start = Some(offset),
+                // The model sends no address with the synchronisation, but with the next exception.
+                Packets::Packet(Kind::AddressContext64Is0) => {
+                    syncs.extend(start.take().map(|start| Sync { start, known: offset }));
+                }
+                _ => {}
+            }
+            offset += len;
+        }
+        tally.check(seed, &trace, &syncs, &mut rng, |bytes| {
+            let mut found = Found::default();
+            let capture = Capture::split(Layout::Raw, bytes);
+            Etmv4::new(config, Arch::V8, &memory).decode(&capture.streams[0], &mut found);
+            found
+        });
+    }
+    tally.is_good();
+}
+
+#[test]
+fn ptm_streams() {
+    let mut tally = Tally::default();
+    for seed in 0..PROGRAMS {
+        let mut rng = Rng::with_seed(seed);
+        let program = Program::random(&mut rng, 300, false);
+        let (start, steps) = program.walk(&mut rng, 2000);
+        let registers = hartrace_ptm::Registers {
+            cr: 0x1000_0000 | u32::from(rng.bool()) << 29 | u32::from(rng.bool()) << 12,
+            idr: 0x411c_f312,
+            ccer: 0x30c0_0000,
+        };
+        let config = registers.config();
+        let options = ptm::Options { branch_broadcast: rng.bool(), return_depth: 16, period: 60 };
+        let trace = ptm::encode(&config, &options, &program, start, &steps, &mut rng);
+        let memory = memory(&program);
+        let syncs: Vec<Sync> = trace
+            .windows(6)
+            .enumerate()
+            .filter(|(_, window)| *window == [0, 0, 0, 0, 0, 0x80])
+            .map(|(start, _)| Sync { start, known: start })
+            .collect();
+        tally.check(seed, &trace, &syncs, &mut rng, |bytes| {
+            let mut found = Found::default();
+            let capture = Capture::split(Layout::Raw, bytes);
+            Ptm::new(config, Arch::V7, &memory).decode(&capture.streams[0], &mut found);
+            found
+        });
+    }
+    tally.is_good();
+}

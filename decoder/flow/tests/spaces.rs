@@ -1,0 +1,81 @@
+//! A log of processes and patches serves the context and time of E-Trace, too.
+
+use hartrace_decoder::{Config, Event, Fault, Image, Images, Run, Sink, StreamPos, Tracer};
+use hartrace_etrace::{Params, Payload, Start};
+use hartrace_isa::{Isa, Xlen};
+use hartrace_spaces::{Holds, Log, Timeline};
+
+/// Addresses, and where there is no code.
+#[derive(Default)]
+struct Found {
+    addresses: Vec<u64>,
+    missing: Vec<u64>,
+}
+
+impl Sink for Found {
+    fn run(&mut self, _: StreamPos, run: Run<'_>) {
+        run.addresses(|address| self.addresses.push(address));
+    }
+
+    fn event(&mut self, _: StreamPos, event: Event) {
+        if let Event::Gap(Fault::NoCode(address)) = event {
+            self.missing.push(address);
+        }
+    }
+}
+
+#[test]
+fn processes_share_addresses_and_code_is_patched() {
+    let log = "0 declare_process state=CURRENT pid=7 base_address=0x1000 image_file=short\n\
+               0 declare_process state=CURRENT pid=8 base_address=0x1000 image_file=long\n\
+               20 patch_code pid=7 start_address=0x1004 length=4 code=13000000\n\
+               30 declare_process state=END pid=8 base_address=0x1000 image_file=long\n";
+    let log = Log::parse("log", log).unwrap();
+    let timeline = Timeline::new(&log, Holds::Tid, |image| {
+        let nop: &[u8] = if image.file == "short" { &[0x01, 0x00] } else { &[0x13, 0, 0, 0] };
+        Some(vec![(0, nop.repeat(0x20 / nop.len()))])
+    });
+    let isa = Isa::new(Xlen::Rv64);
+    let nothing = Image::new(isa);
+    let programs: Vec<(Option<u64>, u64, Image)> = timeline
+        .spaces()
+        .into_iter()
+        .map(|(context, since, space)| {
+            let mut image = Image::new(isa);
+            for (start, bytes) in timeline.segments(space) {
+                image.add(start, bytes);
+            }
+            (context, since, image)
+        })
+        .collect();
+    let images = programs.iter().fold(Images::new(&nothing), |all, (context, since, image)| {
+        all.since(*since, *context, image)
+    });
+    let params = Params {
+        nocontext_p: false,
+        context_width_p: 8,
+        notime_p: false,
+        time_width_p: 8,
+        ..Params::default()
+    };
+    let fresh = Tracer::new(Config { params, ..Config::default() }, images).unwrap();
+    let mut found = Found::default();
+    let visits = [(7, 10), (8, 10), (7, 20), (8, 29), (8, 30), (9, 30), (7, 31)];
+    for ((context, time), packet) in visits.into_iter().zip(0..) {
+        // Each on its own: else the way from one to the next would be followed, too.
+        let mut tracer = fresh.clone();
+        for (address, byte) in [(0x1000u64, 0), (0x1008, 1)] {
+            let address = address >> params.iaddress_lsb_p;
+            let start = Start { branch: true, context, time, address, ..Start::default() };
+            tracer.feed(StreamPos { packet, byte }, &Payload::Start(start), &mut found);
+        }
+        tracer.finish(&mut found);
+    }
+    let short = [0x1000, 0x1002, 0x1004, 0x1006, 0x1008];
+    let long = [0x1000, 0x1004, 0x1008];
+    let patched = [0x1000, 0x1002, 0x1004, 0x1008];
+    let expected = [&short[..], &long, &patched, &long, &patched].concat();
+    assert_eq!(found.addresses, expected);
+    // Once for each stretch.
+    assert_eq!(found.missing, [0x1000, 0x1000]);
+}

@@ -1,0 +1,45 @@
+//! Code that changes while a program is traced: which code is at an address depends on the process that
+//! runs, and on time.
+//!
+//! [`Log`] is the system event log: processes, libraries, threads, address space identifiers and patched
+//! code, each with the time (or the position in the trace) at which it starts or ends. [`Timeline`] puts
+//! it together, and answers two questions of a decoder: which [`Space`] is the one of this context now,
+//! and which code is at an address of it.
+//!
+//! Logs are incomplete, since buffers wrap: what ends without having started was there before, and what
+//! is current without having started was, too, unless it ended in between. Every event says all there is
+//! to say, so that nothing else has to be known.
+//!
+//! ```
+//! use hartrace_spaces::{Holds, Log, Timeline};
+//!
+//! let log = Log::parse("events", "\
+//!     100 declare_process state=START pid=7 base_address=0x8000 image_file=a.bin\n\
+//!     200 patch_code pid=7 start_address=0x8004 length=4 code=ffffffff\n")?;
+//! let timeline = Timeline::new(&log, Holds::Tid, |_| Some(vec![(0, vec![0; 16])]));
+//! let early = timeline.space(150, Some(7)).unwrap();
+//! let late = timeline.space(200, Some(7)).unwrap();
+//! assert_eq!(timeline.code(early, 0x8004).bytes, Some(&[0; 12][..]));
+//! assert_eq!(timeline.code(late, 0x8004).bytes, Some(&[0xff; 4][..]));
+//! assert_eq!(timeline.space(50, Some(7)).and_then(|space| timeline.code(space, 0x8004).bytes), None);
+//! # Ok::<(), hartrace_spaces::Error>(())
+//! ```
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
+
+mod log;
+mod process;
+mod span;
+#[cfg(test)]
+mod tests;
+mod timeline;
+
+pub use log::{Clock, Error, Event, Image, Log, State, Written};
+pub use timeline::{Code, Holds, Space, Timeline};
