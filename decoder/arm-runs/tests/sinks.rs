@@ -47,7 +47,7 @@ impl Sink for All {
 }
 
 fn check(name: &str, program: &Program, steps: &[Step], found: All) {
-    let told: usize = expected(program, steps).iter().map(|range| range.2 as usize).sum();
+    let told: usize = expected(program, steps).0.iter().map(|range| range.2 as usize).sum();
     let mut executed = Vec::new();
     let mut edges: BTreeMap<Edge, u64> = BTreeMap::new();
     let mut from = None;
