@@ -96,7 +96,7 @@ impl Trace {
         let (start, steps) = program.walk(rng, 300);
         let trace = etmv4::encode(&self.config, &options, program, start, &steps, rng);
         self.bytes.extend(trace);
-        self.expected.push(expected(program, &steps));
+        self.expected.push(expected(program, &steps).0);
         for step in steps {
             if let Step::Time(time) = step {
                 self.time = self.time.max(time);
@@ -246,7 +246,7 @@ fn stretches_of_ptm() {
             log += &format!("@{place} declare_library state=END {process}={other}\n");
             log += &format!("@{place} declare_library state=START {process}={this}\n");
             bytes.extend(trace);
-            all.extend(expected(program, &steps));
+            all.extend(expected(program, &steps).0);
         }
         let by_context = format!(
             "0 declare_process state=CURRENT pid=1 base_address={base:#x} image_file=one\n\
