@@ -67,7 +67,7 @@ pub(crate) fn cache(config: &Config) -> Component {
     let tag = if low > 0 { concat(&[&above, &address.slice(0, low)]) } else { above };
     let tag = m.let_("tag", tag);
     let known = known(&m, &index, size, &store, &clear);
-    let tags = m.memory_distributed("tags", tag.width(), 1 << size);
+    let tags = m.memory("tags", tag.width(), 1 << size);
     let read = m.read(&tags, "stored", &index);
     m.write(&tags, &store, &index, &tag);
     let mut same = vec![known];

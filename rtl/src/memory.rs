@@ -13,17 +13,11 @@ pub struct Memory {
     width: u32,
     depth: u32,
     module: ModuleId,
-    /// To be made of lookup tables, whatever its size.
-    distributed: bool,
 }
 
 impl Memory {
     pub(crate) fn new(name: &str, width: u32, depth: u32, module: ModuleId) -> Self {
-        Self { name: name.to_owned(), width, depth, module, distributed: false }
-    }
-
-    pub(crate) fn is_distributed(&self) -> bool {
-        self.distributed
+        Self { name: name.to_owned(), width, depth, module }
     }
 
     /// Its name.
@@ -61,28 +55,10 @@ impl Module {
     /// If the module is not clocked, or there are less than two words.
     #[track_caller]
     pub fn memory(&self, name: &str, width: u32, depth: u32) -> Memory {
-        self.add_memory(Memory::new(name, width, depth, self.id))
-    }
-
-    /// The same, to be made of lookup tables whatever its size. Tools put a memory into block RAM if there
-    /// is a register before its address, and take that register into it: a path that ends there then ends
-    /// wherever block RAMs are.
-    ///
-    /// # Panics
-    ///
-    /// As [`Module::memory`].
-    #[track_caller]
-    pub fn memory_distributed(&self, name: &str, width: u32, depth: u32) -> Memory {
-        let memory = Memory::new(name, width, depth, self.id);
-        self.add_memory(Memory { distributed: true, ..memory })
-    }
-
-    #[track_caller]
-    fn add_memory(&self, memory: Memory) -> Memory {
-        let (name, depth) = (memory.name(), memory.depth());
         self.needs_clock(name);
         assert!(depth >= 2, "{name}: a memory of {depth} words");
         self.claim(name);
+        let memory = Memory::new(name, width, depth, self.id);
         self.push(Item::Memory(memory.clone()));
         memory
     }

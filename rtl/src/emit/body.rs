@@ -49,9 +49,6 @@ impl<'a> Body<'a, '_> {
             }
             Item::Memory(memory) => {
                 let (name, depth) = (memory.name(), memory.depth());
-                if memory.is_distributed() {
-                    self.out.line("(* ram_style = \"distributed\" *)");
-                }
                 self.out.line(&format!("{} {name} [{depth}];", vector(memory.width())));
             }
             Item::Assign(to, value) => self.assign(target(to), expr(value)),

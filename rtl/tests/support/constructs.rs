@@ -206,7 +206,7 @@ fn memories() -> Component {
     let m = Module::new("memories", "").clocked();
     let (write, data) = (m.input("write_i", 1, ""), m.input("data_i", 12, ""));
     let (from, to) = (m.input("from_i", 3, ""), m.input("to_i", 3, ""));
-    let fast = m.memory_distributed("fast", 12, 6);
+    let fast = m.memory("fast", 12, 6);
     m.write(&fast, &write, &to, &data);
     let now = m.read(&fast, "now", &from);
     let slow = m.memory("slow", 12, 8);

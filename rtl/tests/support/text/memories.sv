@@ -8,7 +8,6 @@ module memories (
     output logic [11:0] now_o,
     output logic [11:0] then_o
 );
-  (* ram_style = "distributed" *)
   logic [11:0] fast [6];
 
   always_ff @(posedge clk_i) begin
