@@ -116,7 +116,6 @@ module te_priority (
   logic [30:0] branch_map_map;
   logic [4:0] branch_map_branches;
   logic branch_map_some;
-  logic branch_map_full;
   logic branch_map_must;
 
   te_branch_map i_branch_map (
@@ -131,7 +130,6 @@ module te_priority (
       .map_o(branch_map_map),
       .branches_o(branch_map_branches),
       .some_o(branch_map_some),
-      .full_o(branch_map_full),
       .must_o(branch_map_must)
   );
 
@@ -273,12 +271,12 @@ module te_priority (
       1'b1 &
       1'b1 &
       1'b1 &
-      !(1'b0 & is_branch) &
+      !(1'b0 & is_branch & 1'b1) &
       1'b1 &
       calm &
       1'b1 &
       !planned_q;
-  assign fires = traced & (previous_updiscon_q | branch_map_full);
+  assign fires = traced & (previous_updiscon_q | branch_map_must);
   assign hard = next_exists & !skip & !simple & !planned_q;
   assign waits = 1'b0 | (traced & resync_counter_near & !resync_counter_known) | 1'b0;
   assign decides = hard & !waits;
@@ -452,10 +450,10 @@ module te_priority (
   assign comes_first_0 = has_first_0 & 1'b1;
   assign passes_first_0 = comes_first_0 &
       (goes_on & traced & qualified_i) &
-      (!(traced & pending_uninferable_q & !sequential) | (!fires & ready_i));
+      (!(traced & pending_uninferable_q & !sequential & 1'b1) | (!fires & ready_i));
   assign wants_first_0 = comes_first_0 &
       (goes_on & traced & qualified_i) &
-      (traced & pending_uninferable_q & !sequential) &
+      (traced & pending_uninferable_q & !sequential & 1'b1) &
       !fires;
   assign comes_last_0 = has_last_0 & (has_first_0 ? passes_first_0 : 1'b1);
   assign lane_wants = wants_first_0;
@@ -603,7 +601,7 @@ module te_priority (
       previous_reported_d = planned_q & plan_trap_reported_q;
       previous_updiscon_d = planned_q ?
           plan_leaves_updiscon_q :
-          (passes_first_0 ? 1'b0 : (traced & pending_uninferable_q & !sequential));
+          (passes_first_0 ? 1'b0 : (traced & pending_uninferable_q & !sequential & 1'b1));
     end
   end
 

@@ -124,8 +124,7 @@ module te_priority (
   logic [30:0] branch_map_map;
   logic [4:0] branch_map_branches;
   logic branch_map_some;
-  logic [1:0] branch_map_full;
-  logic branch_map_must;
+  logic [1:0] branch_map_must;
 
   te_branch_map i_branch_map (
       .clk_i(clk_i),
@@ -139,7 +138,6 @@ module te_priority (
       .map_o(branch_map_map),
       .branches_o(branch_map_branches),
       .some_o(branch_map_some),
-      .full_o(branch_map_full),
       .must_o(branch_map_must)
   );
 
@@ -291,12 +289,12 @@ module te_priority (
       1'b1 &
       1'b1 &
       1'b1 &
-      !(1'b0 & is_branch) &
+      !(1'b0 & is_branch & 1'b1) &
       1'b1 &
       calm &
       1'b1 &
       !planned_q;
-  assign fires = traced & (previous_updiscon_q | branch_map_full[0]);
+  assign fires = traced & (previous_updiscon_q | branch_map_must[0]);
   assign hard = next_exists & !skip & !simple & !planned_q;
   assign waits = 1'b0 | (traced & resync_counter_near & !resync_counter_known) | 1'b0;
   assign decides = hard & !waits;
@@ -379,7 +377,7 @@ module te_priority (
   logic plain_now;
 
   assign counted = plan_maybe_q & 1'b0;
-  assign map_only_now = plan_maybe_q & !counted & branch_map_must;
+  assign map_only_now = plan_maybe_q & !counted & branch_map_must[0];
   assign to_send = {
           left_q[8],
           left_q[7],
@@ -481,53 +479,53 @@ module te_priority (
   assign comes_first_0 = has_first_0 & 1'b1;
   assign passes_first_0 = comes_first_0 &
       (goes_on & traced & qualified_i[0]) &
-      (!(traced & pending_uninferable_q & !sequential) | (!fires & ready_i));
+      (!(traced & pending_uninferable_q & !sequential & 1'b1) | (!fires & ready_i));
   assign wants_first_0 = comes_first_0 &
       (goes_on & traced & qualified_i[0]) &
-      (traced & pending_uninferable_q & !sequential) &
+      (traced & pending_uninferable_q & !sequential & 1'b1) &
       !fires;
   assign comes_last_0 = has_last_0 & (has_first_0 ? passes_first_0 : 1'b1);
-  assign fires_0 = (traced & pending_uninferable_q & !sequential & !has_first_0) |
-      (branch_map_full[1] &
+  assign fires_0 = (traced & pending_uninferable_q & !sequential & 1'b1 & !has_first_0) |
+      (branch_map_must[1] &
           !(fires |
               (comes_first_0 &
                   (goes_on & traced & qualified_i[0]) &
-                  (traced & pending_uninferable_q & !sequential) &
+                  (traced & pending_uninferable_q & !sequential & 1'b1) &
                   !fires)));
   assign passes_last_0 = comes_last_0 &
       ((!qualified_i[0] & (!(1'b1 & !has_last_1) | has_trap)) |
           (goes_on &
               (has_first_0 ? qualified_i[0] : traced) &
               qualified_i[0] &
-              !(1'b0 | (1'b0 & (taken_i[0] | not_taken_i[0]))) &
+              !(1'b0 | (1'b0 & ((taken_i[0] | not_taken_i[0]) & 1'b1))) &
               (1'b1 & has_last_1 & qualified_i[1]) &
               (!fires_0 |
                   (!(fires |
                           (comes_first_0 &
                               (goes_on & traced & qualified_i[0]) &
-                              (traced & pending_uninferable_q & !sequential) &
+                              (traced & pending_uninferable_q & !sequential & 1'b1) &
                               !fires)) &
                       ready_i))));
   assign wants_last_0 = comes_last_0 &
       (goes_on &
           (has_first_0 ? qualified_i[0] : traced) &
           qualified_i[0] &
-          !(1'b0 | (1'b0 & (taken_i[0] | not_taken_i[0]))) &
+          !(1'b0 | (1'b0 & ((taken_i[0] | not_taken_i[0]) & 1'b1))) &
           (1'b1 & has_last_1 & qualified_i[1])) &
       fires_0 &
       !(fires |
           (comes_first_0 &
               (goes_on & traced & qualified_i[0]) &
-              (traced & pending_uninferable_q & !sequential) &
+              (traced & pending_uninferable_q & !sequential & 1'b1) &
               !fires));
   assign behind_packet_0 = fires |
       (comes_first_0 &
           (goes_on & traced & qualified_i[0]) &
-          (traced & pending_uninferable_q & !sequential) &
+          (traced & pending_uninferable_q & !sequential & 1'b1) &
           !fires);
   assign updiscon_0 = has_last_0 ?
       uninferable_i[0] :
-      (traced & pending_uninferable_q & !sequential & !has_first_0);
+      (traced & pending_uninferable_q & !sequential & 1'b1 & !has_first_0);
   assign comes_first_1 = has_first_1 &
       (has_last_0 ? passes_last_0 : (has_first_0 ? passes_first_0 : 1'b1));
   assign passes_first_1 = comes_first_1 &
@@ -538,19 +536,19 @@ module te_priority (
           (!(fires |
                   (comes_first_0 &
                       (goes_on & traced & qualified_i[0]) &
-                      (traced & pending_uninferable_q & !sequential) &
+                      (traced & pending_uninferable_q & !sequential & 1'b1) &
                       !fires) |
                   (comes_last_0 &
                       (goes_on &
                           (has_first_0 ? qualified_i[0] : traced) &
                           qualified_i[0] &
-                          !(1'b0 | (1'b0 & (taken_i[0] | not_taken_i[0]))) &
+                          !(1'b0 | (1'b0 & ((taken_i[0] | not_taken_i[0]) & 1'b1))) &
                           (1'b1 & has_last_1 & qualified_i[1])) &
                       fires_0 &
                       !(fires |
                           (comes_first_0 &
                               (goes_on & traced & qualified_i[0]) &
-                              (traced & pending_uninferable_q & !sequential) &
+                              (traced & pending_uninferable_q & !sequential & 1'b1) &
                               !fires)))) &
               ready_i));
   assign wants_first_1 = comes_first_1 &
@@ -561,19 +559,19 @@ module te_priority (
       !(fires |
           (comes_first_0 &
               (goes_on & traced & qualified_i[0]) &
-              (traced & pending_uninferable_q & !sequential) &
+              (traced & pending_uninferable_q & !sequential & 1'b1) &
               !fires) |
           (comes_last_0 &
               (goes_on &
                   (has_first_0 ? qualified_i[0] : traced) &
                   qualified_i[0] &
-                  !(1'b0 | (1'b0 & (taken_i[0] | not_taken_i[0]))) &
+                  !(1'b0 | (1'b0 & ((taken_i[0] | not_taken_i[0]) & 1'b1))) &
                   (1'b1 & has_last_1 & qualified_i[1])) &
               fires_0 &
               !(fires |
                   (comes_first_0 &
                       (goes_on & traced & qualified_i[0]) &
-                      (traced & pending_uninferable_q & !sequential) &
+                      (traced & pending_uninferable_q & !sequential & 1'b1) &
                       !fires))));
   assign comes_last_1 = has_last_1 &
       (has_first_1 ?
@@ -627,15 +625,15 @@ module te_priority (
               (goes_on &
                   (has_first_0 ? qualified_i[0] : traced) &
                   qualified_i[0] &
-                  !(1'b0 | (1'b0 & (taken_i[0] | not_taken_i[0]))) &
+                  !(1'b0 | (1'b0 & ((taken_i[0] | not_taken_i[0]) & 1'b1))) &
                   (1'b1 & has_last_1 & qualified_i[1])) &
               fires_0 &
               !(fires |
                   (comes_first_0 &
                       (goes_on & traced & qualified_i[0]) &
-                      (traced & pending_uninferable_q & !sequential) &
+                      (traced & pending_uninferable_q & !sequential & 1'b1) &
                       !fires)) &
-              (traced & pending_uninferable_q & !sequential & !has_first_0)));
+              (traced & pending_uninferable_q & !sequential & 1'b1 & !has_first_0)));
   assign report = planned_q ? (marking | (turn_main & (plan_target_q | plain_now))) : jumped;
   assign map_only = planned_q ? (turn_main & map_only_now) : !jumped;
   assign start = planned_q & (turn_main & plan_start_q);
@@ -780,7 +778,7 @@ module te_priority (
               1'b0 :
               (passes_last_0 ?
                   (qualified_i[0] & uninferable_i[0]) :
-                  (passes_first_0 ? 1'b0 : (traced & pending_uninferable_q & !sequential))));
+                  (passes_first_0 ? 1'b0 : (traced & pending_uninferable_q & !sequential & 1'b1))));
     end
   end
 
