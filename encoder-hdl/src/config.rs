@@ -26,7 +26,7 @@ pub struct Config {
     /// more to make up for cycles with several packets; up to 16 or 32 a LUT RAM costs the same.
     pub ingress_depth: u8,
     /// Cycles of input that leave lanes empty are joined while others wait, so that the queue empties faster
-    /// than it fills. With one lane there is nothing to join.
+    /// than it fills. With one lane there is nothing to join, and with time in packets each cycle has its own.
     pub pack: bool,
     /// What resynchronisations can be counted in; at least one unit.
     pub resync: Vec<ResyncUnit>,
@@ -148,8 +148,6 @@ impl Config {
             false => Ok(()),
         };
         needs(true, !self.resync.is_empty(), "resync", "at least one unit to count in")?;
-        // A packet has the time of its cycle.
-        needs(self.pack, params.time_bits() == 0, "pack", "etrace.time_width_p = 0")?;
         let stack = params.return_stack_size_p > 0;
         let counter = params.call_counter_size_p > 0;
         needs(stack || counter, self.itype_width_p == 4, "implicit return", "itype_width_p = 4")?;
@@ -199,7 +197,7 @@ impl Config {
 
     /// Groups can be joined.
     pub(crate) fn packs(&self) -> bool {
-        self.pack && self.lanes > 1
+        self.pack && self.lanes > 1 && self.etrace.time_bits() == 0
     }
 
     pub(crate) fn counts(&self, unit: ResyncUnit) -> bool {

@@ -48,6 +48,10 @@ pub(crate) fn build(config: &Config) -> Component {
     let small = !used(&from).slice(n - low, low).any();
     let differs = any(CHANGES.into_iter().filter_map(|name| from.get(name)));
     let mut fits = &held.q & &valid & half & small & !ended & !differs & !from["mark"].any();
+    if let (Some(old), Some(new)) = (kept.get("context"), from.get("context")) {
+        // It may change without a report.
+        fits = fits & old.eq(new);
+    }
     if config.counts(ResyncUnit::Cycles) {
         let mode = m.input("resync_mode_i", 2, "2: cycles are counted, and each group has its own");
         fits = fits & !mode.is(2);
