@@ -104,7 +104,7 @@ pub fn encoder(config: &Config) -> Result<Component, ConfigError> {
         }
         instance(&m, "i_group_pack", &component, &ports)
     });
-    let joins = packed.as_ref().map_or_else(|| zero(1), |packed| packed["joins_o"].clone());
+    let joins = packed.as_ref().map(|packed| packed["joins_o"].clone());
     let mut ports: Vec<(String, Expr)> = group_ports(packed.as_ref().unwrap_or(&came));
     ports.push(("ready_i".into(), taken.clone()));
     let learnt = if config.predicts() { queue::learnt(config) } else { Vec::new() };
@@ -117,7 +117,7 @@ pub fn encoder(config: &Config) -> Result<Component, ConfigError> {
     if let Some(hungry) = &hungry {
         m.assign(hungry, &groups["hungry_o"]);
     }
-    room.drive(&m, &enters, &(&groups["valid_o"] & &taken), &joins);
+    room.drive(&m, &enters, &(&groups["valid_o"] & &taken), joins.as_ref());
     if config.triggers {
         m.assign(&m.output("on_o", 1, "triggers have tracing on"), &came["on_o"]);
     }
@@ -227,16 +227,19 @@ impl Room {
     }
 
     /// Groups that are joined need one place.
-    fn drive(&self, m: &Module, enters: &Expr, leaves: &Expr, joins: &Expr) {
-        let width = self.taken.q.width();
-        let one = lit(width, 1);
-        let less = leaves & joins;
+    fn drive(&self, m: &Module, enters: &Expr, leaves: &Expr, joins: Option<&Expr>) {
+        let taken = &self.taken.q;
+        let by = |n: u128| lit(taken.width(), n);
+        let Some(joins) = joins else {
+            m.assign(&self.changes, enters ^ leaves);
+            m.assign(&self.taken.d, enters.mux(taken + by(1), taken - by(1)));
+            return;
+        };
+        let both = leaves & joins;
         let fewer = m.let_("fewer", leaves | joins);
-        m.assign(&self.changes, (enters ^ &fewer) | &less);
-        let up =
-            enters.mux(less.mux(&self.taken.q - &one, &self.taken.q + &one), &self.taken.q - &one);
-        let two = !enters & &less;
-        m.assign(&self.taken.d, two.mux(&self.taken.q - lit(width, 2), up));
+        m.assign(&self.changes, (enters ^ fewer) | &both);
+        let more = enters.mux(both.mux(taken - by(1), taken + by(1)), taken - by(1));
+        m.assign(&self.taken.d, (!enters & both).mux(taken - by(2), more));
     }
 }
 

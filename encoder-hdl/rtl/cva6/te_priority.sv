@@ -362,7 +362,7 @@ module te_priority (
       !(implicit_return_i &
           ((pending_call_q & popped_q) |
               (pending_ret_q & !(compared_q & (!return_stack_some | return_stack_predicts))))) &
-      !(1'b0 & is_branch & 1'b1) &
+      !(1'b0 & is_branch) &
       1'b1 &
       calm &
       !previous_mismatch_q &
@@ -591,7 +591,7 @@ module te_priority (
               qualified_i[0] &
               !(1'b0 |
                   (implicit_return_i & (call_i[0] | ret_i[0])) |
-                  (1'b0 & ((taken_i[0] | not_taken_i[0]) & 1'b1))) &
+                  (1'b0 & (taken_i[0] | not_taken_i[0]))) &
               (1'b1 & has_last_1 & qualified_i[1]) &
               (!fires_0 |
                   (!(fires |
@@ -609,7 +609,7 @@ module te_priority (
           qualified_i[0] &
           !(1'b0 |
               (implicit_return_i & (call_i[0] | ret_i[0])) |
-              (1'b0 & ((taken_i[0] | not_taken_i[0]) & 1'b1))) &
+              (1'b0 & (taken_i[0] | not_taken_i[0]))) &
           (1'b1 & has_last_1 & qualified_i[1])) &
       fires_0 &
       !(fires |
@@ -650,7 +650,7 @@ module te_priority (
                           qualified_i[0] &
                           !(1'b0 |
                               (implicit_return_i & (call_i[0] | ret_i[0])) |
-                              (1'b0 & ((taken_i[0] | not_taken_i[0]) & 1'b1))) &
+                              (1'b0 & (taken_i[0] | not_taken_i[0]))) &
                           (1'b1 & has_last_1 & qualified_i[1])) &
                       fires_0 &
                       !(fires |
@@ -678,7 +678,7 @@ module te_priority (
                   qualified_i[0] &
                   !(1'b0 |
                       (implicit_return_i & (call_i[0] | ret_i[0])) |
-                      (1'b0 & ((taken_i[0] | not_taken_i[0]) & 1'b1))) &
+                      (1'b0 & (taken_i[0] | not_taken_i[0]))) &
                   (1'b1 & has_last_1 & qualified_i[1])) &
               fires_0 &
               !(fires |
@@ -743,7 +743,7 @@ module te_priority (
                   qualified_i[0] &
                   !(1'b0 |
                       (implicit_return_i & (call_i[0] | ret_i[0])) |
-                      (1'b0 & ((taken_i[0] | not_taken_i[0]) & 1'b1))) &
+                      (1'b0 & (taken_i[0] | not_taken_i[0]))) &
                   (1'b1 & has_last_1 & qualified_i[1])) &
               fires_0 &
               !(fires |

@@ -271,7 +271,7 @@ module te_priority (
       1'b1 &
       1'b1 &
       1'b1 &
-      !(1'b0 & is_branch & 1'b1) &
+      !(1'b0 & is_branch) &
       1'b1 &
       calm &
       1'b1 &
@@ -450,10 +450,10 @@ module te_priority (
   assign comes_first_0 = has_first_0 & 1'b1;
   assign passes_first_0 = comes_first_0 &
       (goes_on & traced & qualified_i) &
-      (!(traced & pending_uninferable_q & !sequential & 1'b1) | (!fires & ready_i));
+      (!(traced & pending_uninferable_q & !sequential) | (!fires & ready_i));
   assign wants_first_0 = comes_first_0 &
       (goes_on & traced & qualified_i) &
-      (traced & pending_uninferable_q & !sequential & 1'b1) &
+      (traced & pending_uninferable_q & !sequential) &
       !fires;
   assign comes_last_0 = has_last_0 & (has_first_0 ? passes_first_0 : 1'b1);
   assign lane_wants = wants_first_0;
@@ -601,7 +601,7 @@ module te_priority (
       previous_reported_d = planned_q & plan_trap_reported_q;
       previous_updiscon_d = planned_q ?
           plan_leaves_updiscon_q :
-          (passes_first_0 ? 1'b0 : (traced & pending_uninferable_q & !sequential & 1'b1));
+          (passes_first_0 ? 1'b0 : (traced & pending_uninferable_q & !sequential));
     end
   end
 

@@ -235,15 +235,8 @@ module te_core (
       .lost_o(group_queue_lost)
   );
 
-  logic fewer;
-
-  assign fewer = (group_queue_valid & group_taken) | 1'b0;
-  assign room_changes = (enters ^ fewer) | (group_queue_valid & group_taken & 1'b0);
-  assign room_taken_d = (!enters & (group_queue_valid & group_taken & 1'b0)) ?
-      (room_taken_q - 3'd2) :
-      (enters ?
-          ((group_queue_valid & group_taken & 1'b0) ? (room_taken_q - 3'd1) : (room_taken_q + 3'd1)) :
-          (room_taken_q - 3'd1));
+  assign room_changes = enters ^ (group_queue_valid & group_taken);
+  assign room_taken_d = enters ? (room_taken_q + 3'd1) : (room_taken_q - 3'd1);
 
   // From groups to payloads.
   logic request_taken;

@@ -288,7 +288,7 @@ module te_priority (
       1'b1 &
       1'b1 &
       1'b1 &
-      !(1'b0 & is_branch & 1'b1) &
+      !(1'b0 & is_branch) &
       1'b1 &
       calm &
       1'b1 &
@@ -478,53 +478,53 @@ module te_priority (
   assign comes_first_0 = has_first_0 & 1'b1;
   assign passes_first_0 = comes_first_0 &
       (goes_on & traced & qualified_i[0]) &
-      (!(traced & pending_uninferable_q & !sequential & 1'b1) | (!fires & ready_i));
+      (!(traced & pending_uninferable_q & !sequential) | (!fires & ready_i));
   assign wants_first_0 = comes_first_0 &
       (goes_on & traced & qualified_i[0]) &
-      (traced & pending_uninferable_q & !sequential & 1'b1) &
+      (traced & pending_uninferable_q & !sequential) &
       !fires;
   assign comes_last_0 = has_last_0 & (has_first_0 ? passes_first_0 : 1'b1);
-  assign fires_0 = (traced & pending_uninferable_q & !sequential & 1'b1 & !has_first_0) |
+  assign fires_0 = (traced & pending_uninferable_q & !sequential & !has_first_0) |
       (branch_map_must[1] &
           !(fires |
               (comes_first_0 &
                   (goes_on & traced & qualified_i[0]) &
-                  (traced & pending_uninferable_q & !sequential & 1'b1) &
+                  (traced & pending_uninferable_q & !sequential) &
                   !fires)));
   assign passes_last_0 = comes_last_0 &
       ((!qualified_i[0] & (!(1'b1 & !has_last_1) | has_trap)) |
           (goes_on &
               (has_first_0 ? qualified_i[0] : traced) &
               qualified_i[0] &
-              !(1'b0 | (1'b0 & ((taken_i[0] | not_taken_i[0]) & 1'b1))) &
+              !(1'b0 | (1'b0 & (taken_i[0] | not_taken_i[0]))) &
               (1'b1 & has_last_1 & qualified_i[1]) &
               (!fires_0 |
                   (!(fires |
                           (comes_first_0 &
                               (goes_on & traced & qualified_i[0]) &
-                              (traced & pending_uninferable_q & !sequential & 1'b1) &
+                              (traced & pending_uninferable_q & !sequential) &
                               !fires)) &
                       ready_i))));
   assign wants_last_0 = comes_last_0 &
       (goes_on &
           (has_first_0 ? qualified_i[0] : traced) &
           qualified_i[0] &
-          !(1'b0 | (1'b0 & ((taken_i[0] | not_taken_i[0]) & 1'b1))) &
+          !(1'b0 | (1'b0 & (taken_i[0] | not_taken_i[0]))) &
           (1'b1 & has_last_1 & qualified_i[1])) &
       fires_0 &
       !(fires |
           (comes_first_0 &
               (goes_on & traced & qualified_i[0]) &
-              (traced & pending_uninferable_q & !sequential & 1'b1) &
+              (traced & pending_uninferable_q & !sequential) &
               !fires));
   assign behind_packet_0 = fires |
       (comes_first_0 &
           (goes_on & traced & qualified_i[0]) &
-          (traced & pending_uninferable_q & !sequential & 1'b1) &
+          (traced & pending_uninferable_q & !sequential) &
           !fires);
   assign updiscon_0 = has_last_0 ?
       uninferable_i[0] :
-      (traced & pending_uninferable_q & !sequential & 1'b1 & !has_first_0);
+      (traced & pending_uninferable_q & !sequential & !has_first_0);
   assign comes_first_1 = has_first_1 &
       (has_last_0 ? passes_last_0 : (has_first_0 ? passes_first_0 : 1'b1));
   assign passes_first_1 = comes_first_1 &
@@ -535,19 +535,19 @@ module te_priority (
           (!(fires |
                   (comes_first_0 &
                       (goes_on & traced & qualified_i[0]) &
-                      (traced & pending_uninferable_q & !sequential & 1'b1) &
+                      (traced & pending_uninferable_q & !sequential) &
                       !fires) |
                   (comes_last_0 &
                       (goes_on &
                           (has_first_0 ? qualified_i[0] : traced) &
                           qualified_i[0] &
-                          !(1'b0 | (1'b0 & ((taken_i[0] | not_taken_i[0]) & 1'b1))) &
+                          !(1'b0 | (1'b0 & (taken_i[0] | not_taken_i[0]))) &
                           (1'b1 & has_last_1 & qualified_i[1])) &
                       fires_0 &
                       !(fires |
                           (comes_first_0 &
                               (goes_on & traced & qualified_i[0]) &
-                              (traced & pending_uninferable_q & !sequential & 1'b1) &
+                              (traced & pending_uninferable_q & !sequential) &
                               !fires)))) &
               ready_i));
   assign wants_first_1 = comes_first_1 &
@@ -558,19 +558,19 @@ module te_priority (
       !(fires |
           (comes_first_0 &
               (goes_on & traced & qualified_i[0]) &
-              (traced & pending_uninferable_q & !sequential & 1'b1) &
+              (traced & pending_uninferable_q & !sequential) &
               !fires) |
           (comes_last_0 &
               (goes_on &
                   (has_first_0 ? qualified_i[0] : traced) &
                   qualified_i[0] &
-                  !(1'b0 | (1'b0 & ((taken_i[0] | not_taken_i[0]) & 1'b1))) &
+                  !(1'b0 | (1'b0 & (taken_i[0] | not_taken_i[0]))) &
                   (1'b1 & has_last_1 & qualified_i[1])) &
               fires_0 &
               !(fires |
                   (comes_first_0 &
                       (goes_on & traced & qualified_i[0]) &
-                      (traced & pending_uninferable_q & !sequential & 1'b1) &
+                      (traced & pending_uninferable_q & !sequential) &
                       !fires))));
   assign comes_last_1 = has_last_1 &
       (has_first_1 ?
@@ -624,15 +624,15 @@ module te_priority (
               (goes_on &
                   (has_first_0 ? qualified_i[0] : traced) &
                   qualified_i[0] &
-                  !(1'b0 | (1'b0 & ((taken_i[0] | not_taken_i[0]) & 1'b1))) &
+                  !(1'b0 | (1'b0 & (taken_i[0] | not_taken_i[0]))) &
                   (1'b1 & has_last_1 & qualified_i[1])) &
               fires_0 &
               !(fires |
                   (comes_first_0 &
                       (goes_on & traced & qualified_i[0]) &
-                      (traced & pending_uninferable_q & !sequential & 1'b1) &
+                      (traced & pending_uninferable_q & !sequential) &
                       !fires)) &
-              (traced & pending_uninferable_q & !sequential & 1'b1 & !has_first_0)));
+              (traced & pending_uninferable_q & !sequential & !has_first_0)));
   assign report = planned_q ? (marking | (turn_main & (plan_target_q | plain_now))) : jumped;
   assign map_only = planned_q ? (turn_main & map_only_now) : !jumped;
   assign start = planned_q & (turn_main & plan_start_q);
@@ -776,7 +776,7 @@ module te_priority (
               1'b0 :
               (passes_last_0 ?
                   (qualified_i[0] & uninferable_i[0]) :
-                  (passes_first_0 ? 1'b0 : (traced & pending_uninferable_q & !sequential & 1'b1))));
+                  (passes_first_0 ? 1'b0 : (traced & pending_uninferable_q & !sequential))));
     end
   end
 

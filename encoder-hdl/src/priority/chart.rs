@@ -170,8 +170,10 @@ impl Chart {
                 &modes.returns & ((p.call() & &r.popped.q) | (p.ret() & !settled))
             },
         );
-        let few = state.limit.cloned().unwrap_or_else(|| zero(1));
-        let unsettled = &modes.predicts & &branch & (!p.looked() | few);
+        let mut unsettled = &modes.predicts & &branch;
+        if let Some(few) = state.limit {
+            unsettled = unsettled & (!p.looked() | few);
+        }
         let simple = &traced
             & &after_other
             & &retired
@@ -226,8 +228,10 @@ impl Chart {
             restarts,
             flush_due,
         };
-        let popped = returns.map_or_else(|| zero(1), |r| &returning & &r.some);
-        let jumps = &traced & &p.uninferable.q & !&sequential & !popped;
+        let mut jumps = &traced & &p.uninferable.q & !&sequential;
+        if let Some(returns) = returns {
+            jumps = jumps & !(&returning & &returns.some);
+        }
         let decides = m.let_("decides", hard & !waits);
         (
             Self { traced, calm, skip, simple, fires, decides, jumps, sync_due, open, was_due },

@@ -346,7 +346,10 @@ impl Lane {
         let bit = |name: &str| g.get(name).map_or_else(|| zero(1), |lanes| lanes.bit(i));
         let branch = bit("taken") | bit("not_taken");
         let call = &cx.modes.returns & (bit("call") | bit("ret"));
-        let unknown = &branch & !bit("looked");
+        let unknown = match g.get("looked") {
+            Some(looked) => &branch & !looked.bit(i),
+            None => branch.clone(),
+        };
         let wrong = &branch & !bit("right");
         let hard = bit("notify") | call | (&cx.modes.predicts & &unknown);
         Self {
