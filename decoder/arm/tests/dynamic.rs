@@ -3,9 +3,9 @@
 
 use fastrand::Rng;
 use hartrace_arm_decoder::{Capture, Etmv4, Event, Layout, Memory, Ptm, Range, Sink};
-use hartrace_arm_golden::{Expected, Program, Step, etmv4, expected, ptm};
+use hartrace_arm_golden::{Expected, Ids, Program, Step, etmv4, expected, ptm};
 use hartrace_arm_isa::Arch;
-use hartrace_etmv4::{Context, Headers, MAX_PACKET, Packet, Timestamp};
+use hartrace_etmv4::{Headers, MAX_PACKET, Packet, Timestamp};
 use hartrace_spaces::{Holds, Log, Timeline};
 
 const PROGRAMS: u64 = 40;
@@ -73,18 +73,17 @@ impl Trace {
         self.bytes.extend_from_slice(&bytes[..len]);
     }
 
-    fn enter(&mut self, context: u32, wide: bool) {
-        let context =
-            Context { el: 1, sf: wide, ns: true, context_id: Some(context), ..Context::default() };
-        self.packet(&Packet::Context(Some(context)));
-    }
-
     fn tell(&mut self, time: u64) {
         self.time = time;
         self.packet(&Packet::Timestamp(Timestamp { value: time, bits: 64, cycles: None }));
     }
 
     fn run(&mut self, program: &Program, rng: &mut Rng) {
+        self.run_in(None, program, rng);
+    }
+
+    /// In a context that is told as soon as the stretch has started.
+    fn run_in(&mut self, context: Option<u32>, program: &Program, rng: &mut Rng) {
         let options = etmv4::Options {
             branch_broadcast: false,
             cycles: None,
@@ -93,7 +92,10 @@ impl Trace {
             combine: false,
             speculate: false,
         };
-        let (start, steps) = program.walk(rng, 300);
+        let (start, mut steps) = program.walk(rng, 300);
+        if let Some(context) = context {
+            steps.insert(0, Step::Context(Ids { context, vmid: 0 }));
+        }
         let trace = etmv4::encode(&self.config, &options, program, start, &steps, rng);
         self.bytes.extend(trace);
         self.expected.push(expected(program, &steps).0);
@@ -138,8 +140,8 @@ fn processes_are_told_apart_by_their_context() {
                 // The first stretch starts the trace, and a context counts only behind that.
                 trace.run(&programs[0], &mut rng);
             }
-            trace.enter([0x501, 0x602, 0x703][process], wide);
-            trace.run(&programs[process.min(1)], &mut rng);
+            let context = [0x501, 0x602, 0x703][process];
+            trace.run_in(Some(context), &programs[process.min(1)], &mut rng);
         }
         let base = programs[0].base;
         let log = format!(
@@ -238,7 +240,7 @@ fn stretches_of_ptm() {
             let (start, steps) = program.walk(&mut rng, 200);
             let mut trace = ptm::encode(&config, &options, program, start, &steps, &mut rng);
             // The context, behind A-Sync, address and information; it is the first process, or the second.
-            assert_eq!((trace[5], trace[6], trace[12]), (0x80, 0x08, 7));
+            assert_eq!((trace[5], trace[6], trace[12]), (0x80, 0x08, 0));
             trace[12] = number as u8 + 1;
             let (this, other) = if number == 0 { ("one", "two") } else { ("two", "one") };
             let process = format!("pid=0 base_address={base:#x} image_file");
