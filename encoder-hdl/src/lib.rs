@@ -21,7 +21,6 @@ mod emitter;
 mod group;
 mod ingress;
 mod named;
-mod pack;
 mod priority;
 mod queue;
 mod request;

@@ -66,20 +66,13 @@ pub(crate) fn build(config: &Config) -> Component {
     m.assign(&added.d, (!&restarts).gate(units));
     m.assign(&counter.d, (!&restarts).gate(&counter.q + &added.q));
 
-    m.section(
-        "Near is when what three cycles can add might be enough, and what is looked up ahead; due when\n\
-         it is.",
-    );
-    // Packets of three cycles; of the pending step and two groups as well, up to three a step.
-    let packets = lit(WIDTH, if config.predicts() { 64 } else { 4 });
+    m.section("Near is when what three cycles can add might be enough, due when it is.");
     let margin = match largest_step(config) {
-        1 => packets,
+        1 => lit(WIDTH, 4),
         width => {
-            // Steps of four lanes and the pending one, in three cycles and two groups, are 24.
-            let more = if config.predicts() && config.n() > 2 { 5 } else { 4 };
-            let steps = lit(WIDTH, 1 << (width + more).min(WIDTH - 1));
+            let steps = lit(WIDTH, 1 << (width + 4).min(WIDTH - 1));
             match counted(ResyncUnit::Packets) {
-                true => mode.is(1).mux(packets, steps),
+                true => mode.is(1).mux(lit(WIDTH, 4), steps),
                 false => steps,
             }
         }

@@ -37,8 +37,7 @@ module te_resync_counter (
           {13'd0, {7{counts_steps}} & (({7{take_i}} & 7'(step_i)) + 7'(more_i))});
   assign count_d = {20{!restarts}} & (count_q + added_q);
 
-  // Near is when what three cycles can add might be enough, and what is looked up ahead; due when
-  // it is.
+  // Near is when what three cycles can add might be enough, due when it is.
   logic near_d, near_q;
   logic due_d, due_q;
   logic [1:0] still_d, still_q;

@@ -37,8 +37,7 @@ module te_resync_counter (
           {12'd0, {8{counts_steps}} & (({8{take_i}} & 8'(step_i)) + 8'(more_i))});
   assign count_d = {20{!restarts}} & (count_q + added_q);
 
-  // Near is when what three cycles can add might be enough, and what is looked up ahead; due when
-  // it is.
+  // Near is when what three cycles can add might be enough, due when it is.
   logic near_d, near_q;
   logic due_d, due_q;
   logic [1:0] still_d, still_q;
@@ -47,7 +46,7 @@ module te_resync_counter (
   logic [19:0] reached;
   logic unused_reached;
 
-  assign soon = count_q + ((mode_i == 2'd1) ? 20'd64 : 20'd512);
+  assign soon = count_q + ((mode_i == 2'd1) ? 20'd4 : 20'd512);
   assign unused_soon = ^soon[3:0];
   assign near_d = on & (|(soon[19:4] & reach));
   assign reached = count_q + {15'd0, {5{counts_steps}} & step_i};

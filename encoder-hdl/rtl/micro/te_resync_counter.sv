@@ -29,8 +29,7 @@ module te_resync_counter (
   assign added_d = {20{!restarts}} & {19'd0, packet_i & (mode_i == 2'd1)};
   assign count_d = {20{!restarts}} & (count_q + added_q);
 
-  // Near is when what three cycles can add might be enough, and what is looked up ahead; due when
-  // it is.
+  // Near is when what three cycles can add might be enough, due when it is.
   logic near_d, near_q;
   logic due_d, due_q;
   logic [1:0] still_d, still_q;

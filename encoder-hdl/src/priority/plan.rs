@@ -94,4 +94,6 @@ decisions! {
     clears,
     /// A resynchronisation is due behind it.
     flush_due,
+    /// The branch is as predicted.
+    predicted,
 }
