@@ -29,8 +29,7 @@ pub(crate) fn build(config: &Config) -> Component {
         m.output("map_o", FULL, "outcomes for that packet; a set bit is a branch not taken");
     let branches_o = m.output("branches_o", 5, "their number");
     let some_o = m.output("some_o", 1, "there are branches already");
-    let full_o = m.output("full_o", n, "a branch in this slot fills the map");
-    let must_o = m.output("must_o", 1, "the branch in slot 0 has to be reported at once");
+    let must_o = m.output("must_o", n, "a branch in this slot has to be reported at once");
 
     let changes = m.let_("changes", &moves | &flush);
     let map = m.reg_en("map", zero(FULL), &changes);
@@ -38,14 +37,15 @@ pub(crate) fn build(config: &Config) -> Component {
     let place = m.reg_en("place", lit(FULL + 1, 1), &changes);
     let count = m.reg_en("count", zero(5), &changes);
     m.assign(&some_o, !place.q.bit(0));
-    let mut counter = config.predicts().then(|| Counter::new(&m, &changes));
+    let mut counter = config.predicts().then(|| Counter::new(&m, n, &changes));
 
     let mut slot = |i: u32, at: &(Expr, Expr, Expr), before: bool| {
         let side = if before { !cut.bit(i) } else { cut.bit(i) };
         let mut puts = push.bit(i) & side;
-        if let (Some(counter), 0, true) = (&mut counter, i, before) {
-            counter.push(&m, &puts, &place.q.bit(FULL));
-            puts = puts & !place.q.bit(FULL);
+        match (&mut counter, before) {
+            (Some(counter), true) => puts = counter.push(&m, i, &puts, &at.1.bit(FULL)),
+            (Some(counter), false) => counter.push_behind(i, &puts),
+            (None, _) => {}
         }
         let name = if before { "before" } else { "behind" };
         let puts = m.let_(&format!("puts_{name}_{i}"), puts);
@@ -74,23 +74,19 @@ pub(crate) fn build(config: &Config) -> Component {
     m.assign(&place.d, flush.mux(&rest.1, &at.1));
     m.assign(&count.d, flush.mux(&rest.2, &at.2));
 
-    let full = |i: u32| {
+    m.section("Whether a branch has to be reported, if nothing is sent for a slot before it.");
+    let fills = |i: u32| {
         // So many of the slots before are branches that this one is the last.
-        let fills =
+        let last =
             (0..=i).map(|before| place.q.bit(FULL - 1 - before) & set_of(&branch, i, before));
-        branch.bit(i) & any(fills.collect::<Vec<_>>())
+        branch.bit(i) & any(last.collect::<Vec<_>>())
     };
-    let bits: Vec<Expr> = (0..n).rev().map(full).collect();
-    m.assign(&full_o, concat(&bits.iter().collect::<Vec<_>>()));
-    m.assign(
-        &must_o,
-        match &counter {
-            Some(counter) => {
-                counter.must_report(&full_o.bit(0), &place.q.bit(FULL), &branch.bit(0))
-            }
-            None => full_o.bit(0),
-        },
-    );
+    let fills: Vec<Expr> = (0..n).map(fills).collect();
+    let musts: Vec<Expr> = match &counter {
+        Some(counter) => counter.must_report(&branch, &fills, &place.q.bit(FULL)),
+        None => fills,
+    };
+    m.assign(&must_o, concat(&musts.iter().rev().collect::<Vec<_>>()));
     if let Some(counter) = counter {
         counter.finish(&m, &place.q.bit(FULL), &branch.bit(0), &flush);
     }
@@ -115,63 +111,94 @@ struct Counter {
     predicting: Expr,
     predicted: Expr,
     counting: Reg,
-    count: Reg,
+    correct: Reg,
     /// There is room for no more, or for one more; not compared when it matters, but ahead.
     spent: Reg,
     scarce: Reg,
+    /// There is room for few more.
+    limit: Reg,
     /// All branches in the map were predicted.
     right: Reg,
-    /// The branch in slot 0 is counted, and the three with it.
-    after: Option<(Expr, [Expr; 3])>,
+    /// For each slot: it is counted, and it is counted as predicted.
+    counts: Vec<(Expr, Expr)>,
+    /// All branches in the map of the packet were predicted, and in the map behind it.
+    right_before: Expr,
+    right_behind: Expr,
 }
 
+/// Bits of the count that are 1 in its last stretch, where branches come one at a time.
+const LIMIT: u32 = 26;
+
 impl Counter {
-    fn new(m: &Module, changes: &Expr) -> Self {
+    fn new(m: &Module, n: u32, changes: &Expr) -> Self {
+        let right = m.reg_en("right", true, changes);
         Self {
             predicting: m.input("predicting_i", 1, "branch prediction is on"),
-            predicted: m.input("predicted_i", 1, "the branch in slot 0 was predicted"),
+            predicted: m.input("predicted_i", n, "the branch in this slot was predicted"),
             counting: m.reg_en("counting", false, changes),
-            count: m.reg_en("correct", zero(32), changes),
+            correct: m.reg_en("correct", zero(32), changes),
             spent: m.reg_en("spent", false, changes),
             scarce: m.reg_en("scarce", false, changes),
-            right: m.reg_en("right", true, changes),
-            after: None,
+            limit: m.reg("limit", false),
+            counts: Vec::new(),
+            right_before: right.q.clone(),
+            right_behind: lit(1, 1),
+            right,
         }
     }
 
-    /// A branch counts if the map is full.
-    fn push(&mut self, m: &Module, puts: &Expr, full: &Expr) {
-        let counts = m.let_("counts", puts & full);
-        let counting = &self.counting.q | &counts;
-        let adds = m.let_("adds", &counts & &self.predicted);
-        let count = m.let_("correct", &self.count.q + adds.zext(32));
-        let right = &self.right.q & (!puts | full | &self.predicted);
-        self.after = Some((adds, [m.let_("counting", counting), count, right]));
+    /// A branch counts if the map is full. Returns whether it goes into the map.
+    fn push(&mut self, m: &Module, i: u32, puts: &Expr, full: &Expr) -> Expr {
+        let predicted = self.predicted.bit(i);
+        let counts = m.let_(&format!("counts_{i}"), puts & full);
+        let to_map = m.let_(&format!("to_map_{i}"), puts & !full);
+        self.right_before = &self.right_before & (!&to_map | &predicted);
+        self.counts.push((counts.clone(), counts & predicted));
+        to_map
     }
 
-    /// Whether the branch in slot 0 must be reported: it fills a map that was not all predicted, or
-    /// ends a count.
-    fn must_report(&self, fills: &Expr, full: &Expr, branch: &Expr) -> Expr {
-        let all = &self.predicting & &self.right.q & &self.predicted;
-        (fills & !all) | (branch & full & !&self.predicted)
+    /// A branch behind the packet.
+    fn push_behind(&mut self, i: u32, puts: &Expr) {
+        self.right_behind = &self.right_behind & (!puts | self.predicted.bit(i));
+    }
+
+    /// Whether the branch in a slot must be reported: it fills a map that was not all predicted, or ends a
+    /// count.
+    fn must_report(&self, branch: &Expr, fills: &[Expr], full: &Expr) -> Vec<Expr> {
+        let (mut all, mut full) = (&self.predicting & &self.right.q, full.clone());
+        let mut musts = Vec::new();
+        for (i, fills) in (0..).zip(fills) {
+            let predicted = self.predicted.bit(i);
+            all = all & (!branch.bit(i) | &predicted);
+            musts.push((fills & !&all) | (branch.bit(i) & &full & !predicted));
+            full = full | fills;
+        }
+        musts
     }
 
     fn finish(self, m: &Module, full: &Expr, branch: &Expr, flush: &Expr) {
         let counting_o = m.output("counting_o", 1, "there are too many for a map, all predicted");
         let count_o = m.output("count_o", 32, "of them, less 31");
+        let limit = m.output("limit_o", 1, "few can be counted: only in slot 0 from here on");
         let spent = m.output("spent_o", 1, "no other branch can be counted");
         let exhausted = m.output("exhausted_o", 1, "or the one in slot 0 is the last that can");
-        let Some((adds, [counting, count, right])) = self.after else { return };
+        let (counts, adds): (Vec<Expr>, Vec<Expr>) = self.counts.into_iter().unzip();
+        let counting = m.let_("counting", &self.counting.q | any(counts));
+        let more = adds.iter().fold(zero(3), |sum, adds| sum + adds.zext(3));
+        let correct = m.let_("correct", &self.correct.q + more.zext(32));
         m.assign(&counting_o, &counting);
-        m.assign(&count_o, &count);
+        m.assign(&count_o, &correct);
         m.assign(&self.counting.d, !flush & counting);
-        m.assign(&self.count.d, (!flush).gate(&count));
-        m.assign(&self.right.d, flush | right);
-        let becomes_scarce = adds.mux(self.count.q.is((1 << 32) - 3), &self.scarce.q);
+        m.assign(&self.correct.d, (!flush).gate(&correct));
+        m.assign(&self.right.d, flush.mux(&self.right_behind, &self.right_before));
+        m.assign(&self.limit.d, self.correct.q.slice(32 - LIMIT, LIMIT).all());
+        m.assign(&limit, &self.limit.q);
+        let adds = &adds[0];
+        let becomes_scarce = adds.mux(self.correct.q.is((1 << 32) - 3), &self.scarce.q);
         m.assign(&self.scarce.d, !flush & becomes_scarce);
         m.assign(&self.spent.d, !flush & adds.mux(&self.scarce.q, &self.spent.q));
         m.assign(&spent, full & &self.spent.q);
-        let last = &self.scarce.q & branch & &self.predicted;
+        let last = &self.scarce.q & branch & self.predicted.bit(0);
         m.assign(&exhausted, full & (&self.spent.q | last));
     }
 }

@@ -25,6 +25,9 @@ pub struct Config {
     /// Cycles of input that can be on their way. It takes four to accept all lanes in every cycle, and
     /// more to make up for cycles with several packets; up to 16 or 32 a LUT RAM costs the same.
     pub ingress_depth: u8,
+    /// Cycles of input that leave lanes empty are joined while others wait, so that the queue empties faster
+    /// than it fills. With one lane there is nothing to join, and with time in packets each cycle has its own.
+    pub pack: bool,
     /// What resynchronisations can be counted in; at least one unit.
     pub resync: Vec<ResyncUnit>,
     /// What happens to input that does not fit.
@@ -80,6 +83,7 @@ impl Default for Config {
             triggers: false,
             comparators: 0,
             ingress_depth: 4,
+            pack: false,
             resync: vec![ResyncUnit::Packets],
             overflow: Overflow::Stall,
             compression: Compression::Bits,
@@ -189,6 +193,11 @@ impl Config {
     /// Where the bits of payloads are.
     pub(crate) fn layout(&self) -> Result<Layout, ConfigError> {
         Ok(self.etrace.layout(self.unit())?)
+    }
+
+    /// Groups can be joined.
+    pub(crate) fn packs(&self) -> bool {
+        self.pack && self.lanes > 1 && self.etrace.time_bits() == 0
     }
 
     pub(crate) fn counts(&self, unit: ResyncUnit) -> bool {

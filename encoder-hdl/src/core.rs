@@ -4,7 +4,7 @@ use crate::bundle::{Bundle, Wire};
 use crate::config::{Config, ConfigError, Overflow, ResyncUnit};
 use crate::group::{self, mark};
 use crate::ingress::{self, any};
-use crate::{emitter, priority, queue};
+use crate::{emitter, pack, priority, queue};
 use hartrace_rtl::{Component, Expr, Module, Outputs, Reg, concat, index_width, lit, zero};
 
 /// What comes from the control registers.
@@ -94,16 +94,44 @@ pub fn encoder(config: &Config) -> Result<Component, ConfigError> {
             ports
         };
     let taken = m.wire("group_taken", 1);
-    let mut ports: Vec<(String, Expr)> = group_ports(&came);
+    let hungry = config.packs().then(|| m.wire("hungry", 1));
+    let packed = hungry.as_ref().map(|hungry| {
+        let component = pack::build(config);
+        let mut ports = group_ports(&came);
+        ports.push(("hungry_i".into(), hungry.clone()));
+        if component.ports().iter().any(|port| port.name == "resync_mode_i") {
+            ports.push(("resync_mode_i".into(), control["resync_mode"].clone()));
+        }
+        instance(&m, "i_group_pack", &component, &ports)
+    });
+    let joins = packed.as_ref().map(|packed| packed["joins_o"].clone());
+    let mut ports: Vec<(String, Expr)> = group_ports(packed.as_ref().unwrap_or(&came));
     ports.push(("ready_i".into(), taken.clone()));
+    let learnt = if config.predicts() { queue::learnt(config) } else { Vec::new() };
+    let learnt: Vec<(Wire, Expr)> =
+        learnt.into_iter().map(|wire| (wire.clone(), m.wire(wire.name, wire.width))).collect();
+    for (wire, value) in &learnt {
+        ports.push((format!("{}_i", wire.name), value.clone()));
+    }
     let groups = instance(&m, "i_group_queue", &queue::build(config), &ports);
-    room.drive(&m, &enters, &(&groups["valid_o"] & &taken));
+    if let Some(hungry) = &hungry {
+        m.assign(hungry, &groups["hungry_o"]);
+    }
+    room.drive(&m, &enters, &(&groups["valid_o"] & &taken), joins.as_ref());
     if config.triggers {
         m.assign(&m.output("on_o", 1, "triggers have tracing on"), &came["on_o"]);
     }
 
     m.section("From groups to payloads.");
     let mut ports = group_ports(&groups);
+    if config.predicts() {
+        let more = queue::ahead(config).into_iter().chain(queue::looked(config));
+        ports.extend(
+            more.map(|wire| {
+                (format!("{}_i", wire.name), groups[&format!("{}_o", wire.name)].clone())
+            }),
+        );
+    }
     for name in ["resync_mode", "resync_max"] {
         ports.push((format!("{name}_i"), control[name].clone()));
     }
@@ -125,6 +153,9 @@ pub fn encoder(config: &Config) -> Result<Component, ConfigError> {
     }
     let requests = instance(&m, "i_priority", &component, &ports);
     m.assign(&taken, &requests["ready_o"]);
+    for (wire, value) in &learnt {
+        m.assign(value, &requests[&format!("{}_o", wire.name)]);
+    }
 
     let mut ports: Vec<(String, Expr)> =
         vec![("valid_i".into(), requests["valid_o"].clone()), ("ready_i".into(), ready_i)];
@@ -195,10 +226,20 @@ impl Room {
         Self { is, plenty, taken, changes }
     }
 
-    fn drive(&self, m: &Module, enters: &Expr, leaves: &Expr) {
-        let one = lit(self.taken.q.width(), 1);
-        m.assign(&self.changes, enters ^ leaves);
-        m.assign(&self.taken.d, enters.mux(&self.taken.q + &one, &self.taken.q - &one));
+    /// Groups that are joined need one place.
+    fn drive(&self, m: &Module, enters: &Expr, leaves: &Expr, joins: Option<&Expr>) {
+        let taken = &self.taken.q;
+        let by = |n: u128| lit(taken.width(), n);
+        let Some(joins) = joins else {
+            m.assign(&self.changes, enters ^ leaves);
+            m.assign(&self.taken.d, enters.mux(taken + by(1), taken - by(1)));
+            return;
+        };
+        let both = leaves & joins;
+        let fewer = m.let_("fewer", leaves | joins);
+        m.assign(&self.changes, (enters ^ fewer) | &both);
+        let more = enters.mux(both.mux(taken - by(1), taken + by(1)), taken - by(1));
+        m.assign(&self.taken.d, (!enters & both).mux(taken - by(2), more));
     }
 }
 

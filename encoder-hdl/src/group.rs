@@ -71,6 +71,28 @@ pub(crate) fn wires(config: &Config) -> Vec<Wire> {
     wires
 }
 
+/// Whether the signal has a value for each lane.
+pub(crate) fn is_of_lanes(name: &str) -> bool {
+    const LANES: [&str; 15] = [
+        "retires",
+        "two",
+        "qualified",
+        "first",
+        "last",
+        "taken",
+        "not_taken",
+        "uninferable",
+        "wide",
+        "call",
+        "ret",
+        "sijump",
+        "notify",
+        "half_words",
+        "trap_alone",
+    ];
+    LANES.contains(&name)
+}
+
 /// Whether nothing is decided by the signal: it goes into packets or counters.
 pub(crate) fn is_passed_on(name: &str) -> bool {
     const PASSED: [&str; 10] = [

@@ -21,6 +21,7 @@ mod emitter;
 mod group;
 mod ingress;
 mod named;
+mod pack;
 mod priority;
 mod queue;
 mod request;

@@ -7,6 +7,7 @@
 //! report of a jump's target or of a full branch map. Everything else is *hard*: it is only described
 //! when it is the pending step, alone in its cycle, and may take several cycles, a packet each.
 
+mod ahead;
 mod chart;
 mod lanes;
 mod pending;
@@ -16,7 +17,8 @@ mod sequence;
 use crate::bundle::Bundle;
 use crate::config::{Config, ResyncUnit};
 use crate::group::{self, mark};
-use crate::{branch_map, request, resync, returns, tables};
+use crate::{branch_map, queue, request, resync, returns, tables};
+use ahead::Ahead;
 use chart::Chart;
 use hartrace_rtl::{Component, Expr, Module, Outputs, concat, lit, zero};
 use lanes::Lanes;
@@ -57,7 +59,11 @@ pub(crate) fn build(config: &Config) -> Component {
     .clocked();
     let group_valid = m.input("valid_i", 1, "there is a group");
     let group_ready = m.output("ready_o", 1, "all its steps have been taken");
-    let group = Bundle::inputs(&m, &group::wires(config));
+    let mut wires = group::wires(config);
+    if config.predicts() {
+        wires.extend(queue::looked(config));
+    }
+    let group = Bundle::inputs(&m, &wires);
     let mode = |name: &str, has: bool, doc: &str| match has {
         true => m.input(name, 1, doc),
         false => zero(1),
@@ -81,6 +87,7 @@ pub(crate) fn build(config: &Config) -> Component {
     let busy = planned.q.clone();
     let cx = Context { config, m: &m, group, group_valid, can, modes, resync_mode, busy, settled };
 
+    let ahead = Ahead::declare(&cx);
     let pending = Pending::declare(&cx);
     let previous = Previous::declare(&cx);
     let lanes = Lanes::new(&cx);
@@ -97,7 +104,7 @@ pub(crate) fn build(config: &Config) -> Component {
         ("flush_i", wire("flush", 1)),
     ];
     let mut map_ports: Vec<(&str, &Expr)> = map_inputs.iter().map(|(p, e)| (*p, e)).collect();
-    let predicted = config.predicts().then(|| wire("predicted", 1));
+    let predicted = config.predicts().then(|| wire("predicted", n));
     if let Some(predicted) = &predicted {
         map_ports.push(("predicting_i", &cx.modes.predicts));
         map_ports.push(("predicted_i", predicted));
@@ -106,28 +113,29 @@ pub(crate) fn build(config: &Config) -> Component {
     let tables = Tables::new(&cx, &pending);
     let counter = Counter::new(&cx, &cx.resync_mode, &resync_max);
 
-    let next = lanes.next_of_pending(&cx);
+    let next = lanes.next_of_pending(&cx, &pending);
     let state = State {
         due: &counter.due,
         near: &counter.near,
         known: &counter.known,
         some_branches: &map["some_o"],
-        fills: &map["full_o"].bit(0),
-        full: &map["must_o"],
+        fills: &map["must_o"].bit(0),
         spent: config.predicts().then(|| &map["spent_o"]),
+        limit: config.predicts().then(|| &map["limit_o"]),
         exhausted: config.predicts().then(|| &map["exhausted_o"]),
-        predicted: tables.taken.as_ref().map_or_else(|| zero(1), |t| t.eq(&pending.taken.q)),
         tables: &tables,
     };
     let (chart, decision) = Chart::new(&cx, &pending, &previous, &next, &state);
     m.section("What has been decided about a hard step.");
     let plan = Plan::new(&m, planned, &chart.decides, &decision);
     if let Some(predicted) = &predicted {
-        m.assign(predicted, &plan.predicted);
+        let mut slots: Vec<Expr> = (0..n - 1).rev().map(|i| cx.group["right"].bit(i)).collect();
+        slots.push(pending.right());
+        m.assign(predicted, concat(&slots.iter().collect::<Vec<_>>()));
     }
     let sequence = Sequence::new(&cx, &previous, (&chart, &decision, &plan), &state, &next);
 
-    let walk = lanes.walk(&cx, &chart, &plan, &map["full_o"]);
+    let walk = lanes.walk(&cx, &chart, &plan, &map["must_o"], state.limit);
     let goes = m.let_("goes", &next.exists & (&chart.skip | &chart.simple));
     let simple = m.let_("take_simple", &goes & (!&chart.fires | &cx.can));
     let take = m.let_("take", &simple | &sequence.commits);
@@ -170,9 +178,9 @@ pub(crate) fn build(config: &Config) -> Component {
     if config.predicts() {
         m.assign(&out["counting"], &map["counting_o"]);
         m.assign(&out["branch_count"], &map["count_o"]);
-        let branch = &sequence.main & pending.branch();
-        let wrong = predicted.as_ref().map_or_else(|| zero(1), |p| !p);
-        m.assign(&out["mispredicted"], branch & wrong);
+        let wrong = pending.branch() & !pending.right();
+        let easy = walk.wants.mux(&walk.wrong, &wrong);
+        m.assign(&out["mispredicted"], hard.mux(&sequence.main & wrong, easy));
     }
     if let Some(notify) = out.get("notify") {
         m.assign(notify, hard & &sequence.notify);
@@ -221,13 +229,24 @@ pub(crate) fn build(config: &Config) -> Component {
     let synced = &start | &trap;
     counter.drive(&cx, (&accepted, &synced), &take, (&simple, &described), &pending, &walk);
     let branch_done = &moves & walk.pushes.iter().fold(push, |any, push| any | push);
-    tables.drive(&cx, &sequence, &plan, (&pending, &next), &flush, &branch_done);
-    tables.watch(&m, &next, &take);
+    let step = (&pending, &next);
+    tables.drive(&cx, (&sequence, &plan), step, &flush, &branch_done, (&simple, &walk));
+    if let Some((ahead, far)) = ahead.as_ref().zip(counter.far.as_ref()) {
+        let looks = ahead.look(&cx, (&chart, far), &lanes, (&pending, &previous));
+        tables.look(&cx, looks, &sequence.commits, &pending);
+        ahead.learn(&cx, &tables);
+        let ahead = pending.looked() | lanes.looked();
+        m.assert_always("nothing_ahead_is_forgotten", !(&tables.forget & ahead));
+    }
+    if let Some(returns) = &tables.returns {
+        let early = &simple & walk.rests_return(&cx, &lanes) & !pending.call() & !pending.ret();
+        m.assign(&returns.compared.d, (&next.exists & !&take) | early);
+    }
 
     chart.drive(&m, &plan, &sequence.commits, &flush, &target, &(hard & &sequence.updiscon));
     sequence.drive(&cx, (&plan, &chart.decides), &accepted, &take, &next);
     previous.drive(&m, &take, &pending, &plan, &walk, (&next, &tables));
-    pending.drive(&cx, &take, &lanes, &walk, &next);
+    pending.drive(&cx, &take, &lanes, &walk, &next, (&chart.decides, &tables));
     lanes.drive(&cx, &group_ready, &take, &walk, &next);
     m.finish()
 }
@@ -238,15 +257,12 @@ struct State<'a> {
     near: &'a Expr,
     known: &'a Expr,
     some_branches: &'a Expr,
-    /// The pending step fills the branch map.
+    /// The pending step fills the branch map, or is a branch that ends a count.
     fills: &'a Expr,
-    /// It has to be reported at once, as the plan says what was predicted.
-    full: &'a Expr,
-    /// No branch can be counted, or the pending step is the last.
+    /// No branch can be counted, few, or the pending step is the last.
     spent: Option<&'a Expr>,
+    limit: Option<&'a Expr>,
     exhausted: Option<&'a Expr>,
-    /// Its outcome is predicted.
-    predicted: Expr,
     tables: &'a Tables,
 }
 
@@ -254,6 +270,8 @@ struct State<'a> {
 struct Counter {
     due: Expr,
     near: Expr,
+    /// Not even what is looked up ahead can make it due.
+    far: Option<Expr>,
     known: Expr,
     packet: Expr,
     synced: Expr,
@@ -293,7 +311,8 @@ impl Counter {
         let outputs = cx.m.inst("i_resync_counter", &component, &ports);
         let (due, near) = (outputs["due_o"].clone(), outputs["near_o"].clone());
         let known = outputs["known_o"].clone();
-        Self { due, near, known, packet, synced, steps }
+        let far = cx.config.predicts().then(|| outputs["far_o"].clone());
+        Self { due, near, far, known, packet, synced, steps }
     }
 
     fn drive(
@@ -318,23 +337,32 @@ impl Counter {
 
 /// Return stack, marks and predictor, as far as they are there.
 struct Tables {
-    /// The prediction for the pending step.
-    taken: Option<Expr>,
-    /// Trains the predictor.
-    train: Option<Expr>,
+    /// The branch that is looked up is predicted.
+    right: Option<Expr>,
+    predictor: Option<Predictor>,
     returns: Option<Returns>,
     /// What was learnt before a synchronisation is forgotten as soon as it is decided.
     forget: Expr,
 }
 
+/// Inputs of the predictor.
+struct Predictor {
+    index: Expr,
+    update: Expr,
+    taken: Expr,
+}
+
 /// What implicit returns need.
 struct Returns {
     depth: Expr,
+    /// There is a call; if the pending step was compared.
+    some: Expr,
     predicts: Expr,
     marks: Outputs,
     /// A return was popped since the last branch or packet.
     popped: hartrace_rtl::Reg,
-    /// What the stack predicts is about the pending step and the one behind it.
+    /// What the stack predicts is about the pending step and the one behind it: they were compared in a
+    /// cycle in which both were there and the stack stayed as it is.
     compared: hartrace_rtl::Reg,
     call: Expr,
     ret: Expr,
@@ -349,28 +377,30 @@ impl Tables {
     fn new(cx: &Context<'_>, pending: &Pending) -> Self {
         let (config, m) = (cx.config, cx.m);
         let forget = m.wire("forget", 1);
-        let mut train = None;
-        let mut taken = None;
-        if config.predicts() {
-            let update = m.wire("train", 1);
+        let mut right = None;
+        let predictor = config.predicts().then(|| Predictor {
+            index: m.wire("looked_up", config.etrace.bpred_size_p.into()),
+            update: m.wire("train", 1),
+            taken: m.wire("outcome", 1),
+        });
+        if let Some(predictor) = &predictor {
             let outputs = m.inst(
                 "i_branch_predictor",
                 &tables::predictor(config),
                 &[
-                    ("address_i", &pending.address.q),
-                    ("update_i", &update),
-                    ("taken_i", &pending.taken.q),
+                    ("index_i", &predictor.index),
+                    ("update_i", &predictor.update),
+                    ("taken_i", &predictor.taken),
                     ("clear_i", &forget),
                 ],
             );
-            taken = Some(outputs["taken_o"].clone());
-            train = Some(update);
+            right = Some(outputs["taken_o"].eq(&predictor.taken));
         }
         let returns = config.returns().then(|| Returns::new(cx, pending, &forget));
         if !config.predicts() && !config.returns() {
             m.unused(&forget);
         }
-        Self { taken, train, returns, forget }
+        Self { right, predictor, returns, forget }
     }
 
     /// The address to report: that of a mark or the pending one.
@@ -384,24 +414,25 @@ impl Tables {
     fn drive(
         &self,
         cx: &Context<'_>,
-        sequence: &Sequence,
-        plan: &Plan,
+        (sequence, plan): (&Sequence, &Plan),
         (pending, next): (&Pending, &lanes::Next),
         flush: &Expr,
         branch_done: &Expr,
+        (simple, walk): (&Expr, &lanes::Walk),
     ) {
         let m = cx.m;
         let commits = &sequence.commits;
         m.assign(&self.forget, &plan.fresh.q & &plan.synced);
-        if let Some(update) = &self.train {
-            m.assign(update, commits & &pending.traced & pending.branch());
-        }
         let Some(returns) = &self.returns else { return };
-        m.assign(&returns.call, commits & &plan.calls);
-        m.assign(&returns.ret, commits & &plan.returns);
+        // What is simple is a return as predicted, if there is a call.
+        let [call, ret] = [pending.call(), pending.ret()]
+            .map(|is| simple & &cx.modes.returns & &pending.traced & is);
+        m.assign(&returns.call, (commits & &plan.calls) | call);
+        m.assign(&returns.ret, (commits & &plan.returns) | &ret);
+        let pops = m.let_("pops_simply", ret & &returns.some & !walk.reports(cx));
         if let Some([link, target]) = &returns.link {
             m.assign(link, &pending.behind);
-            m.assign(target, &next.address);
+            m.assign(target, &next.target);
         }
         // Marks stay until the last of them has been reported.
         let reported = flush & !&sequence.marks;
@@ -415,17 +446,26 @@ impl Tables {
         m.comb(|b| {
             b.when(&clear, |b| b.set(&returns.popped.d, false));
             b.when(commits & &plan.marks_call, |b| b.set(&returns.popped.d, false));
-            b.when(commits & &plan.pops, |b| b.set(&returns.popped.d, true));
+            b.when((commits & &plan.pops) | &pops, |b| b.set(&returns.popped.d, true));
         });
     }
 }
 
 impl Tables {
-    /// A return is compared in the first cycle in which the step behind it is there.
-    fn watch(&self, m: &Module, next: &lanes::Next, take: &Expr) {
-        if let Some(returns) = &self.returns {
-            m.assign(&returns.compared.d, &next.exists & !take);
-        }
+    /// Looks up a branch of the group ahead, or else that of the pending step.
+    fn look(
+        &self,
+        cx: &Context<'_>,
+        [ahead, index, taken]: [Expr; 3],
+        commits: &Expr,
+        pending: &Pending,
+    ) {
+        let Some(predictor) = &self.predictor else { return };
+        let own = tables::predictor_index(cx.config, &pending.address.q);
+        cx.m.assign(&predictor.index, ahead.mux(index, own));
+        cx.m.assign(&predictor.taken, ahead.mux(taken, &pending.taken.q));
+        let late = commits & &pending.traced & pending.branch() & !pending.looked();
+        cx.m.assign(&predictor.update, ahead | late);
     }
 }
 
@@ -456,11 +496,12 @@ impl Returns {
                 ("second_i", &second),
             ],
         );
-        let predicts = stack["predicts_o"].clone();
+        let (some, predicts) = (stack["some_o"].clone(), stack["predicts_o"].clone());
         let popped = m.reg("popped", false);
         let compared = m.reg("compared", false);
         Self {
             depth,
+            some,
             predicts,
             marks,
             popped,

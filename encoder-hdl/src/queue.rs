@@ -1,10 +1,44 @@
 //! Groups that wait to be described.
+//!
+//! With a branch predictor, branches of the group behind the head are looked up while it waits there.
 
 use crate::bundle::{Bundle, Wire};
 use crate::config::Config;
-use crate::group;
-use hartrace_rtl::{Component, Expr, Module, concat};
+use crate::ingress::any;
+use crate::{group, tables};
+use hartrace_rtl::{Component, Expr, Module, concat, lit, zero};
 use hartrace_transport_hdl::fifo;
+
+/// What is told of the group behind the head: its branches are looked up one a cycle.
+pub(crate) fn ahead(config: &Config) -> Vec<Wire> {
+    let (n, index) = (config.n(), u32::from(config.etrace.bpred_size_p));
+    vec![
+        Wire::new("ahead_valid", 1, "there is another group"),
+        Wire::new("ahead_branch", n, "its lanes that end in a branch that is not looked up"),
+        Wire::new("ahead_taken", n, "those that are taken"),
+        Wire::new("ahead_sure", 1, "it is traced, as what is before it"),
+        Wire::new("ahead_index", n * index, "where the predictor has them"),
+    ]
+}
+
+/// What is learnt of it.
+pub(crate) fn learnt(config: &Config) -> Vec<Wire> {
+    let n = config.n();
+    vec![
+        Wire::new("looks", n, "a branch of the group ahead is looked up"),
+        Wire::new("looks_right", 1, "it is predicted"),
+        Wire::new("looks_on", 1, "there is another one to look up: the group has to wait"),
+    ]
+}
+
+/// What is known of branches of the head.
+pub(crate) fn looked(config: &Config) -> Vec<Wire> {
+    let n = config.n();
+    vec![
+        Wire::new("looked", n, "the branch has been looked up"),
+        Wire::new("right", n, "and was predicted"),
+    ]
+}
 
 /// The module `te_group_queue`.
 ///
@@ -21,6 +55,7 @@ pub(crate) fn build(config: &Config) -> Component {
     let from = Bundle::inputs(&m, &wires);
     let valid_o = m.output("valid_o", 1, "");
     let ready = m.input("ready_i", 1, "all steps of the group have been taken");
+    let hungry = config.packs().then(|| m.output("hungry_o", 1, "at most one group waits"));
     let to = Bundle::outputs(&m, &wires);
     let depth = config.ingress_depth.into();
     let (passed, decided): (Vec<Wire>, Vec<Wire>) =
@@ -28,21 +63,48 @@ pub(crate) fn build(config: &Config) -> Component {
 
     m.section("What decisions depend on, a group ahead.");
     let held = m.reg("valid", false);
-    let next = m.let_("next", !&held.q | &ready);
-    let word = side_by_side(&decided, &from);
+    let looks = config.predicts().then(|| Bundle::inputs(&m, &learnt(config)));
+    let mut next = !&held.q | &ready;
+    if let Some(looks) = &looks {
+        next = next & !&looks["looks_on"];
+    }
+    let next = m.let_("next", next);
+    let mut word = side_by_side(&decided, &from);
+    if config.predicts() {
+        word = concat(&[&predictor_index(config, &from["last"]), &word]);
+    }
+    // Where branches are looked up, the group behind the head is in registers too: reading one memory by
+    // what was read from another takes long.
+    let waits = looks.is_some().then(|| m.reg("ahead_valid", false));
+    let moves = waits.as_ref().map_or_else(|| next.clone(), |waits| !&waits.q | &next);
     let ahead = m.inst(
         "i_decisions",
         &fifo(word.width(), depth),
-        &[("valid_i", &valid), ("data_i", &word), ("ready_i", &next)],
+        &[("valid_i", &valid), ("data_i", &word), ("ready_i", &moves)],
     );
-    m.assign(&held.d, next.mux(&ahead["valid_o"], &held.q));
+    let (follows, word) = match &waits {
+        Some(waits) => {
+            m.assign(&waits.d, moves.mux(&ahead["valid_o"], lit(1, 1)));
+            let word = m.reg_data("ahead_word", word.width(), &moves);
+            m.assign(&word.d, &ahead["data_o"]);
+            (waits.q.clone(), word.q)
+        }
+        None => (ahead["valid_o"].clone(), ahead["data_o"].clone()),
+    };
+    // A head that is done with may leave before the next group comes.
+    let stays = if looks.is_some() { &held.q & !&ready } else { held.q.clone() };
+    m.assign(&held.d, next.mux(&follows, stays));
     m.assign(&valid_o, &held.q);
     let mut at = 0;
     for wire in &decided {
         let reg = m.reg_data(wire.name, wire.width, &next);
-        m.assign(&reg.d, ahead["data_o"].slice(at, wire.width));
+        m.assign(&reg.d, word.slice(at, wire.width));
         m.assign(&to[wire.name], &reg.q);
         at += wire.width;
+    }
+
+    if let Some(looks) = &looks {
+        look_ahead(&m, config, (&follows, &word), &decided, &next, looks);
     }
 
     m.section("What is passed on.");
@@ -57,13 +119,69 @@ pub(crate) fn build(config: &Config) -> Component {
         m.assign(&to[wire.name], rest["data_o"].slice(at, wire.width));
         at += wire.width;
     }
+    match &hungry {
+        Some(hungry) => m.assign(hungry, ahead["usage_o"].le(lit(ahead["usage_o"].width(), 1))),
+        None => m.unused(&ahead["usage_o"]),
+    }
+    m.unused(&rest["usage_o"]);
     for (fifo, name) in [(&ahead, "decisions_fit"), (&rest, "addresses_fit")] {
-        m.unused(&fifo["usage_o"]);
         m.unused(&fifo["full_o"]);
         m.assert_always(name, !&valid | &fifo["ready_o"]);
     }
     m.assert_always("together", !&held.q | &rest["valid_o"]);
     m.finish()
+}
+
+/// Where the predictor has the last instructions of the lanes.
+fn predictor_index(config: &Config, last: &Expr) -> Expr {
+    let aw = config.address();
+    let lanes =
+        (0..config.n()).rev().map(|i| tables::predictor_index(config, &last.slice(i * aw, aw)));
+    concat(&lanes.collect::<Vec<_>>().iter().collect::<Vec<_>>())
+}
+
+/// Shows the group behind the head, and keeps what is learnt of it.
+fn look_ahead(
+    m: &Module,
+    config: &Config,
+    (valid, word): (&Expr, &Expr),
+    decided: &[Wire],
+    next: &Expr,
+    looks: &Bundle,
+) {
+    m.section("Branches of the group behind the head are looked up.");
+    let n = config.n();
+    let mut at = 0;
+    let fields = decided.iter().map(|wire| {
+        let from = at;
+        at += wire.width;
+        (wire.name, word.slice(from, wire.width))
+    });
+    let fields = Bundle::of(fields.collect::<Vec<_>>());
+    let out = Bundle::outputs(m, &ahead(config));
+    let known = Bundle::outputs(m, &looked(config));
+    let seen = m.reg("ahead_looked", zero(n));
+    let branches = (&fields["taken"] | &fields["not_taken"]) & &fields["qualified"];
+    m.assign(&out["ahead_valid"], valid);
+    m.assign(&out["ahead_branch"], branches & !&seen.q);
+    m.assign(&out["ahead_taken"], &fields["taken"]);
+    let changes = ["privilege_changes", "context_changes"].into_iter();
+    let changes = any(changes.filter_map(|name| fields.get(name)));
+    let untraced = (&fields["retires"] & !&fields["qualified"]).any();
+    m.assign(&out["ahead_sure"], !changes & !untraced);
+    m.assign(&out["ahead_index"], word.slice(at, out["ahead_index"].width()));
+    let right = m.reg("ahead_right", zero(n));
+    let sums = [
+        ("looked", &seen, looks["looks"].clone()),
+        ("right", &right, looks["looks_right"].gate(&looks["looks"])),
+    ];
+    for (name, reg, now) in sums {
+        let sum = m.let_(&format!("{name}_now"), &reg.q | now);
+        m.assign(&reg.d, (!next).gate(&sum));
+        let head = m.reg_data(name, n, next);
+        m.assign(&head.d, sum);
+        m.assign(&known[name], &head.q);
+    }
 }
 
 fn side_by_side(wires: &[Wire], from: &Bundle) -> Expr {

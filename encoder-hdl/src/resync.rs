@@ -67,12 +67,12 @@ pub(crate) fn build(config: &Config) -> Component {
     m.assign(&counter.d, (!&restarts).gate(&counter.q + &added.q));
 
     m.section("Near is when what three cycles can add might be enough, due when it is.");
-    let margin = match largest_step(config) {
-        1 => lit(WIDTH, 4),
+    let margin = |packets: u128, steps: u32| match largest_step(config) {
+        1 => lit(WIDTH, packets),
         width => {
-            let steps = lit(WIDTH, 1 << (width + 4).min(WIDTH - 1));
+            let steps = lit(WIDTH, 1 << (width + steps).min(WIDTH - 1));
             match counted(ResyncUnit::Packets) {
-                true => mode.is(1).mux(lit(WIDTH, 4), steps),
+                true => mode.is(1).mux(lit(WIDTH, packets), steps),
                 false => steps,
             }
         }
@@ -85,12 +85,20 @@ pub(crate) fn build(config: &Config) -> Component {
     let near = m.reg("near", true);
     let due = m.reg("due", false);
     let still = m.reg("still", zero(2));
-    m.assign(&near.d, reaches("soon", margin));
+    m.assign(&near.d, reaches("soon", margin(4, 4)));
     m.assign(&due.d, reaches("reached", pending));
     m.assign(&still.d, (!moved).gate(concat(&[&still.q.bit(0), &lit(1, 1)])));
     m.assign(&near_o, &near.q);
     m.assign(&due_o, &due.q);
     m.assign(&known_o, still.q.bit(1));
+    if config.predicts() {
+        m.section("Far is when not even what is looked up ahead can be enough as well.");
+        let far_o = m.output("far_o", 1, "it does not run out before the next two groups are done with");
+        let far = m.reg("far", false);
+        // Up to three packets a step, and the steps of three cycles and two groups are 24 with four lanes.
+        m.assign(&far.d, !reaches("later", margin(64, 5)));
+        m.assign(&far_o, &far.q);
+    }
     m.finish()
 }
 

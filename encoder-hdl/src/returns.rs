@@ -16,6 +16,7 @@ pub(crate) fn stack(config: &Config) -> Component {
     let call = m.input("call_i", 1, "");
     let ret = m.input("ret_i", 1, "");
     let depth_o = m.output("depth_o", dw, "calls remembered");
+    let some_o = m.output("some_o", 1, "there was one in the cycle before");
     let predicts_o =
         m.output("predicts_o", 1, "a return to the target of the cycle before is predicted");
 
@@ -29,6 +30,9 @@ pub(crate) fn stack(config: &Config) -> Component {
         b.when(&ret & &some, |b| b.set(&depth.d, &before - lit(dw, 1)));
     });
     m.assign(&depth_o, &depth.q);
+    let had = m.reg("had", false);
+    m.assign(&had.d, depth.q.any());
+    m.assign(&some_o, &had.q);
     if !checked {
         m.assign(&predicts_o, depth.q.any());
         return m.finish();

@@ -9,30 +9,26 @@ fn skip(config: &Config) -> u32 {
     u32::from(config.etrace.iaddress_lsb_p == 0)
 }
 
+/// Where the predictor has a branch at this address.
+pub(crate) fn predictor_index(config: &Config, address: &Expr) -> Expr {
+    address.slice(skip(config), config.etrace.bpred_size_p.into())
+}
+
 /// The module `te_branch_predictor`.
 pub(crate) fn predictor(config: &Config) -> Component {
     let size = config.etrace.bpred_size_p.into();
-    let aw = config.address();
     let m = Module::new(
         "te_branch_predictor",
         "Predicts branches: two bits for each entry, the prediction and the last outcome. The prediction\n\
          must fail twice to change.",
     )
     .clocked();
-    let address = m.input("address_i", aw, "of the branch");
+    let index = m.input("index_i", size, "of the branch");
     let update = m.input("update_i", 1, "");
     let taken = m.input("taken_i", 1, "its outcome");
     let clear = m.input("clear_i", 1, "forget all, before the update");
     let taken_o = m.output("taken_o", 1, "the prediction");
 
-    let index = m.let_("index", address.slice(skip(config), size));
-    let low = skip(config);
-    if low > 0 {
-        m.unused(&address.slice(0, low));
-    }
-    if aw > low + size {
-        m.unused(&address.slice(low + size, aw - low - size));
-    }
     let known = known(&m, &index, size, &update, &clear);
     let states = m.memory("states", 2, 1 << size);
     let read = m.read(&states, "stored", &index);

@@ -52,6 +52,7 @@ fn corners() -> Vec<Config> {
         triggers: true,
         comparators: 8,
         ingress_depth: 128,
+        pack: false,
         resync: vec![ResyncUnit::Packets, ResyncUnit::Cycles, ResyncUnit::HalfWords],
         overflow: Overflow::Stall,
         compression: Compression::Bits,
@@ -78,6 +79,14 @@ fn corners() -> Vec<Config> {
         change(&mut config);
         corners.push(config);
     };
+    change(&largest, &|c| {
+        c.pack = true;
+        c.etrace.notime_p = true;
+    });
+    change(&smallest, &|c| {
+        c.pack = true;
+        c.lanes = 3;
+    });
     for (small, large) in [(&smallest, &largest), (&largest, &smallest)] {
         change(small, &|c| c.lanes = large.lanes);
         change(small, &|c| c.ingress_depth = large.ingress_depth);

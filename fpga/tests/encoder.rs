@@ -133,8 +133,9 @@ fn reports_are_renewed() -> Result<(), Failed> {
     for entry in fs::read_dir(in_repository("fpga/reports"))? {
         let path = entry?.path();
         let is = |report: &Report| path.ends_with(file(report.config.as_deref().unwrap_or("")));
-        if !path.ends_with("branch_map.json") && !reports.iter().any(is) {
-            fs::remove_file(path)?;
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if name.starts_with("te_core.") && !reports.iter().any(is) {
+            fs::remove_file(&path)?;
         }
     }
     Ok(())

@@ -14,8 +14,7 @@ module te_branch_map (
     output logic [30:0] map_o,  // outcomes for that packet; a set bit is a branch not taken
     output logic [4:0]  branches_o,  // their number
     output logic        some_o,  // there are branches already
-    output logic [1:0]  full_o,  // a branch in this slot fills the map
-    output logic        must_o  // the branch in slot 0 has to be reported at once
+    output logic [1:0]  must_o  // a branch in this slot has to be reported at once
 );
   logic changes;
   logic [30:0] map_d, map_q;
@@ -65,11 +64,12 @@ module te_branch_map (
   assign map_d = flush_i ? map_behind_1 : map_before_1;
   assign place_d = flush_i ? place_behind_1 : place_before_1;
   assign count_d = flush_i ? count_behind_1 : count_before_1;
-  assign full_o = {
+
+  // Whether a branch has to be reported, if nothing is sent for a slot before it.
+  assign must_o = {
           branch_i[1] & ((place_q[30] & 1'b1) | (place_q[29] & branch_i[0])),
           branch_i[0] & (place_q[30] & 1'b1)
       };
-  assign must_o = full_o[0];
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin

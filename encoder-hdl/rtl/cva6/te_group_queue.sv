@@ -165,8 +165,8 @@ module te_group_queue (
   );
 
   logic unused_decisions_usage;
-  logic unused_decisions_full;
   logic unused_addresses_usage;
+  logic unused_decisions_full;
   logic unused_addresses_full;
 
   assign first_o = addresses_data[125:0];
@@ -177,8 +177,8 @@ module te_group_queue (
   assign tval_o = addresses_data[325:262];
   assign privilege_o = addresses_data[327:326];
   assign unused_decisions_usage = ^decisions_usage;
-  assign unused_decisions_full = decisions_full;
   assign unused_addresses_usage = ^addresses_usage;
+  assign unused_decisions_full = decisions_full;
   assign unused_addresses_full = addresses_full;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin

@@ -133,8 +133,7 @@ module te_priority (
   logic [30:0] branch_map_map;
   logic [4:0] branch_map_branches;
   logic branch_map_some;
-  logic [1:0] branch_map_full;
-  logic branch_map_must;
+  logic [1:0] branch_map_must;
 
   te_branch_map i_branch_map (
       .clk_i(clk_i),
@@ -148,7 +147,6 @@ module te_priority (
       .map_o(branch_map_map),
       .branches_o(branch_map_branches),
       .some_o(branch_map_some),
-      .full_o(branch_map_full),
       .must_o(branch_map_must)
   );
 
@@ -158,6 +156,7 @@ module te_priority (
   logic [62:0] link;
   logic [62:0] return_target;
   logic [4:0] return_stack_depth;
+  logic return_stack_some;
   logic return_stack_predicts;
 
   te_return_stack i_return_stack (
@@ -167,6 +166,7 @@ module te_priority (
       .call_i(calls),
       .ret_i(returns),
       .depth_o(return_stack_depth),
+      .some_o(return_stack_some),
       .predicts_o(return_stack_predicts),
       .link_i(link),
       .target_i(return_target)
@@ -359,13 +359,15 @@ module te_priority (
       !now_changes &
       1'b1 &
       1'b1 &
-      !(implicit_return_i & (pending_call_q | pending_ret_q)) &
+      !(implicit_return_i &
+          ((pending_call_q & popped_q) |
+              (pending_ret_q & !(compared_q & (!return_stack_some | return_stack_predicts))))) &
       !(1'b0 & is_branch) &
       1'b1 &
       calm &
       !previous_mismatch_q &
       !planned_q;
-  assign fires = traced & (previous_updiscon_q | branch_map_full[0]);
+  assign fires = traced & (previous_updiscon_q | branch_map_must[0]);
   assign hard = next_exists & !skip & !simple & !planned_q;
   assign waits = 1'b0 |
       (traced & resync_counter_near & !resync_counter_known) |
@@ -462,7 +464,7 @@ module te_priority (
   logic plain_now;
 
   assign counted = plan_maybe_q & 1'b0;
-  assign map_only_now = plan_maybe_q & !counted & branch_map_must;
+  assign map_only_now = plan_maybe_q & !counted & branch_map_must[0];
   assign to_send = {
           left_q[8],
           left_q[7],
@@ -564,18 +566,23 @@ module te_priority (
   assign comes_first_0 = has_first_0 & 1'b1;
   assign passes_first_0 = comes_first_0 &
       (goes_on & traced & qualified_i[0]) &
-      (!(traced & pending_uninferable_q & !sequential) | (!fires & ready_i));
+      (!(traced & pending_uninferable_q & !sequential & !(returning & return_stack_some)) |
+          (!fires & ready_i));
   assign wants_first_0 = comes_first_0 &
       (goes_on & traced & qualified_i[0]) &
-      (traced & pending_uninferable_q & !sequential) &
+      (traced & pending_uninferable_q & !sequential & !(returning & return_stack_some)) &
       !fires;
   assign comes_last_0 = has_last_0 & (has_first_0 ? passes_first_0 : 1'b1);
-  assign fires_0 = (traced & pending_uninferable_q & !sequential & !has_first_0) |
-      (branch_map_full[1] &
+  assign fires_0 = (traced &
+          pending_uninferable_q &
+          !sequential &
+          !(returning & return_stack_some) &
+          !has_first_0) |
+      (branch_map_must[1] &
           !(fires |
               (comes_first_0 &
                   (goes_on & traced & qualified_i[0]) &
-                  (traced & pending_uninferable_q & !sequential) &
+                  (traced & pending_uninferable_q & !sequential & !(returning & return_stack_some)) &
                   !fires)));
   assign passes_last_0 = comes_last_0 &
       ((!qualified_i[0] & (!(1'b1 & !has_last_1) | has_trap)) |
@@ -590,7 +597,10 @@ module te_priority (
                   (!(fires |
                           (comes_first_0 &
                               (goes_on & traced & qualified_i[0]) &
-                              (traced & pending_uninferable_q & !sequential) &
+                              (traced &
+                                  pending_uninferable_q &
+                                  !sequential &
+                                  !(returning & return_stack_some)) &
                               !fires)) &
                       ready_i))));
   assign wants_last_0 = comes_last_0 &
@@ -605,16 +615,20 @@ module te_priority (
       !(fires |
           (comes_first_0 &
               (goes_on & traced & qualified_i[0]) &
-              (traced & pending_uninferable_q & !sequential) &
+              (traced & pending_uninferable_q & !sequential & !(returning & return_stack_some)) &
               !fires));
   assign behind_packet_0 = fires |
       (comes_first_0 &
           (goes_on & traced & qualified_i[0]) &
-          (traced & pending_uninferable_q & !sequential) &
+          (traced & pending_uninferable_q & !sequential & !(returning & return_stack_some)) &
           !fires);
   assign updiscon_0 = has_last_0 ?
       uninferable_i[0] :
-      (traced & pending_uninferable_q & !sequential & !has_first_0);
+      (traced &
+          pending_uninferable_q &
+          !sequential &
+          !(returning & return_stack_some) &
+          !has_first_0);
   assign comes_first_1 = has_first_1 &
       (has_last_0 ? passes_last_0 : (has_first_0 ? passes_first_0 : 1'b1));
   assign passes_first_1 = comes_first_1 &
@@ -625,7 +639,10 @@ module te_priority (
           (!(fires |
                   (comes_first_0 &
                       (goes_on & traced & qualified_i[0]) &
-                      (traced & pending_uninferable_q & !sequential) &
+                      (traced &
+                          pending_uninferable_q &
+                          !sequential &
+                          !(returning & return_stack_some)) &
                       !fires) |
                   (comes_last_0 &
                       (goes_on &
@@ -639,7 +656,10 @@ module te_priority (
                       !(fires |
                           (comes_first_0 &
                               (goes_on & traced & qualified_i[0]) &
-                              (traced & pending_uninferable_q & !sequential) &
+                              (traced &
+                                  pending_uninferable_q &
+                                  !sequential &
+                                  !(returning & return_stack_some)) &
                               !fires)))) &
               ready_i));
   assign wants_first_1 = comes_first_1 &
@@ -650,7 +670,7 @@ module te_priority (
       !(fires |
           (comes_first_0 &
               (goes_on & traced & qualified_i[0]) &
-              (traced & pending_uninferable_q & !sequential) &
+              (traced & pending_uninferable_q & !sequential & !(returning & return_stack_some)) &
               !fires) |
           (comes_last_0 &
               (goes_on &
@@ -664,7 +684,10 @@ module te_priority (
               !(fires |
                   (comes_first_0 &
                       (goes_on & traced & qualified_i[0]) &
-                      (traced & pending_uninferable_q & !sequential) &
+                      (traced &
+                          pending_uninferable_q &
+                          !sequential &
+                          !(returning & return_stack_some)) &
                       !fires))));
   assign comes_last_1 = has_last_1 &
       (has_first_1 ?
@@ -726,9 +749,16 @@ module te_priority (
               !(fires |
                   (comes_first_0 &
                       (goes_on & traced & qualified_i[0]) &
-                      (traced & pending_uninferable_q & !sequential) &
+                      (traced &
+                          pending_uninferable_q &
+                          !sequential &
+                          !(returning & return_stack_some)) &
                       !fires)) &
-              (traced & pending_uninferable_q & !sequential & !has_first_0)));
+              (traced &
+                  pending_uninferable_q &
+                  !sequential &
+                  !(returning & return_stack_some) &
+                  !has_first_0)));
   assign report = planned_q ? (marking | (turn_main & (plan_target_q | plain_now))) : jumped;
   assign map_only = planned_q ? (turn_main & map_only_now) : !jumped;
   assign start = planned_q & (turn_main & plan_start_q);
@@ -776,6 +806,7 @@ module te_priority (
   // What has been done with.
   logic flush_now;
   logic moves;
+  logic pops_simply;
   logic forget_returns;
 
   assign flush_now = accepted & (!planned_q | report | map_only | start | trap);
@@ -804,12 +835,22 @@ module te_priority (
           ({6{(resync_mode_i == 2'd2) & ((passes_first_0 | passes_last_0) & !begun_q)}} &
               6'(cycles_i)));
   assign forget = plan_fresh_q & plan_synced_q;
-  assign calls = last & plan_calls_q;
-  assign returns = last & plan_returns_q;
+  assign calls = (last & plan_calls_q) |
+      (take_simple & implicit_return_i & traced & pending_call_q);
+  assign returns = (last & plan_returns_q) |
+      (take_simple & implicit_return_i & traced & pending_ret_q);
+  assign pops_simply = take_simple &
+      implicit_return_i &
+      traced &
+      pending_ret_q &
+      return_stack_some &
+      !((lane_wants & ready_i) |
+          (!planned_q & passes_last_0 & qualified_i[0] & (taken_i[0] | not_taken_i[0])));
   assign link = pending_behind;
   assign return_target = 63'd0 |
-      ({63{(1'b1 & has_last_0) | (next_trap & trap_alone_i[0])}} & first_i[62:0]) |
-      ({63{(1'b1 & !has_last_0 & has_last_1) | (next_trap & trap_alone_i[1])}} & first_i[125:63]);
+      ({63{pending_ret_q & ((1'b1 & has_last_0) | (next_trap & trap_alone_i[0]))}} & first_i[62:0]) |
+      ({63{!pending_ret_q | ((1'b1 & !has_last_0 & has_last_1) | (next_trap & trap_alone_i[1]))}} &
+          first_i[125:63]);
   assign forget_returns = (flush_now & !marking) |
       (moves &
           ((traced &
@@ -830,12 +871,16 @@ module te_priority (
     if (last & plan_marks_call_q) begin
       popped_d = 1'b0;
     end
-    if (last & plan_pops_q) begin
+    if ((last & plan_pops_q) | pops_simply) begin
       popped_d = 1'b1;
     end
   end
 
-  assign compared_d = next_exists & !take;
+  assign compared_d = (next_exists & !take) |
+      (take_simple &
+          ((planned_q ? oldest[1] : (comes_last_0 & !passes_last_0)) & ret_i[0] & has_last_1) &
+          !pending_call_q &
+          !pending_ret_q);
 
   always_comb begin
     sync_due_d = sync_due_q;
@@ -913,7 +958,12 @@ module te_priority (
               1'b0 :
               (passes_last_0 ?
                   (qualified_i[0] & uninferable_i[0]) :
-                  (passes_first_0 ? 1'b0 : (traced & pending_uninferable_q & !sequential))));
+                  (passes_first_0 ?
+                      1'b0 :
+                      (traced &
+                          pending_uninferable_q &
+                          !sequential &
+                          !(returning & return_stack_some)))));
       previous_mismatch_d = planned_q & plan_mismatch_q;
       previous_depth_d = return_stack_depth;
     end

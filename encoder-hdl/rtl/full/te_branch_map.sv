@@ -14,12 +14,12 @@ module te_branch_map (
     output logic [30:0] map_o,  // outcomes for that packet; a set bit is a branch not taken
     output logic [4:0]  branches_o,  // their number
     output logic        some_o,  // there are branches already
-    output logic [1:0]  full_o,  // a branch in this slot fills the map
-    output logic        must_o,  // the branch in slot 0 has to be reported at once
+    output logic [1:0]  must_o,  // a branch in this slot has to be reported at once
     input  logic        predicting_i,  // branch prediction is on
-    input  logic        predicted_i,  // the branch in slot 0 was predicted
+    input  logic [1:0]  predicted_i,  // the branch in this slot was predicted
     output logic        counting_o,  // there are too many for a map, all predicted
     output logic [31:0] count_o,  // of them, less 31
+    output logic        limit_o,  // few can be counted: only in slot 0 from here on
     output logic        spent_o,  // no other branch can be counted
     output logic        exhausted_o  // or the one in slot 0 is the last that can
 );
@@ -27,41 +27,42 @@ module te_branch_map (
   logic [30:0] map_d, map_q;
   logic [31:0] place_d, place_q;
   logic [4:0] count_d, count_q;
+  logic right_d, right_q;
   logic counting_d, counting_q;
   logic [31:0] correct_d, correct_q;
   logic spent_d, spent_q;
   logic scarce_d, scarce_q;
-  logic right_d, right_q;
+  logic limit_d, limit_q;
 
   assign changes = moves_i | flush_i;
   assign some_o = !place_q[0];
 
   // The packet: what was there, and the slots before the cut.
-  logic counts;
-  logic adds;
-  logic [31:0] correct;
-  logic counting;
+  logic counts_0;
+  logic to_map_0;
   logic puts_before_0;
   logic marks_before_0;
   logic [30:0] map_before_0;
   logic [31:0] place_before_0;
   logic [4:0] count_before_0;
+  logic counts_1;
+  logic to_map_1;
   logic puts_before_1;
   logic marks_before_1;
   logic [30:0] map_before_1;
   logic [31:0] place_before_1;
   logic [4:0] count_before_1;
 
-  assign counts = push_i[0] & !cut_i[0] & place_q[31];
-  assign adds = counts & predicted_i;
-  assign correct = correct_q + 32'(adds);
-  assign counting = counting_q | counts;
-  assign puts_before_0 = push_i[0] & !cut_i[0] & !place_q[31];
+  assign counts_0 = push_i[0] & !cut_i[0] & place_q[31];
+  assign to_map_0 = push_i[0] & !cut_i[0] & !place_q[31];
+  assign puts_before_0 = to_map_0;
   assign marks_before_0 = puts_before_0 & not_taken_i[0];
   assign map_before_0 = map_q | ({31{marks_before_0}} & place_q[30:0]);
   assign place_before_0 = puts_before_0 ? {place_q[30:0], 1'b0} : place_q;
   assign count_before_0 = count_q + 5'(puts_before_0);
-  assign puts_before_1 = push_i[1] & !cut_i[1];
+  assign counts_1 = push_i[1] & !cut_i[1] & place_before_0[31];
+  assign to_map_1 = push_i[1] & !cut_i[1] & !place_before_0[31];
+  assign puts_before_1 = to_map_1;
   assign marks_before_1 = puts_before_1 & not_taken_i[1];
   assign map_before_1 = map_before_0 | ({31{marks_before_1}} & place_before_0[30:0]);
   assign place_before_1 = puts_before_1 ? {place_before_0[30:0], 1'b0} : place_before_0;
@@ -84,32 +85,53 @@ module te_branch_map (
   assign map_d = flush_i ? map_behind_1 : map_before_1;
   assign place_d = flush_i ? place_behind_1 : place_before_1;
   assign count_d = flush_i ? count_behind_1 : count_before_1;
-  assign full_o = {
-          branch_i[1] & ((place_q[30] & 1'b1) | (place_q[29] & branch_i[0])),
-          branch_i[0] & (place_q[30] & 1'b1)
+
+  // Whether a branch has to be reported, if nothing is sent for a slot before it.
+  logic counting;
+  logic [31:0] correct;
+
+  assign must_o = {
+          (branch_i[1] &
+              ((place_q[30] & 1'b1) | (place_q[29] & branch_i[0])) &
+              !(predicting_i &
+                  right_q &
+                  (!branch_i[0] | predicted_i[0]) &
+                  (!branch_i[1] | predicted_i[1]))) |
+          (branch_i[1] & (place_q[31] | (branch_i[0] & (place_q[30] & 1'b1))) & !predicted_i[1]),
+          (branch_i[0] &
+              (place_q[30] & 1'b1) &
+              !(predicting_i & right_q & (!branch_i[0] | predicted_i[0]))) |
+          (branch_i[0] & place_q[31] & !predicted_i[0])
       };
-  assign must_o = (full_o[0] & !(predicting_i & right_q & predicted_i)) |
-      (branch_i[0] & place_q[31] & !predicted_i);
+  assign counting = counting_q | (counts_0 | counts_1);
+  assign correct = correct_q +
+      {29'd0, 3'd0 + {2'd0, counts_0 & predicted_i[0]} + {2'd0, counts_1 & predicted_i[1]}};
   assign counting_o = counting;
   assign count_o = correct;
   assign counting_d = !flush_i & counting;
   assign correct_d = {32{!flush_i}} & correct;
-  assign right_d = flush_i | (right_q & (!(push_i[0] & !cut_i[0]) | place_q[31] | predicted_i));
-  assign scarce_d = !flush_i & (adds ? (correct_q == 32'hfffffffd) : scarce_q);
-  assign spent_d = !flush_i & (adds ? scarce_q : spent_q);
+  assign right_d = flush_i ?
+      (1'b1 & (!(push_i[1] & cut_i[1]) | predicted_i[1])) :
+      (right_q & (!to_map_0 | predicted_i[0]) & (!to_map_1 | predicted_i[1]));
+  assign limit_d = &correct_q[31:6];
+  assign limit_o = limit_q;
+  assign scarce_d = !flush_i &
+      ((counts_0 & predicted_i[0]) ? (correct_q == 32'hfffffffd) : scarce_q);
+  assign spent_d = !flush_i & ((counts_0 & predicted_i[0]) ? scarce_q : spent_q);
   assign spent_o = place_q[31] & spent_q;
-  assign exhausted_o = place_q[31] & (spent_q | (scarce_q & branch_i[0] & predicted_i));
+  assign exhausted_o = place_q[31] & (spent_q | (scarce_q & branch_i[0] & predicted_i[0]));
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       map_q <= 31'd0;
       place_q <= 32'd1;
       count_q <= 5'd0;
+      right_q <= 1'b1;
       counting_q <= 1'b0;
       correct_q <= 32'd0;
       spent_q <= 1'b0;
       scarce_q <= 1'b0;
-      right_q <= 1'b1;
+      limit_q <= 1'b0;
     end else begin
       if (changes) begin
         map_q <= map_d;
@@ -119,6 +141,9 @@ module te_branch_map (
       end
       if (changes) begin
         count_q <= count_d;
+      end
+      if (changes) begin
+        right_q <= right_d;
       end
       if (changes) begin
         counting_q <= counting_d;
@@ -132,9 +157,7 @@ module te_branch_map (
       if (changes) begin
         scarce_q <= scarce_d;
       end
-      if (changes) begin
-        right_q <= right_d;
-      end
+      limit_q <= limit_d;
     end
   end
 

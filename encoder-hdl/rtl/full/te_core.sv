@@ -56,7 +56,7 @@ module te_core (
   logic offers;
   logic [3:0] cycles_d, cycles_q;
   logic room_changes;
-  logic [3:0] room_taken_d, room_taken_q;
+  logic [4:0] room_taken_d, room_taken_q;
   logic room;
   logic plenty;
   logic unused_iaddr_i;
@@ -74,8 +74,8 @@ module te_core (
   assign rows = open & works;
   assign breaks = (rows & halts) | (open & !works & halts & !halt_seen_q);
   assign offers = starts | stops | rows | breaks | dropping_q;
-  assign room = room_taken_q != 4'd8;
-  assign plenty = room_taken_q <= 4'd4;
+  assign room = room_taken_q != 5'd16;
+  assign plenty = room_taken_q <= 5'd8;
   assign unused_iaddr_i = iaddr_i[0];
   assign unused_iaddr_i_1 = iaddr_i[64];
   assign enters = offers & (dropping_q ? plenty : room);
@@ -189,34 +189,36 @@ module te_core (
   );
 
   logic group_taken;
-  logic group_queue_valid;
-  logic [1:0] group_queue_retires;
-  logic [1:0] group_queue_two;
-  logic [1:0] group_queue_qualified;
-  logic [125:0] group_queue_first;
-  logic [125:0] group_queue_last;
-  logic [1:0] group_queue_taken;
-  logic [1:0] group_queue_not_taken;
-  logic [1:0] group_queue_uninferable;
-  logic [1:0] group_queue_wide;
-  logic [1:0] group_queue_call;
-  logic [1:0] group_queue_ret;
-  logic [1:0] group_queue_sijump;
-  logic [1:0] group_queue_notify;
-  logic [9:0] group_queue_half_words;
-  logic [3:0] group_queue_cycles;
-  logic group_queue_trap;
-  logic [1:0] group_queue_trap_alone;
-  logic group_queue_trap_qualified;
-  logic group_queue_interrupt;
-  logic [4:0] group_queue_cause;
-  logic [63:0] group_queue_tval;
-  logic [1:0] group_queue_privilege;
-  logic group_queue_privilege_changes;
-  logic [1:0] group_queue_mark;
-  logic group_queue_lost;
+  logic hungry;
+  logic group_pack_valid;
+  logic [1:0] group_pack_retires;
+  logic [1:0] group_pack_two;
+  logic [1:0] group_pack_qualified;
+  logic [125:0] group_pack_first;
+  logic [125:0] group_pack_last;
+  logic [1:0] group_pack_taken;
+  logic [1:0] group_pack_not_taken;
+  logic [1:0] group_pack_uninferable;
+  logic [1:0] group_pack_wide;
+  logic [1:0] group_pack_call;
+  logic [1:0] group_pack_ret;
+  logic [1:0] group_pack_sijump;
+  logic [1:0] group_pack_notify;
+  logic [9:0] group_pack_half_words;
+  logic [3:0] group_pack_cycles;
+  logic group_pack_trap;
+  logic [1:0] group_pack_trap_alone;
+  logic group_pack_trap_qualified;
+  logic group_pack_interrupt;
+  logic [4:0] group_pack_cause;
+  logic [63:0] group_pack_tval;
+  logic [1:0] group_pack_privilege;
+  logic group_pack_privilege_changes;
+  logic [1:0] group_pack_mark;
+  logic group_pack_lost;
+  logic group_pack_joins;
 
-  te_group_queue i_group_queue (
+  te_group_pack i_group_pack (
       .clk_i(clk_i),
       .rst_ni(rst_ni),
       .valid_i(ingress_valid),
@@ -245,8 +247,107 @@ module te_core (
       .privilege_changes_i(ingress_privilege_changes),
       .mark_i(ingress_mark),
       .lost_i(ingress_lost),
+      .hungry_i(hungry),
+      .valid_o(group_pack_valid),
+      .retires_o(group_pack_retires),
+      .two_o(group_pack_two),
+      .qualified_o(group_pack_qualified),
+      .first_o(group_pack_first),
+      .last_o(group_pack_last),
+      .taken_o(group_pack_taken),
+      .not_taken_o(group_pack_not_taken),
+      .uninferable_o(group_pack_uninferable),
+      .wide_o(group_pack_wide),
+      .call_o(group_pack_call),
+      .ret_o(group_pack_ret),
+      .sijump_o(group_pack_sijump),
+      .notify_o(group_pack_notify),
+      .half_words_o(group_pack_half_words),
+      .cycles_o(group_pack_cycles),
+      .trap_o(group_pack_trap),
+      .trap_alone_o(group_pack_trap_alone),
+      .trap_qualified_o(group_pack_trap_qualified),
+      .interrupt_o(group_pack_interrupt),
+      .cause_o(group_pack_cause),
+      .tval_o(group_pack_tval),
+      .privilege_o(group_pack_privilege),
+      .privilege_changes_o(group_pack_privilege_changes),
+      .mark_o(group_pack_mark),
+      .lost_o(group_pack_lost),
+      .joins_o(group_pack_joins),
+      .resync_mode_i(resync_mode_i)
+  );
+
+  logic [1:0] looks;
+  logic looks_right;
+  logic looks_on;
+  logic group_queue_valid;
+  logic group_queue_hungry;
+  logic [1:0] group_queue_retires;
+  logic [1:0] group_queue_two;
+  logic [1:0] group_queue_qualified;
+  logic [125:0] group_queue_first;
+  logic [125:0] group_queue_last;
+  logic [1:0] group_queue_taken;
+  logic [1:0] group_queue_not_taken;
+  logic [1:0] group_queue_uninferable;
+  logic [1:0] group_queue_wide;
+  logic [1:0] group_queue_call;
+  logic [1:0] group_queue_ret;
+  logic [1:0] group_queue_sijump;
+  logic [1:0] group_queue_notify;
+  logic [9:0] group_queue_half_words;
+  logic [3:0] group_queue_cycles;
+  logic group_queue_trap;
+  logic [1:0] group_queue_trap_alone;
+  logic group_queue_trap_qualified;
+  logic group_queue_interrupt;
+  logic [4:0] group_queue_cause;
+  logic [63:0] group_queue_tval;
+  logic [1:0] group_queue_privilege;
+  logic group_queue_privilege_changes;
+  logic [1:0] group_queue_mark;
+  logic group_queue_lost;
+  logic group_queue_ahead_valid;
+  logic [1:0] group_queue_ahead_branch;
+  logic [1:0] group_queue_ahead_taken;
+  logic group_queue_ahead_sure;
+  logic [13:0] group_queue_ahead_index;
+  logic [1:0] group_queue_looked;
+  logic [1:0] group_queue_right;
+
+  te_group_queue i_group_queue (
+      .clk_i(clk_i),
+      .rst_ni(rst_ni),
+      .valid_i(group_pack_valid),
+      .retires_i(group_pack_retires),
+      .two_i(group_pack_two),
+      .qualified_i(group_pack_qualified),
+      .first_i(group_pack_first),
+      .last_i(group_pack_last),
+      .taken_i(group_pack_taken),
+      .not_taken_i(group_pack_not_taken),
+      .uninferable_i(group_pack_uninferable),
+      .wide_i(group_pack_wide),
+      .call_i(group_pack_call),
+      .ret_i(group_pack_ret),
+      .sijump_i(group_pack_sijump),
+      .notify_i(group_pack_notify),
+      .half_words_i(group_pack_half_words),
+      .cycles_i(group_pack_cycles),
+      .trap_i(group_pack_trap),
+      .trap_alone_i(group_pack_trap_alone),
+      .trap_qualified_i(group_pack_trap_qualified),
+      .interrupt_i(group_pack_interrupt),
+      .cause_i(group_pack_cause),
+      .tval_i(group_pack_tval),
+      .privilege_i(group_pack_privilege),
+      .privilege_changes_i(group_pack_privilege_changes),
+      .mark_i(group_pack_mark),
+      .lost_i(group_pack_lost),
       .valid_o(group_queue_valid),
       .ready_i(group_taken),
+      .hungry_o(group_queue_hungry),
       .retires_o(group_queue_retires),
       .two_o(group_queue_two),
       .qualified_o(group_queue_qualified),
@@ -271,11 +372,31 @@ module te_core (
       .privilege_o(group_queue_privilege),
       .privilege_changes_o(group_queue_privilege_changes),
       .mark_o(group_queue_mark),
-      .lost_o(group_queue_lost)
+      .lost_o(group_queue_lost),
+      .looks_i(looks),
+      .looks_right_i(looks_right),
+      .looks_on_i(looks_on),
+      .ahead_valid_o(group_queue_ahead_valid),
+      .ahead_branch_o(group_queue_ahead_branch),
+      .ahead_taken_o(group_queue_ahead_taken),
+      .ahead_sure_o(group_queue_ahead_sure),
+      .ahead_index_o(group_queue_ahead_index),
+      .looked_o(group_queue_looked),
+      .right_o(group_queue_right)
   );
 
-  assign room_changes = enters ^ (group_queue_valid & group_taken);
-  assign room_taken_d = enters ? (room_taken_q + 4'd1) : (room_taken_q - 4'd1);
+  logic fewer;
+
+  assign hungry = group_queue_hungry;
+  assign fewer = (group_queue_valid & group_taken) | group_pack_joins;
+  assign room_changes = (enters ^ fewer) | (group_queue_valid & group_taken & group_pack_joins);
+  assign room_taken_d = (!enters & (group_queue_valid & group_taken & group_pack_joins)) ?
+      (room_taken_q - 5'd2) :
+      (enters ?
+          ((group_queue_valid & group_taken & group_pack_joins) ?
+              (room_taken_q - 5'd1) :
+              (room_taken_q + 5'd1)) :
+          (room_taken_q - 5'd1));
   assign on_o = ingress_on;
 
   // From groups to payloads.
@@ -308,6 +429,9 @@ module te_core (
   logic [4:0] priority_irdepth;
   logic priority_ienable;
   logic [1:0] priority_qual_status;
+  logic [1:0] priority_looks;
+  logic priority_looks_right;
+  logic priority_looks_on;
 
   te_priority i_priority (
       .clk_i(clk_i),
@@ -339,6 +463,8 @@ module te_core (
       .privilege_changes_i(group_queue_privilege_changes),
       .mark_i(group_queue_mark),
       .lost_i(group_queue_lost),
+      .looked_i(group_queue_looked),
+      .right_i(group_queue_right),
       .implicit_return_i(implicit_return_i),
       .sequential_jump_i(sequential_jump_i),
       .branch_prediction_i(branch_prediction_i),
@@ -372,7 +498,15 @@ module te_core (
       .ienable_o(priority_ienable),
       .qual_status_o(priority_qual_status),
       .settled_i(targets_settled),
-      .indexed_i(target_indexed)
+      .indexed_i(target_indexed),
+      .ahead_valid_i(group_queue_ahead_valid),
+      .ahead_branch_i(group_queue_ahead_branch),
+      .ahead_taken_i(group_queue_ahead_taken),
+      .ahead_sure_i(group_queue_ahead_sure),
+      .ahead_index_i(group_queue_ahead_index),
+      .looks_o(priority_looks),
+      .looks_right_o(priority_looks_right),
+      .looks_on_o(priority_looks_on)
   );
 
   logic packet_emitter_ready;
@@ -384,6 +518,9 @@ module te_core (
   logic packet_emitter_indexed;
 
   assign group_taken = priority_ready;
+  assign looks = priority_looks;
+  assign looks_right = priority_looks_right;
+  assign looks_on = priority_looks_on;
 
   te_packet_emitter i_packet_emitter (
       .clk_i(clk_i),
@@ -445,7 +582,7 @@ module te_core (
       dropping_q <= 1'b0;
       halt_seen_q <= 1'b0;
       cycles_q <= 4'd1;
-      room_taken_q <= 4'd0;
+      room_taken_q <= 5'd0;
     end else begin
       active_q <= active_d;
       stopping_q <= stopping_d;

@@ -33,6 +33,7 @@ module te_group_queue (
     input  logic         lost_i,  // input was lost here
     output logic         valid_o,
     input  logic         ready_i,  // all steps of the group have been taken
+    output logic         hungry_o,  // at most one group waits
     output logic [1:0]   retires_o,  // instructions retired on the lane
     output logic [1:0]   two_o,  // more than one: first and last are two steps
     output logic [1:0]   qualified_o,  // the lane is traced
@@ -57,26 +58,39 @@ module te_group_queue (
     output logic [1:0]   privilege_o,
     output logic         privilege_changes_o,  // against the group before
     output logic [1:0]   mark_o,  // 1 break, 2 stop, 3 start, behind all others
-    output logic         lost_o  // input was lost here
+    output logic         lost_o,  // input was lost here
+    input  logic [1:0]   looks_i,  // a branch of the group ahead is looked up
+    input  logic         looks_right_i,  // it is predicted
+    input  logic         looks_on_i,  // there is another one to look up: the group has to wait
+    output logic         ahead_valid_o,  // there is another group
+    output logic [1:0]   ahead_branch_o,  // its lanes that end in a branch that is not looked up
+    output logic [1:0]   ahead_taken_o,  // those that are taken
+    output logic         ahead_sure_o,  // it is traced, as what is before it
+    output logic [13:0]  ahead_index_o,  // where the predictor has them
+    output logic [1:0]   looked_o,  // the branch has been looked up
+    output logic [1:0]   right_o  // and was predicted
 );
   // What decisions depend on, a group ahead.
   logic valid_d, valid_q;
   logic next;
+  logic ahead_valid_d, ahead_valid_q;
   logic decisions_ready;
   logic decisions_valid;
-  logic [29:0] decisions_data;
-  logic [3:0] decisions_usage;
+  logic [43:0] decisions_data;
+  logic [4:0] decisions_usage;
   logic decisions_full;
 
-  assign next = !valid_q | ready_i;
+  assign next = (!valid_q | ready_i) & !looks_on_i;
 
-  fifo_30x8 i_decisions (
+  fifo_44x16 i_decisions (
       .clk_i(clk_i),
       .rst_ni(rst_ni),
       .valid_i(valid_i),
       .ready_o(decisions_ready),
       .data_i(
           {
+              last_i[69:63],
+              last_i[6:0],
               lost_i,
               mark_i,
               privilege_changes_i,
@@ -97,12 +111,13 @@ module te_group_queue (
           }
       ),
       .valid_o(decisions_valid),
-      .ready_i(next),
+      .ready_i(!ahead_valid_q | next),
       .data_o(decisions_data),
       .usage_o(decisions_usage),
       .full_o(decisions_full)
   );
 
+  logic [43:0] ahead_word_d, ahead_word_q;
   logic [1:0] retires_d, retires_q;
   logic [1:0] two_d, two_q;
   logic [1:0] qualified_d, qualified_q;
@@ -121,51 +136,77 @@ module te_group_queue (
   logic [1:0] mark_d, mark_q;
   logic lost_d, lost_q;
 
-  assign valid_d = next ? decisions_valid : valid_q;
+  assign ahead_valid_d = (!ahead_valid_q | next) ? decisions_valid : 1'b1;
+  assign ahead_word_d = decisions_data;
+  assign valid_d = next ? ahead_valid_q : (valid_q & !ready_i);
   assign valid_o = valid_q;
-  assign retires_d = decisions_data[1:0];
+  assign retires_d = ahead_word_q[1:0];
   assign retires_o = retires_q;
-  assign two_d = decisions_data[3:2];
+  assign two_d = ahead_word_q[3:2];
   assign two_o = two_q;
-  assign qualified_d = decisions_data[5:4];
+  assign qualified_d = ahead_word_q[5:4];
   assign qualified_o = qualified_q;
-  assign taken_d = decisions_data[7:6];
+  assign taken_d = ahead_word_q[7:6];
   assign taken_o = taken_q;
-  assign not_taken_d = decisions_data[9:8];
+  assign not_taken_d = ahead_word_q[9:8];
   assign not_taken_o = not_taken_q;
-  assign uninferable_d = decisions_data[11:10];
+  assign uninferable_d = ahead_word_q[11:10];
   assign uninferable_o = uninferable_q;
-  assign wide_d = decisions_data[13:12];
+  assign wide_d = ahead_word_q[13:12];
   assign wide_o = wide_q;
-  assign call_d = decisions_data[15:14];
+  assign call_d = ahead_word_q[15:14];
   assign call_o = call_q;
-  assign ret_d = decisions_data[17:16];
+  assign ret_d = ahead_word_q[17:16];
   assign ret_o = ret_q;
-  assign sijump_d = decisions_data[19:18];
+  assign sijump_d = ahead_word_q[19:18];
   assign sijump_o = sijump_q;
-  assign notify_d = decisions_data[21:20];
+  assign notify_d = ahead_word_q[21:20];
   assign notify_o = notify_q;
-  assign trap_d = decisions_data[22];
+  assign trap_d = ahead_word_q[22];
   assign trap_o = trap_q;
-  assign trap_alone_d = decisions_data[24:23];
+  assign trap_alone_d = ahead_word_q[24:23];
   assign trap_alone_o = trap_alone_q;
-  assign trap_qualified_d = decisions_data[25];
+  assign trap_qualified_d = ahead_word_q[25];
   assign trap_qualified_o = trap_qualified_q;
-  assign privilege_changes_d = decisions_data[26];
+  assign privilege_changes_d = ahead_word_q[26];
   assign privilege_changes_o = privilege_changes_q;
-  assign mark_d = decisions_data[28:27];
+  assign mark_d = ahead_word_q[28:27];
   assign mark_o = mark_q;
-  assign lost_d = decisions_data[29];
+  assign lost_d = ahead_word_q[29];
   assign lost_o = lost_q;
+
+  // Branches of the group behind the head are looked up.
+  logic [1:0] ahead_looked_d, ahead_looked_q;
+  logic [1:0] ahead_right_d, ahead_right_q;
+  logic [1:0] looked_now;
+  logic [1:0] looked_d, looked_q;
+  logic [1:0] right_now;
+  logic [1:0] right_d, right_q;
+
+  assign ahead_valid_o = ahead_valid_q;
+  assign ahead_branch_o = (ahead_word_q[7:6] | ahead_word_q[9:8]) &
+      ahead_word_q[5:4] &
+      ~ahead_looked_q;
+  assign ahead_taken_o = ahead_word_q[7:6];
+  assign ahead_sure_o = !ahead_word_q[26] & !(|(ahead_word_q[1:0] & ~ahead_word_q[5:4]));
+  assign ahead_index_o = ahead_word_q[43:30];
+  assign looked_now = ahead_looked_q | looks_i;
+  assign ahead_looked_d = {2{!next}} & looked_now;
+  assign looked_d = looked_now;
+  assign looked_o = looked_q;
+  assign right_now = ahead_right_q | ({2{looks_right_i}} & looks_i);
+  assign ahead_right_d = {2{!next}} & right_now;
+  assign right_d = right_now;
+  assign right_o = right_q;
 
   // What is passed on.
   logic addresses_ready;
   logic addresses_valid;
   logic [337:0] addresses_data;
-  logic [3:0] addresses_usage;
+  logic [4:0] addresses_usage;
   logic addresses_full;
 
-  fifo_338x8 i_addresses (
+  fifo_338x16 i_addresses (
       .clk_i(clk_i),
       .rst_ni(rst_ni),
       .valid_i(valid_i),
@@ -178,9 +219,8 @@ module te_group_queue (
       .full_o(addresses_full)
   );
 
-  logic unused_decisions_usage;
-  logic unused_decisions_full;
   logic unused_addresses_usage;
+  logic unused_decisions_full;
   logic unused_addresses_full;
 
   assign first_o = addresses_data[125:0];
@@ -191,20 +231,29 @@ module te_group_queue (
   assign cause_o = addresses_data[271:267];
   assign tval_o = addresses_data[335:272];
   assign privilege_o = addresses_data[337:336];
-  assign unused_decisions_usage = ^decisions_usage;
-  assign unused_decisions_full = decisions_full;
+  assign hungry_o = decisions_usage <= 5'd1;
   assign unused_addresses_usage = ^addresses_usage;
+  assign unused_decisions_full = decisions_full;
   assign unused_addresses_full = addresses_full;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       valid_q <= 1'b0;
+      ahead_valid_q <= 1'b0;
+      ahead_looked_q <= 2'd0;
+      ahead_right_q <= 2'd0;
     end else begin
       valid_q <= valid_d;
+      ahead_valid_q <= ahead_valid_d;
+      ahead_looked_q <= ahead_looked_d;
+      ahead_right_q <= ahead_right_d;
     end
   end
 
   always_ff @(posedge clk_i) begin
+    if (!ahead_valid_q | next) begin
+      ahead_word_q <= ahead_word_d;
+    end
     if (next) begin
       retires_q <= retires_d;
     end
@@ -255,6 +304,12 @@ module te_group_queue (
     end
     if (next) begin
       lost_q <= lost_d;
+    end
+    if (next) begin
+      looked_q <= looked_d;
+    end
+    if (next) begin
+      right_q <= right_d;
     end
   end
 

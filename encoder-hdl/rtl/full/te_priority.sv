@@ -32,6 +32,8 @@ module te_priority (
     input  logic         privilege_changes_i,  // against the group before
     input  logic [1:0]   mark_i,  // 1 break, 2 stop, 3 start, behind all others
     input  logic         lost_i,  // input was lost here
+    input  logic [1:0]   looked_i,  // the branch has been looked up
+    input  logic [1:0]   right_i,  // and was predicted
     input  logic         implicit_return_i,  // the mode is on
     input  logic         sequential_jump_i,  // the mode is on
     input  logic         branch_prediction_i,  // the mode is on
@@ -65,7 +67,15 @@ module te_priority (
     output logic         ienable_o,
     output logic [1:0]   qual_status_o,
     input  logic         settled_i,  // no target is on its way
-    input  logic         indexed_i  // the last target was sent as an index
+    input  logic         indexed_i,  // the last target was sent as an index
+    input  logic         ahead_valid_i,  // there is another group
+    input  logic [1:0]   ahead_branch_i,  // its lanes that end in a branch that is not looked up
+    input  logic [1:0]   ahead_taken_i,  // those that are taken
+    input  logic         ahead_sure_i,  // it is traced, as what is before it
+    input  logic [13:0]  ahead_index_i,  // where the predictor has them
+    output logic [1:0]   looks_o,  // a branch of the group ahead is looked up
+    output logic         looks_right_o,  // it is predicted
+    output logic         looks_on_o  // there is another one to look up: the group has to wait
 );
   logic planned_d, planned_q;
 
@@ -88,6 +98,8 @@ module te_priority (
   logic pending_ret_d, pending_ret_q;
   logic pending_sijump_d, pending_sijump_q;
   logic pending_notify_d, pending_notify_q;
+  logic pending_looked_d, pending_looked_q;
+  logic pending_right_d, pending_right_q;
   logic pending_at_first_0_d, pending_at_first_0_q;
   logic pending_at_first_1_d, pending_at_first_1_q;
   logic [1:0] pending_privilege_d, pending_privilege_q;
@@ -144,14 +156,14 @@ module te_priority (
   logic [1:0] cut;
   logic moves_map;
   logic flush;
-  logic predicted;
+  logic [1:0] predicted;
   logic [30:0] branch_map_map;
   logic [4:0] branch_map_branches;
   logic branch_map_some;
-  logic [1:0] branch_map_full;
-  logic branch_map_must;
+  logic [1:0] branch_map_must;
   logic branch_map_counting;
   logic [31:0] branch_map_count;
+  logic branch_map_limit;
   logic branch_map_spent;
   logic branch_map_exhausted;
 
@@ -167,26 +179,28 @@ module te_priority (
       .map_o(branch_map_map),
       .branches_o(branch_map_branches),
       .some_o(branch_map_some),
-      .full_o(branch_map_full),
       .must_o(branch_map_must),
       .predicting_i(branch_prediction_i),
       .predicted_i(predicted),
       .counting_o(branch_map_counting),
       .count_o(branch_map_count),
+      .limit_o(branch_map_limit),
       .spent_o(branch_map_spent),
       .exhausted_o(branch_map_exhausted)
   );
 
   logic forget;
+  logic [6:0] looked_up;
   logic train;
+  logic outcome;
   logic branch_predictor_taken;
 
   te_branch_predictor i_branch_predictor (
       .clk_i(clk_i),
       .rst_ni(rst_ni),
-      .address_i(pending_address_q),
+      .index_i(looked_up),
       .update_i(train),
-      .taken_i(pending_taken_q),
+      .taken_i(outcome),
       .clear_i(forget),
       .taken_o(branch_predictor_taken)
   );
@@ -196,6 +210,7 @@ module te_priority (
   logic [62:0] link;
   logic [62:0] return_target;
   logic [4:0] return_stack_depth;
+  logic return_stack_some;
   logic return_stack_predicts;
 
   te_return_stack i_return_stack (
@@ -205,6 +220,7 @@ module te_priority (
       .call_i(calls),
       .ret_i(returns),
       .depth_o(return_stack_depth),
+      .some_o(return_stack_some),
       .predicts_o(return_stack_predicts),
       .link_i(link),
       .target_i(return_target)
@@ -245,6 +261,7 @@ module te_priority (
   logic resync_counter_near;
   logic resync_counter_due;
   logic resync_counter_known;
+  logic resync_counter_far;
 
   te_resync_counter i_resync_counter (
       .clk_i(clk_i),
@@ -259,7 +276,8 @@ module te_priority (
       .step_i(step_units),
       .take_i(step_taken),
       .more_i(more_units),
-      .moved_i(moved)
+      .moved_i(moved),
+      .far_o(resync_counter_far)
   );
 
   // The step behind the pending one.
@@ -399,13 +417,15 @@ module te_priority (
       !now_changes &
       !pending_notify_q &
       1'b1 &
-      !(implicit_return_i & (pending_call_q | pending_ret_q)) &
-      !(branch_prediction_i & is_branch) &
+      !(implicit_return_i &
+          ((pending_call_q & popped_q) |
+              (pending_ret_q & !(compared_q & (!return_stack_some | return_stack_predicts))))) &
+      !(branch_prediction_i & is_branch & (!pending_looked_q | branch_map_limit)) &
       !(traced & branch_map_spent) &
       calm &
       !previous_mismatch_q &
       !planned_q;
-  assign fires = traced & (previous_updiscon_q | branch_map_full[0]);
+  assign fires = traced & (previous_updiscon_q | branch_map_must[0]);
   assign hard = next_exists & !skip & !simple & !planned_q;
   assign waits = (open_target_q & !settled_i & (flush_due | change_next)) |
       (traced & resync_counter_near & !resync_counter_known) |
@@ -435,7 +455,6 @@ module te_priority (
   logic plan_restarts_d, plan_restarts_q;
   logic plan_clears_d, plan_clears_q;
   logic plan_flush_due_d, plan_flush_due_q;
-  logic plan_predicted_d, plan_predicted_q;
 
   assign plan_fresh_d = decides;
   assign plan_start_d = sends_start;
@@ -464,8 +483,7 @@ module te_priority (
       (next_mark & (mark_i == 2'd3)) |
       restarts;
   assign plan_flush_due_d = flush_due;
-  assign plan_predicted_d = branch_predictor_taken == pending_taken_q;
-  assign predicted = plan_predicted_q;
+  assign predicted = {right_i[0], pending_right_q};
 
   // Which packets a hard step has.
   logic lost_d, lost_q;
@@ -507,7 +525,7 @@ module te_priority (
   logic plain_now;
 
   assign counted = plan_maybe_q & (traced & branch_map_exhausted);
-  assign map_only_now = plan_maybe_q & !counted & branch_map_must;
+  assign map_only_now = plan_maybe_q & !counted & branch_map_must[0];
   assign to_send = {
           left_q[8],
           left_q[7],
@@ -609,18 +627,23 @@ module te_priority (
   assign comes_first_0 = has_first_0 & 1'b1;
   assign passes_first_0 = comes_first_0 &
       (goes_on & traced & qualified_i[0]) &
-      (!(traced & pending_uninferable_q & !sequential) | (!fires & ready_i));
+      (!(traced & pending_uninferable_q & !sequential & !(returning & return_stack_some)) |
+          (!fires & ready_i));
   assign wants_first_0 = comes_first_0 &
       (goes_on & traced & qualified_i[0]) &
-      (traced & pending_uninferable_q & !sequential) &
+      (traced & pending_uninferable_q & !sequential & !(returning & return_stack_some)) &
       !fires;
   assign comes_last_0 = has_last_0 & (has_first_0 ? passes_first_0 : 1'b1);
-  assign fires_0 = (traced & pending_uninferable_q & !sequential & !has_first_0) |
-      (branch_map_full[1] &
+  assign fires_0 = (traced &
+          pending_uninferable_q &
+          !sequential &
+          !(returning & return_stack_some) &
+          !has_first_0) |
+      (branch_map_must[1] &
           !(fires |
               (comes_first_0 &
                   (goes_on & traced & qualified_i[0]) &
-                  (traced & pending_uninferable_q & !sequential) &
+                  (traced & pending_uninferable_q & !sequential & !(returning & return_stack_some)) &
                   !fires)));
   assign passes_last_0 = comes_last_0 &
       ((!qualified_i[0] & (!(1'b1 & !has_last_1) | has_trap)) |
@@ -629,13 +652,17 @@ module te_priority (
               qualified_i[0] &
               !(notify_i[0] |
                   (implicit_return_i & (call_i[0] | ret_i[0])) |
-                  (branch_prediction_i & (taken_i[0] | not_taken_i[0]))) &
+                  (branch_prediction_i & ((taken_i[0] | not_taken_i[0]) & !looked_i[0]))) &
               (1'b1 & has_last_1 & qualified_i[1]) &
+              !((taken_i[0] | not_taken_i[0]) & branch_map_limit) &
               (!fires_0 |
                   (!(fires |
                           (comes_first_0 &
                               (goes_on & traced & qualified_i[0]) &
-                              (traced & pending_uninferable_q & !sequential) &
+                              (traced &
+                                  pending_uninferable_q &
+                                  !sequential &
+                                  !(returning & return_stack_some)) &
                               !fires)) &
                       ready_i))));
   assign wants_last_0 = comes_last_0 &
@@ -644,23 +671,28 @@ module te_priority (
           qualified_i[0] &
           !(notify_i[0] |
               (implicit_return_i & (call_i[0] | ret_i[0])) |
-              (branch_prediction_i & (taken_i[0] | not_taken_i[0]))) &
-          (1'b1 & has_last_1 & qualified_i[1])) &
+              (branch_prediction_i & ((taken_i[0] | not_taken_i[0]) & !looked_i[0]))) &
+          (1'b1 & has_last_1 & qualified_i[1]) &
+          !((taken_i[0] | not_taken_i[0]) & branch_map_limit)) &
       fires_0 &
       !(fires |
           (comes_first_0 &
               (goes_on & traced & qualified_i[0]) &
-              (traced & pending_uninferable_q & !sequential) &
+              (traced & pending_uninferable_q & !sequential & !(returning & return_stack_some)) &
               !fires));
   assign behind_packet_0 = fires |
       (comes_first_0 &
           (goes_on & traced & qualified_i[0]) &
-          (traced & pending_uninferable_q & !sequential) &
+          (traced & pending_uninferable_q & !sequential & !(returning & return_stack_some)) &
           !fires);
   assign updiscon_0 = has_last_0 ?
       (uninferable_i[0] &
           !(sequential_jump_i & sijump_i[0] & (has_first_0 ? qualified_i[0] : traced))) :
-      (traced & pending_uninferable_q & !sequential & !has_first_0);
+      (traced &
+          pending_uninferable_q &
+          !sequential &
+          !(returning & return_stack_some) &
+          !has_first_0);
   assign comes_first_1 = has_first_1 &
       (has_last_0 ? passes_last_0 : (has_first_0 ? passes_first_0 : 1'b1));
   assign passes_first_1 = comes_first_1 &
@@ -671,7 +703,10 @@ module te_priority (
           (!(fires |
                   (comes_first_0 &
                       (goes_on & traced & qualified_i[0]) &
-                      (traced & pending_uninferable_q & !sequential) &
+                      (traced &
+                          pending_uninferable_q &
+                          !sequential &
+                          !(returning & return_stack_some)) &
                       !fires) |
                   (comes_last_0 &
                       (goes_on &
@@ -679,13 +714,17 @@ module te_priority (
                           qualified_i[0] &
                           !(notify_i[0] |
                               (implicit_return_i & (call_i[0] | ret_i[0])) |
-                              (branch_prediction_i & (taken_i[0] | not_taken_i[0]))) &
-                          (1'b1 & has_last_1 & qualified_i[1])) &
+                              (branch_prediction_i & ((taken_i[0] | not_taken_i[0]) & !looked_i[0]))) &
+                          (1'b1 & has_last_1 & qualified_i[1]) &
+                          !((taken_i[0] | not_taken_i[0]) & branch_map_limit)) &
                       fires_0 &
                       !(fires |
                           (comes_first_0 &
                               (goes_on & traced & qualified_i[0]) &
-                              (traced & pending_uninferable_q & !sequential) &
+                              (traced &
+                                  pending_uninferable_q &
+                                  !sequential &
+                                  !(returning & return_stack_some)) &
                               !fires)))) &
               ready_i));
   assign wants_first_1 = comes_first_1 &
@@ -696,7 +735,7 @@ module te_priority (
       !(fires |
           (comes_first_0 &
               (goes_on & traced & qualified_i[0]) &
-              (traced & pending_uninferable_q & !sequential) &
+              (traced & pending_uninferable_q & !sequential & !(returning & return_stack_some)) &
               !fires) |
           (comes_last_0 &
               (goes_on &
@@ -704,13 +743,17 @@ module te_priority (
                   qualified_i[0] &
                   !(notify_i[0] |
                       (implicit_return_i & (call_i[0] | ret_i[0])) |
-                      (branch_prediction_i & (taken_i[0] | not_taken_i[0]))) &
-                  (1'b1 & has_last_1 & qualified_i[1])) &
+                      (branch_prediction_i & ((taken_i[0] | not_taken_i[0]) & !looked_i[0]))) &
+                  (1'b1 & has_last_1 & qualified_i[1]) &
+                  !((taken_i[0] | not_taken_i[0]) & branch_map_limit)) &
               fires_0 &
               !(fires |
                   (comes_first_0 &
                       (goes_on & traced & qualified_i[0]) &
-                      (traced & pending_uninferable_q & !sequential) &
+                      (traced &
+                          pending_uninferable_q &
+                          !sequential &
+                          !(returning & return_stack_some)) &
                       !fires))));
   assign comes_last_1 = has_last_1 &
       (has_first_1 ?
@@ -766,15 +809,23 @@ module te_priority (
                   qualified_i[0] &
                   !(notify_i[0] |
                       (implicit_return_i & (call_i[0] | ret_i[0])) |
-                      (branch_prediction_i & (taken_i[0] | not_taken_i[0]))) &
-                  (1'b1 & has_last_1 & qualified_i[1])) &
+                      (branch_prediction_i & ((taken_i[0] | not_taken_i[0]) & !looked_i[0]))) &
+                  (1'b1 & has_last_1 & qualified_i[1]) &
+                  !((taken_i[0] | not_taken_i[0]) & branch_map_limit)) &
               fires_0 &
               !(fires |
                   (comes_first_0 &
                       (goes_on & traced & qualified_i[0]) &
-                      (traced & pending_uninferable_q & !sequential) &
+                      (traced &
+                          pending_uninferable_q &
+                          !sequential &
+                          !(returning & return_stack_some)) &
                       !fires)) &
-              (traced & pending_uninferable_q & !sequential & !has_first_0)));
+              (traced &
+                  pending_uninferable_q &
+                  !sequential &
+                  !(returning & return_stack_some) &
+                  !has_first_0)));
   assign report = planned_q ? (marking | (turn_main & (plan_target_q | plain_now))) : jumped;
   assign map_only = planned_q ? (turn_main & map_only_now) : !jumped;
   assign start = planned_q & (turn_main & plan_start_q);
@@ -810,7 +861,11 @@ module te_priority (
   assign branch_map_o = branch_map_map;
   assign counting_o = branch_map_counting;
   assign branch_count_o = branch_map_count;
-  assign mispredicted_o = turn_main & (pending_taken_q | pending_not_taken_q) & !predicted;
+  assign mispredicted_o = planned_q ?
+      (turn_main & ((pending_taken_q | pending_not_taken_q) & !pending_right_q)) :
+      (lane_wants ?
+          (wants_last_0 & ((taken_i[0] | not_taken_i[0]) & !right_i[0])) :
+          ((pending_taken_q | pending_not_taken_q) & !pending_right_q));
   assign notify_o = planned_q & (marking | (turn_main & plain_now & (plan_notify_q | counted)));
   assign updiscon_o = planned_q & (turn_main & plan_target_q & plan_updiscon_q);
   assign target = planned_q ? (turn_main & plan_target_q) : jumped;
@@ -826,6 +881,7 @@ module te_priority (
   // What has been done with.
   logic flush_now;
   logic moves;
+  logic pops_simply;
   logic forget_returns;
 
   assign flush_now = accepted & (!planned_q | report | map_only | start | trap);
@@ -855,13 +911,22 @@ module te_priority (
               7'(cycles_i)) +
           ({7{(resync_mode_i == 2'd3) & passes_last_0}} & 7'(half_words_i[4:0])));
   assign forget = plan_fresh_q & plan_synced_q;
-  assign train = last & traced & (pending_taken_q | pending_not_taken_q);
-  assign calls = last & plan_calls_q;
-  assign returns = last & plan_returns_q;
+  assign calls = (last & plan_calls_q) |
+      (take_simple & implicit_return_i & traced & pending_call_q);
+  assign returns = (last & plan_returns_q) |
+      (take_simple & implicit_return_i & traced & pending_ret_q);
+  assign pops_simply = take_simple &
+      implicit_return_i &
+      traced &
+      pending_ret_q &
+      return_stack_some &
+      !((lane_wants & ready_i) |
+          (!planned_q & passes_last_0 & qualified_i[0] & (taken_i[0] | not_taken_i[0])));
   assign link = pending_behind;
   assign return_target = 63'd0 |
-      ({63{(1'b1 & has_last_0) | (next_trap & trap_alone_i[0])}} & first_i[62:0]) |
-      ({63{(1'b1 & !has_last_0 & has_last_1) | (next_trap & trap_alone_i[1])}} & first_i[125:63]);
+      ({63{pending_ret_q & ((1'b1 & has_last_0) | (next_trap & trap_alone_i[0]))}} & first_i[62:0]) |
+      ({63{!pending_ret_q | ((1'b1 & !has_last_0 & has_last_1) | (next_trap & trap_alone_i[1]))}} &
+          first_i[125:63]);
   assign forget_returns = (flush_now & !marking) |
       (moves &
           ((traced &
@@ -882,12 +947,48 @@ module te_priority (
     if (last & plan_marks_call_q) begin
       popped_d = 1'b0;
     end
-    if (last & plan_pops_q) begin
+    if ((last & plan_pops_q) | pops_simply) begin
       popped_d = 1'b1;
     end
   end
 
-  assign compared_d = next_exists & !take;
+  // Branches of the group behind this one.
+  logic sure;
+  logic looks;
+  logic [1:0] looks_at;
+
+  assign sure = previous_valid_q &
+      !previous_trap_q &
+      (traced & !pending_trap_q & !pending_changes_q) &
+      !((pending_taken_q | pending_not_taken_q) & !pending_looked_q) &
+      calm &
+      resync_counter_far &
+      !planned_q &
+      !(has_trap |
+          has_mark |
+          now_changes |
+          ((has_last_0 & (!qualified_i[0] | ((taken_i[0] | not_taken_i[0]) & !looked_i[0]))) |
+              (has_last_1 & (!qualified_i[1] | ((taken_i[1] | not_taken_i[1]) & !looked_i[1]))))) &
+      ahead_sure_i &
+      ahead_valid_i;
+  assign looks = branch_prediction_i & sure & (|ahead_branch_i);
+  assign looks_at = {1'b1 & !ahead_branch_i[0] & ahead_branch_i[1], 1'b1 & ahead_branch_i[0]};
+  assign looks_o = {2{looks}} & looks_at;
+  assign looks_on_o = looks & (|(ahead_branch_i & ~looks_at));
+  assign looked_up = looks ?
+      (({7{looks_at[0]}} & ahead_index_i[6:0]) | ({7{looks_at[1]}} & ahead_index_i[13:7])) :
+      pending_address_q[6:0];
+  assign outcome = looks ?
+      ((looks_at[0] & ahead_taken_i[0]) | (looks_at[1] & ahead_taken_i[1])) :
+      pending_taken_q;
+  assign train = looks |
+      (last & traced & (pending_taken_q | pending_not_taken_q) & !pending_looked_q);
+  assign looks_right_o = branch_predictor_taken == outcome;
+  assign compared_d = (next_exists & !take) |
+      (take_simple &
+          ((planned_q ? oldest[1] : (comes_last_0 & !passes_last_0)) & ret_i[0] & has_last_1) &
+          !pending_call_q &
+          !pending_ret_q);
 
   always_comb begin
     sync_due_d = sync_due_q;
@@ -969,7 +1070,12 @@ module te_priority (
                           !(sequential_jump_i &
                               sijump_i[0] &
                               (has_first_0 ? qualified_i[0] : traced)))) :
-                  (passes_first_0 ? 1'b0 : (traced & pending_uninferable_q & !sequential))));
+                  (passes_first_0 ?
+                      1'b0 :
+                      (traced &
+                          pending_uninferable_q &
+                          !sequential &
+                          !(returning & return_stack_some)))));
       previous_mismatch_d = planned_q & plan_mismatch_q;
       previous_depth_d = return_stack_depth;
     end
@@ -1011,6 +1117,15 @@ module te_priority (
   assign pending_notify_d = ((planned_q ? oldest[1] : (comes_last_0 & !passes_last_0)) &
           notify_i[0]) |
       ((planned_q ? oldest[3] : comes_last_1) & notify_i[1]);
+  assign pending_looked_d = ((planned_q ? oldest[1] : (comes_last_0 & !passes_last_0)) &
+          looked_i[0]) |
+      ((planned_q ? oldest[3] : comes_last_1) & looked_i[1]);
+  assign pending_right_d = load ?
+      (((planned_q ? oldest[1] : (comes_last_0 & !passes_last_0)) & right_i[0]) |
+          ((planned_q ? oldest[3] : comes_last_1) & right_i[1])) :
+      (decides ?
+          (pending_looked_q ? pending_right_q : (branch_predictor_taken == outcome)) :
+          pending_right_q);
   assign pending_at_first_0_d = planned_q ? oldest[0] : (comes_first_0 & !passes_first_0);
   assign pending_at_first_1_d = planned_q ? oldest[2] : (comes_first_1 & !passes_first_1);
   assign pending_address_d = 63'd0 |
@@ -1076,6 +1191,7 @@ module te_priority (
     if (!rst_ni) begin
       planned_q <= 1'b0;
       pending_valid_q <= 1'b0;
+      pending_right_q <= 1'b0;
       previous_mismatch_q <= 1'b0;
       previous_depth_q <= 5'd0;
       previous_valid_q <= 1'b0;
@@ -1097,6 +1213,7 @@ module te_priority (
     end else begin
       planned_q <= planned_d;
       pending_valid_q <= pending_valid_d;
+      pending_right_q <= pending_right_d;
       previous_mismatch_q <= previous_mismatch_d;
       previous_depth_q <= previous_depth_d;
       previous_valid_q <= previous_valid_d;
@@ -1157,6 +1274,9 @@ module te_priority (
     end
     if (load) begin
       pending_notify_q <= pending_notify_d;
+    end
+    if (load) begin
+      pending_looked_q <= pending_looked_d;
     end
     if (load) begin
       pending_at_first_0_q <= pending_at_first_0_d;
@@ -1248,8 +1368,24 @@ module te_priority (
     if (decides) begin
       plan_flush_due_q <= plan_flush_due_d;
     end
-    if (decides) begin
-      plan_predicted_q <= plan_predicted_d;
+  end
+
+`ifndef SYNTHESIS
+  always @(posedge clk_i) begin
+    if (rst_ni) begin
+      begin : nothing_ahead_is_forgotten
+        assert (
+            !(forget &
+                (pending_looked_q |
+                    ((has_last_0 &
+                            (taken_i[0] | not_taken_i[0]) &
+                            !((taken_i[0] | not_taken_i[0]) & !looked_i[0])) |
+                        (has_last_1 &
+                            (taken_i[1] | not_taken_i[1]) &
+                            !((taken_i[1] | not_taken_i[1]) & !looked_i[1])))))
+        );
+      end
     end
   end
+`endif
 endmodule

@@ -16,7 +16,8 @@ module te_resync_counter (
     input  logic [4:0] step_i,  // units that the pending step counts for
     input  logic       take_i,  // it is done with
     input  logic [6:0] more_i,  // units of other steps that are done with
-    input  logic       moved_i  // a packet is sent, or another step is pending now
+    input  logic       moved_i,  // a packet is sent, or another step is pending now
+    output logic       far_o  // it does not run out before the next two groups are done with
 );
   logic [15:0] reach;
   logic counts_steps;
@@ -57,6 +58,16 @@ module te_resync_counter (
   assign due_o = due_q;
   assign known_o = still_q[1];
 
+  // Far is when not even what is looked up ahead can be enough as well.
+  logic far_d, far_q;
+  logic [19:0] later;
+  logic unused_later;
+
+  assign later = count_q + ((mode_i == 2'd1) ? 20'd64 : 20'h400);
+  assign unused_later = ^later[3:0];
+  assign far_d = !(on & (|(later[19:4] & reach)));
+  assign far_o = far_q;
+
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       added_q <= 20'd0;
@@ -64,12 +75,14 @@ module te_resync_counter (
       near_q <= 1'b1;
       due_q <= 1'b0;
       still_q <= 2'd0;
+      far_q <= 1'b0;
     end else begin
       added_q <= added_d;
       count_q <= count_d;
       near_q <= near_d;
       due_q <= due_d;
       still_q <= still_d;
+      far_q <= far_d;
     end
   end
 endmodule

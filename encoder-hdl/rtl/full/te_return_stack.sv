@@ -9,6 +9,7 @@ module te_return_stack (
     input  logic        call_i,
     input  logic        ret_i,
     output logic [4:0]  depth_o,  // calls remembered
+    output logic        some_o,  // there was one in the cycle before
     output logic        predicts_o,  // a return to the target of the cycle before is predicted
     input  logic [62:0] link_i,  // where a call returns to
     input  logic [62:0] target_i  // where a return leads
@@ -30,11 +31,14 @@ module te_return_stack (
     end
   end
 
+  logic had_d, had_q;
   logic [3:0] top_d, top_q;
   logic [62:0] links [16];
   logic [3:0] above;
 
   assign depth_o = depth_q;
+  assign had_d = |depth_q;
+  assign some_o = had_q;
   assign above = top_q + 4'd1;
 
   always_comb begin
@@ -63,10 +67,12 @@ module te_return_stack (
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       depth_q <= 5'd0;
+      had_q <= 1'b0;
       top_q <= 4'd0;
       same_q <= 1'b0;
     end else begin
       depth_q <= depth_d;
+      had_q <= had_d;
       top_q <= top_d;
       same_q <= same_d;
     end

@@ -116,7 +116,6 @@ module te_priority (
   logic [30:0] branch_map_map;
   logic [4:0] branch_map_branches;
   logic branch_map_some;
-  logic branch_map_full;
   logic branch_map_must;
 
   te_branch_map i_branch_map (
@@ -131,7 +130,6 @@ module te_priority (
       .map_o(branch_map_map),
       .branches_o(branch_map_branches),
       .some_o(branch_map_some),
-      .full_o(branch_map_full),
       .must_o(branch_map_must)
   );
 
@@ -278,7 +276,7 @@ module te_priority (
       calm &
       1'b1 &
       !planned_q;
-  assign fires = traced & (previous_updiscon_q | branch_map_full);
+  assign fires = traced & (previous_updiscon_q | branch_map_must);
   assign hard = next_exists & !skip & !simple & !planned_q;
   assign waits = 1'b0 | (traced & resync_counter_near & !resync_counter_known) | 1'b0;
   assign decides = hard & !waits;

@@ -124,8 +124,7 @@ module te_priority (
   logic [30:0] branch_map_map;
   logic [4:0] branch_map_branches;
   logic branch_map_some;
-  logic [1:0] branch_map_full;
-  logic branch_map_must;
+  logic [1:0] branch_map_must;
 
   te_branch_map i_branch_map (
       .clk_i(clk_i),
@@ -139,7 +138,6 @@ module te_priority (
       .map_o(branch_map_map),
       .branches_o(branch_map_branches),
       .some_o(branch_map_some),
-      .full_o(branch_map_full),
       .must_o(branch_map_must)
   );
 
@@ -296,7 +294,7 @@ module te_priority (
       calm &
       1'b1 &
       !planned_q;
-  assign fires = traced & (previous_updiscon_q | branch_map_full[0]);
+  assign fires = traced & (previous_updiscon_q | branch_map_must[0]);
   assign hard = next_exists & !skip & !simple & !planned_q;
   assign waits = 1'b0 | (traced & resync_counter_near & !resync_counter_known) | 1'b0;
   assign decides = hard & !waits;
@@ -379,7 +377,7 @@ module te_priority (
   logic plain_now;
 
   assign counted = plan_maybe_q & 1'b0;
-  assign map_only_now = plan_maybe_q & !counted & branch_map_must;
+  assign map_only_now = plan_maybe_q & !counted & branch_map_must[0];
   assign to_send = {
           left_q[8],
           left_q[7],
@@ -488,7 +486,7 @@ module te_priority (
       !fires;
   assign comes_last_0 = has_last_0 & (has_first_0 ? passes_first_0 : 1'b1);
   assign fires_0 = (traced & pending_uninferable_q & !sequential & !has_first_0) |
-      (branch_map_full[1] &
+      (branch_map_must[1] &
           !(fires |
               (comes_first_0 &
                   (goes_on & traced & qualified_i[0]) &

@@ -88,10 +88,8 @@ black_box! {
         out branches_o: Bits<5>,
         /// there are branches already
         out some_o: Bit,
-        /// a branch in this slot fills the map
-        out full_o: Bits<2>,
-        /// the branch in slot 0 has to be reported at once
-        out must_o: Bit,
+        /// a branch in this slot has to be reported at once
+        out must_o: Bits<2>,
     }
 }
 

@@ -161,7 +161,19 @@ impl Chart {
 
         m.section("How much work it is.");
         let skip = m.let_("skip", !&traced & !&next.stops & !&next.starts);
-        let known = &modes.returns & (p.call() | p.ret());
+        // A call without a return before it since the last branch or packet, and a return as predicted,
+        // which has been compared, are simple.
+        let known = returns.map_or_else(
+            || zero(1),
+            |r| {
+                let settled = &r.compared.q & (!&r.some | &r.predicts);
+                &modes.returns & ((p.call() & &r.popped.q) | (p.ret() & !settled))
+            },
+        );
+        let mut unsettled = &modes.predicts & &branch;
+        if let Some(few) = state.limit {
+            unsettled = unsettled & (!p.looked() | few);
+        }
         let simple = &traced
             & &after_other
             & &retired
@@ -172,7 +184,7 @@ impl Chart {
             & !p.notify()
             & !p.drifts()
             & !known
-            & !(&modes.predicts & &branch)
+            & !unsettled
             & !&counted
             & &calm
             & !&mismatch_before
@@ -215,9 +227,11 @@ impl Chart {
             leaves_updiscon,
             restarts,
             flush_due,
-            predicted: state.predicted.clone(),
         };
-        let jumps = &traced & &p.uninferable.q & !&sequential;
+        let mut jumps = &traced & &p.uninferable.q & !&sequential;
+        if let Some(returns) = returns {
+            jumps = jumps & !(&returning & &returns.some);
+        }
         let decides = m.let_("decides", hard & !waits);
         (
             Self { traced, calm, skip, simple, fires, decides, jumps, sync_due, open, was_due },

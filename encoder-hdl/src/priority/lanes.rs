@@ -41,6 +41,10 @@ struct Lane {
     updiscon: Expr,
     /// Nothing about it needs a closer look.
     plain: Expr,
+    /// It is a branch that was not looked up ahead.
+    unknown: Expr,
+    /// It is a branch that was not predicted.
+    wrong: Expr,
 }
 
 /// The step behind some other.
@@ -55,7 +59,8 @@ pub(super) struct Next {
     pub(super) changes: Expr,
     pub(super) privilege_changes: Expr,
     pub(super) tears: Expr,
-    pub(super) address: Expr,
+    /// Where it is; if the pending step is no return, where what follows lane 0 is.
+    pub(super) target: Expr,
 }
 
 impl Lanes {
@@ -117,7 +122,7 @@ impl Lanes {
     }
 
     /// What follows the pending step.
-    pub(super) fn next_of_pending(&self, cx: &Context<'_>) -> Next {
+    pub(super) fn next_of_pending(&self, cx: &Context<'_>, pending: &Pending) -> Next {
         let (m, g, aw) = (cx.m, &cx.group, cx.config.address());
         m.section("The step behind the pending one.");
         let (lane, which) = self.oldest(0);
@@ -126,10 +131,15 @@ impl Lanes {
         let mark = m.let_("next_mark", !&lane & !&self.trap & &self.mark);
         let of_lane = which.iter().zip(&self.lanes).map(|(which, lane)| which & &lane.qualified);
         let qualified = any(of_lane.collect::<Vec<_>>()) | (&trap & &g["trap_qualified"]);
-        let mut address = zero(aw);
+        let mut target = zero(aw);
         for (i, which) in (0..).zip(&which) {
             let here = which | (&trap & g["trap_alone"].bit(i));
-            address = address | here.gate(g["first"].slice(i * aw, aw));
+            let here = match (self.n, i) {
+                (1, _) => here,
+                (_, 1) => !pending.ret() | here,
+                _ => pending.ret() & here,
+            };
+            target = target | here.gate(g["first"].slice(i * aw, aw));
         }
         Next {
             exists: m.let_("next_exists", &lane | &self.trap | &self.mark),
@@ -141,7 +151,7 @@ impl Lanes {
             changes: self.changes.clone(),
             privilege_changes: self.privilege_changes.clone(),
             tears: self.tears.clone(),
-            address,
+            target,
         }
     }
 
@@ -151,6 +161,20 @@ impl Lanes {
         older
             .map(|(lane, there)| (there & &lane.qualified & &lane.branch, lane.not_taken.clone()))
             .collect()
+    }
+
+    /// Nothing in the group can be a synchronisation, nor is a branch not looked up.
+    pub(super) fn sure(&self) -> Expr {
+        let unsure = self.last.iter().zip(&self.lanes);
+        let unsure = unsure.map(|(there, lane)| there & (!&lane.qualified | &lane.unknown));
+        !(&self.trap | &self.mark | &self.changes | any(unsure.collect::<Vec<_>>()))
+    }
+
+    /// A branch in the group was looked up.
+    pub(super) fn looked(&self) -> Expr {
+        let looked = self.last.iter().zip(&self.lanes);
+        let looked = looked.map(|(there, lane)| there & &lane.branch & !&lane.unknown);
+        any(looked.collect::<Vec<_>>())
     }
 
     /// The oldest step, one bit for each: first and last of the lanes, the trap.
@@ -180,7 +204,14 @@ impl Lanes {
     ///
     /// All of it holds *if* the pending step is taken. That is known late, and so nothing here waits
     /// for it; it comes in as the enable of what is kept.
-    pub(super) fn walk(&self, cx: &Context<'_>, chart: &Chart, plan: &Plan, full: &Expr) -> Walk {
+    pub(super) fn walk(
+        &self,
+        cx: &Context<'_>,
+        chart: &Chart,
+        plan: &Plan,
+        must: &Expr,
+        limit: Option<&Expr>,
+    ) -> Walk {
         let m = cx.m;
         m.section("Steps that are taken in the same cycle, if the pending one is.");
         let goes_on = &chart.calm & !&self.changes & !&self.drifts;
@@ -225,8 +256,11 @@ impl Lanes {
             let of_lane =
                 which.iter().zip(&self.lanes[at + 1..]).map(|(w, lane)| w & &lane.qualified);
             let next_qualified = any(of_lane.collect::<Vec<_>>());
-            let plain = &goes_on & &valid & &lane.qualified & &lane.plain & &next_qualified;
-            let fires = m.let_(&format!("fires_{i}"), &updiscon | (full.bit(i + 1) & !&sent));
+            let mut plain = &goes_on & &valid & &lane.qualified & &lane.plain & &next_qualified;
+            if let Some(limit) = limit {
+                plain = plain & !(&lane.branch & limit);
+            }
+            let fires = m.let_(&format!("fires_{i}"), &updiscon | (must.bit(i + 1) & !&sent));
             let wants = &comes & &plain & &fires & !&sent;
             // One that is not traced is passed, unless a mark is behind it.
             let skips = !&lane.qualified & (&later | &self.trap);
@@ -253,6 +287,9 @@ impl Lanes {
         let targets =
             walk.wants_first.iter().chain(&walk.at_target_last).cloned().collect::<Vec<_>>();
         walk.at_target = any(targets);
+        let wrong =
+            walk.wants_last.iter().zip(&self.lanes).map(|(wants, lane)| wants & &lane.wrong);
+        walk.wrong = any(wrong.collect::<Vec<_>>());
         let to_trap = &self.trap & &reached;
         walk.takes_trap = m.let_("takes_trap", hard.mux(oldest.bit(2 * self.n), to_trap));
         let whole = !&self.mark & self.trap.mux(&reached, &newest);
@@ -309,13 +346,20 @@ impl Lane {
         let bit = |name: &str| g.get(name).map_or_else(|| zero(1), |lanes| lanes.bit(i));
         let branch = bit("taken") | bit("not_taken");
         let call = &cx.modes.returns & (bit("call") | bit("ret"));
-        let hard = bit("notify") | call | (&cx.modes.predicts & &branch);
+        let unknown = match g.get("looked") {
+            Some(looked) => &branch & !looked.bit(i),
+            None => branch.clone(),
+        };
+        let wrong = &branch & !bit("right");
+        let hard = bit("notify") | call | (&cx.modes.predicts & &unknown);
         Self {
             qualified: bit("qualified"),
             branch,
             not_taken: bit("not_taken"),
             updiscon: bit("uninferable"),
             plain: !hard,
+            unknown,
+            wrong,
         }
     }
 }
@@ -326,6 +370,8 @@ pub(super) struct Walk {
     pub(super) wants: Expr,
     /// It is the target of a jump.
     pub(super) at_target: Expr,
+    /// It is a branch that was not predicted.
+    pub(super) wrong: Expr,
     wants_first: Vec<Expr>,
     wants_last: Vec<Expr>,
     at_target_last: Vec<Expr>,
@@ -356,6 +402,7 @@ impl Walk {
         Self {
             wants: zero(1),
             at_target: zero(1),
+            wrong: zero(1),
             wants_first: Vec::new(),
             wants_last: Vec::new(),
             at_target_last: Vec::new(),
@@ -379,6 +426,19 @@ impl Walk {
     fn describes(&mut self, taken: &Expr, qualified: &Expr, updiscon: &Expr) {
         self.valid = taken.mux(qualified, &self.valid);
         self.updiscon = taken.mux(updiscon, &self.updiscon);
+    }
+
+    /// A return in lane 0 waits now, and what follows it is in lane 1.
+    pub(super) fn rests_return(&self, cx: &Context<'_>, lanes: &Lanes) -> Expr {
+        match lanes.last.get(1) {
+            Some(behind) => &self.rests_last[0] & cx.group["ret"].bit(0) & behind,
+            None => zero(1),
+        }
+    }
+
+    /// Something behind the pending step is reported, or is a branch.
+    pub(super) fn reports(&self, cx: &Context<'_>) -> Expr {
+        self.pushes.iter().fold(&self.wants & &cx.can, |any, push| any | push)
     }
 
     /// The address of the step that is reported: of one of a lane, of the pending one, which may be

@@ -24,6 +24,10 @@ pub(super) struct Pending {
     ret: Option<Reg>,
     sijump: Option<Reg>,
     notify: Option<Reg>,
+    /// It is a branch that was looked up ahead.
+    looked: Option<Reg>,
+    /// It is predicted.
+    right: Option<Reg>,
     /// It is the first step of this lane: its address is still there.
     pub(super) at_first: Vec<Reg>,
     /// The address of any other step.
@@ -83,6 +87,8 @@ impl Pending {
             ret: some("ret", config.returns(), 1),
             sijump: some("sijump", params.sijump_p, 1),
             notify: some("notify", config.triggers, 1),
+            looked: some("looked", config.predicts(), 1),
+            right: config.predicts().then(|| m.reg("pending_right", false)),
             at_first: (0..config.n()).map(|i| data(&format!("at_first_{i}"), 1)).collect(),
             address,
             behind,
@@ -119,6 +125,14 @@ impl Pending {
         bit(&self.notify)
     }
 
+    pub(super) fn looked(&self) -> Expr {
+        bit(&self.looked)
+    }
+
+    pub(super) fn right(&self) -> Expr {
+        bit(&self.right)
+    }
+
     pub(super) fn drifts(&self) -> Expr {
         bit(&self.drifts)
     }
@@ -130,6 +144,7 @@ impl Pending {
         lanes: &Lanes,
         walk: &Walk,
         next: &Next,
+        (decides, tables): (&Expr, &Tables),
     ) {
         let (m, g) = (cx.m, &cx.group);
         m.section(
@@ -157,10 +172,16 @@ impl Pending {
             (self.ret.as_ref(), "ret"),
             (self.sijump.as_ref(), "sijump"),
             (self.notify.as_ref(), "notify"),
+            (self.looked.as_ref(), "looked"),
         ] {
             if let Some(reg) = reg {
                 m.assign(&reg.d, last_bit(name));
             }
+        }
+        if let (Some(right), Some(late)) = (&self.right, &tables.right) {
+            let late = self.looked().mux(&right.q, late);
+            let kept = decides.mux(late, &right.q);
+            m.assign(&right.d, self.load.mux(last_bit("right"), kept));
         }
         let aw = cx.config.address();
         let mut address = zero(aw);

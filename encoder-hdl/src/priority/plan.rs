@@ -94,6 +94,4 @@ decisions! {
     clears,
     /// A resynchronisation is due behind it.
     flush_due,
-    /// The branch is as predicted.
-    predicted,
 }

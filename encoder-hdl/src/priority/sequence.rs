@@ -96,7 +96,7 @@ impl Sequence {
         let kept = m.reg("left", zero(count));
         let counted = state.exhausted.map_or_else(|| zero(1), |e| &chart.traced & e);
         let counted = m.let_("counted", &plan.maybe & counted);
-        let map_only = m.let_("map_only_now", &plan.maybe & !&counted & state.full);
+        let map_only = m.let_("map_only_now", &plan.maybe & !&counted & state.fills);
         let left = (0..count).map(|i| match i {
             1 | 2 => kept.q.bit(i) & (!&plan.maybe | &counted),
             MAIN => kept.q.bit(i) & (!&plan.maybe | &counted | &map_only),

@@ -7,6 +7,7 @@ mod branch_map;
 mod emitter;
 mod front;
 mod loss;
+mod pack;
 mod payload;
 mod resync;
 mod returns;
@@ -20,6 +21,7 @@ fn main() {
         emitter::proofs(),
         front::proofs(),
         loss::proofs(),
+        pack::proofs(),
         stable::proofs(),
         returns::proofs(),
         resync::proofs(),

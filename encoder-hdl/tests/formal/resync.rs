@@ -7,6 +7,10 @@ use hartrace_rtl::{Component, Expr, lit, zero};
 
 const WIDTH: u32 = 16;
 
+/// Packets that two groups, the pending step and three cycles can make: three each of nine steps with
+/// four lanes, and what is on its way.
+const FAR: u128 = 3 * 9 + 4;
+
 /// Adds up at once what the counter adds up in its own time.
 fn counts(config: &Config) -> Component {
     let rig = Rig::new(&block(config, "te_resync_counter"));
@@ -41,21 +45,29 @@ fn counts(config: &Config) -> Component {
     let on = has(ResyncUnit::Packets, 1) | in_steps;
     let period = lit(WIDTH, 16) << rig.port("max_i");
     m.assume_always("period_fits", rig.port("max_i").lt(lit(4, 11)));
-    let reached = m.let_("reached", on & (total + pending).ge(&period));
+    let reached = m.let_("reached", on & (&total + pending).ge(&period));
 
     let (near, due, known) = (rig.port("near_o"), rig.port("due_o"), rig.port("known_o"));
     let says = &near & &known;
     m.assert_always("due_if_reached", !(&says & &due) | &reached);
     m.assert_always("reached_if_due", !(&says & &reached) | due);
     // The period cannot be over without a warning.
-    m.assert_always("near_before", !reached | near);
+    m.assert_always("near_before", !&reached | near);
+    if let Some(far) = rig.find("far_o") {
+        // While it is far, what is left is enough for the longest look ahead.
+        let left = lit(WIDTH, FAR) + total;
+        m.assert_always("far_is_far", !(mode.is(1) & far) | left.lt(&period));
+    }
     rig.finish()
 }
 
 pub(crate) fn proofs() -> Vec<Proof> {
     let unit = |resync: &[ResyncUnit]| Config { resync: resync.to_vec(), ..tiny() };
     let all = [ResyncUnit::Packets, ResyncUnit::Cycles, ResyncUnit::HalfWords];
+    let mut predicting = unit(&all);
+    predicting.etrace.bpred_size_p = 2;
     vec![
+        Proof::bounded("resync_far", &counts(&predicting), 10).refuted_without("far_o"),
         Proof::bounded("resync_packets", &counts(&unit(&all[..1])), 22)
             .refuted_without("packet_i")
             .refuted_without("synced_i")

@@ -27,6 +27,8 @@ fn remembers(config: &Config, max: u32) -> Component {
     m.assert_always("no_more_than_fit", wide(&depth).le(num(&wide(&depth), max)));
     let predicts = rig.port("predicts_o");
     m.assert_always("predicts_if_called", !&predicts | depth.any());
+    let some = rig.past("some_before", &count.q.any());
+    m.assert_always("some_is_calls", rig.port("some_o").eq(some));
     match rig.find("link_i") {
         None => m.assert_always("predicts_any", predicts.eq(count.q.any())),
         Some(link) => {
@@ -66,7 +68,9 @@ pub(crate) fn proofs() -> Vec<Proof> {
     };
     let rig = remembers(&stack(1), 2);
     let mut proof = Proof::any_run("return_stack_2", &rig, 9);
-    for port in ["clear_i", "call_i", "ret_i", "link_i", "target_i", "depth_o", "predicts_o"] {
+    for port in
+        ["clear_i", "call_i", "ret_i", "link_i", "target_i", "depth_o", "some_o", "predicts_o"]
+    {
         proof = proof.refuted_without(port);
     }
     proofs.push(proof);

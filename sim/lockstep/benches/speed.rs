@@ -10,7 +10,7 @@
 mod bundled;
 
 use bundled::bundled;
-use hartrace_encoder_hdl::Config;
+use hartrace_encoder_hdl::{Config, Overflow};
 use hartrace_etrace::Ioptions;
 use hartrace_ingress::Retired;
 use hartrace_lockstep::{Bench, Seen, Setting, Traffic};
@@ -18,6 +18,7 @@ use hartrace_verilate::{Options, available};
 use std::error::Error;
 use std::fs;
 
+const PROGRAMS: [&str; 3] = ["calls", "interrupts", "crypto"];
 const STEPS: u64 = 400_000;
 const PASSES: u32 = 3;
 /// A synchronisation every 2^(10 + 4) packets.
@@ -45,7 +46,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         "million cycles a second", "cycles", "rows", "lost", "RTL alone", "golden", "lock step"
     );
     let mut slowest = f64::MAX;
-    for name in ["calls", "interrupts", "crypto"] {
+    for name in PROGRAMS {
         let executed = bundled(name, STEPS, &config, config.lanes.into())?;
         for (mode, options) in [("no mode", plain), ("all modes", all)] {
             let setting = Setting { options, resync: (1, RESYNC_MAX), ..Setting::default() };
@@ -64,8 +65,40 @@ fn main() -> Result<(), Box<dyn Error>> {
             slowest = slowest.min(alone.cycles as f64 / alone.seconds);
         }
     }
+    let accepted = throughput(&config, [("no mode", plain), ("all modes", all)])?;
     println!("ratio simulation-speed {:.2}", slowest / GOAL);
+    println!("ratio throughput {accepted:.3}");
     Ok(())
+}
+
+/// The share of cycles in which the encoder takes what retires, if a hart that retires two instructions in
+/// every cycle waits when it does not: the least of all programs.
+fn throughput(config: &Config, modes: [(&str, Ioptions); 2]) -> Result<f64, Box<dyn Error>> {
+    let config = Config { overflow: Overflow::Stall, ..config.clone() };
+    let mut bench = Bench::new(&config, &Options::fast())?;
+    println!(
+        "{:24} {:>9} {:>9} {:>9}",
+        "two instructions a cycle", "cycles", "stalled", "payloads"
+    );
+    let mut least = 1.0f64;
+    for name in PROGRAMS {
+        let executed = bundled(name, STEPS, &config, config.lanes.into())?;
+        for (mode, options) in modes {
+            let setting = Setting { options, resync: (1, RESYNC_MAX), ..Setting::default() };
+            bench.restart(1)?;
+            let summary = bench.run(&executed.rows, &setting, Traffic::default())?;
+            println!(
+                "{:24} {:9} {:9} {:9}",
+                format!("{name}, {mode}"),
+                summary.cycles,
+                summary.stalled,
+                summary.payloads
+            );
+            let share = summary.groups as f64 / (summary.groups + summary.stalled) as f64;
+            least = least.min(share);
+        }
+    }
+    Ok(least)
 }
 
 /// A way through the rows.

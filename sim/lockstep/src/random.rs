@@ -41,6 +41,7 @@ pub fn config(rng: &mut fastrand::Rng) -> Config {
         triggers: rng.bool(),
         comparators: if rng.u8(..3) == 0 { rng.u8(1..=2) } else { 0 },
         ingress_depth: [2, 3, 4, 7, 16][rng.usize(..5)],
+        pack: rng.bool(),
         resync,
         overflow: if rng.bool() { Overflow::Stall } else { Overflow::Drop },
         compression: Compression::Bits,

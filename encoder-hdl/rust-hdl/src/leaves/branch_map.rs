@@ -32,10 +32,8 @@ pub struct BranchMap<const N: usize> {
     pub branches_o: Signal<Out, Bits<5>>,
     /// There are branches already.
     pub some_o: Signal<Out, Bit>,
-    /// A branch in this slot fills the map.
-    pub full_o: Signal<Out, Bits<N>>,
-    /// The branch in slot 0 has to be reported at once.
-    pub must_o: Signal<Out, Bit>,
+    /// A branch in this slot has to be reported at once: it fills the map.
+    pub must_o: Signal<Out, Bits<N>>,
     map: Register<Bits<31>>,
     count: Register<Bits<5>>,
     // From slot to slot: what the packet gets, what is kept behind it, and how many branches there would
@@ -77,7 +75,6 @@ impl<const N: usize> Default for BranchMap<N> {
             map_o: Signal::default(),
             branches_o: Signal::default(),
             some_o: Signal::default(),
-            full_o: Signal::default(),
             must_o: Signal::default(),
             map: Register::default(),
             count: Register::default(),
@@ -159,13 +156,12 @@ impl<const N: usize> Logic for BranchMap<N> {
             }
         }
 
-        self.must_o.next = self.full[0].val();
         self.some_o.next = self.count.q.val() != self.zero.val();
         // One round each: a constant of the type cannot be an index.
         for i in N..(N + 1) {
             self.map_o.next = self.sent[i].val();
             self.branches_o.next = self.sent_count[i].val();
-            self.full_o.next = self.fulls[i].val();
+            self.must_o.next = self.fulls[i].val();
             self.map.d.next = self.map.q.val();
             self.count.d.next = self.count.q.val();
             if self.moves_i.val() {

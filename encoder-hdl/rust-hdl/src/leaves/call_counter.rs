@@ -19,9 +19,12 @@ pub struct CallCounter<const W: usize> {
     pub ret_i: Signal<In, Bit>,
     /// Calls that have not returned.
     pub depth_o: Signal<Out, Bits<W>>,
+    /// There were some in the cycle before.
+    pub some_o: Signal<Out, Bit>,
     /// There are some, so that a return is predicted.
     pub predicts_o: Signal<Out, Bit>,
     depth: Register<Bits<W>>,
+    had: Register<Bit>,
     kept: Signal<Local, Bits<W>>,
     none: Constant<Bits<W>>,
     one: Constant<Bits<W>>,
@@ -37,8 +40,10 @@ impl<const W: usize> Default for CallCounter<W> {
             call_i: Signal::default(),
             ret_i: Signal::default(),
             depth_o: Signal::default(),
+            some_o: Signal::default(),
             predicts_o: Signal::default(),
             depth: Register::default(),
+            had: Register::default(),
             kept: Signal::default(),
             none: Constant::new(0.into()),
             one: Constant::new(1.into()),
@@ -52,6 +57,8 @@ impl<const W: usize> Logic for CallCounter<W> {
     fn update(&mut self) {
         self.depth.clk_i.next = self.clk_i.val();
         self.depth.rst_ni.next = self.rst_ni.val();
+        self.had.clk_i.next = self.clk_i.val();
+        self.had.rst_ni.next = self.rst_ni.val();
         self.kept.next = self.depth.q.val();
         if self.clear_i.val() {
             self.kept.next = self.none.val();
@@ -68,6 +75,8 @@ impl<const W: usize> Logic for CallCounter<W> {
             }
         }
         self.depth_o.next = self.depth.q.val();
+        self.had.d.next = self.depth.q.val() != self.none.val();
+        self.some_o.next = self.had.q.val();
         self.predicts_o.next = self.depth.q.val() != self.none.val();
     }
 }

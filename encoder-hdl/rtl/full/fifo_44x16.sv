@@ -2,33 +2,33 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
 // First-word-fall-through FIFO. Takes nothing while full, even if a word leaves.
-module fifo_30x8 (
+module fifo_44x16 (
     input  logic        clk_i,
     input  logic        rst_ni,
     input  logic        valid_i,
     output logic        ready_o,
-    input  logic [29:0] data_i,
+    input  logic [43:0] data_i,
     output logic        valid_o,
     input  logic        ready_i,
-    output logic [29:0] data_o,
-    output logic [3:0]  usage_o,  // words within
+    output logic [43:0] data_o,
+    output logic [4:0]  usage_o,  // words within
     output logic        full_o
 );
   logic push;
   logic pop;
-  logic [2:0] write_d, write_q;
-  logic [2:0] read_d, read_q;
-  logic [3:0] usage_d, usage_q;
-  logic [29:0] mem [8];
+  logic [3:0] write_d, write_q;
+  logic [3:0] read_d, read_q;
+  logic [4:0] usage_d, usage_q;
+  logic [43:0] mem [16];
 
-  assign full_o = usage_q == 4'd8;
+  assign full_o = usage_q == 5'd16;
   assign ready_o = !full_o;
   assign valid_o = |usage_q;
   assign push = valid_i & ready_o;
   assign pop = valid_o & ready_i;
-  assign write_d = write_q + 3'd1;
-  assign read_d = read_q + 3'd1;
-  assign usage_d = push ? (usage_q + 4'd1) : (usage_q - 4'd1);
+  assign write_d = write_q + 4'd1;
+  assign read_d = read_q + 4'd1;
+  assign usage_d = push ? (usage_q + 5'd1) : (usage_q - 5'd1);
   assign usage_o = usage_q;
 
   always_ff @(posedge clk_i) begin
@@ -37,16 +37,16 @@ module fifo_30x8 (
     end
   end
 
-  logic [29:0] word;
+  logic [43:0] word;
 
   assign word = mem[read_q];
   assign data_o = word;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      write_q <= 3'd0;
-      read_q <= 3'd0;
-      usage_q <= 4'd0;
+      write_q <= 4'd0;
+      read_q <= 4'd0;
+      usage_q <= 5'd0;
     end else begin
       if (push) begin
         write_q <= write_d;
@@ -70,11 +70,11 @@ module fifo_30x8 (
         assert (1'b1);
       end
       begin : usage_in_range
-        assert (usage_q <= 4'd8);
+        assert (usage_q <= 5'd16);
       end
       begin : usage_is_distance
         assert (
-            ((read_q + usage_q[2:0]) - ({3{(4'(read_q) + usage_q) >= 4'd8}} & 3'd0)) == write_q
+            ((read_q + usage_q[3:0]) - ({4{(5'(read_q) + usage_q) >= 5'd16}} & 4'd0)) == write_q
         );
       end
     end

@@ -1,0 +1,70 @@
+//! Branches of the group behind the head are looked up in the predictor, one a cycle, so that what is
+//! predicted is known when they are described.
+//!
+//! A synchronisation forgets what was learnt. So a branch is only looked up if none can come before it: not
+//! at the pending step, not in the group at the head, and not in its own. Any other is looked up when it is
+//! the pending step.
+
+use super::chart::Chart;
+use super::lanes::Lanes;
+use super::pending::{Pending, Previous};
+use super::{Context, Tables};
+use crate::bundle::Bundle;
+use crate::ingress::any;
+use crate::queue;
+use hartrace_rtl::{Expr, concat, zero};
+
+/// The group behind the head.
+pub(super) struct Ahead {
+    group: Bundle,
+    learnt: Bundle,
+}
+
+impl Ahead {
+    pub(super) fn declare(cx: &Context<'_>) -> Option<Self> {
+        cx.config.predicts().then(|| Self {
+            group: Bundle::inputs(cx.m, &queue::ahead(cx.config)),
+            learnt: Bundle::outputs(cx.m, &queue::learnt(cx.config)),
+        })
+    }
+
+    /// Looks up the oldest branch that is left. Returns whether it does, where, and whether it was taken.
+    pub(super) fn look(
+        &self,
+        cx: &Context<'_>,
+        (chart, far): (&Chart, &Expr),
+        lanes: &Lanes,
+        (pending, previous): (&Pending, &Previous),
+    ) -> [Expr; 3] {
+        let (m, n, g) = (cx.m, cx.config.n(), &self.group);
+        m.section("Branches of the group behind this one.");
+        let before = &previous.valid.q & !&previous.trap.q;
+        let waits = &chart.traced & !&pending.trap.q & !&pending.changes.q;
+        let known = !(pending.branch() & !pending.looked());
+        let sure = before & waits & known & &chart.calm & far & !&cx.busy;
+        let sure = m.let_("sure", sure & lanes.sure() & &g["ahead_sure"] & &g["ahead_valid"]);
+        let looks = m.let_("looks", &cx.modes.predicts & sure & g["ahead_branch"].any());
+        let mut none = zero(1).not();
+        let mut which = Vec::new();
+        for i in 0..n {
+            let there = g["ahead_branch"].bit(i);
+            which.push(&none & &there);
+            none = none & !there;
+        }
+        let flat = concat(&which.iter().rev().collect::<Vec<_>>());
+        let flat = m.let_("looks_at", flat);
+        m.assign(&self.learnt["looks"], looks.gate(&flat));
+        m.assign(&self.learnt["looks_on"], &looks & (&g["ahead_branch"] & !&flat).any());
+        let size = u32::from(cx.config.etrace.bpred_size_p);
+        let index = (0..n).map(|i| flat.bit(i).gate(g["ahead_index"].slice(i * size, size)));
+        let index = index.reduce(|a, b| a | b).unwrap_or_else(|| zero(size));
+        let taken = any((0..n).map(|i| flat.bit(i) & g["ahead_taken"].bit(i)));
+        [looks, index, taken]
+    }
+
+    /// What the predictor says.
+    pub(super) fn learn(&self, cx: &Context<'_>, tables: &Tables) {
+        let right = tables.right.clone().unwrap_or_else(|| zero(1));
+        cx.m.assign(&self.learnt["looks_right"], right);
+    }
+}
