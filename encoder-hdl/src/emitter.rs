@@ -149,10 +149,12 @@ pub(crate) fn build(config: &Config) -> Result<Component, ConfigError> {
         let counting = first.get("counting").cloned().unwrap_or_else(|| zero(1));
         let notify = first.get("notify").cloned().unwrap_or_else(|| zero(1));
         let may = on & &target & !&first["updiscon"] & !notify & !counting;
-        let (hit, index) = (cache["hit_o"].clone(), cache["index_o"].clone());
-        carry(Wire::new("may_index", 1, ""), may);
-        carry(Wire::new("hit", hit.width(), ""), hit);
-        carry(Wire::new("index", index.width(), ""), index);
+        carry(Wire::new("may_index", 1, ""), may & &cache["known_o"]);
+        // What is read goes to a register as it is, so that the memory can be one that is read on a clock
+        // edge, at an address that comes from a register as well.
+        for (name, port) in [("stored", "stored_o"), ("tag", "tag_o"), ("index", "index_o")] {
+            carry(Wire::new(name, cache[port].width(), ""), cache[port].clone());
+        }
     }
 
     m.section("Second stage: what is to be sent.");
@@ -195,6 +197,9 @@ pub(crate) fn build(config: &Config) -> Result<Component, ConfigError> {
     Ok(m.finish())
 }
 
+/// Bits of a tag that are compared at once.
+const PART: u32 = 3;
+
 /// What both compressions start from.
 struct Front<'a> {
     m: &'a Module,
@@ -216,6 +221,19 @@ impl Front<'_> {
         let reg = self.m.reg_data(name, value.width(), &self.pipe.load[2]);
         self.m.assign(&reg.d, value);
         reg.q
+    }
+
+    /// In the third stage: the target is in the cache. Reading the memory takes long, so that parts of the
+    /// tag are compared in the second stage, and the results are combined in the third.
+    fn hit(&self) -> Expr {
+        let (stored, tag) = (&self.second["stored"], &self.second["tag"]);
+        let parts = (0..tag.width()).step_by(PART as usize).map(|at| {
+            let width = PART.min(tag.width() - at);
+            stored.slice(at, width).eq(tag.slice(at, width))
+        });
+        let parts: Vec<Expr> = parts.collect();
+        let same = self.hold("same", concat(&parts.iter().collect::<Vec<_>>()));
+        self.hold("may_hit", &self.second["may_index"]) & same.all()
     }
 }
 

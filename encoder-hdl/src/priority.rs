@@ -462,9 +462,11 @@ impl Tables {
     ) {
         let Some(predictor) = &self.predictor else { return };
         let own = tables::predictor_index(cx.config, &pending.address.q);
-        cx.m.assign(&predictor.index, ahead.mux(index, own));
-        cx.m.assign(&predictor.taken, ahead.mux(taken, &pending.taken.q));
-        let late = commits & &pending.traced & pending.branch() & !pending.looked();
+        // Whether the group ahead is looked at is known late; that the pending step is not, early.
+        let first = cx.m.let_("own_first", pending.branch() & !pending.looked());
+        cx.m.assign(&predictor.index, first.mux(own, index));
+        cx.m.assign(&predictor.taken, first.mux(&pending.taken.q, taken));
+        let late = commits & &pending.traced & first;
         cx.m.assign(&predictor.update, ahead | late);
     }
 }

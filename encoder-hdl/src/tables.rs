@@ -41,10 +41,6 @@ pub(crate) fn predictor(config: &Config) -> Component {
     m.finish()
 }
 
-/// Bits of a tag that are compared at once: reading the memory takes long, so that the results are
-/// combined a cycle later.
-const PART: u32 = 3;
-
 /// The module `te_jump_target_cache`.
 pub(crate) fn cache(config: &Config) -> Component {
     let size: u32 = config.etrace.cache_size_p.into();
@@ -57,8 +53,9 @@ pub(crate) fn cache(config: &Config) -> Component {
     let address = m.input("address_i", aw, "of the target");
     let store = m.input("store_i", 1, "remember it");
     let clear = m.input("clear_i", 1, "forget all");
-    let parts = (aw - size).div_ceil(PART);
-    let hit_o = m.output("hit_o", parts + 1, "it is remembered, if all bits are set");
+    let known_o = m.output("known_o", 1, "something is remembered there");
+    let stored_o = m.output("stored_o", aw - size, "its tag");
+    let tag_o = m.output("tag_o", aw - size, "the one looked for");
     let index_o = m.output("index_o", size, "where");
 
     let low = skip(config);
@@ -70,12 +67,9 @@ pub(crate) fn cache(config: &Config) -> Component {
     let tags = m.memory("tags", tag.width(), 1 << size);
     let read = m.read(&tags, "stored", &index);
     m.write(&tags, &store, &index, &tag);
-    let mut same = vec![known];
-    for part in 0..parts {
-        let (at, width) = (PART * part, PART.min(tag.width() - PART * part));
-        same.push(read.slice(at, width).eq(tag.slice(at, width)));
-    }
-    m.assign(&hit_o, concat(&same.iter().collect::<Vec<_>>()));
+    m.assign(&known_o, known);
+    m.assign(&stored_o, read);
+    m.assign(&tag_o, &tag);
     m.assign(&index_o, &index);
     m.finish()
 }

@@ -156,9 +156,11 @@ fn synthesise(
     let (elaborate, top) = (source.elaborate(), source.top());
     // The design is flattened, but kept apart from its harness until it is mapped: so neither changes
     // the other, and both can be counted. Mapping logic forgets the names of wires but not of cells, so
-    // registers are named after their wires before.
+    // registers are named after their wires before. The third of the scripts for ABC that yosys has is the
+    // one for speed.
     let script = format!(
-        "{elaborate}flatten\n\
+        "scratchpad -copy abc9.script.flow3 abc9.script\n\
+         {elaborate}flatten\n\
          setattr -mod -set keep_hierarchy 1 {top}\n\
          read_verilog harness.v\n\
          synth_ecp5 -top {HARNESS} -run begin:map_luts\n\

@@ -19,7 +19,7 @@ pub(super) fn build(front: &Front<'_>, width: u32) -> Made {
     }
     let brief_width = layout.max_format_bits(Format::JumpTarget).div_ceil(8) * 8;
     let brief = front.hold("brief", places.index(brief_width));
-    let hit = front.hold("hit", &second["may_index"] & second["hit"].all());
+    let hit = front.hit();
     let target = front.hold("third_target", &second["target"]);
     let brief_length = Length::of_payload(m, "brief", &brief);
     let indexed = m.let_("indexed", hit & !brief_length.exceeds(&plain_length));

@@ -28,7 +28,7 @@ pub(super) fn build(front: &Front<'_>, width: u32) -> Made {
     let chunks = Length::of_changes(m, "address", changes.collect());
 
     m.section("Third stage: how many bytes the address has.");
-    let mut gone = vec!["address", "tval", "hit", "may_index", "signed", "trapped", "top"];
+    let mut gone = vec!["address", "tval", "stored", "tag", "may_index", "signed", "trapped", "top"];
     if !front.config.caches() {
         gone.extend(["target", "irreport", "irdepth"]);
     }
@@ -82,7 +82,7 @@ pub(super) fn build(front: &Front<'_>, width: u32) -> Made {
     if !front.config.caches() {
         return Made { data: plain, len, index: None };
     }
-    let hit = front.hold("hit", &second["may_index"] & second["hit"].all());
+    let hit = front.hit();
     let brief_width = layout.max_format_bits(Format::JumpTarget).div_ceil(8) * 8;
     let brief = places.index(brief_width).zext(width);
     // Both have the same map, so that only the bytes of the address matter.

@@ -151,7 +151,9 @@ impl Pending {
             "The last step that is taken waits for the one behind it. Nothing waits behind a mark.",
         );
         m.assign(&self.load, take & !&next.mark);
-        m.assign(&self.load_trap, take & &walk.takes_trap);
+        // Which steps are taken is known late. What belongs to a trap matters if one is pending, and may be
+        // there before it is.
+        m.assign(&self.load_trap, &g["trap"] & (take | !&self.trap.q));
         m.assign(&self.valid.d, take.mux(!&next.mark, &self.valid.q));
         let (first, last) = (&walk.rests_first, &walk.rests_last);
         let n = 0..cx.config.n();
