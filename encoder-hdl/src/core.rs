@@ -107,7 +107,10 @@ pub fn encoder(config: &Config) -> Result<Component, ConfigError> {
     let joins = packed.as_ref().map(|packed| packed["joins_o"].clone());
     let mut ports: Vec<(String, Expr)> = group_ports(packed.as_ref().unwrap_or(&came));
     ports.push(("ready_i".into(), taken.clone()));
-    let learnt = if config.predicts() { queue::learnt(config) } else { Vec::new() };
+    let mut learnt = queue::done(config);
+    if config.predicts() {
+        learnt.extend(queue::learnt(config));
+    }
     let learnt: Vec<(Wire, Expr)> =
         learnt.into_iter().map(|wire| (wire.clone(), m.wire(wire.name, wire.width))).collect();
     for (wire, value) in &learnt {

@@ -358,6 +358,8 @@ struct Returns {
     /// There is a call; if the pending step was compared.
     some: Expr,
     predicts: Expr,
+    /// With addresses: it predicts, or there is no call; if the pending step was compared.
+    expected: Option<Expr>,
     marks: Outputs,
     /// A return was popped since the last branch or packet.
     popped: hartrace_rtl::Reg,
@@ -499,12 +501,14 @@ impl Returns {
             ],
         );
         let (some, predicts) = (stack["some_o"].clone(), stack["predicts_o"].clone());
+        let expected = link.is_some().then(|| stack["expected_o"].clone());
         let popped = m.reg("popped", false);
         let compared = m.reg("compared", false);
         Self {
             depth,
             some,
             predicts,
+            expected,
             marks,
             popped,
             compared,

@@ -6,19 +6,24 @@ use crate::bundle::{Bundle, Wire};
 use crate::config::Config;
 use crate::ingress::any;
 use crate::{group, tables};
-use hartrace_rtl::{Component, Expr, Module, concat, lit, zero};
+use hartrace_rtl::{Component, Expr, Module, concat, lit, ones, zero};
 use hartrace_transport_hdl::fifo;
 
 /// What is told of the group behind the head: its branches are looked up one a cycle.
 pub(crate) fn ahead(config: &Config) -> Vec<Wire> {
-    let (n, index) = (config.n(), u32::from(config.etrace.bpred_size_p));
+    let n = config.n();
     vec![
         Wire::new("ahead_valid", 1, "there is another group"),
         Wire::new("ahead_branch", n, "its lanes that end in a branch that is not looked up"),
         Wire::new("ahead_taken", n, "those that are taken"),
         Wire::new("ahead_sure", 1, "it is traced, as what is before it"),
-        Wire::new("ahead_index", n * index, "where the predictor has them"),
+        Wire::new("ahead_index", indices(config), "where the predictor has them"),
     ]
+}
+
+/// Width of where the predictor has the branches of all lanes.
+fn indices(config: &Config) -> u32 {
+    config.n() * u32::from(config.etrace.bpred_size_p)
 }
 
 /// What is learnt of it.
@@ -28,6 +33,16 @@ pub(crate) fn learnt(config: &Config) -> Vec<Wire> {
         Wire::new("looks", n, "a branch of the group ahead is looked up"),
         Wire::new("looks_right", 1, "it is predicted"),
         Wire::new("looks_on", 1, "there is another one to look up: the group has to wait"),
+    ]
+}
+
+/// Steps of the head that are done with.
+pub(crate) fn done(config: &Config) -> Vec<Wire> {
+    let n = config.n();
+    vec![
+        Wire::new("done_first", n, "the first steps of these lanes are done with"),
+        Wire::new("done_last", n, "the last steps of these lanes are"),
+        Wire::new("done_trap", 1, "the trap is"),
     ]
 }
 
@@ -82,29 +97,54 @@ pub(crate) fn build(config: &Config) -> Component {
         &fifo(word.width(), depth),
         &[("valid_i", &valid), ("data_i", &word), ("ready_i", &moves)],
     );
-    let (follows, word) = match &waits {
-        Some(waits) => {
+    let mut open = None;
+    let (follows, word) = match (&waits, &looks) {
+        (Some(waits), Some(looks)) => {
             m.assign(&waits.d, moves.mux(&ahead["valid_o"], lit(1, 1)));
             let word = m.reg_data("ahead_word", word.width(), &moves);
             m.assign(&word.d, &ahead["data_o"]);
+            let comes = split(&decided, &ahead["data_o"]);
+            let branches = (&comes["taken"] | &comes["not_taken"]) & &comes["qualified"];
+            let left = m.reg("ahead_branch", zero(config.n()));
+            m.assign(&left.d, moves.mux(branches, &left.q & !&looks["looks"]));
+            open = Some(left.q);
             (waits.q.clone(), word.q)
         }
-        None => (ahead["valid_o"].clone(), ahead["data_o"].clone()),
+        _ => (ahead["valid_o"].clone(), ahead["data_o"].clone()),
     };
     // A head that is done with may leave before the next group comes.
     let stays = if looks.is_some() { &held.q & !&ready } else { held.q.clone() };
     m.assign(&held.d, next.mux(&follows, stays));
     m.assign(&valid_o, &held.q);
-    let mut at = 0;
+    let done = Bundle::inputs(&m, &done(config));
+    let fields = split(&decided, &word);
     for wire in &decided {
-        let reg = m.reg_data(wire.name, wire.width, &next);
-        m.assign(&reg.d, word.slice(at, wire.width));
+        // Steps that are left are known at once, without asking for more.
+        let left = match wire.name {
+            "retires" => Some((fields["retires"].clone(), !&done["done_last"])),
+            "two" => Some((&fields["two"] & &fields["retires"], !&done["done_first"])),
+            "trap" => Some((fields["trap"].clone(), !&done["done_trap"])),
+            "mark" => Some((fields["mark"].clone(), ready.not().gate(ones(wire.width)))),
+            _ => None,
+        };
+        let reg = match left {
+            Some((comes, keeps)) => {
+                let reg = m.reg(wire.name, zero(wire.width));
+                m.assign(&reg.d, next.mux(follows.gate(comes), &reg.q & keeps));
+                reg
+            }
+            None => {
+                let reg = m.reg_data(wire.name, wire.width, &next);
+                m.assign(&reg.d, &fields[wire.name]);
+                reg
+            }
+        };
         m.assign(&to[wire.name], &reg.q);
-        at += wire.width;
     }
 
-    if let Some(looks) = &looks {
-        look_ahead(&m, config, (&follows, &word), &decided, &next, looks);
+    if let Some((looks, open)) = looks.as_ref().zip(open) {
+        let index = word.slice(word.width() - indices(config), indices(config));
+        look_ahead(&m, config, (&follows, &open), (&fields, &index), &next, looks);
     }
 
     m.section("What is passed on.");
@@ -114,10 +154,9 @@ pub(crate) fn build(config: &Config) -> Component {
         &fifo(word.width(), depth),
         &[("valid_i", &valid), ("data_i", &word), ("ready_i", &(&held.q & &ready))],
     );
-    let mut at = 0;
+    let fields = split(&passed, &rest["data_o"]);
     for wire in &passed {
-        m.assign(&to[wire.name], rest["data_o"].slice(at, wire.width));
-        at += wire.width;
+        m.assign(&to[wire.name], &fields[wire.name]);
     }
     match &hungry {
         Some(hungry) => m.assign(hungry, ahead["usage_o"].le(lit(ahead["usage_o"].width(), 1))),
@@ -144,32 +183,24 @@ fn predictor_index(config: &Config, last: &Expr) -> Expr {
 fn look_ahead(
     m: &Module,
     config: &Config,
-    (valid, word): (&Expr, &Expr),
-    decided: &[Wire],
+    (valid, open): (&Expr, &Expr),
+    (fields, index): (&Bundle, &Expr),
     next: &Expr,
     looks: &Bundle,
 ) {
     m.section("Branches of the group behind the head are looked up.");
     let n = config.n();
-    let mut at = 0;
-    let fields = decided.iter().map(|wire| {
-        let from = at;
-        at += wire.width;
-        (wire.name, word.slice(from, wire.width))
-    });
-    let fields = Bundle::of(fields.collect::<Vec<_>>());
     let out = Bundle::outputs(m, &ahead(config));
     let known = Bundle::outputs(m, &looked(config));
     let seen = m.reg("ahead_looked", zero(n));
-    let branches = (&fields["taken"] | &fields["not_taken"]) & &fields["qualified"];
     m.assign(&out["ahead_valid"], valid);
-    m.assign(&out["ahead_branch"], branches & !&seen.q);
+    m.assign(&out["ahead_branch"], open);
     m.assign(&out["ahead_taken"], &fields["taken"]);
     let changes = ["privilege_changes", "context_changes"].into_iter();
     let changes = any(changes.filter_map(|name| fields.get(name)));
     let untraced = (&fields["retires"] & !&fields["qualified"]).any();
     m.assign(&out["ahead_sure"], !changes & !untraced);
-    m.assign(&out["ahead_index"], word.slice(at, out["ahead_index"].width()));
+    m.assign(&out["ahead_index"], index);
     let right = m.reg("ahead_right", zero(n));
     let sums = [
         ("looked", &seen, looks["looks"].clone()),
@@ -182,6 +213,17 @@ fn look_ahead(
         m.assign(&head.d, sum);
         m.assign(&known[name], &head.q);
     }
+}
+
+/// The fields of a word of them side by side.
+fn split(wires: &[Wire], word: &Expr) -> Bundle {
+    let mut at = 0;
+    let fields = wires.iter().map(|wire| {
+        let from = at;
+        at += wire.width;
+        (wire.name, word.slice(from, wire.width))
+    });
+    Bundle::of(fields.collect::<Vec<_>>())
 }
 
 fn side_by_side(wires: &[Wire], from: &Bundle) -> Expr {

@@ -93,7 +93,8 @@ pub(crate) fn build(config: &Config) -> Component {
     m.assign(&known_o, still.q.bit(1));
     if config.predicts() {
         m.section("Far is when not even what is looked up ahead can be enough as well.");
-        let far_o = m.output("far_o", 1, "it does not run out before the next two groups are done with");
+        let far_o =
+            m.output("far_o", 1, "it does not run out before the next two groups are done with");
         let far = m.reg("far", false);
         // Up to three packets a step, and the steps of three cycles and two groups are 24 with four lanes.
         m.assign(&far.d, !reaches("later", margin(64, 5)));

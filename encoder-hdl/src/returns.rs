@@ -51,7 +51,11 @@ pub(crate) fn stack(config: &Config) -> Component {
     let newest = m.read(&links, "newest", &top.q);
     // Comparing addresses takes a cycle of its own.
     let same = m.reg("same", false);
+    let expected = m.reg("expected", false);
+    let expected_o = m.output("expected_o", 1, "or there was no call");
     m.assign(&same.d, newest.eq(&target));
+    m.assign(&expected.d, !depth.q.any() | newest.eq(&target));
+    m.assign(&expected_o, &expected.q);
     m.assign(&predicts_o, depth.q.any() & &same.q);
     m.finish()
 }

@@ -28,7 +28,8 @@ pub(super) fn build(front: &Front<'_>, width: u32) -> Made {
     let chunks = Length::of_changes(m, "address", changes.collect());
 
     m.section("Third stage: how many bytes the address has.");
-    let mut gone = vec!["address", "tval", "stored", "tag", "may_index", "signed", "trapped", "top"];
+    let mut gone =
+        vec!["address", "tval", "stored", "tag", "may_index", "signed", "trapped", "top"];
     if !front.config.caches() {
         gone.extend(["target", "irreport", "irdepth"]);
     }

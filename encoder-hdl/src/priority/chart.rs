@@ -166,7 +166,10 @@ impl Chart {
         let known = returns.map_or_else(
             || zero(1),
             |r| {
-                let settled = &r.compared.q & (!&r.some | &r.predicts);
+                let settled = match &r.expected {
+                    Some(expected) => &r.compared.q & expected,
+                    None => r.compared.q.clone(),
+                };
                 &modes.returns & ((p.call() & &r.popped.q) | (p.ret() & !settled))
             },
         );

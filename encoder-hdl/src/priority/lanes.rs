@@ -4,9 +4,11 @@ use super::chart::Chart;
 use super::pending::Pending;
 use super::plan::Plan;
 use super::{Context, counts, is_mark};
+use crate::bundle::Bundle;
 use crate::config::ResyncUnit;
 use crate::group::mark;
 use crate::ingress::any;
+use crate::queue;
 use hartrace_rtl::{Expr, Module, Reg, concat, lit, zero};
 
 /// The steps of the group that are still there.
@@ -15,10 +17,8 @@ pub(super) struct Lanes {
     last: Vec<Expr>,
     trap: Expr,
     mark: Expr,
-    done_first: Reg,
-    done_last: Reg,
-    done_trap: Reg,
     begun: Reg,
+    done: Bundle,
     /// The first of them changes privilege or context precisely.
     pub(super) changes: Expr,
     /// It changes the privilege.
@@ -67,23 +67,13 @@ impl Lanes {
     pub(super) fn new(cx: &Context<'_>) -> Self {
         let (m, g, n) = (cx.m, &cx.group, cx.config.n());
         m.section("The steps of the group that have not been taken.");
-        let done_first = m.reg("done_first", zero(n));
-        let done_last = m.reg("done_last", zero(n));
-        let done_trap = m.reg("done_trap", false);
         let begun = m.reg("begun", false);
+        let done = Bundle::outputs(m, &queue::done(cx.config));
         let valid = &cx.group_valid;
-        let first = (0..n).map(|i| {
-            let there = valid & g["retires"].bit(i) & g["two"].bit(i);
-            m.let_(&format!("has_first_{i}"), there & !done_first.q.bit(i))
-        });
-        let first: Vec<Expr> = first.collect();
-        let last = (0..n).map(|i| {
-            let there = valid & g["retires"].bit(i);
-            m.let_(&format!("has_last_{i}"), there & !done_last.q.bit(i))
-        });
-        let last: Vec<Expr> = last.collect();
-        let trap = m.let_("has_trap", valid & &g["trap"] & !&done_trap.q);
-        let mark = m.let_("has_mark", valid & g["mark"].any());
+        let first = (0..n).map(|i| g["two"].bit(i)).collect();
+        let last = (0..n).map(|i| g["retires"].bit(i)).collect();
+        let trap = g["trap"].clone();
+        let mark = m.let_("has_mark", g["mark"].any());
         let fresh = m.let_("fresh", valid & !&begun.q);
         let context = |name: &str| g.get(name).cloned().unwrap_or_else(|| zero(1));
         let privilege_changes = m.let_("now_privilege", &fresh & &g["privilege_changes"]);
@@ -100,10 +90,8 @@ impl Lanes {
             last,
             trap,
             mark,
-            done_first,
-            done_last,
-            done_trap,
             begun,
+            done,
             n,
             lanes,
         }
@@ -323,20 +311,17 @@ impl Lanes {
         };
         let first = came(&self.first, &walk.passes_first, &walk.rests_first);
         let last = came(&self.last, &walk.passes_last, &walk.rests_last);
+        let trap = &walk.takes_trap;
+        m.assign(&self.done["done_first"], take.gate(&first));
+        m.assign(&self.done["done_last"], take.gate(&last));
+        m.assign(&self.done["done_trap"], take & trap);
         m.comb(|b| {
-            b.when(take, |b| {
-                b.set(&self.done_first.d, &self.done_first.q | first);
-                b.set(&self.done_last.d, &self.done_last.q | last);
-                b.set(&self.done_trap.d, &self.done_trap.q | &walk.takes_trap);
-                b.set(&self.begun.d, true);
-            });
-            b.when(&over, |b| {
-                b.set(&self.done_first.d, zero(self.n));
-                b.set(&self.done_last.d, zero(self.n));
-                b.set(&self.done_trap.d, false);
-                b.set(&self.begun.d, false);
-            });
+            b.when(take, |b| b.set(&self.begun.d, true));
+            b.when(&over, |b| b.set(&self.begun.d, false));
         });
+        let group = &cx.group;
+        let left = (&group["two"] & !first).any() | (&group["retires"] & !last).any();
+        m.assert_always("all_steps_are_done", !over | !(left | (&group["trap"] & !trap)));
     }
 }
 

@@ -42,8 +42,10 @@ fn remembers(config: &Config, max: u32) -> Component {
             // Addresses are compared a cycle before, when nothing may change.
             let same = rig.past("same_before", &entries[0].q.eq(rig.port("target_i")));
             let steady = rig.past("steady", &!(&clear | &call | &ret));
-            let right = count.q.any() & same;
-            m.assert_always("predicts_newest", !steady | predicts.eq(right));
+            let right = count.q.any() & &same;
+            m.assert_always("predicts_newest", !&steady | predicts.eq(right));
+            let expected = rig.port("expected_o").eq(!count.q.any() | same);
+            m.assert_always("expects_newest", !steady | expected);
         }
     }
     rig.finish()
