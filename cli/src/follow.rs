@@ -5,6 +5,7 @@ use crate::capture::frame_hint;
 use crate::failure::Failure;
 use crate::files::{self, Capture};
 use crate::image::Programs;
+use crate::image::changing::Changing;
 use crate::params::Setup;
 use hartrace_decoder::stream::{Decode, Decoded, StreamError, Transport};
 use hartrace_decoder::{Config, Fault, Sink};
@@ -55,7 +56,14 @@ impl Follow {
             return Err(Failure::usage("--context-elf, but the trace has no contexts")
                 .hint("--elf, or nocontext_p = 0 and context_width_p among the parameters"));
         }
-        let programs = Programs::load(&args.elf, &args.image, &args.context_elf, setup.xlen)?;
+        if !args.has_program() {
+            return Err(Failure::usage("a trace cannot be followed without the program")
+                .hint("--elf PROG, or --image FILE@ADDR for bare code"));
+        }
+        let mut programs = Programs::load(&args.elf, &args.image, &args.context_elf, setup.xlen)?;
+        if let Some(changing) = Changing::open(&args.events, &setup)? {
+            programs.change(changing);
+        }
         let capture = Capture::open(path)?;
         let usual = Config::default();
         let config = Config {

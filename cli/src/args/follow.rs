@@ -1,7 +1,7 @@
 //! What `decode`, `check` and `stats` have in common.
 
 use super::values::{Placed, parse_context_elf, parse_elf, parse_image, parse_tvec};
-use super::{CompatArg, StreamArgs};
+use super::{CompatArg, EventsArgs, StreamArgs};
 use crate::failure::Failure;
 use clap::{Args, ValueEnum};
 use hartrace_decoder::Resync;
@@ -29,6 +29,8 @@ pub(crate) struct FollowArgs {
         value_parser = parse_context_elf
     )]
     pub(crate) context_elf: Vec<(u64, Placed)>,
+    #[command(flatten)]
+    pub(crate) events: EventsArgs,
     /// Contents of xtvec, for implicit exceptions: PRIV is m, s, vs, u or a number
     #[arg(long, value_name = "PRIV=ADDR", value_parser = parse_tvec)]
     pub(crate) tvec: Vec<(Privilege, u64)>,
@@ -58,6 +60,12 @@ pub(crate) struct FollowArgs {
 }
 
 impl FollowArgs {
+    /// Whether anything is given that has code.
+    pub(crate) fn has_program(&self) -> bool {
+        let fixed = self.elf.len() + self.image.len() + self.context_elf.len();
+        fixed > 0 || self.events.events.is_some()
+    }
+
     /// The capture, which is there unless something else is given in its place.
     pub(crate) fn capture(&self) -> Result<&Path, Failure> {
         self.capture.as_deref().ok_or_else(|| Failure::usage("no capture given"))

@@ -92,7 +92,12 @@ fn within(named_in: &str, name: &str) -> Result<String, Error> {
     }
 }
 
-/// A file that `named_in` names.
+/// All of a file that `named_in` names. Names that lead out of where files are, are refused.
+pub fn file(files: &dyn Files, named_in: &str, name: &str) -> Result<Vec<u8>, Error> {
+    read(files, named_in, name, 0, None)
+}
+
+/// A part of a file that `named_in` names.
 pub(crate) fn read(
     files: &dyn Files,
     named_in: &str,

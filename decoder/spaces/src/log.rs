@@ -94,6 +94,18 @@ pub enum Event {
     },
 }
 
+impl Event {
+    /// The process that it is about.
+    pub const fn pid(&self) -> u64 {
+        match self {
+            Self::Mapped { pid, .. }
+            | Self::Thread { pid, .. }
+            | Self::Asid { pid, .. }
+            | Self::Patch { pid, .. } => *pid,
+        }
+    }
+}
+
 /// Where code that was written is to be found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Written {

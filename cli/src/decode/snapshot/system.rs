@@ -1,14 +1,13 @@
 //! What was captured of an Arm system, in one of two forms.
 
-use crate::args::{ContextId, DecodeArgs, Frames};
+use crate::args::{DecodeArgs, Frames};
 use crate::failure::Failure;
 use hartrace_arm_decoder::{Layout, Memory};
 use hartrace_coresight::Mode;
 use hartrace_snapshot::{
     Buffer, Core, Error, Format, Package, Protocol, Snapshot, Source, Trace, core, image,
 };
-use hartrace_spaces::{Holds, Log, Timeline};
-use std::fs;
+use hartrace_spaces::{Holds, Timeline};
 use std::path::Path;
 
 /// A snapshot or a package.
@@ -135,25 +134,13 @@ impl System {
         args: &DecodeArgs,
         warnings: &mut Vec<String>,
     ) -> Result<Option<Timeline>, Failure> {
-        let log = match (&args.arm.events, self) {
-            (Some(path), _) => {
-                let failed = |error| Failure::input(error).at(path.display());
-                let text = fs::read(path).map_err(failed)?;
-                let text = String::from_utf8_lossy(&text);
-                let name = path.display().to_string();
-                Some(Log::parse(&name, &text).map_err(Failure::input)?)
-            }
+        let given = &args.follow.events;
+        let log = match (given.log()?, self) {
             (None, Self::Package(package)) => package.log().map_err(Failure::input)?,
-            (None, Self::Snapshot(_)) => None,
+            (log, _) => log,
         };
         let Some(log) = log else { return Ok(None) };
-        let told = args.arm.context_id.map(|told| match told {
-            ContextId::Asid => Holds::Asid,
-            ContextId::AsidPid => Holds::AsidPid,
-            ContextId::AsidTid => Holds::AsidTid,
-            ContextId::Tid => Holds::Tid,
-        });
-        let Some(holds) = told.or_else(|| origin.holds()) else {
+        let Some(holds) = given.holds().or_else(|| origin.holds()) else {
             return Err(Failure::usage("nothing says what the context identifier of the core is")
                 .hint("--context-id tid, or context_id_holds in the metadata of a package"));
         };
