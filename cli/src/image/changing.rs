@@ -67,7 +67,9 @@ impl Changing {
                 "{name}: the trace has no contexts; of the log only process 0, the kernel, counts"
             )
         });
-        for warning in log.ignored.iter().cloned().chain(missing).chain(useless) {
+        let sources = (!log.traces.is_empty())
+            .then(|| format!("{name}: define_trace is of sources of CoreSight, and ignored"));
+        for warning in missing.chain(useless).chain(sources) {
             // Nobody may be reading.
             let _ = writeln!(io::stderr(), "warning: {warning}");
         }

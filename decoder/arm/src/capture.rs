@@ -94,6 +94,43 @@ impl Capture {
 }
 
 impl Stream {
+    /// Some of its bytes, with all that is known of them.
+    pub fn part(&self, bytes: std::ops::Range<usize>) -> Self {
+        let shift = |offset: usize| offset.saturating_sub(bytes.start);
+        // That which the first byte is in, and those behind.
+        let first = self.chunks.partition_point(|chunk| chunk.offset <= bytes.start);
+        let last = self.chunks.partition_point(|chunk| chunk.offset < bytes.end);
+        let chunks = self.chunks.get(first.saturating_sub(1)..last).unwrap_or_default();
+        let chunk = |chunk: &Chunk| {
+            let cut = bytes.start.saturating_sub(chunk.offset) as u64;
+            let index = chunk.index.wrapping_add(cut);
+            Chunk { offset: shift(chunk.offset), index, order: chunk.order }
+        };
+        let resets = self.resets.iter().filter(|reset| bytes.contains(reset));
+        Self {
+            id: self.id,
+            bytes: self.bytes.get(bytes.clone()).unwrap_or_default().to_vec(),
+            chunks: chunks.iter().map(chunk).collect(),
+            resets: resets.copied().map(shift).collect(),
+        }
+    }
+
+    /// Where its first byte is in the buffer.
+    pub fn first(&self) -> u64 {
+        self.positions().index(0)
+    }
+
+    /// How many of its bytes come before a position in the buffer.
+    pub fn before(&self, index: u64) -> usize {
+        let later = self.chunks.partition_point(|chunk| chunk.index < index);
+        let end = self.chunks.get(later).map_or(self.bytes.len(), |chunk| chunk.offset);
+        let Some(chunk) = later.checked_sub(1).and_then(|before| self.chunks.get(before)) else {
+            return 0;
+        };
+        let within = usize::try_from(index.saturating_sub(chunk.index)).unwrap_or(usize::MAX);
+        chunk.offset.saturating_add(within).min(end)
+    }
+
     /// Ends of the parts of the stream that have nothing to do with each other; the last one is that of the
     /// stream.
     pub(crate) fn ends(&self) -> impl Iterator<Item = usize> + '_ {

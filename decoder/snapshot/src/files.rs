@@ -43,36 +43,61 @@ impl Files for BTreeMap<String, Vec<u8>> {
 }
 
 /// Files in a ZIP archive.
-pub struct Archive(Mutex<ZipArchive<File>>);
+pub struct Archive<R = File>(Mutex<Opened<R>>);
+
+struct Opened<R> {
+    zip: ZipArchive<R>,
+    /// How many bytes may still be unpacked.
+    left: u64,
+}
+
+/// The most that is unpacked, for each byte of an archive: everything in it several times, since there is no
+/// way to an offset but through all that is before it. A few bytes can name the same file again and again.
+const UNPACKED: u64 = 1 << 12;
+
+/// Less than that is unpacked of any archive.
+const UNPACKED_ANYWAY: u64 = 1 << 26;
 
 impl Archive {
     /// Reads the directory of an archive.
     pub fn open(path: &Path) -> io::Result<Self> {
-        Ok(Self(Mutex::new(ZipArchive::new(File::open(path)?)?)))
+        Self::new(File::open(path)?)
     }
 }
 
-impl Debug for Archive {
+impl<R: Read + Seek> Archive<R> {
+    /// Reads the directory of an archive.
+    pub fn new(mut archive: R) -> io::Result<Self> {
+        let size = archive.seek(SeekFrom::End(0))?;
+        let left = size.saturating_mul(UNPACKED).max(UNPACKED_ANYWAY);
+        Ok(Self(Mutex::new(Opened { zip: ZipArchive::new(archive)?, left })))
+    }
+}
+
+impl<R> Debug for Archive<R> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.debug_struct("Archive").finish_non_exhaustive()
     }
 }
 
-/// The most that is read of a file in an archive: a small archive can hold a file of any size.
+/// The most that is kept of a file in an archive, and of all memory of a core or a package: a few bytes can
+/// stand for any amount.
 const LONGEST: u64 = 1 << 32;
 
-impl Files for Archive {
+impl<R: Read + Seek> Files for Archive<R> {
     fn read(&self, name: &str, offset: u64, length: Option<u64>) -> io::Result<Vec<u8>> {
-        let mut archive = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut file = archive.by_name(name)?;
-        // There is no way to an offset but through all that is before it.
-        let skipped = io::copy(&mut file.by_ref().take(offset), &mut io::sink())?;
+        let mut opened = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let Opened { zip, left } = &mut *opened;
+        let mut file = zip.by_name(name)?;
+        let skipped = io::copy(&mut file.by_ref().take(offset.min(*left)), &mut io::sink())?;
+        *left = left.saturating_sub(skipped);
         let mut bytes = Vec::new();
-        let most = LONGEST.saturating_sub(skipped);
-        file.take(length.unwrap_or(most.saturating_add(1)).min(most.saturating_add(1)))
+        let most = LONGEST.min(*left);
+        file.take(length.unwrap_or(u64::MAX).min(most.saturating_add(1)))
             .read_to_end(&mut bytes)?;
+        *left = left.saturating_sub(bytes.len() as u64);
         if bytes.len() as u64 > most {
-            return Err(io::Error::other("longer than 4 GiB; unpack the archive"));
+            return Err(io::Error::other("too much to unpack; unpack the archive"));
         }
         Ok(bytes)
     }
@@ -118,11 +143,19 @@ pub(crate) fn segments(
     warnings: &mut Vec<String>,
 ) -> Result<Vec<Segment>, Error> {
     let mut segments = Vec::new();
+    let mut left = LONGEST;
     for dump in dumps {
-        match read(files, of, &dump.file, dump.offset, dump.length) {
+        let most = left.saturating_add(1);
+        let length = dump.length.unwrap_or(u64::MAX).min(most);
+        match read(files, of, &dump.file, dump.offset, Some(length)) {
             Err(error @ Error::Outside { .. }) => return Err(error),
+            Ok(bytes) if bytes.len() as u64 > left => {
+                let (file, name) = (of.to_owned(), dump.file.clone());
+                return Err(Error::Memory { file, name });
+            }
             Ok(bytes) => {
-                segments.push(Segment { address: dump.address, bytes, spaces: dump.spaces })
+                left = left.saturating_sub(bytes.len() as u64);
+                segments.push(Segment { address: dump.address, bytes, spaces: dump.spaces });
             }
             Err(error) => warnings.push(format!("memory of {of}: {error}")),
         }

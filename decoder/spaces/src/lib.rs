@@ -6,6 +6,9 @@
 //! it together, and answers two questions of a decoder: which [`Space`] is the one of this context now,
 //! and which code is at an address of it.
 //!
+//! A log may also tell that a trace source changes its number on the trace bus, or how it is set up:
+//! [`Log::bound`].
+//!
 //! Logs are incomplete, since buffers wrap: what ends without having started was there before, and what
 //! is current without having started was, too, unless it ended in between. Every event says all there is
 //! to say, so that nothing else has to be known.
@@ -41,7 +44,9 @@ mod span;
 #[cfg(test)]
 mod tests;
 mod timeline;
+mod traces;
 
 pub use log::{Clock, Error, Event, Image, Log, State, Written};
 pub use process::Segment;
 pub use timeline::{Code, Holds, Space, Timeline};
+pub use traces::{Bound, Defined, Setup};

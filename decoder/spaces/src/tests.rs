@@ -213,7 +213,12 @@ fn lines_that_cannot_be_read() {
     assert!(message("5 declare_thread state=END tid=1 pid=q").contains("pid=q"));
     assert!(message("5 declare_thread state=END tid=1 pid=1\n@6 dance").contains("in one log"));
     let log = Log::parse("log", "@5 define_trace state=START id=1 source=x\n").unwrap();
-    assert_eq!((log.events.len(), log.ignored.len(), log.clock), (0, 1, Clock::Position));
+    assert_eq!((log.events.len(), log.traces.len(), log.clock), (0, 1, Clock::Position));
+    assert!(message("5 define_trace state=START id=0x70 source=x").contains("1 to 111"));
+    assert!(message("5 define_trace state=START id=1").contains("source="));
+    assert!(
+        message("5 define_trace state=START id=1 source=x etmcr=0x100000000").contains("32 bits")
+    );
 }
 
 proptest! {

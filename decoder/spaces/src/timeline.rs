@@ -44,6 +44,9 @@ type Names = BTreeMap<u64, Vec<(u64, Range<u64>)>>;
 /// Stretches of code that a log may stand for: an image may have many, and be there many times.
 const MOST: usize = 1 << 20;
 
+/// Bytes that its images may have: the same file may be named many times, each time with another identity.
+const MOST_BYTES: u64 = 1 << 32;
+
 /// A log, put together.
 #[derive(Clone, Debug)]
 pub struct Timeline {
@@ -80,10 +83,13 @@ impl Timeline {
             build.take(*now, event);
         }
         let mut images: BTreeMap<Image, Segments> = BTreeMap::new();
+        let mut bytes = 0u64;
         let mut missing = Vec::new();
         let mut segments = |image: &Image, missing: &mut Vec<String>| {
             let loaded = images.entry(image.clone()).or_insert_with(|| {
-                let segments = load(image);
+                let segments = if bytes < MOST_BYTES { load(image) } else { None };
+                let sizes = segments.iter().flatten().map(|(_, code)| code.len() as u64);
+                bytes = sizes.fold(bytes, u64::saturating_add);
                 if segments.is_none() {
                     missing.push(format!("image {}", image.file));
                 }

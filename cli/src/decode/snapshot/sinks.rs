@@ -14,7 +14,6 @@ use crate::image::Programs;
 use crate::part::Part;
 use crate::sums::{self, Noted};
 use crate::symbols::Symbols;
-use hartrace_arm_decoder::Stream;
 use hartrace_arm_runs::{Profile, Runs};
 use hartrace_decoder::{Coverage, Edges, Event, Fault, Run, Sink, StreamPos};
 use hartrace_isa::Xlen;
@@ -30,7 +29,7 @@ pub(super) fn print(
     name: String,
     emit: Emit,
     json: bool,
-    all: &[(&Stream, Traced)],
+    all: &[Traced<'_>],
 ) -> Result<Status, Failure> {
     let gaps = Gaps::new(name, false, ProgressBar::hidden()).hints(|fault| match fault {
         Fault::NoCode(_) => "a [dump] with the code at that address in the file of the core",
@@ -53,23 +52,19 @@ pub(super) fn print(
 }
 
 /// Decodes one source.
-fn decode<S: Sink>(stream: &Stream, traced: &Traced, sink: S) -> S {
+fn decode<S: Sink>(traced: &Traced<'_>, sink: S) -> S {
     let profile = if traced.core.m_profile { Profile::M } else { Profile::A };
     let mut runs = Runs::new(sink, profile);
-    traced.decode(stream, &mut runs);
+    traced.decode(&mut runs);
     runs.sink
 }
 
 /// One table for each source.
-fn table<S: Table>(
-    mut gaps: Gaps,
-    json: bool,
-    all: &[(&Stream, Traced)],
-) -> Result<Status, Failure> {
+fn table<S: Table>(mut gaps: Gaps, json: bool, all: &[Traced<'_>]) -> Result<Status, Failure> {
     let style = Style { symbols: Symbols::default(), xlen: XLEN, json };
     let mut text = Vec::new();
-    for (stream, traced) in all {
-        let noted = decode(stream, traced, Noted::new(S::default(), false));
+    for traced in all {
+        let noted = decode(traced, Noted::new(S::default(), false));
         let source = Some(u16::from(traced.id));
         let decoded = [(source, noted)];
         sums::report(&decoded, &mut gaps)?;
@@ -88,16 +83,16 @@ fn table<S: Table>(
 }
 
 /// Addresses of one source: there is no place to say of which.
-fn pcs(mut gaps: Gaps, all: &[(&Stream, Traced)]) -> Result<Status, Failure> {
-    let [(stream, traced)] = all else {
-        let names: Vec<&str> = all.iter().map(|(_, traced)| &traced.name[..]).collect();
+fn pcs(mut gaps: Gaps, all: &[Traced<'_>]) -> Result<Status, Failure> {
+    let [traced] = all else {
+        let names: Vec<&str> = all.iter().map(|traced| &traced.name[..]).collect();
         return Err(Failure::usage(format_args!(
             "addresses of several sources cannot be told apart: {}",
             names.join(", ")
         ))
         .hint("--emit blocks"));
     };
-    let noted = decode(stream, traced, Noted::new(Pcs::default(), false));
+    let noted = decode(traced, Noted::new(Pcs::default(), false));
     let decoded = [(None, noted)];
     sums::report(&decoded, &mut gaps)?;
     let mut out = files::stdout();
@@ -108,14 +103,11 @@ fn pcs(mut gaps: Gaps, all: &[(&Stream, Traced)]) -> Result<Status, Failure> {
 }
 
 /// Everything in order, source by source.
-fn text<W: Write>(
-    mut printer: Printer<'_, W>,
-    all: &[(&Stream, Traced)],
-) -> Result<Status, Failure> {
-    for (stream, traced) in all {
+fn text<W: Write>(mut printer: Printer<'_, W>, all: &[Traced<'_>]) -> Result<Status, Failure> {
+    for traced in all {
         let source = (all.len() > 1).then_some(u16::from(traced.id));
         let passing = Passing { part: Part::default(), source, printer, result: Ok(()) };
-        let mut passing = decode(stream, traced, passing);
+        let mut passing = decode(traced, passing);
         passing.pass_on();
         passing.result?;
         printer = passing.printer;

@@ -7,7 +7,7 @@ use hartrace_coresight::Mode;
 use hartrace_snapshot::{
     Buffer, Core, Error, Format, Package, Protocol, Snapshot, Source, Trace, core, image,
 };
-use hartrace_spaces::{Holds, Timeline};
+use hartrace_spaces::{Holds, Log, Timeline};
 use std::path::Path;
 
 /// A snapshot or a package.
@@ -35,6 +35,11 @@ impl Origin<'_> {
             Self::Snapshot(source) => &source.protocol,
             Self::Package(trace) => &trace.protocol,
         }
+    }
+
+    /// Whether its protocol is one that is read.
+    pub(super) fn is_read(&self) -> bool {
+        !matches!(self.protocol(), Protocol::Other(_))
     }
 
     pub(super) fn name(&self) -> String {
@@ -127,31 +132,34 @@ impl System {
         Ok(memory)
     }
 
-    /// What changed in that memory, if that is known.
+    /// The log of what changed, if there is one.
+    pub(super) fn log(&self, args: &DecodeArgs) -> Result<Option<Log>, Failure> {
+        match (args.follow.events.log()?, self) {
+            (None, Self::Package(package)) => package.log().map_err(Failure::input),
+            (log, _) => Ok(log),
+        }
+    }
+
+    /// What changed in that memory, if the log tells.
     pub(super) fn timeline(
         &self,
         origin: &Origin<'_>,
+        log: Option<&Log>,
         args: &DecodeArgs,
         warnings: &mut Vec<String>,
     ) -> Result<Option<Timeline>, Failure> {
-        let given = &args.follow.events;
-        let log = match (given.log()?, self) {
-            (None, Self::Package(package)) => package.log().map_err(Failure::input)?,
-            (log, _) => log,
-        };
-        let Some(log) = log else { return Ok(None) };
-        let Some(holds) = given.holds().or_else(|| origin.holds()) else {
+        let Some(log) = log.filter(|log| !log.events.is_empty()) else { return Ok(None) };
+        let Some(holds) = args.follow.events.holds().or_else(|| origin.holds()) else {
             return Err(Failure::usage("nothing says what the context identifier of the core is")
                 .hint("--context-id tid, or context_id_holds in the metadata of a package"));
         };
-        let timeline = Timeline::new(&log, holds, |image| {
+        let timeline = Timeline::new(log, holds, |image| {
             let bytes = match self {
                 Self::Snapshot(snapshot) => snapshot.file(&image.file),
                 Self::Package(package) => package.file(&image.file),
             };
             bytes.ok().and_then(image::segments)
         });
-        warnings.extend(log.ignored);
         let missing = timeline.missing.iter();
         warnings.extend(missing.map(|what| format!("{what} of the event log cannot be read")));
         Ok(Some(timeline))
