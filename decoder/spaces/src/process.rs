@@ -38,6 +38,8 @@ pub(crate) struct Process {
 
 impl Process {
     pub(crate) fn new(mut layers: Vec<Layer>) -> Self {
+        // Nothing is not written over anything.
+        layers.retain(|layer| layer.length > 0);
         layers.sort_by_key(|layer| layer.when.start);
         let mut times: Vec<u64> =
             layers.iter().flat_map(|layer| [layer.when.start, layer.when.end]).collect();
