@@ -201,7 +201,8 @@ pub(super) fn print(out: &mut impl Write, isas: &Isas, brief: bool) -> Result<()
     )?;
     let each = isas.rows.iter().filter(|_| !brief).cloned();
     for row in each.chain(isas.means()) {
-        let verdict = row.difference.as_ref().map_or("yes".into(), |difference| format!("NO: {difference}"));
+        let verdict =
+            row.difference.as_ref().map_or("yes".into(), |difference| format!("NO: {difference}"));
         writeln!(
             out,
             "{:15} {:7} {:17} {:>12} {:>12} {:>9.4} {:>9.4}  {verdict}",
