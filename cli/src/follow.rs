@@ -14,7 +14,6 @@ use std::io::Read;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::thread;
 
 /// Bytes of a capture that are decoded at once, about, where results are printed as they come.
 pub(crate) const SMALL: usize = 1 << 16;
@@ -75,8 +74,7 @@ impl Follow {
             max_blocks: args.max_blocks.unwrap_or(usual.max_blocks),
             ..usual
         };
-        let cores = || thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-        let threads = args.threads.unwrap_or_else(cores);
+        let threads = args.threads();
         let name = files::name(path);
         Ok((Self { setup, programs, threads, name, config }, capture))
     }

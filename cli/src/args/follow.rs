@@ -8,6 +8,7 @@ use hartrace_decoder::Resync;
 use hartrace_ingress::Privilege;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use std::thread;
 
 /// A capture, and the program to follow it through.
 #[derive(Debug, Args)]
@@ -49,7 +50,7 @@ pub(crate) struct FollowArgs {
     /// Threads to decode on [default: one per core]
     ///
     /// The output is the same for any number. More than one need synchronisations in the trace, and
-    /// a single source.
+    /// a single source; in a snapshot, several sources, each of which has one.
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<NonZeroUsize>,
     /// End with an error, and status 1, at the first gap
@@ -60,6 +61,12 @@ pub(crate) struct FollowArgs {
 }
 
 impl FollowArgs {
+    /// Threads to decode on.
+    pub(crate) fn threads(&self) -> NonZeroUsize {
+        let cores = || thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        self.threads.unwrap_or_else(cores)
+    }
+
     /// Whether anything is given that has code.
     pub(crate) fn has_program(&self) -> bool {
         let fixed = self.elf.len() + self.image.len() + self.context_elf.len();

@@ -14,8 +14,8 @@ pub(crate) struct SnapshotArgs {
         long,
         value_name = "PATH",
         conflicts_with_all = [
-            "capture", "elf", "image", "context_elf", "tvec", "compat", "max_blocks", "threads",
-            "strict", "params", "xlen", "from", "to",
+            "capture", "elf", "image", "context_elf", "tvec", "compat", "max_blocks", "strict",
+             "params", "xlen", "from", "to",
         ]
     )]
     pub(crate) snapshot: Option<PathBuf>,

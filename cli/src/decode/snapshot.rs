@@ -1,6 +1,7 @@
 //! `hartrace decode --snapshot`.
 
 mod bound;
+mod side;
 mod sinks;
 mod system;
 
@@ -15,6 +16,7 @@ use hartrace_snapshot::{Core, Error, Protocol};
 use hartrace_spaces::Timeline;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
+use std::sync::Arc;
 use system::{System, layout};
 
 /// Runs the command.
@@ -64,7 +66,7 @@ pub(super) fn run(path: &Path, args: &DecodeArgs) -> Result<Status, Failure> {
         out.flush()?;
         return Ok(job.status);
     }
-    let mut all = Vec::new();
+    let mut all: Vec<Traced<'_>> = Vec::new();
     for (origin, portions) in sources {
         let mut warnings = Vec::new();
         let traced = Traced {
@@ -72,20 +74,21 @@ pub(super) fn run(path: &Path, args: &DecodeArgs) -> Result<Status, Failure> {
             id: origin.id(),
             portions,
             core: origin.core().map_err(unusable)?,
-            memory: system.memory(origin, &mut warnings).map_err(unusable)?,
+            memory: match all.first().filter(|_| system.has_one_memory()) {
+                Some(first) => first.memory.clone(),
+                None => system.memory(origin, &mut warnings).map_err(unusable)?.into(),
+            },
             timeline: system.timeline(origin, log.as_ref(), args, &mut warnings)?,
         };
         warnings.iter().for_each(|warning| job.warn(warning));
         all.push(traced);
     }
     if matches!(emit, Emit::Ranges | Emit::Elements) {
-        for traced in &all {
-            job.elements(traced, emit, &mut out)?;
-        }
+        job.elements(&all, args, &mut out)?;
         out.flush()?;
         return Ok(job.status);
     }
-    match sinks::print(path.display().to_string(), emit, args.json, &all)? {
+    match sinks::print(path.display().to_string(), args, &all)? {
         Status::Clean => Ok(job.status),
         other => Ok(other),
     }
@@ -98,7 +101,7 @@ struct Traced<'c> {
     id: u8,
     portions: Vec<Portion<'c>>,
     core: Core,
-    memory: Memory,
+    memory: Arc<Memory>,
     timeline: Option<Timeline>,
 }
 
@@ -147,22 +150,34 @@ impl Job {
 
     fn elements(
         &mut self,
-        traced: &Traced<'_>,
-        emit: Emit,
+        all: &[Traced<'_>],
+        args: &DecodeArgs,
         out: &mut BufWriter<io::Stdout>,
-    ) -> io::Result<()> {
-        let ranges = emit == Emit::Ranges;
-        let mut printer = Printer { out, id: traced.id, ranges, gaps: 0, result: Ok(()) };
-        for portion in &traced.portions {
-            printer.id = portion.id;
-            traced.portion(portion, &mut printer);
-        }
-        let (gaps, result) = (printer.gaps, printer.result);
-        if gaps > 0 {
-            let name = &traced.name;
-            self.gap(&format!("{name}: {gaps} stretches could not be followed; --emit elements"));
-        }
-        result
+    ) -> Result<(), Failure> {
+        let ranges = args.emit == Emit::Ranges;
+        let work = |traced: &Traced<'_>, pass: &mut dyn FnMut(Printed)| {
+            let mut printer = Printer { id: traced.id, ranges, printed: Printed::default(), pass };
+            for portion in &traced.portions {
+                printer.id = portion.id;
+                traced.portion(portion, &mut printer);
+            }
+            printer.printed.last = true;
+            (printer.pass)(printer.printed);
+        };
+        let mut gaps = 0;
+        let threads = args.follow.threads();
+        let take = |traced: &Traced<'_>, printed: Printed| {
+            out.write_all(&printed.text)?;
+            gaps += printed.gaps;
+            if printed.last && gaps > 0 {
+                let name = &traced.name;
+                let what = format!("{name}: {gaps} stretches could not be followed");
+                self.gap(&format!("{what}; --emit elements"));
+                gaps = 0;
+            }
+            Ok(())
+        };
+        side::each(all, threads, work, take)
     }
 }
 
@@ -188,29 +203,49 @@ fn packets(sources: &[Portions<'_, '_>], out: &mut BufWriter<io::Stdout>) -> Res
     Ok(())
 }
 
+/// Bytes of text that are passed on at once.
+const CHUNK: usize = 1 << 16;
+
+/// Some of what is printed of one source.
+#[derive(Default)]
+struct Printed {
+    text: Vec<u8>,
+    /// What could not be followed.
+    gaps: u64,
+    /// Nothing comes behind it.
+    last: bool,
+}
+
 /// Prints what is decoded of one source.
 struct Printer<'a> {
-    out: &'a mut BufWriter<io::Stdout>,
     id: u8,
     /// Ranges only.
     ranges: bool,
-    gaps: u64,
-    result: io::Result<()>,
+    printed: Printed,
+    pass: &'a mut dyn FnMut(Printed),
 }
 
+impl Printer<'_> {
+    /// Passes on what has been printed, if it is much.
+    fn check(&mut self) {
+        if self.printed.text.len() >= CHUNK {
+            (self.pass)(std::mem::take(&mut self.printed));
+        }
+    }
+}
+
+// Writing to memory does not fail.
 impl Sink for Printer<'_> {
     fn range(&mut self, at: u64, range: &Range) {
-        if self.result.is_err() {
-            return;
-        }
-        let id = self.id;
-        self.result = match self.ranges {
+        let (id, out) = (self.id, &mut self.printed.text);
+        let _ = match self.ranges {
             true => {
                 let Range { start, end, count, .. } = range;
-                writeln!(self.out, "{id:02x}\t{start:x}\t{end:x}\t{count}")
+                writeln!(out, "{id:02x}\t{start:x}\t{end:x}\t{count}")
             }
-            false => writeln!(self.out, "{at}\t{id:02x}\t{}", Shown::Range(range)),
+            false => writeln!(out, "{at}\t{id:02x}\t{}", Shown::Range(range)),
         };
+        self.check();
     }
 
     fn event(&mut self, at: u64, event: Event) {
@@ -219,10 +254,11 @@ impl Sink for Printer<'_> {
             Event::NotAccessible { .. } | Event::Fault(_) => true,
             _ => false,
         };
-        self.gaps += u64::from(gap);
-        if self.result.is_ok() && !self.ranges {
-            let shown = Shown::Event(&event);
-            self.result = writeln!(self.out, "{at}\t{:02x}\t{shown}", self.id);
+        self.printed.gaps += u64::from(gap);
+        if !self.ranges {
+            let (id, shown) = (self.id, Shown::Event(&event));
+            let _ = writeln!(self.printed.text, "{at}\t{id:02x}\t{shown}");
+            self.check();
         }
     }
 }

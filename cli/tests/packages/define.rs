@@ -5,6 +5,7 @@ use fastrand::Rng;
 use hartrace_arm_golden::{Program, Step, etmv4, expected, ptm};
 use hartrace_coresight::{Formatter, TraceId};
 use std::fs;
+use std::process::Output;
 
 /// A buffer that several sources write into, one after the other.
 struct Buffer {
@@ -154,6 +155,45 @@ fn numbers_move() {
         let output = decode(&made.0, &ranges);
         let found = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.code() == Some(3) && found.contains(message), "{found}");
+    }
+}
+
+/// Several sources: the output is the same on any number of threads.
+#[test]
+fn threads() {
+    let mut buffer = Buffer::new(7);
+    let program = buffer.program(true);
+    let mut all = String::new();
+    for id in 16..23 {
+        let Stretch { start, steps } = buffer.walk(&program, id);
+        let registers = hartrace_etmv4::Registers { configr: 0x1800, ..etmv4::REGISTERS };
+        let hartrace_etmv4::Registers { configr, idr0, idr1, idr2, .. } = registers;
+        let options = etmv4::Options::default();
+        let config = registers.config();
+        let trace = etmv4::encode(&config, &options, &program, start, &steps, &mut buffer.rng);
+        buffer.write(id as u8, &trace);
+        all += &lines(id as u8, &expected(&program, &steps).0);
+        buffer.metadata += &format!(
+            "[trace_{id}]\nformat: ETM4.2\ncore: ARMv8-A\nTRCCONFIGR: {configr:#x}\n\
+             TRCIDR0: {idr0:#x}\nTRCIDR1: {idr1:#x}\nTRCIDR2: {idr2:#x}\nTRCIDR8: 0\n"
+        );
+    }
+    let code = buffer.files[0].1.clone();
+    let made = buffer.package("threads", "");
+    assert_eq!(clean(&decode(&made.0, &["--emit", "ranges", "--threads", "3"])), all);
+    // Not all of the code is known, so that there are gaps, too.
+    fs::write(made.0.join("code0.bin"), &code[..code.len() * 3 / 4]).unwrap();
+    for emit in ["ranges", "elements", "blocks", "edges", "coverage", "json"] {
+        let on = |threads: &str| {
+            let Output { stdout, stderr, status } =
+                decode(&made.0, &["--emit", emit, "--threads", threads]);
+            (String::from_utf8(stdout).unwrap(), String::from_utf8(stderr).unwrap(), status)
+        };
+        let one = on("1");
+        assert!(one.1.contains("gap") || one.1.contains("stretches"), "{emit}: {}", one.1);
+        assert!(one.0.lines().count() > 10, "{emit}");
+        assert_eq!(one, on("2"), "{emit}");
+        assert_eq!(one, on("16"), "{emit}");
     }
 }
 

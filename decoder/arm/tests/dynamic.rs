@@ -209,8 +209,7 @@ fn stretches_of_ptm() {
     for seed in 0..PROGRAMS {
         let mut rng = Rng::with_seed(seed);
         let programs = programs(&mut rng, false);
-        let registers =
-            hartrace_ptm::Registers { cr: 0x1000_c000, idr: 0x411c_f312, ccer: 0x30c0_0000 };
+        let registers = hartrace_ptm::Registers { cr: 0x1000_c000, ..ptm::REGISTERS };
         let config = registers.config();
         let options = ptm::Options { period: 100_000, ..ptm::Options::default() };
         let base = programs[0].base;

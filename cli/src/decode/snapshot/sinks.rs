@@ -1,7 +1,7 @@
 //! What can be printed of a trace of any protocol: the same tables and lines as of E-Trace.
 
-use super::Traced;
-use crate::args::Emit;
+use super::{Traced, side};
+use crate::args::{DecodeArgs, Emit};
 use crate::decode::blocks::Blocks;
 use crate::decode::events::Events;
 use crate::decode::pcs::Pcs;
@@ -19,6 +19,7 @@ use hartrace_decoder::{Coverage, Edges, Event, Fault, Run, Sink, StreamPos};
 use hartrace_isa::Xlen;
 use indicatif::ProgressBar;
 use std::io::Write;
+use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 
 /// Addresses are printed with all of their digits.
@@ -27,17 +28,17 @@ const XLEN: Xlen = Xlen::Rv64;
 /// Prints what was asked for.
 pub(super) fn print(
     name: String,
-    emit: Emit,
-    json: bool,
+    args: &DecodeArgs,
     all: &[Traced<'_>],
 ) -> Result<Status, Failure> {
+    let (emit, json, threads) = (args.emit, args.json, args.follow.threads());
     let gaps = Gaps::new(name, false, ProgressBar::hidden()).hints(|fault| match fault {
         Fault::NoCode(_) => "a [dump] with the code at that address in the file of the core",
         _ => "--emit elements, for what the trace says there",
     });
     match emit {
-        Emit::Edges => table::<Edges>(gaps, json, all),
-        Emit::Coverage => table::<Coverage>(gaps, json, all),
+        Emit::Edges => table::<Edges>(gaps, json, threads, all),
+        Emit::Coverage => table::<Coverage>(gaps, json, threads, all),
         Emit::Pcs => pcs(gaps, all),
         _ => {
             let programs = Programs::none(XLEN);
@@ -46,7 +47,7 @@ pub(super) fn print(
                 _ => Box::new(Events::new(XLEN)),
             };
             let headings = all.len() > 1 && !json && emit == Emit::Blocks;
-            text(Printer::new(files::stdout(), form, gaps, headings), all)
+            text(Printer::new(files::stdout(), form, gaps, headings), threads, all)
         }
     }
 }
@@ -60,11 +61,18 @@ fn decode<S: Sink>(traced: &Traced<'_>, sink: S) -> S {
 }
 
 /// One table for each source.
-fn table<S: Table>(mut gaps: Gaps, json: bool, all: &[Traced<'_>]) -> Result<Status, Failure> {
+fn table<S: Table>(
+    mut gaps: Gaps,
+    json: bool,
+    threads: NonZeroUsize,
+    all: &[Traced<'_>],
+) -> Result<Status, Failure> {
     let style = Style { symbols: Symbols::default(), xlen: XLEN, json };
     let mut text = Vec::new();
-    for traced in all {
-        let noted = decode(traced, Noted::new(S::default(), false));
+    let work = |traced: &Traced<'_>, pass: &mut dyn FnMut(Noted<S>)| {
+        pass(decode(traced, Noted::new(S::default(), false)));
+    };
+    let take = |traced: &Traced<'_>, noted: Noted<S>| {
         let source = Some(u16::from(traced.id));
         let decoded = [(source, noted)];
         sums::report(&decoded, &mut gaps)?;
@@ -74,7 +82,9 @@ fn table<S: Table>(mut gaps: Gaps, json: bool, all: &[Traced<'_>]) -> Result<Sta
         }
         let [(_, noted)] = decoded;
         noted.sink.print(&mut text, source.filter(|_| all.len() > 1), &style);
-    }
+        Ok(())
+    };
+    side::each(all, threads, work, take)?;
     let mut out = files::stdout();
     out.write_all(&text)?;
     out.flush()?;
@@ -103,38 +113,38 @@ fn pcs(mut gaps: Gaps, all: &[Traced<'_>]) -> Result<Status, Failure> {
 }
 
 /// Everything in order, source by source.
-fn text<W: Write>(mut printer: Printer<'_, W>, all: &[Traced<'_>]) -> Result<Status, Failure> {
-    for traced in all {
-        let source = (all.len() > 1).then_some(u16::from(traced.id));
-        let passing = Passing { part: Part::default(), source, printer, result: Ok(()) };
-        let mut passing = decode(traced, passing);
+fn text<W: Write>(
+    mut printer: Printer<'_, W>,
+    threads: NonZeroUsize,
+    all: &[Traced<'_>],
+) -> Result<Status, Failure> {
+    let work = |traced: &Traced<'_>, pass: &mut dyn FnMut(Part)| {
+        let mut passing = decode(traced, Passing { part: Part::default(), pass });
         passing.pass_on();
-        passing.result?;
-        printer = passing.printer;
-    }
+    };
+    let take = |traced: &Traced<'_>, part| {
+        let source = (all.len() > 1).then_some(u16::from(traced.id));
+        printer.join(source, &part)
+    };
+    side::each(all, threads, work, take)?;
     printer.end()?;
     printer.gaps.end(ControlFlow::Continue(()));
     Ok(printer.gaps.status())
 }
 
-/// Collects a part, and prints it when it is full.
-struct Passing<'a, W> {
+/// Collects a part, and passes it on when it is full.
+struct Passing<'a> {
     part: Part,
-    source: Option<u16>,
-    printer: Printer<'a, W>,
-    result: Result<(), Failure>,
+    pass: &'a mut dyn FnMut(Part),
 }
 
-impl<W: Write> Passing<'_, W> {
+impl Passing<'_> {
     fn pass_on(&mut self) {
-        let part = std::mem::take(&mut self.part);
-        if self.result.is_ok() {
-            self.result = self.printer.join(self.source, &part);
-        }
+        (self.pass)(std::mem::take(&mut self.part));
     }
 }
 
-impl<W: Write> Sink for Passing<'_, W> {
+impl Sink for Passing<'_> {
     fn run(&mut self, at: StreamPos, run: Run<'_>) {
         self.part.run(at, run);
         if self.part.is_full() {

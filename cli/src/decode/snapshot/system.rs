@@ -112,6 +112,11 @@ impl System {
         })
     }
 
+    /// Whether all cores see the same memory.
+    pub(super) const fn has_one_memory(&self) -> bool {
+        matches!(self, Self::Package(_))
+    }
+
     /// The memory that the core of a source sees.
     pub(super) fn memory(
         &self,
