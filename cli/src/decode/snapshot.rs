@@ -17,7 +17,7 @@ use hartrace_spaces::Timeline;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
-use system::{System, layout};
+use system::{System, Timelines, layout};
 
 /// Runs the command.
 pub(super) fn run(path: &Path, args: &DecodeArgs) -> Result<Status, Failure> {
@@ -66,7 +66,7 @@ pub(super) fn run(path: &Path, args: &DecodeArgs) -> Result<Status, Failure> {
         out.flush()?;
         return Ok(job.status);
     }
-    let mut all: Vec<Traced<'_>> = Vec::new();
+    let (mut all, mut known): (Vec<Traced<'_>>, _) = (Vec::new(), Timelines::new());
     for (origin, portions) in sources {
         let mut warnings = Vec::new();
         let traced = Traced {
@@ -78,7 +78,7 @@ pub(super) fn run(path: &Path, args: &DecodeArgs) -> Result<Status, Failure> {
                 Some(first) => first.memory.clone(),
                 None => system.memory(origin, &mut warnings).map_err(unusable)?.into(),
             },
-            timeline: system.timeline(origin, log.as_ref(), args, &mut warnings)?,
+            timeline: system.timeline(origin, log.as_ref(), args, &mut known, &mut warnings)?,
         };
         warnings.iter().for_each(|warning| job.warn(warning));
         all.push(traced);
@@ -102,7 +102,7 @@ struct Traced<'c> {
     portions: Vec<Portion<'c>>,
     core: Core,
     memory: Arc<Memory>,
-    timeline: Option<Timeline>,
+    timeline: Option<Arc<Timeline>>,
 }
 
 impl Traced<'_> {

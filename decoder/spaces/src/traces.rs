@@ -81,8 +81,11 @@ impl Defined {
 mod tests {
     use super::*;
 
+    /// A source and its ETMCR.
+    type Source = Option<(String, Option<u32>)>;
+
     /// Who has number 1 since when, and with which ETMCR; it is usually that of `a`.
-    fn bound(log: &str) -> Vec<(u64, Option<(String, Option<u32>)>)> {
+    fn bound(log: &str) -> Vec<(u64, Source)> {
         let bound = Log::parse("log", log).unwrap().bound(|id| (id == 1).then(|| "a".to_owned()));
         let one = bound.get(&1).cloned().unwrap_or_default();
         let told =
@@ -90,7 +93,7 @@ mod tests {
         one.into_iter().map(told).collect()
     }
 
-    fn of(name: &str, etmcr: Option<u32>) -> Option<(String, Option<u32>)> {
+    fn of(name: &str, etmcr: Option<u32>) -> Source {
         Some((name.to_owned(), etmcr))
     }
 

@@ -113,23 +113,41 @@ pub(super) fn bind<'c, 's>(
 /// How many bytes of a stream come before a time: all up to the last synchronisation before the first
 /// timestamp that is not earlier. A unit that is set up anew starts with one.
 fn before_time(stream: &Stream, start: usize, reader: Option<&Protocol>, time: u64) -> usize {
-    let rest = stream.part(start..stream.bytes.len());
+    let Some(reader) = reader.filter(|reader| !matches!(reader, Protocol::Other(_))) else {
+        // Nobody can tell.
+        return start;
+    };
+    let all = stream.bytes.len();
+    // No more than has to be looked at, since there may be many times.
+    let mut length = 1 << 12;
+    loop {
+        let end = start.saturating_add(length).min(all);
+        match last_sync_before(&stream.part(start..end), reader, time) {
+            Some(offset) => return start + offset,
+            None if end == all => return all,
+            None => length *= 2,
+        }
+    }
+}
+
+/// Where the last synchronisation is before the first timestamp that is not before a time, if there is such a
+/// timestamp.
+fn last_sync_before(stream: &Stream, reader: &Protocol, time: u64) -> Option<usize> {
     let (mut times, memory) = (Times { time, at: None }, Memory::new());
     let (records, name) = match reader {
-        Some(Protocol::Etmv4(config)) => {
-            Etmv4::new(*config, Arch::Later, &memory).decode(&rest, &mut times);
-            (list_etmv4(&rest, config), "I_ASYNC")
+        Protocol::Etmv4(config) => {
+            Etmv4::new(*config, Arch::Later, &memory).decode(stream, &mut times);
+            (list_etmv4(stream, config), "I_ASYNC")
         }
-        Some(Protocol::Ptm(config)) => {
-            Ptm::new(*config, Arch::Later, &memory).decode(&rest, &mut times);
-            (list_ptm(&rest, config), "ASYNC")
+        Protocol::Ptm(config) => {
+            Ptm::new(*config, Arch::Later, &memory).decode(stream, &mut times);
+            (list_ptm(stream, config), "ASYNC")
         }
-        // Nobody can tell.
-        Some(Protocol::Other(_)) | None => return start,
+        Protocol::Other(_) => return None,
     };
-    let Some(at) = times.at else { return stream.bytes.len() };
-    let before = records.iter().filter(|record| record.name == name && record.index <= at);
-    start + before.last().map_or(0, |record| record.bytes.start)
+    let at = times.at?;
+    let mut before = records.iter().filter(|record| record.name == name && record.index <= at);
+    Some(before.next_back().map_or(0, |record| record.bytes.start))
 }
 
 /// Looks for the first timestamp that is not before a time.

@@ -9,6 +9,10 @@ use hartrace_snapshot::{
 };
 use hartrace_spaces::{Holds, Log, Timeline};
 use std::path::Path;
+use std::sync::Arc;
+
+/// What a log tells, by what contexts hold.
+pub(super) type Timelines = Vec<(Holds, Arc<Timeline>)>;
 
 /// A snapshot or a package.
 pub(super) enum System {
@@ -145,19 +149,23 @@ impl System {
         }
     }
 
-    /// What changed in that memory, if the log tells.
+    /// What changed in that memory, if the log tells. `known` has what sources before it see.
     pub(super) fn timeline(
         &self,
         origin: &Origin<'_>,
         log: Option<&Log>,
         args: &DecodeArgs,
+        known: &mut Timelines,
         warnings: &mut Vec<String>,
-    ) -> Result<Option<Timeline>, Failure> {
+    ) -> Result<Option<Arc<Timeline>>, Failure> {
         let Some(log) = log.filter(|log| !log.events.is_empty()) else { return Ok(None) };
         let Some(holds) = args.follow.events.holds().or_else(|| origin.holds()) else {
             return Err(Failure::usage("nothing says what the context identifier of the core is")
                 .hint("--context-id tid, or context_id_holds in the metadata of a package"));
         };
+        if let Some((_, timeline)) = known.iter().find(|(other, _)| *other == holds) {
+            return Ok(Some(timeline.clone()));
+        }
         let timeline = Timeline::new(log, holds, |image| {
             let bytes = match self {
                 Self::Snapshot(snapshot) => snapshot.file(&image.file),
@@ -167,6 +175,8 @@ impl System {
         });
         let missing = timeline.missing.iter();
         warnings.extend(missing.map(|what| format!("{what} of the event log cannot be read")));
+        let timeline = Arc::new(timeline);
+        known.push((holds, timeline.clone()));
         Ok(Some(timeline))
     }
 }
