@@ -142,8 +142,18 @@ pub(crate) fn segments(
     dumps: &[Dump],
     warnings: &mut Vec<String>,
 ) -> Result<Vec<Segment>, Error> {
+    segments_up_to(LONGEST, files, of, dumps, warnings)
+}
+
+/// The same, with as many bytes at most.
+fn segments_up_to(
+    mut left: u64,
+    files: &dyn Files,
+    of: &str,
+    dumps: &[Dump],
+    warnings: &mut Vec<String>,
+) -> Result<Vec<Segment>, Error> {
     let mut segments = Vec::new();
-    let mut left = LONGEST;
     for dump in dumps {
         let most = left.saturating_add(1);
         let length = dump.length.unwrap_or(u64::MAX).min(most);
@@ -166,4 +176,65 @@ pub(crate) fn segments(
 pub(crate) fn ini(files: &dyn Files, named_in: &str, name: &str) -> Result<Ini, Error> {
     let bytes = read(files, named_in, name, 0, Some(LONGEST_INI))?;
     Ini::parse(name, &String::from_utf8_lossy(&bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Package;
+    use std::io::{Cursor, Write};
+    use zip::ZipWriter;
+    use zip::write::SimpleFileOptions;
+
+    /// An archive of a package whose memory is a megabyte, named again and again, from an offset on.
+    fn archive(times: usize, offset: u64) -> Archive<Cursor<Vec<u8>>> {
+        let mut contents = "[trace]\nmetadata=trace.ini\nbuffer0=zeros\n".to_owned();
+        for dump in 0..times {
+            contents += &format!("[dump{dump}]\nfile=zeros\naddress={dump}\noffset={offset}\n");
+        }
+        let zeros = vec![0; 1 << 20];
+        let files = [
+            ("contents.ini", contents.as_bytes()),
+            ("trace.ini", b"[buffer]\nformat: coresight\n"),
+            ("zeros", &zeros),
+        ];
+        let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+        for (name, bytes) in files {
+            zip.start_file(name, SimpleFileOptions::default()).unwrap();
+            zip.write_all(bytes).unwrap();
+        }
+        let bytes = zip.finish().unwrap().into_inner();
+        assert!(bytes.len() < 1 << 14, "{}", bytes.len());
+        Archive::new(Cursor::new(bytes)).unwrap()
+    }
+
+    #[test]
+    fn little_of_a_small_archive_is_unpacked() {
+        // Less than is unpacked of any, then more: that is a warning for each that is left out.
+        for (times, offset, there) in [(60, 0, 60), (200, 0, 63), (60, 1 << 30, 60), (200, 9, 63)] {
+            let package = Package::read(Box::new(archive(times, offset))).unwrap();
+            let mut warnings = Vec::new();
+            let segments = package.segments(&mut warnings).unwrap();
+            assert_eq!(
+                (segments.len(), warnings.len()),
+                (there, times - there),
+                "{times} {offset}"
+            );
+            assert!(warnings.iter().all(|warning| warning.contains("unpack the archive")));
+        }
+    }
+
+    #[test]
+    fn memory_is_bounded() {
+        let files = BTreeMap::from([("a".to_owned(), vec![0; 50])]);
+        let file = "a".to_owned();
+        let spaces = hartrace_arm_isa::Spaces::ALL;
+        let dump = Dump { file, address: 0, length: Some(40), offset: 0, spaces };
+        let mut warnings = Vec::new();
+        let three = vec![dump; 3];
+        let mut read = |dumps| segments_up_to(100, &files, "core", dumps, &mut warnings);
+        assert_eq!(read(&three[..2]).unwrap().len(), 2);
+        let error = read(&three).unwrap_err();
+        assert!(error.to_string().contains("more than 4 GiB"), "{error}");
+    }
 }
