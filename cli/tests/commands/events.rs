@@ -18,11 +18,11 @@ const LOG: &str = "\
 400 declare_thread state=START tid=9 pid=8
 ";
 
-/// The code that a process has at a time, as offsets of instructions; the last one is a jump.
-fn code(pid: u64, time: u64) -> &'static [u64] {
-    match (pid, time) {
-        (7, 200..) => &[0, 4, 6, 8],
-        (7, _) | (8 | 9, 400..) => &[0, 2, 4, 6, 8],
+/// The code that a process has in this third of the time, as offsets of instructions; the last one is a jump.
+fn code(pid: u64, third: usize) -> &'static [u64] {
+    match (pid, third) {
+        (7, 1..) => &[0, 4, 6, 8],
+        (7, _) | (8 | 9, 2..) => &[0, 2, 4, 6, 8],
         _ => &[0, 4, 8],
     }
 }
@@ -38,16 +38,21 @@ impl Visits {
 
 /// Sixty visits to processes, and their trace.
 fn place(name: &str) -> (Place, Visits) {
+    visited(name, 60)
+}
+
+/// Some visits, ten ticks each.
+fn visited(name: &str, count: usize) -> (Place, Visits) {
     let place = Place::new(name);
     let mut rows =
         "itype_0,cause,tval,priv,iaddr_0,context,ctype,sijump_0,iretire_0,ilastsize_0,time\n"
             .to_owned();
     let mut visits = Visits(Vec::new());
-    for visit in 0..60 {
+    for visit in 0..count {
         // Every one follows every other, at all times.
         let pid = [7, 8, 9, 8, 7, 9][visit % 6];
         let time = visit as u64 * 10;
-        let code = code(pid, time);
+        let code = code(pid, visit * 3 / count);
         let ends = code.iter().skip(1).copied().chain([12]);
         let mut pcs = String::new();
         for (offset, end) in code.iter().zip(ends) {
@@ -61,7 +66,7 @@ fn place(name: &str) -> (Place, Visits) {
         visits.0.push((pid, pcs));
     }
     place.write("run.csv", rows.as_bytes());
-    let fields = "nocontext_p = false\ncontext_width_p = 8\nnotime_p = false\ntime_width_p = 16\n";
+    let fields = "nocontext_p = false\ncontext_width_p = 8\nnotime_p = false\ntime_width_p = 32\n";
     place.write("p.toml", format!("{fields}{}", crate::PARAMS).as_bytes());
     let jump = 0x0002_8067u32.to_le_bytes(); // jr t0
     place.write("short.bin", &[[0x01, 0x00].repeat(4), jump.to_vec()].concat()); // c.nop
@@ -99,6 +104,19 @@ fn processes_threads_and_patches() {
     place.write("log", LOG.replacen("0 declare_process state=START pid=7", "# ", 1).as_bytes());
     let first = format!("{line} --image short.bin@0x80000000");
     assert_eq!(place.clean(&first), all);
+}
+
+/// A trace of several parts, which are decoded side by side.
+#[test]
+fn several_threads() {
+    let (place, visits) = visited("events-threads", 30_000);
+    assert!(std::fs::metadata(place.dir.join("trace")).unwrap().len() > 4 << 16);
+    place.write("log", LOG.replace("200 ", "100000 ").replace("400 ", "200000 ").as_bytes());
+    let line = format!("decode trace {OPTIONS} --events log --context-id tid");
+    let all = visits.pcs(|_| true);
+    for threads in [1, 2, 5] {
+        assert!(place.clean(&format!("{line} --threads {threads}")) == all, "{threads}");
+    }
 }
 
 /// The same where the log counts bytes of the capture.
