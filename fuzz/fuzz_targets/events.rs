@@ -28,6 +28,10 @@ fn check(mut u: Unstructured<'_>) -> Result<()> {
             return Ok(());
         }
     };
+    for (id, bound) in log.bound(|id| (id % 2 == 0).then(|| "usual".to_owned())) {
+        assert!((1..=0x6f).contains(&id) && bound.first().is_some_and(|first| first.since == 0));
+        assert!(bound.windows(2).all(|two| two[0].since <= two[1].since));
+    }
     // Some images are not there, and some have more than one segment.
     let timeline = Timeline::new(&log, holds, |image| match image.file.len() % 3 {
         0 => None,

@@ -181,3 +181,46 @@ impl Positions<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fastrand::Rng;
+    use hartrace_coresight::{Formatter, TraceId};
+
+    /// A part of a stream is the same bytes, from the same places.
+    #[test]
+    fn parts() {
+        for seed in 0..50 {
+            let mut rng = Rng::with_seed(seed);
+            let (mut formatter, mut frames) = (Formatter::new(), Vec::new());
+            for _ in 0..rng.usize(1..30) {
+                let bytes: Vec<u8> = (0..rng.usize(1..50)).map(|_| rng.u8(..)).collect();
+                let id = TraceId::new(rng.u8(1..4)).unwrap();
+                formatter.write(id, &bytes, &mut |frame| frames.extend_from_slice(frame));
+            }
+            formatter.finish(&mut |frame| frames.extend_from_slice(frame));
+            for stream in Capture::split(Layout::Frames(Mode::Aligned), &frames).streams {
+                let mut positions = stream.positions();
+                let all = 0..stream.bytes.len();
+                let places: Vec<(u64, u64)> =
+                    all.map(|offset| (positions.index(offset), positions.order(offset))).collect();
+                // Between frames, where sources are told apart; and at any byte.
+                for index in 0..frames.len() as u64 + 20 {
+                    let right = places.iter().filter(|(place, _)| *place < index).count();
+                    assert_eq!(stream.before(index), right, "seed {seed}, before {index}");
+                }
+                let start = rng.usize(0..stream.bytes.len());
+                let end = rng.usize(start..=stream.bytes.len());
+                let part = stream.part(start..end);
+                assert_eq!((part.id, &part.bytes[..]), (stream.id, &stream.bytes[start..end]));
+                let mut positions = part.positions();
+                for (offset, place) in places[start..end].iter().enumerate() {
+                    let found = (positions.index(offset), positions.order(offset));
+                    assert_eq!(found, *place, "seed {seed}, {start} + {offset}");
+                }
+                assert_eq!(stream.first(), places[0].0);
+            }
+        }
+    }
+}

@@ -136,8 +136,11 @@ impl Tracer<'_> {
         sink: &mut S,
     ) -> Result<(), Fault> {
         let address = self.unshift(p.address);
-        let (_, image) = self.images.find(&self.config, at, (p.context, p.time));
-        let insn = image.insn(address).ok_or(Fault::NoCode(address))?;
+        let insn = match self.images.is_one() {
+            true => self.code.image.insn(address),
+            false => self.images.find(&self.config, at, (p.context, p.time)).1.insn(address),
+        };
+        let insn = insn.ok_or(Fault::NoCode(address))?;
         self.walk_to(at, p, sink);
         self.enter(at, p.context, p.time);
         self.outcomes.clear();
