@@ -1,6 +1,7 @@
 //! The command line.
 
 mod compare;
+mod events;
 mod follow;
 mod fpga;
 mod input;
@@ -9,11 +10,12 @@ mod snapshot;
 mod values;
 
 pub(crate) use compare::SchemesArgs;
+pub(crate) use events::EventsArgs;
 pub(crate) use follow::FollowArgs;
 pub(crate) use fpga::{CompareArgs, FpgaCommand, Part, ReportArgs};
 pub(crate) use input::{ConvertArgs, InputArgs};
 pub(crate) use sim::{Cva6Args, SimArgs, SimCommand, SimEmit};
-pub(crate) use snapshot::{ContextId, Frames, SnapshotArgs};
+pub(crate) use snapshot::{Frames, SnapshotArgs};
 pub(crate) use values::Placed;
 
 use crate::limits::Position;

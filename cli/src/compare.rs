@@ -71,7 +71,7 @@ pub(crate) fn run(args: &SchemesArgs) -> Result<Status, Failure> {
         write(path, &table::json(&figures, &schemes, data.as_deref(), isas.as_ref())?)?;
     }
     if let Some(path) = &args.html {
-        write(path, &html::page(args, &figures, &schemes)?)?;
+        write(path, &html::page(args, &figures, &schemes, isas.as_ref())?)?;
     }
     let verified = figures.iter().all(|figures| figures.difference.is_none())
         && data.is_none_or(|data| data::verified(&data))

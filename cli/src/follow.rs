@@ -5,6 +5,7 @@ use crate::capture::frame_hint;
 use crate::failure::Failure;
 use crate::files::{self, Capture};
 use crate::image::Programs;
+use crate::image::changing::Changing;
 use crate::params::Setup;
 use hartrace_decoder::stream::{Decode, Decoded, StreamError, Transport};
 use hartrace_decoder::{Config, Fault, Sink};
@@ -13,7 +14,6 @@ use std::io::Read;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::thread;
 
 /// Bytes of a capture that are decoded at once, about, where results are printed as they come.
 pub(crate) const SMALL: usize = 1 << 16;
@@ -55,7 +55,14 @@ impl Follow {
             return Err(Failure::usage("--context-elf, but the trace has no contexts")
                 .hint("--elf, or nocontext_p = 0 and context_width_p among the parameters"));
         }
-        let programs = Programs::load(&args.elf, &args.image, &args.context_elf, setup.xlen)?;
+        if !args.has_program() {
+            return Err(Failure::usage("a trace cannot be followed without the program")
+                .hint("--elf PROG, or --image FILE@ADDR for bare code"));
+        }
+        let mut programs = Programs::load(&args.elf, &args.image, &args.context_elf, setup.xlen)?;
+        if let Some(changing) = Changing::open(&args.events, &setup)? {
+            programs.change(changing);
+        }
         let capture = Capture::open(path)?;
         let usual = Config::default();
         let config = Config {
@@ -67,8 +74,7 @@ impl Follow {
             max_blocks: args.max_blocks.unwrap_or(usual.max_blocks),
             ..usual
         };
-        let cores = || thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-        let threads = args.threads.unwrap_or_else(cores);
+        let threads = args.threads();
         let name = files::name(path);
         Ok((Self { setup, programs, threads, name, config }, capture))
     }

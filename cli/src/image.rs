@@ -1,11 +1,14 @@
 //! The traced program: ELF files and bare code, for all contexts or for one.
 
+pub(crate) mod changing;
+
 use crate::args::Placed;
 use crate::failure::Failure;
 use crate::files;
 use crate::listing::address;
 use crate::symbols::Symbols;
-use hartrace_decoder::{ElfError, Image, Images};
+use changing::Changing;
+use hartrace_decoder::{ElfError, Image, Images, Moment, Versions};
 use hartrace_isa::{Isa, Xlen};
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -14,7 +17,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(crate) struct Program {
     context: Option<u64>,
-    pub(crate) image: Image,
+    image: Image,
     /// Its ELF files, the last one first, since that is the one that counts.
     files: Vec<Arc<File>>,
 }
@@ -37,14 +40,21 @@ impl Program {
     }
 }
 
-/// Every program of a hart: the common one first.
+/// Every program of a hart.
 #[derive(Debug)]
-pub(crate) struct Programs(Vec<Program>);
+pub(crate) struct Programs {
+    /// The common one first.
+    fixed: Vec<Program>,
+    /// What a log says of them.
+    changing: Option<Changing>,
+}
 
 impl Programs {
     /// A program without code or names.
     pub(crate) fn none(xlen: Xlen) -> Self {
-        Self(vec![Program { context: None, image: Image::new(Isa::new(xlen)), files: Vec::new() }])
+        let image = Image::new(Isa::new(xlen));
+        let fixed = vec![Program { context: None, image, files: Vec::new() }];
+        Self { fixed, changing: None }
     }
 
     /// Loads programs, then bare code, then the programs of single contexts; what comes later wins
@@ -55,10 +65,6 @@ impl Programs {
         contexts: &[(u64, Placed)],
         xlen: Xlen,
     ) -> Result<Self, Failure> {
-        if elf.is_empty() && bare.is_empty() && contexts.is_empty() {
-            return Err(Failure::usage("a trace cannot be followed without the program")
-                .hint("--elf PROG, or --image FILE@ADDR for bare code"));
-        }
         let image = Image::new(Isa::new(xlen));
         let mut common = Program { context: None, image, files: Vec::new() };
         for program in elf {
@@ -82,47 +88,74 @@ impl Programs {
             });
             programs[index].add_elf(placed)?;
         }
-        Ok(Self(programs))
+        Ok(Self { fixed: programs, changing: None })
+    }
+
+    /// The same, with code that comes and goes.
+    pub(crate) fn change(&mut self, changing: Changing) {
+        self.changing = Some(changing);
     }
 
     /// As the decoder takes them.
     pub(crate) fn images(&self) -> Images<'_> {
-        let listed = self.0.iter().filter_map(|p| Some((p.context?, &p.image)));
-        listed.fold(Images::new(&self.0[0].image), |images, (id, image)| images.context(id, image))
+        let listed = self.fixed.iter().filter_map(|p| Some((p.context?, &p.image)));
+        let first = Images::new(&self.fixed[0].image);
+        let images = listed.fold(first, |images, (id, image)| images.context(id, image));
+        if self.changing.is_some() { images.versions(self) } else { images }
+    }
+
+    /// The code at the start, and its number.
+    pub(crate) fn first(&self) -> (usize, Image) {
+        (0, self.fixed[0].image.clone())
+    }
+
+    /// The code of a context at a time, and its number.
+    pub(crate) fn at(&self, moment: Moment) -> (usize, Image) {
+        let fixed = self.of_context(moment.context);
+        let image = &self.fixed[fixed].image;
+        match &self.changing {
+            Some(changing) => {
+                let (number, image) = changing.version(moment, fixed, image);
+                (self.fixed.len() + number, image)
+            }
+            None => (fixed, image.clone()),
+        }
     }
 
     /// The code of a context.
     pub(crate) fn image(&self, context: u64) -> &Image {
-        let own = self.0.iter().find(|program| program.context == Some(context));
-        &own.unwrap_or(&self.0[0]).image
-    }
-
-    pub(crate) fn get(&self, number: usize) -> &Program {
-        &self.0[number]
+        &self.fixed[self.of_context(Some(context))].image
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Program> {
-        self.0.iter()
+        self.fixed.iter()
     }
 
     /// What all programs know, the common one first.
     pub(crate) fn all_symbols(&self) -> Symbols<'_> {
         let mut files: Vec<&Arc<File>> = Vec::new();
-        for file in self.0.iter().flat_map(|program| &program.files) {
+        for file in self.fixed.iter().flat_map(|program| &program.files) {
             if !files.iter().any(|other| Arc::ptr_eq(other, file)) {
                 files.push(file);
             }
         }
         let mut symbols = Symbols::default();
         for file in files {
-            symbols.add_elf(&file.bytes, file.bias, self.0[0].image.isa().xlen);
+            symbols.add_elf(&file.bytes, file.bias, self.fixed[0].image.isa().xlen);
         }
         symbols
     }
 
     /// Number of the program that a context runs.
-    pub(crate) fn of_context(&self, context: u64) -> usize {
-        self.0.iter().position(|program| program.context == Some(context)).unwrap_or(0)
+    pub(crate) fn of_context(&self, context: Option<u64>) -> usize {
+        let own = |program: &Program| program.context == context;
+        context.and_then(|_| self.fixed.iter().position(own)).unwrap_or(0)
+    }
+}
+
+impl Versions for Programs {
+    fn at(&self, moment: Moment) -> Option<(usize, Image)> {
+        Some(self.at(moment))
     }
 }
 
@@ -183,6 +216,5 @@ mod tests {
         assert_eq!(unloadable(width).status(), 2);
         assert_eq!(unloadable(ElfError::Machine(62)).status(), 3);
         assert_eq!(unloadable(ElfError::NotElf(String::new())).status(), 3);
-        assert_eq!(Programs::load(&[], &[], &[], Xlen::Rv64).unwrap_err().status(), 2);
     }
 }

@@ -26,9 +26,8 @@ use tally::{Counted, Ended, Tally};
 pub(crate) fn run(args: &StatsArgs) -> Result<Status, Failure> {
     let given = &args.follow;
     let path = given.capture()?;
-    let without = given.elf.is_empty() && given.image.is_empty() && given.context_elf.is_empty();
     let gaps = |capture: &Capture| Gaps::new(files::name(path), given.strict, capture.bar.clone());
-    let stats = if without {
+    let stats = if !given.has_program() {
         let params = given.stream.params.as_deref();
         files::one_standard(params.into_iter().chain([path]))?;
         let setup = Setup::new(&given.stream)?;

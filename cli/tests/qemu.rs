@@ -77,11 +77,41 @@ fn compare(arguments: &[&str], path: Option<&str>) -> Result<(Value, String), Fa
     if let Some(path) = path {
         command.env("PATH", path);
     }
-    let output = command.arg("compare").args(arguments).arg("--json").arg(&json).output()?;
+    let html = json.with_extension("html");
+    command.arg("compare").args(arguments).arg("--json").arg(&json).arg("--html").arg(&html);
+    let output = command.output()?;
     if !output.status.success() {
         return Err(String::from_utf8_lossy(&output.stderr).into_owned().into());
     }
-    Ok((serde_json::from_str(&fs::read_to_string(json)?)?, String::from_utf8(output.stdout)?))
+    let json = serde_json::from_str(&fs::read_to_string(json)?)?;
+    page(&fs::read_to_string(html)?, &json)?;
+    Ok((json, String::from_utf8(output.stdout)?))
+}
+
+/// The page has every row of the JSON, and says why rows of different instruction sets do not compare.
+fn page(html: &str, json: &Value) -> Result<(), Failed> {
+    let (_, sets) = html.split_once("<h2>Instruction sets</h2>").ok_or("no instruction sets")?;
+    let rows = json["isas"].as_array().ok_or("no rows")?;
+    for row in rows {
+        let text = |key: &str| row[key].as_str().unwrap_or_default();
+        let cells = [text("program"), text("isa"), text("scheme")].join("</td><td>");
+        let (count, bits) = (&row["instructions"], &row["bits"]);
+        let line = format!("<tr><td>{cells}</td><td>{count}</td><td>{bits}</td>");
+        if !sets.contains(&line) {
+            return Err(format!("not in the page: {line}").into());
+        }
+        // In the plot of its program, with its bits.
+        let plot = sets.split("<h2>").find(|part| {
+            part.starts_with(&format!("{}, by instruction set</h2>", text("program")))
+        });
+        let plot = plot.ok_or("a program without a plot")?;
+        let name = format!("{} {}", text("isa"), text("scheme"));
+        if !plot.contains("<svg") || !plot.contains(&name) || !plot.contains(&bits.to_string()) {
+            return Err(format!("not in a plot: {name}").into());
+        }
+    }
+    let stated = sets.contains("The instruction sets differ");
+    if stated { Ok(()) } else { Err("nothing says that instruction sets differ".into()) }
 }
 
 /// Every source on three instruction sets, and a program that is none of them.

@@ -3,29 +3,15 @@
 #![no_main]
 
 use arbitrary::{Result, Unstructured};
-use hartrace_arm_decoder::{Capture, Event, Layout, Memory, Ptm, Range, Sink};
+use hartrace_arm_decoder::{Capture, Layout, Memory, Ptm};
 use hartrace_arm_isa::{Arch, Spaces};
+use hartrace_fuzz::arm::Count;
 use hartrace_ptm::{MAX_PACKET, Packet, Reader, Registers};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: &[u8]| {
     let _ = check(Unstructured::new(input));
 });
-
-/// Counts what is reported.
-#[derive(Default)]
-struct Count(u64);
-
-impl Sink for Count {
-    fn range(&mut self, _: u64, range: &Range) {
-        assert!(range.count > 0 && range.start != range.end);
-        self.0 += 1;
-    }
-
-    fn event(&mut self, _: u64, _: Event) {
-        self.0 += 1;
-    }
-}
 
 fn check(mut u: Unstructured<'_>) -> Result<()> {
     let [cr, idr, ccer]: [u32; 3] = u.arbitrary()?;

@@ -3,6 +3,7 @@
 //! Values are drawn from ranges that are slightly too wide on purpose, so that the checks of the
 //! crates under test are reached too; a target ends early where a parameter set is refused.
 
+pub mod arm;
 pub mod code;
 pub mod compressors;
 pub mod data;

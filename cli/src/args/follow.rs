@@ -1,13 +1,14 @@
 //! What `decode`, `check` and `stats` have in common.
 
 use super::values::{Placed, parse_context_elf, parse_elf, parse_image, parse_tvec};
-use super::{CompatArg, StreamArgs};
+use super::{CompatArg, EventsArgs, StreamArgs};
 use crate::failure::Failure;
 use clap::{Args, ValueEnum};
 use hartrace_decoder::Resync;
 use hartrace_ingress::Privilege;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use std::thread;
 
 /// A capture, and the program to follow it through.
 #[derive(Debug, Args)]
@@ -29,6 +30,8 @@ pub(crate) struct FollowArgs {
         value_parser = parse_context_elf
     )]
     pub(crate) context_elf: Vec<(u64, Placed)>,
+    #[command(flatten)]
+    pub(crate) events: EventsArgs,
     /// Contents of xtvec, for implicit exceptions: PRIV is m, s, vs, u or a number
     #[arg(long, value_name = "PRIV=ADDR", value_parser = parse_tvec)]
     pub(crate) tvec: Vec<(Privilege, u64)>,
@@ -47,7 +50,7 @@ pub(crate) struct FollowArgs {
     /// Threads to decode on [default: one per core]
     ///
     /// The output is the same for any number. More than one need synchronisations in the trace, and
-    /// a single source.
+    /// a single source; in a snapshot, several sources, each of which has one.
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<NonZeroUsize>,
     /// End with an error, and status 1, at the first gap
@@ -58,6 +61,18 @@ pub(crate) struct FollowArgs {
 }
 
 impl FollowArgs {
+    /// Threads to decode on.
+    pub(crate) fn threads(&self) -> NonZeroUsize {
+        let cores = || thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        self.threads.unwrap_or_else(cores)
+    }
+
+    /// Whether anything is given that has code.
+    pub(crate) fn has_program(&self) -> bool {
+        let fixed = self.elf.len() + self.image.len() + self.context_elf.len();
+        fixed > 0 || self.events.events.is_some()
+    }
+
     /// The capture, which is there unless something else is given in its place.
     pub(crate) fn capture(&self) -> Result<&Path, Failure> {
         self.capture.as_deref().ok_or_else(|| Failure::usage("no capture given"))

@@ -14,8 +14,8 @@ pub(crate) struct SnapshotArgs {
         long,
         value_name = "PATH",
         conflicts_with_all = [
-            "capture", "elf", "image", "context_elf", "tvec", "compat", "max_blocks", "threads",
-            "strict", "params", "xlen", "from", "to",
+            "capture", "elf", "image", "context_elf", "tvec", "compat", "max_blocks", "strict",
+             "params", "xlen", "from", "to",
         ]
     )]
     pub(crate) snapshot: Option<PathBuf>,
@@ -25,14 +25,6 @@ pub(crate) struct SnapshotArgs {
     /// How frames are found in that buffer [default: as its format says]
     #[arg(long, value_enum, requires = "snapshot")]
     pub(crate) frames: Option<Frames>,
-    /// What changed while the program ran: processes, libraries, patches
-    ///
-    /// Lines of TIME EVENT KEY=VALUE..., or of @POSITION. Images are files of the snapshot.
-    #[arg(long, value_name = "LOG", requires = "snapshot")]
-    pub(crate) events: Option<PathBuf>,
-    /// What the context identifier is, which tells processes of --events apart
-    #[arg(long, value_enum, requires = "snapshot")]
-    pub(crate) context_id: Option<ContextId>,
 }
 
 /// How frames are found.
@@ -46,19 +38,4 @@ pub(crate) enum Frames {
     Fsync,
     /// The same, with half synchronisation words anywhere
     Hsync,
-}
-
-/// What a context identifier is.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ContextId {
-    /// An address space identifier, in bits 7:0
-    Asid,
-    /// The same, and a process in bits 31:8
-    #[value(name = "asid+pid")]
-    AsidPid,
-    /// The same, and a thread in bits 31:8
-    #[value(name = "asid+tid")]
-    AsidTid,
-    /// A thread
-    Tid,
 }

@@ -18,17 +18,23 @@ use std::path::{Path, PathBuf};
 /// A program in a scheme.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct IsaFigures {
-    program: String,
-    isa: &'static str,
-    scheme: String,
-    instructions: u64,
+    pub(super) program: String,
+    pub(super) isa: &'static str,
+    pub(super) scheme: String,
+    pub(super) instructions: u64,
     /// Payload, without anything around it.
-    bits: u64,
-    bits_per_instruction: f64,
+    pub(super) bits: u64,
+    pub(super) bits_per_instruction: f64,
     framed_bits: u64,
-    verified: bool,
+    pub(super) verified: bool,
     /// The first range that did not come back.
     difference: Option<String>,
+}
+
+impl IsaFigures {
+    pub(super) fn framed(&self) -> f64 {
+        per_instruction(self.framed_bits, self.instructions)
+    }
 }
 
 /// All of them, and why there are not more.
@@ -164,6 +170,29 @@ fn means(rows: &[IsaFigures]) -> Vec<IsaFigures> {
     means
 }
 
+/// What has to be known to compare them.
+const NOTES: [&str; 4] = [
+    "The instruction sets differ: the same C source has other instructions on each, and another number of them, so \
+     that bits compare better than bits/insn.",
+    "ETMv4, PTM: without time, cycles and context; +rs: with a return stack of 16 entries; executed by QEMU.",
+    "in frames: of CoreSight, or of the standard encapsulation for E-Trace.",
+    "Instructions behind the last branch of a run that is cut are not in a trace of ETMv4 or PTM.",
+];
+
+impl Isas {
+    /// What has to be known to compare the rows, and why there are not more.
+    pub(super) fn notes(&self) -> impl Iterator<Item = String> {
+        let missing = self.missing.as_ref();
+        let missing = missing.map(|why| format!("ETMv4, PTM: some rows are missing: {why}."));
+        NOTES.map(str::to_owned).into_iter().chain(missing)
+    }
+
+    /// All programs of each instruction set in each scheme together.
+    pub(super) fn means(&self) -> Vec<IsaFigures> {
+        means(&self.rows)
+    }
+}
+
 pub(super) fn print(out: &mut impl Write, isas: &Isas, brief: bool) -> Result<(), Failure> {
     writeln!(
         out,
@@ -171,8 +200,9 @@ pub(super) fn print(out: &mut impl Write, isas: &Isas, brief: bool) -> Result<()
         "program", "ISA", "scheme", "instructions", "bits", "bits/insn", "in frames"
     )?;
     let each = isas.rows.iter().filter(|_| !brief).cloned();
-    for row in each.chain(means(&isas.rows)) {
-        let verdict = row.difference.map_or("yes".into(), |difference| format!("NO: {difference}"));
+    for row in each.chain(isas.means()) {
+        let verdict =
+            row.difference.as_ref().map_or("yes".into(), |difference| format!("NO: {difference}"));
         writeln!(
             out,
             "{:15} {:7} {:17} {:>12} {:>12} {:>9.4} {:>9.4}  {verdict}",
@@ -182,18 +212,12 @@ pub(super) fn print(out: &mut impl Write, isas: &Isas, brief: bool) -> Result<()
             row.instructions,
             row.bits,
             row.bits_per_instruction,
-            per_instruction(row.framed_bits, row.instructions),
+            row.framed(),
         )?;
     }
-    writeln!(
-        out,
-        "\nThe instruction sets differ: the same C source has other instructions on each, and another number of \
-         them, so that bits compare\nbetter than bits/insn. ETMv4, PTM: without time, cycles and context; +rs: with a \
-         return stack of 16 entries; executed by QEMU.\nin frames: of CoreSight, or of the standard encapsulation \
-         for E-Trace. Instructions behind the last branch of a run that is cut\nare not in a trace of ETMv4 or PTM."
-    )?;
-    if let Some(missing) = &isas.missing {
-        writeln!(out, "ETMv4, PTM: some rows are missing: {missing}.")?;
+    writeln!(out)?;
+    for note in isas.notes() {
+        writeln!(out, "{note}")?;
     }
     Ok(())
 }

@@ -1,11 +1,13 @@
 //! A page with plots, which needs nothing else.
 
+use super::arm::Isas;
 use super::figures::Figures;
-use super::{plots, table};
+use super::plots::{self, Bar};
+use super::table;
 use crate::args::SchemesArgs;
 use crate::failure::Failure;
 use hartrace_compressors::Scheme;
-use std::fmt::Write;
+use std::fmt::{self, Write};
 
 const STYLE: &str = "body{font:15px/1.5 sans-serif;margin:2em auto;max-width:1120px;padding:0 1em}\
 table{border-collapse:collapse}td,th{padding:.15em .7em;text-align:right;border-bottom:1px solid #ddd}\
@@ -16,27 +18,98 @@ pub(super) fn page(
     args: &SchemesArgs,
     figures: &[Figures],
     schemes: &[Scheme],
+    isas: Option<&Isas>,
 ) -> Result<String, Failure> {
     let means: Vec<Figures> =
         schemes.iter().filter_map(|scheme| table::mean(figures, scheme)).collect();
     let mut page = String::new();
-    write_page(&mut page, args, figures, schemes, &means)?;
+    head(&mut page).map_err(failed)?;
+    // Arm programs alone have nothing to compress.
+    if !figures.is_empty() {
+        compressors(&mut page, args, figures, schemes, &means)?;
+    }
+    if let Some(isas) = isas {
+        instruction_sets(&mut page, isas)?;
+    }
+    page.push_str("</body></html>\n");
     Ok(page)
 }
 
-fn write_page(
+fn failed(error: fmt::Error) -> Failure {
+    Failure::input(error)
+}
+
+fn head(page: &mut String) -> fmt::Result {
+    write!(
+        page,
+        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Trace compressors</title>\
+         <style>{STYLE}</style></head><body>\n<h1>Trace compressors</h1>\n"
+    )
+}
+
+/// ETMv4 and PTM beside E-Trace: a plot of bits for every program, since those compare.
+fn instruction_sets(page: &mut String, isas: &Isas) -> Result<(), Failure> {
+    page.push_str(
+        "<h2>Instruction sets</h2>\n<table><tr><th>program</th><th>ISA</th><th>scheme</th>\
+         <th>instructions</th><th>bits</th><th>bits/instruction</th><th>in frames</th>\
+         <th>verified</th></tr>\n",
+    );
+    for row in isas.rows.iter().chain(&isas.means()) {
+        writeln!(
+            page,
+            "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{:.4}</td><td>{:.4}</td>\
+             <td>{}</td></tr>",
+            escaped(&row.program),
+            row.isa,
+            escaped(&row.scheme),
+            row.instructions,
+            row.bits,
+            row.bits_per_instruction,
+            row.framed(),
+            if row.verified { "yes" } else { "NO" },
+        )
+        .map_err(failed)?;
+    }
+    page.push_str("</table>\n");
+    notes(page, isas.notes())?;
+    let mut programs: Vec<&str> = isas.rows.iter().map(|row| row.program.as_str()).collect();
+    programs.sort_unstable();
+    programs.dedup();
+    for program in programs {
+        let own = isas.rows.iter().filter(|row| row.program == program);
+        let bars: Vec<Bar> = own
+            .map(|row| Bar {
+                name: format!("{} {}", row.isa, row.scheme),
+                scheme: row.scheme.clone(),
+                value: row.bits as f64,
+            })
+            .collect();
+        let plot = plots::bars(&bars, "bits", 0)?;
+        writeln!(page, "<h2>{}, by instruction set</h2>\n{plot}", escaped(program))
+            .map_err(failed)?;
+    }
+    Ok(())
+}
+
+fn notes(page: &mut String, notes: impl IntoIterator<Item = String>) -> Result<(), Failure> {
+    page.push_str("<ul>\n");
+    for note in notes {
+        writeln!(page, "<li>{}</li>", escaped(&note)).map_err(failed)?;
+    }
+    page.push_str("</ul>\n");
+    Ok(())
+}
+
+fn compressors(
     page: &mut String,
     args: &SchemesArgs,
     figures: &[Figures],
     schemes: &[Scheme],
     means: &[Figures],
 ) -> Result<(), Failure> {
-    let failed = |error: std::fmt::Error| Failure::input(error);
     write!(
         page,
-        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Trace compressors</title>\
-         <style>{STYLE}</style></head><body>\n<h1>Trace compressors</h1>\n<h2>Bits per instruction and \
-         gates</h2>\n{}\n<h2>Mean of all programs</h2>\n<table><tr><th>scheme</th><th>bits/instruction</th>\
+        "<h2>Bits per instruction and gates</h2>\n{}\n<h2>Mean of all programs</h2>\n<table><tr><th>scheme</th><th>bits/instruction</th>\
          <th>in frames</th><th>of 32 bits</th><th>storage, bits</th><th>gates</th><th>verified</th></tr>\n",
         plots::pareto(means)?
     )
@@ -56,16 +129,20 @@ fn write_page(
         )
         .map_err(failed)?;
     }
-    page.push_str("</table>\n<ul>\n");
-    for note in table::notes(args, figures, schemes) {
-        writeln!(page, "<li>{}</li>", escaped(&note)).map_err(failed)?;
-    }
-    page.push_str("</ul>\n");
+    page.push_str("</table>\n");
+    notes(page, table::notes(args, figures, schemes))?;
     for program in table::programs(figures) {
-        let own: Vec<&Figures> = figures.iter().filter(|one| one.program == program).collect();
-        writeln!(page, "<h2>{}</h2>\n{}", escaped(program), plots::bars(&own)?).map_err(failed)?;
+        let own = figures.iter().filter(|one| one.program == program);
+        let bars: Vec<Bar> = own
+            .map(|one| Bar {
+                name: one.scheme.clone(),
+                scheme: one.scheme.clone(),
+                value: one.bits_per_instruction,
+            })
+            .collect();
+        let plot = plots::bars(&bars, "bits per instruction", 4)?;
+        writeln!(page, "<h2>{}</h2>\n{plot}", escaped(program)).map_err(failed)?;
     }
-    page.push_str("</body></html>\n");
     Ok(())
 }
 

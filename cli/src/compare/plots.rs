@@ -21,6 +21,8 @@ fn colour(scheme: &str) -> RGBColor {
         _ if family.starts_with("TMBP") => RGBColor(0x1f, 0x77, 0xb4),
         _ if family.starts_with("SDC") => RGBColor(0x2c, 0x8f, 0x3c),
         _ if family.starts_with("DMTF") => RGBColor(0x8a, 0x56, 0xb8),
+        _ if family.starts_with("ETMv4") => RGBColor(0x1a, 0x9a, 0x9a),
+        _ if family.starts_with("PTM") => RGBColor(0x7a, 0x5c, 0x3a),
         _ if family.starts_with("HWLZ") => RGBColor(0xd0, 0x7f, 0x12),
         _ => RGBColor(0x60, 0x60, 0x60),
     }
@@ -131,13 +133,21 @@ fn front(points: &[(f64, f64, &str)]) -> Vec<(f64, f64)> {
     sorted
 }
 
-/// Bits per instruction of a program in every scheme.
-pub(super) fn bars(figures: &[&Figures]) -> Result<String, Failure> {
-    let names: Vec<&str> = figures.iter().rev().map(|one| one.scheme.as_str()).collect();
-    let most = figures.iter().map(|one| one.bits_per_instruction).fold(1e-6, f64::max);
+/// One bar.
+pub(super) struct Bar {
+    pub(super) name: String,
+    /// Its colour is that of the scheme.
+    pub(super) scheme: String,
+    pub(super) value: f64,
+}
+
+/// Bars of one kind of value, each with it written out to some places.
+pub(super) fn bars(all: &[Bar], kind: &str, places: usize) -> Result<String, Failure> {
+    let names: Vec<&str> = all.iter().rev().map(|bar| bar.name.as_str()).collect();
+    let most = all.iter().map(|bar| bar.value).fold(1e-6, f64::max);
     let mut svg = String::new();
     {
-        let height = 70 + 17 * figures.len() as u32;
+        let height = 70 + 17 * all.len() as u32;
         let area = SVGBackend::with_string(&mut svg, (1080, height)).into_drawing_area();
         area.fill(&WHITE).map_err(failed)?;
         let mut chart = ChartBuilder::on(&area)
@@ -150,7 +160,7 @@ pub(super) fn bars(figures: &[&Figures]) -> Result<String, Failure> {
             .configure_mesh()
             .disable_y_mesh()
             .light_line_style(TRANSPARENT)
-            .x_desc("bits per instruction")
+            .x_desc(kind)
             .y_labels(names.len().max(1))
             .y_label_formatter(&|name| match name {
                 SegmentValue::Exact(name) | SegmentValue::CenterOf(name) => (**name).to_owned(),
@@ -158,20 +168,19 @@ pub(super) fn bars(figures: &[&Figures]) -> Result<String, Failure> {
             })
             .draw()
             .map_err(failed)?;
-        for one in figures {
-            let name = &one.scheme.as_str();
+        for Bar { name, scheme, value } in all {
+            let name = &name.as_str();
             let Some(at) = names.iter().position(|other| other == name) else { continue };
             let top = names.get(at + 1).map_or(SegmentValue::Last, SegmentValue::Exact);
-            let bits = one.bits_per_instruction;
             let mut bar = Rectangle::new(
-                [(0.0, SegmentValue::Exact(&names[at])), (bits, top)],
-                colour(name).filled(),
+                [(0.0, SegmentValue::Exact(&names[at])), (*value, top)],
+                colour(scheme).filled(),
             );
             bar.set_margin(2, 2, 0, 0);
             chart.draw_series(std::iter::once(bar)).map_err(failed)?;
-            let place = (bits + most * 0.005, SegmentValue::CenterOf(&names[at]));
+            let place = (value + most * 0.005, SegmentValue::CenterOf(&names[at]));
             let label = EmptyElement::at(place)
-                + Text::new(format!("{bits:.4}"), (0, -5), ("sans-serif", 11));
+                + Text::new(format!("{value:.places$}"), (0, -5), ("sans-serif", 11));
             chart.draw_series(std::iter::once(label)).map_err(failed)?;
         }
         area.present().map_err(failed)?;

@@ -6,7 +6,7 @@ use crate::image::Programs;
 use crate::listing::address;
 use crate::part::Retired;
 use crate::symbols::Symbols;
-use hartrace_decoder::{Event, Leaves, StreamPos};
+use hartrace_decoder::{Event, Leaves, Moment, StreamPos};
 use hartrace_isa::Xlen;
 use serde::Serialize;
 use std::fmt::Display;
@@ -107,8 +107,8 @@ impl Form for Blocks<'_> {
         self.state = None;
     }
 
-    fn enter(&mut self, context: u64) {
-        self.program = self.programs.of_context(context);
+    fn enter(&mut self, moment: Moment) {
+        self.program = self.programs.of_context(moment.context);
     }
 
     fn gap(&mut self, out: &mut Vec<u8>, _: StreamPos, _: &dyn Display) {

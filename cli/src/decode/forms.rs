@@ -1,7 +1,7 @@
 //! What a form of output has to do.
 
 use crate::part::Retired;
-use hartrace_decoder::{Event, Leaves, StreamPos};
+use hartrace_decoder::{Event, Leaves, Moment, StreamPos};
 use std::fmt::Display;
 
 /// Turns what was decoded into text, in order.
@@ -18,9 +18,9 @@ pub(crate) trait Form {
     /// What follows is of this source, and what came before of another.
     fn turn(&mut self, out: &mut Vec<u8>, source: Option<u16>);
 
-    /// Code of this context follows; said of all contexts, also where nothing is printed.
-    fn enter(&mut self, context: u64) {
-        let _ = context;
+    /// Code of this context and time follows; said of all contexts, also where nothing is printed.
+    fn enter(&mut self, moment: Moment) {
+        let _ = moment;
     }
 
     /// The end.

@@ -4,7 +4,7 @@ use super::forms::Form;
 use crate::failure::Failure;
 use crate::gaps::Gaps;
 use crate::part::{Item, Part};
-use hartrace_decoder::{Event, StreamPos};
+use hartrace_decoder::{Event, Moment, StreamPos};
 use std::collections::BTreeMap;
 use std::io::Write;
 
@@ -22,14 +22,14 @@ pub(crate) struct Printer<'a, W> {
     /// The source of what was printed last.
     source: Option<Option<u16>>,
     /// Where each source is.
-    contexts: BTreeMap<Option<u16>, u64>,
+    moments: BTreeMap<Option<u16>, Moment>,
 }
 
 impl<'a, W: Write> Printer<'a, W> {
     pub(crate) fn new(out: W, form: Box<dyn Form + Send + 'a>, gaps: Gaps, headings: bool) -> Self {
         let text = Vec::with_capacity(2 * CHUNK);
-        let contexts = BTreeMap::new();
-        Self { out, text, form, gaps, headings, source: None, contexts }
+        let moments = BTreeMap::new();
+        Self { out, text, form, gaps, headings, source: None, moments }
     }
 
     /// Prints the next part. With `--strict` it ends with the first gap.
@@ -68,18 +68,19 @@ impl<'a, W: Write> Printer<'a, W> {
             // Writing to memory does not fail.
             let _ = writeln!(self.text, "source {id}:");
         }
-        if let Some(context) = self.contexts.get(&source) {
-            self.form.enter(*context);
+        if let Some(moment) = self.moments.get(&source) {
+            self.form.enter(*moment);
         }
     }
 
     /// Takes note of what counts whether it is printed or not.
     fn note(&mut self, source: Option<u16>, at: StreamPos, event: &Event) {
         self.gaps.event(source, at, event);
-        if let Event::Context { context, .. } = event {
-            self.contexts.insert(source, *context);
+        if let Event::Context { context, time, .. } = *event {
+            let moment = Moment { context: Some(context), time, byte: at.byte };
+            self.moments.insert(source, moment);
             if self.source == Some(source) {
-                self.form.enter(*context);
+                self.form.enter(moment);
             }
         }
     }

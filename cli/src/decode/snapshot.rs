@@ -1,20 +1,23 @@
 //! `hartrace decode --snapshot`.
 
+mod bound;
+mod side;
 mod sinks;
 mod system;
 
 use crate::args::{DecodeArgs, Emit};
 use crate::failure::{Failure, Status};
 use crate::files;
+use bound::{Portion, Portions, bind};
 use hartrace_arm_decoder::{
-    Capture, Etmv4, Event, Layout, Lost, Memory, Ptm, Range, Shown, Sink, Stream, list_etmv4,
-    list_ptm,
+    Capture, Etmv4, Event, Layout, Lost, Memory, Ptm, Range, Shown, Sink, list_etmv4, list_ptm,
 };
 use hartrace_snapshot::{Core, Error, Protocol};
 use hartrace_spaces::Timeline;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
-use system::{Origin, System, layout};
+use std::sync::Arc;
+use system::{System, Timelines, layout};
 
 /// Runs the command.
 pub(super) fn run(path: &Path, args: &DecodeArgs) -> Result<Status, Failure> {
@@ -39,57 +42,78 @@ pub(super) fn run(path: &Path, args: &DecodeArgs) -> Result<Status, Failure> {
     for fault in &capture.faults {
         job.gap(&format!("frame: {fault:?}"));
     }
-    let streams = job.streams(&capture, &origins, layout == Layout::Raw);
-    if streams.is_empty() {
+    for origin in origins.iter().filter(|origin| !origin.is_read()) {
+        // O2.
+        if let Protocol::Other(kind) = origin.protocol() {
+            job.warn(&format!("trace of {} is not read: {kind}", origin.name()));
+        }
+    }
+    let log = system.log(args)?;
+    let raw = layout == Layout::Raw;
+    if raw && log.as_ref().is_some_and(|log| !log.traces.is_empty()) {
+        job.warn("define_trace needs frames, which tell sources apart; it is ignored");
+    }
+    let sources = bind(&capture, &origins, raw, log.as_ref(), |id, bytes| {
+        job.gap(&format!("{bytes} bytes of {id:#x}, which is nobody's then: define_trace"));
+    })?;
+    if sources.is_empty() {
         return Err(Failure::input(format_args!("no ETMv4, ETE or PTM trace in {}", buffer.name))
             .at(path.display()));
     }
     let mut out = files::stdout();
     if emit == Emit::Packets {
-        packets(&streams, &mut out)?;
+        packets(&sources, &mut out)?;
         out.flush()?;
         return Ok(job.status);
     }
-    let mut all = Vec::new();
-    for (stream, origin) in streams {
+    let (mut all, mut known): (Vec<Traced<'_>>, _) = (Vec::new(), Timelines::new());
+    for (origin, portions) in sources {
         let mut warnings = Vec::new();
         let traced = Traced {
             name: origin.name(),
             id: origin.id(),
-            protocol: origin.protocol().clone(),
+            portions,
             core: origin.core().map_err(unusable)?,
-            memory: system.memory(origin, &mut warnings).map_err(unusable)?,
-            timeline: system.timeline(origin, args, &mut warnings)?,
+            memory: match all.first().filter(|_| system.has_one_memory()) {
+                Some(first) => first.memory.clone(),
+                None => system.memory(origin, &mut warnings).map_err(unusable)?.into(),
+            },
+            timeline: system.timeline(origin, log.as_ref(), args, &mut known, &mut warnings)?,
         };
         warnings.iter().for_each(|warning| job.warn(warning));
-        all.push((stream, traced));
+        all.push(traced);
     }
     if matches!(emit, Emit::Ranges | Emit::Elements) {
-        for (stream, traced) in &all {
-            job.elements(stream, traced, emit, &mut out)?;
-        }
+        job.elements(&all, args, &mut out)?;
         out.flush()?;
         return Ok(job.status);
     }
-    match sinks::print(path.display().to_string(), emit, args.json, &all)? {
+    match sinks::print(path.display().to_string(), args, &all)? {
         Status::Clean => Ok(job.status),
         other => Ok(other),
     }
 }
 
 /// What it takes to follow the trace of a source.
-struct Traced {
+struct Traced<'c> {
     name: String,
+    /// Its number in the metadata.
     id: u8,
-    protocol: Protocol,
+    portions: Vec<Portion<'c>>,
     core: Core,
-    memory: Memory,
-    timeline: Option<Timeline>,
+    memory: Arc<Memory>,
+    timeline: Option<Arc<Timeline>>,
 }
 
-impl Traced {
-    fn decode(&self, stream: &Stream, sink: &mut impl Sink) {
-        match &self.protocol {
+impl Traced<'_> {
+    /// Decodes all of it.
+    fn decode(&self, sink: &mut impl Sink) {
+        self.portions.iter().for_each(|portion| self.portion(portion, sink));
+    }
+
+    fn portion(&self, portion: &Portion<'_>, sink: &mut impl Sink) {
+        let stream = &portion.stream;
+        match &portion.protocol {
             Protocol::Etmv4(config) => {
                 let mut decoder = Etmv4::new(*config, self.core.arch, &self.memory);
                 if let Some(timeline) = &self.timeline {
@@ -124,59 +148,49 @@ impl Job {
         let _ = writeln!(io::stderr(), "gap: {what}");
     }
 
-    /// Streams that can be read, with their sources.
-    fn streams<'c, 's>(
-        &self,
-        capture: &'c Capture,
-        origins: &'c [Origin<'s>],
-        raw: bool,
-    ) -> Vec<(&'c Stream, &'c Origin<'s>)> {
-        for origin in origins {
-            // O2.
-            if let Protocol::Other(kind) = origin.protocol() {
-                self.warn(&format!("trace of {} is not read: {kind}", origin.name()));
-            }
-        }
-        let readable = |origin: &&Origin<'_>| !matches!(origin.protocol(), Protocol::Other(_));
-        let find = |stream: &'c Stream| {
-            let origin = origins.iter().filter(readable).find(|o| raw || o.id() == stream.id)?;
-            Some((stream, origin))
-        };
-        capture.streams.iter().filter_map(find).collect()
-    }
-
     fn elements(
         &mut self,
-        stream: &Stream,
-        traced: &Traced,
-        emit: Emit,
+        all: &[Traced<'_>],
+        args: &DecodeArgs,
         out: &mut BufWriter<io::Stdout>,
-    ) -> io::Result<()> {
-        let mut printer =
-            Printer { out, id: traced.id, ranges: emit == Emit::Ranges, gaps: 0, result: Ok(()) };
-        traced.decode(stream, &mut printer);
-        let (gaps, result) = (printer.gaps, printer.result);
-        if gaps > 0 {
-            let name = &traced.name;
-            self.gap(&format!("{name}: {gaps} stretches could not be followed; --emit elements"));
-        }
-        result
+    ) -> Result<(), Failure> {
+        let ranges = args.emit == Emit::Ranges;
+        let work = |traced: &Traced<'_>, pass: &mut dyn FnMut(Printed)| {
+            let mut printer = Printer { id: traced.id, ranges, printed: Printed::default(), pass };
+            for portion in &traced.portions {
+                printer.id = portion.id;
+                traced.portion(portion, &mut printer);
+            }
+            printer.printed.last = true;
+            (printer.pass)(printer.printed);
+        };
+        let mut gaps = 0;
+        let threads = args.follow.threads();
+        let take = |traced: &Traced<'_>, printed: Printed| {
+            out.write_all(&printed.text)?;
+            gaps += printed.gaps;
+            if printed.last && gaps > 0 {
+                let name = &traced.name;
+                let what = format!("{name}: {gaps} stretches could not be followed");
+                self.gap(&format!("{what}; --emit elements"));
+                gaps = 0;
+            }
+            Ok(())
+        };
+        side::each(all, threads, work, take)
     }
 }
 
 /// Packets of all sources in the order in which they are complete.
-fn packets(
-    streams: &[(&Stream, &Origin<'_>)],
-    out: &mut BufWriter<io::Stdout>,
-) -> Result<(), Failure> {
+fn packets(sources: &[Portions<'_, '_>], out: &mut BufWriter<io::Stdout>) -> Result<(), Failure> {
     let mut records = Vec::new();
-    for (stream, origin) in streams {
-        let list = match origin.protocol() {
+    for Portion { stream, protocol, .. } in sources.iter().flat_map(|(_, portions)| portions) {
+        let list = match protocol {
             Protocol::Etmv4(config) => list_etmv4(stream, config),
             Protocol::Ptm(config) => list_ptm(stream, config),
             Protocol::Other(_) => continue,
         };
-        records.extend(list.into_iter().map(|record| (record, *stream)));
+        records.extend(list.into_iter().map(|record| (record, stream)));
     }
     records.sort_by_key(|(record, _)| record.order);
     for (record, stream) in records {
@@ -189,29 +203,49 @@ fn packets(
     Ok(())
 }
 
+/// Bytes of text that are passed on at once.
+const CHUNK: usize = 1 << 16;
+
+/// Some of what is printed of one source.
+#[derive(Default)]
+struct Printed {
+    text: Vec<u8>,
+    /// What could not be followed.
+    gaps: u64,
+    /// Nothing comes behind it.
+    last: bool,
+}
+
 /// Prints what is decoded of one source.
 struct Printer<'a> {
-    out: &'a mut BufWriter<io::Stdout>,
     id: u8,
     /// Ranges only.
     ranges: bool,
-    gaps: u64,
-    result: io::Result<()>,
+    printed: Printed,
+    pass: &'a mut dyn FnMut(Printed),
 }
 
+impl Printer<'_> {
+    /// Passes on what has been printed, if it is much.
+    fn check(&mut self) {
+        if self.printed.text.len() >= CHUNK {
+            (self.pass)(std::mem::take(&mut self.printed));
+        }
+    }
+}
+
+// Writing to memory does not fail.
 impl Sink for Printer<'_> {
     fn range(&mut self, at: u64, range: &Range) {
-        if self.result.is_err() {
-            return;
-        }
-        let id = self.id;
-        self.result = match self.ranges {
+        let (id, out) = (self.id, &mut self.printed.text);
+        let _ = match self.ranges {
             true => {
                 let Range { start, end, count, .. } = range;
-                writeln!(self.out, "{id:02x}\t{start:x}\t{end:x}\t{count}")
+                writeln!(out, "{id:02x}\t{start:x}\t{end:x}\t{count}")
             }
-            false => writeln!(self.out, "{at}\t{id:02x}\t{}", Shown::Range(range)),
+            false => writeln!(out, "{at}\t{id:02x}\t{}", Shown::Range(range)),
         };
+        self.check();
     }
 
     fn event(&mut self, at: u64, event: Event) {
@@ -220,10 +254,11 @@ impl Sink for Printer<'_> {
             Event::NotAccessible { .. } | Event::Fault(_) => true,
             _ => false,
         };
-        self.gaps += u64::from(gap);
-        if self.result.is_ok() && !self.ranges {
-            let shown = Shown::Event(&event);
-            self.result = writeln!(self.out, "{at}\t{:02x}\t{shown}", self.id);
+        self.printed.gaps += u64::from(gap);
+        if !self.ranges {
+            let (id, shown) = (self.id, Shown::Event(&event));
+            let _ = writeln!(self.printed.text, "{at}\t{id:02x}\t{shown}");
+            self.check();
         }
     }
 }

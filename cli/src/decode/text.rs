@@ -5,7 +5,7 @@ use crate::image::{Program, Programs};
 use crate::listing::address;
 use crate::part::Retired;
 use crate::symbols::Symbols;
-use hartrace_decoder::{Event, StreamPos};
+use hartrace_decoder::{Event, Image, Moment, StreamPos};
 use hartrace_isa::Xlen;
 use std::collections::HashMap;
 use std::fmt::Display;
@@ -24,9 +24,11 @@ pub(crate) struct Listing<'a> {
     /// By number of the program.
     symbols: Vec<Symbols<'a>>,
     program: usize,
+    /// What is executed, and its number: a program has several versions where a log says so.
+    code: (usize, Image),
     xlen: Xlen,
     numbers: HashMap<String, Number>,
-    /// By program, address and number of instructions.
+    /// By version of the program, address and number of instructions.
     runs: HashMap<(usize, u64, usize), Rendered>,
     text: Vec<u8>,
     /// Where the last instruction belongs to.
@@ -58,6 +60,7 @@ impl<'a> Listing<'a> {
             programs,
             symbols: programs.iter().map(Program::symbols).collect(),
             program: 0,
+            code: programs.first(),
             xlen,
             numbers: HashMap::new(),
             runs: HashMap::new(),
@@ -117,7 +120,7 @@ impl<'a> Listing<'a> {
 
     /// Address, encoding and disassembly; targets in the code with their names.
     fn instruction(&self, pc: u64) -> String {
-        let (xlen, image) = (self.xlen, &self.program().image);
+        let (xlen, (_, image)) = (self.xlen, &self.code);
         let address = address(pc, xlen);
         let (Some(word), Some(insn)) = (image.encoding(pc), image.insn(pc)) else {
             return format!("  {address}  ?\n");
@@ -134,10 +137,6 @@ impl<'a> Listing<'a> {
         format!("  {address}  {raw:<8}  {text}{target}\n")
     }
 
-    fn program(&self) -> &'a Program {
-        self.programs.get(self.program)
-    }
-
     fn note(&mut self, out: &mut Vec<u8>, at: StreamPos, what: &dyn Display) {
         let StreamPos { packet, byte } = at;
         // Writing to memory does not fail.
@@ -148,7 +147,7 @@ impl<'a> Listing<'a> {
 impl Form for Listing<'_> {
     fn retired(&mut self, out: &mut Vec<u8>, _: StreamPos, run: Retired<'_>) {
         let Some(start) = run.addresses.first() else { return };
-        let key = (self.program, *start, run.addresses.len());
+        let key = (self.code.0, *start, run.addresses.len());
         if !self.runs.contains_key(&key) {
             if self.text.len() > KEEP {
                 self.text.clear();
@@ -193,8 +192,9 @@ impl Form for Listing<'_> {
         self.here = Here::default();
     }
 
-    fn enter(&mut self, context: u64) {
-        self.program = self.programs.of_context(context);
+    fn enter(&mut self, moment: Moment) {
+        self.program = self.programs.of_context(moment.context);
+        self.code = self.programs.at(moment);
     }
 
     fn gap(&mut self, out: &mut Vec<u8>, at: StreamPos, cause: &dyn Display) {

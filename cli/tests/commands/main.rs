@@ -2,6 +2,7 @@
 
 mod compare;
 mod decode;
+mod events;
 mod fpga;
 mod hdl;
 mod logs;

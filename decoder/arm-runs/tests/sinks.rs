@@ -102,20 +102,9 @@ fn etmv4_traces() {
         let (start, steps) = program.walk(&mut rng, 1500);
         let registers = hartrace_etmv4::Registers {
             configr: 0x800 | u32::from(rng.bool()) << 12,
-            idr0: 0x2800_02a0,
-            idr1: 0x4100_f420,
-            idr2: 0x1000_0488,
-            idr8: 0,
-            devarch: None,
+            ..etmv4::REGISTERS
         };
-        let options = etmv4::Options {
-            branch_broadcast: false,
-            cycles: None,
-            return_depth: 16,
-            period: 100,
-            combine: false,
-            speculate: false,
-        };
+        let options = etmv4::Options::default();
         let config = registers.config();
         let trace = etmv4::encode(&config, &options, &program, start, &steps, &mut rng);
         let mut memory = Memory::new();
@@ -134,12 +123,11 @@ fn ptm_traces() {
         let program = Program::random(&mut rng, 400, false);
         let (start, steps) = program.walk(&mut rng, 1500);
         let registers = hartrace_ptm::Registers {
-            cr: 0x1000_0000 | u32::from(rng.bool()) << 29 | u32::from(rng.bool()) << 12,
-            idr: 0x411c_f312,
-            ccer: 0x30c0_0000,
+            cr: ptm::REGISTERS.cr | u32::from(rng.bool()) << 29 | u32::from(rng.bool()) << 12,
+            ..ptm::REGISTERS
         };
         let config = registers.config();
-        let options = ptm::Options { branch_broadcast: false, return_depth: 16, period: 100 };
+        let options = ptm::Options::default();
         let trace = ptm::encode(&config, &options, &program, start, &steps, &mut rng);
         let mut memory = Memory::new();
         memory.add(program.base, program.bytes.clone(), Spaces::ALL);

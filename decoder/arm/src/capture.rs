@@ -94,6 +94,43 @@ impl Capture {
 }
 
 impl Stream {
+    /// Some of its bytes, with all that is known of them.
+    pub fn part(&self, bytes: std::ops::Range<usize>) -> Self {
+        let shift = |offset: usize| offset.saturating_sub(bytes.start);
+        // That which the first byte is in, and those behind.
+        let first = self.chunks.partition_point(|chunk| chunk.offset <= bytes.start);
+        let last = self.chunks.partition_point(|chunk| chunk.offset < bytes.end);
+        let chunks = self.chunks.get(first.saturating_sub(1)..last).unwrap_or_default();
+        let chunk = |chunk: &Chunk| {
+            let cut = bytes.start.saturating_sub(chunk.offset) as u64;
+            let index = chunk.index.wrapping_add(cut);
+            Chunk { offset: shift(chunk.offset), index, order: chunk.order }
+        };
+        let resets = self.resets.iter().filter(|reset| bytes.contains(reset));
+        Self {
+            id: self.id,
+            bytes: self.bytes.get(bytes.clone()).unwrap_or_default().to_vec(),
+            chunks: chunks.iter().map(chunk).collect(),
+            resets: resets.copied().map(shift).collect(),
+        }
+    }
+
+    /// Where its first byte is in the buffer.
+    pub fn first(&self) -> u64 {
+        self.positions().index(0)
+    }
+
+    /// How many of its bytes come before a position in the buffer.
+    pub fn before(&self, index: u64) -> usize {
+        let later = self.chunks.partition_point(|chunk| chunk.index < index);
+        let end = self.chunks.get(later).map_or(self.bytes.len(), |chunk| chunk.offset);
+        let Some(chunk) = later.checked_sub(1).and_then(|before| self.chunks.get(before)) else {
+            return 0;
+        };
+        let within = usize::try_from(index.saturating_sub(chunk.index)).unwrap_or(usize::MAX);
+        chunk.offset.saturating_add(within).min(end)
+    }
+
     /// Ends of the parts of the stream that have nothing to do with each other; the last one is that of the
     /// stream.
     pub(crate) fn ends(&self) -> impl Iterator<Item = usize> + '_ {
@@ -141,6 +178,49 @@ impl Positions<'_> {
         match self.chunks {
             [_, next, ..] => next.offset.saturating_sub(offset),
             _ => usize::MAX,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fastrand::Rng;
+    use hartrace_coresight::{Formatter, TraceId};
+
+    /// A part of a stream is the same bytes, from the same places.
+    #[test]
+    fn parts() {
+        for seed in 0..50 {
+            let mut rng = Rng::with_seed(seed);
+            let (mut formatter, mut frames) = (Formatter::new(), Vec::new());
+            for _ in 0..rng.usize(1..30) {
+                let bytes: Vec<u8> = (0..rng.usize(1..50)).map(|_| rng.u8(..)).collect();
+                let id = TraceId::new(rng.u8(1..4)).unwrap();
+                formatter.write(id, &bytes, &mut |frame| frames.extend_from_slice(frame));
+            }
+            formatter.finish(&mut |frame| frames.extend_from_slice(frame));
+            for stream in Capture::split(Layout::Frames(Mode::Aligned), &frames).streams {
+                let mut positions = stream.positions();
+                let all = 0..stream.bytes.len();
+                let places: Vec<(u64, u64)> =
+                    all.map(|offset| (positions.index(offset), positions.order(offset))).collect();
+                // Between frames, where sources are told apart; and at any byte.
+                for index in 0..frames.len() as u64 + 20 {
+                    let right = places.iter().filter(|(place, _)| *place < index).count();
+                    assert_eq!(stream.before(index), right, "seed {seed}, before {index}");
+                }
+                let start = rng.usize(0..stream.bytes.len());
+                let end = rng.usize(start..=stream.bytes.len());
+                let part = stream.part(start..end);
+                assert_eq!((part.id, &part.bytes[..]), (stream.id, &stream.bytes[start..end]));
+                let mut positions = part.positions();
+                for (offset, place) in places[start..end].iter().enumerate() {
+                    let found = (positions.index(offset), positions.order(offset));
+                    assert_eq!(found, *place, "seed {seed}, {start} + {offset}");
+                }
+                assert_eq!(stream.first(), places[0].0);
+            }
         }
     }
 }

@@ -79,7 +79,7 @@ impl<'m> Clocked<'m> {
     }
 
     pub(crate) fn space(&self) -> Option<Space> {
-        self.timeline?.space(self.now, self.context)
+        Some(self.timeline?.space(self.now, self.context))
     }
 
     pub(crate) fn enter(&mut self, context: Option<u32>) {

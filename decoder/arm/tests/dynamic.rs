@@ -34,13 +34,7 @@ impl Sink for Found {
 /// Two programs at the same address.
 fn programs(rng: &mut Rng, wide: bool) -> [Program; 2] {
     let first = Program::random(rng, 300, wide);
-    let mut second = Program::random(rng, 300, wide);
-    // All of its branches are relative.
-    let by = first.base.wrapping_sub(second.base);
-    second.base = first.base;
-    for code in &mut second.code {
-        code.address = code.address.wrapping_add(by);
-    }
+    let second = Program::random(rng, 300, wide).at(first.base);
     [first, second]
 }
 
@@ -56,14 +50,7 @@ struct Trace {
 
 impl Trace {
     fn new() -> Self {
-        let registers = hartrace_etmv4::Registers {
-            configr: 0x840,
-            idr0: 0x2800_02a0,
-            idr1: 0x4100_f420,
-            idr2: 0x1000_0488,
-            idr8: 0,
-            devarch: None,
-        };
+        let registers = hartrace_etmv4::Registers { configr: 0x840, ..etmv4::REGISTERS };
         Self { config: registers.config(), bytes: Vec::new(), expected: Vec::new(), time: 0 }
     }
 
@@ -84,14 +71,7 @@ impl Trace {
 
     /// In a context that is told as soon as the stretch has started.
     fn run_in(&mut self, context: Option<u32>, program: &Program, rng: &mut Rng) {
-        let options = etmv4::Options {
-            branch_broadcast: false,
-            cycles: None,
-            return_depth: 1,
-            period: 100,
-            combine: false,
-            speculate: false,
-        };
+        let options = etmv4::Options::default();
         let (start, mut steps) = program.walk(rng, 300);
         if let Some(context) = context {
             steps.insert(0, Step::Context(Ids { context, vmid: 0 }));
@@ -229,10 +209,9 @@ fn stretches_of_ptm() {
     for seed in 0..PROGRAMS {
         let mut rng = Rng::with_seed(seed);
         let programs = programs(&mut rng, false);
-        let registers =
-            hartrace_ptm::Registers { cr: 0x1000_c000, idr: 0x411c_f312, ccer: 0x30c0_0000 };
+        let registers = hartrace_ptm::Registers { cr: 0x1000_c000, ..ptm::REGISTERS };
         let config = registers.config();
-        let options = ptm::Options { branch_broadcast: false, return_depth: 1, period: 100_000 };
+        let options = ptm::Options { period: 100_000, ..ptm::Options::default() };
         let base = programs[0].base;
         let (mut bytes, mut all, mut log) = (Vec::new(), Vec::new(), String::new());
         for number in [0, 1, 0, 1] {

@@ -136,20 +136,15 @@ fn etmv4_streams() {
         let registers = hartrace_etmv4::Registers {
             // Without a return stack: one that is not complete misleads until the next synchronisation.
             configr: 0x800,
-            idr0: 0x2800_02a0,
-            idr1: 0x4100_f420,
-            idr2: 0x1000_0488,
             idr8: if speculative { 20 } else { 0 },
-            devarch: None,
+            ..etmv4::REGISTERS
         };
         let config = registers.config();
         let options = etmv4::Options {
             branch_broadcast: rng.bool(),
-            cycles: None,
-            return_depth: 16,
             period: 60,
-            combine: false,
             speculate: speculative,
+            ..etmv4::Options::default()
         };
         let trace = etmv4::encode(&config, &options, &program, start, &steps, &mut rng);
         let memory = memory(&program);
@@ -184,12 +179,12 @@ fn ptm_streams() {
         let program = Program::random(&mut rng, 300, false);
         let (start, steps) = program.walk(&mut rng, 2000);
         let registers = hartrace_ptm::Registers {
-            cr: 0x1000_0000 | u32::from(rng.bool()) << 29 | u32::from(rng.bool()) << 12,
-            idr: 0x411c_f312,
-            ccer: 0x30c0_0000,
+            cr: ptm::REGISTERS.cr | u32::from(rng.bool()) << 29 | u32::from(rng.bool()) << 12,
+            ..ptm::REGISTERS
         };
         let config = registers.config();
-        let options = ptm::Options { branch_broadcast: rng.bool(), return_depth: 16, period: 60 };
+        let options =
+            ptm::Options { branch_broadcast: rng.bool(), period: 60, ..ptm::Options::default() };
         let trace = ptm::encode(&config, &options, &program, start, &steps, &mut rng);
         let memory = memory(&program);
         let syncs: Vec<Sync> = trace

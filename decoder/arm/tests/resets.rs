@@ -24,23 +24,8 @@ impl Sink for Found {
 fn blocks_have_nothing_to_do_with_each_other() {
     let mut rng = Rng::with_seed(5);
     let program = Program::random(&mut rng, 300, true);
-    let registers = hartrace_etmv4::Registers {
-        configr: 0,
-        idr0: 0x2800_02a0,
-        idr1: 0x4100_f420,
-        idr2: 0x1000_0488,
-        idr8: 0,
-        devarch: None,
-    };
-    let config = registers.config();
-    let options = etmv4::Options {
-        branch_broadcast: false,
-        cycles: None,
-        return_depth: 1,
-        period: 100,
-        combine: false,
-        speculate: false,
-    };
+    let config = etmv4::REGISTERS.config();
+    let options = etmv4::Options::default();
     let (mut frames, mut all) = (Vec::new(), Vec::new());
     let mut incomplete = 0;
     for block in 0..3 {

@@ -68,8 +68,8 @@ pub(crate) struct Span {
 
 /// All blocks found so far.
 #[derive(Clone, Debug)]
-pub(crate) struct Blocks<'a> {
-    image: &'a Image,
+pub(crate) struct Blocks {
+    image: Image,
     /// Addresses wrap to this.
     mask: u64,
     blocks: Vec<Block>,
@@ -80,14 +80,14 @@ pub(crate) struct Blocks<'a> {
     cap: usize,
 }
 
-impl<'a> Blocks<'a> {
-    pub(crate) fn new(image: &'a Image, mask: u64, cap: usize) -> Self {
+impl Blocks {
+    pub(crate) fn new(image: Image, mask: u64, cap: usize) -> Self {
         Self {
-            image,
             mask,
             blocks: Vec::new(),
             offsets: Vec::new(),
             heads: vec![Vec::new(); image.segments().len()],
+            image,
             cap: cap.min(MAX_BLOCKS),
         }
     }
@@ -207,7 +207,7 @@ impl<'a> Blocks<'a> {
         self.blocks.push(Block { start, end, last, insns, exit, first, taken: NONE, fall: NONE });
         if let Some(heads) = self.heads.get_mut(segment) {
             if heads.is_empty() {
-                let bytes = self.image.segments().get(segment).map_or(0, |s| s.bytes.len());
+                let bytes = self.image.segments().get(segment).map_or(0, |s| s.bytes().len());
                 heads.resize((bytes >> 1).saturating_add(1), NONE);
             }
             if let Some(head) = half.and_then(|half| heads.get_mut(half)) {

@@ -188,7 +188,7 @@ pub struct Path<'a> {
     pub(crate) id: PathId,
     pub(crate) known: &'a Known,
     pub(crate) memo: &'a Memo,
-    pub(crate) blocks: &'a Blocks<'a>,
+    pub(crate) blocks: &'a Blocks,
 }
 
 /// Name of a path, for as long as the tracer that gave it remembers the path.

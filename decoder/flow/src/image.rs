@@ -1,39 +1,67 @@
 use hartrace_isa::{Insn, Isa};
 use std::ops::Range;
+use std::sync::Arc;
 
-/// The program: code by address.
+/// The program: code by address. Copies share it, and are made at once.
 #[derive(Clone, Debug)]
 pub struct Image {
     isa: Isa,
     /// By address, not overlapping.
-    segments: Vec<Segment>,
+    segments: Arc<Vec<Segment>>,
     overlaps: Vec<Range<u64>>,
 }
 
+/// A stretch of code. What several images have in common is in memory once.
 #[derive(Clone, Debug)]
 pub(crate) struct Segment {
     pub(crate) start: u64,
-    pub(crate) bytes: Vec<u8>,
+    code: Arc<[u8]>,
+    /// What of it is here; never empty.
+    part: Range<usize>,
 }
 
 impl Segment {
+    pub(crate) fn bytes(&self) -> &[u8] {
+        self.code.get(self.part.clone()).unwrap_or_default()
+    }
+
+    /// Some of its bytes, if it has all of them.
+    fn at(&self, address: u64, length: usize) -> Option<&[u8]> {
+        let from = self.offset(address)?;
+        self.bytes().get(from..from.saturating_add(length))
+    }
+
     /// The offset of `address`, if it is in the segment.
     #[inline]
     pub(crate) fn offset(&self, address: u64) -> Option<usize> {
         let offset = usize::try_from(address.checked_sub(self.start)?).ok()?;
-        (offset < self.bytes.len()).then_some(offset)
+        (offset < self.part.len()).then_some(offset)
     }
 
     /// Address after the last byte; wide, since it may be 2^64.
     fn end(&self) -> u128 {
-        u128::from(self.start).saturating_add(self.bytes.len() as u128)
+        u128::from(self.start).saturating_add(self.part.len() as u128)
+    }
+
+    /// What of it comes before an address, if that is something.
+    fn before(&self, address: u64) -> Option<Self> {
+        let length = self.offset(address).filter(|length| *length > 0)?;
+        let part = self.part.start..self.part.start.saturating_add(length);
+        Some(Self { part, ..self.clone() })
+    }
+
+    /// What of it is at an address and behind, if that is something.
+    fn behind(&self, address: u128) -> Option<Self> {
+        let start = u64::try_from(address).ok()?;
+        let from = self.part.start.saturating_add(self.offset(start)?);
+        Some(Self { start, part: from..self.part.end, ..self.clone() })
     }
 }
 
 impl Image {
     /// An image without code.
     pub fn new(isa: Isa) -> Self {
-        Self { isa, segments: Vec::new(), overlaps: Vec::new() }
+        Self { isa, segments: Arc::default(), overlaps: Vec::new() }
     }
 
     /// Which encodings the program uses.
@@ -45,36 +73,26 @@ impl Image {
     /// listed by [`Image::overlaps`] if the two differ. What would lie past the end of the address
     /// space is left out.
     pub fn add(&mut self, address: u64, bytes: &[u8]) {
+        self.add_shared(address, &bytes.into(), 0..bytes.len());
+    }
+
+    /// The same with a part of `code`, which is not copied.
+    pub fn add_shared(&mut self, address: u64, code: &Arc<[u8]>, part: Range<usize>) {
         let room =
             usize::try_from(u64::MAX.wrapping_sub(address)).unwrap_or(usize::MAX).saturating_add(1);
-        let bytes = bytes.get(..room).unwrap_or(bytes);
-        if bytes.is_empty() {
+        let end = part.end.min(part.start.saturating_add(room)).min(code.len());
+        if end <= part.start {
             return;
         }
-        let new = Segment { start: address, bytes: bytes.to_vec() };
-        let mut kept = Vec::with_capacity(self.segments.len().saturating_add(2));
-        for old in self.segments.drain(..) {
-            if u128::from(old.start) >= new.end() || old.end() <= u128::from(new.start) {
-                kept.push(old);
-                continue;
-            }
-            if let Some(range) = differing(&old, &new) {
-                self.overlaps.push(range);
-            }
-            if let Some(head) = old.offset(new.start).and_then(|n| old.bytes.get(..n))
-                && !head.is_empty()
-            {
-                kept.push(Segment { start: old.start, bytes: head.to_vec() });
-            }
-            if let Ok(end) = u64::try_from(new.end())
-                && let Some(tail) = old.offset(end).and_then(|n| old.bytes.get(n..))
-            {
-                kept.push(Segment { start: end, bytes: tail.to_vec() });
-            }
-        }
-        kept.push(new);
-        kept.sort_by_key(|segment| segment.start);
-        self.segments = kept;
+        let new = Segment { start: address, code: code.clone(), part: part.start..end };
+        let from = self.segments.partition_point(|old| old.end() <= u128::from(new.start));
+        let to = self.segments.partition_point(|old| u128::from(old.start) < new.end());
+        let covered = self.segments.get(from..to).unwrap_or_default();
+        self.overlaps.extend(covered.iter().filter_map(|old| differing(old, &new)));
+        let head = covered.first().and_then(|old| old.before(new.start));
+        let tail = covered.last().and_then(|old| old.behind(new.end()));
+        let segments = head.into_iter().chain([new]).chain(tail);
+        Arc::make_mut(&mut self.segments).splice(from..to, segments);
     }
 
     /// Stretches that were added twice, with different code.
@@ -84,7 +102,7 @@ impl Image {
 
     /// The stretches that have code, in order.
     pub fn ranges(&self) -> impl Iterator<Item = Range<u64>> + '_ {
-        self.segments.iter().map(|s| s.start..s.start.wrapping_add(s.bytes.len() as u64))
+        self.segments.iter().map(|s| s.start..s.start.wrapping_add(s.part.len() as u64))
     }
 
     pub(crate) fn segments(&self) -> &[Segment] {
@@ -100,7 +118,7 @@ impl Image {
     fn half(&self, address: u64) -> Option<u32> {
         let byte = |address: u64| {
             let segment = self.segments.get(self.segment(address)?)?;
-            segment.bytes.get(segment.offset(address)?).map(|b| u32::from(*b))
+            segment.bytes().get(segment.offset(address)?).map(|b| u32::from(*b))
         };
         Some(byte(address)? | byte(address.wrapping_add(1))?.wrapping_shl(8))
     }
@@ -125,11 +143,7 @@ fn differing(old: &Segment, new: &Segment) -> Option<Range<u64>> {
     let start = old.start.max(new.start);
     let end = old.end().min(new.end());
     let len = usize::try_from(end.saturating_sub(u128::from(start))).ok()?;
-    let part = |s: &Segment| {
-        let from = s.offset(start)?;
-        s.bytes.get(from..from.saturating_add(len)).map(<[u8]>::to_vec)
-    };
-    (part(old) != part(new)).then_some(start..start.wrapping_add(len as u64))
+    (old.at(start, len) != new.at(start, len)).then_some(start..start.wrapping_add(len as u64))
 }
 
 #[cfg(test)]

@@ -1,12 +1,33 @@
-use crate::{Config, Image};
+use crate::{Config, Image, StreamPos};
 use hartrace_bits::mask;
 use hartrace_etrace::Start;
+use std::fmt::Debug;
+
+/// When and where a hart is, as far as that decides which program it runs.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Moment {
+    /// The context; `None` if the trace has none.
+    pub context: Option<u64>,
+    /// The time, as the last synchronisation has it.
+    pub time: u64,
+    /// The byte of the capture at which the payload starts that says so.
+    pub byte: u64,
+}
+
+/// Programs that come and go: whoever knows when is asked at every synchronisation, so that nothing has to
+/// be made beforehand.
+pub trait Versions: Debug + Sync {
+    /// The program of a moment, and its number, which no other one has; `None` where there is none but
+    /// the usual one.
+    fn at(&self, moment: Moment) -> Option<(usize, Image)>;
+}
 
 /// The programs of a hart: one, or one per context, which may change with time.
 #[derive(Clone, Debug)]
 pub struct Images<'a> {
     default: &'a Image,
     listed: Vec<Listed<'a>>,
+    versions: Option<&'a dyn Versions>,
 }
 
 #[derive(Copy, Clone, Debug)]
@@ -20,7 +41,7 @@ struct Listed<'a> {
 impl<'a> Images<'a> {
     /// One program for all contexts that are not listed.
     pub fn new(default: &'a Image) -> Self {
-        Self { default, listed: Vec::new() }
+        Self { default, listed: Vec::new(), versions: None }
     }
 
     /// The program of one context: all of it, with what it shares with others, as a kernel. Replaces
@@ -38,24 +59,42 @@ impl<'a> Images<'a> {
         self
     }
 
-    pub(crate) fn default_image(&self) -> &'a Image {
-        self.default
+    /// Asks `versions` first: where they have a program, none that is listed counts.
+    pub fn versions(mut self, versions: &'a dyn Versions) -> Self {
+        self.versions = Some(versions);
+        self
     }
 
-    /// All of them, the default one first.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &'a Image> + '_ {
-        std::iter::once(self.default).chain(self.listed.iter().map(|listed| listed.image))
+    pub(crate) fn default_image(&self) -> Image {
+        self.default.clone()
     }
 
-    /// The number of the one that counts in a context at a time.
-    pub(crate) fn number(&self, config: &Config, context: u64, time: u64) -> usize {
+    /// Whether there is one for everything.
+    pub(crate) fn is_one(&self) -> bool {
+        self.listed.is_empty() && self.versions.is_none()
+    }
+
+    /// The one that counts in a context at a time, and its number; that of the default one is 0.
+    pub(crate) fn find(
+        &self,
+        config: &Config,
+        at: StreamPos,
+        (context, time): (u64, u64),
+    ) -> (usize, Image) {
+        let context = (!config.params.nocontext_p).then_some(context);
+        let moment = Moment { context, time, byte: at.byte };
+        if let Some((number, image)) = self.versions.and_then(|versions| versions.at(moment)) {
+            return (number.saturating_add(self.listed.len()).saturating_add(1), image);
+        }
         let newest = |context: Option<u64>| {
             let all = self.listed.iter().zip(1..);
             let there = all.filter(|(l, _)| l.context == context && l.since <= time);
-            there.max_by_key(|(listed, _)| listed.since).map(|(_, number)| number)
+            there
+                .max_by_key(|(listed, _)| listed.since)
+                .map(|(l, number)| (number, l.image.clone()))
         };
-        let own = if config.params.nocontext_p { None } else { newest(Some(context)) };
-        own.or_else(|| newest(None)).unwrap_or(0)
+        let own = context.and_then(|context| newest(Some(context)));
+        own.or_else(|| newest(None)).unwrap_or_else(|| (0, self.default.clone()))
     }
 
     /// The bits of an address that count: as wide as the encoder's, and no wider than the hart's.
@@ -64,15 +103,10 @@ impl<'a> Images<'a> {
         mask(width.min(self.default.isa().xlen.bits()))
     }
 
-    /// The program of a context at a time.
-    pub(crate) fn image(&self, config: &Config, context: u64, time: u64) -> &'a Image {
-        self.iter().nth(self.number(config, context, time)).unwrap_or(self.default)
-    }
-
     /// Whether there is code where a synchronisation says.
-    pub(crate) fn code_at(&self, config: &Config, start: &Start) -> bool {
+    pub(crate) fn code_at(&self, config: &Config, at: StreamPos, start: &Start) -> bool {
         let address = start.address.wrapping_shl(config.params.iaddress_lsb_p.into());
-        let image = self.image(config, start.context, start.time);
+        let (_, image) = self.find(config, at, (start.context, start.time));
         image.insn(address & self.mask(config)).is_some()
     }
 }
@@ -86,7 +120,7 @@ impl<'a> From<&'a Image> for Images<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Count, StreamPos, Tracer};
+    use crate::{Count, Tracer};
     use hartrace_etrace::{Params, Payload};
     use hartrace_isa::{Isa, Xlen};
 

@@ -41,7 +41,7 @@ pub use self::elf::ElfError;
 pub use config::{Compat, Config, Resync};
 pub use event::{Event, Fault, Leaves, Path, PathId, Run, Sink, StreamPos};
 pub use image::Image;
-pub use images::Images;
+pub use images::{Images, Moment, Versions};
 pub use pull::{Block, Step, Steps};
 pub use sinks::{Count, Coverage, Edge, Edges};
 pub use tracer::Tracer;

@@ -199,7 +199,7 @@ impl Memo {
     pub(crate) fn path<'a>(
         &'a self,
         index: u32,
-        blocks: &'a Blocks<'a>,
+        blocks: &'a Blocks,
     ) -> Option<(Path<'a>, Landing)> {
         let known = self.known.get(index as usize)?;
         let id = PathId { epoch: self.epoch, index };
@@ -232,7 +232,7 @@ impl Memo {
         &mut self,
         slot: Slot,
         trail: Trail<'_>,
-        blocks: &Blocks<'_>,
+        blocks: &Blocks,
         addresses: bool,
     ) {
         let Trail { entry, spans, landing, stack: used } = trail;
@@ -272,7 +272,7 @@ impl Memo {
     }
 
     /// Appends the offsets of all instructions, or none if one is too far away.
-    fn list(&mut self, base: u64, spans: &[Span], blocks: &Blocks<'_>) {
+    fn list(&mut self, base: u64, spans: &[Span], blocks: &Blocks) {
         let old = self.offsets.len();
         let mut fits = true;
         for run in spans.iter().filter_map(|span| blocks.run(*span)) {

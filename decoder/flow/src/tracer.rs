@@ -37,15 +37,24 @@ struct Undecided {
 
 /// A program, and what has been found out about it.
 #[derive(Clone, Debug)]
-pub(crate) struct Code<'a> {
+pub(crate) struct Code {
     /// Which one of all it is.
     number: usize,
-    image: &'a Image,
-    pub(crate) blocks: Blocks<'a>,
+    image: Image,
+    pub(crate) blocks: Blocks,
     memo: Memo,
 }
 
-impl Code<'_> {
+/// Programs of other contexts and times of which something is kept: what is known of a program takes up to
+/// twice its size, and there may be as many versions of it as there are synchronisations.
+const PARKED: usize = 64;
+
+impl Code {
+    fn new(number: usize, image: Image, mask: u64, config: &Config) -> Self {
+        let blocks = Blocks::new(image.clone(), mask, config.block_cap);
+        Self { number, image, blocks, memo: Memo::new(config.path_cap) }
+    }
+
     /// Starts from the program alone.
     pub(crate) fn forget(&mut self) {
         self.blocks.clear();
@@ -62,9 +71,9 @@ pub struct Tracer<'a> {
     pub(crate) config: Config,
     layout: Layout,
     /// The code of the present context.
-    pub(crate) code: Code<'a>,
-    /// Code of other contexts and times.
-    parked: Vec<Code<'a>>,
+    pub(crate) code: Code,
+    /// Code of other contexts and times, that which was left last at the end.
+    parked: Vec<Code>,
     images: Images<'a>,
     pub(crate) options: Ioptions,
     /// Sequentially inferable jumps are not reported.
@@ -108,18 +117,11 @@ impl<'a> Tracer<'a> {
         let layout = config.params.layout(config.unit)?;
         let images = images.into();
         let mask = images.mask(&config);
-        let code = |(number, image): (usize, &'a Image)| Code {
-            number,
-            image,
-            blocks: Blocks::new(image, mask, config.block_cap),
-            memo: Memo::new(config.path_cap),
-        };
-        let parked: Vec<_> = (0..).zip(images.iter()).skip(1).map(code).collect();
         let params = &config.params;
         let mut tracer = Self {
             layout,
-            code: code((0, images.default_image())),
-            parked,
+            code: Code::new(0, images.default_image(), mask, &config),
+            parked: Vec::new(),
             images,
             options: Ioptions::default(),
             sijump: false,
@@ -257,10 +259,8 @@ impl<'a> Tracer<'a> {
         self.forget();
         self.predictor.reset();
         self.reset_tables();
-        if let Some(index) = self.parked.iter().position(|code| code.number == 0)
-            && let Some(code) = self.parked.get_mut(index)
-        {
-            std::mem::swap(&mut self.code, code);
+        if self.code.number != 0 {
+            self.change(0, self.images.default_image());
         }
     }
 
@@ -335,7 +335,7 @@ impl<'a> Tracer<'a> {
                 Ok(())
             }
             Payload::Context(p) => {
-                self.enter(p.context, p.time);
+                self.enter(at, p.context, p.time);
                 let (privilege, context, time) = (p.privilege, p.context, p.time);
                 sink.event(at, Event::Context { privilege, context, time });
                 Ok(())

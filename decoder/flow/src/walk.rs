@@ -286,7 +286,7 @@ impl Tracer<'_> {
 
 /// Reports instructions, if there are any.
 #[inline]
-fn emit<S: Sink>(blocks: &Blocks<'_>, at: StreamPos, span: Span, sink: &mut S) {
+fn emit<S: Sink>(blocks: &Blocks, at: StreamPos, span: Span, sink: &mut S) {
     if let Some(run) = blocks.run(span) {
         sink.run(at, run);
     }

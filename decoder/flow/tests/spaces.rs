@@ -1,9 +1,12 @@
 //! A log of processes and patches serves the context and time of E-Trace, too.
 
-use hartrace_decoder::{Config, Event, Fault, Image, Images, Run, Sink, StreamPos, Tracer};
+use hartrace_decoder::{
+    Config, Event, Fault, Image, Images, Moment, Run, Sink, StreamPos, Tracer, Versions,
+};
 use hartrace_etrace::{Params, Payload, Start};
 use hartrace_isa::{Isa, Xlen};
-use hartrace_spaces::{Holds, Log, Timeline};
+use hartrace_spaces::{Holds, Log, Segment, Space, Timeline};
+use std::sync::Mutex;
 
 /// Addresses, and where there is no code.
 #[derive(Default)]
@@ -24,6 +27,30 @@ impl Sink for Found {
     }
 }
 
+/// Programs of a log, made when they are needed.
+#[derive(Debug)]
+struct Programs {
+    timeline: Timeline,
+    seen: Mutex<Vec<Space>>,
+}
+
+impl Versions for Programs {
+    fn at(&self, moment: Moment) -> Option<(usize, Image)> {
+        let space = self.timeline.space(moment.time, moment.context);
+        let mut seen = self.seen.lock().unwrap();
+        let known = seen.iter().position(|other| *other == space);
+        let number = known.unwrap_or_else(|| {
+            seen.push(space);
+            seen.len() - 1
+        });
+        let mut image = Image::new(Isa::new(Xlen::Rv64));
+        for Segment { start, code, part } in self.timeline.segments(space) {
+            image.add_shared(start, &code, part);
+        }
+        Some((number, image))
+    }
+}
+
 #[test]
 fn processes_share_addresses_and_code_is_patched() {
     let log = "0 declare_process state=CURRENT pid=7 base_address=0x1000 image_file=short\n\
@@ -35,22 +62,9 @@ fn processes_share_addresses_and_code_is_patched() {
         let nop: &[u8] = if image.file == "short" { &[0x01, 0x00] } else { &[0x13, 0, 0, 0] };
         Some(vec![(0, nop.repeat(0x20 / nop.len()))])
     });
-    let isa = Isa::new(Xlen::Rv64);
-    let nothing = Image::new(isa);
-    let programs: Vec<(Option<u64>, u64, Image)> = timeline
-        .spaces()
-        .into_iter()
-        .map(|(context, since, space)| {
-            let mut image = Image::new(isa);
-            for (start, bytes) in timeline.segments(space) {
-                image.add(start, bytes);
-            }
-            (context, since, image)
-        })
-        .collect();
-    let images = programs.iter().fold(Images::new(&nothing), |all, (context, since, image)| {
-        all.since(*since, *context, image)
-    });
+    let nothing = Image::new(Isa::new(Xlen::Rv64));
+    let programs = Programs { timeline, seen: Mutex::default() };
+    let images = Images::new(&nothing).versions(&programs);
     let params = Params {
         nocontext_p: false,
         context_width_p: 8,

@@ -67,6 +67,14 @@ pub enum Error {
         /// Names that there are.
         known: String,
     },
+    /// Memory that is told many times over, or is longer than can be.
+    #[error("{file}: with file {name:?} there are more than 4 GiB of memory; name less of it")]
+    Memory {
+        /// Where it is named.
+        file: String,
+        /// The file that is too much.
+        name: String,
+    },
     /// A line of the system event log.
     #[error(transparent)]
     Log(#[from] hartrace_spaces::Error),

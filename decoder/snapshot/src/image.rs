@@ -12,6 +12,11 @@ pub fn segments(bytes: Vec<u8>) -> Option<Vec<(u64, Vec<u8>)>> {
     }
     let file = ElfBytes::<AnyEndian>::minimal_parse(&bytes).ok()?;
     let all: Vec<_> = file.segments()?.iter().filter(|segment| segment.p_type == PT_LOAD).collect();
+    // Segments may share a page, but not all of a file: a few bytes would stand for all of memory.
+    let size = all.iter().fold(0u64, |size, segment| size.saturating_add(segment.p_filesz));
+    if size > (bytes.len() as u64).saturating_mul(2) {
+        return None;
+    }
     let lowest = all.iter().map(|segment| segment.p_vaddr).min()?;
     all.iter()
         .map(|segment| {

@@ -33,7 +33,7 @@ mod sources;
 pub use cores::{Core, core};
 pub use device::{Class, Device, Dump};
 pub use error::Error;
-pub use files::{Archive, Files};
+pub use files::{Archive, Files, file};
 pub use package::{Package, Trace};
 pub use snapshot::{Buffer, Format, Segment, Snapshot};
 pub use sources::{Protocol, Source};

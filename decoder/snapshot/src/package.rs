@@ -103,7 +103,7 @@ impl Package {
 
     /// A file of the package.
     pub fn file(&self, name: &str) -> Result<Vec<u8>, Error> {
-        files::read(&*self.files, "contents.ini", name, 0, None)
+        files::file(&*self.files, "contents.ini", name)
     }
 
     /// The system event log, if there is one.

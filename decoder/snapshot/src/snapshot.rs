@@ -146,6 +146,6 @@ impl Snapshot {
 
     /// A file of the snapshot.
     pub fn file(&self, name: &str) -> Result<Vec<u8>, Error> {
-        files::read(&*self.files, "snapshot.ini", name, 0, None)
+        files::file(&*self.files, "snapshot.ini", name)
     }
 }

@@ -1,4 +1,5 @@
 use crate::{Class, Device, Error, Snapshot, core};
+use hartrace_spaces::Setup;
 
 /// How a trace source writes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -9,6 +10,22 @@ pub enum Protocol {
     Ptm(hartrace_ptm::Config),
     /// Another one, by the type of the device, which is not read.
     Other(String),
+}
+
+impl Protocol {
+    /// The same after registers were written; `None` if it has no such register.
+    pub fn with(&self, setup: Setup) -> Option<Self> {
+        Some(match (self, setup) {
+            (_, Setup { etmcr: None, trcconfigr: None }) => self.clone(),
+            (Self::Ptm(config), Setup { etmcr: Some(cr), trcconfigr: None }) => {
+                Self::Ptm(config.with_etmcr(cr))
+            }
+            (Self::Etmv4(config), Setup { etmcr: None, trcconfigr: Some(configr) }) => {
+                Self::Etmv4(config.with_trcconfigr(configr))
+            }
+            _ => return None,
+        })
+    }
 }
 
 /// A trace source in a buffer.

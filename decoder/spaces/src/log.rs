@@ -3,6 +3,7 @@
 //! Lines of `<time> <event> key=value ...`; numbers are decimal, or hexadecimal with 0x. In place of a
 //! time, `@N` is a position in the trace buffer. Empty lines and what follows `#` do not count.
 
+use crate::{Defined, Setup};
 use std::collections::BTreeMap;
 use thiserror::Error;
 
@@ -94,6 +95,18 @@ pub enum Event {
     },
 }
 
+impl Event {
+    /// The process that it is about.
+    pub const fn pid(&self) -> u64 {
+        match self {
+            Self::Mapped { pid, .. }
+            | Self::Thread { pid, .. }
+            | Self::Asid { pid, .. }
+            | Self::Patch { pid, .. } => *pid,
+        }
+    }
+}
+
 /// Where code that was written is to be found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Written {
@@ -112,8 +125,8 @@ pub struct Log {
     pub clock: Clock,
     /// Events in the order of time.
     pub events: Vec<(u64, Event)>,
-    /// Lines that were left out, and why: events that say nothing about code.
-    pub ignored: Vec<String>,
+    /// Sources that change their number or configuration, in the order of time.
+    pub traces: Vec<(u64, Defined)>,
 }
 
 /// The keys of a line.
@@ -148,9 +161,34 @@ impl Fields<'_> {
         }
     }
 
-    /// The event; `None` if it says nothing about code.
-    fn event(&self) -> Result<Option<Event>, Error> {
-        Ok(Some(match self.event {
+    /// A 32-bit register, if it is told.
+    fn register(&self, key: &str) -> Result<Option<u32>, Error> {
+        if !self.values.contains_key(key) {
+            return Ok(None);
+        }
+        let value = u32::try_from(self.number(key)?);
+        value.map(Some).map_err(|_| self.bad(format!("{key}: expected a number of 32 bits")))
+    }
+
+    fn defined(&self) -> Result<Defined, Error> {
+        let id = self.number("id")?;
+        let known = u8::try_from(id).ok().filter(|id| (1..=0x6f).contains(id));
+        Ok(Defined {
+            state: self.state()?,
+            id: known.ok_or_else(|| {
+                self.bad(format!("id={id}: expected that of a trace source, 1 to 111"))
+            })?,
+            source: self.text("source")?.to_owned(),
+            setup: Setup {
+                etmcr: self.register("etmcr")?,
+                trcconfigr: self.register("trcconfigr")?,
+            },
+        })
+    }
+
+    /// The event, if it is about code.
+    fn event(&self) -> Result<Event, Error> {
+        Ok(match self.event {
             "declare_process" | "declare_library" => Event::Mapped {
                 state: self.state()?,
                 process: self.event == "declare_process",
@@ -176,14 +214,13 @@ impl Fields<'_> {
                 let length = self.number("length")?;
                 Event::Patch { pid, start, length, code: self.written(length)? }
             }
-            "define_trace" => return Ok(None),
             other => {
                 return Err(self.bad(format!(
                     "event {other}: expected declare_process, declare_library, declare_thread, \
                      declare_asid, patch_code or define_trace"
                 )));
             }
-        }))
+        })
     }
 
     fn written(&self, length: u64) -> Result<Written, Error> {
@@ -214,7 +251,7 @@ fn number(text: &str) -> Option<u64> {
 impl Log {
     /// Reads a log; `name` is for errors. Lines may be in any order.
     pub fn parse(name: &str, text: &str) -> Result<Self, Error> {
-        let mut log = Self { clock: Clock::Time, events: Vec::new(), ignored: Vec::new() };
+        let mut log = Self { clock: Clock::Time, events: Vec::new(), traces: Vec::new() };
         let mut clock = None;
         for (text, line) in text.lines().zip(1..) {
             let mut words = text.split('#').next().unwrap_or_default().split_whitespace();
@@ -238,13 +275,14 @@ impl Log {
                 let what = "times and positions in one log cannot be ordered; use one of them";
                 return Err(fields.bad(what.to_owned()));
             }
-            match fields.event()? {
-                Some(event) => log.events.push((when, event)),
-                None => log.ignored.push(format!("{name}:{line}: {event} says nothing of code")),
+            match event {
+                "define_trace" => log.traces.push((when, fields.defined()?)),
+                _ => log.events.push((when, fields.event()?)),
             }
         }
         log.clock = clock.unwrap_or(Clock::Time);
         log.events.sort_by_key(|(when, _)| *when);
+        log.traces.sort_by_key(|(when, _)| *when);
         Ok(log)
     }
 }

@@ -1,5 +1,7 @@
 //! The code of one process, at all times.
 
+use std::collections::BTreeMap;
+use std::iter;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -18,10 +20,15 @@ impl Layer {
     fn offset(&self, address: u64) -> Option<u64> {
         address.checked_sub(self.start).filter(|offset| *offset < self.length)
     }
+
+    /// The address of its last byte, if it has one.
+    fn last(&self) -> Option<u64> {
+        Some(self.start.saturating_add(self.length.checked_sub(1)?))
+    }
 }
 
-/// The code of one process.
-#[derive(Clone, Debug)]
+/// The code that is one process's own.
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Process {
     /// What comes later is written over what came before.
     layers: Vec<Layer>,
@@ -30,7 +37,10 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    pub(crate) fn new(layers: Vec<Layer>) -> Self {
+    pub(crate) fn new(mut layers: Vec<Layer>) -> Self {
+        // Nothing is not written over anything.
+        layers.retain(|layer| layer.length > 0);
+        layers.sort_by_key(|layer| layer.when.start);
         let mut times: Vec<u64> =
             layers.iter().flat_map(|layer| [layer.when.start, layer.when.end]).collect();
         // What never ends does not change.
@@ -40,34 +50,9 @@ impl Process {
         Self { layers, times }
     }
 
-    /// How many versions of its code there are.
-    pub(crate) fn versions(&self) -> usize {
-        self.times.len().saturating_add(1)
-    }
-
-    /// Which of them it is at a time.
+    /// Which version of its code it is at a time.
     pub(crate) fn version(&self, now: u64) -> usize {
         self.times.partition_point(|time| *time <= now)
-    }
-
-    /// When each of them but the first starts.
-    pub(crate) fn times(&self) -> &[u64] {
-        &self.times
-    }
-
-    /// All of its code in a version, without overlaps.
-    pub(crate) fn segments(&self, version: usize) -> Vec<(u64, &[u8])> {
-        let edges = |layer: &Layer| [Some(layer.start), layer.start.checked_add(layer.length)];
-        let mut edges: Vec<u64> = self.layers.iter().flat_map(edges).flatten().collect();
-        edges.sort_unstable();
-        edges.dedup();
-        let code = |start: &u64| {
-            let (code, _) = self.code(version, *start);
-            let next = edges.get(edges.partition_point(|edge| edge <= start));
-            let length = next.map_or(u64::MAX, |next| next.wrapping_sub(*start));
-            code.map(|code| (*start, cut(code, length))).filter(|(_, code)| !code.is_empty())
-        };
-        edges.iter().filter_map(code).collect()
     }
 
     /// When the next one starts.
@@ -75,14 +60,48 @@ impl Process {
         self.times.get(self.version(now)).copied()
     }
 
-    /// The code at an address in a version, and up to which distance from there nothing is written over
-    /// it.
-    pub(crate) fn code(&self, version: usize, address: u64) -> (Option<&[u8]>, u64) {
+    /// The layers that are there in a version, from the first one on.
+    fn there(&self, version: usize) -> impl DoubleEndedIterator<Item = &Layer> {
         let before = version.checked_sub(1);
         let now = before.and_then(|before| self.times.get(before)).copied().unwrap_or(0);
-        let there = |layer: &&Layer| layer.when.contains(&now);
+        self.layers.iter().filter(move |layer| layer.when.contains(&now))
+    }
+}
+
+/// A version of a process, and of the kernel that it sees.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Seen<'a> {
+    pub(crate) own: (&'a Process, usize),
+    pub(crate) kernel: (&'a Process, usize),
+}
+
+/// Code at an address: a part of what may be a whole library.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// Its address.
+    pub start: u64,
+    /// Where it is from.
+    pub code: Arc<[u8]>,
+    /// Which part of that it is.
+    pub part: Range<usize>,
+}
+
+impl<'a> Seen<'a> {
+    /// All layers, from the last one that was written on: of those of one time, the kernel's first.
+    fn layers(self) -> impl Iterator<Item = &'a Layer> {
+        let mut own = self.own.0.there(self.own.1).rev().peekable();
+        let mut kernel = self.kernel.0.there(self.kernel.1).rev().peekable();
+        iter::from_fn(move || match (own.peek(), kernel.peek()) {
+            (Some(a), Some(b)) if a.when.start > b.when.start => own.next(),
+            (_, Some(_)) => kernel.next(),
+            (_, None) => own.next(),
+        })
+    }
+
+    /// The code at an address, and up to which distance from there nothing is written over it.
+    pub(crate) fn code(self, address: u64) -> (Option<&'a [u8]>, u64) {
         let mut free = u64::MAX;
-        for layer in self.layers.iter().rev().filter(there) {
+        for layer in self.layers() {
             if let Some(offset) = layer.offset(address) {
                 let free = free.min(layer.length.saturating_sub(offset));
                 let from = usize::try_from(offset).unwrap_or(usize::MAX);
@@ -96,6 +115,48 @@ impl Process {
             }
         }
         (None, free)
+    }
+
+    /// All of the code, without overlaps, in the order of addresses.
+    pub(crate) fn segments(self) -> Vec<Segment> {
+        let mut layers: Vec<&Layer> = self.layers().collect();
+        layers.reverse();
+        // By the first address: the last one, and what is there.
+        let mut painted: BTreeMap<u64, (u64, &Layer)> = BTreeMap::new();
+        for layer in layers {
+            let (start, Some(last)) = (layer.start, layer.last()) else { continue };
+            let below = painted.range(..start).next_back();
+            if let Some((at, (end, old))) = below.map(|(at, old)| (*at, *old))
+                && end >= start
+            {
+                painted.insert(at, (start.saturating_sub(1), old));
+                keep_tail(&mut painted, last, (end, old));
+            }
+            while let Some(at) = painted.range(start..=last).next().map(|(at, _)| *at) {
+                let covered = painted.remove(&at);
+                covered.into_iter().for_each(|old| keep_tail(&mut painted, last, old));
+            }
+            painted.insert(start, (last, layer));
+        }
+        let segment = |(start, (last, layer)): (u64, (u64, &Layer))| {
+            let code = layer.code.clone()?;
+            let from = usize::try_from(start.wrapping_sub(layer.start)).ok()?;
+            let to = usize::try_from(last.wrapping_sub(layer.start)).unwrap_or(usize::MAX);
+            let part = from..to.saturating_add(1).min(code.len());
+            (!part.is_empty()).then_some(Segment { start, code, part })
+        };
+        painted.into_iter().filter_map(segment).collect()
+    }
+}
+
+/// Keeps what of a stretch is behind an address.
+fn keep_tail<'l>(
+    painted: &mut BTreeMap<u64, (u64, &'l Layer)>,
+    last: u64,
+    (end, layer): (u64, &'l Layer),
+) {
+    if let Some(next) = last.checked_add(1).filter(|next| *next <= end) {
+        painted.insert(next, (end, layer));
     }
 }
 

@@ -13,7 +13,7 @@ fn timeline(holds: Holds, log: &str) -> Timeline {
 
 /// The first byte at an address.
 fn byte(timeline: &Timeline, now: u64, context: u64, address: u64) -> Option<char> {
-    let space = timeline.space(now, Some(context))?;
+    let space = timeline.space(now, Some(context));
     timeline.code(space, address).bytes.map(|bytes| char::from(bytes[0]))
 }
 
@@ -88,7 +88,7 @@ fn patches_lie_over_code_until_the_process_ends() {
         assert_eq!(all(now), expected, "{now}");
     }
     // What is returned ends where something else lies over it, or behind it.
-    let code = |now, address| timeline.code(timeline.space(now, Some(1)).unwrap(), address);
+    let code = |now, address| timeline.code(timeline.space(now, Some(1)), address);
     assert_eq!(code(10, 0), Code { bytes: Some(b"aaaa"), length: 4 });
     assert_eq!(code(10, 6), Code { bytes: Some(b"aa"), length: 2 });
     assert_eq!(code(30, 0), Code { bytes: None, length: 4 });
@@ -96,34 +96,69 @@ fn patches_lie_over_code_until_the_process_ends() {
     assert_eq!(byte(&timeline, 40, 1, 0x20), None);
 }
 
-#[test]
-fn all_versions_at_once() {
-    let log = "0 declare_process state=CURRENT pid=1 base_address=0 image_file=a\n\
-               10 declare_thread state=START tid=5 pid=1\n\
-               20 patch_code pid=1 start_address=4 length=2 code=7071\n\
-               30 patch_code pid=1 start_address=0 length=4\n";
-    let timeline = timeline(Holds::Tid, log);
-    let spaces = timeline.spaces();
-    let listed: Vec<_> = spaces.iter().map(|(context, since, _)| (*context, *since)).collect();
-    let one = [0, 20, 30].map(|since| (Some(1), since));
-    // Before it was a thread of the first one, the fifth is not known.
-    let five = [0, 10, 20, 30].map(|since| (Some(5), since));
-    assert_eq!(listed, [&[(None, 0)][..], &one, &five].concat());
-    for (context, since, space) in spaces {
-        assert_eq!(timeline.space(since, context), Some(space));
-        let mut found = [None; 16];
-        for (start, bytes) in timeline.segments(space) {
-            for (to, byte) in found[start as usize..].iter_mut().zip(bytes) {
-                assert_eq!(to.replace(char::from(*byte)), None, "an overlap");
+proptest! {
+    /// All of the code at once is what it is address by address, whatever lies over it.
+    #[test]
+    fn segments_are_code(
+        patches in prop::collection::vec((0..2u64, 0..40u64, 0..20u64, 0..30u64), 0..30),
+        now in 0..40u64,
+        context in prop::option::of(0..3u64),
+    ) {
+        let mut log = "5 declare_process state=START pid=1 base_address=0x10 image_file=a\n\
+                       9 declare_process state=START pid=0 base_address=0x18 image_file=k\n"
+            .to_owned();
+        for ((pid, start, length, time), letter) in patches.into_iter().zip(b'A'..) {
+            // Some are said to be in memory, and some are shorter than they say.
+            let code = match letter % 4 {
+                0 => String::new(),
+                1 => format!("id={}", char::from(letter)),
+                _ => format!("code={}", format!("{letter:02x}").repeat(length as usize)),
+            };
+            log += &format!("{time} patch_code pid={pid} start_address={start} length={length} {code}\n");
+        }
+        let timeline = timeline(Holds::Tid, &log);
+        let space = timeline.space(now, context);
+        let mut found = [None; 64];
+        for segment in timeline.segments(space) {
+            prop_assert!(!segment.part.is_empty());
+            let bytes = &segment.code[segment.part];
+            for (to, byte) in found[segment.start as usize..].iter_mut().zip(bytes) {
+                prop_assert_eq!(to.replace(*byte), None, "an overlap");
             }
         }
-        let expected = |at| context.and_then(|context| byte(&timeline, since, context, at));
-        assert_eq!(
-            found.to_vec(),
-            (0..16).map(expected).collect::<Vec<_>>(),
-            "{context:?} {since}"
-        );
+        for (found, address) in found.into_iter().zip(0..) {
+            let code = timeline.code(space, address);
+            prop_assert_eq!(found, code.bytes.and_then(|bytes| bytes.first()).copied());
+            // As far as it is said, it is the same.
+            let all = code.bytes.unwrap_or_default();
+            prop_assert!(all.len() as u64 <= code.length);
+            for (byte, at) in all.iter().zip(address..) {
+                prop_assert_eq!(timeline.code(space, at).bytes.map(|bytes| bytes[0]), Some(*byte));
+            }
+        }
     }
+}
+
+/// Threads of one number and processes by the thousands: work must not grow with the square of a log.
+#[test]
+fn long_logs() {
+    let mut log = String::new();
+    for n in 1..30_000u64 {
+        let image = "base_address=0 image_file=a";
+        log += &match n % 5 {
+            0 => format!("{n} declare_thread state=START tid=7 pid={n}\n"),
+            1 => format!("{n} declare_thread state=START tid={n} pid=1\n"),
+            2 => format!("{n} declare_process state=END pid=1 {image}\n"),
+            3 => format!("{n} patch_code pid=0 start_address={n} length=1 code=50\n"),
+            _ => format!("{n} declare_process state=START pid={n} {image}\n"),
+        };
+    }
+    let timeline = timeline(Holds::Tid, &log);
+    assert_eq!(timeline.process(29_999, 7), Some(29_995));
+    // Its own code lies over older patches of the kernel.
+    let at = |address| byte(&timeline, 29_999, 29_994, address);
+    assert_eq!((at(8), at(18), at(19)), (Some('a'), Some('P'), None));
+    assert_eq!(timeline.segments(timeline.space(29_999, Some(29_994))).len(), 2 + 6_000 - 3);
 }
 
 #[test]
@@ -134,7 +169,7 @@ fn all_see_the_kernel_and_its_patches() {
     let timeline = timeline(Holds::Asid, log);
     for context in [Some(1), Some(77), None] {
         let at = |now| {
-            let space = timeline.space(now, context).unwrap();
+            let space = timeline.space(now, context);
             timeline.code(space, 0x1000).bytes.map(|bytes| bytes[0])
         };
         assert_eq!((at(9), at(10)), (Some(b'k'), Some(b'P')), "{context:?}");
@@ -178,7 +213,12 @@ fn lines_that_cannot_be_read() {
     assert!(message("5 declare_thread state=END tid=1 pid=q").contains("pid=q"));
     assert!(message("5 declare_thread state=END tid=1 pid=1\n@6 dance").contains("in one log"));
     let log = Log::parse("log", "@5 define_trace state=START id=1 source=x\n").unwrap();
-    assert_eq!((log.events.len(), log.ignored.len(), log.clock), (0, 1, Clock::Position));
+    assert_eq!((log.events.len(), log.traces.len(), log.clock), (0, 1, Clock::Position));
+    assert!(message("5 define_trace state=START id=0x70 source=x").contains("1 to 111"));
+    assert!(message("5 define_trace state=START id=1").contains("source="));
+    assert!(
+        message("5 define_trace state=START id=1 source=x etmcr=0x100000000").contains("32 bits")
+    );
 }
 
 proptest! {

@@ -1,9 +1,8 @@
+use crate::build::Build;
 use crate::log::Written;
-use crate::process::{Layer, Process};
-use crate::span::Spans;
-use crate::{Clock, Event, Image, Log, State};
-use std::collections::{BTreeMap, BTreeSet};
-use std::num::NonZeroU32;
+use crate::process::{Layer, Process, Seen, Segment};
+use crate::{Clock, Image, Log};
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -23,7 +22,12 @@ pub enum Holds {
 /// The code that one process sees at one time. Different ones are never equal, so that what was decoded
 /// can be kept under it.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Space(NonZeroU32);
+pub struct Space {
+    /// Which process; `None` is for contexts that are not known, which see the kernel alone.
+    process: Option<u32>,
+    version: u32,
+    kernel: u32,
+}
 
 /// What is at an address.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -37,6 +41,12 @@ pub struct Code<'a> {
 /// Which process a number stands for, at which times.
 type Names = BTreeMap<u64, Vec<(u64, Range<u64>)>>;
 
+/// Stretches of code that a log may stand for: an image may have many, and be there many times.
+const MOST: usize = 1 << 20;
+
+/// Bytes that its images may have: the same file may be named many times, each time with another identity.
+const MOST_BYTES: u64 = 1 << 32;
+
 /// A log, put together.
 #[derive(Clone, Debug)]
 pub struct Timeline {
@@ -44,9 +54,15 @@ pub struct Timeline {
     clock: Clock,
     threads: Names,
     asids: Names,
-    /// Each with the number of its first space. One that has no number is there for contexts that are not
-    /// known: it has the code of the kernel alone.
-    processes: BTreeMap<Option<u64>, (u32, Process)>,
+    /// When a number starts or ceases to stand for a process, in order.
+    named: Vec<u64>,
+    /// Where in `processes` each one is.
+    numbers: BTreeMap<u64, u32>,
+    processes: Vec<Process>,
+    /// What all others see.
+    kernel: Process,
+    /// No process.
+    nobody: Process,
     /// Images that could not be had, and code that is longer than it says.
     pub missing: Vec<String>,
 }
@@ -67,10 +83,13 @@ impl Timeline {
             build.take(*now, event);
         }
         let mut images: BTreeMap<Image, Segments> = BTreeMap::new();
+        let mut bytes = 0u64;
         let mut missing = Vec::new();
-        let mut segments = |image: &Image| {
+        let mut segments = |image: &Image, missing: &mut Vec<String>| {
             let loaded = images.entry(image.clone()).or_insert_with(|| {
-                let segments = load(image);
+                let segments = if bytes < MOST_BYTES { load(image) } else { None };
+                let sizes = segments.iter().flatten().map(|(_, code)| code.len() as u64);
+                bytes = sizes.fold(bytes, u64::saturating_add);
                 if segments.is_none() {
                     missing.push(format!("image {}", image.file));
                 }
@@ -78,56 +97,61 @@ impl Timeline {
             });
             loaded.clone().unwrap_or_default()
         };
-        let mut layers: BTreeMap<u64, Vec<(u64, Layer)>> = BTreeMap::new();
-        for ((pid, base, image), spans) in &build.mapped {
-            for when in spans.iter() {
-                for (at, code) in segments(image) {
-                    let (start, length) = (base.wrapping_add(at), code.len() as u64);
-                    let order = when.start;
-                    let layer = Layer { when: when.clone(), start, length, code: Some(code) };
-                    layers.entry(*pid).or_default().push((order, layer));
+        let mut processes = BTreeMap::new();
+        let mut room = MOST;
+        for (pid, known) in build.processes {
+            let mut layers = Vec::new();
+            for ((base, image), spans) in &known.mapped {
+                let loaded = segments(image, &mut missing);
+                for when in spans.iter() {
+                    let Some(left) = room.checked_sub(loaded.len()) else {
+                        let (file, at) = (&image.file, when.start);
+                        missing.push(format!("image {file} at {at}, behind {MOST} others,"));
+                        break;
+                    };
+                    room = left;
+                    layers.extend(loaded.iter().map(|(at, code)| Layer {
+                        when: when.clone(),
+                        start: base.wrapping_add(*at),
+                        length: code.len() as u64,
+                        code: Some(code.clone()),
+                    }));
                 }
             }
-        }
-        for (pid, written) in build.patches {
-            for (when, start, length, code) in written {
+            for (when, start, length, code) in known.patches {
                 let code = match code {
                     Written::Bytes(bytes) => Some(bytes.into()),
                     Written::Memory => None,
                     // A file that is not there is no reason to believe in the code before it.
                     Written::File(file) => {
-                        let found = segments(&Image { file, uuid: None });
+                        let found = segments(&Image { file, uuid: None }, &mut missing);
                         found.into_iter().next().map(|(_, code)| code)
                     }
                 };
-                let order = when.start;
-                layers.entry(pid).or_default().push((order, Layer { when, start, length, code }));
+                layers.push(Layer { when, start, length, code });
             }
+            processes.insert(pid, Process::new(layers));
         }
-        let mut timeline = Self {
+        let kernel = processes.remove(&0).unwrap_or_default();
+        let numbers = processes.keys().copied().zip(0..).collect();
+        let (threads, asids) = (build.threads.all(), build.asids.all());
+        let all = [&threads, &asids].into_iter().flat_map(Names::values).flatten();
+        let mut named: Vec<u64> = all.flat_map(|(_, when)| [when.start, when.end]).collect();
+        // What never ends does not change.
+        named.retain(|time| *time != u64::MAX);
+        named.sort_unstable();
+        named.dedup();
+        Self {
             holds,
             clock: log.clock,
-            threads: names(build.threads),
-            asids: names(build.asids),
-            processes: BTreeMap::new(),
+            threads,
+            asids,
+            named,
+            numbers,
+            processes: processes.into_values().collect(),
+            kernel,
+            nobody: Process::default(),
             missing,
-        };
-        timeline.number(layers);
-        timeline
-    }
-
-    /// Gives every version of every process a number.
-    fn number(&mut self, mut layers: BTreeMap<u64, Vec<(u64, Layer)>>) {
-        let kernel = layers.remove(&0).unwrap_or_default();
-        let all = layers.into_iter().map(|(pid, layers)| (Some(pid), layers));
-        let mut next = 1u32;
-        for (pid, mut layers) in all.chain([(None, Vec::new())]) {
-            layers.extend(kernel.iter().cloned());
-            layers.sort_by_key(|(order, _)| *order);
-            let process = Process::new(layers.into_iter().map(|(_, layer)| layer).collect());
-            let versions = u32::try_from(process.versions()).unwrap_or(u32::MAX);
-            self.processes.insert(pid, (next, process));
-            next = next.saturating_add(versions);
         }
     }
 
@@ -140,7 +164,9 @@ impl Timeline {
     pub fn process(&self, now: u64, context: u64) -> Option<u64> {
         let find = |names: &Names, number| {
             let spans = names.get(&number)?;
-            spans.iter().rev().find(|(_, when)| when.contains(&now)).map(|(pid, _)| *pid)
+            // They do not overlap, but for those whose start was not seen.
+            let started = spans.get(..spans.partition_point(|(_, when)| when.start <= now))?;
+            started.iter().rev().find(|(_, when)| when.contains(&now)).map(|(pid, _)| *pid)
         };
         let (asid, rest) = (context & 0xff, (context >> 8) & 0xff_ffff);
         match self.holds {
@@ -151,155 +177,50 @@ impl Timeline {
         }
     }
 
-    fn of(&self, now: u64, context: Option<u64>) -> Option<&(u32, Process)> {
+    /// The process of a context at a time. One that the log does not know sees the kernel, as one that is
+    /// not known.
+    fn of(&self, now: u64, context: Option<u64>) -> (Option<u32>, &Process) {
         let pid = context.and_then(|context| self.process(now, context));
-        // A process that the log does not know sees the kernel, as one that is not known.
-        self.processes.get(&pid).or_else(|| self.processes.get(&None))
+        let number = pid.and_then(|pid| self.numbers.get(&pid)).copied();
+        (number, self.numbered(number))
+    }
+
+    fn numbered(&self, number: Option<u32>) -> &Process {
+        number.and_then(|number| self.processes.get(number as usize)).unwrap_or(&self.nobody)
     }
 
     /// What the code is in a context at a time. Without a context, or where it does not say which process
     /// it is, that is the code of the kernel.
-    pub fn space(&self, now: u64, context: Option<u64>) -> Option<Space> {
-        let (first, process) = self.of(now, context)?;
-        let version = u32::try_from(process.version(now)).ok()?;
-        NonZeroU32::new(first.checked_add(version)?).map(Space)
+    pub fn space(&self, now: u64, context: Option<u64>) -> Space {
+        let (process, own) = self.of(now, context);
+        // A log has fewer lines than that.
+        let version = |of: &Process| u32::try_from(of.version(now)).unwrap_or(u32::MAX);
+        Space { process, version: version(own), kernel: version(&self.kernel) }
     }
 
     /// When [`Timeline::space`] may have another answer for a context.
     pub fn changes(&self, now: u64, context: Option<u64>) -> Option<u64> {
-        let names = [&self.threads, &self.asids].into_iter().flat_map(|names| names.values());
-        let times = names.flatten().flat_map(|(_, when)| [when.start, when.end]);
-        let process = self.of(now, context).and_then(|(_, process)| process.changes(now));
-        times.filter(|time| *time > now && *time != u64::MAX).chain(process).min()
+        let named = self.named.get(self.named.partition_point(|time| *time <= now)).copied();
+        let (_, own) = self.of(now, context);
+        [named, own.changes(now), self.kernel.changes(now)].into_iter().flatten().min()
     }
 
     /// The code at an address.
     pub fn code(&self, space: Space, address: u64) -> Code<'_> {
-        let Some((process, version)) = self.find(space) else {
-            return Code { bytes: None, length: u64::MAX };
-        };
-        let (bytes, length) = process.code(version, address);
+        let (bytes, length) = self.seen(space).code(address);
         Code { bytes, length }
     }
 
     /// All of the code, without overlaps, in the order of addresses.
-    pub fn segments(&self, space: Space) -> Vec<(u64, &[u8])> {
-        self.find(space).map_or(Vec::new(), |(process, version)| process.segments(version))
+    pub fn segments(&self, space: Space) -> Vec<Segment> {
+        self.seen(space).segments()
     }
 
-    /// All there are: since when each is the one of a context, for decoders that want to know beforehand.
-    /// `None` is for contexts that are not listed. Where a context holds two numbers, there are too many
-    /// contexts to list.
-    pub fn spaces(&self) -> Vec<(Option<u64>, u64, Space)> {
-        let names = match self.holds {
-            Holds::Asid => Some(&self.asids),
-            Holds::Tid => Some(&self.threads),
-            Holds::AsidPid | Holds::AsidTid => None,
-        };
-        let mut contexts: BTreeSet<Option<u64>> =
-            names.into_iter().flat_map(|names| names.keys().map(|number| Some(*number))).collect();
-        if self.holds == Holds::Tid {
-            contexts.extend(self.processes.keys().copied());
-        }
-        contexts.insert(None);
-        let mut times: BTreeSet<u64> = BTreeSet::from([0]);
-        times.extend(self.processes.values().flat_map(|(_, process)| process.times()));
-        let named = [&self.threads, &self.asids].into_iter().flat_map(|names| names.values());
-        times.extend(named.flatten().flat_map(|(_, when)| [when.start, when.end]));
-        times.remove(&u64::MAX);
-        let mut all: Vec<(Option<u64>, u64, Space)> = Vec::new();
-        for context in contexts {
-            for time in &times {
-                let Some(space) = self.space(*time, context) else { continue };
-                let before = all.last().filter(|last| last.0 == context);
-                if before.is_none_or(|last| last.2 != space) {
-                    all.push((context, *time, space));
-                }
-            }
-        }
-        all
-    }
-
-    fn find(&self, space: Space) -> Option<(&Process, usize)> {
-        let number = space.0.get();
-        self.processes.values().find_map(|(first, process)| {
-            let version = number.checked_sub(*first)? as usize;
-            (version < process.versions()).then_some((process, version))
-        })
-    }
-}
-
-fn names(spans: BTreeMap<(u64, u64), Spans>) -> Names {
-    let mut names = Names::new();
-    for ((number, pid), spans) in spans {
-        let all = names.entry(number).or_default();
-        all.extend(spans.iter().map(|when| (pid, when)));
-        all.sort_by_key(|(_, when)| when.start);
-    }
-    names
-}
-
-/// A patch: when, where, how long, and what.
-type Patch = (Range<u64>, u64, u64, Written);
-
-/// What is known after some of the events.
-#[derive(Debug, Default)]
-struct Build {
-    mapped: BTreeMap<(u64, u64, Image), Spans>,
-    threads: BTreeMap<(u64, u64), Spans>,
-    asids: BTreeMap<(u64, u64), Spans>,
-    patches: BTreeMap<u64, Vec<Patch>>,
-    /// When a process with this number was last seen to end.
-    ended: BTreeMap<u64, u64>,
-}
-
-impl Build {
-    fn take(&mut self, now: u64, event: &Event) {
-        match event {
-            Event::Mapped { state, process, pid, base, image } => {
-                let floor = self.ended.get(pid).copied().unwrap_or(0);
-                let key = (*pid, *base, image.clone());
-                self.mapped.entry(key).or_default().take(*state, now, floor);
-                if *process && *state == State::End {
-                    self.end(*pid, now);
-                }
-            }
-            Event::Thread { state, tid, pid } => name(&mut self.threads, *state, *tid, *pid, now),
-            Event::Asid { state, asid, pid } => name(&mut self.asids, *state, *asid, *pid, now),
-            Event::Patch { pid, start, length, code } => {
-                let patch = (now..u64::MAX, *start, *length, code.clone());
-                self.patches.entry(*pid).or_default().push(patch);
-            }
+    fn seen(&self, space: Space) -> Seen<'_> {
+        let Space { process, version, kernel } = space;
+        Seen {
+            own: (self.numbered(process), version as usize),
+            kernel: (&self.kernel, kernel as usize),
         }
     }
-
-    /// A process ends, and with it all it has.
-    fn end(&mut self, pid: u64, now: u64) {
-        for (_, spans) in self.mapped.iter_mut().filter(|((of, ..), _)| *of == pid) {
-            spans.close(now);
-        }
-        for names in [&mut self.threads, &mut self.asids] {
-            for (_, spans) in names.iter_mut().filter(|((_, of), _)| *of == pid) {
-                spans.close(now);
-            }
-        }
-        for (when, ..) in self.patches.entry(pid).or_default() {
-            when.end = when.end.min(now);
-        }
-        self.ended.insert(pid, now);
-    }
-}
-
-/// A number stands for a process; it cannot stand for two at a time.
-fn name(names: &mut BTreeMap<(u64, u64), Spans>, state: State, number: u64, pid: u64, now: u64) {
-    let others = names.iter_mut().filter(|((other, of), _)| *other == number && *of != pid);
-    let mut floor = 0;
-    for (_, spans) in others {
-        if state != State::End {
-            spans.close(now);
-        }
-        let ends = spans.iter().map(|when| when.end).filter(|end| *end <= now);
-        floor = ends.fold(floor, u64::max);
-    }
-    names.entry((number, pid)).or_default().take(state, now, floor);
 }

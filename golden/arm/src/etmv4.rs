@@ -34,6 +34,31 @@ pub struct Options {
     pub speculate: bool,
 }
 
+/// A unit with nothing special.
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            branch_broadcast: false,
+            cycles: None,
+            return_depth: 16,
+            period: 100,
+            combine: false,
+            speculate: false,
+        }
+    }
+}
+
+/// Registers of an ETMv4.2 that has timestamps and cycle counts, a return stack, contexts of 32 bits and
+/// virtual contexts of 8, and does not speculate. TRCCONFIGR, which says what of it is in use, is 0.
+pub const REGISTERS: hartrace_etmv4::Registers = hartrace_etmv4::Registers {
+    configr: 0,
+    idr0: 0x2800_02a0,
+    idr1: 0x4100_f420,
+    idr2: 0x1000_0488,
+    idr8: 0,
+    devarch: None,
+};
+
 /// Turns a walk into trace, with whims.
 ///
 /// # Panics

@@ -57,6 +57,16 @@ pub struct Program {
 }
 
 impl Program {
+    /// The same at another address: all of its branches are relative.
+    pub fn at(mut self, base: u64) -> Self {
+        let by = base.wrapping_sub(self.base);
+        self.base = base;
+        for code in &mut self.code {
+            code.address = code.address.wrapping_add(by);
+        }
+        self
+    }
+
     /// About `len` instructions: of A64, or of A32 and T32 side by side.
     pub fn random(rng: &mut Rng, len: usize, wide: bool) -> Self {
         let base = match wide {

@@ -21,6 +21,17 @@ pub struct Options {
     pub period: usize,
 }
 
+/// A unit with nothing special.
+impl Default for Options {
+    fn default() -> Self {
+        Self { branch_broadcast: false, return_depth: 16, period: 100 }
+    }
+}
+
+/// Registers of a PTM 1.1 that has a return stack and virtual contexts, and sends timestamps of 64 bits.
+pub const REGISTERS: hartrace_ptm::Registers =
+    hartrace_ptm::Registers { cr: 0x1000_0000, idr: 0x411c_f312, ccer: 0x30c0_0000 };
+
 /// Turns a walk through A32 and T32 code into trace, with whims.
 ///
 /// # Panics

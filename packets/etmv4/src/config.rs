@@ -89,6 +89,19 @@ pub struct Registers {
     pub devarch: Option<u32>,
 }
 
+impl Config {
+    /// The configuration after TRCCONFIGR was written. What a unit does not have reads as zero there.
+    pub const fn with_trcconfigr(self, configr: u32) -> Self {
+        let load_store_p0 = configr & 0b110 != 0;
+        Self {
+            conditional: matches!((configr >> 8) & 7, 1 | 2 | 3 | 7),
+            data: load_store_p0 && configr & (0b11 << 16) != 0,
+            return_stack: configr & (1 << 12) != 0,
+            ..self
+        }
+    }
+}
+
 impl Registers {
     /// The configuration. M profiles cannot be told from registers: set them in what is returned.
     pub const fn config(&self) -> Config {
@@ -96,9 +109,7 @@ impl Registers {
             Some(devarch) => ((devarch >> 8) as u8 & 0xf0) | ((devarch >> 16) as u8 & 0xf),
             None => (self.idr1 >> 4) as u8,
         };
-        let load_store_p0 = self.configr & 0b110 != 0;
-        let has_data = self.idr0 & 0x18 == 0x18;
-        Config {
+        let mut config = Config {
             version,
             context_id_bytes: if (self.idr2 >> 5) & 0x1f == 4 { 4 } else { 0 },
             vmid_bytes: match (self.idr2 >> 10) & 0x1f {
@@ -111,15 +122,19 @@ impl Registers {
             max_speculation: self.idr8,
             cycle_count_bits: ((self.idr2 >> 25) as u8 & 0xf).wrapping_add(12),
             q: (self.idr0 >> 15) & 3 != 0,
-            conditional: self.idr0 & (1 << 6) != 0
-                && matches!((self.configr >> 8) & 7, 1 | 2 | 3 | 7),
-            data: has_data && load_store_p0 && self.configr & (0b11 << 16) != 0,
+            conditional: false,
+            data: false,
             v8_m: false,
             m_profile: false,
-            return_stack: self.configr & (1 << 12) != 0 && self.idr0 & (1 << 9) != 0,
+            return_stack: false,
             wfx_branch: self.idr2 & (1 << 31) != 0 && version >= 0x43,
             transaction_p0: self.idr0 & (1 << 30) == 0,
             timestamp_marker: self.idr0 & (1 << 23) != 0 && version >= 0x51,
         }
+        .with_trcconfigr(self.configr);
+        config.conditional &= self.idr0 & (1 << 6) != 0;
+        config.data &= self.idr0 & 0x18 == 0x18;
+        config.return_stack &= self.idr0 & (1 << 9) != 0;
+        config
     }
 }

@@ -26,22 +26,37 @@ pub struct Registers {
     pub ccer: u32,
 }
 
-impl Registers {
-    /// The configuration.
-    pub const fn config(&self) -> Config {
-        let first = self.idr & 0xf0 == 0; // PFTv1.0 has 48 bits, Gray coded
-        Config {
-            cycle_accurate: self.cr & (1 << 12) != 0,
-            context_id_bytes: match (self.cr >> 14) & 3 {
+impl Config {
+    /// The configuration after ETMCR was written. What a unit does not have reads as zero there.
+    pub const fn with_etmcr(self, cr: u32) -> Self {
+        Self {
+            cycle_accurate: cr & (1 << 12) != 0,
+            context_id_bytes: match (cr >> 14) & 3 {
                 0 => 0,
                 1 => 1,
                 2 => 2,
                 _ => 4,
             },
+            return_stack: cr & (1 << 29) != 0,
+            ..self
+        }
+    }
+}
+
+impl Registers {
+    /// The configuration.
+    pub const fn config(&self) -> Config {
+        let first = self.idr & 0xf0 == 0; // PFTv1.0 has 48 bits, Gray coded
+        let mut config = Config {
+            cycle_accurate: false,
+            context_id_bytes: 0,
             timestamp_64: !first && self.ccer & (1 << 29) != 0,
             timestamp_gray: first || self.ccer & (1 << 28) == 0,
-            return_stack: self.cr & (1 << 29) != 0 && self.ccer & (1 << 23) != 0,
+            return_stack: false,
             barriers: self.ccer & (1 << 24) != 0,
         }
+        .with_etmcr(self.cr);
+        config.return_stack &= self.ccer & (1 << 23) != 0;
+        config
     }
 }

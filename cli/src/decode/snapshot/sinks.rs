@@ -1,7 +1,7 @@
 //! What can be printed of a trace of any protocol: the same tables and lines as of E-Trace.
 
-use super::Traced;
-use crate::args::Emit;
+use super::{Traced, side};
+use crate::args::{DecodeArgs, Emit};
 use crate::decode::blocks::Blocks;
 use crate::decode::events::Events;
 use crate::decode::pcs::Pcs;
@@ -14,12 +14,12 @@ use crate::image::Programs;
 use crate::part::Part;
 use crate::sums::{self, Noted};
 use crate::symbols::Symbols;
-use hartrace_arm_decoder::Stream;
 use hartrace_arm_runs::{Profile, Runs};
 use hartrace_decoder::{Coverage, Edges, Event, Fault, Run, Sink, StreamPos};
 use hartrace_isa::Xlen;
 use indicatif::ProgressBar;
 use std::io::Write;
+use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 
 /// Addresses are printed with all of their digits.
@@ -28,17 +28,17 @@ const XLEN: Xlen = Xlen::Rv64;
 /// Prints what was asked for.
 pub(super) fn print(
     name: String,
-    emit: Emit,
-    json: bool,
-    all: &[(&Stream, Traced)],
+    args: &DecodeArgs,
+    all: &[Traced<'_>],
 ) -> Result<Status, Failure> {
+    let (emit, json, threads) = (args.emit, args.json, args.follow.threads());
     let gaps = Gaps::new(name, false, ProgressBar::hidden()).hints(|fault| match fault {
         Fault::NoCode(_) => "a [dump] with the code at that address in the file of the core",
         _ => "--emit elements, for what the trace says there",
     });
     match emit {
-        Emit::Edges => table::<Edges>(gaps, json, all),
-        Emit::Coverage => table::<Coverage>(gaps, json, all),
+        Emit::Edges => table::<Edges>(gaps, json, threads, all),
+        Emit::Coverage => table::<Coverage>(gaps, json, threads, all),
         Emit::Pcs => pcs(gaps, all),
         _ => {
             let programs = Programs::none(XLEN);
@@ -47,16 +47,16 @@ pub(super) fn print(
                 _ => Box::new(Events::new(XLEN)),
             };
             let headings = all.len() > 1 && !json && emit == Emit::Blocks;
-            text(Printer::new(files::stdout(), form, gaps, headings), all)
+            text(Printer::new(files::stdout(), form, gaps, headings), threads, all)
         }
     }
 }
 
 /// Decodes one source.
-fn decode<S: Sink>(stream: &Stream, traced: &Traced, sink: S) -> S {
+fn decode<S: Sink>(traced: &Traced<'_>, sink: S) -> S {
     let profile = if traced.core.m_profile { Profile::M } else { Profile::A };
     let mut runs = Runs::new(sink, profile);
-    traced.decode(stream, &mut runs);
+    traced.decode(&mut runs);
     runs.sink
 }
 
@@ -64,12 +64,15 @@ fn decode<S: Sink>(stream: &Stream, traced: &Traced, sink: S) -> S {
 fn table<S: Table>(
     mut gaps: Gaps,
     json: bool,
-    all: &[(&Stream, Traced)],
+    threads: NonZeroUsize,
+    all: &[Traced<'_>],
 ) -> Result<Status, Failure> {
     let style = Style { symbols: Symbols::default(), xlen: XLEN, json };
     let mut text = Vec::new();
-    for (stream, traced) in all {
-        let noted = decode(stream, traced, Noted::new(S::default(), false));
+    let work = |traced: &Traced<'_>, pass: &mut dyn FnMut(Noted<S>)| {
+        pass(decode(traced, Noted::new(S::default(), false)));
+    };
+    let take = |traced: &Traced<'_>, noted: Noted<S>| {
         let source = Some(u16::from(traced.id));
         let decoded = [(source, noted)];
         sums::report(&decoded, &mut gaps)?;
@@ -79,7 +82,9 @@ fn table<S: Table>(
         }
         let [(_, noted)] = decoded;
         noted.sink.print(&mut text, source.filter(|_| all.len() > 1), &style);
-    }
+        Ok(())
+    };
+    side::each(all, threads, work, take)?;
     let mut out = files::stdout();
     out.write_all(&text)?;
     out.flush()?;
@@ -88,16 +93,16 @@ fn table<S: Table>(
 }
 
 /// Addresses of one source: there is no place to say of which.
-fn pcs(mut gaps: Gaps, all: &[(&Stream, Traced)]) -> Result<Status, Failure> {
-    let [(stream, traced)] = all else {
-        let names: Vec<&str> = all.iter().map(|(_, traced)| &traced.name[..]).collect();
+fn pcs(mut gaps: Gaps, all: &[Traced<'_>]) -> Result<Status, Failure> {
+    let [traced] = all else {
+        let names: Vec<&str> = all.iter().map(|traced| &traced.name[..]).collect();
         return Err(Failure::usage(format_args!(
             "addresses of several sources cannot be told apart: {}",
             names.join(", ")
         ))
         .hint("--emit blocks"));
     };
-    let noted = decode(stream, traced, Noted::new(Pcs::default(), false));
+    let noted = decode(traced, Noted::new(Pcs::default(), false));
     let decoded = [(None, noted)];
     sums::report(&decoded, &mut gaps)?;
     let mut out = files::stdout();
@@ -110,39 +115,36 @@ fn pcs(mut gaps: Gaps, all: &[(&Stream, Traced)]) -> Result<Status, Failure> {
 /// Everything in order, source by source.
 fn text<W: Write>(
     mut printer: Printer<'_, W>,
-    all: &[(&Stream, Traced)],
+    threads: NonZeroUsize,
+    all: &[Traced<'_>],
 ) -> Result<Status, Failure> {
-    for (stream, traced) in all {
-        let source = (all.len() > 1).then_some(u16::from(traced.id));
-        let passing = Passing { part: Part::default(), source, printer, result: Ok(()) };
-        let mut passing = decode(stream, traced, passing);
+    let work = |traced: &Traced<'_>, pass: &mut dyn FnMut(Part)| {
+        let mut passing = decode(traced, Passing { part: Part::default(), pass });
         passing.pass_on();
-        passing.result?;
-        printer = passing.printer;
-    }
+    };
+    let take = |traced: &Traced<'_>, part| {
+        let source = (all.len() > 1).then_some(u16::from(traced.id));
+        printer.join(source, &part)
+    };
+    side::each(all, threads, work, take)?;
     printer.end()?;
     printer.gaps.end(ControlFlow::Continue(()));
     Ok(printer.gaps.status())
 }
 
-/// Collects a part, and prints it when it is full.
-struct Passing<'a, W> {
+/// Collects a part, and passes it on when it is full.
+struct Passing<'a> {
     part: Part,
-    source: Option<u16>,
-    printer: Printer<'a, W>,
-    result: Result<(), Failure>,
+    pass: &'a mut dyn FnMut(Part),
 }
 
-impl<W: Write> Passing<'_, W> {
+impl Passing<'_> {
     fn pass_on(&mut self) {
-        let part = std::mem::take(&mut self.part);
-        if self.result.is_ok() {
-            self.result = self.printer.join(self.source, &part);
-        }
+        (self.pass)(std::mem::take(&mut self.part));
     }
 }
 
-impl<W: Write> Sink for Passing<'_, W> {
+impl Sink for Passing<'_> {
     fn run(&mut self, at: StreamPos, run: Run<'_>) {
         self.part.run(at, run);
         if self.part.is_full() {

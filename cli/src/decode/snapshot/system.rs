@@ -1,6 +1,6 @@
 //! What was captured of an Arm system, in one of two forms.
 
-use crate::args::{ContextId, DecodeArgs, Frames};
+use crate::args::{DecodeArgs, Frames};
 use crate::failure::Failure;
 use hartrace_arm_decoder::{Layout, Memory};
 use hartrace_coresight::Mode;
@@ -8,8 +8,11 @@ use hartrace_snapshot::{
     Buffer, Core, Error, Format, Package, Protocol, Snapshot, Source, Trace, core, image,
 };
 use hartrace_spaces::{Holds, Log, Timeline};
-use std::fs;
 use std::path::Path;
+use std::sync::Arc;
+
+/// What a log tells, by what contexts hold.
+pub(super) type Timelines = Vec<(Holds, Arc<Timeline>)>;
 
 /// A snapshot or a package.
 pub(super) enum System {
@@ -36,6 +39,11 @@ impl Origin<'_> {
             Self::Snapshot(source) => &source.protocol,
             Self::Package(trace) => &trace.protocol,
         }
+    }
+
+    /// Whether its protocol is one that is read.
+    pub(super) fn is_read(&self) -> bool {
+        !matches!(self.protocol(), Protocol::Other(_))
     }
 
     pub(super) fn name(&self) -> String {
@@ -108,6 +116,11 @@ impl System {
         })
     }
 
+    /// Whether all cores see the same memory.
+    pub(super) const fn has_one_memory(&self) -> bool {
+        matches!(self, Self::Package(_))
+    }
+
     /// The memory that the core of a source sees.
     pub(super) fn memory(
         &self,
@@ -128,45 +141,42 @@ impl System {
         Ok(memory)
     }
 
-    /// What changed in that memory, if that is known.
+    /// The log of what changed, if there is one.
+    pub(super) fn log(&self, args: &DecodeArgs) -> Result<Option<Log>, Failure> {
+        match (args.follow.events.log()?, self) {
+            (None, Self::Package(package)) => package.log().map_err(Failure::input),
+            (log, _) => Ok(log),
+        }
+    }
+
+    /// What changed in that memory, if the log tells. `known` has what sources before it see.
     pub(super) fn timeline(
         &self,
         origin: &Origin<'_>,
+        log: Option<&Log>,
         args: &DecodeArgs,
+        known: &mut Timelines,
         warnings: &mut Vec<String>,
-    ) -> Result<Option<Timeline>, Failure> {
-        let log = match (&args.arm.events, self) {
-            (Some(path), _) => {
-                let failed = |error| Failure::input(error).at(path.display());
-                let text = fs::read(path).map_err(failed)?;
-                let text = String::from_utf8_lossy(&text);
-                let name = path.display().to_string();
-                Some(Log::parse(&name, &text).map_err(Failure::input)?)
-            }
-            (None, Self::Package(package)) => package.log().map_err(Failure::input)?,
-            (None, Self::Snapshot(_)) => None,
-        };
-        let Some(log) = log else { return Ok(None) };
-        let told = args.arm.context_id.map(|told| match told {
-            ContextId::Asid => Holds::Asid,
-            ContextId::AsidPid => Holds::AsidPid,
-            ContextId::AsidTid => Holds::AsidTid,
-            ContextId::Tid => Holds::Tid,
-        });
-        let Some(holds) = told.or_else(|| origin.holds()) else {
+    ) -> Result<Option<Arc<Timeline>>, Failure> {
+        let Some(log) = log.filter(|log| !log.events.is_empty()) else { return Ok(None) };
+        let Some(holds) = args.follow.events.holds().or_else(|| origin.holds()) else {
             return Err(Failure::usage("nothing says what the context identifier of the core is")
                 .hint("--context-id tid, or context_id_holds in the metadata of a package"));
         };
-        let timeline = Timeline::new(&log, holds, |image| {
+        if let Some((_, timeline)) = known.iter().find(|(other, _)| *other == holds) {
+            return Ok(Some(timeline.clone()));
+        }
+        let timeline = Timeline::new(log, holds, |image| {
             let bytes = match self {
                 Self::Snapshot(snapshot) => snapshot.file(&image.file),
                 Self::Package(package) => package.file(&image.file),
             };
             bytes.ok().and_then(image::segments)
         });
-        warnings.extend(log.ignored);
         let missing = timeline.missing.iter();
         warnings.extend(missing.map(|what| format!("{what} of the event log cannot be read")));
+        let timeline = Arc::new(timeline);
+        known.push((holds, timeline.clone()));
         Ok(Some(timeline))
     }
 }

@@ -249,7 +249,7 @@ impl<'a> Scan<'a> {
             // A synchronisation where there is no code is a fault, and those depend on the past.
             Ok(Payload::Start(start))
                 if byte.saturating_sub(self.cut) >= size as u64
-                    && self.images.code_at(&self.decode.config, &start) =>
+                    && self.images.code_at(&self.decode.config, at, &start) =>
             {
                 self.cut = byte;
                 let place = Place { byte, packet, continued: true, ..self.place };

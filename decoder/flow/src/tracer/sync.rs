@@ -1,13 +1,13 @@
 //! Format 3: synchronisations, traps, and what changes the modes.
 
-use super::{State, Tracer};
+use super::{Code, PARKED, State, Tracer};
 use crate::blocks::{Exit, NONE};
 use crate::walk::Goal;
-use crate::{Compat, Event, Fault, Sink, StreamPos};
+use crate::{Compat, Event, Fault, Image, Sink, StreamPos};
 use hartrace_etrace::{Payload, QualStatus, Start, Support, Trap};
 use hartrace_isa::{Kind, Link};
 
-impl<'a> Tracer<'a> {
+impl Tracer<'_> {
     /// Format 3, subformat 3.
     pub(super) fn support<S: Sink>(&mut self, at: StreamPos, p: &Support, sink: &mut S) {
         let result = match (p.qual_status, self.undecided) {
@@ -55,7 +55,7 @@ impl<'a> Tracer<'a> {
             Some(address) => address,
             None => self.vector(p)?,
         };
-        self.enter(p.context, p.time);
+        self.enter(at, p.context, p.time);
         if self.code.blocks.insn(address)?.is_branch() {
             self.outcomes.push(!p.branch);
         }
@@ -136,13 +136,13 @@ impl<'a> Tracer<'a> {
         sink: &mut S,
     ) -> Result<(), Fault> {
         let address = self.unshift(p.address);
-        let insn = self
-            .images
-            .image(&self.config, p.context, p.time)
-            .insn(address)
-            .ok_or(Fault::NoCode(address))?;
+        let insn = match self.images.is_one() {
+            true => self.code.image.insn(address),
+            false => self.images.find(&self.config, at, (p.context, p.time)).1.insn(address),
+        };
+        let insn = insn.ok_or(Fault::NoCode(address))?;
         self.walk_to(at, p, sink);
-        self.enter(p.context, p.time);
+        self.enter(at, p.context, p.time);
         self.outcomes.clear();
         if insn.is_branch() {
             self.outcomes.push(!p.branch);
@@ -197,15 +197,30 @@ impl<'a> Tracer<'a> {
     }
 
     /// Changes to the code of a context at a time.
-    pub(super) fn enter(&mut self, context: u64, time: u64) {
-        if self.parked.is_empty() {
+    pub(super) fn enter(&mut self, at: StreamPos, context: u64, time: u64) {
+        if self.images.is_one() {
             return;
         }
-        let number = self.images.number(&self.config, context, time);
-        let Some(code) = self.parked.iter_mut().find(|code| code.number == number) else { return };
-        std::mem::swap(&mut self.code, code);
-        // Only matters if the hart goes on at the same place, which is in both, then.
-        self.block = self.code.blocks.at(self.pc).unwrap_or(NONE);
+        let (number, image) = self.images.find(&self.config, at, (context, time));
+        if number != self.code.number {
+            self.change(number, image);
+            // Only matters if the hart goes on at the same place, which is in both, then.
+            self.block = self.code.blocks.at(self.pc).unwrap_or(NONE);
+        }
+    }
+
+    /// Changes to other code, and keeps what is known of this.
+    pub(super) fn change(&mut self, number: usize, image: Image) {
+        let known = self.parked.iter().position(|code| code.number == number);
+        let next = match known {
+            Some(index) => self.parked.remove(index),
+            None => Code::new(number, image, self.mask, &self.config),
+        };
+        if self.parked.len() >= PARKED {
+            // That which was left first.
+            self.parked.remove(0);
+        }
+        self.parked.push(std::mem::replace(&mut self.code, next));
     }
 
     /// D2: an instruction fetch fault at the address just synchronised to, which is not where the

@@ -1,8 +1,10 @@
 //! Trace packages through the command line: a random program, traced by the model, with everything that a
 //! package can hold.
 
+mod define;
+
 use fastrand::Rng;
-use hartrace_arm_golden::{Program, Step, etmv4, expected};
+use hartrace_arm_golden::{Expected, Program, Step, etmv4, expected};
 use hartrace_coresight::{Formatter, TraceId};
 use std::env;
 use std::fs::{self, File};
@@ -18,6 +20,14 @@ const CONTENTS: &str = "[trace]\nmetadata=trace.ini\nbuffer0=t.bin\nevents=syste
 /// A folder for temporary files, which is removed at the end.
 struct Made(PathBuf);
 
+impl Made {
+    fn new(name: &str) -> Self {
+        let folder = env::temp_dir().join(format!("hartrace-{name}-{}", process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        Self(folder)
+    }
+}
+
 impl Drop for Made {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
@@ -30,16 +40,9 @@ fn package(name: &str, seed: u64) -> (Made, String) {
     let mut rng = Rng::with_seed(seed);
     let program = Program::random(&mut rng, 300, true);
     let (start, steps): (usize, Vec<Step>) = program.walk(&mut rng, 2000);
-    let (configr, idr0, idr1, idr2) = (0x800, 0x2800_02a0, 0x4100_f420, 0x1000_0488);
-    let registers = hartrace_etmv4::Registers { configr, idr0, idr1, idr2, idr8: 0, devarch: None };
-    let options = etmv4::Options {
-        branch_broadcast: false,
-        cycles: None,
-        return_depth: 16,
-        period: 100,
-        combine: false,
-        speculate: false,
-    };
+    let registers = hartrace_etmv4::Registers { configr: 0x800, ..etmv4::REGISTERS };
+    let hartrace_etmv4::Registers { configr, idr0, idr1, idr2, .. } = registers;
+    let options = etmv4::Options::default();
     let trace = etmv4::encode(&registers.config(), &options, &program, start, &steps, &mut rng);
     let mut frames = Vec::new();
     let mut formatter = Formatter::new();
@@ -49,8 +52,7 @@ fn package(name: &str, seed: u64) -> (Made, String) {
     // As if the buffer had been written round and round.
     let oldest = frames.len() / 32 * 16;
     frames.rotate_right(oldest);
-    let folder = env::temp_dir().join(format!("hartrace-{name}-{}", process::id()));
-    fs::create_dir_all(&folder).unwrap();
+    let made = Made::new(name);
     let half = program.bytes.len() / 8 * 4;
     let library = program.base + half as u64;
     let (base, (low, high)) = (program.base, program.bytes.split_at(half));
@@ -74,14 +76,18 @@ fn package(name: &str, seed: u64) -> (Made, String) {
         ("system-event-log", log.into_bytes()),
     ];
     for (file, content) in files {
-        fs::write(folder.join(file), content).unwrap();
+        fs::write(made.0.join(file), content).unwrap();
     }
     let (ranges, _) = expected(&program, &steps);
+    (made, lines(16, &ranges))
+}
+
+/// Ranges as they are printed.
+fn lines(id: u8, ranges: &[Expected]) -> String {
     assert!(ranges.len() > 20, "hardly anything is expected");
-    let line = |(start, end, count, _): &(u64, u64, u32, bool)| {
-        format!("10\t{start:x}\t{end:x}\t{count}\n")
-    };
-    (Made(folder), ranges.iter().map(line).collect())
+    let line =
+        |(start, end, count, _): &Expected| format!("{id:02x}\t{start:x}\t{end:x}\t{count}\n");
+    ranges.iter().map(line).collect()
 }
 
 fn decode(path: &Path, more: &[&str]) -> Output {

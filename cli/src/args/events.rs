@@ -1,0 +1,57 @@
+//! Arguments for code that changes while it is traced.
+
+use crate::failure::Failure;
+use clap::{Args, ValueEnum};
+use hartrace_spaces::{Holds, Log};
+use std::fs;
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub(crate) struct EventsArgs {
+    /// What changed while the program ran: processes, libraries, patches
+    ///
+    /// Lines of TIME EVENT KEY=VALUE..., or of @POSITION in the capture. Images are files in the folder
+    /// of the log, or of the snapshot, and lie over all other code.
+    #[arg(long, value_name = "LOG")]
+    pub(crate) events: Option<PathBuf>,
+    /// What the context (identifier) is, which tells processes of --events apart
+    #[arg(long, value_enum)]
+    pub(crate) context_id: Option<ContextId>,
+}
+
+impl EventsArgs {
+    /// The log, if there is one.
+    pub(crate) fn log(&self) -> Result<Option<Log>, Failure> {
+        let Some(path) = &self.events else { return Ok(None) };
+        let failed =
+            |error| Failure::input(format_args!("cannot read: {error}")).at(path.display());
+        let text = fs::read(path).map_err(failed)?;
+        let log = Log::parse(&path.display().to_string(), &String::from_utf8_lossy(&text));
+        log.map(Some).map_err(Failure::input)
+    }
+
+    /// What contexts are, if that is said.
+    pub(crate) fn holds(&self) -> Option<Holds> {
+        Some(match self.context_id? {
+            ContextId::Asid => Holds::Asid,
+            ContextId::AsidPid => Holds::AsidPid,
+            ContextId::AsidTid => Holds::AsidTid,
+            ContextId::Tid => Holds::Tid,
+        })
+    }
+}
+
+/// What a context identifier is.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ContextId {
+    /// An address space identifier, in bits 7:0
+    Asid,
+    /// The same, and a process in bits 31:8
+    #[value(name = "asid+pid")]
+    AsidPid,
+    /// The same, and a thread in bits 31:8
+    #[value(name = "asid+tid")]
+    AsidTid,
+    /// A thread
+    Tid,
+}

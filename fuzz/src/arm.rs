@@ -1,0 +1,18 @@
+//! What targets of the Arm decoder share.
+
+use hartrace_arm_decoder::{Event, Range, Sink};
+
+/// Counts what is reported.
+#[derive(Debug, Default)]
+pub struct Count(pub u64);
+
+impl Sink for Count {
+    fn range(&mut self, _: u64, range: &Range) {
+        assert!(range.count > 0 && range.start != range.end);
+        self.0 += 1;
+    }
+
+    fn event(&mut self, _: u64, _: Event) {
+        self.0 += 1;
+    }
+}
