@@ -42,8 +42,11 @@ mod config;
 mod cursor;
 mod emit;
 mod error;
+mod fields;
 mod headers;
 mod kind;
+mod layout;
+mod many;
 mod packet;
 mod parse;
 mod reader;
@@ -54,8 +57,10 @@ mod tests;
 pub use address::{Address, Addresses, Form, Is};
 pub use config::{Config, Registers};
 pub use error::{EmitError, ParseError};
+pub use fields::Fields;
 pub use headers::{Class, Headers};
 pub use kind::Kind;
+pub use many::Batch;
 pub use packet::{
     Atoms, Cancel, ConditionalResult, Context, CycleCount, Exception, Packet, Q, Return, Timestamp,
     TraceInfo,

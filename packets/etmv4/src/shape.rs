@@ -8,19 +8,19 @@ use crate::{Config, Headers, Kind, Packet, ParseError};
 pub(crate) struct Shape {
     kind: Kind,
     /// Bytes that are always there, with the header.
-    fixed: u8,
-    most: u8,
+    pub(crate) fixed: u8,
+    pub(crate) most: u8,
     /// More bytes than this before one with bit 7 clear, and the length takes more than this table.
-    plain: u8,
+    pub(crate) plain: u8,
     /// A context follows.
-    context: bool,
+    pub(crate) context: bool,
 }
 
 /// Enough for every packet whose length the header tells but the longest timestamp.
 const WINDOW: usize = 9;
 
 /// Bit 7 of all bytes.
-const MORE: u64 = 0x8080_8080_8080_8080;
+pub(crate) const MORE: u64 = 0x8080_8080_8080_8080;
 
 impl Shape {
     pub(crate) fn of(config: &Config, kind: Kind, header: u8) -> Self {

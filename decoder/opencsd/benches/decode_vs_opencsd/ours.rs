@@ -46,16 +46,29 @@ pub(crate) fn decode(input: &Input, memory: &Memory) -> Count {
 }
 
 /// Packets with their fields.
+#[inline(never)]
 pub(crate) fn packets(input: &Input) -> u64 {
     let (mut count, mut offset) = (0, 0);
     match input.unit {
         Unit::Etmv4(registers) => {
             let headers = hartrace_etmv4::Headers::new(&etmv4(registers));
             let mut reader = hartrace_etmv4::Reader::new(headers.clone());
-            while let Some((_, len)) = reader.next(&input.trace[offset..]) {
-                let _ = black_box(hartrace_etmv4::Packet::parse(&headers, &input.trace[offset..]));
+            let mut batch = hartrace_etmv4::Batch::default();
+            loop {
+                let bytes = &input.trace[offset..];
+                let len = reader.read(bytes, &mut batch);
                 offset += len;
-                count += 1;
+                for packet in batch.packets() {
+                    black_box(packet);
+                    count += 1;
+                }
+                // What is rare has forms of its own.
+                if len == 0 {
+                    let Some((_, len)) = reader.next(bytes) else { break };
+                    let _ = black_box(hartrace_etmv4::Packet::parse(&headers, bytes));
+                    offset += len;
+                    count += 1;
+                }
             }
         }
         Unit::Ptm(registers) => {
