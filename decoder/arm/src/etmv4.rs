@@ -14,7 +14,7 @@ use crate::walk::Walk;
 use crate::{Memory, Stream};
 use element::Element;
 use hartrace_arm_isa::{Arch, Isa, Rules};
-use hartrace_etmv4::{Addresses, Config, Found, Headers, Is, Packet, Reader};
+use hartrace_etmv4::{Addresses, Batch, Config, Fields, Found, Headers, Is, Packet, Reader};
 use hartrace_spaces::{Clock, Timeline};
 use std::collections::VecDeque;
 
@@ -103,14 +103,23 @@ impl<'m> Etmv4<'m> {
     pub fn decode(&mut self, stream: &Stream, sink: &mut impl Sink) {
         let headers = Headers::new(&self.config);
         let mut positions = stream.positions();
+        let mut batch = Batch::default();
         let mut offset = 0usize;
         for end in stream.ends() {
             let mut reader = Reader::new(headers.clone());
-            while let Some(rest) = stream.bytes.get(offset..end)
-                && let Some((found, len)) = reader.next(rest)
-            {
-                self.feed(positions.index(offset), found, &headers, rest, sink);
-                offset = offset.saturating_add(len);
+            while let Some(rest) = stream.bytes.get(offset..end) {
+                reader.read(rest, &mut batch);
+                for packet in batch.packets() {
+                    let at = positions.index(offset);
+                    let bytes = stream.bytes.get(offset..end).unwrap_or_default();
+                    self.feed_frequent(at, packet, &batch, &headers, bytes, sink);
+                    offset = offset.saturating_add(packet.len());
+                }
+                if batch.packets().is_empty() {
+                    let Some((found, len)) = reader.next(rest) else { break };
+                    self.feed(positions.index(offset), found, &headers, rest, sink);
+                    offset = offset.saturating_add(len);
+                }
             }
             if offset < end {
                 self.cut(positions.index(offset), sink);
@@ -120,8 +129,30 @@ impl<'m> Etmv4<'m> {
         }
     }
 
+    /// Takes a packet whose fields have been read.
+    #[inline(always)]
+    fn feed_frequent(
+        &mut self,
+        at: u64,
+        packet: &Fields,
+        batch: &Batch,
+        headers: &Headers,
+        bytes: &[u8],
+        sink: &mut impl Sink,
+    ) {
+        // Without speculation nothing can be taken back: nearly all packets need not become a `Packet`, and
+        // those that are atoms or addresses no elements.
+        if self.state == State::Following && self.config.max_speculation == 0 {
+            self.at = at;
+            self.walk.reach(Clock::Position, at);
+            self.frequent(at, packet, batch, headers, bytes, sink);
+        } else {
+            self.feed(at, Found::Packet(packet.kind()), headers, bytes, sink);
+        }
+    }
+
     /// Takes what a [`Reader`] found at the start of `bytes`, with its position.
-    #[inline]
+    #[inline(never)]
     fn feed(
         &mut self,
         at: u64,
@@ -141,7 +172,7 @@ impl<'m> Etmv4<'m> {
             return;
         }
         match found {
-            Found::Packet(kind) => self.packet(at, kind, headers, bytes, sink),
+            Found::Packet(_) => self.other(at, headers, bytes, sink),
             Found::Unsynchronised | Found::Bad(_) => self.give_up(at, Fault::Malformed, sink),
         }
     }

@@ -106,6 +106,18 @@ impl Fields {
         Some(Address { form, is, value: self.value })
     }
 
+    /// Whether it is an address and nothing else.
+    #[inline]
+    pub const fn is_address(&self) -> bool {
+        self.header() & 0xf0 == 0x90
+    }
+
+    /// Whether it is a return from an exception.
+    #[inline]
+    pub const fn is_exception_return(&self) -> bool {
+        self.header() == 0x07
+    }
+
     /// The exception of an exception packet.
     #[inline]
     pub const fn exception(&self) -> Option<Exception> {

@@ -6,7 +6,7 @@ use crate::Transaction;
 use crate::event::{Fault, Lost, Sink};
 use hartrace_arm_isa::Arch;
 use hartrace_etmv4::{
-    Address, Cancel, Context, Exception, Headers, Is, Kind, Packet, Return, Timestamp,
+    Address, Batch, Cancel, Context, Exception, Fields, Headers, Is, Packet, Return, Timestamp,
 };
 
 /// The most elements that wait for their commit (O18). MAXSPEC is a register of 32 bits, but real trace
@@ -47,22 +47,19 @@ impl Etmv4<'_> {
         }
     }
 
-    /// Takes the packet at the start of `bytes`, in a stream that is synchronised.
-    #[inline]
-    pub(super) fn packet(
+    /// Takes a packet in a stream that is synchronised, and without speculation.
+    #[inline(always)]
+    pub(super) fn frequent(
         &mut self,
         at: u64,
-        kind: Kind,
+        packet: &Fields,
+        batch: &Batch,
         headers: &Headers,
         bytes: &[u8],
         sink: &mut impl Sink,
     ) {
-        // Without speculation nothing can be taken back: most packets are atoms and addresses, and need
-        // not become elements, nor even a `Packet`, which is larger than all of their bytes.
-        if self.config.max_speculation == 0 && !self.address_pending {
-            let atoms = bytes.first().map(|header| headers.atoms(*header));
-            if let Some(atoms) = atoms
-                && !atoms.is_empty()
+        if !self.address_pending {
+            if let Some(atoms) = packet.atoms()
                 && self.depth == 0
             {
                 while let Some((at, element)) = self.queue.pop_front() {
@@ -73,9 +70,8 @@ impl Etmv4<'_> {
                 self.follow_atoms(at, atoms.bits(), atoms.len(), sink);
                 return;
             }
-            if kind.is_address()
-                && self.queue.is_empty()
-                && let Some(address) = Address::parse(kind, bytes)
+            if self.queue.is_empty()
+                && let Some(address) = packet.address().filter(|_| packet.is_address())
             {
                 let (value, is) = self.take_address(&address);
                 self.last_is = is;
@@ -83,7 +79,38 @@ impl Etmv4<'_> {
                 return;
             }
         }
-        self.other(at, kind, headers, bytes, sink);
+        self.waiting(at, packet, batch, headers, bytes, sink);
+    }
+
+    /// By way of the queue.
+    #[inline(never)]
+    fn waiting(
+        &mut self,
+        at: u64,
+        packet: &Fields,
+        batch: &Batch,
+        headers: &Headers,
+        bytes: &[u8],
+        sink: &mut impl Sink,
+    ) {
+        if packet.is_exception_return() {
+            self.push_exception_return(at);
+        } else if let Some(address) = packet.address() {
+            match batch.context(packet) {
+                Some(context) => self.push_address_context(at, &address, &context),
+                None => {
+                    let address = self.take_address(&address);
+                    self.push_address(at, Some(address));
+                }
+            }
+        } else if let Some(exception) = packet.exception() {
+            self.push_exception(at, &exception);
+        } else if let Some(timestamp) = packet.timestamp() {
+            self.push_timestamp(at, &timestamp);
+        } else {
+            return self.other(at, headers, bytes, sink);
+        }
+        self.settle(at, Resolution::default(), sink);
     }
 
     /// Takes what later addresses are relative to.
@@ -106,60 +133,30 @@ impl Etmv4<'_> {
         value
     }
 
-    /// By way of the queue.
+    /// Takes the packet at the start of `bytes`, by way of the queue.
     #[inline(never)]
-    fn other(
-        &mut self,
-        at: u64,
-        kind: Kind,
-        headers: &Headers,
-        bytes: &[u8],
-        sink: &mut impl Sink,
-    ) {
+    pub(super) fn other(&mut self, at: u64, headers: &Headers, bytes: &[u8], sink: &mut impl Sink) {
         let mut resolution = Resolution::default();
-        let taken = match self.enqueue_frequent(at, kind, headers, bytes) {
-            Some(()) => Ok(()),
-            None => match Packet::parse(headers, bytes) {
-                Ok((packet, _)) => self.enqueue(at, &packet, &mut resolution),
-                Err(_) => Err(Fault::Malformed),
-            },
+        let taken = match Packet::parse(headers, bytes) {
+            Ok((packet, _)) => self.enqueue(at, &packet, &mut resolution),
+            Err(_) => Err(Fault::Malformed),
         };
         match taken {
-            Ok(()) if self.queue.len() > MOST => self.give_up(at, Fault::Elements, sink),
-            Ok(()) => {
-                let excess = self.depth.saturating_sub(self.config.max_speculation);
-                if excess > 0 {
-                    resolution.commit = excess;
-                }
-                self.resolve(at, resolution, sink);
-            }
+            Ok(()) => self.settle(at, resolution, sink),
             Err(fault) => self.give_up(at, fault, sink),
         }
     }
 
-    /// Those that come every few packets in some traces; they too need not become a [`Packet`]. `None`
-    /// if it is another one.
-    fn enqueue_frequent(
-        &mut self,
-        at: u64,
-        kind: Kind,
-        headers: &Headers,
-        bytes: &[u8],
-    ) -> Option<()> {
-        match kind {
-            Kind::ExceptionReturn => self.push_exception_return(at),
-            Kind::Exception => self.push_exception(at, &Exception::parse(bytes)?),
-            Kind::AddressContext32Is0
-            | Kind::AddressContext32Is1
-            | Kind::AddressContext64Is0
-            | Kind::AddressContext64Is1 => {
-                let (address, context) = Context::parse_with_address(headers, kind, bytes)?;
-                self.push_address_context(at, &address, &context);
-            }
-            Kind::Timestamp => self.push_timestamp(at, &Timestamp::parse(headers, bytes)?),
-            _ => return None,
+    /// Follows what has to be, now that there is something new in the queue.
+    fn settle(&mut self, at: u64, mut resolution: Resolution, sink: &mut impl Sink) {
+        if self.queue.len() > MOST {
+            return self.give_up(at, Fault::Elements, sink);
         }
-        Some(())
+        let excess = self.depth.saturating_sub(self.config.max_speculation);
+        if excess > 0 {
+            resolution.commit = excess;
+        }
+        self.resolve(at, resolution, sink);
     }
 
     fn push_exception_return(&mut self, at: u64) {
