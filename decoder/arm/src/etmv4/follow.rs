@@ -35,6 +35,10 @@ impl Etmv4<'_> {
             }
             Element::Address(address, is) => self.arrive(address, is),
             Element::Context(context, is) => self.enter(at, &context, is, sink),
+            Element::Arrival(context, address, is) => {
+                self.enter(at, &context, is, sink);
+                self.arrive(address, is);
+            }
             Element::Exception { number, target, with_address } => {
                 // The target of the branch before is told, so that it was not on the stack: O17.
                 if target {
@@ -184,6 +188,11 @@ impl Etmv4<'_> {
     /// The address of an exception or Q element, with the context that may be before it.
     fn following(&mut self) -> Option<Following> {
         let mut context = None;
+        if let Some((_, Element::Arrival(new, address, is))) = self.queue.front() {
+            let found = (Some((*new, *is)), *address, *is);
+            self.queue.pop_front();
+            return Some(found);
+        }
         if let Some((_, Element::Context(new, is))) = self.queue.front() {
             context = Some((*new, *is));
             self.queue.pop_front();

@@ -110,7 +110,9 @@ impl Etmv4<'_> {
         } else {
             return self.other(at, headers, bytes, sink);
         }
-        self.settle(at, Resolution::default(), sink);
+        if self.depth > 0 || self.queue.len() > MOST {
+            self.settle(at, Resolution::default(), sink);
+        }
     }
 
     /// Takes what later addresses are relative to.
@@ -120,12 +122,14 @@ impl Etmv4<'_> {
         self.addresses.update(address, wide)
     }
 
+    #[inline]
     fn take_address_context(&mut self, address: &Address, context: &Context) -> (u64, Is) {
         let found = self.take_address(address);
         self.sent = Some(*context);
         found
     }
 
+    #[inline]
     fn take_timestamp(&mut self, ts: &Timestamp) -> u64 {
         let mask = if ts.bits >= 64 { u64::MAX } else { !(u64::MAX << ts.bits) };
         let value = self.timestamp.unwrap_or(0) & !mask | ts.value;
@@ -159,29 +163,34 @@ impl Etmv4<'_> {
         self.resolve(at, resolution, sink);
     }
 
+    #[inline]
     fn push_exception_return(&mut self, at: u64) {
         let p0 = self.config.m_profile && self.walk.arch() == Arch::V7;
         self.push(at, Element::ExceptionReturn { p0 });
     }
 
+    #[inline]
     fn push_exception(&mut self, at: u64, exception: &Exception) {
         let target = exception.returns == Return::Target;
         let number = exception.number;
         self.push(at, Element::Exception { number, target, with_address: true });
     }
 
+    #[inline]
     fn push_address_context(&mut self, at: u64, address: &Address, context: &Context) {
         let address = self.take_address_context(address, context);
         self.last_is = address.1;
-        self.push(at, Element::Context(*context, self.last_is));
-        self.push_address(at, Some(address));
+        self.queue.push_back((at, Element::Arrival(*context, address.0, address.1)));
+        self.addressed();
     }
 
+    #[inline]
     fn push_timestamp(&mut self, at: u64, ts: &Timestamp) {
         let value = self.take_timestamp(ts);
         self.push(at, Element::Timestamp { value, cycles: ts.cycles });
     }
 
+    #[inline]
     fn push(&mut self, at: u64, element: Element) {
         // An exception or Q element counts once its address is there.
         let waits = match element {
@@ -197,10 +206,17 @@ impl Etmv4<'_> {
         self.queue.push_back((at, element));
     }
 
+    #[inline]
     fn push_address(&mut self, at: u64, address: Option<(u64, Is)>) {
         let Some((value, is)) = address else { return };
         self.last_is = is;
         self.queue.push_back((at, Element::Address(value, is)));
+        self.addressed();
+    }
+
+    /// There is the address that an exception or Q element may have waited for.
+    #[inline]
+    fn addressed(&mut self) {
         if std::mem::take(&mut self.address_pending) {
             self.depth = self.depth.saturating_add(1);
         }
