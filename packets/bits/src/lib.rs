@@ -40,9 +40,11 @@
 extern crate std;
 
 mod reader;
+mod words;
 mod writer;
 
 pub use reader::{BitReader, Incomplete, Tail, Window};
+pub use words::{low_bytes, septet_bytes, septets, which};
 pub use writer::{BitWriter, WriteError};
 
 use core::fmt;

@@ -5,8 +5,8 @@
 //! for their kind; and packets of one byte, most of them, are found many at a time.
 
 use crate::packet::Context;
-use crate::shape::MORE;
 use crate::{Config, Fields, Headers, Reader};
+use hartrace_bits::{low_bytes, septet_bytes, septets, which};
 
 /// Bytes that are looked at together: as many as there are bits in a word.
 const BLOCK: usize = 64;
@@ -163,7 +163,9 @@ impl Headers {
     fn read_block(&self, window: &[u8; WINDOW], start: &mut usize, batch: &mut Batch) -> bool {
         const IN_BLOCK: usize = BLOCK - 1;
         let Some(block) = window.first_chunk() else { return false };
-        let single = singles(block, self.exception_return());
+        // If there is a packet at it. Not of all kinds; those that are left out are read one by one.
+        let exception_return = self.exception_return();
+        let single = which(block, |header| single(header, exception_return));
         let packets = batch.packets.get_mut(batch.len..);
         let Some(packets) = packets.and_then(<[_]>::first_chunk_mut::<PER_BLOCK>) else {
             return false;
@@ -232,7 +234,7 @@ impl Headers {
         let [header, payload @ ..] = bytes;
         let layout = self.layout(*header);
         let word = u64::from_le_bytes(*payload.first_chunk()?);
-        let run = ((!word & MORE).trailing_zeros() / 8).wrapping_add(1) as u8;
+        let run = septet_bytes(word);
         if run > layout.plain {
             return None;
         }
@@ -242,34 +244,15 @@ impl Headers {
         *context = identifiers.read(*info, u64::from_le_bytes(*behind.first_chunk()?));
         let length = identifiers.length(*info) & layout.context;
         let fixed = layout.fixed.wrapping_add(run.min(layout.most));
-        let word =
-            word & u64::MAX.wrapping_shr(8u32.wrapping_sub(u32::from(fixed).wrapping_mul(8)));
+        let word = low_bytes(word, fixed.wrapping_sub(1));
         let low = word & 0x7f | (word & u64::from(layout.second)) >> 1;
         let mut value = low.wrapping_shl(layout.shift.into()) | word & layout.kept;
         if fixed > layout.more {
-            value = sevens(word);
+            value = septets(word);
         }
         let packet = Fields::longer(*header, fixed.wrapping_add(length), value, number as u32);
         Some((packet, usize::from(layout.context & 1)))
     }
-}
-
-/// The packets of a block that are a single byte, a bit each: if there is a packet at it. Not of all kinds;
-/// those that are left out are read one by one.
-#[inline(always)]
-fn singles(block: &[u8; BLOCK], exception_return: u8) -> u64 {
-    let mut is_single = [0u8; BLOCK];
-    for (is, byte) in is_single.iter_mut().zip(block) {
-        *is = single(*byte, exception_return).into();
-    }
-    let mut all = [0; 8];
-    for (all, eight) in all.iter_mut().zip(is_single.as_chunks().0) {
-        // The lowest bits of all bytes come to lie side by side in the uppermost.
-        let [.., bits] =
-            u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080).to_le_bytes();
-        *all = bits;
-    }
-    u64::from_le_bytes(all)
 }
 
 /// Whether a header byte is a packet of its own, whatever the configuration is; but for the return from an
@@ -281,12 +264,4 @@ pub(crate) fn single(header: u8, exception_return: u8) -> bool {
     let event = header & 0xf0 == 0x70 && header != 0x70;
     let others = header & 0xf0 == 0x10 || header & 0xf0 == 0x30;
     atoms | address | event | others | (header == exception_return)
-}
-
-/// Seven bits of each byte, side by side.
-#[inline(always)]
-const fn sevens(word: u64) -> u64 {
-    let two = word & 0x007f_007f_007f_007f | word >> 1 & 0x3f80_3f80_3f80_3f80;
-    let four = two & 0x0000_3fff_0000_3fff | two >> 2 & 0x0fff_c000_0fff_c000;
-    four & 0x0fff_ffff | four >> 4 & 0x00ff_ffff_f000_0000
 }

@@ -36,7 +36,9 @@ mod config;
 mod cursor;
 mod emit;
 mod error;
+mod fields;
 mod find;
+mod many;
 mod packet;
 mod parse;
 mod reader;
@@ -46,6 +48,8 @@ mod tests;
 
 pub use config::{Config, Registers};
 pub use error::{EmitError, ParseError};
+pub use fields::Fields;
+pub use many::Batch;
 pub use packet::{Address, Atoms, Exception, ISync, Kind, Packet, Reason, Timestamp};
 pub use reader::{Found, Reader};
 pub use target::{Isa, Target};

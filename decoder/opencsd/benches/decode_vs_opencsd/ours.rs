@@ -73,11 +73,21 @@ pub(crate) fn packets(input: &Input) -> u64 {
         }
         Unit::Ptm(registers) => {
             let mut reader = hartrace_ptm::Reader::new(ptm(registers));
-            while let Some((_, len)) = reader.next(&input.trace[offset..]) {
-                let config = reader.config();
-                let _ = black_box(hartrace_ptm::Packet::parse(config, &input.trace[offset..]));
+            let mut batch = hartrace_ptm::Batch::default();
+            loop {
+                let bytes = &input.trace[offset..];
+                let len = reader.read(bytes, &mut batch);
                 offset += len;
-                count += 1;
+                for packet in batch.packets() {
+                    black_box(packet);
+                    count += 1;
+                }
+                if len == 0 {
+                    let Some((_, len)) = reader.next(bytes) else { break };
+                    let _ = black_box(hartrace_ptm::Packet::parse(reader.config(), bytes));
+                    offset += len;
+                    count += 1;
+                }
             }
         }
     }

@@ -1,0 +1,82 @@
+//! All bytes of a word, or all flags of a block, at once: for readers that have many.
+
+/// Bit 7 of all bytes.
+const MORE: u64 = 0x8080_8080_8080_8080;
+
+/// How many bytes, from the lowest, a number has that goes on as long as bit 7 is set; 9 if it goes on
+/// behind the word.
+#[inline]
+pub const fn septet_bytes(word: u64) -> u8 {
+    ((!word & MORE).trailing_zeros() as u8 / 8).wrapping_add(1)
+}
+
+/// The lower seven bits of each byte, side by side.
+#[inline]
+pub const fn septets(word: u64) -> u64 {
+    let two = word & 0x007f_007f_007f_007f | word >> 1 & 0x3f80_3f80_3f80_3f80;
+    let four = two & 0x0000_3fff_0000_3fff | two >> 2 & 0x0fff_c000_0fff_c000;
+    four & 0x0fff_ffff | four >> 4 & 0x00ff_ffff_f000_0000
+}
+
+/// Some of the lowest bytes of a word, 1 to 8.
+#[inline]
+pub const fn low_bytes(word: u64, count: u8) -> u64 {
+    word & u64::MAX.wrapping_shr(0u32.wrapping_sub((count as u32).wrapping_mul(8)))
+}
+
+/// For which bytes something holds, a bit each.
+#[inline(always)]
+pub fn which(bytes: &[u8; 64], holds: impl Fn(u8) -> bool) -> u64 {
+    let mut flags = [0u8; 64];
+    for (flag, byte) in flags.iter_mut().zip(bytes) {
+        *flag = holds(*byte).into();
+    }
+    let mut all = [0; 8];
+    for (all, eight) in all.iter_mut().zip(flags.as_chunks().0) {
+        // The lowest bits of all bytes come to lie side by side in the uppermost.
+        let moved = u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080);
+        [.., *all] = moved.to_le_bytes();
+    }
+    u64::from_le_bytes(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::vec;
+
+    proptest! {
+        #[test]
+        fn as_one_by_one(bytes in prop::collection::vec(any::<u8>(), 64), word: u64, bits in 0u32..64) {
+            let mut expected = 0u64;
+            for (at, byte) in bytes.iter().enumerate() {
+                expected |= u64::from(*byte % 3 == 0) << at;
+            }
+            let block = *bytes.first_chunk().unwrap();
+            prop_assert_eq!(which(&block, |byte| byte % 3 == 0), expected);
+
+            let number = word >> bits & (u64::MAX >> 8);
+            let mut sent = vec![];
+            let mut left = number;
+            while left > 0x7f {
+                sent.push(left as u8 | 0x80);
+                left >>= 7;
+            }
+            sent.push(left as u8);
+            let len = sent.len() as u8;
+            // What is behind does not matter.
+            sent.resize(8, bits as u8);
+            let word = u64::from_le_bytes(*sent.first_chunk().unwrap());
+            prop_assert_eq!(septet_bytes(word), len);
+            prop_assert_eq!(septets(low_bytes(word, len)), number);
+        }
+    }
+
+    #[test]
+    fn numbers_that_go_on() {
+        assert_eq!(septet_bytes(u64::MAX), 9);
+        assert_eq!(septets(u64::MAX), u64::MAX >> 8);
+        assert_eq!(low_bytes(u64::MAX, 8), u64::MAX);
+    }
+}
