@@ -18,10 +18,19 @@ pub const fn septets(word: u64) -> u64 {
     four & 0x0fff_ffff | four >> 4 & 0x00ff_ffff_f000_0000
 }
 
-/// Some of the lowest bytes of a word, 1 to 8.
+/// Masks of the lowest bytes of a word.
+const LOW: [u64; 16] = {
+    let all = u64::MAX;
+    let [a, b, c, d] = [0xff, 0xffff, 0xff_ffff, 0xffff_ffff];
+    [0, a, b, c, d, d << 8 | a, d << 16 | b, d << 24 | c, all, all, all, all, all, all, all, all]
+};
+
+/// Some of the lowest bytes of a word.
+// By a table: to shift by a variable takes longer on some machines.
 #[inline]
-pub const fn low_bytes(word: u64, count: u8) -> u64 {
-    word & u64::MAX.wrapping_shr(0u32.wrapping_sub((count as u32).wrapping_mul(8)))
+pub fn low_bytes(word: u64, count: u8) -> u64 {
+    let [.., last] = LOW;
+    word & LOW.get(usize::from(count) & 0xf).copied().unwrap_or(last)
 }
 
 /// For which bytes something holds, a bit each.
@@ -77,6 +86,9 @@ mod tests {
     fn numbers_that_go_on() {
         assert_eq!(septet_bytes(u64::MAX), 9);
         assert_eq!(septets(u64::MAX), u64::MAX >> 8);
+        for count in 0..8 {
+            assert_eq!(low_bytes(u64::MAX, count), (1 << (8 * count)) - 1);
+        }
         assert_eq!(low_bytes(u64::MAX, 8), u64::MAX);
     }
 }

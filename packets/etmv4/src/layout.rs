@@ -9,9 +9,9 @@ use crate::{Fields, Kind};
 pub(crate) struct Layout {
     /// Bits that are a part of the value as they are.
     pub kept: u64,
-    /// Those of the second byte. They and seven of the first, side by side, go up by `shift`.
+    /// Those of the second byte. They and seven of the first, side by side, are multiplied.
     pub second: u16,
-    pub shift: u8,
+    pub scale: u8,
     /// As in [`Shape`].
     pub fixed: u8,
     pub most: u8,
@@ -25,7 +25,7 @@ pub(crate) struct Layout {
 impl Layout {
     /// Packets that are not read this way.
     pub(crate) const UNKNOWN: Self =
-        Self { kept: 0, second: 0, shift: 0, fixed: 0, most: 0, plain: 0, more: 0, context: 0 };
+        Self { kept: 0, second: 0, scale: 1, fixed: 0, most: 0, plain: 0, more: 0, context: 0 };
 
     pub(crate) fn of(kind: Kind, shape: Shape) -> Self {
         use Kind as K;
@@ -33,8 +33,8 @@ impl Layout {
         // The longest timestamp has a byte more than a word.
         let plain = if most > 8 { 8 } else { plain };
         let none = Self { fixed, most, plain, more: u8::MAX, ..Self::UNKNOWN };
-        let is0 = Self { second: 0x7f00, shift: 2, ..none };
-        let is1 = Self { second: 0xff00, shift: 1, ..none };
+        let is0 = Self { second: 0x7f00, scale: 4, ..none };
+        let is1 = Self { second: 0xff00, scale: 2, ..none };
         let (bits32, bits64) = (0xffff_0000, !0xffff);
         match kind {
             // Eight bits in the byte that is the last anyway.

@@ -87,8 +87,8 @@ impl Batch {
 /// Where the identifiers of a context are.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Identifiers {
-    /// Bytes of a context, by the two upper bits of its first byte, the lowest first.
-    lengths: u32,
+    /// Bytes of a context, by the two upper bits of its first byte.
+    lengths: [u8; 4],
     /// Bits of the first byte that count: an identifier that is not traced takes no bytes, O4.
     told: u8,
     vmid_bits: u32,
@@ -102,7 +102,7 @@ impl Identifiers {
         let mask = |bytes: u8| 1u64.wrapping_shl(bits(bytes)).wrapping_sub(1) as u32;
         let told = |bytes: u8, bit: u8| if bytes > 0 { bit } else { 0 };
         Self {
-            lengths: u32::from_le_bytes(lengths),
+            lengths,
             told: 0x3f
                 | told(config.vmid_bytes, HAS_VMID)
                 | told(config.context_id_bytes, HAS_CONTEXT_ID),
@@ -115,7 +115,7 @@ impl Identifiers {
     /// Bytes of a context that starts with this one.
     #[inline(always)]
     fn length(&self, info: u8) -> u8 {
-        self.lengths.wrapping_shr(u32::from(info >> 6).wrapping_mul(8)) as u8
+        self.lengths.get(usize::from(info >> 6)).copied().unwrap_or(1)
     }
 
     #[inline(always)]
@@ -246,7 +246,7 @@ impl Headers {
         let fixed = layout.fixed.wrapping_add(run.min(layout.most));
         let word = low_bytes(word, fixed.wrapping_sub(1));
         let low = word & 0x7f | (word & u64::from(layout.second)) >> 1;
-        let mut value = low.wrapping_shl(layout.shift.into()) | word & layout.kept;
+        let mut value = low.wrapping_mul(layout.scale.into()) | word & layout.kept;
         if fixed > layout.more {
             value = septets(word);
         }

@@ -12,7 +12,7 @@ pub struct Fields {
     /// From the lowest byte: header, length; outcomes, or bytes of the address or timestamp; bytes behind
     /// those.
     told: u32,
-    /// From the lowest byte: the two that may be behind an address, and the last of the address.
+    /// From the lowest byte: the last of the address, and the two that may be behind it.
     more: u32,
 }
 
@@ -92,7 +92,7 @@ impl Fields {
     }
 
     const fn address(&self) -> Address {
-        let isa = match (self.count(), (self.more >> 20) & 3) {
+        let isa = match (self.count(), (self.more >> 4) & 3) {
             (5, 0) => Some(Isa::Arm),
             (5, 1) => Some(Isa::Thumb),
             (5, _) => Some(Isa::Jazelle),
@@ -105,7 +105,7 @@ impl Fields {
     #[inline]
     pub const fn branch(&self) -> Option<(Address, Option<Exception>)> {
         let Kind::Branch = self.kind() else { return None };
-        let [first, second, ..] = self.more.to_le_bytes();
+        let [_, first, second, _] = self.more.to_le_bytes();
         let exception = Exception {
             number: ((first >> 1) & 0xf) as u16 | ((second & 0x1f) as u16) << 4,
             ns: first & 1 != 0,
@@ -119,7 +119,7 @@ impl Fields {
     #[inline]
     pub const fn waypoint(&self) -> Option<(Address, Option<bool>)> {
         let Kind::Waypoint = self.kind() else { return None };
-        let alt_isa = if self.behind() > 0 { Some(self.more & 0x40 != 0) } else { None };
+        let alt_isa = if self.behind() > 0 { Some(self.more & 0x4000 != 0) } else { None };
         Some((self.address(), alt_isa))
     }
 

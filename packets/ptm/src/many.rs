@@ -5,23 +5,26 @@
 //! without a branch for their kind; and packets of one byte, most of them, are found many at a time.
 
 use crate::{Config, Fields, Reader};
-use hartrace_bits::{low_bytes, septet_bytes, septets, which};
-
-/// Bytes that are looked at together: as many as there are bits in a word.
-const BLOCK: usize = 64;
+use hartrace_bits::{low_bytes, septets, which};
 
 /// Bytes of the longest packet that is read here.
 const LONGEST: usize = 8;
 
-/// A block, and what may belong to its last packet.
-const WINDOW: usize = BLOCK + LONGEST;
+/// Bytes that are read of a packet: a word, from its second byte on.
+const READ: usize = LONGEST + 1;
+
+/// Bytes that are looked at together: as many as there are bits in a word.
+const WINDOW: usize = 64;
+
+/// Those that packets start in which are read together; the others may belong to the last one.
+const BLOCK: usize = WINDOW - READ;
 
 /// Packets of one byte that are copied together, though fewer may be there.
 const GROUP: usize = 4;
 
 /// Packets of a batch, and how many a block adds at most, with those that are copied but not there.
 const PACKETS: usize = 512;
-const PER_BLOCK: usize = BLOCK + GROUP;
+const PER_BLOCK: usize = WINDOW + GROUP;
 
 /// Packets that were read, with their fields.
 #[derive(Clone, Debug)]
@@ -49,11 +52,8 @@ impl Batch {
 struct Layout {
     /// Bits of the value, besides those that an address of so many bytes has.
     kept: u64,
-    /// Bytes before those with seven bits each.
-    fixed: u8,
-    /// The most of those, and the most of which the length is told here.
+    /// The most bytes with seven bits each.
     most: u8,
-    plain: u8,
     /// The lowest bits are no part of the value.
     drop: u8,
     /// From so many bytes on, bit 6 of the last one says that something follows; and bit 7 of the first byte
@@ -81,24 +81,37 @@ const ADDRESS_BITS: [u32; 16] = {
 
 impl Layout {
     fn of(config: &Config, header: u8) -> Self {
-        let branch =
-            Self { kept: 0, fixed: 0, most: 5, plain: u8::MAX, drop: 1, marks: 2, second: 1 };
+        let branch = Self { kept: 0, most: 5, drop: 1, marks: 2, second: 1 };
         // What goes on behind a word, or has other than seven bits in its last byte, is not read here.
-        let plain = if config.timestamp_64 { 7 } else { 6 };
+        let most = if config.timestamp_64 { 7 } else { 6 };
         match header {
             _ if header & 0x81 == 0x81 => branch,
-            0x72 => Self { fixed: 1, marks: 5, second: 0, ..branch },
-            0x42 | 0x46 => Self {
-                kept: u64::MAX,
-                fixed: 1,
-                most: 7,
-                plain,
-                drop: 0,
-                marks: u8::MAX,
-                second: 0,
-            },
-            _ => Self { plain: 0, ..branch },
+            0x72 => Self { marks: 5, second: 0, ..branch },
+            0x42 | 0x46 => Self { kept: u64::MAX, most, drop: 0, marks: u8::MAX, second: 0 },
+            _ => Self { most: 0, ..branch },
         }
+    }
+}
+
+/// Some bits of all bytes of a window, a word each.
+struct Bits {
+    /// Bits 7, 6 and 0.
+    more: u64,
+    mark: u64,
+    branch: u64,
+    /// Packets of one byte, if there is a packet at it: atoms, a branch whose address has one byte, or a
+    /// return from an exception.
+    single: u64,
+}
+
+impl Bits {
+    #[inline(always)]
+    fn of(window: &[u8; WINDOW]) -> Self {
+        let [more, mark, branch] = [7, 6, 0].map(|bit| which(window, |byte| byte >> bit & 1 == 1));
+        let single = more ^ branch | which(window, |byte| byte == 0x76);
+        // Those behind the block belong to the next one.
+        let single = single & (u64::MAX >> READ);
+        Self { more, mark, branch, single }
     }
 }
 
@@ -119,16 +132,15 @@ impl Tables {
     // nothing, but no check is needed for them.
     #[inline(always)]
     fn read_block(&self, window: &[u8; WINDOW], start: &mut usize, batch: &mut Batch) -> bool {
-        const IN_BLOCK: usize = BLOCK - 1;
-        let Some(block) = window.first_chunk() else { return false };
-        let single = which(block, single);
+        const IN_BLOCK: usize = WINDOW - 1;
+        let bits = Bits::of(window);
         let packets = batch.packets.get_mut(batch.len..);
         let Some(packets) = packets.and_then(<[_]>::first_chunk_mut::<PER_BLOCK>) else {
             return false;
         };
         let (mut at, mut count) = (*start, 0usize);
         let whole = loop {
-            let run = (!single.wrapping_shr(at as u32)).trailing_zeros() as usize;
+            let run = (!bits.single.wrapping_shr(at as u32)).trailing_zeros() as usize;
             let mut copied = 0;
             loop {
                 let from = window.get(at.wrapping_add(copied) & IN_BLOCK..);
@@ -150,8 +162,10 @@ impl Tables {
             if at >= BLOCK {
                 break true;
             }
-            let rest = window.get(at & IN_BLOCK..).and_then(<[u8]>::first_chunk);
-            let Some(packet) = rest.and_then(|rest| self.read_one(rest)) else { break false };
+            let rest = window.get(at..).and_then(<[u8]>::first_chunk);
+            let Some(packet) = rest.and_then(|rest| self.read_one(rest, &bits, at as u32)) else {
+                break false;
+            };
             if let Some(to) = packets.get_mut(count & IN_BLOCK) {
                 *to = packet;
             }
@@ -166,32 +180,35 @@ impl Tables {
         whole
     }
 
-    /// Reads a packet.
+    /// Reads a packet at a place in the block. Where it ends is found in the bits of all bytes, which takes
+    /// no memory access: the next packet waits for it.
     #[inline(always)]
-    fn read_one(&self, bytes: &[u8; LONGEST]) -> Option<Fields> {
+    fn read_one(&self, bytes: &[u8; READ], bits: &Bits, at: u32) -> Option<Fields> {
         let [header, ..] = *bytes;
         let layout = self.layouts.get(usize::from(header))?;
-        let word = u64::from_le_bytes(*bytes).wrapping_shr(u32::from(layout.fixed).wrapping_mul(8));
-        let run = septet_bytes(word);
-        if run > layout.plain {
+        // The header of a branch is the first byte of its address.
+        let fixed = !bits.branch.wrapping_shr(at) as u32 & 1;
+        let at = at.wrapping_add(fixed);
+        let count = (!bits.more.wrapping_shr(at)).trailing_zeros().wrapping_add(1);
+        if count > layout.most.into() {
             return None;
         }
-        let count = run.min(layout.most);
-        let shift = u32::from(count).wrapping_mul(8);
-        let last = word.wrapping_shr(shift.wrapping_sub(8)) as u8;
-        let behind = word.wrapping_shr(shift) as u32;
-        let marked = (last >> 6) & 1 & u8::from(count >= layout.marks);
-        let extra = marked.wrapping_mul(((behind >> 7) as u8 & layout.second).wrapping_add(1));
-        let len = layout.fixed.wrapping_add(count).wrapping_add(extra);
+        let last = at.wrapping_add(count).wrapping_sub(1);
+        let marked = bits.mark.wrapping_shr(last) as u32 & u32::from(count >= layout.marks.into());
+        let second = bits.more.wrapping_shr(last) >> 1;
+        let extra = marked.wrapping_add(marked & second as u32 & u32::from(layout.second));
+        let len = fixed.wrapping_add(count).wrapping_add(extra);
 
-        let word = low_bytes(word, count);
+        let word = u64::from_le_bytes(*bytes.get(fixed as usize..)?.first_chunk()?);
+        let tail = word.wrapping_shr(count.wrapping_sub(1).wrapping_mul(8)) as u32;
+        let word = low_bytes(word, count as u8);
         // Of a fifth byte, two bits tell the instruction set.
-        let form = u32::from(count).wrapping_add((word >> 36) as u32 & 3) as usize & 0xf;
+        let form = count.wrapping_add((word >> 36) as u32 & 3) as usize & 0xf;
         let bits = u64::from(*ADDRESS_BITS.get(form)?) | layout.kept;
         let value = septets(word).wrapping_shr(layout.drop.into()) & bits;
-        let behind = behind & 1u32.wrapping_shl(u32::from(extra).wrapping_mul(8)).wrapping_sub(1);
-        let more = behind | u32::from(last) << 16;
-        Some(Fields::longer([header, len, count, extra], value, more))
+        // The last byte, and those behind it that count.
+        let more = low_bytes(tail.into(), extra.wrapping_add(1) as u8) as u32;
+        Some(Fields::longer([header, len as u8, count as u8, extra as u8], value, more))
     }
 }
 
@@ -216,11 +233,4 @@ impl Reader {
         }
         base.wrapping_add(at)
     }
-}
-
-/// Whether a header byte is a packet of its own: atoms, a branch whose address has one byte, or a return from
-/// an exception.
-#[inline(always)]
-pub(crate) const fn single(header: u8) -> bool {
-    (header ^ header << 7) & 0x80 != 0 || header == 0x76
 }
