@@ -109,11 +109,11 @@ impl<'m> Etmv4<'m> {
             let mut reader = Reader::new(headers.clone());
             while let Some(rest) = stream.bytes.get(offset..end) {
                 reader.read(rest, &mut batch);
+                let bytes = stream.bytes.get(..end).unwrap_or_default();
                 for packet in batch.packets() {
                     let at = positions.index(offset);
-                    let bytes = stream.bytes.get(offset..end).unwrap_or_default();
-                    self.feed_frequent(at, packet, &batch, &headers, bytes, sink);
-                    offset = offset.saturating_add(packet.len());
+                    self.feed_frequent(at, packet, &batch, &headers, (bytes, offset), sink);
+                    offset = offset.wrapping_add(packet.len());
                 }
                 if batch.packets().is_empty() {
                     let Some((found, len)) = reader.next(rest) else { break };
@@ -137,7 +137,7 @@ impl<'m> Etmv4<'m> {
         packet: &Fields,
         batch: &Batch,
         headers: &Headers,
-        bytes: &[u8],
+        (bytes, offset): (&[u8], usize),
         sink: &mut impl Sink,
     ) {
         // Without speculation nothing can be taken back: nearly all packets need not become a `Packet`, and
@@ -145,8 +145,9 @@ impl<'m> Etmv4<'m> {
         if self.state == State::Following && self.config.max_speculation == 0 {
             self.at = at;
             self.walk.reach(Clock::Position, at);
-            self.frequent(at, packet, batch, headers, bytes, sink);
+            self.frequent(at, packet, batch, headers, (bytes, offset), sink);
         } else {
+            let bytes = bytes.get(offset..).unwrap_or_default();
             self.feed(at, Found::Packet(packet.kind()), headers, bytes, sink);
         }
     }

@@ -134,7 +134,8 @@ impl Etmv4<'_> {
         len: u8,
         sink: &mut impl Sink,
     ) -> bool {
-        for _ in 0..len {
+        let mut left = len;
+        while left > 0 {
             if !self.pop(at, sink) {
                 return false;
             }
@@ -142,9 +143,14 @@ impl Etmv4<'_> {
                 // Nothing in this packet brings an address.
                 return true;
             }
-            let taken = bits & 1 == 1;
-            bits >>= 1;
-            self.atom(at, taken, sink);
+            let plain = self.walk.plain_atoms(at, bits, left, sink);
+            bits = bits.wrapping_shr(plain.into());
+            left = left.saturating_sub(plain);
+            if left > 0 {
+                self.atom(at, bits & 1 == 1, sink);
+                bits >>= 1;
+                left = left.saturating_sub(1);
+            }
         }
         true
     }
@@ -152,7 +158,7 @@ impl Etmv4<'_> {
     #[inline]
     fn atom(&mut self, at: u64, taken: bool, sink: &mut impl Sink) {
         let isa = self.walk.isa;
-        let last = match self.walk.atom(at, taken, None, sink) {
+        let last = match self.walk.any_atom(at, taken, None, sink) {
             Followed::On => return,
             Followed::To(last) => last,
             Followed::Lost => {

@@ -55,31 +55,30 @@ impl Etmv4<'_> {
         packet: &Fields,
         batch: &Batch,
         headers: &Headers,
-        bytes: &[u8],
+        bytes: (&[u8], usize),
         sink: &mut impl Sink,
     ) {
-        if !self.address_pending {
-            if let Some(atoms) = packet.atoms()
-                && self.depth == 0
-            {
-                while let Some((at, element)) = self.queue.pop_front() {
-                    if !self.commit_one(at, &element, sink) {
-                        return;
-                    }
+        if let Some(atoms) = packet.atoms()
+            && !self.address_pending
+            && self.depth == 0
+        {
+            while let Some((at, element)) = self.queue.pop_front() {
+                if !self.commit_one(at, &element, sink) {
+                    return;
                 }
-                self.follow_atoms(at, atoms.bits(), atoms.len(), sink);
-                return;
             }
-            if self.queue.is_empty()
-                && let Some(address) = packet.address().filter(|_| packet.is_address())
-            {
-                let (value, is) = self.take_address(&address);
-                self.last_is = is;
-                self.arrive(value, is);
-                return;
-            }
+            self.follow_atoms(at, atoms.bits(), atoms.len(), sink);
+        } else if packet.is_address()
+            && !self.address_pending
+            && self.queue.is_empty()
+            && let Some(address) = packet.address()
+        {
+            let (value, is) = self.take_address(&address);
+            self.last_is = is;
+            self.arrive(value, is);
+        } else {
+            self.waiting(at, packet, batch, headers, bytes, sink);
         }
-        self.waiting(at, packet, batch, headers, bytes, sink);
     }
 
     /// By way of the queue.
@@ -90,24 +89,26 @@ impl Etmv4<'_> {
         packet: &Fields,
         batch: &Batch,
         headers: &Headers,
-        bytes: &[u8],
+        (bytes, offset): (&[u8], usize),
         sink: &mut impl Sink,
     ) {
-        if packet.is_exception_return() {
+        if let Some(context) = batch.context(packet)
+            && let Some(address) = packet.address()
+        {
+            self.push_address_context(at, &address, &context);
+        } else if packet.is_exception_return() {
             self.push_exception_return(at);
-        } else if let Some(address) = packet.address() {
-            match batch.context(packet) {
-                Some(context) => self.push_address_context(at, &address, &context),
-                None => {
-                    let address = self.take_address(&address);
-                    self.push_address(at, Some(address));
-                }
-            }
         } else if let Some(exception) = packet.exception() {
             self.push_exception(at, &exception);
+        } else if packet.is_address()
+            && let Some(address) = packet.address()
+        {
+            let address = self.take_address(&address);
+            self.push_address(at, Some(address));
         } else if let Some(timestamp) = packet.timestamp() {
             self.push_timestamp(at, &timestamp);
         } else {
+            let bytes = bytes.get(offset..).unwrap_or_default();
             return self.other(at, headers, bytes, sink);
         }
         if self.depth > 0 || self.queue.len() > MOST {
