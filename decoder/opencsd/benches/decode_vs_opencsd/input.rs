@@ -15,6 +15,9 @@ use std::path::Path;
 const WALK: usize = 2_000_000;
 const RUN: u64 = 10_000_000;
 
+/// Memory: addresses, and what is there.
+pub(crate) type Segments = Vec<(u64, Vec<u8>)>;
+
 /// A trace with what it takes to decode it.
 pub(crate) struct Input {
     pub(crate) name: &'static str,
@@ -22,7 +25,7 @@ pub(crate) struct Input {
     pub(crate) suffix: &'static str,
     pub(crate) unit: Unit,
     pub(crate) trace: Vec<u8>,
-    pub(crate) memory: Vec<(u64, Vec<u8>)>,
+    pub(crate) memory: Segments,
 }
 
 impl Input {
@@ -114,10 +117,7 @@ fn run_ptm() -> Result<Input, Box<dyn Error>> {
 }
 
 /// Runs one of the programs of the tests; returns its memory.
-fn run(
-    program: &str,
-    mut each: impl FnMut(&ArmStep),
-) -> Result<Vec<(u64, Vec<u8>)>, Box<dyn Error>> {
+fn run(program: &str, mut each: impl FnMut(&ArmStep)) -> Result<Segments, Box<dyn Error>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/programs/elf/arm");
     let path = folder.join(program).with_extension("elf");
     let mut count = 0;

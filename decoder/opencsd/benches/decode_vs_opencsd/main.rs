@@ -18,10 +18,10 @@ use std::time::Duration;
 const PASSES: usize = 15;
 
 const ROWS: &str = "\
-decode:  every range of instructions is given to a function that counts, from bytes on; of both
-packets: every packet is given with all its fields read, of both; OpenCSD gives a C structure, ours
-         the `Fields` of the packet. Addresses are as sent in ours, complete in OpenCSD's
-lengths: ours only finds what each packet is and where it ends; OpenCSD as in the row before
+decode:  bytes to ranges of instructions, which both give to a function that counts
+packets: bytes to packets with all their fields, which OpenCSD gives to a function and ours in batches;
+         OpenCSD also puts addresses together from those before, ours has them as they are sent
+lengths: ours finds one packet after the other, only what it is and how long; OpenCSD as before
 ";
 
 fn main() -> ExitCode {
