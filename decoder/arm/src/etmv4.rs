@@ -7,6 +7,8 @@ mod element;
 mod follow;
 mod packet;
 mod resolve;
+#[cfg(test)]
+mod tests;
 
 use crate::event::{Context, Event, Fault, Lost, Sink};
 use crate::returns::ReturnStack;
