@@ -44,7 +44,7 @@ mod words;
 mod writer;
 
 pub use reader::{BitReader, Incomplete, Tail, Window};
-pub use words::{low_bytes, septet_bytes, septets, which};
+pub use words::{bit_of_each, low_bytes, septet_bytes, septets, septets4, which};
 pub use writer::{BitWriter, WriteError};
 
 use core::fmt;

@@ -18,6 +18,13 @@ pub const fn septets(word: u64) -> u64 {
     four & 0x0fff_ffff | four >> 4 & 0x00ff_ffff_f000_0000
 }
 
+/// The same of four bytes.
+#[inline]
+pub const fn septets4(word: u32) -> u32 {
+    let two = word & 0x007f_007f | word >> 1 & 0x3f80_3f80;
+    two & 0x3fff | two >> 2 & 0x0fff_c000
+}
+
 /// Masks of the lowest bytes of a word.
 const LOW: [u64; 16] = {
     let all = u64::MAX;
@@ -40,11 +47,17 @@ pub fn which(bytes: &[u8; 64], holds: impl Fn(u8) -> bool) -> u64 {
     for (flag, byte) in flags.iter_mut().zip(bytes) {
         *flag = holds(*byte).into();
     }
+    bit_of_each(&flags, 0)
+}
+
+/// A bit of every byte, 0 to 7.
+#[inline(always)]
+pub fn bit_of_each(bytes: &[u8; 64], bit: u32) -> u64 {
     let mut all = [0; 8];
-    for (all, eight) in all.iter_mut().zip(flags.as_chunks().0) {
+    for (all, eight) in all.iter_mut().zip(bytes.as_chunks().0) {
+        let lowest = u64::from_le_bytes(*eight).wrapping_shr(bit) & 0x0101_0101_0101_0101;
         // The lowest bits of all bytes come to lie side by side in the uppermost.
-        let moved = u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080);
-        [.., *all] = moved.to_le_bytes();
+        [.., *all] = lowest.wrapping_mul(0x0102_0408_1020_4080).to_le_bytes();
     }
     u64::from_le_bytes(all)
 }
@@ -64,6 +77,10 @@ mod tests {
             }
             let block = *bytes.first_chunk().unwrap();
             prop_assert_eq!(which(&block, |byte| byte % 3 == 0), expected);
+            for bit in 0..8 {
+                let expected = which(&block, |byte| byte >> bit & 1 == 1);
+                prop_assert_eq!(bit_of_each(&block, bit), expected);
+            }
 
             let number = word >> bits & (u64::MAX >> 8);
             let mut sent = vec![];
@@ -79,6 +96,7 @@ mod tests {
             let word = u64::from_le_bytes(*sent.first_chunk().unwrap());
             prop_assert_eq!(septet_bytes(word), len);
             prop_assert_eq!(septets(low_bytes(word, len)), number);
+            prop_assert_eq!(u64::from(septets4(word as u32)), septets(low_bytes(word, 4)));
         }
     }
 

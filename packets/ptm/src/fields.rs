@@ -37,6 +37,12 @@ impl Fields {
         Self { value, told: u32::from_le_bytes(told), more }
     }
 
+    /// Whether it is a branch with nothing behind its address.
+    #[inline(always)]
+    pub(crate) const fn is_plain_branch(&self) -> bool {
+        self.told & 0xff00_0001 == 1
+    }
+
     /// What it is.
     #[inline]
     pub const fn kind(&self) -> Kind {

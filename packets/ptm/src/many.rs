@@ -5,7 +5,7 @@
 //! without a branch for their kind; and packets of one byte, most of them, are found many at a time.
 
 use crate::{Config, Fields, Reader};
-use hartrace_bits::{low_bytes, septets, which};
+use hartrace_bits::{bit_of_each, low_bytes, septets, septets4, which};
 
 /// Bytes of the longest packet that is read here.
 const LONGEST: usize = 8;
@@ -31,11 +31,13 @@ const PER_BLOCK: usize = WINDOW + GROUP;
 pub struct Batch {
     packets: [Fields; PACKETS],
     len: usize,
+    /// Nearly all longer packets of the last block were branches with nothing but an address.
+    mostly_plain: bool,
 }
 
 impl Default for Batch {
     fn default() -> Self {
-        Self { packets: [Fields::NONE; PACKETS], len: 0 }
+        Self { packets: [Fields::NONE; PACKETS], len: 0, mostly_plain: false }
     }
 }
 
@@ -107,8 +109,13 @@ struct Bits {
 impl Bits {
     #[inline(always)]
     fn of(window: &[u8; WINDOW]) -> Self {
-        let [more, mark, branch] = [7, 6, 0].map(|bit| which(window, |byte| byte >> bit & 1 == 1));
-        let single = more ^ branch | which(window, |byte| byte == 0x76);
+        let [more, mark, branch] = [7, 6, 0].map(|bit| bit_of_each(window, bit));
+        let mut single = more ^ branch;
+        let is_return = |byte: u8| byte == 0x76;
+        // Not in most blocks.
+        if window.iter().fold(false, |any, byte| any | is_return(*byte)) {
+            single |= which(window, is_return);
+        }
         // Those behind the block belong to the next one.
         let single = single & (u64::MAX >> READ);
         Self { more, mark, branch, single }
@@ -139,6 +146,7 @@ impl Tables {
             return false;
         };
         let (mut at, mut count) = (*start, 0usize);
+        let (mut longer, mut plain) = (0u32, 0u32);
         let whole = loop {
             let run = (!bits.single.wrapping_shr(at as u32)).trailing_zeros() as usize;
             let mut copied = 0;
@@ -162,10 +170,17 @@ impl Tables {
             if at >= BLOCK {
                 break true;
             }
-            let rest = window.get(at..).and_then(<[u8]>::first_chunk);
-            let Some(packet) = rest.and_then(|rest| self.read_one(rest, &bits, at as u32)) else {
+            let Some(rest) = window.get(at..).and_then(<[u8]>::first_chunk) else { break false };
+            // To guess that is faster, where it is right.
+            let guess = match batch.mostly_plain {
+                true => plain_branch(rest, &bits, at as u32),
+                false => None,
+            };
+            let Some(packet) = guess.or_else(|| self.read_one(rest, &bits, at as u32)) else {
                 break false;
             };
+            longer = longer.wrapping_add(1);
+            plain = plain.wrapping_add(packet.is_plain_branch().into());
             if let Some(to) = packets.get_mut(count & IN_BLOCK) {
                 *to = packet;
             }
@@ -175,6 +190,7 @@ impl Tables {
                 break true;
             }
         };
+        batch.mostly_plain = longer.wrapping_sub(plain).wrapping_mul(4) <= longer;
         *start = at;
         batch.len = batch.len.wrapping_add(count);
         whole
@@ -210,6 +226,21 @@ impl Tables {
         let more = low_bytes(tail.into(), extra.wrapping_add(1) as u8) as u32;
         Some(Fields::longer([header, len as u8, count as u8, extra as u8], value, more))
     }
+}
+
+/// A branch with nothing behind its address, which has less than five bytes.
+#[inline(always)]
+fn plain_branch(bytes: &[u8; READ], bits: &Bits, at: u32) -> Option<Fields> {
+    let [header, b1, b2, b3, ..] = *bytes;
+    let more = (!bits.more.wrapping_shr(at)).trailing_zeros();
+    let plain = bits.branch & !bits.mark.wrapping_shr(more) & u64::from(more < 4).wrapping_shl(at);
+    if plain == 0 {
+        return None;
+    }
+    let count = more.wrapping_add(1) as u8;
+    let word = low_bytes(u32::from_le_bytes([header, b1, b2, b3]).into(), count);
+    let value = septets4(word as u32) >> 1;
+    Some(Fields::longer([header, count, count, 0], value.into(), 0))
 }
 
 impl Reader {
