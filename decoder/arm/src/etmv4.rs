@@ -33,6 +33,9 @@ enum State {
     Following,
 }
 
+/// What a packet is among: its batch, the packets behind it there, and the bytes it is at an offset of.
+type Around<'a> = (&'a Batch, &'a [Fields], &'a Headers, &'a [u8], usize);
+
 /// Decoder of one ETMv4 or ETE stream.
 #[derive(Debug)]
 pub struct Etmv4<'m> {
@@ -112,10 +115,13 @@ impl<'m> Etmv4<'m> {
             while let Some(rest) = stream.bytes.get(offset..end) {
                 reader.read(rest, &mut batch);
                 let bytes = stream.bytes.get(..end).unwrap_or_default();
-                for packet in batch.packets() {
+                let mut packets = batch.packets();
+                while let [packet, behind @ ..] = packets {
                     let at = positions.index(offset);
-                    self.feed_frequent(at, packet, &batch, &headers, (bytes, offset), sink);
+                    let all = (&batch, behind, &headers, bytes, offset);
+                    self.feed_frequent(at, packet, all, sink);
                     offset = offset.wrapping_add(packet.len());
+                    packets = behind;
                 }
                 if batch.packets().is_empty() {
                     let Some((found, len)) = reader.next(rest) else { break };
@@ -133,22 +139,15 @@ impl<'m> Etmv4<'m> {
 
     /// Takes a packet whose fields have been read.
     #[inline(always)]
-    fn feed_frequent(
-        &mut self,
-        at: u64,
-        packet: &Fields,
-        batch: &Batch,
-        headers: &Headers,
-        (bytes, offset): (&[u8], usize),
-        sink: &mut impl Sink,
-    ) {
+    fn feed_frequent(&mut self, at: u64, packet: &Fields, all: Around<'_>, sink: &mut impl Sink) {
         // Without speculation nothing can be taken back: nearly all packets need not become a `Packet`, and
         // those that are atoms or addresses no elements.
         if self.state == State::Following && self.config.max_speculation == 0 {
             self.at = at;
             self.walk.reach(Clock::Position, at);
-            self.frequent(at, packet, batch, headers, (bytes, offset), sink);
+            self.frequent(at, packet, all, sink);
         } else {
+            let (.., headers, bytes, offset) = all;
             let bytes = bytes.get(offset..).unwrap_or_default();
             self.feed(at, Found::Packet(packet.kind()), headers, bytes, sink);
         }

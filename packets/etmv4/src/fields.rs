@@ -112,6 +112,12 @@ impl Fields {
         self.header() & 0xf0 == 0x90
     }
 
+    /// Whether it is an address with context.
+    #[inline]
+    pub const fn is_address_context(&self) -> bool {
+        matches!(self.header(), 0x85 | 0x86)
+    }
+
     /// Whether it is a return from an exception.
     #[inline]
     pub const fn is_exception_return(&self) -> bool {

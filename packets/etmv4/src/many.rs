@@ -70,7 +70,9 @@ impl Batch {
     /// The context of one of the packets, if it is an address with context.
     #[inline]
     pub fn context(&self, packet: &Fields) -> Option<Context> {
-        let (0x85 | 0x86) = packet.header() else { return None };
+        if !packet.is_address_context() {
+            return None;
+        }
         let found = self.contexts.get(packet.context as usize)?;
         let info = found.info as u8;
         Some(Context {

@@ -12,7 +12,7 @@ use hartrace_spaces::Clock;
 const TAIL_CHAINED: u64 = 0xffff_fffe;
 
 /// A context with the instruction set of the last address, if there is one; then an address.
-type Following = (Option<(hartrace_etmv4::Context, Is)>, u64, Is);
+pub(super) type Following = (Option<(hartrace_etmv4::Context, Is)>, u64, Is);
 
 impl Etmv4<'_> {
     /// Follows an element that is not atoms. `false` if that was given up.
@@ -40,12 +40,7 @@ impl Etmv4<'_> {
                 self.arrive(address, is);
             }
             Element::Exception { number, target, with_address } => {
-                // The target of the branch before is told, so that it was not on the stack: O17.
-                if target {
-                    self.pop_pending = false;
-                }
-                return self.pop(at, sink)
-                    && self.exception(at, number, target, with_address, sink);
+                return self.queued_exception(at, number, target, with_address, sink);
             }
             Element::ExceptionReturn { .. } => sink.event(at, Event::ExceptionReturn),
             Element::FunctionReturn | Element::Unseen => {}
@@ -86,7 +81,13 @@ impl Etmv4<'_> {
         self.missing = false;
     }
 
-    fn enter(&mut self, at: u64, new: &hartrace_etmv4::Context, is: Is, sink: &mut impl Sink) {
+    pub(super) fn enter(
+        &mut self,
+        at: u64,
+        new: &hartrace_etmv4::Context,
+        is: Is,
+        sink: &mut impl Sink,
+    ) {
         let before = self.context;
         let mut context = Context {
             isa: self.walk.isa,
@@ -213,7 +214,8 @@ impl Etmv4<'_> {
         }
     }
 
-    fn exception(
+    /// An exception whose address is the next element, or that has none.
+    fn queued_exception(
         &mut self,
         at: u64,
         number: u16,
@@ -221,13 +223,54 @@ impl Etmv4<'_> {
         with_address: bool,
         sink: &mut impl Sink,
     ) -> bool {
-        let mut returns = None;
-        let mut tail_chained = false;
+        if !self.before_exception(at, target, sink) {
+            return false;
+        }
+        let mut following = None;
         if with_address {
-            let Some((context, address, is)) = self.following() else {
+            following = self.following();
+            if following.is_none() {
                 self.give_up_elements(at, Fault::NoAddress, sink);
                 return false;
-            };
+            }
+        }
+        self.exception(at, number, target, following, sink);
+        true
+    }
+
+    /// An exception with its address.
+    pub(super) fn take_exception(
+        &mut self,
+        at: u64,
+        number: u16,
+        target: bool,
+        following: Following,
+        sink: &mut impl Sink,
+    ) {
+        if self.before_exception(at, target, sink) {
+            self.exception(at, number, target, Some(following), sink);
+        }
+    }
+
+    fn before_exception(&mut self, at: u64, target: bool, sink: &mut impl Sink) -> bool {
+        // The target of the branch before is told, so that it was not on the stack: O17.
+        if target {
+            self.pop_pending = false;
+        }
+        self.pop(at, sink)
+    }
+
+    fn exception(
+        &mut self,
+        at: u64,
+        number: u16,
+        target: bool,
+        following: Option<Following>,
+        sink: &mut impl Sink,
+    ) {
+        let mut returns = None;
+        let mut tail_chained = false;
+        if let Some((context, address, is)) = following {
             returns = Some(address);
             if target {
                 let wide =
@@ -262,7 +305,6 @@ impl Etmv4<'_> {
         let returns = returns.filter(|_| !tail_chained);
         let event = Event::Exception { number, returns, target, tail_chained, cycles: None };
         sink.event(at, event);
-        true
     }
 
     /// Instructions of which only the number is known.

@@ -1,17 +1,26 @@
 //! Packets to elements.
 
-use super::Etmv4;
 use super::element::Element;
+use super::{Around, Etmv4};
 use crate::Transaction;
-use crate::event::{Fault, Lost, Sink};
+use crate::event::{Event, Fault, Lost, Sink};
 use hartrace_arm_isa::Arch;
 use hartrace_etmv4::{
-    Address, Batch, Cancel, Context, Exception, Fields, Headers, Is, Packet, Return, Timestamp,
+    Address, Cancel, Context, Exception, Fields, Headers, Is, Packet, Return, Timestamp,
 };
 
 /// The most elements that wait for their commit (O18). MAXSPEC is a register of 32 bits, but real trace
 /// units have room for some hundred; and every one may be looked at for every packet.
 pub(super) const MOST: usize = 1 << 12;
+
+/// Whether the next packets that are not of a return from an exception or an address with context are atoms:
+/// then what comes before them need not wait to be followed.
+#[inline]
+fn atoms_follow(packets: &[Fields]) -> bool {
+    let waits = |packet: &&Fields| packet.is_exception_return() || packet.is_address_context();
+    let next = packets.iter().take(4).find(|packet| !waits(packet));
+    next.is_some_and(|packet| packet.atoms().is_some())
+}
 
 /// What a packet says about elements before it.
 #[derive(Copy, Clone, Debug, Default)]
@@ -53,9 +62,7 @@ impl Etmv4<'_> {
         &mut self,
         at: u64,
         packet: &Fields,
-        batch: &Batch,
-        headers: &Headers,
-        bytes: (&[u8], usize),
+        all: Around<'_>,
         sink: &mut impl Sink,
     ) {
         if let Some(atoms) = packet.atoms()
@@ -77,34 +84,48 @@ impl Etmv4<'_> {
             self.last_is = is;
             self.arrive(value, is);
         } else {
-            self.waiting(at, packet, batch, headers, bytes, sink);
+            self.waiting(at, packet, all, sink);
         }
     }
 
-    /// By way of the queue.
+    /// By way of the queue, unless it is plain that nothing has to wait there.
     #[inline(never)]
     fn waiting(
         &mut self,
         at: u64,
         packet: &Fields,
-        batch: &Batch,
-        headers: &Headers,
-        (bytes, offset): (&[u8], usize),
+        (batch, behind, headers, bytes, offset): Around<'_>,
         sink: &mut impl Sink,
     ) {
+        let empty = self.queue.is_empty() && !self.address_pending && self.depth == 0;
+        let at_once = empty && atoms_follow(behind);
         if let Some(context) = batch.context(packet)
             && let Some(address) = packet.address()
         {
+            if at_once {
+                let (value, is) = self.take_address_context(&address, &context);
+                self.last_is = is;
+                self.enter(at, &context, is, sink);
+                return self.arrive(value, is);
+            }
             self.push_address_context(at, &address, &context);
         } else if packet.is_exception_return() {
+            if at_once && !self.config.m_profile {
+                return sink.event(at, Event::ExceptionReturn);
+            }
             self.push_exception_return(at);
         } else if let Some(exception) = packet.exception() {
             self.push_exception(at, &exception);
         } else if packet.is_address()
             && let Some(address) = packet.address()
         {
-            let address = self.take_address(&address);
-            self.push_address(at, Some(address));
+            let (value, is) = self.take_address(&address);
+            if let Some((root, number, target)) = self.only_exception() {
+                self.last_is = is;
+                self.take_exception(root, number, target, (None, value, is), sink);
+                return;
+            }
+            self.push_address(at, Some((value, is)));
         } else if let Some(timestamp) = packet.timestamp() {
             self.push_timestamp(at, &timestamp);
         } else {
@@ -114,6 +135,23 @@ impl Etmv4<'_> {
         if self.depth > 0 || self.queue.len() > MOST {
             self.settle(at, Resolution::default(), sink);
         }
+    }
+
+    /// The exception that waits for its address, if it is all that waits; it is taken out of the queue.
+    #[inline]
+    fn only_exception(&mut self) -> Option<(u64, u16, bool)> {
+        if !self.address_pending || self.depth > 0 || self.queue.len() != 1 {
+            return None;
+        }
+        let Some((root, Element::Exception { number, target, with_address: true })) =
+            self.queue.front()
+        else {
+            return None;
+        };
+        let found = (*root, *number, *target);
+        self.queue.clear();
+        self.address_pending = false;
+        Some(found)
     }
 
     /// Takes what later addresses are relative to.
