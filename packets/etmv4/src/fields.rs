@@ -141,6 +141,15 @@ impl Fields {
         Some(Exception { number, returns, fault_pending: raw & 0x1000 != 0 })
     }
 
+    /// Events, one bit each, if it is that.
+    #[inline]
+    pub const fn events(&self) -> Option<u8> {
+        match self.header() {
+            0x71..=0x7f => Some(self.header() & 0xf),
+            _ => None,
+        }
+    }
+
     /// A timestamp.
     #[inline]
     pub const fn timestamp(&self) -> Option<Timestamp> {

@@ -13,11 +13,15 @@ use hartrace_etmv4::{
 /// units have room for some hundred; and every one may be looked at for every packet.
 pub(super) const MOST: usize = 1 << 12;
 
-/// Whether the next packets that are not of a return from an exception or an address with context are atoms:
-/// then what comes before them need not wait to be followed.
+/// Whether atoms are next, behind packets that wait for them: these need not, then.
 #[inline]
 fn atoms_follow(packets: &[Fields]) -> bool {
-    let waits = |packet: &&Fields| packet.is_exception_return() || packet.is_address_context();
+    let waits = |packet: &&Fields| {
+        packet.is_exception_return()
+            || packet.is_address_context()
+            || packet.timestamp().is_some()
+            || packet.events().is_some()
+    };
     let next = packets.iter().take(4).find(|packet| !waits(packet));
     next.is_some_and(|packet| packet.atoms().is_some())
 }
@@ -127,7 +131,18 @@ impl Etmv4<'_> {
             }
             self.push_address(at, Some((value, is)));
         } else if let Some(timestamp) = packet.timestamp() {
-            self.push_timestamp(at, &timestamp);
+            let value = self.take_timestamp(&timestamp);
+            let element = Element::Timestamp { value, cycles: None };
+            if at_once {
+                self.commit_one(at, &element, sink);
+                return;
+            }
+            self.push(at, element);
+        } else if let Some(bits) = packet.events() {
+            if at_once {
+                return sink.event(at, Event::Events(bits));
+            }
+            self.push(at, Element::Events(bits));
         } else {
             let bytes = bytes.get(offset..).unwrap_or_default();
             return self.other(at, headers, bytes, sink);

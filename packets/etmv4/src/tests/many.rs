@@ -61,9 +61,11 @@ fn is_same(headers: &Headers, batch: &Batch, fields: &Fields, packet: &Packet) -
             Packet::CycleCount(CycleCount::F2 { commit, count, .. }) => {
                 fields.value() == u64::from(commit << 4 | count)
             }
+            Packet::Event(bits) => fields.events() == Some(bits) && fields.len() == 1,
             // The header says it all.
             _ => {
                 fields.is_exception_return() == matches!(packet, Packet::ExceptionReturn)
+                    && fields.events().is_none()
                     && fields.len() == 1
                     && Packet::parse(headers, &bytes) == Ok((*packet, 1))
             }
