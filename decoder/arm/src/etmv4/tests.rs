@@ -5,6 +5,7 @@ use crate::{Capture, Layout, Range};
 use fastrand::Rng;
 use hartrace_arm_golden::{Program, etmv4};
 use hartrace_arm_isa::Spaces;
+use hartrace_etmv4::Kind;
 
 #[derive(Default, PartialEq, Debug)]
 struct All {
@@ -38,6 +39,21 @@ fn one_by_one(mut decoder: Etmv4<'_>, stream: &Stream) -> All {
     all
 }
 
+/// A trace where some exceptions are followed by what is no packet: what waits with them is lost.
+fn without_addresses(config: &Config, trace: &[u8], rng: &mut Rng) -> Vec<u8> {
+    let mut reader = Reader::new(Headers::new(config));
+    let (mut injured, mut offset) = (Vec::new(), 0);
+    while let Some((found, len)) = reader.next(&trace[offset..]) {
+        injured.extend_from_slice(&trace[offset..offset + len]);
+        offset += len;
+        if found == Found::Packet(Kind::Exception) && rng.u8(0..4) == 0 {
+            injured.push(0xb3);
+        }
+    }
+    injured.extend_from_slice(&trace[offset..]);
+    injured
+}
+
 #[test]
 fn batches_are_decoded_as_packets_one_by_one() {
     let mut ranges = 0;
@@ -66,6 +82,9 @@ fn batches_are_decoded_as_packets_one_by_one() {
         for _ in 0..rng.u8(0..6) {
             let at = rng.usize(0..trace.len());
             trace[at] = rng.u8(..);
+        }
+        if rng.bool() {
+            trace = without_addresses(&config, &trace, &mut rng);
         }
         let mut memory = Memory::new();
         memory.add(program.base, program.bytes, Spaces::ALL);
