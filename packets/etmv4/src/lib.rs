@@ -4,6 +4,7 @@
 //! [`Headers`] is the table of all 256 header bytes that follows from it; [`Packet`] is every packet.
 //! [`Reader`] finds packets in a stream that may start anywhere, and [`Addresses`] holds the three
 //! address registers that address packets are relative to.
+//! [`Reader::read`] reads many at once, into a [`Batch`] of [`Fields`].
 //!
 //! ```
 //! use hartrace_etmv4::{Atoms, Config, Headers, Packet};

@@ -3,6 +3,7 @@
 //! [`Config`] is what a reader has to know of the trace unit; [`Packet`] is every packet, as it is
 //! sent: addresses are relative to the one before, and [`Target`] holds that. [`Reader`] finds
 //! packets in a stream that may start anywhere.
+//! [`Reader::read`] reads many at once, into a [`Batch`] of [`Fields`].
 //!
 //! ```
 //! use hartrace_ptm::{Atoms, Config, Packet};
