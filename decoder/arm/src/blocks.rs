@@ -7,7 +7,9 @@ use hartrace_arm_isa::{Insn, Isa, Kind, Rules, Spaces, decode};
 use hartrace_spaces::Timeline;
 
 /// Instructions up to one that ends a block.
+// A line of the cache, and not two halves: a walk through a large program is a walk through its blocks.
 #[derive(Copy, Clone, Debug)]
+#[repr(align(64))]
 pub(crate) struct Block {
     pub end: u64,
     pub count: u32,
@@ -16,9 +18,9 @@ pub(crate) struct Block {
     pub exit: Exit,
     /// Where the offsets of its instructions start.
     first: u32,
-    /// Where it goes: not taken, taken. The target of an indirect branch is not known.
-    to: [u64; 2],
-    /// The blocks there.
+    /// Where it goes if it is taken, else it goes to the end. The target of an indirect branch is not known.
+    to: u64,
+    /// The blocks there: not taken, taken.
     next: [u32; 2],
     /// To go there changes nothing but the address: it is no call, no indirect branch, and does not
     /// change the instruction set.
@@ -31,8 +33,8 @@ impl Block {
     pub(crate) fn plain(&self, taken: bool) -> Option<(u64, u32)> {
         let (side, [plain, plain_taken]) = (usize::from(taken), self.plain);
         let next = *self.next.get(side)?;
-        ((if taken { plain_taken } else { plain }) && next != UNKNOWN)
-            .then_some((*self.to.get(side)?, next))
+        let to = if taken { self.to } else { self.end };
+        ((if taken { plain_taken } else { plain }) && next != UNKNOWN).then_some((to, next))
     }
 
     /// Its last instruction is known: where it goes.
@@ -40,9 +42,9 @@ impl Block {
         let last = &self.last;
         self.exit = Exit::Last;
         self.plain = [true, !last.link && last.kind != Kind::Indirect];
-        self.to = [self.end; 2];
+        self.to = self.end;
         if let Kind::Direct { target, isa: other } = last.kind {
-            self.to = [self.end, target];
+            self.to = target;
             self.plain = [true, !last.link && other == isa];
         }
     }
@@ -59,6 +61,8 @@ pub(crate) enum Exit {
     /// There is no code behind it; it may be empty.
     Missing,
 }
+
+const _: () = assert!(size_of::<Block>() == 64);
 
 /// No block yet.
 const UNKNOWN: u32 = u32::MAX;
@@ -202,7 +206,7 @@ impl<'m> Blocks<'m> {
             last: decode(isa, &self.rules, start, 0),
             exit: Exit::Missing,
             first: self.offsets.len() as u32,
-            to: [start; 2],
+            to: start,
             next: [UNKNOWN; 2],
             plain: [false; 2],
         };

@@ -140,44 +140,70 @@ impl Stream {
 
     /// A reader of positions, for offsets that only grow.
     pub(crate) fn positions(&self) -> Positions<'_> {
-        Positions { chunks: &self.chunks }
+        Positions::new(&self.chunks)
     }
 }
 
 /// Tells where bytes of a stream come from.
 pub(crate) struct Positions<'a> {
     chunks: &'a [Chunk],
+    /// Where the next chunk starts, and how far positions are from offsets up to there.
+    until: usize,
+    apart: u64,
 }
 
-impl Positions<'_> {
+impl<'a> Positions<'a> {
+    fn new(chunks: &'a [Chunk]) -> Self {
+        let mut positions = Self { chunks, until: 0, apart: 0 };
+        positions.settle();
+        positions
+    }
+
+    fn settle(&mut self) {
+        self.until = match self.chunks {
+            [_, next, ..] => next.offset,
+            _ => usize::MAX,
+        };
+        let first = self.chunks.first();
+        self.apart = first.map_or(0, |chunk| chunk.index.wrapping_sub(chunk.offset as u64));
+    }
+
     #[inline]
-    fn chunk(&mut self, offset: usize) -> Option<&Chunk> {
-        while let [_, next, ..] = self.chunks
-            && next.offset <= offset
-        {
-            self.chunks = self.chunks.get(1..).unwrap_or_default();
+    fn go_to(&mut self, offset: usize) {
+        if offset >= self.until {
+            self.advance(offset);
         }
-        self.chunks.first()
+    }
+
+    #[cold]
+    fn advance(&mut self, offset: usize) {
+        while let [_, rest @ ..] = self.chunks
+            && offset >= self.until
+        {
+            self.chunks = rest;
+            self.settle();
+        }
     }
 
     /// Where a byte is in the buffer.
     #[inline]
     pub(crate) fn index(&mut self, offset: usize) -> u64 {
-        let within = |chunk: &Chunk| offset.saturating_sub(chunk.offset) as u64;
-        self.chunk(offset).map_or(0, |chunk| chunk.index.wrapping_add(within(chunk)))
+        self.go_to(offset);
+        self.apart.wrapping_add(offset as u64)
     }
 
     /// How many chunks of all sources were complete when this byte came.
     pub(crate) fn order(&mut self, offset: usize) -> u64 {
-        self.chunk(offset).map_or(0, |chunk| chunk.order)
+        self.go_to(offset);
+        self.chunks.first().map_or(0, |chunk| chunk.order)
     }
 
     /// Bytes from this one up to the end of its chunk.
     pub(crate) fn rest(&mut self, offset: usize) -> usize {
-        self.chunk(offset);
-        match self.chunks {
-            [_, next, ..] => next.offset.saturating_sub(offset),
-            _ => usize::MAX,
+        self.go_to(offset);
+        match self.until {
+            usize::MAX => usize::MAX,
+            until => until.saturating_sub(offset),
         }
     }
 }

@@ -7,6 +7,8 @@ mod element;
 mod follow;
 mod packet;
 mod resolve;
+#[cfg(test)]
+mod tests;
 
 use crate::event::{Context, Event, Fault, Lost, Sink};
 use crate::returns::ReturnStack;
@@ -14,7 +16,7 @@ use crate::walk::Walk;
 use crate::{Memory, Stream};
 use element::Element;
 use hartrace_arm_isa::{Arch, Isa, Rules};
-use hartrace_etmv4::{Addresses, Config, Found, Headers, Is, Packet, Reader};
+use hartrace_etmv4::{Addresses, Batch, Config, Fields, Found, Headers, Is, Packet, Reader};
 use hartrace_spaces::{Clock, Timeline};
 use std::collections::VecDeque;
 
@@ -30,6 +32,9 @@ enum State {
     /// Following.
     Following,
 }
+
+/// What a packet is among: its batch, the packets behind it there, and the bytes it is at an offset of.
+type Around<'a> = (&'a Batch, &'a [Fields], &'a Headers, &'a [u8], usize);
 
 /// Decoder of one ETMv4 or ETE stream.
 #[derive(Debug)]
@@ -103,14 +108,26 @@ impl<'m> Etmv4<'m> {
     pub fn decode(&mut self, stream: &Stream, sink: &mut impl Sink) {
         let headers = Headers::new(&self.config);
         let mut positions = stream.positions();
+        let mut batch = Batch::default();
         let mut offset = 0usize;
         for end in stream.ends() {
             let mut reader = Reader::new(headers.clone());
-            while let Some(rest) = stream.bytes.get(offset..end)
-                && let Some((found, len)) = reader.next(rest)
-            {
-                self.feed(positions.index(offset), found, &headers, rest, sink);
-                offset = offset.saturating_add(len);
+            while let Some(rest) = stream.bytes.get(offset..end) {
+                reader.read(rest, &mut batch);
+                let bytes = stream.bytes.get(..end).unwrap_or_default();
+                let mut packets = batch.packets();
+                while let [packet, behind @ ..] = packets {
+                    let at = positions.index(offset);
+                    let all = (&batch, behind, &headers, bytes, offset);
+                    self.feed_frequent(at, packet, all, sink);
+                    offset = offset.wrapping_add(packet.len());
+                    packets = behind;
+                }
+                if batch.packets().is_empty() {
+                    let Some((found, len)) = reader.next(rest) else { break };
+                    self.feed(positions.index(offset), found, &headers, rest, sink);
+                    offset = offset.saturating_add(len);
+                }
             }
             if offset < end {
                 self.cut(positions.index(offset), sink);
@@ -120,8 +137,24 @@ impl<'m> Etmv4<'m> {
         }
     }
 
+    /// Takes a packet whose fields have been read.
+    #[inline(always)]
+    fn feed_frequent(&mut self, at: u64, packet: &Fields, all: Around<'_>, sink: &mut impl Sink) {
+        // Without speculation nothing can be taken back: nearly all packets need not become a `Packet`, and
+        // those that are atoms or addresses no elements.
+        if self.state == State::Following && self.config.max_speculation == 0 {
+            self.at = at;
+            self.walk.reach(Clock::Position, at);
+            self.frequent(at, packet, all, sink);
+        } else {
+            let (.., headers, bytes, offset) = all;
+            let bytes = bytes.get(offset..).unwrap_or_default();
+            self.feed(at, Found::Packet(packet.kind()), headers, bytes, sink);
+        }
+    }
+
     /// Takes what a [`Reader`] found at the start of `bytes`, with its position.
-    #[inline]
+    #[inline(never)]
     fn feed(
         &mut self,
         at: u64,
@@ -141,7 +174,7 @@ impl<'m> Etmv4<'m> {
             return;
         }
         match found {
-            Found::Packet(kind) => self.packet(at, kind, headers, bytes, sink),
+            Found::Packet(_) => self.other(at, headers, bytes, sink),
             Found::Unsynchronised | Found::Bad(_) => self.give_up(at, Fault::Malformed, sink),
         }
     }

@@ -140,11 +140,16 @@ impl<'m> Ptm<'m> {
 
     #[inline]
     fn atoms(&mut self, at: u64, atoms: Atoms, sink: &mut impl Sink) {
-        for index in 0..atoms.len() {
-            if !self.known {
-                break;
+        let (mut bits, mut left) = (atoms.bits(), atoms.len());
+        while left > 0 && self.known {
+            let plain = self.walk.plain_atoms(at, bits.into(), left, sink);
+            bits = bits.wrapping_shr(plain.into());
+            left = left.saturating_sub(plain);
+            if left > 0 {
+                self.atom(at, bits & 1 == 1, None, sink);
+                bits >>= 1;
+                left = left.saturating_sub(1);
             }
-            self.atom(at, atoms.bits() >> index & 1 == 1, None, sink);
         }
     }
 

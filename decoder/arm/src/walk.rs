@@ -117,8 +117,31 @@ impl<'m> Walk<'m> {
         self.any_atom(at, taken, cycles, sink)
     }
 
+    /// Follows atoms, the lowest bit first, as long as there is nothing to it but to go on in another block
+    /// that is known; returns how many.
+    #[inline(always)]
+    pub(crate) fn plain_atoms<S: Sink>(&mut self, at: u64, bits: u32, len: u8, sink: &mut S) -> u8 {
+        let Some(mut id) = self.block else { return 0 };
+        let (mut pc, mut bits, mut done) = (self.pc, bits, 0u8);
+        // One branch for each, whatever the block ends with: what it is cannot be predicted.
+        while done < len
+            && let Some(block) = self.blocks.get(id)
+            && let Some((to, next)) = block.plain(bits & 1 == 1)
+        {
+            self.tell(at, pc, block, sink);
+            sink.range(at, &range(pc, self.isa, block, block.count, bits & 1 == 1, None));
+            (pc, id) = (to, next);
+            bits >>= 1;
+            done = done.wrapping_add(1);
+        }
+        self.pc = pc;
+        self.block = Some(id);
+        done
+    }
+
+    /// The same for any atom.
     #[inline(never)]
-    fn any_atom(
+    pub(crate) fn any_atom(
         &mut self,
         at: u64,
         taken: bool,

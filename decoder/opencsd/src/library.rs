@@ -47,8 +47,8 @@ pub struct Job<'a> {
     pub unit: Unit,
     /// The trace, of one source.
     pub trace: &'a [u8],
-    /// The program, and where it is; without it, only packets are made.
-    pub program: Option<(u64, &'a [u8])>,
+    /// The program: addresses and what is there; without it, only packets are made.
+    pub program: Option<&'a [(u64, Vec<u8>)]>,
 }
 
 /// What came out.
@@ -167,11 +167,13 @@ impl Library {
             let mut id = 0;
             let made = decoder(tree, name.as_ptr(), flags, registers.as_ptr().cast(), &raw mut id);
             check("the configuration", made)?;
-            if let Some((base, code)) = job.program {
+            if let Some(program) = job.program {
                 let memory: libloading::Symbol<'_, Memory> =
                     self.0.get(b"ocsd_dt_add_buffer_mem_acc")?;
-                let len = code.len() as u32;
-                check("the memory", memory(tree, base, ANY_SPACE, code.as_ptr(), len))?;
+                for (base, code) in program {
+                    let len = code.len() as u32;
+                    check("the memory", memory(tree, *base, ANY_SPACE, code.as_ptr(), len))?;
+                }
                 let elements: libloading::Symbol<'_, OnElement> =
                     self.0.get(b"ocsd_dt_set_gen_elem_outfn")?;
                 check("the sink", elements(tree, count_element, counts.cast()))?;

@@ -40,9 +40,11 @@
 extern crate std;
 
 mod reader;
+mod words;
 mod writer;
 
 pub use reader::{BitReader, Incomplete, Tail, Window};
+pub use words::{bit_of_each, low_bytes, septet_bytes, septets, septets4, which};
 pub use writer::{BitWriter, WriteError};
 
 use core::fmt;

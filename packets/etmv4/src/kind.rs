@@ -130,21 +130,6 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Whether it is the address of the next instruction and nothing else.
-    #[inline]
-    pub const fn is_address(self) -> bool {
-        matches!(
-            self,
-            Self::AddressMatch
-                | Self::AddressShortIs0
-                | Self::AddressShortIs1
-                | Self::Address32Is0
-                | Self::Address32Is1
-                | Self::Address64Is0
-                | Self::Address64Is1
-        )
-    }
-
     /// The name OpenCSD gives it.
     pub const fn name(self) -> &'static str {
         match self {

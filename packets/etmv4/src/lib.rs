@@ -4,6 +4,7 @@
 //! [`Headers`] is the table of all 256 header bytes that follows from it; [`Packet`] is every packet.
 //! [`Reader`] finds packets in a stream that may start anywhere, and [`Addresses`] holds the three
 //! address registers that address packets are relative to.
+//! [`Reader::read`] reads many at once, into a [`Batch`] of [`Fields`].
 //!
 //! ```
 //! use hartrace_etmv4::{Atoms, Config, Headers, Packet};
@@ -42,8 +43,11 @@ mod config;
 mod cursor;
 mod emit;
 mod error;
+mod fields;
 mod headers;
 mod kind;
+mod layout;
+mod many;
 mod packet;
 mod parse;
 mod reader;
@@ -54,8 +58,10 @@ mod tests;
 pub use address::{Address, Addresses, Form, Is};
 pub use config::{Config, Registers};
 pub use error::{EmitError, ParseError};
+pub use fields::Fields;
 pub use headers::{Class, Headers};
 pub use kind::Kind;
+pub use many::Batch;
 pub use packet::{
     Atoms, Cancel, ConditionalResult, Context, CycleCount, Exception, Packet, Q, Return, Timestamp,
     TraceInfo,

@@ -21,50 +21,6 @@ impl Packet {
     }
 }
 
-impl Address {
-    /// Reads a packet of this kind, if it is an address and nothing else.
-    #[inline]
-    pub fn parse(kind: Kind, bytes: &[u8]) -> Option<Self> {
-        let mut cursor = Cursor::new(bytes);
-        let header = cursor.byte().ok()?;
-        address(kind, header, &mut cursor).ok()
-    }
-}
-
-impl Context {
-    /// Reads a packet of this kind, if it is an address with context.
-    #[inline]
-    pub fn parse_with_address(
-        headers: &Headers,
-        kind: Kind,
-        bytes: &[u8],
-    ) -> Option<(Address, Self)> {
-        let mut cursor = Cursor::new(bytes);
-        cursor.byte().ok()?;
-        address_and_context(headers.config(), kind, &mut cursor).ok()
-    }
-}
-
-impl Exception {
-    /// Reads an exception, but not one of those that have a packet of their own.
-    #[inline]
-    pub fn parse(bytes: &[u8]) -> Option<Self> {
-        let mut cursor = Cursor::new(bytes);
-        cursor.byte().ok()?;
-        Some(exception(false, &mut cursor).ok()?.0)
-    }
-}
-
-impl Timestamp {
-    /// Reads a timestamp.
-    #[inline]
-    pub fn parse(headers: &Headers, bytes: &[u8]) -> Option<Self> {
-        let mut cursor = Cursor::new(bytes);
-        let header = cursor.byte().ok()?;
-        timestamp(headers.config(), header, &mut cursor).ok()
-    }
-}
-
 /// A packet that is not atoms.
 fn longer(headers: &Headers, header: u8, bytes: &[u8]) -> Result<(Packet, usize), ParseError> {
     let mut cursor = Cursor::new(bytes);

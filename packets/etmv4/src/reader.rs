@@ -41,6 +41,12 @@ impl Reader {
         &self.headers
     }
 
+    /// Whether an alignment synchronisation was found.
+    #[inline]
+    pub(crate) const fn is_synchronised(&self) -> bool {
+        self.synchronised
+    }
+
     /// Drops everything up to the next alignment synchronisation.
     pub fn resynchronise(&mut self) {
         self.synchronised = false;

@@ -1,6 +1,7 @@
 //! How long packets are, without reading them.
 
 use crate::{Config, Headers, Kind, Packet, ParseError};
+use hartrace_bits::septet_bytes;
 
 /// What the header says of the length of a packet: some bytes, then up to `most` of which one with
 /// bit 7 clear is the last, or a context.
@@ -8,19 +9,16 @@ use crate::{Config, Headers, Kind, Packet, ParseError};
 pub(crate) struct Shape {
     kind: Kind,
     /// Bytes that are always there, with the header.
-    fixed: u8,
-    most: u8,
+    pub(crate) fixed: u8,
+    pub(crate) most: u8,
     /// More bytes than this before one with bit 7 clear, and the length takes more than this table.
-    plain: u8,
+    pub(crate) plain: u8,
     /// A context follows.
-    context: bool,
+    pub(crate) context: bool,
 }
 
 /// Enough for every packet whose length the header tells but the longest timestamp.
 const WINDOW: usize = 9;
-
-/// Bit 7 of all bytes.
-const MORE: u64 = 0x8080_8080_8080_8080;
 
 impl Shape {
     pub(crate) fn of(config: &Config, kind: Kind, header: u8) -> Self {
@@ -123,8 +121,7 @@ impl Headers {
     ) -> Result<(Kind, u8), ParseError> {
         // Without a branch for the kind of packet, which nobody can predict.
         let shape = self.shape(*header);
-        let last = !u64::from_le_bytes(*payload) & MORE;
-        let run = (last.trailing_zeros() / 8).wrapping_add(1) as u8;
+        let run = septet_bytes(u64::from_le_bytes(*payload));
         if run > shape.plain {
             return self.read_length(bytes);
         }

@@ -1,15 +1,13 @@
 //! How long packets are, without reading them.
 
 use crate::{Config, Kind, Packet, ParseError};
+use hartrace_bits::septet_bytes;
 
 /// Enough for a branch without cycles: five bytes of address, two of an exception.
 const WINDOW: usize = 8;
 
-/// Bit 7 of all bytes.
-const MORE: u64 = 0x8080_8080_8080_8080;
-
 /// The most bytes of an address.
-const ADDRESS: u32 = 5;
+const ADDRESS: u8 = 5;
 
 impl Packet {
     /// What packet is at the start of `bytes`, and how long it is; the same as of [`Packet::parse`],
@@ -38,7 +36,7 @@ impl Packet {
 
 #[inline(always)]
 fn branch_length(word: u64) -> u32 {
-    let address = (!word & MORE).trailing_zeros().wrapping_shr(3).wrapping_add(1).min(ADDRESS);
+    let address = u32::from(septet_bytes(word).min(ADDRESS));
     let behind = word.wrapping_shr(address.wrapping_mul(8));
     let last = word.wrapping_shr(address.wrapping_mul(8).wrapping_sub(8));
     // A single byte has no room for the mark.
@@ -55,8 +53,7 @@ fn other_length(config: &Config, header: u8, word: u64) -> Option<(Kind, u8)> {
         0x0c => (Kind::Trigger, 1),
         0x66 => (Kind::Ignore, 1),
         0x42 | 0x46 => {
-            let bytes =
-                (!(word >> 8) & MORE).trailing_zeros().wrapping_shr(3).wrapping_add(1) as u8;
+            let bytes = septet_bytes(word >> 8);
             match (config.timestamp_64, bytes) {
                 (_, ..=7) => (Kind::Timestamp, bytes.wrapping_add(1)),
                 (false, _) => (Kind::Timestamp, 8),

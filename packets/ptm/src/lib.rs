@@ -3,6 +3,7 @@
 //! [`Config`] is what a reader has to know of the trace unit; [`Packet`] is every packet, as it is
 //! sent: addresses are relative to the one before, and [`Target`] holds that. [`Reader`] finds
 //! packets in a stream that may start anywhere.
+//! [`Reader::read`] reads many at once, into a [`Batch`] of [`Fields`].
 //!
 //! ```
 //! use hartrace_ptm::{Atoms, Config, Packet};
@@ -36,7 +37,9 @@ mod config;
 mod cursor;
 mod emit;
 mod error;
+mod fields;
 mod find;
+mod many;
 mod packet;
 mod parse;
 mod reader;
@@ -46,6 +49,8 @@ mod tests;
 
 pub use config::{Config, Registers};
 pub use error::{EmitError, ParseError};
+pub use fields::Fields;
+pub use many::Batch;
 pub use packet::{Address, Atoms, Exception, ISync, Kind, Packet, Reason, Timestamp};
 pub use reader::{Found, Reader};
 pub use target::{Isa, Target};

@@ -1,3 +1,4 @@
+use crate::many::Tables;
 use crate::parse::ZEROS;
 use crate::{Config, Kind, Packet, ParseError};
 
@@ -21,18 +22,30 @@ pub enum Found {
 #[derive(Clone, Debug)]
 pub struct Reader {
     config: Config,
+    tables: Tables,
     synchronised: bool,
 }
 
 impl Reader {
     /// At the start of a stream.
-    pub const fn new(config: Config) -> Self {
-        Self { config, synchronised: false }
+    pub fn new(config: Config) -> Self {
+        Self { config, tables: Tables::new(&config), synchronised: false }
     }
 
     /// The configuration.
     pub const fn config(&self) -> &Config {
         &self.config
+    }
+
+    #[inline]
+    pub(crate) const fn tables(&self) -> &Tables {
+        &self.tables
+    }
+
+    /// Whether an alignment synchronisation was found.
+    #[inline]
+    pub(crate) const fn is_synchronised(&self) -> bool {
+        self.synchronised
     }
 
     /// Drops everything up to the next alignment synchronisation.

@@ -34,6 +34,8 @@ pub(super) enum Element {
     Transaction(Transaction, bool),
     Address(u64, Is),
     Context(Context, Is),
+    /// A context, then an address.
+    Arrival(Context, u64, Is),
     TraceOn,
     TraceInfo,
     Events(u8),

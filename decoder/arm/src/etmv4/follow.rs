@@ -12,7 +12,7 @@ use hartrace_spaces::Clock;
 const TAIL_CHAINED: u64 = 0xffff_fffe;
 
 /// A context with the instruction set of the last address, if there is one; then an address.
-type Following = (Option<(hartrace_etmv4::Context, Is)>, u64, Is);
+pub(super) type Following = (Option<(hartrace_etmv4::Context, Is)>, u64, Is);
 
 impl Etmv4<'_> {
     /// Follows an element that is not atoms. `false` if that was given up.
@@ -35,13 +35,12 @@ impl Etmv4<'_> {
             }
             Element::Address(address, is) => self.arrive(address, is),
             Element::Context(context, is) => self.enter(at, &context, is, sink),
+            Element::Arrival(context, address, is) => {
+                self.enter(at, &context, is, sink);
+                self.arrive(address, is);
+            }
             Element::Exception { number, target, with_address } => {
-                // The target of the branch before is told, so that it was not on the stack: O17.
-                if target {
-                    self.pop_pending = false;
-                }
-                return self.pop(at, sink)
-                    && self.exception(at, number, target, with_address, sink);
+                return self.queued_exception(at, number, target, with_address, sink);
             }
             Element::ExceptionReturn { .. } => sink.event(at, Event::ExceptionReturn),
             Element::FunctionReturn | Element::Unseen => {}
@@ -82,7 +81,13 @@ impl Etmv4<'_> {
         self.missing = false;
     }
 
-    fn enter(&mut self, at: u64, new: &hartrace_etmv4::Context, is: Is, sink: &mut impl Sink) {
+    pub(super) fn enter(
+        &mut self,
+        at: u64,
+        new: &hartrace_etmv4::Context,
+        is: Is,
+        sink: &mut impl Sink,
+    ) {
         let before = self.context;
         let mut context = Context {
             isa: self.walk.isa,
@@ -130,7 +135,8 @@ impl Etmv4<'_> {
         len: u8,
         sink: &mut impl Sink,
     ) -> bool {
-        for _ in 0..len {
+        let mut left = len;
+        while left > 0 {
             if !self.pop(at, sink) {
                 return false;
             }
@@ -138,9 +144,14 @@ impl Etmv4<'_> {
                 // Nothing in this packet brings an address.
                 return true;
             }
-            let taken = bits & 1 == 1;
-            bits >>= 1;
-            self.atom(at, taken, sink);
+            let plain = self.walk.plain_atoms(at, bits, left, sink);
+            bits = bits.wrapping_shr(plain.into());
+            left = left.saturating_sub(plain);
+            if left > 0 {
+                self.atom(at, bits & 1 == 1, sink);
+                bits >>= 1;
+                left = left.saturating_sub(1);
+            }
         }
         true
     }
@@ -148,7 +159,7 @@ impl Etmv4<'_> {
     #[inline]
     fn atom(&mut self, at: u64, taken: bool, sink: &mut impl Sink) {
         let isa = self.walk.isa;
-        let last = match self.walk.atom(at, taken, None, sink) {
+        let last = match self.walk.any_atom(at, taken, None, sink) {
             Followed::On => return,
             Followed::To(last) => last,
             Followed::Lost => {
@@ -184,6 +195,11 @@ impl Etmv4<'_> {
     /// The address of an exception or Q element, with the context that may be before it.
     fn following(&mut self) -> Option<Following> {
         let mut context = None;
+        if let Some((_, Element::Arrival(new, address, is))) = self.queue.front() {
+            let found = (Some((*new, *is)), *address, *is);
+            self.queue.pop_front();
+            return Some(found);
+        }
         if let Some((_, Element::Context(new, is))) = self.queue.front() {
             context = Some((*new, *is));
             self.queue.pop_front();
@@ -198,7 +214,8 @@ impl Etmv4<'_> {
         }
     }
 
-    fn exception(
+    /// An exception whose address is the next element, or that has none.
+    fn queued_exception(
         &mut self,
         at: u64,
         number: u16,
@@ -206,13 +223,54 @@ impl Etmv4<'_> {
         with_address: bool,
         sink: &mut impl Sink,
     ) -> bool {
-        let mut returns = None;
-        let mut tail_chained = false;
+        if !self.before_exception(at, target, sink) {
+            return false;
+        }
+        let mut following = None;
         if with_address {
-            let Some((context, address, is)) = self.following() else {
+            following = self.following();
+            if following.is_none() {
                 self.give_up_elements(at, Fault::NoAddress, sink);
                 return false;
-            };
+            }
+        }
+        self.exception(at, number, target, following, sink);
+        true
+    }
+
+    /// An exception with its address.
+    pub(super) fn take_exception(
+        &mut self,
+        at: u64,
+        number: u16,
+        target: bool,
+        following: Following,
+        sink: &mut impl Sink,
+    ) {
+        if self.before_exception(at, target, sink) {
+            self.exception(at, number, target, Some(following), sink);
+        }
+    }
+
+    fn before_exception(&mut self, at: u64, target: bool, sink: &mut impl Sink) -> bool {
+        // The target of the branch before is told, so that it was not on the stack: O17.
+        if target {
+            self.pop_pending = false;
+        }
+        self.pop(at, sink)
+    }
+
+    fn exception(
+        &mut self,
+        at: u64,
+        number: u16,
+        target: bool,
+        following: Option<Following>,
+        sink: &mut impl Sink,
+    ) {
+        let mut returns = None;
+        let mut tail_chained = false;
+        if let Some((context, address, is)) = following {
             returns = Some(address);
             if target {
                 let wide =
@@ -247,7 +305,6 @@ impl Etmv4<'_> {
         let returns = returns.filter(|_| !tail_chained);
         let event = Event::Exception { number, returns, target, tail_chained, cycles: None };
         sink.event(at, event);
-        true
     }
 
     /// Instructions of which only the number is known.

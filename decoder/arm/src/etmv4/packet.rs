@@ -1,17 +1,30 @@
 //! Packets to elements.
 
-use super::Etmv4;
 use super::element::Element;
+use super::{Around, Etmv4};
 use crate::Transaction;
-use crate::event::{Fault, Lost, Sink};
+use crate::event::{Event, Fault, Lost, Sink};
 use hartrace_arm_isa::Arch;
 use hartrace_etmv4::{
-    Address, Cancel, Context, Exception, Headers, Is, Kind, Packet, Return, Timestamp,
+    Address, Cancel, Context, Exception, Fields, Headers, Is, Packet, Return, Timestamp,
 };
 
 /// The most elements that wait for their commit (O18). MAXSPEC is a register of 32 bits, but real trace
 /// units have room for some hundred; and every one may be looked at for every packet.
 pub(super) const MOST: usize = 1 << 12;
+
+/// Whether atoms are next, behind packets that wait for them: these need not, then.
+#[inline]
+fn atoms_follow(packets: &[Fields]) -> bool {
+    let waits = |packet: &&Fields| {
+        packet.is_exception_return()
+            || packet.is_address_context()
+            || packet.timestamp().is_some()
+            || packet.events().is_some()
+    };
+    let next = packets.iter().take(4).find(|packet| !waits(packet));
+    next.is_some_and(|packet| packet.atoms().is_some())
+}
 
 /// What a packet says about elements before it.
 #[derive(Copy, Clone, Debug, Default)]
@@ -47,43 +60,113 @@ impl Etmv4<'_> {
         }
     }
 
-    /// Takes the packet at the start of `bytes`, in a stream that is synchronised.
-    #[inline]
-    pub(super) fn packet(
+    /// Takes a packet in a stream that is synchronised, and without speculation.
+    #[inline(always)]
+    pub(super) fn frequent(
         &mut self,
         at: u64,
-        kind: Kind,
-        headers: &Headers,
-        bytes: &[u8],
+        packet: &Fields,
+        all: Around<'_>,
         sink: &mut impl Sink,
     ) {
-        // Without speculation nothing can be taken back: most packets are atoms and addresses, and need
-        // not become elements, nor even a `Packet`, which is larger than all of their bytes.
-        if self.config.max_speculation == 0 && !self.address_pending {
-            let atoms = bytes.first().map(|header| headers.atoms(*header));
-            if let Some(atoms) = atoms
-                && !atoms.is_empty()
-                && self.depth == 0
-            {
-                while let Some((at, element)) = self.queue.pop_front() {
-                    if !self.commit_one(at, &element, sink) {
-                        return;
-                    }
+        if let Some(atoms) = packet.atoms()
+            && !self.address_pending
+            && self.depth == 0
+        {
+            while let Some((at, element)) = self.queue.pop_front() {
+                if !self.commit_one(at, &element, sink) {
+                    return;
                 }
-                self.follow_atoms(at, atoms.bits(), atoms.len(), sink);
-                return;
             }
-            if kind.is_address()
-                && self.queue.is_empty()
-                && let Some(address) = Address::parse(kind, bytes)
-            {
-                let (value, is) = self.take_address(&address);
-                self.last_is = is;
-                self.arrive(value, is);
-                return;
-            }
+            self.follow_atoms(at, atoms.bits(), atoms.len(), sink);
+        } else if packet.is_address()
+            && !self.address_pending
+            && self.queue.is_empty()
+            && let Some(address) = packet.address()
+        {
+            let (value, is) = self.take_address(&address);
+            self.last_is = is;
+            self.arrive(value, is);
+        } else {
+            self.waiting(at, packet, all, sink);
         }
-        self.other(at, kind, headers, bytes, sink);
+    }
+
+    /// By way of the queue, unless it is plain that nothing has to wait there.
+    #[inline(never)]
+    fn waiting(
+        &mut self,
+        at: u64,
+        packet: &Fields,
+        (batch, behind, headers, bytes, offset): Around<'_>,
+        sink: &mut impl Sink,
+    ) {
+        let empty = self.queue.is_empty() && !self.address_pending && self.depth == 0;
+        let at_once = empty && atoms_follow(behind);
+        if let Some(context) = batch.context(packet)
+            && let Some(address) = packet.address()
+        {
+            if at_once {
+                let (value, is) = self.take_address_context(&address, &context);
+                self.last_is = is;
+                self.enter(at, &context, is, sink);
+                return self.arrive(value, is);
+            }
+            self.push_address_context(at, &address, &context);
+        } else if packet.is_exception_return() {
+            if at_once && !self.config.m_profile {
+                return sink.event(at, Event::ExceptionReturn);
+            }
+            self.push_exception_return(at);
+        } else if let Some(exception) = packet.exception() {
+            self.push_exception(at, &exception);
+        } else if packet.is_address()
+            && let Some(address) = packet.address()
+        {
+            let (value, is) = self.take_address(&address);
+            if let Some((root, number, target)) = self.only_exception() {
+                self.last_is = is;
+                self.take_exception(root, number, target, (None, value, is), sink);
+                return;
+            }
+            self.push_address(at, Some((value, is)));
+        } else if let Some(timestamp) = packet.timestamp() {
+            let value = self.take_timestamp(&timestamp);
+            let element = Element::Timestamp { value, cycles: None };
+            if at_once {
+                self.commit_one(at, &element, sink);
+                return;
+            }
+            self.push(at, element);
+        } else if let Some(bits) = packet.events() {
+            if at_once {
+                return sink.event(at, Event::Events(bits));
+            }
+            self.push(at, Element::Events(bits));
+        } else {
+            let bytes = bytes.get(offset..).unwrap_or_default();
+            return self.other(at, headers, bytes, sink);
+        }
+        if self.depth > 0 || self.queue.len() > MOST {
+            self.settle(at, Resolution::default(), sink);
+        }
+    }
+
+    /// The exception that waits for its address, if it is all that waits; it is taken out of the queue.
+    #[inline]
+    fn only_exception(&mut self) -> Option<(u64, u16, bool)> {
+        if !self.address_pending || self.depth > 0 || self.queue.len() != 1 {
+            return None;
+        }
+        let Some((root, Element::Exception { number, target, with_address: true })) =
+            self.queue.front()
+        else {
+            return None;
+        };
+        let found = (*root, *number, *target);
+        self.queue.clear();
+        self.address_pending = false;
+        Some(found)
     }
 
     /// Takes what later addresses are relative to.
@@ -93,12 +176,14 @@ impl Etmv4<'_> {
         self.addresses.update(address, wide)
     }
 
+    #[inline]
     fn take_address_context(&mut self, address: &Address, context: &Context) -> (u64, Is) {
         let found = self.take_address(address);
         self.sent = Some(*context);
         found
     }
 
+    #[inline]
     fn take_timestamp(&mut self, ts: &Timestamp) -> u64 {
         let mask = if ts.bits >= 64 { u64::MAX } else { !(u64::MAX << ts.bits) };
         let value = self.timestamp.unwrap_or(0) & !mask | ts.value;
@@ -106,85 +191,60 @@ impl Etmv4<'_> {
         value
     }
 
-    /// By way of the queue.
+    /// Takes the packet at the start of `bytes`, by way of the queue.
     #[inline(never)]
-    fn other(
-        &mut self,
-        at: u64,
-        kind: Kind,
-        headers: &Headers,
-        bytes: &[u8],
-        sink: &mut impl Sink,
-    ) {
+    pub(super) fn other(&mut self, at: u64, headers: &Headers, bytes: &[u8], sink: &mut impl Sink) {
         let mut resolution = Resolution::default();
-        let taken = match self.enqueue_frequent(at, kind, headers, bytes) {
-            Some(()) => Ok(()),
-            None => match Packet::parse(headers, bytes) {
-                Ok((packet, _)) => self.enqueue(at, &packet, &mut resolution),
-                Err(_) => Err(Fault::Malformed),
-            },
+        let taken = match Packet::parse(headers, bytes) {
+            Ok((packet, _)) => self.enqueue(at, &packet, &mut resolution),
+            Err(_) => Err(Fault::Malformed),
         };
         match taken {
-            Ok(()) if self.queue.len() > MOST => self.give_up(at, Fault::Elements, sink),
-            Ok(()) => {
-                let excess = self.depth.saturating_sub(self.config.max_speculation);
-                if excess > 0 {
-                    resolution.commit = excess;
-                }
-                self.resolve(at, resolution, sink);
-            }
+            Ok(()) => self.settle(at, resolution, sink),
             Err(fault) => self.give_up(at, fault, sink),
         }
     }
 
-    /// Those that come every few packets in some traces; they too need not become a [`Packet`]. `None`
-    /// if it is another one.
-    fn enqueue_frequent(
-        &mut self,
-        at: u64,
-        kind: Kind,
-        headers: &Headers,
-        bytes: &[u8],
-    ) -> Option<()> {
-        match kind {
-            Kind::ExceptionReturn => self.push_exception_return(at),
-            Kind::Exception => self.push_exception(at, &Exception::parse(bytes)?),
-            Kind::AddressContext32Is0
-            | Kind::AddressContext32Is1
-            | Kind::AddressContext64Is0
-            | Kind::AddressContext64Is1 => {
-                let (address, context) = Context::parse_with_address(headers, kind, bytes)?;
-                self.push_address_context(at, &address, &context);
-            }
-            Kind::Timestamp => self.push_timestamp(at, &Timestamp::parse(headers, bytes)?),
-            _ => return None,
+    /// Follows what has to be, now that there is something new in the queue.
+    fn settle(&mut self, at: u64, mut resolution: Resolution, sink: &mut impl Sink) {
+        if self.queue.len() > MOST {
+            return self.give_up(at, Fault::Elements, sink);
         }
-        Some(())
+        let excess = self.depth.saturating_sub(self.config.max_speculation);
+        if excess > 0 {
+            resolution.commit = excess;
+        }
+        self.resolve(at, resolution, sink);
     }
 
+    #[inline]
     fn push_exception_return(&mut self, at: u64) {
         let p0 = self.config.m_profile && self.walk.arch() == Arch::V7;
         self.push(at, Element::ExceptionReturn { p0 });
     }
 
+    #[inline]
     fn push_exception(&mut self, at: u64, exception: &Exception) {
         let target = exception.returns == Return::Target;
         let number = exception.number;
         self.push(at, Element::Exception { number, target, with_address: true });
     }
 
+    #[inline]
     fn push_address_context(&mut self, at: u64, address: &Address, context: &Context) {
         let address = self.take_address_context(address, context);
         self.last_is = address.1;
-        self.push(at, Element::Context(*context, self.last_is));
-        self.push_address(at, Some(address));
+        self.queue.push_back((at, Element::Arrival(*context, address.0, address.1)));
+        self.addressed();
     }
 
+    #[inline]
     fn push_timestamp(&mut self, at: u64, ts: &Timestamp) {
         let value = self.take_timestamp(ts);
         self.push(at, Element::Timestamp { value, cycles: ts.cycles });
     }
 
+    #[inline]
     fn push(&mut self, at: u64, element: Element) {
         // An exception or Q element counts once its address is there.
         let waits = match element {
@@ -200,10 +260,17 @@ impl Etmv4<'_> {
         self.queue.push_back((at, element));
     }
 
+    #[inline]
     fn push_address(&mut self, at: u64, address: Option<(u64, Is)>) {
         let Some((value, is)) = address else { return };
         self.last_is = is;
         self.queue.push_back((at, Element::Address(value, is)));
+        self.addressed();
+    }
+
+    /// There is the address that an exception or Q element may have waited for.
+    #[inline]
+    fn addressed(&mut self) {
         if std::mem::take(&mut self.address_pending) {
             self.depth = self.depth.saturating_add(1);
         }

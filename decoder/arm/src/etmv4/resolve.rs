@@ -89,7 +89,12 @@ impl Etmv4<'_> {
                 Some((_, Element::Address(..))) => {
                     self.queue.remove(at);
                 }
-                _ => {}
+                Some((_, element)) => {
+                    if let Element::Arrival(context, _, is) = *element {
+                        *element = Element::Context(context, is);
+                    }
+                }
+                None => {}
             }
         }
         false

@@ -1,3 +1,5 @@
+mod many;
+
 use crate::*;
 use proptest::prelude::*;
 use std::vec;

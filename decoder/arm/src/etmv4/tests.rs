@@ -1,0 +1,101 @@
+//! Packets in batches are decoded as they are one by one, by way of the queue.
+
+use super::*;
+use crate::{Capture, Layout, Range};
+use fastrand::Rng;
+use hartrace_arm_golden::{Program, etmv4};
+use hartrace_arm_isa::Spaces;
+use hartrace_etmv4::Kind;
+
+#[derive(Default, PartialEq, Debug)]
+struct All {
+    ranges: Vec<(u64, Range)>,
+    events: Vec<(u64, usize, Event)>,
+}
+
+impl Sink for All {
+    fn range(&mut self, at: u64, range: &Range) {
+        self.ranges.push((at, *range));
+    }
+
+    fn event(&mut self, at: u64, event: Event) {
+        self.events.push((at, self.ranges.len(), event));
+    }
+}
+
+fn one_by_one(mut decoder: Etmv4<'_>, stream: &Stream) -> All {
+    let mut all = All::default();
+    let headers = Headers::new(&decoder.config);
+    let mut reader = Reader::new(headers.clone());
+    let mut offset = 0;
+    while let Some((found, len)) = reader.next(&stream.bytes[offset..]) {
+        decoder.feed(offset as u64, found, &headers, &stream.bytes[offset..], &mut all);
+        offset += len;
+    }
+    if offset < stream.bytes.len() {
+        decoder.cut(offset as u64, &mut all);
+    }
+    decoder.finish(&mut all);
+    all
+}
+
+/// A trace where some exceptions are followed by what is no packet: what waits with them is lost.
+fn without_addresses(config: &Config, trace: &[u8], rng: &mut Rng) -> Vec<u8> {
+    let mut reader = Reader::new(Headers::new(config));
+    let (mut injured, mut offset) = (Vec::new(), 0);
+    while let Some((found, len)) = reader.next(&trace[offset..]) {
+        injured.extend_from_slice(&trace[offset..offset + len]);
+        offset += len;
+        if found == Found::Packet(Kind::Exception) && rng.u8(0..4) == 0 {
+            injured.push(0xb3);
+        }
+    }
+    injured.extend_from_slice(&trace[offset..]);
+    injured
+}
+
+#[test]
+fn batches_are_decoded_as_packets_one_by_one() {
+    let mut ranges = 0;
+    for seed in 0..120 {
+        let mut rng = Rng::with_seed(seed);
+        let wide = rng.bool();
+        let program = Program::random(&mut rng, 300, wide);
+        let (start, steps) = program.walk(&mut rng, 1500);
+        let config = Config {
+            version: 0x42,
+            context_id_bytes: 4,
+            vmid_bytes: 1,
+            return_stack: rng.bool(),
+            max_speculation: if rng.u8(0..4) == 0 { 8 } else { 0 },
+            ..Config::default()
+        };
+        let options = etmv4::Options {
+            branch_broadcast: rng.bool(),
+            cycles: None,
+            return_depth: 16,
+            period: rng.usize(50..500),
+            combine: rng.bool(),
+            speculate: config.max_speculation > 0,
+        };
+        let mut trace = etmv4::encode(&config, &options, &program, start, &steps, &mut rng);
+        for _ in 0..rng.u8(0..6) {
+            let at = rng.usize(0..trace.len());
+            trace[at] = rng.u8(..);
+        }
+        if rng.bool() {
+            trace = without_addresses(&config, &trace, &mut rng);
+        }
+        let mut memory = Memory::new();
+        memory.add(program.base, program.bytes, Spaces::ALL);
+        let capture = Capture::split(Layout::Raw, &trace);
+        let [stream] = &capture.streams[..] else { panic!("one stream") };
+        let decoder = || Etmv4::new(config, Arch::V8, &memory);
+        let mut batches = All::default();
+        decoder().decode(stream, &mut batches);
+        let expected = one_by_one(decoder(), stream);
+        assert!(batches == expected, "seed {seed}");
+        ranges += batches.ranges.len();
+    }
+    assert!(ranges > 20_000, "{ranges}");
+}

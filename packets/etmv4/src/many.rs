@@ -1,0 +1,269 @@
+//! Many packets at once, with their fields.
+//!
+//! Where a packet starts is known only once the one before has been looked at, and which one it is nobody
+//! can predict. So what is done per packet is the same for nearly all of them, by tables and without a branch
+//! for their kind; and packets of one byte, most of them, are found many at a time.
+
+use crate::packet::Context;
+use crate::{Config, Fields, Headers, Reader};
+use hartrace_bits::{low_bytes, septet_bytes, septets, which};
+
+/// Bytes that are looked at together: as many as there are bits in a word.
+const BLOCK: usize = 64;
+
+/// Bytes of the longest packet that is read here, an address with a context; and some.
+const LONGEST: usize = 24;
+
+/// A block, and what may belong to its last packet.
+const WINDOW: usize = BLOCK + LONGEST;
+
+/// Packets of one byte that are copied together, though fewer may be there.
+const GROUP: usize = 4;
+
+/// Packets of a batch, and how many a block adds at most, with those that are copied but not there.
+const PACKETS: usize = 512;
+const PER_BLOCK: usize = BLOCK + GROUP;
+
+/// Contexts of a batch, and how many a block adds at most: a packet with one has ten bytes or more.
+const CONTEXTS: usize = 64;
+const CONTEXTS_PER_BLOCK: usize = 8;
+
+/// Packets that were read, with their fields.
+#[derive(Clone, Debug)]
+pub struct Batch {
+    packets: [Fields; PACKETS],
+    len: usize,
+    contexts: [Identity; CONTEXTS],
+    contexts_len: usize,
+}
+
+/// A context.
+#[derive(Copy, Clone, Debug)]
+struct Identity {
+    info: u32,
+    vmid: u32,
+    context_id: u32,
+}
+
+/// Bits of the first byte of a context: identifiers follow.
+const HAS_VMID: u8 = 0x40;
+const HAS_CONTEXT_ID: u8 = 0x80;
+
+impl Default for Batch {
+    fn default() -> Self {
+        Self {
+            packets: [Fields::NONE; PACKETS],
+            len: 0,
+            contexts: [Identity { info: 0, vmid: 0, context_id: 0 }; CONTEXTS],
+            contexts_len: 0,
+        }
+    }
+}
+
+impl Batch {
+    /// The packets, one behind the other.
+    #[inline]
+    pub fn packets(&self) -> &[Fields] {
+        self.packets.get(..self.len).unwrap_or_default()
+    }
+
+    /// The context of one of the packets, if it is an address with context.
+    #[inline]
+    pub fn context(&self, packet: &Fields) -> Option<Context> {
+        if !packet.is_address_context() {
+            return None;
+        }
+        let found = self.contexts.get(packet.context as usize)?;
+        let info = found.info as u8;
+        Some(Context {
+            el: info & 3,
+            sf: info & 0x10 != 0,
+            ns: info & 0x20 != 0,
+            nse: info & 0x08 != 0,
+            vmid: (info & HAS_VMID != 0).then_some(found.vmid),
+            context_id: (info & HAS_CONTEXT_ID != 0).then_some(found.context_id),
+        })
+    }
+}
+
+/// Where the identifiers of a context are.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Identifiers {
+    /// Bytes of a context, by the two upper bits of its first byte.
+    lengths: [u8; 4],
+    /// Bits of the first byte that count: an identifier that is not traced takes no bytes, O4.
+    told: u8,
+    vmid_bits: u32,
+    vmid: u32,
+    context_id: u32,
+}
+
+impl Identifiers {
+    pub(crate) fn new(config: &Config, lengths: [u8; 4]) -> Self {
+        let bits = |bytes: u8| u32::from(bytes).wrapping_mul(8);
+        let mask = |bytes: u8| 1u64.wrapping_shl(bits(bytes)).wrapping_sub(1) as u32;
+        let told = |bytes: u8, bit: u8| if bytes > 0 { bit } else { 0 };
+        Self {
+            lengths,
+            told: 0x3f
+                | told(config.vmid_bytes, HAS_VMID)
+                | told(config.context_id_bytes, HAS_CONTEXT_ID),
+            vmid_bits: bits(config.vmid_bytes),
+            vmid: mask(config.vmid_bytes),
+            context_id: mask(config.context_id_bytes),
+        }
+    }
+
+    /// Bytes of a context that starts with this one.
+    #[inline(always)]
+    fn length(&self, info: u8) -> u8 {
+        self.lengths.get(usize::from(info >> 6)).copied().unwrap_or(1)
+    }
+
+    #[inline(always)]
+    fn read(&self, info: u8, ids: u64) -> Identity {
+        let info = info & self.told;
+        // All ones, or 0.
+        let [vmid, id] = [info >> 6, info >> 7].map(|bit| 0u32.wrapping_sub((bit & 1).into()));
+        Identity {
+            info: info.into(),
+            vmid: vmid & self.vmid & ids as u32,
+            context_id: id & self.context_id & ids.wrapping_shr(vmid & self.vmid_bits) as u32,
+        }
+    }
+}
+
+impl Reader {
+    /// Reads packets, as many as are of the frequent kinds and not at the end of `bytes`; returns how many
+    /// bytes they have. If that is 0, [`Reader::next`] says what is there.
+    #[inline]
+    pub fn read(&self, bytes: &[u8], batch: &mut Batch) -> usize {
+        (batch.len, batch.contexts_len) = (0, 0);
+        if !self.is_synchronised() {
+            return 0;
+        }
+        // Blocks are side by side, wherever packets start: so what is found out of all bytes of a block need
+        // not wait for the packets before.
+        let (mut base, mut at) = (0usize, 0);
+        while batch.contexts_len <= CONTEXTS.wrapping_sub(CONTEXTS_PER_BLOCK)
+            && let Some(window) = bytes.get(base..).and_then(<[u8]>::first_chunk)
+            && self.headers().read_block(window, &mut at, batch)
+        {
+            base = base.wrapping_add(BLOCK);
+            at = at.wrapping_sub(BLOCK);
+        }
+        base.wrapping_add(at)
+    }
+}
+
+impl Headers {
+    /// Reads packets from a place in a block on, up to its end; `false` if there is one that is not read
+    /// here, or no room.
+    // Places in the block are below its length, and there are no more packets than bytes: the masks change
+    // nothing, but no check is needed for them.
+    #[inline(always)]
+    fn read_block(&self, window: &[u8; WINDOW], start: &mut usize, batch: &mut Batch) -> bool {
+        const IN_BLOCK: usize = BLOCK - 1;
+        let Some(block) = window.first_chunk() else { return false };
+        // If there is a packet at it. Not of all kinds; those that are left out are read one by one.
+        let exception_return = self.exception_return();
+        let single = which(block, |header| single(header, exception_return));
+        let packets = batch.packets.get_mut(batch.len..);
+        let Some(packets) = packets.and_then(<[_]>::first_chunk_mut::<PER_BLOCK>) else {
+            return false;
+        };
+        let (mut at, mut count, mut contexts) = (*start, 0usize, batch.contexts_len);
+        let whole = loop {
+            let run = (!single.wrapping_shr(at as u32)).trailing_zeros() as usize;
+            let mut copied = 0;
+            loop {
+                let from = window.get(at.wrapping_add(copied) & IN_BLOCK..);
+                let to = packets.get_mut(count.wrapping_add(copied) & IN_BLOCK..);
+                if let Some(from) = from.and_then(<[u8]>::first_chunk)
+                    && let Some(to) = to.and_then(<[_]>::first_chunk_mut)
+                {
+                    self.copy(from, to);
+                }
+                copied = copied.wrapping_add(GROUP);
+                if copied >= run {
+                    break;
+                }
+            }
+            at = at.wrapping_add(run);
+            count = count.wrapping_add(run);
+            if at >= BLOCK {
+                break true;
+            }
+            let rest = window.get(at & IN_BLOCK..).and_then(<[u8]>::first_chunk);
+            let context = batch.contexts.get_mut(contexts & (CONTEXTS - 1));
+            let packet = match (rest, context) {
+                (Some(rest), Some(context)) => self.read_one(rest, contexts, context),
+                _ => None,
+            };
+            let Some((packet, has_context)) = packet else { break false };
+            if let Some(to) = packets.get_mut(count & IN_BLOCK) {
+                *to = packet;
+            }
+            contexts = contexts.wrapping_add(has_context);
+            at = at.wrapping_add(packet.len());
+            count = count.wrapping_add(1);
+            if at >= BLOCK {
+                break true;
+            }
+        };
+        *start = at;
+        batch.len = batch.len.wrapping_add(count);
+        batch.contexts_len = contexts;
+        whole
+    }
+
+    /// What the headers of packets tell.
+    #[inline(always)]
+    fn copy(&self, headers: &[u8; GROUP], to: &mut [Fields; GROUP]) {
+        for (header, to) in headers.iter().zip(to) {
+            *to = self.template(*header);
+        }
+    }
+
+    /// Reads a packet; returns it, and whether it has a context, 0 or 1.
+    #[inline(always)]
+    fn read_one(
+        &self,
+        bytes: &[u8; LONGEST],
+        number: usize,
+        context: &mut Identity,
+    ) -> Option<(Fields, usize)> {
+        let [header, payload @ ..] = bytes;
+        let layout = self.layout(*header);
+        let word = u64::from_le_bytes(*payload.first_chunk()?);
+        let run = septet_bytes(word);
+        if run > layout.plain {
+            return None;
+        }
+        // Whether there is a context or not: to wait for that takes longer.
+        let [info, behind @ ..] = payload.last_chunk::<15>()?;
+        let identifiers = self.identifiers();
+        *context = identifiers.read(*info, u64::from_le_bytes(*behind.first_chunk()?));
+        let length = identifiers.length(*info) & layout.context;
+        let fixed = layout.fixed.wrapping_add(run.min(layout.most));
+        let word = low_bytes(word, fixed.wrapping_sub(1));
+        let low = word & 0x7f | (word & u64::from(layout.second)) >> 1;
+        let mut value = low.wrapping_mul(layout.scale.into()) | word & layout.kept;
+        if fixed > layout.more {
+            value = septets(word);
+        }
+        let packet = Fields::longer(*header, fixed.wrapping_add(length), value, number as u32);
+        Some((packet, usize::from(layout.context & 1)))
+    }
+}
+
+/// Whether a header byte is a packet of its own, whatever the configuration is; but for the return from an
+/// exception.
+#[inline(always)]
+pub(crate) fn single(header: u8, exception_return: u8) -> bool {
+    let atoms = header >= 0xc0;
+    let address = header & 0xfc == 0x90 && header != 0x93;
+    let event = header & 0xf0 == 0x70 && header != 0x70;
+    let others = header & 0xf0 == 0x10 || header & 0xf0 == 0x30;
+    atoms | address | event | others | (header == exception_return)
+}
