@@ -129,6 +129,9 @@ struct Counter {
 /// Bits of the count that are 1 in its last stretch, where branches come one at a time.
 const LIMIT: u32 = 26;
 
+/// Bits of the count at the bottom: more than four branches are not counted at once.
+const LOW: u32 = 3;
+
 impl Counter {
     fn new(m: &Module, n: u32, changes: &Expr) -> Self {
         let right = m.reg_en("right", true, changes);
@@ -184,8 +187,15 @@ impl Counter {
         let exhausted = m.output("exhausted_o", 1, "or the one in slot 0 is the last that can");
         let (counts, adds): (Vec<Expr>, Vec<Expr>) = self.counts.into_iter().unzip();
         let counting = m.let_("counting", &self.counting.q | any(counts));
-        let more = adds.iter().fold(zero(3), |sum, adds| sum + adds.zext(3));
-        let correct = m.let_("correct", &self.correct.q + more.zext(32));
+        // How many there are is known late, so that only the bits at the bottom are added to then.
+        let low = adds.iter().fold(self.correct.q.slice(0, LOW).zext(LOW + 1), |sum, adds| {
+            sum + adds.zext(LOW + 1)
+        });
+        let low = m.let_("correct_low", low);
+        let high = self.correct.q.slice(LOW, 32 - LOW);
+        let next = m.let_("correct_next", &high + lit(32 - LOW, 1));
+        let high = low.bit(LOW).mux(next, high);
+        let correct = m.let_("correct", concat(&[&high, &low.slice(0, LOW)]));
         m.assign(&counting_o, &counting);
         m.assign(&count_o, &correct);
         m.assign(&self.counting.d, !flush & counting);

@@ -97,20 +97,14 @@ pub(crate) fn build(config: &Config) -> Component {
         &fifo(word.width(), depth),
         &[("valid_i", &valid), ("data_i", &word), ("ready_i", &moves)],
     );
-    let mut open = None;
-    let (follows, word) = match (&waits, &looks) {
-        (Some(waits), Some(looks)) => {
+    let (follows, word) = match &waits {
+        Some(waits) => {
             m.assign(&waits.d, moves.mux(&ahead["valid_o"], lit(1, 1)));
             let word = m.reg_data("ahead_word", word.width(), &moves);
             m.assign(&word.d, &ahead["data_o"]);
-            let comes = split(&decided, &ahead["data_o"]);
-            let branches = (&comes["taken"] | &comes["not_taken"]) & &comes["qualified"];
-            let left = m.reg("ahead_branch", zero(config.n()));
-            m.assign(&left.d, moves.mux(branches, &left.q & !&looks["looks"]));
-            open = Some(left.q);
             (waits.q.clone(), word.q)
         }
-        _ => (ahead["valid_o"].clone(), ahead["data_o"].clone()),
+        None => (ahead["valid_o"].clone(), ahead["data_o"].clone()),
     };
     // A head that is done with may leave before the next group comes.
     let stays = if looks.is_some() { &held.q & !&ready } else { held.q.clone() };
@@ -142,9 +136,9 @@ pub(crate) fn build(config: &Config) -> Component {
         m.assign(&to[wire.name], &reg.q);
     }
 
-    if let Some((looks, open)) = looks.as_ref().zip(open) {
+    if let Some(looks) = &looks {
         let index = word.slice(word.width() - indices(config), indices(config));
-        look_ahead(&m, config, (&follows, &open), (&fields, &index), &next, looks);
+        look_ahead(&m, config, &follows, (&fields, &index), &next, looks);
     }
 
     m.section("What is passed on.");
@@ -183,7 +177,7 @@ fn predictor_index(config: &Config, last: &Expr) -> Expr {
 fn look_ahead(
     m: &Module,
     config: &Config,
-    (valid, open): (&Expr, &Expr),
+    valid: &Expr,
     (fields, index): (&Bundle, &Expr),
     next: &Expr,
     looks: &Bundle,
@@ -193,8 +187,9 @@ fn look_ahead(
     let out = Bundle::outputs(m, &ahead(config));
     let known = Bundle::outputs(m, &looked(config));
     let seen = m.reg("ahead_looked", zero(n));
+    let branches = (&fields["taken"] | &fields["not_taken"]) & &fields["qualified"];
     m.assign(&out["ahead_valid"], valid);
-    m.assign(&out["ahead_branch"], open);
+    m.assign(&out["ahead_branch"], branches & !&seen.q);
     m.assign(&out["ahead_taken"], &fields["taken"]);
     let changes = ["privilege_changes", "context_changes"].into_iter();
     let changes = any(changes.filter_map(|name| fields.get(name)));
