@@ -29,11 +29,7 @@ pub(crate) fn build(config: &Config) -> Component {
         m.output("map_o", FULL, "outcomes for that packet; a set bit is a branch not taken");
     let branches_o = m.output("branches_o", 5, "their number");
     let some_o = m.output("some_o", 1, "there are branches already");
-    let must_o = m.output(
-        "must_o",
-        n,
-        "the branch in slot 0 has to be reported at once; in others, it might",
-    );
+    let must_o = m.output("must_o", n, "a branch in this slot has to be reported at once");
 
     let changes = m.let_("changes", &moves | &flush);
     let map = m.reg_en("map", zero(FULL), &changes);
@@ -78,21 +74,18 @@ pub(crate) fn build(config: &Config) -> Component {
     m.assign(&place.d, flush.mux(&rest.1, &at.1));
     m.assign(&count.d, flush.mux(&rest.2, &at.2));
 
-    m.section(
-        "Whether the branch in slot 0 has to be reported. One in another slot waits if it might have to: what\n\
-         the others before it are takes long to ask, and it is not often so.",
-    );
-    let full = place.q.bit(FULL);
-    let musts = (0..n).map(|i| {
-        let fills = place.q.slice(FULL - 1 - i, i + 1).any();
-        let must = match (&counter, i) {
-            (Some(counter), 0) => counter.must_report(&fills, &full),
-            (Some(counter), _) => fills | (&full & !counter.predicted.bit(i)),
-            (None, _) => fills,
-        };
-        branch.bit(i) & must
-    });
-    let musts: Vec<Expr> = musts.collect();
+    m.section("Whether a branch has to be reported, if nothing is sent for a slot before it.");
+    let fills = |i: u32| {
+        // So many of the slots before are branches that this one is the last.
+        let last =
+            (0..=i).map(|before| place.q.bit(FULL - 1 - before) & set_of(&branch, i, before));
+        branch.bit(i) & any(last.collect::<Vec<_>>())
+    };
+    let fills: Vec<Expr> = (0..n).map(fills).collect();
+    let musts: Vec<Expr> = match &counter {
+        Some(counter) => counter.must_report(&branch, &fills, &place.q.bit(FULL)),
+        None => fills,
+    };
     m.assign(&must_o, concat(&musts.iter().rev().collect::<Vec<_>>()));
     if let Some(counter) = counter {
         counter.finish(&m, &place.q.bit(FULL), &branch.bit(0), &flush);
@@ -100,6 +93,17 @@ pub(crate) fn build(config: &Config) -> Component {
     m.assert_always("cut_with_packet", !&moves | &flush | !(&push & &cut).any());
     m.assert_always("slot_0_before", !cut.bit(0));
     m.finish()
+}
+
+/// Whether at least `count` of the lowest `n` bits are set. More than that cannot be: the map would have
+/// been full before.
+fn set_of(bits: &Expr, n: u32, count: u32) -> Expr {
+    let patterns = (0..1u32 << n).filter(|pattern| pattern.count_ones() == count);
+    let hits = patterns.map(|pattern| {
+        let wanted = (0..n).filter(|i| pattern >> i & 1 == 1).map(|i| bits.bit(i));
+        wanted.reduce(|a, b| a & b).unwrap_or_else(|| lit(1, 1))
+    });
+    hits.reduce(|a, b| a | b).unwrap_or_else(|| zero(1))
 }
 
 /// More than a map of branches, all of them predicted.
@@ -124,9 +128,6 @@ struct Counter {
 
 /// Bits of the count that are 1 in its last stretch, where branches come one at a time.
 const LIMIT: u32 = 26;
-
-/// Bits of the count at the bottom: more than four branches are not counted at once.
-const LOW: u32 = 3;
 
 impl Counter {
     fn new(m: &Module, n: u32, changes: &Expr) -> Self {
@@ -161,12 +162,18 @@ impl Counter {
         self.right_behind = &self.right_behind & (!puts | self.predicted.bit(i));
     }
 
-    /// Whether the branch in slot 0 must be reported: it fills a map that was not all predicted, or ends a
+    /// Whether the branch in a slot must be reported: it fills a map that was not all predicted, or ends a
     /// count.
-    fn must_report(&self, fills: &Expr, full: &Expr) -> Expr {
-        let predicted = self.predicted.bit(0);
-        let all = &self.predicting & &self.right.q & &predicted;
-        (fills & !all) | (full & !predicted)
+    fn must_report(&self, branch: &Expr, fills: &[Expr], full: &Expr) -> Vec<Expr> {
+        let (mut all, mut full) = (&self.predicting & &self.right.q, full.clone());
+        let mut musts = Vec::new();
+        for (i, fills) in (0..).zip(fills) {
+            let predicted = self.predicted.bit(i);
+            all = all & (!branch.bit(i) | &predicted);
+            musts.push((fills & !&all) | (branch.bit(i) & &full & !predicted));
+            full = full | fills;
+        }
+        musts
     }
 
     fn finish(self, m: &Module, full: &Expr, branch: &Expr, flush: &Expr) {
@@ -177,15 +184,8 @@ impl Counter {
         let exhausted = m.output("exhausted_o", 1, "or the one in slot 0 is the last that can");
         let (counts, adds): (Vec<Expr>, Vec<Expr>) = self.counts.into_iter().unzip();
         let counting = m.let_("counting", &self.counting.q | any(counts));
-        // How many there are is known late, so that only the bits at the bottom are added to then.
-        let low = adds
-            .iter()
-            .fold(self.correct.q.slice(0, LOW).zext(LOW + 1), |sum, adds| sum + adds.zext(LOW + 1));
-        let low = m.let_("correct_low", low);
-        let high = self.correct.q.slice(LOW, 32 - LOW);
-        let next = m.let_("correct_next", &high + lit(32 - LOW, 1));
-        let high = low.bit(LOW).mux(next, high);
-        let correct = m.let_("correct", concat(&[&high, &low.slice(0, LOW)]));
+        let more = adds.iter().fold(zero(3), |sum, adds| sum + adds.zext(3));
+        let correct = m.let_("correct", &self.correct.q + more.zext(32));
         m.assign(&counting_o, &counting);
         m.assign(&count_o, &correct);
         m.assign(&self.counting.d, !flush & counting);

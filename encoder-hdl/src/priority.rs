@@ -143,7 +143,7 @@ pub(crate) fn build(config: &Config) -> Component {
     m.section("The request.");
     m.assign(&valid, (&goes & (&chart.fires | &walk.wants)) | &sequence.emits);
     let accepted = m.let_("accepted", &valid & &cx.can);
-    let jumped = (&chart.fires & &previous.updiscon.q) | &walk.wants;
+    let jumped = (&chart.fires & &previous.updiscon.q) | &walk.at_target;
     let jumped = m.let_("jumped", jumped);
     let hard = &plan.valid.q;
     let report = m.let_("report", hard.mux(&sequence.report, &jumped));
@@ -179,7 +179,7 @@ pub(crate) fn build(config: &Config) -> Component {
         m.assign(&out["counting"], &map["counting_o"]);
         m.assign(&out["branch_count"], &map["count_o"]);
         let wrong = pending.branch() & !pending.right();
-        let easy = !&walk.wants & &wrong;
+        let easy = walk.wants.mux(&walk.wrong, &wrong);
         m.assign(&out["mispredicted"], hard.mux(&sequence.main & wrong, easy));
     }
     if let Some(notify) = out.get("notify") {

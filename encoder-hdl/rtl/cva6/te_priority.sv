@@ -53,7 +53,10 @@ module te_priority (
     output logic         irreport_o,
     output logic [4:0]   irdepth_o,
     output logic         ienable_o,
-    output logic [1:0]   qual_status_o
+    output logic [1:0]   qual_status_o,
+    output logic [1:0]   done_first_o,  // the first steps of these lanes are done with
+    output logic [1:0]   done_last_o,  // the last steps of these lanes are
+    output logic         done_trap_o  // the trap is
 );
   logic planned_d, planned_q;
 
@@ -97,27 +100,14 @@ module te_priority (
   logic [63:0] previous_tval_d, previous_tval_q;
 
   // The steps of the group that have not been taken.
-  logic [1:0] done_first_d, done_first_q;
-  logic [1:0] done_last_d, done_last_q;
-  logic done_trap_d, done_trap_q;
   logic begun_d, begun_q;
-  logic has_first_0;
-  logic has_first_1;
-  logic has_last_0;
-  logic has_last_1;
-  logic has_trap;
   logic has_mark;
   logic fresh;
   logic now_privilege;
   logic now_changes;
   logic now_drifts;
 
-  assign has_first_0 = valid_i & retires_i[0] & two_i[0] & !done_first_q[0];
-  assign has_first_1 = valid_i & retires_i[1] & two_i[1] & !done_first_q[1];
-  assign has_last_0 = valid_i & retires_i[0] & !done_last_q[0];
-  assign has_last_1 = valid_i & retires_i[1] & !done_last_q[1];
-  assign has_trap = valid_i & trap_i & !done_trap_q;
-  assign has_mark = valid_i & (|mark_i);
+  assign has_mark = |mark_i;
   assign fresh = valid_i & !begun_q;
   assign now_privilege = fresh & privilege_changes_i;
   assign now_changes = now_privilege | (fresh & 1'b0);
@@ -158,6 +148,7 @@ module te_priority (
   logic [4:0] return_stack_depth;
   logic return_stack_some;
   logic return_stack_predicts;
+  logic return_stack_expected;
 
   te_return_stack i_return_stack (
       .clk_i(clk_i),
@@ -169,7 +160,8 @@ module te_priority (
       .some_o(return_stack_some),
       .predicts_o(return_stack_predicts),
       .link_i(link),
-      .target_i(return_target)
+      .target_i(return_target),
+      .expected_o(return_stack_expected)
   );
 
   logic mark_clear;
@@ -231,12 +223,12 @@ module te_priority (
   logic next_exists;
   logic next_qualified;
 
-  assign next_lane = !(1'b1 & !has_last_0 & !has_last_1);
-  assign next_trap = !next_lane & has_trap;
-  assign next_mark = !next_lane & !has_trap & has_mark;
-  assign next_exists = next_lane | has_trap | has_mark;
-  assign next_qualified = (1'b1 & has_last_0 & qualified_i[0]) |
-      (1'b1 & !has_last_0 & has_last_1 & qualified_i[1]) |
+  assign next_lane = !(1'b1 & !retires_i[0] & !retires_i[1]);
+  assign next_trap = !next_lane & trap_i;
+  assign next_mark = !next_lane & !trap_i & has_mark;
+  assign next_exists = next_lane | trap_i | has_mark;
+  assign next_qualified = (1'b1 & retires_i[0] & qualified_i[0]) |
+      (1'b1 & !retires_i[0] & retires_i[1] & qualified_i[1]) |
       (next_trap & trap_qualified_i);
 
   // The chart. A resynchronisation first has what is pending reported, then it is due.
@@ -360,8 +352,7 @@ module te_priority (
       1'b1 &
       1'b1 &
       !(implicit_return_i &
-          ((pending_call_q & popped_q) |
-              (pending_ret_q & !(compared_q & (!return_stack_some | return_stack_predicts))))) &
+          ((pending_call_q & popped_q) | (pending_ret_q & !(compared_q & return_stack_expected)))) &
       !(1'b0 & is_branch) &
       1'b1 &
       calm &
@@ -557,13 +548,13 @@ module te_priority (
 
   assign goes_on = calm & !now_changes & !now_drifts;
   assign oldest = {
-          !((1'b1 & has_last_0) | (1'b1 & !has_last_0 & has_last_1)) & has_trap,
-          1'b1 & !has_last_0 & has_last_1 & !has_first_1,
-          1'b1 & !has_last_0 & has_last_1 & has_first_1,
-          1'b1 & has_last_0 & !has_first_0,
-          1'b1 & has_last_0 & has_first_0
+          !((1'b1 & retires_i[0]) | (1'b1 & !retires_i[0] & retires_i[1])) & trap_i,
+          1'b1 & !retires_i[0] & retires_i[1] & !two_i[1],
+          1'b1 & !retires_i[0] & retires_i[1] & two_i[1],
+          1'b1 & retires_i[0] & !two_i[0],
+          1'b1 & retires_i[0] & two_i[0]
       };
-  assign comes_first_0 = has_first_0 & 1'b1;
+  assign comes_first_0 = two_i[0] & 1'b1;
   assign passes_first_0 = comes_first_0 &
       (goes_on & traced & qualified_i[0]) &
       (!(traced & pending_uninferable_q & !sequential & !(returning & return_stack_some)) |
@@ -572,12 +563,12 @@ module te_priority (
       (goes_on & traced & qualified_i[0]) &
       (traced & pending_uninferable_q & !sequential & !(returning & return_stack_some)) &
       !fires;
-  assign comes_last_0 = has_last_0 & (has_first_0 ? passes_first_0 : 1'b1);
+  assign comes_last_0 = retires_i[0] & (two_i[0] ? passes_first_0 : 1'b1);
   assign fires_0 = (traced &
           pending_uninferable_q &
           !sequential &
           !(returning & return_stack_some) &
-          !has_first_0) |
+          !two_i[0]) |
       (branch_map_must[1] &
           !(fires |
               (comes_first_0 &
@@ -585,14 +576,14 @@ module te_priority (
                   (traced & pending_uninferable_q & !sequential & !(returning & return_stack_some)) &
                   !fires)));
   assign passes_last_0 = comes_last_0 &
-      ((!qualified_i[0] & (!(1'b1 & !has_last_1) | has_trap)) |
+      ((!qualified_i[0] & (!(1'b1 & !retires_i[1]) | trap_i)) |
           (goes_on &
-              (has_first_0 ? qualified_i[0] : traced) &
+              (two_i[0] ? qualified_i[0] : traced) &
               qualified_i[0] &
               !(1'b0 |
                   (implicit_return_i & (call_i[0] | ret_i[0])) |
                   (1'b0 & (taken_i[0] | not_taken_i[0]))) &
-              (1'b1 & has_last_1 & qualified_i[1]) &
+              (1'b1 & retires_i[1] & qualified_i[1]) &
               (!fires_0 |
                   (!(fires |
                           (comes_first_0 &
@@ -605,12 +596,12 @@ module te_priority (
                       ready_i))));
   assign wants_last_0 = comes_last_0 &
       (goes_on &
-          (has_first_0 ? qualified_i[0] : traced) &
+          (two_i[0] ? qualified_i[0] : traced) &
           qualified_i[0] &
           !(1'b0 |
               (implicit_return_i & (call_i[0] | ret_i[0])) |
               (1'b0 & (taken_i[0] | not_taken_i[0]))) &
-          (1'b1 & has_last_1 & qualified_i[1])) &
+          (1'b1 & retires_i[1] & qualified_i[1])) &
       fires_0 &
       !(fires |
           (comes_first_0 &
@@ -622,18 +613,14 @@ module te_priority (
           (goes_on & traced & qualified_i[0]) &
           (traced & pending_uninferable_q & !sequential & !(returning & return_stack_some)) &
           !fires);
-  assign updiscon_0 = has_last_0 ?
+  assign updiscon_0 = retires_i[0] ?
       uninferable_i[0] :
-      (traced &
-          pending_uninferable_q &
-          !sequential &
-          !(returning & return_stack_some) &
-          !has_first_0);
-  assign comes_first_1 = has_first_1 &
-      (has_last_0 ? passes_last_0 : (has_first_0 ? passes_first_0 : 1'b1));
+      (traced & pending_uninferable_q & !sequential & !(returning & return_stack_some) & !two_i[0]);
+  assign comes_first_1 = two_i[1] &
+      (retires_i[0] ? passes_last_0 : (two_i[0] ? passes_first_0 : 1'b1));
   assign passes_first_1 = comes_first_1 &
       (goes_on &
-          (has_last_0 ? qualified_i[0] : (has_first_0 ? qualified_i[0] : traced)) &
+          (retires_i[0] ? qualified_i[0] : (two_i[0] ? qualified_i[0] : traced)) &
           qualified_i[1]) &
       (!updiscon_0 |
           (!(fires |
@@ -646,12 +633,12 @@ module te_priority (
                       !fires) |
                   (comes_last_0 &
                       (goes_on &
-                          (has_first_0 ? qualified_i[0] : traced) &
+                          (two_i[0] ? qualified_i[0] : traced) &
                           qualified_i[0] &
                           !(1'b0 |
                               (implicit_return_i & (call_i[0] | ret_i[0])) |
                               (1'b0 & (taken_i[0] | not_taken_i[0]))) &
-                          (1'b1 & has_last_1 & qualified_i[1])) &
+                          (1'b1 & retires_i[1] & qualified_i[1])) &
                       fires_0 &
                       !(fires |
                           (comes_first_0 &
@@ -664,7 +651,7 @@ module te_priority (
               ready_i));
   assign wants_first_1 = comes_first_1 &
       (goes_on &
-          (has_last_0 ? qualified_i[0] : (has_first_0 ? qualified_i[0] : traced)) &
+          (retires_i[0] ? qualified_i[0] : (two_i[0] ? qualified_i[0] : traced)) &
           qualified_i[1]) &
       updiscon_0 &
       !(fires |
@@ -674,12 +661,12 @@ module te_priority (
               !fires) |
           (comes_last_0 &
               (goes_on &
-                  (has_first_0 ? qualified_i[0] : traced) &
+                  (two_i[0] ? qualified_i[0] : traced) &
                   qualified_i[0] &
                   !(1'b0 |
                       (implicit_return_i & (call_i[0] | ret_i[0])) |
                       (1'b0 & (taken_i[0] | not_taken_i[0]))) &
-                  (1'b1 & has_last_1 & qualified_i[1])) &
+                  (1'b1 & retires_i[1] & qualified_i[1])) &
               fires_0 &
               !(fires |
                   (comes_first_0 &
@@ -689,34 +676,34 @@ module te_priority (
                           !sequential &
                           !(returning & return_stack_some)) &
                       !fires))));
-  assign comes_last_1 = has_last_1 &
-      (has_first_1 ?
+  assign comes_last_1 = retires_i[1] &
+      (two_i[1] ?
           passes_first_1 :
-          (has_last_0 ? passes_last_0 : (has_first_0 ? passes_first_0 : 1'b1)));
+          (retires_i[0] ? passes_last_0 : (two_i[0] ? passes_first_0 : 1'b1)));
   assign lane_wants = wants_first_0 | wants_first_1 | wants_last_0;
   assign takes_trap = planned_q ?
       oldest[4] :
-      (has_trap &
-          ((has_first_1 ?
+      (trap_i &
+          ((two_i[1] ?
                   passes_first_1 :
-                  (has_last_0 ? passes_last_0 : (has_first_0 ? passes_first_0 : 1'b1))) &
-              !has_last_1));
-  assign single = !(has_first_0 | has_first_1) &
-      !((has_last_1 & has_last_0) |
-          (has_trap & has_last_0) |
-          (has_trap & has_last_1) |
-          (has_mark & has_last_0) |
-          (has_mark & has_last_1) |
-          (has_mark & has_trap));
+                  (retires_i[0] ? passes_last_0 : (two_i[0] ? passes_first_0 : 1'b1))) &
+              !retires_i[1]));
+  assign single = !(two_i[0] | two_i[1]) &
+      !((retires_i[1] & retires_i[0]) |
+          (trap_i & retires_i[0]) |
+          (trap_i & retires_i[1]) |
+          (has_mark & retires_i[0]) |
+          (has_mark & retires_i[1]) |
+          (has_mark & trap_i));
   assign finishes = planned_q ?
       single :
       (!has_mark &
-          (has_trap ?
-              ((has_first_1 ?
+          (trap_i ?
+              ((two_i[1] ?
                       passes_first_1 :
-                      (has_last_0 ? passes_last_0 : (has_first_0 ? passes_first_0 : 1'b1))) &
-                  !has_last_1) :
-              (has_last_1 ? comes_last_1 : (has_last_0 ? comes_last_0 : 1'b0))));
+                      (retires_i[0] ? passes_last_0 : (two_i[0] ? passes_first_0 : 1'b1))) &
+                  !retires_i[1]) :
+              (retires_i[1] ? comes_last_1 : (retires_i[0] ? comes_last_0 : 1'b0))));
   assign goes = next_exists & (skip | simple);
   assign take_simple = goes & (!fires | ready_i);
   assign take = take_simple | last;
@@ -739,12 +726,12 @@ module te_priority (
           wants_first_1 |
           (comes_last_0 &
               (goes_on &
-                  (has_first_0 ? qualified_i[0] : traced) &
+                  (two_i[0] ? qualified_i[0] : traced) &
                   qualified_i[0] &
                   !(1'b0 |
                       (implicit_return_i & (call_i[0] | ret_i[0])) |
                       (1'b0 & (taken_i[0] | not_taken_i[0]))) &
-                  (1'b1 & has_last_1 & qualified_i[1])) &
+                  (1'b1 & retires_i[1] & qualified_i[1])) &
               fires_0 &
               !(fires |
                   (comes_first_0 &
@@ -758,7 +745,7 @@ module te_priority (
                   pending_uninferable_q &
                   !sequential &
                   !(returning & return_stack_some) &
-                  !has_first_0)));
+                  !two_i[0])));
   assign report = planned_q ? (marking | (turn_main & (plan_target_q | plain_now))) : jumped;
   assign map_only = planned_q ? (turn_main & map_only_now) : !jumped;
   assign start = planned_q & (turn_main & plan_start_q);
@@ -812,7 +799,7 @@ module te_priority (
   assign flush_now = accepted & (!planned_q | report | map_only | start | trap);
   assign moves = take_simple | (planned_q & left_q[3] & ((turn_main & accepted) | last));
   assign branches_there = {
-          has_last_0 & qualified_i[0] & (taken_i[0] | not_taken_i[0]),
+          retires_i[0] & qualified_i[0] & (taken_i[0] | not_taken_i[0]),
           traced & (pending_taken_q | pending_not_taken_q)
       };
   assign push = {
@@ -848,8 +835,9 @@ module te_priority (
           (!planned_q & passes_last_0 & qualified_i[0] & (taken_i[0] | not_taken_i[0])));
   assign link = pending_behind;
   assign return_target = 63'd0 |
-      ({63{pending_ret_q & ((1'b1 & has_last_0) | (next_trap & trap_alone_i[0]))}} & first_i[62:0]) |
-      ({63{!pending_ret_q | ((1'b1 & !has_last_0 & has_last_1) | (next_trap & trap_alone_i[1]))}} &
+      ({63{pending_ret_q & ((1'b1 & retires_i[0]) | (next_trap & trap_alone_i[0]))}} &
+          first_i[62:0]) |
+      ({63{!pending_ret_q | ((1'b1 & !retires_i[0] & retires_i[1]) | (next_trap & trap_alone_i[1]))}} &
           first_i[125:63]);
   assign forget_returns = (flush_now & !marking) |
       (moves &
@@ -878,7 +866,7 @@ module te_priority (
 
   assign compared_d = (next_exists & !take) |
       (take_simple &
-          ((planned_q ? oldest[1] : (comes_last_0 & !passes_last_0)) & ret_i[0] & has_last_1) &
+          ((planned_q ? oldest[1] : (comes_last_0 & !passes_last_0)) & ret_i[0] & retires_i[1]) &
           !pending_call_q &
           !pending_ret_q);
 
@@ -971,7 +959,7 @@ module te_priority (
 
   // The last step that is taken waits for the one behind it. Nothing waits behind a mark.
   assign load = take & !next_mark;
-  assign load_trap = take & takes_trap;
+  assign load_trap = trap_i & (take | !pending_trap_q);
   assign pending_valid_d = take ? !next_mark : pending_valid_q;
   assign pending_qualified_d = (((planned_q ? oldest[0] : (comes_first_0 & !passes_first_0)) |
               (planned_q ? oldest[1] : (comes_last_0 & !passes_last_0))) &
@@ -1016,7 +1004,7 @@ module te_priority (
   assign pending_units_d = 4'd0 |
       ({4{(resync_mode_i == 2'd2) &
           (!begun_q &
-              ((has_first_0 ?
+              ((two_i[0] ?
                       (planned_q ? oldest[0] : (comes_first_0 & !passes_first_0)) :
                       (planned_q ? oldest[1] : (comes_last_0 & !passes_last_0))) |
                   (takes_trap & trap_alone_i[0])))}} &
@@ -1027,32 +1015,26 @@ module te_priority (
 
   assign over = take & (finishes | next_mark);
   assign ready_o = over;
+  assign done_first_o = {2{take}} &
+      ({!planned_q & passes_first_1, !planned_q & passes_first_0} |
+          {
+              planned_q ? oldest[2] : (comes_first_1 & !passes_first_1),
+              planned_q ? oldest[0] : (comes_first_0 & !passes_first_0)
+          });
+  assign done_last_o = {2{take}} &
+      ({1'b0, !planned_q & passes_last_0} |
+          {
+              planned_q ? oldest[3] : comes_last_1,
+              planned_q ? oldest[1] : (comes_last_0 & !passes_last_0)
+          });
+  assign done_trap_o = take & takes_trap;
 
   always_comb begin
-    done_first_d = done_first_q;
-    done_last_d = done_last_q;
-    done_trap_d = done_trap_q;
     begun_d = begun_q;
     if (take) begin
-      done_first_d = done_first_q |
-          ({!planned_q & passes_first_1, !planned_q & passes_first_0} |
-              {
-                  planned_q ? oldest[2] : (comes_first_1 & !passes_first_1),
-                  planned_q ? oldest[0] : (comes_first_0 & !passes_first_0)
-              });
-      done_last_d = done_last_q |
-          ({1'b0, !planned_q & passes_last_0} |
-              {
-                  planned_q ? oldest[3] : comes_last_1,
-                  planned_q ? oldest[1] : (comes_last_0 & !passes_last_0)
-              });
-      done_trap_d = done_trap_q | takes_trap;
       begun_d = 1'b1;
     end
     if (over) begin
-      done_first_d = 2'd0;
-      done_last_d = 2'd0;
-      done_trap_d = 1'b0;
       begun_d = 1'b0;
     end
   end
@@ -1067,9 +1049,6 @@ module te_priority (
       previous_trap_q <= 1'b0;
       previous_reported_q <= 1'b0;
       previous_updiscon_q <= 1'b0;
-      done_first_q <= 2'd0;
-      done_last_q <= 2'd0;
-      done_trap_q <= 1'b0;
       begun_q <= 1'b0;
       popped_q <= 1'b0;
       compared_q <= 1'b0;
@@ -1088,9 +1067,6 @@ module te_priority (
       previous_trap_q <= previous_trap_d;
       previous_reported_q <= previous_reported_d;
       previous_updiscon_q <= previous_updiscon_d;
-      done_first_q <= done_first_d;
-      done_last_q <= done_last_d;
-      done_trap_q <= done_trap_d;
       begun_q <= begun_d;
       popped_q <= popped_d;
       compared_q <= compared_d;
@@ -1225,4 +1201,29 @@ module te_priority (
       plan_flush_due_q <= plan_flush_due_d;
     end
   end
+
+`ifndef SYNTHESIS
+  always @(posedge clk_i) begin
+    if (rst_ni) begin
+      begin : all_steps_are_done
+        assert (
+            !over |
+            !((|(two_i &
+                        ~({!planned_q & passes_first_1, !planned_q & passes_first_0} |
+                            {
+                                planned_q ? oldest[2] : (comes_first_1 & !passes_first_1),
+                                planned_q ? oldest[0] : (comes_first_0 & !passes_first_0)
+                            }))) |
+                (|(retires_i &
+                        ~({1'b0, !planned_q & passes_last_0} |
+                            {
+                                planned_q ? oldest[3] : comes_last_1,
+                                planned_q ? oldest[1] : (comes_last_0 & !passes_last_0)
+                            }))) |
+                (trap_i & !takes_trap))
+        );
+      end
+    end
+  end
+`endif
 endmodule

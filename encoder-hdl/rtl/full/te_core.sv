@@ -278,6 +278,9 @@ module te_core (
       .resync_mode_i(resync_mode_i)
   );
 
+  logic [1:0] done_first;
+  logic [1:0] done_last;
+  logic done_trap;
   logic [1:0] looks;
   logic looks_right;
   logic looks_on;
@@ -376,6 +379,9 @@ module te_core (
       .looks_i(looks),
       .looks_right_i(looks_right),
       .looks_on_i(looks_on),
+      .done_first_i(done_first),
+      .done_last_i(done_last),
+      .done_trap_i(done_trap),
       .ahead_valid_o(group_queue_ahead_valid),
       .ahead_branch_o(group_queue_ahead_branch),
       .ahead_taken_o(group_queue_ahead_taken),
@@ -432,6 +438,9 @@ module te_core (
   logic [1:0] priority_looks;
   logic priority_looks_right;
   logic priority_looks_on;
+  logic [1:0] priority_done_first;
+  logic [1:0] priority_done_last;
+  logic priority_done_trap;
 
   te_priority i_priority (
       .clk_i(clk_i),
@@ -506,7 +515,10 @@ module te_core (
       .ahead_index_i(group_queue_ahead_index),
       .looks_o(priority_looks),
       .looks_right_o(priority_looks_right),
-      .looks_on_o(priority_looks_on)
+      .looks_on_o(priority_looks_on),
+      .done_first_o(priority_done_first),
+      .done_last_o(priority_done_last),
+      .done_trap_o(priority_done_trap)
   );
 
   logic packet_emitter_ready;
@@ -518,6 +530,9 @@ module te_core (
   logic packet_emitter_indexed;
 
   assign group_taken = priority_ready;
+  assign done_first = priority_done_first;
+  assign done_last = priority_done_last;
+  assign done_trap = priority_done_trap;
   assign looks = priority_looks;
   assign looks_right = priority_looks_right;
   assign looks_on = priority_looks_on;

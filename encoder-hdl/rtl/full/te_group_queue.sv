@@ -62,6 +62,9 @@ module te_group_queue (
     input  logic [1:0]   looks_i,  // a branch of the group ahead is looked up
     input  logic         looks_right_i,  // it is predicted
     input  logic         looks_on_i,  // there is another one to look up: the group has to wait
+    input  logic [1:0]   done_first_i,  // the first steps of these lanes are done with
+    input  logic [1:0]   done_last_i,  // the last steps of these lanes are
+    input  logic         done_trap_i,  // the trap is
     output logic         ahead_valid_o,  // there is another group
     output logic [1:0]   ahead_branch_o,  // its lanes that end in a branch that is not looked up
     output logic [1:0]   ahead_taken_o,  // those that are taken
@@ -140,9 +143,11 @@ module te_group_queue (
   assign ahead_word_d = decisions_data;
   assign valid_d = next ? ahead_valid_q : (valid_q & !ready_i);
   assign valid_o = valid_q;
-  assign retires_d = ahead_word_q[1:0];
+  assign retires_d = next ? ({2{ahead_valid_q}} & ahead_word_q[1:0]) : (retires_q & ~done_last_i);
   assign retires_o = retires_q;
-  assign two_d = ahead_word_q[3:2];
+  assign two_d = next ?
+      ({2{ahead_valid_q}} & (ahead_word_q[3:2] & ahead_word_q[1:0])) :
+      (two_q & ~done_first_i);
   assign two_o = two_q;
   assign qualified_d = ahead_word_q[5:4];
   assign qualified_o = qualified_q;
@@ -162,7 +167,7 @@ module te_group_queue (
   assign sijump_o = sijump_q;
   assign notify_d = ahead_word_q[21:20];
   assign notify_o = notify_q;
-  assign trap_d = ahead_word_q[22];
+  assign trap_d = next ? (ahead_valid_q & ahead_word_q[22]) : (trap_q & !done_trap_i);
   assign trap_o = trap_q;
   assign trap_alone_d = ahead_word_q[24:23];
   assign trap_alone_o = trap_alone_q;
@@ -170,7 +175,9 @@ module te_group_queue (
   assign trap_qualified_o = trap_qualified_q;
   assign privilege_changes_d = ahead_word_q[26];
   assign privilege_changes_o = privilege_changes_q;
-  assign mark_d = ahead_word_q[28:27];
+  assign mark_d = next ?
+      ({2{ahead_valid_q}} & ahead_word_q[28:27]) :
+      (mark_q & ({2{!ready_i}} & 2'd3));
   assign mark_o = mark_q;
   assign lost_d = ahead_word_q[29];
   assign lost_o = lost_q;
@@ -240,11 +247,19 @@ module te_group_queue (
     if (!rst_ni) begin
       valid_q <= 1'b0;
       ahead_valid_q <= 1'b0;
+      retires_q <= 2'd0;
+      two_q <= 2'd0;
+      trap_q <= 1'b0;
+      mark_q <= 2'd0;
       ahead_looked_q <= 2'd0;
       ahead_right_q <= 2'd0;
     end else begin
       valid_q <= valid_d;
       ahead_valid_q <= ahead_valid_d;
+      retires_q <= retires_d;
+      two_q <= two_d;
+      trap_q <= trap_d;
+      mark_q <= mark_d;
       ahead_looked_q <= ahead_looked_d;
       ahead_right_q <= ahead_right_d;
     end
@@ -253,12 +268,6 @@ module te_group_queue (
   always_ff @(posedge clk_i) begin
     if (!ahead_valid_q | next) begin
       ahead_word_q <= ahead_word_d;
-    end
-    if (next) begin
-      retires_q <= retires_d;
-    end
-    if (next) begin
-      two_q <= two_d;
     end
     if (next) begin
       qualified_q <= qualified_d;
@@ -288,9 +297,6 @@ module te_group_queue (
       notify_q <= notify_d;
     end
     if (next) begin
-      trap_q <= trap_d;
-    end
-    if (next) begin
       trap_alone_q <= trap_alone_d;
     end
     if (next) begin
@@ -298,9 +304,6 @@ module te_group_queue (
     end
     if (next) begin
       privilege_changes_q <= privilege_changes_d;
-    end
-    if (next) begin
-      mark_q <= mark_d;
     end
     if (next) begin
       lost_q <= lost_d;

@@ -8,7 +8,9 @@ module te_jump_target_cache (
     input  logic [62:0] address_i,  // of the target
     input  logic        store_i,  // remember it
     input  logic        clear_i,  // forget all
-    output logic [19:0] hit_o,  // it is remembered, if all bits are set
+    output logic        known_o,  // something is remembered there
+    output logic [55:0] stored_o,  // its tag
+    output logic [55:0] tag_o,  // the one looked for
     output logic [6:0]  index_o  // where
 );
   logic [6:0] index;
@@ -36,28 +38,9 @@ module te_jump_target_cache (
     end
   end
 
-  assign hit_o = {
-          known_q[index],
-          stored[2:0] == tag[2:0],
-          stored[5:3] == tag[5:3],
-          stored[8:6] == tag[8:6],
-          stored[11:9] == tag[11:9],
-          stored[14:12] == tag[14:12],
-          stored[17:15] == tag[17:15],
-          stored[20:18] == tag[20:18],
-          stored[23:21] == tag[23:21],
-          stored[26:24] == tag[26:24],
-          stored[29:27] == tag[29:27],
-          stored[32:30] == tag[32:30],
-          stored[35:33] == tag[35:33],
-          stored[38:36] == tag[38:36],
-          stored[41:39] == tag[41:39],
-          stored[44:42] == tag[44:42],
-          stored[47:45] == tag[47:45],
-          stored[50:48] == tag[50:48],
-          stored[53:51] == tag[53:51],
-          stored[55:54] == tag[55:54]
-      };
+  assign known_o = known_q[index];
+  assign stored_o = stored;
+  assign tag_o = tag;
   assign index_o = index;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin

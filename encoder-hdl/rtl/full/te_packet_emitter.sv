@@ -108,7 +108,9 @@ module te_packet_emitter (
   logic report_mapped;
   logic implied;
   logic is_target;
-  logic [19:0] jump_target_cache_hit;
+  logic jump_target_cache_known;
+  logic [55:0] jump_target_cache_stored;
+  logic [55:0] jump_target_cache_tag;
   logic [6:0] jump_target_cache_index;
 
   assign first_start_d = start_i;
@@ -149,7 +151,9 @@ module te_packet_emitter (
       .address_i(first_address_q),
       .store_i(load_2 & jump_target_cache_i & is_target),
       .clear_i(load_2 & sync),
-      .hit_o(jump_target_cache_hit),
+      .known_o(jump_target_cache_known),
+      .stored_o(jump_target_cache_stored),
+      .tag_o(jump_target_cache_tag),
       .index_o(jump_target_cache_index)
   );
 
@@ -173,7 +177,8 @@ module te_packet_emitter (
   logic second_ienable_d, second_ienable_q;
   logic [1:0] second_qual_status_d, second_qual_status_q;
   logic second_may_index_d, second_may_index_q;
-  logic [19:0] second_hit_d, second_hit_q;
+  logic [55:0] second_stored_d, second_stored_q;
+  logic [55:0] second_tag_d, second_tag_q;
   logic [6:0] second_index_d, second_index_q;
   logic is_address_d, is_address_q;
   logic is_map_1_d, is_map_1_q;
@@ -216,8 +221,10 @@ module te_packet_emitter (
       is_target &
       !first_updiscon_q &
       !first_notify_q &
-      !first_counting_q;
-  assign second_hit_d = jump_target_cache_hit;
+      !first_counting_q &
+      jump_target_cache_known;
+  assign second_stored_d = jump_target_cache_stored;
+  assign second_tag_d = jump_target_cache_tag;
   assign second_index_d = jump_target_cache_index;
   assign is_address_d = report_mapped & !(|first_branches_q);
   assign is_map_1_d = report_mapped & (first_branches_q[0] & !(|first_branches_q[4:1]));
@@ -286,7 +293,8 @@ module te_packet_emitter (
   logic plain_needs_17;
   logic plain_needs_18;
   logic [55:0] brief_d, brief_q;
-  logic hit_d, hit_q;
+  logic [18:0] same_d, same_q;
+  logic may_hit_d, may_hit_q;
   logic third_target_d, third_target_q;
   logic brief_change_1;
   logic brief_change_2;
@@ -694,7 +702,28 @@ module te_packet_emitter (
                   )
               )
           ));
-  assign hit_d = second_may_index_q & (&second_hit_q);
+  assign same_d = {
+          second_stored_q[2:0] == second_tag_q[2:0],
+          second_stored_q[5:3] == second_tag_q[5:3],
+          second_stored_q[8:6] == second_tag_q[8:6],
+          second_stored_q[11:9] == second_tag_q[11:9],
+          second_stored_q[14:12] == second_tag_q[14:12],
+          second_stored_q[17:15] == second_tag_q[17:15],
+          second_stored_q[20:18] == second_tag_q[20:18],
+          second_stored_q[23:21] == second_tag_q[23:21],
+          second_stored_q[26:24] == second_tag_q[26:24],
+          second_stored_q[29:27] == second_tag_q[29:27],
+          second_stored_q[32:30] == second_tag_q[32:30],
+          second_stored_q[35:33] == second_tag_q[35:33],
+          second_stored_q[38:36] == second_tag_q[38:36],
+          second_stored_q[41:39] == second_tag_q[41:39],
+          second_stored_q[44:42] == second_tag_q[44:42],
+          second_stored_q[47:45] == second_tag_q[47:45],
+          second_stored_q[50:48] == second_tag_q[50:48],
+          second_stored_q[53:51] == second_tag_q[53:51],
+          second_stored_q[55:54] == second_tag_q[55:54]
+      };
+  assign may_hit_d = second_may_index_q;
   assign third_target_d = second_target_q;
   assign brief_change_1 = |(brief_q[14:7] ^ brief_q[15:8]);
   assign brief_change_2 = |(brief_q[22:15] ^ brief_q[23:16]);
@@ -713,7 +742,8 @@ module te_packet_emitter (
   assign brief_needs_5 = brief_change_4 | brief_some_1;
   assign brief_needs_6 = brief_change_5 | brief_change_6;
   assign brief_needs_7 = brief_change_6;
-  assign indexed = hit_q &
+  assign indexed = may_hit_q &
+      (&same_q) &
       !((brief_change_1 & !plain_needs_2) |
           (brief_change_2 & !plain_needs_3) |
           (brief_change_3 & !plain_needs_4) |
@@ -915,7 +945,10 @@ module te_packet_emitter (
       second_may_index_q <= second_may_index_d;
     end
     if (load_2) begin
-      second_hit_q <= second_hit_d;
+      second_stored_q <= second_stored_d;
+    end
+    if (load_2) begin
+      second_tag_q <= second_tag_d;
     end
     if (load_2) begin
       second_index_q <= second_index_d;
@@ -972,7 +1005,10 @@ module te_packet_emitter (
       brief_q <= brief_d;
     end
     if (load_3) begin
-      hit_q <= hit_d;
+      same_q <= same_d;
+    end
+    if (load_3) begin
+      may_hit_q <= may_hit_d;
     end
     if (load_3) begin
       third_target_q <= third_target_d;

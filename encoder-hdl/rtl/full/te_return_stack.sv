@@ -12,7 +12,8 @@ module te_return_stack (
     output logic        some_o,  // there was one in the cycle before
     output logic        predicts_o,  // a return to the target of the cycle before is predicted
     input  logic [62:0] link_i,  // where a call returns to
-    input  logic [62:0] target_i  // where a return leads
+    input  logic [62:0] target_i,  // where a return leads
+    output logic        expected_o  // or there was no call
 );
   logic [4:0] depth_d, depth_q;
   logic [4:0] kept;
@@ -59,9 +60,12 @@ module te_return_stack (
 
   logic [62:0] newest;
   logic same_d, same_q;
+  logic expected_d, expected_q;
 
   assign newest = links[top_q];
   assign same_d = newest == target_i;
+  assign expected_d = !(|depth_q) | (newest == target_i);
+  assign expected_o = expected_q;
   assign predicts_o = (|depth_q) & same_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -70,11 +74,13 @@ module te_return_stack (
       had_q <= 1'b0;
       top_q <= 4'd0;
       same_q <= 1'b0;
+      expected_q <= 1'b0;
     end else begin
       depth_q <= depth_d;
       had_q <= had_d;
       top_q <= top_d;
       same_q <= same_d;
+      expected_q <= expected_d;
     end
   end
 endmodule

@@ -46,7 +46,10 @@ module te_priority (
     output logic [30:0] branch_map_o,
     output logic        updiscon_o,
     output logic        ienable_o,
-    output logic [1:0]  qual_status_o
+    output logic [1:0]  qual_status_o,
+    output logic        done_first_o,  // the first steps of these lanes are done with
+    output logic        done_last_o,  // the last steps of these lanes are
+    output logic        done_trap_o  // the trap is
 );
   logic planned_d, planned_q;
 
@@ -84,23 +87,14 @@ module te_priority (
   logic [31:0] previous_tval_d, previous_tval_q;
 
   // The steps of the group that have not been taken.
-  logic done_first_d, done_first_q;
-  logic done_last_d, done_last_q;
-  logic done_trap_d, done_trap_q;
   logic begun_d, begun_q;
-  logic has_first_0;
-  logic has_last_0;
-  logic has_trap;
   logic has_mark;
   logic fresh;
   logic now_privilege;
   logic now_changes;
   logic now_drifts;
 
-  assign has_first_0 = valid_i & retires_i & two_i & !done_first_q;
-  assign has_last_0 = valid_i & retires_i & !done_last_q;
-  assign has_trap = valid_i & trap_i & !done_trap_q;
-  assign has_mark = valid_i & (|mark_i);
+  assign has_mark = |mark_i;
   assign fresh = valid_i & !begun_q;
   assign now_privilege = fresh & privilege_changes_i;
   assign now_changes = now_privilege | (fresh & 1'b0);
@@ -162,11 +156,11 @@ module te_priority (
   logic next_exists;
   logic next_qualified;
 
-  assign next_lane = !(1'b1 & !has_last_0);
-  assign next_trap = !next_lane & has_trap;
-  assign next_mark = !next_lane & !has_trap & has_mark;
-  assign next_exists = next_lane | has_trap | has_mark;
-  assign next_qualified = (1'b1 & has_last_0 & qualified_i) | (next_trap & trap_qualified_i);
+  assign next_lane = !(1'b1 & !retires_i);
+  assign next_trap = !next_lane & trap_i;
+  assign next_mark = !next_lane & !trap_i & has_mark;
+  assign next_exists = next_lane | trap_i | has_mark;
+  assign next_qualified = (1'b1 & retires_i & qualified_i) | (next_trap & trap_qualified_i);
 
   // The chart. A resynchronisation first has what is pending reported, then it is due.
   logic sync_due_d, sync_due_q;
@@ -443,11 +437,11 @@ module te_priority (
 
   assign goes_on = calm & !now_changes & !now_drifts;
   assign oldest = {
-          !(1'b1 & has_last_0) & has_trap,
-          1'b1 & has_last_0 & !has_first_0,
-          1'b1 & has_last_0 & has_first_0
+          !(1'b1 & retires_i) & trap_i,
+          1'b1 & retires_i & !two_i,
+          1'b1 & retires_i & two_i
       };
-  assign comes_first_0 = has_first_0 & 1'b1;
+  assign comes_first_0 = two_i & 1'b1;
   assign passes_first_0 = comes_first_0 &
       (goes_on & traced & qualified_i) &
       (!(traced & pending_uninferable_q & !sequential) | (!fires & ready_i));
@@ -455,19 +449,18 @@ module te_priority (
       (goes_on & traced & qualified_i) &
       (traced & pending_uninferable_q & !sequential) &
       !fires;
-  assign comes_last_0 = has_last_0 & (has_first_0 ? passes_first_0 : 1'b1);
+  assign comes_last_0 = retires_i & (two_i ? passes_first_0 : 1'b1);
   assign lane_wants = wants_first_0;
   assign takes_trap = planned_q ?
       oldest[2] :
-      (has_trap & ((has_first_0 ? passes_first_0 : 1'b1) & !has_last_0));
-  assign single = !has_first_0 &
-      !((has_trap & has_last_0) | (has_mark & has_last_0) | (has_mark & has_trap));
+      (trap_i & ((two_i ? passes_first_0 : 1'b1) & !retires_i));
+  assign single = !two_i & !((trap_i & retires_i) | (has_mark & retires_i) | (has_mark & trap_i));
   assign finishes = planned_q ?
       single :
       (!has_mark &
-          (has_trap ?
-              ((has_first_0 ? passes_first_0 : 1'b1) & !has_last_0) :
-              (has_last_0 ? comes_last_0 : 1'b0)));
+          (trap_i ?
+              ((two_i ? passes_first_0 : 1'b1) & !retires_i) :
+              (retires_i ? comes_last_0 : 1'b0)));
   assign goes = next_exists & (skip | simple);
   assign take_simple = goes & (!fires | ready_i);
   assign take = take_simple | last;
@@ -607,7 +600,7 @@ module te_priority (
 
   // The last step that is taken waits for the one behind it. Nothing waits behind a mark.
   assign load = take & !next_mark;
-  assign load_trap = take & takes_trap;
+  assign load_trap = trap_i & (take | !pending_trap_q);
   assign pending_valid_d = take ? !next_mark : pending_valid_q;
   assign pending_qualified_d = (((planned_q ? oldest[0] : (comes_first_0 & !passes_first_0)) |
               (planned_q ? oldest[1] : comes_last_0)) &
@@ -635,24 +628,17 @@ module te_priority (
 
   assign over = take & (finishes | next_mark);
   assign ready_o = over;
+  assign done_first_o = take &
+      ((!planned_q & passes_first_0) | (planned_q ? oldest[0] : (comes_first_0 & !passes_first_0)));
+  assign done_last_o = take & (1'b0 | (planned_q ? oldest[1] : comes_last_0));
+  assign done_trap_o = take & takes_trap;
 
   always_comb begin
-    done_first_d = done_first_q;
-    done_last_d = done_last_q;
-    done_trap_d = done_trap_q;
     begun_d = begun_q;
     if (take) begin
-      done_first_d = done_first_q |
-          ((!planned_q & passes_first_0) |
-              (planned_q ? oldest[0] : (comes_first_0 & !passes_first_0)));
-      done_last_d = done_last_q | (1'b0 | (planned_q ? oldest[1] : comes_last_0));
-      done_trap_d = done_trap_q | takes_trap;
       begun_d = 1'b1;
     end
     if (over) begin
-      done_first_d = 1'b0;
-      done_last_d = 1'b0;
-      done_trap_d = 1'b0;
       begun_d = 1'b0;
     end
   end
@@ -665,9 +651,6 @@ module te_priority (
       previous_trap_q <= 1'b0;
       previous_reported_q <= 1'b0;
       previous_updiscon_q <= 1'b0;
-      done_first_q <= 1'b0;
-      done_last_q <= 1'b0;
-      done_trap_q <= 1'b0;
       begun_q <= 1'b0;
       sync_due_q <= 1'b0;
       open_target_q <= 1'b0;
@@ -682,9 +665,6 @@ module te_priority (
       previous_trap_q <= previous_trap_d;
       previous_reported_q <= previous_reported_d;
       previous_updiscon_q <= previous_updiscon_d;
-      done_first_q <= done_first_d;
-      done_last_q <= done_last_d;
-      done_trap_q <= done_trap_d;
       begun_q <= begun_d;
       sync_due_q <= sync_due_d;
       open_target_q <= open_target_d;
@@ -787,4 +767,21 @@ module te_priority (
       plan_flush_due_q <= plan_flush_due_d;
     end
   end
+
+`ifndef SYNTHESIS
+  always @(posedge clk_i) begin
+    if (rst_ni) begin
+      begin : all_steps_are_done
+        assert (
+            !over |
+            !((two_i &
+                    !((!planned_q & passes_first_0) |
+                        (planned_q ? oldest[0] : (comes_first_0 & !passes_first_0)))) |
+                (retires_i & !(1'b0 | (planned_q ? oldest[1] : comes_last_0))) |
+                (trap_i & !takes_trap))
+        );
+      end
+    end
+  end
+`endif
 endmodule

@@ -161,6 +161,9 @@ module te_core (
   );
 
   logic group_taken;
+  logic [1:0] done_first;
+  logic [1:0] done_last;
+  logic done_trap;
   logic group_queue_valid;
   logic [1:0] group_queue_retires;
   logic [1:0] group_queue_two;
@@ -228,7 +231,10 @@ module te_core (
       .privilege_o(group_queue_privilege),
       .privilege_changes_o(group_queue_privilege_changes),
       .mark_o(group_queue_mark),
-      .lost_o(group_queue_lost)
+      .lost_o(group_queue_lost),
+      .done_first_i(done_first),
+      .done_last_i(done_last),
+      .done_trap_i(done_trap)
   );
 
   assign room_changes = enters ^ (group_queue_valid & group_taken);
@@ -256,6 +262,9 @@ module te_core (
   logic priority_target;
   logic priority_ienable;
   logic [1:0] priority_qual_status;
+  logic [1:0] priority_done_first;
+  logic [1:0] priority_done_last;
+  logic priority_done_trap;
 
   te_priority i_priority (
       .clk_i(clk_i),
@@ -303,7 +312,10 @@ module te_core (
       .updiscon_o(priority_updiscon),
       .target_o(priority_target),
       .ienable_o(priority_ienable),
-      .qual_status_o(priority_qual_status)
+      .qual_status_o(priority_qual_status),
+      .done_first_o(priority_done_first),
+      .done_last_o(priority_done_last),
+      .done_trap_o(priority_done_trap)
   );
 
   logic packet_emitter_ready;
@@ -313,6 +325,9 @@ module te_core (
   logic packet_emitter_empty;
 
   assign group_taken = priority_ready;
+  assign done_first = priority_done_first;
+  assign done_last = priority_done_last;
+  assign done_trap = priority_done_trap;
 
   te_packet_emitter i_packet_emitter (
       .clk_i(clk_i),

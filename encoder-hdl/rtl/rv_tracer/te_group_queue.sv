@@ -47,7 +47,10 @@ module te_group_queue (
     output logic [1:0]   privilege_o,
     output logic         privilege_changes_o,  // against the group before
     output logic [1:0]   mark_o,  // 1 break, 2 stop, 3 start, behind all others
-    output logic         lost_o  // input was lost here
+    output logic         lost_o,  // input was lost here
+    input  logic [1:0]   done_first_i,  // the first steps of these lanes are done with
+    input  logic [1:0]   done_last_i,  // the last steps of these lanes are
+    input  logic         done_trap_i  // the trap is
 );
   // What decisions depend on, a group ahead.
   logic valid_d, valid_q;
@@ -105,9 +108,13 @@ module te_group_queue (
 
   assign valid_d = next ? decisions_valid : valid_q;
   assign valid_o = valid_q;
-  assign retires_d = decisions_data[1:0];
+  assign retires_d = next ?
+      ({2{decisions_valid}} & decisions_data[1:0]) :
+      (retires_q & ~done_last_i);
   assign retires_o = retires_q;
-  assign two_d = decisions_data[3:2];
+  assign two_d = next ?
+      ({2{decisions_valid}} & (decisions_data[3:2] & decisions_data[1:0])) :
+      (two_q & ~done_first_i);
   assign two_o = two_q;
   assign qualified_d = decisions_data[5:4];
   assign qualified_o = qualified_q;
@@ -119,7 +126,7 @@ module te_group_queue (
   assign uninferable_o = uninferable_q;
   assign wide_d = decisions_data[13:12];
   assign wide_o = wide_q;
-  assign trap_d = decisions_data[14];
+  assign trap_d = next ? (decisions_valid & decisions_data[14]) : (trap_q & !done_trap_i);
   assign trap_o = trap_q;
   assign trap_alone_d = decisions_data[16:15];
   assign trap_alone_o = trap_alone_q;
@@ -127,7 +134,9 @@ module te_group_queue (
   assign trap_qualified_o = trap_qualified_q;
   assign privilege_changes_d = decisions_data[18];
   assign privilege_changes_o = privilege_changes_q;
-  assign mark_d = decisions_data[20:19];
+  assign mark_d = next ?
+      ({2{decisions_valid}} & decisions_data[20:19]) :
+      (mark_q & ({2{!ready_i}} & 2'd3));
   assign mark_o = mark_q;
   assign lost_d = decisions_data[21];
   assign lost_o = lost_q;
@@ -172,18 +181,20 @@ module te_group_queue (
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       valid_q <= 1'b0;
+      retires_q <= 2'd0;
+      two_q <= 2'd0;
+      trap_q <= 1'b0;
+      mark_q <= 2'd0;
     end else begin
       valid_q <= valid_d;
+      retires_q <= retires_d;
+      two_q <= two_d;
+      trap_q <= trap_d;
+      mark_q <= mark_d;
     end
   end
 
   always_ff @(posedge clk_i) begin
-    if (next) begin
-      retires_q <= retires_d;
-    end
-    if (next) begin
-      two_q <= two_d;
-    end
     if (next) begin
       qualified_q <= qualified_d;
     end
@@ -200,9 +211,6 @@ module te_group_queue (
       wide_q <= wide_d;
     end
     if (next) begin
-      trap_q <= trap_d;
-    end
-    if (next) begin
       trap_alone_q <= trap_alone_d;
     end
     if (next) begin
@@ -210,9 +218,6 @@ module te_group_queue (
     end
     if (next) begin
       privilege_changes_q <= privilege_changes_d;
-    end
-    if (next) begin
-      mark_q <= mark_d;
     end
     if (next) begin
       lost_q <= lost_d;

@@ -48,7 +48,10 @@ module te_priority (
     output logic         updiscon_o,
     output logic         target_o,  // of an uninferable discontinuity
     output logic         ienable_o,
-    output logic [1:0]   qual_status_o
+    output logic [1:0]   qual_status_o,
+    output logic [1:0]   done_first_o,  // the first steps of these lanes are done with
+    output logic [1:0]   done_last_o,  // the last steps of these lanes are
+    output logic         done_trap_o  // the trap is
 );
   logic planned_d, planned_q;
 
@@ -88,27 +91,14 @@ module te_priority (
   logic [63:0] previous_tval_d, previous_tval_q;
 
   // The steps of the group that have not been taken.
-  logic [1:0] done_first_d, done_first_q;
-  logic [1:0] done_last_d, done_last_q;
-  logic done_trap_d, done_trap_q;
   logic begun_d, begun_q;
-  logic has_first_0;
-  logic has_first_1;
-  logic has_last_0;
-  logic has_last_1;
-  logic has_trap;
   logic has_mark;
   logic fresh;
   logic now_privilege;
   logic now_changes;
   logic now_drifts;
 
-  assign has_first_0 = valid_i & retires_i[0] & two_i[0] & !done_first_q[0];
-  assign has_first_1 = valid_i & retires_i[1] & two_i[1] & !done_first_q[1];
-  assign has_last_0 = valid_i & retires_i[0] & !done_last_q[0];
-  assign has_last_1 = valid_i & retires_i[1] & !done_last_q[1];
-  assign has_trap = valid_i & trap_i & !done_trap_q;
-  assign has_mark = valid_i & (|mark_i);
+  assign has_mark = |mark_i;
   assign fresh = valid_i & !begun_q;
   assign now_privilege = fresh & privilege_changes_i;
   assign now_changes = now_privilege | (fresh & 1'b0);
@@ -178,12 +168,12 @@ module te_priority (
   logic next_exists;
   logic next_qualified;
 
-  assign next_lane = !(1'b1 & !has_last_0 & !has_last_1);
-  assign next_trap = !next_lane & has_trap;
-  assign next_mark = !next_lane & !has_trap & has_mark;
-  assign next_exists = next_lane | has_trap | has_mark;
-  assign next_qualified = (1'b1 & has_last_0 & qualified_i[0]) |
-      (1'b1 & !has_last_0 & has_last_1 & qualified_i[1]) |
+  assign next_lane = !(1'b1 & !retires_i[0] & !retires_i[1]);
+  assign next_trap = !next_lane & trap_i;
+  assign next_mark = !next_lane & !trap_i & has_mark;
+  assign next_exists = next_lane | trap_i | has_mark;
+  assign next_qualified = (1'b1 & retires_i[0] & qualified_i[0]) |
+      (1'b1 & !retires_i[0] & retires_i[1] & qualified_i[1]) |
       (next_trap & trap_qualified_i);
 
   // The chart. A resynchronisation first has what is pending reported, then it is due.
@@ -470,13 +460,13 @@ module te_priority (
 
   assign goes_on = calm & !now_changes & !now_drifts;
   assign oldest = {
-          !((1'b1 & has_last_0) | (1'b1 & !has_last_0 & has_last_1)) & has_trap,
-          1'b1 & !has_last_0 & has_last_1 & !has_first_1,
-          1'b1 & !has_last_0 & has_last_1 & has_first_1,
-          1'b1 & has_last_0 & !has_first_0,
-          1'b1 & has_last_0 & has_first_0
+          !((1'b1 & retires_i[0]) | (1'b1 & !retires_i[0] & retires_i[1])) & trap_i,
+          1'b1 & !retires_i[0] & retires_i[1] & !two_i[1],
+          1'b1 & !retires_i[0] & retires_i[1] & two_i[1],
+          1'b1 & retires_i[0] & !two_i[0],
+          1'b1 & retires_i[0] & two_i[0]
       };
-  assign comes_first_0 = has_first_0 & 1'b1;
+  assign comes_first_0 = two_i[0] & 1'b1;
   assign passes_first_0 = comes_first_0 &
       (goes_on & traced & qualified_i[0]) &
       (!(traced & pending_uninferable_q & !sequential) | (!fires & ready_i));
@@ -484,8 +474,8 @@ module te_priority (
       (goes_on & traced & qualified_i[0]) &
       (traced & pending_uninferable_q & !sequential) &
       !fires;
-  assign comes_last_0 = has_last_0 & (has_first_0 ? passes_first_0 : 1'b1);
-  assign fires_0 = (traced & pending_uninferable_q & !sequential & !has_first_0) |
+  assign comes_last_0 = retires_i[0] & (two_i[0] ? passes_first_0 : 1'b1);
+  assign fires_0 = (traced & pending_uninferable_q & !sequential & !two_i[0]) |
       (branch_map_must[1] &
           !(fires |
               (comes_first_0 &
@@ -493,12 +483,12 @@ module te_priority (
                   (traced & pending_uninferable_q & !sequential) &
                   !fires)));
   assign passes_last_0 = comes_last_0 &
-      ((!qualified_i[0] & (!(1'b1 & !has_last_1) | has_trap)) |
+      ((!qualified_i[0] & (!(1'b1 & !retires_i[1]) | trap_i)) |
           (goes_on &
-              (has_first_0 ? qualified_i[0] : traced) &
+              (two_i[0] ? qualified_i[0] : traced) &
               qualified_i[0] &
               !(1'b0 | (1'b0 & (taken_i[0] | not_taken_i[0]))) &
-              (1'b1 & has_last_1 & qualified_i[1]) &
+              (1'b1 & retires_i[1] & qualified_i[1]) &
               (!fires_0 |
                   (!(fires |
                           (comes_first_0 &
@@ -508,10 +498,10 @@ module te_priority (
                       ready_i))));
   assign wants_last_0 = comes_last_0 &
       (goes_on &
-          (has_first_0 ? qualified_i[0] : traced) &
+          (two_i[0] ? qualified_i[0] : traced) &
           qualified_i[0] &
           !(1'b0 | (1'b0 & (taken_i[0] | not_taken_i[0]))) &
-          (1'b1 & has_last_1 & qualified_i[1])) &
+          (1'b1 & retires_i[1] & qualified_i[1])) &
       fires_0 &
       !(fires |
           (comes_first_0 &
@@ -523,14 +513,14 @@ module te_priority (
           (goes_on & traced & qualified_i[0]) &
           (traced & pending_uninferable_q & !sequential) &
           !fires);
-  assign updiscon_0 = has_last_0 ?
+  assign updiscon_0 = retires_i[0] ?
       uninferable_i[0] :
-      (traced & pending_uninferable_q & !sequential & !has_first_0);
-  assign comes_first_1 = has_first_1 &
-      (has_last_0 ? passes_last_0 : (has_first_0 ? passes_first_0 : 1'b1));
+      (traced & pending_uninferable_q & !sequential & !two_i[0]);
+  assign comes_first_1 = two_i[1] &
+      (retires_i[0] ? passes_last_0 : (two_i[0] ? passes_first_0 : 1'b1));
   assign passes_first_1 = comes_first_1 &
       (goes_on &
-          (has_last_0 ? qualified_i[0] : (has_first_0 ? qualified_i[0] : traced)) &
+          (retires_i[0] ? qualified_i[0] : (two_i[0] ? qualified_i[0] : traced)) &
           qualified_i[1]) &
       (!updiscon_0 |
           (!(fires |
@@ -540,10 +530,10 @@ module te_priority (
                       !fires) |
                   (comes_last_0 &
                       (goes_on &
-                          (has_first_0 ? qualified_i[0] : traced) &
+                          (two_i[0] ? qualified_i[0] : traced) &
                           qualified_i[0] &
                           !(1'b0 | (1'b0 & (taken_i[0] | not_taken_i[0]))) &
-                          (1'b1 & has_last_1 & qualified_i[1])) &
+                          (1'b1 & retires_i[1] & qualified_i[1])) &
                       fires_0 &
                       !(fires |
                           (comes_first_0 &
@@ -553,7 +543,7 @@ module te_priority (
               ready_i));
   assign wants_first_1 = comes_first_1 &
       (goes_on &
-          (has_last_0 ? qualified_i[0] : (has_first_0 ? qualified_i[0] : traced)) &
+          (retires_i[0] ? qualified_i[0] : (two_i[0] ? qualified_i[0] : traced)) &
           qualified_i[1]) &
       updiscon_0 &
       !(fires |
@@ -563,44 +553,44 @@ module te_priority (
               !fires) |
           (comes_last_0 &
               (goes_on &
-                  (has_first_0 ? qualified_i[0] : traced) &
+                  (two_i[0] ? qualified_i[0] : traced) &
                   qualified_i[0] &
                   !(1'b0 | (1'b0 & (taken_i[0] | not_taken_i[0]))) &
-                  (1'b1 & has_last_1 & qualified_i[1])) &
+                  (1'b1 & retires_i[1] & qualified_i[1])) &
               fires_0 &
               !(fires |
                   (comes_first_0 &
                       (goes_on & traced & qualified_i[0]) &
                       (traced & pending_uninferable_q & !sequential) &
                       !fires))));
-  assign comes_last_1 = has_last_1 &
-      (has_first_1 ?
+  assign comes_last_1 = retires_i[1] &
+      (two_i[1] ?
           passes_first_1 :
-          (has_last_0 ? passes_last_0 : (has_first_0 ? passes_first_0 : 1'b1)));
+          (retires_i[0] ? passes_last_0 : (two_i[0] ? passes_first_0 : 1'b1)));
   assign lane_wants = wants_first_0 | wants_first_1 | wants_last_0;
   assign takes_trap = planned_q ?
       oldest[4] :
-      (has_trap &
-          ((has_first_1 ?
+      (trap_i &
+          ((two_i[1] ?
                   passes_first_1 :
-                  (has_last_0 ? passes_last_0 : (has_first_0 ? passes_first_0 : 1'b1))) &
-              !has_last_1));
-  assign single = !(has_first_0 | has_first_1) &
-      !((has_last_1 & has_last_0) |
-          (has_trap & has_last_0) |
-          (has_trap & has_last_1) |
-          (has_mark & has_last_0) |
-          (has_mark & has_last_1) |
-          (has_mark & has_trap));
+                  (retires_i[0] ? passes_last_0 : (two_i[0] ? passes_first_0 : 1'b1))) &
+              !retires_i[1]));
+  assign single = !(two_i[0] | two_i[1]) &
+      !((retires_i[1] & retires_i[0]) |
+          (trap_i & retires_i[0]) |
+          (trap_i & retires_i[1]) |
+          (has_mark & retires_i[0]) |
+          (has_mark & retires_i[1]) |
+          (has_mark & trap_i));
   assign finishes = planned_q ?
       single :
       (!has_mark &
-          (has_trap ?
-              ((has_first_1 ?
+          (trap_i ?
+              ((two_i[1] ?
                       passes_first_1 :
-                      (has_last_0 ? passes_last_0 : (has_first_0 ? passes_first_0 : 1'b1))) &
-                  !has_last_1) :
-              (has_last_1 ? comes_last_1 : (has_last_0 ? comes_last_0 : 1'b0))));
+                      (retires_i[0] ? passes_last_0 : (two_i[0] ? passes_first_0 : 1'b1))) &
+                  !retires_i[1]) :
+              (retires_i[1] ? comes_last_1 : (retires_i[0] ? comes_last_0 : 1'b0))));
   assign goes = next_exists & (skip | simple);
   assign take_simple = goes & (!fires | ready_i);
   assign take = take_simple | last;
@@ -623,17 +613,17 @@ module te_priority (
           wants_first_1 |
           (comes_last_0 &
               (goes_on &
-                  (has_first_0 ? qualified_i[0] : traced) &
+                  (two_i[0] ? qualified_i[0] : traced) &
                   qualified_i[0] &
                   !(1'b0 | (1'b0 & (taken_i[0] | not_taken_i[0]))) &
-                  (1'b1 & has_last_1 & qualified_i[1])) &
+                  (1'b1 & retires_i[1] & qualified_i[1])) &
               fires_0 &
               !(fires |
                   (comes_first_0 &
                       (goes_on & traced & qualified_i[0]) &
                       (traced & pending_uninferable_q & !sequential) &
                       !fires)) &
-              (traced & pending_uninferable_q & !sequential & !has_first_0)));
+              (traced & pending_uninferable_q & !sequential & !two_i[0])));
   assign report = planned_q ? (marking | (turn_main & (plan_target_q | plain_now))) : jumped;
   assign map_only = planned_q ? (turn_main & map_only_now) : !jumped;
   assign start = planned_q & (turn_main & plan_start_q);
@@ -680,7 +670,7 @@ module te_priority (
   assign flush_now = accepted & (!planned_q | report | map_only | start | trap);
   assign moves = take_simple | (planned_q & left_q[3] & ((turn_main & accepted) | last));
   assign branches_there = {
-          has_last_0 & qualified_i[0] & (taken_i[0] | not_taken_i[0]),
+          retires_i[0] & qualified_i[0] & (taken_i[0] | not_taken_i[0]),
           traced & (pending_taken_q | pending_not_taken_q)
       };
   assign push = {
@@ -784,7 +774,7 @@ module te_priority (
 
   // The last step that is taken waits for the one behind it. Nothing waits behind a mark.
   assign load = take & !next_mark;
-  assign load_trap = take & takes_trap;
+  assign load_trap = trap_i & (take | !pending_trap_q);
   assign pending_valid_d = take ? !next_mark : pending_valid_q;
   assign pending_qualified_d = (((planned_q ? oldest[0] : (comes_first_0 & !passes_first_0)) |
               (planned_q ? oldest[1] : (comes_last_0 & !passes_last_0))) &
@@ -825,7 +815,7 @@ module te_priority (
   assign pending_units_d = 4'd0 |
       ({4{(resync_mode_i == 2'd2) &
           (!begun_q &
-              ((has_first_0 ?
+              ((two_i[0] ?
                       (planned_q ? oldest[0] : (comes_first_0 & !passes_first_0)) :
                       (planned_q ? oldest[1] : (comes_last_0 & !passes_last_0))) |
                   (takes_trap & trap_alone_i[0])))}} &
@@ -836,32 +826,26 @@ module te_priority (
 
   assign over = take & (finishes | next_mark);
   assign ready_o = over;
+  assign done_first_o = {2{take}} &
+      ({!planned_q & passes_first_1, !planned_q & passes_first_0} |
+          {
+              planned_q ? oldest[2] : (comes_first_1 & !passes_first_1),
+              planned_q ? oldest[0] : (comes_first_0 & !passes_first_0)
+          });
+  assign done_last_o = {2{take}} &
+      ({1'b0, !planned_q & passes_last_0} |
+          {
+              planned_q ? oldest[3] : comes_last_1,
+              planned_q ? oldest[1] : (comes_last_0 & !passes_last_0)
+          });
+  assign done_trap_o = take & takes_trap;
 
   always_comb begin
-    done_first_d = done_first_q;
-    done_last_d = done_last_q;
-    done_trap_d = done_trap_q;
     begun_d = begun_q;
     if (take) begin
-      done_first_d = done_first_q |
-          ({!planned_q & passes_first_1, !planned_q & passes_first_0} |
-              {
-                  planned_q ? oldest[2] : (comes_first_1 & !passes_first_1),
-                  planned_q ? oldest[0] : (comes_first_0 & !passes_first_0)
-              });
-      done_last_d = done_last_q |
-          ({1'b0, !planned_q & passes_last_0} |
-              {
-                  planned_q ? oldest[3] : comes_last_1,
-                  planned_q ? oldest[1] : (comes_last_0 & !passes_last_0)
-              });
-      done_trap_d = done_trap_q | takes_trap;
       begun_d = 1'b1;
     end
     if (over) begin
-      done_first_d = 2'd0;
-      done_last_d = 2'd0;
-      done_trap_d = 1'b0;
       begun_d = 1'b0;
     end
   end
@@ -874,9 +858,6 @@ module te_priority (
       previous_trap_q <= 1'b0;
       previous_reported_q <= 1'b0;
       previous_updiscon_q <= 1'b0;
-      done_first_q <= 2'd0;
-      done_last_q <= 2'd0;
-      done_trap_q <= 1'b0;
       begun_q <= 1'b0;
       sync_due_q <= 1'b0;
       open_target_q <= 1'b0;
@@ -891,9 +872,6 @@ module te_priority (
       previous_trap_q <= previous_trap_d;
       previous_reported_q <= previous_reported_d;
       previous_updiscon_q <= previous_updiscon_d;
-      done_first_q <= done_first_d;
-      done_last_q <= done_last_d;
-      done_trap_q <= done_trap_d;
       begun_q <= begun_d;
       sync_due_q <= sync_due_d;
       open_target_q <= open_target_d;
@@ -1002,4 +980,29 @@ module te_priority (
       plan_flush_due_q <= plan_flush_due_d;
     end
   end
+
+`ifndef SYNTHESIS
+  always @(posedge clk_i) begin
+    if (rst_ni) begin
+      begin : all_steps_are_done
+        assert (
+            !over |
+            !((|(two_i &
+                        ~({!planned_q & passes_first_1, !planned_q & passes_first_0} |
+                            {
+                                planned_q ? oldest[2] : (comes_first_1 & !passes_first_1),
+                                planned_q ? oldest[0] : (comes_first_0 & !passes_first_0)
+                            }))) |
+                (|(retires_i &
+                        ~({1'b0, !planned_q & passes_last_0} |
+                            {
+                                planned_q ? oldest[3] : comes_last_1,
+                                planned_q ? oldest[1] : (comes_last_0 & !passes_last_0)
+                            }))) |
+                (trap_i & !takes_trap))
+        );
+      end
+    end
+  end
+`endif
 endmodule

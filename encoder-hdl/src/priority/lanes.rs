@@ -43,6 +43,8 @@ struct Lane {
     plain: Expr,
     /// It is a branch that was not looked up ahead.
     unknown: Expr,
+    /// It is a branch that was not predicted.
+    wrong: Expr,
 }
 
 /// The step behind some other.
@@ -242,21 +244,22 @@ impl Lanes {
             let of_lane =
                 which.iter().zip(&self.lanes[at + 1..]).map(|(w, lane)| w & &lane.qualified);
             let next_qualified = any(of_lane.collect::<Vec<_>>());
-            let quiet = &goes_on & &valid & &lane.qualified & &lane.plain;
-            let mut plain = quiet & &next_qualified & !must.bit(i + 1);
+            let mut plain = &goes_on & &valid & &lane.qualified & &lane.plain & &next_qualified;
             if let Some(limit) = limit {
                 plain = plain & !(&lane.branch & limit);
             }
-            let wants = &comes & &plain & &updiscon & !&sent;
+            let fires = m.let_(&format!("fires_{i}"), &updiscon | (must.bit(i + 1) & !&sent));
+            let wants = &comes & &plain & &fires & !&sent;
             // One that is not traced is passed, unless a mark is behind it.
             let skips = !&lane.qualified & (&later | &self.trap);
-            let passes = skips | (&plain & (!&updiscon | (!&sent & &cx.can)));
+            let passes = skips | (&plain & (!&fires | (!&sent & &cx.can)));
             let taken = m.let_(&format!("passes_last_{i}"), &comes & passes);
             walk.wants_last.push(m.let_(&format!("wants_last_{i}"), wants.clone()));
             walk.rests_last.push(hard.mux(oldest.bit(2 * i + 1), &comes & !&taken));
             walk.passes_last.push(taken.clone());
             walk.pushes.push(!hard & &taken & &lane.qualified & &lane.branch);
             walk.cuts.push(m.let_(&format!("behind_packet_{i}"), sent.clone()));
+            walk.at_target_last.push(&wants & &updiscon);
             let inferred = cx.group.get("sijump").map(|s| &cx.modes.sijump & s.bit(i) & &valid);
             let jumps = inferred.map_or_else(|| lane.updiscon.clone(), |i| &lane.updiscon & !i);
             reached = has_last.mux(&taken, &reached);
@@ -269,6 +272,12 @@ impl Lanes {
         walk.updiscon = hard.mux(&plan.leaves_updiscon, &walk.updiscon);
         let wanted = walk.wants_first.iter().chain(&walk.wants_last).cloned().collect::<Vec<_>>();
         walk.wants = m.let_("lane_wants", any(wanted));
+        let targets =
+            walk.wants_first.iter().chain(&walk.at_target_last).cloned().collect::<Vec<_>>();
+        walk.at_target = any(targets);
+        let wrong =
+            walk.wants_last.iter().zip(&self.lanes).map(|(wants, lane)| wants & &lane.wrong);
+        walk.wrong = any(wrong.collect::<Vec<_>>());
         let to_trap = &self.trap & &reached;
         walk.takes_trap = m.let_("takes_trap", hard.mux(oldest.bit(2 * self.n), to_trap));
         let whole = !&self.mark & self.trap.mux(&reached, &newest);
@@ -326,6 +335,7 @@ impl Lane {
             Some(looked) => &branch & !looked.bit(i),
             None => branch.clone(),
         };
+        let wrong = &branch & !bit("right");
         let hard = bit("notify") | call | (&cx.modes.predicts & &unknown);
         Self {
             qualified: bit("qualified"),
@@ -334,16 +344,22 @@ impl Lane {
             updiscon: bit("uninferable"),
             plain: !hard,
             unknown,
+            wrong,
         }
     }
 }
 
 /// How far the steps were taken.
 pub(super) struct Walk {
-    /// A step of a lane wants to be reported: it is the target of a jump.
+    /// A step of a lane wants to be reported.
     pub(super) wants: Expr,
+    /// It is the target of a jump.
+    pub(super) at_target: Expr,
+    /// It is a branch that was not predicted.
+    pub(super) wrong: Expr,
     wants_first: Vec<Expr>,
     wants_last: Vec<Expr>,
+    at_target_last: Vec<Expr>,
     passes_first: Vec<Expr>,
     passes_last: Vec<Expr>,
     /// The step becomes the pending one.
@@ -370,8 +386,11 @@ impl Walk {
     fn new(chart: &Chart, fresh: Expr) -> Self {
         Self {
             wants: zero(1),
+            at_target: zero(1),
+            wrong: zero(1),
             wants_first: Vec::new(),
             wants_last: Vec::new(),
+            at_target_last: Vec::new(),
             passes_first: Vec::new(),
             passes_last: Vec::new(),
             rests_first: Vec::new(),

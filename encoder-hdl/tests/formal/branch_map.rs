@@ -136,16 +136,9 @@ fn collects(config: &Config) -> Component {
         let full = before.ge(lit(6, FULL.into()));
         let must = &there & ((fills & !&all) | (&full & !predicted(i)));
         // Without prediction nothing is pushed to a full map, so that it does not matter what is said.
-        let matters = m.let_(&format!("matters_{i}"), (&predicting | !full) & !&earlier);
+        let matters = (&predicting | !full) & !&earlier;
         let said = rig.port("must_o").bit(i);
-        m.assert_always(&format!("must_report_{i}"), !&matters | !&must | &said);
-        // It is not said for nothing: in slot 0 never, in others only near a full map or a wrong prediction.
-        let near = list.count.ge(lit(6, (FULL - 1 - i).into()));
-        let might = match i {
-            0 => must.clone(),
-            _ => &there & near & (!list.full() | !predicted(i)),
-        };
-        m.assert_always(&format!("may_report_{i}"), !matters | !said | might);
+        m.assert_always(&format!("must_report_{i}"), !matters | said.eq(&must));
         earlier = earlier | must;
         before = before + there.zext(6);
     }

@@ -32,7 +32,7 @@ pub struct BranchMap<const N: usize> {
     pub branches_o: Signal<Out, Bits<5>>,
     /// There are branches already.
     pub some_o: Signal<Out, Bit>,
-    /// The branch in slot 0 has to be reported at once, since it fills the map; one in another slot might.
+    /// A branch in this slot has to be reported at once: it fills the map.
     pub must_o: Signal<Out, Bits<N>>,
     map: Register<Bits<31>>,
     count: Register<Bits<5>>,
@@ -141,10 +141,11 @@ impl<const N: usize> Logic for BranchMap<N> {
                 }
             }
 
-            // The branch is number 31 at least if all before it are there, and the map was not full before.
+            // The branch is number 31 at least, and the map was not full before.
             self.full[i].next = false;
-            self.seen[i + 1].next = self.seen[i].val() + self.one_more.val();
+            self.seen[i + 1].next = self.seen[i].val();
             if self.branch[i].val() != self.no_slot.val() {
+                self.seen[i + 1].next = self.seen[i].val() + self.one_more.val();
                 if self.count.q.val() != self.most.val() {
                     self.full[i].next = self.seen[i].val() >= self.last.val();
                 }
