@@ -1,10 +1,11 @@
 //! The simulated encoder.
 
 use crate::Mismatch;
-use crate::ports::Ports;
+use crate::ports::{CONTROLS, Ports};
 use hartrace_encoder_hdl::{Config, encoder};
 use hartrace_etrace::Ioptions;
 use hartrace_ingress::Retired;
+use hartrace_rtl::{Component, Direction, Expr, Module, lit};
 use hartrace_verilate::{Design, Model, Options, SimError, Simulation};
 use thiserror::Error;
 
@@ -32,11 +33,11 @@ pub enum BenchError {
 impl Bench {
     /// Generates the RTL and builds its model.
     pub fn new(config: &Config, options: &Options) -> Result<Self, BenchError> {
-        let component = encoder(config)?;
+        let component = held(&encoder(config)?);
         Self::of(config, &component, options)
     }
 
-    /// Builds the model of another design with the same ports.
+    /// Builds the model of any design with the same ports.
     pub fn of(
         config: &Config,
         design: impl Into<Design>,
@@ -89,4 +90,35 @@ impl Bench {
         let words = self.sim.get_wide(self.ports.data);
         words.iter().flat_map(|word| word.to_le_bytes()).take(len).collect()
     }
+}
+
+/// The encoder with registers before the controls, which is where they come from in a system.
+///
+/// They reach most of its logic. A simulator has to look at all that is behind an input whenever it is asked, even if
+/// the input never changes: without this, a cycle takes 43 % more instructions.
+fn held(encoder: &Component) -> Component {
+    let m = Module::new("te_held", "An encoder whose controls come from registers.").clocked();
+    let ports = encoder.ports().iter();
+    let (inputs, outputs): (Vec<_>, Vec<_>) = ports
+        .filter(|port| port.name != "clk_i" && port.name != "rst_ni")
+        .partition(|port| port.direction == Direction::Input);
+    let inputs: Vec<(&str, Expr)> = inputs
+        .into_iter()
+        .map(|port| {
+            let value = m.input(&port.name, port.width, "");
+            if !CONTROLS.contains(&port.name.as_str()) {
+                return (port.name.as_str(), value);
+            }
+            let held = m.reg_data(&format!("held_{}", port.name), port.width, lit(1, 1));
+            m.assign(&held.d, value);
+            (port.name.as_str(), held.q)
+        })
+        .collect();
+    let connections: Vec<(&str, &Expr)> =
+        inputs.iter().map(|(name, value)| (*name, value)).collect();
+    let results = m.inst("i_core", encoder, &connections);
+    for port in outputs {
+        m.assign(&m.output(&port.name, port.width, ""), &results[port.name.as_str()]);
+    }
+    m.finish()
 }

@@ -4,6 +4,23 @@ use hartrace_encoder_hdl::Config;
 use hartrace_ingress::Retired;
 use hartrace_verilate::{Input, Output, SimError, Simulation};
 
+/// Inputs that only change while nothing is traced.
+pub(crate) const CONTROLS: [&str; 13] = [
+    "implicit_return_i",
+    "implicit_exception_i",
+    "full_address_i",
+    "jump_target_cache_i",
+    "branch_prediction_i",
+    "sequential_jump_i",
+    "resync_mode_i",
+    "resync_max_i",
+    "privileges_i",
+    "initially_on_i",
+    "ranges_i",
+    "low_i",
+    "high_i",
+];
+
 /// What a hart drives.
 #[derive(Debug)]
 pub struct HartPorts {
