@@ -17,12 +17,22 @@ fn told(config: &Config) -> Component {
     // Groups stay until they are taken. Those that say that input was lost come alone, as a break.
     let waits = rig.port("valid_i") & !rig.port("ready_o");
     let waited = rig.past("group_waited", &waits);
-    let group = ["retires", "two", "trap", "mark", "lost", "qualified", "trap_qualified"];
-    let kept = group.iter().fold(rig.port("valid_i"), |kept, name| {
+    let group = ["mark", "lost", "qualified", "trap_qualified"];
+    let mut kept = group.iter().fold(rig.port("valid_i"), |kept, name| {
         let now = rig.port(&format!("{name}_i"));
         kept & now.eq(rig.past(&format!("{name}_past"), &now))
     });
+    // Steps that are done with go, and without a group there are none.
+    let mut any = rig.port("mark_i").any();
+    for (name, done) in [("retires", "done_last"), ("two", "done_first"), ("trap", "done_trap")] {
+        let now = rig.port(&format!("{name}_i"));
+        let left = &now & !rig.port(&format!("{done}_o"));
+        kept = kept & now.eq(rig.past(&format!("{name}_left"), &left));
+        any = any | now.any();
+    }
     m.assume_always("group_kept", !waited | kept);
+    m.assume_always("steps_of_groups", rig.port("valid_i") | !any);
+    m.assume_always("two_of_retired", (rig.port("two_i") & !rig.port("retires_i")).is(0));
     let alone = !rig.port("retires_i").any() & !rig.port("trap_i") & rig.port("mark_i").is(1);
     m.assume_always("loss_comes_alone", !rig.port("lost_i") | alone);
 

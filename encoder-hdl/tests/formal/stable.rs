@@ -52,6 +52,10 @@ fn queue() -> Proof {
     for done in ["done_first_i", "done_last_i", "done_trap_i"] {
         rig.m.assume_always(&format!("{done}_none"), !rig.port(done).any());
     }
+    let [retires, two] = ["retires_o", "two_o"].map(|name| rig.port(name));
+    let steps = retires.any() | two.any() | rig.port("trap_o") | rig.port("mark_o").any();
+    rig.m.assert_always("steps_of_groups", rig.port("valid_o") | !steps);
+    rig.m.assert_always("two_of_retired", (two & !retires).is(0));
     stays(&rig, &block, &["valid_o"]);
     Proof::any_run("group_queue_stable", &rig.finish(), 9).refuted_without("valid_o")
 }
