@@ -124,7 +124,7 @@ fn save(path: &Path, config: &SocConfig, outcome: &Outcome) -> Result<(), Failur
     }
     let mut params = path.as_os_str().to_owned();
     params.push(".params.toml");
-    write(Path::new(&params), hdl::params(&config.top)?.as_bytes())
+    write(Path::new(&params), hartrace_top_hdl::params(&config.top).map_err(Failure::usage)?.as_bytes())
 }
 
 /// Prints what came of programs.

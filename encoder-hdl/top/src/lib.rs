@@ -2,8 +2,9 @@
 //! the way from there to a port or to memory.
 //!
 //! [`top`] builds it for a [`TopConfig`], [`sources`] gives its files, [`pages`] says which registers are
-//! where, [`manual`] and [`header`] say it to people and to C. How the parts work together is in `docs/design/encoder.md`. A configuration that cannot be is
-//! an error before anything is built.
+//! where, [`manual`] and [`header`] say it to people and to C, and [`package`] puts all of it into files. How the
+//! parts work together is in `docs/design/encoder.md`. A configuration that is not legal is an error before anything
+//! is built.
 //!
 //! ```
 //! use hartrace_top_hdl::{Sink, TopConfig, sources};
@@ -17,11 +18,13 @@
 mod config;
 mod flush;
 mod hart;
+mod package;
 mod pages;
 mod sink;
 mod top;
 mod wiring;
 
 pub use config::{Encapsulation, ReadError, Sink, Standard, TopConfig, TopError};
+pub use package::{PackageError, TOP, package, params};
 pub use pages::{Page, header, manual, pages};
 pub use top::{sources, top};
