@@ -1,7 +1,7 @@
-//! The modes to encode in.
+//! The modes to encode in, and an encoder that has them all.
 
-use crate::failure::Failure;
 use hartrace_etrace::{Ioptions, Mode, Params};
+use thiserror::Error;
 
 /// Short names of modes, as in `--encode return+prediction`.
 const NAMES: [(&str, Mode); 6] = [
@@ -13,8 +13,8 @@ const NAMES: [(&str, Mode); 6] = [
     ("sijump", Mode::SequentialJump),
 ];
 
-/// What every mode, and every combination that is of use, is called.
-pub(crate) const ALL: [&str; 13] = [
+/// Names of all modes, and of all combinations that are of use.
+pub const ALL: [&str; 13] = [
     "delta",
     "full",
     "exception",
@@ -30,25 +30,43 @@ pub(crate) const ALL: [&str; 13] = [
     "return+exception+sijump+prediction+cache",
 ];
 
-/// The modes with this name: some of the short ones joined by `+`, or `delta` for none.
-pub(crate) fn named(name: &str) -> Result<Ioptions, Failure> {
+/// A mode that does not exist.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("there is no mode `{name}`")]
+pub struct UnknownMode {
+    /// What was taken for its name.
+    pub name: String,
+}
+
+impl UnknownMode {
+    /// Returns what to try.
+    pub fn hint(&self) -> String {
+        let names: Vec<_> = NAMES.iter().map(|(name, _)| *name).collect();
+        format!("delta, or some of {} joined by +; or all", names.join(", "))
+    }
+}
+
+/// Returns the modes with this name: some of the short ones joined by `+`, or `delta` for none.
+///
+/// # Errors
+///
+/// If one of them does not exist.
+pub fn named(name: &str) -> Result<Ioptions, UnknownMode> {
     let mut options = Ioptions::default();
     if name == "delta" {
         return Ok(options);
     }
     for part in name.split('+') {
         let Some((_, mode)) = NAMES.iter().find(|(name, _)| *name == part) else {
-            let names: Vec<_> = NAMES.iter().map(|(name, _)| *name).collect();
-            return Err(Failure::usage(format_args!("there is no mode `{part}`"))
-                .hint(format_args!("delta, or some of {} joined by +; or all", names.join(", "))));
+            return Err(UnknownMode { name: part.into() });
         };
         options.set(*mode, true);
     }
     Ok(options)
 }
 
-/// An encoder with every option, for harts of this width.
-pub(crate) fn params(xlen: hartrace_isa::Xlen) -> Params {
+/// Returns the parameters of an encoder with every option, for harts of this width.
+pub fn params(xlen: hartrace_isa::Xlen) -> Params {
     Params {
         iaddress_width_p: xlen.bits() as u8,
         iaddress_lsb_p: 1,
