@@ -223,7 +223,7 @@ fn unreadable(file: &str, error: &io::Error) -> SourceError {
 }
 
 #[cfg(test)]
-pub mod tests {
+pub(super) mod tests {
     use super::*;
 
     /// The trace in `input`, called `t`.

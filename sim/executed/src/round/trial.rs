@@ -93,9 +93,7 @@ fn advance(rounds: &mut [Round<'_>], rows: &[Retired]) -> Result<(), RoundError>
         };
         let handles: Vec<_> =
             rounds.chunks_mut(share).map(|some| scope.spawn(move || work(some))).collect();
-        handles
-            .into_iter()
-            .try_for_each(|handle| handle.join().unwrap_or_else(|_| Err(RoundError::Thread)))
+        handles.into_iter().try_for_each(|handle| handle.join().unwrap_or(Err(RoundError::Thread)))
     })
 }
 
