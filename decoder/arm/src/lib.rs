@@ -29,6 +29,7 @@ mod list;
 mod memory;
 mod ptm;
 mod returns;
+pub mod runs;
 mod text;
 mod walk;
 
