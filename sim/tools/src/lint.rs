@@ -5,6 +5,7 @@
 //! is missing are ignored.
 //!
 //! Nothing is allowed but what [`Linter::check`] says.
+#![forbid(unsafe_code)]
 
 use libtest_mimic::{Failed, Trial};
 use std::fs;

@@ -23,6 +23,7 @@
 //! // The folder is `env!("CARGO_TARGET_TMPDIR")` in a test.
 //! run(std::path::Path::new("target/tmp"), vec![proof]);
 //! ```
+#![forbid(unsafe_code)]
 
 mod proof;
 mod rig;
