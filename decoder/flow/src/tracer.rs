@@ -5,9 +5,10 @@ mod recover;
 mod report;
 mod sync;
 
-use crate::blocks::{BlockId, Blocks};
+use crate::blocks::Blocks;
 use crate::memo::{Found, Memo};
 use crate::outcomes::Outcomes;
+use crate::run::BlockId;
 use crate::tables::{Predictor, Returns, TargetCache};
 use crate::walk::Progress;
 use crate::{Compat, Config, Event, Fault, Image, Images, Sink, StreamPos};

@@ -2,7 +2,8 @@
 //!
 //! Spec: E-Trace 2.0, chapter 11 "Decoder".
 
-use crate::blocks::{BlockId, Blocks, Exit, NONE, Span};
+use crate::blocks::{Blocks, Exit};
+use crate::run::{BlockId, NONE, Span};
 use crate::tables::Returns;
 use crate::tracer::Tracer;
 use crate::{Fault, Sink, StreamPos};

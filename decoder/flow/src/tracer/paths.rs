@@ -1,13 +1,14 @@
-//! Paths that were gone before: how they are found and kept; see [`crate::memo`].
+//! Paths that were followed before: how they are found and kept; see [`crate::memo`].
 
 use super::{State, Tracer};
-use crate::memo::{Key, Landing, Recorder, Slot, Trail};
+use crate::memo::{Key, Recorder, Slot};
+use crate::paths::{Landing, NewPath};
 use crate::{Compat, Leaves, Sink, StreamPos};
 use hartrace_bits::BitReader;
 use hartrace_etrace::Payload;
 
 impl Tracer<'_> {
-    /// What decides about the meaning of a payload, if that is little enough.
+    /// All that the meaning of a payload depends on, if that is little enough.
     #[inline(always)]
     pub(super) fn key(&self, bits: &BitReader<'_>) -> Option<Key> {
         if !self.steady {
@@ -51,15 +52,15 @@ impl Tracer<'_> {
         }
     }
 
-    /// Goes a path that was gone before, if it is still known.
+    /// Repeats a path that was followed before, if it is still known. Returns whether it is.
     #[inline(always)]
     pub(super) fn replay<S: Sink>(&mut self, at: StreamPos, path: u32, sink: &mut S) -> bool {
-        if let Some(used) = self.code.memo.stack(path)
+        if let Some(used) = self.code.memo.paths.stack(path)
             && !self.returns.repeat(used)
         {
             return false;
         }
-        let Some((path, landing)) = self.code.memo.path(path, &self.code.blocks) else {
+        let Some((path, landing)) = self.code.memo.paths.get(path, &self.code.blocks) else {
             return false;
         };
         sink.path(at, path);
@@ -73,7 +74,7 @@ impl Tracer<'_> {
         true
     }
 
-    /// Goes a path, and remembers it.
+    /// Follows a path, and remembers it.
     #[inline(never)]
     pub(super) fn record<S: Sink>(
         &mut self,
@@ -95,8 +96,8 @@ impl Tracer<'_> {
             let Self { pc, block, address, .. } = *self;
             let landing = Landing { pc, address, block, pending: self.outcomes.peek() };
             let Self { code, returns, .. } = self;
-            let trail = Trail { entry, spans: &spans, landing, stack: returns.used() };
-            code.memo.remember(slot, trail, &code.blocks, S::ADDRESSES);
+            let path = NewPath { entry, spans: &spans, landing, stack: returns.used() };
+            code.memo.remember(slot, path, &code.blocks, S::ADDRESSES);
         }
         self.code.memo.keep_scratch(spans);
     }

@@ -1,7 +1,8 @@
 //! Format 3: synchronisations, traps, and what changes the modes.
 
 use super::{Code, PARKED, State, Tracer};
-use crate::blocks::{Exit, NONE};
+use crate::blocks::Exit;
+use crate::run::NONE;
 use crate::walk::Goal;
 use crate::{Compat, Event, Fault, Image, Sink, StreamPos};
 use hartrace_etrace::{Payload, QualStatus, Start, Support, Trap};
