@@ -31,6 +31,8 @@ mod images;
 mod memo;
 mod outcomes;
 mod paths;
+mod programs;
+mod progress;
 mod pull;
 mod run;
 mod sink;

@@ -7,7 +7,7 @@ use crate::config::Config;
 use crate::event::{Fault, StreamPos};
 use crate::images::Images;
 use crate::sink::Sink;
-use crate::tracer::Tracer;
+use crate::tracer::{Announced, Tracer};
 use hartrace_encap::{Deframer, FrameError, FrameHeader, Framing, Item, Kind};
 use hartrace_etrace::ParamsError;
 
@@ -54,7 +54,7 @@ impl<'a> Demux<'a> {
             transport,
             packet: 0,
             tracers: Vec::new(),
-            start: Place { byte: 0, packet: 0, options, continued: false },
+            start: Place { byte: 0, packet: 0, options, announced: Announced::Off },
             early: None,
         }
     }
@@ -69,7 +69,7 @@ impl<'a> Demux<'a> {
         self.start = *place;
         self.early = None;
         for (_, tracer) in &mut self.tracers {
-            tracer.restart(place.options, place.continued);
+            tracer.restart(place.options, place.announced);
         }
     }
 
@@ -237,7 +237,7 @@ impl<'a> Demux<'a> {
         sinks: &mut SourceSinks<'_, S, F>,
     ) -> Result<usize, ParamsError> {
         let mut tracer = Tracer::new(self.config.clone(), self.images.clone())?;
-        tracer.restart(self.start.options, self.start.continued);
+        tracer.restart(self.start.options, self.start.announced);
         if let Some((at, fault)) = self.early.take() {
             sinks.with(source, |sink| tracer.damage(at, fault, sink));
         }

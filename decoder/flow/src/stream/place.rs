@@ -1,6 +1,7 @@
 //! Places of a capture at which a part may start.
 
 use crate::event::StreamPos;
+use crate::tracer::Announced;
 use hartrace_etrace::{Ioptions, Start};
 
 /// Where a part starts.
@@ -12,8 +13,8 @@ pub(super) struct Place {
     pub(super) packet: u64,
     /// The modes in force.
     pub(super) options: Ioptions,
-    /// It is a synchronisation up to which another tracer follows the stream.
-    pub(super) continued: bool,
+    /// What the sinks know there: at a synchronisation, another tracer follows the stream up to it.
+    pub(super) announced: Announced,
 }
 
 /// The synchronisation that the next part starts with.
