@@ -8,7 +8,7 @@ mod sync;
 
 pub(crate) use state::Announced;
 
-use crate::config::{Compat, Config};
+use crate::config::Config;
 use crate::event::{Event, Fault, StreamPos};
 use crate::images::Images;
 use crate::memo::Found;
@@ -18,7 +18,7 @@ use crate::tables::{Predictor, Returns, TargetCache};
 use crate::walk::{Walk, WalkModes};
 use hartrace_bits::BitReader;
 use hartrace_etrace::{
-    AddressReport, Ioptions, Layout, Mode, ParamsError, Payload, QualStatus, Start, Support,
+    AddressReport, Compat, Ioptions, Layout, Mode, ParamsError, Payload, QualStatus, Start, Support,
 };
 use state::{Held, Latest, MayBeClosing, Recall, Reference, State, Undecided, Unfinished};
 

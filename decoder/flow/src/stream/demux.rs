@@ -18,7 +18,7 @@ struct Taker<'t, 'a, 'f, S, F> {
     result: Result<(), ParamsError>,
 }
 
-impl<S: Sink, F: Fn(Option<u16>) -> S> hartrace_encap::Sink for Taker<'_, '_, '_, S, F> {
+impl<S: Sink, F: Fn(Option<u16>) -> S> hartrace_encap::FrameSink for Taker<'_, '_, '_, S, F> {
     // Inlined, with all it calls for a payload: the loop over frames keeps its state in registers.
     #[inline(always)]
     fn item(&mut self, byte: u64, item: Result<Item<'_>, FrameError>) {

@@ -3,13 +3,12 @@
 use super::decode::{Decode, Transport};
 use super::demux::Demux;
 use super::place::{NextSync, Place};
-use crate::config::Compat;
 use crate::event::StreamPos;
 use crate::images::Images;
 use crate::tracer::Announced;
 use hartrace_bits::BitReader;
 use hartrace_encap::{Deframer, FrameError, FrameHeader, Framing, Item, Kind};
-use hartrace_etrace::{Layout, ParamsError, Payload};
+use hartrace_etrace::{Compat, Layout, ParamsError, Payload};
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Read};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -182,7 +181,7 @@ struct Taker<'t, 'a> {
     size: usize,
 }
 
-impl hartrace_encap::Sink for Taker<'_, '_> {
+impl hartrace_encap::FrameSink for Taker<'_, '_> {
     #[inline(always)]
     fn item(&mut self, byte: u64, item: Result<Item<'_>, FrameError>) {
         self.scan.take(byte, item, self.size);

@@ -2,14 +2,13 @@
 
 use super::Tracer;
 use super::state::{Held, Latest, Recall, Reference, State};
-use crate::config::Compat;
 use crate::event::StreamPos;
 use crate::memo::{Key, Recorder, Slot};
 use crate::paths::{Landing, NewPath};
 use crate::run::Leaves;
 use crate::sink::Sink;
 use hartrace_bits::BitReader;
-use hartrace_etrace::Payload;
+use hartrace_etrace::{Compat, Payload};
 
 impl Tracer<'_> {
     /// All that the meaning of a payload depends on, if that is little enough.

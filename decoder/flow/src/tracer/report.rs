@@ -2,11 +2,10 @@
 
 use super::Tracer;
 use super::state::{Reference, Undecided, Unfinished};
-use crate::config::Compat;
 use crate::event::{Fault, StreamPos};
 use crate::sink::Sink;
 use crate::walk::{Arrival, Goal, Reached};
-use hartrace_etrace::{AddressReport, BranchCount, BranchFmt, BranchMap, Payload, Unit};
+use hartrace_etrace::{AddressReport, BranchCount, BranchFmt, BranchMap, Compat, Payload, Unit};
 
 /// Predicted branches that are followed at once; what retired can be passed on before the next.
 const SLICE: u32 = 1 << 12;

@@ -3,12 +3,11 @@
 use super::Tracer;
 use super::state::{Announced, Held, Latest, Reference, State};
 use crate::blocks::Exit;
-use crate::config::Compat;
 use crate::event::{Event, Fault, StreamPos};
 use crate::run::NONE;
 use crate::sink::Sink;
 use crate::walk::Goal;
-use hartrace_etrace::{Payload, QualStatus, Start, Support, Trap};
+use hartrace_etrace::{Compat, Payload, QualStatus, Start, Support, Trap};
 use hartrace_isa::{Kind, Link};
 
 impl Tracer<'_> {
