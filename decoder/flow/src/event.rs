@@ -38,7 +38,7 @@ pub enum Event {
     On,
     /// Tracing ended, or was interrupted by a loss.
     Off(QualStatus),
-    /// A stretch that could not be followed; the trace goes on with the next synchronisation.
+    /// A stretch of the trace that could not be followed, up to the next synchronisation.
     Gap(Fault),
 }
 

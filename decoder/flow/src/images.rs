@@ -175,7 +175,7 @@ mod tests {
                 tracer.feed(StreamPos { packet, byte: 0 }, &Payload::Start(start), &mut count);
             }
             tracer.finish(&mut count);
-            // The last one is told by its synchronisation.
+            // The synchronisation itself reports the last one.
             assert_eq!(
                 count,
                 Count { instructions: instructions + 1, gaps: 0 },

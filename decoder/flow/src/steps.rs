@@ -45,8 +45,8 @@ pub enum Step {
 ///
 /// let mut image = Image::new(Isa::new(Xlen::Rv64));
 /// image.add(0x8000_0000, &[0x01, 0x00, 0x01, 0x00, 0x82, 0x80]); // c.nop, c.nop, ret
-/// // A synchronisation at 0x80000000, then the last instruction that retired.
-/// let capture = [0x47, 0x13, 0x00, 0x00, 0x00, 0x00, 0x80, 0x00, 0x41, 0x12];
+/// // A synchronisation at 0x80000000, then the last instruction that retired: 4 bytes further.
+/// let capture = [0x45, 0x73, 0x00, 0x00, 0x00, 0xe0, 0x41, 0x0a];
 /// let payloads = Framing::Reference.frames(&capture).enumerate().map(|(packet, item)| match item {
 ///     Ok((byte, Item::Frame(frame))) => (StreamPos { packet: packet as u64, byte }, Ok(frame.payload())),
 ///     other => panic!("{other:?}"),

@@ -3,8 +3,8 @@
 //! The stream is cut into parts. Every part is decoded into a sink of its own, and the sinks are
 //! joined in the order of the stream: together they have received exactly what one [`Tracer`] on one
 //! thread delivers. Parts that start with a synchronisation need nothing of what comes before them
-//! and are decoded at the same time; where none comes for long, a part goes on with the tracer of the
-//! part before.
+//! and are decoded at the same time. Where no synchronisation comes for long, a part continues with the
+//! tracers of the part before.
 //!
 //! Memory holds some parts per thread, and what their sinks keep. That may be much more: a few bytes
 //! stand for a thousand instructions, and a payload of format 0.0 for billions. A sink that keeps them
