@@ -91,13 +91,12 @@ impl<'a> Tracer<'a> {
         }
         self.options = options;
         // A unit that cannot report the mode has it fixed (D11).
-        let sequential_jump = if self.config.unit.ioptions().contains(&Mode::SequentialJump) {
-            options.sijump
-        } else {
-            self.config.params.sijump_p
-        };
+        let fixed = !self.config.unit.ioptions().contains(&Mode::SequentiallyInferredJump);
+        let sequentially_inferred_jump =
+            if fixed { self.config.params.sijump_p } else { options.sequentially_inferred_jump };
         let Ioptions { implicit_return, branch_prediction, .. } = options;
-        self.walk.modes = WalkModes { implicit_return, branch_prediction, sequential_jump };
+        self.walk.modes =
+            WalkModes { implicit_return, branch_prediction, sequentially_inferred_jump };
     }
 
     /// Takes the next payload.

@@ -54,7 +54,7 @@ pub(crate) struct WalkModes {
     pub(crate) implicit_return: bool,
     pub(crate) branch_prediction: bool,
     /// Sequentially inferable jumps are not reported.
-    pub(crate) sequential_jump: bool,
+    pub(crate) sequentially_inferred_jump: bool,
 }
 
 /// Where a hart is in its program, and what decides where it continues.
@@ -183,7 +183,7 @@ impl Walk {
                     }
                 }
                 Exit::Indirect { link, sequential } => {
-                    let sequential = sequential.filter(|_| self.modes.sequential_jump);
+                    let sequential = sequential.filter(|_| self.modes.sequentially_inferred_jump);
                     let inferred = self.infer(link, sequential, irdepth, pending);
                     if link == Some(Link::Call) && self.modes.implicit_return {
                         self.returns.push(end);

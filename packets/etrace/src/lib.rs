@@ -60,7 +60,7 @@ pub use compat::Compat;
 pub use display::Shown;
 pub use error::{EmitError, ParseError};
 pub use layout::{Field, FieldName, Format, Layout, Presence, Width, branch_map_width};
-pub use options::{Ioptions, Mode, Unit};
+pub use options::{Ioptions, Mode, Unit, UnknownMode};
 pub use params::{Params, ParamsError};
 pub use payload::{
     AddressReport, Branch, BranchCount, BranchFmt, BranchMap, Context, DataSupport, JumpTarget,

@@ -128,7 +128,7 @@ impl Tracer<'_> {
         let block = self.programs.code.blocks.get(self.walk.block)?;
         match block.exit {
             Exit::Indirect { sequential, .. }
-                if block.last == self.walk.pc && self.walk.modes.sequential_jump =>
+                if block.last == self.walk.pc && self.walk.modes.sequentially_inferred_jump =>
             {
                 sequential
             }
