@@ -101,10 +101,7 @@ impl Program {
             Environment::Linux { arguments, variables: Vec::new() }
         };
         let config = HartConfig {
-            xlen: match self.xlen {
-                Xlen::Rv32 => hartrace_iss::Xlen::Rv32,
-                Xlen::Rv64 => hartrace_iss::Xlen::Rv64,
-            },
+            xlen: self.xlen,
             memory: if bare { vec![MEMORY] } else { Vec::new() },
             environment,
             ..HartConfig::default()

@@ -6,7 +6,8 @@ use crate::walk::plan::{
     Align, Class, Function, Item, Label, Op, Plan, Style, Upper, direct_class, indirect_class,
 };
 use crate::walk::program::Program;
-use crate::walk::shape::{Shape, Xlen};
+use crate::walk::shape::Shape;
+use hartrace_ingress::Xlen;
 use hartrace_ingress::{IType, Privilege};
 use std::ops::Range;
 

@@ -1,47 +1,52 @@
-use crate::{Event, Fault, Leaves, Run, Sink, StreamPos, Tracer};
+//! Decoding on demand.
+
+use crate::event::{Event, Fault, StreamPos};
+use crate::run::{Leaves, Run};
+use crate::sink::Sink;
+use crate::tracer::Tracer;
 use hartrace_bits::BitReader;
 use std::collections::VecDeque;
 use std::iter::FusedIterator;
 
-/// Instructions that retired one after the other, at consecutive addresses.
+/// The extent of a [`Run`]: where it starts and ends, without the addresses in between.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Block {
+pub struct Extent {
     /// Address of the first instruction.
     pub start: u64,
     /// Address after the last instruction.
     pub end: u64,
     /// Number of instructions.
     pub insns: u32,
-    /// How the last instruction goes on.
+    /// How the program continues after the last instruction.
     pub leaves: Leaves,
 }
 
-/// What a trace says, one after the other.
+/// One item of a decoded trace.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Step {
     /// The instruction at this address retired.
     Instruction(u64),
-    /// These instructions retired.
-    Block(Block),
+    /// The instructions of a run retired.
+    Run(Extent),
     /// Anything else.
     Event(Event),
 }
 
-/// Decoding on demand: an iterator over what a [`Tracer`] reports, for those who would rather ask
-/// than be told. Slower than a [`Sink`], and the same in content.
+/// An iterator over what a [`Tracer`] reports, for callers who would rather pull than be called. It has the
+/// same content as a [`Sink`] receives, and is slower.
 ///
-/// Takes payloads as they were sent, or why there is none. Holds what one of them stands for, or a
-/// part of it if that is very much.
+/// It takes payloads as they were sent, or the reason why one cannot be read. It holds what one payload
+/// stands for, or a part of it if that is very much.
 ///
 /// ```
-/// use hartrace_decoder::{Config, Event, Image, Step, Steps, StreamPos, Tracer};
+/// use hartrace_decoder::{Config, Image, Step, Steps, StreamPos, Tracer};
 /// use hartrace_encap::{Framing, Item};
 /// use hartrace_isa::{Isa, Xlen};
 ///
 /// let mut image = Image::new(Isa::new(Xlen::Rv64));
 /// image.add(0x8000_0000, &[0x01, 0x00, 0x01, 0x00, 0x82, 0x80]); // c.nop, c.nop, ret
-/// // A synchronisation at 0x80000000, then the last instruction that retired.
-/// let capture = [0x47, 0x13, 0x00, 0x00, 0x00, 0x00, 0x80, 0x00, 0x41, 0x12];
+/// // A synchronisation at 0x80000000, then the last instruction that retired: 4 bytes further.
+/// let capture = [0x45, 0x73, 0x00, 0x00, 0x00, 0xe0, 0x41, 0x0a];
 /// let payloads = Framing::Reference.frames(&capture).enumerate().map(|(packet, item)| match item {
 ///     Ok((byte, Item::Frame(frame))) => (StreamPos { packet: packet as u64, byte }, Ok(frame.payload())),
 ///     other => panic!("{other:?}"),
@@ -53,7 +58,7 @@ pub enum Step {
 ///         _ => None,
 ///     })
 ///     .collect();
-/// # let _ = Event::On;
+/// assert_eq!(addresses, [0x8000_0000, 0x8000_0002, 0x8000_0004]);
 /// # Ok::<(), hartrace_etrace::ParamsError>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -68,22 +73,29 @@ pub struct Steps<'a, I> {
 #[derive(Clone, Debug)]
 struct Queue {
     steps: VecDeque<(StreamPos, Step)>,
-    blocks: bool,
+    grain: Grain,
+}
+
+/// What instructions are reported by.
+#[derive(Copy, Clone, Debug)]
+enum Grain {
+    Instruction,
+    Run,
 }
 
 impl<'a, I> Steps<'a, I> {
-    /// Every instruction by itself.
+    /// Reports every instruction by itself.
     pub fn instructions(tracer: Tracer<'a>, payloads: I) -> Self {
-        Self::new(tracer, payloads, false)
+        Self::new(tracer, payloads, Grain::Instruction)
     }
 
-    /// Instructions by the block.
-    pub fn blocks(tracer: Tracer<'a>, payloads: I) -> Self {
-        Self::new(tracer, payloads, true)
+    /// Reports instructions by the run.
+    pub fn runs(tracer: Tracer<'a>, payloads: I) -> Self {
+        Self::new(tracer, payloads, Grain::Run)
     }
 
-    fn new(tracer: Tracer<'a>, payloads: I, blocks: bool) -> Self {
-        Self { tracer, payloads, queue: Queue { steps: VecDeque::new(), blocks }, ended: false }
+    fn new(tracer: Tracer<'a>, payloads: I, grain: Grain) -> Self {
+        Self { tracer, payloads, queue: Queue { steps: VecDeque::new(), grain }, ended: false }
     }
 }
 
@@ -124,12 +136,15 @@ impl<'p, I> FusedIterator for Steps<'_, I> where
 
 impl Sink for Queue {
     fn run(&mut self, at: StreamPos, run: Run<'_>) {
-        if self.blocks {
-            let (start, end) = (run.start(), run.end());
-            let block = Block { start, end, insns: run.insns(), leaves: run.leaves() };
-            self.steps.push_back((at, Step::Block(block)));
-        } else {
-            run.addresses(|pc| self.steps.push_back((at, Step::Instruction(pc))));
+        match self.grain {
+            Grain::Instruction => {
+                run.addresses(|pc| self.steps.push_back((at, Step::Instruction(pc))));
+            }
+            Grain::Run => {
+                let (start, end) = (run.start(), run.end());
+                let extent = Extent { start, end, insns: run.insns(), leaves: run.leaves() };
+                self.steps.push_back((at, Step::Run(extent)));
+            }
         }
     }
 

@@ -1,92 +1,36 @@
-use super::part::Until;
-use super::{Decode, Transport};
-use crate::{Config, Fault, Images, Sink, StreamPos, Tracer};
+//! From frames to tracers.
+
+use super::decode::{Decode, Transport};
+use super::place::{NextSync, Place};
+use super::source_sinks::SourceSinks;
+use crate::config::Config;
+use crate::event::{Fault, StreamPos};
+use crate::images::Images;
+use crate::sink::Sink;
+use crate::tracer::{Announced, Tracer};
 use hartrace_encap::{Deframer, FrameError, FrameHeader, Framing, Item, Kind};
-use hartrace_etrace::{Ioptions, ParamsError};
+use hartrace_etrace::ParamsError;
 
-/// Where a part starts.
-#[derive(Copy, Clone, Debug)]
-pub(super) struct Place {
-    /// Offset in the capture.
-    pub(super) byte: u64,
-    /// Packets before it.
-    pub(super) packet: u64,
-    /// The modes in force.
-    pub(super) options: Ioptions,
-    /// It is a synchronisation up to which another lane follows the stream.
-    pub(super) continued: bool,
-}
-
-/// The sinks of a part, by source.
-pub(super) struct Sinks<'f, S, F> {
-    pub(super) made: Vec<(Option<u16>, S)>,
-    make: &'f F,
-    /// Passes on what the sinks have before the part is done. Returns whether to go on.
-    flush: &'f dyn Fn(Vec<(Option<u16>, S)>) -> bool,
-    /// Nobody wants more.
-    stopped: bool,
-}
-
-impl<'f, S: Sink, F: Fn(Option<u16>) -> S> Sinks<'f, S, F> {
-    pub(super) fn new(make: &'f F, flush: &'f dyn Fn(Vec<(Option<u16>, S)>) -> bool) -> Self {
-        Self { made: Vec::new(), make, flush, stopped: false }
-    }
-
-    /// Makes room.
-    #[cold]
-    fn flush(&mut self) {
-        self.stopped = !(self.flush)(std::mem::take(&mut self.made));
-    }
-
-    /// The place of the sink of a source.
-    #[inline(always)]
-    fn index(&mut self, source: Option<u16>) -> usize {
-        if self.made.first().is_some_and(|(first, _)| *first == source) {
-            return 0;
-        }
-        let known = self.made.iter().position(|(other, _)| *other == source);
-        known.unwrap_or_else(|| self.appear(source))
-    }
-
-    /// Calls `with` with the sink of a source.
-    fn with(&mut self, source: Option<u16>, with: impl FnOnce(&mut S)) {
-        let index = self.index(source);
-        if let Some((_, sink)) = self.made.get_mut(index) {
-            with(sink);
-        }
-    }
-
-    /// Makes the sink of a source; returns its place.
-    #[cold]
-    fn appear(&mut self, source: Option<u16>) -> usize {
-        if S::ORDERED && !self.made.is_empty() {
-            self.flush();
-        }
-        self.made.push((source, (self.make)(source)));
-        self.made.len().wrapping_sub(1)
-    }
-}
-
-/// Gives a lane what its deframer finds.
+/// Gives the items of a deframer to the demultiplexer.
 struct Taker<'t, 'a, 'f, S, F> {
-    lane: &'t mut Lane<'a>,
-    sinks: &'t mut Sinks<'f, S, F>,
+    demux: &'t mut Demux<'a>,
+    sinks: &'t mut SourceSinks<'f, S, F>,
     result: Result<(), ParamsError>,
 }
 
-impl<S: Sink, F: Fn(Option<u16>) -> S> hartrace_encap::Sink for Taker<'_, '_, '_, S, F> {
+impl<S: Sink, F: Fn(Option<u16>) -> S> hartrace_encap::FrameSink for Taker<'_, '_, '_, S, F> {
     // Inlined, with all it calls for a payload: the loop over frames keeps its state in registers.
     #[inline(always)]
     fn item(&mut self, byte: u64, item: Result<Item<'_>, FrameError>) {
-        if let Err(error) = self.lane.take(byte, item, self.sinks) {
+        if let Err(error) = self.demux.take(byte, item, self.sinks) {
             self.result = Err(error);
         }
     }
 }
 
-/// Frames to tracers.
+/// Takes frames apart, and gives each payload to the tracer of its source.
 #[derive(Clone, Debug)]
-pub(super) struct Lane<'a> {
+pub(super) struct Demux<'a> {
     config: Config,
     images: Images<'a>,
     transport: Transport,
@@ -100,7 +44,7 @@ pub(super) struct Lane<'a> {
     early: Option<(StreamPos, Fault)>,
 }
 
-impl<'a> Lane<'a> {
+impl<'a> Demux<'a> {
     pub(super) fn new(decode: &Decode<'a>) -> Self {
         let Decode { config, images, transport, options, .. } = decode.clone();
         Self {
@@ -110,7 +54,7 @@ impl<'a> Lane<'a> {
             transport,
             packet: 0,
             tracers: Vec::new(),
-            start: Place { byte: 0, packet: 0, options, continued: false },
+            start: Place { byte: 0, packet: 0, options, announced: Announced::Off },
             early: None,
         }
     }
@@ -125,7 +69,7 @@ impl<'a> Lane<'a> {
         self.start = *place;
         self.early = None;
         for (_, tracer) in &mut self.tracers {
-            tracer.restart(place.options, place.continued);
+            tracer.restart(place.options, place.announced);
         }
     }
 
@@ -140,10 +84,10 @@ impl<'a> Lane<'a> {
     pub(super) fn feed<S: Sink, F: Fn(Option<u16>) -> S>(
         &mut self,
         bytes: &[u8],
-        sinks: &mut Sinks<'_, S, F>,
+        sinks: &mut SourceSinks<'_, S, F>,
     ) -> Result<(), ParamsError> {
         let mut deframer = self.deframer.clone();
-        let mut taker = Taker { lane: self, sinks, result: Ok(()) };
+        let mut taker = Taker { demux: self, sinks, result: Ok(()) };
         deframer.feed_to(bytes, &mut taker);
         let result = taker.result;
         self.deframer = deframer;
@@ -153,7 +97,7 @@ impl<'a> Lane<'a> {
     /// The end of the capture.
     pub(super) fn finish<S: Sink, F: Fn(Option<u16>) -> S>(
         &mut self,
-        sinks: &mut Sinks<'_, S, F>,
+        sinks: &mut SourceSinks<'_, S, F>,
     ) -> Result<(), ParamsError> {
         if let Some((byte, error)) = self.deframer.clone().finish() {
             self.take(byte, Err(error), sinks)?;
@@ -168,13 +112,13 @@ impl<'a> Lane<'a> {
         Ok(())
     }
 
-    /// The end of a part that another one starts behind.
+    /// The end of a part, where another one starts.
     pub(super) fn approach<S: Sink, F: Fn(Option<u16>) -> S>(
         &mut self,
-        until: &Until,
-        sinks: &mut Sinks<'_, S, F>,
+        sync: &NextSync,
+        sinks: &mut SourceSinks<'_, S, F>,
     ) -> Result<(), ParamsError> {
-        let Until { at, source, start } = until;
+        let NextSync { at, source, start } = sync;
         self.with(*source, sinks, |tracer, sink| tracer.approach(*at, start, sink))
     }
 
@@ -183,7 +127,7 @@ impl<'a> Lane<'a> {
         &mut self,
         byte: u64,
         item: Result<Item<'_>, FrameError>,
-        sinks: &mut Sinks<'_, S, F>,
+        sinks: &mut SourceSinks<'_, S, F>,
     ) -> Result<(), ParamsError> {
         if sinks.stopped {
             return Ok(());
@@ -228,7 +172,7 @@ impl<'a> Lane<'a> {
     fn proceed<S: Sink, F: Fn(Option<u16>) -> S>(
         &mut self,
         source: Option<u16>,
-        sinks: &mut Sinks<'_, S, F>,
+        sinks: &mut SourceSinks<'_, S, F>,
     ) -> Result<(), ParamsError> {
         let mut more = true;
         while more && !sinks.stopped {
@@ -246,7 +190,7 @@ impl<'a> Lane<'a> {
         &mut self,
         at: StreamPos,
         error: FrameError,
-        sinks: &mut Sinks<'_, S, F>,
+        sinks: &mut SourceSinks<'_, S, F>,
     ) {
         if self.tracers.is_empty() {
             self.early.get_or_insert((at, error.into()));
@@ -261,7 +205,7 @@ impl<'a> Lane<'a> {
     fn index<S: Sink, F: Fn(Option<u16>) -> S>(
         &mut self,
         source: Option<u16>,
-        sinks: &mut Sinks<'_, S, F>,
+        sinks: &mut SourceSinks<'_, S, F>,
     ) -> Result<usize, ParamsError> {
         // Most captures have one source.
         if self.tracers.first().is_some_and(|(first, _)| *first == source) {
@@ -275,7 +219,7 @@ impl<'a> Lane<'a> {
     fn with<S: Sink, F: Fn(Option<u16>) -> S>(
         &mut self,
         source: Option<u16>,
-        sinks: &mut Sinks<'_, S, F>,
+        sinks: &mut SourceSinks<'_, S, F>,
         with: impl FnOnce(&mut Tracer<'a>, &mut S),
     ) -> Result<(), ParamsError> {
         let index = self.index(source, sinks)?;
@@ -290,10 +234,10 @@ impl<'a> Lane<'a> {
     fn appear<S: Sink, F: Fn(Option<u16>) -> S>(
         &mut self,
         source: Option<u16>,
-        sinks: &mut Sinks<'_, S, F>,
+        sinks: &mut SourceSinks<'_, S, F>,
     ) -> Result<usize, ParamsError> {
         let mut tracer = Tracer::new(self.config.clone(), self.images.clone())?;
-        tracer.restart(self.start.options, self.start.continued);
+        tracer.restart(self.start.options, self.start.announced);
         if let Some((at, fault)) = self.early.take() {
             sinks.with(source, |sink| tracer.damage(at, fault, sink));
         }
