@@ -1,9 +1,9 @@
 //! What instructions do: integers, memory, jumps, and where the rest is done.
 
-use crate::csr::status;
-use crate::hart::{Hart, Level, Stop};
+use crate::hart::Hart;
 use crate::op::{Code, Op};
-use crate::trap::cause;
+use crate::privileged::{Level, cause, status};
+use crate::stop::Stop;
 
 /// Sign-extends a word.
 #[inline(always)]
