@@ -1,7 +1,7 @@
 //! Atomic memory operations.
 
-use crate::exec::word;
 use crate::hart::Hart;
+use crate::integer::word;
 use crate::op::{AmoOp, Op};
 use crate::privileged::cause;
 use crate::stop::Stop;

@@ -1,8 +1,8 @@
 //! Floating-point instructions: registers, boxing, rounding modes and flags around [`crate::float`].
 
-use crate::exec::word;
 use crate::float::{self, DOUBLE, Format, Int, Round, SINGLE};
 use crate::hart::Hart;
+use crate::integer::word;
 use crate::op::{FloatOp, Op};
 use crate::privileged::status;
 use crate::stop::Stop;

@@ -1,5 +1,5 @@
+use crate::body;
 use crate::layout;
-use crate::plan::Plan;
 use crate::program::Program;
 use crate::regroup;
 use crate::shape::Shape;
@@ -65,7 +65,7 @@ pub struct Walk {
 /// Never panics and always terminates, whatever the shape.
 pub fn generate(seed: u64, shape: &Shape) -> Walk {
     let mut rng = Rng::with_seed(seed);
-    let plan = Plan::new(shape, &mut rng);
+    let plan = body::generate(shape, &mut rng);
     let (program, code) = layout::lay_out(plan, shape);
     let rows = Walker::new(shape, &code, &mut rng).run();
     Walk { seed, shape: shape.clone(), program, rows }

@@ -4,7 +4,7 @@
 
 mod block;
 
-use crate::follow::Stop;
+use crate::stop::Stop;
 use crate::stream::Blocks;
 use crate::table::nth_set;
 use crate::{Exit, QemuError};

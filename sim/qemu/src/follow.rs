@@ -3,32 +3,14 @@
 //! How a block ended is known when the next one starts, so there is always one that waits.
 
 use crate::log::{self, Line, Trap};
+use crate::stop::Stop;
 use crate::stream::Blocks;
 use crate::table::{Block, Table, infers, size};
-use crate::{Exit, Mode, QemuError};
+use crate::{Exit, Mode};
 use hartrace_ingress::{IType, Privilege, Retired};
 use hartrace_isa::{Isa, Kind};
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
-
-/// Why nothing more is wanted.
-#[derive(Debug)]
-pub(crate) enum Stop {
-    /// The sink has enough.
-    Sink,
-    Error(Box<QemuError>),
-}
-
-impl Stop {
-    pub(crate) fn error(error: QemuError) -> Self {
-        Self::Error(Box::new(error))
-    }
-
-    /// What the plugin says cannot be.
-    pub(crate) fn report(what: String) -> Self {
-        Self::error(QemuError::Report { at: 0, what })
-    }
-}
 
 /// Turns executed blocks into rows for `sink`.
 #[derive(Debug)]

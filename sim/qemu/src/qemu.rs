@@ -1,8 +1,9 @@
 //! Starting QEMU and listening to it.
 
 use crate::arm::{ArmFollow, ArmStep};
-use crate::follow::{Follow, Stop};
+use crate::follow::Follow;
 use crate::plugin::{self, Folder, escape};
+use crate::stop::Stop;
 use crate::stream::{Blocks, Stream};
 use crate::{QemuError, program};
 use hartrace_ingress::Retired;

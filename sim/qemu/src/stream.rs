@@ -1,6 +1,6 @@
 //! The words that the plugin sends.
 
-use crate::follow::Stop;
+use crate::stop::Stop;
 use crate::{Exit, QemuError};
 
 // As in plugin.c.
