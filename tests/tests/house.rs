@@ -44,7 +44,8 @@ fn packages() -> Vec<Package> {
         let manifest = text(&package["manifest_path"]);
         let folder = Path::new(&manifest).parent().and_then(|path| path.strip_prefix(top).ok());
         let dependencies = list(&package["dependencies"]);
-        let needed = dependencies.iter().filter(|one| one["kind"].is_null() && one["path"].is_string());
+        let needed =
+            dependencies.iter().filter(|one| one["kind"].is_null() && one["path"].is_string());
         Package {
             name: text(&package["name"]),
             folder: folder.expect("inside the repository").to_string_lossy().into_owned(),

@@ -392,7 +392,7 @@ mod tests {
                 ..Shape::random(seed)
             };
             let mut rng = Rng::with_seed(seed);
-            let (program, code) = lay_out(Plan::new(&shape, &mut rng), &shape);
+            let (program, code) = lay_out(crate::walk::body::generate(&shape, &mut rng), &shape);
             let mut end = 0;
             for (start, bytes) in &program.segments {
                 assert!(*start >= end, "segment at {start:#x} overlaps");
