@@ -90,10 +90,10 @@ fn differences(config: &str, tracked: &Files, now: &Files) -> String {
             (Some(tracked), Some(now)) if tracked == now => continue,
             (Some(tracked), Some(now)) => {
                 let same = tracked.lines().zip(now.lines()).take_while(|(a, b)| a == b).count();
-                let line = |text: &str| text.lines().nth(same).unwrap_or("nothing").to_owned();
+                let line = |text: &str| text.lines().nth(same).unwrap_or_default().trim().to_owned();
                 match tracked.lines().count() {
                     1 => format!("is {now}, not {tracked}"),
-                    _ => format!("line {}: {}, not {}", same + 1, line(now), line(tracked)),
+                    _ => format!("line {} is `{}`, not `{}`", same + 1, line(now), line(tracked)),
                 }
             }
             (Some(_), None) => "is not generated any more".to_owned(),
@@ -136,7 +136,7 @@ fn differences_are_named() {
     assert_eq!(differences("small", &tracked, &tracked), "");
     let now = files(&[("a.sv", "module a;\nwire c;"), ("c.sv", "1 3"), ("d.sv", "")]);
     let lines = differences("small", &tracked, &now);
-    let expected = "  small/a.sv line 2: wire c;, not wire b;
+    let expected = "  small/a.sv line 2 is `wire c;`, not `wire b;`
   small/b.sv is not generated any more
   small/c.sv is 1 3, not 1 2
   small/d.sv is new
