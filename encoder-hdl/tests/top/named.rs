@@ -90,7 +90,8 @@ fn differences(config: &str, tracked: &Files, now: &Files) -> String {
             (Some(tracked), Some(now)) if tracked == now => continue,
             (Some(tracked), Some(now)) => {
                 let same = tracked.lines().zip(now.lines()).take_while(|(a, b)| a == b).count();
-                let line = |text: &str| text.lines().nth(same).unwrap_or_default().trim().to_owned();
+                let line =
+                    |text: &str| text.lines().nth(same).unwrap_or_default().trim().to_owned();
                 match tracked.lines().count() {
                     1 => format!("is {now}, not {tracked}"),
                     _ => format!("line {} is `{}`, not `{}`", same + 1, line(now), line(tracked)),

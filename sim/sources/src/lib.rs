@@ -8,7 +8,7 @@
 //! | our own [trace file](mod@file) | as written |
 //!
 //! [`open`] reads any of them, compressed or not, and tells them apart by their content;
-//! [`Source`] is the same on any input. `iretire` counts half-words everywhere.
+//! [`Source`] is the same on any input, [`Tally`] counts what is in it. `iretire` counts half-words everywhere.
 //!
 //! # Guarantees
 //!
@@ -19,6 +19,7 @@
 
 mod cva6;
 mod error;
+pub mod executed;
 pub mod file;
 mod format;
 mod join;
@@ -29,6 +30,7 @@ mod reference;
 mod row;
 mod source;
 mod spike;
+mod summary;
 mod table;
 
 pub use error::{Hint, Place, SourceError};
@@ -37,3 +39,4 @@ pub use hartrace_ingress::Retired;
 pub use packed::{Input, decompress};
 pub use row::{Guesses, Row};
 pub use source::{Options, Source, open};
+pub use summary::{Level, Summary, Tally};

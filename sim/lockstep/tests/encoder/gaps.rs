@@ -15,8 +15,8 @@ use hartrace_golden::walk::{Walk, generate};
 use hartrace_hdl_tools::verilate::Options;
 use hartrace_ingress::Retired;
 use hartrace_isa::Isa;
-use hartrace_lockstep::executed::Instructions;
 use hartrace_lockstep::{Bench, Follow, Seen, Setting, Traffic};
+use hartrace_sources::executed::Instructions;
 use libtest_mimic::{Failed, Trial};
 
 /// Programs with branches, calls, interrupts and changes of privilege, and the configurations that trace

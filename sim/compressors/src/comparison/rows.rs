@@ -4,7 +4,7 @@ use hartrace_ingress::Retired;
 use std::collections::HashMap;
 
 /// Rows, in order.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Rows {
     distinct: Vec<Retired>,
     /// Places in `distinct`.

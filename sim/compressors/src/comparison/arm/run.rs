@@ -1,36 +1,22 @@
 //! An Arm program in QEMU, through all trace units at once.
 
 use super::IsaFigures;
-use crate::args::SchemesArgs;
-use crate::compare::figures::per_instruction;
-use crate::failure::Failure;
-use crate::files;
+use crate::comparison::figures::per_instruction;
+use crate::comparison::{ComparisonError, Options};
+use crate::{ArmCompressor, ArmScheme, Compressed};
 use elf::ElfBytes;
 use elf::abi::PT_LOAD;
 use elf::endian::AnyEndian;
 use hartrace_arm_decoder::Memory;
 use hartrace_arm_golden::{Expected, Ranges};
-use hartrace_compressors::{ArmCompressor, ArmScheme, Compressed};
 use hartrace_isa::arm::{Isa, Spaces};
-use hartrace_sources::qemu::{ArmCause, ArmStep, Qemu, QemuError};
+use hartrace_sources::qemu::{ArmCause, ArmStep, Qemu};
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::{env, process};
-
-/// Why there are no figures.
-pub(super) enum Cannot {
-    Qemu(QemuError),
-    Other(Failure),
-}
-
-impl From<Failure> for Cannot {
-    fn from(failure: Failure) -> Self {
-        Self::Other(failure)
-    }
-}
 
 /// A folder for bundled programs, which QEMU wants as files; removed when dropped.
 pub(super) struct Bundle(PathBuf);
@@ -102,12 +88,12 @@ pub(super) fn run(
     qemu: &Qemu,
     name: &str,
     path: &Path,
-    args: &SchemesArgs,
-) -> Result<Vec<IsaFigures>, Cannot> {
+    options: &Options,
+) -> Result<Vec<IsaFigures>, ComparisonError> {
     let memory = memory(name, path)?;
     let mut units: Vec<(ArmScheme, ArmCompressor)> =
-        ArmScheme::ALL.map(|scheme| (scheme, scheme.compressor(args.sync_every))).into();
-    let (mut executed, mut left) = (Executed::default(), args.limit);
+        ArmScheme::ALL.map(|scheme| (scheme, scheme.compressor(options.sync_every))).into();
+    let (mut executed, mut left) = (Executed::default(), options.limit);
     let mut compress = |step: &ArmStep| {
         executed.step(step);
         for (_, unit) in &mut units {
@@ -121,19 +107,25 @@ pub(super) fn run(
         left = left.saturating_sub(1);
         if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
-    qemu.run_arm(path, &[], &mut compress).map_err(Cannot::Qemu)?;
+    let program = || name.to_owned();
+    qemu.run_arm(path, &[], &mut compress)
+        .map_err(|error| ComparisonError::Run { program: program(), error })?;
     let (isa, label) = executed.isa();
     let mut rows = Vec::new();
     for (scheme, unit) in units {
         if !scheme.traces(isa) {
             continue;
         }
-        let failed = |error| Failure::input(format_args!("{scheme}: {error}")).at(name);
+        let failed = |error| ComparisonError::Compress {
+            program: program(),
+            scheme: scheme.to_string(),
+            error,
+        };
         let compressed = unit.finish().map_err(failed)?;
         let difference = difference(scheme, &memory, &compressed, &executed.ranges);
         let Compressed { payload_bits: bits, framed_bits, instructions, .. } = compressed;
         rows.push(IsaFigures {
-            program: name.into(),
+            program: program(),
             isa: label,
             scheme: scheme.to_string(),
             instructions,
@@ -169,9 +161,10 @@ fn difference(
 }
 
 /// What the decoder knows: the file, not what was executed.
-fn memory(name: &str, path: &Path) -> Result<Memory, Failure> {
-    let bytes = files::read(path)?;
-    let wrong = |error| Failure::input(format_args!("not an ELF file: {error}")).at(name);
+fn memory(name: &str, path: &Path) -> Result<Memory, ComparisonError> {
+    let bytes =
+        fs::read(path).map_err(|error| ComparisonError::Read { path: path.into(), error })?;
+    let wrong = |error| ComparisonError::Elf { program: name.into(), error };
     let file = ElfBytes::<AnyEndian>::minimal_parse(&bytes).map_err(wrong)?;
     let mut memory = Memory::new();
     let segments = file.segments().into_iter().flatten();

@@ -1,84 +1,86 @@
 //! What must have retired, as a stream.
 
-use crate::args::InputArgs;
-use crate::failure::Failure;
-use crate::files;
-use crate::follow::Follow;
-use crate::image::Programs;
-use crate::input;
-use crate::listing;
+use super::hexadecimal;
+use crate::{Format, Input, Options, Peeked, Place, Source, SourceError};
+use hartrace_decoder::Image;
 use hartrace_isa::Xlen;
-use hartrace_sources::{Format, Input, Options, Peeked, Source};
-use indicatif::ProgressBar;
+use std::fmt;
 use std::io::{self, BufRead, Read};
-use std::path::Path;
 
 /// No line of addresses is longer.
 const LINE_BYTES: u64 = 1 << 12;
 
-const HINT: &str = "one hexadecimal address per line, or a log that `encode` takes";
-
 /// An instruction that retired.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(super) struct Entry {
-    pub(super) address: u64,
+pub struct Entry {
+    /// Its address.
+    pub address: u64,
     /// Line of the file, from 1; trace files have none.
-    pub(super) line: Option<u64>,
+    pub line: Option<u64>,
 }
 
-/// The instructions of a file, one at a time.
-pub(super) enum Expected<'p> {
+/// Returns the program of a context, by which blocks of several instructions are taken apart.
+pub type Code<'p> = Box<dyn Fn(u64) -> &'p Image + Send + 'p>;
+
+/// The instructions of a file, one at a time: a log of any format, or one hexadecimal address per line.
+#[derive(Debug)]
+pub struct Expected<'p>(Kind<'p>);
+
+#[derive(Debug)]
+enum Kind<'p> {
     Addresses(Addresses),
     Log(Box<Log<'p>>),
 }
 
 impl<'p> Expected<'p> {
-    /// Opens a file of any form.
-    pub(super) fn open(
-        path: &Path,
-        args: &InputArgs,
-        follow: &'p Follow,
-    ) -> Result<(Self, ProgressBar), Failure> {
-        let (input, bar) = files::open(path)?;
-        let (xlen, itype_width) = (follow.setup.xlen, follow.setup.itype_width);
-        let options = input::options(args, Some(xlen), itype_width);
-        Ok((Self::new(input, files::name(path), &options, Some(&follow.programs))?, bar))
-    }
-
-    fn new(
+    /// Reads a file of any form. Errors name it `file`.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read, or a log has no header that can be understood.
+    pub fn new(
         input: Input,
         file: String,
         options: &Options,
-        programs: Option<&'p Programs>,
-    ) -> Result<Self, Failure> {
+        code: Option<Code<'p>>,
+    ) -> Result<Self, SourceError> {
         let xlen = options.xlen.unwrap_or(Xlen::Rv64);
         let (detected, input) = Format::detect(input).map_err(|error| unreadable(&file, &error))?;
         let Some(format) = options.format.or(detected) else {
-            let input = Box::new(input);
-            return Ok(Self::Addresses(Addresses { input, file, xlen, line: 0, text: vec![] }));
+            let addresses = Addresses { input: Box::new(input), file, xlen, line: 0, text: vec![] };
+            return Ok(Self(Kind::Addresses(addresses)));
         };
         let options = Options { format: Some(format), ..*options };
         let source = Source::new(input, &file, &options)?;
-        Ok(Self::Log(Box::new(Log { source, file, xlen, programs, block: None })))
+        Ok(Self(Kind::Log(Box::new(Log { source, file, xlen, code, block: None }))))
     }
 
-    /// The next instruction; `None` after the last.
-    pub(super) fn next(&mut self) -> Result<Option<Entry>, Failure> {
-        match self {
-            Self::Addresses(addresses) => addresses.next(),
-            Self::Log(log) => log.next(),
+    /// Returns the next instruction; `None` after the last.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read further, or a block has instructions that the program does not have.
+    pub fn next_entry(&mut self) -> Result<Option<Entry>, SourceError> {
+        match &mut self.0 {
+            Kind::Addresses(addresses) => addresses.next(),
+            Kind::Log(log) => log.next(),
         }
     }
 }
 
 /// What a log says, instruction by instruction.
-pub(super) struct Log<'p> {
+struct Log<'p> {
     source: Source<Peeked<Input>>,
     file: String,
     xlen: Xlen,
-    /// Blocks of several instructions are taken apart by the program.
-    programs: Option<&'p Programs>,
+    code: Option<Code<'p>>,
     block: Option<Block>,
+}
+
+impl fmt::Debug for Log<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Log").field("block", &self.block).finish_non_exhaustive()
+    }
 }
 
 /// What is left of a block.
@@ -91,7 +93,7 @@ struct Block {
 }
 
 impl Log<'_> {
-    fn next(&mut self) -> Result<Option<Entry>, Failure> {
+    fn next(&mut self) -> Result<Option<Entry>, SourceError> {
         loop {
             if let Some(block) = self.block {
                 return self.split(block).map(Some);
@@ -112,19 +114,21 @@ impl Log<'_> {
     }
 
     /// The first instruction of a block.
-    fn split(&mut self, block: Block) -> Result<Entry, Failure> {
+    fn split(&mut self, block: Block) -> Result<Entry, SourceError> {
         let Block { line, context, at, bytes } = block;
-        let code = self.programs.and_then(|programs| programs.image(context).encoding(at));
+        let code = self.code.as_ref().and_then(|code| code(context).encoding(at));
         let size = code.map(|code| if code & 3 == 3 { 4 } else { 2 });
         let Some(left) = size.and_then(|size| bytes.checked_sub(size)) else {
             let what = match size {
                 None => "no code at",
                 Some(_) => "the block ends within the instruction at",
             };
-            let at = listing::address(at, self.xlen);
-            return Err(Failure::input(format_args!("{what} {at}"))
-                .at(&self.file)
-                .hint("the program that was executed, or a log with an instruction per row"));
+            return Err(SourceError {
+                file: self.file.clone(),
+                place: Place::File,
+                what: format!("{what} {}", hexadecimal(at, self.xlen)),
+                hint: "the program that was executed, or a log with an instruction per row".into(),
+            });
         };
         let next = self.xlen.wrap(at.wrapping_add(bytes - left));
         self.block = (left > 0).then_some(Block { at: next, bytes: left, ..block });
@@ -133,16 +137,22 @@ impl Log<'_> {
 }
 
 /// One address per line; empty lines do not count.
-pub(super) struct Addresses {
-    input: Box<dyn BufRead + Send>,
+struct Addresses {
+    input: Input,
     file: String,
     xlen: Xlen,
     line: u64,
     text: Vec<u8>,
 }
 
+impl fmt::Debug for Addresses {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Addresses").field("line", &self.line).finish_non_exhaustive()
+    }
+}
+
 impl Addresses {
-    fn next(&mut self) -> Result<Option<Entry>, Failure> {
+    fn next(&mut self) -> Result<Option<Entry>, SourceError> {
         if let Some(address) = self.plain() {
             self.line += 1;
             return Ok(Some(Entry { address, line: Some(self.line) }));
@@ -159,13 +169,14 @@ impl Addresses {
             if !text.is_empty() {
                 let address = parse(text, self.xlen).ok_or_else(|| {
                     let shown = String::from_utf8_lossy(&text[..text.len().min(32)]);
-                    let bits = self.xlen.bits();
-                    Failure::input(format_args!(
-                        "`{}` is not an address of {bits} bits",
-                        shown.escape_debug()
-                    ))
-                    .at(format_args!("{}:{}", self.file, self.line))
-                    .hint(HINT)
+                    let (shown, bits) = (shown.escape_debug(), self.xlen.bits());
+                    SourceError {
+                        file: self.file.clone(),
+                        place: Place::Line(self.line),
+                        what: format!("`{shown}` is not an address of {bits} bits"),
+                        hint: "one hexadecimal address per line, or a log that `encode` takes"
+                            .into(),
+                    }
                 })?;
                 return Ok(Some(Entry { address, line: Some(self.line) }));
             }
@@ -206,19 +217,20 @@ fn fit(value: u64, xlen: Xlen) -> Option<u64> {
     }
 }
 
-fn unreadable(file: &str, error: &io::Error) -> Failure {
-    Failure::input(format_args!("cannot read: {error}")).at(file)
+fn unreadable(file: &str, error: &io::Error) -> SourceError {
+    let what = format!("cannot read: {error}");
+    SourceError { file: file.into(), place: Place::File, what, hint: "a complete file".into() }
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub mod tests {
     use super::*;
 
     /// The trace in `input`, called `t`.
     pub(in super::super) fn of(
         input: impl BufRead + Send + 'static,
         xlen: Xlen,
-    ) -> Result<Expected<'static>, Failure> {
+    ) -> Result<Expected<'static>, SourceError> {
         let options = Options { xlen: Some(xlen), ..Options::default() };
         Expected::new(Box::new(input), "t".into(), &options, None)
     }
@@ -227,12 +239,12 @@ pub(super) mod tests {
         let list = || {
             let mut expected = of(text.as_bytes(), xlen)?;
             let mut list = Vec::new();
-            while let Some(entry) = expected.next()? {
+            while let Some(entry) = expected.next_entry()? {
                 list.push((entry.address, entry.line.unwrap()));
             }
             Ok(list)
         };
-        list().map_err(|failure: Failure| failure.to_string())
+        list().map_err(|error: SourceError| error.to_string())
     }
 
     #[test]
@@ -255,12 +267,12 @@ pub(super) mod tests {
     #[test]
     fn errors_say_where() {
         for (text, xlen, message) in [
-            ("10\n1g\n", Xlen::Rv64, "error: t:2: `1g` is not an address of 64 bits\n  try: one"),
+            ("10\n1g\n", Xlen::Rv64, "t:2: `1g` is not an address of 64 bits; try: one"),
             ("100000000\n", Xlen::Rv32, "t:1: `100000000` is not an address of 32 bits"),
             ("0x\n", Xlen::Rv64, "t:1: `0x` is not"),
             ("+10\n", Xlen::Rv64, "t:1: `+10` is not"),
             ("11112222333344445\n", Xlen::Rv64, "t:1: "),
-            ("a,b\n1,2\n", Xlen::Rv64, "t:1: no column itype_0\n  try: a header row such as"),
+            ("a,b\n1,2\n", Xlen::Rv64, "t:1: no column itype_0; try: a header row such as"),
         ] {
             let error = all(text, xlen).unwrap_err();
             assert!(error.contains(message), "{error}");

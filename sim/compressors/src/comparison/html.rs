@@ -1,42 +1,37 @@
 //! A page with plots, which needs nothing else.
 
-use super::arm::Isas;
-use super::figures::Figures;
 use super::plots::{self, Bar};
-use super::table;
-use crate::args::SchemesArgs;
-use crate::failure::Failure;
-use hartrace_compressors::Scheme;
+use super::table::programs;
+use super::{Comparison, ComparisonError, Figures, Isas};
 use std::fmt::{self, Write};
 
 const STYLE: &str = "body{font:15px/1.5 sans-serif;margin:2em auto;max-width:1120px;padding:0 1em}\
 table{border-collapse:collapse}td,th{padding:.15em .7em;text-align:right;border-bottom:1px solid #ddd}\
 td:first-child,th:first-child{text-align:left}svg{max-width:100%;height:auto}";
 
-/// The whole page.
-pub(super) fn page(
-    args: &SchemesArgs,
-    figures: &[Figures],
-    schemes: &[Scheme],
-    isas: Option<&Isas>,
-) -> Result<String, Failure> {
-    let means: Vec<Figures> =
-        schemes.iter().filter_map(|scheme| table::mean(figures, scheme)).collect();
-    let mut page = String::new();
-    head(&mut page).map_err(failed)?;
-    // Arm programs alone have nothing to compress.
-    if !figures.is_empty() {
-        compressors(&mut page, args, figures, schemes, &means)?;
+impl Comparison {
+    /// Returns a page with tables and plots, which needs nothing else.
+    ///
+    /// # Errors
+    ///
+    /// If a plot cannot be drawn.
+    pub fn page(&self) -> Result<String, ComparisonError> {
+        let mut page = String::new();
+        head(&mut page).map_err(failed)?;
+        // Arm programs alone have nothing to compress.
+        if !self.figures.is_empty() {
+            compressors(&mut page, self)?;
+        }
+        if let Some(isas) = &self.isas {
+            instruction_sets(&mut page, isas)?;
+        }
+        page.push_str("</body></html>\n");
+        Ok(page)
     }
-    if let Some(isas) = isas {
-        instruction_sets(&mut page, isas)?;
-    }
-    page.push_str("</body></html>\n");
-    Ok(page)
 }
 
-fn failed(error: fmt::Error) -> Failure {
-    Failure::input(error)
+fn failed(error: fmt::Error) -> ComparisonError {
+    ComparisonError::Draw(error.to_string())
 }
 
 fn head(page: &mut String) -> fmt::Result {
@@ -48,7 +43,7 @@ fn head(page: &mut String) -> fmt::Result {
 }
 
 /// ETMv4 and PTM beside E-Trace: a plot of bits for every program, since those compare.
-fn instruction_sets(page: &mut String, isas: &Isas) -> Result<(), Failure> {
+fn instruction_sets(page: &mut String, isas: &Isas) -> Result<(), ComparisonError> {
     page.push_str(
         "<h2>Instruction sets</h2>\n<table><tr><th>program</th><th>ISA</th><th>scheme</th>\
          <th>instructions</th><th>bits</th><th>bits/instruction</th><th>in frames</th>\
@@ -91,7 +86,10 @@ fn instruction_sets(page: &mut String, isas: &Isas) -> Result<(), Failure> {
     Ok(())
 }
 
-fn notes(page: &mut String, notes: impl IntoIterator<Item = String>) -> Result<(), Failure> {
+fn notes(
+    page: &mut String,
+    notes: impl IntoIterator<Item = String>,
+) -> Result<(), ComparisonError> {
     page.push_str("<ul>\n");
     for note in notes {
         writeln!(page, "<li>{}</li>", escaped(&note)).map_err(failed)?;
@@ -100,21 +98,16 @@ fn notes(page: &mut String, notes: impl IntoIterator<Item = String>) -> Result<(
     Ok(())
 }
 
-fn compressors(
-    page: &mut String,
-    args: &SchemesArgs,
-    figures: &[Figures],
-    schemes: &[Scheme],
-    means: &[Figures],
-) -> Result<(), Failure> {
+fn compressors(page: &mut String, comparison: &Comparison) -> Result<(), ComparisonError> {
+    let means: Vec<Figures> = comparison.means().collect();
     write!(
         page,
         "<h2>Bits per instruction and gates</h2>\n{}\n<h2>Mean of all programs</h2>\n<table><tr><th>scheme</th><th>bits/instruction</th>\
          <th>in frames</th><th>of 32 bits</th><th>storage, bits</th><th>gates</th><th>verified</th></tr>\n",
-        plots::pareto(means)?
+        plots::pareto(&means)?
     )
     .map_err(failed)?;
-    for mean in means {
+    for mean in &means {
         let count = |value: Option<u64>| value.map_or("–".into(), |value| value.to_string());
         writeln!(
             page,
@@ -130,9 +123,9 @@ fn compressors(
         .map_err(failed)?;
     }
     page.push_str("</table>\n");
-    notes(page, table::notes(args, figures, schemes))?;
-    for program in table::programs(figures) {
-        let own = figures.iter().filter(|one| one.program == program);
+    notes(page, comparison.notes())?;
+    for program in programs(&comparison.figures) {
+        let own = comparison.figures.iter().filter(|one| one.program == program);
         let bars: Vec<Bar> = own
             .map(|one| Bar {
                 name: one.scheme.clone(),

@@ -1,48 +1,58 @@
-//! One way round: what retires is encoded, framed, decoded and compared.
+//! The round trip: what a program retires is encoded, framed, decoded and compared with what was executed.
+//!
+//! [`Trial`] executes a program once and makes the round trip in several modes; [`Round`] is one mode, for rows
+//! from anywhere. [`Table`] prints the results.
 
-use crate::failure::Failure;
+mod error;
+mod table;
+mod trial;
+
+use crate::executed::{Verified, Verify};
+pub use error::RoundError;
 use hartrace_decoder::{Config, Image, StreamPos, Tracer};
 use hartrace_encap::{FrameHeader, Framing, Item, MAX_FRAME};
 use hartrace_etrace::{Format, Ioptions, Params, Unit};
 use hartrace_golden::Encoder;
 use hartrace_golden::encoder::{Encoded, EncoderConfig, Resync};
 use hartrace_ingress::{ITypeWidth, Retired};
-use hartrace_lockstep::executed::{Verified, Verify};
-use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::fmt;
+use std::io::Write;
 use std::time::{Duration, Instant};
+pub use table::Table;
+pub use trial::{Line, Trial};
 
 /// Packets between synchronisations.
 const RESYNC: u64 = 1 << 10;
 
-/// Where the capture goes: nowhere, if nobody wants it.
-type Output = Option<BufWriter<File>>;
+/// Where a capture is written.
+pub type Output = Box<dyn Write + Send>;
 
-/// What came of a run in one mode.
+/// The result of a run in one mode.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Figures {
-    pub(crate) packets: u64,
+pub struct Figures {
+    /// Packets that were decoded.
+    pub packets: u64,
     /// Packets of each format, in the order of [`Format::ALL`].
-    pub(crate) formats: [u64; Format::ALL.len()],
+    pub formats: [u64; Format::ALL.len()],
     /// Bytes of payloads.
-    pub(crate) bytes: u64,
+    pub bytes: u64,
     /// Instructions that came back.
-    pub(crate) decoded: u64,
+    pub decoded: u64,
     /// The first instruction that did not.
-    pub(crate) difference: Option<String>,
+    pub difference: Option<String>,
     /// Time spent encoding and framing.
-    pub(crate) encoding: Duration,
+    pub encoding: Duration,
     /// Time spent decoding and comparing.
-    pub(crate) decoding: Duration,
+    pub decoding: Duration,
 }
 
 /// A mode, and how far the run has come in it.
-pub(crate) struct Round<'a> {
+pub struct Round<'a> {
     encoder: Encoder,
     tracer: Tracer<'a>,
     verify: Verify,
     figures: Figures,
-    output: Output,
+    output: Option<Output>,
     /// What has been encoded and not been decoded yet.
     frames: Frames,
     /// Bytes decoded.
@@ -56,19 +66,31 @@ struct Frames {
     packets: u64,
     formats: [u64; Format::ALL.len()],
     payload: u64,
-    failed: Option<Failure>,
+    failed: Option<RoundError>,
 }
 
 const FRAMING: Framing = Framing::Reference;
 
+impl fmt::Debug for Round<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Round").field("figures", &self.figures).finish_non_exhaustive()
+    }
+}
+
 impl<'a> Round<'a> {
-    pub(crate) fn new(
+    /// Sets up an encoder and a decoder for this program. `tvec` has the contents of the trap vector registers
+    /// by privilege, which implicit exceptions need; frames are also written to `output`.
+    ///
+    /// # Errors
+    ///
+    /// If there is no encoder with these parameters and modes.
+    pub fn new(
         params: Params,
         options: Ioptions,
         image: &'a Image,
         tvec: Vec<(u8, u64)>,
-        output: Output,
-    ) -> Result<Self, Failure> {
+        output: Option<Output>,
+    ) -> Result<Self, RoundError> {
         let unit = Unit::Hartrace;
         let encoder = EncoderConfig {
             params,
@@ -80,8 +102,8 @@ impl<'a> Round<'a> {
         };
         let config = Config { params, unit, tvec, ..Config::default() };
         Ok(Self {
-            encoder: Encoder::new(encoder).map_err(Failure::usage)?,
-            tracer: Tracer::new(config, image).map_err(Failure::usage)?,
+            encoder: Encoder::new(encoder)?,
+            tracer: Tracer::new(config, image)?,
             verify: Verify::default(),
             figures: Figures::default(),
             output,
@@ -91,7 +113,12 @@ impl<'a> Round<'a> {
     }
 
     /// Takes what retired next.
-    pub(crate) fn retire(&mut self, rows: &[Retired]) -> Result<(), Failure> {
+    ///
+    /// # Errors
+    ///
+    /// If a payload cannot be framed, a frame cannot be read back, or the output cannot be written. A difference
+    /// is not an error: it is in the result.
+    pub fn retire(&mut self, rows: &[Retired]) -> Result<(), RoundError> {
         let start = Instant::now();
         for row in rows {
             self.encoder.retire(row, &mut |encoded| self.frames.push(&encoded));
@@ -101,19 +128,19 @@ impl<'a> Round<'a> {
     }
 
     /// Writes and decodes what has been encoded, and compares it with what was executed.
-    fn decode(&mut self, rows: &[Retired]) -> Result<(), Failure> {
-        if let Some(failure) = self.frames.failed.take() {
-            return Err(failure);
+    fn decode(&mut self, rows: &[Retired]) -> Result<(), RoundError> {
+        if let Some(error) = self.frames.failed.take() {
+            return Err(error);
         }
         if let Some(output) = &mut self.output {
-            output.write_all(&self.frames.bytes)?;
+            output.write_all(&self.frames.bytes).map_err(RoundError::Write)?;
         }
         let start = Instant::now();
         rows.iter().for_each(|row| self.verify.executed(row));
         let mut rest = self.frames.bytes.as_slice();
         while !rest.is_empty() {
             let at = StreamPos { packet: self.figures.packets, byte: self.decoded };
-            let parsed = FRAMING.parse(rest).map_err(Failure::input)?;
+            let parsed = FRAMING.parse(rest)?;
             if let Item::Frame(frame) = parsed.item {
                 self.tracer.feed_bits(at, frame.payload(), &mut self.verify);
             }
@@ -126,12 +153,17 @@ impl<'a> Round<'a> {
         Ok(())
     }
 
-    pub(crate) fn finish(mut self) -> Result<Figures, Failure> {
+    /// Ends the trace and returns what came back.
+    ///
+    /// # Errors
+    ///
+    /// As [`Round::retire`].
+    pub fn finish(mut self) -> Result<Figures, RoundError> {
         self.encoder.finish(&mut |encoded| self.frames.push(&encoded));
         self.decode(&[])?;
         self.tracer.finish(&mut self.verify);
         if let Some(output) = &mut self.output {
-            output.flush()?;
+            output.flush().map_err(RoundError::Write)?;
         }
         let Frames { packets, formats, payload: bytes, .. } = self.frames;
         let Verified { decoded, difference, .. } = self.verify.finish();
@@ -148,7 +180,7 @@ impl Frames {
         let mut frame = [0; MAX_FRAME];
         match FRAMING.emit(&FrameHeader::default(), &encoded.bytes, &mut frame) {
             Ok(len) => self.bytes.extend_from_slice(&frame[..len]),
-            Err(error) => self.failed = Some(Failure::usage(error)),
+            Err(error) => self.failed = Some(error.into()),
         }
         self.packets += 1;
         self.payload += encoded.bytes.len() as u64;

@@ -1,43 +1,52 @@
-//! What comes of a workload in a scheme.
+//! Figures of a workload in a scheme.
 
+use super::ComparisonError;
 use super::workload::Workload;
-use crate::failure::Failure;
-use hartrace_compressors::{Compressed, Scheme, Setup};
+use crate::{Compressed, Scheme, Setup};
 use serde::Serialize;
 use std::num::NonZeroU64;
 
 /// A workload in a scheme.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Figures {
-    pub(super) program: String,
-    pub(super) scheme: String,
-    pub(super) instructions: u64,
-    /// Payload, without anything around it.
-    pub(super) bits: u64,
-    pub(super) bits_per_instruction: f64,
-    /// Payload in packets.
-    pub(super) framed_bits: u64,
-    pub(super) storage_bits: Option<u64>,
-    pub(super) gates: Option<u64>,
-    pub(super) verified: bool,
+pub struct Figures {
+    /// The name of the program.
+    pub program: String,
+    /// The name of the scheme.
+    pub scheme: String,
+    /// Instructions that were executed.
+    pub instructions: u64,
+    /// Bits of payload, without framing.
+    pub bits: u64,
+    /// The same for each instruction.
+    pub bits_per_instruction: f64,
+    /// Bits of payload in packets.
+    pub framed_bits: u64,
+    /// Bits of memory in the trace module, if the scheme is for hardware.
+    pub storage_bits: Option<u64>,
+    /// Gates of the trace module, estimated.
+    pub gates: Option<u64>,
+    /// Whether every instruction came back.
+    pub verified: bool,
     /// The first instruction that did not come back.
-    pub(super) difference: Option<String>,
-    pub(super) xlen: u32,
+    pub difference: Option<String>,
+    /// The width of addresses.
+    pub xlen: u32,
 }
 
 impl Figures {
-    /// Uncompressed addresses of this width over what was sent.
-    pub(super) fn ratio(&self, width: u32) -> f64 {
+    /// Returns the bits of uncompressed addresses of this width, divided by those that were sent.
+    pub fn ratio(&self, width: u32) -> f64 {
         self.instructions as f64 * f64::from(width) / self.bits.max(1) as f64
     }
 
-    /// What is saved of four bytes for an instruction, in whole bytes.
-    pub(super) fn rate(&self) -> f64 {
+    /// Returns the share that is saved of four bytes for each instruction, in whole bytes.
+    pub fn rate(&self) -> f64 {
         let bytes = self.bits.div_ceil(8) as f64;
         1.0 - bytes * 8.0 / (self.instructions.max(1) as f64 * 32.0)
     }
 
-    pub(super) fn framed(&self) -> f64 {
+    /// Returns the bits in packets for each instruction.
+    pub fn framed(&self) -> f64 {
         per_instruction(self.framed_bits, self.instructions)
     }
 }
@@ -51,13 +60,17 @@ pub(super) fn measure(
     workload: &Workload,
     scheme: &Scheme,
     sync_every: Option<NonZeroU64>,
-) -> Result<Option<Figures>, Failure> {
+) -> Result<Option<Figures>, ComparisonError> {
     let tvec = match &workload.tvec {
         Some(tvec) => tvec.as_slice(),
         None if scheme.needs_vectors() => return Ok(None),
         None => &[],
     };
-    let failed = |error| Failure::input(format_args!("{scheme}: {error}")).at(&workload.name);
+    let failed = |error| ComparisonError::Compress {
+        program: workload.name.clone(),
+        scheme: scheme.to_string(),
+        error,
+    };
     let setup = Setup { code: &workload.code, sync_every, tvec };
     let mut compressor = scheme.compressor(&setup).map_err(failed)?;
     workload.rows.iter().try_for_each(|row| compressor.retire(row)).map_err(failed)?;

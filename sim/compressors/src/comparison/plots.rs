@@ -1,16 +1,15 @@
 //! Plots, as SVG.
 
-use super::figures::Figures;
 use super::labels::{self, Region};
-use crate::failure::Failure;
+use super::{ComparisonError, Figures};
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use std::fmt::Display;
 use std::ops::Range;
 
 /// Why a plot could not be drawn.
-fn failed(error: impl Display) -> Failure {
-    Failure::input(format_args!("cannot draw: {error}"))
+fn failed(error: impl Display) -> ComparisonError {
+    ComparisonError::Draw(error.to_string())
 }
 
 /// A colour for a scheme, the same in every plot.
@@ -29,7 +28,7 @@ fn colour(scheme: &str) -> RGBColor {
 }
 
 /// Bits per instruction against gates, both logarithmic, and the line of those that nothing beats in both.
-pub(super) fn pareto(means: &[Figures]) -> Result<String, Failure> {
+pub(super) fn pareto(means: &[Figures]) -> Result<String, ComparisonError> {
     let points: Vec<(f64, f64, &str)> = means
         .iter()
         .filter(|mean| mean.bits > 0)
@@ -142,7 +141,7 @@ pub(super) struct Bar {
 }
 
 /// Bars of one kind of value, each with it written out to some places.
-pub(super) fn bars(all: &[Bar], kind: &str, places: usize) -> Result<String, Failure> {
+pub(super) fn bars(all: &[Bar], kind: &str, places: usize) -> Result<String, ComparisonError> {
     let names: Vec<&str> = all.iter().rev().map(|bar| bar.name.as_str()).collect();
     let most = all.iter().map(|bar| bar.value).fold(1e-6, f64::max);
     let mut svg = String::new();

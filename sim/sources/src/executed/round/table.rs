@@ -1,36 +1,20 @@
-//! What came of runs, as a table or as JSON.
+//! Results as a table or as JSON.
 
-use super::program::complaint;
-use super::round::Figures;
-use crate::failure::{Failure, Status};
-use crate::files;
+use super::{Figures, Line};
+use crate::executed::complaint;
 use hartrace_etrace::Format;
-use hartrace_iss::Exit;
 use serde::Serialize;
-use std::io::Write;
-use std::time::Duration;
+use std::collections::BTreeMap;
+use std::io::{self, Write};
 
-/// A program in a mode.
-#[derive(Clone, Debug)]
-pub(crate) struct Line {
-    pub(crate) program: String,
-    pub(crate) mode: String,
-    pub(crate) instructions: u64,
-    /// Time spent executing, for all modes of the program together.
-    pub(crate) execution: Duration,
-    pub(crate) figures: Figures,
-    /// How the program ended.
-    pub(crate) exit: Exit,
-}
-
-/// The same for scripts; keys are stable.
+/// A line for scripts; keys are stable.
 #[derive(Serialize)]
 struct Record<'a> {
     program: &'a str,
     mode: &'a str,
     instructions: u64,
     packets: u64,
-    packets_by_format: std::collections::BTreeMap<&'static str, u64>,
+    packets_by_format: BTreeMap<&'static str, u64>,
     bytes: u64,
     bits_per_instruction: f64,
     compression_rate: f64,
@@ -43,62 +27,44 @@ struct Record<'a> {
     ended: Option<&'a str>,
 }
 
-impl Line {
-    fn verified(&self) -> bool {
-        self.figures.difference.is_none() && self.figures.decoded == self.instructions
-    }
-
-    fn bits(&self) -> f64 {
-        8.0 * self.figures.bytes as f64 / (self.instructions.max(1)) as f64
-    }
-
-    /// Spec: what a packet saves of the instructions it stands for, four bytes each.
-    fn compression(&self) -> f64 {
-        1.0 - self.bits() / 32.0
-    }
-
-    /// Instructions per second.
-    fn rate(&self, time: Duration) -> f64 {
-        self.instructions as f64 / time.as_secs_f64().max(1e-9)
-    }
-}
-
 /// Prints lines as they come.
-pub(crate) struct Table {
+#[derive(Debug)]
+pub struct Table<W> {
     json: bool,
     started: bool,
-    out: Box<dyn Write>,
+    out: W,
 }
 
-const FORMATS: [&str; Format::ALL.len()] = ["0.0", "0.1", "1", "2", "3.0", "3.1", "3.2", "3.3"];
-
-impl Table {
-    pub(crate) fn new(json: bool) -> Self {
-        Self { json, started: false, out: Box::new(files::stdout()) }
+impl<W: Write> Table<W> {
+    /// Starts a table, or with `json` one JSON object per line.
+    pub fn new(out: W, json: bool) -> Self {
+        Self { json, started: false, out }
     }
 
-    /// Prints some lines. The status is [`Status::Different`] if one is not as it should be.
-    pub(crate) fn print(&mut self, lines: &[Line]) -> Result<Status, Failure> {
-        let mut status = Status::Clean;
+    /// Prints some lines, and returns whether every instruction came back and every program ended well.
+    ///
+    /// # Errors
+    ///
+    /// If they cannot be written.
+    pub fn print(&mut self, lines: &[Line]) -> io::Result<bool> {
+        let mut good = true;
         for line in lines {
             if self.json {
                 self.record(line)?
             } else {
                 self.row(line)?
             }
-            if !line.verified() || complaint(line.exit).is_some() {
-                status = Status::Different;
-            }
+            good &= line.is_verified() && complaint(line.exit).is_none();
         }
         self.out.flush()?;
-        Ok(status)
+        Ok(good)
     }
 
-    fn row(&mut self, line: &Line) -> Result<(), Failure> {
+    fn row(&mut self, line: &Line) -> io::Result<()> {
         if !std::mem::replace(&mut self.started, true) {
             write!(self.out, "{:15} {:40} {:>12}", "program", "mode", "instructions")?;
-            for format in FORMATS {
-                write!(self.out, " {format:>7}")?;
+            for format in Format::ALL {
+                write!(self.out, " {:>7}", format.code())?;
             }
             writeln!(
                 self.out,
@@ -113,16 +79,16 @@ impl Table {
         }
         let verdict = match (&line.figures.difference, complaint(line.exit)) {
             (Some(difference), _) => format!("NO: {difference}"),
-            (None, _) if !line.verified() => "NO: another number of instructions".into(),
+            (None, _) if !line.is_verified() => "NO: another number of instructions".into(),
             (None, Some(complaint)) => format!("yes, but the program ended with {complaint}"),
             (None, None) => "yes".into(),
         };
-        let (bits, rate) = (line.bits(), 100.0 * line.compression());
+        let (bits, rate) = (line.bits_per_instruction(), 100.0 * line.compression());
         writeln!(self.out, " {bytes:9} {bits:9.3} {rate:9.2}%  {verdict}")?;
         Ok(())
     }
 
-    fn record(&mut self, line: &Line) -> Result<(), Failure> {
+    fn record(&mut self, line: &Line) -> io::Result<()> {
         let figures = &line.figures;
         let ended = complaint(line.exit);
         let record = Record {
@@ -130,24 +96,32 @@ impl Table {
             mode: &line.mode,
             instructions: line.instructions,
             packets: figures.packets,
-            packets_by_format: FORMATS.into_iter().zip(figures.formats).collect(),
+            packets_by_format: Format::ALL
+                .map(Format::code)
+                .into_iter()
+                .zip(figures.formats)
+                .collect(),
             bytes: figures.bytes,
-            bits_per_instruction: line.bits(),
+            bits_per_instruction: line.bits_per_instruction(),
             compression_rate: line.compression(),
             executed_per_second: line.rate(line.execution),
             encoded_per_second: line.rate(figures.encoding),
             decoded_per_second: line.rate(figures.decoding),
-            verified: line.verified(),
+            verified: line.is_verified(),
             difference: figures.difference.as_deref(),
             ended: ended.as_deref(),
         };
-        serde_json::to_writer(&mut self.out, &record).map_err(std::io::Error::from)?;
+        serde_json::to_writer(&mut self.out, &record).map_err(io::Error::from)?;
         writeln!(self.out)?;
         Ok(())
     }
 
-    /// Explains the columns, and says how fast each stage was.
-    pub(crate) fn finish(mut self, timed: &[Line]) -> Result<(), Failure> {
+    /// Explains the columns, and says how fast each stage of some lines was.
+    ///
+    /// # Errors
+    ///
+    /// If they cannot be written.
+    pub fn finish(mut self, timed: &[Line]) -> io::Result<()> {
         if !self.json {
             writeln!(
                 self.out,

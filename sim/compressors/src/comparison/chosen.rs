@@ -1,7 +1,7 @@
 //! Which schemes to compare.
 
-use crate::failure::Failure;
-use hartrace_compressors::Scheme;
+use super::ComparisonError;
+use crate::Scheme;
 
 /// What a sweep varies if nothing else is said.
 const SWEPT: [&str; 7] =
@@ -10,19 +10,23 @@ const SWEPT: [&str; 7] =
 /// Values of a sweep at most.
 const MOST: usize = 64;
 
-/// The named schemes, or the default ones, and those of the sweeps.
-pub(super) fn chosen(names: &[String], sweeps: &[String]) -> Result<Vec<Scheme>, Failure> {
+/// Returns the named schemes, or the default ones, and those of the sweeps.
+///
+/// Names are separated by commas. A sweep varies one setting of the schemes of a family that are named, or of one
+/// with the usual settings: `tmbp.entries=64..2048` doubles it each time, `dmtf.mtf2=4,8,16` is a list.
+///
+/// # Errors
+///
+/// If there is no such scheme, or a sweep cannot be understood.
+pub fn chosen(names: &[String], sweeps: &[String]) -> Result<Vec<Scheme>, ComparisonError> {
     let named: Vec<Scheme> = names
         .iter()
         .flat_map(|names| split(names))
         .map(|name| match name.split('+').next() {
-            Some("ETMv4" | "PTM") => {
-                let what = format_args!("{name} is for programs of Arm, not one of --schemes");
-                Err(Failure::usage(what).hint("--arm, or a program for Arm"))
-            }
-            _ => name.parse().map_err(Failure::usage),
+            Some("ETMv4" | "PTM") => Err(ComparisonError::ArmScheme(name.into())),
+            _ => Ok(name.parse()?),
         })
-        .collect::<Result<_, _>>()?;
+        .collect::<Result<_, ComparisonError>>()?;
     let bases: Vec<Scheme> = if named.is_empty() {
         SWEPT.iter().filter_map(|name| name.parse().ok()).collect()
     } else {
@@ -49,11 +53,8 @@ fn split(names: &str) -> Vec<&str> {
     parts.map(str::trim).filter(|name| !name.is_empty()).collect()
 }
 
-fn swept(sweep: &str, bases: &[Scheme]) -> Result<Vec<Scheme>, Failure> {
-    let wrong = |what: String| {
-        Failure::usage(format_args!("--sweep {sweep}: {what}"))
-            .hint("tmbp.entries=64..2048, or dmtf.mtf2=4,8,16")
-    };
+fn swept(sweep: &str, bases: &[Scheme]) -> Result<Vec<Scheme>, ComparisonError> {
+    let wrong = |what: String| ComparisonError::Sweep { sweep: sweep.into(), what };
     let (path, values) = sweep.split_once('=').ok_or_else(|| wrong("no values".into()))?;
     let (family, key) = path.split_once('.').ok_or_else(|| wrong("no setting".into()))?;
     let values = match values.split_once("..") {

@@ -1,33 +1,37 @@
-//! What came of simulations, as a table or as JSON.
+//! Results as a table or as JSON.
 
-use crate::failure::{Failure, Status};
-use crate::files;
+use crate::Summary;
 use hartrace_etrace::Format;
-use hartrace_lockstep::Summary;
-use hartrace_lockstep::executed::Verified;
+use hartrace_sources::executed::Verified;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::io::Write;
+use std::io::{self, Write};
 use std::time::Duration;
 
 /// A program through the encoder.
-pub(crate) struct Figures {
-    pub(crate) program: String,
-    pub(crate) mode: String,
-    /// Instructions that were executed.
-    pub(crate) instructions: u64,
-    pub(crate) summary: Summary,
-    pub(crate) formats: [u64; Format::ALL.len()],
+#[derive(Clone, Debug)]
+pub struct Figures {
+    /// The name of the program, or of the log.
+    pub program: String,
+    /// The name of the modes.
+    pub mode: String,
+    /// Instructions that were executed, or rows of a log without its program.
+    pub instructions: u64,
+    /// What both encoders did.
+    pub summary: Summary,
+    /// Packets of each format, in the order of [`Format::ALL`].
+    pub formats: [u64; Format::ALL.len()],
     /// Instructions that were lost.
-    pub(crate) lost: u64,
+    pub lost: u64,
     /// What was decoded, if the program is known.
-    pub(crate) verified: Option<Verified>,
+    pub verified: Option<Verified>,
     /// Where the encoders differ.
-    pub(crate) mismatch: Option<String>,
-    pub(crate) time: Duration,
+    pub mismatch: Option<String>,
+    /// How long it took.
+    pub time: Duration,
 }
 
-/// The same for scripts; keys are stable.
+/// A line for scripts; keys are stable.
 #[derive(Serialize)]
 struct Record<'a> {
     program: &'a str,
@@ -48,8 +52,8 @@ struct Record<'a> {
 }
 
 impl Figures {
-    /// The first difference, between the encoders or between what was decoded and executed.
-    fn difference(&self) -> Option<&str> {
+    /// Returns the first difference, between the encoders or between what was decoded and executed.
+    pub fn difference(&self) -> Option<&str> {
         let decoded = self.verified.as_ref().and_then(|verified| verified.difference.as_deref());
         self.mismatch.as_deref().or(decoded)
     }
@@ -75,35 +79,38 @@ impl Figures {
 }
 
 /// Prints figures as they come.
-pub(crate) struct Report {
+#[derive(Debug)]
+pub struct Report<W> {
     json: bool,
     started: bool,
-    out: Box<dyn Write>,
+    out: W,
 }
 
-const FORMATS: [&str; Format::ALL.len()] = ["0.0", "0.1", "1", "2", "3.0", "3.1", "3.2", "3.3"];
-
-impl Report {
-    pub(crate) fn new(json: bool) -> Self {
-        Self { json, started: false, out: Box::new(files::stdout()) }
+impl<W: Write> Report<W> {
+    /// Starts a table, or with `json` one JSON object per line.
+    pub fn new(out: W, json: bool) -> Self {
+        Self { json, started: false, out }
     }
 
-    /// Prints a line. The status is [`Status::Different`] if it is not as it should be.
-    pub(crate) fn print(&mut self, figures: &Figures) -> Result<Status, Failure> {
+    /// Prints a line.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be written.
+    pub fn print(&mut self, figures: &Figures) -> io::Result<()> {
         if self.json {
             self.record(figures)?;
         } else {
             self.row(figures)?;
         }
-        self.out.flush()?;
-        Ok(if figures.difference().is_some() { Status::Different } else { Status::Clean })
+        self.out.flush()
     }
 
-    fn row(&mut self, figures: &Figures) -> Result<(), Failure> {
+    fn row(&mut self, figures: &Figures) -> io::Result<()> {
         if !std::mem::replace(&mut self.started, true) {
             write!(self.out, "{:15} {:>9} {:>12}", "program", "cycles", "instructions")?;
-            for format in FORMATS {
-                write!(self.out, " {format:>6}")?;
+            for format in Format::ALL {
+                write!(self.out, " {:>6}", format.code())?;
             }
             writeln!(
                 self.out,
@@ -125,7 +132,7 @@ impl Report {
         Ok(())
     }
 
-    fn record(&mut self, figures: &Figures) -> Result<(), Failure> {
+    fn record(&mut self, figures: &Figures) -> io::Result<()> {
         let Figures { summary, .. } = figures;
         let record = Record {
             program: &figures.program,
@@ -133,7 +140,11 @@ impl Report {
             cycles: summary.cycles,
             instructions: figures.instructions,
             packets: summary.payloads,
-            packets_by_format: FORMATS.into_iter().zip(figures.formats).collect(),
+            packets_by_format: Format::ALL
+                .map(Format::code)
+                .into_iter()
+                .zip(figures.formats)
+                .collect(),
             bytes: summary.bytes,
             bits_per_instruction: figures.bits(),
             lost_stretches: summary.losses,
@@ -144,13 +155,17 @@ impl Report {
             verified: figures.difference().is_none(),
             difference: figures.difference(),
         };
-        serde_json::to_writer(&mut self.out, &record).map_err(std::io::Error::from)?;
+        serde_json::to_writer(&mut self.out, &record).map_err(io::Error::from)?;
         writeln!(self.out)?;
         Ok(())
     }
 
     /// Explains the columns.
-    pub(crate) fn finish(mut self) -> Result<(), Failure> {
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be written.
+    pub fn finish(mut self) -> io::Result<()> {
         if !self.json {
             writeln!(
                 self.out,
@@ -160,7 +175,6 @@ impl Report {
                  the golden encoder, decoded = executed without what was lost, first to last."
             )?;
         }
-        self.out.flush()?;
-        Ok(())
+        self.out.flush()
     }
 }

@@ -1,30 +1,38 @@
 //! Data traces: what programs load and store through compressors of addresses and values.
 
+use super::ComparisonError;
 use super::figures::per_instruction;
-use crate::exec::program::Program;
-use crate::failure::Failure;
-use hartrace_compressors::{BitSource, Bits, DataCoder, DataScheme, DataStep, Filter};
+use crate::{BitSource, Bits, DataCoder, DataScheme, DataStep, Filter};
 use hartrace_iss::{Retire, Step};
+use hartrace_sources::executed::Program;
 use serde::Serialize;
-use std::io::Write;
+use std::io::{self, Write};
 
-/// A program in a scheme.
+/// The data trace of a program in a scheme.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct DataFigures {
-    program: String,
-    scheme: &'static str,
-    instructions: u64,
-    /// Addresses or values there were.
-    references: u64,
-    /// What they take uncompressed.
-    raw_bits: u64,
-    bits: u64,
-    bits_per_instruction: f64,
-    storage_bits: u64,
-    gates: u64,
-    verified: bool,
+pub struct DataFigures {
+    /// The name of the program.
+    pub program: String,
+    /// The name of the scheme.
+    pub scheme: &'static str,
+    /// Instructions that were executed.
+    pub instructions: u64,
+    /// Addresses or values of these instructions.
+    pub references: u64,
+    /// Their bits before compression.
+    pub raw_bits: u64,
+    /// Bits of the trace.
+    pub bits: u64,
+    /// The same for each instruction.
+    pub bits_per_instruction: f64,
+    /// Bits of memory in the trace module.
+    pub storage_bits: u64,
+    /// Gates of the trace module, estimated.
+    pub gates: u64,
+    /// Whether all of them came back.
+    pub verified: bool,
     /// The first that did not come back.
-    difference: Option<String>,
+    pub difference: Option<String>,
 }
 
 /// Passes on what retires, with its accesses.
@@ -47,8 +55,8 @@ struct Lane {
 }
 
 /// Executes a program twice: to compress, and to compare what comes back.
-pub(super) fn measure(program: &Program, limit: u64) -> Result<Vec<DataFigures>, Failure> {
-    let xlen = program.xlen;
+pub(super) fn measure(program: &Program, limit: u64) -> Result<Vec<DataFigures>, ComparisonError> {
+    let xlen = program.xlen();
     let mut lanes: Vec<Lane> = DataScheme::defaults()
         .into_iter()
         .map(|(name, scheme)| {
@@ -59,7 +67,7 @@ pub(super) fn measure(program: &Program, limit: u64) -> Result<Vec<DataFigures>,
             };
             let storage_bits = scheme.storage_bits(xlen.bits());
             let figures = DataFigures {
-                program: program.name.clone(),
+                program: program.name().into(),
                 scheme: name,
                 instructions: 0,
                 references: 0,
@@ -71,10 +79,10 @@ pub(super) fn measure(program: &Program, limit: u64) -> Result<Vec<DataFigures>,
                 verified: false,
                 difference: None,
             };
-            let coder = scheme.coder(xlen).map_err(Failure::usage)?;
+            let coder = scheme.coder(xlen).map_err(ComparisonError::Data)?;
             Ok(Lane { figures, scheme, coder })
         })
-        .collect::<Result<_, Failure>>()?;
+        .collect::<Result<_, ComparisonError>>()?;
     let mut traces = vec![Bits::default(); lanes.len()];
     let exit = program.steps(
         limit,
@@ -88,12 +96,10 @@ pub(super) fn measure(program: &Program, limit: u64) -> Result<Vec<DataFigures>,
             }
         }),
     )?;
-    if let Some(failure) = program.failure(exit) {
-        return Err(failure);
-    }
+    program.check(exit)?;
     let mut sources: Vec<BitSource<'_>> = traces.iter().map(BitSource::new).collect();
     for lane in &mut lanes {
-        lane.coder = lane.scheme.coder(xlen).map_err(Failure::usage)?;
+        lane.coder = lane.scheme.coder(xlen).map_err(ComparisonError::Data)?;
     }
     let mut number = 0_u64;
     program.steps(
@@ -151,11 +157,7 @@ fn mean(figures: &[DataFigures], scheme: &str) -> Option<DataFigures> {
     Some(sum)
 }
 
-pub(super) fn print(
-    out: &mut impl Write,
-    figures: &[DataFigures],
-    brief: bool,
-) -> Result<(), Failure> {
+pub(super) fn print(out: &mut impl Write, figures: &[DataFigures], brief: bool) -> io::Result<()> {
     writeln!(
         out,
         "\n{:15} {:10} {:>12} {:>11} {:>9} {:>9} {:>9} {:>9}  verified",
@@ -189,9 +191,4 @@ pub(super) fn print(
          compressed; the instruction trace that they need comes on top. storage of FAT: its flags, not the cache."
     )?;
     Ok(())
-}
-
-/// Whether everything came back.
-pub(super) fn verified(figures: &[DataFigures]) -> bool {
-    figures.iter().all(|one| one.verified)
 }

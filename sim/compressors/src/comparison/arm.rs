@@ -3,96 +3,83 @@
 mod run;
 
 use super::figures::{self, per_instruction};
-use super::workload::Workload;
-use crate::args::SchemesArgs;
-use crate::exec::program::Program;
-use crate::failure::Failure;
-use crate::files;
+use super::{ComparisonError, Options, Workload};
+use hartrace_sources::executed::Program;
 use hartrace_sources::qemu::{Qemu, QemuError};
 use run::Bundle;
 use serde::Serialize;
-use std::fs::File;
-use std::io::{Read, Write};
-use std::path::{Path, PathBuf};
+use std::io::{self, Write};
+use std::path::PathBuf;
 
-/// A program in a scheme.
+/// A program for an instruction set in a scheme.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct IsaFigures {
-    pub(super) program: String,
-    pub(super) isa: &'static str,
-    pub(super) scheme: String,
-    pub(super) instructions: u64,
-    /// Payload, without anything around it.
-    pub(super) bits: u64,
-    pub(super) bits_per_instruction: f64,
-    framed_bits: u64,
-    pub(super) verified: bool,
+pub struct IsaFigures {
+    /// The name of the program.
+    pub program: String,
+    /// The name of the instruction set.
+    pub isa: &'static str,
+    /// The name of the scheme.
+    pub scheme: String,
+    /// Instructions that were executed.
+    pub instructions: u64,
+    /// Bits of payload, without framing.
+    pub bits: u64,
+    /// The same for each instruction.
+    pub bits_per_instruction: f64,
+    /// Bits of payload in frames.
+    pub framed_bits: u64,
+    /// Whether every instruction came back.
+    pub verified: bool,
     /// The first range that did not come back.
-    difference: Option<String>,
+    pub difference: Option<String>,
 }
 
 impl IsaFigures {
-    pub(super) fn framed(&self) -> f64 {
+    /// Returns the bits in frames for each instruction.
+    pub fn framed(&self) -> f64 {
         per_instruction(self.framed_bits, self.instructions)
     }
 }
 
-/// All of them, and why there are not more.
-pub(super) struct Isas {
-    pub(super) rows: Vec<IsaFigures>,
+/// Programs for several instruction sets.
+#[derive(Clone, Debug)]
+pub struct Isas {
+    /// Every program in every scheme.
+    pub rows: Vec<IsaFigures>,
+    /// Why there are not more.
     missing: Option<String>,
 }
 
-macro_rules! elf {
-    ($name:expr) => {
-        include_bytes!(concat!("../../../tests/programs/elf/", $name, ".elf"))
-    };
+/// A source without anything of one architecture, compiled for three.
+#[derive(Copy, Clone, Debug)]
+pub struct Source {
+    /// Its name.
+    pub name: &'static str,
+    /// The ELF file for RV64, to be executed by the hart.
+    pub rv64: &'static [u8],
+    /// The ELF files for A64 and T32, to be executed by QEMU.
+    pub arm: [&'static [u8]; 2],
 }
-
-/// An entry of [`SOURCES`].
-macro_rules! source {
-    ($name:literal) => {
-        Source {
-            name: $name,
-            rv64: elf!(concat!("cva6/", $name)),
-            arm: [elf!(concat!("arm/a64/", $name)), elf!(concat!("arm/t32/", $name))],
-        }
-    };
-}
-
-/// C sources without anything of one architecture, compiled for three.
-struct Source {
-    name: &'static str,
-    rv64: &'static [u8],
-    /// A64 and T32.
-    arm: [&'static [u8]; 2],
-}
-
-const SOURCES: [Source; 5] =
-    [source!("branchy"), source!("crypto"), source!("interp"), source!("sort"), source!("strings")];
 
 /// What they are compared with.
 const ETRACE: [&str; 3] = ["E-Trace", "E-Trace+ir", "E-Trace+ir+bp+jtc"];
 
-/// Whether a file is a program for Arm.
-pub(super) fn is_program(path: &Path) -> Result<bool, Failure> {
-    if files::is_standard(path) {
-        return Ok(false);
-    }
-    let mut head = Vec::new();
-    let file = File::open(path).map_err(|error| files::unreadable(path, &error))?;
-    file.take(20).read_to_end(&mut head).map_err(|error| files::unreadable(path, &error))?;
-    let machine = head.get(18..20).map(|bytes| u16::from(bytes[0]) | u16::from(bytes[1]) << 8);
+/// Whether this is the start of an ELF file for Arm; 20 bytes are enough to tell.
+pub fn is_arm_program(start: &[u8]) -> bool {
+    let machine = start.get(18..20).map(|bytes| u16::from(bytes[0]) | u16::from(bytes[1]) << 8);
     let arm = [elf::abi::EM_AARCH64, elf::abi::EM_ARM];
-    Ok(head.starts_with(b"\x7fELF") && machine.is_some_and(|machine| arm.contains(&machine)))
+    start.starts_with(b"\x7fELF") && machine.is_some_and(|machine| arm.contains(&machine))
 }
 
-/// The given programs, and the bundled ones if asked for.
-pub(super) fn measure(args: &SchemesArgs, programs: &[&PathBuf]) -> Result<Isas, Failure> {
+/// Measures sources in all schemes, and Arm programs in those for them.
+pub(super) fn measure(
+    sources: &[Source],
+    programs: &[PathBuf],
+    options: &Options,
+) -> Result<Isas, ComparisonError> {
     let mut isas = Isas { rows: Vec::new(), missing: None };
-    let sources = if args.arm { SOURCES.as_slice() } else { &[] };
     for source in sources {
-        isas.rows.extend(etrace(source, args)?);
+        isas.rows.extend(etrace(source, options)?);
     }
     let qemu = Qemu::new().map(Qemu::silent);
     let qemu = match qemu {
@@ -100,42 +87,41 @@ pub(super) fn measure(args: &SchemesArgs, programs: &[&PathBuf]) -> Result<Isas,
             isas.missing = Some(error.to_string());
             return Ok(isas);
         }
-        other => other.map_err(Failure::input)?,
+        other => other.map_err(ComparisonError::Qemu)?,
     };
-    let bundle = Bundle::new().map_err(Failure::input)?;
+    let bundle = Bundle::new().map_err(ComparisonError::Bundle)?;
     let mut all = Vec::new();
     for source in sources {
         for (number, elf) in source.arm.iter().enumerate() {
             let name = format!("{}-{number}", source.name);
-            all.push((source.name.to_owned(), bundle.write(&name, elf).map_err(Failure::input)?));
+            let path = bundle.write(&name, elf).map_err(ComparisonError::Bundle)?;
+            all.push((source.name.to_owned(), path));
         }
     }
     for path in programs {
-        let name =
-            path.file_stem().map_or_else(|| files::name(path), |s| s.to_string_lossy().into());
-        all.push((name, (*path).clone()));
+        let name = path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy();
+        all.push((name.into(), path.clone()));
     }
     for (name, path) in all {
-        match run::run(&qemu, &name, &path, args) {
+        match run::run(&qemu, &name, &path, options) {
             Ok(rows) => isas.rows.extend(rows),
-            Err(run::Cannot::Qemu(error @ QemuError::NotInstalled { .. })) => {
+            Err(ComparisonError::Run { error: error @ QemuError::NotInstalled { .. }, .. }) => {
                 isas.missing = Some(error.to_string());
             }
-            Err(run::Cannot::Qemu(error)) => return Err(Failure::input(error).at(name)),
-            Err(run::Cannot::Other(failure)) => return Err(failure),
+            Err(error) => return Err(error),
         }
     }
     Ok(isas)
 }
 
 /// E-Trace on the same source.
-fn etrace(source: &Source, args: &SchemesArgs) -> Result<Vec<IsaFigures>, Failure> {
-    let program = Program::new(source.name.into(), source.rv64.to_vec())?;
-    let workload = Workload::execute(&program, args.limit)?;
+fn etrace(source: &Source, options: &Options) -> Result<Vec<IsaFigures>, ComparisonError> {
+    let program = Program::new(source.name, source.rv64.to_vec())?;
+    let workload = Workload::execute(&program, options.limit)?;
     let mut rows = Vec::new();
     for name in ETRACE {
-        let scheme = name.parse().map_err(Failure::usage)?;
-        let figures = figures::measure(&workload, &scheme, args.sync_every)?;
+        let scheme = name.parse()?;
+        let figures = figures::measure(&workload, &scheme, options.sync_every)?;
         rows.extend(figures.map(|one| IsaFigures {
             program: one.program,
             isa: "RV64",
@@ -180,20 +166,20 @@ const NOTES: [&str; 4] = [
 ];
 
 impl Isas {
-    /// What has to be known to compare the rows, and why there are not more.
-    pub(super) fn notes(&self) -> impl Iterator<Item = String> {
+    /// Returns what has to be known to compare the rows, and why there are not more.
+    pub fn notes(&self) -> impl Iterator<Item = String> {
         let missing = self.missing.as_ref();
         let missing = missing.map(|why| format!("ETMv4, PTM: some rows are missing: {why}."));
         NOTES.map(str::to_owned).into_iter().chain(missing)
     }
 
-    /// All programs of each instruction set in each scheme together.
-    pub(super) fn means(&self) -> Vec<IsaFigures> {
+    /// Returns all programs of each instruction set in each scheme together.
+    pub fn means(&self) -> Vec<IsaFigures> {
         means(&self.rows)
     }
 }
 
-pub(super) fn print(out: &mut impl Write, isas: &Isas, brief: bool) -> Result<(), Failure> {
+pub(super) fn print(out: &mut impl Write, isas: &Isas, brief: bool) -> io::Result<()> {
     writeln!(
         out,
         "\n{:15} {:7} {:17} {:>12} {:>12} {:>9} {:>9}  verified",
@@ -220,9 +206,4 @@ pub(super) fn print(out: &mut impl Write, isas: &Isas, brief: bool) -> Result<()
         writeln!(out, "{note}")?;
     }
     Ok(())
-}
-
-/// Whether everything came back.
-pub(super) fn verified(isas: &Isas) -> bool {
-    isas.rows.iter().all(|row| row.verified)
 }
