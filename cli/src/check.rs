@@ -8,7 +8,7 @@ use crate::gaps::Gaps;
 use crate::input;
 use crate::part::{Item, Part};
 use hartrace_bits::mask;
-use hartrace_executed::check::{Comparison, Expected, Sides};
+use hartrace_sources::executed::check::{Comparison, Expected, Sides};
 use indicatif::ProgressBar;
 use std::io::Write;
 use std::ops::ControlFlow;

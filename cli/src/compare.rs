@@ -9,9 +9,9 @@ use crate::{exec, files, input, progress};
 use hartrace_compressors::comparison::{
     Comparison, ComparisonError, Options, Workload, chosen, is_arm_program,
 };
-use hartrace_executed::Program;
 use hartrace_ingress::ITypeWidth;
 use hartrace_isa::Xlen;
+use hartrace_sources::executed::Program;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 

@@ -4,10 +4,10 @@ use crate::args::{ExecArgs, With};
 use crate::failure::{Failure, Status};
 use crate::{files, progress};
 use hartrace_etrace::Ioptions;
-use hartrace_executed::modes::{self, UnknownMode};
-use hartrace_executed::round::{Output, RoundError, Table, Trial};
-use hartrace_executed::{Executor, Problem, Program, ProgramError};
 use hartrace_ingress::Retired;
+use hartrace_sources::executed::modes::{self, UnknownMode};
+use hartrace_sources::executed::round::{Output, RoundError, Table, Trial};
+use hartrace_sources::executed::{Executor, Problem, Program, ProgramError};
 use hartrace_sources::file::Writer;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read};
@@ -25,11 +25,11 @@ pub(crate) fn run(args: &ExecArgs) -> Result<Status, Failure> {
         [all] if all == "all" => all_modes(&program)?,
         names => named(&names.iter().map(String::as_str).collect::<Vec<_>>())?,
     };
-    if modes.iter().any(|(_, options)| !traces(&program, options)) {
+    if modes.iter().any(|options| !traces(&program, options)) {
         return Err(Failure::usage(
             "implicit exceptions need the trap vectors, which are not known here",
         )
-        .hint("modes without `exception`, or a bare-metal program without --with qemu"));
+        .hint("modes without `ie`, or a bare-metal program without --with qemu"));
     }
     if args.output.is_some() && modes.len() > 1 {
         return Err(Failure::usage("one file cannot hold the traces of several modes")
@@ -110,18 +110,15 @@ pub(crate) fn half_words(rows: &[Retired]) -> u64 {
     rows.iter().map(|row| u64::from(row.iretire)).sum()
 }
 
-/// Modes with their names.
-pub(crate) type Modes<'n> = Vec<(&'n str, Ioptions)>;
-
 /// Modes by name.
-fn named<'n>(names: &[&'n str]) -> Result<Modes<'n>, UnknownMode> {
-    names.iter().map(|name| Ok((*name, modes::named(name)?))).collect()
+fn named(names: &[&str]) -> Result<Vec<Ioptions>, UnknownMode> {
+    names.iter().map(|name| modes::named(name)).collect()
 }
 
 /// All modes that a program can be traced in.
-pub(crate) fn all_modes(program: &Program) -> Result<Modes<'static>, UnknownMode> {
+pub(crate) fn all_modes(program: &Program) -> Result<Vec<Ioptions>, UnknownMode> {
     let mut modes = named(&modes::ALL)?;
-    modes.retain(|(_, options)| traces(program, options));
+    modes.retain(|options| traces(program, options));
     Ok(modes)
 }
 

@@ -6,7 +6,7 @@ use crate::failure::{Failure, Status};
 use crate::files;
 use hartrace_cva6_connector as connector;
 use hartrace_encoder_hdl::Config;
-use hartrace_top_hdl::{Encapsulation, PackageError, Sink, TOP, TopConfig, package};
+use hartrace_encoder_hdl::top::{Encapsulation, PackageError, Sink, TOP, TopConfig, package};
 use std::fs;
 use std::io::Write;
 use std::path::Path;

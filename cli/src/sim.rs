@@ -9,11 +9,11 @@ use crate::failure::{Failure, Status};
 use crate::{exec, files, hdl, input, progress};
 use hartrace_encap::{FrameHeader, Framing, MAX_FRAME};
 use hartrace_encoder_hdl::Config;
-use hartrace_executed::{Program, modes};
+use hartrace_hdl_tools::verilate::{Mode, Options, SimError};
 use hartrace_ingress::ITypeWidth;
 use hartrace_lockstep::trial::{Report, Trial, TrialError, Work, xlen};
 use hartrace_lockstep::{Bench, BenchError, Mismatch, Setting, Traffic};
-use hartrace_verilate::{Mode, Options, SimError};
+use hartrace_sources::executed::{Program, modes};
 use std::env;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -137,7 +137,7 @@ impl From<TrialError> for Failure {
             TrialError::Width { .. } => Self::usage(error)
                 .hint("--config micro for RV32, small, full or cva6 for RV64, or a file"),
             TrialError::TrapVectors => {
-                Self::usage(error).hint("modes without `exception`, or a bare-metal program")
+                Self::usage(error).hint("modes without `ie`, or a bare-metal program")
             }
             TrialError::Params(error) => Self::usage(error),
             TrialError::Run(Mismatch::NoMode(_) | Mismatch::Golden(_)) => {

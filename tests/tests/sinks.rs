@@ -6,12 +6,12 @@ use hartrace_decoder::{
     Config, Count, Coverage, Edges, Image, Leaves, Resync, Sink, Step, Steps, StreamPos, Tracer,
 };
 use hartrace_encap::{EncapParams, FrameHeader, Framing, MAX_FRAME};
+use hartrace_golden::walk::Shape;
 use hartrace_isa::{Insn, Kind};
 use hartrace_tests::case::{Case, Dice};
 use hartrace_tests::fault::{injured, numbered};
 use hartrace_tests::log::{Collect, Log, Seen};
 use hartrace_tests::production::{config, feed, image};
-use hartrace_walk::Shape;
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 use std::num::NonZeroUsize;
@@ -180,15 +180,15 @@ fn asking_is_the_same_as_being_told() {
                     instructions += 1;
                 }
                 Step::Event(event) => got.event(at, event),
-                Step::Block(block) => panic!("{block:?}"),
+                Step::Run(extent) => panic!("{extent:?}"),
             }
         }
         assert_eq!(got.0, want, "seed {seed}");
-        let blocks = Steps::blocks(tracer(), payloads()).map(|(_, step)| match step {
-            Step::Block(block) => u64::from(block.insns),
+        let runs = Steps::runs(tracer(), payloads()).map(|(_, step)| match step {
+            Step::Run(extent) => u64::from(extent.insns),
             _ => 0,
         });
-        assert_eq!(blocks.sum::<u64>(), instructions, "seed {seed}");
+        assert_eq!(runs.sum::<u64>(), instructions, "seed {seed}");
     }
 }
 
@@ -293,7 +293,7 @@ fn loses_less(
 
     let modes = case.encoder.options;
     let Some((resumed, _)) = got[gap..].iter().find(|e| is(Seen::On)(e)) else { return 0 };
-    if resumed >= sync || !modes.full_address || modes.sijump {
+    if resumed >= sync || !modes.full_address || modes.sequentially_inferred_jump {
         return 0;
     }
     let between = |log: &Log| -> Log {

@@ -7,13 +7,13 @@ use crate::decode::pcs::Pcs;
 use crate::failure::{Failure, Status};
 use crate::{files, hdl, progress};
 use hartrace_cva6_connector::Building;
+use hartrace_cva6_sim::soc::{Job, Outcome, Report, Soc, SocConfig, SocError};
 use hartrace_cva6_sim::{Config as Platform, Core, Exit, Latency};
 use hartrace_encoder_hdl::Overflow;
-use hartrace_executed::modes;
+use hartrace_encoder_hdl::top::params;
+use hartrace_hdl_tools::verilate::Options;
 use hartrace_lockstep::Setting;
-use hartrace_soc::{Job, Outcome, Report, Soc, SocConfig, SocError};
-use hartrace_top_hdl::params;
-use hartrace_verilate::Options;
+use hartrace_sources::executed::modes;
 use std::io::{self, Write};
 use std::path::Path;
 

@@ -2,10 +2,10 @@
 //!
 //! ```no_run
 //! use hartrace_encoder_hdl::Config;
-//! use hartrace_executed::Program;
+//! use hartrace_sources::executed::Program;
 //! use hartrace_lockstep::trial::{Report, Trial, Work};
 //! use hartrace_lockstep::{Bench, Setting};
-//! use hartrace_verilate::Options;
+//! use hartrace_hdl_tools::verilate::Options;
 //!
 //! let config = Config::named("small").expect("there is one");
 //! let work = Work::program(Program::new("sort", std::fs::read("sort.elf")?)?, &config)?;
@@ -21,10 +21,10 @@ mod work;
 
 use crate::{Bench, Follow, Mismatch, Seen, Setting, Traffic};
 use hartrace_etrace::{Format, ParamsError};
-use hartrace_executed::{Port, ProgramError};
 use hartrace_ingress::{ITypeWidth, Retired};
 use hartrace_isa::Xlen;
 use hartrace_sources::SourceError;
+use hartrace_sources::executed::{Port, ProgramError};
 pub use report::{Figures, Report};
 use std::time::Instant;
 use thiserror::Error;

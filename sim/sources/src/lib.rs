@@ -19,11 +19,13 @@
 
 mod cva6;
 mod error;
+pub mod executed;
 pub mod file;
 mod format;
 mod join;
 mod lines;
 mod packed;
+pub mod qemu;
 mod reference;
 mod row;
 mod source;

@@ -4,8 +4,8 @@ use super::*;
 use crate::{Capture, Layout, Range};
 use fastrand::Rng;
 use hartrace_arm_golden::{Program, etmv4};
-use hartrace_arm_isa::Spaces;
 use hartrace_etmv4::Kind;
+use hartrace_isa::arm::Spaces;
 
 #[derive(Default, PartialEq, Debug)]
 struct All {
@@ -13,7 +13,7 @@ struct All {
     events: Vec<(u64, usize, Event)>,
 }
 
-impl Sink for All {
+impl ElementSink for All {
     fn range(&mut self, at: u64, range: &Range) {
         self.ranges.push((at, *range));
     }

@@ -2,7 +2,7 @@
 //!
 //! Spec: E-Trace 2.0, chapter 11 "Example decoder algorithm".
 
-use super::{Decoder, Event, Fault, Position, Sink};
+use super::{Decoder, Event, EventSink, Fault, Position};
 use crate::isa::{Flow, Insn, Link};
 use crate::tables::Returns;
 use hartrace_etrace::Mode;
@@ -58,7 +58,7 @@ impl Decoder<'_> {
         &mut self,
         at: Position,
         goal: Goal,
-        out: Sink<'_>,
+        out: EventSink<'_>,
     ) -> Result<Arrival, Fault> {
         let limit = match goal.address() {
             Some(address) => u64::from(self.insn(address)?.is_branch()),
@@ -166,8 +166,8 @@ impl Decoder<'_> {
 
     /// 4.1.1: the jump uses a register that the instruction before it loaded with a constant.
     pub(crate) fn sequential_target(&self, insn: &Insn) -> Option<u64> {
-        let sijump = if self.config.unit.ioptions().contains(&Mode::SequentialJump) {
-            self.options.sijump
+        let sijump = if self.config.unit.ioptions().contains(&Mode::SequentiallyInferredJump) {
+            self.options.sequentially_inferred_jump
         } else {
             self.config.params.sijump_p
         };

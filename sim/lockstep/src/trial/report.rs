@@ -2,7 +2,7 @@
 
 use crate::Summary;
 use hartrace_etrace::Format;
-use hartrace_executed::Verified;
+use hartrace_sources::executed::Verified;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::{self, Write};

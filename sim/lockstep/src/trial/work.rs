@@ -4,9 +4,9 @@ use super::TrialError;
 use hartrace_decoder::Image;
 use hartrace_encoder_hdl::Config;
 use hartrace_etrace::Ioptions;
-use hartrace_executed::{Instructions, Port, Program};
 use hartrace_ingress::{CType, Retired, Trigger};
 use hartrace_isa::Xlen;
+use hartrace_sources::executed::{Instructions, Port, Program};
 use hartrace_sources::{Input, Source};
 use std::fmt;
 

@@ -1,0 +1,192 @@
+//! Vectors, identities, and round trips on the bundled programs.
+
+use super::*;
+use crate::test_bits::parse;
+use hartrace_iss::{Environment, Hart, HartConfig, Range, Retire};
+
+/// What a program does, up to so many steps.
+fn executed(elf: &[u8], xlen: Xlen, steps: u64) -> Vec<DataStep> {
+    struct Keep(Vec<DataStep>);
+    impl Retire for Keep {
+        const DETAIL: bool = true;
+        fn retire(&mut self, step: &Step) {
+            self.0.extend(DataStep::of(step));
+        }
+    }
+    let config = HartConfig {
+        xlen,
+        memory: vec![Range { base: 0x8000_0000, size: 16 << 20 }],
+        environment: Environment::Htif,
+        ..HartConfig::default()
+    };
+    let mut hart = Hart::new(config);
+    hart.load_elf(elf).expect("a program");
+    let mut keep = Keep(Vec::new());
+    hart.run(steps, &mut keep);
+    keep.0
+}
+
+#[test]
+fn programs_come_back() {
+    let programs: [(&str, &[u8], Xlen); 6] = [
+        ("sort", include_bytes!("../../../../tests/programs/elf/sort.elf"), Xlen::Rv64),
+        ("strings", include_bytes!("../../../../tests/programs/elf/strings.elf"), Xlen::Rv32),
+        ("float", include_bytes!("../../../../tests/programs/elf/float.elf"), Xlen::Rv64),
+        ("user", include_bytes!("../../../../tests/programs/elf/user.elf"), Xlen::Rv64),
+        ("atomics", include_bytes!("../../../../tests/programs/elf/cva6/atomics.elf"), Xlen::Rv64),
+        ("interrupts", include_bytes!("../../../../tests/programs/elf/interrupts.elf"), Xlen::Rv64),
+    ];
+    let mut schemes = DataScheme::defaults();
+    let after_increase = AfterIncrease::Zero;
+    let small = Adac { sets: 2, ways: 2, window: 1, after_increase, ..Adac::default() };
+    schemes.push(("small ADAC", DataScheme::Adac(small)));
+    let small = FirstAccess { size: 256, line: 16, ways: 2, ..FirstAccess::default() };
+    schemes.push(("small FAT", DataScheme::FirstAccess(small)));
+    schemes.push(("small FAC", DataScheme::FirstAccess(FirstAccess { dedicated: true, ..small })));
+    for (program, elf, xlen) in programs {
+        let steps = executed(elf, xlen, 100_000);
+        assert!(steps.iter().filter(|step| step.reference.is_some()).count() > 5_000, "{program}");
+        for (name, scheme) in &schemes {
+            let (mut writer, mut out) = (scheme.coder(xlen).unwrap(), Bits::default());
+            let (mut sent, mut raw_sent, mut loads) = (0, 0, 0);
+            for step in &steps {
+                let before = out.len();
+                sent += u64::from(writer.encode(step, &mut out));
+                let raw = scheme.raw_bits(step, xlen.bits());
+                raw_sent += if out.len() - before > 1 { raw } else { 0 };
+                loads += u64::from(raw > 0);
+            }
+            // What the source says each costs.
+            match scheme {
+                DataScheme::Filter(_) => assert_eq!(out.len(), sent * u64::from(xlen.bits())),
+                DataScheme::FirstAccess(_) => assert_eq!(out.len(), loads + raw_sent),
+                _ => {}
+            }
+            let (mut reader, mut from) = (scheme.coder(xlen).unwrap(), BitSource::new(&out));
+            for (number, step) in steps.iter().enumerate() {
+                let found = reader.decode(&scheme.hidden(step), &mut from);
+                let what = format!("{program} {name}: step {number} {step:x?}");
+                assert_eq!(found.expect(&what), scheme.field(step), "{what}");
+            }
+            assert_eq!(from.left(), 0, "{program} {name}");
+        }
+    }
+}
+
+#[test]
+fn addresses_in_a_row() {
+    let mut coder = Adac { align: 2, ..Adac::default() }.coder(32).unwrap();
+    let mut out = Bits::default();
+    let mut text = String::new();
+    for number in 0..12_u64 {
+        let address = 0x2001_0000 + 4 * number;
+        let reference = Reference { address, size: 4, loaded: Some(0), stored: None };
+        let reference = Some(reference);
+        let step = DataStep { pc: 0x1000, encoding: 0, reference, succeeded: None };
+        coder.encode(&step, &mut out);
+        text += &match number {
+            0 => format!("0 00 00 00 {address:032b}"),
+            1..=8 => format!("1 {:012b}", address & 0xfff),
+            _ => format!("1 {:011b}", address & 0x7ff),
+        };
+    }
+    assert_eq!(out, parse(&text));
+    assert_eq!(Adac::default().storage_bits(32) * 3 / 2, 3_840);
+    assert_eq!(Adac { sets: 128, ..Adac::default() }.storage_bits(32) * 3 / 2, 30_720);
+}
+
+/// Damage never panics and always ends.
+#[test]
+fn damage_is_survived() {
+    let elf = include_bytes!("../../../../tests/programs/elf/user.elf");
+    let steps = executed(elf, Xlen::Rv64, 5_000);
+    for (name, scheme) in DataScheme::defaults() {
+        let (mut writer, mut out) = (scheme.coder(Xlen::Rv64).unwrap(), Bits::default());
+        steps.iter().for_each(|step| _ = writer.encode(step, &mut out));
+        for at in (0..out.len()).step_by(out.len() as usize / 40 + 1) {
+            let mut bytes = out.bytes().to_vec();
+            bytes[at as usize / 8] ^= 0x80 >> (at % 8);
+            for damaged in [Bits::new(bytes, out.len()), Bits::new(out.bytes().to_vec(), at)] {
+                let (mut reader, mut from) =
+                    (scheme.coder(Xlen::Rv64).unwrap(), BitSource::new(&damaged));
+                let mut read =
+                    steps.iter().map(|step| reader.decode(&scheme.hidden(step), &mut from));
+                let failed = read.find_map(Result::err);
+                assert!(failed.is_none_or(|error| error.bit <= out.len()), "{name}");
+            }
+        }
+    }
+}
+
+/// A load or store of 4 bytes.
+fn accessed(address: u64, loaded: Option<u64>, stored: Option<u64>) -> DataStep {
+    let reference = Some(Reference { address, size: 4, loaded, stored });
+    DataStep { pc: 0, encoding: 0, reference, succeeded: None }
+}
+
+/// Bits of steps, which come back.
+fn value_bits(config: FirstAccess, steps: &[DataStep]) -> Bits {
+    let scheme = DataScheme::FirstAccess(config);
+    let (mut writer, mut out) = (scheme.coder(Xlen::Rv32).unwrap(), Bits::default());
+    steps.iter().for_each(|step| _ = writer.encode(step, &mut out));
+    let (mut reader, mut from) = (scheme.coder(Xlen::Rv32).unwrap(), BitSource::new(&out));
+    for step in steps {
+        assert_eq!(reader.decode(&scheme.hidden(step), &mut from), Ok(scheme.field(step)));
+    }
+    assert_eq!(from.left(), 0);
+    out
+}
+
+/// Somebody else writes to memory: the core's cache has to be told, the trace module sees it.
+#[test]
+fn a_cache_of_its_own_compares() {
+    let load = |value| accessed(0x8000_0040, Some(value), None);
+    let steps = [load(5), load(5), load(6), load(6)];
+    let own = FirstAccess { dedicated: true, ..FirstAccess::default() };
+    let (five, six) = (format!("0 {:032b}", 5), format!("0 {:032b}", 6));
+    assert_eq!(value_bits(own, &steps), parse(&format!("{five} 1 {six} 1")));
+    // What was stored is known too, and of a line only what was accessed.
+    let store = accessed(0x8000_0040, None, Some(7));
+    let other = accessed(0x8000_0044, Some(5), None);
+    assert_eq!(value_bits(own, &[store, load(7), other]), parse(&format!("1 {five}")));
+    assert_eq!(own.storage_bits(32), 128 * (512 + 64 + 32 - 6 - 5));
+}
+
+/// A load into `x0` tells no value, though the line is in the cache from then on.
+#[test]
+fn what_nobody_sees_is_not_known() {
+    for dedicated in [false, true] {
+        let config = FirstAccess { dedicated, ..FirstAccess::default() };
+        let steps = [accessed(64, None, None), accessed(64, Some(9), None)];
+        assert_eq!(value_bits(config, &steps), parse(&format!("0 {:032b}", 9)));
+    }
+}
+
+#[test]
+fn conditional_stores_say_whether_they_stored() {
+    let load = |value| accessed(64, Some(value), None);
+    let stored = |value| DataStep { succeeded: Some(true), ..accessed(64, None, Some(value)) };
+    let failed = DataStep { pc: 0, encoding: 0, reference: None, succeeded: Some(false) };
+    let steps = [load(1), stored(2), load(2), failed, load(2)];
+    let text = format!("0 {:032b} 1 1 0 1", 1);
+    assert_eq!(value_bits(FirstAccess::default(), &steps), parse(&text));
+    let scheme = DataScheme::FirstAccess(FirstAccess::default());
+    assert_eq!((scheme.field(&stored(2)), scheme.field(&failed)), (Some(0), Some(1)));
+    assert_eq!((scheme.raw_bits(&stored(2), 32), scheme.raw_bits(&failed, 32)), (1, 1));
+    // Whoever reads cannot tell one from the other before the bit.
+    assert_eq!(scheme.hidden(&failed).succeeded, scheme.hidden(&stored(2)).succeeded);
+    assert!(scheme.hidden(&failed).reference.is_some());
+    // An address scheme has nothing to say of one that failed.
+    assert_eq!(DataScheme::Nexus.field(&failed), None);
+}
+
+#[test]
+fn what_makes_no_coder_is_refused() {
+    for ways in [0, 3, 512] {
+        assert!(DataScheme::Adac(Adac { ways, ..Adac::default() }).coder(Xlen::Rv32).is_err());
+    }
+    for line in [0, 48, 128] {
+        let config = FirstAccess { line, ..FirstAccess::default() };
+        assert!(DataScheme::FirstAccess(config).coder(Xlen::Rv64).is_err());
+    }
+}
