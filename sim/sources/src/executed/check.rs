@@ -9,6 +9,7 @@ use crate::SourceError;
 pub use expected::{Code, Entry, Expected};
 use hartrace_decoder::StreamPos;
 use hartrace_isa::Xlen;
+use std::collections::VecDeque;
 use std::io::{self, Write};
 
 /// Equal instructions shown before a difference.
@@ -18,7 +19,7 @@ const BEFORE: usize = 4;
 const AFTER: usize = 3;
 
 /// The same instruction on both sides; `None` on a side that has ended.
-#[derive(Copy, Clone, Debug, Default)]
+#[derive(Copy, Clone, Debug)]
 struct Pair {
     decoded: Option<(u64, StreamPos)>,
     expected: Option<Entry>,
@@ -32,8 +33,8 @@ pub struct Comparison<'p> {
     mask: u64,
     /// Instructions that are equal, from the first.
     verified: u64,
-    /// The last of them, by number modulo `BEFORE`.
-    before: [Pair; BEFORE],
+    /// The last of them.
+    before: VecDeque<Pair>,
     /// The first difference and what follows.
     rest: Vec<Pair>,
 }
@@ -54,7 +55,7 @@ pub struct Sides<'a> {
 impl<'p> Comparison<'p> {
     /// Starts before the first instruction. `mask` has the bits of an address that the trace carries.
     pub fn new(expected: Expected<'p>, mask: u64) -> Self {
-        Self { expected, mask, verified: 0, before: [Pair::default(); BEFORE], rest: Vec::new() }
+        Self { expected, mask, verified: 0, before: VecDeque::new(), rest: Vec::new() }
     }
 
     /// Whether there was a difference, and enough after it to show.
@@ -84,7 +85,10 @@ impl<'p> Comparison<'p> {
             (Some((pc, _)), Some(entry))
                 if self.rest.is_empty() && (pc ^ entry.address) & self.mask == 0 =>
             {
-                self.before[self.verified as usize % BEFORE] = pair;
+                if self.before.len() == BEFORE {
+                    self.before.pop_front();
+                }
+                self.before.push_back(pair);
                 self.verified += 1;
             }
             _ => self.rest.push(pair),
@@ -157,9 +161,8 @@ impl<'p> Comparison<'p> {
             "  {:>11}  {:width$}  {:width$}  {:>8}  {:>9}  {:>8}",
             "instruction", "decoded", "expected", "packet", "byte", "line"
         )?;
-        let start = verified.saturating_sub(BEFORE as u64);
-        let before = (start..verified).map(|number| &self.before[number as usize % BEFORE]);
-        for (number, pair) in (start..).zip(before.chain(&self.rest)) {
+        let start = verified.saturating_sub(self.before.len() as u64);
+        for (number, pair) in (start..).zip(self.before.iter().chain(&self.rest)) {
             let mark = if number == verified { '>' } else { ' ' };
             let hex = |pc: Option<u64>| pc.map_or("-".into(), |pc| hexadecimal(pc, xlen));
             let count = |n: Option<u64>| n.map_or("-".into(), |n| n.to_string());

@@ -179,7 +179,7 @@ impl Frames {
     fn push(&mut self, encoded: &Encoded) {
         let mut frame = [0; MAX_FRAME];
         match FRAMING.emit(&FrameHeader::default(), &encoded.bytes, &mut frame) {
-            Ok(len) => self.bytes.extend_from_slice(&frame[..len]),
+            Ok(len) => self.bytes.extend_from_slice(frame.get(..len).unwrap_or_default()),
             Err(error) => self.failed = Some(error.into()),
         }
         self.packets += 1;

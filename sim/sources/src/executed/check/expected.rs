@@ -168,7 +168,7 @@ impl Addresses {
             let text = self.text.trim_ascii();
             if !text.is_empty() {
                 let address = parse(text, self.xlen).ok_or_else(|| {
-                    let shown = String::from_utf8_lossy(&text[..text.len().min(32)]);
+                    let shown = String::from_utf8_lossy(text.get(..32).unwrap_or(text));
                     let (shown, bits) = (shown.escape_debug(), self.xlen.bits());
                     SourceError {
                         file: self.file.clone(),
