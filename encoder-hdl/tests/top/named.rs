@@ -124,7 +124,12 @@ fn rtl_is_as_tracked() {
     for (config, files) in tracked {
         wrong += &differences(&config, &files, &Files::new());
     }
-    let bless = concat!("HARTRACE_BLESS=1 cargo test -p ", env!("CARGO_PKG_NAME"), " --test named");
+    let bless = concat!(
+        "HARTRACE_BLESS=1 cargo test -p ",
+        env!("CARGO_PKG_NAME"),
+        " --test ",
+        env!("CARGO_CRATE_NAME")
+    );
     assert!(wrong.is_empty(), "generated RTL is not as tracked:\n{wrong}  to accept it: {bless}");
 }
 
