@@ -9,7 +9,7 @@ use std::process::{Command, Output};
 
 fn main() {
     let args = Arguments::from_args();
-    let missing = !hartrace_verilate::available();
+    let missing = !hartrace_hdl_tools::verilate::available();
     let trial = |name: &str, run: fn() -> Result<(), Failed>| Trial::test(name, run);
     let needy = [
         trial("a_program_comes_back", a_program_comes_back),

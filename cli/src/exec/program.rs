@@ -4,11 +4,11 @@ use crate::args::With;
 use crate::failure::Failure;
 use crate::files;
 use hartrace_decoder::Image;
-use hartrace_executed::{Port, Steps};
 use hartrace_ingress::Retired;
 use hartrace_isa::{Isa, Xlen};
 use hartrace_iss::{Environment, Exit, Hart, HartConfig, Range, Retire, Step};
-use hartrace_qemu::{Mode, Qemu};
+use hartrace_lockstep::executed::{Port, Steps};
+use hartrace_sources::qemu::{Mode, Qemu};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 

@@ -3,9 +3,9 @@
 use crate::args::EventsArgs;
 use crate::failure::Failure;
 use crate::params::Setup;
+use hartrace_capture::snapshot::{file, image};
+use hartrace_capture::spaces::{Clock, Segment, Space, Timeline};
 use hartrace_decoder::{Image, Moment};
-use hartrace_snapshot::{file, image};
-use hartrace_spaces::{Clock, Segment, Space, Timeline};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

@@ -7,9 +7,9 @@ use crate::failure::Failure;
 use crate::{files, input};
 use hartrace_decoder::Image;
 use hartrace_encoder_hdl::Config;
-use hartrace_executed::{Instructions, Port};
 use hartrace_ingress::{CType, ITypeWidth, Retired, Trigger};
 use hartrace_isa::Xlen;
+use hartrace_lockstep::executed::{Instructions, Port};
 use hartrace_sources::{Input, Source};
 use std::path::Path;
 

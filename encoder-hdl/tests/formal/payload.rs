@@ -3,7 +3,7 @@
 use hartrace_etrace::{
     Field, FieldName, Format, Layout, Mode, Presence, Unit, Width, branch_map_width,
 };
-use hartrace_prove::Rig;
+use hartrace_hdl_tools::prove::Rig;
 use hartrace_rtl::{Expr, concat, lit, ones, zero};
 
 /// Width of numbers of bits.

@@ -12,9 +12,9 @@ mod bundled;
 use bundled::bundled;
 use hartrace_encoder_hdl::{Config, Overflow};
 use hartrace_etrace::Ioptions;
+use hartrace_hdl_tools::verilate::{Options, available};
 use hartrace_ingress::Retired;
 use hartrace_lockstep::{Bench, Seen, Setting, Traffic};
-use hartrace_verilate::{Options, available};
 use std::error::Error;
 use std::fs;
 

@@ -4,9 +4,9 @@ use crate::Mismatch;
 use crate::ports::{CONTROLS, Ports};
 use hartrace_encoder_hdl::{Config, encoder};
 use hartrace_etrace::Ioptions;
+use hartrace_hdl_tools::verilate::{Design, Model, Options, SimError, Simulation};
 use hartrace_ingress::Retired;
 use hartrace_rtl::{Component, Direction, Expr, Module, lit};
-use hartrace_verilate::{Design, Model, Options, SimError, Simulation};
 use thiserror::Error;
 
 /// The RTL of a configuration, in simulation.

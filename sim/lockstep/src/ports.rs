@@ -1,8 +1,8 @@
 //! The ports of the encoder, as far as it has them.
 
 use hartrace_encoder_hdl::Config;
+use hartrace_hdl_tools::verilate::{Input, Output, SimError, Simulation};
 use hartrace_ingress::Retired;
-use hartrace_verilate::{Input, Output, SimError, Simulation};
 
 /// Inputs that only change while nothing is traced.
 pub(crate) const CONTROLS: [&str; 13] = [

@@ -3,8 +3,8 @@
 use crate::{Setting, Traffic};
 use hartrace_encoder_hdl::{Compression, Config, Overflow, ResyncUnit};
 use hartrace_etrace::{Ioptions, Params};
+use hartrace_golden::walk::{Shape, Xlen};
 use hartrace_ingress::{ITypeWidth, Retired};
-use hartrace_walk::{Shape, Xlen};
 
 /// A random configuration.
 #[must_use]

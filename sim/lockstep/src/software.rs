@@ -1,7 +1,7 @@
 //! What software tells the control registers.
 
 use crate::Setting;
-use hartrace_registers::driver::te::{
+use hartrace_encoder_hdl::registers::driver::te::{
     TrTeCompPmatchHigh, TrTeCompPmatchLow, TrTeCompSmatchHigh, TrTeCompSmatchLow, TrTeControl,
     TrTeFilterControl, TrTeFilterMatchInst, TrTeInstFeatures, TrTeInstFilters,
 };

@@ -21,8 +21,8 @@ mod tracer;
 
 use difference::{P, Tally, table};
 use hartrace_etrace::Unit;
+use hartrace_golden::walk::{Shape, generate};
 use hartrace_tests::case::Case;
-use hartrace_walk::{Shape, generate};
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 

@@ -14,7 +14,7 @@ use crate::image::Programs;
 use crate::part::Part;
 use crate::sums::{self, Noted};
 use crate::symbols::Symbols;
-use hartrace_arm_runs::{Profile, Runs};
+use hartrace_arm_decoder::runs::{Profile, Runs};
 use hartrace_decoder::{Coverage, Edges, Event, Fault, Run, Sink, StreamPos};
 use hartrace_isa::Xlen;
 use indicatif::ProgressBar;
