@@ -3,6 +3,7 @@
 use crate::repository;
 use libtest_mimic::Failed;
 use serde_json::Value;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const HEAD: &str = "\
@@ -17,24 +18,44 @@ everything. `packets/*` and `decoder/isa` need neither `std` nor `alloc`. Fuzz t
 | --- | --- | --- |
 ";
 
-/// Compares the table with the manifests, or writes it.
-pub(crate) fn table(bless: bool) -> Result<(), Failed> {
-    let root = repository();
+/// A package of the workspace.
+#[derive(Debug)]
+pub(crate) struct Package {
+    pub(crate) name: String,
+    folder: String,
+    description: String,
+}
+
+/// The packages of the workspace, as Cargo knows them, by folder.
+pub(crate) fn packages(root: &Path) -> Result<Vec<Package>, Failed> {
     let output = Command::new(env!("CARGO"))
         .args(["metadata", "--no-deps", "--format-version", "1", "--offline"])
-        .current_dir(&root)
+        .current_dir(root)
         .output()?;
     let metadata: Value = serde_json::from_slice(&output.stdout)
         .map_err(|error| format!("{error}: {}", String::from_utf8_lossy(&output.stderr)))?;
-    let mut rows = Vec::new();
+    let mut packages = Vec::new();
     for package in metadata["packages"].as_array().ok_or("no packages")? {
-        let text = |key: &str| package[key].as_str().ok_or(format!("{}: no {key}", package["name"]));
-        let manifest = std::path::PathBuf::from(text("manifest_path")?);
-        let folder = manifest.parent().ok_or("no folder")?.strip_prefix(&root)?.display().to_string();
-        rows.push(format!("| `{folder}` | `{}` | {} |\n", text("name")?, text("description")?));
+        let text = |key: &str| -> Result<String, String> {
+            let text = package[key].as_str().ok_or(format!("{}: no {key}", package["name"]))?;
+            Ok(text.to_owned())
+        };
+        let manifest = PathBuf::from(text("manifest_path")?);
+        let folder = manifest.parent().ok_or("no folder")?.strip_prefix(root)?;
+        let (name, description) = (text("name")?, text("description")?);
+        packages.push(Package { name, folder: folder.display().to_string(), description });
     }
-    rows.sort();
-    let table = HEAD.to_owned() + &rows.concat();
+    packages.sort_by(|a, b| a.folder.cmp(&b.folder));
+    Ok(packages)
+}
+
+/// Compares the table with the manifests, or writes it.
+pub(crate) fn table(bless: bool) -> Result<(), Failed> {
+    let root = repository();
+    let mut table = HEAD.to_owned();
+    for Package { folder, name, description } in packages(&root)? {
+        table += &format!("| `{folder}` | `{name}` | {description} |\n");
+    }
     let path = root.join("docs/crates.md");
     if bless {
         std::fs::write(path, table)?;

@@ -1,7 +1,7 @@
 //! A document with its blocks.
 
 use crate::fences::{Fence, fences};
-use crate::needs;
+use crate::{names, needs};
 use crate::session::{Outcome, Place, Step, steps};
 use libtest_mimic::{Failed, Trial};
 use std::path::{Path, PathBuf};
@@ -41,9 +41,15 @@ pub(crate) fn trials(document: &Arc<Document>) -> Vec<Trial> {
             Trial::test(name, move || document.check(number)).with_ignored_flag(missing)
         })
         .collect();
-    let document = Arc::clone(document);
+    let other = Arc::clone(document);
     let name = format!("{}: sessions are console blocks", document.name);
-    trials.push(Trial::test(name, move || document.no_other_sessions()));
+    trials.push(Trial::test(name, move || other.no_other_sessions()));
+    // Fragments of the changelog say what was there when they were written.
+    if !document.name.starts_with("changelog/") {
+        let other = Arc::clone(document);
+        let name = format!("{}: names", document.name);
+        trials.push(Trial::test(name, move || names::check(&other.root, &other.name, &other.lines)));
+    }
     trials
 }
 

@@ -3,12 +3,14 @@
 //! A ```` ```console ```` block holds commands after `$ `, their continuation lines after `> `, and what they
 //! print on standard output and standard error. `[..]` stands for any text within a line, a line `...` for any
 //! lines. A command that fails without a handler (`|| …`, `; …`) fails the test. The blocks of one document are
-//! executed in order, in a fresh folder that shows the files of the repository.
+//! executed in order, in a fresh folder that has `tests` in it, as the repository does.
 //!
 //! ```` ```console needs=verilator ```` names what a machine may lack: a command, or one of [`needs::Need`]. Without
 //! it the block shows as ignored.
 //!
 //! ```` ```rust file=tests/examples/x.rs ```` quotes a file, which must have this text.
+//!
+//! What a document names between backticks, files of the repository and packages, exists.
 //!
 //! `HARTRACE_BLESS=1` writes what commands print, quoted files and the table of crates into the documents.
 //! Elisions that still match stay.
@@ -16,6 +18,7 @@
 mod crates;
 mod document;
 mod fences;
+mod names;
 mod needs;
 mod session;
 
