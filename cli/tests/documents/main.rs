@@ -18,6 +18,7 @@
 mod crates;
 mod document;
 mod fences;
+mod figures;
 mod names;
 mod needs;
 mod session;
@@ -30,7 +31,10 @@ use std::sync::Arc;
 fn main() -> Result<(), Failed> {
     let args = Arguments::from_args();
     let bless = std::env::var_os("HARTRACE_BLESS").is_some_and(|value| value == "1");
-    let mut trials = vec![Trial::test("crates", move || crates::table(bless))];
+    let mut trials = vec![
+        Trial::test("docs/crates.md", move || crates::table(bless)),
+        Trial::test("README.md: area", || figures::area(&repository())),
+    ];
     for path in documents(&repository())? {
         let document = Arc::new(Document::read(&repository(), &path)?);
         if bless {
