@@ -60,7 +60,9 @@ pub(crate) fn table(bless: bool) -> Result<(), Failed> {
     if bless {
         std::fs::write(path, table)?;
     } else if std::fs::read_to_string(path)? != table {
-        return Err("docs/crates.md is not what the manifests say; HARTRACE_BLESS=1 writes it".into());
+        return Err(
+            "docs/crates.md is not what the manifests say; HARTRACE_BLESS=1 writes it".into()
+        );
     }
     Ok(())
 }

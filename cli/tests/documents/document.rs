@@ -1,8 +1,8 @@
 //! A document with its blocks.
 
 use crate::fences::{Fence, fences};
-use crate::{names, needs};
 use crate::session::{Outcome, Place, Step, steps};
+use crate::{names, needs};
 use libtest_mimic::{Failed, Trial};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -48,7 +48,8 @@ pub(crate) fn trials(document: &Arc<Document>) -> Vec<Trial> {
     if !document.name.starts_with("changelog/") {
         let other = Arc::clone(document);
         let name = format!("{}: names", document.name);
-        trials.push(Trial::test(name, move || names::check(&other.root, &other.name, &other.lines)));
+        trials
+            .push(Trial::test(name, move || names::check(&other.root, &other.name, &other.lines)));
     }
     trials
 }
@@ -81,8 +82,11 @@ impl Document {
         let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
         while progress.results.len() <= number {
             let block = &self.blocks[progress.results.len()];
-            let result = if self.missing(block) { Ok(()) } else { self.examine(block, &mut progress) };
-            progress.results.push(result.map_err(|error| error.message().unwrap_or("failed").to_owned()));
+            let result =
+                if self.missing(block) { Ok(()) } else { self.examine(block, &mut progress) };
+            progress
+                .results
+                .push(result.map_err(|error| error.message().unwrap_or("failed").to_owned()));
         }
         progress.results[number].clone().map_err(Failed::from)
     }
@@ -91,7 +95,10 @@ impl Document {
         let place = format!("{}:{}", self.name, block.lines.start);
         if let Some(file) = &block.file {
             if self.quoted(file)? != self.text(block) {
-                return Err(format!("{place}: {file} has another text; HARTRACE_BLESS=1 writes it").into());
+                return Err(format!(
+                    "{place}: {file} has another text; HARTRACE_BLESS=1 writes it"
+                )
+                .into());
             }
         }
         if block.language == "console" {
@@ -109,7 +116,11 @@ impl Document {
         Ok(text.lines().map(str::to_owned).collect())
     }
 
-    fn execute(&self, block: &Fence, progress: &mut Progress) -> Result<Vec<(Step, Outcome)>, Failed> {
+    fn execute(
+        &self,
+        block: &Fence,
+        progress: &mut Progress,
+    ) -> Result<Vec<(Step, Outcome)>, Failed> {
         let place = match &mut progress.place {
             Some(place) => place,
             none => none.insert(Place::fresh(&self.root, &self.name)?),
@@ -139,6 +150,7 @@ impl Document {
         let mut progress = Progress::default();
         let mut lines = Vec::new();
         let mut done = 0;
+        let mut failed = Ok(());
         for block in self.blocks.iter().filter(|block| !self.missing(block)) {
             let mut text = match &block.file {
                 Some(file) => self.quoted(file)?,
@@ -147,6 +159,7 @@ impl Document {
             if block.language == "console" {
                 text.clear();
                 for (step, outcome) in self.execute(block, &mut progress)? {
+                    failed = failed.and(outcome.succeeded(&self.name, &step));
                     text.extend(step.prompt);
                     text.extend(outcome.printed.lines().map(str::to_owned));
                 }
@@ -159,6 +172,6 @@ impl Document {
         if lines != self.lines {
             std::fs::write(self.root.join(&self.name), lines.join("\n") + "\n")?;
         }
-        Ok(())
+        failed
     }
 }

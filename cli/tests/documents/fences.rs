@@ -38,7 +38,9 @@ pub(crate) fn fences(name: &str, lines: &[String]) -> Result<Vec<Fence>, Failed>
         }
     }
     match open {
-        Some((_, block)) => Err(format!("{name}:{}: the block does not end", block.lines.start).into()),
+        Some((_, block)) => {
+            Err(format!("{name}:{}: the block does not end", block.lines.start).into())
+        }
         None => Ok(found),
     }
 }

@@ -23,7 +23,8 @@ pub(crate) fn check(root: &Path, name: &str, lines: &[String]) -> Result<(), Fai
                 say(format!("there is no `{word}`"));
             }
             let package = word.split("::").next().unwrap_or_default().replace('_', "-");
-            let plain = package.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
+            let plain =
+                package.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
             if plain && package.starts_with("hartrace-") && !packages.contains(&package) {
                 say(format!("there is no package `{package}`"));
             }
@@ -49,7 +50,8 @@ fn quoted(line: &str) -> impl Iterator<Item = &str> {
 
 /// Whether a word looks like a path from the root of the repository.
 fn is_path(root: &Path, word: &str) -> bool {
-    let plain = word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || "_-./".contains(c));
+    let plain =
+        word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || "_-./".contains(c));
     let folder = word.split_once('/').map(|(folder, _)| folder);
     let other = ["", ".", "target"];
     plain && folder.is_some_and(|folder| !other.contains(&folder) && root.join(folder).is_dir())

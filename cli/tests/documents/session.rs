@@ -31,7 +31,9 @@ pub(crate) fn steps(lines: &[String]) -> Result<Vec<Step>, String> {
             continue;
         }
         let Some(step) = steps.last_mut() else {
-            return Err(format!("`{line}` comes before the first command; commands start with `$ `"));
+            return Err(format!(
+                "`{line}` comes before the first command; commands start with `$ `"
+            ));
         };
         let more = line.strip_prefix("> ").or((line == ">").then_some(""));
         match more.filter(|_| step.expected.is_empty()) {
@@ -72,8 +74,7 @@ impl Place {
         Ok(Self { folder, cache: all.join("cache"), path })
     }
 
-    /// What a command prints, where the document's elisions match with these. `None`: it failed; then all it
-    /// printed, and its status.
+    /// Executes a command and compares what it prints.
     pub(crate) fn run(&self, step: &Step) -> Result<Outcome, Failed> {
         let output = Command::new("bash")
             .args(["-c", &format!("exec 2>&1\n{}", step.command)])
@@ -113,15 +114,24 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
+    /// An error with what the command printed, if it failed.
+    pub(crate) fn succeeded(&self, place: &str, step: &Step) -> Result<(), Failed> {
+        match &self.failed {
+            Some(status) => {
+                let command = step.prompt.join("\n");
+                Err(format!("{place}: {status} of\n{command}\n{}", self.printed).into())
+            }
+            None => Ok(()),
+        }
+    }
+
     /// An error that shows the difference, if there is any.
     pub(crate) fn check(&self, place: &str, step: &Step) -> Result<(), Failed> {
-        let command = step.prompt.join("\n");
-        if let Some(status) = &self.failed {
-            return Err(format!("{place}: {status} of\n{command}\n{}", self.printed).into());
-        }
+        self.succeeded(place, step)?;
         if self.same {
             return Ok(());
         }
+        let command = step.prompt.join("\n");
         let mut text = format!("{place}: another output than in the document of\n{command}\n");
         snapbox::report::write_diff(
             &mut text,
