@@ -58,7 +58,7 @@ const MODES: [Mode; 6] = [
     Mode::FullAddress,
     Mode::JumpTargetCache,
     Mode::BranchPrediction,
-    Mode::SequentialJump,
+    Mode::SequentiallyInferredJump,
 ];
 
 impl Case {
@@ -122,8 +122,8 @@ impl Case {
         };
         // The reference layout has no sijump bit: the parameter is the mode.
         encoder.params.sijump_p = match encoder.unit {
-            Unit::Reference => options.sijump,
-            _ => options.sijump || dice.one_in(2),
+            Unit::Reference => options.sequentially_inferred_jump,
+            _ => options.sequentially_inferred_jump || dice.one_in(2),
         };
 
         let mut case =

@@ -293,7 +293,7 @@ fn loses_less(
 
     let modes = case.encoder.options;
     let Some((resumed, _)) = got[gap..].iter().find(|e| is(Seen::On)(e)) else { return 0 };
-    if resumed >= sync || !modes.full_address || modes.sijump {
+    if resumed >= sync || !modes.full_address || modes.sequentially_inferred_jump {
         return 0;
     }
     let between = |log: &Log| -> Log {

@@ -77,7 +77,7 @@ impl Place {
     /// Executes a command and compares what it prints.
     pub(crate) fn run(&self, step: &Step) -> Result<Outcome, Failed> {
         let output = Command::new("bash")
-            .args(["-c", &format!("exec 2>&1\n{}", step.command)])
+            .args(["-c", &format!("set -o pipefail; exec 2>&1\n{}", step.command)])
             .current_dir(&self.folder)
             .env("PATH", &self.path)
             .env("XDG_CACHE_HOME", &self.cache)

@@ -44,18 +44,26 @@ impl Default for Etrace {
 }
 
 impl Etrace {
-    /// Sets a mode by its short name; whether there is one of that name.
+    /// Switches a mode on; whether there is one of that name or code.
     pub(crate) fn set(&mut self, mode: &str) -> bool {
-        match mode {
-            "full" => self.full = true,
-            "ie" => self.ie = true,
-            "sij" => self.sij = true,
-            "ir" => self.ir = true,
-            "bp" => self.bp = true,
-            "jtc" => self.jtc = true,
-            _ => return false,
+        match mode.parse() {
+            Ok(Mode::FullAddress) => self.full = true,
+            Ok(Mode::ImplicitException) => self.ie = true,
+            Ok(Mode::SequentiallyInferredJump) => self.sij = true,
+            Ok(Mode::ImplicitReturn) => self.ir = true,
+            Ok(Mode::BranchPrediction) => self.bp = true,
+            Ok(Mode::JumpTargetCache) => self.jtc = true,
+            Ok(Mode::DeltaAddress) | Err(_) => return false,
         }
         true
+    }
+
+    /// The name of the scheme: `E-Trace`, and the codes of its modes.
+    pub(crate) fn name(&self) -> String {
+        match self.options() {
+            none if none == Ioptions::default() => "E-Trace".into(),
+            some => format!("E-Trace+{some}"),
+        }
     }
 
     /// Bits of the last address, the branch map, and the tables of the modes that are on.
@@ -93,7 +101,7 @@ impl Etrace {
         for (mode, on) in [
             (Mode::FullAddress, self.full),
             (Mode::ImplicitException, self.ie),
-            (Mode::SequentialJump, self.sij),
+            (Mode::SequentiallyInferredJump, self.sij),
             (Mode::ImplicitReturn, self.ir),
             (Mode::BranchPrediction, self.bp),
             (Mode::JumpTargetCache, self.jtc),

@@ -103,7 +103,7 @@ impl Scheme {
         "E-Trace+ir+jtc",
         "E-Trace+bp+jtc",
         "E-Trace+ir+bp+jtc",
-        "E-Trace+ie+sij+ir+bp+jtc",
+        "E-Trace+ir+ie+sij+bp+jtc",
     ];
 
     /// [`Scheme::DEFAULT`], ready for use.
@@ -287,8 +287,13 @@ impl FromStr for Scheme {
                 Kind::Etrace(config) => Kind::Etrace(settings::apply(config, settings)?),
             })
         };
+        // Modes are written in one way, however they were given.
+        let name = match kind {
+            Kind::Etrace(config) => config.name() + name.strip_prefix(base).unwrap_or_default(),
+            _ => name.into(),
+        };
         let kind = set(kind).map_err(|what| UnknownScheme(format!("{base}: {what}")))?;
-        Self { name: name.into(), kind }.check()
+        Self { name, kind }.check()
     }
 }
 
@@ -363,9 +368,21 @@ mod tests {
         let with =
             scheme("bTMBP").unwrap().with("entries", "64").unwrap().with("ras", "2").unwrap();
         assert_eq!(with.to_string(), "bTMBP[entries=64,ras=2]");
-        for wrong in
-            ["", "x", "TMBP", "xDMTF(2,2)", "HWLZ-100", "bTMBP[entires=64]", "rSDC-0", "bDMTF(1,4)"]
-        {
+        let modes = scheme("E-Trace+branch-prediction+ir[bpred_size_p=3]").unwrap();
+        assert_eq!(modes.to_string(), "E-Trace+ir+bp[bpred_size_p=3]");
+        assert_eq!(Ok(modes), scheme("E-Trace+ir+bp[bpred_size_p=3]"));
+        for wrong in [
+            "E-Trace+x",
+            "E-Tracebp",
+            "",
+            "x",
+            "TMBP",
+            "xDMTF(2,2)",
+            "HWLZ-100",
+            "bTMBP[entires=64]",
+            "rSDC-0",
+            "bDMTF(1,4)",
+        ] {
             assert!(scheme(wrong).is_err(), "{wrong}");
         }
         let message = scheme("bTMBP[entires=64]").unwrap_err().to_string();

@@ -38,7 +38,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         implicit_return: true,
         jump_target_cache: true,
         branch_prediction: true,
-        sijump: true,
+        sequentially_inferred_jump: true,
         ..plain
     };
     println!(

@@ -72,7 +72,7 @@ impl Bench {
             let on = options.get(*mode);
             match port {
                 Some(port) => self.sim.set(*port, on.into()),
-                None if on => return Err(Mismatch::NoMode(mode.name())),
+                None if on => return Err(Mismatch::NoMode(*mode)),
                 None => {}
             }
         }

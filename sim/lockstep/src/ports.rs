@@ -74,7 +74,7 @@ impl Ports {
             (Mode::FullAddress, "full_address_i"),
             (Mode::JumpTargetCache, "jump_target_cache_i"),
             (Mode::BranchPrediction, "branch_prediction_i"),
-            (Mode::SequentialJump, "sequential_jump_i"),
+            (Mode::SequentiallyInferredJump, "sequential_jump_i"),
         ];
         Ok(Self {
             hart: HartPorts::new(sim, "")?,

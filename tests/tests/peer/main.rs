@@ -53,7 +53,7 @@ fn case(n: u64, modes: Modes) -> Case {
     };
     let mut case = Case::new(seed);
     case.encoder.unit = Unit::Reference;
-    case.encoder.params.sijump_p = case.encoder.options.sijump;
+    case.encoder.params.sijump_p = case.encoder.options.sequentially_inferred_jump;
     // Without the most common differences, the rare ones are reached; without nearly all of them,
     // the end of the walk is.
     let shape = case.walk.shape.clone();

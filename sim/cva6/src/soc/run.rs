@@ -8,7 +8,7 @@ use fastrand::Rng;
 use hartrace_encap::{Deframer, Item};
 use hartrace_encoder_hdl::registers::ImplicitReturn;
 use hartrace_encoder_hdl::registers::driver::te::TrTeControl;
-use hartrace_etrace::Ioptions;
+use hartrace_etrace::{Ioptions, Mode};
 use hartrace_hdl_tools::verilate::{Input, Model, Output, SimError, Simulation};
 use hartrace_lockstep::executed::Verified;
 use hartrace_lockstep::{Follow, Seen, Setting};
@@ -155,19 +155,19 @@ impl Soc {
     fn has(&self, options: &Ioptions) -> Result<(), SocError> {
         let params = self.config.top.encoder_params();
         let returns = params.implicit_return != ImplicitReturn::None;
-        for (name, asked, there) in [
-            ("implicit return", options.implicit_return, returns),
-            ("implicit exception", options.implicit_exception, params.implicit_exception),
-            ("full address", options.full_address, params.full_address),
-            ("jump target cache", options.jump_target_cache, params.jump_target_cache),
-            ("branch prediction", options.branch_prediction, params.branch_prediction),
-            ("sequentially inferable jump", options.sijump, params.sequential_jump),
-        ] {
-            if asked && !there {
-                return Err(SocError::Mode(format!("the encoder has no {name} mode")));
-            }
+        let has = |mode: Mode| match mode {
+            Mode::ImplicitReturn => returns,
+            Mode::ImplicitException => params.implicit_exception,
+            Mode::SequentiallyInferredJump => params.sequential_jump,
+            Mode::BranchPrediction => params.branch_prediction,
+            Mode::JumpTargetCache => params.jump_target_cache,
+            Mode::FullAddress => params.full_address,
+            Mode::DeltaAddress => false,
+        };
+        match Mode::ALL.into_iter().find(|mode| options.get(*mode) && !has(*mode)) {
+            Some(mode) => Err(SocError::Mode(format!("the encoder has no mode {mode}"))),
+            None => Ok(()),
         }
-        Ok(())
     }
 }
 

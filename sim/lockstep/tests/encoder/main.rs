@@ -148,7 +148,7 @@ fn vector(name: &str, path: &Path, table: &Table) -> Result<(), Failed> {
         full_address: false,
         jump_target_cache: true,
         branch_prediction: true,
-        sijump: true,
+        sequentially_inferred_jump: true,
         delta_address: false,
     };
     let all = run(&mut bench, all)?;

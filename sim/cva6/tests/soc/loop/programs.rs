@@ -21,7 +21,7 @@ pub(crate) fn modes(number: u64) -> Ioptions {
         full_address: bit(2),
         jump_target_cache: bit(3),
         branch_prediction: bit(4),
-        sijump: bit(5),
+        sequentially_inferred_jump: bit(5),
         ..Ioptions::default()
     }
 }
