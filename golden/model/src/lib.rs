@@ -50,8 +50,8 @@
 //! unpack here, not the codec of `hartrace-etrace`), and instructions are classified by a table of
 //! their own ([`isa`]).
 //!
-//! Section numbers in comments are those of E-Trace 2.0; `E1` to `E29` are entries of the errata
-//! list and `D1`... those of `docs/deviations.md`.
+//! Section numbers in comments are those of E-Trace 2.0; `D1`, `E1` and the like are entries of
+//! `docs/deviations.md`.
 //!
 //! [`Payload`]: hartrace_etrace::Payload
 //! [`Params`]: hartrace_etrace::Params
