@@ -1,66 +1,136 @@
-//! Where the fields of packets are.
+use crate::table::{Effect, Field, ROWS, Row, Rule, Section, Sections, Shape};
+use crate::{Config, Kind};
 
-use crate::packet::Atoms;
-use crate::shape::Shape;
-use crate::{Fields, Kind};
+/// What a header byte stands for in a configuration.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Class {
+    /// It starts a packet.
+    Packet(Kind),
+    /// It never starts a packet.
+    Reserved,
+    /// It starts a packet of this kind in other configurations.
+    NotConfigured(Kind),
+}
 
-/// What to make of the bytes of a packet, if it is of a frequent kind and longer than one.
-#[derive(Copy, Clone, Debug)]
-pub(crate) struct Layout {
-    /// Bits that are a part of the value as they are.
-    pub kept: u64,
-    /// Those of the second byte. They and seven of the first, side by side, are multiplied.
-    pub second: u16,
-    pub scale: u8,
-    /// As in [`Shape`].
-    pub fixed: u8,
-    pub most: u8,
-    pub plain: u8,
-    /// If the packet is longer than this, all bytes count for the value, with seven bits.
-    pub more: u8,
-    /// A context follows, behind an address of 64 bits: all ones.
-    pub context: u8,
+/// The format of all packets in one configuration.
+///
+/// It answers, header by header and section by section, which bytes a packet has and what they say.
+/// That is enough to generate hardware that finds and reads packets.
+#[derive(Clone, Debug)]
+pub struct Layout {
+    config: Config,
+    /// What follows each header, and the row it is from.
+    headers: [(Class, Option<&'static Row>); 256],
+    starts: [Sections; 256],
 }
 
 impl Layout {
-    /// Packets that are not read this way.
-    pub(crate) const UNKNOWN: Self =
-        Self { kept: 0, second: 0, scale: 1, fixed: 0, most: 0, plain: 0, more: 0, context: 0 };
-
-    pub(crate) fn of(kind: Kind, shape: Shape) -> Self {
-        use Kind as K;
-        let Shape { fixed, most, plain, .. } = shape;
-        // The longest timestamp has a byte more than a word.
-        let plain = if most > 8 { 8 } else { plain };
-        let none = Self { fixed, most, plain, more: u8::MAX, ..Self::UNKNOWN };
-        let is0 = Self { second: 0x7f00, scale: 4, ..none };
-        let is1 = Self { second: 0xff00, scale: 2, ..none };
-        let (bits32, bits64) = (0xffff_0000, !0xffff);
-        match kind {
-            // Eight bits in the byte that is the last anyway.
-            K::AddressShortIs0 => Self { second: 0xff00, ..is0 },
-            K::AddressShortIs1 => is1,
-            K::Address32Is0 => Self { kept: bits32, ..is0 },
-            K::Address32Is1 => Self { kept: bits32, ..is1 },
-            K::Address64Is0 => Self { kept: bits64, ..is0 },
-            K::Address64Is1 => Self { kept: bits64, ..is1 },
-            K::AddressContext64Is0 => Self { kept: bits64, context: u8::MAX, ..is0 },
-            K::AddressContext64Is1 => Self { kept: bits64, context: u8::MAX, ..is1 },
-            K::Timestamp | K::Exception | K::Commit | K::CancelF1 | K::CancelF1Mispredict => {
-                Self { second: 0x7f00, more: 3, ..none }
+    /// For a configuration. Identifiers of more than four bytes are taken for ones of four.
+    pub fn new(config: &Config) -> Self {
+        let mut headers = [(Class::Reserved, None); 256];
+        let mut starts = [Sections::NONE; 256];
+        for (((class, row), start), header) in headers.iter_mut().zip(&mut starts).zip(0..=u8::MAX)
+        {
+            let mut rows = ROWS.iter().filter(|row| row.has(header));
+            if let Some(met) = rows.clone().find(|row| row.needs.met(config)) {
+                (*class, *row) = (Class::Packet(met.kind), Some(met));
+                *start = Sections::of(met.sections);
+            } else if let Some(other) = rows.find(|row| !row.needs.else_reserved()) {
+                *class = Class::NotConfigured(other.kind);
             }
-            K::CycleCountF2 => Self { kept: 0x80, ..none },
-            // Rare, of one byte, or more than fits.
-            _ => Self::UNKNOWN,
         }
+        Self { config: *config, headers, starts }
+    }
+
+    /// The configuration.
+    pub const fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// What a header byte stands for.
+    #[inline]
+    pub fn class(&self, header: u8) -> Class {
+        self.headers.get(usize::from(header)).map_or(Class::Reserved, |(class, _)| *class)
+    }
+
+    /// The packet that a header starts.
+    pub fn row(&self, header: u8) -> Option<&'static Row> {
+        self.headers.get(usize::from(header)).and_then(|(_, row)| *row)
+    }
+
+    /// The sections that always follow a header.
+    #[inline]
+    pub fn sections(&self, header: u8) -> Sections {
+        self.starts.get(usize::from(header)).copied().unwrap_or_default()
+    }
+
+    /// The bytes of a section.
+    #[inline]
+    pub const fn shape(&self, section: Section) -> Shape {
+        let shape = section.longest();
+        let most = match section {
+            Section::Vmid => self.config.vmid_bytes,
+            Section::ContextId => self.config.context_id_bytes,
+            _ => return shape,
+        };
+        Shape { most: if most < shape.most { most } else { shape.most }, ..shape }
+    }
+
+    /// Where the bits of the number of a section go. No field is wider than the section, and those of
+    /// a timestamp no wider than cycle counts are.
+    #[inline]
+    pub fn fields(&self, section: Section) -> impl Iterator<Item = Field> {
+        let shape = self.shape(section);
+        let bits = shape.bits(shape.most);
+        let most = match section {
+            Section::TimestampCycles => self.config.cycle_count_bits,
+            _ => u8::MAX,
+        };
+        section.fields().iter().map(move |field| {
+            let width = field.width.min(bits.saturating_sub(field.from)).min(most);
+            Field { width, ..*field }
+        })
+    }
+
+    /// What the bytes of a section decide.
+    pub fn rules(&self, section: Section) -> impl Iterator<Item = &'static Rule> {
+        section.rules().iter().filter(|rule| {
+            rule.needs.met(&self.config)
+                && match rule.effect {
+                    Effect::Section(section) => self.shape(section).most > 0,
+                    Effect::Kind(_) | Effect::Malformed => true,
+                }
+        })
+    }
+
+    /// Whether a packet can turn out to be of a kind.
+    pub(crate) fn can_be(&self, row: &Row, kind: Kind) -> bool {
+        let decides =
+            |section: &Section| self.rules(*section).any(|rule| rule.effect == Effect::Kind(kind));
+        row.kind == kind || row.sections.iter().any(decides)
     }
 }
 
-/// What a packet of a single byte says.
-pub(crate) fn template(header: u8) -> Fields {
-    match (Atoms::of(header), header) {
-        (Some(atoms), _) => Fields::single(header, atoms.len(), atoms.bits().into()),
-        (None, 0x90..=0x92) => Fields::single(header, 0, (header & 3).into()),
-        (None, _) => Fields::single(header, 0, 0),
+/// What is known of a packet while its bytes are read: what it is, and which sections are still to come.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Course {
+    pub(crate) kind: Kind,
+    pub(crate) pending: Sections,
+}
+
+impl Course {
+    /// Takes note of what a byte of a section decides; `false` if it is malformed.
+    pub(crate) fn note(&mut self, layout: &Layout, section: Section, index: u8, byte: u8) -> bool {
+        for rule in section.rules() {
+            if rule.holds(&layout.config, index, byte) {
+                match rule.effect {
+                    Effect::Section(section) if layout.shape(section).most == 0 => {}
+                    Effect::Section(section) => self.pending = self.pending.with(section),
+                    Effect::Kind(kind) => self.kind = kind,
+                    Effect::Malformed => return false,
+                }
+            }
+        }
+        true
     }
 }

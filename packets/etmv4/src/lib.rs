@@ -40,18 +40,21 @@ extern crate std;
 
 mod address;
 mod config;
-mod cursor;
 mod emit;
 mod error;
 mod fields;
+mod gather;
 mod headers;
 mod kind;
 mod layout;
+mod length;
 mod many;
 mod packet;
 mod parse;
 mod reader;
-mod shape;
+mod record;
+mod stepper;
+mod table;
 #[cfg(test)]
 mod tests;
 
@@ -59,14 +62,19 @@ pub use address::{Address, Addresses, Form, Is};
 pub use config::{Config, Registers};
 pub use error::{EmitError, ParseError};
 pub use fields::Fields;
-pub use headers::{Class, Headers};
+pub use headers::Headers;
 pub use kind::Kind;
+pub use layout::{Class, Layout};
 pub use many::Batch;
 pub use packet::{
     Atoms, Cancel, ConditionalResult, Context, CycleCount, Exception, Packet, Q, Return, Timestamp,
     TraceInfo,
 };
 pub use reader::{Found, Reader};
+pub use stepper::{Step, Stepper};
+pub use table::{
+    Effect, End, Field, FieldName, Needs, ROWS, Row, Rule, Section, Sections, Shape, Test,
+};
 
 /// The most bytes that [`Packet::emit`] writes: TraceInfo with all sections.
 pub const MAX_PACKET: usize = 1 + 1 + 5 * 5;

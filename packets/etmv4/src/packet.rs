@@ -1,3 +1,4 @@
+use crate::table::{ones, row_of};
 use crate::{Address, Form, Is, Kind};
 
 /// A packet of the instruction trace stream.
@@ -131,6 +132,19 @@ pub enum Return {
     Target,
     /// 11: reserved.
     Reserved,
+}
+
+impl Return {
+    /// By the two bits of field E.
+    #[inline]
+    pub(crate) const fn of(e: u64) -> Self {
+        match e & 3 {
+            0 => Self::None,
+            1 => Self::Address,
+            2 => Self::Target,
+            _ => Self::Reserved,
+        }
+    }
 }
 
 /// An exception.
@@ -269,16 +283,16 @@ impl Atoms {
     /// `len` of them, 1 to 24; a bit that is set is E, the lowest is the oldest. `None` if there is no
     /// packet for them.
     pub fn new(len: u8, bits: u32) -> Option<Self> {
-        let atoms = Self { len, bits: bits & mask(len) };
+        let atoms = Self { len, bits: bits & ones(len) as u32 };
         atoms.header().map(|_| atoms)
     }
 
     /// No packet has none.
     pub(crate) const NONE: Self = Self { len: 0, bits: 0 };
 
-    /// Those of a packet with this header.
-    pub(crate) fn of(header: u8) -> Option<Self> {
-        let bits = u32::from(header);
+    /// Those of an atom packet with this header.
+    pub(crate) const fn of(header: u8) -> Option<Self> {
+        let bits = header as u32;
         Some(match header {
             0xf6 | 0xf7 => Self::raw(1, bits & 1),
             0xd8..=0xdb => Self::raw(2, bits & 3),
@@ -293,11 +307,21 @@ impl Atoms {
             0xf5 => Self::raw(5, 0b11110),
             0xc0..=0xd4 | 0xe0..=0xf4 => {
                 let len = (header & 0x1f).wrapping_add(4);
-                let ones = mask(len);
-                Self::raw(len, if header & 0x20 == 0 { ones } else { ones >> 1 })
+                let all = ones(len) as u32;
+                Self::raw(len, if header & 0x20 == 0 { all } else { all >> 1 })
             }
             _ => return None,
         })
+    }
+
+    /// Those before a misprediction, by the two bits that stand for them.
+    pub(crate) const fn of_hint(code: u64) -> Option<Self> {
+        match code & 3 {
+            0 => None,
+            1 => Some(Self::raw(1, 1)),
+            2 => Some(Self::raw(2, 3)),
+            _ => Some(Self::raw(1, 0)),
+        }
     }
 
     pub(crate) const fn raw(len: u8, bits: u32) -> Self {
@@ -323,46 +347,21 @@ impl Atoms {
 
     /// The header byte of the packet.
     pub fn header(&self) -> Option<u8> {
-        let bits = self.bits as u8;
-        Some(match (self.len, self.bits) {
-            (1, _) => 0xf6 | bits,
-            (2, _) => 0xd8 | bits,
-            (3, _) => 0xf8 | bits,
-            (4, 0b1110) => 0xdc,
-            (4, 0b0000) => 0xdd,
-            (4, 0b1010) => 0xde,
-            (4, 0b0101) => 0xdf,
-            (5, 0b11110) => 0xf5,
-            (5, 0b00000) => 0xd5,
-            (5, 0b01010) => 0xd6,
-            (5, 0b10101) => 0xd7,
-            (4..=24, all) => {
-                let run = self.len.wrapping_sub(4);
-                let ones = mask(self.len);
-                match all {
-                    _ if all == ones => 0xc0 | run,
-                    _ if all == ones >> 1 => 0xe0 | run,
-                    _ => return None,
-                }
-            }
-            _ => return None,
-        })
-    }
-
-    pub(crate) fn kind(&self) -> Kind {
-        match self.header() {
-            Some(0xf6 | 0xf7) => Kind::AtomF1,
-            Some(0xd8..=0xdb) => Kind::AtomF2,
-            Some(0xf8..=0xff) => Kind::AtomF3,
-            Some(0xdc..=0xdf) => Kind::AtomF4,
-            Some(0xd5..=0xd7 | 0xf5) => Kind::AtomF5,
-            _ => Kind::AtomF6,
+        let (bits, run) = (self.bits as u8, self.len.wrapping_sub(4));
+        let is = |header: &u8| Self::of(*header) == Some(*self);
+        match self.len {
+            1 => Some(0xf6 | bits).filter(is),
+            2 => Some(0xd8 | bits).filter(is),
+            3 => Some(0xf8 | bits).filter(is),
+            // Formats 4 and 5 have four and five.
+            4 | 5 => (0xc0..=0xff).find(is),
+            _ => [0xc0 | run, 0xe0 | run].into_iter().find(is),
         }
     }
-}
 
-fn mask(len: u8) -> u32 {
-    1u32.wrapping_shl(len.into()).wrapping_sub(1)
+    fn kind(&self) -> Kind {
+        self.header().and_then(row_of).map_or(Kind::AtomF6, |row| row.kind)
+    }
 }
 
 impl Packet {

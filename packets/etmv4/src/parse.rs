@@ -1,12 +1,14 @@
-use crate::cursor::Cursor;
+use crate::layout::Course;
 use crate::packet::{
     Atoms, Cancel, ConditionalResult, Context, CycleCount, Exception, Packet, Q, Return, Timestamp,
     TraceInfo,
 };
-use crate::{Address, Class, Config, Form, Headers, Is, Kind, ParseError};
+use crate::record::Record;
+use crate::table::{FieldName as F, Section as S, Shape};
+use crate::{Address, Class, Form, Headers, Is, Kind, Layout, ParseError};
 
 impl Packet {
-    /// Reads the packet at the start of `bytes`; returns it with its length. Bytes behind it do not
+    /// Reads the packet at the start of `bytes` and returns it with its length. Bytes after it do not
     /// matter.
     ///
     /// [`ParseError::Incomplete`] is resumable: call again with more bytes.
@@ -17,303 +19,229 @@ impl Packet {
         if !atoms.is_empty() {
             return Ok((Self::Atoms(atoms), 1));
         }
-        longer(headers, header, bytes)
+        longer(headers.layout(), header, bytes)
     }
 }
 
 /// A packet that is not atoms.
-fn longer(headers: &Headers, header: u8, bytes: &[u8]) -> Result<(Packet, usize), ParseError> {
-    let mut cursor = Cursor::new(bytes);
-    cursor.byte()?;
-    let packet = match headers.class(header) {
-        Class::Packet(kind) => rest(headers.config(), kind, header, &mut cursor)?,
+fn longer(layout: &Layout, header: u8, bytes: &[u8]) -> Result<(Packet, usize), ParseError> {
+    let kind = match layout.class(header) {
+        Class::Packet(kind) => kind,
         Class::Reserved => return Err(ParseError::Reserved(header)),
         Class::NotConfigured(_) => return Err(ParseError::NotConfigured(header)),
     };
-    Ok((packet, cursor.used))
+    let mut course = Course { kind, pending: layout.sections(header) };
+    let mut record = Record::NONE;
+    for field in layout.row(header).map_or(&[][..], |row| row.fields) {
+        record.extract(field, header.into());
+    }
+    let mut used = 1usize;
+    while let Some(section) = course.pending.next() {
+        let rest = bytes.get(used..).unwrap_or_default();
+        let (number, count) =
+            read(layout, section, rest, &mut course).map_err(|bad| match bad {
+                None => ParseError::Incomplete,
+                Some(count) => ParseError::BadSequence {
+                    kind: course.kind,
+                    len: u8::try_from(used.saturating_add(count)).unwrap_or(u8::MAX),
+                },
+            })?;
+        for field in layout.fields(section) {
+            record.extract(&field, number);
+        }
+        record.first = record.first.or(Some(count as u8));
+        record.sections = record.sections.with(section);
+        used = used.saturating_add(count);
+    }
+    let packet = record.packet(course.kind).ok_or(ParseError::Reserved(header))?;
+    Ok((packet, used))
 }
 
-fn rest(
-    config: &Config,
-    kind: Kind,
-    header: u8,
-    cursor: &mut Cursor<'_>,
-) -> Result<Packet, ParseError> {
-    use {Is::*, Kind as K};
-    Ok(match kind {
-        K::Extension => extension(cursor)?,
-        K::TraceInfo => trace_info(cursor)?,
-        K::Timestamp => Packet::Timestamp(timestamp(config, header, cursor)?),
-        K::TraceOn => Packet::TraceOn,
-        K::FunctionReturn => Packet::FunctionReturn,
-        K::Exception => match exception(config.is_ete(), cursor)? {
-            (exception @ Exception { number: 0x00, .. }, Some(byte)) => {
-                Packet::Reset(exception, byte)
+/// Reads a section: its number, and how many bytes it has. An error says how many bytes there are up to
+/// the one that is malformed; `None` if bytes are missing.
+fn read(
+    layout: &Layout,
+    section: S,
+    bytes: &[u8],
+    course: &mut Course,
+) -> Result<(u64, usize), Option<usize>> {
+    let shape = layout.shape(section);
+    let mut number = 0;
+    for (byte, index) in bytes.iter().zip(0..shape.most) {
+        let count = usize::from(index).saturating_add(1);
+        if !course.note(layout, section, index, *byte) || shape.overruns(index, *byte) {
+            return Err(Some(count));
+        }
+        number |= place(&shape, index, *byte);
+        if shape.ends(index, *byte) {
+            return Ok((number, count));
+        }
+    }
+    Err(None)
+}
+
+/// What a byte gives to the number of its section.
+#[inline]
+fn place(shape: &Shape, index: u8, byte: u8) -> u64 {
+    let data = if shape.width(index) < 8 { byte & 0x7f } else { byte };
+    u64::from(data).checked_shl(shape.bits(index).into()).unwrap_or(0)
+}
+
+impl Record {
+    /// The packet of a kind that has these fields; `None` if the kind is of no packet.
+    fn packet(&self, kind: Kind) -> Option<Packet> {
+        use Kind as K;
+        Some(match kind {
+            K::Async => Packet::Async,
+            K::Discard => Packet::Discard,
+            K::Overflow => Packet::Overflow,
+            K::TraceInfo => Packet::TraceInfo(TraceInfo {
+                info: self.number(F::Info),
+                key: self.number(F::P0Key),
+                speculation: self.number(F::Speculation),
+                threshold: self.number(F::Threshold),
+                window: self.number(F::Window),
+            }),
+            K::Timestamp => Packet::Timestamp(Timestamp {
+                value: self.get(F::Timestamp),
+                bits: S::Timestamp.longest().bits(self.first.unwrap_or(0)),
+                cycles: self.number(F::Cycles),
+            }),
+            K::TraceOn => Packet::TraceOn,
+            K::FunctionReturn => Packet::FunctionReturn,
+            K::Exception => Packet::Exception(self.exception(self.is(F::FaultPending))),
+            K::Reset => Packet::Reset(self.exception(false), self.code()),
+            K::TransactionFail => Packet::TransactionFail(self.exception(false), self.code()),
+            K::ExceptionReturn => Packet::ExceptionReturn,
+            K::Ite => Packet::Ite {
+                el: self.get(F::ExceptionLevel) as u8,
+                value: self.get(F::Instrumentation),
+            },
+            K::TransactionStart => Packet::TransactionStart,
+            K::TransactionCommit => Packet::TransactionCommit,
+            K::CycleCountF1 => Packet::CycleCount(CycleCount::F1 {
+                commit: self.number(F::Commit),
+                count: self.number(F::Cycles),
+            }),
+            K::CycleCountF2 => Packet::CycleCount(CycleCount::F2 {
+                far: self.is(F::Far),
+                commit: self.get(F::Commit) as u8,
+                count: self.get(F::Cycles) as u8,
+            }),
+            K::CycleCountF3 => Packet::CycleCount(CycleCount::F3 {
+                commit: self.get(F::Commit) as u8,
+                count: self.get(F::Cycles) as u8,
+            }),
+            K::NumberedMarker => Packet::NumberedMarker(self.get(F::Marker) as u8),
+            K::UnnumberedMarker => Packet::UnnumberedMarker(self.get(F::Marker) as u8),
+            K::Commit => Packet::Commit(self.get(F::Commit) as u32),
+            K::CancelF1 | K::CancelF1Mispredict => Packet::Cancel(Cancel::F1 {
+                count: self.get(F::Cancel) as u32,
+                mispredict: kind == K::CancelF1Mispredict,
+            }),
+            K::Mispredict => Packet::Mispredict(Atoms::of_hint(self.get(F::Atoms))),
+            K::CancelF2 => Packet::Cancel(Cancel::F2(Atoms::of_hint(self.get(F::Atoms)))),
+            K::CancelF3 => Packet::Cancel(Cancel::F3 {
+                atom: self.is(F::Atoms),
+                count: (self.get(F::Cancel) as u8).wrapping_add(2),
+            }),
+            K::ConditionalF1 => Packet::ConditionalF1(self.get(F::ConditionalKey) as u32),
+            K::ConditionalF2 => Packet::ConditionalF2(self.get(F::Conditional) as u8),
+            K::ConditionalF3 => {
+                Packet::ConditionalF3 { z: self.is(F::Z), num: self.get(F::Num) as u8 }
             }
-            (exception @ Exception { number: 0x18, .. }, Some(byte)) => {
-                Packet::TransactionFail(exception, byte)
+            K::ConditionalFlush => Packet::ConditionalFlush,
+            K::ResultF1 => {
+                let result = |result, key, ci| ConditionalResult {
+                    key: self.get(key) as u32,
+                    result: self.get(result) as u8,
+                    ci: self.is(ci),
+                };
+                let two = self.has(F::Result2);
+                let second = two.then(|| result(F::Result2, F::ResultKey2, F::Ci2));
+                Packet::ResultF1(result(F::Result1, F::ResultKey1, F::Ci1), second)
             }
-            (exception, _) => Packet::Exception(exception),
-        },
-        K::ExceptionReturn => Packet::ExceptionReturn,
-        K::Ite => Packet::Ite { el: cursor.byte()?, value: cursor.fixed(8)? },
-        K::TransactionStart => Packet::TransactionStart,
-        K::TransactionCommit => Packet::TransactionCommit,
-        K::CycleCountF1 => {
-            let commit = if config.commopt { None } else { Some(cursor.unbounded(kind)?) };
-            let count = match header & 1 {
-                0 => Some(cursor.bounded(3)?.0 as u32),
-                _ => None,
-            };
-            Packet::CycleCount(CycleCount::F1 { commit, count })
-        }
-        K::CycleCountF2 => {
-            let byte = cursor.byte()?;
-            let (commit, count) = (byte >> 4, byte & 0xf);
-            Packet::CycleCount(CycleCount::F2 { far: header & 1 == 1, commit, count })
-        }
-        K::CycleCountF3 => {
-            Packet::CycleCount(CycleCount::F3 { commit: (header >> 2) & 3, count: header & 3 })
-        }
-        K::NumberedMarker => Packet::NumberedMarker(header & 7),
-        K::UnnumberedMarker => Packet::UnnumberedMarker(header & 7),
-        K::Commit => Packet::Commit(cursor.unbounded(kind)?),
-        K::CancelF1 | K::CancelF1Mispredict => {
-            let mispredict = kind == K::CancelF1Mispredict;
-            Packet::Cancel(Cancel::F1 { count: cursor.unbounded(kind)?, mispredict })
-        }
-        K::Mispredict => Packet::Mispredict(hint(header)),
-        K::CancelF2 => Packet::Cancel(Cancel::F2(hint(header))),
-        K::CancelF3 => {
-            let count = ((header >> 1) & 3).wrapping_add(2);
-            Packet::Cancel(Cancel::F3 { atom: header & 1 == 1, count })
-        }
-        K::ConditionalF1 => Packet::ConditionalF1(cursor.unbounded(kind)?),
-        K::ConditionalF2 => Packet::ConditionalF2(header & 3),
-        K::ConditionalF3 => {
-            let byte = cursor.byte()?;
-            Packet::ConditionalF3 { z: byte & 1 == 1, num: (byte >> 1) & 0x3f }
-        }
-        K::ConditionalFlush => Packet::ConditionalFlush,
-        K::ResultF1 => {
-            let first = result(cursor, header & 1 == 1)?;
-            let one = header & 0xfc == 0x6c;
-            let second = if one { None } else { Some(result(cursor, header & 2 == 2)?) };
-            Packet::ResultF1(first, second)
-        }
-        K::ResultF2 => Packet::ResultF2 { two: header & 4 == 4, token: header & 3 },
-        K::ResultF3 => {
-            Packet::ResultF3(u16::from(header & 0xf).wrapping_shl(8) | u16::from(cursor.byte()?))
-        }
-        K::ResultF4 => Packet::ResultF4(header & 3),
-        K::Ignore => Packet::Ignore,
-        K::Event => Packet::Event(header & 0xf),
-        K::TimestampMarker => Packet::TimestampMarker,
-        K::Context if header & 1 == 0 => Packet::Context(None),
-        K::Context => Packet::Context(Some(context(config, cursor)?)),
-        K::AddressContext32Is0
-        | K::AddressContext32Is1
-        | K::AddressContext64Is0
-        | K::AddressContext64Is1 => {
-            let (address, context) = address_and_context(config, kind, cursor)?;
-            Packet::AddressContext(address, context)
-        }
-        K::AddressMatch
-        | K::AddressShortIs0
-        | K::AddressShortIs1
-        | K::Address32Is0
-        | K::Address32Is1
-        | K::Address64Is0
-        | K::Address64Is1 => Packet::Address(address(kind, header, cursor)?),
-        K::SourceMatch
-        | K::SourceShortIs0
-        | K::SourceShortIs1
-        | K::Source32Is0
-        | K::Source32Is1
-        | K::Source64Is0
-        | K::Source64Is1 => Packet::Source(address(kind, header, cursor)?),
-        K::Q => {
-            let address = match header & 0xf {
-                0..=2 => Some(matched(header)),
-                5 => Some(short_address(cursor, Is0)?),
-                6 => Some(short_address(cursor, Is1)?),
-                0xa => Some(long_address(cursor, Is0, Form::Long32)?),
-                0xb => Some(long_address(cursor, Is1, Form::Long32)?),
-                _ => None,
-            };
-            let count = if header == 0xaf { None } else { Some(cursor.unbounded(kind)?) };
-            Packet::Q(Q { count, address })
-        }
-        // By the class of the header the atoms are the only ones left, and they have been dealt with.
-        _ => return Err(ParseError::Reserved(header)),
-    })
-}
-
-fn extension(cursor: &mut Cursor<'_>) -> Result<Packet, ParseError> {
-    match cursor.byte()? {
-        0x00 => {}
-        0x03 => return Ok(Packet::Discard),
-        0x05 => return Ok(Packet::Overflow),
-        _ => return Err(cursor.bad(Kind::Extension)),
+            K::ResultF2 => {
+                Packet::ResultF2 { two: self.is(F::Two), token: self.get(F::Tokens) as u8 }
+            }
+            K::ResultF3 => Packet::ResultF3(self.get(F::Tokens) as u16),
+            K::ResultF4 => Packet::ResultF4(self.get(F::Tokens) as u8),
+            K::Ignore => Packet::Ignore,
+            K::Event => Packet::Event(self.get(F::Events) as u8),
+            K::TimestampMarker => Packet::TimestampMarker,
+            K::Context => Packet::Context(self.has(F::Sf).then(|| self.context())),
+            K::AddressContext32Is0
+            | K::AddressContext32Is1
+            | K::AddressContext64Is0
+            | K::AddressContext64Is1 => Packet::AddressContext(self.address()?, self.context()),
+            K::AddressMatch
+            | K::AddressShortIs0
+            | K::AddressShortIs1
+            | K::Address32Is0
+            | K::Address32Is1
+            | K::Address64Is0
+            | K::Address64Is1 => Packet::Address(self.address()?),
+            K::SourceMatch
+            | K::SourceShortIs0
+            | K::SourceShortIs1
+            | K::Source32Is0
+            | K::Source32Is1
+            | K::Source64Is0
+            | K::Source64Is1 => Packet::Source(self.address()?),
+            K::Q => Packet::Q(Q { count: self.number(F::Instructions), address: self.address() }),
+            K::AtomF1 | K::AtomF2 | K::AtomF3 | K::AtomF4 | K::AtomF5 | K::AtomF6 => {
+                Packet::Atoms(Atoms::of(0xc0 | self.get(F::Atoms) as u8)?)
+            }
+            K::Extension => return None,
+        })
     }
-    for _ in 2..11 {
-        if cursor.byte()? != 0 {
-            return Err(cursor.bad(Kind::Async));
+
+    /// The value of a field of at most 32 bits that not all packets of its kind have.
+    fn number(&self, name: F) -> Option<u32> {
+        self.has(name).then(|| self.get(name) as u32)
+    }
+
+    fn exception(&self, fault_pending: bool) -> Exception {
+        Exception {
+            number: self.get(F::Type) as u16,
+            returns: Return::of(self.get(F::Returns)),
+            fault_pending,
         }
     }
-    match cursor.byte()? {
-        0x80 => Ok(Packet::Async),
-        _ => Err(cursor.bad(Kind::Async)),
-    }
-}
 
-fn trace_info(cursor: &mut Cursor<'_>) -> Result<Packet, ParseError> {
-    let control = cursor.byte()?;
-    let mut more = control & 0x80 != 0;
-    while more {
-        more = cursor.byte()? & 0x80 != 0;
-        if cursor.used > 6 {
-            return Err(cursor.bad(Kind::TraceInfo));
+    /// The byte after a reset or a failed transaction: a byte of its own, or the second one.
+    fn code(&self) -> u8 {
+        self.get(if self.has(F::Code) { F::Code } else { F::SecondByte }) as u8
+    }
+
+    fn context(&self) -> Context {
+        Context {
+            el: self.get(F::ExceptionLevel) as u8,
+            sf: self.is(F::Sf),
+            ns: self.is(F::Ns),
+            nse: self.is(F::Nse),
+            vmid: self.number(F::Vmid),
+            context_id: self.number(F::ContextId),
         }
     }
-    let mut section = |bit: u8| match control & bit {
-        0 => Ok(None),
-        _ => cursor.unbounded(Kind::TraceInfo).map(Some),
-    };
-    Ok(Packet::TraceInfo(TraceInfo {
-        info: section(0x01)?,
-        key: section(0x02)?,
-        speculation: section(0x04)?,
-        threshold: section(0x08)?,
-        window: section(0x10)?,
-    }))
-}
 
-#[inline]
-fn timestamp(
-    config: &Config,
-    header: u8,
-    cursor: &mut Cursor<'_>,
-) -> Result<Timestamp, ParseError> {
-    let (value, bits) = cursor.bounded(9)?;
-    let cycles = match header & 1 {
-        0 => None,
-        _ => Some(cursor.bounded(3)?.0 as u32 & config.cycle_count_mask()),
-    };
-    Ok(Timestamp { value, bits, cycles })
-}
-
-/// An exception, and the byte behind it that a reset and a failed transaction of ETE have, whatever
-/// bit 7 says.
-#[inline]
-fn exception(ete: bool, cursor: &mut Cursor<'_>) -> Result<(Exception, Option<u8>), ParseError> {
-    let first = cursor.byte()?;
-    let returns = match (first & 0x40 != 0, first & 1 != 0) {
-        (false, false) => Return::None,
-        (false, true) => Return::Address,
-        (true, false) => Return::Target,
-        (true, true) => Return::Reserved,
-    };
-    let low = u16::from((first >> 1) & 0x1f);
-    let always = ete && matches!(low, 0x00 | 0x18);
-    let second = if first & 0x80 != 0 || always { Some(cursor.byte()?) } else { None };
-    let extended = second.filter(|_| first & 0x80 != 0);
-    let high = extended.map_or(0, |byte| u16::from(byte & 0x1f).wrapping_shl(5));
-    let fault_pending = extended.is_some_and(|byte| byte & 0x20 != 0);
-    let exception = Exception { number: high | low, returns, fault_pending };
-    Ok((exception, second.filter(|_| always)))
-}
-
-/// The atoms that the two low bits of a header stand for.
-fn hint(header: u8) -> Option<Atoms> {
-    match header & 3 {
-        0 => None,
-        1 => Some(Atoms::raw(1, 1)),
-        2 => Some(Atoms::raw(2, 3)),
-        _ => Some(Atoms::raw(1, 0)),
+    /// The address, if there is one.
+    fn address(&self) -> Option<Address> {
+        if self.has(F::Match) {
+            let form = Form::Match(self.get(F::Match) as u8);
+            return Some(Address { form, is: Is::Is0, value: 0 });
+        }
+        let (form, is) = { self.sections }.find_map(|section| {
+            Some(match section {
+                S::ShortIs0 => (Form::Short { two: self.first == Some(2) }, Is::Is0),
+                S::ShortIs1 => (Form::Short { two: self.first == Some(2) }, Is::Is1),
+                S::Long32Is0 => (Form::Long32, Is::Is0),
+                S::Long32Is1 => (Form::Long32, Is::Is1),
+                S::Long64Is0 => (Form::Long64, Is::Is0),
+                S::Long64Is1 => (Form::Long64, Is::Is1),
+                _ => return None,
+            })
+        })?;
+        Some(Address { form, is, value: self.get(F::Address) })
     }
-}
-
-fn result(cursor: &mut Cursor<'_>, ci: bool) -> Result<ConditionalResult, ParseError> {
-    let first = cursor.byte()?;
-    let mut key = u32::from((first >> 4) & 7);
-    if first & 0x80 != 0 {
-        key |= cursor.unbounded(Kind::ResultF1)?.wrapping_shl(3);
-    }
-    Ok(ConditionalResult { key, result: first & 0xf, ci })
-}
-
-/// The address of a packet that has nothing else.
-#[inline]
-fn address(kind: Kind, header: u8, cursor: &mut Cursor<'_>) -> Result<Address, ParseError> {
-    use {Is::*, Kind as K};
-    match kind {
-        K::AddressMatch | K::SourceMatch => Ok(matched(header)),
-        K::AddressShortIs0 | K::SourceShortIs0 => short_address(cursor, Is0),
-        K::AddressShortIs1 | K::SourceShortIs1 => short_address(cursor, Is1),
-        K::Address32Is0 | K::Source32Is0 => long_address(cursor, Is0, Form::Long32),
-        K::Address32Is1 | K::Source32Is1 => long_address(cursor, Is1, Form::Long32),
-        K::Address64Is0 | K::Source64Is0 => long_address(cursor, Is0, Form::Long64),
-        K::Address64Is1 | K::Source64Is1 => long_address(cursor, Is1, Form::Long64),
-        _ => Err(ParseError::Reserved(header)),
-    }
-}
-
-const fn matched(header: u8) -> Address {
-    Address { form: Form::Match(header & 3), is: Is::Is0, value: 0 }
-}
-
-fn short_address(cursor: &mut Cursor<'_>, is: Is) -> Result<Address, ParseError> {
-    let first = cursor.byte()?;
-    let (two, value) = match first & 0x80 {
-        0 => (false, u64::from(first)),
-        _ => (true, u64::from(first & 0x7f) | u64::from(cursor.byte()?).wrapping_shl(7)),
-    };
-    Ok(Address { form: Form::Short { two }, is, value: value.wrapping_shl(is.shift()) })
-}
-
-fn long_address(cursor: &mut Cursor<'_>, is: Is, form: Form) -> Result<Address, ParseError> {
-    let raw = if form == Form::Long64 { cursor.eight()? } else { cursor.four()? };
-    let low = match is {
-        Is::Is0 => (raw & 0x7f).wrapping_shl(2) | ((raw >> 8) & 0x7f).wrapping_shl(9),
-        Is::Is1 => (raw & 0x7f).wrapping_shl(1) | (raw & 0xff00),
-    };
-    Ok(Address { form, is, value: (raw & !0xffff) | low })
-}
-
-#[inline]
-fn address_and_context(
-    config: &Config,
-    kind: Kind,
-    cursor: &mut Cursor<'_>,
-) -> Result<(Address, Context), ParseError> {
-    use {Is::*, Kind as K};
-    let (is, form) = match kind {
-        K::AddressContext32Is0 => (Is0, Form::Long32),
-        K::AddressContext32Is1 => (Is1, Form::Long32),
-        K::AddressContext64Is0 => (Is0, Form::Long64),
-        _ => (Is1, Form::Long64),
-    };
-    let address = long_address(cursor, is, form)?;
-    Ok((address, context(config, cursor)?))
-}
-
-#[inline]
-fn context(config: &Config, cursor: &mut Cursor<'_>) -> Result<Context, ParseError> {
-    let info = cursor.byte()?;
-    // One that is not traced takes no bytes: O4.
-    let mut identifier = |bit: u8, bytes: u8| match (info & bit, bytes) {
-        (0, _) | (_, 0) => Ok(None),
-        _ => cursor.fixed(bytes).map(|value| Some(value as u32)),
-    };
-    let vmid = identifier(0x40, config.vmid_bytes)?;
-    let context_id = identifier(0x80, config.context_id_bytes)?;
-    Ok(Context {
-        el: info & 3,
-        sf: info & 0x10 != 0,
-        ns: info & 0x20 != 0,
-        nse: info & 0x08 != 0,
-        vmid,
-        context_id,
-    })
 }
