@@ -31,7 +31,7 @@ impl Packet {
     fn record(&self) -> Option<Record> {
         let none = Record::NONE;
         Some(match *self {
-            Self::Async => none.with(S::Extension).with(S::Zeros).with(S::AsyncEnd),
+            Self::Async => none.with(S::Extension).with(S::Zeros),
             Self::Discard | Self::Overflow => none.with(S::Extension),
             Self::TraceInfo(info) => none
                 .with(S::Control)
@@ -198,16 +198,20 @@ impl Record {
         let mut out = Out { bytes: [0; MAX_PACKET], len: 0 };
         out.byte(header);
         for section in self.sections {
-            let mut number = self.decided(layout, section, kind);
+            let mut number = 0;
             for field in layout.fields(section) {
-                number |= left.remove(&field);
+                number |= left.remove(field);
             }
             let shape = layout.shape(section);
             let count = left.first.take().unwrap_or_else(|| shape.bytes_for(number));
             for index in 0..count {
                 let byte = number.checked_shr(shape.bits(index).into()).unwrap_or(0);
                 let more = shape.end != End::Fixed && index.wrapping_add(1) < count;
-                out.byte((byte & ones(shape.width(index))) as u8 | u8::from(more).wrapping_shl(7));
+                out.byte(
+                    (byte & ones(shape.width(index))) as u8
+                        | u8::from(more).wrapping_shl(7)
+                        | self.decided(layout, section, index, kind),
+                );
             }
             // No room: for bits of the number, or for an identifier that is not traced (O4).
             if count == 0 || number & !ones(shape.bits(count)) != 0 {
@@ -217,23 +221,18 @@ impl Record {
         (left.is_done() && out.is_packet(layout, kind)).then_some(out)
     }
 
-    /// Bits of a section that announce other sections, or the kind of the packet if there is nothing else
-    /// in the section.
-    fn decided(&self, layout: &Layout, section: S, kind: Kind) -> u64 {
-        let told = layout.rules(section).map(|rule| match (rule.test, rule.effect) {
-            (Test::Is { value, .. }, Effect::Section(section))
-                if self.sections.contains(section) =>
-            {
-                value
-            }
-            (Test::Is { value, .. }, Effect::Kind(decided))
-                if decided == kind && section.fields().is_empty() =>
-            {
-                value
-            }
-            _ => 0,
-        });
-        told.fold(0, |all, value| all | value).into()
+    /// Bits of a byte that announce other sections, or the kind of the packet if there is nothing else in
+    /// the section.
+    fn decided(&self, layout: &Layout, section: S, index: u8, kind: Kind) -> u8 {
+        let wanted = |effect| match effect {
+            Effect::Section(section) => self.sections.contains(section),
+            Effect::Kind(decided) => decided == kind && section.fields().is_empty(),
+            Effect::Malformed => false,
+        };
+        layout.rules(section).iter().fold(0, |all, rule| match rule.test {
+            Test::Is { value, .. } if rule.first == index && wanted(rule.effect) => all | value,
+            _ => all,
+        })
     }
 }
 

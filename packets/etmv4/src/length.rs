@@ -2,7 +2,8 @@
 
 use crate::layout::Course;
 use crate::table::{End, Section, Sections};
-use crate::{Class, Headers, Kind, Layout, Packet, ParseError};
+use crate::walk::walk;
+use crate::{Class, Headers, Kind, Layout, ParseError};
 use hartrace_bits::septet_bytes;
 
 /// What the header says of the length of a packet: some bytes, then up to `most` of which one with
@@ -47,7 +48,7 @@ impl Length {
         if section == Section::Context {
             return Some(Self { context: true, ..self });
         }
-        if layout.rules(section).next().is_some() {
+        if !layout.rules(section).is_empty() {
             return None;
         }
         match shape.end {
@@ -69,8 +70,8 @@ pub(crate) fn context_lengths(layout: &Layout) -> [u8; 4] {
 }
 
 impl Headers {
-    /// What packet is at the start of `bytes`, and how long it is; the same as of [`Packet::parse`],
-    /// but most packets are not read for it.
+    /// What packet is at the start of `bytes`, and how long it is; the same as of
+    /// [`Packet::parse`](crate::Packet::parse), but most packets are not read for it.
     // Inlined, as are all callers: the next packet starts where this one ends, and a length that goes by
     // way of memory comes late.
     #[inline(always)]
@@ -121,8 +122,8 @@ impl Headers {
     #[cold]
     #[inline(never)]
     fn read_length(&self, bytes: &[u8]) -> Result<(Kind, u8), ParseError> {
-        let (packet, len) = Packet::parse(self, bytes)?;
+        let (kind, len) = walk(self.layout(), bytes, |_, _, _| ())?;
         // No packet is longer than `MAX_PACKET` and some bytes that say nothing.
-        Ok((packet.kind(), len as u8))
+        Ok((kind, len as u8))
     }
 }

@@ -57,6 +57,7 @@ mod stepper;
 mod table;
 #[cfg(test)]
 mod tests;
+mod walk;
 
 pub use address::{Address, Addresses, Form, Is};
 pub use config::{Config, Registers};

@@ -1,11 +1,11 @@
-use crate::layout::Course;
 use crate::packet::{
     Atoms, Cancel, ConditionalResult, Context, CycleCount, Exception, Packet, Q, Return, Timestamp,
     TraceInfo,
 };
 use crate::record::Record;
-use crate::table::{FieldName as F, Section as S, Shape};
-use crate::{Address, Class, Form, Headers, Is, Kind, Layout, ParseError};
+use crate::table::{FieldName as F, Section as S};
+use crate::walk::walk;
+use crate::{Address, Form, Headers, Is, Kind, ParseError};
 
 impl Packet {
     /// Reads the packet at the start of `bytes` and returns it with its length. Bytes after it do not
@@ -19,72 +19,21 @@ impl Packet {
         if !atoms.is_empty() {
             return Ok((Self::Atoms(atoms), 1));
         }
-        longer(headers.layout(), header, bytes)
-    }
-}
-
-/// A packet that is not atoms.
-fn longer(layout: &Layout, header: u8, bytes: &[u8]) -> Result<(Packet, usize), ParseError> {
-    let kind = match layout.class(header) {
-        Class::Packet(kind) => kind,
-        Class::Reserved => return Err(ParseError::Reserved(header)),
-        Class::NotConfigured(_) => return Err(ParseError::NotConfigured(header)),
-    };
-    let mut course = Course { kind, pending: layout.sections(header) };
-    let mut record = Record::NONE;
-    for field in layout.row(header).map_or(&[][..], |row| row.fields) {
-        record.extract(field, header.into());
-    }
-    let mut used = 1usize;
-    while let Some(section) = course.pending.next() {
-        let rest = bytes.get(used..).unwrap_or_default();
-        let (number, count) =
-            read(layout, section, rest, &mut course).map_err(|bad| match bad {
-                None => ParseError::Incomplete,
-                Some(count) => ParseError::BadSequence {
-                    kind: course.kind,
-                    len: u8::try_from(used.saturating_add(count)).unwrap_or(u8::MAX),
-                },
-            })?;
-        for field in layout.fields(section) {
-            record.extract(&field, number);
+        let layout = headers.layout();
+        let mut record = Record::NONE;
+        for field in layout.row(header).map_or(&[][..], |row| row.fields) {
+            record.extract(field, header.into());
         }
-        record.first = record.first.or(Some(count as u8));
-        record.sections = record.sections.with(section);
-        used = used.saturating_add(count);
+        let (kind, len) = walk(layout, bytes, |section, number, count| {
+            record.sections = record.sections.with(section);
+            record.first = record.first.or(Some(count));
+            for field in layout.fields(section) {
+                record.extract(field, number);
+            }
+        })?;
+        let packet = record.packet(kind).ok_or(ParseError::Reserved(header))?;
+        Ok((packet, len))
     }
-    let packet = record.packet(course.kind).ok_or(ParseError::Reserved(header))?;
-    Ok((packet, used))
-}
-
-/// Reads a section: its number, and how many bytes it has. An error says how many bytes there are up to
-/// the one that is malformed; `None` if bytes are missing.
-fn read(
-    layout: &Layout,
-    section: S,
-    bytes: &[u8],
-    course: &mut Course,
-) -> Result<(u64, usize), Option<usize>> {
-    let shape = layout.shape(section);
-    let mut number = 0;
-    for (byte, index) in bytes.iter().zip(0..shape.most) {
-        let count = usize::from(index).saturating_add(1);
-        if !course.note(layout, section, index, *byte) || shape.overruns(index, *byte) {
-            return Err(Some(count));
-        }
-        number |= place(&shape, index, *byte);
-        if shape.ends(index, *byte) {
-            return Ok((number, count));
-        }
-    }
-    Err(None)
-}
-
-/// What a byte gives to the number of its section.
-#[inline]
-fn place(shape: &Shape, index: u8, byte: u8) -> u64 {
-    let data = if shape.width(index) < 8 { byte & 0x7f } else { byte };
-    u64::from(data).checked_shl(shape.bits(index).into()).unwrap_or(0)
 }
 
 impl Record {
@@ -231,17 +180,17 @@ impl Record {
             let form = Form::Match(self.get(F::Match) as u8);
             return Some(Address { form, is: Is::Is0, value: 0 });
         }
-        let (form, is) = { self.sections }.find_map(|section| {
-            Some(match section {
-                S::ShortIs0 => (Form::Short { two: self.first == Some(2) }, Is::Is0),
-                S::ShortIs1 => (Form::Short { two: self.first == Some(2) }, Is::Is1),
-                S::Long32Is0 => (Form::Long32, Is::Is0),
-                S::Long32Is1 => (Form::Long32, Is::Is1),
-                S::Long64Is0 => (Form::Long64, Is::Is0),
-                S::Long64Is1 => (Form::Long64, Is::Is1),
-                _ => return None,
-            })
-        })?;
+        // It is the first section, if it is there.
+        let short = Form::Short { two: self.first == Some(2) };
+        let (form, is) = match { self.sections }.next()? {
+            S::ShortIs0 => (short, Is::Is0),
+            S::ShortIs1 => (short, Is::Is1),
+            S::Long32Is0 => (Form::Long32, Is::Is0),
+            S::Long32Is1 => (Form::Long32, Is::Is1),
+            S::Long64Is0 => (Form::Long64, Is::Is0),
+            S::Long64Is1 => (Form::Long64, Is::Is1),
+            _ => return None,
+        };
         Some(Address { form, is, value: self.get(F::Address) })
     }
 }

@@ -102,7 +102,7 @@ impl Stepper {
                 self.at = Some(At { section, index: 0, course, len });
                 None
             }
-            None => Some(Ok(course.kind)),
+            None => Some(course.end().ok_or(ParseError::BadSequence { kind: course.kind, len })),
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::field::{Field, FieldName};
 use super::needs::Needs;
 use super::shape::Shape;
-use crate::{Config, Kind};
+use crate::Kind;
 use FieldName as F;
 
 /// What a byte of a section is compared with.
@@ -16,30 +16,22 @@ pub enum Test {
         /// Their value.
         value: u8,
     },
-    /// Some of its bits have none of these values.
-    IsNone {
+    /// Some of its bits have another value.
+    IsNot {
         /// The bits.
         mask: u8,
-        /// The values.
-        values: &'static [u8],
+        /// The value they do not have.
+        value: u8,
     },
 }
 
 impl Test {
     /// Whether a byte passes.
-    pub const fn passes(&self, byte: u8) -> bool {
-        match *self {
+    #[inline]
+    pub const fn passes(self, byte: u8) -> bool {
+        match self {
             Self::Is { mask, value } => byte & mask == value,
-            Self::IsNone { mask, values } => {
-                let mut rest = values;
-                while let [value, others @ ..] = rest {
-                    if byte & mask == *value {
-                        return false;
-                    }
-                    rest = others;
-                }
-                true
-            }
+            Self::IsNot { mask, value } => byte & mask != value,
         }
     }
 }
@@ -72,15 +64,18 @@ pub struct Rule {
 }
 
 impl Rule {
+    /// One that never holds.
+    pub(crate) const NONE: Self = Self::is(0, 1, Effect::Malformed);
+
     /// For a byte whose bits have a value.
     const fn is(mask: u8, value: u8, effect: Effect) -> Self {
         let test = Test::Is { mask, value };
         Self { first: 0, last: 0, needs: Needs::Nothing, test, effect }
     }
 
-    /// For a byte whose bits have none of these values.
-    const fn is_none(mask: u8, values: &'static [u8], effect: Effect) -> Self {
-        let test = Test::IsNone { mask, values };
+    /// For a byte whose bits have another value.
+    const fn is_not(mask: u8, value: u8, effect: Effect) -> Self {
+        let test = Test::IsNot { mask, value };
         Self { first: 0, last: 0, needs: Needs::Nothing, test, effect }
     }
 
@@ -94,12 +89,10 @@ impl Rule {
         Self { needs: Needs::Ete(true), ..self }
     }
 
-    /// Whether a byte brings about the effect.
-    pub const fn holds(&self, config: &Config, index: u8, byte: u8) -> bool {
-        self.first <= index
-            && index <= self.last
-            && self.needs.met(config)
-            && self.test.passes(byte)
+    /// Whether the byte at `index` brings about the effect.
+    #[inline]
+    pub const fn holds(&self, index: u8, byte: u8) -> bool {
+        self.first <= index && index <= self.last && self.test.passes(byte)
     }
 }
 
@@ -128,15 +121,14 @@ macro_rules! sections {
 
             /// Where the bits of its number go. [`Layout::fields`](crate::Layout::fields) has their
             /// widths in a configuration.
-            #[inline]
             pub const fn fields(self) -> &'static [Field] {
                 match self {
                     $(Self::$section => &const { [$($field),*] },)*
                 }
             }
 
-            /// What its bytes decide, in the order of bytes.
-            #[inline]
+            /// What its bytes decide, in the order of bytes. [`Layout::rules`](crate::Layout::rules) has
+            /// the rules of a configuration.
             pub const fn rules(self) -> &'static [Rule] {
                 match self {
                     $(Self::$section => &const { [$($rule),*] },)*
@@ -168,21 +160,19 @@ const fn adds(bit: u8, section: Section) -> Rule {
 
 // Spec: IHI 0064, "Instruction trace packets".
 sections! {
-    /// The byte after header 00.
+    /// The byte after header 00. If it is none of these, the packet stays a [`Kind::Extension`], which
+    /// is malformed.
     Extension: fixed(1), [], [
         Rule::is(0xff, 0x00, Effect::Kind(Kind::Async)),
         Rule::is(0xff, 0x00, Effect::Section(Section::Zeros)),
-        Rule::is(0xff, 0x00, Effect::Section(Section::AsyncEnd)),
         Rule::is(0xff, 0x03, Effect::Kind(Kind::Discard)),
         Rule::is(0xff, 0x05, Effect::Kind(Kind::Overflow)),
-        Rule::is_none(0xff, &[0x00, 0x03, 0x05], Effect::Malformed),
     ];
-    /// The rest of the zeros of an alignment synchronisation.
-    Zeros: fixed(9), [], [Rule::is_none(0xff, &[0x00], Effect::Malformed).bytes(0, 8)];
-    /// The last byte of an alignment synchronisation.
-    AsyncEnd: fixed(1), [], [
-        Rule::is(0xff, 0x80, Effect::Kind(Kind::Async)),
-        Rule::is_none(0xff, &[0x80], Effect::Malformed),
+    /// The rest of an alignment synchronisation: zeros, then 80.
+    Zeros: fixed(10), [], [
+        Rule::is_not(0xff, 0x00, Effect::Malformed).bytes(0, 8),
+        Rule::is_not(0xff, 0x80, Effect::Malformed).bytes(9, 9),
+        Rule::is(0xff, 0x80, Effect::Kind(Kind::Async)).bytes(9, 9),
     ];
     /// PLCTL of TraceInfo: which sections follow. Bytes after the first one say nothing.
     Control: unbounded(5), [], [
@@ -220,7 +210,7 @@ sections! {
         // Without a second byte, which would do.
         Rule::is(0xbe, 0x00, Effect::Section(Section::ResetCode)).ete(),
         Rule::is(0xbe, 0x30, Effect::Section(Section::FailCode)).ete(),
-        Rule::is_none(0x1f, &[0x00], Effect::Kind(Kind::Exception)).bytes(1, 1).ete(),
+        Rule::is_not(0x1f, 0x00, Effect::Kind(Kind::Exception)).bytes(1, 1).ete(),
     ];
     /// The last byte of a reset; ETE.
     ResetCode: fixed(1), [f(F::Code, 0, 8)], [];

@@ -1,4 +1,5 @@
 mod many;
+mod table;
 
 use crate::*;
 use proptest::prelude::*;
