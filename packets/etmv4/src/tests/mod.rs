@@ -1,4 +1,5 @@
 mod many;
+mod specification;
 mod table;
 
 use crate::*;

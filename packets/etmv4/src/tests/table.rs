@@ -1,6 +1,6 @@
 //! The table says of every packet what `Packet::parse` and `Packet::emit` make of it.
 
-use super::{any_packet, many::any_bytes};
+use super::{any_packet, many::any_bytes, specification};
 use crate::table::FieldName;
 use crate::*;
 use proptest::prelude::*;
@@ -36,17 +36,26 @@ fn any_config() -> impl Strategy<Value = Config> {
 /// What starts with bytes that are a packet or are not: its kind or why not, and how many bytes it has.
 type Piece = (Result<Kind, ParseError>, usize);
 
-fn parsed(headers: &Headers, bytes: &[u8]) -> Vec<Piece> {
+/// The pieces of a stream, by a function that knows one packet.
+fn pieces(bytes: &[u8], one: impl Fn(&[u8]) -> Result<(Kind, usize), ParseError>) -> Vec<Piece> {
     let (mut all, mut offset) = (Vec::new(), 0);
     loop {
-        let piece = match Packet::parse(headers, &bytes[offset..]) {
-            Ok((packet, len)) => (Ok(packet.kind()), len),
+        let piece = match one(&bytes[offset..]) {
+            Ok((kind, len)) => (Ok(kind), len),
             Err(ParseError::Incomplete) => return all,
             Err(error) => (Err(error), error.len()),
         };
         offset += piece.1;
         all.push(piece);
     }
+}
+
+fn parsed(headers: &Headers, bytes: &[u8]) -> Vec<Piece> {
+    pieces(bytes, |rest| Packet::parse(headers, rest).map(|(packet, len)| (packet.kind(), len)))
+}
+
+fn specified(config: &Config, bytes: &[u8]) -> Vec<Piece> {
+    pieces(bytes, |rest| specification::packet(config, rest))
 }
 
 fn stepped(layout: &Layout, bytes: &[u8]) -> Vec<Piece> {
@@ -102,7 +111,9 @@ proptest! {
     #[test]
     fn steps_are_packets(config in any_config(), bytes in any_bytes()) {
         let headers = Headers::new(&config);
-        prop_assert_eq!(stepped(headers.layout(), &bytes), parsed(&headers, &bytes));
+        let parsed = parsed(&headers, &bytes);
+        prop_assert_eq!(&stepped(headers.layout(), &bytes), &parsed);
+        prop_assert_eq!(&specified(&config, &bytes), &parsed);
     }
 
     /// Bit 7 set or clear, zeros, and anything: what packets end by, and are malformed by.
@@ -120,11 +131,9 @@ proptest! {
         for header in 0..=u8::MAX {
             for before in [&[][..], zeros] {
                 let bytes = [&[header], before, &[0x80][..before.len() / 9], &payload].concat();
-                prop_assert_eq!(
-                    stepped(headers.layout(), &bytes),
-                    parsed(&headers, &bytes),
-                    "{:02x?}", bytes
-                );
+                let parsed = parsed(&headers, &bytes);
+                prop_assert_eq!(&stepped(headers.layout(), &bytes), &parsed, "{:02x?}", bytes);
+                prop_assert_eq!(&specified(&config, &bytes), &parsed, "{:02x?}", bytes);
             }
         }
     }
