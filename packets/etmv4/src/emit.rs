@@ -1,6 +1,6 @@
 use crate::packet::{Atoms, Cancel, ConditionalResult, Context, CycleCount, Exception, Return};
 use crate::record::Record;
-use crate::table::{Effect, End, FieldName as F, ROWS, Row, Section as S, Sections, Test, ones};
+use crate::table::{Effect, End, FieldName as F, ROWS, Row, Section as S, Sections, ones};
 use crate::{
     Address, EmitError, Form, Headers, Is, Kind, Layout, MAX_PACKET, Packet, Q, Stepper, Timestamp,
 };
@@ -229,10 +229,9 @@ impl Record {
             Effect::Kind(decided) => decided == kind && section.fields().is_empty(),
             Effect::Malformed => false,
         };
-        layout.rules(section).iter().fold(0, |all, rule| match rule.test {
-            Test::Is { value, .. } if rule.first == index && wanted(rule.effect) => all | value,
-            _ => all,
-        })
+        let rules = layout.rules(section).iter().filter(|rule| rule.test.equal);
+        let told = rules.filter(|rule| rule.first == index && wanted(rule.effect));
+        told.fold(0, |all, rule| all | rule.test.value)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Where the fields of frequent packets are: the [`Layout`] in a form that needs no branches.
 
 use crate::length::{Length, context_lengths};
-use crate::table::{Effect, FieldName, Section, Shape, Test, ones};
+use crate::table::{Effect, FieldName, Section, Shape, ones};
 use crate::{Context, Kind, Layout};
 
 /// What to make of the bytes of a packet, if it is of a frequent kind and longer than one.
@@ -115,10 +115,10 @@ pub(crate) struct Identity {
 const fn announces(section: Section) -> u8 {
     let mut rest = Section::Context.rules();
     while let [rule, others @ ..] = rest {
-        if let (Test::Is { value, .. }, Effect::Section(other)) = (rule.test, rule.effect)
+        if let Effect::Section(other) = rule.effect
             && other as u8 == section as u8
         {
-            return value;
+            return rule.test.value;
         }
         rest = others;
     }

@@ -5,7 +5,7 @@ use crate::packet::{
 use crate::record::Record;
 use crate::table::{FieldName as F, Section as S};
 use crate::walk::walk;
-use crate::{Address, Form, Headers, Is, Kind, ParseError};
+use crate::{Address, Form, Headers, Is, Kind, Layout, ParseError};
 
 impl Packet {
     /// Reads the packet at the start of `bytes` and returns it with its length. Bytes after it do not
@@ -19,25 +19,32 @@ impl Packet {
         if !atoms.is_empty() {
             return Ok((Self::Atoms(atoms), 1));
         }
-        let layout = headers.layout();
-        let mut record = Record::NONE;
-        for field in layout.row(header).map_or(&[][..], |row| row.fields) {
-            record.extract(field, header.into());
+        longer(headers.layout(), header, bytes)
+    }
+}
+
+/// A packet that is not atoms.
+#[inline(never)]
+fn longer(layout: &Layout, header: u8, bytes: &[u8]) -> Result<(Packet, usize), ParseError> {
+    let mut record = Record::NONE;
+    for field in layout.row(header).map_or(&[][..], |row| row.fields) {
+        record.extract(field, header.into());
+    }
+    let (kind, len) = walk(layout, bytes, |section, number, count| {
+        record.add(section, count);
+        for field in layout.fields(section) {
+            record.extract(field, number);
         }
-        let (kind, len) = walk(layout, bytes, |section, number, count| {
-            record.sections = record.sections.with(section);
-            record.first = record.first.or(Some(count));
-            for field in layout.fields(section) {
-                record.extract(field, number);
-            }
-        })?;
-        let packet = record.packet(kind).ok_or(ParseError::Reserved(header))?;
-        Ok((packet, len))
+    })?;
+    match record.packet(kind) {
+        Some(packet) => Ok((packet, len)),
+        None => Err(ParseError::Reserved(header)),
     }
 }
 
 impl Record {
     /// The packet of a kind that has these fields; `None` if the kind is of no packet.
+    #[inline(always)]
     fn packet(&self, kind: Kind) -> Option<Packet> {
         use Kind as K;
         Some(match kind {
@@ -53,7 +60,7 @@ impl Record {
             }),
             K::Timestamp => Packet::Timestamp(Timestamp {
                 value: self.get(F::Timestamp),
-                bits: S::Timestamp.longest().bits(self.first.unwrap_or(0)),
+                bits: S::Timestamp.longest().bits(self.first_len()),
                 cycles: self.number(F::Cycles),
             }),
             K::TraceOn => Packet::TraceOn,
@@ -181,7 +188,7 @@ impl Record {
             return Some(Address { form, is: Is::Is0, value: 0 });
         }
         // It is the first section, if it is there.
-        let short = Form::Short { two: self.first == Some(2) };
+        let short = Form::Short { two: self.first_len() == 2 };
         let (form, is) = match { self.sections }.next()? {
             S::ShortIs0 => (short, Is::Is0),
             S::ShortIs1 => (short, Is::Is1),

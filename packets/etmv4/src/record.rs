@@ -35,6 +35,21 @@ impl Record {
         self.given.wrapping_shr(name as u32) & 1 != 0
     }
 
+    /// Reads a section of so many bytes.
+    #[inline]
+    pub(crate) fn add(&mut self, section: Section, count: u8) {
+        if self.sections.is_empty() {
+            self.first = Some(count);
+        }
+        self.sections = self.sections.with(section);
+    }
+
+    /// Bytes of the first section that was read.
+    #[inline]
+    pub(crate) fn first_len(&self) -> u8 {
+        self.first.unwrap_or(0)
+    }
+
     /// Reads a field.
     #[inline]
     pub(crate) fn extract(&mut self, field: &Field, number: u64) {

@@ -77,12 +77,13 @@ impl Shape {
     /// The bits that count, side by side.
     #[inline]
     fn squeeze(&self, word: u64) -> u64 {
+        let all = 1u16.wrapping_shl(self.most.min(8).into()).wrapping_sub(1);
         match self.septets {
             0 => word,
             // Forms of addresses, which are frequent.
             0b01 => word & 0x7f | word >> 8 << 7,
             0b11 => word & 0x7f | (word >> 8 & 0x7f) << 7 | word >> 16 << 14,
-            all if all.count_ones() >= self.most.min(8).into() => septets(word),
+            narrow if narrow & all == all => septets(word),
             _ => word.to_le_bytes().into_iter().zip(0..8).fold(0, |number, (byte, index)| {
                 let data = u64::from(byte) & ones(self.width(index));
                 number | data.wrapping_shl(self.bits(index).into())

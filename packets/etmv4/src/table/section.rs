@@ -8,31 +8,20 @@ use FieldName as F;
 
 /// What a byte of a section is compared with.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Test {
-    /// Some of its bits have this value.
-    Is {
-        /// The bits.
-        mask: u8,
-        /// Their value.
-        value: u8,
-    },
-    /// Some of its bits have another value.
-    IsNot {
-        /// The bits.
-        mask: u8,
-        /// The value they do not have.
-        value: u8,
-    },
+pub struct Test {
+    /// The bits that are compared.
+    pub mask: u8,
+    /// Their value.
+    pub value: u8,
+    /// Whether the byte passes if they have this value, or if they have another.
+    pub equal: bool,
 }
 
 impl Test {
     /// Whether a byte passes.
     #[inline]
     pub const fn passes(self, byte: u8) -> bool {
-        match self {
-            Self::Is { mask, value } => byte & mask == value,
-            Self::IsNot { mask, value } => byte & mask != value,
-        }
+        (byte & self.mask == self.value) == self.equal
     }
 }
 
@@ -69,13 +58,13 @@ impl Rule {
 
     /// For a byte whose bits have a value.
     const fn is(mask: u8, value: u8, effect: Effect) -> Self {
-        let test = Test::Is { mask, value };
+        let test = Test { mask, value, equal: true };
         Self { first: 0, last: 0, needs: Needs::Nothing, test, effect }
     }
 
     /// For a byte whose bits have another value.
     const fn is_not(mask: u8, value: u8, effect: Effect) -> Self {
-        let test = Test::IsNot { mask, value };
+        let test = Test { mask, value, equal: false };
         Self { first: 0, last: 0, needs: Needs::Nothing, test, effect }
     }
 
