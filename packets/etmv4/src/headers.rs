@@ -1,8 +1,14 @@
-use crate::gather::{Gather, Identifiers};
+mod gather;
+mod length;
+
+pub(crate) use gather::Identity;
+pub(crate) use length::Length;
+
 use crate::layout::{Class, Layout};
-use crate::length::{Length, context_lengths};
 use crate::table::header_of;
 use crate::{Atoms, Config, Fields, Kind};
+use gather::{Gather, Identifiers};
+use length::context_lengths;
 
 /// What follows from the [`Layout`] for each header byte, worked out beforehand: what packets are read
 /// by.

@@ -4,10 +4,10 @@
 //! can predict. So what is done per packet is the same for nearly all of them, by tables and without a branch
 //! for their kind; and packets of one byte, most of them, are found many at a time.
 
-use crate::gather::Identity;
+use crate::headers::Identity;
 use crate::packet::Context;
-use crate::table::row_of;
-use crate::{Fields, Headers, Reader, table::Needs};
+use crate::table::{Needs, row_of};
+use crate::{Fields, Headers, Reader};
 use hartrace_bits::{low_bytes, septet_bytes, septets, which};
 
 /// Bytes that are looked at together: as many as there are bits in a word.

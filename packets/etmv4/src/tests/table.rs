@@ -92,12 +92,11 @@ fn summed(layout: &Layout, packet: &[u8]) -> usize {
         };
         let count = count.min(shape.most.into());
         for rule in layout.rules(section) {
-            for index in 0..count {
-                if let Effect::Section(section) = rule.effect
-                    && rule.holds(index as u8, rest[index])
-                {
-                    pending = pending.with(section);
-                }
+            let holds = rest[..count].iter().zip(0..).any(|(byte, index)| rule.holds(index, *byte));
+            if let Effect::Section(section) = rule.effect
+                && holds
+            {
+                pending = pending.with(section);
             }
         }
         len += count;

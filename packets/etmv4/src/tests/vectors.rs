@@ -55,6 +55,12 @@ fn addresses() {
     both(&config, &[0xa2, 0x07], Packet::Q(Q { count: Some(7), address: Some(matched) }));
     both(&config, &[0xac, 0x07], Packet::Q(Q { count: Some(7), address: None }));
     both(&config, &[0xaf], Packet::Q(Q { count: None, address: None }));
+    // An address needs a count, and one of 64 bits has no form.
+    let unknown = Err(EmitError::Value(Kind::Q));
+    let none = Address { form: Form::Match(0), ..matched };
+    assert_eq!(emit(&config, &Packet::Q(Q { count: None, address: Some(none) })), unknown);
+    let long = address(Form::Long64, Is::Is0, 0);
+    assert_eq!(emit(&config, &Packet::Q(Q { count: Some(1), address: Some(long) })), unknown);
 }
 
 #[test]

@@ -1,8 +1,9 @@
-use crate::packet::{Atoms, Cancel, ConditionalResult, Context, CycleCount, Exception, Return};
-use crate::record::Record;
+use super::record::Record;
+use crate::packet::{Cancel, ConditionalResult, Context, CycleCount, Exception, Return};
 use crate::table::{Effect, End, FieldName as F, ROWS, Row, Section as S, Sections, ones};
 use crate::{
-    Address, EmitError, Form, Headers, Is, Kind, Layout, MAX_PACKET, Packet, Q, Stepper, Timestamp,
+    Address, Atoms, EmitError, Form, Headers, Is, Kind, Layout, MAX_PACKET, Packet, Q, Stepper,
+    Timestamp,
 };
 
 impl Packet {

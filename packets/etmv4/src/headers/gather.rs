@@ -1,6 +1,6 @@
 //! Where the fields of frequent packets are: the [`Layout`] in a form that needs no branches.
 
-use crate::length::{Length, context_lengths};
+use super::length::{Length, context_lengths};
 use crate::table::{Effect, FieldName, Section, Shape, ones};
 use crate::{Context, Kind, Layout};
 

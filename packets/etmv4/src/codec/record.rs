@@ -64,12 +64,13 @@ impl Record {
         let Some(value) = self.values.get_mut(field.name as usize) else { return 0 };
         let number = field.insert(*value);
         *value &= !field.mask();
+        self.given &= !1u64.wrapping_shl(field.name as u32);
         number
     }
 
-    /// Whether all bits of all fields were taken out.
+    /// Whether all fields were taken out, with all their bits.
     pub(crate) fn is_done(&self) -> bool {
-        self.values.iter().all(|value| *value == 0)
+        self.given == 0 && self.values.iter().all(|value| *value == 0)
     }
 
     /// With a section.

@@ -1,11 +1,11 @@
+use super::record::Record;
 use crate::packet::{
-    Atoms, Cancel, ConditionalResult, Context, CycleCount, Exception, Packet, Q, Return, Timestamp,
+    Cancel, ConditionalResult, Context, CycleCount, Exception, Packet, Q, Return, Timestamp,
     TraceInfo,
 };
-use crate::record::Record;
 use crate::table::{FieldName as F, Section as S};
 use crate::walk::walk;
-use crate::{Address, Form, Headers, Is, Kind, Layout, ParseError};
+use crate::{Address, Atoms, Form, Headers, Is, Kind, Layout, ParseError};
 
 impl Packet {
     /// Reads the packet at the start of `bytes` and returns it with its length. Bytes after it do not
