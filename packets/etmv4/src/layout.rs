@@ -1,66 +1,221 @@
-//! Where the fields of packets are.
+use crate::table::{Effect, Field, FieldName, ROWS, Row, Rule, Section, Sections, Shape};
+use crate::{Config, Kind};
 
-use crate::packet::Atoms;
-use crate::shape::Shape;
-use crate::{Fields, Kind};
-
-/// What to make of the bytes of a packet, if it is of a frequent kind and longer than one.
-#[derive(Copy, Clone, Debug)]
-pub(crate) struct Layout {
-    /// Bits that are a part of the value as they are.
-    pub kept: u64,
-    /// Those of the second byte. They and seven of the first, side by side, are multiplied.
-    pub second: u16,
-    pub scale: u8,
-    /// As in [`Shape`].
-    pub fixed: u8,
-    pub most: u8,
-    pub plain: u8,
-    /// If the packet is longer than this, all bytes count for the value, with seven bits.
-    pub more: u8,
-    /// A context follows, behind an address of 64 bits: all ones.
-    pub context: u8,
+/// What a header byte stands for in a configuration.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Class {
+    /// It starts a packet.
+    Packet(Kind),
+    /// It never starts a packet.
+    Reserved,
+    /// It starts a packet of this kind in other configurations.
+    NotConfigured(Kind),
 }
 
-impl Layout {
-    /// Packets that are not read this way.
-    pub(crate) const UNKNOWN: Self =
-        Self { kept: 0, second: 0, scale: 1, fixed: 0, most: 0, plain: 0, more: 0, context: 0 };
+/// The format of all packets in one configuration.
+///
+/// It answers, header by header and section by section, which bytes a packet has and what they say.
+/// That is enough to generate hardware that finds and reads packets.
+#[derive(Clone, Debug)]
+pub struct Layout {
+    config: Config,
+    classes: [Class; 256],
+    /// The row of each header, and the sections it has.
+    rows: [u8; 256],
+    starts: [Sections; 256],
+    sections: [Content; Section::ALL.len()],
+}
 
-    pub(crate) fn of(kind: Kind, shape: Shape) -> Self {
-        use Kind as K;
-        let Shape { fixed, most, plain, .. } = shape;
-        // The longest timestamp has a byte more than a word.
-        let plain = if most > 8 { 8 } else { plain };
-        let none = Self { fixed, most, plain, more: u8::MAX, ..Self::UNKNOWN };
-        let is0 = Self { second: 0x7f00, scale: 4, ..none };
-        let is1 = Self { second: 0xff00, scale: 2, ..none };
-        let (bits32, bits64) = (0xffff_0000, !0xffff);
-        match kind {
-            // Eight bits in the byte that is the last anyway.
-            K::AddressShortIs0 => Self { second: 0xff00, ..is0 },
-            K::AddressShortIs1 => is1,
-            K::Address32Is0 => Self { kept: bits32, ..is0 },
-            K::Address32Is1 => Self { kept: bits32, ..is1 },
-            K::Address64Is0 => Self { kept: bits64, ..is0 },
-            K::Address64Is1 => Self { kept: bits64, ..is1 },
-            K::AddressContext64Is0 => Self { kept: bits64, context: u8::MAX, ..is0 },
-            K::AddressContext64Is1 => Self { kept: bits64, context: u8::MAX, ..is1 },
-            K::Timestamp | K::Exception | K::Commit | K::CancelF1 | K::CancelF1Mispredict => {
-                Self { second: 0x7f00, more: 3, ..none }
-            }
-            K::CycleCountF2 => Self { kept: 0x80, ..none },
-            // Rare, of one byte, or more than fits.
-            _ => Self::UNKNOWN,
+/// The most fields and the most rules of a section. A test checks that none has more.
+const MAX_FIELDS: usize = 6;
+const MAX_RULES: usize = 5;
+
+/// What is in a section.
+#[derive(Copy, Clone, Debug)]
+struct Content {
+    shape: Shape,
+    fields: [Field; MAX_FIELDS],
+    fields_len: u8,
+    rules: [Rule; MAX_RULES],
+    rules_len: u8,
+}
+
+impl Content {
+    const NONE: Self = Self {
+        shape: Shape::fixed(0),
+        fields: [Field::new(FieldName::Info, 0, 0); MAX_FIELDS],
+        fields_len: 0,
+        rules: [Rule::NONE; MAX_RULES],
+        rules_len: 0,
+    };
+
+    fn of(config: &Config, section: Section) -> Self {
+        let shape = shape(config, section);
+        let bits = shape.bits(shape.most);
+        let most = match section {
+            Section::TimestampCycles => config.cycle_count_bits,
+            _ => u8::MAX,
+        };
+        let mut content = Self { shape, ..Self::NONE };
+        for (to, field) in content.fields.iter_mut().zip(section.fields()) {
+            let width = field.width.min(bits.saturating_sub(field.from)).min(most);
+            *to = Field { width, ..*field };
+            content.fields_len = content.fields_len.saturating_add(1);
         }
+        let rules = section.rules().iter().filter(|rule| {
+            let adds_none = match rule.effect {
+                Effect::Section(section) => self::shape(config, section).most == 0,
+                Effect::Kind(_) | Effect::Malformed => false,
+            };
+            rule.needs.met(config) && !adds_none
+        });
+        for (to, rule) in content.rules.iter_mut().zip(rules) {
+            *to = *rule;
+            content.rules_len = content.rules_len.saturating_add(1);
+        }
+        content
     }
 }
 
-/// What a packet of a single byte says.
-pub(crate) fn template(header: u8) -> Fields {
-    match (Atoms::of(header), header) {
-        (Some(atoms), _) => Fields::single(header, atoms.len(), atoms.bits().into()),
-        (None, 0x90..=0x92) => Fields::single(header, 0, (header & 3).into()),
-        (None, _) => Fields::single(header, 0, 0),
+/// The bytes of a section in a configuration.
+const fn shape(config: &Config, section: Section) -> Shape {
+    let shape = section.longest();
+    let most = match section {
+        Section::Vmid => config.vmid_bytes,
+        Section::ContextId => config.context_id_bytes,
+        _ => return shape,
+    };
+    Shape { most: if most < shape.most { most } else { shape.most }, ..shape }
+}
+
+impl Layout {
+    /// For a configuration. Identifiers of more than four bytes are taken for ones of four.
+    pub fn new(config: &Config) -> Self {
+        let mut classes = [Class::Reserved; 256];
+        let (mut rows, mut starts) = ([u8::MAX; 256], [Sections::NONE; 256]);
+        let of_rows = rows.iter_mut().zip(&mut starts);
+        for ((class, (number, start)), header) in classes.iter_mut().zip(of_rows).zip(0..=u8::MAX) {
+            let mut rows = ROWS.iter().zip(0u8..).filter(|(row, _)| row.has(header));
+            if let Some((row, of)) = rows.clone().find(|(row, _)| row.needs.met(config)) {
+                (*class, *number) = (Class::Packet(row.kind), of);
+                *start = Sections::of(row.sections);
+            } else if let Some((row, _)) = rows.find(|(row, _)| !row.needs.else_reserved()) {
+                *class = Class::NotConfigured(row.kind);
+            }
+        }
+        let mut sections = [Content::NONE; Section::ALL.len()];
+        for (content, section) in sections.iter_mut().zip(Section::ALL) {
+            *content = Content::of(config, *section);
+        }
+        Self { config: *config, classes, rows, starts, sections }
+    }
+
+    /// The configuration.
+    pub const fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// What a header byte stands for.
+    #[inline]
+    pub fn class(&self, header: u8) -> Class {
+        self.classes.get(usize::from(header)).copied().unwrap_or(Class::Reserved)
+    }
+
+    /// The packet that a header starts.
+    #[inline]
+    pub fn row(&self, header: u8) -> Option<&'static Row> {
+        self.rows.get(usize::from(header)).and_then(|row| ROWS.get(usize::from(*row)))
+    }
+
+    /// The sections that always follow a header.
+    #[inline]
+    pub fn sections(&self, header: u8) -> Sections {
+        self.starts.get(usize::from(header)).copied().unwrap_or_default()
+    }
+
+    #[inline]
+    fn content(&self, section: Section) -> &Content {
+        self.sections.get(section as usize).unwrap_or(&Content::NONE)
+    }
+
+    /// The bytes of a section.
+    #[inline]
+    pub fn shape(&self, section: Section) -> Shape {
+        self.content(section).shape
+    }
+
+    /// Where the bits of the number of a section go. No field is wider than the section, and those of
+    /// a timestamp no wider than cycle counts are.
+    #[inline]
+    pub fn fields(&self, section: Section) -> &[Field] {
+        let Content { fields, fields_len, .. } = self.content(section);
+        fields.get(..usize::from(*fields_len)).unwrap_or_default()
+    }
+
+    /// What the bytes of a section decide.
+    #[inline]
+    pub fn rules(&self, section: Section) -> &[Rule] {
+        let Content { rules, rules_len, .. } = self.content(section);
+        rules.get(..usize::from(*rules_len)).unwrap_or_default()
+    }
+
+    /// Whether a packet can turn out to be of a kind.
+    pub(crate) fn can_be(&self, row: &Row, kind: Kind) -> bool {
+        let decides = |section: &Section| {
+            self.rules(*section).iter().any(|rule| rule.effect == Effect::Kind(kind))
+        };
+        row.kind == kind || row.sections.iter().any(decides)
+    }
+}
+
+/// What is known of a packet while its bytes are read: what it is, and which sections are still to come.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Course {
+    pub(crate) kind: Kind,
+    pub(crate) pending: Sections,
+}
+
+impl Course {
+    /// Takes note of what a byte of a section decides; `false` if it is malformed.
+    pub(crate) fn note(&mut self, layout: &Layout, section: Section, index: u8, byte: u8) -> bool {
+        let mut rules = layout.rules(section).iter().filter(|rule| rule.holds(index, byte));
+        rules.all(|rule| self.follow(rule.effect))
+    }
+
+    /// The same for the first bytes of a section; if one is malformed, returns which.
+    #[inline]
+    pub(crate) fn note_all(&mut self, rules: &[Rule], bytes: &[u8]) -> Option<usize> {
+        let first = bytes.first()?;
+        for rule in rules {
+            let index = match (rule.first, usize::from(rule.last)) {
+                (_, 0) => rule.test.passes(*first).then_some(0),
+                (first, last) => {
+                    let tested =
+                        bytes.get(..=last).unwrap_or(bytes).get(first.into()..).unwrap_or_default();
+                    let passes = tested.iter().position(|byte| rule.test.passes(*byte));
+                    passes.map(|index| index.saturating_add(first.into()))
+                }
+            };
+            if index.is_some() && !self.follow(rule.effect) {
+                return index;
+            }
+        }
+        None
+    }
+
+    #[inline]
+    fn follow(&mut self, effect: Effect) -> bool {
+        match effect {
+            Effect::Section(section) => self.pending = self.pending.with(section),
+            Effect::Kind(kind) => self.kind = kind,
+            Effect::Malformed => return false,
+        }
+        true
+    }
+
+    /// What the packet is if it ends here; `None` if it may not.
+    #[inline]
+    pub(crate) fn end(&self) -> Option<Kind> {
+        (self.kind != Kind::Extension).then_some(self.kind)
     }
 }

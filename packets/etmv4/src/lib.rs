@@ -1,10 +1,15 @@
 //! ETMv4 and ETE instruction trace packets: configuration, parse and emit.
 //!
 //! [`Config`] is what a reader has to know of the trace unit, from its registers or one by one.
-//! [`Headers`] is the table of all 256 header bytes that follows from it; [`Packet`] is every packet.
-//! [`Reader`] finds packets in a stream that may start anywhere, and [`Addresses`] holds the three
-//! address registers that address packets are relative to.
-//! [`Reader::read`] reads many at once, into a [`Batch`] of [`Fields`].
+//! [`Packet`] is every packet. [`Reader`] finds packets in a stream that may start anywhere, and
+//! [`Addresses`] holds the three address registers that address packets are relative to.
+//! [`Reader::read`] reads many packets at once, into a [`Batch`] of [`Fields`].
+//!
+//! The format is described once: [`ROWS`] lists the headers with the [`Section`]s that follow them, and
+//! each section has its bytes ([`Shape`]), its [`Field`]s, and [`Rule`]s for what its bytes decide.
+//! [`Layout`] is that table for one configuration, and [`Headers`] what follows from it for each of the
+//! 256 header bytes. Packets are read, written and measured by it, and [`Stepper`] follows them byte by
+//! byte, as hardware does.
 //!
 //! ```
 //! use hartrace_etmv4::{Atoms, Config, Headers, Packet};
@@ -39,34 +44,42 @@
 extern crate std;
 
 mod address;
+mod atoms;
+mod codec;
 mod config;
-mod cursor;
-mod emit;
 mod error;
 mod fields;
+mod find;
 mod headers;
 mod kind;
 mod layout;
 mod many;
 mod packet;
-mod parse;
 mod reader;
-mod shape;
+mod stepper;
+mod table;
 #[cfg(test)]
 mod tests;
+mod walk;
 
 pub use address::{Address, Addresses, Form, Is};
+pub use atoms::Atoms;
 pub use config::{Config, Registers};
 pub use error::{EmitError, ParseError};
 pub use fields::Fields;
-pub use headers::{Class, Headers};
+pub use headers::Headers;
 pub use kind::Kind;
+pub use layout::{Class, Layout};
 pub use many::Batch;
 pub use packet::{
-    Atoms, Cancel, ConditionalResult, Context, CycleCount, Exception, Packet, Q, Return, Timestamp,
+    Cancel, ConditionalResult, Context, CycleCount, Exception, Packet, Q, Return, Timestamp,
     TraceInfo,
 };
 pub use reader::{Found, Reader};
+pub use stepper::{Step, Stepper};
+pub use table::{
+    Effect, End, Field, FieldName, Needs, ROWS, Row, Rule, Section, Sections, Shape, Test,
+};
 
 /// The most bytes that [`Packet::emit`] writes: TraceInfo with all sections.
 pub const MAX_PACKET: usize = 1 + 1 + 5 * 5;

@@ -4,8 +4,10 @@
 //! can predict. So what is done per packet is the same for nearly all of them, by tables and without a branch
 //! for their kind; and packets of one byte, most of them, are found many at a time.
 
+use crate::headers::Identity;
 use crate::packet::Context;
-use crate::{Config, Fields, Headers, Reader};
+use crate::table::{Needs, row_of};
+use crate::{Fields, Headers, Reader};
 use hartrace_bits::{low_bytes, septet_bytes, septets, which};
 
 /// Bytes that are looked at together: as many as there are bits in a word.
@@ -37,24 +39,12 @@ pub struct Batch {
     contexts_len: usize,
 }
 
-/// A context.
-#[derive(Copy, Clone, Debug)]
-struct Identity {
-    info: u32,
-    vmid: u32,
-    context_id: u32,
-}
-
-/// Bits of the first byte of a context: identifiers follow.
-const HAS_VMID: u8 = 0x40;
-const HAS_CONTEXT_ID: u8 = 0x80;
-
 impl Default for Batch {
     fn default() -> Self {
         Self {
             packets: [Fields::NONE; PACKETS],
             len: 0,
-            contexts: [Identity { info: 0, vmid: 0, context_id: 0 }; CONTEXTS],
+            contexts: [Identity::NONE; CONTEXTS],
             contexts_len: 0,
         }
     }
@@ -73,63 +63,7 @@ impl Batch {
         if !packet.is_address_context() {
             return None;
         }
-        let found = self.contexts.get(packet.context as usize)?;
-        let info = found.info as u8;
-        Some(Context {
-            el: info & 3,
-            sf: info & 0x10 != 0,
-            ns: info & 0x20 != 0,
-            nse: info & 0x08 != 0,
-            vmid: (info & HAS_VMID != 0).then_some(found.vmid),
-            context_id: (info & HAS_CONTEXT_ID != 0).then_some(found.context_id),
-        })
-    }
-}
-
-/// Where the identifiers of a context are.
-#[derive(Copy, Clone, Debug)]
-pub(crate) struct Identifiers {
-    /// Bytes of a context, by the two upper bits of its first byte.
-    lengths: [u8; 4],
-    /// Bits of the first byte that count: an identifier that is not traced takes no bytes, O4.
-    told: u8,
-    vmid_bits: u32,
-    vmid: u32,
-    context_id: u32,
-}
-
-impl Identifiers {
-    pub(crate) fn new(config: &Config, lengths: [u8; 4]) -> Self {
-        let bits = |bytes: u8| u32::from(bytes).wrapping_mul(8);
-        let mask = |bytes: u8| 1u64.wrapping_shl(bits(bytes)).wrapping_sub(1) as u32;
-        let told = |bytes: u8, bit: u8| if bytes > 0 { bit } else { 0 };
-        Self {
-            lengths,
-            told: 0x3f
-                | told(config.vmid_bytes, HAS_VMID)
-                | told(config.context_id_bytes, HAS_CONTEXT_ID),
-            vmid_bits: bits(config.vmid_bytes),
-            vmid: mask(config.vmid_bytes),
-            context_id: mask(config.context_id_bytes),
-        }
-    }
-
-    /// Bytes of a context that starts with this one.
-    #[inline(always)]
-    fn length(&self, info: u8) -> u8 {
-        self.lengths.get(usize::from(info >> 6)).copied().unwrap_or(1)
-    }
-
-    #[inline(always)]
-    fn read(&self, info: u8, ids: u64) -> Identity {
-        let info = info & self.told;
-        // All ones, or 0.
-        let [vmid, id] = [info >> 6, info >> 7].map(|bit| 0u32.wrapping_sub((bit & 1).into()));
-        Identity {
-            info: info.into(),
-            vmid: vmid & self.vmid & ids as u32,
-            context_id: id & self.context_id & ids.wrapping_shr(vmid & self.vmid_bits) as u32,
-        }
+        self.contexts.get(packet.context as usize).map(Identity::context)
     }
 }
 
@@ -234,36 +168,62 @@ impl Headers {
         context: &mut Identity,
     ) -> Option<(Fields, usize)> {
         let [header, payload @ ..] = bytes;
-        let layout = self.layout(*header);
+        let gather = self.gather(*header);
         let word = u64::from_le_bytes(*payload.first_chunk()?);
         let run = septet_bytes(word);
-        if run > layout.plain {
+        if run > gather.plain {
             return None;
         }
         // Whether there is a context or not: to wait for that takes longer.
         let [info, behind @ ..] = payload.last_chunk::<15>()?;
         let identifiers = self.identifiers();
         *context = identifiers.read(*info, u64::from_le_bytes(*behind.first_chunk()?));
-        let length = identifiers.length(*info) & layout.context;
-        let fixed = layout.fixed.wrapping_add(run.min(layout.most));
+        let length = identifiers.length(*info) & gather.context;
+        let fixed = gather.fixed.wrapping_add(run.min(gather.most));
         let word = low_bytes(word, fixed.wrapping_sub(1));
-        let low = word & 0x7f | (word & u64::from(layout.second)) >> 1;
-        let mut value = low.wrapping_mul(layout.scale.into()) | word & layout.kept;
-        if fixed > layout.more {
+        let low = word & 0x7f | (word & u64::from(gather.second)) >> 1;
+        let mut value = low.wrapping_mul(gather.scale.into()) | word & gather.kept;
+        if fixed > gather.more {
             value = septets(word);
         }
         let packet = Fields::longer(*header, fixed.wrapping_add(length), value, number as u32);
-        Some((packet, usize::from(layout.context & 1)))
+        Some((packet, usize::from(gather.context & 1)))
     }
 }
 
-/// Whether a header byte is a packet of its own, whatever the configuration is; but for the return from an
-/// exception.
+/// Headers that are packets of their own, whatever the configuration is: the first of adjacent ones, and
+/// how many.
+// Fewer than three are not worth their while: this is done with every byte.
+const SINGLES: [(u8, u8); 5] = {
+    let mut all = [(0, 0); 5];
+    let mut rest: &mut [(u8, u8)] = &mut all;
+    let (mut header, mut run) = (0u16, 0u8);
+    while header < 0x101 {
+        let single = header < 0x100
+            && match row_of(header as u8) {
+                Some(row) => row.sections.is_empty() && matches!(row.needs, Needs::Nothing),
+                None => false,
+            };
+        if single {
+            run = run.wrapping_add(1);
+        } else {
+            if run > 2
+                && let [first, others @ ..] = rest
+            {
+                *first = ((header as u8).wrapping_sub(run), run);
+                rest = others;
+            }
+            run = 0;
+        }
+        header = header.wrapping_add(1);
+    }
+    all
+};
+
+/// Whether a header byte is a packet of its own: one that is so in any configuration, or a return from an
+/// exception. Not all are told.
 #[inline(always)]
 pub(crate) fn single(header: u8, exception_return: u8) -> bool {
-    let atoms = header >= 0xc0;
-    let address = header & 0xfc == 0x90 && header != 0x93;
-    let event = header & 0xf0 == 0x70 && header != 0x70;
-    let others = header & 0xf0 == 0x10 || header & 0xf0 == 0x30;
-    atoms | address | event | others | (header == exception_return)
+    let [a, b, c, d, e] = SINGLES.map(|(first, count)| header.wrapping_sub(first) < count);
+    a | b | c | d | e | (header == exception_return)
 }

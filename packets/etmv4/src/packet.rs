@@ -1,4 +1,4 @@
-use crate::{Address, Form, Is, Kind};
+use crate::{Address, Atoms, Form, Is, Kind};
 
 /// A packet of the instruction trace stream.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
@@ -133,6 +133,19 @@ pub enum Return {
     Reserved,
 }
 
+impl Return {
+    /// By the two bits of field E.
+    #[inline]
+    pub(crate) const fn of(e: u64) -> Self {
+        match e & 3 {
+            0 => Self::None,
+            1 => Self::Address,
+            2 => Self::Target,
+            _ => Self::Reserved,
+        }
+    }
+}
+
 /// An exception.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Exception {
@@ -256,113 +269,6 @@ pub struct Q {
     pub count: Option<u32>,
     /// Where the program goes on; else in the address packet that follows. Only with a count.
     pub address: Option<Address>,
-}
-
-/// Up to 24 outcomes of P0 instructions.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Atoms {
-    len: u8,
-    bits: u32,
-}
-
-impl Atoms {
-    /// `len` of them, 1 to 24; a bit that is set is E, the lowest is the oldest. `None` if there is no
-    /// packet for them.
-    pub fn new(len: u8, bits: u32) -> Option<Self> {
-        let atoms = Self { len, bits: bits & mask(len) };
-        atoms.header().map(|_| atoms)
-    }
-
-    /// No packet has none.
-    pub(crate) const NONE: Self = Self { len: 0, bits: 0 };
-
-    /// Those of a packet with this header.
-    pub(crate) fn of(header: u8) -> Option<Self> {
-        let bits = u32::from(header);
-        Some(match header {
-            0xf6 | 0xf7 => Self::raw(1, bits & 1),
-            0xd8..=0xdb => Self::raw(2, bits & 3),
-            0xf8..=0xff => Self::raw(3, bits & 7),
-            0xdc => Self::raw(4, 0b1110),
-            0xdd => Self::raw(4, 0b0000),
-            0xde => Self::raw(4, 0b1010),
-            0xdf => Self::raw(4, 0b0101),
-            0xd5 => Self::raw(5, 0b00000),
-            0xd6 => Self::raw(5, 0b01010),
-            0xd7 => Self::raw(5, 0b10101),
-            0xf5 => Self::raw(5, 0b11110),
-            0xc0..=0xd4 | 0xe0..=0xf4 => {
-                let len = (header & 0x1f).wrapping_add(4);
-                let ones = mask(len);
-                Self::raw(len, if header & 0x20 == 0 { ones } else { ones >> 1 })
-            }
-            _ => return None,
-        })
-    }
-
-    pub(crate) const fn raw(len: u8, bits: u32) -> Self {
-        Self { len, bits }
-    }
-
-    /// How many.
-    #[inline]
-    pub const fn len(&self) -> u8 {
-        self.len
-    }
-
-    /// Never; there is at least one.
-    pub const fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
-    /// A bit that is set is E; the lowest is the oldest.
-    #[inline]
-    pub const fn bits(&self) -> u32 {
-        self.bits
-    }
-
-    /// The header byte of the packet.
-    pub fn header(&self) -> Option<u8> {
-        let bits = self.bits as u8;
-        Some(match (self.len, self.bits) {
-            (1, _) => 0xf6 | bits,
-            (2, _) => 0xd8 | bits,
-            (3, _) => 0xf8 | bits,
-            (4, 0b1110) => 0xdc,
-            (4, 0b0000) => 0xdd,
-            (4, 0b1010) => 0xde,
-            (4, 0b0101) => 0xdf,
-            (5, 0b11110) => 0xf5,
-            (5, 0b00000) => 0xd5,
-            (5, 0b01010) => 0xd6,
-            (5, 0b10101) => 0xd7,
-            (4..=24, all) => {
-                let run = self.len.wrapping_sub(4);
-                let ones = mask(self.len);
-                match all {
-                    _ if all == ones => 0xc0 | run,
-                    _ if all == ones >> 1 => 0xe0 | run,
-                    _ => return None,
-                }
-            }
-            _ => return None,
-        })
-    }
-
-    pub(crate) fn kind(&self) -> Kind {
-        match self.header() {
-            Some(0xf6 | 0xf7) => Kind::AtomF1,
-            Some(0xd8..=0xdb) => Kind::AtomF2,
-            Some(0xf8..=0xff) => Kind::AtomF3,
-            Some(0xdc..=0xdf) => Kind::AtomF4,
-            Some(0xd5..=0xd7 | 0xf5) => Kind::AtomF5,
-            _ => Kind::AtomF6,
-        }
-    }
-}
-
-fn mask(len: u8) -> u32 {
-    1u32.wrapping_shl(len.into()).wrapping_sub(1)
 }
 
 impl Packet {

@@ -1,3 +1,4 @@
+use crate::table::Section;
 use crate::{Headers, Kind, ParseError};
 
 /// What a [`Reader`] finds.
@@ -8,7 +9,7 @@ pub enum Found {
     Packet(Kind),
     /// Bytes before the first alignment synchronisation, in pieces as OpenCSD has them.
     Unsynchronised,
-    /// Bytes that are no packet. The reader goes on behind them: whether what follows can be trusted
+    /// Bytes that are no packet. The reader goes on after them: whether what follows can be trusted
     /// is for the caller to say, with [`Reader::resynchronise`].
     Bad(ParseError),
 }
@@ -24,8 +25,8 @@ pub struct Reader {
     synchronised: bool,
 }
 
-/// Zeros in an alignment synchronisation.
-const ZEROS: usize = 11;
+/// Zeros in an alignment synchronisation: the header, the byte after it, and all but the last of the rest.
+const ZEROS: usize = 1 + Section::Zeros.longest().most as usize;
 
 /// Bytes that are reported at once before the first synchronisation.
 const PIECE: usize = 8;

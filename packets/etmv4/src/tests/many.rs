@@ -26,7 +26,7 @@ fn any_config() -> impl Strategy<Value = Config> {
 }
 
 /// Bytes as they are in streams: frequent packets, long runs of atoms, and anything.
-fn any_bytes() -> impl Strategy<Value = Vec<u8>> {
+pub(super) fn any_bytes() -> impl Strategy<Value = Vec<u8>> {
     let headers: &[u8] =
         &[0x02, 0x06, 0x07, 0x0c, 0x2d, 0x82, 0x85, 0x86, 0x91, 0x95, 0x96, 0x9a, 0x9d];
     let piece = prop_oneof![

@@ -1,4 +1,7 @@
 mod many;
+mod specification;
+mod table;
+mod vectors;
 
 use crate::*;
 use proptest::prelude::*;

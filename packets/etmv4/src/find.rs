@@ -1,0 +1,68 @@
+//! Which packet comes next, without reading it.
+
+use crate::headers::Length;
+use crate::walk::walk;
+use crate::{Headers, Kind, ParseError};
+use hartrace_bits::septet_bytes;
+
+/// Enough for every packet whose length the header tells but the longest timestamp.
+const WINDOW: usize = 9;
+
+impl Headers {
+    /// What packet is at the start of `bytes`, and how long it is; the same as of
+    /// [`Packet::parse`](crate::Packet::parse), but most packets are not read for it.
+    // Inlined, as are all callers: the next packet starts where this one ends, and a length that goes by
+    // way of memory comes late.
+    #[inline(always)]
+    pub fn find(&self, bytes: &[u8]) -> Result<(Kind, u8), ParseError> {
+        match bytes.first_chunk() {
+            Some(window) => self.find_in(window, bytes),
+            None => self.find_at_end(bytes),
+        }
+    }
+
+    /// Fewer bytes than the table needs: zeros after them end every packet, but too late.
+    #[cold]
+    #[inline(never)]
+    fn find_at_end(&self, bytes: &[u8]) -> Result<(Kind, u8), ParseError> {
+        if bytes.is_empty() {
+            return Err(ParseError::Incomplete);
+        }
+        let mut window = [0; WINDOW];
+        for (to, from) in window.iter_mut().zip(bytes) {
+            *to = *from;
+        }
+        self.find_in(&window, bytes)
+    }
+
+    #[inline(always)]
+    fn find_in(
+        &self,
+        [header, payload @ ..]: &[u8; WINDOW],
+        bytes: &[u8],
+    ) -> Result<(Kind, u8), ParseError> {
+        // Without a branch for the kind of packet, which nobody can predict.
+        let Length { kind, fixed, most, plain, context } = self.length(*header);
+        let run = septet_bytes(u64::from_le_bytes(*payload));
+        if run > plain {
+            return self.read_length(bytes);
+        }
+        let mut len = fixed.wrapping_add(run.min(most));
+        if context {
+            let info = bytes.get(usize::from(len)).copied().unwrap_or(0);
+            len = len.wrapping_add(self.context_length(info));
+        }
+        if usize::from(len) > bytes.len() {
+            return Err(ParseError::Incomplete);
+        }
+        Ok((kind, len))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn read_length(&self, bytes: &[u8]) -> Result<(Kind, u8), ParseError> {
+        let (kind, len) = walk(self.layout(), bytes, |_, _, _| ())?;
+        // No packet is longer than `MAX_PACKET` and some bytes that say nothing.
+        Ok((kind, len as u8))
+    }
+}

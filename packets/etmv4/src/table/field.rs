@@ -1,0 +1,150 @@
+//! Fields, and where their bits are.
+
+/// The fields that packets consist of, in one list.
+macro_rules! field_names {
+    ($($(#[$doc:meta])* $name:ident,)*) => {
+        /// What a field says.
+        #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum FieldName {
+            $($(#[$doc])* $name,)*
+        }
+
+        impl FieldName {
+            /// Every field, in order.
+            pub const ALL: &'static [Self] = &[$(Self::$name,)*];
+        }
+    };
+}
+
+field_names! {
+    /// INFO of TraceInfo.
+    Info,
+    /// KEY of TraceInfo: the P0 key.
+    P0Key,
+    /// SPEC of TraceInfo: P0 elements that wait for their commit.
+    Speculation,
+    /// CYCT of TraceInfo: the cycle count threshold.
+    Threshold,
+    /// The commit window of TraceInfo; ETE.
+    Window,
+    /// The low bits of a timestamp.
+    Timestamp,
+    /// Cycles: between the last cycle count and a timestamp, or above the threshold.
+    Cycles,
+    /// E of an exception: what the address after it is.
+    Returns,
+    /// TYPE of an exception: its number.
+    Type,
+    /// A fault is pending; M profile.
+    FaultPending,
+    /// The second byte of an exception as it is: for a reset or a failed transaction, it is the code.
+    SecondByte,
+    /// The byte after a reset or a failed transaction; ETE.
+    Code,
+    /// The exception level of instrumentation by software, or of a context.
+    ExceptionLevel,
+    /// What software wrote; ETE.
+    Instrumentation,
+    /// P0 elements to commit.
+    Commit,
+    /// F of cycle count format 2: the commit counts down from MAXSPEC.
+    Far,
+    /// P0 elements to cancel; less two in format 3.
+    Cancel,
+    /// A code that stands for atoms. [`Headers::atoms`](crate::Headers::atoms) decodes those of the
+    /// atom packets.
+    Atoms,
+    /// The number of a data synchronisation marker.
+    Marker,
+    /// The key of a conditional instruction.
+    ConditionalKey,
+    /// Conditional instructions of format 2.
+    Conditional,
+    /// Z of conditional instructions, format 3.
+    Z,
+    /// NUM of conditional instructions, format 3.
+    Num,
+    /// The first result of format 1.
+    Result1,
+    /// The key of the first result.
+    ResultKey1,
+    /// CI of the first result.
+    Ci1,
+    /// The second result of format 1.
+    Result2,
+    /// The key of the second result.
+    ResultKey2,
+    /// CI of the second result.
+    Ci2,
+    /// The key of a result of format 2 moves by two.
+    Two,
+    /// Result tokens of formats 2, 3 and 4.
+    Tokens,
+    /// Events, one bit each.
+    Events,
+    /// The number of the address register that holds the address.
+    Match,
+    /// The bits of an address that are sent.
+    Address,
+    /// NSE of a context.
+    Nse,
+    /// SF of a context: AArch64.
+    Sf,
+    /// NS of a context: non-secure.
+    Ns,
+    /// The virtual context identifier.
+    Vmid,
+    /// The context identifier.
+    ContextId,
+    /// Instructions of a Q element.
+    Instructions,
+}
+
+/// Adjacent bits of a header or of a section, and the bits of a field that they are.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Field {
+    /// The field.
+    pub name: FieldName,
+    /// The lowest bit, in the header or in the number of the section.
+    pub from: u8,
+    /// How many bits.
+    pub width: u8,
+    /// Where the lowest bit goes in the field.
+    pub to: u8,
+}
+
+impl Field {
+    /// The lower bits of a field.
+    pub(crate) const fn new(name: FieldName, from: u8, width: u8) -> Self {
+        Self { name, from, width, to: 0 }
+    }
+
+    /// Bits further up.
+    pub(crate) const fn at(self, to: u8) -> Self {
+        Self { to, ..self }
+    }
+
+    /// The bits of the field that are in `number`.
+    #[inline]
+    pub const fn extract(&self, number: u64) -> u64 {
+        (number.wrapping_shr(self.from as u32) & ones(self.width)).wrapping_shl(self.to as u32)
+    }
+
+    /// The bits of `number` that are this part of a value of the field.
+    pub const fn insert(&self, value: u64) -> u64 {
+        (value.wrapping_shr(self.to as u32) & ones(self.width)).wrapping_shl(self.from as u32)
+    }
+
+    /// The bits of the field that are sent here.
+    pub const fn mask(&self) -> u64 {
+        ones(self.width).wrapping_shl(self.to as u32)
+    }
+}
+
+/// So many ones; 64 at most.
+pub(crate) const fn ones(width: u8) -> u64 {
+    match 1u64.checked_shl(width as u32) {
+        Some(bit) => bit.wrapping_sub(1),
+        None => u64::MAX,
+    }
+}
