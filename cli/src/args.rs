@@ -20,7 +20,7 @@ pub(crate) use values::Placed;
 
 use crate::limits::Position;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use hartrace_golden::Compat;
+use hartrace_etrace::Compat;
 use std::path::PathBuf;
 
 /// RISC-V E-Trace: encode, look into, compare and decode instruction traces.
@@ -338,15 +338,7 @@ pub(crate) enum CompatArg {
 }
 
 impl CompatArg {
-    pub(crate) fn of_decoder(choice: Option<Self>) -> hartrace_decoder::Compat {
-        use hartrace_decoder::Compat;
-        match choice {
-            None => Compat::None,
-            Some(Self::PythonModel) => Compat::PythonModel,
-            Some(Self::CModel) => Compat::CModel,
-        }
-    }
-
+    /// The habits of a choice; the specification if there is none.
     pub(crate) fn of(choice: Option<Self>) -> Compat {
         match choice {
             None => Compat::None,

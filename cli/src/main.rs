@@ -3,6 +3,7 @@
 //! Exit status: 0 clean, 1 decoded with gaps, or ended by one with `--strict`, 2 usage, 3 unreadable input, 4 check failed.
 
 mod args;
+mod bundled;
 mod capture;
 mod check;
 mod compare;
@@ -27,6 +28,7 @@ mod limits;
 mod listing;
 mod params;
 mod part;
+mod progress;
 mod sim;
 mod stats;
 mod sums;

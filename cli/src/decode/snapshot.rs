@@ -10,7 +10,8 @@ use crate::failure::{Failure, Status};
 use crate::files;
 use bound::{Portion, Portions, bind};
 use hartrace_arm_decoder::{
-    Capture, Etmv4, Event, Layout, Lost, Memory, Ptm, Range, Shown, Sink, list_etmv4, list_ptm,
+    Capture, ElementSink, Etmv4, Event, Layout, Lost, Memory, Ptm, Range, Shown, list_etmv4,
+    list_ptm,
 };
 use hartrace_capture::snapshot::{Core, Error, Protocol};
 use hartrace_capture::spaces::Timeline;
@@ -107,11 +108,11 @@ struct Traced<'c> {
 
 impl Traced<'_> {
     /// Decodes all of it.
-    fn decode(&self, sink: &mut impl Sink) {
+    fn decode(&self, sink: &mut impl ElementSink) {
         self.portions.iter().for_each(|portion| self.portion(portion, sink));
     }
 
-    fn portion(&self, portion: &Portion<'_>, sink: &mut impl Sink) {
+    fn portion(&self, portion: &Portion<'_>, sink: &mut impl ElementSink) {
         let stream = &portion.stream;
         match &portion.protocol {
             Protocol::Etmv4(config) => {
@@ -235,7 +236,7 @@ impl Printer<'_> {
 }
 
 // Writing to memory does not fail.
-impl Sink for Printer<'_> {
+impl ElementSink for Printer<'_> {
     fn range(&mut self, at: u64, range: &Range) {
         let (id, out) = (self.id, &mut self.printed.text);
         let _ = match self.ranges {

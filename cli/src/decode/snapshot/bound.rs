@@ -7,7 +7,7 @@
 use super::system::Origin;
 use crate::failure::Failure;
 use hartrace_arm_decoder::{
-    Capture, Etmv4, Event, Memory, Ptm, Range, Sink, Stream, list_etmv4, list_ptm,
+    Capture, ElementSink, Etmv4, Event, Memory, Ptm, Range, Stream, list_etmv4, list_ptm,
 };
 use hartrace_capture::snapshot::Protocol;
 use hartrace_capture::spaces::{Bound, Clock, Log};
@@ -156,7 +156,7 @@ struct Times {
     at: Option<u64>,
 }
 
-impl Sink for Times {
+impl ElementSink for Times {
     fn range(&mut self, _: u64, _: &Range) {}
 
     fn event(&mut self, at: u64, event: Event) {
