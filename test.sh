@@ -188,8 +188,9 @@ part_unit() {
     data
     export HARTRACE_RUNS=${HARTRACE_RUNS:-10000}
     echo "property test: $HARTRACE_RUNS runs"
+    # The sessions in the documents, whose tests have the names of their files, are executed in the part `docs`.
     cargo test --workspace --no-fail-fast --exclude hartrace-fpga \
-        "${hardware[@]/#/--exclude=}" "${cva6[@]/#/--exclude=}"
+        "${hardware[@]/#/--exclude=}" "${cva6[@]/#/--exclude=}" -- --skip .md
 }
 
 part_programs() {

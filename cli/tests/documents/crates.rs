@@ -1,6 +1,5 @@
 //! `docs/crates.md`, which is written from what each package says about itself.
 
-use crate::repository;
 use libtest_mimic::Failed;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -50,10 +49,9 @@ pub(crate) fn packages(root: &Path) -> Result<Vec<Package>, Failed> {
 }
 
 /// Compares the table with the manifests, or writes it.
-pub(crate) fn table(bless: bool) -> Result<(), Failed> {
-    let root = repository();
+pub(crate) fn table(root: &Path, bless: bool) -> Result<(), Failed> {
     let mut table = HEAD.to_owned();
-    for Package { folder, name, description } in packages(&root)? {
+    for Package { folder, name, description } in packages(root)? {
         table += &format!("| `{folder}` | `{name}` | {description} |\n");
     }
     let path = root.join("docs/crates.md");

@@ -32,7 +32,7 @@ fn main() -> Result<(), Failed> {
     let args = Arguments::from_args();
     let bless = std::env::var_os("HARTRACE_BLESS").is_some_and(|value| value == "1");
     let mut trials = vec![
-        Trial::test("docs/crates.md", move || crates::table(bless)),
+        Trial::test("docs/crates.md", move || crates::table(&repository(), bless)),
         Trial::test("README.md: area", || figures::area(&repository())),
     ];
     for path in documents(&repository())? {
