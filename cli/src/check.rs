@@ -5,14 +5,14 @@ mod expected;
 use crate::args::CheckArgs;
 use crate::failure::{Failure, Status};
 use crate::files::{self, Capture};
-use crate::follow::{Follow, OneSource, SMALL};
-use crate::gaps::Gaps;
-use crate::listing::address;
-use crate::part::{Item, Part};
+use crate::follow::{Follow, SMALL};
+use crate::gaps;
 use expected::{Entry, Expected};
 use hartrace_bits::mask;
 use hartrace_decoder::StreamPos;
+use hartrace_described::programs::address;
 use hartrace_isa::Xlen;
+use hartrace_report::{Gaps, Item, OneSource, Part};
 use indicatif::ProgressBar;
 use std::io::Write;
 use std::ops::ControlFlow;
@@ -29,7 +29,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Status, Failure> {
     let (expected, bar) = Expected::open(&args.against, &args.format, &follow)?;
     let setup = &follow.setup;
     let width = u32::from(setup.params.iaddress_width_p).min(setup.xlen.bits());
-    let gaps = Gaps::new(follow.name.clone(), args.follow.strict, bar.clone());
+    let gaps = gaps::new(follow.name.clone(), args.follow.strict, bar.clone());
     let mut comparison = Comparison::new(expected, mask(width), follow.name.clone(), gaps);
     // One bar is enough.
     let capture = Capture { bar: ProgressBar::hidden(), ..capture };
@@ -148,7 +148,7 @@ impl<'p> Comparison<'p> {
     }
 
     fn status(&self) -> Status {
-        if self.rest.is_empty() { self.gaps.status() } else { Status::Different }
+        if self.rest.is_empty() { Status::from(&self.gaps) } else { Status::Different }
     }
 
     /// Prints what was found.

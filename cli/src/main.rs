@@ -3,7 +3,6 @@
 //! Exit status: 0 clean, 1 decoded with gaps, or ended by one with `--strict`, 2 usage, 3 unreadable input, 4 check failed.
 
 mod args;
-mod capture;
 mod check;
 mod compare;
 mod convert;
@@ -18,19 +17,13 @@ mod failure;
 mod files;
 mod follow;
 mod fpga;
-mod framing;
 mod gaps;
 mod hdl;
 mod image;
 mod input;
-mod limits;
-mod listing;
 mod params;
-mod part;
 mod sim;
 mod stats;
-mod sums;
-mod symbols;
 
 use args::{Cli, Command, FpgaCommand, SimCommand};
 use clap::Parser;

@@ -4,9 +4,8 @@ use crate::args::InputArgs;
 use crate::failure::Failure;
 use crate::files;
 use crate::follow::Follow;
-use crate::image::Programs;
 use crate::input;
-use crate::listing;
+use hartrace_described::programs::{self, Programs};
 use hartrace_isa::Xlen;
 use hartrace_sources::{Format, Input, Options, Peeked, Source};
 use indicatif::ProgressBar;
@@ -121,7 +120,7 @@ impl Log<'_> {
                 None => "no code at",
                 Some(_) => "the block ends within the instruction at",
             };
-            let at = listing::address(at, self.xlen);
+            let at = programs::address(at, self.xlen);
             return Err(Failure::input(format_args!("{what} {at}"))
                 .at(&self.file)
                 .hint("the program that was executed, or a log with an instruction per row"));

@@ -4,7 +4,7 @@ use super::rows::Rows;
 use crate::args::{SchemesArgs, With};
 use crate::exec::program::Program;
 use crate::failure::Failure;
-use crate::image::Programs;
+use crate::image;
 use crate::{files, input};
 use hartrace_compressors::Code;
 use hartrace_ingress::ITypeWidth;
@@ -69,7 +69,7 @@ impl Workload {
         };
         let xlen =
             if files::read(&first.path)?.get(4) == Some(&1) { Xlen::Rv32 } else { Xlen::Rv64 };
-        let programs = Programs::load(&args.elf, &[], &[], xlen)?;
+        let programs = image::load(&args.elf, &[], &[], xlen)?;
         let options = input::options(&args.format, Some(xlen), ITypeWidth::Four);
         let (mut source, bar) = input::open(path, &options)?;
         let mut rows = Rows::default();

@@ -2,7 +2,6 @@
 //! comes out is decoded and compared with what the core executed.
 
 use crate::args::{Cva6Args, SimEmit};
-use crate::decode::pcs::Pcs;
 use crate::exec::{self, modes};
 use crate::failure::{Failure, Status};
 use crate::{files, hdl};
@@ -14,6 +13,7 @@ use hartrace_encap::{Deframer, Item};
 use hartrace_encoder_hdl::Overflow;
 use hartrace_etrace::Unit;
 use hartrace_lockstep::Setting;
+use hartrace_report::PcsText as Pcs;
 use hartrace_soc::{HartOutcome, Job, Outcome, Soc, SocConfig, SocError, Survey};
 use hartrace_verilate::Options;
 use serde::Serialize;

@@ -17,6 +17,7 @@
 pub mod decoder;
 pub mod encoder;
 mod image;
+pub mod infer;
 pub mod isa;
 mod pack;
 mod tables;

@@ -2,23 +2,16 @@
 
 use super::{Traced, side};
 use crate::args::{DecodeArgs, Emit};
-use crate::decode::blocks::Blocks;
-use crate::decode::events::Events;
-use crate::decode::pcs::Pcs;
-use crate::decode::printer::Printer;
-use crate::decode::tables::{Style, Table};
 use crate::failure::{Failure, Status};
-use crate::files;
-use crate::gaps::Gaps;
-use crate::image::Programs;
-use crate::part::Part;
-use crate::sums::{self, Noted};
-use crate::symbols::Symbols;
+use crate::{files, gaps};
 use hartrace_arm_runs::{Profile, Runs};
 use hartrace_decoder::{Coverage, Edges, Event, Fault, Run, Sink, StreamPos};
+use hartrace_described::programs::{Programs, Symbols};
 use hartrace_isa::Xlen;
+use hartrace_report::{
+    Blocks, Gaps, Json, Noted, Ordered, Pcs, Printer, Report, Style, Table, Tables,
+};
 use indicatif::ProgressBar;
-use std::io::Write;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 
@@ -31,120 +24,86 @@ pub(super) fn print(
     args: &DecodeArgs,
     all: &[Traced<'_>],
 ) -> Result<Status, Failure> {
-    let (emit, json, threads) = (args.emit, args.json, args.follow.threads());
-    let gaps = Gaps::new(name, false, ProgressBar::hidden()).hints(|fault| match fault {
+    let (json, threads) = (args.json, args.follow.threads());
+    let gaps = gaps::new(name, false, ProgressBar::hidden()).hints(|fault| match fault {
         Fault::NoCode(_) => "a [dump] with the code at that address in the file of the core",
         _ => "--emit elements, for what the trace says there",
     });
-    match emit {
-        Emit::Edges => table::<Edges>(gaps, json, threads, all),
-        Emit::Coverage => table::<Coverage>(gaps, json, threads, all),
-        Emit::Pcs => pcs(gaps, all),
-        _ => {
-            let programs = Programs::none(XLEN);
-            let form: Box<dyn super::super::forms::Form + Send + '_> = match emit {
-                Emit::Blocks => Box::new(Blocks::new(&programs, XLEN, json)),
-                _ => Box::new(Events::new(XLEN)),
-            };
-            let headings = all.len() > 1 && !json && emit == Emit::Blocks;
-            text(Printer::new(files::stdout(), form, gaps, headings), threads, all)
+    match args.emit {
+        Emit::Edges => tables::<Edges>(gaps, json, threads, all),
+        Emit::Coverage => tables::<Coverage>(gaps, json, threads, all),
+        Emit::Pcs if all.len() > 1 => {
+            let names: Vec<&str> = all.iter().map(|traced| &traced.name[..]).collect();
+            Err(Failure::usage(format_args!(
+                "addresses of several sources cannot be told apart: {}",
+                names.join(", ")
+            ))
+            .hint("--emit blocks"))
         }
+        Emit::Pcs => report(Pcs, gaps, threads, all),
+        Emit::Blocks => {
+            let programs = Programs::new(XLEN);
+            let blocks = Ordered::new(Blocks::new(&programs, XLEN, json));
+            report(blocks.headings(all.len() > 1 && !json), gaps, threads, all)
+        }
+        _ => report(Ordered::new(Json::new(XLEN)), gaps, threads, all),
     }
 }
 
-/// Decodes one source.
-fn decode<S: Sink>(traced: &Traced<'_>, sink: S) -> S {
-    let profile = if traced.core.m_profile { Profile::M } else { Profile::A };
-    let mut runs = Runs::new(sink, profile);
-    traced.decode(&mut runs);
-    runs.sink
-}
-
 /// One table for each source.
-fn table<S: Table>(
-    mut gaps: Gaps,
+fn tables<S: Table>(
+    gaps: Gaps,
     json: bool,
     threads: NonZeroUsize,
     all: &[Traced<'_>],
 ) -> Result<Status, Failure> {
     let style = Style { symbols: Symbols::default(), xlen: XLEN, json };
-    let mut text = Vec::new();
-    let work = |traced: &Traced<'_>, pass: &mut dyn FnMut(Noted<S>)| {
-        pass(decode(traced, Noted::new(S::default(), false)));
-    };
-    let take = |traced: &Traced<'_>, noted: Noted<S>| {
-        let source = Some(u16::from(traced.id));
-        let decoded = [(source, noted)];
-        sums::report(&decoded, &mut gaps)?;
-        if all.len() > 1 && !json {
-            // Writing to memory does not fail.
-            let _ = writeln!(text, "source {}:", traced.id);
-        }
-        let [(_, noted)] = decoded;
-        noted.sink.print(&mut text, source.filter(|_| all.len() > 1), &style);
-        Ok(())
-    };
-    side::each(all, threads, work, take)?;
-    let mut out = files::stdout();
-    out.write_all(&text)?;
-    out.flush()?;
-    gaps.end(ControlFlow::Continue(()));
-    Ok(gaps.status())
+    report(Tables::<S>::new(style).headings(all.len() > 1), gaps, threads, all)
 }
 
-/// Addresses of one source: there is no place to say of which.
-fn pcs(mut gaps: Gaps, all: &[Traced<'_>]) -> Result<Status, Failure> {
-    let [traced] = all else {
-        let names: Vec<&str> = all.iter().map(|traced| &traced.name[..]).collect();
-        return Err(Failure::usage(format_args!(
-            "addresses of several sources cannot be told apart: {}",
-            names.join(", ")
-        ))
-        .hint("--emit blocks"));
-    };
-    let noted = decode(traced, Noted::new(Pcs::default(), false));
-    let decoded = [(None, noted)];
-    sums::report(&decoded, &mut gaps)?;
-    let mut out = files::stdout();
-    out.write_all(&decoded[0].1.sink.text)?;
-    out.flush()?;
-    gaps.end(ControlFlow::Continue(()));
-    Ok(gaps.status())
-}
-
-/// Everything in order, source by source.
-fn text<W: Write>(
-    mut printer: Printer<'_, W>,
+/// Everything, source by source.
+fn report<R: Report>(
+    report: R,
+    gaps: Gaps,
     threads: NonZeroUsize,
     all: &[Traced<'_>],
 ) -> Result<Status, Failure> {
-    let work = |traced: &Traced<'_>, pass: &mut dyn FnMut(Part)| {
-        let mut passing = decode(traced, Passing { part: Part::default(), pass });
-        passing.pass_on();
+    let mut printer = Printer::new(report, files::stdout(), gaps);
+    let work = |traced: &Traced<'_>, pass: &mut dyn FnMut(Option<Noted<R::Part>>)| {
+        let passing = Passing { part: Noted::default(), pass };
+        let profile = if traced.core.m_profile { Profile::M } else { Profile::A };
+        let mut runs = Runs::new(passing, profile);
+        traced.decode(&mut runs);
+        runs.sink.pass_on();
+        (runs.sink.pass)(None);
     };
-    let take = |traced: &Traced<'_>, part| {
+    let take = |traced: &Traced<'_>, part: Option<Noted<R::Part>>| {
         let source = (all.len() > 1).then_some(u16::from(traced.id));
-        printer.join(source, &part)
+        match part {
+            Some(part) => printer.join(vec![(source, part)])?,
+            // The end of this source.
+            None => printer.finish()?,
+        }
+        Ok(())
     };
     side::each(all, threads, work, take)?;
-    printer.end()?;
     printer.gaps.end(ControlFlow::Continue(()));
-    Ok(printer.gaps.status())
+    Ok(Status::from(&printer.gaps))
 }
 
 /// Collects a part, and passes it on when it is full.
-struct Passing<'a> {
-    part: Part,
-    pass: &'a mut dyn FnMut(Part),
+struct Passing<'a, S> {
+    part: S,
+    pass: &'a mut dyn FnMut(Option<S>),
 }
 
-impl Passing<'_> {
+impl<S: Sink + Default> Passing<'_, S> {
     fn pass_on(&mut self) {
-        (self.pass)(std::mem::take(&mut self.part));
+        (self.pass)(Some(std::mem::take(&mut self.part)));
     }
 }
 
-impl Sink for Passing<'_> {
+impl<S: Sink + Default> Sink for Passing<'_, S> {
     fn run(&mut self, at: StreamPos, run: Run<'_>) {
         self.part.run(at, run);
         if self.part.is_full() {

@@ -5,27 +5,31 @@
 //! either `format`, `name`, `fields` or `error` or `skipped` (kind of trace), and with `explain`
 //! `row`, `line`, `iaddr` (null where the reason was inferred from a capture), `reason`, `why`.
 
-use crate::capture::{Packet, Reader, Unread};
+use crate::packets::{Packet, Reader, Unread};
+use hartrace_described::programs::address;
 use hartrace_etrace::{FieldName, Layout, Mode, Payload, Shown};
-use hartrace_golden::encoder::Reason;
 use hartrace_isa::Xlen;
 use serde::{Serialize, Serializer};
 use std::fmt::Write as _;
+use std::io::{self, Write};
 
-/// Why a packet was sent, and for which row.
-#[derive(Copy, Clone, Debug)]
-pub(crate) struct Because {
-    pub(crate) reason: Reason,
-    /// Number of the block, 0 for the first; unknown if the reason was inferred from a capture.
-    pub(crate) row: Option<u64>,
-    /// Line of the input, if it has lines, and address; not known for what comes before and after all
+/// Why a packet was sent, and for which row of the encoder's input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Because {
+    /// The reason in one word, as `before-trap`.
+    pub reason: String,
+    /// The reason in one clause.
+    pub why: &'static str,
+    /// Number of the row, 0 for the first; unknown if the reason was inferred from a capture.
+    pub row: Option<u64>,
+    /// Line of the input, if it has lines, and address; not known for packets before and after all
     /// rows.
-    pub(crate) place: Option<(Option<u64>, u64)>,
+    pub place: Option<(Option<u64>, u64)>,
 }
 
 /// A packet, read.
 #[derive(Clone, Debug)]
-pub(crate) struct Listed<'a> {
+pub struct Listed<'a> {
     packet: Packet<'a>,
     content: Result<Payload, Unread>,
     layout: Layout,
@@ -34,23 +38,23 @@ pub(crate) struct Listed<'a> {
 
 impl<'a> Listed<'a> {
     /// Reads `packet`.
-    pub(crate) fn new(packet: Packet<'a>, reader: &mut Reader) -> Self {
+    pub fn new(packet: Packet<'a>, reader: &mut Reader) -> Self {
         let content = reader.read(&packet);
         Self { packet, content, layout: *reader.layout(), because: None }
     }
 
     /// Adds why it was sent.
-    pub(crate) fn because(self, because: Because) -> Self {
+    pub fn because(self, because: Because) -> Self {
         Self { because: Some(because), ..self }
     }
 
-    /// Nothing is wrong with it. Trace of another kind is not wrong.
-    pub(crate) fn is_sound(&self) -> bool {
+    /// Whether nothing is wrong with it. Trace of another kind is not wrong.
+    pub fn is_sound(&self) -> bool {
         matches!(self.content, Ok(_) | Err(Unread::Kind(_)))
     }
 
     /// `offset  raw  format name field=value ...`, with the source if `with_source`.
-    pub(crate) fn line(&self, with_source: bool, xlen: Xlen) -> String {
+    pub fn line(&self, with_source: bool, xlen: Xlen) -> String {
         let mut line = format!("{:>9}  ", self.packet.at.to_string());
         let header = self.packet.header();
         if with_source {
@@ -77,13 +81,13 @@ impl<'a> Listed<'a> {
                 let _ = write!(line, "{}: ", address(iaddr, xlen));
             }
             let likely = if because.row.is_none() { "likely " } else { "" };
-            let _ = write!(line, "{likely}{}", because.reason);
+            let _ = write!(line, "{likely}{}", because.why);
         }
         line
     }
 
     /// What decides whether two packets are the same: everything but their places.
-    pub(crate) fn content(&self) -> String {
+    pub fn content(&self) -> String {
         match &self.content {
             Ok(payload) => {
                 let format = payload.format();
@@ -101,7 +105,7 @@ impl<'a> Listed<'a> {
     }
 
     /// The payload in hexadecimal, first byte first.
-    pub(crate) fn raw(&self) -> String {
+    pub fn raw(&self) -> String {
         self.packet.bytes().iter().fold(String::new(), |mut hex, byte| {
             let _ = write!(hex, "{byte:02x}");
             hex
@@ -109,22 +113,22 @@ impl<'a> Listed<'a> {
     }
 
     /// What it says, if it could be read.
-    pub(crate) fn payload(&self) -> Option<&Payload> {
+    pub fn payload(&self) -> Option<&Payload> {
         self.content.as_ref().ok()
     }
 
     /// Source id, where the framing has one.
-    pub(crate) fn source(&self) -> Option<u16> {
+    pub fn source(&self) -> Option<u16> {
         self.packet.header().source
     }
 
     /// Running number.
-    pub(crate) fn number(&self) -> u64 {
+    pub fn number(&self) -> u64 {
         self.packet.number
     }
 
     /// The JSON form.
-    pub(crate) fn json(&self, xlen: Xlen) -> impl Serialize + use<> {
+    pub fn json(&self, xlen: Xlen) -> impl Serialize + use<> {
         let header = self.packet.header();
         let payload = self.content.as_ref().ok();
         let (error, skipped) = match self.content.as_ref().map_err(describe) {
@@ -150,22 +154,37 @@ impl<'a> Listed<'a> {
             }),
             error,
             skipped,
-            because: self.because.map(|because| JsonBecause {
+            because: self.because.as_ref().map(|because| JsonBecause {
                 row: because.row,
                 line: because.place.and_then(|(line, _)| line),
                 iaddr: because.place.map(|(_, iaddr)| address(iaddr, xlen)),
-                reason: kebab(&format!("{:?}", because.reason)),
-                why: because.reason.text(),
+                reason: because.reason.clone(),
+                why: because.why,
             }),
         }
     }
 }
 
-/// An address as listings print it.
-pub(crate) fn address(address: u64, xlen: Xlen) -> String {
-    match xlen {
-        Xlen::Rv32 => format!("{address:#010x}"),
-        Xlen::Rv64 => format!("{address:#018x}"),
+/// Writes packets, one per line.
+#[derive(Copy, Clone, Debug)]
+pub struct Dump {
+    /// JSON objects instead of text.
+    pub json: bool,
+    /// Text has a column for the source; JSON always says it.
+    pub with_source: bool,
+    /// Width of addresses in reasons.
+    pub xlen: Xlen,
+}
+
+impl Dump {
+    /// Writes one packet.
+    pub fn write(&self, out: &mut dyn Write, listed: &Listed<'_>) -> io::Result<()> {
+        if self.json {
+            serde_json::to_writer(&mut *out, &listed.json(self.xlen))?;
+            writeln!(out)
+        } else {
+            writeln!(out, "{}", listed.line(self.with_source, self.xlen))
+        }
     }
 }
 
@@ -192,18 +211,6 @@ fn describe(unread: &Unread) -> Flaw {
         Unread::Payload(error) => Flaw::Error(error.to_string()),
         Unread::Kind(kind) => Flaw::Skipped(kind.to_string()),
     }
-}
-
-/// `BeforeTrap` as `before-trap`.
-fn kebab(name: &str) -> String {
-    let mut text = String::new();
-    for (index, c) in name.char_indices() {
-        if c.is_ascii_uppercase() && index > 0 {
-            text.push('-');
-        }
-        text.push(c.to_ascii_lowercase());
-    }
-    text
 }
 
 #[derive(Serialize)]
@@ -263,9 +270,9 @@ impl Serialize for Field<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::capture::Packets;
-    use crate::params::Setup;
-    use crate::params::tests::{PEER, setup};
+    use crate::packets::Packets;
+    use crate::testing::setup;
+    use hartrace_described::params::Setup;
 
     /// Support, start, a branch map, an address, then a broken frame and an unknown payload.
     const CAPTURE: &[u8] = &[
@@ -273,10 +280,10 @@ mod tests {
         0x32, 0x04, 0x80, 0x41, 0x00,
     ];
 
-    fn listed<'a>(line: &str, bytes: &'a [u8]) -> (Setup, Vec<Listed<'a>>) {
-        let setup = setup(Some(PEER), line).unwrap();
+    fn listed<'a>(framing: &str, bytes: &'a [u8]) -> (Setup, Vec<Listed<'a>>) {
+        let setup = setup(framing);
         let mut reader = Reader::new(setup.layout, setup.options);
-        let packets = Packets::new(bytes, setup.transport);
+        let packets = Packets::new(bytes, setup.transport.stream());
         let list = packets.map(|packet| Listed::new(packet, &mut reader)).collect();
         (setup, list)
     }
@@ -308,7 +315,8 @@ mod tests {
     fn json() {
         let (setup, list) = listed("", CAPTURE);
         let because = Because {
-            reason: Reason::BeforeTrap,
+            reason: "before-trap".into(),
+            why: "a trap follows",
             row: Some(3),
             place: Some((Some(5), 0x8000_0000)),
         };
@@ -319,11 +327,7 @@ mod tests {
         );
         assert_eq!(
             json(&list[3].clone().because(because)),
-            format!(
-                "{}{}\"}}",
-                r#"{"packet":3,"frame":14,"offset":"15.0","source":null,"timestamp":null,"index":null,"raw":"3204","format":"2","name":"address","fields":{"address":"0x10c","notify":0,"updiscon":0,"irreport":0},"row":3,"line":5,"iaddr":"0x80000000","reason":"before-trap","why":""#,
-                Reason::BeforeTrap.text()
-            )
+            r#"{"packet":3,"frame":14,"offset":"15.0","source":null,"timestamp":null,"index":null,"raw":"3204","format":"2","name":"address","fields":{"address":"0x10c","notify":0,"updiscon":0,"irreport":0},"row":3,"line":5,"iaddr":"0x80000000","reason":"before-trap","why":"a trap follows"}"#
         );
         assert_eq!(
             json(&list[4]),
@@ -333,18 +337,19 @@ mod tests {
 
     #[test]
     fn reasons_sources_and_stamps() {
-        let line = "--framing encap --src-bits 8 --timestamp-bytes 1 --type-bits 1";
+        let line = "kind = \"encap\"\nsrc-bits = 8\ntimestamp-bytes = 1\ntype-bits = 1";
         let (setup, list) = listed(line, &[0x82, 5, 0x2a, 0x3e, 0x08, 0x01, 6, 0x01]);
-        let because =
-            Because { reason: Reason::Enabled, row: Some(0), place: Some((Some(2), 0x1000)) };
+        let because = Because {
+            reason: "enabled".into(),
+            why: "tracing enabled",
+            row: Some(0),
+            place: Some((Some(2), 0x1000)),
+        };
         assert_eq!(
             list[0].clone().because(because).line(true, setup.xlen),
-            format!(
-                "      3.1      5  1f04              3.3 support ienable=1 encoder_mode=0 \
+            "      3.1      5  1f04              3.3 support ienable=1 encoder_mode=0 \
                  qual_status=no_change ioptions=full_address denable=0 dloss=0 doptions=0  \
-                 timestamp=42  ; line 2 0x00001000: {}",
-                Reason::Enabled.text()
-            )
+                 timestamp=42  ; line 2 0x00001000: tracing enabled"
         );
         let data = list[1].line(true, setup.xlen);
         assert!(data.ends_with("  data trace, not listed"), "{data}");

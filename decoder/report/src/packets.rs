@@ -1,7 +1,7 @@
 //! The packets of a capture, each with its place.
 
-use crate::framing::Transport;
 use hartrace_bits::{BitPos, Tail};
+use hartrace_decoder::stream::Transport;
 use hartrace_encap::{Frame, FrameError, FrameHeader, Frames, Framing, Item, Kind};
 use hartrace_etrace::{Ioptions, Layout, ParseError, Payload};
 use std::collections::{BTreeSet, HashMap};
@@ -11,33 +11,37 @@ const RV_TRACER_PAYLOAD: u64 = 30;
 
 /// A packet, or a place where one should be.
 #[derive(Clone, Debug)]
-pub(crate) struct Packet<'a> {
+pub struct Packet<'a> {
     /// Running number of the packet, from 0; damage has the number of the packet after it.
-    pub(crate) number: u64,
+    pub number: u64,
     /// Offset of its frame in bytes.
-    pub(crate) frame: u64,
+    pub frame: u64,
     /// Where its payload starts in the capture.
-    pub(crate) at: BitPos,
-    pub(crate) body: Result<Frame<'a>, FrameError>,
+    pub at: BitPos,
+    /// Its frame, or why there is none.
+    pub body: Result<Frame<'a>, FrameError>,
 }
 
 impl Packet<'_> {
     /// What the frame says, if there is one.
-    pub(crate) fn header(&self) -> FrameHeader {
+    pub fn header(&self) -> FrameHeader {
         self.body.map_or_else(|_| FrameHeader::default(), |frame| frame.header())
     }
 
-    /// The payload's bytes, moved to a byte boundary; none if there is no frame.
-    pub(crate) fn bytes(&self) -> Vec<u8> {
+    /// The bytes of the payload, moved to a byte boundary; none if there is no frame.
+    pub fn bytes(&self) -> Vec<u8> {
         self.body.map_or_else(
             |_| Vec::new(),
             |frame| {
                 let bits = bits(&frame);
                 let sign = bits.last().copied().unwrap_or(false);
                 let fill = frame.payload().tail() == Tail::Sign && sign;
-                let bit = |i: usize| u8::from(*bits.get(i).unwrap_or(&fill));
-                let byte = |b| (0..8).fold(0, |byte, i| byte | bit(8 * b + i) << i);
-                (0..bits.len().div_ceil(8)).map(byte).collect()
+                let byte = |bits: &[bool]| {
+                    let all = bits.iter().copied().chain(std::iter::repeat(fill)).take(8);
+                    all.enumerate()
+                        .fold(0, |byte, (i, bit)| byte | u8::from(bit).wrapping_shl(i as u32))
+                };
+                bits.chunks(8).map(byte).collect()
             },
         )
     }
@@ -50,14 +54,15 @@ fn bits(frame: &Frame<'_>) -> Vec<bool> {
 
 /// The packets of one source, or of all, and every damaged place.
 #[derive(Clone, Debug)]
-pub(crate) struct Packets<'a> {
+pub struct Packets<'a> {
     frames: Frames<'a>,
     transport: Transport,
     number: u64,
 }
 
 impl<'a> Packets<'a> {
-    pub(crate) fn new(bytes: &'a [u8], transport: Transport) -> Self {
+    /// The packets of a whole capture.
+    pub fn new(bytes: &'a [u8], transport: Transport) -> Self {
         let mut frames = transport.framing.frames(bytes);
         if transport.find_sync {
             frames.resync();
@@ -83,14 +88,14 @@ impl<'a> Iterator for Packets<'a> {
                     if wanted.is_some() && frame.header().source != wanted {
                         continue;
                     }
-                    self.number += 1;
+                    self.number = number.wrapping_add(1);
                     let reader = frame.payload();
                     // The bytes that `length` counts end the frame.
                     let counted = match self.transport.framing {
-                        Framing::RvTracer => offset + RV_TRACER_PAYLOAD,
+                        Framing::RvTracer => offset.saturating_add(RV_TRACER_PAYLOAD),
                         _ => self.frames.offset().saturating_sub(reader.bit_len() / 8),
                     };
-                    BitPos(BitPos::of_byte(counted).0 + reader.position().0)
+                    BitPos(BitPos::of_byte(counted).0.saturating_add(reader.position().0))
                 }
                 Err(_) => BitPos::of_byte(offset),
             };
@@ -100,25 +105,16 @@ impl<'a> Iterator for Packets<'a> {
 }
 
 /// Every source id in a capture.
-pub(crate) fn sources(bytes: &[u8], transport: Transport) -> BTreeSet<u16> {
+pub fn sources(bytes: &[u8], transport: Transport) -> BTreeSet<u16> {
     Packets::new(bytes, transport).filter_map(|packet| packet.header().source).collect()
 }
 
-/// What to try when frames cannot be read.
-pub(crate) fn frame_hint(error: &FrameError) -> &'static str {
-    match error {
-        FrameError::Incomplete { .. } => "a capture that was not cut off",
-        FrameError::Header(_) => "another --framing, or a capture without damage",
-        FrameError::TooShort { .. } => "other --src-bits, --type-bits or --hart-bits",
-        FrameError::Record(_) => "a capture that starts at a record, or another --framing",
-        _ => "another --framing",
-    }
-}
-
-/// A payload cannot be listed.
+/// Why a payload cannot be listed.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Unread {
+pub enum Unread {
+    /// There is no frame.
     Frame(FrameError),
+    /// The payload cannot be parsed.
     Payload(ParseError),
     /// Not instruction trace.
     Kind(Kind),
@@ -126,28 +122,31 @@ pub(crate) enum Unread {
 
 /// Reads payloads, keeping track of each source's modes.
 #[derive(Clone, Debug)]
-pub(crate) struct Reader {
+pub struct Reader {
     layout: Layout,
     initial: Ioptions,
     modes: HashMap<Option<u16>, Ioptions>,
 }
 
 impl Reader {
-    /// `initial` are the modes in force before the first support packet.
-    pub(crate) fn new(layout: Layout, initial: Ioptions) -> Self {
+    /// A reader at the start of a capture. `initial` are the modes in force before the first support
+    /// packet.
+    pub fn new(layout: Layout, initial: Ioptions) -> Self {
         Self { layout, initial, modes: HashMap::new() }
     }
 
-    pub(crate) fn layout(&self) -> &Layout {
+    /// The fields of payloads.
+    pub fn layout(&self) -> &Layout {
         &self.layout
     }
 
-    pub(crate) fn read(&mut self, packet: &Packet<'_>) -> Result<Payload, Unread> {
+    /// Reads the payload of a packet.
+    pub fn read(&mut self, packet: &Packet<'_>) -> Result<Payload, Unread> {
         self.read_frame(&packet.body.map_err(Unread::Frame)?)
     }
 
-    /// As [`Reader::read`], of a frame that is there.
-    pub(crate) fn read_frame(&mut self, frame: &Frame<'_>) -> Result<Payload, Unread> {
+    /// Reads the payload of a frame.
+    pub fn read_frame(&mut self, frame: &Frame<'_>) -> Result<Payload, Unread> {
         let FrameHeader { source, kind, .. } = frame.header();
         if kind != Kind::Instruction {
             return Err(Unread::Kind(kind));
@@ -165,22 +164,25 @@ impl Reader {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::params::tests::{PEER, setup};
+    use hartrace_encap::EncapParams;
 
-    fn packets<'a>(line: &str, bytes: &'a [u8]) -> Vec<Packet<'a>> {
-        Packets::new(bytes, setup(Some(PEER), line).unwrap().transport).collect()
+    fn packets(framing: Framing, bytes: &[u8]) -> Vec<Packet<'_>> {
+        Packets::new(bytes, Transport::new(framing)).collect()
+    }
+
+    fn encap(src_bits: u8, timestamp_bytes: u8, type_bits: u8) -> Framing {
+        Framing::Encap(EncapParams::new(src_bits, timestamp_bytes, type_bits).unwrap())
     }
 
     #[test]
     fn offsets_are_those_of_payloads() {
-        let found = packets("", &[0x42, 0x1f, 0x04, 0xff, 0x41, 0x05]);
+        let found = packets(Framing::Reference, &[0x42, 0x1f, 0x04, 0xff, 0x41, 0x05]);
         let places: Vec<_> = found.iter().map(|p| (p.number, p.frame, p.at.0)).collect();
         assert_eq!(places, [(0, 0, 8), (1, 3, 24), (1, 4, 40)]);
         assert_eq!(found[1].body, Err(FrameError::Header(0xff)));
 
         // srcID and type take the first bits of what `length` counts.
-        let line = "--framing encap --src-bits 10 --type-bits 1 --timestamp-bytes 2";
-        let found = packets(line, &[0x82, 0x01, 0xaa, 0xbb, 0xf8, 0x20]);
+        let found = packets(encap(10, 2, 1), &[0x82, 0x01, 0xaa, 0xbb, 0xf8, 0x20]);
         assert_eq!(found[0].at, BitPos(4 * 8 + 3));
         assert_eq!(found[0].body.map(|frame| bits(&frame).len()), Ok(13));
         assert_eq!(found[0].bytes(), [0x1f, 0x04]);
@@ -189,7 +191,7 @@ mod tests {
         record[79] = 0x82;
         record[70] = 0x0f;
         record[69] = 0x40;
-        let found = packets("--framing rv-tracer", &record);
+        let found = packets(Framing::RvTracer, &record);
         assert_eq!((found[0].frame, found[0].at), (40, BitPos::of_byte(70)));
         assert_eq!(found[0].bytes(), [0x0f, 0x40]);
     }
@@ -197,9 +199,9 @@ mod tests {
     #[test]
     fn one_source_is_selected() {
         let bytes = [0x01, 7, 0x03, 0x01, 9, 0x03, 0x01, 7, 0x03];
-        let line = "--framing encap --src-bits 8";
-        assert_eq!(packets(line, &bytes).len(), 3);
-        let found = packets(&format!("{line} --source 7"), &bytes);
+        assert_eq!(packets(encap(8, 0, 0), &bytes).len(), 3);
+        let one = Transport { source: Some(7), ..Transport::new(encap(8, 0, 0)) };
+        let found: Vec<_> = Packets::new(&bytes, one).collect();
         assert_eq!(found.iter().map(|p| (p.number, p.frame)).collect::<Vec<_>>(), [(0, 0), (1, 6)]);
     }
 }

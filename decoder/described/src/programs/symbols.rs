@@ -8,9 +8,9 @@ use hartrace_isa::Xlen;
 use std::fmt;
 use std::ops::Range;
 
-/// What several files know about the same addresses; those added first are asked first.
+/// Names and source lines from several files; the file that was added first is asked first.
 #[derive(Default)]
-pub(crate) struct Symbols<'a> {
+pub struct Symbols<'a> {
     files: Vec<File<'a>>,
 }
 
@@ -29,7 +29,7 @@ impl<'a> File<'a> {
         let address = self.xlen.wrap(address.wrapping_sub(self.bias));
         let index = self.symbols.partition_point(|symbol| symbol.start <= address);
         let symbol = self.symbols.get(index.checked_sub(1)?)?;
-        let place = Place { name: symbol.name, offset: address - symbol.start };
+        let place = Place { name: symbol.name, offset: address.wrapping_sub(symbol.start) };
         (address < symbol.end).then_some(place)
     }
 
@@ -54,9 +54,11 @@ struct Symbol<'a> {
 
 /// A place in a function: `name` or `name+0x12`.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Place<'a> {
-    pub(crate) name: &'a str,
-    pub(crate) offset: u64,
+pub struct Place<'a> {
+    /// Name of the function.
+    pub name: &'a str,
+    /// Bytes from its start.
+    pub offset: u64,
 }
 
 impl fmt::Display for Place<'_> {
@@ -70,16 +72,17 @@ impl fmt::Display for Place<'_> {
 
 /// A function and where it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Function<'a> {
-    pub(crate) name: &'a str,
+pub struct Function<'a> {
+    /// Its name.
+    pub name: &'a str,
     /// As long as its symbol says; up to the next one if that says nothing. Not empty.
-    pub(crate) range: Range<u64>,
+    pub range: Range<u64>,
 }
 
 impl<'a> Symbols<'a> {
     /// Adds what a file knows. A file without symbols or debug information, or with any that cannot
     /// be read, adds nothing: code is followed without them.
-    pub(crate) fn add_elf(&mut self, bytes: &'a [u8], bias: u64, xlen: Xlen) {
+    pub fn add_elf(&mut self, bytes: &'a [u8], bias: u64, xlen: Xlen) {
         if let Ok(file) = ElfBytes::<LittleEndian>::minimal_parse(bytes) {
             let symbols = symbols(&file).unwrap_or_default();
             self.files.push(File { bias, xlen, symbols, lines: lines(&file) });
@@ -87,12 +90,12 @@ impl<'a> Symbols<'a> {
     }
 
     /// The function an address is in.
-    pub(crate) fn place(&self, address: u64) -> Option<Place<'a>> {
+    pub fn place(&self, address: u64) -> Option<Place<'a>> {
         self.files.iter().find_map(|file| file.place(address))
     }
 
     /// All functions by address, where files that were added before do not have others.
-    pub(crate) fn functions(&self) -> Vec<Function<'a>> {
+    pub fn functions(&self) -> Vec<Function<'a>> {
         let mut list = Vec::new();
         for (index, file) in self.files.iter().enumerate() {
             for (symbol, next) in file.symbols.iter().zip(file.ends()) {
@@ -101,7 +104,7 @@ impl<'a> Symbols<'a> {
                 let start = file.xlen.wrap(symbol.start.wrapping_add(file.bias));
                 let range = start..start.saturating_add(end.saturating_sub(symbol.start));
                 if !range.is_empty()
-                    && !self.files[..index].iter().any(|other| other.place(start).is_some())
+                    && !self.files.iter().take(index).any(|other| other.place(start).is_some())
                 {
                     list.push(Function { name: symbol.name, range });
                 }
@@ -112,7 +115,7 @@ impl<'a> Symbols<'a> {
     }
 
     /// The source line an address comes from, as `file:line`.
-    pub(crate) fn source(&self, address: u64) -> Option<String> {
+    pub fn source(&self, address: u64) -> Option<String> {
         self.files.iter().find_map(|file| {
             let address = file.xlen.wrap(address.wrapping_sub(file.bias));
             let location = file.lines.as_ref()?.find_location(address).ok()??;
@@ -130,17 +133,18 @@ fn symbols<'a>(file: &ElfBytes<'a, LittleEndian>) -> Option<Vec<Symbol<'a>>> {
     for entry in table.iter() {
         let Ok(section) = sections.get(entry.st_shndx.into()) else { continue };
         let Ok(name) = names.get(entry.st_name as usize) else { continue };
-        // `$x` marks code, `.L` is a label of the compiler's.
+        // `$x` marks code, `.L` starts a label of the compiler.
         let own = name.is_empty() || name.starts_with(['$', '.']);
         if own || section.sh_flags & u64::from(SHF_EXECINSTR) == 0 {
             continue;
         }
-        let rank = match entry.st_symtype() {
-            STT_FUNC => 0,
-            STT_NOTYPE => 2,
+        let rank = match (entry.st_symtype(), entry.st_bind()) {
+            (STT_FUNC, STB_LOCAL) => 1,
+            (STT_FUNC, _) => 0,
+            (STT_NOTYPE, STB_LOCAL) => 3,
+            (STT_NOTYPE, _) => 2,
             _ => continue,
         };
-        let rank = rank + u8::from(entry.st_bind() == STB_LOCAL);
         let end = section.sh_addr.saturating_add(section.sh_size);
         list.push(Symbol { start: entry.st_value, end, size: entry.st_size, name, rank });
     }

@@ -1,35 +1,17 @@
 //! A stretch of a trace, before it is collected.
 
+use crate::Collect;
 use crate::limits::Limits;
-use crate::part::Part;
-use crate::sums::Noted;
 use hartrace_decoder::{Event, Run, Sink, StreamPos};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Takes what is printed, and is told of events that are not.
-pub(crate) trait Collect: Sink + Send {
-    /// Something happened outside of what is printed.
-    fn aside(&mut self, at: StreamPos, event: Event);
-}
-
-impl<S: Sink + Send> Collect for Noted<S> {
-    fn aside(&mut self, at: StreamPos, event: Event) {
-        self.note(at, event);
-    }
-}
-
-impl Collect for Part {
-    fn aside(&mut self, at: StreamPos, event: Event) {
-        Self::aside(self, at, event);
-    }
-}
-
 /// Limits that the sinks of one thread share, one after the other.
 #[derive(Debug)]
-pub(crate) struct Shared(Mutex<Limits>);
+pub struct Shared(Mutex<Limits>);
 
 impl Shared {
-    pub(crate) fn new(limits: Limits) -> Self {
+    /// The limits, with nothing seen so far.
+    pub fn new(limits: Limits) -> Self {
         Self(Mutex::new(limits))
     }
 
@@ -37,17 +19,19 @@ impl Shared {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Nothing will be printed any more.
-    pub(crate) fn is_done(&self) -> bool {
+    /// Whether nothing will be reported any more.
+    pub fn is_done(&self) -> bool {
         self.lock().is_done()
     }
 }
 
 /// Passes on what is within limits.
 #[derive(Debug)]
-pub(crate) struct Limited<'l, S> {
-    pub(crate) sink: S,
-    pub(crate) limits: &'l Shared,
+pub struct Limited<'l, S> {
+    /// Where it goes.
+    pub sink: S,
+    /// The limits, which other sinks share.
+    pub limits: &'l Shared,
 }
 
 impl<S: Collect> Sink for Limited<'_, S> {

@@ -1,11 +1,11 @@
 //! What was decoded from a part of a capture.
 
-use crate::follow::ROOM;
+use crate::{Collect, ROOM};
 use hartrace_decoder::{Event, Leaves, Run, Sink, StreamPos};
 
 /// Everything that was decoded, in order, without the decoder.
 #[derive(Debug, Default)]
-pub(crate) struct Part {
+pub struct Part {
     /// Of all instructions of all runs.
     addresses: Vec<u64>,
     records: Vec<(StreamPos, Record)>,
@@ -20,30 +20,35 @@ enum Record {
 
 /// Instructions that retired one after the other; at least one.
 #[derive(Copy, Clone, Debug)]
-pub(crate) struct Retired<'a> {
-    pub(crate) addresses: &'a [u64],
+pub struct Retired<'a> {
+    /// Their addresses.
+    pub addresses: &'a [u64],
     /// Address after the last.
-    pub(crate) end: u64,
-    pub(crate) leaves: Leaves,
+    pub end: u64,
+    /// How the program goes on.
+    pub leaves: Leaves,
 }
 
 /// What a part is made of.
 #[derive(Copy, Clone, Debug)]
-pub(crate) enum Item<'a> {
+pub enum Item<'a> {
+    /// Instructions.
     Retired(Retired<'a>),
+    /// Anything else.
     Event(Event),
-    /// Not to be printed.
+    /// An event outside of what is reported.
     Aside(Event),
 }
 
 impl Part {
     /// Everything in order.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (StreamPos, Item<'_>)> {
-        let mut rest = &self.addresses[..];
+    pub fn iter(&self) -> impl Iterator<Item = (StreamPos, Item<'_>)> {
+        let mut rest = self.addresses.as_slice();
         self.records.iter().map(move |(at, record)| {
             let item = match *record {
                 Record::Run { insns, end, leaves } => {
-                    let (addresses, later) = rest.split_at(insns as usize);
+                    let (addresses, later) =
+                        rest.split_at_checked(insns as usize).unwrap_or((rest, &[]));
                     rest = later;
                     Item::Retired(Retired { addresses, end, leaves })
                 }
@@ -61,7 +66,7 @@ impl Sink for Part {
     fn run(&mut self, at: StreamPos, run: Run<'_>) {
         let before = self.addresses.len();
         run.addresses(|address| self.addresses.push(address));
-        let insns = (self.addresses.len() - before) as u32;
+        let insns = self.addresses.len().wrapping_sub(before) as u32;
         if insns > 0 {
             let (end, leaves) = (run.end(), run.leaves());
             self.records.push((at, Record::Run { insns, end, leaves }));
@@ -74,13 +79,13 @@ impl Sink for Part {
 
     #[inline]
     fn is_full(&self) -> bool {
-        size_of_val(&self.addresses[..]) + size_of_val(&self.records[..]) >= ROOM
+        let (addresses, records) = (&*self.addresses, &*self.records);
+        size_of_val(addresses).saturating_add(size_of_val(records)) >= ROOM
     }
 }
 
-impl Part {
-    /// Takes an event that is not to be printed.
-    pub(crate) fn aside(&mut self, at: StreamPos, event: Event) {
+impl Collect for Part {
+    fn aside(&mut self, at: StreamPos, event: Event) {
         self.records.push((at, Record::Aside(event)));
     }
 }

@@ -1,19 +1,18 @@
 //! One line per run of consecutive instructions.
 
-use super::events;
-use super::forms::{Form, leaves};
-use crate::image::Programs;
-use crate::listing::address;
+use crate::json;
+use crate::ordered::{InOrder, leaves};
 use crate::part::Retired;
-use crate::symbols::Symbols;
 use hartrace_decoder::{Event, Leaves, Moment, StreamPos};
+use hartrace_described::programs::{Programs, Symbols, address};
 use hartrace_isa::Xlen;
 use serde::Serialize;
 use std::fmt::Display;
 use std::io::Write;
 
-/// Prints runs, those together again that only a packet has split.
-pub(crate) struct Blocks<'a> {
+/// Runs of instructions as lines. Runs that only a packet has split are one again.
+#[derive(Debug)]
+pub struct Blocks<'a> {
     programs: &'a Programs,
     /// By number of the program.
     symbols: Vec<Symbols<'a>>,
@@ -49,7 +48,8 @@ struct Line {
 }
 
 impl<'a> Blocks<'a> {
-    pub(crate) fn new(programs: &'a Programs, xlen: Xlen, json: bool) -> Self {
+    /// Lines of text, or of JSON. Names are those of `programs`.
+    pub fn new(programs: &'a Programs, xlen: Xlen, json: bool) -> Self {
         let symbols = programs.iter().map(|program| program.symbols()).collect();
         let (source, pending, state) = (None, None, None);
         Self { programs, symbols, program: 0, xlen, json, source, pending, state }
@@ -58,12 +58,12 @@ impl<'a> Blocks<'a> {
     fn flush(&mut self, out: &mut Vec<u8>) {
         let Some(block) = self.pending.take() else { return };
         let Block { program, start, end, insns, leaves: how } = block;
-        let symbol = self.symbols[program].place(start);
+        let symbol = self.symbols.get(program).and_then(|symbols| symbols.place(start));
         let [start, end] = [start, end].map(|pc| address(pc, self.xlen));
         if self.json {
             let symbol = symbol.map(|place| place.to_string());
             let leaves = (how != Leaves::No).then_some(leaves(how));
-            events::line(out, &Line { source: self.source, start, end, insns, leaves, symbol });
+            json::line(out, &Line { source: self.source, start, end, insns, leaves, symbol });
             return;
         }
         let how = leaves(how);
@@ -75,7 +75,7 @@ impl<'a> Blocks<'a> {
     }
 }
 
-impl Form for Blocks<'_> {
+impl InOrder for Blocks<'_> {
     fn retired(&mut self, out: &mut Vec<u8>, _: StreamPos, run: Retired<'_>) {
         let Some(start) = run.addresses.first().copied() else { return };
         let (insns, program) = (run.addresses.len() as u64, self.program);
@@ -83,7 +83,7 @@ impl Form for Blocks<'_> {
         match self.pending {
             Some(before) if before.leaves == Leaves::No && before.end == start => {
                 block.start = before.start;
-                block.insns += before.insns;
+                block.insns = block.insns.saturating_add(before.insns);
             }
             _ => self.flush(out),
         }

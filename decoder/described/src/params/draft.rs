@@ -1,11 +1,11 @@
 //! What a parameter file says.
 
 use super::document::{self, Entry, Value};
-use crate::args::{FramingArgs, FramingKind};
-use crate::failure::Failure;
-use crate::files;
-use clap::ValueEnum;
+use super::error::{DocumentError, Problem};
+use crate::framing::{self, Field};
 use hartrace_etrace::{Mode, Params, Unit};
+use std::collections::BTreeMap;
+use std::fs;
 use std::path::Path;
 
 /// Parameters of the specification that shape no packet, so they may be given but do not matter.
@@ -53,72 +53,97 @@ const MODES: &[(&str, Mode)] = &[
 
 const OPTIONS: &[&str] = &["resync-max", "resync-mode", "unit", "itype-width"];
 
-const FRAMING: &[&str] = &[
-    "kind",
-    "src-bits",
-    "timestamp-bytes",
-    "type-bits",
-    "instruction-type",
-    "hart-bits",
-    "atid",
-    "source",
-];
-
 /// How deep configurations may refer to each other.
 const MAX_DEPTH: u32 = 4;
 
-/// Which units a resynchronisation period counts.
+/// What a resynchronisation period counts.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(crate) enum ResyncMode {
+pub enum ResyncMode {
+    /// Nothing: there is no resynchronisation.
     Off,
+    /// Packets.
     Packets,
+    /// Clock cycles.
     Cycles,
+    /// Retired half-words.
     HalfWords,
 }
 
-/// Everything a parameter file may say; what it does not say is empty.
+/// What a parameter file says; what it does not say is empty.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Draft {
+pub struct Draft {
     /// Parameters that shape packets, by name.
-    pub(crate) params: serde_json::Map<String, serde_json::Value>,
+    pub params: serde_json::Map<String, serde_json::Value>,
     /// `itype_width_p`: 3 or 4.
-    pub(crate) itype_width: Option<u8>,
-    pub(crate) modes: Vec<(Mode, bool)>,
-    pub(crate) resync_max: Option<u32>,
-    pub(crate) resync_mode: Option<ResyncMode>,
-    pub(crate) unit: Option<Unit>,
-    pub(crate) framing: Option<FramingKind>,
-    pub(crate) fields: FramingArgs,
+    pub itype_width: Option<u8>,
+    /// Run-time modes; of several for one mode the last counts.
+    pub modes: Vec<(Mode, bool)>,
+    /// `resync-max`, at most 59.
+    pub resync_max: Option<u32>,
+    /// `resync-mode`.
+    pub resync_mode: Option<ResyncMode>,
+    /// `unit`: whose choices the encoder makes where the specification leaves them open.
+    pub unit: Option<Unit>,
+    /// `kind` of the framing.
+    pub framing: Option<framing::Kind>,
+    /// The other keys of the framing.
+    pub fields: framing::Fields,
 }
 
 impl Draft {
-    /// Reads a file, and those it refers to.
-    pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
-        Self::read_nested(path, 0)
+    /// Reads text: TOML, or JSON if it starts with a brace. `file` is its name in errors.
+    pub fn parse(text: &str, file: &str) -> Result<Self, DocumentError> {
+        Self::parse_nested(text, file, &mut |name, entry| {
+            Err(entry.wrong(Problem::Reference(name.into())))
+        })
     }
 
-    fn read_nested(path: &Path, depth: u32) -> Result<Self, Failure> {
-        let file = files::name(path);
-        let text = String::from_utf8(files::read(path)?).map_err(|error| {
-            Failure::input("not text")
-                .at(format_args!("{file}: byte {}", error.utf8_error().valid_up_to()))
-        })?;
-        Self::parse(&text, &file, &mut |name, entry| {
-            if depth >= MAX_DEPTH {
-                return Err(Failure::usage("configurations refer to each other in a circle")
-                    .at(&entry.place));
+    /// Reads a file, and those it starts from.
+    pub fn read(path: &Path) -> Result<Self, DocumentError> {
+        Self::read_with(path, &mut |path| {
+            let place = path.display().to_string();
+            match fs::read(path) {
+                Ok(bytes) => Ok((place, bytes)),
+                Err(error) => {
+                    Err(DocumentError { place, problem: Problem::Unreadable(error.to_string()) })
+                }
             }
+        })
+    }
+
+    /// The same for files that `read` reads: a name for errors, and the bytes.
+    pub fn read_with<E: From<DocumentError>>(
+        path: &Path,
+        read: &mut dyn FnMut(&Path) -> Result<(String, Vec<u8>), E>,
+    ) -> Result<Self, E> {
+        Self::read_nested(path, MAX_DEPTH, read)
+    }
+
+    fn read_nested<E: From<DocumentError>>(
+        path: &Path,
+        depth: u32,
+        read: &mut dyn FnMut(&Path) -> Result<(String, Vec<u8>), E>,
+    ) -> Result<Self, E> {
+        let (file, bytes) = read(path)?;
+        let text = String::from_utf8(bytes).map_err(|error| DocumentError {
+            place: format!("{file}: byte {}", error.utf8_error().valid_up_to()),
+            problem: Problem::NotText,
+        })?;
+        Self::parse_nested(&text, &file, &mut |name, entry| {
+            let Some(depth) = depth.checked_sub(1) else {
+                return Err(entry.wrong(Problem::Circle).into());
+            };
             let sibling = path.with_file_name(format!("{name}.json"));
-            Self::read_nested(&sibling, depth + 1)
+            Self::read_nested(&sibling, depth, read)
         })
     }
 
     /// Reads `text`; `refer` reads the configuration that another one names.
-    fn parse(
+    fn parse_nested<E: From<DocumentError>>(
         text: &str,
         file: &str,
-        refer: &mut dyn FnMut(&str, &Entry) -> Result<Self, Failure>,
-    ) -> Result<Self, Failure> {
+        refer: &mut dyn FnMut(&str, &Entry) -> Result<Self, E>,
+    ) -> Result<Self, E> {
         let entries = document::parse(text, file)?;
         let mut draft = Self::default();
         // What another configuration says comes first, so that this one can change it.
@@ -163,7 +188,7 @@ impl Draft {
         Ok(draft)
     }
 
-    fn parameter(&mut self, entry: &Entry) -> Result<(), Failure> {
+    fn parameter(&mut self, entry: &Entry) -> Result<(), DocumentError> {
         let known = parameter_names();
         let key = entry.key.as_str();
         match known.get(key) {
@@ -182,7 +207,7 @@ impl Draft {
         }
     }
 
-    fn itype_width(&mut self, entry: &Entry) -> Result<(), Failure> {
+    fn itype_width(&mut self, entry: &Entry) -> Result<(), DocumentError> {
         match entry.value {
             Value::Number(width @ (3 | 4)) => self.itype_width = Some(width as u8),
             _ => return Err(entry.expected("3 or 4")),
@@ -190,7 +215,7 @@ impl Draft {
         Ok(())
     }
 
-    fn option(&mut self, entry: &Entry) -> Result<(), Failure> {
+    fn option(&mut self, entry: &Entry) -> Result<(), DocumentError> {
         let key = entry.key.as_str();
         if let Some((_, mode)) = MODES.iter().find(|(name, _)| *name == key) {
             self.modes.push((*mode, entry.flag()?));
@@ -225,23 +250,28 @@ impl Draft {
         Ok(())
     }
 
-    fn framing(&mut self, entry: &Entry) -> Result<(), Failure> {
-        let fields = &mut self.fields;
-        match entry.key.as_str() {
-            "kind" => {
-                let kind = FramingKind::from_str(entry.text()?, false);
-                self.framing = Some(kind.map_err(|_| {
+    fn framing(&mut self, entry: &Entry) -> Result<(), DocumentError> {
+        let key = entry.key.as_str();
+        if key == "kind" {
+            let kind = entry.text()?.parse();
+            self.framing =
+                Some(kind.map_err(|_| {
                     entry.expected("reference, encap, smi, rv-tracer, atb or esp32")
                 })?);
-            }
-            "src-bits" => fields.src_bits = Some(entry.byte()?),
-            "timestamp-bytes" => fields.timestamp_bytes = Some(entry.byte()?),
-            "type-bits" => fields.type_bits = Some(entry.byte()?),
-            "instruction-type" => fields.instruction_type = Some(entry.byte()?),
-            "hart-bits" => fields.hart_bits = Some(entry.byte()?),
-            "atid" => fields.atid = Some(entry.byte()?),
-            "source" => fields.source = Some(entry.number(u16::MAX.into())? as u16),
-            _ => return Err(unknown(entry, FRAMING.iter().copied())),
+            return Ok(());
+        }
+        let Some(field) = Field::ALL.into_iter().find(|field| field.name() == key) else {
+            return Err(unknown(entry, ["kind"].into_iter().chain(Field::ALL.map(Field::name))));
+        };
+        let fields = &mut self.fields;
+        match field {
+            Field::SrcBits => fields.src_bits = Some(entry.byte()?),
+            Field::TimestampBytes => fields.timestamp_bytes = Some(entry.byte()?),
+            Field::TypeBits => fields.type_bits = Some(entry.byte()?),
+            Field::InstructionType => fields.instruction_type = Some(entry.byte()?),
+            Field::HartBits => fields.hart_bits = Some(entry.byte()?),
+            Field::Atid => fields.atid = Some(entry.byte()?),
+            Field::Source => fields.source = Some(entry.number(u16::MAX.into())? as u16),
         }
         Ok(())
     }
@@ -250,7 +280,7 @@ impl Draft {
 /// The parameters that shape packets, and whether each is a flag.
 ///
 /// Taken from the type itself, so that the two cannot disagree.
-fn parameter_names() -> std::collections::BTreeMap<String, bool> {
+fn parameter_names() -> BTreeMap<String, bool> {
     let flags = ["nocontext_p", "notime_p", "sijump_p"];
     match serde_json::to_value(Params::default()) {
         Ok(serde_json::Value::Object(map)) => {
@@ -260,37 +290,34 @@ fn parameter_names() -> std::collections::BTreeMap<String, bool> {
     }
 }
 
-fn unknown<'a>(entry: &Entry, known: impl Iterator<Item = &'a str>) -> Failure {
-    let failure = Failure::usage(format_args!("unknown key {}", entry.key)).at(&entry.place);
+fn unknown<'a>(entry: &Entry, known: impl Iterator<Item = &'a str>) -> DocumentError {
     let distance = |name: &&str| strsim::damerau_levenshtein(name, &entry.key);
-    match known.min_by_key(distance) {
-        Some(name) => failure.hint(name),
-        None => failure,
-    }
-}
-
-#[cfg(test)]
-pub(crate) fn of_text(text: &str) -> Result<Draft, Failure> {
-    Draft::parse(text, "p", &mut |name, entry| {
-        Err(Failure::input(format_args!("no {name}")).at(&entry.place))
-    })
+    let closest = known.min_by_key(distance).map(str::to_owned);
+    entry.wrong(Problem::UnknownKey { key: entry.key.clone(), closest })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn of_text(text: &str) -> Result<Draft, DocumentError> {
+        Draft::parse(text, "p")
+    }
+
     #[test]
     fn unknown_keys_name_the_closest() {
-        let error = |text| of_text(text).unwrap_err().to_string();
+        let error = |text| {
+            let error = of_text(text).unwrap_err();
+            assert!(!error.problem.is_unreadable(), "{error}");
+            (error.to_string(), error.problem.hint().unwrap_or_default().to_owned())
+        };
         assert_eq!(
             error("arch_p = 0\niadress_lsb_p = 1\n"),
-            "error: p:2:1: unknown key iadress_lsb_p\n  try: iaddress_lsb_p"
+            ("p:2:1: unknown key iadress_lsb_p".into(), "iaddress_lsb_p".into())
         );
-        assert!(error("[options]\nfull_address = true").ends_with("try: full-address"));
-        assert!(error("[framing]\nsrcbits = 1").ends_with("try: src-bits"));
-        assert!(error(r#"{"parameters": {"sijump": 1}}"#).ends_with("try: sijump_p"));
-        assert_eq!(of_text("x = 1").unwrap_err().status(), 2);
+        assert_eq!(error("[options]\nfull_address = true").1, "full-address");
+        assert_eq!(error("[framing]\nsrcbits = 1").1, "src-bits");
+        assert_eq!(error(r#"{"parameters": {"sijump": 1}}"#).1, "sijump_p");
     }
 
     #[test]
@@ -309,7 +336,7 @@ mod tests {
         assert_eq!(draft.modes, modes);
         assert_eq!((draft.resync_max, draft.resync_mode), (Some(2), Some(ResyncMode::HalfWords)));
         assert_eq!(draft.unit, Some(Unit::Hartrace));
-        assert_eq!(draft.framing, Some(FramingKind::RvTracer));
+        assert_eq!(draft.framing, Some(framing::Kind::RvTracer));
         assert_eq!(draft.fields.source, Some(300));
     }
 
@@ -317,14 +344,32 @@ mod tests {
     fn a_configuration_may_start_from_another() {
         let text = r#"{"config": "derived_implicit_exception", "source": "...",
             "parameters": "as base", "input_variant": "itype4"}"#;
-        let draft = Draft::parse(text, "p", &mut |name, _| {
-            assert_eq!(name, "base");
-            of_text("ecause_width_p = 5")
-        })
-        .unwrap();
+        let read = &mut |path: &Path| {
+            let text = match path.to_str() {
+                Some("d/derived.json") => text,
+                Some("d/base.json") => "ecause_width_p = 5",
+                other => panic!("{other:?}"),
+            };
+            Ok::<_, DocumentError>((path.display().to_string(), text.into()))
+        };
+        let draft = Draft::read_with(Path::new("d/derived.json"), read).unwrap();
         assert_eq!(draft.params["ecause_width_p"], 5);
         assert_eq!(draft.modes, [(Mode::ImplicitException, true)]);
         assert!(of_text(r#"{"parameters": "like base"}"#).is_err());
+        let problem = of_text(text).unwrap_err().problem;
+        assert_eq!(problem, Problem::Reference("base".into()));
+    }
+
+    #[test]
+    fn configurations_in_a_circle() {
+        let read = &mut |path: &Path| {
+            Ok::<_, DocumentError>((
+                path.display().to_string(),
+                br#"{"parameters": "as a"}"#.into(),
+            ))
+        };
+        let error = Draft::read_with(Path::new("a.json"), read).unwrap_err();
+        assert_eq!(error.to_string(), "a.json: configurations refer to each other in a circle");
     }
 
     #[test]
@@ -340,7 +385,8 @@ mod tests {
             "[framing]\nkind = \"usb\"",
             "[framing]\nsource = 65536",
         ] {
-            assert_eq!(of_text(bad).unwrap_err().status(), 2, "{bad}");
+            let problem = of_text(bad).unwrap_err().problem;
+            assert!(matches!(problem, Problem::Value { .. }), "{bad}: {problem}");
         }
     }
 }

@@ -1,44 +1,45 @@
 //! Everything as JSON, one object per line; keys are stable.
 
-use super::forms::Form;
-use crate::listing::address;
+use crate::ordered::InOrder;
 use crate::part::Retired;
 use hartrace_decoder::{Event, StreamPos};
+use hartrace_described::programs::address;
 use hartrace_isa::Xlen;
 use serde::Serialize;
 use std::fmt::Display;
 
 /// Every instruction and every event.
 #[derive(Debug)]
-pub(crate) struct Events {
+pub struct Json {
     xlen: Xlen,
     source: Option<u16>,
 }
 
-impl Events {
-    pub(crate) fn new(xlen: Xlen) -> Self {
+impl Json {
+    /// With addresses of this width.
+    pub fn new(xlen: Xlen) -> Self {
         Self { xlen, source: None }
     }
 
-    fn json(&self, out: &mut Vec<u8>, at: StreamPos, detail: Detail) {
+    fn write(&self, out: &mut Vec<u8>, at: StreamPos, detail: Detail) {
         let StreamPos { packet, byte } = at;
         line(out, &Line { packet, byte, source: self.source, detail });
     }
 }
 
-impl Form for Events {
+impl InOrder for Json {
     fn retired(&mut self, out: &mut Vec<u8>, at: StreamPos, run: Retired<'_>) {
         for pc in run.addresses {
-            self.json(out, at, Detail::Retired { iaddr: address(*pc, self.xlen) });
+            self.write(out, at, Detail::Retired { iaddr: address(*pc, self.xlen) });
         }
     }
 
     fn event(&mut self, out: &mut Vec<u8>, at: StreamPos, event: &Event) {
-        self.json(out, at, Detail::of(event, self.xlen));
+        self.write(out, at, Detail::of(event, self.xlen));
     }
 
     fn gap(&mut self, out: &mut Vec<u8>, at: StreamPos, cause: &dyn Display) {
-        self.json(out, at, Detail::Gap { cause: cause.to_string() });
+        self.write(out, at, Detail::Gap { cause: cause.to_string() });
     }
 
     fn turn(&mut self, _: &mut Vec<u8>, source: Option<u16>) {
@@ -100,7 +101,7 @@ mod tests {
     #[test]
     fn every_event() {
         let at = StreamPos { packet: 2, byte: 9 };
-        let (mut events, mut out) = (Events::new(Xlen::Rv32), Vec::new());
+        let (mut events, mut out) = (Json::new(Xlen::Rv32), Vec::new());
         let run = Retired { addresses: &[0x8000_0000], end: 0x8000_0004, leaves: Leaves::No };
         events.retired(&mut out, at, run);
         for event in [

@@ -1,41 +1,31 @@
 //! Packets, counted as they come.
 
 use super::{Stats, Sum};
-use crate::capture::{Reader, Unread};
-use crate::failure::Failure;
-use crate::files::Capture;
-use crate::framing::Transport;
-use crate::gaps::Gaps;
-use crate::params::Setup;
-use hartrace_decoder::{Event, Fault, StreamPos};
+use crate::packets::{Reader, Unread};
+use hartrace_decoder::{Fault, StreamPos};
+use hartrace_described::params::Setup;
 use hartrace_encap::{Deframer, FrameError, Item};
-use std::io::{self, ErrorKind, Read};
+use std::io::{self, Read};
 
-/// Bytes to read at once.
-const CHUNK: usize = 1 << 16;
-
-/// Counts packets.
-pub(super) struct Tally {
+/// Counts the packets of a capture, which comes in pieces of any size.
+#[derive(Debug)]
+pub struct Tally {
     stats: Stats,
     deframer: Deframer,
     reader: Reader,
-    transport: Transport,
+    /// The source to count; all if `None`.
+    source: Option<u16>,
     /// Packets so far, damage not counted.
     packets: u64,
     /// Bytes of payload of all sources.
     payloads: u64,
-    /// There must be no packet that is malformed.
-    strict: Option<Gaps>,
-}
-
-/// Why a capture was not counted to its end.
-pub(super) enum Ended {
-    Unreadable(io::Error),
-    Gap(Failure),
+    /// The first malformed packet.
+    fault: Option<(StreamPos, Fault)>,
 }
 
 impl Tally {
-    pub(super) fn new(setup: &Setup, strict: Option<Gaps>) -> Self {
+    /// Nothing is counted yet.
+    pub fn new(setup: &Setup) -> Self {
         let mut deframer = Deframer::new(setup.transport.framing);
         if setup.transport.find_sync {
             deframer.resync(&mut |_, _| {});
@@ -44,48 +34,23 @@ impl Tally {
             stats: Stats::default(),
             deframer,
             reader: Reader::new(setup.layout, setup.options),
-            transport: setup.transport,
+            source: setup.transport.source,
             packets: 0,
             payloads: 0,
-            strict,
+            fault: None,
         }
-    }
-
-    /// Counts all of a capture.
-    pub(super) fn read(&mut self, capture: Capture) -> Result<(), Ended> {
-        let Capture { mut input, bar, moving } = capture;
-        let mut chunk = vec![0; CHUNK];
-        loop {
-            match input.read(&mut chunk) {
-                Ok(0) => break,
-                Ok(count) => self.feed(&chunk[..count]),
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(Ended::Unreadable(error)),
-            }
-            self.check()?;
-            if !moving {
-                bar.set_position(self.stats.capture_bytes);
-            }
-        }
-        self.end();
-        bar.finish_and_clear();
-        self.check()
-    }
-
-    fn check(&mut self) -> Result<(), Ended> {
-        self.strict.as_mut().map_or(Ok(()), |gaps| gaps.check().map_err(Ended::Gap))
     }
 
     /// Counts some more bytes.
-    pub(super) fn feed(&mut self, bytes: &[u8]) {
-        self.stats.capture_bytes += bytes.len() as u64;
+    pub fn feed(&mut self, bytes: &[u8]) {
+        self.stats.capture_bytes = self.stats.capture_bytes.saturating_add(bytes.len() as u64);
         let mut deframer = self.deframer.clone();
         deframer.feed(bytes, &mut |byte, item| self.take(byte, item));
         self.deframer = deframer;
     }
 
     /// The capture has ended.
-    pub(super) fn end(&mut self) {
+    pub fn end(&mut self) {
         if let Some((byte, error)) = self.deframer.clone().finish() {
             self.take(byte, Err(error));
         }
@@ -98,12 +63,11 @@ impl Tally {
             Ok(Item::Frame(frame)) => {
                 let bits = frame.payload().remaining();
                 // Payloads of other sources are no overhead.
-                self.payloads += bits.div_ceil(8);
-                let wanted = self.transport.source;
-                if wanted.is_some() && frame.header().source != wanted {
+                self.payloads = self.payloads.saturating_add(bits.div_ceil(8));
+                if self.source.is_some() && frame.header().source != self.source {
                     return;
                 }
-                self.packets += 1;
+                self.packets = self.packets.saturating_add(1);
                 (bits, self.reader.read_frame(&frame))
             }
             Err(error) => (0, Err(Unread::Frame(error))),
@@ -112,9 +76,10 @@ impl Tally {
         stats.total.add(sum);
         let fault = match outcome {
             Ok(payload) => {
-                stats.formats.of(payload.format()).add(sum);
-                *stats.lengths.entry(sum.bytes).or_default() += 1;
-                stats.bits += bits;
+                stats.formats.add(payload.format(), sum);
+                let packets = stats.lengths.entry(sum.bytes).or_default();
+                *packets = packets.saturating_add(1);
+                stats.bits = stats.bits.saturating_add(bits);
                 return;
             }
             Err(Unread::Kind(_)) => return stats.other.add(sum),
@@ -122,13 +87,21 @@ impl Tally {
             Err(Unread::Payload(error)) => Fault::Malformed(error),
         };
         stats.malformed.add(sum);
-        if let Some(gaps) = &mut self.strict {
-            gaps.event(None, at, &Event::Gap(fault));
-        }
+        self.fault.get_or_insert((at, fault));
+    }
+
+    /// Bytes so far.
+    pub fn bytes(&self) -> u64 {
+        self.stats.capture_bytes
+    }
+
+    /// The first packet that is malformed, if there is one so far.
+    pub fn fault(&self) -> Option<(StreamPos, Fault)> {
+        self.fault
     }
 
     /// What was counted.
-    pub(super) fn stats(self) -> Stats {
+    pub fn stats(self) -> Stats {
         let mut stats = self.stats;
         stats.overhead_bytes = stats.capture_bytes.saturating_sub(self.payloads);
         stats.sync_share = stats.formats.sync_share();
@@ -136,10 +109,13 @@ impl Tally {
     }
 }
 
-/// Counts what somebody else reads.
-pub(super) struct Counted<'t, R> {
-    pub(super) input: R,
-    pub(super) tally: &'t mut Tally,
+/// Counts a capture while somebody else reads it.
+#[derive(Debug)]
+pub struct Counted<'t, R> {
+    /// The capture.
+    pub input: R,
+    /// Where it is counted.
+    pub tally: &'t mut Tally,
 }
 
 impl<R: Read> Read for Counted<'_, R> {

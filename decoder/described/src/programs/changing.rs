@@ -1,28 +1,31 @@
 //! Code that comes and goes, as a log says.
 
-use crate::args::EventsArgs;
-use crate::failure::Failure;
-use crate::params::Setup;
 use hartrace_decoder::{Image, Moment};
+use hartrace_etrace::Params;
 use hartrace_snapshot::{file, image};
-use hartrace_spaces::{Clock, Segment, Space, Timeline};
+use hartrace_spaces::{Clock, Holds, Log, Segment, Space, Timeline};
 use std::collections::BTreeMap;
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+use thiserror::Error;
 
-/// Versions to keep: each takes a few bytes for every stretch of code that it has, and there may be as many
+/// Versions to keep: each uses a few bytes for every stretch of code that it has, and there may be as many
 /// as the log has lines.
 const KEPT: usize = 64;
 
 /// A log, and the programs that were made of it.
 #[derive(Debug)]
-pub(crate) struct Changing {
+pub struct Changing {
     timeline: Timeline,
     /// The trace has contexts.
     contexts: bool,
     made: Mutex<Made>,
 }
+
+/// The events of a log have times, but the trace has none: the log needs positions, or the trace times.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Error)]
+#[error("the events of the log have times, but the trace has none")]
+pub struct NoTime;
 
 /// By number of the program below it.
 #[derive(Debug, Default)]
@@ -33,35 +36,27 @@ struct Made {
 }
 
 impl Changing {
-    /// Reads a log, if there is one, and the images that it names: files in its folder.
-    pub(crate) fn open(args: &EventsArgs, setup: &Setup) -> Result<Option<Self>, Failure> {
-        let (Some(log), Some(path)) = (args.log()?, &args.events) else {
-            return match args.context_id {
-                Some(_) => Err(Failure::usage("--context-id is about processes of a log")
-                    .hint("--events LOG, or the same without it")),
-                None => Ok(None),
-            };
-        };
-        let Some(holds) = args.holds() else {
-            return Err(Failure::usage("nothing says what the context of the hart is")
-                .hint("--context-id tid, if it holds a thread or process"));
-        };
-        if log.clock == Clock::Time && setup.params.notime_p {
-            return Err(Failure::usage("the events of the log have times, but the trace has none")
-                .at(path.display())
-                .hint(
-                    "a log with @POSITION, or notime_p = 0 and time_width_p among the parameters",
-                ));
+    /// Reads the images that the log at `path` names: files in its folder. `holds` says what the
+    /// contexts of the trace are.
+    ///
+    /// Also returns warnings: what of the log cannot be used.
+    pub fn new(
+        path: &Path,
+        log: &Log,
+        holds: Holds,
+        params: &Params,
+    ) -> Result<(Self, Vec<String>), NoTime> {
+        if log.clock == Clock::Time && params.notime_p {
+            return Err(NoTime);
         }
         let folder: PathBuf = path.parent().unwrap_or(Path::new("")).into();
         let name = path.display().to_string();
-        let timeline = Timeline::new(&log, holds, |image| {
+        let timeline = Timeline::new(log, holds, |image| {
             file(&folder, &name, &image.file).ok().and_then(image::segments)
         });
         let missing = timeline.missing.iter();
         let missing = missing.map(|what| format!("{name}: {what} cannot be read"));
-        let useless =
-            setup.params.nocontext_p && log.events.iter().any(|(_, event)| event.pid() != 0);
+        let useless = params.nocontext_p && log.events.iter().any(|(_, event)| event.pid() != 0);
         let useless = useless.then(|| {
             format!(
                 "{name}: the trace has no contexts; of the log only process 0, the kernel, counts"
@@ -69,11 +64,8 @@ impl Changing {
         });
         let sources = (!log.traces.is_empty())
             .then(|| format!("{name}: define_trace is of sources of CoreSight, and ignored"));
-        for warning in missing.chain(useless).chain(sources) {
-            // Nobody may be reading.
-            let _ = writeln!(io::stderr(), "warning: {warning}");
-        }
-        Ok(Some(Self { timeline, contexts: !setup.params.nocontext_p, made: Mutex::default() }))
+        let warnings = missing.chain(useless).chain(sources).collect();
+        Ok((Self { timeline, contexts: !params.nocontext_p, made: Mutex::default() }, warnings))
     }
 
     /// The code of a moment, over the `program` of this number, and its own number.
@@ -95,7 +87,7 @@ impl Changing {
             image.add_shared(image.isa().xlen.wrap(start), &code, part);
         }
         let number = made.count;
-        made.count += 1;
+        made.count = number.wrapping_add(1);
         made.versions.insert((below, space), (number, image.clone()));
         (number, image)
     }

@@ -1,6 +1,6 @@
 //! TOML and JSON as one kind of tree, with the place of every key.
 
-use crate::failure::Failure;
+use super::error::{DocumentError, Problem};
 use toml::de::{DeTable, DeValue};
 
 /// A key with its value.
@@ -25,19 +25,24 @@ pub(crate) enum Value {
 
 impl Entry {
     /// The value has the wrong kind.
-    pub(crate) fn expected(&self, what: &str) -> Failure {
-        let got = match &self.value {
+    pub(crate) fn expected(&self, what: &str) -> DocumentError {
+        let found = match &self.value {
             Value::Number(n) => n.to_string(),
             Value::Flag(flag) => flag.to_string(),
             Value::Text(text) => format!("\"{text}\""),
             Value::Table(_) => "a table".into(),
             Value::Other => "something else".into(),
         };
-        Failure::usage(format_args!("{} must be {what}, not {got}", self.key)).at(&self.place)
+        self.wrong(Problem::Value { key: self.key.clone(), expected: what.into(), found })
+    }
+
+    /// Something is wrong here.
+    pub(crate) fn wrong(&self, problem: Problem) -> DocumentError {
+        DocumentError { place: self.place.clone(), problem }
     }
 
     /// A number of at most `max`.
-    pub(crate) fn number(&self, max: u64) -> Result<u64, Failure> {
+    pub(crate) fn number(&self, max: u64) -> Result<u64, DocumentError> {
         match self.value {
             Value::Number(n) if n <= max => Ok(n),
             _ => Err(self.expected(&format!("a number from 0 to {max}"))),
@@ -45,12 +50,12 @@ impl Entry {
     }
 
     /// A number of at most 255.
-    pub(crate) fn byte(&self) -> Result<u8, Failure> {
+    pub(crate) fn byte(&self) -> Result<u8, DocumentError> {
         self.number(u8::MAX.into()).map(|n| n as u8)
     }
 
     /// A flag, which may be written as a number.
-    pub(crate) fn flag(&self) -> Result<bool, Failure> {
+    pub(crate) fn flag(&self) -> Result<bool, DocumentError> {
         match self.value {
             Value::Flag(flag) => Ok(flag),
             Value::Number(n @ (0 | 1)) => Ok(n == 1),
@@ -59,7 +64,7 @@ impl Entry {
     }
 
     /// Text.
-    pub(crate) fn text(&self) -> Result<&str, Failure> {
+    pub(crate) fn text(&self) -> Result<&str, DocumentError> {
         match &self.value {
             Value::Text(text) => Ok(text),
             _ => Err(self.expected("a string")),
@@ -67,7 +72,7 @@ impl Entry {
     }
 
     /// The entries of a table.
-    pub(crate) fn table(&self) -> Result<&[Entry], Failure> {
+    pub(crate) fn table(&self) -> Result<&[Entry], DocumentError> {
         match &self.value {
             Value::Table(entries) => Ok(entries),
             _ => Err(self.expected("a table")),
@@ -76,24 +81,24 @@ impl Entry {
 }
 
 /// Reads a file: JSON if it starts with a brace, which no TOML file does.
-pub(crate) fn parse(text: &str, file: &str) -> Result<Vec<Entry>, Failure> {
+pub(crate) fn parse(text: &str, file: &str) -> Result<Vec<Entry>, DocumentError> {
     if text.trim_start().starts_with('{') {
         let json: serde_json::Map<_, _> = serde_json::from_str(text).map_err(|error| {
             let message = error.to_string();
             let what = message.split(" at line").next().unwrap_or_default();
-            Failure::input(format_args!("not JSON: {what}")).at(format_args!(
-                "{file}:{}:{}",
-                error.line(),
-                error.column()
-            ))
+            DocumentError {
+                place: format!("{file}:{}:{}", error.line(), error.column()),
+                problem: Problem::NotJson(what.into()),
+            }
         })?;
         return Ok(of_json(json, file));
     }
     let toml = DeTable::parse(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
-        Failure::input(format_args!("not TOML: {}", error.message().replace('\n', ", ")))
-            .at(place(text, file, at))
-            .hint("the specification's parameter names as keys, for example iaddress_lsb_p = 1")
+        DocumentError {
+            place: place(text, file, at),
+            problem: Problem::NotToml(error.message().replace('\n', ", ")),
+        }
     })?;
     Ok(of_toml(toml.get_ref(), text, file))
 }
@@ -131,8 +136,9 @@ fn of_toml(toml: &DeTable<'_>, text: &str, file: &str) -> Vec<Entry> {
 
 fn place(text: &str, file: &str, offset: usize) -> String {
     let before = text.get(..offset).unwrap_or(text);
-    let line = before.matches('\n').count() + 1;
-    let column = before.rsplit('\n').next().map_or(0, |tail| tail.chars().count()) + 1;
+    let line = before.split('\n').count();
+    let column =
+        before.rsplit('\n').next().map_or(0, |tail| tail.chars().count()).saturating_add(1);
     format!("{file}:{line}:{column}")
 }
 
@@ -157,7 +163,7 @@ mod tests {
     fn syntax_errors_say_where() {
         let error = parse("a = 1\nb = = 2\n", "t").unwrap_err();
         assert!(error.to_string().contains("t:2:5"), "{error}");
-        assert_eq!(error.status(), 3);
+        assert!(error.problem.is_unreadable());
         let error = parse("{\n\"a\": }", "j").unwrap_err();
         assert!(error.to_string().contains("j:2:6: not JSON"), "{error}");
     }
@@ -170,6 +176,6 @@ mod tests {
         }
         assert_eq!(entries[1].number(300).unwrap(), 300);
         let error = entries[1].byte().unwrap_err().to_string();
-        assert_eq!(error, "error: t:2:1: b must be a number from 0 to 255, not 300");
+        assert_eq!(error, "t:2:1: b must be a number from 0 to 255, not 300");
     }
 }

@@ -1,7 +1,8 @@
 //! One address per line: made by the thread that decodes.
 
-use crate::follow::ROOM;
+use crate::{Collect, ROOM, Report};
 use hartrace_decoder::{Path, Run, Sink, StreamPos};
+use std::io::{self, Write};
 
 /// Digits of an address, and a line feed.
 const LINE: usize = 17;
@@ -18,25 +19,43 @@ const HEX: [[u8; 2]; 256] = {
     table
 };
 
-/// Addresses as 16 hexadecimal digits each.
+fn digits(byte: u8) -> [u8; 2] {
+    HEX.get(usize::from(byte)).copied().unwrap_or_default()
+}
+
+/// The report: addresses of one source, since there is no place to say which.
+#[derive(Copy, Clone, Debug, Default)]
+pub struct Pcs;
+
+impl Report for Pcs {
+    type Part = PcsText;
+    const ONE_SOURCE: bool = true;
+
+    fn join(&mut self, _: Option<u16>, part: PcsText, out: &mut dyn Write) -> io::Result<()> {
+        out.write_all(&part.text)
+    }
+}
+
+/// Addresses as 16 hexadecimal digits each, with line feeds.
 #[derive(Debug)]
-pub(crate) struct Pcs {
-    pub(crate) text: Vec<u8>,
+pub struct PcsText {
+    /// What was written so far.
+    pub text: Vec<u8>,
     /// The last address and its line: most differ from the one before in the last digits only.
     pc: u64,
     line: [u8; LINE],
 }
 
-impl Default for Pcs {
+impl Default for PcsText {
     fn default() -> Self {
         Self { text: Vec::new(), pc: 0, line: *b"0000000000000000\n" }
     }
 }
 
-impl Pcs {
+impl PcsText {
     #[inline]
     fn push(&mut self, pc: u64) {
-        let [a, b, c, d, e, f, g, h] = pc.to_be_bytes().map(|byte| HEX[usize::from(byte)]);
+        let [a, b, c, d, e, f, g, h] = pc.to_be_bytes().map(digits);
         if (pc ^ self.pc) >> 16 != 0 {
             self.line[..12].copy_from_slice([a, b, c, d, e, f].as_flattened());
             self.pc = pc;
@@ -46,16 +65,18 @@ impl Pcs {
     }
 }
 
-impl Sink for Pcs {
+impl Collect for PcsText {}
+
+impl Sink for PcsText {
     const ADDRESSES: bool = true;
 
     fn run(&mut self, _: StreamPos, run: Run<'_>) {
-        self.text.reserve(LINE * run.insns() as usize);
+        self.text.reserve(LINE.saturating_mul(run.insns() as usize).min(ROOM));
         run.addresses(|pc| self.push(pc));
     }
 
     fn path(&mut self, _: StreamPos, path: Path<'_>) {
-        self.text.reserve(LINE * path.insns() as usize);
+        self.text.reserve(LINE.saturating_mul(path.insns() as usize).min(ROOM));
         path.addresses(|pc| self.push(pc));
     }
 

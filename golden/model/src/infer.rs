@@ -1,11 +1,11 @@
 //! Why a packet was sent, as far as a capture alone can tell: from the packet and its neighbours.
 
+use crate::encoder::Reason;
 use hartrace_etrace::{AddressReport, BranchFmt, Payload, QualStatus};
-use hartrace_golden::encoder::Reason;
 
 /// Guesses reasons packet by packet, in order, for one source.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Guess {
+pub struct Guess {
     started: bool,
     privilege: Option<u8>,
     context: Option<u64>,
@@ -15,7 +15,7 @@ pub(crate) struct Guess {
 
 impl Guess {
     /// The likely reason of `payload`. `next` is what follows it, context packets left out.
-    pub(crate) fn reason(&mut self, payload: &Payload, next: Option<&Payload>) -> Reason {
+    pub fn reason(&mut self, payload: &Payload, next: Option<&Payload>) -> Reason {
         let trapped = std::mem::take(&mut self.trapped);
         match payload {
             Payload::Support(p) => match p.qual_status {

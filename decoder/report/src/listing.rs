@@ -1,11 +1,9 @@
 //! The program as it was executed: every instruction disassembled, with functions and source lines.
 
-use super::forms::Form;
-use crate::image::{Program, Programs};
-use crate::listing::address;
+use crate::ordered::InOrder;
 use crate::part::Retired;
-use crate::symbols::Symbols;
 use hartrace_decoder::{Event, Image, Moment, StreamPos};
+use hartrace_described::programs::{Program, Programs, Symbols, address};
 use hartrace_isa::Xlen;
 use std::collections::HashMap;
 use std::fmt::Display;
@@ -18,8 +16,9 @@ const KEEP: usize = 1 << 26;
 /// A function or a source line, by number; 0 if there is none.
 type Number = u32;
 
-/// Prints instructions. Their text is made once per run, since runs repeat.
-pub(crate) struct Listing<'a> {
+/// Instructions as lines. Their text is made once per run, since runs repeat.
+#[derive(Debug)]
+pub struct Listing<'a> {
     programs: &'a Programs,
     /// By number of the program.
     symbols: Vec<Symbols<'a>>,
@@ -55,7 +54,8 @@ struct Rendered {
 }
 
 impl<'a> Listing<'a> {
-    pub(crate) fn new(programs: &'a Programs, xlen: Xlen) -> Self {
+    /// Code and names are those of `programs`.
+    pub fn new(programs: &'a Programs, xlen: Xlen) -> Self {
         Self {
             programs,
             symbols: programs.iter().map(Program::symbols).collect(),
@@ -74,18 +74,18 @@ impl<'a> Listing<'a> {
         if let Some(number) = self.numbers.get(name) {
             return *number;
         }
-        let number = self.numbers.len() as Number + 1;
+        let number = (self.numbers.len() as Number).wrapping_add(1);
         self.numbers.insert(name.to_owned(), number);
         number
     }
 
     /// Function and source line of an address, and the lines that name them.
     fn look_up(&mut self, pc: u64) -> (Here, String, String) {
-        let symbols = &self.symbols[self.program];
-        let place = symbols.place(pc);
+        let symbols = self.symbols.get(self.program);
+        let place = symbols.and_then(|symbols| symbols.place(pc));
         let name = place.map(|place| place.name.to_owned());
         let function = place.map_or(String::new(), |place| format!("<{place}>:\n"));
-        let source = symbols.source(pc);
+        let source = symbols.and_then(|symbols| symbols.source(pc));
         let line = source.as_ref().map_or(String::new(), |source| format!("{source}\n"));
         let here =
             Here { function: self.number(name.as_deref()), source: self.number(source.as_deref()) };
@@ -129,9 +129,10 @@ impl<'a> Listing<'a> {
             Xlen::Rv32 => disc_v::Isa::Rv32,
             Xlen::Rv64 => disc_v::Isa::Rv64,
         };
-        let width = 2 * usize::from(insn.size);
+        let width = usize::from(insn.size).saturating_mul(2);
         let text = disc_v::decode(isa, pc, word.into());
-        let target = insn.target(xlen, pc).and_then(|to| self.symbols[self.program].place(to));
+        let target = insn.target(xlen, pc);
+        let target = target.and_then(|to| self.symbols.get(self.program)?.place(to));
         let target = target.map_or(String::new(), |place| format!(" <{place}>"));
         let raw = format!("{word:0width$x}");
         format!("  {address}  {raw:<8}  {text}{target}\n")
@@ -144,7 +145,7 @@ impl<'a> Listing<'a> {
     }
 }
 
-impl Form for Listing<'_> {
+impl InOrder for Listing<'_> {
     fn retired(&mut self, out: &mut Vec<u8>, _: StreamPos, run: Retired<'_>) {
         let Some(start) = run.addresses.first() else { return };
         let key = (self.code.0, *start, run.addresses.len());
@@ -157,13 +158,14 @@ impl Form for Listing<'_> {
             self.runs.insert(key, rendered);
         }
         let Some(rendered) = self.runs.get(&key) else { return };
+        let text = |range: &Range<usize>| self.text.get(range.clone()).unwrap_or_default();
         if rendered.first.function != self.here.function {
-            out.extend_from_slice(&self.text[rendered.function.clone()]);
+            out.extend_from_slice(text(&rendered.function));
         }
         if rendered.first.source != self.here.source {
-            out.extend_from_slice(&self.text[rendered.source.clone()]);
+            out.extend_from_slice(text(&rendered.source));
         }
-        out.extend_from_slice(&self.text[rendered.body.clone()]);
+        out.extend_from_slice(text(&rendered.body));
         self.here = rendered.last;
     }
 

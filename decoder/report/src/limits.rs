@@ -1,31 +1,53 @@
-//! `--from` and `--to`: the stretch of a trace that is printed.
+//! The stretch of a trace that is reported.
 
-use crate::failure::Failure;
 use hartrace_decoder::StreamPos;
 use std::ops::Range;
 use std::str::FromStr;
+use thiserror::Error;
 
 /// A place in a trace: instructions, packets and bytes are numbered from 0.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Position {
+pub enum Position {
+    /// Number of an instruction.
     Insn(u64),
+    /// Number of a packet.
     Packet(u64),
+    /// Byte of the capture.
     Byte(u64),
 }
 
-impl FromStr for Position {
-    type Err = String;
+/// Text that is not a position.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum PositionError {
+    /// There is no such unit.
+    #[error("`{0}` is not one of insn, packet and byte")]
+    Unit(String),
+    /// There is no number.
+    #[error("`{0}` is not a number; write for example 1000, packet:12 or byte:4096")]
+    Number(String),
+}
 
-    fn from_str(text: &str) -> Result<Self, String> {
+/// Nothing lies between two positions.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Error)]
+#[error("nothing lies from {from} up to {to}")]
+pub struct NothingBetween {
+    /// The first position.
+    pub from: u64,
+    /// The second.
+    pub to: u64,
+}
+
+impl FromStr for Position {
+    type Err = PositionError;
+
+    fn from_str(text: &str) -> Result<Self, PositionError> {
         let (unit, number) = text.split_once(':').unwrap_or(("insn", text));
-        let number = number.parse().map_err(|_| {
-            format!("`{number}` is not a number; write for example 1000, packet:12 or byte:4096")
-        })?;
+        let number = number.parse().map_err(|_| PositionError::Number(number.into()))?;
         match unit {
             "insn" => Ok(Self::Insn(number)),
             "packet" => Ok(Self::Packet(number)),
             "byte" => Ok(Self::Byte(number)),
-            _ => Err(format!("`{unit}` is not one of insn, packet and byte")),
+            _ => Err(PositionError::Unit(unit.into())),
         }
     }
 }
@@ -50,9 +72,9 @@ impl Position {
     }
 }
 
-/// Which part of a trace to print. Positions are reached once, and for good.
+/// Which part of a trace to report. Positions are reached once, and for good.
 #[derive(Copy, Clone, Debug)]
-pub(crate) struct Limits {
+pub struct Limits {
     from: Option<Position>,
     to: Option<Position>,
     /// Instructions so far.
@@ -61,10 +83,10 @@ pub(crate) struct Limits {
 
 impl Limits {
     /// From the first position up to, but not including, the second; `None` if that is everything.
-    pub(crate) fn new(
+    pub fn new(
         from: Option<Position>,
         to: Option<Position>,
-    ) -> Result<Option<Self>, Failure> {
+    ) -> Result<Option<Self>, NothingBetween> {
         use Position::{Byte, Insn, Packet};
         let pair = match (from, to) {
             (Some(Insn(a)), Some(Insn(b)))
@@ -73,17 +95,14 @@ impl Limits {
             _ => None,
         };
         match pair {
-            Some((a, b)) if a >= b => {
-                Err(Failure::usage(format_args!("nothing lies from {a} up to {b}"))
-                    .hint("a --to behind --from; what it names is not printed any more"))
-            }
+            Some((from, to)) if from >= to => Err(NothingBetween { from, to }),
             _ if from.is_none() && to.is_none() => Ok(None),
             _ => Ok(Some(Self { from, to, insns: 0 })),
         }
     }
 
-    /// Takes the next instructions; which of them to print.
-    pub(crate) fn take(&mut self, at: StreamPos, count: usize) -> Range<usize> {
+    /// Takes the next instructions; which of them to report.
+    pub fn take(&mut self, at: StreamPos, count: usize) -> Range<usize> {
         let before = |p: Position| p.before(at, self.insns, count);
         let start = self.from.map_or(0, before);
         let end = self.to.map_or(count, before);
@@ -93,12 +112,12 @@ impl Limits {
         if end < count {
             self.to = Some(Position::Insn(0));
         }
-        self.insns += count as u64;
+        self.insns = self.insns.saturating_add(count as u64);
         start..end.max(start)
     }
 
-    /// Whether to print something that is not an instruction.
-    pub(crate) fn admits(&mut self, at: StreamPos) -> bool {
+    /// Whether to report something that is not an instruction.
+    pub fn admits(&mut self, at: StreamPos) -> bool {
         let reached = |p: Position| p.is_reached(at, self.insns);
         if self.from.is_some_and(reached) {
             self.from = None;
@@ -109,8 +128,8 @@ impl Limits {
         self.from.is_none() && !self.is_done()
     }
 
-    /// Nothing will be printed any more.
-    pub(crate) fn is_done(&self) -> bool {
+    /// Whether nothing will be reported any more.
+    pub fn is_done(&self) -> bool {
         matches!(self.to, Some(Position::Insn(number)) if number <= self.insns)
     }
 }
@@ -119,12 +138,12 @@ impl Limits {
 mod tests {
     use super::*;
 
-    fn limits(from: &str, to: &str) -> Result<Option<Limits>, Failure> {
+    fn limits(from: &str, to: &str) -> Result<Option<Limits>, NothingBetween> {
         let position = |text: &str| (!text.is_empty()).then(|| text.parse().unwrap());
         Limits::new(position(from), position(to))
     }
 
-    /// Which instructions are printed, of three packets with three each, 10 bytes apart.
+    /// Which instructions are reported, of three packets with three each, 10 bytes apart.
     fn printed(from: &str, to: &str) -> Vec<u64> {
         let mut limits = limits(from, to).unwrap().unwrap();
         let mut list = Vec::new();
@@ -166,7 +185,7 @@ mod tests {
         for bad in ["", "x", "line:3", "packet:", "packet:-1", "0x10"] {
             assert!(bad.parse::<Position>().is_err(), "{bad}");
         }
-        assert_eq!(limits("5", "5").unwrap_err().status(), 2);
+        assert_eq!(limits("5", "5").unwrap_err(), NothingBetween { from: 5, to: 5 });
         assert!(limits("5", "packet:5").is_ok());
         assert!(limits("", "").unwrap().is_none());
     }
