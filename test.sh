@@ -127,9 +127,7 @@ edition = "2024"
 crate-type = ["staticlib"]
 
 [dependencies]
-hartrace-arm-isa.path = "$PWD/decoder/arm-isa"
 hartrace-bits.path = "$PWD/packets/bits"
-hartrace-coresight.path = "$PWD/packets/coresight"
 hartrace-encap.path = "$PWD/packets/encap"
 hartrace-etmv4.path = "$PWD/packets/etmv4"
 hartrace-etrace = { path = "$PWD/packets/etrace", features = ["serde"] }
@@ -146,8 +144,8 @@ TOML
 #![no_std]
 
 use {hartrace_bits as _, hartrace_encap as _, hartrace_etrace as _};
-use {hartrace_ingress as _, hartrace_isa as _, hartrace_arm_isa as _};
-use {hartrace_coresight as _, hartrace_etmv4 as _, hartrace_ptm as _};
+use {hartrace_ingress as _, hartrace_isa as _};
+use {hartrace_etmv4 as _, hartrace_ptm as _};
 
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
@@ -175,13 +173,12 @@ data() {
 
 # What is tested in the part `rtl`, with the tools it needs.
 hardware=(
-    hartrace-rtl hartrace-verilate hartrace-lint hartrace-prove hartrace-transport-hdl hartrace-registers
-    hartrace-encoder-hdl hartrace-top-hdl hartrace-rust-hdl hartrace-lockstep
+    hartrace-rtl hartrace-hdl-tools hartrace-encoder-hdl hartrace-rust-hdl hartrace-lockstep
     hartrace-cva6-connector
 )
 
 # What is tested in the part `cva6`, with the core.
-cva6=(hartrace-cva6-sim hartrace-soc)
+cva6=(hartrace-cva6-sim)
 
 part_unit() {
     debian riscv64-unknown-elf-objdump binutils-riscv64-unknown-elf \
@@ -207,7 +204,7 @@ part_rtl() {
     debian verilator verilator iverilog iverilog yosys yosys c++ g++ make make
     # A header, not a command: waves are compressed with it.
     echo '#include <zlib.h>' | c++ -E -x c++ - >/dev/null 2>&1 || debian zlib.h zlib1g-dev
-    venv slang sim/lint/requirements.txt
+    venv slang sim/tools/requirements.txt
     export HARTRACE_SLANG_TOOLS=$tools/slang
     data
     cargo test --no-fail-fast "${hardware[@]/#/--package=}"

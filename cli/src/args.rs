@@ -134,7 +134,7 @@ pub(crate) struct ExecArgs {
     /// Who executes it: our own hart, or QEMU (Debian: qemu-user, qemu-system-misc, gcc)
     #[arg(long, value_enum, default_value_t = With::Iss)]
     pub(crate) with: With,
-    /// Modes: delta, or some of return, exception, full, cache, prediction and sijump, joined by +;
+    /// Modes: delta, or some of ir, ie, sij, bp, jtc and full (or their names), joined by +;
     /// or all [default: delta]
     #[arg(long, value_name = "MODES", value_delimiter = ',')]
     pub(crate) encode: Vec<String>,
@@ -263,9 +263,9 @@ pub(crate) struct DiffArgs {
 pub(crate) struct StreamArgs {
     /// Encoder parameters: TOML with the specification's names, or a vector's configuration JSON
     ///
-    /// Needed unless the framing is rv-tracer. An `options` table may hold full-address,
-    /// implicit-except, si-jump, implicit-return, branch-prediction, jump-target-cache (booleans),
-    /// resync-max (period 2^(v+4)), resync-mode (packets, cycles, half-words, off), unit
+    /// Needed unless the framing is rv-tracer. An `options` table may hold the modes implicit-return,
+    /// implicit-exception, sequentially-inferred-jump, branch-prediction, jump-target-cache and
+    /// full-address (booleans; codes such as ir are accepted), resync-max (period 2^(v+4)), resync-mode (packets, cycles, half-words, off), unit
     /// (reference, rv-tracer, hartrace), itype-width (3, 4); a `framing` table kind and the
     /// framing options below.
     #[arg(long, value_name = "P")]

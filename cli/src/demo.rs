@@ -46,7 +46,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<Status, Failure> {
         bar.set_message(name);
         let program = Program::new(name.into(), elf.to_vec())?;
         write(&folder.join(format!("{name}.elf")), elf)?;
-        let modes = exec::named(&program.modes(&modes::ALL))?;
+        let modes = exec::named(&program.modes())?;
         let trial = Trial { program: &program, modes: &modes, limit: STEPS };
         let file =
             |mode: &str| -> Option<PathBuf> { Some(folder.join(format!("{name}.{mode}.te"))) };

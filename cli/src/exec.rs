@@ -25,16 +25,16 @@ pub(crate) fn run(args: &ExecArgs) -> Result<Status, Failure> {
     let program = Program::open(&args.program, &args.arguments, args.with)?;
     let names: Vec<&str> = match args.encode.as_slice() {
         [] => vec!["delta"],
-        [all] if all == "all" => program.modes(&modes::ALL),
+        [all] if all == "all" => program.modes(),
         names => names.iter().map(String::as_str).collect(),
     };
-    if program.modes(&names).len() < names.len() {
+    let modes = named(&names)?;
+    if !program.has_vectors() && modes.iter().any(|modes| modes.implicit_exception) {
         return Err(Failure::usage(
             "implicit exceptions need the trap vectors, which are not known here",
         )
-        .hint("modes without `exception`, or a bare-metal program without --with qemu"));
+        .hint("modes without `ie`, or a bare-metal program without --with qemu"));
     }
-    let modes = named(&names)?;
     if args.output.is_some() && modes.len() > 1 {
         return Err(Failure::usage("one file cannot hold the traces of several modes")
             .hint("--encode with one mode, or --output-dir DIR"));
@@ -101,14 +101,14 @@ pub(crate) fn progress() -> ProgressBar {
 }
 
 /// Modes by name.
-pub(crate) fn named<'n>(names: &[&'n str]) -> Result<Vec<(&'n str, Ioptions)>, Failure> {
-    names.iter().map(|name| Ok((*name, modes::named(name)?))).collect()
+pub(crate) fn named(names: &[&str]) -> Result<Vec<Ioptions>, Failure> {
+    names.iter().map(|name| modes::named(name)).collect()
 }
 
 /// A program in several modes.
 pub(crate) struct Trial<'p> {
     pub(crate) program: &'p Program,
-    pub(crate) modes: &'p [(&'p str, Ioptions)],
+    pub(crate) modes: &'p [Ioptions],
     /// Steps to execute at most.
     pub(crate) limit: u64,
 }
@@ -123,12 +123,12 @@ impl Trial<'_> {
     ) -> Result<Vec<Line>, Failure> {
         let Self { program, modes, limit } = *self;
         // Implicit exceptions need the trap vectors beforehand.
-        let implicit = modes.iter().any(|(_, options)| options.implicit_exception);
+        let implicit = modes.iter().any(|options| options.implicit_exception);
         let tvec = if implicit { program.execute(limit, |_| Ok(()))?.tvec } else { Vec::new() };
         let params = modes::params(program.xlen);
         let mut rounds = Vec::new();
-        for (name, options) in modes {
-            let output = file(name).map(|path| create(&path)).transpose()?;
+        for options in modes {
+            let output = file(&options.to_string()).map(|path| create(&path)).transpose()?;
             let round = Round::new(params, *options, &program.image, tvec.clone(), output)?;
             rounds.push(round);
         }
@@ -142,10 +142,10 @@ impl Trial<'_> {
         })?;
         let execution = start.elapsed().saturating_sub(elsewhere);
         let mut lines = Vec::new();
-        for (round, (name, _)) in rounds.into_iter().zip(modes) {
+        for (round, options) in rounds.into_iter().zip(modes) {
             lines.push(Line {
                 program: program.name.clone(),
-                mode: (*name).into(),
+                mode: options.to_string(),
                 instructions: ending.instructions,
                 execution,
                 figures: round.finish()?,

@@ -53,7 +53,7 @@ fn clean(line: &str) -> Result<String, Failed> {
 /// Figures, addresses and the capture agree.
 fn a_program_comes_back() -> Result<(), Failed> {
     let elf = program("calls");
-    let figures = clean(&format!("sim cva6 {elf} --encode return -o calls.te --json"))?;
+    let figures = clean(&format!("sim cva6 {elf} --encode ir -o calls.te --json"))?;
     let figures: Value = serde_json::from_str(&figures)?;
     let number =
         |key: &str| figures[key].as_u64().unwrap_or_else(|| panic!("no {key} in {figures}"));
@@ -64,13 +64,13 @@ fn a_program_comes_back() -> Result<(), Failed> {
     assert_eq!(number("decoded_instructions"), told);
     assert!(number("packets") > 1_000 && number("peak_queue") > 1);
 
-    let pcs = clean(&format!("sim cva6 {elf} --encode return --emit pcs"))?;
+    let pcs = clean(&format!("sim cva6 {elf} --encode ir --emit pcs"))?;
     assert_eq!(pcs.lines().count() as u64, told);
     assert!(pcs.starts_with("0000000080000000\n"));
     let decode = "decode calls.te --params calls.te.params.toml --xlen 64 --emit pcs";
     assert!(clean(&format!("{decode} --elf {elf}"))? == pcs, "decode says something else");
 
-    let table = clean(&format!("sim cva6 {elf} --encode return"))?;
+    let table = clean(&format!("sim cva6 {elf} --encode ir"))?;
     assert!(table.contains(&format!("{told} of {told}")), "{table}");
     Ok(())
 }
@@ -78,7 +78,7 @@ fn a_program_comes_back() -> Result<(), Failed> {
 fn what_cannot_be_is_said() -> Result<(), Failed> {
     for (line, said) in [
         ("--encoder micro", "iaddress_width_p = 32"),
-        ("--encode cache", "the encoder has no jump target cache mode"),
+        ("--encode jump-target-cache", "the encoder has no mode jump-target-cache"),
         ("--encoder nothing", "no configuration `nothing`"),
         ("--lanes 3", "3 is not in 1..=2"),
     ] {

@@ -47,7 +47,7 @@ fn verified(name: &str, arguments: &[String]) -> Result<(), Failed> {
     let program = format!("{}/../tests/programs/elf/{name}.elf", env!("CARGO_MANIFEST_DIR"));
     let output = Command::new(env!("CARGO_BIN_EXE_hartrace"))
         .args(["run", &program, "--with", "qemu", "--json", "--limit", "4000000000"])
-        .args(["--encode", "delta,return+prediction+cache+sijump"])
+        .args(["--encode", "delta,ir+sij+bp+jtc"])
         .args(arguments)
         .output()?;
     if !output.status.success() {

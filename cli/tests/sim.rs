@@ -9,7 +9,7 @@ use std::process::{Command, Output};
 
 fn main() {
     let args = Arguments::from_args();
-    let missing = !hartrace_verilate::available();
+    let missing = !hartrace_hdl_tools::verilate::available();
     let trial = |name: &str, run: fn() -> Result<(), Failed>| Trial::test(name, run);
     let needy = [
         trial("a_program_comes_back", a_program_comes_back),
@@ -69,7 +69,7 @@ fn a_program_comes_back() -> Result<(), Failed> {
     let sum: u64 = formats.values().filter_map(Value::as_u64).sum();
     assert_eq!(sum, number(&plain, "packets"));
 
-    let lossy = json(&format!("{line} --back-pressure 98 --encode exception+cache"))?;
+    let lossy = json(&format!("{line} --back-pressure 98 --encode ie+jtc"))?;
     assert!(number(&lossy, "lost_stretches") > 0, "{lossy}");
     assert_eq!(
         number(&lossy, "instructions"),
@@ -102,7 +102,7 @@ fn the_capture_can_be_decoded() -> Result<(), Failed> {
     clean("hdl --config full -o full")?;
     let calls = program("calls");
     let figures = json(&format!(
-        "sim encoder {calls} --config full --limit 20000 --encode return+prediction -o calls.te"
+        "sim encoder {calls} --config full --limit 20000 --encode ir+bp -o calls.te"
     ))?;
     let pcs = clean(&format!("decode calls.te --elf {calls} --params full/params.toml --xlen 64"))?;
     assert_eq!(pcs.lines().count() as u64, number(&figures, "decoded_instructions"));

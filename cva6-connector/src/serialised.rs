@@ -4,8 +4,8 @@ use crate::config::{Config, Retirement};
 use crate::direct::full;
 use crate::port::{Blocks, Commits, side_by_side};
 use crate::slots::{Slot, Slots};
+use hartrace_encoder_hdl::transport::fifo;
 use hartrace_rtl::{Component, Expr, Module, concat, lit, zero};
-use hartrace_transport_hdl::fifo;
 
 /// The module `cva6_block_serialiser`.
 pub(crate) fn build(config: &Config) -> Component {

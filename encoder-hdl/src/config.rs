@@ -15,8 +15,10 @@ pub struct Config {
     /// Width of *itype*: 3, or 4 to tell calls and returns.
     pub itype_width_p: u8,
     /// Full addresses can be switched on.
+    #[serde(alias = "full-address", alias = "full")]
     pub full_address: bool,
     /// Implicit exceptions can be switched on.
+    #[serde(alias = "implicit-exception", alias = "ie")]
     pub implicit_exception: bool,
     /// There are trigger inputs: trace on, trace off and notify.
     pub triggers: bool,

@@ -25,7 +25,7 @@ const MODES: [(&str, Mode); 6] = [
     ("full_address", Mode::FullAddress),
     ("jump_target_cache", Mode::JumpTargetCache),
     ("branch_prediction", Mode::BranchPrediction),
-    ("sequential_jump", Mode::SequentialJump),
+    ("sequential_jump", Mode::SequentiallyInferredJump),
 ];
 
 /// Signals of a request that say no more once its format is known.
@@ -43,7 +43,7 @@ pub(crate) fn modes(config: &Config) -> Vec<Wire> {
         Mode::FullAddress => config.full_address,
         Mode::JumpTargetCache => config.caches(),
         Mode::BranchPrediction => config.predicts(),
-        Mode::SequentialJump => config.etrace.sijump_p,
+        Mode::SequentiallyInferredJump => config.etrace.sijump_p,
         Mode::DeltaAddress => false,
     };
     let there = MODES.iter().filter(|(_, mode)| has(*mode));

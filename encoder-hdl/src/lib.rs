@@ -24,10 +24,13 @@ mod named;
 mod pack;
 mod priority;
 mod queue;
+pub mod registers;
 mod request;
 mod resync;
 mod returns;
 mod tables;
+pub mod top;
+pub mod transport;
 
 pub use config::{Compression, Config, ConfigError, Overflow, ResyncUnit};
 pub use core::{encoder, files, sources};

@@ -5,9 +5,9 @@
 use crate::bundle::{Bundle, Wire};
 use crate::config::Config;
 use crate::ingress::any;
+use crate::transport::fifo;
 use crate::{group, tables};
 use hartrace_rtl::{Component, Expr, Module, concat, lit, ones, zero};
-use hartrace_transport_hdl::fifo;
 
 /// What is told of the group behind the head: its branches are looked up one a cycle.
 pub(crate) fn ahead(config: &Config) -> Vec<Wire> {

@@ -3,7 +3,7 @@
 
 use hartrace_encoder_hdl::{Compression, Config, Overflow, ResyncUnit, encoder};
 use hartrace_etrace::Params;
-use hartrace_lint::Design;
+use hartrace_hdl_tools::lint::Design;
 use libtest_mimic::Arguments;
 use std::path::Path;
 
@@ -12,11 +12,11 @@ fn main() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let mut trials = Vec::new();
     for (name, config) in Config::all_named() {
-        trials.extend(hartrace_lint::trials(folder, &name, &[design(&config)]));
+        trials.extend(hartrace_hdl_tools::lint::trials(folder, &name, &[design(&config)]));
     }
     let designs: Vec<Design> = corners().iter().map(design).collect();
     let name = format!("corners_{}", designs.len());
-    trials.extend(hartrace_lint::trials(folder, &name, &designs));
+    trials.extend(hartrace_hdl_tools::lint::trials(folder, &name, &designs));
     libtest_mimic::run(&args, trials).exit();
 }
 

@@ -3,7 +3,7 @@
 #![no_main]
 
 use arbitrary::{Result, Unstructured};
-use hartrace_coresight::{Deformatter, Formatter, Item, Mode, Statistics, TraceId};
+use hartrace_encap::coresight::{Deformatter, Formatter, Item, Mode, Statistics, TraceId};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: &[u8]| {

@@ -4,7 +4,7 @@
 
 use arbitrary::{Result, Unstructured};
 use hartrace_arm_decoder::{Capture, Etmv4, Layout, Memory};
-use hartrace_arm_isa::{Arch, Spaces};
+use hartrace_isa::arm::{Arch, Spaces};
 use hartrace_etmv4::{Headers, MAX_PACKET, Packet, Reader, Registers};
 use hartrace_fuzz::arm::Count;
 use libfuzzer_sys::fuzz_target;

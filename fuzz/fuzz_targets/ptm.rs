@@ -4,7 +4,7 @@
 
 use arbitrary::{Result, Unstructured};
 use hartrace_arm_decoder::{Capture, Layout, Memory, Ptm};
-use hartrace_arm_isa::{Arch, Spaces};
+use hartrace_isa::arm::{Arch, Spaces};
 use hartrace_fuzz::arm::Count;
 use hartrace_ptm::{MAX_PACKET, Packet, Reader, Registers};
 use libfuzzer_sys::fuzz_target;

@@ -1,7 +1,7 @@
 //! Any files are a snapshot, or are refused with a message.
 #![no_main]
 
-use hartrace_snapshot::Snapshot;
+use hartrace_capture::snapshot::Snapshot;
 use libfuzzer_sys::fuzz_target;
 use std::collections::BTreeMap;
 

@@ -3,9 +3,9 @@
 use hartrace_etrace::{Ioptions, Mode, Params, Payload, Unit};
 use hartrace_golden::encoder::{Comparator, Condition, Encoded, EncoderConfig, Filter, Resync};
 use hartrace_golden::isa::{Isa, Xlen};
+use hartrace_golden::walk::{Shape, Walk, generate};
 use hartrace_golden::{Compat, DecoderConfig, Encoder, Image};
 use hartrace_ingress::{ITypeWidth, Retired};
-use hartrace_walk::{Shape, Walk, generate};
 
 /// Small numbers from a seed (splitmix64): good enough to spread cases, and the same everywhere.
 #[derive(Clone, Debug)]
@@ -58,7 +58,7 @@ const MODES: [Mode; 6] = [
     Mode::FullAddress,
     Mode::JumpTargetCache,
     Mode::BranchPrediction,
-    Mode::SequentialJump,
+    Mode::SequentiallyInferredJump,
 ];
 
 impl Case {
@@ -70,7 +70,7 @@ impl Case {
     /// Case `seed` in the dialect of rv_tracer, with the modes and walks that it is unambiguous for (R3).
     pub fn rv_tracer(seed: u64) -> Self {
         let mut shape = Shape::random(seed);
-        shape.xlen = hartrace_walk::Xlen::Rv64;
+        shape.xlen = hartrace_golden::walk::Xlen::Rv64;
         shape.notifies = 0;
         // Without the lowest bit there is no implicit return.
         Self::made(seed << 1, shape, true)
@@ -122,8 +122,8 @@ impl Case {
         };
         // The reference layout has no sijump bit: the parameter is the mode.
         encoder.params.sijump_p = match encoder.unit {
-            Unit::Reference => options.sijump,
-            _ => options.sijump || dice.one_in(2),
+            Unit::Reference => options.sequentially_inferred_jump,
+            _ => options.sequentially_inferred_jump || dice.one_in(2),
         };
 
         let mut case =
@@ -191,8 +191,8 @@ impl Case {
     /// The program of this case.
     pub fn image(&self) -> Image {
         let xlen = match self.walk.program.xlen {
-            hartrace_walk::Xlen::Rv32 => Xlen::Rv32,
-            hartrace_walk::Xlen::Rv64 => Xlen::Rv64,
+            hartrace_golden::walk::Xlen::Rv32 => Xlen::Rv32,
+            hartrace_golden::walk::Xlen::Rv64 => Xlen::Rv64,
         };
         let mut image = Image::new(Isa::new(xlen));
         for (address, bytes) in &self.walk.program.segments {

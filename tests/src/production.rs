@@ -8,8 +8,8 @@ use hartrace_isa::{Isa, Xlen};
 /// The program of a case.
 pub fn image(case: &Case) -> Image {
     let xlen = match case.walk.program.xlen {
-        hartrace_walk::Xlen::Rv32 => Xlen::Rv32,
-        hartrace_walk::Xlen::Rv64 => Xlen::Rv64,
+        hartrace_golden::walk::Xlen::Rv32 => Xlen::Rv32,
+        hartrace_golden::walk::Xlen::Rv64 => Xlen::Rv64,
     };
     let mut image = Image::new(Isa::new(xlen));
     for (address, bytes) in &case.walk.program.segments {

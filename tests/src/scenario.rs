@@ -14,7 +14,7 @@
 //! 80000000
 //! exception 80000004 cause=2 tval=0
 //! --- packets
-//! 3.3 support ienable=1 qual_status=no_change ioptions=-  ; tracing enabled (7.5.1)
+//! 3.3 support ienable=1 qual_status=no_change ioptions=delta  ; tracing enabled (7.5.1)
 //! --- trace
 //! 80000000
 //! trap exception cause=2 epc=80000004 tval=0

@@ -6,10 +6,10 @@
 use hartrace_bits::{BitReader, Tail, mask};
 use hartrace_decoder::{Config, Count, Image, StreamPos, Tracer};
 use hartrace_etrace::{AddressReport, Layout, Params, Payload, Start};
+use hartrace_golden::walk::Shape;
 use hartrace_isa::{Isa, Xlen};
 use hartrace_tests::case::{Case, Dice};
 use hartrace_tests::production::{config, feed, image};
-use hartrace_walk::Shape;
 use libtest_mimic::{Arguments, Trial};
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 use std::alloc::System;

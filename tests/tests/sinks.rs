@@ -6,12 +6,12 @@ use hartrace_decoder::{
     Config, Count, Coverage, Edges, Image, Leaves, Resync, Sink, Step, Steps, StreamPos, Tracer,
 };
 use hartrace_encap::{EncapParams, FrameHeader, Framing, MAX_FRAME};
+use hartrace_golden::walk::Shape;
 use hartrace_isa::{Insn, Kind};
 use hartrace_tests::case::{Case, Dice};
 use hartrace_tests::fault::{injured, numbered};
 use hartrace_tests::log::{Collect, Log, Seen};
 use hartrace_tests::production::{config, feed, image};
-use hartrace_walk::Shape;
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 use std::num::NonZeroUsize;
@@ -293,7 +293,7 @@ fn loses_less(
 
     let modes = case.encoder.options;
     let Some((resumed, _)) = got[gap..].iter().find(|e| is(Seen::On)(e)) else { return 0 };
-    if resumed >= sync || !modes.full_address || modes.sijump {
+    if resumed >= sync || !modes.full_address || modes.sequentially_inferred_jump {
         return 0;
     }
     let between = |log: &Log| -> Log {

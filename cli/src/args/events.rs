@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use clap::{Args, ValueEnum};
-use hartrace_spaces::{Holds, Log};
+use hartrace_capture::spaces::{Holds, Log};
 use std::fs;
 use std::path::PathBuf;
 

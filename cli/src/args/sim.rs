@@ -36,7 +36,7 @@ pub(crate) struct Cva6Args {
     #[arg(long, value_name = "N", default_value_t = 1,
           value_parser = clap::value_parser!(u32).range(1..=4))]
     pub(crate) harts: u32,
-    /// Modes: delta, or some of return, exception, full, cache, prediction and sijump, joined by +
+    /// Modes: delta, or some of ir, ie, sij, bp, jtc and full (or their names), joined by +
     #[arg(long, value_name = "MODES", default_value = "delta")]
     pub(crate) encode: String,
     /// Synchronise after 2^(N + 4) packets, or what the encoder has first in `resync`
@@ -102,7 +102,7 @@ pub(crate) struct SimArgs {
     pub(crate) elf: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) format: InputArgs,
-    /// Modes: delta, or some of return, exception, full, cache, prediction and sijump, joined by +
+    /// Modes: delta, or some of ir, ie, sij, bp, jtc and full (or their names), joined by +
     #[arg(long, value_name = "MODES", default_value = "delta")]
     pub(crate) encode: String,
     /// Synchronise after 2^(N + 4) packets, or what the configuration has first in `resync`

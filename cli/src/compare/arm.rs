@@ -8,7 +8,7 @@ use crate::args::SchemesArgs;
 use crate::exec::program::Program;
 use crate::failure::Failure;
 use crate::files;
-use hartrace_qemu::{Qemu, QemuError};
+use hartrace_sources::qemu::{Qemu, QemuError};
 use run::Bundle;
 use serde::Serialize;
 use std::fs::File;

@@ -55,7 +55,7 @@ impl Workload {
         if let Some(failure) = program.failure(ending.exit) {
             return Err(failure);
         }
-        let knows_vectors = !program.modes(&["exception"]).is_empty();
+        let knows_vectors = program.has_vectors();
         let (name, code) = (program.name.clone(), Code::new(&program.image));
         Ok(Self { name, code, rows, tvec: knows_vectors.then_some(ending.tvec) })
     }

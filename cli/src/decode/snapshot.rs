@@ -12,8 +12,8 @@ use bound::{Portion, Portions, bind};
 use hartrace_arm_decoder::{
     Capture, Etmv4, Event, Layout, Lost, Memory, Ptm, Range, Shown, Sink, list_etmv4, list_ptm,
 };
-use hartrace_snapshot::{Core, Error, Protocol};
-use hartrace_spaces::Timeline;
+use hartrace_capture::snapshot::{Core, Error, Protocol};
+use hartrace_capture::spaces::Timeline;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;

@@ -1,50 +1,40 @@
 //! The modes to encode in.
 
 use crate::failure::Failure;
-use hartrace_etrace::{Ioptions, Mode, Params};
+use hartrace_etrace::{Ioptions, Mode, Params, Unit};
 
-/// Short names of modes, as in `--encode return+prediction`.
-const NAMES: [(&str, Mode); 6] = [
-    ("return", Mode::ImplicitReturn),
-    ("exception", Mode::ImplicitException),
-    ("full", Mode::FullAddress),
-    ("cache", Mode::JumpTargetCache),
-    ("prediction", Mode::BranchPrediction),
-    ("sijump", Mode::SequentialJump),
-];
-
-/// What every mode, and every combination that is of use, is called.
+/// Every mode alone, and every combination that is of use.
 pub(crate) const ALL: [&str; 13] = [
     "delta",
     "full",
-    "exception",
-    "sijump",
-    "return",
-    "prediction",
-    "cache",
-    "return+sijump",
-    "return+prediction",
-    "return+cache",
-    "prediction+cache",
-    "return+prediction+cache",
-    "return+exception+sijump+prediction+cache",
+    "ie",
+    "sij",
+    "ir",
+    "bp",
+    "jtc",
+    "ir+sij",
+    "ir+bp",
+    "ir+jtc",
+    "bp+jtc",
+    "ir+bp+jtc",
+    "ir+ie+sij+bp+jtc",
 ];
 
-/// The modes with this name: some of the short ones joined by `+`, or `delta` for none.
-pub(crate) fn named(name: &str) -> Result<Ioptions, Failure> {
-    let mut options = Ioptions::default();
-    if name == "delta" {
-        return Ok(options);
-    }
-    for part in name.split('+') {
-        let Some((_, mode)) = NAMES.iter().find(|(name, _)| *name == part) else {
-            let names: Vec<_> = NAMES.iter().map(|(name, _)| *name).collect();
-            return Err(Failure::usage(format_args!("there is no mode `{part}`"))
-                .hint(format_args!("delta, or some of {} joined by +; or all", names.join(", "))));
-        };
-        options.set(*mode, true);
-    }
-    Ok(options)
+/// The modes in `text`: names or codes joined by `+`, or `delta` for none.
+pub(crate) fn named(text: &str) -> Result<Ioptions, Failure> {
+    let unit = Unit::Hartrace.ioptions();
+    let options = Ioptions::named(text).and_then(|options| {
+        // What our encoder does not have is not offered either.
+        let missing = |mode: &Mode| options.get(*mode) && !unit.contains(mode);
+        if Mode::ALL.iter().any(missing) { Err(text) } else { Ok(options) }
+    });
+    options.map_err(|part| {
+        let modes = Mode::ALL.into_iter().filter(|mode| unit.contains(mode));
+        let names: Vec<_> =
+            modes.map(|mode| format!("{} ({})", mode.name(), mode.code())).collect();
+        Failure::usage(format_args!("there is no mode `{part}`"))
+            .hint(format_args!("delta, or some of {} joined by +; or all", names.join(", ")))
+    })
 }
 
 /// An encoder with every option, for harts of this width.
@@ -73,9 +63,11 @@ mod tests {
 
     #[test]
     fn names() {
-        assert!(ALL.iter().all(|name| named(name).is_ok()));
-        let options = named("return+cache").unwrap();
+        // Written as they are printed.
+        assert!(ALL.iter().all(|name| named(name).unwrap().to_string() == *name));
+        let options = named("implicit-return+jtc").unwrap();
         assert!(options.implicit_return && options.jump_target_cache && !options.full_address);
         assert!(named("retrun").unwrap_err().to_string().contains("no mode `retrun`"));
+        assert!(named("delta-address").is_err());
     }
 }

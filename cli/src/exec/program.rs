@@ -4,11 +4,11 @@ use crate::args::With;
 use crate::failure::Failure;
 use crate::files;
 use hartrace_decoder::Image;
-use hartrace_executed::{Port, Steps};
 use hartrace_ingress::Retired;
 use hartrace_isa::{Isa, Xlen};
 use hartrace_iss::{Environment, Exit, Hart, HartConfig, Range, Retire, Step};
-use hartrace_qemu::{Mode, Qemu};
+use hartrace_lockstep::executed::{Port, Steps};
+use hartrace_sources::qemu::{Mode, Qemu};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -72,11 +72,16 @@ impl Program {
         Ok(Self { name, path, with, arguments, elf, xlen, image })
     }
 
-    /// Which of some modes make sense: the traps of a Linux program are handled where no trace is, so
-    /// that no handler's address follows from them; and QEMU does not tell the trap vectors.
-    pub(crate) fn modes<'n>(&self, names: &[&'n str]) -> Vec<&'n str> {
-        let vectors = self.is_bare() && self.with == With::Iss;
-        names.iter().copied().filter(|name| vectors || !name.contains("exception")).collect()
+    /// Whether the trap vectors are known, without which implicit exceptions cannot be decoded: the traps
+    /// of a Linux program are handled where no trace is, and QEMU does not report the vectors.
+    pub(crate) fn has_vectors(&self) -> bool {
+        self.is_bare() && self.with == With::Iss
+    }
+
+    /// The names of all modes that make sense for it.
+    pub(crate) fn modes(&self) -> Vec<&'static str> {
+        let makes_sense = |name: &&str| self.has_vectors() || name.split('+').all(|m| m != "ie");
+        super::modes::ALL.into_iter().filter(makes_sense).collect()
     }
 
     /// Whether it runs without an operating system.

@@ -3,8 +3,8 @@
 use crate::failure::{Failure, Status};
 use crate::files;
 use hartrace_etrace::Format;
-use hartrace_executed::Verified;
 use hartrace_lockstep::Summary;
+use hartrace_lockstep::executed::Verified;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::Write;

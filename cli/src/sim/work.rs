@@ -7,9 +7,9 @@ use crate::failure::Failure;
 use crate::{files, input};
 use hartrace_decoder::Image;
 use hartrace_encoder_hdl::Config;
-use hartrace_executed::{Instructions, Port};
 use hartrace_ingress::{CType, ITypeWidth, Retired, Trigger};
 use hartrace_isa::Xlen;
+use hartrace_lockstep::executed::{Instructions, Port};
 use hartrace_sources::{Input, Source};
 use std::path::Path;
 
@@ -110,14 +110,14 @@ impl Work {
     /// The trap vectors, which only a program that is executed can tell.
     pub(crate) fn trap_vectors(&self, limit: u64) -> Result<Vec<(u8, u64)>, Failure> {
         match self {
-            Self::Program(program) if program.modes(&["exception"]).len() == 1 => {
+            Self::Program(program) if program.has_vectors() => {
                 Ok(program.execute(limit, |_| Ok(()))?.tvec)
             }
             Self::Log { program: None, .. } => Ok(Vec::new()),
             _ => Err(Failure::usage(
                 "implicit exceptions need the trap vectors, which are not known here",
             )
-            .hint("modes without `exception`, or a bare-metal program")),
+            .hint("modes without `ie`, or a bare-metal program")),
         }
     }
 

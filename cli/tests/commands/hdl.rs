@@ -63,7 +63,7 @@ fn the_dialect_is_in_the_parameters() {
     let line = "--params rtl/params.toml --xlen 64";
     place.clean(&format!("encode run.csv {line} -o trace"));
     let dump = place.clean(&format!("dump trace {line}"));
-    assert!(dump.contains("ioptions=delta_address"), "{dump}");
+    assert!(dump.contains("ioptions=da"), "{dump}");
     let pcs = place.clean(&format!("decode trace {line} --image code@0x80000000 --emit pcs"));
     assert_eq!(pcs, crate::PCS);
 }

@@ -19,8 +19,8 @@ fn every_mode_comes_back() {
         assert_eq!(lines.len(), modes, "{text}");
         assert!(lines.iter().all(|line| line.ends_with(" yes")), "{text}");
     }
-    let json = place.clean(&format!("run {} --encode return --json", program("calls")));
-    assert!(json.contains(r#""mode":"return""#) && json.contains(r#""verified":true"#), "{json}");
+    let json = place.clean(&format!("run {} --encode implicit-return --json", program("calls")));
+    assert!(json.contains(r#""mode":"ir""#) && json.contains(r#""verified":true"#), "{json}");
 }
 
 #[test]

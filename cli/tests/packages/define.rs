@@ -3,7 +3,7 @@
 use crate::{Made, clean, decode, lines};
 use fastrand::Rng;
 use hartrace_arm_golden::{Program, Step, etmv4, expected, ptm};
-use hartrace_coresight::{Formatter, TraceId};
+use hartrace_encap::coresight::{Formatter, TraceId};
 use std::fs;
 use std::process::Output;
 

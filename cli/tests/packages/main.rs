@@ -5,7 +5,7 @@ mod define;
 
 use fastrand::Rng;
 use hartrace_arm_golden::{Expected, Program, Step, etmv4, expected};
-use hartrace_coresight::{Formatter, TraceId};
+use hartrace_encap::coresight::{Formatter, TraceId};
 use std::env;
 use std::fs::{self, File};
 use std::io::Write;

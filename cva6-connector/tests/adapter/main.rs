@@ -6,9 +6,9 @@ mod probes;
 
 use fastrand::Rng;
 use hartrace_cva6_connector::{ADAPTER, Kind, RVFI_ADAPTER};
+use hartrace_hdl_tools::lint::Linter;
+use hartrace_hdl_tools::verilate::{Design, Options, Simulation, available};
 use hartrace_isa::Xlen;
-use hartrace_lint::Linter;
-use hartrace_verilate::{Design, Options, Simulation, available};
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::path::Path;
 

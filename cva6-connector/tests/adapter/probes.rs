@@ -3,8 +3,8 @@
 
 use fastrand::Rng;
 use hartrace_cva6_connector::{Kind, RVFI_ADAPTER};
+use hartrace_hdl_tools::verilate::{Options, Simulation};
 use hartrace_isa::{Insn, Isa, Kind as Meaning, Xlen, decode};
-use hartrace_verilate::{Options, Simulation};
 use libtest_mimic::Failed;
 use std::collections::VecDeque;
 

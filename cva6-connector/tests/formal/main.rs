@@ -11,7 +11,7 @@ mod walk;
 
 use follow::{Follow, Part};
 use hartrace_cva6_connector::{Building, Config};
-use hartrace_prove::{Proof, run};
+use hartrace_hdl_tools::prove::{Proof, run};
 use hartrace_rtl::Component;
 use std::path::Path;
 

@@ -4,8 +4,8 @@ use crate::model::{Event, Model};
 use crate::stream::{Cycle, Hart, Instruction, Trap};
 use fastrand::Rng;
 use hartrace_cva6_connector::{Building, Config, Kind, connector};
+use hartrace_hdl_tools::verilate::{Options, SimError, Simulation};
 use hartrace_ingress::{Block, CType, Flavour, IType, Privilege};
-use hartrace_verilate::{Options, SimError, Simulation};
 use libtest_mimic::Failed;
 
 /// What happens around the connector.

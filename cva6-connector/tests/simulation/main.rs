@@ -13,7 +13,7 @@ use libtest_mimic::{Arguments, Trial};
 
 fn main() {
     let args = Arguments::from_args();
-    let missing = !hartrace_verilate::available();
+    let missing = !hartrace_hdl_tools::verilate::available();
     let mut trials = Vec::new();
     for (name, config) in configs() {
         let lint = config.clone();

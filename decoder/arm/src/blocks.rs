@@ -3,8 +3,8 @@
 use crate::code::{Code, Place};
 use crate::memory::opcode;
 use foldhash::{HashMap, HashMapExt};
-use hartrace_arm_isa::{Insn, Isa, Kind, Rules, Spaces, decode};
-use hartrace_spaces::Timeline;
+use hartrace_capture::spaces::Timeline;
+use hartrace_isa::arm::{Insn, Isa, Kind, Rules, Spaces, decode};
 
 /// Instructions up to one that ends a block.
 // A line of the cache, and not two halves: a walk through a large program is a walk through its blocks.

@@ -1,4 +1,4 @@
-use hartrace_coresight::{Deformatter, Dstream, Fault, Item, Mode, Statistics};
+use hartrace_encap::coresight::{Deformatter, Dstream, Fault, Item, Mode, Statistics};
 
 /// How the bytes of a trace buffer are laid out.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
@@ -212,7 +212,7 @@ impl<'a> Positions<'a> {
 mod tests {
     use super::*;
     use fastrand::Rng;
-    use hartrace_coresight::{Formatter, TraceId};
+    use hartrace_encap::coresight::{Formatter, TraceId};
 
     /// A part of a stream is the same bytes, from the same places.
     #[test]

@@ -1,8 +1,8 @@
 //! Where code is looked up: memory that does not change, and what a timeline says of it.
 
 use crate::memory::{Memory, opcode};
-use hartrace_arm_isa::{Isa, Spaces};
-use hartrace_spaces::{Clock, Space, Timeline};
+use hartrace_capture::spaces::{Clock, Space, Timeline};
+use hartrace_isa::arm::{Isa, Spaces};
 
 /// Which code is seen.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]

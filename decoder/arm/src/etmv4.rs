@@ -15,9 +15,9 @@ use crate::returns::ReturnStack;
 use crate::walk::Walk;
 use crate::{Memory, Stream};
 use element::Element;
-use hartrace_arm_isa::{Arch, Isa, Rules};
+use hartrace_capture::spaces::{Clock, Timeline};
 use hartrace_etmv4::{Addresses, Batch, Config, Fields, Found, Headers, Is, Packet, Reader};
-use hartrace_spaces::{Clock, Timeline};
+use hartrace_isa::arm::{Arch, Isa, Rules};
 use std::collections::VecDeque;
 
 /// How far synchronisation has come.

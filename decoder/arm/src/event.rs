@@ -1,4 +1,4 @@
-use hartrace_arm_isa::{Isa, Kind, Return, Space, Spaces};
+use hartrace_isa::arm::{Isa, Kind, Return, Space, Spaces};
 
 /// Instructions that were executed one after the other, at consecutive addresses.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]

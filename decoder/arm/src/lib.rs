@@ -10,6 +10,7 @@
 //! Nothing here panics, for any packets and any memory. What cannot be followed is an [`Event`] with
 //! its cause, and decoding goes on at the next address or synchronisation, as OpenCSD does. A walk
 //! that takes too long is given up; memory for code and elements is bounded.
+#![forbid(unsafe_code)]
 #![cfg_attr(
     not(test),
     deny(
@@ -29,6 +30,7 @@ mod list;
 mod memory;
 mod ptm;
 mod returns;
+pub mod runs;
 mod text;
 mod walk;
 

@@ -1,4 +1,4 @@
-use hartrace_arm_isa::{Isa, Spaces, is_wide};
+use hartrace_isa::arm::{Isa, Spaces, is_wide};
 
 /// What a core sees: code, by address and address space.
 #[derive(Clone, Debug, Default)]

@@ -4,11 +4,11 @@ use crate::event::{Context, Event, Fault, Lost, Sink, Start};
 use crate::returns::ReturnStack;
 use crate::walk::{Followed, Walk};
 use crate::{Memory, Stream};
-use hartrace_arm_isa::{Arch, Isa, Kind, Rules};
+use hartrace_capture::spaces::{Clock, Timeline};
+use hartrace_isa::arm::{Arch, Isa, Kind, Rules};
 use hartrace_ptm::{
     Atoms, Config, Found, ISync, Kind as PacketKind, Packet, Reader, Reason, Target,
 };
-use hartrace_spaces::{Clock, Timeline};
 
 /// How far synchronisation has come.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]

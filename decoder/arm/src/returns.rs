@@ -1,4 +1,4 @@
-use hartrace_arm_isa::Isa;
+use hartrace_isa::arm::Isa;
 
 /// Entries of a return stack.
 const DEPTH: usize = 16;

@@ -1,7 +1,7 @@
 //! Elements in the words of OpenCSD, so that they can be compared.
 
 use crate::event::{Context, Event, Fault, Lost, Range, Start, Transaction};
-use hartrace_arm_isa::{Isa, Kind, Return, Space, Spaces};
+use hartrace_isa::arm::{Isa, Kind, Return, Space, Spaces};
 use std::fmt;
 
 /// Shows what a [`Sink`](crate::Sink) receives.

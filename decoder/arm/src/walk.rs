@@ -4,8 +4,8 @@ use crate::blocks::{Block, Blocks, Exit};
 use crate::code::{Clocked, Code, Place};
 use crate::event::{Event, Fault, Range, Sink};
 use crate::memory::Memory;
-use hartrace_arm_isa::{Arch, Insn, Isa, Kind, Rules, Spaces, decode};
-use hartrace_spaces::{Clock, Timeline};
+use hartrace_capture::spaces::{Clock, Timeline};
+use hartrace_isa::arm::{Arch, Insn, Isa, Kind, Rules, Spaces, decode};
 
 /// The most instructions of one range (O14). Real code has a branch every few.
 const LONGEST: u32 = 1 << 20;

@@ -4,9 +4,9 @@
 use fastrand::Rng;
 use hartrace_arm_decoder::{Capture, Etmv4, Event, Layout, Memory, Ptm, Range, Sink};
 use hartrace_arm_golden::{Expected, Ids, Program, Step, etmv4, expected, ptm};
-use hartrace_arm_isa::Arch;
+use hartrace_capture::spaces::{Holds, Log, Timeline};
 use hartrace_etmv4::{Headers, MAX_PACKET, Packet, Timestamp};
-use hartrace_spaces::{Holds, Log, Timeline};
+use hartrace_isa::arm::Arch;
 
 const PROGRAMS: u64 = 40;
 

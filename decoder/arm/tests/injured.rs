@@ -7,8 +7,8 @@
 use fastrand::Rng;
 use hartrace_arm_decoder::{Capture, Etmv4, Event, Layout, Memory, Ptm, Range, Sink};
 use hartrace_arm_golden::{Program, etmv4, ptm};
-use hartrace_arm_isa::{Arch, Spaces};
 use hartrace_etmv4::{Found as Packets, Headers, Kind, Reader};
+use hartrace_isa::arm::{Arch, Spaces};
 
 const PROGRAMS: u64 = 60;
 const INJURIES: usize = 12;

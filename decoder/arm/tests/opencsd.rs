@@ -6,8 +6,8 @@ use flate2::read::GzDecoder;
 use hartrace_arm_decoder::{
     Capture, Etmv4, Event, Layout, Memory, Ptm, Range, Record, Shown, Sink, list_etmv4, list_ptm,
 };
-use hartrace_coresight::Mode;
-use hartrace_snapshot::{Format, Protocol, Snapshot, Source};
+use hartrace_capture::snapshot::{Format, Protocol, Snapshot, Source};
+use hartrace_encap::coresight::Mode;
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::collections::BTreeMap;
 use std::io::Read;

@@ -4,8 +4,8 @@
 use fastrand::Rng;
 use hartrace_arm_decoder::{Capture, Etmv4, Event, Layout, Memory, Range, Sink, list_etmv4};
 use hartrace_arm_golden::{Expected, Program, etmv4, expected};
-use hartrace_arm_isa::{Arch, Spaces};
-use hartrace_coresight::{FSYNC, Formatter, Mode, TraceId};
+use hartrace_encap::coresight::{FSYNC, Formatter, Mode, TraceId};
+use hartrace_isa::arm::{Arch, Spaces};
 
 #[derive(Default)]
 struct Found(Vec<Expected>, usize);

@@ -206,7 +206,7 @@ pub(crate) mod tests {
         assert_eq!(setup64.params.iaddress_width_p, 64);
         assert_eq!(setup64.resync, Resync::Packets(32));
         assert_eq!(setup64.itype_width, ITypeWidth::Three);
-        assert!(setup64.options.full_address && !setup64.options.sijump);
+        assert!(setup64.options.full_address && !setup64.options.sequentially_inferred_jump);
         assert_eq!(setup(Some(text), "--xlen 32").unwrap().params.iaddress_width_p, 32);
         // Nothing says how wide addresses are.
         assert!(matches!(setup(Some(text), "").unwrap_err(), SetupError::NoWidth));

@@ -166,8 +166,8 @@ impl<'a> Tracer<'a> {
         }
         self.options = options;
         // A unit that cannot report the mode has it fixed (D11).
-        self.sijump = if self.config.unit.ioptions().contains(&Mode::SequentialJump) {
-            options.sijump
+        self.sijump = if self.config.unit.ioptions().contains(&Mode::SequentiallyInferredJump) {
+            options.sequentially_inferred_jump
         } else {
             self.config.params.sijump_p
         };

@@ -1,11 +1,11 @@
 //! A log of processes and patches serves the context and time of E-Trace, too.
 
+use hartrace_capture::spaces::{Holds, Log, Segment, Space, Timeline};
 use hartrace_decoder::{
     Config, Event, Fault, Image, Images, Moment, Run, Sink, StreamPos, Tracer, Versions,
 };
 use hartrace_etrace::{Params, Payload, Start};
 use hartrace_isa::{Isa, Xlen};
-use hartrace_spaces::{Holds, Log, Segment, Space, Timeline};
 use std::sync::Mutex;
 
 /// Addresses, and where there is no code.

@@ -48,6 +48,7 @@
 #[cfg(test)]
 extern crate std;
 
+pub mod arm;
 mod insn;
 mod narrow;
 mod wide;

@@ -3,11 +3,11 @@
 #[path = "../examples/system/system.rs"]
 mod system;
 
+use hartrace_encoder_hdl::transport::fifo;
 use hartrace_encoder_hdl::{Config, encoder};
 use hartrace_rtl::{Component, Module};
 use hartrace_rust_hdl::boxes::{Fifo32x8, TeBranchMap, TeCore};
 use hartrace_rust_hdl::{EmitError, verilog};
-use hartrace_transport_hdl::fifo;
 use libtest_mimic::{Arguments, Failed, Trial};
 use rust_hdl_core::prelude::*;
 use std::path::Path;

@@ -1,9 +1,9 @@
 //! `src/boxes.rs` declares what is generated now. `HARTRACE_BLESS=1` writes it anew.
 
+use hartrace_encoder_hdl::transport::fifo;
 use hartrace_encoder_hdl::{Config, encoder};
 use hartrace_rtl::Component;
 use hartrace_rust_hdl::declaration;
-use hartrace_transport_hdl::fifo;
 use std::{env, fs};
 
 #[test]

@@ -2,7 +2,7 @@
 
 use hartrace_encoder_hdl::{Config, Overflow, encoder};
 use hartrace_etrace::Params;
-use hartrace_prove::Rig;
+use hartrace_hdl_tools::prove::Rig;
 use hartrace_rtl::{Component, Expr, zero};
 
 /// As little as can be, so that a solver has little to look at.

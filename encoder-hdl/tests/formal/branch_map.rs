@@ -2,7 +2,7 @@
 
 use crate::blocks::{assume_constant, block, tiny};
 use hartrace_encoder_hdl::Config;
-use hartrace_prove::{Proof, Rig, num};
+use hartrace_hdl_tools::prove::{Proof, Rig, num};
 use hartrace_rtl::{Component, Expr, concat, lit, zero};
 
 /// Branches of a full map.

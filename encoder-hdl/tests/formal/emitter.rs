@@ -4,7 +4,7 @@ use crate::blocks::{assume_constant, block, ones_of, tiny};
 use crate::payload::{Payload, Request, mode_name};
 use hartrace_encoder_hdl::Config;
 use hartrace_etrace::{Format, Unit};
-use hartrace_prove::{Proof, Rig, Stream};
+use hartrace_hdl_tools::prove::{Proof, Rig, Stream};
 use hartrace_rtl::{Component, Expr, lit, zero};
 
 const ASKS: Stream = Stream { valid: "valid_i", ready: "ready_o", data: &[] };

@@ -5,7 +5,7 @@
 
 use crate::blocks::{block, tiny};
 use hartrace_encoder_hdl::{Config, Overflow};
-use hartrace_prove::{Proof, Rig, Stream, num};
+use hartrace_hdl_tools::prove::{Proof, Rig, Stream, num};
 use hartrace_rtl::{Component, Direction, Expr, Module, lit, zero};
 use std::collections::BTreeMap;
 

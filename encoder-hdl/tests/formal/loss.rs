@@ -2,7 +2,7 @@
 
 use crate::blocks::{block, tiny};
 use hartrace_encoder_hdl::Config;
-use hartrace_prove::{Proof, Rig, Stream};
+use hartrace_hdl_tools::prove::{Proof, Rig, Stream};
 use hartrace_rtl::{Component, Expr, lit, zero};
 
 const REQUESTS: Stream = Stream { valid: "valid_o", ready: "ready_i", data: &[] };

@@ -27,5 +27,5 @@ fn main() {
         resync::proofs(),
     ];
     let proofs = proofs.into_iter().flatten().collect();
-    hartrace_prove::run(Path::new(env!("CARGO_TARGET_TMPDIR")), proofs)
+    hartrace_hdl_tools::prove::run(Path::new(env!("CARGO_TARGET_TMPDIR")), proofs)
 }

@@ -2,7 +2,7 @@
 
 use crate::blocks::{block, ones_of, tiny};
 use hartrace_encoder_hdl::{Config, ResyncUnit};
-use hartrace_prove::{Proof, Rig, num};
+use hartrace_hdl_tools::prove::{Proof, Rig, num};
 use hartrace_rtl::{Component, Expr, concat, lit, zero};
 
 /// What is in a group, in order: for each lane a block, a trap, a mark. Whether it is there, and what it is.

@@ -3,7 +3,7 @@
 use hartrace_etrace::{
     Field, FieldName, Format, Layout, Mode, Presence, Unit, Width, branch_map_width,
 };
-use hartrace_prove::Rig;
+use hartrace_hdl_tools::prove::Rig;
 use hartrace_rtl::{Expr, concat, lit, ones, zero};
 
 /// Width of numbers of bits.
@@ -98,7 +98,7 @@ impl Request<'_> {
                     .ioptions()
                     .iter()
                     .rev()
-                    .map(|mode| self.get(mode_name(*mode), 1));
+                    .map(|mode| self.get(&mode_name(*mode), 1));
                 concat(&on.collect::<Vec<_>>().iter().collect::<Vec<_>>())
             }
             FieldName::EncoderMode
@@ -126,9 +126,9 @@ impl Request<'_> {
 }
 
 /// The name of a mode's port, without its ending.
-pub(crate) fn mode_name(mode: Mode) -> &'static str {
+pub(crate) fn mode_name(mode: Mode) -> String {
     match mode {
-        Mode::SequentialJump => "sequential_jump",
-        mode => mode.name(),
+        Mode::SequentiallyInferredJump => "sequential_jump".into(),
+        mode => mode.name().replace('-', "_"),
     }
 }

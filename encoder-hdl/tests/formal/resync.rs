@@ -2,7 +2,7 @@
 
 use crate::blocks::{assume_constant, block, tiny};
 use hartrace_encoder_hdl::{Config, ResyncUnit};
-use hartrace_prove::{Proof, Rig};
+use hartrace_hdl_tools::prove::{Proof, Rig};
 use hartrace_rtl::{Component, Expr, lit, zero};
 
 const WIDTH: u32 = 16;

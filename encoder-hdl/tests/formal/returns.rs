@@ -2,7 +2,7 @@
 
 use crate::blocks::{block, tiny};
 use hartrace_encoder_hdl::Config;
-use hartrace_prove::{Proof, Rig, num};
+use hartrace_hdl_tools::prove::{Proof, Rig, num};
 use hartrace_rtl::{Component, Expr, zero};
 
 /// Entries of the list beside the stack.

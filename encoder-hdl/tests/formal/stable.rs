@@ -3,7 +3,7 @@
 use crate::blocks::{block, tiny};
 use crate::front::groups_as_requests;
 use hartrace_encoder_hdl::Config;
-use hartrace_prove::{Proof, Rig};
+use hartrace_hdl_tools::prove::{Proof, Rig};
 use hartrace_rtl::{Component, Direction};
 
 /// All outputs but handshakes stay while `valid_o` waits for `ready_i`.

@@ -10,11 +10,11 @@ use crate::whims::Whims;
 use address::Registers;
 use disturbances::Unknown;
 use fastrand::Rng;
-use hartrace_arm_isa::{Executed, Kind, Place, Return as Returns};
 use hartrace_etmv4::{
     Atoms, Config, Context, EmitError, Exception, Headers, MAX_PACKET, Packet, Return, Timestamp,
     TraceInfo,
 };
+use hartrace_isa::arm::{Executed, Kind, Place, Return as Returns};
 use std::num::NonZeroU64;
 
 /// What the trace unit does, besides its configuration.

@@ -1,6 +1,6 @@
 //! What a decoder must report.
 
-use hartrace_arm_isa::{Executed, Kind};
+use hartrace_isa::arm::{Executed, Kind};
 
 /// Instructions that a decoder reports in one: address of the first, address behind the last, how
 /// many, whether the last was taken.

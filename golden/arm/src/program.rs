@@ -1,7 +1,7 @@
 //! Random code.
 
 use fastrand::Rng;
-use hartrace_arm_isa::Isa;
+use hartrace_isa::arm::Isa;
 
 /// What an instruction does, as the assembler knows it.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use crate::program::Program;
 use crate::walk::{Ids, Step};
 use crate::whims::Whims;
 use fastrand::Rng;
-use hartrace_arm_isa::{Executed, Isa as Set, Kind, Place, Return};
+use hartrace_isa::arm::{Executed, Isa as Set, Kind, Place, Return};
 use hartrace_ptm::{
     Address, Atoms, Config, EmitError, Exception, ISync, Isa, MAX_PACKET, Packet, Reason, Timestamp,
 };

@@ -3,7 +3,7 @@
 use crate::expected::{Expected, Gap, Ranges};
 use crate::program::{Does, Program};
 use fastrand::Rng;
-use hartrace_arm_isa::{Executed, Insn, Isa, Kind, Place, Return};
+use hartrace_isa::arm::{Executed, Insn, Isa, Kind, Place, Return};
 
 /// An instruction that was executed.
 #[derive(Copy, Clone, Debug)]

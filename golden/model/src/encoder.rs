@@ -129,8 +129,8 @@ impl Encoder {
         let mut config = config;
         check(&config)?;
         // A unit that cannot report the mode has it fixed (section 6, reference layout).
-        if !config.unit.ioptions().contains(&Mode::SequentialJump) {
-            config.options.sijump = config.params.sijump_p;
+        if !config.unit.ioptions().contains(&Mode::SequentiallyInferredJump) {
+            config.options.sequentially_inferred_jump = config.params.sijump_p;
         }
         let qualifier = Qualifier::new(config.filter.clone());
         Ok(Self {
@@ -292,5 +292,5 @@ fn check(config: &EncoderConfig) -> Result<(), ConfigError> {
     needs(o.implicit_return, wide, "implicit_return", "4-bit itype codes")?;
     needs(o.branch_prediction, p.bpred_size_p > 0, "branch_prediction", "bpred_size_p")?;
     needs(o.jump_target_cache, p.cache_size_p > 0, "jump_target_cache", "cache_size_p")?;
-    needs(o.sijump, p.sijump_p, "sijump", "sijump_p")
+    needs(o.sequentially_inferred_jump, p.sijump_p, "sijump", "sijump_p")
 }

@@ -22,6 +22,7 @@ pub mod isa;
 mod pack;
 mod tables;
 mod unpack;
+pub mod walk;
 
 pub use decoder::{Decoder, DecoderConfig};
 pub use encoder::{Encoded, Encoder, EncoderConfig};

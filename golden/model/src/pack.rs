@@ -204,13 +204,13 @@ impl Packer<'_> {
             Unit::Reference => self.bits.extend(reference),
             Unit::Hartrace => {
                 self.bits.extend(reference);
-                self.flag(o.sijump);
+                self.flag(o.sequentially_inferred_jump);
             }
             Unit::RvTracer => self.bits.extend([
                 o.jump_target_cache,
                 o.branch_prediction,
                 o.implicit_return,
-                o.sijump,
+                o.sequentially_inferred_jump,
                 o.implicit_exception,
                 o.full_address,
                 o.delta_address,

@@ -227,7 +227,7 @@ impl Unpacker<'_> {
             o.jump_target_cache = self.flag();
             o.branch_prediction = self.flag();
             o.implicit_return = self.flag();
-            o.sijump = self.flag();
+            o.sequentially_inferred_jump = self.flag();
             o.implicit_exception = self.flag();
             o.full_address = self.flag();
             o.delta_address = self.flag();
@@ -237,7 +237,7 @@ impl Unpacker<'_> {
             o.full_address = self.flag();
             o.jump_target_cache = self.flag();
             o.branch_prediction = self.flag();
-            o.sijump = self.unit == Unit::Hartrace && self.flag();
+            o.sequentially_inferred_jump = self.unit == Unit::Hartrace && self.flag();
         }
         let data = if self.unit == Unit::RvTracer {
             DataSupport::default()

@@ -55,6 +55,7 @@
 extern crate std;
 
 mod atb;
+pub mod coresight;
 mod deframer;
 mod encap;
 mod error;

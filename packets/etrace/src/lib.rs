@@ -58,7 +58,7 @@ mod payload;
 pub use display::Shown;
 pub use error::{EmitError, ParseError};
 pub use layout::{Field, FieldName, Format, Layout, Presence, Width, branch_map_width};
-pub use options::{Ioptions, Mode, Unit};
+pub use options::{Ioptions, Mode, Unit, UnknownMode};
 pub use params::{Params, ParamsError};
 pub use payload::{
     AddressReport, Branch, BranchCount, BranchFmt, BranchMap, Context, DataSupport, JumpTarget,

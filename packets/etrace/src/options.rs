@@ -1,4 +1,5 @@
 use core::fmt;
+use core::str::FromStr;
 
 /// A run-time mode of the encoder, as reported in a support packet.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
@@ -14,36 +15,86 @@ pub enum Mode {
     /// Correctly predicted branches may be reported as a count.
     BranchPrediction,
     /// Jumps through a register that was just loaded with a constant are not reported.
-    SequentialJump,
+    SequentiallyInferredJump,
     /// rv_tracer's explicit "addresses are differences" bit.
     DeltaAddress,
 }
 
 impl Mode {
-    /// Every mode.
+    /// Every mode, in the order in which combinations are written.
     pub const ALL: [Self; 7] = [
         Self::ImplicitReturn,
         Self::ImplicitException,
-        Self::FullAddress,
-        Self::JumpTargetCache,
+        Self::SequentiallyInferredJump,
         Self::BranchPrediction,
-        Self::SequentialJump,
+        Self::JumpTargetCache,
+        Self::FullAddress,
         Self::DeltaAddress,
     ];
 
-    /// The name used in listings and parameter files.
+    /// The name, as in parameter files.
     pub const fn name(self) -> &'static str {
+        self.spelling().0
+    }
+
+    /// The short code, as in tables and listings.
+    pub const fn code(self) -> &'static str {
+        self.spelling().1
+    }
+
+    /// The name, the code, and what earlier versions called the mode.
+    const fn spelling(self) -> (&'static str, &'static str, &'static [&'static str]) {
         match self {
-            Self::ImplicitReturn => "implicit_return",
-            Self::ImplicitException => "implicit_exception",
-            Self::FullAddress => "full_address",
-            Self::JumpTargetCache => "jump_target_cache",
-            Self::BranchPrediction => "branch_prediction",
-            Self::SequentialJump => "sijump",
-            Self::DeltaAddress => "delta_address",
+            Self::ImplicitReturn => ("implicit-return", "ir", &["return"]),
+            Self::ImplicitException => {
+                ("implicit-exception", "ie", &["exception", "implicit-except"])
+            }
+            Self::SequentiallyInferredJump => {
+                ("sequentially-inferred-jump", "sij", &["sijump", "si-jump"])
+            }
+            Self::BranchPrediction => ("branch-prediction", "bp", &["prediction"]),
+            Self::JumpTargetCache => ("jump-target-cache", "jtc", &["cache"]),
+            Self::FullAddress => ("full-address", "full", &[]),
+            Self::DeltaAddress => ("delta-address", "da", &[]),
         }
     }
 }
+
+/// The name.
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Takes the name or the code. `_` may stand for `-`, and the names of earlier versions still hold.
+impl FromStr for Mode {
+    type Err = UnknownMode;
+
+    fn from_str(text: &str) -> Result<Self, UnknownMode> {
+        let alike = |name: &str| {
+            let same = |(a, b): (u8, u8)| a == b || (a == b'-' && b == b'_');
+            name.len() == text.len() && name.bytes().zip(text.bytes()).all(same)
+        };
+        let is = |mode: &Self| {
+            let (name, code, earlier) = mode.spelling();
+            alike(name) || alike(code) || earlier.iter().copied().any(alike)
+        };
+        Self::ALL.into_iter().find(is).ok_or(UnknownMode)
+    }
+}
+
+/// The text names no mode.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct UnknownMode;
+
+impl fmt::Display for UnknownMode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("there is no such mode")
+    }
+}
+
+impl core::error::Error for UnknownMode {}
 
 /// Which run-time modes are on.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -58,13 +109,28 @@ pub struct Ioptions {
     pub jump_target_cache: bool,
     /// See [`Mode::BranchPrediction`].
     pub branch_prediction: bool,
-    /// See [`Mode::SequentialJump`].
-    pub sijump: bool,
+    /// See [`Mode::SequentiallyInferredJump`].
+    pub sequentially_inferred_jump: bool,
     /// See [`Mode::DeltaAddress`].
     pub delta_address: bool,
 }
 
 impl Ioptions {
+    /// What no mode at all is called: addresses are differences, and everything is reported.
+    const NONE: &'static str = "delta";
+
+    /// Reads names or codes of modes, joined by `+`, or `delta` for none. An error is the part that
+    /// names no mode.
+    pub fn named(text: &str) -> Result<Self, &str> {
+        let mut options = Self::default();
+        if text != Self::NONE {
+            for part in text.split('+') {
+                options.set(part.parse().map_err(|UnknownMode| part)?, true);
+            }
+        }
+        Ok(options)
+    }
+
     /// Whether `mode` is on.
     pub const fn get(&self, mode: Mode) -> bool {
         match mode {
@@ -73,7 +139,7 @@ impl Ioptions {
             Mode::FullAddress => self.full_address,
             Mode::JumpTargetCache => self.jump_target_cache,
             Mode::BranchPrediction => self.branch_prediction,
-            Mode::SequentialJump => self.sijump,
+            Mode::SequentiallyInferredJump => self.sequentially_inferred_jump,
             Mode::DeltaAddress => self.delta_address,
         }
     }
@@ -86,22 +152,22 @@ impl Ioptions {
             Mode::FullAddress => &mut self.full_address,
             Mode::JumpTargetCache => &mut self.jump_target_cache,
             Mode::BranchPrediction => &mut self.branch_prediction,
-            Mode::SequentialJump => &mut self.sijump,
+            Mode::SequentiallyInferredJump => &mut self.sequentially_inferred_jump,
             Mode::DeltaAddress => &mut self.delta_address,
         };
         *flag = on;
     }
 }
 
-/// The modes that are on, joined by `+`; `-` if none is.
+/// The codes of the modes that are on, joined by `+`; `delta` if none is.
 impl fmt::Display for Ioptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut separator = "";
         for mode in Mode::ALL.into_iter().filter(|mode| self.get(*mode)) {
-            write!(f, "{separator}{}", mode.name())?;
+            write!(f, "{separator}{}", mode.code())?;
             separator = "+";
         }
-        if separator.is_empty() { f.write_str("-") } else { Ok(()) }
+        if separator.is_empty() { f.write_str(Self::NONE) } else { Ok(()) }
     }
 }
 
@@ -133,7 +199,7 @@ impl Unit {
                 Mode::JumpTargetCache,
                 Mode::BranchPrediction,
                 Mode::ImplicitReturn,
-                Mode::SequentialJump,
+                Mode::SequentiallyInferredJump,
                 Mode::ImplicitException,
                 Mode::FullAddress,
                 Mode::DeltaAddress,
@@ -144,7 +210,7 @@ impl Unit {
                 Mode::FullAddress,
                 Mode::JumpTargetCache,
                 Mode::BranchPrediction,
-                Mode::SequentialJump,
+                Mode::SequentiallyInferredJump,
             ],
         }
     }
@@ -160,5 +226,37 @@ impl Unit {
             Self::Reference | Self::Hartrace => Some(4),
             Self::RvTracer => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::string::ToString;
+
+    #[test]
+    fn a_mode_has_a_name_and_a_code() {
+        for mode in Mode::ALL {
+            assert_eq!(mode.name().parse(), Ok(mode));
+            assert_eq!(mode.code().parse(), Ok(mode));
+            assert_eq!(mode.name().replace('-', "_").parse(), Ok(mode));
+        }
+        for earlier in ["return", "exception", "implicit-except", "sijump", "prediction", "cache"] {
+            assert!(earlier.parse::<Mode>().is_ok(), "{earlier}");
+        }
+        for other in ["", "-", "retrun", "delta", "implicit return", "implicit-return-"] {
+            assert_eq!(other.parse::<Mode>(), Err(UnknownMode), "{other}");
+        }
+    }
+
+    #[test]
+    fn combinations_are_written_one_way() {
+        let all = Ioptions::named("full+jtc+bp+sij+ie+ir").unwrap();
+        assert_eq!(all.to_string(), "ir+ie+sij+bp+jtc+full");
+        assert_eq!(Ioptions::named("implicit-return+bp"), Ioptions::named("branch_prediction+ir"));
+        assert_eq!(Ioptions::named("delta"), Ok(Ioptions::default()));
+        assert_eq!(Ioptions::default().to_string(), "delta");
+        assert_eq!(Ioptions::named("ir+retrun"), Err("retrun"));
+        assert_eq!(Ioptions::named(""), Err(""));
     }
 }

@@ -45,7 +45,7 @@ fn values_wider_than_their_field() {
 
 #[test]
 fn modes_and_fields_the_unit_does_not_have() {
-    let options = Ioptions { sijump: true, ..Ioptions::default() };
+    let options = Ioptions { sequentially_inferred_jump: true, ..Ioptions::default() };
     let support = Support { ioptions: options, ..Support::default() };
     let try_unit =
         |support, unit| emit(Payload::Support(support), Params::default(), unit, options);

@@ -1,7 +1,7 @@
 //! What the core itself says it did.
 
+use hartrace_hdl_tools::verilate::{Output, SimError, Simulation};
 use hartrace_ingress::Privilege;
-use hartrace_verilate::{Output, SimError, Simulation};
 use std::fmt;
 
 /// Commit ports of the core.

@@ -1,7 +1,7 @@
 //! The sources of the core, as they come from PyPI, and the model that is made of them.
 
 use crate::Cva6Error;
-use hartrace_verilate::{Design, Mode, Model, Options};
+use hartrace_hdl_tools::verilate::{Design, Mode, Model, Options};
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 

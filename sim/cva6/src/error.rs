@@ -1,7 +1,7 @@
 //! What can go wrong.
 
+use hartrace_hdl_tools::verilate::SimError;
 use hartrace_iss::LoadError;
-use hartrace_verilate::SimError;
 use std::io;
 use std::path::PathBuf;
 use thiserror::Error;

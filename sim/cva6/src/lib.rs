@@ -27,6 +27,7 @@ pub mod map;
 mod platform;
 mod ports;
 mod rows;
+pub mod soc;
 mod stimuli;
 
 pub use axi::Latency;

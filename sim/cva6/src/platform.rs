@@ -6,8 +6,8 @@ use crate::commit::{Commit, Probe};
 use crate::map::{RAM, RAM_SIZE};
 use crate::ports::Ports;
 use crate::{Cva6Error, Poke};
+use hartrace_hdl_tools::verilate::{Input, Model, Simulation};
 use hartrace_iss::{Environment, Hart, HartConfig, Range};
-use hartrace_verilate::{Input, Model, Simulation};
 
 /// Clock cycles of reset.
 const RESET: u64 = 10;

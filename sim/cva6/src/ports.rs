@@ -2,7 +2,7 @@
 
 use crate::axi::{Address, Offers, Requests};
 use crate::bus::Lines;
-use hartrace_verilate::{Input, Output, SimError, Simulation};
+use hartrace_hdl_tools::verilate::{Input, Output, SimError, Simulation};
 
 /// `BURST` of AXI.
 const WRAP: u64 = 2;

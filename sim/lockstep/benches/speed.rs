@@ -12,9 +12,9 @@ mod bundled;
 use bundled::bundled;
 use hartrace_encoder_hdl::{Config, Overflow};
 use hartrace_etrace::Ioptions;
+use hartrace_hdl_tools::verilate::{Options, available};
 use hartrace_ingress::Retired;
 use hartrace_lockstep::{Bench, Seen, Setting, Traffic};
-use hartrace_verilate::{Options, available};
 use std::error::Error;
 use std::fs;
 
@@ -38,7 +38,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         implicit_return: true,
         jump_target_cache: true,
         branch_prediction: true,
-        sijump: true,
+        sequentially_inferred_jump: true,
         ..plain
     };
     println!(

@@ -4,9 +4,9 @@ use crate::Mismatch;
 use crate::ports::{CONTROLS, Ports};
 use hartrace_encoder_hdl::{Config, encoder};
 use hartrace_etrace::Ioptions;
+use hartrace_hdl_tools::verilate::{Design, Model, Options, SimError, Simulation};
 use hartrace_ingress::Retired;
 use hartrace_rtl::{Component, Direction, Expr, Module, lit};
-use hartrace_verilate::{Design, Model, Options, SimError, Simulation};
 use thiserror::Error;
 
 /// The RTL of a configuration, in simulation.
@@ -72,7 +72,7 @@ impl Bench {
             let on = options.get(*mode);
             match port {
                 Some(port) => self.sim.set(*port, on.into()),
-                None if on => return Err(Mismatch::NoMode(mode.name())),
+                None if on => return Err(Mismatch::NoMode(*mode)),
                 None => {}
             }
         }

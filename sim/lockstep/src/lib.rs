@@ -6,6 +6,7 @@
 //! [`Setting`] and [`random`] also serve tests of what is built around the encoder.
 
 mod bench;
+pub mod executed;
 mod follow;
 mod ports;
 pub mod random;

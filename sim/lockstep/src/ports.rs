@@ -1,8 +1,8 @@
 //! The ports of the encoder, as far as it has them.
 
 use hartrace_encoder_hdl::Config;
+use hartrace_hdl_tools::verilate::{Input, Output, SimError, Simulation};
 use hartrace_ingress::Retired;
-use hartrace_verilate::{Input, Output, SimError, Simulation};
 
 /// Inputs that only change while nothing is traced.
 pub(crate) const CONTROLS: [&str; 13] = [
@@ -74,7 +74,7 @@ impl Ports {
             (Mode::FullAddress, "full_address_i"),
             (Mode::JumpTargetCache, "jump_target_cache_i"),
             (Mode::BranchPrediction, "branch_prediction_i"),
-            (Mode::SequentialJump, "sequential_jump_i"),
+            (Mode::SequentiallyInferredJump, "sequential_jump_i"),
         ];
         Ok(Self {
             hart: HartPorts::new(sim, "")?,

@@ -3,8 +3,8 @@
 use crate::{Setting, Traffic};
 use hartrace_encoder_hdl::{Compression, Config, Overflow, ResyncUnit};
 use hartrace_etrace::{Ioptions, Params};
+use hartrace_golden::walk::{Shape, Xlen};
 use hartrace_ingress::{ITypeWidth, Retired};
-use hartrace_walk::{Shape, Xlen};
 
 /// A random configuration.
 #[must_use]
@@ -75,7 +75,7 @@ pub fn setting(rng: &mut fastrand::Rng, config: &Config) -> Setting {
         full_address: config.full_address && rng.bool(),
         jump_target_cache: e.cache_size_p > 0 && rng.u8(..4) > 0,
         branch_prediction: e.bpred_size_p > 0 && rng.bool(),
-        sijump: e.sijump_p && rng.bool(),
+        sequentially_inferred_jump: e.sijump_p && rng.bool(),
         delta_address: false,
     };
     let unit = rng.choice(&config.resync);

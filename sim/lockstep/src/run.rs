@@ -6,8 +6,8 @@ use fastrand::Rng;
 use hartrace_encoder_hdl::Overflow;
 use hartrace_golden::Encoder;
 use hartrace_golden::encoder::Encoded;
+use hartrace_hdl_tools::verilate::SimError;
 use hartrace_ingress::Retired;
-use hartrace_verilate::SimError;
 use std::collections::VecDeque;
 use std::fmt;
 use thiserror::Error;
@@ -34,8 +34,8 @@ pub enum Mismatch {
     #[error("golden encoder: {0}")]
     Golden(#[from] hartrace_golden::encoder::ConfigError),
     /// The hardware has no such mode.
-    #[error("the configuration has no {0} mode")]
-    NoMode(&'static str),
+    #[error("the encoder has no mode {0}")]
+    NoMode(hartrace_etrace::Mode),
     /// A block does not fit through the port.
     #[error("row {row}: {half_words} half-words do not fit into iretire_width_p = {width}")]
     Block {

@@ -1,7 +1,7 @@
 //! What software tells the control registers.
 
 use crate::Setting;
-use hartrace_registers::driver::te::{
+use hartrace_encoder_hdl::registers::driver::te::{
     TrTeCompPmatchHigh, TrTeCompPmatchLow, TrTeCompSmatchHigh, TrTeCompSmatchLow, TrTeControl,
     TrTeFilterControl, TrTeFilterMatchInst, TrTeInstFeatures, TrTeInstFilters,
 };
@@ -60,7 +60,7 @@ impl Setting {
         TrTeInstFeatures::default()
             .with_inst_no_addr_diff(options.full_address)
             .with_inst_no_trap_addr(options.implicit_exception)
-            .with_inst_en_sequential_jump(options.sijump)
+            .with_inst_en_sequential_jump(options.sequentially_inferred_jump)
             .with_inst_en_implicit_return(options.implicit_return)
             .with_inst_en_branch_prediction(options.branch_prediction)
             .with_inst_en_jump_target_cache(options.jump_target_cache)

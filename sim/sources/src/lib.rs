@@ -24,6 +24,7 @@ mod format;
 mod join;
 mod lines;
 mod packed;
+pub mod qemu;
 mod reference;
 mod row;
 mod source;

@@ -119,7 +119,7 @@ impl Setup {
 }
 
 fn mode(name: &str) -> Option<Mode> {
-    Mode::ALL.into_iter().find(|mode| mode.name() == name)
+    name.parse().ok()
 }
 
 /// Names of modes; `-` for none.

@@ -6,7 +6,7 @@ use crate::{Console, qemu};
 use elf::ElfBytes;
 use elf::endian::LittleEndian;
 use hartrace_iss::{Clock, Environment, Exit, Hart, HartConfig, Range, Xlen};
-use hartrace_qemu::Mode;
+use hartrace_sources::qemu::Mode;
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};

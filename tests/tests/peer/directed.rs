@@ -250,7 +250,7 @@ fn generated() -> Vec<(P, Case, Option<usize>)> {
 
 /// With sequentially inferable jumps.
 fn sequential(mut case: Case) -> Case {
-    case.encoder.options.sijump = true;
+    case.encoder.options.sequentially_inferred_jump = true;
     case.encoder.params.sijump_p = true;
     resettled(case)
 }

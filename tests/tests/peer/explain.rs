@@ -201,7 +201,7 @@ impl Scene<'_> {
 
     /// The row is a jump that is inferred from the instruction before it.
     pub(crate) fn sequential(&self, row: usize) -> bool {
-        self.case.encoder.options.sijump && self.row(row).sijump
+        self.case.encoder.options.sequentially_inferred_jump && self.row(row).sijump
     }
 
     /// The current payload reports the target of such a jump at a synchronisation point, and the

@@ -209,7 +209,7 @@ impl Scene<'_> {
     /// The last synchronisation is at a sequentially inferable jump.
     fn sequential_sync(&self) -> bool {
         let sync = self.last_sync(self.bad);
-        self.case.encoder.options.sijump
+        self.case.encoder.options.sequentially_inferred_jump
             && sync.is_some_and(|sync| self.row(self.payloads[sync].row).sijump)
     }
 

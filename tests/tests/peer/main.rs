@@ -21,8 +21,8 @@ mod tracer;
 
 use difference::{P, Tally, table};
 use hartrace_etrace::Unit;
+use hartrace_golden::walk::{Shape, generate};
 use hartrace_tests::case::Case;
-use hartrace_walk::{Shape, generate};
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
@@ -53,7 +53,7 @@ fn case(n: u64, modes: Modes) -> Case {
     };
     let mut case = Case::new(seed);
     case.encoder.unit = Unit::Reference;
-    case.encoder.params.sijump_p = case.encoder.options.sijump;
+    case.encoder.params.sijump_p = case.encoder.options.sequentially_inferred_jump;
     // Without the most common differences, the rare ones are reached; without nearly all of them,
     // the end of the walk is.
     let shape = case.walk.shape.clone();

@@ -2,9 +2,9 @@
 
 use hartrace_etrace::{Params, Unit};
 use hartrace_golden::EncoderConfig;
+use hartrace_golden::walk::{Program, Shape, Walk, Xlen};
 use hartrace_ingress::{IType, Retired};
 use hartrace_tests::case::Case;
-use hartrace_walk::{Program, Shape, Walk, Xlen};
 
 /// `addi x0, x0, 0`
 pub(crate) const NOP: u32 = 0x13;

@@ -9,9 +9,9 @@ use crate::failure::Failure;
 use hartrace_arm_decoder::{
     Capture, Etmv4, Event, Memory, Ptm, Range, Sink, Stream, list_etmv4, list_ptm,
 };
-use hartrace_arm_isa::Arch;
-use hartrace_snapshot::Protocol;
-use hartrace_spaces::{Bound, Clock, Log};
+use hartrace_capture::snapshot::Protocol;
+use hartrace_capture::spaces::{Bound, Clock, Log};
+use hartrace_isa::arm::Arch;
 use std::borrow::Cow;
 
 /// A stretch that a source wrote under one number, with one configuration.

@@ -4,7 +4,7 @@ use super::{Traced, side};
 use crate::args::{DecodeArgs, Emit};
 use crate::failure::{Failure, Status};
 use crate::{files, gaps};
-use hartrace_arm_runs::{Profile, Runs};
+use hartrace_arm_decoder::runs::{Profile, Runs};
 use hartrace_decoder::{Coverage, Edges, Event, Fault, Run, Sink, StreamPos};
 use hartrace_described::programs::{Programs, Symbols};
 use hartrace_isa::Xlen;

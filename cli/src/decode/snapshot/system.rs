@@ -3,11 +3,11 @@
 use crate::args::{DecodeArgs, Frames};
 use crate::failure::Failure;
 use hartrace_arm_decoder::{Layout, Memory};
-use hartrace_coresight::Mode;
-use hartrace_snapshot::{
+use hartrace_capture::snapshot::{
     Buffer, Core, Error, Format, Package, Protocol, Snapshot, Source, Trace, core, image,
 };
-use hartrace_spaces::{Holds, Log, Timeline};
+use hartrace_capture::spaces::{Holds, Log, Timeline};
+use hartrace_encap::coresight::Mode;
 use std::path::Path;
 use std::sync::Arc;
 

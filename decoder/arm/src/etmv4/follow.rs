@@ -4,9 +4,9 @@ use super::Etmv4;
 use super::element::Element;
 use crate::event::{Context, Event, Fault, Sink, Start};
 use crate::walk::Followed;
-use hartrace_arm_isa::{Kind, Return};
+use hartrace_capture::spaces::Clock;
 use hartrace_etmv4::Is;
-use hartrace_spaces::Clock;
+use hartrace_isa::arm::{Kind, Return};
 
 /// M profile: the return address of an exception that follows another one.
 const TAIL_CHAINED: u64 = 0xffff_fffe;
@@ -186,7 +186,7 @@ impl Etmv4<'_> {
         }
     }
 
-    fn call(&mut self, next: u64, isa: hartrace_arm_isa::Isa) {
+    fn call(&mut self, next: u64, isa: hartrace_isa::arm::Isa) {
         if !self.calls_blocked {
             self.returns.push(next, isa);
         }
@@ -274,11 +274,11 @@ impl Etmv4<'_> {
             returns = Some(address);
             if target {
                 let wide =
-                    context.map_or(self.walk.isa == hartrace_arm_isa::Isa::A64, |(c, _)| c.sf);
+                    context.map_or(self.walk.isa == hartrace_isa::arm::Isa::A64, |(c, _)| c.sf);
                 let isa = match (is, wide) {
-                    (Is::Is1, _) => hartrace_arm_isa::Isa::T32,
-                    (Is::Is0, true) => hartrace_arm_isa::Isa::A64,
-                    (Is::Is0, false) => hartrace_arm_isa::Isa::A32,
+                    (Is::Is1, _) => hartrace_isa::arm::Isa::T32,
+                    (Is::Is0, true) => hartrace_isa::arm::Isa::A64,
+                    (Is::Is0, false) => hartrace_isa::arm::Isa::A32,
                 };
                 self.walk.set(address, isa);
                 self.need_address = false;

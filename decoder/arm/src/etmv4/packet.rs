@@ -4,10 +4,10 @@ use super::element::Element;
 use super::{Around, Etmv4};
 use crate::Transaction;
 use crate::event::{Event, Fault, Lost, Sink};
-use hartrace_arm_isa::Arch;
 use hartrace_etmv4::{
     Address, Cancel, Context, Exception, Fields, Headers, Is, Packet, Return, Timestamp,
 };
+use hartrace_isa::arm::Arch;
 
 /// The most elements that wait for their commit (O18). MAXSPEC is a register of 32 bits, but real trace
 /// units have room for some hundred; and every one may be looked at for every packet.

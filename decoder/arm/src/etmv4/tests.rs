@@ -4,8 +4,8 @@ use super::*;
 use crate::{Capture, Layout, Range};
 use fastrand::Rng;
 use hartrace_arm_golden::{Program, etmv4};
-use hartrace_arm_isa::Spaces;
 use hartrace_etmv4::Kind;
+use hartrace_isa::arm::Spaces;
 
 #[derive(Default, PartialEq, Debug)]
 struct All {

@@ -41,16 +41,6 @@ const IGNORED: &[&str] = &[
 /// Keys of a vector's configuration that say nothing about packets.
 const PROSE: &[&str] = &["config", "source", "resync", "input_variant", "notes"];
 
-/// Run-time modes, by their names in parameter files.
-const MODES: &[(&str, Mode)] = &[
-    ("full-address", Mode::FullAddress),
-    ("implicit-except", Mode::ImplicitException),
-    ("si-jump", Mode::SequentialJump),
-    ("implicit-return", Mode::ImplicitReturn),
-    ("branch-prediction", Mode::BranchPrediction),
-    ("jump-target-cache", Mode::JumpTargetCache),
-];
-
 const OPTIONS: &[&str] = &["resync-max", "resync-mode", "unit", "itype-width"];
 
 /// How deep configurations may refer to each other.
@@ -217,8 +207,8 @@ impl Draft {
 
     fn option(&mut self, entry: &Entry) -> Result<(), DocumentError> {
         let key = entry.key.as_str();
-        if let Some((_, mode)) = MODES.iter().find(|(name, _)| *name == key) {
-            self.modes.push((*mode, entry.flag()?));
+        if let Ok(mode) = key.parse() {
+            self.modes.push((mode, entry.flag()?));
             return Ok(());
         }
         match key {
@@ -243,7 +233,7 @@ impl Draft {
             }
             "itype-width" => self.itype_width(entry)?,
             _ => {
-                let modes = MODES.iter().map(|(name, _)| *name);
+                let modes = Mode::ALL.into_iter().map(Mode::name);
                 return Err(unknown(entry, modes.chain(OPTIONS.iter().copied())));
             }
         }
@@ -332,7 +322,7 @@ mod tests {
         assert_eq!(draft.params["iaddress_lsb_p"], 1);
         assert_eq!(draft.params.len(), 1);
         assert_eq!(draft.itype_width, Some(3));
-        let modes = [(Mode::FullAddress, true), (Mode::SequentialJump, false)];
+        let modes = [(Mode::FullAddress, true), (Mode::SequentiallyInferredJump, false)];
         assert_eq!(draft.modes, modes);
         assert_eq!((draft.resync_max, draft.resync_mode), (Some(2), Some(ResyncMode::HalfWords)));
         assert_eq!(draft.unit, Some(Unit::Hartrace));

@@ -1,9 +1,9 @@
 //! Code that comes and goes, as a log says.
 
+use hartrace_capture::snapshot::{file, image};
+use hartrace_capture::spaces::{Clock, Holds, Log, Segment, Space, Timeline};
 use hartrace_decoder::{Image, Moment};
 use hartrace_etrace::Params;
-use hartrace_snapshot::{file, image};
-use hartrace_spaces::{Clock, Holds, Log, Segment, Space, Timeline};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};

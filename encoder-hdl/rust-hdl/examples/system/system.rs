@@ -1,8 +1,8 @@
 //! A system in rust-hdl with generated blocks in it.
 
+use hartrace_encoder_hdl::transport::fifo;
 use hartrace_rust_hdl::boxes::Fifo32x8;
 use hartrace_rust_hdl::{PortError, Register};
-use hartrace_transport_hdl::fifo;
 use rust_hdl_core::prelude::*;
 
 /// Counts, and sends every number through two FIFOs.

@@ -6,11 +6,11 @@
 
 mod miter;
 
+use hartrace_encoder_hdl::transport::{fifo, spill};
 use hartrace_encoder_hdl::{Config, encoder};
 use hartrace_rtl::{Component, Module};
 use hartrace_rust_hdl::leaves::{BranchMap, CallCounter, Fifo, Spill};
 use hartrace_rust_hdl::{EmitError, check_ports, verilog};
-use hartrace_transport_hdl::{fifo, spill};
 use libtest_mimic::{Arguments, Failed, Trial};
 use miter::Miter;
 use rust_hdl_core::prelude::*;

@@ -1,8 +1,8 @@
 //! Addresses, and what they are relative to.
 
 use super::Unit;
-use hartrace_arm_isa::{Isa, Place};
 use hartrace_etmv4::{Address, Context, Form, Is, Packet};
+use hartrace_isa::arm::{Isa, Place};
 
 /// What packets are relative to.
 #[derive(Copy, Clone, Debug)]

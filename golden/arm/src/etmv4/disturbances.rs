@@ -3,8 +3,8 @@
 use super::Unit;
 use super::address::is;
 use crate::walk::Ids;
-use hartrace_arm_isa::{Executed, Isa, Place};
 use hartrace_etmv4::{Context, Packet, Q};
+use hartrace_isa::arm::{Executed, Isa, Place};
 
 /// Instructions that are not told one by one.
 #[derive(Copy, Clone, Debug)]

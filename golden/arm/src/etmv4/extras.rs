@@ -1,8 +1,8 @@
 //! What a trace unit may send between the outcomes of instructions.
 
 use super::Unit;
-use hartrace_arm_isa::{Executed, Place};
 use hartrace_etmv4::{Address, Atoms, Cancel, CycleCount, Form, Is, Packet};
+use hartrace_isa::arm::{Executed, Place};
 
 impl Unit {
     pub(super) fn now_and_then(&mut self) {

@@ -166,8 +166,8 @@ impl Decoder<'_> {
 
     /// 4.1.1: the jump uses a register that the instruction before it loaded with a constant.
     pub(crate) fn sequential_target(&self, insn: &Insn) -> Option<u64> {
-        let sijump = if self.config.unit.ioptions().contains(&Mode::SequentialJump) {
-            self.options.sijump
+        let sijump = if self.config.unit.ioptions().contains(&Mode::SequentiallyInferredJump) {
+            self.options.sequentially_inferred_jump
         } else {
             self.config.params.sijump_p
         };

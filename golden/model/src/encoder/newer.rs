@@ -84,7 +84,7 @@ fn is_mispredicted_return(
 /// 3.2.4: the jump is sequentially inferable, and the constant it uses has been traced too.
 fn is_sequential(state: &State, previous: Option<&Previous>, current: &Step) -> bool {
     let traced = previous.is_some_and(|p| p.step.retired);
-    state.config.options.sijump && current.sijump && traced
+    state.config.options.sequentially_inferred_jump && current.sijump && traced
 }
 
 /// What was sent for the current step.

@@ -12,7 +12,7 @@ const DELTA: Ioptions = Ioptions {
     full_address: false,
     jump_target_cache: false,
     branch_prediction: false,
-    sijump: false,
+    sequentially_inferred_jump: false,
     delta_address: false,
 };
 

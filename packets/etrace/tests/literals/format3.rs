@@ -244,7 +244,7 @@ codec_test!(
         ienable: true,
         encoder_mode: 0,
         qual_status: QualStatus::EndedNtr,
-        ioptions: Ioptions { implicit_return: true, sijump: true, ..none() },
+        ioptions: Ioptions { implicit_return: true, sequentially_inferred_jump: true, ..none() },
         data: DataSupport::default()
     })
 );
@@ -258,7 +258,12 @@ codec_test!(
     [0x1f, 0x2a],
     Payload::Support(Support {
         ienable: true,
-        ioptions: Ioptions { branch_prediction: true, sijump: true, full_address: true, ..none() },
+        ioptions: Ioptions {
+            branch_prediction: true,
+            sequentially_inferred_jump: true,
+            full_address: true,
+            ..none()
+        },
         ..Support::default()
     })
 );

@@ -12,7 +12,7 @@ const FULL: Ioptions = Ioptions {
     full_address: true,
     jump_target_cache: false,
     branch_prediction: false,
-    sijump: false,
+    sequentially_inferred_jump: false,
     delta_address: false,
 };
 

@@ -12,7 +12,7 @@ mod random;
 mod recorded;
 
 use hartrace_cva6_sim::{Commit, Config, Core, Exit, Platform, Run};
-use hartrace_verilate::Model;
+use hartrace_hdl_tools::verilate::Model;
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::ops::Range;
 use std::process::ExitCode;

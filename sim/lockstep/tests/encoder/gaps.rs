@@ -11,12 +11,12 @@ use hartrace_bits::{BitReader, Tail};
 use hartrace_decoder::{Config as Reading, Event, Image, Run, Sink, StreamPos, Tracer};
 use hartrace_encoder_hdl::{Config, Overflow};
 use hartrace_etrace::{Ioptions, QualStatus, Unit};
-use hartrace_executed::Instructions;
+use hartrace_golden::walk::{Walk, generate};
+use hartrace_hdl_tools::verilate::Options;
 use hartrace_ingress::Retired;
 use hartrace_isa::{Isa, Xlen};
+use hartrace_lockstep::executed::Instructions;
 use hartrace_lockstep::{Bench, Follow, Seen, Setting, Traffic};
-use hartrace_verilate::Options;
-use hartrace_walk::{Walk, generate};
 use libtest_mimic::{Failed, Trial};
 
 /// Programs with branches, calls, interrupts and changes of privilege, and the configurations that trace
@@ -68,8 +68,8 @@ pub(crate) fn trials(missing: bool) -> Vec<Trial> {
 /// A random program.
 fn walked(walk: &Walk, seed: u64, config: &Config) -> Executed {
     let xlen = match walk.program.xlen {
-        hartrace_walk::Xlen::Rv32 => Xlen::Rv32,
-        hartrace_walk::Xlen::Rv64 => Xlen::Rv64,
+        hartrace_golden::walk::Xlen::Rv32 => Xlen::Rv32,
+        hartrace_golden::walk::Xlen::Rv64 => Xlen::Rv64,
     };
     let mut image = Image::new(Isa::new(xlen));
     for (address, bytes) in &walk.program.segments {

@@ -13,17 +13,17 @@ mod table;
 
 use hartrace_encoder_hdl::{Config, encoder};
 use hartrace_etrace::Ioptions;
+use hartrace_golden::walk::generate;
+use hartrace_hdl_tools::verilate::Options;
 use hartrace_ingress::Retired;
 use hartrace_lockstep::{Bench, Setting, Summary, Traffic, random};
-use hartrace_verilate::Options;
-use hartrace_walk::generate;
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::path::{Path, PathBuf};
 use table::Table;
 
 fn main() {
     let args = Arguments::from_args();
-    let missing = !hartrace_verilate::available();
+    let missing = !hartrace_hdl_tools::verilate::available();
     let table = Table::default();
     let mut trials = Vec::new();
     for (name, config) in Config::all_named() {
@@ -57,7 +57,11 @@ fn lint(configs: u64) -> Vec<Trial> {
         encoder(&config).expect("a legal configuration").files()
     });
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    hartrace_lint::trials(folder, &format!("random_{configs}"), &designs.collect::<Vec<_>>())
+    hartrace_hdl_tools::lint::trials(
+        folder,
+        &format!("random_{configs}"),
+        &designs.collect::<Vec<_>>(),
+    )
 }
 
 fn number(name: &str, default: u64) -> u64 {
@@ -144,7 +148,7 @@ fn vector(name: &str, path: &Path, table: &Table) -> Result<(), Failed> {
         full_address: false,
         jump_target_cache: true,
         branch_prediction: true,
-        sijump: true,
+        sequentially_inferred_jump: true,
         delta_address: false,
     };
     let all = run(&mut bench, all)?;

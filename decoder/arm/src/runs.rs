@@ -1,0 +1,168 @@
+//! One sink for three protocols: what the Arm decoder reports, in the events of the E-Trace decoder.
+//!
+//! [`Runs`] is a sink of [`hartrace_arm_decoder`] around one of [`hartrace_decoder`], which then gets
+//! runs of instructions, traps, context, time and gaps as it does from an E-Trace stream. What only one
+//! protocol has (cycle counts, events of the trace unit, transactions) is left out: who needs it takes
+//! the events of the Arm decoder.
+
+use crate as arm;
+use hartrace_decoder::{Event, Fault, Leaves, Run, Sink, StreamPos};
+use hartrace_etrace::QualStatus;
+use hartrace_isa::arm::Kind;
+
+/// Which exceptions are interrupts.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Profile {
+    /// Application and real-time cores: IRQ and FIQ.
+    A,
+    /// Microcontrollers: from PendSV on, but not what stops the core.
+    M,
+}
+
+impl Profile {
+    const fn is_interrupt(self, number: u16) -> bool {
+        match self {
+            Self::A => matches!(number, 0xe | 0xf),
+            Self::M => matches!(number, 0x2 | 0xe..=0x17 | 0x208..),
+        }
+    }
+}
+
+/// Passes on what the Arm decoder reports.
+///
+/// The position of an event is that of its packet in the trace buffer; packets have no number there, so
+/// that [`StreamPos::packet`] is 0.
+#[derive(Debug)]
+pub struct Runs<S> {
+    /// Where it goes.
+    pub sink: S,
+    profile: Profile,
+    /// The last event said that instructions follow.
+    on: bool,
+    /// Instructions of a range that is not complete, from `base` on.
+    base: u64,
+    offsets: Vec<u16>,
+    privilege: u8,
+    context: u64,
+    time: u64,
+}
+
+impl<S: Sink> Runs<S> {
+    /// For a core of this profile.
+    pub fn new(sink: S, profile: Profile) -> Self {
+        let (base, offsets) = (0, Vec::new());
+        Self { sink, profile, on: false, base, offsets, privilege: 0, context: 0, time: 0 }
+    }
+
+    /// Passes on the instructions collected, which end here.
+    fn flush(&mut self, at: StreamPos, end: u64, leaves: Leaves) {
+        if !self.on && !self.offsets.is_empty() {
+            self.sink.event(at, Event::On);
+            self.on = true;
+        }
+        if let Some(run) = Run::new(self.base, &self.offsets, end, leaves) {
+            self.sink.run(at, run);
+        }
+        self.offsets.clear();
+    }
+
+    fn state(&mut self, at: StreamPos) {
+        let Self { privilege, context, time, .. } = *self;
+        self.sink.event(at, Event::Context { privilege, context, time });
+    }
+
+    fn off(&mut self, at: StreamPos, status: QualStatus) {
+        if self.on {
+            self.sink.event(at, Event::Off(status));
+        }
+        self.on = false;
+    }
+
+    fn gap(&mut self, at: StreamPos, fault: Fault) {
+        self.sink.event(at, Event::Gap(fault));
+        self.on = false;
+    }
+}
+
+const fn position(at: u64) -> StreamPos {
+    StreamPos { packet: 0, byte: at }
+}
+
+/// How a range leaves its last instruction.
+const fn leaves(range: &arm::Range) -> Leaves {
+    match range.kind {
+        Kind::Direct { .. } if range.conditional => Leaves::Branch,
+        Kind::Direct { .. } => Leaves::Jump,
+        Kind::Indirect => Leaves::Indirect,
+        _ => Leaves::No,
+    }
+}
+
+const fn cause(fault: arm::Fault) -> &'static str {
+    match fault {
+        arm::Fault::Malformed => "a packet cannot be read",
+        arm::Fault::Unsupported => "a packet of conditional instructions or data is not followed",
+        arm::Fault::Elements => "more elements are committed or cancelled than there are",
+        arm::Fault::NoAddress => "an exception or Q element is not followed by an address",
+        arm::Fault::ReturnStack => "a return was followed that has no call",
+        arm::Fault::InstructionSet => "ThumbEE and Jazelle are not decoded",
+        arm::Fault::TooLong => "more instructions without a branch than make sense",
+    }
+}
+
+impl<S: Sink> arm::Sink for Runs<S> {
+    const INSTRUCTIONS: bool = true;
+
+    fn range(&mut self, at: u64, range: &arm::Range) {
+        self.flush(position(at), range.end, leaves(range));
+    }
+
+    fn instructions(&mut self, at: u64, base: u64, offsets: &[u16]) {
+        self.flush(position(at), base, Leaves::No);
+        self.base = base;
+        self.offsets.extend_from_slice(offsets);
+    }
+
+    fn event(&mut self, at: u64, event: arm::Event) {
+        let at = position(at);
+        match event {
+            arm::Event::NoSync(arm::Lost::Overflow | arm::Lost::Discard) => {
+                self.off(at, QualStatus::TraceLost);
+            }
+            // At the start nothing is lost; of a packet, a fault has told.
+            arm::Event::NoSync(_) => self.on = false,
+            // What a filter let through ended before.
+            arm::Event::TraceOn(..) => self.off(at, QualStatus::EndedNtr),
+            arm::Event::Context(context) => {
+                self.privilege = context.el.unwrap_or(0);
+                self.context = context.context_id.unwrap_or(0).into();
+                self.state(at);
+            }
+            arm::Event::Timestamp { value, .. } => {
+                self.time = value;
+                self.state(at);
+            }
+            arm::Event::Exception { number, returns, .. } => {
+                let interrupt = self.profile.is_interrupt(number);
+                let cause = number.into();
+                self.sink.event(at, Event::Trap { cause, interrupt, tval: None, epc: returns });
+            }
+            arm::Event::NotAccessible { address, .. } => self.gap(at, Fault::NoCode(address)),
+            arm::Event::NoPath { .. } => {
+                self.gap(
+                    at,
+                    Fault::Other("instructions were executed that the trace does not tell"),
+                );
+            }
+            arm::Event::Fault(fault) => self.gap(at, Fault::Other(cause(fault))),
+            // The instruction says that it returns; and where a stream ends is where it ends.
+            arm::Event::ExceptionReturn | arm::Event::End(_) => {}
+            arm::Event::Cycles(_)
+            | arm::Event::Events(_)
+            | arm::Event::Trigger
+            | arm::Event::TimestampMarker
+            | arm::Event::Transaction(_)
+            | arm::Event::Instrumentation { .. } => {}
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! Files of a snapshot.
+
+use crate::snapshot::{Dump, Error, Segment, ini::Ini};
+use std::collections::BTreeMap;
+use std::fmt::{self, Debug, Formatter};
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Component, Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use zip::ZipArchive;
+
+/// Where the files of a snapshot are.
+pub trait Files: Debug {
+    /// A file from an offset on, up to a length. Names are relative, and do not lead outside.
+    fn read(&self, name: &str, offset: u64, length: Option<u64>) -> io::Result<Vec<u8>>;
+}
+
+/// Files in a folder.
+impl Files for PathBuf {
+    fn read(&self, name: &str, offset: u64, length: Option<u64>) -> io::Result<Vec<u8>> {
+        let path = self.join(name);
+        // A pipe would never end.
+        if !fs::metadata(&path)?.is_file() {
+            return Err(io::Error::other("not a regular file"));
+        }
+        let mut file = File::open(path)?;
+        file.seek(SeekFrom::Start(offset))?;
+        let mut bytes = Vec::new();
+        file.take(length.unwrap_or(u64::MAX)).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    }
+}
+
+/// Files in memory.
+impl Files for BTreeMap<String, Vec<u8>> {
+    fn read(&self, name: &str, offset: u64, length: Option<u64>) -> io::Result<Vec<u8>> {
+        let bytes = self.get(name).ok_or(io::ErrorKind::NotFound)?;
+        let start = usize::try_from(offset).unwrap_or(usize::MAX).min(bytes.len());
+        let rest = bytes.get(start..).unwrap_or_default();
+        let len = usize::try_from(length.unwrap_or(u64::MAX)).unwrap_or(usize::MAX);
+        Ok(rest.get(..len).unwrap_or(rest).to_vec())
+    }
+}
+
+/// Files in a ZIP archive.
+pub struct Archive<R = File>(Mutex<Opened<R>>);
+
+struct Opened<R> {
+    zip: ZipArchive<R>,
+    /// How many bytes may still be unpacked.
+    left: u64,
+}
+
+/// The most that is unpacked, for each byte of an archive: everything in it several times, since there is no
+/// way to an offset but through all that is before it. A few bytes can name the same file again and again.
+const UNPACKED: u64 = 1 << 12;
+
+/// Less than that is unpacked of any archive.
+const UNPACKED_ANYWAY: u64 = 1 << 26;
+
+impl Archive {
+    /// Reads the directory of an archive.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        Self::new(File::open(path)?)
+    }
+}
+
+impl<R: Read + Seek> Archive<R> {
+    /// Reads the directory of an archive.
+    pub fn new(mut archive: R) -> io::Result<Self> {
+        let size = archive.seek(SeekFrom::End(0))?;
+        let left = size.saturating_mul(UNPACKED).max(UNPACKED_ANYWAY);
+        Ok(Self(Mutex::new(Opened { zip: ZipArchive::new(archive)?, left })))
+    }
+}
+
+impl<R> Debug for Archive<R> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Archive").finish_non_exhaustive()
+    }
+}
+
+/// The most that is kept of a file in an archive, and of all memory of a core or a package: a few bytes can
+/// stand for any amount.
+const LONGEST: u64 = 1 << 32;
+
+impl<R: Read + Seek> Files for Archive<R> {
+    fn read(&self, name: &str, offset: u64, length: Option<u64>) -> io::Result<Vec<u8>> {
+        let mut opened = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let Opened { zip, left } = &mut *opened;
+        let mut file = zip.by_name(name)?;
+        let skipped = io::copy(&mut file.by_ref().take(offset.min(*left)), &mut io::sink())?;
+        *left = left.saturating_sub(skipped);
+        let mut bytes = Vec::new();
+        let most = LONGEST.min(*left);
+        file.take(length.unwrap_or(u64::MAX).min(most.saturating_add(1)))
+            .read_to_end(&mut bytes)?;
+        *left = left.saturating_sub(bytes.len() as u64);
+        if bytes.len() as u64 > most {
+            return Err(io::Error::other("too much to unpack; unpack the archive"));
+        }
+        Ok(bytes)
+    }
+}
+
+/// The most that is read of an ini file: real ones have some ten thousand bytes.
+const LONGEST_INI: u64 = 1 << 24;
+
+/// The name of a file that `named_in` names, if it does not lead out of the folder.
+fn within(named_in: &str, name: &str) -> Result<String, Error> {
+    // Snapshots come from other systems, too.
+    let name = name.replace('\\', "/");
+    let inside = |part| matches!(part, Component::Normal(_) | Component::CurDir);
+    match !name.is_empty() && Path::new(&name).components().all(inside) {
+        true => Ok(name),
+        false => Err(Error::Outside { file: named_in.to_owned(), name }),
+    }
+}
+
+/// All of a file that `named_in` names. Names that lead out of where files are, are refused.
+pub fn file(files: &dyn Files, named_in: &str, name: &str) -> Result<Vec<u8>, Error> {
+    read(files, named_in, name, 0, None)
+}
+
+/// A part of a file that `named_in` names.
+pub(crate) fn read(
+    files: &dyn Files,
+    named_in: &str,
+    name: &str,
+    offset: u64,
+    length: Option<u64>,
+) -> Result<Vec<u8>, Error> {
+    let name = within(named_in, name)?;
+    let failed = |error| Error::Read { path: name.clone().into(), error };
+    files.read(&name, offset, length).map_err(failed)
+}
+
+/// Memory in files. One that cannot be read is left out, with a warning.
+pub(crate) fn segments(
+    files: &dyn Files,
+    of: &str,
+    dumps: &[Dump],
+    warnings: &mut Vec<String>,
+) -> Result<Vec<Segment>, Error> {
+    segments_up_to(LONGEST, files, of, dumps, warnings)
+}
+
+/// The same, with as many bytes at most.
+fn segments_up_to(
+    mut left: u64,
+    files: &dyn Files,
+    of: &str,
+    dumps: &[Dump],
+    warnings: &mut Vec<String>,
+) -> Result<Vec<Segment>, Error> {
+    let mut segments = Vec::new();
+    for dump in dumps {
+        let most = left.saturating_add(1);
+        let length = dump.length.unwrap_or(u64::MAX).min(most);
+        match read(files, of, &dump.file, dump.offset, Some(length)) {
+            Err(error @ Error::Outside { .. }) => return Err(error),
+            Ok(bytes) if bytes.len() as u64 > left => {
+                let (file, name) = (of.to_owned(), dump.file.clone());
+                return Err(Error::Memory { file, name });
+            }
+            Ok(bytes) => {
+                left = left.saturating_sub(bytes.len() as u64);
+                segments.push(Segment { address: dump.address, bytes, spaces: dump.spaces });
+            }
+            Err(error) => warnings.push(format!("memory of {of}: {error}")),
+        }
+    }
+    Ok(segments)
+}
+
+pub(crate) fn ini(files: &dyn Files, named_in: &str, name: &str) -> Result<Ini, Error> {
+    let bytes = read(files, named_in, name, 0, Some(LONGEST_INI))?;
+    Ini::parse(name, &String::from_utf8_lossy(&bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::snapshot::Package;
+    use std::io::{Cursor, Write};
+    use zip::ZipWriter;
+    use zip::write::SimpleFileOptions;
+
+    /// An archive of a package whose memory is a megabyte, named again and again, from an offset on.
+    fn archive(times: usize, offset: u64) -> Archive<Cursor<Vec<u8>>> {
+        let mut contents = "[trace]\nmetadata=trace.ini\nbuffer0=zeros\n".to_owned();
+        for dump in 0..times {
+            contents += &format!("[dump{dump}]\nfile=zeros\naddress={dump}\noffset={offset}\n");
+        }
+        let zeros = vec![0; 1 << 20];
+        let files = [
+            ("contents.ini", contents.as_bytes()),
+            ("trace.ini", b"[buffer]\nformat: coresight\n"),
+            ("zeros", &zeros),
+        ];
+        let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+        for (name, bytes) in files {
+            zip.start_file(name, SimpleFileOptions::default()).unwrap();
+            zip.write_all(bytes).unwrap();
+        }
+        let bytes = zip.finish().unwrap().into_inner();
+        assert!(bytes.len() < 1 << 14, "{}", bytes.len());
+        Archive::new(Cursor::new(bytes)).unwrap()
+    }
+
+    #[test]
+    fn little_of_a_small_archive_is_unpacked() {
+        // Less than is unpacked of any, then more: that is a warning for each that is left out.
+        for (times, offset, there) in [(60, 0, 60), (200, 0, 63), (60, 1 << 30, 60), (200, 9, 63)] {
+            let package = Package::read(Box::new(archive(times, offset))).unwrap();
+            let mut warnings = Vec::new();
+            let segments = package.segments(&mut warnings).unwrap();
+            assert_eq!(
+                (segments.len(), warnings.len()),
+                (there, times - there),
+                "{times} {offset}"
+            );
+            assert!(warnings.iter().all(|warning| warning.contains("unpack the archive")));
+        }
+    }
+
+    #[test]
+    fn memory_is_bounded() {
+        let files = BTreeMap::from([("a".to_owned(), vec![0; 50])]);
+        let file = "a".to_owned();
+        let spaces = hartrace_isa::arm::Spaces::ALL;
+        let dump = Dump { file, address: 0, length: Some(40), offset: 0, spaces };
+        let mut warnings = Vec::new();
+        let three = vec![dump; 3];
+        let mut read = |dumps| segments_up_to(100, &files, "core", dumps, &mut warnings);
+        assert_eq!(read(&three[..2]).unwrap().len(), 2);
+        let error = read(&three).unwrap_err();
+        assert!(error.to_string().contains("more than 4 GiB"), "{error}");
+    }
+}

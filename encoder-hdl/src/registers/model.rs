@@ -1,0 +1,265 @@
+//! Registers without hardware.
+
+use crate::registers::table::{Enable, Field, Kind, Register, Table};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// What an access that cannot be ends in: not aligned, or not a whole word written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BusError;
+
+/// What hardware tells the registers, by name of the input; what is not there is 0.
+pub type Inputs = BTreeMap<&'static str, u64>;
+
+/// A write on the bus.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Write {
+    /// Where.
+    pub address: u32,
+    /// What.
+    pub data: u32,
+    /// A bit for each byte that is written.
+    pub strobe: u8,
+}
+
+impl Write {
+    /// A whole word.
+    #[must_use]
+    pub const fn word(address: u32, data: u32) -> Self {
+        Self { address, data, strobe: 0b1111 }
+    }
+}
+
+/// The registers of a table, as software sees them.
+///
+/// It interprets the table, as the generated RTL does, and shares nothing else with it.
+#[derive(Clone, Debug)]
+pub struct Model {
+    table: Arc<Table>,
+    /// What fields keep: those of [`Kind::Stored`], tracing and sticky ones.
+    kept: BTreeMap<(u32, &'static str), u32>,
+    active: bool,
+    enabled: bool,
+    flushing: bool,
+}
+
+/// What a clock edge did besides changing registers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Effect {
+    /// A new value of the pointer.
+    pub pointer: Option<u64>,
+}
+
+impl Model {
+    /// After a reset.
+    #[must_use]
+    pub fn new(table: &Table) -> Self {
+        let kept = BTreeMap::new();
+        Self {
+            table: Arc::new(table.clone()),
+            kept,
+            active: false,
+            enabled: false,
+            flushing: false,
+        }
+    }
+
+    /// Whether writes of its configuration are ignored.
+    #[must_use]
+    pub fn in_use(&self, inputs: &Inputs) -> bool {
+        let busy = match self.table.enable() {
+            Enable::Direct => bit(inputs, "busy"),
+            Enable::Flushed { .. } => !bit(inputs, "empty"),
+        };
+        self.enabled || busy
+    }
+
+    /// Whether the component is switched off and can be reset.
+    fn held(&self, inputs: &Inputs) -> bool {
+        !self.active && !self.in_use(inputs)
+    }
+
+    /// Whether the component is active and enabled, or flushes still.
+    #[must_use]
+    pub fn enabled(&self) -> bool {
+        self.enabled
+    }
+
+    /// Whether a flush is asked for.
+    #[must_use]
+    pub fn flushes(&self) -> bool {
+        self.flushing
+    }
+
+    /// What a field keeps, which may be another value than it reads as.
+    #[must_use]
+    pub fn kept(&self, register: &str, field: &str) -> Option<u32> {
+        let register = self.table.register(register)?;
+        let field = register.fields.iter().find(|other| other.name == field)?;
+        match &field.kind {
+            Kind::Stored { tied, .. } => {
+                Some(*self.kept.get(&(register.offset, field.name)).unwrap_or(tied))
+            }
+            Kind::Tracing | Kind::Triggered { .. } | Kind::Sticky { .. } => {
+                Some(self.kept.get(&(register.offset, field.name)).copied().unwrap_or(0))
+            }
+            _ => None,
+        }
+    }
+
+    /// Reads a register. What is not there reads as 0.
+    ///
+    /// # Errors
+    ///
+    /// If the address is not aligned.
+    pub fn read(&self, address: u32, inputs: &Inputs) -> Result<u32, BusError> {
+        if !address.is_multiple_of(4) {
+            return Err(BusError);
+        }
+        Ok(self.table.at(address).map_or(0, |register| self.value(register, inputs)))
+    }
+
+    fn value(&self, register: &Register, inputs: &Inputs) -> u32 {
+        let fields = register.fields.iter();
+        fields.map(|field| self.shown(register, field, inputs) << field.lsb).sum()
+    }
+
+    fn shown(&self, register: &Register, field: &Field, inputs: &Inputs) -> u32 {
+        let kept = || self.kept(&register.name(), field.name).unwrap_or(0);
+        match &field.kind {
+            Kind::Fixed(value) => *value,
+            Kind::Status { input, from, bits } | Kind::Pointer { input, from, bits } => {
+                let value = inputs.get(input).copied().unwrap_or(0) >> from;
+                (value & (u64::MAX >> (64 - bits))) as u32
+            }
+            Kind::Stored { .. } | Kind::Tracing | Kind::Sticky { .. } => kept(),
+            Kind::Copy { register, field } => {
+                let register = self.table.register(register);
+                let found =
+                    register.and_then(|r| Some((r, r.fields.iter().find(|f| f.name == *field)?)));
+                found.map_or(0, |(register, field)| self.shown(register, field, inputs))
+            }
+            Kind::Active => (self.active || self.in_use(inputs)).into(),
+            Kind::Enable(_) => (self.enabled && !self.flushing).into(),
+            Kind::Empty => match self.table.enable() {
+                Enable::Direct => (bit(inputs, "empty") && !bit(inputs, "busy")).into(),
+                Enable::Flushed { .. } => (bit(inputs, "empty") && !self.flushing).into(),
+            },
+            Kind::Triggered { input, by } => {
+                let triggers = self.kept(&register.name(), by) == Some(1);
+                if triggers && self.enabled { bit(inputs, input).into() } else { kept() }
+            }
+        }
+    }
+
+    /// Lets a clock edge pass, at which a word may be written.
+    ///
+    /// # Errors
+    ///
+    /// If the address is not aligned or not a whole word is written; then nothing is.
+    pub fn clock(&mut self, write: Option<Write>, inputs: &Inputs) -> Result<Effect, BusError> {
+        let legal = write.is_none_or(|w| w.address.is_multiple_of(4) && w.strobe == 0b1111);
+        let write = write.filter(|_| legal);
+        let before = self.clone();
+        let (held, in_use) = (before.held(inputs), before.in_use(inputs));
+        let mut effect = Effect::default();
+        self.flush(inputs);
+        let table = Arc::clone(&self.table);
+        for register in &table.registers {
+            let written = write.filter(|w| w.address == register.offset).map(|w| w.data);
+            for field in &register.fields {
+                let value = written.map(|word| field.get(word));
+                self.change(&before, (register, field), value, (held, in_use), inputs);
+                if let (Kind::Pointer { input, from, bits }, Some(value)) = (&field.kind, value)
+                    && before.active
+                    && !in_use
+                {
+                    let mask = (u64::MAX >> (64 - bits)) << from;
+                    let old = inputs.get(input).copied().unwrap_or(0);
+                    effect.pointer = Some(old & !mask | u64::from(value) << from & mask);
+                }
+            }
+        }
+        if legal { Ok(effect) } else { Err(BusError) }
+    }
+
+    /// A flush that was asked for ends, or one is asked for because hardware stopped.
+    fn flush(&mut self, inputs: &Inputs) {
+        let Enable::Flushed { stop } = self.table.enable() else { return };
+        if self.flushing {
+            let done = bit(inputs, "flushed");
+            self.flushing = !done;
+            self.enabled &= !done;
+        } else if self.enabled && stop.is_some_and(|stop| bit(inputs, stop)) {
+            self.flushing = true;
+        }
+    }
+
+    fn change(
+        &mut self,
+        before: &Self,
+        (register, field): (&Register, &Field),
+        value: Option<u32>,
+        (held, in_use): (bool, bool),
+        inputs: &Inputs,
+    ) {
+        let key = (register.offset, field.name);
+        let name = register.name();
+        match &field.kind {
+            Kind::Fixed(_) | Kind::Status { .. } | Kind::Copy { .. } | Kind::Empty => {}
+            // What is written goes to the hardware.
+            Kind::Pointer { .. } => {}
+            Kind::Active => {
+                if let Some(value) = value {
+                    self.active = value == 1;
+                }
+            }
+            Kind::Enable(how) => {
+                let Some(value) = value else { return };
+                // The active bit is in the same register, below, and has been written.
+                let on = value == 1 && before.active && self.active;
+                match how {
+                    Enable::Direct => self.enabled = on,
+                    Enable::Flushed { .. } if before.enabled => {
+                        self.flushing |= !before.flushing && !on;
+                    }
+                    Enable::Flushed { .. } => self.enabled = on,
+                }
+            }
+            Kind::Sticky { input } => {
+                let clears = value == Some(1) || (self.enabled && !before.enabled);
+                let kept = before.kept(&name, field.name) == Some(1) && !clears;
+                let set = !held && (kept || bit(inputs, input));
+                self.kept.insert(key, set.into());
+            }
+            _ if held => {
+                self.kept.remove(&key);
+            }
+            Kind::Stored { from, bits, tied, choices } => {
+                let Some(value) = value else { return };
+                let legal = choices.is_empty() || choices.contains(&value);
+                if before.active && !in_use && legal {
+                    let mask = (u32::MAX >> (32 - bits)) << from;
+                    self.kept.insert(key, value & mask | tied);
+                }
+            }
+            Kind::Tracing => {
+                let Some(value) = value else { return };
+                if before.active {
+                    self.kept.insert(key, value);
+                }
+            }
+            Kind::Triggered { by, .. } => {
+                let Some(value) = value else { return };
+                let triggers = before.kept(&name, by) == Some(1);
+                if before.active && !(in_use && triggers) {
+                    self.kept.insert(key, value);
+                }
+            }
+        }
+    }
+}
+
+fn bit(inputs: &Inputs, name: &str) -> bool {
+    inputs.get(name).is_some_and(|value| value & 1 == 1)
+}

@@ -1,0 +1,202 @@
+//! Tables as hardware.
+
+mod apb;
+mod block;
+mod split;
+mod usage;
+
+pub use split::apb_split;
+
+use crate::registers::params::{EncoderParams, ParamsError, RamSinkParams};
+use crate::registers::tables;
+use block::Block;
+use hartrace_rtl::{Component, Expr, Module, concat, lit, ones, zero};
+
+/// The module `te_registers`: registers of an encoder on APB.
+///
+/// Inputs are those of the table; outputs are what the encoder takes:
+///
+/// | output | |
+/// |---|---|
+/// | `enable_o` | trace |
+/// | `resync_mode_o`, `resync_max_o` | `trTeInstSyncMode`, `trTeInstSyncMax` |
+/// | `full_address_o`, `implicit_exception_o`, `sequential_jump_o`, `implicit_return_o`, `branch_prediction_o`, `jump_target_cache_o` | the modes that it has |
+/// | `privileges_o` | levels that are traced, one bit each |
+/// | `trigger_enable_o`, `initially_on_o` | with triggers: whether they count, and whether tracing is on before the first |
+/// | `ranges_o`, `low_o`, `high_o` | with comparators: those in use, and their first and last address without the bits below `address_lsb`, number 0 in the low bits |
+///
+/// All of them but `enable_o` stay while `trTeEnable` is set or `busy_i` is.
+///
+/// # Errors
+///
+/// If a parameter is out of its range.
+pub fn encoder_registers(params: &EncoderParams) -> Result<Component, ParamsError> {
+    let table = tables::encoder(params)?;
+    let m =
+        Module::new("te_registers", "Registers of a trace encoder, on APB4 without wait states.")
+            .clocked();
+    let block = Block::new(&m, &table);
+    let output = |name: &str, value: Expr, doc: &str| {
+        let port = m.output(&format!("{name}_o"), value.width(), doc);
+        m.assign(&port, value);
+    };
+
+    m.section("What the encoder is told.");
+    let control = |field: &str| block.kept("trTeControl", field);
+    let or_zero = |value: Option<Expr>, width| value.unwrap_or_else(|| zero(width));
+    let mut tracing = or_zero(control("trTeInstTracing"), 1);
+    if let Some(triggers) = control("trTeInstTrigEnable") {
+        // Without triggers, tracing is on whenever something is traced. Not the bit itself, which
+        // changes while the encoder is in use.
+        let on = m.let_("initially_on", &tracing | !&triggers);
+        output("trigger_enable", triggers.clone(), "triggers count");
+        output("initially_on", on, "traced before the first trigger");
+        tracing = tracing | triggers;
+    }
+    output("enable", &block.usage.enabled & tracing, "trace");
+    output(
+        "resync_mode",
+        or_zero(control("trTeInstSyncMode"), 2),
+        "resynchronise: 0 never, 1 packets, 2 cycles, 3 half-words",
+    );
+    output("resync_max", or_zero(control("trTeInstSyncMax"), 4), "after 2^(max + 4) of them");
+    let modes = [
+        ("full_address", "trTeInstNoAddrDiff"),
+        ("implicit_exception", "trTeInstNoTrapAddr"),
+        ("sequential_jump", "trTeInstEnSequentialJump"),
+        ("implicit_return", "trTeInstEnImplicitReturn"),
+        ("branch_prediction", "trTeInstEnBranchPrediction"),
+        ("jump_target_cache", "trTeInstEnJumpTargetCache"),
+    ];
+    for (name, field) in modes {
+        if let Some(value) = block.kept("trTeInstFeatures", field) {
+            output(name, value, "the mode is on");
+        }
+    }
+
+    m.section("Filters: without any, everything is traced.");
+    let filters: Vec<Expr> = (0..params.comparators.max(1))
+        .map(|i| {
+            let enabled = block.kept(&format!("trTeFilter{i}Control"), "trTeFilterEnable");
+            let chosen = block.kept("trTeInstFilters", "trTeInstFilters");
+            or_zero(enabled, 1) & or_zero(chosen, params.comparators.max(1)).bit(i)
+        })
+        .collect();
+    let filters = m.let_("filters", low_first(&filters));
+    let levels = params.privilege_levels;
+    let asks = or_zero(block.kept("trTeFilter0Control", "trTeFilterMatchPrivilege"), 1);
+    let chosen =
+        or_zero(block.kept("trTeFilter0MatchInst", "trTeFilterMatchChoicePrivilege"), levels);
+    output(
+        "privileges",
+        (filters.any() & asks).mux(chosen, ones(levels)),
+        "levels that are traced, one bit each",
+    );
+    if params.comparators > 0 {
+        // A filter without a range matches everywhere, whatever the others ask for.
+        let everywhere =
+            filters.bit(0) & !or_zero(block.kept("trTeFilter0Control", "trTeFilterMatchComp1"), 1);
+        output(
+            "ranges",
+            (!everywhere).gate(&filters),
+            "ranges that are in use; without any, all is traced",
+        );
+        let bounds = |part: &str| {
+            let bound = |i: u32| {
+                let half = |half: &str| {
+                    let field = format!("trTeComp{}Match{half}", part);
+                    block.kept(&format!("trTeComp{i}{part}match{half}"), &field)
+                };
+                let low = or_zero(half("Low"), 1);
+                half("High").map_or(low.clone(), |high| concat(&[&high, &low]))
+            };
+            low_first(&(0..params.comparators).map(bound).collect::<Vec<_>>())
+        };
+        output("low", bounds("P"), "first address of each range");
+        output("high", bounds("S"), "last address of each range");
+    }
+    block.finish();
+    Ok(m.finish())
+}
+
+/// The module `ram_sink_registers`: registers of a sink in memory on APB.
+///
+/// Inputs are those of the table; outputs are what the sink takes:
+///
+/// | output | |
+/// |---|---|
+/// | `enable_o` | write to memory; stays until a flush is done |
+/// | `flush_o` | flush, until `flushed_i` |
+/// | `stop_on_wrap_o`, `start_o`, `limit_o` | as in the table; whole addresses |
+/// | `wp_we_o`, `wp_o` | set the write pointer; only while `empty_i` |
+///
+/// # Errors
+///
+/// If a parameter is out of its range.
+pub fn ram_sink_registers(params: &RamSinkParams) -> Result<Component, ParamsError> {
+    let table = tables::ram_sink(params)?;
+    let m = Module::new(
+        "ram_sink_registers",
+        "Registers of a trace sink in memory, on APB4 without wait states.",
+    )
+    .clocked();
+    let block = Block::new(&m, &table);
+    let output = |name: &str, value: Expr, doc: &str| {
+        let port = m.output(&format!("{name}_o"), value.width(), doc);
+        m.assign(&port, value);
+    };
+    m.section("What the sink is told.");
+    output("enable", block.usage.enabled.clone(), "until the flush is done");
+    output("flush", block.usage.flushing.clone(), "until flushed");
+    let stop = block.kept("trRamControl", "trRamStopOnWrap").unwrap_or_else(|| zero(1));
+    output("stop_on_wrap", stop, "");
+    let (word, burst) = (params.word_bytes, params.word_bytes * params.burst_words);
+    for (name, register, tied) in
+        [("start", "trRamStart", 0), ("limit", "trRamLimit", burst - word)]
+    {
+        let half =
+            |half: &str| block.kept(&format!("{register}{half}"), &format!("{register}{half}"));
+        let bottom = lit(burst.ilog2(), tied.into());
+        let low = half("Low").map_or(bottom.clone(), |low| concat(&[&low, &bottom]));
+        output(name, half("High").map_or(low.clone(), |high| concat(&[&high, &low])), "");
+    }
+    let (write, pointer) = block.pointer("wp");
+    output("wp_we", write, "set the write pointer");
+    output("wp", pointer, "");
+    block.finish();
+    Ok(m.finish())
+}
+
+/// The module `atb_bridge_registers`: registers of a bridge to ATB on APB.
+///
+/// Inputs are those of the table; outputs are `enable_o`, which stays until a flush is done, `flush_o`
+/// until `flushed_i`, and `id_o`, the ATID.
+#[must_use]
+pub fn atb_bridge_registers() -> Component {
+    let table = tables::atb_bridge();
+    let m = Module::new(
+        "atb_bridge_registers",
+        "Registers of a bridge to ATB, on APB4 without wait states.",
+    )
+    .clocked();
+    let block = Block::new(&m, &table);
+    let output = |name: &str, value: Expr, doc: &str| {
+        let port = m.output(&format!("{name}_o"), value.width(), doc);
+        m.assign(&port, value);
+    };
+    m.section("What the bridge is told.");
+    output("enable", block.usage.enabled.clone(), "until the flush is done");
+    output("flush", block.usage.flushing.clone(), "until flushed");
+    output(
+        "id",
+        block.kept("trAtbBridgeControl", "trAtbBridgeID").unwrap_or_else(|| zero(7)),
+        "ATID",
+    );
+    block.finish();
+    m.finish()
+}
+
+/// Side by side, the first in the low bits.
+fn low_first(parts: &[Expr]) -> Expr {
+    concat(&parts.iter().rev().collect::<Vec<_>>())
+}

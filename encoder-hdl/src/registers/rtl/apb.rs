@@ -1,0 +1,94 @@
+//! The bus, and which register is meant.
+
+use crate::registers::table::Table;
+use hartrace_rtl::{Expr, Module, zero};
+use std::collections::BTreeMap;
+
+/// The port, without what it is told.
+pub(super) struct Apb {
+    /// Set in the cycle before an access, when what is read is taken.
+    pub(super) setup: Expr,
+    /// A whole word is written in this cycle.
+    pub(super) write: Expr,
+    pub(super) data: Expr,
+    pub(super) prdata: Expr,
+    word: Expr,
+}
+
+impl Apb {
+    pub(super) fn new(m: &Module) -> Self {
+        let psel = m.input("psel_i", 1, "");
+        let penable = m.input("penable_i", 1, "");
+        let pwrite = m.input("pwrite_i", 1, "");
+        let paddr = m.input("paddr_i", 12, "");
+        let data = m.input("pwdata_i", 32, "");
+        let pstrb = m.input("pstrb_i", 4, "registers are written as a whole");
+        let pready = m.output("pready_o", 1, "");
+        let prdata = m.output("prdata_o", 32, "");
+        let pslverr = m.output("pslverr_o", 1, "not aligned, or not a whole word written");
+        m.assign(&pready, true);
+        let access = m.let_("access", &psel & &penable);
+        let wrong = m.let_("wrong", paddr.trunc(2).any() | (&pwrite & !pstrb.all()));
+        m.assign(&pslverr, &access & &wrong);
+        let write = m.let_("write", &access & &pwrite & !&wrong);
+        Self { setup: &psel & !&penable, write, data, prdata, word: paddr.slice(2, 10) }
+    }
+}
+
+/// Which register is meant.
+///
+/// In two steps, because that is what LUTs of six inputs are good at: a line of four words by exact
+/// comparison, whose results gate what is read; and a word of the line, by two bits of the address.
+pub(super) struct Decoder {
+    /// Bits 3 and 2 of the address.
+    within: Expr,
+    lines: Vec<Line>,
+}
+
+struct Line {
+    /// Its address, in lines.
+    at: u32,
+    meant: Expr,
+    /// The registers there, by number in the table.
+    words: [Option<usize>; 4],
+}
+
+impl Decoder {
+    pub(super) fn new(m: &Module, apb: &Apb, table: &Table) -> Self {
+        let mut lines: BTreeMap<u32, [Option<usize>; 4]> = BTreeMap::new();
+        for (i, register) in table.registers.iter().enumerate() {
+            let words = lines.entry(register.offset / 16).or_default();
+            words[(register.offset / 4 % 4) as usize] = Some(i);
+        }
+        let lines = lines.into_iter().map(|(at, words)| {
+            let meant = apb.word.slice(2, 8).is(at.into());
+            Line { at, meant: m.let_(&format!("line_{:03x}", 16 * at), meant), words }
+        });
+        Self { lines: lines.collect(), within: apb.word.trunc(2) }
+    }
+
+    /// The value of the register that is meant, or zeros.
+    pub(super) fn choose(&self, m: &Module, values: &[Expr]) -> Expr {
+        let lines = self.lines.iter().map(|line| {
+            let word = |i: usize| {
+                line.words[i].and_then(|i| values.get(i)).cloned().unwrap_or_else(|| zero(32))
+            };
+            let pair = |i: usize| match (line.words[i], line.words[i + 1]) {
+                (None, None) => zero(32),
+                _ => self.within.bit(0).mux(word(i + 1), word(i)),
+            };
+            let name = format!("read_{:03x}", 16 * line.at);
+            line.meant.gate(m.let_(&name, self.within.bit(1).mux(pair(2), pair(0))))
+        });
+        lines.reduce(|a, b| a | b).unwrap_or_else(|| zero(32))
+    }
+
+    /// Whether a register is meant.
+    pub(super) fn is(&self, register: usize) -> Expr {
+        let found = self.lines.iter().find_map(|line| {
+            let at = line.words.iter().position(|word| *word == Some(register))?;
+            Some(&line.meant & self.within.is(at as u128))
+        });
+        found.unwrap_or_else(|| zero(1))
+    }
+}

@@ -1,0 +1,356 @@
+//! Registers of a trace encoder.
+
+use super::{component, versions};
+use crate::registers::params::{EncoderParams, ImplicitReturn, ParamsError};
+use crate::registers::table::{Enable, Input, Kind, Register, Table};
+
+const DOC: &str = "\
+The encoder is in use from the moment that `trTeEnable` is set until it is cleared and everything that \
+was traced has been turned into packets. While it is in use, its configuration cannot be changed: \
+writes of those fields are ignored, all but `trTeActive`, `trTeEnable`, `trTeInstTracing` and \
+`trTeInstStallOrOverflow`. To change it, clear `trTeEnable`, wait until `trTeEmpty` is 1, and write.
+
+What is traced follows from filters. A filter takes part if its bit in `trTeInstFilters` and its \
+`trTeFilterEnable` are both set. If none does, everything is traced; otherwise what at least one of \
+them matches. Filters can ask for privilege levels and for an address range. The levels are those of \
+filter 0 for all filters, which show them as fields that cannot be written. Filter *i* has comparator \
+*i* and no other.
+
+A comparator is an address range and nothing else, `trTeCompPMatch` the first address in it and \
+`trTeCompSMatch` the last. A block of instructions matches if a part of it is within.";
+
+/// The registers of a trace encoder.
+///
+/// Spec: Trace Control Interface 1.0, "Trace Encoder Control Interface".
+///
+/// # Errors
+///
+/// If a parameter is out of its range.
+pub fn encoder(params: &EncoderParams) -> Result<Table, ParamsError> {
+    params.check()?;
+    let mut registers = vec![control(params), implementation(params), features(params)];
+    let filters = params.comparators.max(1);
+    registers.push(Register::new("trTeInstFilters", 0x00c, "Which filters are in use.").field(
+        (15, 0),
+        "trTeInstFilters",
+        Kind::stored(filters),
+        "A bit for each filter. Without any, everything is traced.",
+    ));
+    registers.extend(timestamps(params));
+    registers.extend((0..filters).flat_map(|i| filter(params, i)));
+    registers.extend((0..params.comparators).flat_map(|i| comparator(params, i)));
+    let input = |name, width, doc| Input { name, width, doc };
+    let mut inputs = vec![
+        input(
+            "busy",
+            1,
+            "tracing, or what was traced is still inside: configuration must not change",
+        ),
+        input("empty", 1, "all packets have left"),
+        input("event", 1, "the hart is stalled, or trace is lost"),
+    ];
+    if params.triggers {
+        inputs.push(input("on", 1, "triggers have tracing on"));
+    }
+    if params.source_bits > 0 {
+        inputs.push(input("src_id", params.source_bits, "constant: the source in packets"));
+    }
+    if params.time_width > 0 {
+        inputs.push(input("time", params.time_width, ""));
+    }
+    Ok(Table { title: "Trace encoder", name: "te", doc: DOC, inputs, registers })
+}
+
+fn control(params: &EncoderParams) -> Register {
+    let resync = &params.resync;
+    let units = [
+        (0, "OFF", "never", true),
+        (1, "PACKETS", "packets", resync.packets),
+        (2, "CYCLES", "clock cycles", resync.cycles),
+        (3, "HALF_WORDS", "half-words of instructions", resync.half_words),
+    ];
+    let legal: Vec<_> =
+        units.into_iter().filter(|unit| unit.3).map(|unit| (unit.0, unit.1, unit.2)).collect();
+    let choices: Vec<u32> = legal.iter().map(|unit| unit.0).collect();
+    let counts = choices.len() > 1;
+    let mode = match counts {
+        true => Kind::Stored {
+            from: 0,
+            bits: 2,
+            tied: 0,
+            choices: if choices.len() == 4 { vec![] } else { choices },
+        },
+        false => Kind::Fixed(0),
+    };
+    let tracing = match params.triggers {
+        true => Kind::Triggered { input: "on", by: "trTeInstTrigEnable" },
+        false => Kind::Tracing,
+    };
+    Register::new("trTeControl", 0x000, "Switches the encoder on and off.")
+        .field((0, 0), "trTeActive", Kind::Active, "Switches the encoder on. While this reads as 0, the encoder is in reset, and so are all its other registers: they cannot be written. A write that sets this sets nothing else.")
+        .field((1, 1), "trTeEnable", Kind::Enable(Enable::Direct), "The encoder is in use. Clearing it ends the trace, all of which is sent.")
+        .field((2, 2), "trTeInstTracing", tracing, match params.triggers {
+            true => "Instructions are traced. While `trTeInstTrigEnable` is 1, what is written is whether tracing is on when `trTeEnable` is set, cannot be written while the encoder is in use, and shows then what triggers made of it.",
+            false => "Instructions are traced, while `trTeEnable` is 1.",
+        })
+        .field((3, 3), "trTeEmpty", Kind::Empty, "The encoder is not in use, and all its packets have left.")
+        .choice((6, 4), "trTeInstMode", Kind::Fixed(6), "How instructions are traced.", &[(6, "OPTIMIZED", "with branch maps")])
+        .field((9, 9), "trTeContext", Kind::Fixed(1), "Packets carry the privilege level and, if the encoder has one, the context.")
+        .field((11, 11), "trTeInstTrigEnable", Kind::bits_if(params.triggers, 1), "Triggers of the hart switch tracing on and off.")
+        .field((12, 12), "trTeInstStallOrOverflow", Kind::Sticky { input: "event" }, "The hart was stalled or trace was lost, since this was cleared: by writing 1, or by setting `trTeEnable`.")
+        .field((13, 13), "trTeInstStallEna", Kind::Fixed(params.stalls.into()), "If there is no room for trace, the hart is stalled (1) or trace is lost (0).")
+        .field((15, 15), "trTeInhibitSrc", Kind::Fixed(0), "The source is left out of packets.")
+        .choice((17, 16), "trTeInstSyncMode", mode, "What the time until the next synchronisation is counted in. A value that is not listed is not taken.", &legal)
+        .field((23, 20), "trTeInstSyncMax", Kind::bits_if(counts, 4), "The next synchronisation comes after 2^(this + 4) of them.")
+        .choice((26, 24), "trTeFormat", Kind::Fixed(0), "Format of the trace.", &[(0, "E_TRACE", "Efficient Trace for RISC-V")])
+}
+
+fn implementation(params: &EncoderParams) -> Register {
+    let names = ["trTeVerMajor", "trTeVerMinor", "trTeCompType"];
+    versions(Register::new("trTeImpl", 0x004, "What this is."), names, component::ENCODER)
+        .field(
+            (19, 16),
+            "trTeProtocolMajor",
+            Kind::Fixed(params.protocol.0),
+            "Major version of the trace protocol.",
+        )
+        .field(
+            (23, 20),
+            "trTeProtocolMinor",
+            Kind::Fixed(params.protocol.1),
+            "Minor version of the trace protocol.",
+        )
+}
+
+fn features(params: &EncoderParams) -> Register {
+    let returns = match params.implicit_return {
+        ImplicitReturn::None => (0, "NONE", "no returns are implicit"),
+        ImplicitReturn::Counter => (1, "COUNTER", "calls are counted, addresses are not compared"),
+        ImplicitReturn::Stack => (3, "STACK", "whole addresses are compared"),
+    };
+    let source = match params.source_bits {
+        0 => Kind::Fixed(0),
+        bits => Kind::Status { input: "src_id", from: 0, bits },
+    };
+    Register::new(
+        "trTeInstFeatures",
+        0x008,
+        "Modes of the trace. What the encoder does not have reads as 0.",
+    )
+    .field(
+        (0, 0),
+        "trTeInstNoAddrDiff",
+        Kind::bits_if(params.full_address, 1),
+        "Addresses are sent in full, not as differences.",
+    )
+    .field(
+        (1, 1),
+        "trTeInstNoTrapAddr",
+        Kind::bits_if(params.implicit_exception, 1),
+        "Addresses of trap handlers are not sent.",
+    )
+    .field(
+        (2, 2),
+        "trTeInstEnSequentialJump",
+        Kind::bits_if(params.sequential_jump, 1),
+        "Targets of jumps that follow from the instruction before them are not sent.",
+    )
+    .field(
+        (3, 3),
+        "trTeInstEnImplicitReturn",
+        Kind::bits_if(returns.0 > 0, 1),
+        "Targets of returns that follow from the call are not sent.",
+    )
+    .field(
+        (4, 4),
+        "trTeInstEnBranchPrediction",
+        Kind::bits_if(params.branch_prediction, 1),
+        "Branches that were predicted are counted instead of sent.",
+    )
+    .field(
+        (5, 5),
+        "trTeInstEnJumpTargetCache",
+        Kind::bits_if(params.jump_target_cache, 1),
+        "Targets are sent as an index of the cache where that is shorter.",
+    )
+    .choice(
+        (7, 6),
+        "trTeInstImplicitReturnMode",
+        Kind::Fixed(returns.0),
+        "How returns are told to follow from a call.",
+        &[returns],
+    )
+    .field((8, 8), "trTeInstEnRepeatedHistory", Kind::Fixed(0), "Repeated branch maps are counted.")
+    .field((9, 9), "trTeInstEnAllJumps", Kind::Fixed(0), "Jumps that need not be sent are sent.")
+    .field(
+        (10, 10),
+        "trTeInstExtendAddrMSB",
+        Kind::Fixed(0),
+        "The top bits of addresses are handled in another way.",
+    )
+    .field((27, 16), "trTeSrcID", source, "The source in packets.")
+    .field(
+        (31, 28),
+        "trTeSrcBits",
+        Kind::Fixed(params.source_bits),
+        "How many bits the source has in packets.",
+    )
+}
+
+/// The time comes from outside, and is in packets if it is there at all.
+fn timestamps(params: &EncoderParams) -> Vec<Register> {
+    if params.time_width == 0 {
+        return Vec::new();
+    }
+    let active = Kind::Copy { register: "trTeControl", field: "trTeActive" };
+    // The field ends at 63.
+    let width = params.time_width.min(63);
+    let mut registers = vec![
+        Register::new("trTsControl", 0x040, "Time in packets.")
+            .field((0, 0), "trTsActive", active, "As `trTeActive`.")
+            .choice((6, 4), "trTsMode", Kind::Fixed(1), "Where the time comes from.", &[(1, "EXTERNAL", "from outside")])
+            .field((15, 15), "trTsEnable", Kind::Fixed(1), "Packets carry the time.")
+            .field((29, 24), "trTsWidth", Kind::Fixed(width), "How many bits the time has; 63 stands for 64 as well."),
+        Register::new("trTsCounterLow", 0x048, "The time, which does not stop: read the high bits before and after the low bits, and both again if they differ.").field(
+            (31, 0),
+            "trTsCounterLow",
+            Kind::Status { input: "time", from: 0, bits: params.time_width.min(32) },
+            "Bits 31 to 0.",
+        ),
+    ];
+    if params.time_width > 32 {
+        registers.push(Register::new("trTsCounterHigh", 0x04c, "The time.").field(
+            (31, 0),
+            "trTsCounterHigh",
+            Kind::Status { input: "time", from: 32, bits: params.time_width - 32 },
+            "Bits 63 to 32.",
+        ));
+    }
+    registers
+}
+
+/// All filters have the privilege levels of the first, because the encoder has one set of them.
+fn filter(params: &EncoderParams, i: u32) -> [Register; 2] {
+    let offset = 0x400 + 0x20 * i;
+    let copy = |register, field| Kind::Copy { register, field };
+    let (matches, levels) = match i {
+        0 => (Kind::stored(1), Kind::stored(params.privilege_levels)),
+        _ => (
+            copy("trTeFilter0Control", "trTeFilterMatchPrivilege"),
+            copy("trTeFilter0MatchInst", "trTeFilterMatchChoicePrivilege"),
+        ),
+    };
+    let compares = match i {
+        0 => Kind::bits_if(params.comparators > 0, 1),
+        _ => Kind::Fixed(1),
+    };
+    [
+        Register::new("trTeFilter{i}Control", offset, "What a filter asks for.")
+            .number(i)
+            .field((0, 0), "trTeFilterEnable", Kind::stored(1), "The filter takes part.")
+            .field((1, 1), "trTeFilterMatchPrivilege", matches, "It asks for privilege levels.")
+            .field(
+                (4, 4),
+                "trTeFilterMatchComp1",
+                compares,
+                "It asks for the address range of its comparator.",
+            )
+            .field((7, 5), "trTeFilterComp1", Kind::Fixed(i), "The number of its comparator."),
+        Register::new(
+            "trTeFilter{i}MatchInst",
+            offset + 4,
+            "The privilege levels that a filter asks for.",
+        )
+        .number(i)
+        .field((7, 0), "trTeFilterMatchChoicePrivilege", levels, "A bit for each level."),
+    ]
+}
+
+fn comparator(params: &EncoderParams, i: u32) -> Vec<Register> {
+    let offset = 0x600 + 0x20 * i;
+    let mut registers = vec![
+        Register::new("trTeComp{i}Control", offset, "What a comparator compares.")
+            .number(i)
+            .choice(
+                (1, 0),
+                "trTeCompPInput",
+                Kind::Fixed(0),
+                "What is compared first.",
+                &[(0, "IADDR", "the address of instructions")],
+            )
+            .choice(
+                (3, 2),
+                "trTeCompSInput",
+                Kind::Fixed(0),
+                "What is compared second.",
+                &[(0, "IADDR", "the address of instructions")],
+            )
+            .choice(
+                (6, 4),
+                "trTeCompPFunction",
+                Kind::Fixed(5),
+                "How the first is compared.",
+                &[(5, "GREATER_OR_EQUAL", "it is at least the value")],
+            )
+            .choice(
+                (10, 8),
+                "trTeCompSFunction",
+                Kind::Fixed(3),
+                "How the second is compared.",
+                &[(3, "LESS_OR_EQUAL", "it is at most the value")],
+            )
+            .choice(
+                (13, 12),
+                "trTeCompMatchMode",
+                Kind::Fixed(1),
+                "How they are combined.",
+                &[(1, "BOTH", "both have to hold")],
+            )
+            .field((14, 14), "trTeCompPNotify", Kind::Fixed(0), "The first is reported.")
+            .field((15, 15), "trTeCompSNotify", Kind::Fixed(0), "The second is reported."),
+    ];
+    let width = params.address_width;
+    let low = || Kind::Stored {
+        from: params.address_lsb,
+        bits: width.min(32) - params.address_lsb,
+        tied: 0,
+        choices: Vec::new(),
+    };
+    let parts = [
+        (
+            "trTeComp{i}PmatchLow",
+            "trTeCompPMatchLow",
+            "trTeComp{i}PmatchHigh",
+            "trTeCompPMatchHigh",
+            "The first address of a range.",
+        ),
+        (
+            "trTeComp{i}SmatchLow",
+            "trTeCompSMatchLow",
+            "trTeComp{i}SmatchHigh",
+            "trTeCompSMatchHigh",
+            "The last address of a range.",
+        ),
+    ];
+    for (n, (low_register, low_field, high_register, high_field, doc)) in (0..).zip(parts) {
+        let at = offset + 0x10 + 8 * n;
+        let register = Register::new(low_register, at, doc).number(i);
+        registers.push(register.field(
+            (31, 0),
+            low_field,
+            low(),
+            "Bits 31 to 0. Bits that addresses do not have read as 0.",
+        ));
+        if width > 32 {
+            let register = Register::new(high_register, at + 4, doc).number(i);
+            let kind = Kind::stored(width - 32);
+            registers.push(register.field(
+                (31, 0),
+                high_field,
+                kind,
+                "Bits 63 to 32. Bits that addresses do not have read as 0.",
+            ));
+        }
+    }
+    registers
+}

@@ -1,0 +1,138 @@
+//! A manual.
+
+use super::{Family, families};
+use crate::registers::table::{Enable, Field, Kind, Table};
+use std::fmt::Write;
+
+const HEAD: &str = "\
+The registers are those of the *RISC-V Trace Control Interface Specification*, version 1.0; where it \
+leaves a choice, this says which one was made. Each component has a page of 4 KiB, aligned to 4 KiB; \
+offsets count from its start.
+
+They are on APB4, as 32-bit words and without wait states. A read or write of an address that is not a \
+multiple of 4 ends in an error (`PSLVERR`), as does a write that is not of a whole word; both change \
+nothing. Bits and registers that are not listed read as 0 and ignore what is written, as the \
+specification asks for; that is no error. What is read is as it was when the access began.
+
+| access | |
+| --- | --- |
+| fixed | always the same value |
+| status | what the hardware says |
+| RW | as written |
+| WARL | as written while the component is not in use, as far as it is legal; otherwise it stays |
+| RW1C | set by the hardware, cleared by writing 1 |
+";
+
+/// A manual for some components.
+#[must_use]
+pub fn markdown(tables: &[&Table]) -> String {
+    let mut out = "# Control registers\n\n".to_owned();
+    out.push_str(HEAD);
+    for table in tables {
+        // Writing to a string does not fail.
+        let _ = writeln!(out, "\n## {}\n\n{}\n", table.title, table.doc);
+        let _ = writeln!(out, "| offset | register | |\n| --- | --- | --- |");
+        for family in families(table) {
+            let (place, title) = (place(&family), title(&family));
+            let _ = writeln!(out, "| {place} | `{title}` | {} |", family.first.doc);
+        }
+        for family in families(table) {
+            register(&mut out, table, &family);
+        }
+    }
+    out
+}
+
+fn title(family: &Family<'_>) -> String {
+    family.first.template.replace("{i}", "<i>")
+}
+
+fn place(family: &Family<'_>) -> String {
+    match family.first.index {
+        None => format!("{:#05x}", family.first.offset),
+        Some(_) => format!("{:#05x} + {:#04x} *i*", family.first.offset, family.stride),
+    }
+}
+
+fn register(out: &mut String, table: &Table, family: &Family<'_>) {
+    let first = family.first;
+    let _ = writeln!(out, "\n### `{}`, {}\n\n{}", title(family), place(family), first.doc);
+    if first.index.is_some() {
+        let last = family.count - 1;
+        let _ = writeln!(out, "*i* is 0 to {last}.");
+    }
+    let _ = writeln!(out, "\n| bits | field | access | reset | |\n| --- | --- | --- | --- | --- |");
+    for field in first.fields.iter().rev() {
+        let bits = match field.width {
+            1 => field.lsb.to_string(),
+            width => format!("{}:{}", field.lsb + width - 1, field.lsb),
+        };
+        let others = alike(table, family, field);
+        let (access, reset, doc) = (access(field), reset(field), doc(field));
+        let _ = writeln!(out, "| {bits} | `{}` | {access} | {reset} | {doc}{others} |", field.name);
+    }
+}
+
+/// How a field differs in the others of a family.
+fn alike(table: &Table, family: &Family<'_>, field: &Field) -> String {
+    let others = table.registers.iter().filter(|r| r.family() == family.name).skip(1);
+    let kind =
+        others.flat_map(|r| &r.fields).find(|other| other.name == field.name).map(|f| &f.kind);
+    match kind {
+        Some(kind) if *kind == field.kind => String::new(),
+        Some(Kind::Fixed(_)) if matches!(field.kind, Kind::Fixed(_)) => " Always *i*.".to_owned(),
+        Some(Kind::Fixed(value)) => format!(" Fixed at {value} in all but number 0."),
+        Some(Kind::Copy { register, .. }) => format!(" In all but number 0, as in `{register}`."),
+        Some(_) | None => String::new(),
+    }
+}
+
+fn access(field: &Field) -> &'static str {
+    match field.kind {
+        Kind::Fixed(_) => "fixed",
+        Kind::Status { .. } | Kind::Copy { .. } | Kind::Empty => "status",
+        Kind::Stored { .. } | Kind::Pointer { .. } | Kind::Triggered { .. } => "WARL",
+        Kind::Active | Kind::Enable(_) | Kind::Tracing => "RW",
+        Kind::Sticky { .. } => "RW1C",
+    }
+}
+
+fn reset(field: &Field) -> String {
+    match field.kind {
+        Kind::Fixed(value) => number(value),
+        Kind::Stored { tied, .. } => number(tied),
+        Kind::Status { .. } | Kind::Pointer { .. } | Kind::Copy { .. } | Kind::Empty => {
+            "".to_owned()
+        }
+        Kind::Active | Kind::Enable(_) | Kind::Tracing => number(0),
+        Kind::Triggered { .. } | Kind::Sticky { .. } => number(0),
+    }
+}
+
+fn number(value: u32) -> String {
+    if value < 10 { value.to_string() } else { format!("{value:#x}") }
+}
+
+fn doc(field: &Field) -> String {
+    let mut doc = field.doc.to_owned();
+    for (i, (value, _, meaning)) in field.values.iter().enumerate() {
+        let lead = if i == 0 { " " } else { ", " };
+        let _ = write!(doc, "{lead}{value}: {meaning}");
+    }
+    if !field.values.is_empty() {
+        doc.push('.');
+    }
+    if let Kind::Stored { from, bits, .. } = field.kind
+        && bits < field.width
+    {
+        let (low, high) = (field.lsb + from, field.lsb + from + bits - 1);
+        let _ = match low == high {
+            true => write!(doc, " Only bit {low} can be written."),
+            false => write!(doc, " Only bits {high}:{low} can be written."),
+        };
+    }
+    if let Kind::Enable(Enable::Flushed { .. }) = field.kind {
+        doc.push_str(" Reads as 0 as soon as it is to be cleared.");
+    }
+    doc
+}

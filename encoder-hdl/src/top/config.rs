@@ -1,0 +1,334 @@
+//! What to generate.
+
+use crate::registers::{EncoderParams, ImplicitReturn, ParamsError, RamSinkParams, Resync};
+use crate::transport::Frame;
+use crate::{Config, ConfigError, Overflow, ResyncUnit};
+use hartrace_encap::{EncapParams, Framing};
+use hartrace_etrace::Unit;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+/// The parameters of a top module.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct TopConfig {
+    /// Harts, each with a core and registers of its own, all with the same parameters.
+    pub harts: u32,
+    /// The srcID of hart 0; the others count on from there.
+    pub first_source: u32,
+    /// Packets that can wait for the sink.
+    pub fifo_depth: u32,
+    /// What is around payloads.
+    pub encapsulation: Encapsulation,
+    /// Where trace goes.
+    pub sink: Sink,
+    /// The cores.
+    pub encoder: Config,
+}
+
+/// What is around payloads.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Encapsulation {
+    /// Packets of the standard encapsulation v1.0.
+    Standard(Standard),
+    /// Frames of `te_inst_raw` files. Nothing can fill a word, so a reader needs to know where each part
+    /// of a trace ends.
+    Reference,
+}
+
+/// Fields of the standard encapsulation.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Standard {
+    /// Bits of the srcID; 0 for none.
+    pub src_id_bits: u8,
+    /// Bytes of the time in every packet; 0 for none.
+    pub timestamp_bytes: u8,
+    /// Bits of the type; 0 for none.
+    pub type_bits: u8,
+    /// The type of instruction trace.
+    pub instruction_type: u8,
+}
+
+/// Where trace goes.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Sink {
+    /// An AXI4-Stream.
+    AxiStream {
+        /// Bytes of a transfer: 2, 4, 8 or 16.
+        word_bytes: u32,
+    },
+    /// An AMBA trace bus, with the registers of a bridge.
+    Atb {
+        /// Bytes of a transfer: 2, 4, 8 or 16.
+        word_bytes: u32,
+    },
+    /// A ring buffer in memory, over AXI4, with the registers of a RAM sink.
+    Memory {
+        /// Bits of an address.
+        address_width: u32,
+        /// Bytes of a beat: 4, 8 or 16.
+        word_bytes: u32,
+        /// Words of a burst: 1, 2, 4, 8 or 16.
+        burst_words: u32,
+    },
+}
+
+impl Default for TopConfig {
+    /// One hart, with the core's defaults, into memory.
+    fn default() -> Self {
+        Self {
+            harts: 1,
+            first_source: 0,
+            fifo_depth: 8,
+            encapsulation: Encapsulation::Standard(Standard::default()),
+            sink: Sink::MEMORY,
+            encoder: Config::default(),
+        }
+    }
+}
+
+impl Sink {
+    /// Memory with addresses of 64 bits, in bursts of 32 bytes.
+    pub const MEMORY: Self = Self::Memory { address_width: 64, word_bytes: 8, burst_words: 4 };
+    /// Streams of 32 bits.
+    pub const AXI_STREAM: Self = Self::AxiStream { word_bytes: 4 };
+    /// A trace bus of 32 bits.
+    pub const ATB: Self = Self::Atb { word_bytes: 4 };
+
+    pub(crate) fn word_bytes(self) -> u32 {
+        match self {
+            Self::AxiStream { word_bytes }
+            | Self::Atb { word_bytes }
+            | Self::Memory { word_bytes, .. } => word_bytes,
+        }
+    }
+}
+
+/// A parameter set that cannot be generated.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum TopError {
+    /// The core is not legal.
+    #[error("encoder: {0}")]
+    Encoder(#[from] ConfigError),
+    /// There are no such registers.
+    #[error("registers: {0}")]
+    Registers(#[from] ParamsError),
+    /// A parameter is out of its range.
+    #[error("{name} = {value} is not in {min}..={max}")]
+    OutOfRange {
+        /// Its name.
+        name: &'static str,
+        /// Its value.
+        value: u32,
+        /// Smallest legal value.
+        min: u32,
+        /// Largest legal value.
+        max: u32,
+    },
+    /// A parameter has another value than there are.
+    #[error("{name} = {value} is none of {choices:?}")]
+    NoChoice {
+        /// Its name.
+        name: &'static str,
+        /// Its value.
+        value: u32,
+        /// The legal values.
+        choices: &'static [u32],
+    },
+    /// Two parameters do not fit together.
+    #[error("{what} needs {needs}")]
+    Needs {
+        /// The first, with its value.
+        what: String,
+        /// What it needs.
+        needs: String,
+    },
+}
+
+/// A file that is no configuration.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ReadError {
+    /// It is no TOML, or has keys that mean nothing.
+    #[error("{0}")]
+    Text(String),
+    /// It cannot be generated.
+    #[error(transparent)]
+    Config(#[from] TopError),
+}
+
+impl TopConfig {
+    /// Reads a configuration; what is not given has its default.
+    pub fn from_toml(text: &str) -> Result<Self, ReadError> {
+        let config: Self =
+            toml::from_str(text).map_err(|error| ReadError::Text(error.to_string()))?;
+        config.check()?;
+        Ok(config)
+    }
+
+    /// Checks every parameter.
+    pub fn check(&self) -> Result<(), TopError> {
+        self.encoder.check()?;
+        in_range("harts", self.harts, 1, 16)?;
+        in_range("fifo_depth", self.fifo_depth, 2, 1024)?;
+        self.check_encapsulation()?;
+        self.check_sink()?;
+        let bytes = self.payload_bytes()?;
+        let most = self.frame()?.max_payload();
+        if bytes > most {
+            return Err(TopError::Needs {
+                what: format!("a payload of up to {bytes} bytes"),
+                needs: format!("one of {most} at most: narrower encoder.etrace fields or srcID"),
+            });
+        }
+        // The tables check what is theirs, so that nothing of it is cut silently.
+        crate::registers::encoder(&self.encoder_params())?;
+        if let Some(params) = self.ram_sink_params() {
+            crate::registers::ram_sink(&params)?;
+        }
+        Ok(())
+    }
+
+    fn check_encapsulation(&self) -> Result<(), TopError> {
+        let standard = self.standard();
+        let name = "encapsulation.standard.src_id_bits";
+        // trTeSrcID has 12 bits.
+        in_range(name, standard.src_id_bits.into(), 0, 12)?;
+        in_range("encapsulation.standard.timestamp_bytes", standard.timestamp_bytes.into(), 0, 8)?;
+        in_range("encapsulation.standard.type_bits", standard.type_bits.into(), 0, 8)?;
+        let types = (1 << standard.type_bits) - 1;
+        in_range(
+            "encapsulation.standard.instruction_type",
+            standard.instruction_type.into(),
+            0,
+            types,
+        )?;
+        let sources = 1u32 << standard.src_id_bits;
+        in_range("first_source", self.first_source, 0, sources - 1)?;
+        if self.harts > sources - self.first_source {
+            return Err(TopError::Needs {
+                what: format!("harts = {} from first_source = {}", self.harts, self.first_source),
+                needs: format!("{name} of more than {}", standard.src_id_bits),
+            });
+        }
+        Ok(())
+    }
+
+    fn check_sink(&self) -> Result<(), TopError> {
+        const PORT: &[u32] = &[2, 4, 8, 16];
+        match self.sink {
+            Sink::AxiStream { word_bytes } => {
+                choice("sink.axi_stream.word_bytes", word_bytes, PORT)
+            }
+            Sink::Atb { word_bytes } => choice("sink.atb.word_bytes", word_bytes, PORT),
+            Sink::Memory { address_width, word_bytes, burst_words } => {
+                in_range("sink.memory.address_width", address_width, 12, 64)?;
+                choice("sink.memory.word_bytes", word_bytes, &PORT[1..])?;
+                choice("sink.memory.burst_words", burst_words, &[1, 2, 4, 8, 16])
+            }
+        }
+    }
+
+    /// The fields around a payload; none of them without the standard encapsulation.
+    pub(crate) fn standard(&self) -> Standard {
+        match self.encapsulation {
+            Encapsulation::Standard(standard) => standard,
+            Encapsulation::Reference => Standard::default(),
+        }
+    }
+
+    /// What the encapsulator makes.
+    pub(crate) fn frame(&self) -> Result<Frame, TopError> {
+        let Encapsulation::Standard(fields) = self.encapsulation else {
+            return Ok(Frame::Reference);
+        };
+        let params = EncapParams::new(fields.src_id_bits, fields.timestamp_bytes, fields.type_bits)
+            .and_then(|params| params.with_instruction_type(fields.instruction_type));
+        params.map(Frame::Encap).map_err(|error| TopError::Needs {
+            what: "encapsulation.standard".into(),
+            needs: error.to_string(),
+        })
+    }
+
+    /// How a reader finds payloads again.
+    pub fn framing(&self) -> Result<Framing, TopError> {
+        Ok(match self.frame()? {
+            Frame::Encap(params) => Framing::Encap(params),
+            Frame::Reference => Framing::Reference,
+        })
+    }
+
+    /// Bytes of the longest payload.
+    fn payload_bytes(&self) -> Result<u32, TopError> {
+        let layout = self.encoder.etrace.layout(Unit::Hartrace).map_err(ConfigError::from)?;
+        Ok(layout.max_bits().div_ceil(8))
+    }
+
+    /// Bits of the time that comes from outside: as many as whoever needs most of them.
+    pub(crate) fn time_width(&self) -> u32 {
+        let stamp = 8 * u32::from(self.standard().timestamp_bytes);
+        stamp.max(self.encoder.etrace.time_bits())
+    }
+
+    /// What the registers of a hart are made from.
+    #[must_use]
+    pub fn encoder_params(&self) -> EncoderParams {
+        let (config, params) = (&self.encoder, &self.encoder.etrace);
+        let counts = |unit| config.resync.contains(&unit);
+        EncoderParams {
+            address_width: params.iaddress_width_p.into(),
+            address_lsb: params.iaddress_lsb_p.into(),
+            privilege_levels: 1 << params.privilege_width_p.min(3),
+            full_address: config.full_address,
+            implicit_exception: config.implicit_exception,
+            sequential_jump: params.sijump_p,
+            implicit_return: match (params.return_stack_size_p, params.call_counter_size_p) {
+                (0, 0) => ImplicitReturn::None,
+                (0, _) => ImplicitReturn::Counter,
+                _ => ImplicitReturn::Stack,
+            },
+            branch_prediction: params.bpred_size_p > 0,
+            jump_target_cache: params.cache_size_p > 0,
+            resync: Resync {
+                packets: counts(ResyncUnit::Packets),
+                cycles: counts(ResyncUnit::Cycles),
+                half_words: counts(ResyncUnit::HalfWords),
+            },
+            triggers: config.triggers,
+            comparators: config.comparators.into(),
+            stalls: config.overflow == Overflow::Stall,
+            source_bits: self.standard().src_id_bits.into(),
+            time_width: self.time_width(),
+            protocol: (2, 0),
+        }
+    }
+
+    /// What the registers of the sink are made from, if it is memory.
+    #[must_use]
+    pub fn ram_sink_params(&self) -> Option<RamSinkParams> {
+        match self.sink {
+            Sink::Memory { address_width, word_bytes, burst_words } => {
+                Some(RamSinkParams { address_width, word_bytes, burst_words })
+            }
+            _ => None,
+        }
+    }
+}
+
+fn in_range(name: &'static str, value: u32, min: u32, max: u32) -> Result<(), TopError> {
+    match (min..=max).contains(&value) {
+        true => Ok(()),
+        false => Err(TopError::OutOfRange { name, value, min, max }),
+    }
+}
+
+fn choice(name: &'static str, value: u32, choices: &'static [u32]) -> Result<(), TopError> {
+    match choices.contains(&value) {
+        true => Ok(()),
+        false => Err(TopError::NoChoice { name, value, choices }),
+    }
+}

@@ -1,0 +1,295 @@
+//! The top module.
+
+use crate::files;
+use crate::registers::apb_split;
+use crate::top::config::{Sink, TopConfig, TopError};
+use crate::top::flush::flush;
+use crate::top::hart::hart;
+use crate::top::pages::pages;
+use crate::top::sink::sink;
+use crate::top::wiring::{APB, APB_ANSWER, Wiring, has};
+use crate::transport::{Packer, fifo, funnel, len_width, packer};
+use hartrace_rtl::{Component, Expr, Module, Outputs, concat, index_width, lit};
+
+/// The module `te_top`.
+///
+/// | ports | |
+/// |---|---|
+/// | `psel_i` … `pslverr_o` | APB4, a page of registers for each hart, then the sink's: [`pages`] |
+/// | `hart{n}_*` | what hart *n* retires, as `te_core` takes it, and `hart{n}_stall_o` or `hart{n}_lost_o` |
+/// | `time_i` | the time, if packets have one |
+/// | `t*`; `at*` and `af*`; `aw*`, `w*` and `b*` | AXI4-Stream; ATB; AXI4, write channels |
+///
+/// # Errors
+///
+/// If a parameter is out of its range, or two do not fit together.
+pub fn top(config: &TopConfig) -> Result<Component, TopError> {
+    let pages = pages(config)?.len() as u32;
+    let m = Module::new(
+        "te_top",
+        "Trace encoder: what harts retire comes in, trace goes out. Software controls it over APB4.",
+    )
+    .clocked();
+    let mut bus = Bus::new(&m, pages);
+    let time =
+        (config.time_width() > 0).then(|| m.input("time_i", config.time_width(), "of all harts"));
+
+    let encoder = hart(config)?;
+    let harts: Vec<Hart> = (0..config.harts)
+        .map(|number| {
+            m.section(&format!("Hart {number}."));
+            Hart::new(&m, config, &encoder, number, &mut bus, time.as_ref())
+        })
+        .collect();
+
+    m.section("Packets of all harts, one after the other.");
+    let max_bytes = harts[0].packets["data_o"].width() / 8;
+    let fifo_ready = m.wire("fifo_ready", 1);
+    let (valid, entry) = join(&m, &harts, max_bytes, &fifo_ready);
+    let packer_ready = m.wire("packer_ready", 1);
+    let buffer = m.inst(
+        "i_fifo",
+        &fifo(entry.width(), config.fifo_depth),
+        &[
+            ("valid_i", &valid),
+            ("data_i", &entry),
+            ("ready_o", &fifo_ready),
+            ("ready_i", &packer_ready),
+        ],
+    );
+    m.unused(&buffer["full_o"]);
+
+    m.section("Words.");
+    let (out, word_bytes) = (&buffer["data_o"], config.sink.word_bytes());
+    let [flush_now, flushed, word_ready] =
+        ["flush", "flushed", "word_ready"].map(|name| m.wire(name, 1));
+    let mark_end = !matches!(config.sink, Sink::Atb { .. });
+    let words = m.inst(
+        "i_packer",
+        &packer(Packer { max_bytes, word_bytes, mark_end }),
+        &[
+            ("valid_i", &buffer["valid_o"]),
+            ("data_i", &out.trunc(max_bytes * 8)),
+            ("len_i", &out.slice(max_bytes * 8, len_width(max_bytes))),
+            ("ready_o", &packer_ready),
+            ("flush_i", &flush_now),
+            ("flushed_o", &flushed),
+            ("ready_i", &word_ready),
+        ],
+    );
+
+    m.section("The sink.");
+    let taker = sink(config)?;
+    let asks = taker.ports().iter().find(|port| port.name == "flush_o").map_or(0, |p| p.width);
+    let asked = m.wire("asked", config.harts + asks);
+    let done = m.wire("done", config.harts + asks);
+    let mut wiring = Wiring::new(&m, taker.clone())
+        .wire("valid_i", &words["valid_o"])
+        .wire("ready_o", &word_ready)
+        .wire("data_i", &words["data_o"])
+        .wire("len_i", &words["len_o"])
+        .wire_if("last_i", || words["last_o"].clone())
+        .wire_if("waiting_i", || &buffer["valid_o"] | words["held_o"].any())
+        .wire_if("asked_i", || asked.slice(config.harts, asks))
+        .wire_if("done_i", || done.slice(config.harts, asks));
+    if !has(&taker, "last_i") {
+        m.unused(&words["last_o"]);
+    }
+    if asks == 0 {
+        m.unused(&words["held_o"]);
+    } else {
+        wiring = bus.connect(wiring, config.harts);
+    }
+    let inside = |name: &str| name == "flush_o" || APB_ANSWER.contains(&name);
+    let sunk = wiring.ports("", |port| !inside(&port.name)).inst("i_sink");
+    if asks > 0 {
+        bus.answer(&sunk);
+    }
+
+    m.section("Flushes: at the end of each hart's trace, and when the sink asks for one.");
+    let mut requests: Vec<&Expr> = Vec::new();
+    if asks > 0 {
+        requests.push(&sunk["flush_o"]);
+    }
+    for hart in harts.iter().rev() {
+        requests.push(&hart.packets["flush_o"]);
+    }
+    for (bit, hart) in (0u32..).zip(&harts) {
+        m.assign(&hart.asked, asked.bit(bit));
+        m.unused(&done.bit(bit));
+    }
+    m.inst(
+        "i_flush",
+        &flush(config.harts + asks, index_width(config.fifo_depth + 1)),
+        &[
+            ("request_i", &concat(&requests)),
+            ("asked_o", &asked),
+            ("done_o", &done),
+            ("waiting_i", &buffer["usage_o"]),
+            ("taken_i", &(&buffer["valid_o"] & &packer_ready)),
+            ("flush_o", &flush_now),
+            ("flushed_i", &flushed),
+        ],
+    );
+    bus.finish();
+    Ok(m.finish())
+}
+
+/// Names and texts of the SystemVerilog files of a top module, in the order in which tools want them.
+pub fn sources(config: &TopConfig) -> Result<Vec<(String, String)>, TopError> {
+    Ok(files(&top(config)?))
+}
+
+/// The encoder of one hart.
+struct Hart {
+    packets: Outputs,
+    ready: Expr,
+    asked: Expr,
+}
+
+impl Hart {
+    fn new(
+        m: &Module,
+        config: &TopConfig,
+        of: &Component,
+        number: u32,
+        bus: &mut Bus<'_>,
+        time: Option<&Expr>,
+    ) -> Self {
+        let ready = m.wire(&format!("hart{number}_ready"), 1);
+        let asked = m.wire(&format!("hart{number}_asked"), 1);
+        let source = u128::from(config.first_source + number);
+        let inside = |name: &str| {
+            ["valid_o", "data_o", "len_o", "flush_o"].contains(&name) || APB_ANSWER.contains(&name)
+        };
+        let wiring = Wiring::new(m, of.clone())
+            .wire("ready_i", &ready)
+            .wire("asked_i", &asked)
+            .wire_if("src_id_i", || lit(config.standard().src_id_bits.into(), source));
+        let wiring = match time {
+            Some(time) => wiring.wire("time_i", time),
+            None => wiring,
+        };
+        let packets = bus
+            .connect(wiring, number)
+            .ports(&format!("hart{number}_"), |port| !inside(&port.name))
+            .inst(&format!("i_hart{number}"));
+        bus.answer(&packets);
+        Self { packets, ready, asked }
+    }
+}
+
+/// Packets of all harts as one stream: whether there is one, and its length above its bytes.
+fn join(m: &Module, harts: &[Hart], max_bytes: u32, ready: &Expr) -> (Expr, Expr) {
+    if let [hart] = harts {
+        m.assign(&hart.ready, ready);
+        let packets = &hart.packets;
+        return (packets["valid_o"].clone(), concat(&[&packets["len_o"], &packets["data_o"]]));
+    }
+    let all = |port: &str| {
+        concat(&harts.iter().rev().map(|hart| &hart.packets[port]).collect::<Vec<_>>())
+    };
+    let one = m.inst(
+        "i_funnel",
+        &funnel(harts.len() as u32, max_bytes),
+        &[
+            ("valid_i", &all("valid_o")),
+            ("data_i", &all("data_o")),
+            ("len_i", &all("len_o")),
+            ("ready_i", ready),
+        ],
+    );
+    for (bit, hart) in (0u32..).zip(harts) {
+        m.assign(&hart.ready, one["ready_o"].bit(bit));
+    }
+    (one["valid_o"].clone(), concat(&[&one["len_o"], &one["data_o"]]))
+}
+
+/// The port of the registers, and what is behind it.
+struct Bus<'a> {
+    m: &'a Module,
+    pages: u32,
+    /// Select of each page.
+    select: Expr,
+    signals: Vec<(&'static str, Expr)>,
+    /// `pready_o`, `prdata_o`, `pslverr_o`.
+    outputs: [Expr; 3],
+    answers: Vec<Outputs>,
+}
+
+impl<'a> Bus<'a> {
+    fn new(m: &'a Module, pages: u32) -> Self {
+        let page_bits = if pages == 1 { 0 } else { index_width(pages) };
+        let signals = APB.map(|name| {
+            let width = match name {
+                "paddr_i" => 12 + page_bits,
+                "pwdata_i" => 32,
+                "pstrb_i" => 4,
+                _ => 1,
+            };
+            (name, m.input(name, width, ""))
+        });
+        Self {
+            m,
+            pages,
+            select: m.wire("page_select", pages),
+            signals: signals.into(),
+            outputs: [("pready_o", 1), ("prdata_o", 32), ("pslverr_o", 1)]
+                .map(|(name, width)| m.output(name, width, "")),
+            answers: Vec::new(),
+        }
+    }
+
+    /// Connects the registers of a page.
+    fn connect<'w>(&self, mut wiring: Wiring<'w>, page: u32) -> Wiring<'w> {
+        for (name, signal) in &self.signals {
+            wiring = match *name {
+                "psel_i" => wiring.wire(name, &self.select.bit(page)),
+                "paddr_i" => wiring.wire(name, &signal.trunc(12)),
+                _ => wiring.wire(name, signal),
+            };
+        }
+        wiring
+    }
+
+    /// What the registers of the next page say.
+    fn answer(&mut self, of: &Outputs) {
+        self.answers.push(of.clone());
+    }
+
+    fn finish(self) {
+        let m = self.m;
+        let signal = |name: &str| {
+            let found = self.signals.iter().find(|(other, _)| *other == name);
+            found.map_or_else(|| lit(1, 0), |(_, signal)| signal.clone())
+        };
+        if let [only] = self.answers.as_slice() {
+            m.section("Registers.");
+            m.assign(&self.select, signal("psel_i"));
+            for (port, answer) in APB_ANSWER.into_iter().zip(&self.outputs) {
+                m.assign(answer, &only[port]);
+            }
+            return;
+        }
+        m.section("Registers: a page for each hart, then the sink's.");
+        let [ready, data, error] = &self.outputs;
+        let all =
+            |port: &str| concat(&self.answers.iter().rev().map(|of| &of[port]).collect::<Vec<_>>());
+        m.inst(
+            "i_apb_split",
+            &apb_split(self.pages),
+            &[
+                ("page_i", &signal("paddr_i").slice(12, index_width(self.pages))),
+                ("psel_i", &signal("psel_i")),
+                ("penable_i", &signal("penable_i")),
+                ("psel_o", &self.select),
+                ("pready_i", &all("pready_o")),
+                ("prdata_i", &all("prdata_o")),
+                ("pslverr_i", &all("pslverr_o")),
+                ("pready_o", ready),
+                ("prdata_o", data),
+                ("pslverr_o", error),
+            ],
+        );
+    }
+}

@@ -1,0 +1,247 @@
+//! Words in a ring buffer in memory.
+
+use crate::transport::{fifo, len_width};
+use hartrace_rtl::{Component, Expr, Module, concat, index_width, lit, ones, zero};
+
+/// What a [`memory_sink`] is built for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemorySink {
+    /// Bytes of a word, and of a beat on the bus: 4, 8 or 16.
+    pub word_bytes: u32,
+    /// Bits of an address.
+    pub addr_width: u32,
+    /// Words of a burst: 1, 2, 4, 8 or 16.
+    pub burst_words: u32,
+}
+
+/// Writes the words of a packer to a ring buffer in memory, over AXI4:
+/// `memory_sink_{word_bytes}a{addr_width}b{burst_words}`.
+///
+/// **Words**: `valid_i ready_o data_i len_i last_i` are the packer's, made with
+/// [`mark_end`](crate::transport::Packer::mark_end). Words are written whole. They wait until they fill a burst up
+/// to the next multiple of its size; those of a flush (`last_i`) do not wait. `idle_o` says that all is
+/// in memory, `fill_o` how many bytes of the last word are trace.
+///
+/// **Ring**: from `start_i` to the word at `limit_i`, both included and both constant while enabled. It
+/// is made of whole bursts: bits below the size of one are taken as zeros in `start_i` and as ones in
+/// `limit_i`. The write pointer `wp_o`, where the next word goes, is set to `wp_i`, which has to be in
+/// the ring, by `wp_we_i`, which also clears the flags, while `idle_o`. It goes from the limit to the
+/// start and sets `wrap_o`; with `stop_on_wrap_i`, the sink stops then until `enable_i` is cleared.
+///
+/// **Loss**: while it is stopped or not enabled, the sink takes words and throws them away, and says so
+/// in `lost_o`: a sink that refused them would stop the hart, or lose trace where nobody sees it. Flush
+/// before clearing `enable_i`. `error_o` says that memory refused a write. Both flags stay.
+///
+/// **Bus**: INCR bursts that end at multiples of their size, so that none crosses 4 KiB; one at a time
+/// is sent, up to seven wait for their response. Address and data of a burst of `n` words take `n + 1`
+/// cycles. Ids, cache and protection attributes are constants for the surroundings to choose; every
+/// burst has to have the same id.
+///
+/// # Panics
+///
+/// If a parameter is none of those named there, or addresses have less than 12 bits.
+#[must_use]
+#[track_caller]
+pub fn memory_sink(params: MemorySink) -> Component {
+    let MemorySink { word_bytes, addr_width, burst_words } = params;
+    assert!([4, 8, 16].contains(&word_bytes), "words of {word_bytes} bytes; 4, 8 or 16");
+    assert!(
+        [1, 2, 4, 8, 16].contains(&burst_words),
+        "bursts of {burst_words} words; 1, 2, 4, 8 or 16"
+    );
+    assert!(addr_width >= 12, "addresses of {addr_width} bits; at least 12");
+    let m = Module::new(
+        &format!("memory_sink_{word_bytes}a{addr_width}b{burst_words}"),
+        "Writes words to a ring buffer in memory, over AXI4 (write channels only).",
+    )
+    .clocked();
+    let valid_i = m.input("valid_i", 1, "");
+    let ready_o = m.output("ready_o", 1, "");
+    let data_i = m.input("data_i", word_bytes * 8, "");
+    let len_i = m.input("len_i", len_width(word_bytes), "bytes that are trace");
+    let last_i = m.input("last_i", 1, "of a flush");
+
+    let enable_i = m.input("enable_i", 1, "");
+    let stop_on_wrap_i = m.input("stop_on_wrap_i", 1, "");
+    let start_i = m.input("start_i", addr_width, "first word");
+    let limit_i = m.input("limit_i", addr_width, "last word");
+    let wp_we_i = m.input("wp_we_i", 1, "set the write pointer, clear the flags; while idle");
+    let wp_i = m.input("wp_i", addr_width, "");
+    let wp_o = m.output("wp_o", addr_width, "next word");
+    let wrap_o = m.output("wrap_o", 1, "sticky");
+    let stopped_o = m.output("stopped_o", 1, "wrapped, until not enabled");
+    let error_o = m.output("error_o", 1, "sticky: memory refused a write");
+    let lost_o = m.output("lost_o", 1, "sticky: words came while not enabled or stopped");
+    let idle_o = m.output("idle_o", 1, "every word taken is in memory");
+    let fill_o = m.output("fill_o", len_width(word_bytes), "bytes of the last word");
+
+    let awvalid_o = m.output("awvalid_o", 1, "");
+    let awready_i = m.input("awready_i", 1, "");
+    let awaddr_o = m.output("awaddr_o", addr_width, "");
+    let awlen_o = m.output("awlen_o", 8, "");
+    let awsize_o = m.output("awsize_o", 3, "");
+    let awburst_o = m.output("awburst_o", 2, "");
+    let wvalid_o = m.output("wvalid_o", 1, "");
+    let wready_i = m.input("wready_i", 1, "");
+    let wdata_o = m.output("wdata_o", word_bytes * 8, "");
+    let wstrb_o = m.output("wstrb_o", word_bytes, "");
+    let wlast_o = m.output("wlast_o", 1, "");
+    let bvalid_i = m.input("bvalid_i", 1, "");
+    let bready_o = m.output("bready_o", 1, "");
+    let bresp_i = m.input("bresp_i", 2, "");
+
+    let byte_bits = index_width(word_bytes);
+    let word_of = |address: &Expr| address.slice(byte_bits, addr_width - byte_bits);
+    m.unused(&wp_i.trunc(byte_bits));
+    // The ring is whole bursts, whatever the low bits say: none is written beside it.
+    let ring_bits = byte_bits + if burst_words == 1 { 0 } else { index_width(burst_words) };
+    let ring_word = |address: &Expr, low: Expr| {
+        let high = address.slice(ring_bits, addr_width - ring_bits);
+        let whole = concat(&[&high, &low]);
+        m.unused(&address.trunc(ring_bits));
+        word_of(&whole)
+    };
+    let first = m.let_("first_word", ring_word(&start_i, zero(ring_bits)));
+    let limit = m.let_("limit_word", ring_word(&limit_i, ones(ring_bits)));
+
+    m.section("Words that wait for a burst. Two bursts, so that one can fill while one is sent.");
+    let has_bytes = len_i.any();
+    let pop = m.wire("pop", 1);
+    let fifo = m.inst(
+        "i_fifo",
+        &fifo(word_bytes * 8, 2 * burst_words),
+        &[
+            ("valid_i", &(&valid_i & &has_bytes)),
+            ("ready_o", &ready_o),
+            ("data_i", &data_i),
+            ("ready_i", &pop),
+            ("data_o", &wdata_o),
+        ],
+    );
+    m.unused(&fifo["full_o"]);
+    let (waiting, usage) = (&fifo["valid_o"], &fifo["usage_o"]);
+    let taken = m.let_("taken", &valid_i & &ready_o);
+    let draining = m.reg("draining", zero(1));
+    m.assign(&draining.d, (&taken & &last_i) | (&draining.q & waiting));
+    let fill = m.reg_en("fill", zero(len_i.width()), &taken & &has_bytes);
+    m.assign(&fill.d, &len_i);
+    m.assign(&fill_o, &fill.q);
+
+    m.section("The write pointer, in words, stays until the burst is sent.");
+    let wp = m.reg("wp", zero(addr_width - byte_bits));
+    let address = m.reg("address", zero(1));
+    let data = m.reg("data", zero(1));
+    let pending = m.reg("pending", zero(3));
+    let stopped = m.reg("stopped", zero(1));
+    let sends = m.let_("sends", &address.q | &data.q);
+    let active = m.let_("active", &enable_i & !&stopped.q);
+    let burst = burst(&m, &wp.q, usage, burst_words);
+    let ready_to_start = &burst.whole | (&draining.q & waiting);
+    let start = m.let_("start", &active & !&sends & !pending.q.all() & ready_to_start);
+    let discard = m.let_("discard", !&active & !&sends & waiting);
+
+    let len = m.reg_en("len", zero(burst.len.width()), &start);
+    m.assign(&len.d, &burst.len);
+    let beat = m.reg("beat", zero(burst.len.width()));
+    let last_beat = m.let_("last_beat", beat.q.eq(&len.q));
+    let beat_sent = m.let_("beat_sent", &data.q & &wready_i);
+    m.assign(&pop, &beat_sent | &discard);
+    m.comb(|b| {
+        b.when(&start, |b| {
+            b.set(&address.d, true);
+            b.set(&data.d, true);
+            b.set(&beat.d, zero(beat.q.width()));
+        });
+        b.when(&awready_i, |b| b.set(&address.d, &start));
+        b.when(&beat_sent, |b| {
+            b.set(&beat.d, &beat.q + lit(beat.q.width(), 1));
+            b.set(&data.d, !&last_beat);
+        });
+    });
+    let sent = m.let_("sent", &sends & !&address.d & !&data.d);
+
+    m.section("Where the burst ended.");
+    let end = m.let_("end_word", burst.end(&wp.q, &len.q));
+    let at_limit = m.let_("at_limit", end.eq(&limit));
+    let [wrap, error, lost] = ["wrap", "error", "lost"].map(|name| m.reg(name, zero(1)));
+    m.comb(|b| {
+        b.when(&sent, |b| {
+            b.set(&wp.d, at_limit.mux(&first, &end + lit(end.width(), 1)));
+            b.set(&wrap.d, &wrap.q | &at_limit);
+        });
+        b.when(&bvalid_i & bresp_i.msb(), |b| b.set(&error.d, true));
+        b.when(&discard, |b| b.set(&lost.d, true));
+        b.when(&wp_we_i, |b| {
+            b.set(&wp.d, word_of(&wp_i));
+            for flag in [&wrap, &error, &lost] {
+                b.set(&flag.d, false);
+            }
+        });
+    });
+    m.unused(&bresp_i.bit(0));
+    m.assign(&stopped.d, &enable_i & (&stopped.q | (&sent & &at_limit & stop_on_wrap_i)));
+    m.comb(|b| {
+        let one = lit(3, 1);
+        b.when(&sent & !&bvalid_i, |b| b.set(&pending.d, &pending.q + &one));
+        b.when(&bvalid_i & !&sent, |b| b.set(&pending.d, &pending.q - &one));
+    });
+
+    m.section("");
+    m.assign(&wp_o, concat(&[&wp.q, &zero(byte_bits)]));
+    m.assign(&wrap_o, &wrap.q);
+    m.assign(&stopped_o, &stopped.q);
+    m.assign(&error_o, &error.q);
+    m.assign(&lost_o, &lost.q);
+    m.assign(&idle_o, !(waiting | &sends | pending.q.any()));
+    m.assign(&awvalid_o, &address.q);
+    m.assign(&awaddr_o, &wp_o);
+    m.assign(&awlen_o, if burst_words == 1 { zero(8) } else { len.q.zext(8) });
+    m.assign(&awsize_o, lit(3, byte_bits.into()));
+    m.assign(&awburst_o, lit(2, 0b01));
+    m.assign(&wvalid_o, &data.q);
+    m.assign(&wstrb_o, ones(word_bytes));
+    m.assign(&wlast_o, &last_beat);
+    m.assign(&bready_o, true);
+
+    let left = (&len.q - &beat.q).zext(usage.width());
+    m.assert_always("words_for_beats", !&data.q | usage.gt(left));
+    m.assert_always("beat_in_burst", !&data.q | beat.q.le(&len.q));
+    m.assume_always("response_is_expected", !&bvalid_i | pending.q.any());
+    m.assume_always("pointer_written_while_idle", !&wp_we_i | &idle_o);
+    m.finish()
+}
+
+/// The burst that the words in the FIFO could make.
+struct Burst {
+    /// Its words less one.
+    len: Expr,
+    /// It reaches the next multiple of a whole burst.
+    whole: Expr,
+    words: u32,
+}
+
+fn burst(m: &Module, wp: &Expr, usage: &Expr, words: u32) -> Burst {
+    if words == 1 {
+        return Burst { len: zero(1), whole: usage.any(), words };
+    }
+    let bits = index_width(words);
+    let low = wp.trunc(bits);
+    let wide = usage.width() + 1;
+    let reached = m.let_("reached", usage.zext(wide) + low.zext(wide));
+    let whole = m.let_("whole", reached.ge(lit(wide, words.into())));
+    // Up to the multiple: words - 1 - low.
+    let len = whole.mux(!&low, usage.trunc(bits) - lit(bits, 1));
+    Burst { len, whole, words }
+}
+
+impl Burst {
+    /// The last word of a burst that starts at `wp`. There is no carry: it does not cross a multiple.
+    fn end(&self, wp: &Expr, len: &Expr) -> Expr {
+        if self.words == 1 {
+            return wp.clone();
+        }
+        let bits = index_width(self.words);
+        let high = wp.slice(bits, wp.width() - bits);
+        concat(&[&high, &(wp.trunc(bits) + len)])
+    }
+}

@@ -1,0 +1,38 @@
+//! Parameters that linters look at.
+
+use crate::configs::{Design, atb, encoders, ram_sinks, random_encoder};
+use fastrand::Rng;
+use hartrace_encoder_hdl::registers::{EncoderParams, RamSinkParams, apb_split};
+
+/// Parameters at their corners, and some at random.
+pub(crate) fn corners() -> Vec<hartrace_hdl_tools::lint::Design> {
+    let mut rng = Rng::with_seed(2);
+    let mut designs: Vec<Design> = encoders()
+        .into_iter()
+        .chain(ram_sinks())
+        .chain([atb()])
+        .map(|(_, design)| design)
+        .collect();
+    for address_width in [4, 32, 33, 64] {
+        for address_lsb in 0..=2 {
+            for comparators in [0, 1, 8] {
+                designs.push(Design::Encoder(EncoderParams {
+                    address_width,
+                    address_lsb,
+                    comparators,
+                    ..random_encoder(&mut rng)
+                }));
+            }
+        }
+    }
+    for address_width in [12, 13, 32, 33, 64] {
+        for word_bytes in [4, 8, 16, 32] {
+            for burst_words in [1, 16, 64] {
+                let params = RamSinkParams { address_width, word_bytes, burst_words };
+                designs.push(Design::RamSink(params));
+            }
+        }
+    }
+    let components = designs.iter().map(Design::component).chain([2, 3, 4, 16].map(apb_split));
+    components.map(|component| component.files()).collect()
+}

@@ -1,0 +1,34 @@
+//! The hardware does what the table says, and tools have nothing to remark.
+//!
+//! Ignored where Verilator, or for lint slang, is missing.
+
+mod bench;
+mod configs;
+mod lint;
+mod outputs;
+
+use configs::{atb, encoders, ram_sinks};
+use hartrace_encoder_hdl::registers::EncoderParams;
+use libtest_mimic::{Arguments, Trial};
+use std::path::Path;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let missing = !hartrace_hdl_tools::verilate::available();
+    let mut trials = Vec::new();
+    for (name, design) in encoders().into_iter().chain(ram_sinks()).chain([atb()]) {
+        let run = move || bench::compare(&design, 60_000);
+        trials.push(Trial::test(format!("model/{name}"), run).with_ignored_flag(missing));
+    }
+    for comparators in [0, 1, 2, 8] {
+        let params = EncoderParams { comparators, ..EncoderParams::everything() };
+        let run = move || bench::filters(&params);
+        trials.push(Trial::test(format!("filters/{comparators}"), run).with_ignored_flag(missing));
+    }
+    let seen = Trial::test("model/other-table-is-seen", bench::other_table_is_seen);
+    trials.push(seen.with_ignored_flag(missing));
+    trials.push(Trial::test("split", bench::split).with_ignored_flag(missing));
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    trials.extend(hartrace_hdl_tools::lint::trials(folder, "corners", &lint::corners()));
+    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+}

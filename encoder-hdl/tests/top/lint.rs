@@ -1,0 +1,76 @@
+//! Verilator has no remark with all warnings on, whatever the sink and the number of harts, for named
+//! configurations and for random ones; and what is legal can be built.
+
+mod support;
+
+use fastrand::Rng;
+use hartrace_encoder_hdl::top::{TopConfig, sources};
+use libtest_mimic::{Arguments, Failed, Trial};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn main() {
+    let args = Arguments::from_args();
+    let missing = !hartrace_hdl_tools::verilate::available();
+    let mut configs = support::named();
+    let random = |seed| (format!("random{seed}"), support::config(&mut Rng::with_seed(seed)));
+    configs.extend((0..10).map(random));
+    let mut trials: Vec<Trial> = configs
+        .into_iter()
+        .map(|(name, config)| {
+            let folder = name.clone();
+            let run = move || {
+                let said = lint(&write(&config, &folder, |text| text)?)?;
+                if said.is_empty() { Ok(()) } else { Err(format!("{said}\n{config:?}").into()) }
+            };
+            Trial::test(format!("lint/{name}"), run).with_ignored_flag(missing)
+        })
+        .collect();
+    trials.push(Trial::test("lint/sees", sees).with_ignored_flag(missing));
+    trials.push(Trial::test("builds", builds));
+    libtest_mimic::run(&args, trials).exit();
+}
+
+/// Writes the files of a configuration, changed; returns their paths.
+fn write(
+    config: &TopConfig,
+    folder: &str,
+    change: impl Fn(String) -> String,
+) -> Result<Vec<PathBuf>, Failed> {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("lint").join(folder);
+    fs::create_dir_all(&folder)?;
+    let mut paths = Vec::new();
+    for (name, text) in sources(config)? {
+        let path = folder.join(name);
+        fs::write(&path, change(text))?;
+        paths.push(path);
+    }
+    Ok(paths)
+}
+
+/// What Verilator says.
+fn lint(files: &[PathBuf]) -> Result<String, Failed> {
+    let mut command = Command::new("verilator");
+    command.args(["--lint-only", "-Wall", "--top-module", "te_top"]).args(files);
+    let output = command.output()?;
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    if output.status.success() || !said.is_empty() { Ok(said) } else { Err("failed".into()) }
+}
+
+/// That no remark means something: there is one if an answer of the bus gets lost.
+fn sees() -> Result<(), Failed> {
+    let lose = |text: String| text.replace(".pslverr_o(pslverr_o)", ".pslverr_o()");
+    let said = lint(&write(&TopConfig::default(), "sees", lose)?)?;
+    if said.is_empty() { Err("no remark on a pin that is not connected".into()) } else { Ok(()) }
+}
+
+/// No combination of legal parameters makes the builder panic.
+fn builds() -> Result<(), Failed> {
+    let mut rng = Rng::with_seed(7);
+    for _ in 0..100 {
+        let config = support::config(&mut rng);
+        sources(&config).map_err(|error| format!("{error}: {config:?}"))?;
+    }
+    Ok(())
+}

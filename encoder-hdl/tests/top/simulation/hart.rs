@@ -1,0 +1,151 @@
+//! A hart that runs all the time, and what the golden encoder says of the part that is traced.
+
+use fastrand::Rng;
+use hartrace_encoder_hdl::{Config, Overflow};
+use hartrace_golden::Encoder;
+use hartrace_golden::walk::generate;
+use hartrace_hdl_tools::verilate::{Output, Simulation};
+use hartrace_ingress::Retired;
+use hartrace_lockstep::{HartPorts, Setting, random};
+use libtest_mimic::Failed;
+use std::collections::VecDeque;
+
+/// A hart, its encoder's ports and what is expected of it.
+pub(crate) struct Hart {
+    config: Config,
+    ports: HartPorts,
+    refused: Output,
+    groups: VecDeque<Vec<Retired>>,
+    /// Cycles in a thousand in which nothing retires.
+    pub(crate) idle: u32,
+    offered: Option<Vec<Retired>>,
+    /// What the registers tell the core, and whether it has followed.
+    enable: bool,
+    active: bool,
+    golden: Option<Encoder>,
+    /// Triggers count.
+    triggers: bool,
+    /// What triggers made of it.
+    pub(crate) on: bool,
+    losing: bool,
+    last_group: u64,
+    pub(crate) expected: Vec<Vec<u8>>,
+    /// Rows that were traced, groups that were lost, cycles in which the hart had to wait.
+    pub(crate) traced: u64,
+    pub(crate) lost: u64,
+    pub(crate) stalled: u64,
+}
+
+impl Hart {
+    pub(crate) fn new(sim: &Simulation, config: &Config, number: u32) -> Result<Self, Failed> {
+        let refused = match config.overflow {
+            Overflow::Stall => "stall",
+            Overflow::Drop => "lost",
+        };
+        Ok(Self {
+            config: config.clone(),
+            ports: HartPorts::new(sim, &format!("hart{number}_"))?,
+            refused: sim.output(&format!("hart{number}_{refused}_o"))?,
+            groups: VecDeque::new(),
+            idle: 0,
+            offered: None,
+            enable: false,
+            active: false,
+            golden: None,
+            triggers: false,
+            on: true,
+            losing: false,
+            last_group: 0,
+            expected: Vec::new(),
+            traced: 0,
+            lost: 0,
+            stalled: 0,
+        })
+    }
+
+    /// Another program, and addresses in it.
+    pub(crate) fn load(&mut self, rng: &mut Rng, steps: usize) -> Vec<u64> {
+        let seed = rng.u64(..);
+        let walk = generate(seed, &random::shape(rng, &self.config, seed, steps));
+        let half_words = (1 << self.config.iretire_width_p) - 1;
+        let rows = walk.blocks_within(rng.u64(..), self.config.lanes.into(), half_words);
+        self.groups = rows.chunk_by(|_, row| row.cycles == 0).map(<[Retired]>::to_vec).collect();
+        rows.iter().map(|row| row.iaddr).collect()
+    }
+
+    /// The registers were written: tracing begins two cycles later, as nothing is inside.
+    pub(crate) fn start(&mut self, setting: &Setting, triggers: bool) -> Result<(), Failed> {
+        self.golden = Some(setting.golden(&self.config)?);
+        (self.enable, self.triggers, self.on) = (true, triggers, !setting.initially_off);
+        Ok(())
+    }
+
+    /// The registers were written: nothing that retires from here on is traced.
+    pub(crate) fn stop(&mut self) {
+        self.enable = false;
+        let Some(mut golden) = self.golden.take() else { return };
+        let expected = &mut self.expected;
+        if std::mem::take(&mut self.losing) {
+            golden.miss(&mut |encoded| expected.push(encoded.bytes));
+        }
+        golden.finish(&mut |encoded| expected.push(encoded.bytes));
+    }
+
+    /// Before a clock edge.
+    pub(crate) fn drive(&mut self, sim: &mut Simulation, rng: &mut Rng) {
+        if self.offered.is_none() && rng.u32(..1000) >= self.idle {
+            self.offered = self.groups.pop_front();
+        }
+        let rows = self.offered.as_deref().unwrap_or_default();
+        self.ports.drive(sim, &self.config, rows);
+    }
+
+    /// At a clock edge: what retires is traced, lost or waits.
+    pub(crate) fn observe(&mut self, sim: &Simulation, time: u64) {
+        let cycle = sim.cycle() + 1;
+        let traced = self.active && self.enable;
+        let refused = sim.get(self.refused) == 1;
+        // The core starts in the cycle behind the write.
+        self.active = self.enable;
+        if !traced {
+            self.offered = None;
+            return;
+        }
+        let Some(mut group) = self.offered.take() else { return };
+        match (self.config.overflow, refused) {
+            (Overflow::Stall, true) => {
+                self.stalled += 1;
+                self.offered = Some(group);
+            }
+            (Overflow::Drop, true) => {
+                self.lost += 1;
+                self.losing = true;
+            }
+            (_, false) => {
+                // The encoder counts cycles up to 15.
+                let passed = (cycle - self.last_group).min(15) as u32;
+                self.last_group = cycle;
+                self.retire(&mut group, passed, time);
+            }
+        }
+    }
+
+    fn retire(&mut self, group: &mut [Retired], passed: u32, time: u64) {
+        let Self { golden: Some(golden), expected, config, .. } = self else { return };
+        if std::mem::take(&mut self.losing) {
+            golden.miss(&mut |encoded| expected.push(encoded.bytes));
+        }
+        for (i, row) in group.iter_mut().enumerate() {
+            row.cycles = if i == 0 { passed } else { 0 };
+            if config.etrace.time_bits() > 0 {
+                row.time = time & (u64::MAX >> (64 - config.etrace.time_bits()));
+            }
+            if !self.triggers {
+                (row.trigger.on, row.trigger.off) = (false, false);
+            }
+            self.on = (self.on | row.trigger.on) & !row.trigger.off;
+            golden.retire(row, &mut |encoded| expected.push(encoded.bytes));
+            self.traced += 1;
+        }
+    }
+}

@@ -1,0 +1,336 @@
+//! What software switches on is traced: through registers, cores, encapsulation and sinks come the
+//! payloads of the golden encoder, byte for byte, from the first to the last, at every start and stop.
+//!
+//! Harts run all the time, also while nothing is traced. Without Verilator the tests show as ignored.
+
+#[path = "../../transport/simulation/bus.rs"]
+mod bus;
+mod hart;
+mod port;
+mod rig;
+mod software;
+
+use hartrace_encap::Item;
+use hartrace_encoder_hdl::registers::driver::atb_bridge::TrAtbBridgeControl;
+use hartrace_encoder_hdl::registers::driver::ram_sink::TrRamControl;
+use hartrace_encoder_hdl::registers::driver::te::TrTeControl;
+use hartrace_encoder_hdl::top::{Encapsulation, Sink, Standard, TopConfig};
+use hartrace_encoder_hdl::{Config, Overflow};
+use hartrace_lockstep::Setting;
+use libtest_mimic::{Arguments, Failed, Trial};
+use port::Port;
+use rig::Rig;
+use software::{Session, page};
+
+fn main() {
+    let args = Arguments::from_args();
+    let missing = !hartrace_hdl_tools::verilate::available();
+    let trials = vec![
+        Trial::test("memory", memory),
+        Trial::test("axi_stream", axi_stream),
+        Trial::test("atb", atb),
+        Trial::test("two_harts", two_harts),
+    ];
+    let trials = trials.into_iter().map(|trial| trial.with_ignored_flag(missing));
+    libtest_mimic::run(&args, trials.collect()).exit();
+}
+
+fn named(name: &str) -> Config {
+    Config::named(name).expect("there is one")
+}
+
+const START: u32 = 0x2000;
+const SIZE: u32 = 0x8_0000;
+
+/// Traces hart 0 some times, each time with other modes and filters, and checks what arrives.
+fn sessions(
+    rig: &mut Rig,
+    count: u32,
+    received: impl Fn(&mut Rig) -> Result<Vec<u8>, Failed>,
+) -> Result<(), Failed> {
+    for turn in 0..count {
+        let addresses = rig.harts[0].load(&mut rig.rng.fork(), 3_000);
+        let encoder = rig.config.encoder.clone();
+        let session = Session::random(&mut rig.rng, &encoder, &addresses);
+        rig.stall = [0, 50, 90][rig.rng.usize(..3)];
+        rig.harts[0].idle = [0, 300, 900][rig.rng.usize(..3)];
+        let context = |error: Failed| -> Failed {
+            let what = error.message().unwrap_or_default().to_owned();
+            format!("turn {turn}: {what}\n{:?}, triggers {}", session.setting, session.triggers)
+                .into()
+        };
+        rig.start(0, &session).map_err(context)?;
+        let length = rig.rng.u32(0..2_000);
+        rig.cycles(length)?;
+        if session.triggers {
+            on_shows(rig).map_err(context)?;
+        }
+        rig.stop(0, &session).map_err(context)?;
+        rig.empty(0).map_err(context)?;
+        let bytes = received(rig)?;
+        rig.compare(&bytes).map_err(context)?;
+    }
+    Ok(())
+}
+
+/// Once nothing retires and everything has passed the queue, the register shows what triggers made of it.
+fn on_shows(rig: &mut Rig) -> Result<(), Failed> {
+    let idle = std::mem::replace(&mut rig.harts[0].idle, 1000);
+    rig.cycles(2_000)?;
+    let shown = TrTeControl(rig.read(page(0))?).inst_tracing();
+    rig.harts[0].idle = idle;
+    let on = rig.harts[0].on;
+    if shown == on { Ok(()) } else { Err(format!("trTeInstTracing is {shown}").into()) }
+}
+
+/// The whole trace in memory, from where the buffer starts.
+fn in_memory(rig: &mut Rig) -> Result<Vec<u8>, Failed> {
+    let end = rig.ram_empty()? as usize;
+    Ok(rig.memory()?.bytes[START as usize..end].to_vec())
+}
+
+/// A hart whose trace does not fit, into memory.
+fn memory() -> Result<(), Failed> {
+    let config = TopConfig { encoder: named("small"), ..TopConfig::default() };
+    let mut rig = Rig::new(&config, 1)?;
+    rig.start_ram(START, SIZE, false)?;
+    sessions(&mut rig, 12, in_memory)?;
+    let hart = &rig.harts[0];
+    assert!(hart.traced > 2_000 && hart.lost > 100, "{} {}", hart.traced, hart.lost);
+    let status = rig.ram_status()?;
+    assert!(!status.lost() && !status.error());
+    assert!(rig.memory()?.bursts > 100);
+    says_what_is_in_memory(&mut rig)?;
+    paused(&mut rig)?;
+    switched_off(&mut rig)?;
+    stops_on_wrap(&mut rig)?;
+    refused(&mut rig)
+}
+
+/// Traces hart 0 without modes for some cycles; what is traced is behind what was expected before.
+fn plain(rig: &mut Rig, cycles: u32) -> Result<(), Failed> {
+    rig.harts[0].load(&mut rig.rng.fork(), 4_000);
+    rig.harts[0].idle = 0;
+    let session = Session { setting: Setting::default(), triggers: false };
+    rig.start(0, &session)?;
+    rig.cycles(cycles)?;
+    rig.stop(0, &session)
+}
+
+/// While a hart is traced that does nothing for a while, `trRamEmpty` says whether all packets are in memory.
+fn says_what_is_in_memory(rig: &mut Rig) -> Result<(), Failed> {
+    rig.stall = 0;
+    let session = Session { setting: Setting::default(), triggers: false };
+    let mut waits = 0;
+    for steps in 0..40 {
+        rig.harts[0].load(&mut rig.rng.fork(), 20 + steps);
+        rig.harts[0].idle = 0;
+        rig.start(0, &session)?;
+        rig.cycles(200)?;
+        if TrRamControl(rig.read(rig.sink())?).empty() {
+            let bytes = in_memory(rig)?;
+            rig.payloads(&bytes)?;
+        } else {
+            waits += 1;
+        }
+        rig.stop(0, &session)?;
+        rig.empty(0)?;
+    }
+    let bytes = in_memory(rig)?;
+    rig.compare(&bytes)?;
+    assert!(waits > 20, "{waits}");
+    Ok(())
+}
+
+/// `trTeInstTracing` ends a trace and begins another, also before the first has left.
+fn paused(rig: &mut Rig) -> Result<(), Failed> {
+    let session = Session { setting: Setting::default(), triggers: false };
+    rig.harts[0].load(&mut rig.rng.fork(), 8_000);
+    rig.start(0, &session)?;
+    for turn in 0..12 {
+        rig.stall = [0, 80][turn / 2 % 2];
+        rig.harts[0].idle = 100;
+        rig.cycles(150)?;
+        // Nothing retires where it is not known whether it is traced.
+        rig.harts[0].idle = 1000;
+        rig.cycles(1)?;
+        rig.pause(0, &session)?;
+        if turn % 2 == 0 {
+            rig.empty(0)?;
+            let bytes = in_memory(rig)?;
+            rig.compare(&bytes).map_err(|error| format!("turn {turn}: {error:?}"))?;
+        }
+        rig.resume(0, &session)?;
+        rig.cycles(1_000)?;
+    }
+    rig.stop(0, &session)?;
+    rig.empty(0)?;
+    let bytes = in_memory(rig)?;
+    rig.compare(&bytes)
+}
+
+/// A sink that is switched off while a hart is traced has everything in memory that came before, and does
+/// not stop the hart.
+fn switched_off(rig: &mut Rig) -> Result<(), Failed> {
+    for stall in [0, 60, 95] {
+        rig.stall = 0;
+        rig.stop_ram()?;
+        rig.harts[0].expected.clear();
+        rig.start_ram(START, SIZE, false)?;
+        rig.harts[0].load(&mut rig.rng.fork(), 6_000);
+        rig.harts[0].idle = 200;
+        let session = Session { setting: Setting::default(), triggers: false };
+        rig.start(0, &session)?;
+        rig.cycles(500)?;
+        rig.stall = stall;
+        rig.stop_ram()?;
+        let bytes = in_memory(rig)?;
+        let bursts = rig.memory()?.bursts;
+        rig.stall = 0;
+        rig.cycles(500)?;
+        assert_eq!(rig.memory()?.bursts, bursts, "nothing is written any more");
+        assert!(rig.ram_status()?.lost(), "but said to be lost");
+        rig.stop(0, &session)?;
+        rig.empty(0)?;
+        let (payloads, _) = rig.payloads(&bytes)?;
+        let (got, expected) = (&payloads[&0], &rig.harts[0].expected);
+        assert!(got.len() > 20 && got.len() < expected.len());
+        assert_eq!(*got, expected[..got.len()]);
+    }
+    Ok(())
+}
+
+/// A small buffer that is full ends the trace in memory, not the hart's.
+fn stops_on_wrap(rig: &mut Rig) -> Result<(), Failed> {
+    const SMALL: u32 = 0x200;
+    rig.harts[0].expected.clear();
+    rig.start_ram(START, SMALL, true)?;
+    plain(rig, 1_500)?;
+    rig.empty(0)?;
+    let control = TrRamControl(rig.read(rig.sink())?);
+    assert!(!control.enable(), "a full buffer switches the sink off");
+    assert_eq!(rig.ram_empty()?, START);
+    let range = START as usize..(START + SMALL) as usize;
+    let bytes = rig.memory()?.bytes[range].to_vec();
+    let frames = rig.config.framing()?.frames(&bytes).filter_map(|item| match item {
+        Ok((_, Item::Frame(frame))) => frame.payload_bytes().map(<[u8]>::to_vec),
+        _ => None,
+    });
+    let got: Vec<Vec<u8>> = frames.collect();
+    assert!(got.len() > 20);
+    assert_eq!(got, rig.harts[0].expected[..got.len()]);
+    Ok(())
+}
+
+/// Memory that refuses writes is seen, and nothing stops.
+fn refused(rig: &mut Rig) -> Result<(), Failed> {
+    rig.start_ram(START, SIZE, false)?;
+    rig.memory()?.refuse_from = 0;
+    plain(rig, 300)?;
+    rig.empty(0)?;
+    rig.ram_empty()?;
+    assert!(rig.ram_status()?.error());
+    rig.memory()?.refuse_from = u64::MAX;
+    rig.stop_ram()?;
+    let Rig { port: Port::Memory(memory), sim, .. } = rig else { return Err("no memory".into()) };
+    memory.rest(sim);
+    Ok(())
+}
+
+/// Every mode, and a hart that waits, with time in packets, on an AXI4-Stream.
+fn axi_stream() -> Result<(), Failed> {
+    let mut encoder = Config { overflow: Overflow::Stall, ..named("full") };
+    encoder.etrace.notime_p = false;
+    encoder.etrace.time_width_p = 20;
+    let standard = Standard { src_id_bits: 8, timestamp_bytes: 4, ..Standard::default() };
+    let config = TopConfig {
+        first_source: 0xa5,
+        encapsulation: Encapsulation::Standard(standard),
+        sink: Sink::AXI_STREAM,
+        encoder,
+        ..TopConfig::default()
+    };
+    let mut rig = Rig::new(&config, 2)?;
+    sessions(&mut rig, 16, |rig| Ok(rig.stream()?.received.clone()))?;
+    assert!(rig.harts[0].traced > 2_000 && rig.harts[0].stalled > 100);
+    assert_eq!(rig.stream()?.ends, 16, "each trace ends with a transfer that says so");
+    Ok(())
+}
+
+/// The smallest encoder on an ATB that asks for flushes at any time.
+fn atb() -> Result<(), Failed> {
+    let config = TopConfig { sink: Sink::ATB, encoder: named("micro"), ..TopConfig::default() };
+    let mut rig = Rig::new(&config, 3)?;
+    let on = TrAtbBridgeControl::default().with_active(true).with_id(0x2b);
+    let base = rig.sink();
+    for word in [on, on, on.with_enable(true)] {
+        rig.write(base, word.0)?;
+    }
+    sessions(&mut rig, 12, |rig| Ok(rig.stream()?.received.clone()))?;
+    let out = rig.stream()?;
+    assert!(out.answered > 10 && out.ids.iter().all(|id| *id == 0x2b));
+    let sent = out.received.len();
+    rig.write(base, on.0)?;
+    rig.wait(base, |word| TrAtbBridgeControl(word).empty())?;
+    // A bridge that is off lets nothing pass, and nothing waits for it.
+    rig.stall = 100;
+    plain(&mut rig, 300)?;
+    rig.empty(0)?;
+    assert_eq!(rig.stream()?.received.len(), sent);
+    Ok(())
+}
+
+/// Two harts, started and stopped independently, into one buffer.
+fn two_harts() -> Result<(), Failed> {
+    let standard = Standard { src_id_bits: 8, ..Standard::default() };
+    let config = TopConfig {
+        harts: 2,
+        first_source: 6,
+        encapsulation: Encapsulation::Standard(standard),
+        sink: Sink::Memory { address_width: 32, word_bytes: 4, burst_words: 8 },
+        encoder: named("micro"),
+        ..TopConfig::default()
+    };
+    let mut rig = Rig::new(&config, 4)?;
+    rig.start_ram(START, SIZE, false)?;
+    let mut running: [Option<Session>; 2] = [None, None];
+    for turn in 0..60 {
+        let hart = rig.rng.usize(..2);
+        rig.stall = [0, 50, 90][rig.rng.usize(..3)];
+        match running[hart].take() {
+            None => {
+                let addresses = rig.harts[hart].load(&mut rig.rng.fork(), 4_000);
+                let session = Session::random(&mut rig.rng, &config.encoder, &addresses);
+                rig.harts[hart].idle = [0, 300, 900][rig.rng.usize(..3)];
+                rig.start(hart, &session)?;
+                running[hart] = Some(session);
+            }
+            Some(session) => {
+                rig.stop(hart, &session)?;
+                if let Some(session) = running[1 - hart].take_if(|_| rig.rng.bool()) {
+                    rig.stop(1 - hart, &session)?;
+                    rig.empty(1 - hart)?;
+                }
+                // Whatever the other one does.
+                rig.empty(hart)?;
+            }
+        }
+        // Often at once, so that one asks for a flush while another one goes on.
+        let length = if rig.rng.bool() { 0 } else { rig.rng.u32(0..1_000) };
+        rig.cycles(length)?;
+        if running.iter().all(Option::is_none) {
+            let bytes = in_memory(&mut rig)?;
+            rig.compare(&bytes).map_err(|error| format!("turn {turn}: {error:?}"))?;
+        }
+    }
+    for (hart, session) in running.iter().enumerate() {
+        if let Some(session) = session {
+            rig.stop(hart, session)?;
+            rig.empty(hart)?;
+        }
+    }
+    let bytes = in_memory(&mut rig)?;
+    rig.compare(&bytes)?;
+    assert!(rig.harts.iter().all(|hart| hart.traced > 1_000 && hart.expected.len() > 100));
+    Ok(())
+}

@@ -1,0 +1,111 @@
+//! What software does, through the driver.
+
+use crate::rig::Rig;
+use fastrand::Rng;
+use hartrace_encoder_hdl::Config;
+use hartrace_encoder_hdl::registers::driver::ram_sink::{
+    HartraceRamStatus, TrRamControl, TrRamLimitLow, TrRamStartLow, TrRamWPLow,
+};
+use hartrace_encoder_hdl::registers::driver::te::TrTeControl;
+use hartrace_lockstep::{Setting, random};
+use libtest_mimic::Failed;
+
+/// The registers of a hart.
+pub(crate) fn page(hart: usize) -> u32 {
+    0x1000 * hart as u32
+}
+
+/// How a hart is traced.
+pub(crate) struct Session {
+    pub(crate) setting: Setting,
+    pub(crate) triggers: bool,
+}
+
+impl Session {
+    /// Anything that the encoder can do, within addresses of the program.
+    pub(crate) fn random(rng: &mut Rng, config: &Config, addresses: &[u64]) -> Self {
+        let mut setting = random::setting(rng, config);
+        for _ in 0..rng.u8(..=config.comparators.min(2)) {
+            let mut pick = || addresses[rng.usize(..addresses.len())];
+            let (a, b) = (pick(), pick());
+            setting.ranges.push((a.min(b), a.max(b)));
+        }
+        let triggers = config.triggers && rng.bool();
+        setting.initially_off &= triggers;
+        Self { setting, triggers }
+    }
+
+    fn control(&self) -> TrTeControl {
+        self.setting.control(self.triggers)
+    }
+}
+
+impl Rig {
+    /// Configures the encoder of a hart and switches it on. Traced is what retires two cycles later.
+    pub(crate) fn start(&mut self, hart: usize, session: &Session) -> Result<(), Failed> {
+        for (offset, word) in session.setting.writes(session.triggers) {
+            self.write(page(hart) + offset, word)?;
+        }
+        self.harts[hart].start(&session.setting, session.triggers)
+    }
+
+    /// Switches the encoder of a hart off.
+    pub(crate) fn stop(&mut self, hart: usize, session: &Session) -> Result<(), Failed> {
+        self.write(page(hart), session.control().0)?;
+        self.harts[hart].stop();
+        Ok(())
+    }
+
+    /// Ends the trace of a hart, whose encoder stays on.
+    pub(crate) fn pause(&mut self, hart: usize, session: &Session) -> Result<(), Failed> {
+        self.write(page(hart), session.control().with_enable(true).0)?;
+        self.harts[hart].stop();
+        Ok(())
+    }
+
+    /// Begins another one.
+    pub(crate) fn resume(&mut self, hart: usize, session: &Session) -> Result<(), Failed> {
+        let on = session.control().with_enable(true).with_inst_tracing(true);
+        self.write(page(hart), on.0)?;
+        self.harts[hart].start(&session.setting, session.triggers)
+    }
+
+    /// Waits until everything that a hart was traced with has left.
+    pub(crate) fn empty(&mut self, hart: usize) -> Result<(), Failed> {
+        self.wait(page(hart), |word| TrTeControl(word).empty())
+    }
+
+    /// Where the registers of the sink are.
+    pub(crate) fn sink(&self) -> u32 {
+        page(self.harts.len())
+    }
+
+    /// Sets a ring buffer up and switches the sink on.
+    pub(crate) fn start_ram(&mut self, start: u32, size: u32, stops: bool) -> Result<(), Failed> {
+        let base = self.sink();
+        let on = TrRamControl::default().with_active(true).with_stop_on_wrap(stops);
+        self.write(base, on.0)?;
+        self.write(base, on.0)?;
+        self.write(base + TrRamStartLow::OFFSET, start)?;
+        self.write(base + TrRamLimitLow::OFFSET, start + size - 4)?;
+        self.write(base + TrRamWPLow::OFFSET, start)?;
+        self.write(base, on.with_enable(true).0)
+    }
+
+    /// Waits until everything is in memory; where the trace ends.
+    pub(crate) fn ram_empty(&mut self) -> Result<u32, Failed> {
+        let base = self.sink();
+        self.wait(base, |word| TrRamControl(word).empty())?;
+        Ok(self.read(base + TrRamWPLow::OFFSET)? & !3)
+    }
+
+    /// Switches the sink off and waits until it is.
+    pub(crate) fn stop_ram(&mut self) -> Result<u32, Failed> {
+        self.write(self.sink(), TrRamControl::default().with_active(true).0)?;
+        self.ram_empty()
+    }
+
+    pub(crate) fn ram_status(&mut self) -> Result<HartraceRamStatus, Failed> {
+        self.read(self.sink() + HartraceRamStatus::OFFSET).map(HartraceRamStatus)
+    }
+}

@@ -1,0 +1,14 @@
+//! What is claimed of the blocks, proven; and every proof fails on a block with a mistake in it.
+
+mod bytes;
+mod content;
+mod order;
+mod stable;
+
+use std::path::Path;
+
+fn main() {
+    let proofs = [order::proofs(), stable::proofs(), content::proofs(), bytes::proofs()];
+    let proofs = proofs.into_iter().flatten().collect();
+    hartrace_hdl_tools::prove::run(Path::new(env!("CARGO_TARGET_TMPDIR")), proofs)
+}

@@ -1,0 +1,115 @@
+//! What a block offers stays until it is taken.
+
+use hartrace_encap::EncapParams;
+use hartrace_encoder_hdl::transport::{
+    Frame, MemorySink, Packer, atb_sink, axis_sink, encapsulator, fifo, funnel, memory_sink,
+    packer, spill,
+};
+use hartrace_hdl_tools::prove::{Proof, Rig, Stream};
+use hartrace_rtl::Component;
+
+const fn stream(valid: &'static str, ready: &'static str, data: &'static [&'static str]) -> Stream {
+    Stream { valid, ready, data }
+}
+
+fn stable(block: &Component, inputs: &[Stream], outputs: &[Stream]) -> Component {
+    let rig = Rig::new(block);
+    inputs.iter().for_each(|stream| rig.assume_kept(*stream));
+    outputs.iter().for_each(|stream| rig.assert_kept(*stream));
+    rig.finish()
+}
+
+/// Every source of a funnel keeps what it offers; so does the funnel.
+fn stable_funnel(sources: u32) -> Component {
+    let rig = Rig::new(&funnel(sources, 1));
+    let (valid, ready) = (rig.port("valid_i"), rig.port("ready_o"));
+    let (data, len) = (rig.port("data_i"), rig.port("len_i"));
+    let waited = rig.past("waited", &(&valid & !&ready));
+    let (data_past, len_past) = (rig.past("data_past", &data), rig.past("len_past", &len));
+    for i in 0..sources {
+        let part = |all: &hartrace_rtl::Expr, width| all.slice(i * width, width);
+        let kept = valid.bit(i)
+            & part(&data, 8).eq(part(&data_past, 8))
+            & part(&len, 1).eq(part(&len_past, 1));
+        rig.m.assume_always(&format!("source{i}_kept"), !waited.bit(i) | kept);
+    }
+    rig.assert_kept(stream("valid_o", "ready_i", &["data_o", "len_o"]));
+    rig.finish()
+}
+
+pub(crate) fn proofs() -> Vec<Proof> {
+    let words_in = stream("valid_i", "ready_o", &["data_i"]);
+    let words_out = stream("valid_o", "ready_i", &["data_o"]);
+    let packets_in = stream("valid_i", "ready_o", &["data_i", "len_i"]);
+    let packets_out = stream("valid_o", "ready_i", &["data_o", "len_o"]);
+    let packed_in = stream("valid_i", "ready_o", &["data_i", "len_i", "last_i"]);
+    let packed_out = stream("valid_o", "ready_i", &["data_o", "len_o", "last_o"]);
+    let framed_in = stream(
+        "valid_i",
+        "ready_o",
+        &["data_i", "len_i", "flow_i", "src_id_i", "type_i", "stamp_i"],
+    );
+    let frame = Frame::Encap(EncapParams::new(5, 2, 1).unwrap());
+    let sink = MemorySink { word_bytes: 4, addr_width: 12, burst_words: 4 };
+    let pack = |mark_end| packer(Packer { max_bytes: 6, word_bytes: 4, mark_end });
+    let flush = stream("flush_i", "flushed_o", &[]);
+
+    let mut proofs = vec![
+        Proof::any_run("fifo_stable", &stable(&fifo(4, 3), &[words_in], &[words_out]), 6)
+            .refuted_by("pop = valid_o & ready_i", "pop = valid_o"),
+        Proof::any_run("spill_stable", &stable(&spill(4), &[words_in], &[words_out]), 6)
+            .refuted_by("free = ready_i | !valid_q", "free = 1'b1"),
+        Proof::any_run(
+            "encapsulator_stable",
+            &stable(&encapsulator(frame, 4), &[framed_in], &[packets_out]),
+            4,
+        )
+        .refuted_by("waited_q ? time_q : time_i", "time_i"),
+        Proof::any_run(
+            "axis_sink_stable",
+            &stable(
+                &axis_sink(4),
+                &[packed_in],
+                &[stream("tvalid_o", "tready_i", &["tdata_o", "tkeep_o", "tlast_o"])],
+            ),
+            4,
+        )
+        .refuted_by("tvalid_o = valid_i", "tvalid_o = valid_i & !tready_i"),
+        Proof::any_run(
+            "atb_sink_stable",
+            &stable(
+                &atb_sink(4),
+                &[packets_in],
+                &[stream("atvalid_o", "atready_i", &["atdata_o", "atbytes_o"])],
+            ),
+            4,
+        )
+        .refuted_by("atdata_o = data_i", "atdata_o = afvalid_i ? 32'd0 : data_i"),
+        Proof::any_run(
+            "memory_sink_stable",
+            &stable(
+                &memory_sink(sink),
+                &[packed_in],
+                &[
+                    stream("awvalid_o", "awready_i", &["awaddr_o", "awlen_o"]),
+                    stream("wvalid_o", "wready_i", &["wdata_o", "wlast_o"]),
+                ],
+            ),
+            9,
+        )
+        .refuted_by("sent = sends & !address_d & !data_d", "sent = sends & !data_d"),
+        Proof::any_run("funnel2_stable", &stable_funnel(2), 6)
+            .refuted_by("stays = valid_o & !ready_i", "stays = 1'b0"),
+        Proof::any_run("funnel3_stable", &stable_funnel(3), 6)
+            .refuted_by("stays = valid_o & !ready_i", "stays = 1'b0"),
+    ];
+    for mark_end in [false, true] {
+        let name = if mark_end { "packer_end_stable" } else { "packer_stable" };
+        let rig = stable(&pack(mark_end), &[packets_in, flush], &[packed_out]);
+        proofs.push(
+            Proof::any_run(name, &rig, 7)
+                .refuted_by("flush_i & (!valid_i | (take & last_piece))", "flush_i"),
+        );
+    }
+    proofs
+}

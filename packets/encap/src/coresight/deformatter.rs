@@ -1,0 +1,337 @@
+use crate::coresight::id::{Source, TraceId};
+use crate::coresight::unpack::unpack;
+use crate::coresight::{FRAME, FSYNC, HSYNC};
+
+/// How frames are found.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Mode {
+    /// Every sixteen bytes, from the first; no synchronisation words. What ETB, ETF and ETR write.
+    Aligned,
+    /// As [`Mode::Aligned`], but four full synchronisation words, or a multiple, in place of frames
+    /// start everything anew. Linux perf separates blocks like this.
+    AlignedReset,
+    /// Behind full synchronisation words, which may be between any two frames.
+    Fsync,
+    /// As [`Mode::Fsync`], with half synchronisation words anywhere on an even offset.
+    FsyncHsync,
+}
+
+/// What is in a capture.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Item<'a> {
+    /// Bytes of a trace source.
+    Data(Chunk<'a>),
+    /// A trigger, with the bytes that say which.
+    Trigger(&'a [u8]),
+    /// A flush has finished.
+    Flush,
+    /// [`Mode::AlignedReset`]: all sources start anew.
+    Reset,
+    /// Something that does not belong there.
+    Fault(Fault),
+}
+
+/// Bytes of one trace source, without interruption and within one frame.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Chunk<'a> {
+    /// The source.
+    pub id: TraceId,
+    /// Where the first byte is in the capture, as OpenCSD counts: the start of the frame, or of the
+    /// pair of bytes where the source changed.
+    pub index: u64,
+    /// The bytes, at least one.
+    pub bytes: &'a [u8],
+}
+
+/// A violation of the frame format; what follows is read from the next place where a frame can
+/// start.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Fault {
+    /// A half synchronisation word within a frame, which the mode excludes. The capture may be of
+    /// mode [`Mode::FsyncHsync`].
+    HalfSync {
+        /// Where it is.
+        index: u64,
+    },
+    /// A full synchronisation word within a frame, or a source 0x7f: the frame is incomplete.
+    FullSync {
+        /// Where it is.
+        index: u64,
+    },
+    /// Full synchronisation words among aligned frames, and not a multiple of four.
+    Reset {
+        /// Where they start.
+        index: u64,
+        /// How many.
+        words: u64,
+    },
+    /// The capture ends within a frame.
+    Incomplete {
+        /// Where the frame starts.
+        index: u64,
+        /// How many bytes of it are there.
+        bytes: u8,
+    },
+}
+
+/// Where the bytes of a capture went.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Statistics {
+    /// Of trace sources.
+    pub data: u64,
+    /// Before the first ID.
+    pub unknown: u64,
+    /// Padding.
+    pub null: u64,
+    /// Of reserved sources.
+    pub reserved: u64,
+    /// IDs, auxiliary bytes and synchronisation words.
+    pub overhead: u64,
+    /// Before the first synchronisation word, or in frames that were given up.
+    pub unsynchronised: u64,
+}
+
+/// Splits a capture into the bytes of its sources.
+#[derive(Clone, Debug)]
+pub struct Deformatter {
+    mode: Mode,
+    current: Option<Source>,
+    frame: [u8; FRAME],
+    filled: u8,
+    /// Where the frame started.
+    start: u64,
+    /// Where the next byte is.
+    position: u64,
+    /// Frames start at a known place.
+    synchronised: bool,
+    /// The last bytes before, to recognise a synchronisation word.
+    window: [u8; 4],
+    /// First byte of a pair, in the modes that look at pairs.
+    half: Option<u8>,
+    /// Full synchronisation words in a row.
+    resets: u64,
+    statistics: Statistics,
+}
+
+impl Deformatter {
+    /// At the start of a capture.
+    pub const fn new(mode: Mode) -> Self {
+        Self {
+            mode,
+            current: None,
+            frame: [0; FRAME],
+            filled: 0,
+            start: 0,
+            position: 0,
+            synchronised: matches!(mode, Mode::Aligned | Mode::AlignedReset),
+            window: [0; 4],
+            half: None,
+            resets: 0,
+            statistics: Statistics {
+                data: 0,
+                unknown: 0,
+                null: 0,
+                reserved: 0,
+                overhead: 0,
+                unsynchronised: 0,
+            },
+        }
+    }
+
+    /// Where the bytes so far went.
+    pub const fn statistics(&self) -> Statistics {
+        self.statistics
+    }
+
+    /// Takes the next bytes of the capture and reports what they complete.
+    pub fn feed(&mut self, bytes: &[u8], out: &mut impl FnMut(Item<'_>)) {
+        match self.mode {
+            Mode::Aligned | Mode::AlignedReset => self.aligned(bytes, out),
+            Mode::Fsync | Mode::FsyncHsync => {
+                for byte in bytes {
+                    self.port(*byte, out);
+                    self.position = self.position.wrapping_add(1);
+                }
+            }
+        }
+    }
+
+    /// Ends the capture: a frame that is not complete is a fault, and its bytes are not reported.
+    pub fn finish(&mut self, out: &mut impl FnMut(Item<'_>)) {
+        self.end_resets(out);
+        // Half of a full synchronisation word may have come.
+        let opened = self.synchronised && self.window == [0, 0, 0xff, 0xff];
+        let halves = u8::from(self.half.is_some()).saturating_add(if opened { 2 } else { 0 });
+        let held = self.filled.saturating_add(halves);
+        self.window = [0; 4];
+        if held > 0 {
+            out(Item::Fault(Fault::Incomplete { index: self.start, bytes: held }));
+            self.give_up(held.into());
+        }
+    }
+
+    fn aligned(&mut self, mut bytes: &[u8], out: &mut impl FnMut(Item<'_>)) {
+        while !bytes.is_empty() {
+            if self.filled == 0
+                && let Some((frame, rest)) = bytes.split_first_chunk::<FRAME>()
+            {
+                self.start = self.position;
+                self.position = self.position.wrapping_add(FRAME as u64);
+                self.whole(frame, out);
+                bytes = rest;
+                continue;
+            }
+            // A frame that is cut by the end of this piece, or of the one before.
+            let Some((byte, rest)) = bytes.split_first() else { break };
+            self.hold(*byte);
+            self.position = self.position.wrapping_add(1);
+            bytes = rest;
+            if usize::from(self.filled) == FRAME {
+                let frame = self.frame;
+                self.filled = 0;
+                self.whole(&frame, out);
+            }
+        }
+    }
+
+    /// A frame in one of the aligned modes.
+    fn whole(&mut self, frame: &[u8; FRAME], out: &mut impl FnMut(Item<'_>)) {
+        if self.mode == Mode::AlignedReset {
+            let words = frame.chunks_exact(4).take_while(|word| **word == FSYNC).count() as u64;
+            if words > 0 {
+                self.resets = self.resets.wrapping_add(words);
+                self.count_overhead(FRAME as u64);
+                if words < 4 {
+                    self.end_resets(out);
+                }
+                return;
+            }
+            self.end_resets(out);
+        }
+        self.split(frame, out);
+    }
+
+    fn end_resets(&mut self, out: &mut impl FnMut(Item<'_>)) {
+        let words = core::mem::take(&mut self.resets);
+        if words == 0 {
+            return;
+        }
+        self.current = None;
+        out(if words.is_multiple_of(4) {
+            Item::Reset
+        } else {
+            Item::Fault(Fault::Reset { index: self.start, words })
+        });
+    }
+
+    /// A byte in one of the modes with synchronisation words.
+    fn port(&mut self, byte: u8, out: &mut impl FnMut(Item<'_>)) {
+        if !self.synchronised {
+            let [_, a, b, c] = self.window;
+            self.window = [a, b, c, byte];
+            self.statistics.unsynchronised = self.statistics.unsynchronised.wrapping_add(1);
+            if self.window == FSYNC {
+                self.synchronised = true;
+                self.window = [0; 4];
+                self.statistics.unsynchronised = self.statistics.unsynchronised.saturating_sub(4);
+                self.count_overhead(4);
+            }
+            return;
+        }
+        let Some(first) = self.half.take() else {
+            if self.filled == 0 {
+                self.start = self.position;
+            }
+            self.half = Some(byte);
+            return;
+        };
+        let at = self.position.wrapping_sub(1);
+        // The first half of a full synchronisation word, which is only known with the next pair.
+        let opened = self.window == [0, 0, 0xff, 0xff];
+        self.window = [0; 4];
+        match [first, byte] {
+            HSYNC if opened => self.count_overhead(4),
+            _ if opened => self.lost(Fault::FullSync { index: at.wrapping_sub(2) }, 4, out),
+            HSYNC if self.mode == Mode::FsyncHsync => self.count_overhead(2),
+            HSYNC => self.lost(Fault::HalfSync { index: at }, 2, out),
+            [0xff, 0xff] if self.filled == 0 => self.window = [0, 0, 0xff, 0xff],
+            [0xff, 0xff] => {
+                self.lost(Fault::FullSync { index: at }, 2, out);
+                // It may be a full synchronisation word after all.
+                self.window = [0, 0, 0xff, 0xff];
+            }
+            _ => {
+                self.hold(first);
+                self.hold(byte);
+                if usize::from(self.filled) == FRAME {
+                    let frame = self.frame;
+                    self.filled = 0;
+                    self.split(&frame, out);
+                }
+            }
+        }
+    }
+
+    fn hold(&mut self, byte: u8) {
+        if self.filled == 0 && self.half.is_none() && self.mode_is_aligned() {
+            self.start = self.position;
+        }
+        if let Some(to) = self.frame.get_mut(usize::from(self.filled)) {
+            *to = byte;
+            self.filled = self.filled.saturating_add(1);
+        }
+    }
+
+    const fn mode_is_aligned(&self) -> bool {
+        matches!(self.mode, Mode::Aligned | Mode::AlignedReset)
+    }
+
+    /// Gives up the frame and looks for the next full synchronisation word.
+    fn lost(&mut self, fault: Fault, extra: u64, out: &mut impl FnMut(Item<'_>)) {
+        out(Item::Fault(fault));
+        self.give_up(extra.wrapping_add(self.filled.into()));
+        self.synchronised = false;
+        self.current = None;
+    }
+
+    fn give_up(&mut self, bytes: u64) {
+        self.filled = 0;
+        self.half = None;
+        self.statistics.unsynchronised = self.statistics.unsynchronised.wrapping_add(bytes);
+    }
+
+    fn count_overhead(&mut self, bytes: u64) {
+        self.statistics.overhead = self.statistics.overhead.wrapping_add(bytes);
+    }
+
+    #[inline]
+    fn split(&mut self, frame: &[u8; FRAME], out: &mut impl FnMut(Item<'_>)) {
+        let start = self.start;
+        let statistics = &mut self.statistics;
+        let mut carried = 0u64;
+        unpack(frame, &mut self.current, &mut |piece| {
+            let len = piece.bytes.len() as u64;
+            carried = carried.wrapping_add(len);
+            let counter = match piece.source {
+                Some(Source::Trace(id)) => {
+                    let index = start.wrapping_add(piece.index.into());
+                    out(Item::Data(Chunk { id, index, bytes: piece.bytes }));
+                    &mut statistics.data
+                }
+                Some(Source::Null) => &mut statistics.null,
+                Some(Source::Trigger) => {
+                    out(Item::Trigger(piece.bytes));
+                    &mut statistics.overhead
+                }
+                Some(Source::Flush) => {
+                    out(Item::Flush);
+                    &mut statistics.overhead
+                }
+                Some(Source::Reserved(_)) => &mut statistics.reserved,
+                None => &mut statistics.unknown,
+            };
+            *counter = counter.wrapping_add(len);
+        });
+        self.count_overhead((FRAME as u64).wrapping_sub(carried));
+    }
+}

@@ -1,0 +1,391 @@
+//! All schemes, by name.
+
+use crate::compressor::Coding;
+use crate::settings;
+use crate::stream::{StreamCoder, Streams};
+use crate::{
+    Base, Code, CompressError, Compressor, Decompressor, Dmtf, DmtfVariant, Etrace, Hwlz, Nexs,
+    Packed, Sdc, SdcVariant, Tmbp,
+};
+use std::fmt;
+use std::num::NonZeroU64;
+use std::str::FromStr;
+use thiserror::Error;
+
+/// A compressor and its decompressor.
+///
+/// Names are those of the dissertation: `BASE`, `NEXS`, `HWLZ-256`, `eDMTF(192,4)`, `rSDC-128` (or by sets and
+/// ways, `rSDC-64x2`), `bTMBP`; then `gzip-6` and `zstd-17` with a level, and `E-Trace+ir+bp+jtc` with modes.
+/// Anything else that can be set stands behind the name: `bTMBP[entries=1024,ras=16]`.
+///
+/// ```
+/// use hartrace_compressors::Scheme;
+///
+/// let scheme: Scheme = "eDMTF(192,4)".parse()?;
+/// assert_eq!(scheme.to_string(), "eDMTF(192,4)");
+/// assert_eq!(scheme.gates(32), Some(24_640.0));
+/// # Ok::<(), hartrace_compressors::UnknownScheme>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scheme {
+    name: String,
+    kind: Kind,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+enum Kind {
+    Base(Base),
+    Nexs(Nexs),
+    Hwlz(Hwlz),
+    Packed(Packed),
+    Dmtf(Dmtf),
+    Sdc(Sdc),
+    Tmbp(Tmbp),
+    Etrace(Etrace),
+}
+
+/// What both sides of a scheme are told.
+#[derive(Copy, Clone, Debug)]
+pub struct Setup<'a> {
+    /// The program.
+    pub code: &'a Code,
+    /// After this many instructions a decompressor can start: tables are emptied, and addresses are
+    /// sent whole.
+    pub sync_every: Option<NonZeroU64>,
+    /// Contents of the `xtvec` register per privilege, for E-Trace with implicit exceptions.
+    pub tvec: &'a [(u8, u64)],
+}
+
+/// A name that no scheme has, or a setting that it does not have.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{0}")]
+pub struct UnknownScheme(pub(crate) String);
+
+impl fmt::Display for Scheme {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+impl Scheme {
+    /// The schemes of the dissertation at its sizes, general compressors, and E-Trace in every mode and in
+    /// the combinations that are of use.
+    pub const DEFAULT: [&str; 33] = [
+        "BASE",
+        "NEXS",
+        "HWLZ-256",
+        "HWLZ-1024",
+        "gzip-1",
+        "gzip-6",
+        "gzip-9",
+        "zstd-3",
+        "zstd-17",
+        "bDMTF(192,4)",
+        "hDMTF(192,4)",
+        "eDMTF(192,4)",
+        "eDMTF(64,4)",
+        "bSDC-128",
+        "eSDC-128",
+        "rSDC-128",
+        "rSDC-256",
+        "tTMBP",
+        "sTMBP",
+        "bTMBP",
+        "E-Trace",
+        "E-Trace+full",
+        "E-Trace+ie",
+        "E-Trace+sij",
+        "E-Trace+ir",
+        "E-Trace+bp",
+        "E-Trace+jtc",
+        "E-Trace+ir+sij",
+        "E-Trace+ir+bp",
+        "E-Trace+ir+jtc",
+        "E-Trace+bp+jtc",
+        "E-Trace+ir+bp+jtc",
+        "E-Trace+ir+ie+sij+bp+jtc",
+    ];
+
+    /// [`Scheme::DEFAULT`], ready for use.
+    pub fn defaults() -> Vec<Self> {
+        Self::DEFAULT.iter().filter_map(|name| name.parse().ok()).collect()
+    }
+
+    /// The family, in lower case, as in `tmbp.entries`.
+    pub fn family(&self) -> &'static str {
+        match self.kind {
+            Kind::Base(_) => "base",
+            Kind::Nexs(_) => "nexs",
+            Kind::Hwlz(_) => "hwlz",
+            Kind::Packed(Packed::Gzip { .. }) => "gzip",
+            Kind::Packed(Packed::Zstd { .. }) => "zstd",
+            Kind::Dmtf(_) => "dmtf",
+            Kind::Sdc(_) => "sdc",
+            Kind::Tmbp(_) => "tmbp",
+            Kind::Etrace(_) => "etrace",
+        }
+    }
+
+    /// The same scheme with something set: `entries` to 1024.
+    pub fn with(&self, key: &str, value: &str) -> Result<Self, UnknownScheme> {
+        let name = match self.name.strip_suffix(']') {
+            Some(name) => format!("{name},{key}={value}]"),
+            None => format!("{}[{key}={value}]", self.name),
+        };
+        name.parse()
+    }
+
+    /// Whether it needs the trap vectors.
+    pub fn needs_vectors(&self) -> bool {
+        matches!(self.kind, Kind::Etrace(Etrace { ie: true, .. }))
+    }
+
+    /// Made of the records of hardware, not by software.
+    pub fn is_hardware(&self) -> bool {
+        !matches!(self.kind, Kind::Packed(_))
+    }
+
+    /// What to know about a figure of this scheme.
+    pub fn note(&self) -> Option<&'static str> {
+        match self.kind {
+            Kind::Hwlz(_) => {
+                Some("reconstructed: the source has no layout; it reports 50,000 gates for 256")
+            }
+            Kind::Packed(_) => {
+                Some("software on the descriptors of BASE, with all the memory it wants")
+            }
+            Kind::Etrace(_) => {
+                Some("also carries privilege, cause and value of traps, which no other scheme does")
+            }
+            _ => None,
+        }
+    }
+
+    /// Bits of memory in the trace module; `None` for software.
+    pub fn storage_bits(&self, xlen: u32) -> Option<u64> {
+        Some(match self.kind {
+            Kind::Base(config) => config.storage_bits(xlen),
+            Kind::Nexs(config) => config.storage_bits(xlen),
+            Kind::Hwlz(config) => config.storage_bits(xlen),
+            Kind::Packed(_) => return None,
+            Kind::Dmtf(config) => config.storage_bits(xlen),
+            Kind::Sdc(config) => config.storage_bits(xlen),
+            Kind::Tmbp(config) => config.storage_bits(xlen),
+            Kind::Etrace(config) => config.storage_bits(xlen),
+        })
+    }
+
+    /// Gates of that memory, with the source's constants: 1.5 a bit unless it is searched.
+    pub fn gates(&self, xlen: u32) -> Option<f64> {
+        Some(match self.kind {
+            Kind::Hwlz(config) => config.gates(xlen),
+            Kind::Dmtf(config) => config.gates(xlen),
+            Kind::Sdc(config) => config.gates(xlen),
+            Kind::Tmbp(config) => config.gates(xlen),
+            _ => 1.5 * self.storage_bits(xlen)? as f64,
+        })
+    }
+
+    /// Something that compresses.
+    pub fn compressor<'a>(
+        &self,
+        setup: &Setup<'a>,
+    ) -> Result<Box<dyn Compressor + 'a>, CompressError> {
+        let xlen = setup.code.xlen().bits();
+        Ok(match self.kind {
+            Kind::Base(config) => compress(config.coder(xlen), setup),
+            Kind::Nexs(config) => compress(config.coder(xlen), setup),
+            Kind::Hwlz(config) => compress(config.coder(xlen), setup),
+            Kind::Packed(config) => compress(config.coder(xlen), setup),
+            Kind::Dmtf(config) => compress(config.coder(xlen), setup),
+            Kind::Sdc(config) => compress(config.coder(xlen), setup),
+            Kind::Tmbp(config) => {
+                let coder = config.coder(setup.code, setup.sync_every);
+                Box::new(Coding::new(setup.code, coder, setup.sync_every))
+            }
+            Kind::Etrace(config) => Box::new(config.compressor(setup.code, setup.sync_every)?),
+        })
+    }
+
+    /// Something that decompresses.
+    pub fn decompressor<'a>(&self, setup: &Setup<'a>) -> Box<dyn Decompressor + 'a> {
+        let xlen = setup.code.xlen().bits();
+        match self.kind {
+            Kind::Base(config) => decompress(config.coder(xlen), setup),
+            Kind::Nexs(config) => decompress(config.coder(xlen), setup),
+            Kind::Hwlz(config) => decompress(config.coder(xlen), setup),
+            Kind::Packed(config) => decompress(config.coder(xlen), setup),
+            Kind::Dmtf(config) => decompress(config.coder(xlen), setup),
+            Kind::Sdc(config) => decompress(config.coder(xlen), setup),
+            Kind::Tmbp(config) => Box::new(config.coder(setup.code, setup.sync_every)),
+            Kind::Etrace(config) => Box::new(config.decompressor(setup.code, setup.tvec)),
+        }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn dmtf(&self) -> Option<Dmtf> {
+        match self.kind {
+            Kind::Dmtf(config) => Some(config),
+            _ => None,
+        }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn sdc(&self) -> Option<Sdc> {
+        match self.kind {
+            Kind::Sdc(config) => Some(config),
+            _ => None,
+        }
+    }
+
+    fn check(self) -> Result<Self, UnknownScheme> {
+        let checked = match self.kind {
+            Kind::Base(_) | Kind::Nexs(_) | Kind::Etrace(_) => Ok(()),
+            Kind::Hwlz(config) => config.check(),
+            Kind::Packed(config) => config.check(),
+            Kind::Dmtf(config) => config.check(),
+            Kind::Sdc(config) => config.check(),
+            Kind::Tmbp(config) => config.check(),
+        };
+        checked.map_err(|error| UnknownScheme(format!("{}: {error}", self.name)))?;
+        Ok(self)
+    }
+}
+
+fn compress<'a>(coder: impl StreamCoder + 'a, setup: &Setup<'a>) -> Box<dyn Compressor + 'a> {
+    let streams = Streams::new(setup.code, coder, setup.sync_every);
+    Box::new(Coding::new(setup.code, streams, setup.sync_every))
+}
+
+fn decompress<'a>(coder: impl StreamCoder + 'a, setup: &Setup<'a>) -> Box<dyn Decompressor + 'a> {
+    Box::new(Streams::new(setup.code, coder, setup.sync_every))
+}
+
+impl FromStr for Scheme {
+    type Err = UnknownScheme;
+
+    fn from_str(name: &str) -> Result<Self, UnknownScheme> {
+        let (base, settings) = match name.strip_suffix(']').and_then(|n| n.split_once('[')) {
+            Some((base, settings)) => (base, settings),
+            None => (name, ""),
+        };
+        let kind = plain(base).ok_or_else(|| {
+            UnknownScheme(format!(
+                "there is no scheme `{base}`; try one of {}, or other sizes, levels and modes of one",
+                Self::DEFAULT.join(", ")
+            ))
+        })?;
+        let set = |kind: Kind| -> Result<Kind, String> {
+            Ok(match kind {
+                Kind::Base(config) => Kind::Base(settings::apply(config, settings)?),
+                Kind::Nexs(config) => Kind::Nexs(settings::apply(config, settings)?),
+                Kind::Hwlz(config) => Kind::Hwlz(settings::apply(config, settings)?),
+                Kind::Packed(config) => Kind::Packed(settings::apply(config, settings)?),
+                Kind::Dmtf(config) => Kind::Dmtf(settings::apply(config, settings)?),
+                Kind::Sdc(config) => Kind::Sdc(settings::apply(config, settings)?),
+                Kind::Tmbp(config) => Kind::Tmbp(settings::apply(config, settings)?),
+                Kind::Etrace(config) => Kind::Etrace(settings::apply(config, settings)?),
+            })
+        };
+        // Modes are written in one way, however they were given.
+        let name = match kind {
+            Kind::Etrace(config) => config.name() + name.strip_prefix(base).unwrap_or_default(),
+            _ => name.into(),
+        };
+        let kind = set(kind).map_err(|what| UnknownScheme(format!("{base}: {what}")))?;
+        Self { name, kind }.check()
+    }
+}
+
+/// A name without settings.
+fn plain(name: &str) -> Option<Kind> {
+    match name {
+        "BASE" => return Some(Kind::Base(Base {})),
+        "NEXS" => return Some(Kind::Nexs(Nexs {})),
+        "tTMBP" => return Some(Kind::Tmbp(Tmbp::TINY)),
+        "sTMBP" => return Some(Kind::Tmbp(Tmbp::SMALL)),
+        "bTMBP" => return Some(Kind::Tmbp(Tmbp::BASE)),
+        _ => {}
+    }
+    if let Some(modes) = name.strip_prefix("E-Trace") {
+        let mut config = Etrace::default();
+        let mut modes = modes.split('+');
+        let good = modes.next() == Some("") && modes.all(|mode| config.set(mode));
+        return good.then_some(Kind::Etrace(config));
+    }
+    if let Some(entries) = name.strip_prefix("HWLZ-") {
+        return Some(Kind::Hwlz(Hwlz { entries: entries.parse().ok()? }));
+    }
+    if let Some(level) = name.strip_prefix("gzip-") {
+        return Some(Kind::Packed(Packed::Gzip { level: level.parse().ok()? }));
+    }
+    if let Some(level) = name.strip_prefix("zstd-") {
+        return Some(Kind::Packed(Packed::Zstd { level: level.parse().ok()? }));
+    }
+    let (variant, rest) = name.split_at_checked(1)?;
+    if let Some(sizes) = rest.strip_prefix("DMTF(").and_then(|rest| rest.strip_suffix(')')) {
+        let variant = match variant {
+            "b" => DmtfVariant::B,
+            "h" => DmtfVariant::H,
+            "e" => DmtfVariant::E,
+            _ => return None,
+        };
+        let (mtf1, mtf2) = sizes.split_once(',')?;
+        let (mtf1, mtf2) = (mtf1.parse().ok()?, mtf2.trim().parse().ok()?);
+        return Some(Kind::Dmtf(Dmtf { variant, mtf1, mtf2, ..Dmtf::default() }));
+    }
+    let size = rest.strip_prefix("SDC-")?;
+    let variant = match variant {
+        "b" => SdcVariant::B,
+        "e" => SdcVariant::E,
+        "r" => SdcVariant::R,
+        _ => return None,
+    };
+    let sdc = Sdc { variant, ..Sdc::default() };
+    Some(Kind::Sdc(match size.split_once('x') {
+        Some((sets, ways)) => {
+            let (sets, ways): (u32, u32) = (sets.parse().ok()?, ways.parse().ok()?);
+            Sdc { entries: sets.checked_mul(ways)?, ways, ..sdc }
+        }
+        None => Sdc { entries: size.parse().ok()?, ..sdc },
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names() {
+        assert_eq!(Scheme::defaults().len(), Scheme::DEFAULT.len());
+        let scheme = |name: &str| name.parse::<Scheme>();
+        assert_eq!(scheme("rSDC-64x2").unwrap().kind, scheme("rSDC-128[ways=2]").unwrap().kind);
+        let nested = scheme("eDMTF(64,4)[run.w0=5]").unwrap();
+        assert!(matches!(
+            nested.kind,
+            Kind::Dmtf(Dmtf { run: crate::RunLength { w0: 5, .. }, .. })
+        ));
+        let with =
+            scheme("bTMBP").unwrap().with("entries", "64").unwrap().with("ras", "2").unwrap();
+        assert_eq!(with.to_string(), "bTMBP[entries=64,ras=2]");
+        let modes = scheme("E-Trace+branch-prediction+ir[bpred_size_p=3]").unwrap();
+        assert_eq!(modes.to_string(), "E-Trace+ir+bp[bpred_size_p=3]");
+        assert_eq!(Ok(modes), scheme("E-Trace+ir+bp[bpred_size_p=3]"));
+        for wrong in [
+            "E-Trace+x",
+            "E-Tracebp",
+            "",
+            "x",
+            "TMBP",
+            "xDMTF(2,2)",
+            "HWLZ-100",
+            "bTMBP[entires=64]",
+            "rSDC-0",
+            "bDMTF(1,4)",
+        ] {
+            assert!(scheme(wrong).is_err(), "{wrong}");
+        }
+        let message = scheme("bTMBP[entires=64]").unwrap_err().to_string();
+        assert!(message.contains("entries"), "{message}");
+    }
+}

@@ -1,0 +1,30 @@
+//! CVA6 cores, connectors, trace encoders and a funnel in one model: the whole loop.
+//!
+//! [`Soc`] is the model. [`Soc::run`] runs a program with tracing switched on through the control registers
+//! before the first instruction; what leaves the sink is decoded as it comes, and compared with what the cores
+//! say they executed: every instruction, every trap with its cause and value, from the first to the last.
+//!
+//! ```no_run
+//! use hartrace_cva6_sim::Core;
+//! use hartrace_cva6_sim::soc::{Job, Soc, SocConfig};
+//!
+//! let encoder = hartrace_encoder_hdl::Config::named("cva6").expect("there is one");
+//! let core = Core::find()?;
+//! let soc = Soc::build(&core, &SocConfig::new(encoder, 1), &core.options())?;
+//! let job = Job::new(std::fs::read("program.elf")?);
+//! let outcome = soc.run(&job)?;
+//! println!("{} bytes, {:?}", outcome.bytes.len(), outcome.harts[0].verified);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod design;
+mod error;
+mod hart;
+mod run;
+mod software;
+mod survey;
+
+pub use design::{Soc, SocConfig};
+pub use error::SocError;
+pub use run::{HartOutcome, Job, Outcome};
+pub use survey::Survey;

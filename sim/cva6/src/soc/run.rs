@@ -1,0 +1,371 @@
+//! A program on the whole system.
+
+use crate::soc::hart::HartWatch;
+use crate::soc::software::Apb;
+use crate::soc::{Soc, SocError, Survey};
+use crate::{Commit, Config as PlatformConfig, Observe, Platform, Run};
+use fastrand::Rng;
+use hartrace_encap::{Deframer, Item};
+use hartrace_encoder_hdl::registers::ImplicitReturn;
+use hartrace_encoder_hdl::registers::driver::te::TrTeControl;
+use hartrace_etrace::{Ioptions, Mode};
+use hartrace_hdl_tools::verilate::{Input, Model, Output, SimError, Simulation};
+use hartrace_lockstep::executed::Verified;
+use hartrace_lockstep::{Follow, Seen, Setting};
+use std::path::PathBuf;
+
+/// Clock cycles of the reset of the encoders.
+const RESET: u32 = 4;
+
+/// Cycles in which everything has to be out of the connectors, once nothing comes in.
+const DRAIN: u32 = 10_000;
+
+/// What to run.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// The program.
+    pub elf: Vec<u8>,
+    /// What is in memory besides.
+    pub memory: Vec<(u64, Vec<u8>)>,
+    /// Memory and devices; names of harts are set to those there are.
+    pub platform: PlatformConfig,
+    /// How encoders are set up.
+    pub setting: Setting,
+    /// Cycles in a thousand in which the stream takes nothing.
+    pub back_pressure: u32,
+    /// Cycles at most.
+    pub limit: u64,
+    /// Where to write waves, if the model was built with them.
+    pub waves: Option<PathBuf>,
+}
+
+impl Job {
+    /// A program without surprises, traced without modes.
+    #[must_use]
+    pub fn new(elf: Vec<u8>) -> Self {
+        Self {
+            elf,
+            memory: Vec::new(),
+            platform: PlatformConfig::default(),
+            setting: Setting { resync: (1, 6), ..Setting::default() },
+            back_pressure: 0,
+            limit: 100_000_000,
+            waves: None,
+        }
+    }
+
+    /// A platform around a model, whose ports of each hart start like this.
+    pub(crate) fn platform(&self, model: &Model, harts: Vec<String>) -> Result<Platform, SocError> {
+        let config = PlatformConfig { harts, ..self.platform.clone() };
+        let mut platform = Platform::new(model, &self.elf, &config)?;
+        for (address, bytes) in &self.memory {
+            if !platform.write_memory(*address, bytes) {
+                return Err(SocError::Memory { address: *address, size: bytes.len() });
+            }
+        }
+        Ok(platform)
+    }
+}
+
+/// What came of a run.
+#[derive(Debug)]
+pub struct Outcome {
+    /// How it ran, with tracing.
+    pub run: Run,
+    /// Everything that left the sink.
+    pub bytes: Vec<u8>,
+    /// The most packets that waited for the sink at the same time.
+    pub peak_fifo: u64,
+    /// Each hart.
+    pub harts: Vec<HartOutcome>,
+    /// What the program printed.
+    pub console: Vec<u8>,
+}
+
+/// What came of a hart.
+#[derive(Clone, Debug)]
+pub struct HartOutcome {
+    /// Instructions it executed outside of debug mode.
+    pub instructions: u64,
+    /// Traps it took.
+    pub traps: u64,
+    /// Instructions that were lost, where there was no room.
+    pub lost: u64,
+    /// Instructions at the end that no trace can tell: turns of a loop in which the core waits.
+    pub idle: u64,
+    /// Cycles it had to wait, where there was no room.
+    pub stalled: u64,
+    /// Packets.
+    pub packets: u64,
+    /// Bytes of their payloads.
+    pub payload_bytes: u64,
+    /// The most entries of the encoder's queue in use at the same time.
+    pub peak_queue: u64,
+    /// The decoded trace, compared with what was executed.
+    pub verified: Verified,
+}
+
+impl Soc {
+    /// A platform around the model, with everything in reset.
+    pub(crate) fn platform(&self, job: &Job) -> Result<Platform, SocError> {
+        let harts = (0..self.config.top.harts).map(|hart| format!("hart{hart}_")).collect();
+        job.platform(&self.model, harts)
+    }
+
+    /// Runs a program without and with tracing.
+    ///
+    /// # Errors
+    ///
+    /// As [`Soc::survey`] and [`Soc::trace`].
+    pub fn run(&self, job: &Job) -> Result<Outcome, SocError> {
+        self.trace(job, &self.survey(job)?)
+    }
+
+    /// Runs a program that has been surveyed with tracing, from its first to its last instruction.
+    ///
+    /// # Errors
+    ///
+    /// If a mode cannot be traced here, or the simulation fails. A trace that is not what was executed is no
+    /// error, but in the outcome.
+    pub fn trace(&self, job: &Job, survey: &Survey) -> Result<Outcome, SocError> {
+        let options = &job.setting.options;
+        self.has(options)?;
+        let tvec = match (&survey.tvec, options.implicit_exception) {
+            (_, false) => Vec::new(),
+            (Some(tvec), true) => tvec.clone(),
+            (None, true) => {
+                let what = "the program changes its trap vectors, which implicit exceptions need";
+                return Err(SocError::Mode(what.to_owned()));
+            }
+        };
+        let mut platform = self.platform(job)?;
+        if let Some(path) = &job.waves {
+            platform.simulation().waves(path)?;
+        }
+        let mut watch = Watch::new(self, job, survey, &tvec, platform.simulation())?;
+        watch.start(platform.simulation(), &job.setting)?;
+        let run = platform.run(job.limit, &mut watch)?;
+        watch.stop(platform.simulation(), &job.setting)?;
+        Ok(watch.finish(run, platform.console().to_vec()))
+    }
+}
+
+impl Soc {
+    /// Whether the encoder has these modes: its registers would not take others.
+    fn has(&self, options: &Ioptions) -> Result<(), SocError> {
+        let params = self.config.top.encoder_params();
+        let returns = params.implicit_return != ImplicitReturn::None;
+        let has = |mode: Mode| match mode {
+            Mode::ImplicitReturn => returns,
+            Mode::ImplicitException => params.implicit_exception,
+            Mode::SequentiallyInferredJump => params.sequential_jump,
+            Mode::BranchPrediction => params.branch_prediction,
+            Mode::JumpTargetCache => params.jump_target_cache,
+            Mode::FullAddress => params.full_address,
+            Mode::DeltaAddress => false,
+        };
+        match Mode::ALL.into_iter().find(|mode| options.get(*mode) && !has(*mode)) {
+            Some(mode) => Err(SocError::Mode(format!("the encoder has no mode {mode}"))),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Everything that is observed in a run.
+struct Watch<'a> {
+    harts: Vec<HartWatch<'a>>,
+    packets: Vec<(u64, u64)>,
+    first_source: u32,
+    apb: Apb,
+    stream: Stream,
+    deframer: Deframer,
+    bytes: Vec<u8>,
+    fifo_level: Output,
+    peak_fifo: u64,
+    /// What is wrong with the stream.
+    difference: Option<String>,
+}
+
+impl<'a> Watch<'a> {
+    fn new(
+        soc: &Soc,
+        job: &Job,
+        survey: &'a Survey,
+        tvec: &[(u8, u64)],
+        sim: &mut Simulation,
+    ) -> Result<Self, SocError> {
+        let top = &soc.config.top;
+        let mut harts = Vec::new();
+        for number in 0..top.harts as usize {
+            let follow = Follow::new(&top.encoder, &survey.image, tvec.to_vec())?;
+            let stalls = soc.config.stalls();
+            harts.push(HartWatch::new(sim, number, &top.encoder, stalls, follow)?);
+        }
+        Ok(Self {
+            packets: vec![(0, 0); harts.len()],
+            harts,
+            first_source: top.first_source,
+            apb: Apb::new(sim)?,
+            stream: Stream::new(sim, job)?,
+            deframer: Deframer::new(top.framing()?),
+            bytes: Vec::new(),
+            fifo_level: sim.output("fifo_level_o")?,
+            peak_fifo: 0,
+            difference: None,
+        })
+    }
+
+    /// Switches tracing on; cores are in reset.
+    fn start(&mut self, sim: &mut Simulation, setting: &Setting) -> Result<(), SocError> {
+        for _ in 0..RESET {
+            sim.step()?;
+        }
+        let reset = sim.input("te_rst_ni")?;
+        sim.set(reset, 1);
+        for hart in 0..self.harts.len() {
+            for (offset, word) in setting.writes(false) {
+                self.write(sim, Apb::page(hart) + offset, word)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts cores into reset, so that nothing more retires, and switches tracing off.
+    fn stop(&mut self, sim: &mut Simulation, setting: &Setting) -> Result<(), SocError> {
+        let (reset, flush) = (sim.input("rst_ni")?, sim.input("flush_i")?);
+        sim.set(reset, 0);
+        sim.set(flush, 1);
+        for _ in 0..DRAIN {
+            sim.step()?;
+            self.observe(sim);
+            if self.harts.iter().all(|hart| sim.get(hart.pending) == 0) {
+                break;
+            }
+        }
+        let off = setting.control(false).0;
+        for hart in 0..self.harts.len() {
+            let address = Apb::page(hart) + TrTeControl::OFFSET;
+            self.write(sim, address, off)?;
+            let apb = self.apb;
+            let empty = |word| TrTeControl(word).empty();
+            apb.wait(sim, address, empty, &mut |sim| self.tick(sim))?;
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, sim: &mut Simulation, address: u32, word: u32) -> Result<(), SocError> {
+        let apb = self.apb;
+        apb.write(sim, address, word, &mut |sim| self.tick(sim))
+    }
+
+    fn tick(&mut self, sim: &mut Simulation) -> Result<(), SimError> {
+        sim.step()?;
+        self.observe(sim);
+        Ok(())
+    }
+
+    /// After a clock cycle, with the outputs before its edge.
+    fn observe(&mut self, sim: &mut Simulation) {
+        self.peak_fifo = self.peak_fifo.max(sim.get(self.fifo_level));
+        self.harts.iter_mut().for_each(|hart| hart.cycle(sim));
+        let before = self.bytes.len();
+        self.stream.cycle(sim, &mut self.bytes);
+        let Self { deframer, bytes, harts, packets, first_source, difference, .. } = self;
+        deframer.feed(&bytes[before..], &mut |offset, item| match item {
+            Ok(Item::Frame(frame)) => {
+                let source = u32::from(frame.header().source.unwrap_or(0));
+                let hart = source.wrapping_sub(*first_source) as usize;
+                let payload = frame.payload_bytes().unwrap_or_default();
+                match harts.get_mut(hart) {
+                    Some(watch) => {
+                        packets[hart].0 += 1;
+                        packets[hart].1 += payload.len() as u64;
+                        watch.follow.seen(Seen::Payload(payload, None));
+                    }
+                    None => drop(difference.get_or_insert(format!("source {source} is no hart"))),
+                }
+            }
+            Ok(Item::Null(_)) => {}
+            Err(error) => {
+                difference.get_or_insert(format!("byte {offset} of the stream: {error}"));
+            }
+        });
+    }
+
+    fn finish(mut self, run: Run, console: Vec<u8>) -> Outcome {
+        if let Some((offset, error)) = self.deframer.finish() {
+            let what = format!("byte {offset}, the end of the stream: {error}");
+            self.difference.get_or_insert(what);
+        }
+        let difference = self.difference;
+        let harts = self.harts.into_iter().zip(self.packets).map(|(mut hart, packets)| {
+            hart.close();
+            let (lost, accepted) = (hart.follow.lost, hart.follow.accepted);
+            let mut verified = hart.follow.finish();
+            // Where it begins comes first.
+            let first = hart.difference.take().or_else(|| difference.clone());
+            verified.difference = first.or(verified.difference);
+            HartOutcome {
+                instructions: hart.instructions,
+                traps: hart.traps,
+                lost,
+                idle: accepted.saturating_sub(verified.decoded),
+                stalled: hart.stalled,
+                packets: packets.0,
+                payload_bytes: packets.1,
+                peak_queue: hart.peak,
+                verified,
+            }
+        });
+        let harts = harts.collect();
+        Outcome { run, bytes: self.bytes, peak_fifo: self.peak_fifo, harts, console }
+    }
+}
+
+impl Observe for Watch<'_> {
+    fn commit(&mut self, commit: &Commit) {
+        if let Some(hart) = self.harts.get_mut(usize::from(commit.hart)) {
+            hart.commit(commit);
+        }
+    }
+
+    fn cycle(&mut self, _cycle: u64, simulation: &mut Simulation) {
+        self.observe(simulation);
+    }
+}
+
+/// What takes the trace.
+struct Stream {
+    valid: Output,
+    data: Output,
+    keep: Output,
+    ready: Input,
+    is_ready: bool,
+    back_pressure: u32,
+    rng: Rng,
+}
+
+impl Stream {
+    fn new(sim: &mut Simulation, job: &Job) -> Result<Self, SimError> {
+        let ready = sim.input("tready_i")?;
+        sim.set(ready, 1);
+        Ok(Self {
+            valid: sim.output("tvalid_o")?,
+            data: sim.output("tdata_o")?,
+            keep: sim.output("tkeep_o")?,
+            ready,
+            is_ready: true,
+            back_pressure: job.back_pressure,
+            rng: Rng::with_seed(job.platform.seed),
+        })
+    }
+
+    fn cycle(&mut self, sim: &mut Simulation, bytes: &mut Vec<u8>) {
+        if self.is_ready && sim.get(self.valid) == 1 {
+            let (data, keep) = (sim.get(self.data).to_le_bytes(), sim.get(self.keep));
+            bytes.extend((0..8).filter(|i| keep >> i & 1 == 1).map(|i| data[i]));
+        }
+        self.is_ready = self.back_pressure == 0 || self.rng.u32(..1000) >= self.back_pressure;
+        sim.set(self.ready, self.is_ready.into());
+    }
+}

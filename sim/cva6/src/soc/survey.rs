@@ -1,0 +1,106 @@
+//! A run without tracing: what a decoder has to know of a program, and what tracing must not change.
+
+use crate::soc::run::Job;
+use crate::soc::{Soc, SocError};
+use crate::{Commit, Event, Platform, Run};
+use hartrace_decoder::Image;
+use hartrace_hdl_tools::verilate::Model;
+use hartrace_isa::{Isa, Xlen};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What was seen of a program when it ran without tracing.
+#[derive(Debug)]
+pub struct Survey {
+    /// How it ran.
+    pub run: Run,
+    /// Its code: what is loaded, and what was executed elsewhere, such as at virtual addresses.
+    pub image: Image,
+    /// Contents of the trap vector registers by privilege; nothing if they changed between traps.
+    pub tvec: Option<Vec<(u8, u64)>>,
+    /// Instructions that are not what was loaded: the program has changed them.
+    pub changed: u64,
+}
+
+/// Targets of the traps to one privilege level.
+#[derive(Default)]
+struct Vectors {
+    exceptions: BTreeSet<u64>,
+    /// With their causes.
+    interrupts: BTreeSet<(u64, u64)>,
+}
+
+impl Vectors {
+    /// The register, if there is one value that explains all targets.
+    fn register(&self) -> Option<u64> {
+        let plain: BTreeSet<u64> = self.interrupts.iter().map(|(_, target)| *target).collect();
+        let direct: BTreeSet<u64> = self.exceptions.union(&plain).copied().collect();
+        if direct.len() == 1 {
+            return direct.first().copied();
+        }
+        let base = self.interrupts.iter().map(|(cause, target)| target.wrapping_sub(4 * cause));
+        let vectored: BTreeSet<u64> = self.exceptions.iter().copied().chain(base).collect();
+        if vectored.len() == 1 { vectored.first().map(|base| base | 1) } else { None }
+    }
+}
+
+impl Survey {
+    /// Runs a program on a model of the core alone: [`Core::model`](hartrace_cva6_sim::Core::model).
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be loaded, or the simulation fails.
+    pub fn alone(model: &Model, job: &Job) -> Result<Self, SocError> {
+        Self::new(job, job.platform(model, vec![String::new()])?, 1)
+    }
+
+    fn new(job: &Job, mut platform: Platform, harts: usize) -> Result<Self, SocError> {
+        let mut image = Image::new(Isa::new(Xlen::Rv64));
+        image.add_elf(&job.elf, 0)?;
+        for (address, bytes) in &job.memory {
+            image.add(*address, bytes);
+        }
+        let mut elsewhere: BTreeMap<u64, (u32, u8)> = BTreeMap::new();
+        let mut vectors: BTreeMap<u8, Vectors> = BTreeMap::new();
+        let mut trap: Vec<Option<Commit>> = vec![None; harts];
+        let mut changed = 0;
+        let run = platform.run(job.limit, &mut |commit: &Commit| {
+            if commit.debug {
+                return;
+            }
+            // Where a trap went to is known with what comes next.
+            if let Some(trap) = trap[usize::from(commit.hart)].take() {
+                let to = vectors.entry(commit.privilege.0).or_default();
+                match trap.event {
+                    Event::Interrupt => drop(to.interrupts.insert((trap.cause, trap.target))),
+                    _ => drop(to.exceptions.insert(trap.target)),
+                }
+            }
+            match commit.event {
+                Event::Retired => match image.encoding(commit.pc) {
+                    None => drop(elsewhere.insert(commit.pc, (commit.insn, commit.size))),
+                    Some(loaded) => changed += u64::from(loaded != commit.insn),
+                },
+                Event::Exception | Event::Interrupt => {
+                    trap[usize::from(commit.hart)] = Some(*commit);
+                }
+                Event::Debug => {}
+            }
+        })?;
+        for (address, (insn, size)) in elsewhere {
+            image.add(address, &insn.to_le_bytes()[..size.into()]);
+        }
+        let registers = vectors.iter().map(|(level, to)| Some((*level, to.register()?)));
+        Ok(Survey { run, tvec: registers.collect(), image, changed })
+    }
+}
+
+impl Soc {
+    /// Runs a program with the encoders in reset.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be loaded, or the simulation fails.
+    pub fn survey(&self, job: &Job) -> Result<Survey, SocError> {
+        Survey::new(job, self.platform(job)?, self.config.top.harts as usize)
+    }
+}

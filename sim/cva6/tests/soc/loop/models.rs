@@ -1,0 +1,77 @@
+//! Systems, built when they are first needed.
+
+use hartrace_cva6_connector::Building;
+use hartrace_cva6_sim::Core;
+use hartrace_cva6_sim::soc::{Soc, SocConfig};
+use hartrace_encoder_hdl::{Config, Overflow};
+use hartrace_hdl_tools::verilate::Model;
+use std::collections::BTreeMap;
+use std::sync::{LazyLock, Mutex};
+use std::time::Instant;
+
+/// A system around the core.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Kind {
+    /// Delta and full addresses, itype of 3 bits.
+    Small,
+    /// Every mode.
+    Full,
+    /// Every mode, and the core waits where there is no room.
+    FullStall,
+    /// What is meant for this core.
+    Cva6,
+    /// The same, with blocks built one instruction after the other.
+    Serialised,
+    /// Two cores.
+    TwoHarts,
+    /// An encoder that takes one block in a cycle.
+    OneLane,
+}
+
+impl Kind {
+    pub(crate) fn config(self) -> Result<SocConfig, String> {
+        // Bursts of this core need a queue of 16; with shorter ones it has to wait, or something is lost.
+        let named = |name: &str| {
+            let config = Config::named(name).ok_or_else(|| format!("no {name}"))?;
+            Ok::<_, String>(Config { ingress_depth: 16, ..config })
+        };
+        Ok(match self {
+            Self::Small => SocConfig::new(named("small")?, 1),
+            Self::Full => SocConfig::new(named("full")?, 1),
+            Self::FullStall => {
+                SocConfig::new(Config { overflow: Overflow::Stall, ..named("full")? }, 1)
+            }
+            Self::Cva6 => SocConfig::new(named("cva6")?, 1),
+            Self::Serialised => {
+                SocConfig { building: Building::Serialised, ..SocConfig::new(named("cva6")?, 1) }
+            }
+            Self::OneLane => SocConfig::new(Config { lanes: 1, ..named("full")? }, 1),
+            Self::TwoHarts => SocConfig::new(named("cva6")?, 2),
+        })
+    }
+
+    /// The system; built once.
+    pub(crate) fn soc(self) -> Result<&'static Soc, String> {
+        static BUILT: LazyLock<Mutex<BTreeMap<Kind, &'static Soc>>> = LazyLock::new(Mutex::default);
+        let mut built = BUILT.lock().map_err(|error| error.to_string())?;
+        if let Some(soc) = built.get(&self) {
+            return Ok(soc);
+        }
+        let start = Instant::now();
+        let core = Core::find().map_err(|error| error.to_string())?;
+        let soc = Soc::build(&core, &self.config()?, &core.options());
+        let soc: &'static Soc = Box::leak(Box::new(soc.map_err(|error| error.to_string())?));
+        let how = if soc.cached() { "found" } else { "built" };
+        println!("{self:?} {how} in {:.0} s", start.elapsed().as_secs_f64());
+        built.insert(self, soc);
+        Ok(soc)
+    }
+}
+
+/// The core without anything attached.
+pub(crate) fn alone() -> Result<&'static Model, String> {
+    static MODEL: LazyLock<Result<Model, String>> = LazyLock::new(|| {
+        Core::find().and_then(|core| core.model()).map_err(|error| error.to_string())
+    });
+    MODEL.as_ref().map_err(Clone::clone)
+}

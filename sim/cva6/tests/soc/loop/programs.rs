@@ -1,0 +1,238 @@
+//! The programs of `tests/programs/elf/cva6`.
+
+use crate::models::{Kind, alone};
+use flate2::read::GzDecoder;
+use hartrace_cva6_sim::soc::{Job, Outcome, Survey};
+use hartrace_cva6_sim::{Config, Exit, Latency, Surprises};
+use hartrace_etrace::Ioptions;
+use hartrace_lockstep::Setting;
+use hartrace_tests::cva6::elf;
+use libtest_mimic::{Failed, Trial};
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+/// Of 64, which modes are on; the encoder of [`Kind::Full`] has them all.
+pub(crate) fn modes(number: u64) -> Ioptions {
+    let bit = |at: u32| number >> at & 1 == 1;
+    Ioptions {
+        implicit_return: bit(0),
+        implicit_exception: bit(1),
+        full_address: bit(2),
+        jump_target_cache: bit(3),
+        branch_prediction: bit(4),
+        sequentially_inferred_jump: bit(5),
+        ..Ioptions::default()
+    }
+}
+
+pub(crate) fn setting(options: Ioptions) -> Setting {
+    // Synchronise after 128 packets.
+    Setting { options, resync: (1, 3), ..Setting::default() }
+}
+
+/// Traces a program that was surveyed on the core alone. Without stalls nothing differs but the trace.
+pub(crate) fn trace(kind: Kind, job: &Job, survey: &Survey) -> Result<Outcome, String> {
+    let soc = kind.soc()?;
+    let outcome = soc.trace(job, survey).map_err(|error| error.to_string())?;
+    if !soc.config().stalls() && outcome.run != survey.run {
+        return Err(format!("traced {:?}, else {:?}", outcome.run, survey.run));
+    }
+    if outcome.run.exit != Exit::Exited(0) {
+        return Err(format!("{:?}", outcome.run.exit));
+    }
+    for (number, hart) in outcome.harts.iter().enumerate() {
+        if let Some(difference) = &hart.verified.difference {
+            return Err(format!("hart {number}: {difference}\n{hart:?}"));
+        }
+        // Harts that wait for the end of the program.
+        if hart.verified.decoded + hart.idle + hart.lost != hart.instructions {
+            return Err(format!("hart {number}: {hart:?}"));
+        }
+    }
+    Ok(outcome)
+}
+
+fn survey(job: &Job) -> Result<Survey, String> {
+    Survey::alone(alone()?, job).map_err(|error| error.to_string())
+}
+
+/// Everything comes back, with each of some settings.
+fn verify(kind: Kind, name: &str, all_modes: &[u64]) -> Result<(), Failed> {
+    let mut job = Job::new(elf(name)?);
+    let survey = survey(&job)?;
+    for number in all_modes {
+        job.setting = setting(modes(*number));
+        let outcome =
+            trace(kind, &job, &survey).map_err(|what| format!("modes {number:06b}: {what}"))?;
+        let hart = &outcome.harts[0];
+        if hart.lost > 0 || hart.idle > 8 {
+            return Err(format!("modes {number:06b}: {hart:?}").into());
+        }
+        println!(
+            "{kind:?} {name} {number:06b}: {} cycles, {} of {} instructions and {} traps, {} packets, {:.3} \
+             bits/instruction, queue up to {}, FIFO up to {}",
+            outcome.run.cycles,
+            hart.verified.decoded,
+            hart.instructions - hart.idle,
+            hart.traps,
+            hart.packets,
+            8.0 * hart.payload_bytes as f64 / hart.instructions as f64,
+            hart.peak_queue,
+            outcome.peak_fifo,
+        );
+    }
+    Ok(())
+}
+
+/// Interrupts and debug mode at random, on top of those the program raises itself.
+fn surprises(seed: u64) -> Result<(), Failed> {
+    let mut job = Job::new(elf("surprises")?);
+    let pokes =
+        Surprises { gap: 400, until: 80_000, interrupts: true, debug: seed % 2 == 1 }.draw(seed);
+    let latency = Latency { cycles: 1, jitter: seed * 3 };
+    job.platform = Config { latency, seed, pokes, ..Config::default() };
+    let survey = survey(&job)?;
+    job.setting = setting(modes(0b1_1001 | seed << 1));
+    let outcome = trace(Kind::Full, &job, &survey)?;
+    let hart = &outcome.harts[0];
+    println!(
+        "{} instructions, {} traps, starts {}",
+        hart.instructions, hart.traps, hart.verified.starts
+    );
+    // Each halt ends a trace, and another one starts behind it.
+    let halts = seed % 2 == 1;
+    assert!(hart.traps > 100 && hart.lost == 0 && (hart.verified.starts > 20) == halts, "{hart:?}");
+    Ok(())
+}
+
+/// A stream that is almost never ready: what is missing is told, and the rest is right.
+fn losses() -> Result<(), Failed> {
+    let mut job = Job::new(elf("interrupts")?);
+    let survey = survey(&job)?;
+    for back_pressure in [985, 992, 997] {
+        job.back_pressure = back_pressure;
+        let outcome = trace(Kind::Cva6, &job, &survey)?;
+        let hart = &outcome.harts[0];
+        println!("{} of {} lost in {}", hart.lost, hart.instructions, hart.verified.losses);
+        assert!(hart.verified.losses > 10 && hart.lost < hart.instructions, "{hart:?}");
+    }
+    Ok(())
+}
+
+/// The same stream, but the core waits: nothing is missing, and the program does the same.
+fn stalls() -> Result<(), Failed> {
+    for name in ["calls", "exceptions", "interrupts"] {
+        let mut job = Job::new(elf(name)?);
+        let survey = survey(&job)?;
+        for back_pressure in [0, 990] {
+            job.back_pressure = back_pressure;
+            job.setting = setting(modes(0b1_1001));
+            let outcome = trace(Kind::FullStall, &job, &survey)?;
+            let hart = &outcome.harts[0];
+            println!(
+                "{name}: {} cycles, {} without waiting, {} waited",
+                outcome.run.cycles, survey.run.cycles, hart.stalled
+            );
+            assert_eq!(hart.lost, 0);
+            match back_pressure {
+                0 => assert!(hart.stalled < 100 && outcome.run.cycles < survey.run.cycles + 100),
+                _ => assert!(hart.stalled > 100 && outcome.run.cycles > survey.run.cycles),
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Two cores, each with its own encoder, into one stream.
+fn two_harts() -> Result<(), Failed> {
+    let mut job = Job::new(elf("harts")?);
+    let soc = Kind::TwoHarts.soc()?;
+    for seed in 0..3 {
+        job.platform =
+            Config { latency: Latency { cycles: 1, jitter: 5 * seed }, seed, ..Config::default() };
+        let survey = soc.survey(&job)?;
+        job.setting = setting(modes(seed));
+        let outcome = trace(Kind::TwoHarts, &job, &survey)?;
+        for hart in &outcome.harts {
+            println!(
+                "{} instructions, {} traps, {} packets",
+                hart.instructions, hart.traps, hart.packets
+            );
+            assert!(hart.instructions > 5_000 && hart.traps > 0 && hart.lost == 0, "{hart:?}");
+        }
+    }
+    Ok(())
+}
+
+/// The record of somebody else's platform around the same core: the trace has all that is in there.
+fn prog_a() -> Result<(), Failed> {
+    let folder = std::env::var_os("HARTRACE_DATA").ok_or("HARTRACE_DATA is not set")?;
+    let unpack = |name: &str| -> Result<Vec<u8>, Failed> {
+        let path = Path::new(&folder).join("cva6-commit").join(name);
+        let mut bytes = Vec::new();
+        GzDecoder::new(File::open(path)?).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    let log = String::from_utf8(unpack("prog_a.commit.csv.gz")?)?;
+    let count = |events: &[&str]| {
+        let event = |line: &&str| line.split(',').nth(2).is_some_and(|it| events.contains(&it));
+        log.lines().filter(event).count() as u64
+    };
+    let job = Job::new(unpack("prog_a.elf.gz")?);
+    let survey = survey(&job)?;
+    for kind in [Kind::Cva6, Kind::Serialised] {
+        let outcome = trace(kind, &job, &survey)?;
+        let hart = &outcome.harts[0];
+        assert_eq!((hart.instructions, hart.traps), (count(&["R"]), count(&["E", "I"])));
+        assert_eq!(hart.lost, 0);
+    }
+    Ok(())
+}
+
+/// A decoder with another program does not agree.
+fn other_program() -> Result<(), Failed> {
+    let job = Job::new(elf("calls")?);
+    let mut survey = survey(&job)?;
+    survey.image = Survey::alone(alone()?, &Job::new(elf("sort")?))?.image;
+    match trace(Kind::Cva6, &job, &survey) {
+        Err(what) if what.contains("hart 0") => Ok(()),
+        other => Err(format!("{other:?}").into()),
+    }
+}
+
+pub(crate) fn trials() -> Vec<Trial> {
+    let mut trials = Vec::new();
+    for (number, name) in
+        ["calls", "atomics", "exceptions", "paging", "interrupts", "user", "surprises"]
+            .into_iter()
+            .enumerate()
+    {
+        let number = number as u64;
+        trials.push(Trial::test(format!("small/{name}"), move || verify(Kind::Small, name, &[0])));
+        // Every mode alone somewhere, all of them everywhere.
+        let some = [63, 1 << (number % 6), 7 * number + 9];
+        trials.push(Trial::test(format!("full/{name}"), move || verify(Kind::Full, name, &some)));
+        trials.push(Trial::test(format!("cva6/{name}"), move || verify(Kind::Cva6, name, &[0b11])));
+    }
+    for name in ["calls", "exceptions", "surprises"] {
+        trials.push(Trial::test(format!("serialised/{name}"), move || {
+            verify(Kind::Serialised, name, &[1])
+        }));
+    }
+    for name in ["calls", "exceptions", "surprises"] {
+        trials.push(Trial::test(format!("one-lane/{name}"), move || {
+            verify(Kind::OneLane, name, &[0b10_1001])
+        }));
+    }
+    for seed in 0..2 {
+        trials.push(Trial::test(format!("surprises/{seed}"), move || surprises(seed)));
+    }
+    let data = std::env::var_os("HARTRACE_DATA").is_none();
+    trials.push(Trial::test("recorded/prog_a", prog_a).with_ignored_flag(data));
+    trials.push(Trial::test("losses", losses));
+    trials.push(Trial::test("stalls", stalls));
+    trials.push(Trial::test("two-harts", two_harts));
+    trials.push(Trial::test("another-program-differs", other_program));
+    trials
+}

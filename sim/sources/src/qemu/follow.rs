@@ -1,0 +1,340 @@
+//! From executed blocks to what a hart reports.
+//!
+//! How a block ended is known when the next one starts, so there is always one that waits.
+
+use crate::qemu::log::{self, Line, Trap};
+use crate::qemu::stream::Blocks;
+use crate::qemu::table::{Block, Table, infers, size};
+use crate::qemu::{Exit, Mode, QemuError};
+use hartrace_ingress::{IType, Privilege, Retired};
+use hartrace_isa::{Isa, Kind};
+use std::collections::VecDeque;
+use std::ops::ControlFlow;
+
+/// Why nothing more is wanted.
+#[derive(Debug)]
+pub(crate) enum Stop {
+    /// The sink has enough.
+    Sink,
+    Error(Box<QemuError>),
+}
+
+impl Stop {
+    pub(crate) fn error(error: QemuError) -> Self {
+        Self::Error(Box::new(error))
+    }
+
+    /// What the plugin says cannot be.
+    pub(crate) fn report(what: String) -> Self {
+        Self::error(QemuError::Report { at: 0, what })
+    }
+}
+
+/// Turns executed blocks into rows for `sink`.
+#[derive(Debug)]
+pub(crate) struct Follow<S> {
+    mode: Mode,
+    table: Table,
+    sink: S,
+    /// The block that is being executed.
+    current: Option<usize>,
+    /// The one before it, if that continued with it.
+    before: Option<usize>,
+    /// The first address: where the hart is after a reset.
+    first: Option<u64>,
+    /// Nothing counts before a block at this address.
+    awaited: Option<u64>,
+    /// Counters passed in `current`, if not all.
+    left: Option<u32>,
+    /// Traps taken since `current` started.
+    traps: VecDeque<Trap>,
+    /// Translated, but the log has not told their privilege yet.
+    unprivileged: VecDeque<usize>,
+    instructions: u64,
+    blocks: u64,
+    trap_count: u64,
+    unknown_outcomes: u64,
+    unknown_privileges: u64,
+}
+
+impl<S: FnMut(&Retired) -> ControlFlow<()>> Follow<S> {
+    pub(crate) fn new(mode: Mode, isa: Isa, awaited: Option<u64>, sink: S) -> Self {
+        Self {
+            mode,
+            table: Table::new(isa),
+            sink,
+            current: None,
+            before: None,
+            first: None,
+            awaited,
+            left: None,
+            traps: VecDeque::new(),
+            unprivileged: VecDeque::new(),
+            instructions: 0,
+            blocks: 0,
+            trap_count: 0,
+            unknown_outcomes: 0,
+            unknown_privileges: 0,
+        }
+    }
+
+    /// Block number `index` is over, in a way that needs a closer look; `next` was executed after it.
+    #[cold]
+    fn finish(&mut self, index: usize, next: Option<u64>) -> Result<(), Stop> {
+        let block = self.table.blocks[index].clone();
+        let stopped = match self.left.take() {
+            Some(passed) => Some(self.left_at(&block, passed, next)?),
+            None => self.stopped_at_last(&block, next).then(|| block.len() - 1),
+        };
+        let trapped = match stopped {
+            Some(stopped) => {
+                self.before = None;
+                self.part(&block, stopped, next)?;
+                block.retired.privilege
+            }
+            None => self.whole(index, &block, next)?,
+        };
+        while let Some(trap) = self.traps.pop_front() {
+            self.before = None;
+            self.trap(&Retired { iretire: 0, privilege: trapped, ..block.retired }, trap)?;
+        }
+        Ok(())
+    }
+
+    /// The first instruction that did not complete, where only some counters were passed.
+    fn left_at(&self, block: &Block, passed: u32, next: Option<u64>) -> Result<usize, Stop> {
+        let Some(counted) = self.table.counted(block, passed) else {
+            let start = block.retired.iaddr;
+            return Err(Stop::report(format!("{passed} counters in the block at {start:#x}")));
+        };
+        // With -icount, QEMU leaves a block before an access to a device and executes that
+        // instruction apart from any block that plugins see.
+        let successor = self.traps.front().map(|trap| trap.epc).or(next);
+        let behind = self.table.code(block).nth(counted + 1).map(|(pc, _)| pc);
+        // Nothing follows where that access ended the machine.
+        let apart = self.mode == Mode::System
+            && behind.is_some()
+            && (successor.is_none() || behind == successor);
+        Ok(counted + usize::from(apart))
+    }
+
+    /// Whether the last instruction did not complete, where all counters were passed.
+    fn stopped_at_last(&self, block: &Block, next: Option<u64>) -> bool {
+        let environment = block.last.is_some_and(|insn| insn.kind == Kind::EnvironmentTrap);
+        let sequential = block.last.is_none_or(|insn| insn.is_sequential());
+        match (self.mode, self.traps.front()) {
+            (Mode::User, _) => environment || sequential && next != Some(block.fall),
+            (Mode::System, None) => environment,
+            (Mode::System, Some(trap)) => {
+                let at_last = trap.epc == block.retired.last_address();
+                environment || at_last && !trap.interrupt && !trap.is_fetch()
+            }
+        }
+    }
+
+    /// The instructions before number `stopped`, and its trap.
+    fn part(&mut self, block: &Block, stopped: usize, next: Option<u64>) -> Result<(), Stop> {
+        let (mut bytes, mut last_bytes, mut at) = (0, 2, (block.retired.iaddr, 0));
+        for (n, (pc, word)) in self.table.code(block).take(stopped + 1).enumerate() {
+            at = (pc, word);
+            if n < stopped {
+                last_bytes = size(word);
+                bytes += last_bytes;
+            }
+        }
+        let (pc, word) = at;
+        self.instructions += stopped as u64;
+        let row = Retired {
+            itype: IType::None,
+            iretire: (bytes / 2) as u32,
+            ilastsize: u8::from(last_bytes == 4),
+            sijump: false,
+            ..block.retired
+        };
+        let environment = matches!(word, 0x73 | 0x0010_0073 | 0x9002);
+        let trap = match (self.mode, self.traps.pop_front()) {
+            (_, Some(trap)) if trap.epc == pc => trap,
+            (_, Some(trap)) => {
+                return Err(Stop::report(format!("trap at {:#x}, but left at {pc:#x}", trap.epc)));
+            }
+            // QEMU left the block only to execute this instruction in another one.
+            (_, None) if next == Some(pc) && !environment => return self.some(&row),
+            (Mode::System, None) if next.is_none() || !environment => return self.some(&row),
+            (_, None) => Trap { interrupt: false, cause: cause(word), epc: pc, tval: 0 },
+        };
+        self.trap(&row, trap)
+    }
+
+    /// The whole block, and what followed it. Returns the privilege behind it.
+    fn whole(&mut self, index: usize, block: &Block, next: Option<u64>) -> Result<Privilege, Stop> {
+        let start = block.retired.iaddr;
+        let successor = self.traps.front().map(|trap| trap.epc).or(next);
+        let mut row = block.retired;
+        if block.len() == 1 && block.last.is_some_and(|insn| insn.is_uninferable()) {
+            row.sijump =
+                self.before.map(|before| &self.table.blocks[before]).is_some_and(|before| {
+                    let pc = before.retired.last_address();
+                    before.fall == start && infers(self.table.isa, before.last, pc, block.last)
+                });
+        }
+        let known = block.last.is_none_or(|insn| insn.is_sequential() || insn.is_uninferable());
+        row.itype = match successor {
+            Some(address) if address == block.fall => block.fall_itype,
+            Some(address) if address == block.taken => block.taken_itype,
+            Some(_) if !known && self.mode == Mode::User => {
+                // A signal: its handler says nothing about where it came from.
+                self.unknown_outcomes += u64::from(row.itype.is_branch());
+                let epc = if row.itype.is_branch() { block.fall } else { block.taken };
+                self.traps.push_back(Trap { interrupt: true, cause: 0, epc, tval: 0 });
+                block.fall_itype
+            }
+            Some(address) if !known || block.fall & 1 == 0 => {
+                if self.first != Some(address) {
+                    let what = format!("{address:#x} follows the block at {start:#x}, but why");
+                    return Err(Stop::report(what));
+                }
+                row.reset = true;
+                block.fall_itype
+            }
+            None => {
+                self.unknown_outcomes += u64::from(row.itype.is_branch());
+                block.fall_itype
+            }
+            Some(_) => block.taken_itype,
+        };
+        self.instructions += block.len() as u64;
+        self.before = Some(index);
+        self.emit(&row)?;
+        if !self.traps.is_empty() && row.itype == IType::TrapReturn {
+            // Where it returned to was never executed, so its privilege was never told.
+            self.unknown_privileges += 1;
+        }
+        Ok(row.privilege)
+    }
+
+    /// A trap behind the instructions of `row`, or alone.
+    fn trap(&mut self, row: &Retired, trap: Trap) -> Result<(), Stop> {
+        self.trap_count += 1;
+        let itype = if trap.interrupt { IType::Interrupt } else { IType::Exception };
+        let iaddr = if row.iretire == 0 { trap.epc } else { row.iaddr };
+        let (cause, tval) = (trap.cause, trap.tval);
+        self.emit(&Retired { itype, iaddr, cause, tval, sijump: false, ..*row })
+    }
+
+    /// Instructions without a trap, if there are any.
+    fn some(&mut self, row: &Retired) -> Result<(), Stop> {
+        if row.iretire == 0 { Ok(()) } else { self.emit(row) }
+    }
+
+    fn emit(&mut self, row: &Retired) -> Result<(), Stop> {
+        self.blocks += 1;
+        match (self.sink)(row) {
+            ControlFlow::Continue(()) => Ok(()),
+            ControlFlow::Break(()) => Err(Stop::Sink),
+        }
+    }
+}
+
+impl<S: FnMut(&Retired) -> ControlFlow<()>> Blocks for Follow<S> {
+    fn translated(&mut self, start: u64, words: &[u32], counters: &[u32]) {
+        let privilege = match self.mode {
+            Mode::User => Privilege::U,
+            Mode::System => {
+                self.unprivileged.push_back(self.table.blocks.len());
+                Privilege::M
+            }
+        };
+        self.table.add(start, words, counters, privilege);
+    }
+
+    fn first_address(&self) -> Option<u64> {
+        self.first
+    }
+
+    fn newest(&self) -> u64 {
+        self.table.blocks.last().map_or(0, |block| block.retired.iaddr)
+    }
+
+    fn logged(&mut self, line: &str) -> Result<(), Stop> {
+        match log::line(line) {
+            None => {}
+            Some(Line::Trap(trap)) => self.traps.push_back(trap),
+            Some(Line::Privilege(privilege)) => {
+                let block = self.unprivileged.pop_front();
+                let block = block.ok_or_else(|| Stop::report("more privileges than blocks".into()));
+                self.table.blocks[block?].retired.privilege = privilege;
+            }
+        }
+        Ok(())
+    }
+
+    fn left(&mut self, passed: u32) {
+        self.left = Some(passed);
+    }
+
+    #[inline]
+    fn executed(&mut self, next: usize) -> Result<(), Stop> {
+        let Some(start) = self.table.blocks.get(next).map(|block| block.retired.iaddr) else {
+            return Err(Stop::report(format!("no block {next}")));
+        };
+        self.first.get_or_insert(start);
+        if self.awaited.take_if(|awaited| *awaited == start).is_none() && self.awaited.is_some() {
+            self.left = None;
+            self.traps.clear();
+            return Ok(());
+        }
+        let Some(current) = self.current.replace(next) else { return Ok(()) };
+        let block = &self.table.blocks[current];
+        if self.left.is_none() && self.traps.is_empty() {
+            let itype = if start == block.fall {
+                Some(block.fall_itype)
+            } else if start == block.taken || block.anywhere {
+                Some(block.taken_itype)
+            } else {
+                None
+            };
+            if let Some(itype) = itype {
+                self.instructions += block.len() as u64;
+                self.blocks += 1;
+                self.before = Some(current);
+                return match (self.sink)(&Retired { itype, ..block.retired }) {
+                    ControlFlow::Continue(()) => Ok(()),
+                    ControlFlow::Break(()) => Err(Stop::Sink),
+                };
+            }
+        }
+        self.finish(current, Some(start))
+    }
+
+    fn end(&mut self) -> Result<(), Stop> {
+        match self.current.take() {
+            Some(current) => self.finish(current, None),
+            None => Ok(()),
+        }
+    }
+
+    fn exit(&self, code: Option<i32>) -> Exit {
+        Exit {
+            code,
+            instructions: self.instructions,
+            rows: self.blocks,
+            traps: self.trap_count,
+            unknown_outcomes: self.unknown_outcomes,
+            unknown_privileges: self.unknown_privileges,
+        }
+    }
+}
+
+/// The likely cause of an exception of this instruction in user mode, where QEMU does not tell.
+fn cause(word: u32) -> u64 {
+    let narrow_store = matches!(word & 3, 0 | 2) && word >> 15 & 1 == 1;
+    match (word & 3, word & 0x7f) {
+        _ if word == 0x73 => 8,
+        _ if word == 0x0010_0073 || word == 0x9002 => 3,
+        (3, 0x03 | 0x07) => 13,
+        (3, 0x23 | 0x27 | 0x2f) => 15,
+        (0 | 2, _) if narrow_store => 15,
+        (0 | 2, _) if word & 0xe000 != 0 => 13,
+        _ => 2,
+    }
+}

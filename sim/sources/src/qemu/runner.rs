@@ -1,0 +1,323 @@
+//! Starting QEMU and listening to it.
+
+use crate::qemu::arm::{ArmFollow, ArmStep};
+use crate::qemu::follow::{Follow, Stop};
+use crate::qemu::plugin::{self, Folder, escape};
+use crate::qemu::stream::{Blocks, Stream};
+use crate::qemu::{QemuError, program};
+use hartrace_ingress::Retired;
+use hartrace_isa::{Isa, Xlen};
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::ops::ControlFlow;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+/// What runs the program.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Mode {
+    /// `qemu-riscv64` or `qemu-riscv32`: a Linux program. QEMU itself is its kernel, so of a trap
+    /// only the instruction before and the one after it are seen.
+    User,
+    /// `qemu-system-riscv64` or `-riscv32`, machine `virt` without firmware: the program is loaded
+    /// as its kernel. Arguments are more options for QEMU.
+    System,
+}
+
+/// How a run ended.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Exit {
+    /// The program's exit code; `None` if the sink ended the run.
+    pub code: Option<i32>,
+    /// Retired instructions.
+    pub instructions: u64,
+    /// Rows the sink got.
+    pub rows: u64,
+    /// Traps among them, system calls included.
+    pub traps: u64,
+    /// Branches reported as not taken because QEMU does not tell: before a signal in user mode, and
+    /// the last one of a run that was stopped.
+    pub unknown_outcomes: u64,
+    /// Traps right behind a trap return, where the privilege is that of the return.
+    pub unknown_privileges: u64,
+}
+
+/// What is run.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+enum Guest {
+    RiscV(Mode),
+    /// In user mode.
+    Arm {
+        /// AArch64.
+        wide: bool,
+    },
+}
+
+/// A plugin that was compiled, for any number of runs.
+#[derive(Debug)]
+pub struct Qemu {
+    /// Holds the plugin as long as it may be needed.
+    _folder: Folder,
+    plugin: PathBuf,
+    silent: bool,
+    from: Option<u64>,
+}
+
+impl Qemu {
+    /// Compiles the plugin with `cc`.
+    pub fn new() -> Result<Self, QemuError> {
+        let folder = Folder::new()?;
+        let plugin = plugin::compile(&folder)?;
+        Ok(Self { _folder: folder, plugin, silent: false, from: None })
+    }
+
+    /// The same, but programs have neither input nor output.
+    #[must_use]
+    pub fn silent(self) -> Self {
+        Self { silent: true, ..self }
+    }
+
+    /// The same, but nothing is reported or counted before a block at `address`. Machines start in
+    /// reset code that is in no program.
+    #[must_use]
+    pub fn from(self, address: u64) -> Self {
+        Self { from: Some(address), ..self }
+    }
+
+    /// Runs `program` and hands every block to `sink`, until either ends.
+    ///
+    /// Rows are in block retirement: `iretire` counts the half-words of a whole block. `time` is 0,
+    /// `cycles` 1.
+    pub fn run(
+        &self,
+        program: &Path,
+        args: &[&str],
+        mode: Mode,
+        sink: impl FnMut(&Retired) -> ControlFlow<()>,
+    ) -> Result<Exit, QemuError> {
+        let xlen = program::riscv(program, mode)?;
+        let binary = binary(mode, xlen);
+        let follow = Follow::new(mode, Isa::new(xlen), self.from, sink);
+        self.start(binary, Guest::RiscV(mode), program, args, follow)
+    }
+
+    /// Runs a program for AArch64 or AArch32 in user mode (`qemu-aarch64`, `qemu-arm`) and hands every
+    /// instruction and every exception to `sink`, until either ends.
+    pub fn run_arm(
+        &self,
+        program: &Path,
+        args: &[&str],
+        sink: impl FnMut(&ArmStep) -> ControlFlow<()>,
+    ) -> Result<Exit, QemuError> {
+        let wide = program::arm(program)?;
+        let binary = if wide { "qemu-aarch64" } else { "qemu-arm" };
+        let follow = ArmFollow::new(wide, self.from, sink);
+        self.start((binary, "qemu-user"), Guest::Arm { wide }, program, args, follow)
+    }
+
+    fn start(
+        &self,
+        binary: (&'static str, &'static str),
+        guest: Guest,
+        program: &Path,
+        args: &[&str],
+        follow: impl Blocks,
+    ) -> Result<Exit, QemuError> {
+        let folder = Folder::new()?;
+        let (socket, tail) = (folder.join("socket"), folder.join("tail"));
+        let listener =
+            UnixListener::bind(&socket).map_err(QemuError::io("cannot create a socket"))?;
+        listener.set_nonblocking(true).map_err(QemuError::io("cannot use a socket"))?;
+        File::create(&tail).map_err(QemuError::io("cannot create a file"))?;
+        let mut command = self.command(binary.0, guest, program, args, &folder);
+        let child = command.spawn().map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => {
+                QemuError::NotInstalled { binary: binary.0, package: binary.1 }
+            }
+            _ => QemuError::io("cannot start QEMU")(error),
+        })?;
+        let mut child = Running(child);
+        let channel = connection(&listener, &mut child.0, binary.0)?;
+        let mut stream = Stream::new(follow);
+        let heard = listen(channel, &tail, &mut stream);
+        let follow = &stream.follow;
+        match heard {
+            Ok(()) => {}
+            Err(Stop::Sink) => return Ok(follow.exit(None)),
+            Err(Stop::Error(error)) => return Err(*error),
+        }
+        let status = child.0.wait().map_err(QemuError::io("cannot wait for QEMU"))?;
+        match status.signal() {
+            // It did not like its options, or the program, and has said why.
+            None if follow.first_address().is_none() => {
+                Err(QemuError::NotStarted { binary: binary.0, status: status.to_string() })
+            }
+            Some(signal) => Err(QemuError::Killed {
+                program: program.into(),
+                signal,
+                instructions: follow.exit(None).instructions,
+            }),
+            None => Ok(follow.exit(status.code())),
+        }
+    }
+
+    fn command(
+        &self,
+        binary: &str,
+        guest: Guest,
+        program: &Path,
+        args: &[&str],
+        folder: &Folder,
+    ) -> Command {
+        let mut command = Command::new(binary);
+        let (socket, tail) = (folder.join("socket"), folder.join("tail"));
+        let plugin = escape(&self.plugin);
+        let mut option = format!("{plugin},socket={},tail={}", escape(&socket), escape(&tail));
+        let log = folder.join("log");
+        match guest {
+            Guest::RiscV(Mode::User) => {}
+            Guest::Arm { wide: true } => option += ",core=aarch64",
+            // The log is the only place that tells A32 from T32.
+            Guest::Arm { wide: false } => {
+                option += &format!(",core=aarch32,log={}", escape(&log));
+                command.args(["-d", "in_asm", "-D"]).arg(log);
+            }
+            Guest::RiscV(Mode::System) => {
+                option += &format!(",log={}", escape(&log));
+                command.args(["-machine", "virt", "-smp", "1", "-bios", "none"]);
+                command.args(["-display", "none", "-monitor", "none", "-serial", "stdio"]);
+                command.args(["-d", "in_asm,int", "-D"]).arg(log).arg("-kernel").arg(program);
+            }
+        }
+        command.args(["-plugin", &option]);
+        if guest != Guest::RiscV(Mode::System) {
+            command.arg(program);
+        }
+        command.args(args);
+        if self.silent {
+            command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        }
+        command
+    }
+}
+
+/// The command and the Debian package that has it.
+fn binary(mode: Mode, xlen: Xlen) -> (&'static str, &'static str) {
+    match (mode, xlen) {
+        (Mode::User, Xlen::Rv32) => ("qemu-riscv32", "qemu-user"),
+        (Mode::User, Xlen::Rv64) => ("qemu-riscv64", "qemu-user"),
+        (Mode::System, Xlen::Rv32) => ("qemu-system-riscv32", "qemu-system-misc"),
+        (Mode::System, Xlen::Rv64) => ("qemu-system-riscv64", "qemu-system-misc"),
+    }
+}
+
+/// QEMU does not outlive the run, whatever ends it.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Waits until the plugin calls, or QEMU gives up.
+fn connection(
+    listener: &UnixListener,
+    child: &mut Child,
+    binary: &'static str,
+) -> Result<UnixStream, QemuError> {
+    loop {
+        // Asked first: a short program may call and end between the two.
+        let ended = child.try_wait().map_err(QemuError::io("cannot wait for QEMU"))?;
+        match listener.accept() {
+            Ok((channel, _)) => {
+                channel.set_nonblocking(false).map_err(QemuError::io("cannot use a socket"))?;
+                return Ok(channel);
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            Err(error) => return Err(QemuError::io("cannot use a socket")(error)),
+        }
+        if let Some(status) = ended {
+            return Err(QemuError::Plugin { binary, status: status.to_string() });
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Takes what the plugin sends, then what it could not send any more.
+fn listen(
+    mut channel: UnixStream,
+    tail: &Path,
+    stream: &mut Stream<impl Blocks>,
+) -> Result<(), Stop> {
+    let mut bytes = vec![0; 1 << 18];
+    let mut words = Vec::new();
+    let (mut kept, mut received) = (0, 0u64);
+    loop {
+        let count = match channel.read(&mut bytes[kept..]) {
+            Ok(0) => break,
+            Ok(count) => count,
+            // The plugin's end is gone, which is how every run ends.
+            Err(error) if error.kind() == io::ErrorKind::ConnectionReset => break,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(Stop::error(QemuError::io("cannot hear QEMU")(error))),
+        };
+        let full = (kept + count) & !3;
+        words.clear();
+        words.extend(bytes[..full].chunks_exact(4).map(word));
+        stream.feed(&words)?;
+        received += words.len() as u64;
+        bytes.copy_within(full..kept + count, 0);
+        kept = kept + count - full;
+    }
+    let tail = fs::read(tail).map_err(QemuError::io("cannot read the end of the run"));
+    remainder(&tail.map_err(Stop::error)?, received, stream)?;
+    stream.end()
+}
+
+/// What is only in the plugin's memory; see `struct shared` in plugin.c.
+fn remainder(tail: &[u8], received: u64, stream: &mut Stream<impl Blocks>) -> Result<(), Stop> {
+    let Some((head, buffer)) = tail.split_at_checked(40) else {
+        // Killed before it started.
+        return Ok(());
+    };
+    let number = |n: usize| {
+        let low = u64::from(word(&head[n * 8..n * 8 + 4]));
+        low | u64::from(word(&head[n * 8 + 4..n * 8 + 8])) << 32
+    };
+    let (total, passed, started, wanted) = (number(0), number(1), number(2), number(3));
+    let words: Vec<u32> = buffer.chunks_exact(4).map(word).collect();
+    let missing = total.checked_sub(received).filter(|&missing| missing <= words.len() as u64);
+    if missing.is_none() {
+        return Err(Stop::report(format!("{received} words came, {total} were written")));
+    }
+    let rest: Vec<u32> =
+        (received..total).map(|at| words[(at % words.len() as u64) as usize]).collect();
+    stream.feed(&rest)?;
+    let instructions = stream.follow.exit(None).instructions;
+    match number(4) {
+        0 => {}
+        1 => return Err(Stop::error(QemuError::SeveralHarts { instructions })),
+        _ => {
+            let address = stream.follow.newest();
+            return Err(Stop::error(QemuError::Endless { address }));
+        }
+    }
+    if passed != wanted {
+        stream.follow.left(passed.wrapping_sub(started) as u32);
+    }
+    Ok(())
+}
+
+/// Plugin and hartrace run on the same machine.
+#[inline]
+fn word(bytes: &[u8]) -> u32 {
+    bytes.try_into().map_or(0, u32::from_ne_bytes)
+}

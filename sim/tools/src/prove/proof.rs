@@ -1,0 +1,344 @@
+//! Runs a proof.
+
+use crate::prove::rig::INNER;
+use hartrace_rtl::{Component, Direction};
+use libtest_mimic::{Failed, Trial};
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+/// How long a proof may take.
+const SECONDS: u32 = 300;
+
+/// A module with assertions, and how they are shown to hold.
+#[derive(Debug)]
+pub struct Proof {
+    name: String,
+    files: Vec<(String, String)>,
+    top: String,
+    /// Cycles from reset, the first being the reset.
+    cycles: u32,
+    means: Means,
+    mistakes: Vec<Mistake>,
+}
+
+/// How assertions are shown to hold.
+#[derive(Clone, Debug)]
+enum Means {
+    /// In runs of some cycles, each of which is looked at.
+    Cycles,
+    /// In any run, by an invariant that is found.
+    Search,
+    /// In any run, since this text, with more assertions, holds by induction over so many cycles.
+    Induction(String, u32),
+}
+
+/// A mistake that a proof has to find.
+#[derive(Clone, Debug)]
+enum Mistake {
+    /// A text is another one.
+    Text(&'static str, &'static str),
+    /// A port of the block in the rig is connected to this, not to what it should be.
+    Port(&'static str, &'static str),
+}
+
+impl Proof {
+    /// That no run of `cycles` cycles from reset breaks an assertion of `rig` or of what is in it.
+    #[must_use]
+    pub fn bounded(name: &str, rig: &Component, cycles: u32) -> Self {
+        Self {
+            name: name.to_owned(),
+            files: rig.files(),
+            top: top(rig, cycles),
+            cycles,
+            means: Means::Cycles,
+            mistakes: vec![],
+        }
+    }
+
+    /// That no run at all does. Assumptions must allow runs of `cycles` cycles.
+    #[must_use]
+    pub fn any_run(name: &str, rig: &Component, cycles: u32) -> Self {
+        Self { means: Means::Search, ..Self::bounded(name, rig, cycles) }
+    }
+
+    /// That no run at all does, by induction over at most `depth` cycles: if all assertions of `helped` hold
+    /// for that long, they hold in the next cycle too. `helped` is the rig with invariants asserted besides,
+    /// such as of signals [`within`](crate::prove::Rig::inner) the block; it may assume what another proof shows.
+    /// Mistakes have to be found without them, in as many cycles as the proof had before.
+    ///
+    /// # Panics
+    ///
+    /// If `helped` is about other modules, as when one was replaced before, or does not assert all that the rig
+    /// does.
+    #[must_use]
+    #[track_caller]
+    pub fn by_induction(mut self, helped: &Component, depth: u32) -> Self {
+        let mut files = helped.files();
+        let same = self.files.len() == files.len()
+            && self.files.iter().zip(&files).all(|(bare, more)| {
+                let mut claimed = bare.1.lines().filter(|line| line.contains("assert ("));
+                let kept = claimed.all(|line| more.1.contains(line));
+                bare.0 == more.0 && if bare.0 == helped.name() { kept } else { bare == more }
+            });
+        assert!(same, "{}: not the same modules, or not the same claims", self.name);
+        files.push(("formal".to_owned(), top(helped, self.cycles)));
+        let text = files.iter().map(|(_, text)| text.as_str()).collect();
+        self.means = Means::Induction(text, depth);
+        self
+    }
+
+    /// With another module in place of the one of the same name, so that a part can be proven without
+    /// what is behind it.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such module.
+    #[must_use]
+    #[track_caller]
+    pub fn with(self, module: &Component) -> Self {
+        self.replaced(module, module.emit())
+    }
+
+    /// With outputs of a module that may be anything at any time: what is proven then holds whatever the
+    /// module does.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such module.
+    #[must_use]
+    #[track_caller]
+    pub fn whatever_does(self, module: &Component) -> Self {
+        let mut ports = Vec::new();
+        let mut body = String::new();
+        for port in module.ports() {
+            let (name, high) = (&port.name, port.width - 1);
+            if port.direction == Direction::Input {
+                ports.push(format!("    input logic [{high}:0] {name}"));
+                continue;
+            }
+            ports.push(format!("    output logic [{high}:0] {name}"));
+            let _ = writeln!(body, "  (* anyseq *) logic [{high}:0] any_{name};");
+            let _ = writeln!(body, "  assign {name} = any_{name};");
+        }
+        let (name, ports) = (module.name(), ports.join(",\n"));
+        self.replaced(module, format!("module {name} (\n{ports}\n);\n{body}endmodule\n"))
+    }
+
+    #[track_caller]
+    fn replaced(mut self, module: &Component, by: String) -> Self {
+        let place = self.files.iter_mut().find(|(name, _)| name == module.name());
+        let Some((_, text)) = place else { panic!("no module {} to replace", module.name()) };
+        *text = by;
+        self
+    }
+
+    /// A mistake that the proof has to find: a text and what is there instead. Depends on how a block is
+    /// written.
+    #[must_use]
+    pub fn refuted_by(mut self, from: &'static str, to: &'static str) -> Self {
+        self.mistakes.push(Mistake::Text(from, to));
+        self
+    }
+
+    /// A mistake that the proof has to find, however a block is written: an input of the block in the rig
+    /// is always zero, or an output is anything.
+    #[must_use]
+    pub fn refuted_without(mut self, port: &'static str) -> Self {
+        let value = if port.ends_with("_i") { "'0" } else { "" };
+        self.mistakes.push(Mistake::Port(port, value));
+        self
+    }
+
+    /// Such a mistake: all bits of an input are always set.
+    #[must_use]
+    pub fn refuted_with(mut self, port: &'static str) -> Self {
+        self.mistakes.push(Mistake::Port(port, "'1"));
+        self
+    }
+
+    /// A test that it holds, and one for each mistake.
+    ///
+    /// # Panics
+    ///
+    /// If there is no mistake.
+    #[must_use]
+    #[track_caller]
+    pub fn trials(self, folder: &Path) -> Vec<Trial> {
+        assert!(!self.mistakes.is_empty(), "{}: nothing shows that it can fail", self.name);
+        let mut trials = Vec::new();
+        for (i, mistake) in self.mistakes.iter().cloned().enumerate() {
+            let name = match &mistake {
+                Mistake::Text(..) => format!("{}_refuted_{i}", self.name),
+                Mistake::Port(port, "'1") => format!("{}_refuted_with_{port}", self.name),
+                Mistake::Port(port, _) => format!("{}_refuted_without_{port}", self.name),
+            };
+            let text = self.text();
+            let search = match self.means {
+                Means::Search => Search::Invariant,
+                Means::Cycles | Means::Induction(..) => Search::Cycles(self.cycles),
+            };
+            let folder = folder.join(format!("formal_{name}"));
+            trials.push(Trial::test(name, move || {
+                prepare(&folder, &mistake.made(&text)?, Claims::Asserted)?;
+                refute(&folder, search)
+            }));
+        }
+        let text = self.text();
+        let folder = folder.join(format!("formal_{}", self.name));
+        trials.push(Trial::test(self.name, move || {
+            // Assumptions that contradict each other would prove anything.
+            prepare(&folder, &text, Claims::NoEnd)?;
+            refute(&folder, Search::Cycles(self.cycles))?;
+            let (text, searches) = match self.means {
+                Means::Cycles => (text, vec![Search::Cycles(self.cycles)]),
+                Means::Search => (text, vec![Search::Invariant]),
+                Means::Induction(helped, depth) => {
+                    (helped, vec![Search::Cycles(depth), Search::Step(depth)])
+                }
+            };
+            prepare(&folder, &text, Claims::Asserted)?;
+            searches.into_iter().try_for_each(|search| prove(&folder, search))
+        }));
+        trials
+    }
+
+    fn text(&self) -> String {
+        self.files.iter().map(|(_, text)| text.as_str()).chain([self.top.as_str()]).collect()
+    }
+}
+
+impl Mistake {
+    /// The text with the mistake in it.
+    fn made(&self, text: &str) -> Result<String, String> {
+        let missing = |what: &str| format!("no text {what:?} to change in\n{text}");
+        match self {
+            Self::Text(from, to) if text.contains(from) => Ok(text.replace(from, to)),
+            Self::Text(from, _) => Err(missing(from)),
+            Self::Port(port, value) => {
+                // The block is the last thing that is instantiated.
+                let start = text.rfind(" i_block (").ok_or_else(|| missing(" i_block ("))?;
+                let (before, instance) = text.split_at(start);
+                let connection = format!(".{port}(");
+                let at = instance.find(&connection).ok_or_else(|| missing(&connection))?;
+                let (head, tail) = instance.split_at(at + connection.len());
+                let end = tail.find(')').ok_or_else(|| missing(")"))?;
+                Ok(format!("{before}{head}{value}{}", &tail[end..]))
+            }
+        }
+    }
+}
+
+/// The rig with all inputs free but reset, which is on in the first cycle only. With `NO_END` there
+/// is one more claim, that no run gets to the last cycle.
+fn top(rig: &Component, cycles: u32) -> String {
+    let mut ports = String::new();
+    let mut inner = String::new();
+    let mut connections = String::new();
+    for port in rig.ports() {
+        assert!(port.direction == Direction::Input, "{}: a rig has no outputs", port.name);
+        let (name, high) = (&port.name, port.width - 1);
+        if name.starts_with(INNER) {
+            // The attribute makes yosys join it with the signal of this name in the flat netlist.
+            let path = format!("\\i_rig.i_block.{} ", port.doc);
+            let _ = writeln!(inner, "  (* hierconn *) logic [{high}:0] {path};");
+            let _ = writeln!(connections, "    .{name}({path}),");
+        } else if name != "rst_ni" {
+            let _ = writeln!(ports, "    input logic [{high}:0] {name},");
+            let _ = writeln!(connections, "    .{name}({name}),");
+        }
+    }
+    let ports = ports.trim_end().trim_end_matches(',');
+    let (rig, last) = (rig.name(), cycles - 1);
+    format!(
+        "module formal (\n{ports}\n);\n{inner}  logic rst_n;\n  logic [7:0] cycle;\n  initial rst_n = 1'b0;\n  \
+         initial cycle = 8'd0;\n  always_ff @(posedge clk_i) rst_n <= 1'b1;\n  \
+         always_ff @(posedge clk_i) cycle <= cycle + 8'd1;\n  {rig} i_rig (\n{connections}    \
+         .rst_ni(rst_n)\n  );\n`ifdef NO_END\n  always_comb assert (cycle != 8'd{last});\n`endif\n\
+         endmodule\n"
+    )
+}
+
+/// What is claimed.
+#[derive(Clone, Copy, PartialEq)]
+enum Claims {
+    /// The assertions.
+    Asserted,
+    /// Only that no run gets to the last cycle, which is wrong unless assumptions contradict each other.
+    NoEnd,
+}
+
+/// A circuit of AND gates and registers in an empty folder.
+fn prepare(folder: &Path, text: &str, claims: Claims) -> Result<(), Failed> {
+    let _ = fs::remove_dir_all(folder);
+    fs::create_dir_all(folder)?;
+    fs::write(folder.join("proof.sv"), text)?;
+    let (define, remove) = match claims {
+        Claims::Asserted => ("", ""),
+        // In all modules but the top.
+        Claims::NoEnd => ("-D NO_END", "chformal -assert -remove * formal %d;"),
+    };
+    // What no claim depends on is left out. What is undefined may be anything, also where it only shows in
+    // gates.
+    let script = format!(
+        "read_verilog -formal -sv {define} proof.sv; hierarchy -top formal; proc; {remove} memory_map; \
+         flatten; select -assert-none w:* a:hierconn %i; \
+         opt_clean -purge; opt -fast; async2sync; opt_clean -purge; \
+         setundef -undriven -anyseq; techmap; setundef -undriven -anyseq; dffunmap; simplemap; aigmap; \
+         opt_clean; write_aiger -I -B -zinit -no-startoffset proof.aig"
+    );
+    let output = Command::new("yosys").current_dir(folder).args(["-q", "-p", &script]).output()?;
+    if output.status.success() { Ok(()) } else { Err(said(&output).into()) }
+}
+
+/// What ABC looks for.
+#[derive(Clone, Copy)]
+enum Search {
+    /// A run of so many cycles from reset that breaks an assertion.
+    Cycles(u32),
+    /// An invariant that shows that there is none. ABC checks it.
+    Invariant,
+    /// Up to so many cycles that break no assertion, from any state, and one more that does.
+    Step(u32),
+}
+
+/// What ABC says.
+fn abc(folder: &Path, search: Search) -> Result<String, Failed> {
+    let command = match search {
+        Search::Cycles(cycles) => format!("bmc3 -F {cycles}"),
+        // Registers that are always alike are made one first.
+        Search::Invariant => format!("scorr; dc2; pdr -T {SECONDS}"),
+        Search::Step(cycles) => format!("orpos; ind -F {} -T {SECONDS}", cycles + 1),
+    };
+    // `fold` takes the assumptions into account.
+    let script = format!("read_aiger proof.aig; fold; strash; {command}");
+    let output = Command::new("yosys-abc").current_dir(folder).args(["-c", &script]).output()?;
+    Ok(said(&output))
+}
+
+const BROKEN: &str = "was asserted in frame";
+
+/// No run breaks an assertion.
+fn prove(folder: &Path, search: Search) -> Result<(), Failed> {
+    let text = abc(folder, search)?;
+    let proven = match search {
+        Search::Cycles(cycles) => format!("No output asserted in {cycles} frames"),
+        Search::Invariant => "Property proved.".to_owned(),
+        Search::Step(_) => "Networks are equivalent.".to_owned(),
+    };
+    if text.contains(&proven) && !text.contains(BROKEN) { Ok(()) } else { Err(text.into()) }
+}
+
+/// A run breaks an assertion; that a tool fails does not count.
+fn refute(folder: &Path, search: Search) -> Result<(), Failed> {
+    let text = abc(folder, search)?;
+    let broken = text.contains(BROKEN);
+    if broken { Ok(()) } else { Err(format!("no run breaks an assertion\n{text}").into()) }
+}
+
+/// Everything a tool said.
+fn said(output: &Output) -> String {
+    let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
+    text(&output.stdout) + &text(&output.stderr)
+}

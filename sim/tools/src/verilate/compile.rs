@@ -1,0 +1,190 @@
+//! From a design to the shared library of its model.
+
+use crate::verilate::cache::{Cache, Manifest, hash, hash_file};
+use crate::verilate::design::{Design, Source};
+use crate::verilate::library::build_library;
+use crate::verilate::ports::Ports;
+use crate::verilate::tools::{Tools, run};
+use crate::verilate::{Options, SimError};
+use std::env;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+pub(crate) const SHIM: &str = include_str!("shim.cpp");
+const HOOKS: &str = include_str!("hooks.h");
+const CONSTHI: &str = include_str!("consthi.h");
+/// To be raised when what this file, library.rs or ports.rs generates changes; the texts above count by
+/// themselves.
+const VERSION: u32 = 2;
+
+const RUNTIME: &str = "runtime.o";
+/// Folders within the one an entry is built in.
+const SOURCES: &str = "sources";
+pub(crate) const GENERATED: &str = "generated";
+
+/// The library of a model, where it is and what its ports are.
+#[derive(Debug)]
+pub(crate) struct Compiled {
+    pub(crate) library: PathBuf,
+    pub(crate) ports: Ports,
+    /// Whether it had been built before.
+    pub(crate) cached: bool,
+}
+
+/// Finds the library of a design's model, or builds it.
+pub(crate) fn compile(design: &Design, options: &Options) -> Result<Compiled, SimError> {
+    let tools = &*Tools::get(options.verilator.as_deref())?;
+    let cache = Cache::new(options)?;
+    let key = key(design, options, tools)?;
+    if let Some((library, manifest)) = cache.find(&key) {
+        return Ok(Compiled { library, ports: manifest.ports, cached: true });
+    }
+    let runtime = runtime(options, tools, &cache)?;
+    let scratch = cache.scratch()?;
+    let folder = scratch.path();
+    let inputs = verilate(design, options, tools, folder)?;
+
+    let header = folder.join(GENERATED).join("Vmodel.h");
+    let header = fs::read_to_string(&header).map_err(SimError::io("read", &header))?;
+    let ports = Ports::parse(&header, design)?;
+    write(&folder.join("hooks.h"), HOOKS)?;
+    write(&folder.join("consthi.h"), CONSTHI)?;
+    let library = build_library(design, options, tools, folder, &ports, &runtime)?;
+    let built = hash_file(&library).map_err(SimError::io("read", &library))?;
+    // The loader takes a path it has seen for the library it has loaded from there.
+    let name = format!("model-{built:016x}.so");
+    fs::rename(&library, folder.join(&name)).map_err(SimError::io("rename", &library))?;
+    let manifest = Manifest { key, built: (name.clone(), built), inputs, ports };
+    let library = cache.publish(&scratch, &[&name, SOURCES], &manifest)?;
+    Ok(Compiled { library, ports: manifest.ports, cached: false })
+}
+
+/// All that a model depends on, except the contents of files it is in.
+fn key(design: &Design, options: &Options, tools: &Tools) -> Result<String, SimError> {
+    let mut key = String::new();
+    let mut line = |text: &dyn std::fmt::Debug| {
+        // Writing to a string cannot fail.
+        let _ = writeln!(key, "{text:?}");
+    };
+    line(&(VERSION, [SHIM, HOOKS, CONSTHI].map(|text| hash(text.as_bytes()))));
+    line(&tools.versions);
+    line(&(options.verilator(), options.compiler()));
+    line(&(&design.top, &design.arguments, &design.clock, &design.reset, design.rising_only));
+    line(&design.sources);
+    let relative = |source: &Source| matches!(source, Source::File(file) if file.is_relative());
+    if design.sources.iter().any(relative) {
+        line(&env::current_dir().map_err(SimError::io("find", Path::new(".")))?);
+    }
+    Ok(key)
+}
+
+/// Runs Verilator. Returns the files it read and their hashes, if they are not our own.
+fn verilate(
+    design: &Design,
+    options: &Options,
+    tools: &Tools,
+    folder: &Path,
+) -> Result<Vec<(PathBuf, u64)>, SimError> {
+    let mut command = tools.verilator();
+    command.args(["--cc", "--prefix", "Vmodel", "--top-module", &design.top, "--Mdir"]);
+    command.arg(folder.join(GENERATED)).args(options.verilator()).args(&design.arguments);
+    let sources = folder.join(SOURCES);
+    fs::create_dir(&sources).map_err(SimError::io("create", &sources))?;
+    let is_text = design.is_text();
+    if is_text {
+        // Messages then name the file without a folder, wherever it was built.
+        command.current_dir(&sources);
+    }
+    for source in &design.sources {
+        match source {
+            Source::Text { name, text } => {
+                let file = format!("{name}.sv");
+                write(&sources.join(&file), text)?;
+                command.arg(if is_text { file.into() } else { sources.join(file) });
+            }
+            Source::File(file) => {
+                command.arg(file);
+            }
+        }
+    }
+    run(&mut command, "verilator", &design.top)?;
+    if is_text {
+        return Ok(Vec::new());
+    }
+    let mut read = files_read(&folder.join(GENERATED))?;
+    // Texts are in the key, and gone when this folder is.
+    read.retain(|(path, _)| !path.starts_with(folder));
+    Ok(read)
+}
+
+/// The files Verilator read, included ones too. It lists them, with its own binary, in lines that start
+/// with `S` and end with the name in quotes; newer ones have a hash in quotes before it.
+fn files_read(generated: &Path) -> Result<Vec<(PathBuf, u64)>, SimError> {
+    let list = generated.join("Vmodel__verFiles.dat");
+    let text = fs::read_to_string(&list).map_err(SimError::io("read", &list))?;
+    let names = text.lines().filter_map(|line| {
+        line.strip_prefix('S')?.trim_end().strip_suffix('"')?.rsplit_once('"').map(|(_, name)| name)
+    });
+    names
+        .filter(|name| !name.ends_with("verilator_bin"))
+        .map(|name| {
+            let path = PathBuf::from(name);
+            let hash = hash_file(&path).map_err(SimError::io("read", &path))?;
+            Ok((path, hash))
+        })
+        .collect()
+}
+
+/// Verilator's runtime library, compiled once for all models with these options.
+fn runtime(options: &Options, tools: &Tools, cache: &Cache) -> Result<PathBuf, SimError> {
+    // Other threads wait for it instead of compiling it too.
+    static COMPILING: Mutex<()> = Mutex::new(());
+    let _one_at_a_time = COMPILING.lock().unwrap_or_else(PoisonError::into_inner);
+
+    let hooks = hash(HOOKS.as_bytes());
+    let key = format!("runtime {VERSION} {hooks} {} waves: {}", tools.versions, options.waves);
+    if let Some((object, _)) = cache.find(&key) {
+        return Ok(object);
+    }
+    let scratch = cache.scratch()?;
+    let folder = scratch.path();
+    let mut text = String::new();
+    let parts: &[_] = match options.waves {
+        false => &["verilated.cpp", "verilated_threads.cpp"],
+        true => &["verilated.cpp", "verilated_threads.cpp", "verilated_fst_c.cpp"],
+    };
+    for part in parts {
+        let _ = writeln!(text, "#include \"{part}\"");
+    }
+    write(&folder.join("hooks.h"), HOOKS)?;
+    write(&folder.join("runtime.cpp"), &text)?;
+    let mut command = tools.compiler();
+    command.current_dir(folder).args(["-O1", "-include", "hooks.h"]);
+    // The shim has its own.
+    command.args(["-DVL_USER_FINISH", "-DVL_USER_STOP", "-DVL_USER_FATAL"]);
+    command.args(["-c", "-o", RUNTIME, "runtime.cpp"]);
+    run(&mut command, "g++", "Verilator's runtime").map_err(missing_header)?;
+
+    let object = folder.join(RUNTIME);
+    let built = hash_file(&object).map_err(SimError::io("read", &object))?;
+    let built = (RUNTIME.to_owned(), built);
+    let manifest = Manifest { key, built, inputs: Vec::new(), ports: Ports::default() };
+    cache.publish(&scratch, &[RUNTIME], &manifest)
+}
+
+/// What to install if the runtime could not be compiled for want of a header.
+fn missing_header(error: SimError) -> SimError {
+    let SimError::Tool { messages, .. } = &error else { return error };
+    for (header, package) in [("zlib.h", "zlib1g-dev"), ("lz4.h", "liblz4-dev")] {
+        if messages.contains(&format!("{header}: No such file")) {
+            return SimError::Missing { tool: format!("{header}, which waves need,"), package };
+        }
+    }
+    error
+}
+
+pub(crate) fn write(path: &Path, text: &str) -> Result<(), SimError> {
+    fs::write(path, text).map_err(SimError::io("write", path))
+}
