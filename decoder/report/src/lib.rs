@@ -49,6 +49,10 @@
 //! [`packets`] reads the packets of a capture; no program is needed. [`dump`] writes them, [`diff`] aligns
 //! those of two captures, [`stats`] counts them by format.
 //!
+//! # Arm traces
+//!
+//! [`arm`] writes the same reports of ETMv4, ETE and PTM, and a few of their own.
+//!
 //! # Guarantees
 //!
 //! Nothing here panics, for any capture and any program. Memory does not grow with the length of the trace,
@@ -63,6 +67,7 @@
     )
 )]
 
+pub mod arm;
 mod blocks;
 pub mod diff;
 pub mod dump;

@@ -305,7 +305,7 @@ mod tests {
             error("arch_p = 0\niadress_lsb_p = 1\n"),
             ("p:2:1: unknown key iadress_lsb_p".into(), "iaddress_lsb_p".into())
         );
-        assert_eq!(error("[options]\nfull_address = true").1, "full-address");
+        assert_eq!(error("[options]\nfull-adress = true").1, "full-address");
         assert_eq!(error("[framing]\nsrcbits = 1").1, "src-bits");
         assert_eq!(error(r#"{"parameters": {"sijump": 1}}"#).1, "sijump_p");
     }

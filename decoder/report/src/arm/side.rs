@@ -1,7 +1,6 @@
 //! Sources side by side, on several threads. What becomes of them is taken in order, so that the output is
 //! that of one thread.
 
-use crate::failure::Failure;
 use std::num::NonZeroUsize;
 use std::sync::mpsc::sync_channel;
 use std::sync::{Mutex, PoisonError};
@@ -12,12 +11,12 @@ const WAITING: usize = 8;
 
 /// Does `work` for each item, which hands over any number of results, and passes them to `take`: all of the
 /// first item, then all of the second one.
-pub(super) fn each<T: Sync, R: Send>(
+pub(super) fn each<T: Sync, R: Send, E>(
     items: &[T],
     threads: NonZeroUsize,
     work: impl Fn(&T, &mut dyn FnMut(R)) + Sync,
-    mut take: impl FnMut(&T, R) -> Result<(), Failure>,
-) -> Result<(), Failure> {
+    mut take: impl FnMut(&T, R) -> Result<(), E>,
+) -> Result<(), E> {
     let (senders, receivers): (Vec<_>, Vec<_>) =
         items.iter().map(|_| sync_channel::<R>(WAITING)).unzip();
     // In order, so that the one that is waited for is always being worked on.
@@ -56,7 +55,7 @@ mod tests {
             let work = |_: &usize, pass: &mut dyn FnMut(u8)| (0..30).for_each(pass);
             let take = |item: &usize, result| {
                 found.push((*item, result));
-                Ok(())
+                Ok::<(), ()>(())
             };
             each(&items, NonZeroUsize::new(threads).unwrap(), work, take).unwrap();
             assert_eq!(found, expected, "{threads}");
@@ -69,7 +68,7 @@ mod tests {
         let mut taken = 0;
         let take = |_: &u8, result| {
             taken += 1;
-            if result == 1 { Err(Failure::input("enough")) } else { Ok(()) }
+            if result == 1 { Err("enough") } else { Ok(()) }
         };
         let three = NonZeroUsize::new(3).unwrap();
         assert!(each(&[0, 1, 2, 3], three, work, take).is_err());

@@ -4,36 +4,54 @@
 //! then it may be that of several, one after the other, and a source may have several numbers and
 //! configurations.
 
-use super::system::Origin;
-use crate::failure::Failure;
-use hartrace_arm_decoder::{
-    Capture, Etmv4, Event, Memory, Ptm, Range, Sink, Stream, list_etmv4, list_ptm,
-};
+use super::Origin;
+use crate::{Capture, Etmv4, Event, Memory, Ptm, Range, Sink, Stream, list_etmv4, list_ptm};
 use hartrace_capture::snapshot::Protocol;
 use hartrace_capture::spaces::{Bound, Clock, Log};
 use hartrace_isa::arm::Arch;
 use std::borrow::Cow;
+use thiserror::Error;
 
 /// A stretch that a source wrote under one number, with one configuration.
-pub(super) struct Portion<'c> {
+#[derive(Debug)]
+pub struct Portion<'c> {
     /// The number; that of the metadata if there are no frames to tell.
-    pub(super) id: u8,
-    pub(super) stream: Cow<'c, Stream>,
-    pub(super) protocol: Protocol,
+    pub id: u8,
+    /// What it wrote.
+    pub stream: Cow<'c, Stream>,
+    /// Its protocol, with its configuration.
+    pub protocol: Protocol,
+}
+
+/// A log says something about a source that cannot be.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum BindError {
+    /// There is no source of this name.
+    #[error("define_trace: no source {name}")]
+    NoSource {
+        /// The name in the log.
+        name: String,
+        /// The names that there are.
+        known: Vec<String>,
+    },
+    /// The protocol of this source does not have the register that is given for it.
+    #[error("define_trace: {0} has no such register")]
+    NoRegister(String),
 }
 
 /// The portions of a source, in the order of time.
-pub(super) type Portions<'c, 's> = (&'c Origin<'s>, Vec<Portion<'c>>);
+pub type Portions<'c, 's> = (&'c Origin<'s>, Vec<Portion<'c>>);
 
 /// Finds the sources of all streams that can be read. What is nobody's goes to `lost`: its number, and how
 /// many bytes.
-pub(super) fn bind<'c, 's>(
+pub fn bind<'c, 's>(
     capture: &'c Capture,
     origins: &'c [Origin<'s>],
     raw: bool,
     log: Option<&Log>,
     mut lost: impl FnMut(u8, usize),
-) -> Result<Vec<Portions<'c, 's>>, Failure> {
+) -> Result<Vec<Portions<'c, 's>>, BindError> {
     let named = |name: &str| origins.iter().find(|origin| origin.name() == name);
     let usual =
         |id: u8| origins.iter().find(|origin| origin.is_read() && (raw || origin.id() == id));
@@ -62,20 +80,16 @@ pub(super) fn bind<'c, 's>(
             let mut own = None;
             if let Some((name, setup)) = source {
                 let Some(origin) = named(name) else {
-                    let names: Vec<_> = origins.iter().map(Origin::name).collect();
-                    return Err(Failure::input(format_args!("define_trace: no source {name}"))
-                        .hint(format_args!("one of {}", names.join(", "))));
+                    let known = origins.iter().map(Origin::name).collect();
+                    return Err(BindError::NoSource { name: name.clone(), known });
                 };
                 let Some(protocol) = origin.protocol().with(*setup) else {
-                    return Err(Failure::input(format_args!(
-                        "define_trace: {name} has no such register"
-                    ))
-                    .hint("etmcr=... of a PTM, trcconfigr=... of an ETMv4 or ETE"));
+                    return Err(BindError::NoRegister(name.clone()));
                 };
                 own = Some((origin, protocol));
             }
             let reader = own.as_ref().map(|(_, protocol)| protocol.clone()).or(before.take());
-            let end = match bound.get(index + 1) {
+            let end = match bound.get(index.saturating_add(1)) {
                 None => stream.bytes.len(),
                 Some(next) => match clock {
                     Clock::Position => stream.before(next.since),
@@ -92,7 +106,7 @@ pub(super) fn bind<'c, 's>(
                         found.push((origin, first, portion));
                     }
                     Some(_) => {}
-                    None => lost(stream.id, end - start),
+                    None => lost(stream.id, end.saturating_sub(start)),
                 }
             }
             (start, before) = (end, reader);
@@ -123,9 +137,9 @@ fn before_time(stream: &Stream, start: usize, reader: Option<&Protocol>, time: u
     loop {
         let end = start.saturating_add(length).min(all);
         match last_sync_before(&stream.part(start..end), reader, time) {
-            Some(offset) => return start + offset,
+            Some(offset) => return start.saturating_add(offset),
             None if end == all => return all,
-            None => length *= 2,
+            None => length = length.saturating_mul(2),
         }
     }
 }

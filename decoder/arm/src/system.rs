@@ -1,8 +1,15 @@
-//! What was captured of an Arm system, in one of two forms.
+//! What was captured of an Arm system: a snapshot or a package, and the traces in it.
+//!
+//! [`System::open`] reads either. [`bind`] finds the sources of the streams in a buffer, and
+//! [`System::traced`] puts together what it takes to decode each: [`Traced::decode`].
 
-use crate::args::{DecodeArgs, Frames};
-use crate::failure::Failure;
-use hartrace_arm_decoder::{Layout, Memory};
+mod bound;
+mod traced;
+
+pub use bound::{BindError, Portion, Portions, bind};
+pub use traced::Traced;
+
+use crate::{Layout, Memory};
 use hartrace_capture::snapshot::{
     Buffer, Core, Error, Format, Package, Protocol, Snapshot, Source, Trace, core, image,
 };
@@ -10,31 +17,40 @@ use hartrace_capture::spaces::{Holds, Log, Timeline};
 use hartrace_encap::coresight::Mode;
 use std::path::Path;
 use std::sync::Arc;
+use thiserror::Error as ThisError;
 
 /// What a log tells, by what contexts hold.
-pub(super) type Timelines = Vec<(Holds, Arc<Timeline>)>;
+type Timelines = Vec<(Holds, Arc<Timeline>)>;
 
 /// A snapshot or a package.
-pub(super) enum System {
+#[derive(Debug)]
+pub enum System {
+    /// A snapshot, as OpenCSD and DS-5 write it.
     Snapshot(Snapshot),
+    /// A package, in a folder or an archive.
     Package(Package),
 }
 
 /// A trace source of either.
-pub(super) enum Origin<'s> {
+#[derive(Debug)]
+pub enum Origin<'s> {
+    /// A device of a snapshot.
     Snapshot(Source<'s>),
+    /// A trace of a package.
     Package(&'s Trace),
 }
 
 impl Origin<'_> {
-    pub(super) fn id(&self) -> u8 {
+    /// Its number on the trace bus, as the metadata says.
+    pub fn id(&self) -> u8 {
         match self {
             Self::Snapshot(source) => source.id,
             Self::Package(trace) => trace.id,
         }
     }
 
-    pub(super) fn protocol(&self) -> &Protocol {
+    /// Its protocol, with its configuration.
+    pub fn protocol(&self) -> &Protocol {
         match self {
             Self::Snapshot(source) => &source.protocol,
             Self::Package(trace) => &trace.protocol,
@@ -42,11 +58,12 @@ impl Origin<'_> {
     }
 
     /// Whether its protocol is one that is read.
-    pub(super) fn is_read(&self) -> bool {
+    pub fn is_read(&self) -> bool {
         !matches!(self.protocol(), Protocol::Other(_))
     }
 
-    pub(super) fn name(&self) -> String {
+    /// Its name.
+    pub fn name(&self) -> String {
         match self {
             Self::Snapshot(source) => source.device.name.clone(),
             Self::Package(trace) => format!("trace_{}", trace.id),
@@ -54,7 +71,7 @@ impl Origin<'_> {
     }
 
     /// What its core is able to execute.
-    pub(super) fn core(&self) -> Result<Core, Error> {
+    pub fn core(&self) -> Result<Core, Error> {
         match self {
             Self::Snapshot(source) => source.core_kind(),
             Self::Package(trace) => {
@@ -78,36 +95,40 @@ impl Origin<'_> {
 }
 
 impl System {
-    /// A folder with a `contents.ini`, and everything that is no folder, is a package.
-    pub(super) fn open(path: &Path) -> Result<Self, Error> {
+    /// Reads metadata. A folder with a `contents.ini`, and everything that is no folder, is a package.
+    pub fn open(path: &Path) -> Result<Self, Error> {
         match path.is_file() || path.join("contents.ini").is_file() {
             true => Package::open(path).map(Self::Package),
             false => Snapshot::open(path).map(Self::Snapshot),
         }
     }
 
-    pub(super) fn warnings(&self) -> &[String] {
+    /// What is missing but can be done without.
+    pub fn warnings(&self) -> &[String] {
         match self {
             Self::Snapshot(snapshot) => &snapshot.warnings,
             Self::Package(_) => &[],
         }
     }
 
-    pub(super) fn buffer(&self, name: Option<&str>) -> Result<&Buffer, Error> {
+    /// The trace buffer of this name, or the first.
+    pub fn buffer(&self, name: Option<&str>) -> Result<&Buffer, Error> {
         match self {
             Self::Snapshot(snapshot) => snapshot.buffer(name),
             Self::Package(package) => package.buffer(name),
         }
     }
 
-    pub(super) fn bytes(&self, buffer: &Buffer) -> Result<Vec<u8>, Error> {
+    /// The bytes of a buffer.
+    pub fn bytes(&self, buffer: &Buffer) -> Result<Vec<u8>, Error> {
         match self {
             Self::Snapshot(snapshot) => snapshot.bytes(buffer),
             Self::Package(package) => package.bytes(buffer),
         }
     }
 
-    pub(super) fn origins(&self, buffer: &Buffer) -> Result<Vec<Origin<'_>>, Error> {
+    /// The sources that write to a buffer.
+    pub fn origins(&self, buffer: &Buffer) -> Result<Vec<Origin<'_>>, Error> {
         Ok(match self {
             Self::Snapshot(snapshot) => {
                 snapshot.sources(&buffer.name)?.into_iter().map(Origin::Snapshot).collect()
@@ -117,16 +138,12 @@ impl System {
     }
 
     /// Whether all cores see the same memory.
-    pub(super) const fn has_one_memory(&self) -> bool {
+    const fn has_one_memory(&self) -> bool {
         matches!(self, Self::Package(_))
     }
 
     /// The memory that the core of a source sees.
-    pub(super) fn memory(
-        &self,
-        origin: &Origin<'_>,
-        warnings: &mut Vec<String>,
-    ) -> Result<Memory, Error> {
+    fn memory(&self, origin: &Origin<'_>, warnings: &mut Vec<String>) -> Result<Memory, Error> {
         let segments = match (self, origin) {
             (Self::Snapshot(snapshot), Origin::Snapshot(Source { core: Some(core), .. })) => {
                 snapshot.segments(core, warnings)?
@@ -141,27 +158,54 @@ impl System {
         Ok(memory)
     }
 
-    /// The log of what changed, if there is one.
-    pub(super) fn log(&self, args: &DecodeArgs) -> Result<Option<Log>, Failure> {
-        match (args.follow.events.log()?, self) {
-            (None, Self::Package(package)) => package.log().map_err(Failure::input),
-            (log, _) => Ok(log),
+    /// The log of what changed while it was traced, if there is one. Snapshots have none.
+    pub fn log(&self) -> Result<Option<Log>, Error> {
+        match self {
+            Self::Snapshot(_) => Ok(None),
+            Self::Package(package) => package.log(),
         }
     }
 
+    /// Everything that it takes to decode these sources. `log` says what changed; `holds` says what context
+    /// identifiers are, where the metadata does not. What can be done without is a warning.
+    pub fn traced<'c>(
+        &self,
+        sources: Vec<Portions<'c, '_>>,
+        log: Option<&Log>,
+        holds: Option<Holds>,
+        warnings: &mut Vec<String>,
+    ) -> Result<Vec<Traced<'c>>, SystemError> {
+        let (mut all, mut known): (Vec<Traced<'c>>, _) = (Vec::new(), Timelines::new());
+        for (origin, portions) in sources {
+            let mut own = Vec::new();
+            all.push(Traced {
+                name: origin.name(),
+                id: origin.id(),
+                portions,
+                core: origin.core()?,
+                memory: match all.first().filter(|_| self.has_one_memory()) {
+                    Some(first) => first.memory.clone(),
+                    None => self.memory(origin, &mut own)?.into(),
+                },
+                timeline: self.timeline(origin, log, holds, &mut known, &mut own)?,
+            });
+            warnings.append(&mut own);
+        }
+        Ok(all)
+    }
+
     /// What changed in that memory, if the log tells. `known` has what sources before it see.
-    pub(super) fn timeline(
+    fn timeline(
         &self,
         origin: &Origin<'_>,
         log: Option<&Log>,
-        args: &DecodeArgs,
+        holds: Option<Holds>,
         known: &mut Timelines,
         warnings: &mut Vec<String>,
-    ) -> Result<Option<Arc<Timeline>>, Failure> {
+    ) -> Result<Option<Arc<Timeline>>, SystemError> {
         let Some(log) = log.filter(|log| !log.events.is_empty()) else { return Ok(None) };
-        let Some(holds) = args.follow.events.holds().or_else(|| origin.holds()) else {
-            return Err(Failure::usage("nothing says what the context identifier of the core is")
-                .hint("--context-id tid, or context_id_holds in the metadata of a package"));
+        let Some(holds) = holds.or_else(|| origin.holds()) else {
+            return Err(SystemError::NoContextId);
         };
         if let Some((_, timeline)) = known.iter().find(|(other, _)| *other == holds) {
             return Ok(Some(timeline.clone()));
@@ -181,21 +225,31 @@ impl System {
     }
 }
 
-/// How the bytes of a buffer are laid out.
-pub(super) fn layout(format: Format, frames: Option<Frames>) -> Result<Layout, Failure> {
-    let mode = frames.map(|frames| match frames {
-        Frames::Aligned => Mode::Aligned,
-        Frames::Reset => Mode::AlignedReset,
-        Frames::Fsync => Mode::Fsync,
-        Frames::Hsync => Mode::FsyncHsync,
-    });
-    match format {
-        Format::Coresight => Ok(Layout::Frames(mode.unwrap_or(Mode::Aligned))),
-        Format::Dstream => Ok(Layout::Dstream(mode.unwrap_or(Mode::Fsync))),
-        Format::SourceData if mode.is_some() => {
-            Err(Failure::usage("this buffer has the bytes of one source, and no frames")
-                .hint("the same without --frames"))
+/// Why a system cannot be decoded.
+#[derive(Debug, ThisError)]
+#[non_exhaustive]
+pub enum SystemError {
+    /// Something in its files.
+    #[error(transparent)]
+    Files(#[from] Error),
+    /// Code changes, but neither the caller nor the metadata say what tells contexts apart.
+    #[error("nothing says what the context identifier of the core is")]
+    NoContextId,
+}
+
+/// A way to find frames was given for a buffer that has none.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, ThisError)]
+#[error("this buffer has the bytes of one source, and no frames")]
+pub struct NoFrames;
+
+impl Layout {
+    /// How the bytes of a buffer are laid out. `mode` says how frames are found, if not as usual.
+    pub fn of_buffer(format: Format, mode: Option<Mode>) -> Result<Self, NoFrames> {
+        match format {
+            Format::Coresight => Ok(Self::Frames(mode.unwrap_or(Mode::Aligned))),
+            Format::Dstream => Ok(Self::Dstream(mode.unwrap_or(Mode::Fsync))),
+            Format::SourceData if mode.is_some() => Err(NoFrames),
+            Format::SourceData => Ok(Self::Raw),
         }
-        Format::SourceData => Ok(Layout::Raw),
     }
 }
