@@ -10,7 +10,9 @@ use hartrace_decoder::{Coverage, Edges, Fault};
 use hartrace_described::programs::{Programs, Symbols};
 use hartrace_encap::coresight::Mode;
 use hartrace_isa::Xlen;
-use hartrace_report::{Blocks, Json, Ordered, Pcs, Printer, Report, Style, Table, Tables, arm};
+use hartrace_report::{
+    Blocks, Json, Naming, Ordered, Pcs, Printer, Report, Style, Table, Tables, arm,
+};
 use indicatif::ProgressBar;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
@@ -119,13 +121,13 @@ fn print(name: String, args: &DecodeArgs, all: &[Traced<'_>]) -> Result<Status, 
             ))
             .hint("--emit blocks"))
         }
-        Emit::Pcs => job.report(Pcs),
+        Emit::Pcs => job.report(Pcs, false),
         Emit::Blocks => {
             let programs = Programs::new(XLEN);
             let blocks = Ordered::new(Blocks::new(&programs, XLEN, args.json));
-            job.report(blocks.headings(several && !args.json))
+            job.report(blocks.headings(several && !args.json), false)
         }
-        _ => job.report(Ordered::new(Json::new(XLEN))),
+        _ => job.report(Ordered::new(Json::new(XLEN)), false),
     }
 }
 
@@ -140,18 +142,19 @@ impl Job<'_> {
     /// One table for each source.
     fn tables<S: Table>(self) -> Result<Status, Failure> {
         let style = Style { symbols: Symbols::default(), xlen: XLEN, json: self.args.json };
-        let headings = self.all.len() > 1;
-        self.report(Tables::<S>::new(style).headings(headings))
+        let naming = if self.all.len() > 1 { Naming::Always } else { Naming::Never };
+        // Messages about gaps name the source all the same.
+        self.report(Tables::<S>::new(style).naming(naming), true)
     }
 
     /// Everything, source by source.
-    fn report(self, report: impl Report) -> Result<Status, Failure> {
+    fn report(self, report: impl Report, named: bool) -> Result<Status, Failure> {
         let gaps = gaps::new(self.name, false, ProgressBar::hidden()).hints(|fault| match fault {
             Fault::NoCode(_) => "a [dump] with the code at that address in the file of the core",
             _ => "--emit elements, for what the trace says there",
         });
         let mut printer = Printer::new(report, files::stdout(), gaps);
-        arm::report(&mut printer, self.args.follow.threads(), self.all)?;
+        arm::report(&mut printer, self.args.follow.threads(), self.all, named)?;
         printer.gaps.end(ControlFlow::Continue(()));
         Ok(Status::from(&printer.gaps))
     }

@@ -4,15 +4,15 @@
 //! [`System::traced`] puts together what it takes to decode each: [`Traced::decode`].
 
 mod bound;
+mod origin;
 mod traced;
 
 pub use bound::{BindError, Portion, Portions, bind};
+pub use origin::Origin;
 pub use traced::Traced;
 
 use crate::{Layout, Memory};
-use hartrace_capture::snapshot::{
-    Buffer, Core, Error, Format, Package, Protocol, Snapshot, Source, Trace, core, image,
-};
+use hartrace_capture::snapshot::{Buffer, Error, Format, Package, Snapshot, Source, image};
 use hartrace_capture::spaces::{Holds, Log, Timeline};
 use hartrace_encap::coresight::Mode;
 use std::path::Path;
@@ -29,69 +29,6 @@ pub enum System {
     Snapshot(Snapshot),
     /// A package, in a folder or an archive.
     Package(Package),
-}
-
-/// A trace source of either.
-#[derive(Debug)]
-pub enum Origin<'s> {
-    /// A device of a snapshot.
-    Snapshot(Source<'s>),
-    /// A trace of a package.
-    Package(&'s Trace),
-}
-
-impl Origin<'_> {
-    /// Its number on the trace bus, as the metadata says.
-    pub fn id(&self) -> u8 {
-        match self {
-            Self::Snapshot(source) => source.id,
-            Self::Package(trace) => trace.id,
-        }
-    }
-
-    /// Its protocol, with its configuration.
-    pub fn protocol(&self) -> &Protocol {
-        match self {
-            Self::Snapshot(source) => &source.protocol,
-            Self::Package(trace) => &trace.protocol,
-        }
-    }
-
-    /// Whether its protocol is one that is read.
-    pub fn is_read(&self) -> bool {
-        !matches!(self.protocol(), Protocol::Other(_))
-    }
-
-    /// Its name.
-    pub fn name(&self) -> String {
-        match self {
-            Self::Snapshot(source) => source.device.name.clone(),
-            Self::Package(trace) => format!("trace_{}", trace.id),
-        }
-    }
-
-    /// What its core is able to execute.
-    pub fn core(&self) -> Result<Core, Error> {
-        match self {
-            Self::Snapshot(source) => source.core_kind(),
-            Self::Package(trace) => {
-                trace.core.as_deref().and_then(core).ok_or_else(|| Error::Missing {
-                    file: format!("[trace_{}]", trace.id),
-                    what: match &trace.core {
-                        Some(kind) => format!("known core {kind:?}; try ARMv8.3-A or the like"),
-                        None => "key \"core\", as Cortex-A53 or ARMv8.3-A".to_owned(),
-                    },
-                })
-            }
-        }
-    }
-
-    fn holds(&self) -> Option<Holds> {
-        match self {
-            Self::Snapshot(_) => None,
-            Self::Package(trace) => trace.holds,
-        }
-    }
 }
 
 impl System {

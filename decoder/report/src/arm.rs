@@ -5,7 +5,9 @@
 
 mod side;
 
-use crate::{Error, Noted, Printer, Report};
+use crate::noted::Noted;
+use crate::printer::{Error, Printer};
+use crate::report::Report;
 use hartrace_arm_decoder::runs::{Profile, Runs};
 use hartrace_arm_decoder::system::{Portion, Portions, Traced};
 use hartrace_arm_decoder::{self as arm, Lost, Range, Shown, list_etmv4, list_ptm};
@@ -18,13 +20,12 @@ use std::num::NonZeroUsize;
 const CHUNK: usize = 1 << 16;
 
 /// Decodes sources, each by one of several threads, and reports them one after the other. The report is
-/// complete after that, but its gaps have not ended.
-///
-/// If there is only one source, the report does not name it.
+/// complete after that, but its gaps have not ended. If there is only one source, it is named if `named`.
 pub fn report<R: Report, W: Write>(
     printer: &mut Printer<R, W>,
     threads: NonZeroUsize,
     all: &[Traced<'_>],
+    named: bool,
 ) -> Result<(), Error> {
     let work = |traced: &Traced<'_>, pass: &mut dyn FnMut(Option<Noted<R::Part>>)| {
         let passing = Passing { part: Noted::default(), pass };
@@ -35,7 +36,7 @@ pub fn report<R: Report, W: Write>(
         (runs.sink.pass)(None);
     };
     let take = |traced: &Traced<'_>, part: Option<Noted<R::Part>>| {
-        let source = (all.len() > 1).then_some(u16::from(traced.id));
+        let source = (named || all.len() > 1).then_some(u16::from(traced.id));
         match part {
             Some(part) => printer.join(vec![(source, part)]),
             // The end of this source.

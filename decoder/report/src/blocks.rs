@@ -119,3 +119,36 @@ impl InOrder for Blocks<'_> {
         self.flush(out);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ordered::Ordered;
+    use crate::part::Part;
+    use crate::report::{Collect, Report};
+    use hartrace_decoder::{Run, Sink};
+
+    #[test]
+    fn what_only_a_packet_splits_is_one_block() {
+        let mut part = Part::default();
+        let mut run = |packet, pc, leaves| {
+            let at = StreamPos { packet, byte: 0 };
+            part.run(at, Run::new(pc, &[0, 4], pc + 8, leaves).unwrap());
+        };
+        run(0, 0x10, Leaves::No);
+        run(1, 0x18, Leaves::Jump);
+        run(1, 0x20, Leaves::No);
+        // It says where the program is, but nothing of it is reported.
+        let aside = Event::Context { privilege: 3, context: 7, time: 0 };
+        part.aside(StreamPos { packet: 2, byte: 9 }, aside);
+        let programs = Programs::new(Xlen::Rv32);
+        let blocks = Blocks::new(&programs, Xlen::Rv32, false);
+        let (mut report, mut out) = (Ordered::new(blocks).headings(true), Vec::new());
+        report.join(Some(4), part, &mut out).unwrap();
+        report.finish(&mut out).unwrap();
+        assert_eq!(
+            String::from_utf8(out).unwrap(),
+            "source 4:\n0x00000010 0x00000020     4 jump\n0x00000020 0x00000028     2 -\n"
+        );
+    }
+}

@@ -1,7 +1,7 @@
 //! A stretch of a trace, before it is collected.
 
-use crate::Collect;
 use crate::limits::Limits;
+use crate::report::Collect;
 use hartrace_decoder::{Event, Run, Sink, StreamPos};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -1,6 +1,6 @@
 //! A part of a capture with its gaps.
 
-use crate::Collect;
+use crate::report::Collect;
 use hartrace_decoder::{Event, Path, Run, Sink, StreamPos};
 
 /// Gaps after which a part is passed on.

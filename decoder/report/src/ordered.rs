@@ -1,7 +1,7 @@
 //! Reports that are written as things happened, one after the other.
 
-use crate::Report;
 use crate::part::{Item, Part, Retired};
+use crate::report::Report;
 use hartrace_decoder::{Event, Leaves, Moment, StreamPos};
 use std::collections::BTreeMap;
 use std::fmt::Display;

@@ -1,6 +1,6 @@
 //! What was decoded from a part of a capture.
 
-use crate::{Collect, ROOM};
+use crate::report::{Collect, ROOM};
 use hartrace_decoder::{Event, Leaves, Run, Sink, StreamPos};
 
 /// Everything that was decoded, in order, without the decoder.

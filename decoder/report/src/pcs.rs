@@ -1,6 +1,6 @@
 //! One address per line: made by the thread that decodes.
 
-use crate::{Collect, ROOM, Report};
+use crate::report::{Collect, ROOM, Report};
 use hartrace_decoder::{Path, Run, Sink, StreamPos};
 use std::io::{self, Write};
 

@@ -1,8 +1,8 @@
 //! From parts to a report and its gaps.
 
-use crate::Report;
 use crate::gaps::{Gaps, Missing};
 use crate::noted::Noted;
+use crate::report::Report;
 use hartrace_decoder::Sink as _;
 use hartrace_decoder::stream::{Decode, StreamError};
 use std::io::{self, Read, Write};
@@ -119,5 +119,49 @@ impl<R: Report, W: Write> Printer<R, W> {
     pub fn finish(&mut self) -> io::Result<()> {
         self.report.finish(&mut self.out)?;
         self.out.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pcs::{Pcs, PcsText};
+    use hartrace_decoder::{Event, Fault, Leaves, Run, Sink, StreamPos};
+
+    const AT: StreamPos = StreamPos { packet: 3, byte: 30 };
+
+    fn retire(sink: &mut Noted<PcsText>, pc: u64) {
+        sink.run(AT, Run::new(pc, &[0], pc + 4, Leaves::No).unwrap());
+    }
+
+    fn part(pc: u64) -> Noted<PcsText> {
+        let mut noted = Noted::default();
+        noted.event(AT, Event::On);
+        retire(&mut noted, pc);
+        noted
+    }
+
+    #[test]
+    fn a_second_source_is_refused() {
+        let mut printer = Printer::new(Pcs, Vec::new(), Gaps::new("t", |_| {}));
+        printer.join(vec![(Some(7), part(0x10))]).unwrap();
+        // Nothing of this source was decoded.
+        printer.join(vec![(Some(3), Noted::default()), (Some(7), part(0x14))]).unwrap();
+        let error = printer.join(vec![(Some(3), part(0x20))]).unwrap_err();
+        assert_eq!(error.to_string(), "t: traces of several sources: 3, 7");
+        assert_eq!(printer.out, b"0000000000000010\n0000000000000014\n");
+    }
+
+    #[test]
+    fn a_strict_report_ends_with_the_first_gap() {
+        let mut printer = Printer::new(Pcs, Vec::new(), Gaps::new("t", |_| {}).strict(true));
+        let mut noted = Noted::new(PcsText::default(), true);
+        retire(&mut noted, 0x10);
+        noted.event(AT, Event::Gap(Fault::NoCode(0x14)));
+        retire(&mut noted, 0x18);
+        assert!(noted.is_full());
+        let error = printer.join(vec![(None, noted)]).unwrap_err();
+        assert!(matches!(error, Error::Gap(Missing { at: AT, .. })), "{error}");
+        assert_eq!(printer.out, b"0000000000000010\n");
     }
 }

@@ -1,6 +1,6 @@
 //! What is added up over a whole capture.
 
-use crate::{Collect, Report};
+use crate::report::{Collect, Report};
 use hartrace_decoder::{Count, Coverage, Edges};
 use std::io::{self, Write};
 

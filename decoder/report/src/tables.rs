@@ -1,7 +1,7 @@
 //! What is known only at the end, as a table: edges and coverage.
 
-use crate::Report;
 use crate::ordered::leaves;
+use crate::report::Report;
 use crate::sums::Sum;
 use hartrace_decoder::{Coverage, Edges};
 use hartrace_described::programs::{Function, Symbols, address};
@@ -43,24 +43,35 @@ pub trait Table: Sum {
     fn print(self, out: &mut dyn Write, source: Option<u16>, style: &Style<'_>) -> io::Result<()>;
 }
 
+/// Where tables say of which source they are.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub enum Naming {
+    /// JSON wherever a source is known; text where there are several.
+    #[default]
+    Several,
+    /// Every table.
+    Always,
+    /// None of them.
+    Never,
+}
+
 /// A report of one table at the end, or one for each source.
 #[derive(Debug)]
 pub struct Tables<'a, S> {
     sums: BTreeMap<Option<u16>, S>,
     style: Style<'a>,
-    headings: bool,
+    naming: Naming,
 }
 
 impl<'a, S: Table> Tables<'a, S> {
     /// Nothing is added up yet.
     pub fn new(style: Style<'a>) -> Self {
-        Self { sums: BTreeMap::new(), style, headings: false }
+        Self { sums: BTreeMap::new(), style, naming: Naming::default() }
     }
 
-    /// The same with a line `source N:` before every table of text, if `headings`; otherwise only where
-    /// there are several.
-    pub fn headings(self, headings: bool) -> Self {
-        Self { headings, ..self }
+    /// The same with another way of naming sources.
+    pub fn naming(self, naming: Naming) -> Self {
+        Self { naming, ..self }
     }
 }
 
@@ -78,9 +89,14 @@ impl<S: Table> Report for Tables<'_, S> {
             // A table without rows has a header all the same.
             sums.insert(None, S::default());
         }
-        let headings = !self.style.json && (self.headings || sums.len() > 1);
+        let several = sums.len() > 1;
         for (source, sum) in sums {
-            if let (true, Some(id)) = (headings, source) {
+            let (source, heading) = match self.naming {
+                Naming::Several => (source, several),
+                Naming::Always => (source, true),
+                Naming::Never => (None, false),
+            };
+            if let (true, false, Some(id)) = (heading, self.style.json, source) {
                 writeln!(out, "source {id}:")?;
             }
             sum.print(out, source, &self.style)?;
@@ -211,6 +227,7 @@ fn overlap(ranges: &[Range<u64>], range: &Range<u64>) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hartrace_decoder::{Leaves, Run, Sink as _, StreamPos};
 
     #[test]
     fn overlaps() {
@@ -220,5 +237,30 @@ mod tests {
         {
             assert_eq!(overlap(&ranges, &range), bytes, "{range:x?}");
         }
+    }
+    #[test]
+    fn every_source_has_a_table() {
+        let style = |json| Style { symbols: Symbols::default(), xlen: Xlen::Rv32, json };
+        let text = |json: bool, sources: &[Option<u16>]| {
+            let (mut tables, mut out) = (Tables::<Coverage>::new(style(json)), Vec::new());
+            for source in sources {
+                let mut coverage = Coverage::default();
+                let run = Run::new(0x10, &[0, 4], 0x18, Leaves::No).unwrap();
+                coverage.run(StreamPos::default(), run);
+                tables.join(*source, coverage, &mut out).unwrap();
+            }
+            tables.finish(&mut out).unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        let header = "start      end            bytes\n";
+        let rows = "0x00000010 0x00000018         8\ntotal                         8\n";
+        assert_eq!(text(false, &[]), format!("{header}total                         0\n"));
+        assert_eq!(text(false, &[Some(2)]), format!("{header}{rows}"));
+        assert_eq!(
+            text(false, &[Some(2), Some(1), Some(2)]),
+            format!("source 1:\n{header}{rows}source 2:\n{header}{rows}")
+        );
+        let json = text(true, &[Some(1)]);
+        assert_eq!(json.lines().last(), Some(r#"{"source":1,"kind":"total","covered":8}"#));
     }
 }

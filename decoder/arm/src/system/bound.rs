@@ -4,7 +4,7 @@
 //! then it may be that of several, one after the other, and a source may have several numbers and
 //! configurations.
 
-use super::Origin;
+use super::origin::Origin;
 use crate::{Capture, Etmv4, Event, Memory, Ptm, Range, Sink, Stream, list_etmv4, list_ptm};
 use hartrace_capture::snapshot::Protocol;
 use hartrace_capture::spaces::{Bound, Clock, Log};

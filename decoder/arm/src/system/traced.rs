@@ -1,6 +1,6 @@
 //! A source, ready to be decoded.
 
-use super::Portion;
+use super::bound::Portion;
 use crate::{Etmv4, Memory, Ptm, Sink};
 use hartrace_capture::snapshot::{Core, Protocol};
 use hartrace_capture::spaces::Timeline;
