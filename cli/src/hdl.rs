@@ -6,18 +6,10 @@ use crate::failure::{Failure, Status};
 use crate::files;
 use hartrace_cva6_connector as connector;
 use hartrace_encoder_hdl::Config;
-use hartrace_encoder_hdl::top::{Encapsulation, Sink, TopConfig, header, manual, sources};
-use hartrace_etrace::Unit;
-use std::fmt::Write as _;
+use hartrace_encoder_hdl::top::{Encapsulation, PackageError, Sink, TOP, TopConfig, package};
 use std::fs;
-use std::io::Write as _;
+use std::io::Write;
 use std::path::Path;
-
-/// The module that everything else is within.
-const TOP: &str = "te_top";
-
-/// The encoder of a hart without registers and transport, for those who have their own.
-const CORE: &str = "te_core";
 
 /// Instructions that a CVA6 commits in one cycle at most.
 const COMMIT_PORTS: u8 = 2;
@@ -32,32 +24,12 @@ pub(crate) fn run(args: &HdlArgs) -> Result<Status, Failure> {
         Failure::usage(error).hint("another --config, or other values in its file")
     })?;
     // Everything is made before anything is written.
-    let mut files = sources(&config).map_err(Failure::usage)?;
-    let mut names: Vec<String> = files.iter().map(|(name, _)| name.clone()).collect();
-    if args.core == Some(CoreArg::Cva6) {
-        let (modules, adapter) = cva6(&config)?;
-        // Queues may be those of the encoder.
-        let new = modules.into_iter().filter(|(name, _)| !names.contains(name));
-        files.extend(new.collect::<Vec<_>>());
-        names = files.iter().map(|(name, _)| name.clone()).collect();
-        // Not part of any design without the core.
-        files.push((
-            format!("{ADAPTER_LIST}.f"),
-            adapter.iter().map(|(name, _)| format!("{name}\n")).collect(),
-        ));
-        files.extend(adapter);
-    }
-    let core = hartrace_encoder_hdl::sources(&config.encoder).map_err(Failure::usage)?;
-    let core: Vec<String> = core.into_iter().map(|(name, _)| name).collect();
-    let chosen = toml::to_string(&config).map_err(Failure::usage)?;
-    files.push((format!("{TOP}.f"), names.join("\n") + "\n"));
-    files.push((format!("{CORE}.f"), core.join("\n") + "\n"));
-    files.push(("Bender.yml".into(), bender(&names)));
-    files.push((format!("{TOP}.core"), fusesoc(&names)));
-    files.push(("config.toml".into(), chosen));
-    files.push(("params.toml".into(), params(&config)?));
-    files.push(("registers.md".into(), manual(&config).map_err(Failure::usage)?));
-    files.push(("hartrace_registers.h".into(), header(&config).map_err(Failure::usage)?));
+    let (connector, adapter) = match args.core {
+        None => (Files::new(), Files::new()),
+        Some(CoreArg::Cva6) => cva6(&config)?,
+    };
+    let mut files = package(&config, connector)?;
+    files.extend(adapter);
     for (name, text) in &files {
         write(&args.output.join(name), text)?;
     }
@@ -83,12 +55,15 @@ pub(crate) fn run(args: &HdlArgs) -> Result<Status, Failure> {
 /// Names and texts.
 type Files = Vec<(String, String)>;
 
-/// Files of the connector for a CVA6, and those of its adapter.
+/// Files of the connector for a CVA6, and those of its adapter with their list, which are not part of any design
+/// without the core.
 fn cva6(config: &TopConfig) -> Result<(Files, Files), Failure> {
     let connector = connector::Config::for_encoder(&config.encoder).with_commit_ports(COMMIT_PORTS);
     let modules = connector::sources(&connector).map_err(Failure::usage)?;
-    let adapter = connector::ADAPTER.map(|(name, text)| (name.to_owned(), text.to_owned()));
-    Ok((modules, adapter.into()))
+    let names = connector::ADAPTER.map(|(name, _)| format!("{name}\n"));
+    let mut adapter = vec![(format!("{ADAPTER_LIST}.f"), names.concat())];
+    adapter.extend(connector::ADAPTER.map(|(name, text)| (name.into(), text.into())));
+    Ok((modules, adapter))
 }
 
 /// A named configuration or a file, with other lanes if asked for.
@@ -142,62 +117,16 @@ fn config(args: &HdlArgs) -> Result<TopConfig, Failure> {
     Ok(config)
 }
 
-/// What a decoder has to know.
-pub(crate) fn params(config: &TopConfig) -> Result<String, Failure> {
-    let mut text = toml::to_string(&config.encoder.etrace).map_err(Failure::usage)?;
-    let unit = match config.encoder.unit() {
-        Unit::Reference => "reference",
-        Unit::RvTracer => "rv-tracer",
-        Unit::Hartrace => "hartrace",
-    };
-    let _ = write!(text, "\n[options]\nunit = \"{unit}\"\n\n[framing]\n");
-    match config.encapsulation {
-        Encapsulation::Reference => text.push_str("kind = \"reference\"\n"),
-        Encapsulation::Standard(fields) => {
-            text.push_str("kind = \"encap\"\n");
-            for (name, value) in [
-                ("src-bits", fields.src_id_bits),
-                ("timestamp-bytes", fields.timestamp_bytes),
-                ("type-bits", fields.type_bits),
-                ("instruction-type", fields.instruction_type),
-            ] {
-                let _ = writeln!(text, "{name} = {value}");
-            }
-            if config.harts == 1 && fields.src_id_bits > 0 {
-                let _ = writeln!(text, "source = {}", config.first_source);
-            }
-        }
-    }
-    Ok(text)
-}
-
-fn bender(names: &[String]) -> String {
-    let mut text = format!("package:\n  name: hartrace_{TOP}\n\nsources:\n");
-    for name in names {
-        let _ = writeln!(text, "  - {name}");
-    }
-    text
-}
-
-fn fusesoc(names: &[String]) -> String {
-    let mut text = format!(
-        "CAPI=2:\nname: hartrace:trace:{TOP}:{}\n\nfilesets:\n  rtl:\n    files:\n",
-        env!("CARGO_PKG_VERSION")
-    );
-    for name in names {
-        let _ = writeln!(text, "      - {name}");
-    }
-    let _ = write!(
-        text,
-        "    file_type: systemVerilogSource\n\ntargets:\n  default:\n    filesets: [rtl]\n    toplevel: {TOP}\n"
-    );
-    text
-}
-
 fn write(path: &Path, text: &str) -> Result<(), Failure> {
     let cannot = |error| Failure::write(path.display(), &error);
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(cannot)?;
     }
     fs::write(path, text).map_err(cannot)
+}
+
+impl From<PackageError> for Failure {
+    fn from(error: PackageError) -> Self {
+        Self::usage(error)
+    }
 }

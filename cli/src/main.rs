@@ -3,6 +3,7 @@
 //! Exit status: 0 clean, 1 decoded with gaps, or ended by one with `--strict`, 2 usage, 3 unreadable input, 4 check failed.
 
 mod args;
+mod bundled;
 mod check;
 mod compare;
 mod convert;
@@ -22,6 +23,7 @@ mod hdl;
 mod image;
 mod input;
 mod params;
+mod progress;
 mod sim;
 mod stats;
 

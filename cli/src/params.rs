@@ -5,9 +5,9 @@ use crate::failure::Failure;
 use crate::files;
 use hartrace_described::framing::{self, Fields, Kind};
 use hartrace_described::params::{DocumentError, Draft, Given, Resync, Setup, SetupError};
-use hartrace_etrace::Unit;
+use hartrace_etrace::{Compat, Unit};
+use hartrace_golden::EncoderConfig;
 use hartrace_golden::encoder::Resync as EncoderResync;
-use hartrace_golden::{Compat, EncoderConfig};
 use hartrace_isa::Xlen;
 
 /// Reads the parameter file, if any, and completes it from the command line.

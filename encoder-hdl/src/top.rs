@@ -2,8 +2,9 @@
 //! the way from there to a port or to memory.
 //!
 //! [`top`] builds it for a [`TopConfig`], [`sources`] gives its files, [`pages`] says which registers are
-//! where, [`manual`] and [`header`] say it to people and to C. How the parts work together is in `docs/design/encoder.md`. A configuration that cannot be is
-//! an error before anything is built.
+//! where, [`manual`] and [`header`] say it to people and to C, and [`package`] puts all of it into files. How the
+//! parts work together is in `docs/design/encoder.md`. A configuration that is not legal is an error before anything
+//! is built.
 //!
 //! ```
 //! use hartrace_encoder_hdl::top::{Sink, TopConfig, sources};
@@ -18,10 +19,12 @@ mod config;
 mod flush;
 mod hart;
 mod module;
+mod package;
 mod pages;
 mod sink;
 mod wiring;
 
 pub use config::{Encapsulation, ReadError, Sink, Standard, TopConfig, TopError};
 pub use module::{sources, top};
+pub use package::{PackageError, TOP, package, params};
 pub use pages::{Page, header, manual, pages};

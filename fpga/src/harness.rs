@@ -6,7 +6,7 @@
 //! of the harness is deeper than a LUT.
 
 use crate::FpgaError;
-use crate::source::Port;
+use crate::netlist::Port;
 use std::fmt::Write as _;
 
 /// Name of the harness.

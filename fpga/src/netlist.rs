@@ -1,11 +1,19 @@
 //! Netlists as yosys writes them, in JSON.
 
 use crate::FpgaError;
-use crate::source::Port;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
+
+/// A port of the measured module.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Port {
+    pub(crate) name: String,
+    /// `input`, `output` or `inout`.
+    pub(crate) direction: String,
+    pub(crate) width: usize,
+}
 
 /// Modules after synthesis.
 #[derive(Debug, Deserialize)]

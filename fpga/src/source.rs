@@ -1,7 +1,7 @@
 //! What is measured.
 
 use crate::FpgaError;
-use crate::netlist::Netlist;
+use crate::netlist::{Netlist, Port};
 use crate::tools::Tools;
 use hartrace_rtl::Component;
 use std::fs;
@@ -100,15 +100,6 @@ impl From<&Component> for Source {
         // The builder has checked the name.
         Self { top: component.name().to_owned(), text: files.join("\n") }
     }
-}
-
-/// A port of the measured module.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Port {
-    pub(crate) name: String,
-    /// `input`, `output` or `inout`.
-    pub(crate) direction: String,
-    pub(crate) width: usize,
 }
 
 /// A position `line.column`.

@@ -1,12 +1,12 @@
 //! What targets of the Arm decoder share.
 
-use hartrace_arm_decoder::{Event, Range, Sink};
+use hartrace_arm_decoder::{Event, Range, ElementSink};
 
 /// Counts what is reported.
 #[derive(Debug, Default)]
 pub struct Count(pub u64);
 
-impl Sink for Count {
+impl ElementSink for Count {
     fn range(&mut self, _: u64, range: &Range) {
         assert!(range.count > 0 && range.start != range.end);
         self.0 += 1;

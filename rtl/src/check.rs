@@ -8,8 +8,9 @@ mod reads;
 
 use crate::item::Item;
 use crate::module::Content;
-use crate::signal::{Kind, Signal, Target};
+use crate::signal::{Kind, Signal};
 use crate::stmt::Stmt;
+use crate::target::Target;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What the checks found out.

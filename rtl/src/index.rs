@@ -1,7 +1,5 @@
 //! The index of a loop that stays a loop.
 
-use crate::Expr;
-use crate::node::Node;
 use std::rc::Rc;
 
 /// A place in a vector: a number, or a loop variable times a number plus a number.
@@ -40,24 +38,6 @@ impl Index {
     pub fn plus(&self, offset: u32) -> Self {
         let variable = self.variable.clone();
         Self { variable, factor: self.factor, offset: self.offset + offset }
-    }
-
-    /// The index as a value of `width` bits, to compare or to compute with.
-    ///
-    /// # Panics
-    ///
-    /// If the largest value does not fit.
-    #[must_use]
-    #[track_caller]
-    pub fn expr(&self, width: u32) -> Expr {
-        let max = self.max();
-        assert!(width >= 32 || max >> width == 0, "index up to {max} does not fit {width} bits");
-        match self.variable {
-            None => crate::lit(width, self.offset.into()),
-            // A loop variable has 32 bits.
-            Some(_) if width > 32 => self.expr(32).zext(width),
-            Some(_) => Expr::new(width, Node::Index(self.clone())),
-        }
     }
 
     pub(crate) fn max(&self) -> u32 {

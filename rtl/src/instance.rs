@@ -2,7 +2,7 @@
 
 use crate::component::{Component, Direction};
 use crate::item::{Instance, Item};
-use crate::signal::{Target, check_owner};
+use crate::target::{Target, check_owner};
 use crate::{Expr, Module};
 use std::ops::Index;
 

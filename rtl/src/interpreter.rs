@@ -6,8 +6,9 @@ use crate::eval::{Scope, eval};
 use crate::expr::Expr;
 use crate::index::{Index, Variable};
 use crate::item::{Item, PropertyKind, Register};
-use crate::signal::{Part, Signal, Target};
+use crate::signal::Signal;
 use crate::stmt::Stmt;
+use crate::target::{Part, Target};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 

@@ -4,8 +4,9 @@ use crate::Expr;
 use crate::bits::Bits;
 use crate::component::Component;
 use crate::memory::Memory;
-use crate::signal::{Signal, Target};
+use crate::signal::Signal;
 use crate::stmt::Stmt;
+use crate::target::Target;
 use std::rc::Rc;
 
 /// What is between the ports of a module and its end, in the order it was written.

@@ -135,6 +135,7 @@ mod index;
 mod instance;
 mod interpreter;
 mod item;
+mod leaf;
 mod literal;
 mod lower;
 mod memory;
@@ -144,6 +145,7 @@ mod node;
 mod ops;
 mod signal;
 mod stmt;
+mod target;
 
 pub use bits::Bits;
 pub use component::{Component, Direction, Port};

@@ -2,7 +2,8 @@
 
 use crate::item::Item;
 use crate::literal::index_width;
-use crate::signal::{Kind, ModuleId, check_owner};
+use crate::signal::{Kind, ModuleId};
+use crate::target::check_owner;
 use crate::{Expr, Module};
 use std::rc::Rc;
 

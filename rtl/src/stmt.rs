@@ -2,7 +2,8 @@
 
 use crate::Expr;
 use crate::index::{Index, Variable};
-use crate::signal::{ModuleId, Target, check_owner};
+use crate::signal::ModuleId;
+use crate::target::{Target, check_owner};
 use std::rc::Rc;
 
 #[derive(Clone, Debug)]

@@ -70,7 +70,7 @@ impl Case {
     /// Case `seed` in the dialect of rv_tracer, with the modes and walks that it is unambiguous for (R3).
     pub fn rv_tracer(seed: u64) -> Self {
         let mut shape = Shape::random(seed);
-        shape.xlen = hartrace_golden::walk::Xlen::Rv64;
+        shape.xlen = Xlen::Rv64;
         shape.notifies = 0;
         // Without the lowest bit there is no implicit return.
         Self::made(seed << 1, shape, true)
@@ -190,11 +190,7 @@ impl Case {
 
     /// The program of this case.
     pub fn image(&self) -> Image {
-        let xlen = match self.walk.program.xlen {
-            hartrace_golden::walk::Xlen::Rv32 => Xlen::Rv32,
-            hartrace_golden::walk::Xlen::Rv64 => Xlen::Rv64,
-        };
-        let mut image = Image::new(Isa::new(xlen));
+        let mut image = Image::new(Isa::new(self.walk.program.xlen));
         for (address, bytes) in &self.walk.program.segments {
             image.add(*address, bytes);
         }

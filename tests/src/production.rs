@@ -3,15 +3,11 @@
 use crate::case::Case;
 use hartrace_bits::{BitReader, Tail};
 use hartrace_decoder::{Config, Image, Sink, StreamPos, Tracer};
-use hartrace_isa::{Isa, Xlen};
+use hartrace_isa::Isa;
 
 /// The program of a case.
 pub fn image(case: &Case) -> Image {
-    let xlen = match case.walk.program.xlen {
-        hartrace_golden::walk::Xlen::Rv32 => Xlen::Rv32,
-        hartrace_golden::walk::Xlen::Rv64 => Xlen::Rv64,
-    };
-    let mut image = Image::new(Isa::new(xlen));
+    let mut image = Image::new(Isa::new(case.walk.program.xlen));
     for (address, bytes) in &case.walk.program.segments {
         image.add(*address, bytes);
     }

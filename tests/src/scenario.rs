@@ -59,6 +59,7 @@
 
 mod code;
 mod compare;
+mod line;
 pub mod objdump;
 mod parse;
 mod path;

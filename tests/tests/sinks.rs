@@ -180,15 +180,15 @@ fn asking_is_the_same_as_being_told() {
                     instructions += 1;
                 }
                 Step::Event(event) => got.event(at, event),
-                Step::Block(block) => panic!("{block:?}"),
+                Step::Run(extent) => panic!("{extent:?}"),
             }
         }
         assert_eq!(got.0, want, "seed {seed}");
-        let blocks = Steps::blocks(tracer(), payloads()).map(|(_, step)| match step {
-            Step::Block(block) => u64::from(block.insns),
+        let runs = Steps::runs(tracer(), payloads()).map(|(_, step)| match step {
+            Step::Run(extent) => u64::from(extent.insns),
             _ => 0,
         });
-        assert_eq!(blocks.sum::<u64>(), instructions, "seed {seed}");
+        assert_eq!(runs.sum::<u64>(), instructions, "seed {seed}");
     }
 }
 

@@ -10,7 +10,7 @@ mod resolve;
 #[cfg(test)]
 mod tests;
 
-use crate::event::{Context, Event, Fault, Lost, Sink};
+use crate::event::{Context, ElementSink, Event, Fault, Lost};
 use crate::returns::ReturnStack;
 use crate::walk::Walk;
 use crate::{Memory, Stream};
@@ -33,8 +33,19 @@ enum State {
     Following,
 }
 
-/// What a packet is among: its batch, the packets behind it there, and the bytes it is at an offset of.
-type Around<'a> = (&'a Batch, &'a [Fields], &'a Headers, &'a [u8], usize);
+/// What a packet is read with.
+#[derive(Copy, Clone)]
+struct Surroundings<'a> {
+    /// The batch it is in.
+    batch: &'a Batch,
+    /// The packets after it in the batch.
+    following: &'a [Fields],
+    headers: &'a Headers,
+    /// The stream, up to the end of its part.
+    bytes: &'a [u8],
+    /// Where in `bytes` the packet starts.
+    offset: usize,
+}
 
 /// Decoder of one ETMv4 or ETE stream.
 #[derive(Debug)]
@@ -105,7 +116,7 @@ impl<'m> Etmv4<'m> {
     }
 
     /// Decodes a stream, all of it.
-    pub fn decode(&mut self, stream: &Stream, sink: &mut impl Sink) {
+    pub fn decode(&mut self, stream: &Stream, sink: &mut impl ElementSink) {
         let headers = Headers::new(&self.config);
         let mut positions = stream.positions();
         let mut batch = Batch::default();
@@ -116,12 +127,13 @@ impl<'m> Etmv4<'m> {
                 reader.read(rest, &mut batch);
                 let bytes = stream.bytes.get(..end).unwrap_or_default();
                 let mut packets = batch.packets();
-                while let [packet, behind @ ..] = packets {
+                while let [packet, following @ ..] = packets {
                     let at = positions.index(offset);
-                    let all = (&batch, behind, &headers, bytes, offset);
+                    let all =
+                        Surroundings { batch: &batch, following, headers: &headers, bytes, offset };
                     self.feed_frequent(at, packet, all, sink);
                     offset = offset.wrapping_add(packet.len());
-                    packets = behind;
+                    packets = following;
                 }
                 if batch.packets().is_empty() {
                     let Some((found, len)) = reader.next(rest) else { break };
@@ -139,7 +151,13 @@ impl<'m> Etmv4<'m> {
 
     /// Takes a packet whose fields have been read.
     #[inline(always)]
-    fn feed_frequent(&mut self, at: u64, packet: &Fields, all: Around<'_>, sink: &mut impl Sink) {
+    fn feed_frequent(
+        &mut self,
+        at: u64,
+        packet: &Fields,
+        all: Surroundings<'_>,
+        sink: &mut impl ElementSink,
+    ) {
         // Without speculation nothing can be taken back: nearly all packets need not become a `Packet`, and
         // those that are atoms or addresses no elements.
         if self.state == State::Following && self.config.max_speculation == 0 {
@@ -147,9 +165,8 @@ impl<'m> Etmv4<'m> {
             self.walk.reach(Clock::Position, at);
             self.frequent(at, packet, all, sink);
         } else {
-            let (.., headers, bytes, offset) = all;
-            let bytes = bytes.get(offset..).unwrap_or_default();
-            self.feed(at, Found::Packet(packet.kind()), headers, bytes, sink);
+            let bytes = all.bytes.get(all.offset..).unwrap_or_default();
+            self.feed(at, Found::Packet(packet.kind()), all.headers, bytes, sink);
         }
     }
 
@@ -161,7 +178,7 @@ impl<'m> Etmv4<'m> {
         found: Found,
         headers: &Headers,
         bytes: &[u8],
-        sink: &mut impl Sink,
+        sink: &mut impl ElementSink,
     ) {
         self.at = at;
         self.walk.reach(Clock::Position, at);
@@ -180,12 +197,12 @@ impl<'m> Etmv4<'m> {
     }
 
     /// The stream ends within a packet.
-    fn cut(&mut self, at: u64, sink: &mut impl Sink) {
+    fn cut(&mut self, at: u64, sink: &mut impl ElementSink) {
         self.at = at;
         sink.event(at, Event::Fault(Fault::Malformed));
     }
 
-    fn synchronise(&mut self, at: u64, packet: Option<&Packet>, sink: &mut impl Sink) {
+    fn synchronise(&mut self, at: u64, packet: Option<&Packet>, sink: &mut impl ElementSink) {
         if let State::Lost(lost) = self.state {
             sink.event(at, Event::NoSync(lost));
             self.state = State::Async;
@@ -222,14 +239,14 @@ impl<'m> Etmv4<'m> {
     }
 
     /// What was committed or cancelled does not fit: drops everything.
-    fn give_up_elements(&mut self, at: u64, fault: Fault, sink: &mut impl Sink) {
+    fn give_up_elements(&mut self, at: u64, fault: Fault, sink: &mut impl ElementSink) {
         self.give_up(at, fault, sink);
         sink.event(at, Event::NoSync(Lost::Packet));
         self.state = State::Async;
     }
 
     /// Drops everything, up to the next alignment synchronisation.
-    fn give_up(&mut self, at: u64, fault: Fault, sink: &mut impl Sink) {
+    fn give_up(&mut self, at: u64, fault: Fault, sink: &mut impl ElementSink) {
         sink.event(at, Event::Fault(fault));
         self.forget();
         self.state = State::Lost(Lost::Packet);

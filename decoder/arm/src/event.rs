@@ -185,15 +185,15 @@ pub enum Event {
 }
 
 /// Receives what is decoded.
-pub trait Sink {
-    /// Whether [`Sink::instructions`] is to be called.
+pub trait ElementSink {
+    /// Whether [`ElementSink::instructions`] is to be called.
     const INSTRUCTIONS: bool = false;
 
     /// Instructions that were executed; `at` is the position of the packet that tells.
     fn range(&mut self, at: u64, range: &Range);
 
     /// Where the instructions of the next range are: at these offsets from `base`, in order. Called
-    /// before [`Sink::range`], more than once for a long range.
+    /// before [`ElementSink::range`], more than once for a long range.
     #[inline]
     fn instructions(&mut self, at: u64, base: u64, offsets: &[u16]) {
         let _ = (at, base, offsets);

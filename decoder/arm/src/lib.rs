@@ -1,7 +1,7 @@
 //! The ETMv4, ETE and PTM decoders: packets and memory to executed instructions, a range at a time.
 //!
 //! [`Capture`] splits a trace buffer into the streams of its sources. [`Etmv4`] and [`Ptm`] are fed the
-//! packets of one stream and report [`Range`]s of instructions and [`Event`]s to a [`Sink`]; both use
+//! packets of one stream and report [`Range`]s of instructions and [`Event`]s to a [`ElementSink`]; both use
 //! the same sink. [`Memory`] is the program. Code is decoded once, into blocks that remember their
 //! successors: following an atom is one lookup, however many instructions lie between.
 //!
@@ -37,7 +37,7 @@ mod walk;
 
 pub use capture::{Capture, Layout, Stream};
 pub use etmv4::Etmv4;
-pub use event::{Context, Event, Fault, Lost, Range, Sink, Start, Transaction};
+pub use event::{Context, ElementSink, Event, Fault, Lost, Range, Start, Transaction};
 pub use list::{Record, list_etmv4, list_ptm};
 pub use memory::Memory;
 pub use ptm::Ptm;

@@ -1,6 +1,6 @@
 //! PTM.
 
-use crate::event::{Context, Event, Fault, Lost, Sink, Start};
+use crate::event::{Context, ElementSink, Event, Fault, Lost, Start};
 use crate::returns::ReturnStack;
 use crate::walk::{Followed, Walk};
 use crate::{Memory, Stream};
@@ -79,7 +79,7 @@ impl<'m> Ptm<'m> {
     }
 
     /// Decodes a stream, all of it.
-    pub fn decode(&mut self, stream: &Stream, sink: &mut impl Sink) {
+    pub fn decode(&mut self, stream: &Stream, sink: &mut impl ElementSink) {
         let mut positions = stream.positions();
         let mut offset = 0usize;
         for end in stream.ends() {
@@ -100,7 +100,7 @@ impl<'m> Ptm<'m> {
     }
 
     /// Ends the stream.
-    pub fn finish(&mut self, sink: &mut impl Sink) {
+    pub fn finish(&mut self, sink: &mut impl ElementSink) {
         sink.event(self.at, Event::End(Lost::End));
         self.state = State::Lost(Lost::Start);
         self.known = false;
@@ -109,7 +109,7 @@ impl<'m> Ptm<'m> {
 
     /// Takes what a [`Reader`] found at the start of `bytes`, with its position.
     #[inline]
-    fn feed(&mut self, at: u64, found: Found, bytes: &[u8], sink: &mut impl Sink) {
+    fn feed(&mut self, at: u64, found: Found, bytes: &[u8], sink: &mut impl ElementSink) {
         self.at = at;
         self.walk.reach(Clock::Position, at);
         if let State::Lost(lost) = self.state {
@@ -139,7 +139,7 @@ impl<'m> Ptm<'m> {
     }
 
     #[inline]
-    fn atoms(&mut self, at: u64, atoms: Atoms, sink: &mut impl Sink) {
+    fn atoms(&mut self, at: u64, atoms: Atoms, sink: &mut impl ElementSink) {
         let (mut bits, mut left) = (atoms.bits(), atoms.len());
         while left > 0 && self.known {
             let plain = self.walk.plain_atoms(at, bits.into(), left, sink);
@@ -166,7 +166,7 @@ impl<'m> Ptm<'m> {
     }
 
     /// Drops everything, up to the next alignment synchronisation.
-    fn give_up(&mut self, at: u64, fault: Fault, sink: &mut impl Sink) {
+    fn give_up(&mut self, at: u64, fault: Fault, sink: &mut impl ElementSink) {
         sink.event(at, Event::Fault(fault));
         sink.event(at, Event::NoSync(Lost::Packet));
         self.state = State::Async;
@@ -180,7 +180,7 @@ impl<'m> Ptm<'m> {
     }
 
     #[inline]
-    fn packet(&mut self, at: u64, bytes: &[u8], sink: &mut impl Sink) {
+    fn packet(&mut self, at: u64, bytes: &[u8], sink: &mut impl ElementSink) {
         let Ok((packet, _)) = Packet::parse(&self.config, bytes) else { return };
         match &packet {
             Packet::Async { .. } | Packet::Ignore => {}
@@ -243,7 +243,7 @@ impl<'m> Ptm<'m> {
         }
     }
 
-    fn isync(&mut self, at: u64, sync: &ISync, sink: &mut impl Sink) {
+    fn isync(&mut self, at: u64, sync: &ISync, sink: &mut impl ElementSink) {
         let changed = !self.isa_told || self.target.isa != sync.isa;
         self.isa_told = true;
         self.target = Target { address: sync.address, isa: sync.isa };
@@ -273,7 +273,7 @@ impl<'m> Ptm<'m> {
     }
 
     /// Goes to the address of a packet.
-    fn go_to_target(&mut self, at: u64, sink: &mut impl Sink) {
+    fn go_to_target(&mut self, at: u64, sink: &mut impl ElementSink) {
         let isa = match self.target.isa {
             hartrace_ptm::Isa::Arm => Isa::A32,
             hartrace_ptm::Isa::Thumb => Isa::T32,
@@ -288,7 +288,7 @@ impl<'m> Ptm<'m> {
     }
 
     #[inline]
-    fn atom(&mut self, at: u64, taken: bool, cycles: Option<u32>, sink: &mut impl Sink) {
+    fn atom(&mut self, at: u64, taken: bool, cycles: Option<u32>, sink: &mut impl ElementSink) {
         let isa = self.walk.isa;
         let last = match self.walk.atom(at, taken, cycles, sink) {
             Followed::On => return,
@@ -325,7 +325,7 @@ impl<'m> Ptm<'m> {
     }
 
     /// A branch whose target the packet tells.
-    fn branch(&mut self, at: u64, cycles: Option<u32>, sink: &mut impl Sink) {
+    fn branch(&mut self, at: u64, cycles: Option<u32>, sink: &mut impl ElementSink) {
         let isa = self.walk.isa;
         if let Followed::To(last) = self.walk.atom(at, true, cycles, sink)
             && last.link
@@ -335,7 +335,7 @@ impl<'m> Ptm<'m> {
     }
 
     /// Up to and with the instruction at the address of the packet.
-    fn waypoint(&mut self, at: u64, sink: &mut impl Sink) {
+    fn waypoint(&mut self, at: u64, sink: &mut impl ElementSink) {
         let address = u64::from(self.target.address);
         let stepped = self.walk.step(|insn, end| end.wrapping_sub(insn.size.into()) != address);
         self.walk.report(at, &stepped, None, sink);

@@ -110,7 +110,7 @@ const fn cause(fault: arm::Fault) -> &'static str {
     }
 }
 
-impl<S: Sink> arm::Sink for Runs<S> {
+impl<S: Sink> arm::ElementSink for Runs<S> {
     const INSTRUCTIONS: bool = true;
 
     fn range(&mut self, at: u64, range: &arm::Range) {

@@ -4,7 +4,7 @@ use crate::event::{Context, Event, Fault, Lost, Range, Start, Transaction};
 use hartrace_isa::arm::{Isa, Kind, Return, Space, Spaces};
 use std::fmt;
 
-/// Shows what a [`Sink`](crate::Sink) receives.
+/// Shows what a [`ElementSink`](crate::ElementSink) receives.
 #[derive(Copy, Clone, Debug)]
 pub enum Shown<'a> {
     /// Instructions.

@@ -2,7 +2,7 @@
 
 use crate::blocks::{Block, Blocks, Exit};
 use crate::code::{Clocked, Code, Place};
-use crate::event::{Event, Fault, Range, Sink};
+use crate::event::{ElementSink, Event, Fault, Range};
 use crate::memory::Memory;
 use hartrace_capture::spaces::{Clock, Timeline};
 use hartrace_isa::arm::{Arch, Insn, Isa, Kind, Rules, Spaces, decode};
@@ -102,7 +102,7 @@ impl<'m> Walk<'m> {
         at: u64,
         taken: bool,
         cycles: Option<u32>,
-        sink: &mut impl Sink,
+        sink: &mut impl ElementSink,
     ) -> Followed {
         // One branch for most atoms, whatever the block ends with: what it is cannot be predicted.
         if let Some(block) = self.block.and_then(|id| self.blocks.get(id))
@@ -120,7 +120,13 @@ impl<'m> Walk<'m> {
     /// Follows atoms, the lowest bit first, as long as there is nothing to it but to go on in another block
     /// that is known; returns how many.
     #[inline(always)]
-    pub(crate) fn plain_atoms<S: Sink>(&mut self, at: u64, bits: u32, len: u8, sink: &mut S) -> u8 {
+    pub(crate) fn plain_atoms<S: ElementSink>(
+        &mut self,
+        at: u64,
+        bits: u32,
+        len: u8,
+        sink: &mut S,
+    ) -> u8 {
         let Some(mut id) = self.block else { return 0 };
         let (mut pc, mut bits, mut done) = (self.pc, bits, 0u8);
         // One branch for each, whatever the block ends with: what it is cannot be predicted.
@@ -146,7 +152,7 @@ impl<'m> Walk<'m> {
         at: u64,
         taken: bool,
         cycles: Option<u32>,
-        sink: &mut impl Sink,
+        sink: &mut impl ElementSink,
     ) -> Followed {
         let (start, mut count) = (self.pc, 0u32);
         loop {
@@ -189,7 +195,7 @@ impl<'m> Walk<'m> {
 
     /// Where the instructions of a block are.
     #[inline]
-    fn tell<S: Sink>(&self, at: u64, base: u64, block: &Block, sink: &mut S) {
+    fn tell<S: ElementSink>(&self, at: u64, base: u64, block: &Block, sink: &mut S) {
         if S::INSTRUCTIONS && block.count > 0 {
             sink.instructions(at, base, self.blocks.offsets(block));
         }
@@ -242,7 +248,7 @@ impl<'m> Walk<'m> {
     }
 
     /// Reports what was stepped through.
-    pub(crate) fn report<S: Sink>(
+    pub(crate) fn report<S: ElementSink>(
         &self,
         at: u64,
         stepped: &Stepped,

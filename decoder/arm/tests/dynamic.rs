@@ -2,7 +2,7 @@
 //! apart by context, by time or by position.
 
 use fastrand::Rng;
-use hartrace_arm_decoder::{Capture, Etmv4, Event, Layout, Memory, Ptm, Range, Sink};
+use hartrace_arm_decoder::{Capture, ElementSink, Etmv4, Event, Layout, Memory, Ptm, Range};
 use hartrace_arm_golden::{Expected, Ids, Program, Step, etmv4, expected, ptm};
 use hartrace_capture::spaces::{Holds, Log, Timeline};
 use hartrace_etmv4::{Headers, MAX_PACKET, Packet, Timestamp};
@@ -17,7 +17,7 @@ struct Found {
     faults: usize,
 }
 
-impl Sink for Found {
+impl ElementSink for Found {
     fn range(&mut self, _: u64, range: &Range) {
         self.ranges.push((range.start, range.end, range.count, range.taken));
     }

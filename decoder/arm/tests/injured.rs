@@ -5,7 +5,7 @@
 //! into it: then behind the one after that.
 
 use fastrand::Rng;
-use hartrace_arm_decoder::{Capture, Etmv4, Event, Layout, Memory, Ptm, Range, Sink};
+use hartrace_arm_decoder::{Capture, ElementSink, Etmv4, Event, Layout, Memory, Ptm, Range};
 use hartrace_arm_golden::{Program, etmv4, ptm};
 use hartrace_etmv4::{Found as Packets, Headers, Kind, Reader};
 use hartrace_isa::arm::{Arch, Spaces};
@@ -23,7 +23,7 @@ enum What {
     Exception(u16, Option<u64>),
 }
 
-impl Sink for Found {
+impl ElementSink for Found {
     fn range(&mut self, at: u64, range: &Range) {
         self.0.push((at, What::Range(*range)));
     }

@@ -4,7 +4,8 @@
 
 use flate2::read::GzDecoder;
 use hartrace_arm_decoder::{
-    Capture, Etmv4, Event, Layout, Memory, Ptm, Range, Record, Shown, Sink, list_etmv4, list_ptm,
+    Capture, ElementSink, Etmv4, Event, Layout, Memory, Ptm, Range, Record, Shown, list_etmv4,
+    list_ptm,
 };
 use hartrace_capture::snapshot::{Format, Protocol, Snapshot, Source};
 use hartrace_encap::coresight::Mode;
@@ -170,7 +171,7 @@ struct Lines {
     instructions: u64,
 }
 
-impl Sink for Lines {
+impl ElementSink for Lines {
     fn range(&mut self, at: u64, range: &Range) {
         self.instructions += u64::from(range.count);
         self.all.push(format!("{at} {}", Shown::Range(range)));

@@ -2,7 +2,7 @@
 //! start everything anew, also where a packet is cut off.
 
 use fastrand::Rng;
-use hartrace_arm_decoder::{Capture, Etmv4, Event, Layout, Memory, Range, Sink, list_etmv4};
+use hartrace_arm_decoder::{Capture, ElementSink, Etmv4, Event, Layout, Memory, Range, list_etmv4};
 use hartrace_arm_golden::{Expected, Program, etmv4, expected};
 use hartrace_encap::coresight::{FSYNC, Formatter, Mode, TraceId};
 use hartrace_isa::arm::{Arch, Spaces};
@@ -10,7 +10,7 @@ use hartrace_isa::arm::{Arch, Spaces};
 #[derive(Default)]
 struct Found(Vec<Expected>, usize);
 
-impl Sink for Found {
+impl ElementSink for Found {
     fn range(&mut self, _: u64, range: &Range) {
         self.0.push((range.start, range.end, range.count, range.taken));
     }

@@ -1,13 +1,10 @@
-//! Decoded code, kept: runs of instructions that end where the trace must say how to go on.
+//! Decoded code, kept as blocks: consecutive instructions of which only the last may change the flow of
+//! control.
 
-use crate::{Fault, Image, Leaves, Run};
+use crate::event::Fault;
+use crate::image::Image;
+use crate::run::{BlockId, Leaves, NONE, Run, Span};
 use hartrace_isa::{Insn, Kind, Link};
-
-/// Number of a block.
-pub(crate) type BlockId = u32;
-
-/// No block.
-pub(crate) const NONE: BlockId = u32::MAX;
 
 /// Longest block, in instructions, but for a jump that may belong to the last of them.
 const MAX_INSNS: u16 = 1 << 8;
@@ -40,7 +37,7 @@ impl Exit {
     }
 }
 
-/// A run of instructions.
+/// Consecutive instructions of the program, up to the first that may change the flow of control.
 #[derive(Clone, Debug)]
 pub(crate) struct Block {
     pub(crate) start: u64,
@@ -55,15 +52,6 @@ pub(crate) struct Block {
     /// Blocks that follow, [`NONE`] until known: branch taken or jump, and fall-through.
     pub(crate) taken: BlockId,
     pub(crate) fall: BlockId,
-}
-
-/// Consecutive instructions of a block.
-#[derive(Copy, Clone, Debug)]
-pub(crate) struct Span {
-    pub(crate) block: BlockId,
-    /// Index of the first of them.
-    pub(crate) from: u16,
-    pub(crate) insns: u16,
 }
 
 /// All blocks found so far.
@@ -248,12 +236,12 @@ impl Blocks {
         let offsets = self.offsets_of(block, span)?;
         let address = |offset: &u16| block.start.wrapping_add((*offset).into());
         let start = address(offsets.first()?);
-        let behind = span.from.wrapping_add(span.insns);
-        let (end, leaves) = if behind >= block.insns {
+        let next = span.from.wrapping_add(span.insns);
+        let (end, leaves) = if next >= block.insns {
             (block.end, block.exit.leaves())
         } else {
-            let next = self.offsets.get((block.first as usize).wrapping_add(behind.into()))?;
-            (address(next), Leaves::No)
+            let offset = self.offsets.get((block.first as usize).wrapping_add(next.into()))?;
+            (address(offset), Leaves::No)
         };
         Some(Run { start, end, base: block.start, leaves, offsets, span })
     }

@@ -1,22 +1,9 @@
-use hartrace_etrace::{Params, Unit};
+use hartrace_etrace::{Compat, Params, Unit};
 
-/// Whose habits to expect, where reference streams differ from the specification; see
-/// `docs/deviations.md`.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Compat {
-    /// The specification.
-    #[default]
-    None,
-    /// The Python reference model (C1 to C3).
-    PythonModel,
-    /// The C reference codec of 2021 (C1, C2, C4, C5).
-    CModel,
-}
-
-/// Where decoding goes on after a gap.
+/// Where decoding continues after a gap.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Resync {
-    /// At the next synchronisation: right whatever was lost.
+    /// At the next synchronisation: exact, whatever was lost.
     #[default]
     Sync,
     /// At the next payload with an address, where the program alone decides about what follows: not
@@ -24,8 +11,8 @@ pub enum Resync {
     /// report instructions that never retired, up to the next synchronisation:
     ///
     /// - Addresses are differences from the one before. If a payload with an address was lost
-    ///   without leaving a trace, those that follow are wrong by its difference. (Not with full
-    ///   addresses. Where a frame is damaged the loss is known, and this waits for a synchronisation.)
+    ///   unnoticed, those that follow are wrong by its difference. (Not with full addresses. Where a
+    ///   frame is damaged the loss is known, and decoding waits for a synchronisation.)
     /// - A jump at that address that could be inferred from the instruction before it is taken for
     ///   one that will be reported.
     Address,
@@ -43,14 +30,14 @@ pub struct Config {
     pub tvec: Vec<(u8, u64)>,
     /// Whose habits to expect.
     pub compat: Compat,
-    /// Where to go on after a gap.
+    /// Where to continue after a gap.
     pub resync: Resync,
-    /// Blocks to follow for one payload at most: what a payload may cost. A payload of format 0.0
-    /// stands for up to 2^32 branches, and damaged ones claim them without there being any.
+    /// Most blocks to follow for one payload: what a payload may cost. A payload of format 0.0 stands
+    /// for up to 2^32 branches, and a damaged one claims them without there being any.
     pub max_blocks: u64,
-    /// Decoded blocks to keep; all are forgotten when there are more.
+    /// Most decoded blocks to keep; all are forgotten when there are more.
     pub block_cap: usize,
-    /// Paths to remember, a power of two or rounded up to one; 0 remembers none.
+    /// Most paths to remember, rounded up to a power of two; 0 remembers none.
     pub path_cap: usize,
 }
 

@@ -1,6 +1,6 @@
-//! ELF files into images.
+//! Adds ELF files to images.
 
-use crate::Image;
+use crate::image::Image;
 use elf::ElfBytes;
 use elf::abi::{EM_RISCV, PT_LOAD};
 use elf::endian::LittleEndian;
@@ -38,9 +38,9 @@ impl From<elf::ParseError> for ElfError {
 }
 
 impl Image {
-    /// Adds the bytes of every segment that is loaded, as [`Image::add`] does, `bias` further up;
-    /// addresses wrap. Position-independent programs are as good as others: whoever placed them
-    /// knows the bias. Nothing is added if there is an error.
+    /// Adds the bytes of every segment that is loaded, as [`Image::add`] does, at its address plus `bias`;
+    /// addresses wrap. For a position-independent program, `bias` is where it was placed. Nothing is
+    /// added if there is an error.
     pub fn add_elf(&mut self, bytes: &[u8], bias: u64) -> Result<(), ElfError> {
         let file = ElfBytes::<LittleEndian>::minimal_parse(bytes)?;
         if file.ehdr.e_machine != EM_RISCV {

@@ -1,8 +1,10 @@
+//! The code of a program.
+
 use hartrace_isa::{Insn, Isa};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The program: code by address. Copies share it, and are made at once.
+/// A program: code by address. A clone shares the code, and costs little.
 #[derive(Clone, Debug)]
 pub struct Image {
     isa: Isa,
@@ -11,7 +13,7 @@ pub struct Image {
     overlaps: Vec<Range<u64>>,
 }
 
-/// A stretch of code. What several images have in common is in memory once.
+/// A range of code. What several images have in common is in memory once.
 #[derive(Clone, Debug)]
 pub(crate) struct Segment {
     pub(crate) start: u64,
@@ -50,8 +52,8 @@ impl Segment {
         Some(Self { part, ..self.clone() })
     }
 
-    /// What of it is at an address and behind, if that is something.
-    fn behind(&self, address: u128) -> Option<Self> {
+    /// What of it is at an address and after it, if that is something.
+    fn from(&self, address: u128) -> Option<Self> {
         let start = u64::try_from(address).ok()?;
         let from = self.part.start.saturating_add(self.offset(start)?);
         Some(Self { start, part: from..self.part.end, ..self.clone() })
@@ -69,7 +71,7 @@ impl Image {
         self.isa
     }
 
-    /// Adds code at `address`. Where code was added before, the new code wins, and the stretch is
+    /// Adds code at `address`. Where code was added before, the new code wins, and the range is
     /// listed by [`Image::overlaps`] if the two differ. What would lie past the end of the address
     /// space is left out.
     pub fn add(&mut self, address: u64, bytes: &[u8]) {
@@ -90,17 +92,17 @@ impl Image {
         let covered = self.segments.get(from..to).unwrap_or_default();
         self.overlaps.extend(covered.iter().filter_map(|old| differing(old, &new)));
         let head = covered.first().and_then(|old| old.before(new.start));
-        let tail = covered.last().and_then(|old| old.behind(new.end()));
+        let tail = covered.last().and_then(|old| old.from(new.end()));
         let segments = head.into_iter().chain([new]).chain(tail);
         Arc::make_mut(&mut self.segments).splice(from..to, segments);
     }
 
-    /// Stretches that were added twice, with different code.
+    /// Ranges that were added twice, with different code.
     pub fn overlaps(&self) -> &[Range<u64>] {
         &self.overlaps
     }
 
-    /// The stretches that have code, in order.
+    /// The ranges that have code, in order.
     pub fn ranges(&self) -> impl Iterator<Item = Range<u64>> + '_ {
         self.segments.iter().map(|s| s.start..s.start.wrapping_add(s.part.len() as u64))
     }

@@ -1,24 +1,28 @@
-use crate::{Config, Image, StreamPos};
+//! The programs that a hart runs at a time.
+
+use crate::config::Config;
+use crate::event::StreamPos;
+use crate::image::Image;
 use hartrace_bits::mask;
 use hartrace_etrace::Start;
 use std::fmt::Debug;
 
-/// When and where a hart is, as far as that decides which program it runs.
+/// What decides which program a hart runs: its context, and when.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Moment {
     /// The context; `None` if the trace has none.
     pub context: Option<u64>,
     /// The time, as the last synchronisation has it.
     pub time: u64,
-    /// The byte of the capture at which the payload starts that says so.
+    /// Offset in the capture of the payload that says so.
     pub byte: u64,
 }
 
-/// Programs that come and go: whoever knows when is asked at every synchronisation, so that nothing has to
-/// be made beforehand.
+/// Programs that change while the hart runs. The tracer asks at every synchronisation, so that no image has
+/// to be made before it is needed.
 pub trait Versions: Debug + Sync {
-    /// The program of a moment, and its number, which no other one has; `None` where there is none but
-    /// the usual one.
+    /// The program of a moment, with a number that no other program has; `None` for the one that
+    /// [`Images`] lists.
     fn at(&self, moment: Moment) -> Option<(usize, Image)>;
 }
 
@@ -44,22 +48,22 @@ impl<'a> Images<'a> {
         Self { default, listed: Vec::new(), versions: None }
     }
 
-    /// The program of one context: all of it, with what it shares with others, as a kernel. Replaces
-    /// the one given before for the same context. Which registers are wide and which encodings
-    /// exist is that of the default image for all.
+    /// Lists the program of one context: all of it, with what it shares with others, such as a kernel.
+    /// Replaces the one given before for the same context. Register width and encodings are those of the
+    /// default image for all contexts.
     pub fn context(self, context: u64, image: &'a Image) -> Self {
         self.since(0, Some(context), image)
     }
 
-    /// The program of a context from a time on, as synchronisations have it; `None` for all contexts that
-    /// have none of their own.
+    /// Lists the program of a context from a time on, as synchronisations report it; `None` for all
+    /// contexts that have none of their own.
     pub fn since(mut self, time: u64, context: Option<u64>, image: &'a Image) -> Self {
         self.listed.retain(|other| (other.context, other.since) != (context, time));
         self.listed.push(Listed { context, since: time, image });
         self
     }
 
-    /// Asks `versions` first: where they have a program, none that is listed counts.
+    /// Asks `versions` first; the listed programs count where `versions` has none.
     pub fn versions(mut self, versions: &'a dyn Versions) -> Self {
         self.versions = Some(versions);
         self
@@ -171,7 +175,7 @@ mod tests {
                 tracer.feed(StreamPos { packet, byte: 0 }, &Payload::Start(start), &mut count);
             }
             tracer.finish(&mut count);
-            // The last one is told by its synchronisation.
+            // The synchronisation itself reports the last one.
             assert_eq!(
                 count,
                 Count { instructions: instructions + 1, gaps: 0 },

@@ -1,4 +1,4 @@
-//! Sinks that add up. What a path adds is found out once, however often it is gone.
+//! Sinks that add up. What a path adds is found out once, however often the path is taken.
 
 mod coverage;
 mod edges;
@@ -6,7 +6,10 @@ mod edges;
 pub use coverage::Coverage;
 pub use edges::{Edge, Edges};
 
-use crate::{Event, Path, Run, Sink, StreamPos};
+use crate::event::{Event, StreamPos};
+use crate::paths::Path;
+use crate::run::Run;
+use crate::sink::Sink;
 
 /// Counts instructions and gaps.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]

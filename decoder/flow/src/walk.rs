@@ -2,31 +2,37 @@
 //!
 //! Spec: E-Trace 2.0, chapter 11 "Decoder".
 
-use crate::blocks::{BlockId, Blocks, Exit, NONE, Span};
-use crate::tables::Returns;
-use crate::tracer::Tracer;
-use crate::{Fault, Sink, StreamPos};
+use crate::blocks::{Blocks, Exit};
+use crate::event::{Fault, StreamPos};
+use crate::outcomes::Outcomes;
+use crate::programs::Code;
+use crate::progress::Progress;
+use crate::run::{BlockId, NONE, Span};
+use crate::sink::Sink;
+use crate::tables::{Predictor, Returns};
 use hartrace_isa::Link;
 
 /// What ends a walk.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Goal {
     /// An address reported in format 0, 1 or 2.
-    Address {
-        address: u64,
-        notify: bool,
-        /// It is the target of a discontinuity for certain.
-        target: bool,
-        irdepth: Option<u32>,
-    },
+    Address { address: u64, reached: Reached, irdepth: Option<u32> },
     /// The last branch of a payload without address.
     LastBranch,
     /// An address in format 3.0.
     Sync { address: u64, privilege: u8 },
 }
 
-/// Steps before a stride is interrupted, to look for loops without a branch.
-const STRIDE: u64 = 256;
+/// How a reported address is reached.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Reached {
+    /// As the target of a discontinuity.
+    AsTarget,
+    /// At the first visit, by running into it.
+    Passing,
+    /// The payload does not say: the first visit counts unless the next payload contradicts.
+    Unsaid,
+}
 
 /// How a walk ended.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -39,10 +45,71 @@ pub(crate) enum Arrival {
     Undecided,
 }
 
-impl Tracer<'_> {
-    /// Walks from `self.pc` to `goal`, reporting every instruction but the last.
+/// Steps before a stride is interrupted, to look for loops without a branch.
+const STRIDE: u64 = 256;
+
+/// The modes of the encoder that a walk depends on.
+#[derive(Copy, Clone, Debug, Default)]
+pub(crate) struct WalkModes {
+    pub(crate) implicit_return: bool,
+    pub(crate) branch_prediction: bool,
+    /// Sequentially inferable jumps are not reported.
+    pub(crate) sequentially_inferred_jump: bool,
+}
+
+/// Where a hart is in its program, and what decides where it continues.
+#[derive(Clone, Debug)]
+pub(crate) struct Walk {
+    /// The instruction that retired last.
+    pub(crate) pc: u64,
+    /// A block that `pc` is in.
+    pub(crate) block: BlockId,
+    pub(crate) privilege: u8,
+    pub(crate) modes: WalkModes,
+    pub(crate) outcomes: Outcomes,
+    pub(crate) returns: Returns,
+    pub(crate) predictor: Predictor,
+    /// Blocks that may still be followed for this payload.
+    pub(crate) budget: u64,
+    progress: Progress,
+}
+
+impl Walk {
+    pub(crate) fn new(predictor: Predictor, returns: Returns) -> Self {
+        Self {
+            pc: 0,
+            block: 0,
+            privilege: 0,
+            modes: WalkModes::default(),
+            outcomes: Outcomes::default(),
+            progress: Progress::new(returns.clone()),
+            returns,
+            predictor,
+            budget: 0,
+        }
+    }
+
+    /// Reports the instruction at `pc`.
+    #[inline]
+    pub(crate) fn emit_pc<S: Sink>(&self, blocks: &Blocks, at: StreamPos, sink: &mut S) {
+        let run = blocks.only(self.block, self.pc).and_then(|span| blocks.run(span));
+        debug_assert!(run.is_some(), "{:#x} is in its block", self.pc);
+        if let Some(run) = run {
+            sink.run(at, run);
+        }
+    }
+
+    /// Turns the outcome of a counted branch at `pc` into a known one: more may be reported after it.
+    #[inline]
+    pub(crate) fn latch(&mut self) {
+        let Self { pc, predictor, outcomes, .. } = self;
+        outcomes.latch(|| predictor.predict(*pc));
+    }
+
+    /// Walks from `pc` to `goal`, reporting every instruction but the last.
     pub(crate) fn follow<S: Sink>(
         &mut self,
+        code: &mut Code,
         at: StreamPos,
         goal: Goal,
         sink: &mut S,
@@ -52,29 +119,30 @@ impl Tracer<'_> {
             Goal::Sync { address, .. } => (Some(address), None),
             Goal::LastBranch => (None, None),
         };
-        let limit = match address {
-            Some(address) => u64::from(self.code.blocks.is_branch(address)?),
+        // Outcomes that are left over at the goal: that of a branch there is reported with it.
+        let pending = match address {
+            Some(address) => u64::from(code.blocks.is_branch(address)?),
             None => 1,
         };
         if irdepth.is_some() {
             self.returns.note_depth();
         }
-        if self.code.blocks.is_full() {
-            self.block = self.renew(self.block)?;
+        if code.blocks.is_full() {
+            self.block = self.renew(code, self.block)?;
         }
         let mut id = self.block;
-        let mut rest = self.code.blocks.after(id, self.pc).ok_or(Fault::NoCode(self.pc))?;
+        let mut rest = code.blocks.after(id, self.pc).ok_or(Fault::NoCode(self.pc))?;
         self.progress.branch();
         loop {
-            let block = self.code.blocks.get(id).ok_or(Fault::NoCode(self.pc))?;
+            let block = code.blocks.get(id).ok_or(Fault::NoCode(self.pc))?;
             let (last, end, exit) = (block.last, block.end, block.exit);
             let (on_taken, on_fall) = (block.taken, block.fall);
-            if self.outcomes.count() == limit
-                && let Some(arrival) = self.arrive(at, goal, id, rest, sink)
+            if self.outcomes.count() == pending
+                && let Some(arrival) = self.arrive(&mut code.blocks, at, goal, id, rest, sink)
             {
                 return Ok(arrival);
             }
-            emit(&self.code.blocks, at, rest, sink);
+            emit(&code.blocks, at, rest, sink);
             self.pc = last;
             self.block = id;
             if self.budget == 0 {
@@ -87,84 +155,85 @@ impl Tracer<'_> {
                     let prediction = &self.predictor;
                     let taken = self.outcomes.take(|| prediction.predict(last));
                     let taken = taken.ok_or(Fault::NoOutcome(last))?;
-                    if self.options.branch_prediction {
+                    if self.modes.branch_prediction {
                         self.predictor.update(last, taken);
                     }
                     self.progress.branch();
                     match if taken { on_taken } else { on_fall } {
-                        NONE if taken => self.code.blocks.link_taken(id, target)?,
-                        NONE => self.code.blocks.link_fall(id, end)?,
+                        NONE if taken => code.blocks.link_taken(id, target)?,
+                        NONE => code.blocks.link_fall(id, end)?,
                         next => next,
                     }
                 }
                 Exit::Jump { target, call } => {
-                    if call && self.options.implicit_return {
+                    if call && self.modes.implicit_return {
                         self.returns.push(end);
                     }
                     self.progress.check(target, &self.returns, last)?;
                     match on_taken {
-                        NONE => self.code.blocks.link_taken(id, target)?,
+                        NONE => code.blocks.link_taken(id, target)?,
                         next => next,
                     }
                 }
                 Exit::Next => {
                     self.progress.check(end, &self.returns, last)?;
                     match on_fall {
-                        NONE => self.code.blocks.link_fall(id, end)?,
+                        NONE => code.blocks.link_fall(id, end)?,
                         next => next,
                     }
                 }
                 Exit::Indirect { link, sequential } => {
-                    let sequential = sequential.filter(|_| self.sijump);
-                    let inferred = self.infer(link, sequential, irdepth, limit);
-                    if link == Some(Link::Call) && self.options.implicit_return {
+                    let sequential = sequential.filter(|_| self.modes.sequentially_inferred_jump);
+                    let inferred = self.infer(link, sequential, irdepth, pending);
+                    if link == Some(Link::Call) && self.modes.implicit_return {
                         self.returns.push(end);
                     }
                     match inferred {
                         Some(target) => {
                             self.progress.check(target, &self.returns, last)?;
-                            self.code.blocks.at(target)?
+                            code.blocks.at(target)?
                         }
                         None => {
                             let target = address.ok_or(Fault::UnexpectedJump(last))?;
-                            return self.hit(target, limit);
+                            return self.hit(&mut code.blocks, target, pending);
                         }
                     }
                 }
             };
             id = next;
-            if self.code.blocks.is_full() {
-                id = self.renew(id)?;
+            if code.blocks.is_full() {
+                id = self.renew(code, id)?;
             }
-            if !self.options.branch_prediction {
+            if !self.modes.branch_prediction {
                 let count = self.outcomes.count();
-                id = self.stride(at, id, limit, sink);
+                id = self.stride(&code.blocks, at, id, pending, sink);
                 if self.outcomes.count() != count {
                     self.progress.branch();
                 }
             }
-            rest = self.code.blocks.whole(id).ok_or(Fault::NoCode(end))?;
+            rest = code.blocks.whole(id).ok_or(Fault::NoCode(end))?;
         }
     }
 
-    /// Follows known outcomes through known blocks, from the start of block `id`: [`Tracer::follow`]
-    /// without all that needs a second look. Returns the block where it stopped, not yet executed.
+    /// Follows known outcomes through known blocks, from the start of block `id`: [`Walk::follow`]
+    /// without the cases that need more care. Returns the block where it stopped, not yet executed.
     #[inline]
     fn stride<S: Sink>(
         &mut self,
+        blocks: &Blocks,
         at: StreamPos,
         mut id: BlockId,
-        limit: u64,
+        pending: u64,
         sink: &mut S,
     ) -> BlockId {
         let (known, count) = self.outcomes.known();
-        let available = u64::from(count).saturating_sub(limit) as u32;
+        let available = u64::from(count).saturating_sub(pending) as u32;
         let (mut bits, mut used) = (known, 0u32);
         let mut steps = self.budget.min(STRIDE);
         self.budget = self.budget.wrapping_sub(steps);
         while used < available
             && steps > 0
-            && let Some(block) = self.code.blocks.get(id)
+            && let Some(block) = blocks.get(id)
         {
             let next = match block.exit {
                 Exit::Branch { .. } if bits & 1 == 0 => block.taken,
@@ -180,12 +249,12 @@ impl Tracer<'_> {
             used = used.wrapping_add(branch);
             steps = steps.wrapping_sub(1);
             let span = Span { block: id, from: 0, insns: block.insns };
-            emit(&self.code.blocks, at, span, sink);
+            emit(blocks, at, span, sink);
             self.pc = block.last;
             self.block = id;
             id = next;
             if let Exit::Jump { call: true, .. } = block.exit
-                && self.options.implicit_return
+                && self.modes.implicit_return
             {
                 let end = block.end;
                 self.returns.push(end);
@@ -196,26 +265,26 @@ impl Tracer<'_> {
         id
     }
 
-    /// Starts with no blocks but `id`, whose new number it returns.
+    /// Forgets all blocks but `id`, whose new number it returns.
     #[cold]
-    fn renew(&mut self, id: BlockId) -> Result<BlockId, Fault> {
-        let start = self.code.blocks.get(id).map_or(self.pc, |block| block.start);
-        self.code.forget();
-        self.code.blocks.at(start)
+    fn renew(&self, code: &mut Code, id: BlockId) -> Result<BlockId, Fault> {
+        let start = code.blocks.get(id).map_or(self.pc, |block| block.start);
+        code.forget();
+        code.blocks.at(start)
     }
 
-    /// A reported jump.
-    fn hit(&mut self, target: u64, limit: u64) -> Result<Arrival, Fault> {
+    /// Arrives at the target of a reported jump.
+    fn hit(&mut self, blocks: &mut Blocks, target: u64, pending: u64) -> Result<Arrival, Fault> {
         let count = self.outcomes.count();
         // A branch at the target has its outcome reported with it, and nothing else is left.
-        if count > limit {
-            return Err(Fault::BranchesLeft(count.wrapping_sub(limit)));
+        if count > pending {
+            return Err(Fault::BranchesLeft(count.wrapping_sub(pending)));
         }
-        if count < limit {
+        if count < pending {
             return Err(Fault::NoOutcome(target));
         }
         self.pc = target;
-        self.block = self.code.blocks.at(target)?;
+        self.block = blocks.at(target)?;
         Ok(Arrival::Target)
     }
 
@@ -226,9 +295,9 @@ impl Tracer<'_> {
         link: Option<Link>,
         sequential: Option<u64>,
         irdepth: Option<u32>,
-        limit: u64,
+        pending: u64,
     ) -> Option<u64> {
-        if link != Some(Link::Return) || !self.options.implicit_return {
+        if link != Some(Link::Return) || !self.modes.implicit_return {
             return sequential;
         }
         let depth = self.returns.depth();
@@ -238,7 +307,7 @@ impl Tracer<'_> {
         }
         // 7.6.3: the return at the reported depth is the one that was mispredicted, once all
         // branches before it have been seen.
-        let failed = irdepth == Some(depth) && self.outcomes.count() == limit;
+        let failed = irdepth == Some(depth) && self.outcomes.count() == pending;
         predicted.filter(|_| !failed)
     }
 
@@ -246,13 +315,14 @@ impl Tracer<'_> {
     /// before.
     fn arrive<S: Sink>(
         &mut self,
+        blocks: &mut Blocks,
         at: StreamPos,
         goal: Goal,
         id: BlockId,
         rest: Span,
         sink: &mut S,
     ) -> Option<Arrival> {
-        let block = self.code.blocks.get(id)?;
+        let block = blocks.get(id)?;
         let (address, arrival) = match goal {
             Goal::LastBranch => match block.exit {
                 Exit::Branch { .. } => (block.last, Arrival::Passing),
@@ -261,9 +331,11 @@ impl Tracer<'_> {
             Goal::Address { irdepth: Some(depth), .. } if depth != self.returns.depth() => {
                 return None;
             }
-            Goal::Address { target: true, .. } => return None,
-            Goal::Address { address, notify: true, .. } => (address, Arrival::Passing),
-            Goal::Address { address, .. } => (address, Arrival::Undecided),
+            Goal::Address { address, reached, .. } => match reached {
+                Reached::AsTarget => return None,
+                Reached::Passing => (address, Arrival::Passing),
+                Reached::Unsaid => (address, Arrival::Undecided),
+            },
             // E17: a privilege change needs a trap return, and that is a jump.
             Goal::Sync { privilege, .. } if privilege != self.privilege => return None,
             Goal::Sync { address, .. } => (address, Arrival::Passing),
@@ -272,12 +344,12 @@ impl Tracer<'_> {
         if !(block.start..=block.last).contains(&address) {
             return None;
         }
-        let before = self.code.blocks.until(rest, address)?;
-        emit(&self.code.blocks, at, before, sink);
+        let before = blocks.until(rest, address)?;
+        emit(blocks, at, before, sink);
         self.pc = address;
         // A jump may need the instruction before it, which is in this block; a branch does not.
         self.block = match goal {
-            Goal::LastBranch => self.code.blocks.at(address).ok()?,
+            Goal::LastBranch => blocks.at(address).ok()?,
             _ => id,
         };
         Some(arrival)
@@ -289,48 +361,5 @@ impl Tracer<'_> {
 fn emit<S: Sink>(blocks: &Blocks, at: StreamPos, span: Span, sink: &mut S) {
     if let Some(run) = blocks.run(span) {
         sink.run(at, run);
-    }
-}
-
-/// Notices that a walk can never end.
-///
-/// As long as no branch is executed, the path is a function of the address and the return stack: if
-/// both repeat, they repeat for ever. Brent's algorithm finds that without remembering the path.
-#[derive(Clone, Debug)]
-pub(crate) struct Progress {
-    /// Where a block leads to; the return stack there is `stack`.
-    mark: Option<u64>,
-    stack: Returns,
-    distance: u64,
-    power: u64,
-}
-
-impl Progress {
-    /// `stack` is any return stack of the hart.
-    pub(crate) fn new(stack: Returns) -> Self {
-        Self { mark: None, stack, distance: 0, power: 0 }
-    }
-
-    #[inline]
-    fn branch(&mut self) {
-        self.distance = 0;
-        self.power = 0;
-        self.mark = None;
-    }
-
-    #[inline]
-    fn check(&mut self, next: u64, returns: &Returns, at: u64) -> Result<(), Fault> {
-        self.distance = self.distance.wrapping_add(1);
-        if self.mark == Some(next) && self.stack.same(returns) {
-            return Err(Fault::NoProgress(at));
-        }
-        // Few walks get this far: most meet a branch within some blocks.
-        if self.distance > self.power.max(32) {
-            self.mark = Some(next);
-            self.stack.clone_from(returns);
-            self.power = self.power.max(32).saturating_mul(2);
-            self.distance = 0;
-        }
-        Ok(())
     }
 }

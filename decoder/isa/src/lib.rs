@@ -53,35 +53,8 @@ mod insn;
 mod narrow;
 mod wide;
 
+pub use hartrace_ingress::Xlen;
 pub use insn::{Insn, Kind, Link};
-
-/// Base instruction set: width of addresses, and whether `c.jal` exists.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Xlen {
-    /// RV32.
-    Rv32,
-    /// RV64.
-    Rv64,
-}
-
-impl Xlen {
-    /// Number of address bits.
-    pub const fn bits(self) -> u32 {
-        match self {
-            Self::Rv32 => 32,
-            Self::Rv64 => 64,
-        }
-    }
-
-    /// The address modulo the size of the address space; RV32 addresses are zero-extended.
-    #[inline]
-    pub const fn wrap(self, address: u64) -> u64 {
-        match self {
-            Self::Rv32 => address & 0xffff_ffff,
-            Self::Rv64 => address,
-        }
-    }
-}
 
 /// Which encodings exist, where one encoding has several meanings.
 ///

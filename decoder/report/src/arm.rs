@@ -158,7 +158,7 @@ impl Elements<'_> {
 }
 
 // Writing to memory does not fail.
-impl arm::Sink for Elements<'_> {
+impl arm::ElementSink for Elements<'_> {
     fn range(&mut self, at: u64, range: &Range) {
         let (id, out) = (self.id, &mut self.written.text);
         let _ = match self.ranges {

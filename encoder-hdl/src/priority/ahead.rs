@@ -1,4 +1,4 @@
-//! Branches of the group behind the head are looked up in the predictor, one a cycle, so that what is
+//! Branches of the group after the head are looked up in the predictor, one a cycle, so that what is
 //! predicted is known when they are described.
 //!
 //! A synchronisation forgets what was learnt. So a branch is only looked up if none can come before it: not
@@ -6,15 +6,16 @@
 //! the pending step.
 
 use super::chart::Chart;
+use super::context::Context;
 use super::lanes::Lanes;
 use super::pending::{Pending, Previous};
-use super::{Context, Tables};
+use super::tables::Tables;
 use crate::bundle::Bundle;
 use crate::ingress::any;
 use crate::queue;
 use hartrace_rtl::{Expr, concat, zero};
 
-/// The group behind the head.
+/// The group after the head.
 pub(super) struct Ahead {
     group: Bundle,
     learnt: Bundle,

@@ -1,17 +1,14 @@
-//! The step that waits for the one behind it, and what is known of the one before it.
+//! The step that waits for the one after it, and what is known of the one before it.
 
-use super::lanes::{Lanes, Next, Walk};
-use super::plan::Plan;
-use super::{Context, Tables, counts};
+use super::context::Context;
 use crate::config::ResyncUnit;
 use crate::group::CYCLES;
-use crate::ingress::any;
-use hartrace_rtl::{Expr, Module, Reg, lit, zero};
+use hartrace_rtl::{Expr, Reg, lit, zero};
 
 /// The pending step.
 pub(super) struct Pending {
-    valid: Reg,
-    qualified: Reg,
+    pub(super) valid: Reg,
+    pub(super) qualified: Reg,
     /// It exists and is traced.
     pub(super) traced: Expr,
     pub(super) trap: Reg,
@@ -19,20 +16,20 @@ pub(super) struct Pending {
     pub(super) taken: Reg,
     pub(super) not_taken: Reg,
     pub(super) uninferable: Reg,
-    wide: Reg,
-    call: Option<Reg>,
-    ret: Option<Reg>,
-    sijump: Option<Reg>,
-    notify: Option<Reg>,
+    pub(super) wide: Reg,
+    pub(super) call: Option<Reg>,
+    pub(super) ret: Option<Reg>,
+    pub(super) sijump: Option<Reg>,
+    pub(super) notify: Option<Reg>,
     /// It is a branch that was looked up ahead.
-    looked: Option<Reg>,
+    pub(super) looked: Option<Reg>,
     /// It is predicted.
-    right: Option<Reg>,
+    pub(super) right: Option<Reg>,
     /// It is the first step of this lane: its address is still there.
     pub(super) at_first: Vec<Reg>,
     /// The address of any other step.
     pub(super) address: Reg,
-    /// The address behind it.
+    /// The address after it.
     pub(super) behind: Expr,
     pub(super) privilege: Reg,
     pub(super) time: Option<Reg>,
@@ -40,13 +37,13 @@ pub(super) struct Pending {
     /// Privilege or context is another than that of the step before, and precisely so.
     pub(super) changes: Reg,
     /// The context is another one, and may be reported late.
-    drifts: Option<Reg>,
+    pub(super) drifts: Option<Reg>,
     pub(super) cause: Reg,
     pub(super) tval: Reg,
     /// What it counts for.
     pub(super) units: Option<Reg>,
-    load: Expr,
-    load_trap: Expr,
+    pub(super) load: Expr,
+    pub(super) load_trap: Expr,
 }
 
 impl Pending {
@@ -136,102 +133,13 @@ impl Pending {
     pub(super) fn drifts(&self) -> Expr {
         bit(&self.drifts)
     }
-
-    pub(super) fn drive(
-        &self,
-        cx: &Context<'_>,
-        take: &Expr,
-        lanes: &Lanes,
-        walk: &Walk,
-        next: &Next,
-        (decides, tables): (&Expr, &Tables),
-    ) {
-        let (m, g) = (cx.m, &cx.group);
-        m.section(
-            "The last step that is taken waits for the one behind it. Nothing waits behind a mark.",
-        );
-        m.assign(&self.load, take & !&next.mark);
-        // Which steps are taken is known late. What belongs to a trap matters if one is pending, and may be
-        // there before it is.
-        m.assign(&self.load_trap, &g["trap"] & (take | !&self.trap.q));
-        m.assign(&self.valid.d, take.mux(!&next.mark, &self.valid.q));
-        let (first, last) = (&walk.rests_first, &walk.rests_last);
-        let n = 0..cx.config.n();
-        let lane = |i: u32| &first[i as usize] | &last[i as usize];
-        let lane_bit = |name: &str| any(n.clone().map(|i| lane(i) & g[name].bit(i)));
-        let last_bit = |name: &str| any(n.clone().map(|i| &last[i as usize] & g[name].bit(i)));
-        m.assign(
-            &self.qualified.d,
-            lane_bit("qualified") | (&walk.takes_trap & &g["trap_qualified"]),
-        );
-        m.assign(&self.wide.d, lane_bit("wide"));
-        m.assign(&self.trap.d, &walk.takes_trap);
-        for (reg, name) in [
-            (Some(&self.taken), "taken"),
-            (Some(&self.not_taken), "not_taken"),
-            (Some(&self.uninferable), "uninferable"),
-            (self.call.as_ref(), "call"),
-            (self.ret.as_ref(), "ret"),
-            (self.sijump.as_ref(), "sijump"),
-            (self.notify.as_ref(), "notify"),
-            (self.looked.as_ref(), "looked"),
-        ] {
-            if let Some(reg) = reg {
-                m.assign(&reg.d, last_bit(name));
-            }
-        }
-        if let (Some(right), Some(late)) = (&self.right, &tables.right) {
-            let late = self.looked().mux(&right.q, late);
-            let kept = decides.mux(late, &right.q);
-            m.assign(&right.d, self.load.mux(last_bit("right"), kept));
-        }
-        let aw = cx.config.address();
-        let mut address = zero(aw);
-        for i in n.clone() {
-            let alone = &walk.takes_trap & g["trap_alone"].bit(i);
-            address = address | (&last[i as usize] | alone).gate(g["last"].slice(i * aw, aw));
-            m.assign(&self.at_first[i as usize].d, &first[i as usize]);
-        }
-        let after = &walk.takes_trap & !g["trap_alone"].any();
-        m.assign(&self.address.d, address | after.gate(&self.behind));
-        m.assign(&self.privilege.d, &g["privilege"]);
-        if let Some(time) = &self.time {
-            m.assign(&time.d, &g["time"]);
-        }
-        if let Some(context) = &self.context {
-            m.assign(&context.d, &g["context"]);
-        }
-        m.assign(&self.changes.d, &lanes.changes);
-        if let Some(drifts) = &self.drifts {
-            m.assign(&drifts.d, &lanes.drifts);
-        }
-        m.assign(&self.cause.d, &g["cause"]);
-        m.assign(&self.interrupt.d, &g["interrupt"]);
-        m.assign(&self.tval.d, &g["tval"]);
-        let Some(units) = &self.units else { return };
-        let width = units.q.width();
-        let mut value = zero(width);
-        if counts(cx.config, ResyncUnit::Cycles) {
-            // The first step of a group has its cycles.
-            let oldest = walk.rests_oldest(cx, lanes);
-            value = value | (cx.resync_mode.is(2) & oldest).gate(g["cycles"].zext(width));
-        }
-        if counts(cx.config, ResyncUnit::HalfWords) {
-            let rw = cx.config.iretire_width_p.into();
-            for i in n {
-                let here = cx.resync_mode.is(3) & &last[i as usize];
-                value = value | here.gate(g["half_words"].slice(i * rw, rw).zext(width));
-            }
-        }
-        m.assign(&units.d, value);
-    }
 }
 
 /// Width of what one step counts for, if steps are counted.
-pub(super) fn units_width(cx: &Context<'_>) -> Option<u32> {
+fn units_width(cx: &Context<'_>) -> Option<u32> {
     let half_words =
-        counts(cx.config, ResyncUnit::HalfWords).then(|| cx.config.iretire_width_p.into());
-    let cycles = counts(cx.config, ResyncUnit::Cycles).then_some(CYCLES);
+        cx.config.counts(ResyncUnit::HalfWords).then(|| cx.config.iretire_width_p.into());
+    let cycles = cx.config.counts(ResyncUnit::Cycles).then_some(CYCLES);
     half_words.max(cycles)
 }
 
@@ -252,7 +160,7 @@ pub(super) struct Previous {
     pub(super) cause: Reg,
     pub(super) interrupt: Reg,
     pub(super) tval: Reg,
-    load_trap: Expr,
+    pub(super) load_trap: Expr,
 }
 
 impl Previous {
@@ -281,34 +189,5 @@ impl Previous {
 
     pub(super) fn mismatch(&self) -> Expr {
         self.mismatch.as_ref().map_or_else(|| zero(1), |(is, _)| is.q.clone())
-    }
-
-    pub(super) fn drive(
-        &self,
-        m: &Module,
-        take: &Expr,
-        pending: &Pending,
-        plan: &Plan,
-        walk: &Walk,
-        (next, tables): (&Next, &Tables),
-    ) {
-        m.section("The last step that was described is the one before.");
-        m.assign(&self.load_trap, take & &pending.traced & &pending.trap.q);
-        m.assign(&self.cause.d, &pending.cause.q);
-        m.assign(&self.interrupt.d, &pending.interrupt.q);
-        m.assign(&self.tval.d, &pending.tval.q);
-        let planned = &plan.valid.q;
-        m.comb(|b| {
-            b.when(take, |b| {
-                b.set(&self.valid.d, &walk.valid & !(planned & &plan.restarts) & !&next.mark);
-                b.set(&self.trap.d, &pending.trap.q);
-                b.set(&self.reported.d, planned & &plan.trap_reported);
-                b.set(&self.updiscon.d, &walk.updiscon);
-                if let (Some((is, depth)), Some(returns)) = (&self.mismatch, &tables.returns) {
-                    b.set(&is.d, planned & &plan.mismatch);
-                    b.set(&depth.d, &returns.depth);
-                }
-            });
-        });
     }
 }

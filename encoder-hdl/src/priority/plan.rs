@@ -2,9 +2,9 @@
 
 use hartrace_rtl::{Expr, Module, Reg};
 
-/// Packets behind the main one.
-pub(super) struct Behind {
-    /// Format 3.1 with its own trap, behind that of the step before.
+/// Packets after the main one.
+pub(super) struct After {
+    /// Format 3.1 with its own trap, after that of the step before.
     pub(super) trap_end: Expr,
     /// A context packet.
     pub(super) context: Expr,
@@ -17,7 +17,7 @@ macro_rules! decisions {
     ($($(#[$doc:meta])* $name:ident,)*) => {
         /// What the chart says about a hard step.
         pub(super) struct Decision {
-            pub(super) behind: Behind,
+            pub(super) after: After,
             $($(#[$doc])* pub(super) $name: Expr,)*
         }
 
@@ -88,10 +88,10 @@ decisions! {
     marks_call,
     /// There is no room for it.
     marks_overflow,
-    /// Tracing starts anew behind it.
+    /// Tracing starts anew after it.
     restarts,
     /// What is pending is forgotten.
     clears,
-    /// A resynchronisation is due behind it.
+    /// A resynchronisation is due after it.
     flush_due,
 }

@@ -1,10 +1,10 @@
 //! Several packets for one step, one after the other.
 
 use super::chart::Chart;
+use super::context::Context;
+use super::facts::{State, Steps};
 use super::lanes::Next;
-use super::pending::Previous;
 use super::plan::{Decision, Plan};
-use super::{Context, State};
 use hartrace_rtl::{Expr, Reg, concat, lit, zero};
 
 /// The packets of a hard step, in the order in which they are sent.
@@ -59,13 +59,12 @@ const MAIN: u32 = 3;
 impl Sequence {
     pub(super) fn new(
         cx: &Context<'_>,
-        previous: &Previous,
         (chart, decision, plan): (&Chart, &Decision, &Plan),
-        state: &State<'_>,
-        next: &Next,
+        steps: Steps<'_>,
+        state: State<'_>,
     ) -> Self {
         let m = cx.m;
-        let tables = state.tables;
+        let (tables, previous, next) = (state.tables, steps.previous, steps.next);
         m.section("Which packets a hard step has.");
         let count = ORDER.len() as u32;
         let lost = m.reg("lost", false);
@@ -74,29 +73,29 @@ impl Sequence {
         let (some, full) = (marks("some_o"), marks("full_o"));
         let d = decision;
         let mut before = &d.plain | (&d.target & previous.mismatch());
-        if state.exhausted.is_some() {
+        if state.map.exhausted.is_some() {
             before = before | &d.maybe;
         }
-        // What is traced first behind a loss is always reported, and so is a stop.
+        // What is traced first after a loss is always reported, and so is a stop.
         let needs = [
             lost.q.clone(),
             &before & &some,
             &before & &full,
             &d.synced | &d.target | &d.plain | &d.maybe,
-            d.behind.trap_end.clone(),
-            d.behind.context.clone(),
+            d.after.trap_end.clone(),
+            d.after.context.clone(),
             &d.marks_overflow & &some,
             &d.marks_overflow & &full,
-            d.behind.support.clone(),
+            d.after.support.clone(),
         ];
         let flat: Vec<&Expr> = needs.iter().rev().collect();
         let needs = m.let_("needs", concat(&flat));
 
         m.section("They are sent one a cycle.");
         let kept = m.reg("left", zero(count));
-        let counted = state.exhausted.map_or_else(|| zero(1), |e| &chart.traced & e);
+        let counted = state.map.exhausted.as_ref().map_or_else(|| zero(1), |e| &chart.traced & e);
         let counted = m.let_("counted", &plan.maybe & counted);
-        let map_only = m.let_("map_only_now", &plan.maybe & !&counted & state.fills);
+        let map_only = m.let_("map_only_now", &plan.maybe & !&counted & state.map.fills());
         let left = (0..count).map(|i| match i {
             1 | 2 => kept.q.bit(i) & (!&plan.maybe | &counted),
             MAIN => kept.q.bit(i) & (!&plan.maybe | &counted | &map_only),

@@ -1,27 +1,43 @@
-//! The RTL of the named configurations, each for one hart into memory, is checked in as it is generated;
-//! and configurations that cannot be say why.
+//! The RTL of the named configurations, each for one hart into memory, is tracked as it is generated: that of
+//! one as text, to be read, and digests of the others. Configurations that cannot be say why.
 //!
-//! `HARTRACE_BLESS=1` writes it anew.
+//! `HARTRACE_BLESS=1` writes text and digests anew.
 
 use hartrace_encoder_hdl::Config;
 use hartrace_encoder_hdl::top::{
     Encapsulation, Sink, Standard, TopConfig, header, manual, sources, top,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-fn folder(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("rtl").join(name)
+/// The configuration whose RTL is tracked as text; why this one is in the README of its folder.
+const READ: &str = "full";
+
+/// The digests of the other configurations.
+const DIGESTS: &str = "digests.txt";
+
+const HEADER: &str = "\
+# Generated RTL of the named configurations that is not tracked as text: CRC-32, lines, file.
+# `hartrace hdl --config NAME -o DIR` writes the RTL.
+";
+
+/// Files of a configuration, and what is tracked of each.
+type Files = BTreeMap<String, String>;
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("rtl")
 }
 
-fn generated(encoder: &Config) -> BTreeMap<String, String> {
+fn generated(encoder: &Config) -> Files {
     let config = TopConfig { encoder: encoder.clone(), ..TopConfig::default() };
     sources(&config).expect("named configurations are legal").into_iter().collect()
 }
 
-fn checked_in(name: &str) -> BTreeMap<String, String> {
-    let Ok(entries) = fs::read_dir(folder(name)) else { return BTreeMap::new() };
+/// The texts of [`READ`].
+fn tracked_texts() -> Files {
+    let Ok(entries) = fs::read_dir(folder().join(READ)) else { return Files::new() };
     let read = entries.map(|entry| {
         let path = entry.expect("readable").path();
         let name = path.file_name().expect("a file").to_string_lossy().into_owned();
@@ -30,23 +46,109 @@ fn checked_in(name: &str) -> BTreeMap<String, String> {
     read.collect()
 }
 
-#[test]
-fn rtl_is_checked_in() {
-    for (name, config) in Config::all_named() {
-        let files = generated(&config);
-        if std::env::var_os("HARTRACE_BLESS").is_some() {
-            let _ = fs::remove_dir_all(folder(&name));
-            fs::create_dir_all(folder(&name)).expect("a folder");
-            for (file, text) in &files {
-                fs::write(folder(&name).join(file), text).expect("written");
-            }
-        }
-        let there = checked_in(&name);
-        assert_eq!(there.keys().collect::<Vec<_>>(), files.keys().collect::<Vec<_>>(), "{name}");
-        for (file, text) in &files {
-            assert!(there[file] == *text, "{name}/{file} is not as generated: HARTRACE_BLESS=1");
+/// The digests by configuration.
+fn tracked_digests() -> BTreeMap<String, Files> {
+    let text = fs::read_to_string(folder().join(DIGESTS)).unwrap_or_default();
+    let mut all = BTreeMap::<String, Files>::new();
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
+        let (digest, file) = line.rsplit_once(' ').expect("a digest and a file");
+        let (config, file) = file.split_once('/').expect("a configuration and a file");
+        all.entry(config.into()).or_default().insert(file.into(), digest.trim_end().into());
+    }
+    all
+}
+
+fn digest(text: &str) -> String {
+    format!("{:08x} {:4}", crc32fast::hash(text.as_bytes()), text.lines().count())
+}
+
+fn digests(files: &Files) -> Files {
+    files.iter().map(|(file, text)| (file.clone(), digest(text))).collect()
+}
+
+/// Writes what is tracked anew.
+fn bless(all: &BTreeMap<String, Files>) {
+    let _ = fs::remove_dir_all(folder().join(READ));
+    fs::create_dir_all(folder().join(READ)).expect("a folder");
+    for (file, text) in &all[READ] {
+        fs::write(folder().join(READ).join(file), text).expect("written");
+    }
+    let mut list = HEADER.to_owned();
+    for (config, files) in all.iter().filter(|(config, _)| *config != READ) {
+        for (file, digest) in digests(files) {
+            writeln!(list, "{digest} {config}/{file}").expect("a string");
         }
     }
+    fs::write(folder().join(DIGESTS), list).expect("written");
+}
+
+/// Which files are not as tracked, a line each.
+fn differences(config: &str, tracked: &Files, now: &Files) -> String {
+    let mut lines = String::new();
+    for file in tracked.keys().chain(now.keys()).collect::<BTreeSet<_>>() {
+        let what = match (tracked.get(file), now.get(file)) {
+            (Some(tracked), Some(now)) if tracked == now => continue,
+            (Some(tracked), Some(now)) => {
+                let same = tracked.lines().zip(now.lines()).take_while(|(a, b)| a == b).count();
+                let line =
+                    |text: &str| text.lines().nth(same).unwrap_or_default().trim().to_owned();
+                match tracked.lines().count() {
+                    1 => format!("is {now}, not {tracked}"),
+                    _ => format!("line {} is `{}`, not `{}`", same + 1, line(now), line(tracked)),
+                }
+            }
+            (Some(_), None) => "is not generated any more".to_owned(),
+            (None, _) => "is new".to_owned(),
+        };
+        writeln!(lines, "  {config}/{file} {what}").expect("a string");
+    }
+    if !lines.is_empty() {
+        writeln!(lines, "  to see it: hartrace hdl --config {config} -o DIR").expect("a string");
+    }
+    lines
+}
+
+#[test]
+fn rtl_is_as_tracked() {
+    let all = Config::all_named().into_iter();
+    let all: BTreeMap<String, Files> = all.map(|(name, c)| (name, generated(&c))).collect();
+    if std::env::var_os("HARTRACE_BLESS").is_some() {
+        bless(&all);
+    }
+    let mut tracked = tracked_digests();
+    let mut wrong = differences(READ, &tracked_texts(), &all[READ]);
+    for (config, files) in all.iter().filter(|(config, _)| *config != READ) {
+        let tracked = tracked.remove(config).unwrap_or_default();
+        wrong += &differences(config, &tracked, &digests(files));
+    }
+    for (config, files) in tracked {
+        wrong += &differences(&config, &files, &Files::new());
+    }
+    let bless = concat!(
+        "HARTRACE_BLESS=1 cargo test -p ",
+        env!("CARGO_PKG_NAME"),
+        " --test ",
+        env!("CARGO_CRATE_NAME")
+    );
+    assert!(wrong.is_empty(), "generated RTL is not as tracked:\n{wrong}  to accept it: {bless}");
+}
+
+#[test]
+fn differences_are_named() {
+    let files = |files: &[(&str, &str)]| {
+        files.iter().map(|&(name, text)| (name.to_owned(), text.to_owned())).collect::<Files>()
+    };
+    let tracked = files(&[("a.sv", "module a;\nwire b;"), ("b.sv", "x\ny"), ("c.sv", "1 2")]);
+    assert_eq!(differences("small", &tracked, &tracked), "");
+    let now = files(&[("a.sv", "module a;\nwire c;"), ("c.sv", "1 3"), ("d.sv", "")]);
+    let lines = differences("small", &tracked, &now);
+    let expected = "  small/a.sv line 2 is `wire c;`, not `wire b;`
+  small/b.sv is not generated any more
+  small/c.sv is 1 3, not 1 2
+  small/d.sv is new
+  to see it: hartrace hdl --config small -o DIR
+";
+    assert_eq!(lines, expected);
 }
 
 #[test]

@@ -8,7 +8,7 @@ mod opencsd;
 use elf::ElfBytes;
 use elf::abi::PT_LOAD;
 use elf::endian::AnyEndian;
-use hartrace_arm_decoder::{Capture, Etmv4, Event, Layout, Lost, Memory, Ptm, Range, Sink};
+use hartrace_arm_decoder::{Capture, ElementSink, Etmv4, Event, Layout, Lost, Memory, Ptm, Range};
 use hartrace_arm_golden::{Expected, Ranges, etmv4, ptm};
 use hartrace_isa::arm::{Arch, Spaces};
 use hartrace_sources::qemu::{ArmCause, ArmStep, Qemu};
@@ -237,7 +237,7 @@ impl Check<'_> {
     }
 }
 
-impl Sink for Check<'_> {
+impl ElementSink for Check<'_> {
     fn range(&mut self, _: u64, range: &Range) {
         self.range((range.start, range.end, range.count, range.taken));
     }

@@ -1,13 +1,14 @@
 //! Atomic memory operations.
 
-use crate::exec::word;
-use crate::hart::{Hart, Stop};
-use crate::mmu::Purpose;
+use crate::hart::Hart;
+use crate::integer::word;
 use crate::op::{AmoOp, Op};
-use crate::trap::cause;
+use crate::privileged::cause;
+use crate::stop::Stop;
+use crate::tlb::Purpose;
 
 impl Hart {
-    /// Whether devices want to be looked at.
+    /// Executes `op`; `true` if the main loop must look at devices.
     pub(crate) fn atomic(&mut self, which: AmoOp, op: Op) -> Result<bool, Stop> {
         if op.imm == 8 { self.atomic_of::<8>(which, op) } else { self.atomic_of::<4>(which, op) }
     }

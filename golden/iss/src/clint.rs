@@ -1,6 +1,6 @@
 //! The core-local interruptor: timer and software interrupt of one hart.
 
-use crate::csr::interrupt;
+use crate::privileged::interrupt;
 
 /// First address.
 pub(crate) const BASE: u64 = 0x200_0000;

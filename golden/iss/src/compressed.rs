@@ -3,7 +3,7 @@
 //! Spec: RISC-V unprivileged ISA, "C". Hints execute as what they are; reserved encodings are illegal.
 
 use crate::config::Xlen;
-use crate::decode::{bits, register, target};
+use crate::fields::{bits, register, target};
 use crate::op::{Code, NOWHERE, Op, kind_of_jal, kind_of_jalr};
 use hartrace_ingress::IType;
 

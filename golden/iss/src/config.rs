@@ -1,14 +1,6 @@
 //! How a hart is set up.
 
-/// Base instruction set.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Xlen {
-    /// RV32.
-    Rv32,
-    /// RV64.
-    #[default]
-    Rv64,
-}
+pub use hartrace_ingress::Xlen;
 
 /// What loads and stores do with an address that is not a multiple of their size. Atomics always
 /// trap.

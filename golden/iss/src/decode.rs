@@ -1,6 +1,8 @@
 //! From encodings to [`Op`]s: instructions of 4 bytes.
 
+use crate::compressed;
 use crate::config::Xlen;
+use crate::fields::{bits, immediate_b, immediate_i, immediate_j, immediate_s, register, target};
 use crate::op::{
     AmoOp, BitOp, Code, CsrOp, FloatOp, MulOp, NOWHERE, Op, kind_of_jal, kind_of_jalr,
 };
@@ -13,41 +15,8 @@ pub(crate) fn decode(word: u32, xlen: Xlen) -> Op {
         wide(word, xlen).unwrap_or(Op::new(Code::Illegal, 4, word))
     } else {
         let half = word & 0xffff;
-        crate::compressed::decode(half, xlen).unwrap_or(Op::new(Code::Illegal, 2, half))
+        compressed::decode(half, xlen).unwrap_or(Op::new(Code::Illegal, 2, half))
     }
-}
-
-/// Bits `hi..=lo` of `word`.
-pub(crate) const fn bits(word: u32, hi: u32, lo: u32) -> u32 {
-    (word >> lo) & ((1 << (hi - lo + 1)) - 1)
-}
-
-/// The same as a register number.
-pub(crate) const fn register(word: u32, lo: u32) -> u8 {
-    (word >> lo & 31) as u8
-}
-
-/// Where a result for register `rd` goes.
-pub(crate) const fn target(rd: u8) -> u8 {
-    if rd == 0 { NOWHERE } else { rd }
-}
-
-const fn immediate_i(word: u32) -> i32 {
-    word as i32 >> 20
-}
-
-const fn immediate_s(word: u32) -> i32 {
-    (word as i32 >> 25) << 5 | bits(word, 11, 7) as i32
-}
-
-const fn immediate_b(word: u32) -> i32 {
-    (word as i32 >> 31) << 12
-        | (bits(word, 7, 7) << 11 | bits(word, 30, 25) << 5 | bits(word, 11, 8) << 1) as i32
-}
-
-const fn immediate_j(word: u32) -> i32 {
-    (word as i32 >> 31) << 20
-        | (bits(word, 19, 12) << 12 | bits(word, 20, 20) << 11 | bits(word, 30, 21) << 1) as i32
 }
 
 fn wide(word: u32, xlen: Xlen) -> Option<Op> {

@@ -1,15 +1,10 @@
 //! What instructions do: integers, memory, jumps, and where the rest is done.
 
-use crate::csr::status;
-use crate::hart::{Hart, Level, Stop};
+use crate::hart::Hart;
+use crate::integer::{multiply, word};
 use crate::op::{Code, Op};
-use crate::trap::cause;
-
-/// Sign-extends a word.
-#[inline(always)]
-pub(crate) const fn word(value: u64) -> u64 {
-    value as i32 as u64
-}
+use crate::privileged::{Level, cause, status};
+use crate::stop::Stop;
 
 impl Hart {
     /// A value as registers hold it: sign-extended from XLEN bits.
@@ -111,7 +106,7 @@ impl Hart {
         let (a, b) = (self.reg(op.rs1), self.reg(op.rs2));
         let place = a.wrapping_add(i64::from(op.imm) as u64);
         match op.code {
-            Code::Mulx(which) => self.set(op.rd, crate::integer::multiply(which, a, b)),
+            Code::Mulx(which) => self.set(op.rd, multiply(which, a, b)),
             Code::Bit(which) => {
                 let result = self.bit_operation(which, op, a, b);
                 self.set(op.rd, self.extend(result));

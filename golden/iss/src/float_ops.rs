@@ -1,10 +1,11 @@
 //! Floating-point instructions: registers, boxing, rounding modes and flags around [`crate::float`].
 
-use crate::csr::status;
-use crate::exec::word;
 use crate::float::{self, DOUBLE, Format, Int, Round, SINGLE};
-use crate::hart::{Hart, Stop};
+use crate::hart::Hart;
+use crate::integer::word;
 use crate::op::{FloatOp, Op};
+use crate::privileged::status;
+use crate::stop::Stop;
 
 /// The upper half of a register that holds a single.
 const BOX: u64 = 0xffff_ffff_0000_0000;

@@ -4,86 +4,14 @@ use crate::clint::Clint;
 use crate::config::{Clock, Environment, HartConfig, Misaligned, Xlen};
 use crate::csr::Csrs;
 use crate::host::Host;
-use crate::linux::Linux;
 use crate::memory::Memory;
-use crate::mmu::Tlb;
-use crate::op::Op;
-use crate::step::Trap;
-use crate::trap::cause;
+use crate::privileged::Level;
+use crate::process::Process;
+use crate::stop::Last;
+use crate::tlb::{NO_PAGE, Tlb};
 use hartrace_ingress::Privilege;
 use std::fmt;
 use std::io::Write;
-
-/// Privilege level.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Level(pub(crate) u8);
-
-impl Level {
-    pub(crate) const U: Self = Self(0);
-    pub(crate) const S: Self = Self(1);
-    pub(crate) const M: Self = Self(3);
-}
-
-/// Why an instruction does not simply go on with the next one. The addresses are where to go on.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Stop {
-    /// It does not retire.
-    Trap { cause: u64, tval: u64 },
-    /// It retires, and interrupts or devices may have changed.
-    Look(u64),
-    /// They may have changed before it; it has not executed yet.
-    LookFirst,
-    /// It retires and jumps to itself.
-    Spin(u64),
-    /// It retires and waits for an interrupt.
-    Wait(u64),
-}
-
-impl Stop {
-    pub(crate) fn illegal(op: Op) -> Self {
-        Self::Trap { cause: cause::ILLEGAL, tval: op.encoding.into() }
-    }
-}
-
-/// Why [`Hart::run`] returned.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Exit {
-    /// The program ended with this code.
-    Exited(i32),
-    /// So many steps were done; run again to go on.
-    Limit,
-    /// The program waits or jumps to itself, and no interrupt can change that.
-    Stuck {
-        /// Where.
-        pc: u64,
-    },
-    /// An instruction this hart does not have, and no handler for it.
-    Unsupported {
-        /// Where.
-        pc: u64,
-        /// The instruction.
-        encoding: u32,
-    },
-    /// Another exception that has no handler.
-    Fault {
-        /// Where.
-        pc: u64,
-        /// Exception code.
-        cause: u64,
-        /// Trap value.
-        tval: u64,
-    },
-}
-
-/// An exception that was taken.
-#[derive(Copy, Clone, Debug)]
-pub(crate) struct Last {
-    pub(crate) trap: Trap,
-    pub(crate) encoding: u32,
-    /// How many instructions had retired.
-    pub(crate) retired: u64,
-}
 
 /// The registers of a hart.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
@@ -102,7 +30,7 @@ pub struct Registers {
 
 /// One RISC-V hart with its memory and its environment.
 pub struct Hart {
-    /// Registers, and behind them the place for results nobody wants.
+    /// Registers, and after them the place for results nobody wants.
     pub(crate) x: [u64; 64],
     pub(crate) f: [u64; 32],
     pub(crate) pc: u64,
@@ -111,7 +39,7 @@ pub struct Hart {
     pub(crate) xlen: Xlen,
     /// 64 - XLEN.
     pub(crate) narrow: u32,
-    /// What an address may have.
+    /// The bits that an address may have.
     pub(crate) mask: u64,
     pub(crate) memory: Memory,
     pub(crate) tlb: Tlb,
@@ -134,12 +62,13 @@ pub struct Hart {
     pub(crate) device_changed: bool,
     /// `tohost` was stored to, or the host has more to say.
     pub(crate) host_called: bool,
-    /// It answers when so many instructions have retired.
+    /// The host answers when this many instructions have retired.
     pub(crate) host_due: u64,
-    /// Halves of `tohost` stored to since it answered last.
+    /// Halves of `tohost` stored to since the host answered last.
     pub(crate) host_halves: [bool; 2],
     pub(crate) host: Host,
-    pub(crate) linux: Option<Linux>,
+    /// The process, in the environment of Linux.
+    pub(crate) process: Option<Process>,
     pub(crate) console: Box<dyn Write + Send>,
     pub(crate) config: HartConfig,
     /// The last exception, in case there is no handler.
@@ -175,7 +104,7 @@ impl Hart {
             mask,
             memory,
             tlb: Tlb::new(),
-            fetch_page: u64::MAX,
+            fetch_page: NO_PAGE,
             fetch_ops: 0,
             data_is_physical: true,
             misaligned_traps: config.misaligned == Misaligned::Trap,
@@ -197,7 +126,7 @@ impl Hart {
             host_due: 0,
             host_halves: [false; 2],
             host: Host::new(&config.environment),
-            linux: None,
+            process: None,
             console: Box::new(std::io::sink()),
             config,
             last: None,

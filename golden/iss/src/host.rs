@@ -1,24 +1,22 @@
-//! The host at `tohost` and `fromhost`: exit, console, and system calls through memory, as bare-metal
-//! test programs and the proxy kernel use them.
+//! State of the host at `tohost` and `fromhost`: mailboxes, replies, open files.
 
-use crate::config::{Environment, Xlen};
-use crate::hart::{Exit, Hart};
-use crate::linux::{errno, stat_of_console, stat_of_file};
+use crate::abi::errno;
+use crate::config::Environment;
 use std::collections::VecDeque;
 
 /// First descriptor of a file; those below are the console.
-const FIRST_FILE: u64 = 3;
+pub(crate) const FIRST_FILE: u64 = 3;
 
 /// State of the host.
 #[derive(Debug, Default)]
 pub(crate) struct Host {
     /// Addresses of the two double-words.
     pub(crate) mailboxes: Option<(u64, u64)>,
-    replies: VecDeque<u64>,
-    arguments: Vec<String>,
+    pub(crate) replies: VecDeque<u64>,
+    pub(crate) arguments: Vec<String>,
     files: Vec<(String, Vec<u8>)>,
     /// File and position of each open descriptor.
-    open: Vec<Option<(usize, u64)>>,
+    pub(crate) open: Vec<Option<(usize, u64)>>,
 }
 
 impl Host {
@@ -32,13 +30,14 @@ impl Host {
     }
 
     /// The file behind a descriptor and the position in it.
-    fn file(&mut self, descriptor: u64) -> Option<(&[u8], &mut u64)> {
+    pub(crate) fn file(&mut self, descriptor: u64) -> Option<(&[u8], &mut u64)> {
         let index = usize::try_from(descriptor.checked_sub(FIRST_FILE)?).ok()?;
         let (file, position) = self.open.get_mut(index)?.as_mut()?;
         Some((&self.files.get(*file)?.1, position))
     }
 
-    fn open(&mut self, name: &[u8]) -> u64 {
+    /// The descriptor of the file `name`, or an error number.
+    pub(crate) fn open(&mut self, name: &[u8]) -> u64 {
         let name = String::from_utf8_lossy(name);
         match self.files.iter().position(|(other, _)| *other == name) {
             Some(file) => {
@@ -46,174 +45,6 @@ impl Host {
                 FIRST_FILE + self.open.len() as u64 - 1
             }
             None => errno(2),
-        }
-    }
-}
-
-impl Hart {
-    /// Does what the program asked for, if anything.
-    pub(crate) fn serve_host(&mut self) -> Option<Exit> {
-        let (tohost, fromhost) = self.host.mailboxes?;
-        self.host_halves = [false; 2];
-        let command = self.memory.load::<8>(tohost)?;
-        if command != 0 {
-            self.memory.store::<8>(tohost, 0);
-            let payload = command & 0xffff_ffff_ffff;
-            match (command >> 56, command >> 48 & 0xff) {
-                (0, 0) if payload & 1 == 1 => return Some(Exit::Exited((payload >> 1) as i32)),
-                (0, 0) => {
-                    if let Some(exit) = self.host_call(payload) {
-                        return Some(exit);
-                    }
-                    self.host.replies.push_back(1);
-                }
-                (1, 1) => self.print(&[payload as u8]),
-                // Input never comes; other devices do not exist.
-                _ => {}
-            }
-        }
-        if let Some(&reply) = self.host.replies.front()
-            && self.memory.load::<8>(fromhost) == Some(0)
-        {
-            self.memory.store::<8>(fromhost, reply);
-            self.host.replies.pop_front();
-        }
-        // More replies wait until the program has taken this one.
-        if !self.host.replies.is_empty() {
-            self.call_host();
-        }
-        None
-    }
-
-    /// The program stored `size` bytes to the mailboxes.
-    pub(crate) fn store_to_host(&mut self, address: u64, size: u64) {
-        self.call_host();
-        let Some((tohost, _)) = self.host.mailboxes else { return };
-        let offset = address.wrapping_sub(tohost);
-        for (half, stored) in self.host_halves.iter_mut().enumerate() {
-            let start = 4 * half as u64;
-            *stored |= offset < start + 4 && start < offset.saturating_add(size);
-        }
-        // Nothing more to wait for.
-        if self.host_halves == [true; 2] {
-            self.host_due = self.retired;
-        }
-    }
-
-    /// Has the host look at its mailboxes. RV32 programs write `tohost` in two halves, in any order, so
-    /// it takes some instructions for both to be there.
-    pub(crate) fn call_host(&mut self) {
-        // Programs that end store in a loop, which must not put it off.
-        if !std::mem::replace(&mut self.host_called, true) {
-            let patience = if self.xlen == Xlen::Rv32 { 16 } else { 0 };
-            self.host_due = self.retired + patience;
-        }
-    }
-
-    pub(crate) fn print(&mut self, bytes: &[u8]) {
-        // The program cannot do anything about a console that is gone.
-        let _ = self.console.write_all(bytes);
-    }
-
-    /// A system call whose number and arguments are at `place`, where the result goes too.
-    fn host_call(&mut self, place: u64) -> Option<Exit> {
-        let word = |index: u64| self.memory.load::<8>(place + 8 * index).unwrap_or(0);
-        let [number, a0, a1, a2, a3] = std::array::from_fn(|index| word(index as u64));
-        let result = match number {
-            93 => return Some(Exit::Exited(a0 as i32)),
-            56 => {
-                let name = self.memory.read(a1, a2).unwrap_or_default();
-                let name = name.split(|&byte| byte == 0).next().unwrap_or_default().to_vec();
-                self.host.open(&name)
-            }
-            57 => {
-                match a0.checked_sub(FIRST_FILE).map(|index| self.host.open.get_mut(index as usize))
-                {
-                    Some(Some(slot)) => slot.take().map_or(errno(9), |_| 0),
-                    Some(None) => errno(9),
-                    None => 0,
-                }
-            }
-            62 => self.host_seek(a0, a1, a2),
-            63 => {
-                let position = self.host.file(a0).map(|(_, position)| *position);
-                let count = self.host_read(a0, a1, a2, position.unwrap_or(0));
-                if let Some((_, position)) = self.host.file(a0)
-                    && (count as i64) > 0
-                {
-                    *position += count;
-                }
-                count
-            }
-            64 => self.write_from_memory(a0, a1, a2),
-            67 => self.host_read(a0, a1, a2, a3),
-            80 => {
-                let stat = match self.host.file(a0) {
-                    Some((bytes, _)) => stat_of_file(bytes.len() as u64),
-                    None if a0 < FIRST_FILE => stat_of_console(),
-                    None => return self.host_result(place, errno(9)),
-                };
-                if self.memory.write(a1, &stat) { 0 } else { errno(14) }
-            }
-            2011 => self.main_variables(a0, a1),
-            _ => errno(38),
-        };
-        self.host_result(place, result)
-    }
-
-    fn host_result(&mut self, place: u64, result: u64) -> Option<Exit> {
-        self.memory.store::<8>(place, result);
-        None
-    }
-
-    fn host_seek(&mut self, descriptor: u64, offset: u64, whence: u64) -> u64 {
-        let Some((bytes, position)) = self.host.file(descriptor) else { return errno(29) };
-        *position = match whence {
-            0 => offset,
-            1 => position.wrapping_add(offset),
-            _ => (bytes.len() as u64).wrapping_add(offset),
-        };
-        *position
-    }
-
-    /// Reads a file into memory. The console is at its end.
-    fn host_read(&mut self, descriptor: u64, buffer: u64, size: u64, position: u64) -> u64 {
-        let Some((bytes, _)) = self.host.file(descriptor) else {
-            return if descriptor < FIRST_FILE { 0 } else { errno(9) };
-        };
-        let rest = bytes.get(usize::try_from(position).unwrap_or(usize::MAX)..).unwrap_or_default();
-        let part = rest.get(..usize::try_from(size).unwrap_or(usize::MAX)).unwrap_or(rest);
-        let part = part.to_vec();
-        if self.memory.write(buffer, &part) { part.len() as u64 } else { errno(14) }
-    }
-
-    /// Prints memory; the result of `write`.
-    pub(crate) fn write_from_memory(&mut self, descriptor: u64, buffer: u64, size: u64) -> u64 {
-        if !(1..FIRST_FILE).contains(&descriptor) {
-            return errno(9);
-        }
-        let Some(bytes) = self.memory.read(buffer, size) else { return errno(14) };
-        let bytes = bytes.to_vec();
-        self.print(&bytes);
-        size
-    }
-
-    /// The arguments of the program, as the proxy kernel asks for them.
-    fn main_variables(&mut self, buffer: u64, size: u64) -> u64 {
-        let arguments = &self.host.arguments;
-        let mut words = vec![arguments.len() as u64];
-        let mut text = Vec::new();
-        let table = (arguments.len() as u64 + 3) * 8;
-        for argument in arguments {
-            words.push(buffer.wrapping_add(table + text.len() as u64));
-            text.extend(argument.bytes().chain([0]));
-        }
-        words.extend([0, 0]);
-        let bytes: Vec<u8> = words.into_iter().flat_map(u64::to_le_bytes).chain(text).collect();
-        match bytes.len() as u64 {
-            length if length > size => errno(12),
-            _ if self.memory.write(buffer, &bytes) => 0,
-            _ => errno(14),
         }
     }
 }

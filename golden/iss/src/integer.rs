@@ -1,9 +1,14 @@
 //! Multiplication, division and bit manipulation.
 
 use crate::config::Xlen;
-use crate::exec::word;
 use crate::hart::Hart;
 use crate::op::{BitOp, MulOp, Op};
+
+/// Sign-extends a word.
+#[inline(always)]
+pub(crate) const fn word(value: u64) -> u64 {
+    value as i32 as u64
+}
 
 /// What is left of the M extension. Division by zero and overflow do not trap.
 pub(crate) fn multiply(which: MulOp, a: u64, b: u64) -> u64 {

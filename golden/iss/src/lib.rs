@@ -23,30 +23,44 @@
 //! assert_eq!((exit, count), (Exit::Stuck { pc: 0x8000_0000 }, 1));
 //! ```
 
+// From below: names (`privileged`, `op`, `config`, `step`, `stop`), state (`clint`, `csr`, `tlb`,
+// `memory`, `host`, `process`), the hart that combines it, what the hart does (`exec` and what it calls,
+// `trap`, `mmu`, `time`), and drivers (`run`, `load`, `linux`, `htif`).
+mod abi;
 mod atomic;
 mod clint;
 mod compressed;
 mod config;
 mod csr;
+mod csr_ops;
 mod decode;
 mod detail;
 mod exec;
+mod fields;
 mod float;
 mod float_ops;
 mod hart;
 mod host;
+mod htif;
 mod integer;
 mod linux;
 mod load;
 mod memory;
 mod mmu;
 mod op;
+mod privileged;
+mod process;
+mod program;
 mod run;
 mod step;
+mod stop;
 mod time;
+mod tlb;
 mod trap;
 
 pub use config::{BootRom, Clock, Environment, HartConfig, Misaligned, Range, Xlen};
-pub use hart::{Exit, Hart, Registers};
-pub use load::{Entry, LoadError};
+pub use hart::{Hart, Registers};
+pub use load::Entry;
+pub use program::LoadError;
 pub use step::{Access, AccessKind, Register, Retire, Step, Trap};
+pub use stop::Exit;

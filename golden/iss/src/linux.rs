@@ -3,52 +3,14 @@
 //! There are no files but the console, whose input is empty, no threads, no signals, and time is the
 //! hart's own. What is not here fails with `ENOSYS`.
 
+use crate::abi::{errno, stat_of_console};
 use crate::config::{Range, Xlen};
-use crate::hart::{Exit, Hart, Level};
-use crate::load::{LoadError, Program};
+use crate::hart::Hart;
 use crate::memory::PAGE;
-
-/// Room for the heap behind the program.
-const HEAP: u64 = 64 << 20;
-/// Where `mmap` takes memory from.
-const MAPPINGS: Range = Range { base: 0x4000_0000, size: 256 << 20 };
-/// The stack, up to its end.
-const STACK: Range = Range { base: 0x7f00_0000, size: 8 << 20 };
-
-/// The kernel's state of the process.
-#[derive(Debug)]
-pub(crate) struct Linux {
-    /// The end of the heap: now, and its limits.
-    brk: u64,
-    brk_range: (u64, u64),
-    next_mapping: u64,
-}
-
-/// What a system call returns for an error.
-pub(crate) const fn errno(number: i64) -> u64 {
-    -number as u64
-}
-
-fn stat(mode: u32, size: u64) -> [u8; 128] {
-    let mut stat = [0; 128];
-    let mut put = |at: usize, bytes: &[u8]| stat[at..at + bytes.len()].copy_from_slice(bytes);
-    put(16, &mode.to_le_bytes());
-    put(20, &1u32.to_le_bytes());
-    put(48, &size.to_le_bytes());
-    put(56, &4096u32.to_le_bytes());
-    put(64, &size.div_ceil(512).to_le_bytes());
-    stat
-}
-
-/// `struct stat` of the console: a pipe, so that programs print in whole buffers.
-pub(crate) fn stat_of_console() -> [u8; 128] {
-    stat(0o010600, 0)
-}
-
-/// `struct stat` of a plain file.
-pub(crate) fn stat_of_file(size: u64) -> [u8; 128] {
-    stat(0o100644, size)
-}
+use crate::privileged::{Level, status};
+use crate::process::{HEAP, MAPPINGS, Process, STACK};
+use crate::program::{LoadError, Program};
+use crate::stop::Exit;
 
 impl Hart {
     /// Memory, stack and registers for a process that runs `program`.
@@ -66,10 +28,10 @@ impl Hart {
         self.memory.add(Range { base: start, size: brk + HEAP - start });
         self.memory.add(STACK);
         self.memory.add(MAPPINGS);
-        self.linux = Some(Linux { brk, brk_range: (brk, brk + HEAP), next_mapping: MAPPINGS.base });
+        self.process = Some(Process::new(brk));
         self.level = Level::U;
         // User programs may use floating point and read all counters.
-        self.csr.mstatus |= crate::csr::status::FS;
+        self.csr.mstatus |= status::FS;
         (self.csr.mcounteren, self.csr.scounteren) = (!0, !0);
         self.fill_stack(program, arguments, variables);
         Ok(())
@@ -147,8 +109,11 @@ impl Hart {
             169 => self.tell_time_of_day(a0),
             173 => 0,
             174..=177 => 1000,
-            214 => self.move_break(a0),
-            222 => self.map_memory(a1, self.x[13]),
+            214 => self.of_process(|process| process.move_break(a0)),
+            222 => {
+                let flags = self.x[13];
+                self.of_process(|process| process.map_memory(a1, flags))
+            }
             261 => errno(1),
             278 => {
                 let bytes: Vec<u8> = (0..a1.min(256)).map(|at| (at * 73 + 41) as u8).collect();
@@ -161,6 +126,11 @@ impl Hart {
         };
         self.set(10, self.extend(result));
         None
+    }
+
+    /// What the process answers.
+    fn of_process(&mut self, call: impl FnOnce(&mut Process) -> u64) -> u64 {
+        self.process.as_mut().map_or(errno(38), call)
     }
 
     /// Copies `bytes` to where the program wants them.
@@ -219,38 +189,6 @@ impl Hart {
             place[..text.len()].copy_from_slice(text);
         }
         self.give(place, &bytes)
-    }
-
-    /// `brk`; the end as it is if it cannot be moved there.
-    fn move_break(&mut self, wanted: u64) -> u64 {
-        let Some(linux) = &mut self.linux else { return errno(38) };
-        if (linux.brk_range.0..=linux.brk_range.1).contains(&wanted) {
-            linux.brk = wanted;
-        }
-        linux.brk
-    }
-
-    /// Anonymous memory at a place of our choice; what is given back is not used again, so it is
-    /// always zero.
-    fn map_memory(&mut self, size: u64, flags: u64) -> u64 {
-        const FIXED: u64 = 0x10;
-        const ANONYMOUS: u64 = 0x20;
-        let Some(linux) = &mut self.linux else { return errno(38) };
-        if size == 0 || flags & FIXED != 0 {
-            return errno(22);
-        }
-        if flags & ANONYMOUS == 0 {
-            return errno(9);
-        }
-        let start = linux.next_mapping;
-        let end = start.checked_add(size).and_then(|end| end.checked_next_multiple_of(PAGE));
-        match end {
-            Some(end) if end <= MAPPINGS.base + MAPPINGS.size => {
-                linux.next_mapping = end;
-                start
-            }
-            _ => errno(12),
-        }
     }
 }
 

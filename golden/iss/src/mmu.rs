@@ -4,38 +4,11 @@
 //! these bits. RV32 has no translation.
 
 use crate::clint;
-use crate::csr::status;
-use crate::hart::{Hart, Level, Stop};
+use crate::hart::Hart;
 use crate::memory::{PAGE, Stored};
-use crate::trap::cause;
-
-/// What an address is for.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Purpose {
-    Fetch,
-    Load,
-    Store,
-}
-
-impl Purpose {
-    fn page_fault(self, address: u64) -> Stop {
-        let cause = match self {
-            Self::Fetch => cause::FETCH_PAGE,
-            Self::Load => cause::LOAD_PAGE,
-            Self::Store => cause::STORE_PAGE,
-        };
-        Stop::Trap { cause, tval: address }
-    }
-
-    fn access_fault(self, address: u64) -> Stop {
-        let cause = match self {
-            Self::Fetch => cause::FETCH_ACCESS,
-            Self::Load => cause::LOAD_ACCESS,
-            Self::Store => cause::STORE_ACCESS,
-        };
-        Stop::Trap { cause, tval: address }
-    }
-}
+use crate::privileged::{Level, cause, status};
+use crate::stop::Stop;
+use crate::tlb::{NO_PAGE, Purpose};
 
 /// Bits of a page table entry.
 mod entry {
@@ -46,28 +19,6 @@ mod entry {
     pub(super) const U: u64 = 1 << 4;
     pub(super) const A: u64 = 1 << 6;
     pub(super) const D: u64 = 1 << 7;
-}
-
-/// Recent translations, one table per purpose.
-#[derive(Clone, Debug)]
-pub(crate) struct Tlb {
-    /// Virtual page number and physical page address.
-    entries: [[(u64, u64); 64]; 3],
-    empty: bool,
-}
-
-const NO_PAGE: u64 = u64::MAX;
-
-impl Tlb {
-    pub(crate) const fn new() -> Self {
-        Self { entries: [[(NO_PAGE, 0); 64]; 3], empty: true }
-    }
-
-    fn clear(&mut self) {
-        if !self.empty {
-            *self = Self::new();
-        }
-    }
 }
 
 impl Hart {
@@ -92,15 +43,11 @@ impl Hart {
         if level == Level::M || self.csr.satp >> 60 == 0 {
             return Ok(address);
         }
-        let page = address / PAGE;
-        let slot = page as usize % 64;
-        let (tag, base) = self.tlb.entries[purpose as usize][slot];
-        if tag == page {
-            return Ok(base | (address % PAGE));
+        if let Some(physical) = self.tlb.find(address, purpose) {
+            return Ok(physical);
         }
         let physical = self.walk(address, purpose, level)?;
-        self.tlb.entries[purpose as usize][slot] = (page, physical & !(PAGE - 1));
-        self.tlb.empty = false;
+        self.tlb.keep(address, purpose, physical);
         Ok(physical)
     }
 
@@ -190,7 +137,7 @@ impl Hart {
         Ok(self.clint.load(offset, N as u64))
     }
 
-    /// Stores the low `N` bytes; whether devices want to be looked at.
+    /// Stores the low `N` bytes; `true` if the main loop must look at devices.
     #[inline(always)]
     pub(crate) fn store<const N: usize>(&mut self, address: u64, value: u64) -> Result<bool, Stop> {
         let address = address & self.mask;

@@ -1,12 +1,13 @@
 //! The main loop: fetches, executes and reports.
 
 use crate::decode::decode;
-use crate::hart::{Exit, Hart, Last, Stop};
+use crate::hart::Hart;
 use crate::memory::PAGE;
-use crate::mmu::Purpose;
 use crate::op::{Code, Op};
+use crate::privileged::cause;
 use crate::step::{Retire, Step, Trap};
-use crate::trap::cause;
+use crate::stop::{Exit, Last, Stop};
+use crate::tlb::Purpose;
 use hartrace_ingress::{IType, Privilege};
 
 /// How a stretch of instructions ended.
@@ -157,7 +158,7 @@ impl Hart {
         step.kind = IType::Exception;
         let calls = (8..=11).contains(&code);
         step.retires = calls || code == cause::BREAKPOINT;
-        if self.linux.is_some() {
+        if self.process.is_some() {
             step.trap = Some(Trap { cause: code, interrupt: false, tval, epc: step.pc });
             let exit = if calls { self.system_call() } else { Some(no_handler(&step)) };
             self.pc = step.pc.wrapping_add(if calls { 4 } else { 0 }) & self.mask;

@@ -1,8 +1,9 @@
 //! Time: what the timer says, when to look at devices, and waiting.
 
 use crate::config::Clock;
-use crate::csr::{interrupt, status};
-use crate::hart::{Exit, Hart, Level};
+use crate::hart::Hart;
+use crate::privileged::{Level, interrupt, status};
+use crate::stop::Exit;
 
 impl Hart {
     /// Sets `mtime`. With [`Clock::Instructions`] of `u64::MAX` nothing but this and `wfi` moves time,

@@ -1,25 +1,11 @@
 //! Taking traps and returning from them.
 
 use crate::config::Xlen;
-use crate::csr::{interrupt, status};
-use crate::hart::{Hart, Level, Stop};
+use crate::hart::Hart;
 use crate::op::Op;
+use crate::privileged::{Level, interrupt, status};
 use crate::step::Trap;
-
-/// Exception codes.
-pub(crate) mod cause {
-    pub(crate) const FETCH_ACCESS: u64 = 1;
-    pub(crate) const ILLEGAL: u64 = 2;
-    pub(crate) const BREAKPOINT: u64 = 3;
-    pub(crate) const LOAD_MISALIGNED: u64 = 4;
-    pub(crate) const LOAD_ACCESS: u64 = 5;
-    pub(crate) const STORE_MISALIGNED: u64 = 6;
-    pub(crate) const STORE_ACCESS: u64 = 7;
-    pub(crate) const USER_ECALL: u64 = 8;
-    pub(crate) const FETCH_PAGE: u64 = 12;
-    pub(crate) const LOAD_PAGE: u64 = 13;
-    pub(crate) const STORE_PAGE: u64 = 15;
-}
+use crate::stop::Stop;
 
 impl Hart {
     /// Enters the handler; returns what is to be reported.

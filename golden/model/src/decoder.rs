@@ -4,7 +4,7 @@ mod event;
 mod follow;
 mod outcomes;
 
-pub use event::{DecoderConfig, Event, Fault, Position, Sink};
+pub use event::{DecoderConfig, Event, EventSink, Fault, Position};
 
 use crate::isa::{Flow, Insn, Link};
 use crate::tables::{Cache, Predictor, Returns};
@@ -95,7 +95,7 @@ impl<'a> Decoder<'a> {
     }
 
     /// Takes the next payload, least significant bit first.
-    pub fn feed(&mut self, at: Position, bits: &[bool], out: Sink<'_>) {
+    pub fn feed(&mut self, at: Position, bits: &[bool], out: EventSink<'_>) {
         match unpack(bits, &self.config.params, self.config.unit, self.options) {
             Ok(payload) => self.payload(at, payload, out),
             Err(malformed) => {
@@ -106,12 +106,12 @@ impl<'a> Decoder<'a> {
     }
 
     /// Ends the stream.
-    pub fn finish(&mut self, out: Sink<'_>) {
+    pub fn finish(&mut self, out: EventSink<'_>) {
         self.flush(out);
     }
 
     /// Delivers what was held back.
-    fn flush(&mut self, out: Sink<'_>) {
+    fn flush(&mut self, out: EventSink<'_>) {
         if let Some((at, address)) = self.held.take() {
             out(at, Event::Retired(address));
         }
@@ -120,7 +120,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    fn payload(&mut self, at: Position, payload: Payload, out: Sink<'_>) {
+    fn payload(&mut self, at: Position, payload: Payload, out: EventSink<'_>) {
         // C2: the closing packet of the reference models repeats an address that is already known.
         if let Some((closing_at, closing)) = self.closing.take() {
             let ended = matches!(
@@ -163,7 +163,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    fn run(&mut self, at: Position, payload: &Payload, out: Sink<'_>) {
+    fn run(&mut self, at: Position, payload: &Payload, out: EventSink<'_>) {
         let result = match payload {
             Payload::Support(p) => self.support(at, p, out),
             Payload::Context(p) => {
@@ -181,7 +181,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    fn fault(&mut self, at: Position, fault: Fault, out: Sink<'_>) {
+    fn fault(&mut self, at: Position, fault: Fault, out: EventSink<'_>) {
         // Payloads of a stretch that is lost already are not another gap.
         if self.mode != Mode::Lost {
             out(at, Event::Gap(fault));
@@ -210,12 +210,19 @@ impl<'a> Decoder<'a> {
         self.wrap(base.wrapping_add(field << self.config.params.iaddress_lsb_p))
     }
 
-    fn context(&mut self, at: Position, privilege: u8, context: u64, time: u64, out: Sink<'_>) {
+    fn context(
+        &mut self,
+        at: Position,
+        privilege: u8,
+        context: u64,
+        time: u64,
+        out: EventSink<'_>,
+    ) {
         out(at, Event::Context { privilege: Privilege(privilege), context, time });
     }
 
     /// Format 3, subformat 3.
-    fn support(&mut self, at: Position, p: &Support, out: Sink<'_>) -> Result<(), Fault> {
+    fn support(&mut self, at: Position, p: &Support, out: EventSink<'_>) -> Result<(), Fault> {
         let result = match (p.qual_status, self.undecided) {
             (QualStatus::EndedNtr, Some(undecided)) if self.mode == Mode::On => {
                 self.decide(at, undecided, out)
@@ -236,7 +243,7 @@ impl<'a> Decoder<'a> {
     }
 
     /// Format 3, subformat 1.
-    fn trap(&mut self, at: Position, p: &Trap, out: Sink<'_>) -> Result<(), Fault> {
+    fn trap(&mut self, at: Position, p: &Trap, out: EventSink<'_>) -> Result<(), Fault> {
         let address = p.address.map(|field| self.wrap(field << self.config.params.iaddress_lsb_p));
         let epc = self.epc(p, address);
         out(at, Event::Trap { cause: p.ecause, interrupt: p.interrupt, tval: p.tval, epc });
@@ -310,7 +317,7 @@ impl<'a> Decoder<'a> {
     }
 
     /// Format 3, subformat 0.
-    fn start(&mut self, at: Position, p: &Start, out: Sink<'_>) -> Result<(), Fault> {
+    fn start(&mut self, at: Position, p: &Start, out: EventSink<'_>) -> Result<(), Fault> {
         let address = self.wrap(p.address << self.config.params.iaddress_lsb_p);
         let branch = self.insn(address)?.is_branch();
         let follow = self.mode == Mode::On && !self.after_trap;
@@ -344,7 +351,7 @@ impl<'a> Decoder<'a> {
         privilege: u8,
         context: u64,
         time: u64,
-        out: Sink<'_>,
+        out: EventSink<'_>,
     ) {
         self.mode = Mode::On;
         self.pc = address;
@@ -372,7 +379,12 @@ impl<'a> Decoder<'a> {
     }
 
     /// The address that was reported last is not where `pc` is, but where the next jump leads.
-    fn decide(&mut self, at: Position, undecided: Undecided, out: Sink<'_>) -> Result<(), Fault> {
+    fn decide(
+        &mut self,
+        at: Position,
+        undecided: Undecided,
+        out: EventSink<'_>,
+    ) -> Result<(), Fault> {
         self.undecided = None;
         let Undecided { address, irdepth } = undecided;
         let goal = Goal::Address { address, notify: false, target: true, irdepth };
@@ -383,7 +395,7 @@ impl<'a> Decoder<'a> {
     }
 
     /// Formats 0, 1 and 2.
-    fn report(&mut self, at: Position, payload: &Payload, out: Sink<'_>) -> Result<(), Fault> {
+    fn report(&mut self, at: Position, payload: &Payload, out: EventSink<'_>) -> Result<(), Fault> {
         if let Some(undecided) = self.undecided {
             self.decide(at, undecided, out)?;
         }

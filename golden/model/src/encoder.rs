@@ -106,7 +106,7 @@ pub struct Encoded {
 }
 
 /// Receives payloads.
-pub type Sink<'a> = &'a mut dyn FnMut(Encoded);
+pub type PayloadSink<'a> = &'a mut dyn FnMut(Encoded);
 
 /// Turns retired instructions into payloads.
 ///
@@ -144,7 +144,7 @@ impl Encoder {
     }
 
     /// Takes the next block of retired instructions.
-    pub fn retire(&mut self, block: &Retired, out: Sink<'_>) {
+    pub fn retire(&mut self, block: &Retired, out: PayloadSink<'_>) {
         self.start(out);
         let qualified = self.qualifier.qualify(block);
         let split = self.state.config.compat == Compat::None;
@@ -163,7 +163,7 @@ impl Encoder {
     }
 
     /// Ends the trace: reports the last instruction and that tracing is disabled.
-    pub fn finish(&mut self, out: Sink<'_>) {
+    pub fn finish(&mut self, out: PayloadSink<'_>) {
         self.start(out);
         if self.state.config.compat == Compat::None {
             self.stop(false, out);
@@ -175,7 +175,11 @@ impl Encoder {
 
     /// Switches modes while tracing: the last instruction is reported under the old modes, a
     /// support packet announces the new ones, and tracing starts anew.
-    pub fn set_options(&mut self, options: Ioptions, out: Sink<'_>) -> Result<(), ConfigError> {
+    pub fn set_options(
+        &mut self,
+        options: Ioptions,
+        out: PayloadSink<'_>,
+    ) -> Result<(), ConfigError> {
         check(&EncoderConfig { options, ..self.state.config.clone() })?;
         self.start(out);
         self.stop(true, out);
@@ -202,7 +206,7 @@ impl Encoder {
 
     /// Rows are missing here: they did not fit into a buffer before the encoder. What came before is
     /// complete; the next payload is a support packet that reports the loss, then tracing starts anew.
-    pub fn miss(&mut self, out: Sink<'_>) {
+    pub fn miss(&mut self, out: PayloadSink<'_>) {
         self.start(out);
         if let Some(last) = self.pending.back().cloned() {
             let missing = Step { qualified: false, cycles: 0, half_words: 0, ..last };
@@ -212,7 +216,7 @@ impl Encoder {
         self.state.announce_loss = true;
     }
 
-    fn start(&mut self, out: Sink<'_>) {
+    fn start(&mut self, out: PayloadSink<'_>) {
         if !self.started {
             self.started = true;
             self.state.support(self.rows, true, QualStatus::NoChange, Reason::Enabled, out);
@@ -220,7 +224,7 @@ impl Encoder {
     }
 
     /// Describes everything that is still pending, with nothing after it.
-    fn stop(&mut self, ienable: bool, out: Sink<'_>) {
+    fn stop(&mut self, ienable: bool, out: PayloadSink<'_>) {
         let traced = match self.pending.pop_front() {
             Some(current) => {
                 let qualified = current.qualified;
@@ -239,7 +243,7 @@ impl Encoder {
     }
 
     /// Describes the current step once the next one is known.
-    fn advance(&mut self, out: Sink<'_>) {
+    fn advance(&mut self, out: PayloadSink<'_>) {
         if self.pending.len() < 2 {
             return;
         }
@@ -265,7 +269,7 @@ impl Encoder {
         }
     }
 
-    fn describe(&mut self, current: Step, next: Option<Step>, out: Sink<'_>) {
+    fn describe(&mut self, current: Step, next: Option<Step>, out: PayloadSink<'_>) {
         self.previous = if current.qualified {
             newer::describe(&mut self.state, self.previous.take(), current, next.as_ref(), out)
         } else {

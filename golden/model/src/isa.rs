@@ -6,24 +6,7 @@
 //! Spec: E-Trace 2.0, 4.1.1 "Jump classification and target inference"; RISC-V unprivileged and
 //! privileged ISA manuals for the encodings.
 
-/// Base instruction set: width of addresses, and whether `c.jal` exists.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Xlen {
-    /// RV32.
-    Rv32,
-    /// RV64.
-    Rv64,
-}
-
-impl Xlen {
-    /// Number of address bits.
-    pub const fn bits(self) -> u32 {
-        match self {
-            Self::Rv32 => 32,
-            Self::Rv64 => 64,
-        }
-    }
-}
+pub use hartrace_ingress::Xlen;
 
 /// Which encodings exist.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]

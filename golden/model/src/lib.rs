@@ -1,14 +1,57 @@
 //! The golden models: an encoder and a decoder that follow the E-Trace specification paragraph by
 //! paragraph, slowly and visibly.
 //!
+//! ```
+//! use hartrace_golden::decoder::{Event, Position};
+//! use hartrace_golden::isa::{Isa, Xlen};
+//! use hartrace_golden::{Decoder, DecoderConfig, Encoder, EncoderConfig, Image};
+//! use hartrace_ingress::{IType, Retired};
+//!
+//! // The program: a loop of two compressed instructions, then a return.
+//! let mut image = Image::new(Isa::new(Xlen::Rv64));
+//! image.add(0x1000, &[0x7d, 0x15, 0x7d, 0xfd, 0x82, 0x80]); // addi a0, a0, -1; bnez a0, 0x1000; ret
+//!
+//! // What retired: the loop twice, and the return.
+//! let block = |iaddr, iretire, itype| {
+//!     Retired { iretire, itype, ilastsize: 0, ..Retired::plain(iaddr) }
+//! };
+//! let mut encoder = Encoder::new(EncoderConfig::default())?;
+//! let mut payloads = Vec::new();
+//! for row in [
+//!     block(0x1000, 2, IType::Taken),
+//!     block(0x1000, 2, IType::NotTaken),
+//!     block(0x1004, 1, IType::Return),
+//! ] {
+//!     encoder.retire(&row, &mut |encoded| payloads.push(encoded));
+//! }
+//! encoder.finish(&mut |encoded| payloads.push(encoded));
+//!
+//! // And back.
+//! let mut decoder = Decoder::new(DecoderConfig::default(), &image)?;
+//! let mut retired = Vec::new();
+//! let mut keep = |_: Position, event: Event| match event {
+//!     Event::Retired(address) => retired.push(address),
+//!     Event::Gap(fault) => panic!("{fault}"),
+//!     _ => {}
+//! };
+//! for payload in &payloads {
+//!     let bytes = payload.bytes.iter();
+//!     let bits: Vec<bool> = bytes.flat_map(|byte| (0..8).map(move |n| byte >> n & 1 != 0)).collect();
+//!     decoder.feed(Position::default(), &bits, &mut keep);
+//! }
+//! decoder.finish(&mut keep);
+//! assert_eq!(retired, [0x1000, 0x1002, 0x1000, 0x1002, 0x1004]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! They exist to check faster things: the generated hardware against [`Encoder`], the production
 //! decoder against [`Decoder`]. So they share *types* with them ([`Payload`], [`Params`],
 //! [`Retired`]) but no algorithm: bits are packed one `bool` at a time ([`pack`](Encoded) and
 //! unpack here, not the codec of `hartrace-etrace`), and instructions are classified by a table of
 //! their own ([`isa`]).
 //!
-//! Section numbers in comments are those of E-Trace 2.0; `E1` to `E29` are entries of the errata
-//! list and `D1`... those of `docs/deviations.md`.
+//! Section numbers in comments are those of E-Trace 2.0; `D1`, `E1` and the like are entries of
+//! `docs/deviations.md`.
 //!
 //! [`Payload`]: hartrace_etrace::Payload
 //! [`Params`]: hartrace_etrace::Params
@@ -26,21 +69,6 @@ pub mod walk;
 
 pub use decoder::{Decoder, DecoderConfig};
 pub use encoder::{Encoded, Encoder, EncoderConfig};
+pub use hartrace_etrace::Compat;
 pub use image::Image;
 pub use unpack::Malformed;
-
-/// Whose habits to reproduce, where reference streams differ from the specification.
-///
-/// Each is listed in `docs/deviations.md`; nothing else changes.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Compat {
-    /// The specification.
-    #[default]
-    None,
-    /// The Python reference model: older flow chart, closing address packet, irdepth filled with
-    /// ones.
-    PythonModel,
-    /// The C reference codec of 2021: older flow chart, closing address packet, every reported
-    /// address enters the jump target cache, returns counted without irdepth.
-    CModel,
-}

@@ -3,7 +3,7 @@ use crate::{FrameError, Framing, Item, MAX_FRAME, Parsed};
 
 /// Takes what a [`Deframer`] finds. A function does as well, see [`Deframer::feed`], but it cannot be
 /// told to be inlined.
-pub trait Sink {
+pub trait FrameSink {
     /// An item or damage, with the stream offset of its first byte.
     fn item(&mut self, offset: u64, item: Result<Item<'_>, FrameError>);
 }
@@ -11,7 +11,7 @@ pub trait Sink {
 /// A function as a sink.
 struct Call<F>(F);
 
-impl<F: FnMut(u64, Result<Item<'_>, FrameError>)> Sink for Call<F> {
+impl<F: FnMut(u64, Result<Item<'_>, FrameError>)> FrameSink for Call<F> {
     #[inline]
     fn item(&mut self, offset: u64, item: Result<Item<'_>, FrameError>) {
         self.0(offset, item);
@@ -71,7 +71,7 @@ impl Deframer {
     }
 
     /// The same as [`Deframer::feed`].
-    pub fn feed_to(&mut self, bytes: &[u8], sink: &mut impl Sink) {
+    pub fn feed_to(&mut self, bytes: &[u8], sink: &mut impl FrameSink) {
         let mut rest = self.feed_whole(bytes, sink);
         while let Some(byte) = rest.first() {
             let taken = if let Some(hunt) = &mut self.hunt {
@@ -102,7 +102,7 @@ impl Deframer {
     /// Reports frames up to the first that is cut or damaged, and returns what is left. Most frames
     /// are whole and need no copy.
     #[inline]
-    fn feed_whole<'b>(&mut self, bytes: &'b [u8], sink: &mut impl Sink) -> &'b [u8] {
+    fn feed_whole<'b>(&mut self, bytes: &'b [u8], sink: &mut impl FrameSink) -> &'b [u8] {
         if self.len > 0 || self.hunt.is_some() {
             return bytes;
         }
@@ -135,7 +135,7 @@ impl Deframer {
 
     /// Looks at the held bytes again. They never reach past the end of their frame, since
     /// `missing` never does: either all are used or more are needed.
-    fn retry(&mut self, sink: &mut impl Sink) {
+    fn retry(&mut self, sink: &mut impl FrameSink) {
         let held = self.held;
         match self.framing.parse(held.get(..self.len).unwrap_or_default()) {
             Err(FrameError::Incomplete { missing }) => self.missing = missing,
@@ -158,7 +158,11 @@ impl Deframer {
     }
 
     /// Passes on an item or error and returns how many bytes are done with.
-    fn report(&mut self, outcome: Result<Parsed<'_>, FrameError>, sink: &mut impl Sink) -> usize {
+    fn report(
+        &mut self,
+        outcome: Result<Parsed<'_>, FrameError>,
+        sink: &mut impl FrameSink,
+    ) -> usize {
         let used = match outcome {
             Ok(parsed) => parsed.used,
             Err(error) => error.skip().unwrap_or_else(|| {
@@ -182,7 +186,7 @@ fn whole<'b>(
     framing: Framing,
     bytes: &'b [u8],
     position: u64,
-    sink: &mut impl Sink,
+    sink: &mut impl FrameSink,
 ) -> (&'b [u8], u64) {
     let (mut rest, mut position) = (bytes, position);
     while let Ok(parsed) = framing.parse(rest) {
@@ -195,6 +199,6 @@ fn whole<'b>(
 
 /// What is not in the middle of a stream of whole frames; not inlined once more.
 #[inline(never)]
-fn pass(sink: &mut impl Sink, position: u64, item: Result<Item<'_>, FrameError>) {
+fn pass(sink: &mut impl FrameSink, position: u64, item: Result<Item<'_>, FrameError>) {
     sink.item(position, item);
 }

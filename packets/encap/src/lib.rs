@@ -1,25 +1,9 @@
 //! Framings that carry E-Trace payloads: find frames in bytes, write frames, recover from damage.
 //!
-//! A trace payload says nothing about its own length or origin; a frame around it does. The
-//! framings in use differ in small ways only, so one [`Framing`] value describes any of them and
-//! all share one [`Frame`]:
-//!
-//! | framing | header | source id | timestamp | null |
-//! |---|---|---|---|---|
-//! | [`Reference`](Framing::Reference) | `0x40 \| length` | – | – | – |
-//! | [`Encap`](Framing::Encap) | `length`, `flow`, `extend` | 0 to 16 bits | 0 to 8 bytes | yes |
-//! | [`Smi`](Framing::Smi) | `length`, `type`, time-tag flag | hart index | 2 bytes | – |
-//! | [`RvTracer`](Framing::RvTracer) | as `Encap`, reversed 40-byte records | – | 8 bytes | yes |
-//! | [`Atb`](Framing::Atb) | as `Encap` | ATID, out of band | 0 to 8 bytes | yes |
-//! | [`Esp32`](Framing::Esp32) | `length`, packet index | – | – | padding |
-//!
-//! [`Framing::parse`] reads one frame, [`Frames`] all of a slice, [`Deframer`] a stream that
-//! arrives in pieces; [`Framing::emit`] writes one frame.
-//!
 //! ```
 //! use hartrace_encap::{EncapParams, FrameHeader, Framing, Item};
 //!
-//! // Six bits of srcID and two bits of type share the first byte behind the header.
+//! // Six bits of srcID and two bits of type share the first byte after the header.
 //! let params = EncapParams::new(6, 0, 2)?.with_instruction_type(2)?;
 //! let framing = Framing::Encap(params);
 //! let bytes = [0x06, 0x81, 0x32, 0x04, 0x00, 0x00, 0x02];
@@ -35,6 +19,22 @@
 //! assert_eq!(out[..len], bytes);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! A trace payload says nothing about its own length or origin; a frame around it does. The
+//! framings in use differ in small ways only, so one [`Framing`] value describes any of them and
+//! all share one [`Frame`]:
+//!
+//! | framing | header | source id | timestamp | null |
+//! |---|---|---|---|---|
+//! | [`Reference`](Framing::Reference) | `0x40 \| length` | – | – | – |
+//! | [`Encap`](Framing::Encap) | `length`, `flow`, `extend` | 0 to 16 bits | 0 to 8 bytes | yes |
+//! | [`Smi`](Framing::Smi) | `length`, `type`, time-tag flag | hart index | 2 bytes | – |
+//! | [`RvTracer`](Framing::RvTracer) | as `Encap`, reversed 40-byte records | – | 8 bytes | yes |
+//! | [`Atb`](Framing::Atb) | as `Encap` | ATID, out of band | 0 to 8 bytes | yes |
+//! | [`Esp32`](Framing::Esp32) | `length`, packet index | – | – | padding |
+//!
+//! [`Framing::parse`] reads one frame, [`Frames`] all of a slice, [`Deframer`] a stream that
+//! arrives in pieces; [`Framing::emit`] writes one frame.
 //!
 //! # Guarantees
 //!
@@ -70,7 +70,7 @@ mod sync;
 mod tests;
 
 pub use atb::AtbParams;
-pub use deframer::{Deframer, Sink};
+pub use deframer::{Deframer, FrameSink};
 pub use encap::EncapParams;
 pub use error::{EmitError, FrameError, ParamsError};
 pub use frame::{Frame, FrameHeader, Item, Kind, Null, Parsed};

@@ -1,16 +1,5 @@
 //! RISC-V E-Trace payloads: parameters, field layouts, parse and emit.
 //!
-//! [`Params`] holds the encoder's parameters under the specification's names. [`Layout`] is the one
-//! field table that follows from them: the codec here walks it, and the hardware generator uses the
-//! same table, so the two cannot disagree. [`Payload`] is every instruction-trace payload,
-//! the types in [`data`] every data-trace one.
-//!
-//! # Guarantees
-//!
-//! `parse` never panics and leaves the reader where it was on error. `emit` fails only where a value
-//! does not fit its field or the buffer is too short, and a payload that was emitted parses back to
-//! the same value. Nothing allocates.
-//!
 //! ```
 //! use hartrace_bits::{BitReader, BitWriter, Tail};
 //! use hartrace_etrace::{AddressReport, Ioptions, Params, Payload, Unit};
@@ -30,6 +19,17 @@
 //! assert_eq!(Payload::parse(&layout, options, &mut bits)?, payload);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! [`Params`] holds the encoder's parameters under the specification's names. [`Layout`] is the one
+//! field table that follows from them: the codec here walks it, and the hardware generator uses the
+//! same table, so the two cannot disagree. [`Payload`] is every instruction-trace payload,
+//! the types in [`data`] every data-trace one.
+//!
+//! # Guarantees
+//!
+//! `parse` never panics and leaves the reader where it was on error. `emit` fails only where a value
+//! does not fit its field or the buffer is too short, and a payload that was emitted parses back to
+//! the same value. Nothing allocates.
 #![no_std]
 #![cfg_attr(
     not(test),
@@ -45,6 +45,7 @@
 extern crate std;
 
 mod codec;
+mod compat;
 pub mod data;
 mod display;
 mod error;
@@ -55,6 +56,7 @@ mod options;
 mod params;
 mod payload;
 
+pub use compat::Compat;
 pub use display::Shown;
 pub use error::{EmitError, ParseError};
 pub use layout::{Field, FieldName, Format, Layout, Presence, Width, branch_map_width};

@@ -21,9 +21,11 @@
 
 mod cycle;
 mod itype;
+mod xlen;
 
 pub use cycle::{Block, Cycle, CycleError, Flavour};
 pub use itype::{IType, ITypeWidth, UnknownIType};
+pub use xlen::Xlen;
 
 use core::fmt;
 

@@ -4,8 +4,9 @@ use super::driven;
 use super::reads::{self, Loops};
 use crate::expr::Expr;
 use crate::module::Content;
-use crate::signal::{Kind, Part, Target};
+use crate::signal::Kind;
 use crate::stmt::Stmt;
+use crate::target::{Part, Target};
 use std::collections::BTreeMap;
 
 /// For every signal that the block drives, the bits that are assigned on every path so far.

@@ -118,7 +118,7 @@ impl Block {
             match stmt {
                 Stmt::Set(target, value) => {
                     let mut from = self.outside(value);
-                    if let crate::signal::Part::Element(i) = &target.part {
+                    if let crate::target::Part::Element(i) = &target.part {
                         from.extend(self.outside(i));
                     }
                     from.extend(conditions);

@@ -5,8 +5,9 @@ use crate::index::{Index, Variable};
 use crate::item::Item;
 use crate::module::Content;
 use crate::node::Node;
-use crate::signal::{Part, Signal, Target};
+use crate::signal::Signal;
 use crate::stmt::Stmt;
+use crate::target::{Part, Target};
 use std::rc::Rc;
 
 /// The values of the loop variables around a statement.

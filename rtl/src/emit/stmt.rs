@@ -4,8 +4,8 @@ use super::doc::{Doc, sequence, text};
 use super::expr::{element, expr, range};
 use super::lines::Lines;
 use crate::expr::Expr;
-use crate::signal::{Part, Target};
 use crate::stmt::Stmt;
+use crate::target::{Part, Target};
 
 pub(super) fn block(out: &mut Lines, stmts: &[Stmt]) {
     for stmt in stmts {

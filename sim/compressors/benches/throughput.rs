@@ -11,7 +11,7 @@ use hartrace_decoder::Image;
 use hartrace_ingress::Retired;
 use hartrace_isa::{Isa, Xlen};
 use hartrace_iss::{Environment, Hart, HartConfig, Range, Step};
-use hartrace_lockstep::executed::{Port, Steps};
+use hartrace_sources::executed::{Port, Steps};
 use rustix::time::{ClockId, clock_gettime};
 use std::hint::black_box;
 use std::thread;

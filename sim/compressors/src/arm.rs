@@ -4,7 +4,7 @@
 //! are ranges of instructions; with the program, these are the instructions.
 
 use crate::{Bits, CompressError, Compressed, DecodeError, Fault};
-use hartrace_arm_decoder::{Capture, Etmv4, Event, Layout, Lost, Memory, Ptm, Range, Sink};
+use hartrace_arm_decoder::{Capture, ElementSink, Etmv4, Event, Layout, Lost, Memory, Ptm, Range};
 use hartrace_arm_golden::{Expected, Ranges, etmv4, ptm};
 use hartrace_encap::coresight::{FRAME, Formatter, TraceId};
 use hartrace_isa::arm::{Arch, Executed, Isa, Place};
@@ -182,7 +182,7 @@ struct Pass<'t> {
     failed: Option<DecodeError>,
 }
 
-impl Sink for Pass<'_> {
+impl ElementSink for Pass<'_> {
     fn range(&mut self, at: u64, range: &Range) {
         if self.failed.is_some() {
             return;

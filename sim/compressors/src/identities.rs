@@ -31,8 +31,7 @@ impl StreamCoder for Keep {
 
 /// A walk on RV32, its code and its streams.
 fn walk(seed: u64, shape: Shape) -> (Walk, Code) {
-    let shape =
-        Shape { xlen: hartrace_golden::walk::Xlen::Rv32, address_bits: 32, steps: 3000, ..shape };
+    let shape = Shape { xlen: Xlen::Rv32, address_bits: 32, steps: 3000, ..shape };
     let walk = generate(seed, &shape.without_sideband());
     let mut image = Image::new(Isa::new(Xlen::Rv32));
     for (address, bytes) in &walk.program.segments {

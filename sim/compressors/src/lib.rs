@@ -21,6 +21,8 @@
 //! Data traces have compressors of their own, [`DataScheme`]: of addresses register validation ([`Filter`]) and
 //! a cache of addresses ([`Adac`]), of loaded values first-access tracking ([`FirstAccess`]).
 //!
+//! [`comparison`] measures schemes on programs and prints the figures.
+//!
 //! The algorithms are those of V. Uzelac, *Algorithms and Hardware Structures for Real-Time Compression of
 //! Program Traces*, University of Alabama in Huntsville, 2010. `docs/compression.md` says what had to be
 //! decided where the text leaves it open, and what came out.
@@ -34,6 +36,7 @@ mod arm;
 mod base;
 mod bits;
 mod code;
+pub mod comparison;
 mod compressor;
 mod data;
 mod dmtf;

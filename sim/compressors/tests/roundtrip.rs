@@ -42,11 +42,7 @@ fn schemes() -> Vec<Scheme> {
 }
 
 fn code(walk: &Walk) -> Code {
-    let xlen = match walk.program.xlen {
-        hartrace_golden::walk::Xlen::Rv32 => Xlen::Rv32,
-        hartrace_golden::walk::Xlen::Rv64 => Xlen::Rv64,
-    };
-    let mut image = Image::new(Isa::new(xlen));
+    let mut image = Image::new(Isa::new(walk.program.xlen));
     for (address, bytes) in &walk.program.segments {
         image.add(*address, bytes);
     }

@@ -17,14 +17,17 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod decode;
 mod design;
 mod error;
 mod hart;
+mod report;
 mod run;
 mod software;
 mod survey;
 
 pub use design::{Soc, SocConfig};
 pub use error::SocError;
+pub use report::Report;
 pub use run::{HartOutcome, Job, Outcome};
 pub use survey::Survey;

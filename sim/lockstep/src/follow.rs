@@ -1,12 +1,12 @@
 //! A decoder behind the RTL.
 
 use crate::Seen;
-use crate::executed::{Instructions, Verified, Verify};
 use hartrace_bits::{BitReader, Tail};
 use hartrace_decoder::{Config as Reading, Image, StreamPos, Tracer};
 use hartrace_encoder_hdl::Config;
 use hartrace_etrace::{ParamsError, Unit};
 use hartrace_ingress::Retired;
+use hartrace_sources::executed::{Instructions, Verified, Verify};
 
 /// Decodes what the RTL sends, and compares it with what was executed: what was accepted has to come back
 /// from the first to the last instruction, and what was lost has to be reported where it is missing.

@@ -3,7 +3,7 @@
 use crate::Mismatch;
 use crate::bench::Bench;
 use crate::ports::cut;
-use hartrace_encoder_hdl::Config;
+use hartrace_encoder_hdl::{Config, ResyncUnit};
 use hartrace_etrace::Ioptions;
 use hartrace_golden::Encoder;
 use hartrace_golden::encoder::{Comparator, Condition, ConfigError, EncoderConfig, Filter, Resync};
@@ -25,6 +25,18 @@ pub struct Setting {
 }
 
 impl Setting {
+    /// Switches modes on, and resynchronises after 2^(`max` + 4) of what the configuration can count first.
+    pub fn new(config: &Config, options: Ioptions, max: u8) -> Self {
+        // As the control registers number them.
+        let unit = match config.resync.first() {
+            None => 0,
+            Some(ResyncUnit::Packets) => 1,
+            Some(ResyncUnit::Cycles) => 2,
+            Some(ResyncUnit::HalfWords) => 3,
+        };
+        Self { options, resync: (unit, max), ..Self::default() }
+    }
+
     /// The golden encoder of a configuration that is set up like this.
     pub fn golden(&self, config: &Config) -> Result<Encoder, ConfigError> {
         let period = 1 << (self.resync.1 + 4);

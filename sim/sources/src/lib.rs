@@ -8,7 +8,7 @@
 //! | our own [trace file](mod@file) | as written |
 //!
 //! [`open`] reads any of them, compressed or not, and tells them apart by their content;
-//! [`Source`] is the same on any input. `iretire` counts half-words everywhere.
+//! [`Source`] is the same on any input, [`Tally`] counts what is in it. `iretire` counts half-words everywhere.
 //!
 //! # Guarantees
 //!
@@ -19,16 +19,20 @@
 
 mod cva6;
 mod error;
+pub mod executed;
 pub mod file;
 mod format;
 mod join;
 mod lines;
 mod packed;
+// Its tables are its own, not those of an input.
+#[allow(clippy::indexing_slicing)]
 pub mod qemu;
 mod reference;
 mod row;
 mod source;
 mod spike;
+mod summary;
 mod table;
 
 pub use error::{Hint, Place, SourceError};
@@ -37,3 +41,4 @@ pub use hartrace_ingress::Retired;
 pub use packed::{Input, decompress};
 pub use row::{Guesses, Row};
 pub use source::{Options, Source, open};
+pub use summary::{Level, Summary, Tally};

@@ -30,6 +30,7 @@ mod log;
 mod plugin;
 mod program;
 mod runner;
+mod stop;
 mod stream;
 mod table;
 

@@ -1,7 +1,7 @@
 //! The code section.
 
 use super::LineError;
-use super::parse::{Line, hex};
+use super::line::{Line, hex};
 use hartrace_golden::Image;
 use hartrace_golden::isa::{Flow, Insn, Isa, Link, Xlen};
 use hartrace_ingress::IType;

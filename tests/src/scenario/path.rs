@@ -1,9 +1,21 @@
-//! Whether steps follow the code.
+//! Rows of the ingress port, and whether they follow the code.
 
 use super::code::{Code, wrap};
-use super::steps::Row;
 use hartrace_golden::isa::Flow;
-use hartrace_ingress::{CType, IType};
+use hartrace_ingress::{CType, IType, Retired};
+
+/// A row of the ingress port.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// The row itself.
+    pub retired: Retired,
+    /// The instructions that retire with it.
+    pub instructions: Vec<u64>,
+    /// For a trap, the instruction that does not retire, where the row says so.
+    pub epc: Option<u64>,
+    /// It must be in the trace.
+    pub traced: bool,
+}
 
 /// Where the hart can be.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! The `params:` and `options:` lines.
 
 use super::LineError;
-use super::parse::{Line, hex, number};
+use super::line::{Line, hex, number};
 use hartrace_etrace::{Ioptions, Mode, Params, Unit};
 use hartrace_golden::encoder::{Comparator, Condition, Resync};
 use hartrace_golden::isa::{Isa, Xlen};

@@ -2,8 +2,8 @@
 
 use super::LineError;
 use super::code::{Code, Word};
-use super::parse::{Line, hex, number};
-use super::path::Path;
+use super::line::{Line, hex, number};
+use super::path::{Path, Row};
 use super::setup::{Setup, modes};
 use hartrace_etrace::Ioptions;
 use hartrace_golden::isa::Flow;
@@ -20,19 +20,6 @@ pub enum Action {
     Recover,
     /// [`Encoder::set_options`](hartrace_golden::Encoder::set_options).
     Options(Ioptions),
-}
-
-/// A row of the ingress port.
-#[derive(Clone, Debug)]
-pub struct Row {
-    /// The row itself.
-    pub retired: Retired,
-    /// The instructions that retire with it.
-    pub instructions: Vec<u64>,
-    /// For a trap, the instruction that does not retire, where the row says so.
-    pub epc: Option<u64>,
-    /// It must be in the trace.
-    pub traced: bool,
 }
 
 /// What stays in force from row to row.

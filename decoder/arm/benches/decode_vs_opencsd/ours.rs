@@ -2,7 +2,7 @@
 
 use crate::input::Input;
 use crate::library::Unit;
-use hartrace_arm_decoder::{Capture, Etmv4, Event, Layout, Memory, Ptm, Range, Sink};
+use hartrace_arm_decoder::{Capture, ElementSink, Etmv4, Event, Layout, Memory, Ptm, Range};
 use hartrace_isa::arm::Arch;
 use std::hint::black_box;
 
@@ -12,7 +12,7 @@ pub(crate) struct Count {
     pub(crate) instructions: u64,
 }
 
-impl Sink for Count {
+impl ElementSink for Count {
     fn range(&mut self, _: u64, range: &Range) {
         self.ranges += 1;
         self.instructions += u64::from(range.count);

@@ -2,7 +2,7 @@
 
 use super::Etmv4;
 use super::element::Element;
-use crate::event::{Context, Event, Fault, Sink, Start};
+use crate::event::{Context, ElementSink, Event, Fault, Start};
 use crate::walk::Followed;
 use hartrace_capture::spaces::Clock;
 use hartrace_etmv4::Is;
@@ -16,7 +16,12 @@ pub(super) type Following = (Option<(hartrace_etmv4::Context, Is)>, u64, Is);
 
 impl Etmv4<'_> {
     /// Follows an element that is not atoms. `false` if that was given up.
-    pub(super) fn commit_one(&mut self, at: u64, element: &Element, sink: &mut impl Sink) -> bool {
+    pub(super) fn commit_one(
+        &mut self,
+        at: u64,
+        element: &Element,
+        sink: &mut impl ElementSink,
+    ) -> bool {
         match *element {
             Element::Atoms { bits, len } => return self.follow_atoms(at, bits, len, sink),
             Element::TraceOn => {
@@ -86,7 +91,7 @@ impl Etmv4<'_> {
         at: u64,
         new: &hartrace_etmv4::Context,
         is: Is,
-        sink: &mut impl Sink,
+        sink: &mut impl ElementSink,
     ) {
         let before = self.context;
         let mut context = Context {
@@ -108,7 +113,7 @@ impl Etmv4<'_> {
 
     /// If the last atom was an indirect branch and no address came, the return stack has it.
     #[inline]
-    fn pop(&mut self, at: u64, sink: &mut impl Sink) -> bool {
+    fn pop(&mut self, at: u64, sink: &mut impl ElementSink) -> bool {
         if !self.pop_pending {
             return true;
         }
@@ -133,7 +138,7 @@ impl Etmv4<'_> {
         at: u64,
         mut bits: u32,
         len: u8,
-        sink: &mut impl Sink,
+        sink: &mut impl ElementSink,
     ) -> bool {
         let mut left = len;
         while left > 0 {
@@ -157,7 +162,7 @@ impl Etmv4<'_> {
     }
 
     #[inline]
-    fn atom(&mut self, at: u64, taken: bool, sink: &mut impl Sink) {
+    fn atom(&mut self, at: u64, taken: bool, sink: &mut impl ElementSink) {
         let isa = self.walk.isa;
         let last = match self.walk.any_atom(at, taken, None, sink) {
             Followed::On => return,
@@ -221,7 +226,7 @@ impl Etmv4<'_> {
         number: u16,
         target: bool,
         with_address: bool,
-        sink: &mut impl Sink,
+        sink: &mut impl ElementSink,
     ) -> bool {
         if !self.before_exception(at, target, sink) {
             return false;
@@ -245,14 +250,14 @@ impl Etmv4<'_> {
         number: u16,
         target: bool,
         following: Following,
-        sink: &mut impl Sink,
+        sink: &mut impl ElementSink,
     ) {
         if self.before_exception(at, target, sink) {
             self.exception(at, number, target, Some(following), sink);
         }
     }
 
-    fn before_exception(&mut self, at: u64, target: bool, sink: &mut impl Sink) -> bool {
+    fn before_exception(&mut self, at: u64, target: bool, sink: &mut impl ElementSink) -> bool {
         // The target of the branch before is told, so that it was not on the stack: O17.
         if target {
             self.pop_pending = false;
@@ -266,7 +271,7 @@ impl Etmv4<'_> {
         number: u16,
         target: bool,
         following: Option<Following>,
-        sink: &mut impl Sink,
+        sink: &mut impl ElementSink,
     ) {
         let mut returns = None;
         let mut tail_chained = false;
@@ -308,7 +313,13 @@ impl Etmv4<'_> {
     }
 
     /// Instructions of which only the number is known.
-    fn q(&mut self, at: u64, count: u32, address: Option<(u64, Is)>, sink: &mut impl Sink) -> bool {
+    fn q(
+        &mut self,
+        at: u64,
+        count: u32,
+        address: Option<(u64, Is)>,
+        sink: &mut impl ElementSink,
+    ) -> bool {
         let mut context = None;
         let (next, is) = match address {
             Some(found) => found,
@@ -349,7 +360,7 @@ impl Etmv4<'_> {
     }
 
     /// Instructions up to and with the one at an address, which is executed as an atom E (O15).
-    fn source(&mut self, at: u64, address: u64, is: Is, sink: &mut impl Sink) {
+    fn source(&mut self, at: u64, address: u64, is: Is, sink: &mut impl ElementSink) {
         if self.context.is_none() {
             return;
         }

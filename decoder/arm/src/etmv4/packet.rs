@@ -1,9 +1,9 @@
 //! Packets to elements.
 
 use super::element::Element;
-use super::{Around, Etmv4};
+use super::{Etmv4, Surroundings};
 use crate::Transaction;
-use crate::event::{Event, Fault, Lost, Sink};
+use crate::event::{ElementSink, Event, Fault, Lost};
 use hartrace_etmv4::{
     Address, Cancel, Context, Exception, Fields, Headers, Is, Packet, Return, Timestamp,
 };
@@ -66,8 +66,8 @@ impl Etmv4<'_> {
         &mut self,
         at: u64,
         packet: &Fields,
-        all: Around<'_>,
-        sink: &mut impl Sink,
+        all: Surroundings<'_>,
+        sink: &mut impl ElementSink,
     ) {
         if let Some(atoms) = packet.atoms()
             && !self.address_pending
@@ -98,11 +98,12 @@ impl Etmv4<'_> {
         &mut self,
         at: u64,
         packet: &Fields,
-        (batch, behind, headers, bytes, offset): Around<'_>,
-        sink: &mut impl Sink,
+        all: Surroundings<'_>,
+        sink: &mut impl ElementSink,
     ) {
+        let Surroundings { batch, following, headers, bytes, offset } = all;
         let empty = self.queue.is_empty() && !self.address_pending && self.depth == 0;
-        let at_once = empty && atoms_follow(behind);
+        let at_once = empty && atoms_follow(following);
         if let Some(context) = batch.context(packet)
             && let Some(address) = packet.address()
         {
@@ -193,7 +194,13 @@ impl Etmv4<'_> {
 
     /// Takes the packet at the start of `bytes`, by way of the queue.
     #[inline(never)]
-    pub(super) fn other(&mut self, at: u64, headers: &Headers, bytes: &[u8], sink: &mut impl Sink) {
+    pub(super) fn other(
+        &mut self,
+        at: u64,
+        headers: &Headers,
+        bytes: &[u8],
+        sink: &mut impl ElementSink,
+    ) {
         let mut resolution = Resolution::default();
         let taken = match Packet::parse(headers, bytes) {
             Ok((packet, _)) => self.enqueue(at, &packet, &mut resolution),
@@ -206,7 +213,7 @@ impl Etmv4<'_> {
     }
 
     /// Follows what has to be, now that there is something new in the queue.
-    fn settle(&mut self, at: u64, mut resolution: Resolution, sink: &mut impl Sink) {
+    fn settle(&mut self, at: u64, mut resolution: Resolution, sink: &mut impl ElementSink) {
         if self.queue.len() > MOST {
             return self.give_up(at, Fault::Elements, sink);
         }

@@ -3,10 +3,10 @@
 use super::element::Element;
 use super::packet::Resolution;
 use super::{Etmv4, State};
-use crate::event::{Event, Fault, Lost, Sink, Transaction};
+use crate::event::{ElementSink, Event, Fault, Lost, Transaction};
 
 impl Etmv4<'_> {
-    pub(super) fn resolve(&mut self, at: u64, resolution: Resolution, sink: &mut impl Sink) {
+    pub(super) fn resolve(&mut self, at: u64, resolution: Resolution, sink: &mut impl ElementSink) {
         let Resolution { commit, cancel, mispredict, discard } = resolution;
         if commit > 0 && !self.commit(commit, at, sink) {
             return;
@@ -23,7 +23,7 @@ impl Etmv4<'_> {
     }
 
     /// Follows the oldest P0 elements, and what is older. `false` if that was given up.
-    fn commit(&mut self, mut count: u32, at: u64, sink: &mut impl Sink) -> bool {
+    fn commit(&mut self, mut count: u32, at: u64, sink: &mut impl ElementSink) -> bool {
         while count > 0 {
             let Some((root, element)) = self.queue.pop_front() else {
                 self.give_up_elements(at, Fault::Elements, sink);
@@ -101,7 +101,7 @@ impl Etmv4<'_> {
     }
 
     /// Drops all elements but those that are about the trace.
-    fn discard(&mut self, at: u64, lost: Lost, sink: &mut impl Sink) {
+    fn discard(&mut self, at: u64, lost: Lost, sink: &mut impl ElementSink) {
         while let Some((root, element)) = self.queue.pop_front() {
             if element.stays() && !self.commit_one(root, &element, sink) {
                 return;
@@ -117,7 +117,7 @@ impl Etmv4<'_> {
     }
 
     /// Ends the stream: what is not committed is dropped.
-    pub fn finish(&mut self, sink: &mut impl Sink) {
+    pub fn finish(&mut self, sink: &mut impl ElementSink) {
         while let Some((root, element)) = self.queue.pop_front() {
             let p0 = element.p0() > 0;
             let over = p0 || matches!(element, Element::TraceOn | Element::ExceptionReturn { .. });

@@ -13,7 +13,7 @@ struct All {
     events: Vec<(u64, usize, Event)>,
 }
 
-impl Sink for All {
+impl ElementSink for All {
     fn range(&mut self, at: u64, range: &Range) {
         self.ranges.push((at, *range));
     }

@@ -5,7 +5,7 @@
 //! configurations.
 
 use super::origin::Origin;
-use crate::{Capture, Etmv4, Event, Memory, Ptm, Range, Sink, Stream, list_etmv4, list_ptm};
+use crate::{Capture, ElementSink, Etmv4, Event, Memory, Ptm, Range, Stream, list_etmv4, list_ptm};
 use hartrace_capture::snapshot::Protocol;
 use hartrace_capture::spaces::{Bound, Clock, Log};
 use hartrace_isa::arm::Arch;
@@ -170,7 +170,7 @@ struct Times {
     at: Option<u64>,
 }
 
-impl Sink for Times {
+impl ElementSink for Times {
     fn range(&mut self, _: u64, _: &Range) {}
 
     fn event(&mut self, at: u64, event: Event) {

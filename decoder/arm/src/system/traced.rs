@@ -1,7 +1,7 @@
 //! A source, ready to be decoded.
 
 use super::bound::Portion;
-use crate::{Etmv4, Memory, Ptm, Sink};
+use crate::{ElementSink, Etmv4, Memory, Ptm};
 use hartrace_capture::snapshot::{Core, Protocol};
 use hartrace_capture::spaces::Timeline;
 use std::sync::Arc;
@@ -25,12 +25,12 @@ pub struct Traced<'c> {
 
 impl Traced<'_> {
     /// Decodes all of it.
-    pub fn decode(&self, sink: &mut impl Sink) {
+    pub fn decode(&self, sink: &mut impl ElementSink) {
         self.portions.iter().for_each(|portion| self.decode_portion(portion, sink));
     }
 
     /// Decodes one of its portions.
-    pub fn decode_portion(&self, portion: &Portion<'_>, sink: &mut impl Sink) {
+    pub fn decode_portion(&self, portion: &Portion<'_>, sink: &mut impl ElementSink) {
         let stream = &portion.stream;
         match &portion.protocol {
             Protocol::Etmv4(config) => {

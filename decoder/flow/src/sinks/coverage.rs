@@ -1,4 +1,9 @@
-use crate::{Path, PathId, Run, Sink, StreamPos};
+//! Which code was executed.
+
+use crate::event::StreamPos;
+use crate::paths::{Path, PathId};
+use crate::run::Run;
+use crate::sink::Sink;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -19,9 +24,9 @@ pub struct Coverage {
     index: BTreeMap<u64, usize>,
     /// Number and place of the page used last.
     recent: Option<(u64, usize)>,
-    /// Paths of this epoch that have been gone.
     epoch: u64,
-    gone: Vec<bool>,
+    /// Which paths of this epoch have been taken.
+    taken: Vec<bool>,
 }
 
 impl Coverage {
@@ -39,7 +44,7 @@ impl Coverage {
         bits.sum::<u64>().wrapping_mul(2)
     }
 
-    /// The stretches of code that were executed, in order.
+    /// The ranges of code that were executed, in order.
     pub fn ranges(&self) -> Vec<Range<u64>> {
         let mut ranges: Vec<Range<u64>> = Vec::new();
         for (page, words) in self.pages() {
@@ -93,14 +98,14 @@ impl Coverage {
         self.pages.get_mut(at)
     }
 
-    /// Notes a path. Returns whether it was gone before.
+    /// Notes a path. Returns whether it was taken before.
     #[inline]
     fn note(&mut self, id: PathId) -> bool {
         let index = id.index as usize;
         if id.epoch == self.epoch
-            && let Some(gone) = self.gone.get_mut(index)
+            && let Some(taken) = self.taken.get_mut(index)
         {
-            return std::mem::replace(gone, true);
+            return std::mem::replace(taken, true);
         }
         self.note_new(id);
         false
@@ -109,14 +114,14 @@ impl Coverage {
     #[cold]
     fn note_new(&mut self, id: PathId) {
         if id.epoch != self.epoch {
-            self.gone.clear();
+            self.taken.clear();
             self.epoch = id.epoch;
         }
         let index = id.index as usize;
-        let len = self.gone.len().max(index.saturating_add(1).next_power_of_two());
-        self.gone.resize(len, false);
-        if let Some(gone) = self.gone.get_mut(index) {
-            *gone = true;
+        let len = self.taken.len().max(index.saturating_add(1).next_power_of_two());
+        self.taken.resize(len, false);
+        if let Some(taken) = self.taken.get_mut(index) {
+            *taken = true;
         }
     }
 }

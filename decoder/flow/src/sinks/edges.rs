@@ -1,4 +1,9 @@
-use crate::{Event, Leaves, Path, Run, Sink, StreamPos};
+//! How often each branch and jump was taken.
+
+use crate::event::{Event, StreamPos};
+use crate::paths::Path;
+use crate::run::{Leaves, Run};
+use crate::sink::Sink;
 use foldhash::fast::RandomState;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -45,11 +50,11 @@ pub struct Edges {
     counts: HashMap<Edge, u64, RandomState>,
     first: First,
     last: Source,
-    /// The path that was gone last, if nothing else happened since: `last` is its end, then.
+    /// The path that was taken last, if nothing else happened since: `last` is its end, then.
     path: Option<u32>,
     epoch: u64,
-    /// How often each path of this epoch was gone.
-    gone: Vec<u64>,
+    /// How often each path of this epoch was taken.
+    taken: Vec<u64>,
     learnt: Vec<Learnt>,
     edges: Vec<Edge>,
 }
@@ -108,9 +113,9 @@ impl Edges {
 
     /// Adds up the paths.
     fn fold(&mut self) {
-        let (gone, learnt) = (std::mem::take(&mut self.gone), std::mem::take(&mut self.learnt));
+        let (taken, learnt) = (std::mem::take(&mut self.taken), std::mem::take(&mut self.learnt));
         let edges = std::mem::take(&mut self.edges);
-        for (times, learnt) in gone.into_iter().zip(learnt) {
+        for (times, learnt) in taken.into_iter().zip(learnt) {
             for edge in edges.get(learnt.edges).unwrap_or_default() {
                 self.add(*edge, times);
             }
@@ -137,11 +142,12 @@ impl Edges {
             self.last = source((run.last(), run.leaves()));
         }
         let index = id.index as usize;
-        let len = self.gone.len().max(index.saturating_add(1));
-        self.gone.resize(len, 0);
+        let len = self.taken.len().max(index.saturating_add(1));
+        self.taken.resize(len, 0);
         self.learnt.resize_with(len, Learnt::default);
-        if let (Some(gone), Some(learnt)) = (self.gone.get_mut(index), self.learnt.get_mut(index)) {
-            *gone = 1;
+        if let (Some(taken), Some(learnt)) = (self.taken.get_mut(index), self.learnt.get_mut(index))
+        {
+            *taken = 1;
             *learnt = Learnt { edges: first..self.edges.len(), end: self.last };
         }
     }
@@ -162,9 +168,9 @@ impl Sink for Edges {
     #[inline]
     fn path(&mut self, _: StreamPos, path: Path<'_>) {
         let id = path.id();
-        match self.gone.get_mut(id.index as usize) {
-            Some(gone) if *gone > 0 && id.epoch == self.epoch => {
-                *gone = gone.wrapping_add(1);
+        match self.taken.get_mut(id.index as usize) {
+            Some(taken) if *taken > 0 && id.epoch == self.epoch => {
+                *taken = taken.wrapping_add(1);
                 self.path = Some(id.index);
             }
             _ => self.learn(path),

@@ -1,4 +1,6 @@
-use super::{Decoded, StreamError};
+//! Puts parts back into the order of the stream.
+
+use super::decode::{Decoded, StreamError};
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -9,7 +11,7 @@ const WAITING: u64 = 2;
 /// Takes parts in any order and passes them on in theirs.
 pub(super) struct Join<S, E, J> {
     state: Mutex<State<S, E, J>>,
-    /// A part was passed on, or all is to end.
+    /// A part was passed on, or decoding is to end.
     turn: Condvar,
     /// How far a part may be ahead of the one whose turn it is.
     ahead: u64,
@@ -44,7 +46,7 @@ impl<S, E, J: FnMut(Decoded<S>) -> Result<(), E>> Join<S, E, J> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a part, and waits while it is too far ahead. Returns whether to go on.
+    /// Takes a part, and waits while it is too far ahead. Returns whether to continue.
     pub(super) fn put(&self, number: u64, decoded: Decoded<S>) -> bool {
         let mut state = self.lock();
         state.waiting.insert(number, decoded);
@@ -67,8 +69,8 @@ impl<S, E, J: FnMut(Decoded<S>) -> Result<(), E>> Join<S, E, J> {
         }
     }
 
-    /// Takes what there is of a part that is not complete, when it is its turn. Returns whether to go
-    /// on.
+    /// Takes what there is of a part that is not complete, when it is its turn. Returns whether to
+    /// continue.
     pub(super) fn put_some(&self, number: u64, decoded: Decoded<S>) -> bool {
         let mut state = self.lock();
         while state.failed.is_none() && state.next < number {
@@ -84,14 +86,14 @@ impl<S, E, J: FnMut(Decoded<S>) -> Result<(), E>> Join<S, E, J> {
         failed.is_none()
     }
 
-    /// Ends it all, for the first error. Returns whether to go on: not.
+    /// Ends the decoding with the first error. Returns whether to continue: never.
     pub(super) fn fail(&self, error: StreamError<E>) -> bool {
         self.lock().failed.get_or_insert(error);
         self.turn.notify_all();
         false
     }
 
-    /// No more parts can be had; those that are there are passed on.
+    /// There are no more parts; those that are there are passed on.
     pub(super) fn fail_late(&self, error: StreamError<E>) {
         self.lock().late.get_or_insert(error);
     }

@@ -1,9 +1,14 @@
-use super::lane::{Lane, Place};
-use super::{Decode, Transport};
-use crate::{Compat, Images, StreamPos};
+//! Cuts a capture into parts.
+
+use super::decode::{Decode, Transport};
+use super::demux::Demux;
+use super::place::{NextSync, Place};
+use crate::event::StreamPos;
+use crate::images::Images;
+use crate::tracer::Announced;
 use hartrace_bits::BitReader;
 use hartrace_encap::{Deframer, FrameError, FrameHeader, Framing, Item, Kind};
-use hartrace_etrace::{Layout, ParamsError, Payload, Start};
+use hartrace_etrace::{Compat, Layout, ParamsError, Payload};
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Read};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -14,29 +19,21 @@ const CHUNK: usize = 1 << 16;
 /// How much longer than wanted a part may get in the hope for a synchronisation.
 const PATIENCE: usize = 16;
 
-/// Some of a capture.
+/// A piece of a capture that is decoded by itself.
 #[derive(Debug)]
 pub(super) struct Part<'a> {
     /// Running number, from 0.
     pub(super) number: u64,
     pub(super) bytes: Vec<u8>,
     pub(super) start: Place,
-    /// Where the lane of the part before comes from, if this one goes on with it.
-    pub(super) from: Option<Receiver<Lane<'a>>>,
-    /// Where the lane goes, if the next part goes on with it.
-    pub(super) to: Option<Sender<Lane<'a>>>,
+    /// Where the demultiplexer of the part before comes from, if this part continues with it.
+    pub(super) from: Option<Receiver<Demux<'a>>>,
+    /// Where the demultiplexer goes, if the next part continues with it.
+    pub(super) to: Option<Sender<Demux<'a>>>,
     /// The synchronisation that the next part starts with.
-    pub(super) until: Option<Until>,
+    pub(super) next_sync: Option<NextSync>,
     /// There is no next part.
     pub(super) last: bool,
-}
-
-/// A synchronisation.
-#[derive(Copy, Clone, Debug)]
-pub(super) struct Until {
-    pub(super) at: StreamPos,
-    pub(super) source: Option<u16>,
-    pub(super) start: Start,
 }
 
 /// Reads a capture and cuts it.
@@ -49,11 +46,11 @@ pub(super) struct Parts<'a, R> {
     buffer: Vec<u8>,
     start: Place,
     number: u64,
-    /// Where the next part gets its lane from.
-    from: Option<Receiver<Lane<'a>>>,
+    /// Where the next part gets its demultiplexer from.
+    from: Option<Receiver<Demux<'a>>>,
     /// Where bytes are read to.
     chunk: Vec<u8>,
-    /// Less came than would have fitted: who sends them may not send more for a while.
+    /// The last read filled less than the chunk: the sender may pause for a while.
     pause: bool,
     /// All has been read.
     ended: bool,
@@ -63,7 +60,8 @@ pub(super) struct Parts<'a, R> {
 
 impl<'a, R: Read> Parts<'a, R> {
     pub(super) fn new(decode: &Decode<'a>, input: R) -> Result<Self, ParamsError> {
-        let start = Place { byte: 0, packet: 0, options: decode.options, continued: false };
+        let start =
+            Place { byte: 0, packet: 0, options: decode.options, announced: Announced::Off };
         let threads = decode.threads.get() > 1;
         // The C model's predictor lives on across synchronisations (C5).
         let cut = threads && decode.config.compat != Compat::CModel;
@@ -85,10 +83,11 @@ impl<'a, R: Read> Parts<'a, R> {
     /// The next part.
     pub(super) fn next(&mut self) -> io::Result<Option<Part<'a>>> {
         loop {
-            if let Some((place, until)) = self.scan.as_mut().and_then(|scan| scan.cuts.pop_front())
+            if let Some((place, next_sync)) =
+                self.scan.as_mut().and_then(|scan| scan.cuts.pop_front())
             {
                 let bytes = self.split(place.byte.saturating_sub(self.start.byte) as usize);
-                let part = self.part(bytes, None, Some(until));
+                let part = self.part(bytes, None, Some(next_sync));
                 self.start = place;
                 return Ok(Some(part));
             }
@@ -129,13 +128,13 @@ impl<'a, R: Read> Parts<'a, R> {
     fn part(
         &mut self,
         bytes: Vec<u8>,
-        to: Option<Sender<Lane<'a>>>,
-        until: Option<Until>,
+        to: Option<Sender<Demux<'a>>>,
+        next_sync: Option<NextSync>,
     ) -> Part<'a> {
         let number = self.number;
         self.number = number.saturating_add(1);
-        let last = to.is_none() && until.is_none();
-        Part { number, bytes, start: self.start, from: self.from.take(), to, until, last }
+        let last = to.is_none() && next_sync.is_none();
+        Part { number, bytes, start: self.start, from: self.from.take(), to, next_sync, last }
     }
 
     fn read(&mut self) -> io::Result<()> {
@@ -173,16 +172,16 @@ struct Scan<'a> {
     source: Option<Option<u16>>,
     /// There are others. Where one can start the others cannot.
     several: bool,
-    cuts: VecDeque<(Place, Until)>,
+    cuts: VecDeque<(Place, NextSync)>,
 }
 
-/// Gives a search what its deframer finds.
+/// Gives the items of a deframer to a search.
 struct Taker<'t, 'a> {
     scan: &'t mut Scan<'a>,
     size: usize,
 }
 
-impl hartrace_encap::Sink for Taker<'_, '_> {
+impl hartrace_encap::FrameSink for Taker<'_, '_> {
     #[inline(always)]
     fn item(&mut self, byte: u64, item: Result<Item<'_>, FrameError>) {
         self.scan.take(byte, item, self.size);
@@ -252,8 +251,8 @@ impl<'a> Scan<'a> {
                     && self.images.code_at(&self.decode.config, at, &start) =>
             {
                 self.cut = byte;
-                let place = Place { byte, packet, continued: true, ..self.place };
-                self.cuts.push_back((place, Until { at, source, start }));
+                let place = Place { byte, packet, announced: Announced::On, ..self.place };
+                self.cuts.push_back((place, NextSync { at, source, start }));
             }
             _ => {}
         }

@@ -1,46 +1,52 @@
-//! Paths that were gone before: how they are found and kept; see [`crate::memo`].
+//! Paths that were followed before: how they are found and kept; see [`crate::memo`].
 
-use super::{State, Tracer};
-use crate::memo::{Key, Landing, Recorder, Slot, Trail};
-use crate::{Compat, Leaves, Sink, StreamPos};
+use super::Tracer;
+use super::state::{Held, Latest, Recall, Reference, State};
+use crate::event::StreamPos;
+use crate::memo::{Key, Recorder, Slot};
+use crate::paths::{Landing, NewPath};
+use crate::run::Leaves;
+use crate::sink::Sink;
 use hartrace_bits::BitReader;
-use hartrace_etrace::Payload;
+use hartrace_etrace::{Compat, Payload};
 
 impl Tracer<'_> {
-    /// What decides about the meaning of a payload, if that is little enough.
+    /// All that the meaning of a payload depends on, if that is little enough.
     #[inline(always)]
     pub(super) fn key(&self, bits: &BitReader<'_>) -> Option<Key> {
-        if !self.steady {
+        let (Recall::Possible, Reference::Known(address)) = (self.recall, self.reference) else {
             return None;
-        }
+        };
         let (window, len) = (bits.window()?, bits.remaining() as u8);
         let bits = [window.get(0, 64), window.get(64, 64)];
         // Formats 1 and 2.
         if !matches!(window.get(0, 2), 1 | 2) {
             return None;
         }
-        let pending = match self.outcomes.peek() {
+        let pending = match self.walk.outcomes.peek() {
             None => 0,
             Some(taken) => 1u8.wrapping_add(taken.into()),
         };
         let caller = if self.options.implicit_return {
-            self.returns.top().map_or(0, |address| (address >> 1) as u16)
+            self.walk.returns.top().map_or(0, |address| (address >> 1) as u16)
         } else {
             0
         };
-        Some(Key { bits, len, address: self.address, block: self.block, pending, caller })
+        Some(Key { bits, len, address, block: self.walk.block, pending, caller })
     }
 
     /// Whether [`Key`] holds all that a payload of format 1 or 2 depends on.
-    pub(super) fn is_steady(&self) -> bool {
-        let options = &self.options;
-        self.state == State::On
+    pub(super) fn can_recall(&self) -> Recall {
+        let Self { options, walk, programs, .. } = self;
+        let block = programs.code.blocks.get(walk.block);
+        let possible = self.state == State::On
             && !(options.branch_prediction || options.jump_target_cache)
             && self.config.compat == Compat::None
-            && self.held.is_none()
+            && !matches!(self.held, Held::MayNotHaveRetired(_))
             && self.undecided.is_none()
-            && !self.after_trap
-            && self.code.blocks.get(self.block).is_some_and(|block| block.start == self.pc)
+            && self.latest == Latest::Retired
+            && block.is_some_and(|block| block.start == walk.pc);
+        if possible { Recall::Possible } else { Recall::Impossible }
     }
 
     #[inline(never)]
@@ -51,29 +57,31 @@ impl Tracer<'_> {
         }
     }
 
-    /// Goes a path that was gone before, if it is still known.
+    /// Repeats a path that was followed before, if it is still known. Returns whether it is.
     #[inline(always)]
     pub(super) fn replay<S: Sink>(&mut self, at: StreamPos, path: u32, sink: &mut S) -> bool {
-        if let Some(used) = self.code.memo.stack(path)
-            && !self.returns.repeat(used)
+        let Self { programs, walk, .. } = self;
+        let paths = &programs.code.memo.paths;
+        if let Some(used) = paths.stack(path)
+            && !walk.returns.repeat(used)
         {
             return false;
         }
-        let Some((path, landing)) = self.code.memo.path(path, &self.code.blocks) else {
+        let Some((path, landing)) = paths.get(path, &programs.code.blocks) else {
             return false;
         };
         sink.path(at, path);
-        self.pc = landing.pc;
-        self.block = landing.block;
-        self.address = landing.address;
-        self.outcomes.clear();
+        walk.pc = landing.pc;
+        walk.block = landing.block;
+        walk.outcomes.clear();
         if let Some(taken) = landing.pending {
-            self.outcomes.push(taken);
+            walk.outcomes.push(taken);
         }
+        self.reference = Reference::Known(landing.address);
         true
     }
 
-    /// Goes a path, and remembers it.
+    /// Follows a path, and remembers it.
     #[inline(never)]
     pub(super) fn record<S: Sink>(
         &mut self,
@@ -82,22 +90,28 @@ impl Tracer<'_> {
         mut bits: BitReader<'_>,
         sink: &mut S,
     ) {
-        let blocks = &self.code.blocks;
-        let run = blocks.only(self.block, self.pc).and_then(|span| blocks.run(span));
-        let entry = (self.pc, run.map_or(Leaves::No, |run| run.leaves()));
-        let mut recorder = Recorder { sink, spans: self.code.memo.scratch(), plain: true };
-        let before = self.returns.depth();
-        self.returns.watch();
+        let blocks = &self.programs.code.blocks;
+        let pc = self.walk.pc;
+        let run = blocks.only(self.walk.block, pc).and_then(|span| blocks.run(span));
+        let entry = (pc, run.map_or(Leaves::No, |run| run.leaves()));
+        let spans = self.programs.code.memo.scratch();
+        let mut recorder = Recorder { sink, spans, plain: true };
+        let before = self.walk.returns.depth();
+        self.walk.returns.watch();
         self.parse(at, &mut bits, &mut recorder);
-        self.returns.unwatch();
+        self.walk.returns.unwatch();
         let Recorder { spans, plain, .. } = recorder;
-        if plain && self.steady && self.returns.is_repeatable(before) {
-            let Self { pc, block, address, .. } = *self;
-            let landing = Landing { pc, address, block, pending: self.outcomes.peek() };
-            let Self { code, returns, .. } = self;
-            let trail = Trail { entry, spans: &spans, landing, stack: returns.used() };
-            code.memo.remember(slot, trail, &code.blocks, S::ADDRESSES);
+        let Self { programs, walk, recall, reference, .. } = self;
+        let code = &mut programs.code;
+        if plain
+            && let (Recall::Possible, Reference::Known(address)) = (*recall, *reference)
+            && walk.returns.is_repeatable(before)
+        {
+            let pending = walk.outcomes.peek();
+            let landing = Landing { pc: walk.pc, address, block: walk.block, pending };
+            let path = NewPath { entry, spans: &spans, landing, stack: walk.returns.used() };
+            code.memo.remember(slot, path, &code.blocks, S::ADDRESSES);
         }
-        self.code.memo.keep_scratch(spans);
+        code.memo.keep_scratch(spans);
     }
 }

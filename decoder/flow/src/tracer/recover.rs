@@ -1,7 +1,10 @@
-//! Gaps, and how decoding goes on after them.
+//! Gaps, and how decoding continues after them.
 
-use super::{State, Tracer};
-use crate::{Event, Fault, Resync, Sink, StreamPos};
+use super::Tracer;
+use super::state::{Announced, Latest, Reference, State};
+use crate::config::Resync;
+use crate::event::{Event, Fault, StreamPos};
+use crate::sink::Sink;
 use hartrace_etrace::{Branch, Payload};
 
 impl Tracer<'_> {
@@ -14,7 +17,7 @@ impl Tracer<'_> {
         self.forget();
     }
 
-    /// Goes on after a gap at an address that is no synchronisation; see [`Resync::Address`].
+    /// Continues after a gap at an address that is no synchronisation; see [`Resync::Address`].
     pub(super) fn resync_fast<S: Sink>(&mut self, at: StreamPos, payload: &Payload, sink: &mut S) {
         if self.config.resync != Resync::Address {
             return;
@@ -27,48 +30,50 @@ impl Tracer<'_> {
             Payload::Branch(_) | Payload::Start(_) | Payload::Trap(_) => return,
             // Their addresses need tables that are lost.
             _ => {
-                self.based = false;
+                self.reference = Reference::Lost;
                 return;
             }
         };
-        if !self.based && !self.options.full_address {
+        if self.reference == Reference::Lost && !self.options.full_address {
             return;
         }
-        self.address = self.absolute(report.address);
-        self.based = true;
-        let Some(insn) = self.code.image.insn(self.address) else { return };
+        let address = self.absolute(report.address);
+        self.reference = Reference::Known(address);
+        let code = &mut self.programs.code;
+        let Some(insn) = code.image.insn(address) else { return };
         // A branch is reported with its outcome, as the last of the map.
         let outcome = outcome.filter(|_| insn.is_branch());
         let modes = self.options.branch_prediction || self.options.jump_target_cache;
         if modes || self.options.implicit_return || insn.is_branch() != outcome.is_some() {
             return;
         }
-        let Ok(block) = self.code.blocks.at(self.address) else { return };
-        (self.pc, self.block, self.state) = (self.address, block, State::On);
+        let Ok(block) = code.blocks.at(address) else { return };
+        (self.walk.pc, self.walk.block, self.state) = (address, block, State::On);
         self.forget();
         if let Some(taken) = outcome {
-            self.outcomes.push(taken);
+            self.walk.outcomes.push(taken);
         }
         self.switch_on(at, sink);
         self.emit_pc(at, sink);
     }
 
     pub(super) fn gap<S: Sink>(&mut self, at: StreamPos, fault: Fault, sink: &mut S) {
-        self.on = false;
+        self.announced = Announced::Off;
         sink.event(at, Event::Gap(fault));
     }
 
     pub(super) fn switch_on<S: Sink>(&mut self, at: StreamPos, sink: &mut S) {
-        if !self.on {
-            self.on = true;
+        if self.announced == Announced::Off {
+            self.announced = Announced::On;
             sink.event(at, Event::On);
         }
     }
 
+    /// Forgets what was reported and not yet executed.
     pub(super) fn forget(&mut self) {
-        self.outcomes.clear();
+        self.walk.outcomes.clear();
         self.undecided = None;
-        self.after_trap = false;
-        self.later = None;
+        self.latest = Latest::Retired;
+        self.unfinished = None;
     }
 }

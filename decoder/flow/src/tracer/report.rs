@@ -1,16 +1,17 @@
 //! Formats 0, 1 and 2: branches and addresses.
 
-use super::{Tracer, Undecided};
-use crate::walk::{Arrival, Goal};
-use crate::{Compat, Fault, Sink, StreamPos};
-use hartrace_etrace::{AddressReport, BranchCount, BranchFmt, BranchMap, Payload, Unit};
+use super::Tracer;
+use super::state::{Reference, Undecided, Unfinished};
+use crate::event::{Fault, StreamPos};
+use crate::sink::Sink;
+use crate::walk::{Arrival, Goal, Reached};
+use hartrace_etrace::{AddressReport, BranchCount, BranchFmt, BranchMap, Compat, Payload, Unit};
 
-/// Predicted branches that are followed at once: what they lead through may be passed on before the
-/// next.
+/// Predicted branches that are followed at once; what retired can be passed on before the next.
 const SLICE: u32 = 1 << 12;
 
 impl Tracer<'_> {
-    /// The address that was reported last is not where `pc` is, but where the next jump leads.
+    /// Decides that the address reported last is not `pc`, but the target of the next jump.
     pub(super) fn decide<S: Sink>(
         &mut self,
         at: StreamPos,
@@ -19,7 +20,7 @@ impl Tracer<'_> {
     ) -> Result<(), Fault> {
         self.undecided = None;
         let Undecided { address, irdepth } = undecided;
-        let goal = Goal::Address { address, notify: false, target: true, irdepth };
+        let goal = Goal::Address { address, reached: Reached::AsTarget, irdepth };
         self.follow(at, goal, sink)?;
         self.store(address);
         self.emit_pc(at, sink);
@@ -47,35 +48,36 @@ impl Tracer<'_> {
                 let entry = self.cache.get(p.index);
                 let address = entry.ok_or(Fault::EmptyCacheEntry(p.index))?;
                 // D10: an index always means the target of a discontinuity.
-                Goal::Address { address, notify: false, target: true, irdepth: p.irdepth }
+                Goal::Address { address, reached: Reached::AsTarget, irdepth: p.irdepth }
             }
             Payload::BranchCount(_) if self.config.params.bpred_size_p == 0 => {
                 return Err(Fault::NoPredictor);
             }
             Payload::BranchCount(p) => {
-                if let Some(later) = p.branch_count.checked_sub(SLICE) {
+                if let Some(rest) = p.branch_count.checked_sub(SLICE) {
                     // An address without code is a fault before the first of them.
                     if let BranchFmt::Address(report) | BranchFmt::MispredictedAddress(report) =
                         &p.branch_fmt
                     {
-                        self.code.blocks.insn(self.absolute(report.address))?;
+                        self.programs.code.blocks.insn(self.absolute(report.address))?;
                     }
-                    self.later = Some((at, BranchCount { branch_count: later, ..*p }));
-                    self.outcomes.push_predicted(SLICE.into(), false);
+                    let rest = BranchCount { branch_count: rest, ..*p };
+                    self.unfinished = Some(Unfinished { at, rest });
+                    self.walk.outcomes.push_predicted(SLICE.into(), false);
                     return self.arrive_at(at, Goal::LastBranch, sink);
                 }
                 let counted = u64::from(p.branch_count).saturating_add(31);
                 match &p.branch_fmt {
                     BranchFmt::NoAddress => {
-                        self.outcomes.push_predicted(counted, true);
+                        self.walk.outcomes.push_predicted(counted, true);
                         Goal::LastBranch
                     }
                     BranchFmt::Address(report) => {
-                        self.outcomes.push_predicted(counted, false);
+                        self.walk.outcomes.push_predicted(counted, false);
                         self.addressed(report)
                     }
                     BranchFmt::MispredictedAddress(report) => {
-                        self.outcomes.push_predicted(counted, true);
+                        self.walk.outcomes.push_predicted(counted, true);
                         self.addressed(report)
                     }
                 }
@@ -86,7 +88,17 @@ impl Tracer<'_> {
         self.arrive_at(at, goal, sink)
     }
 
-    /// Follows the program to where a report leads.
+    /// Walks on to a goal.
+    pub(super) fn follow<S: Sink>(
+        &mut self,
+        at: StreamPos,
+        goal: Goal,
+        sink: &mut S,
+    ) -> Result<Arrival, Fault> {
+        self.walk.follow(&mut self.programs.code, at, goal, sink)
+    }
+
+    /// Follows the program to where a report leads, and reports the instruction there.
     pub(super) fn arrive_at<S: Sink>(
         &mut self,
         at: StreamPos,
@@ -94,10 +106,9 @@ impl Tracer<'_> {
         sink: &mut S,
     ) -> Result<(), Fault> {
         let arrival = self.follow(at, goal, sink)?;
-        let (pc, predictor) = (self.pc, &self.predictor);
-        self.outcomes.latch(|| predictor.predict(pc));
+        self.walk.latch();
         if let Goal::Address { address, irdepth, .. } = goal {
-            self.address = address;
+            self.reference = Reference::Known(address);
             if arrival == Arrival::Target || self.config.compat == Compat::CModel {
                 self.store(address);
             }
@@ -118,23 +129,29 @@ impl Tracer<'_> {
 
     #[inline]
     pub(super) fn append(&mut self, map: &BranchMap) {
-        self.outcomes.push_map(map.branches(), map.raw());
+        self.walk.outcomes.push_map(map.branches(), map.raw());
     }
 
     #[inline]
     pub(super) fn addressed(&self, report: &AddressReport) -> Goal {
-        Goal::Address {
-            address: self.absolute(report.address),
-            notify: report.notify && self.config.unit != Unit::RvTracer,
-            target: report.updiscon,
-            irdepth: report.irdepth,
-        }
+        let reached = if report.updiscon {
+            Reached::AsTarget
+        } else if report.notify && self.config.unit != Unit::RvTracer {
+            Reached::Passing
+        } else {
+            Reached::Unsaid
+        };
+        let address = self.absolute(report.address);
+        Goal::Address { address, reached, irdepth: report.irdepth }
     }
 
     /// A field of formats 0, 1 and 2 as an address.
     #[inline]
     pub(super) fn absolute(&self, field: u64) -> u64 {
-        let base = if self.options.full_address { 0 } else { self.address };
+        let base = match self.reference {
+            Reference::Known(address) if !self.options.full_address => address,
+            _ => 0,
+        };
         base.wrapping_add(self.unshift(field)) & self.mask
     }
 

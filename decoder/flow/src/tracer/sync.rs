@@ -1,10 +1,13 @@
 //! Format 3: synchronisations, traps, and what changes the modes.
 
-use super::{Code, PARKED, State, Tracer};
-use crate::blocks::{Exit, NONE};
+use super::Tracer;
+use super::state::{Announced, Held, Latest, Reference, State};
+use crate::blocks::Exit;
+use crate::event::{Event, Fault, StreamPos};
+use crate::run::NONE;
+use crate::sink::Sink;
 use crate::walk::Goal;
-use crate::{Compat, Event, Fault, Image, Sink, StreamPos};
-use hartrace_etrace::{Payload, QualStatus, Start, Support, Trap};
+use hartrace_etrace::{Compat, Payload, QualStatus, Start, Support, Trap};
 use hartrace_isa::{Kind, Link};
 
 impl Tracer<'_> {
@@ -24,7 +27,8 @@ impl Tracer<'_> {
             }
             self.forget();
             self.state = State::Off;
-            (self.on, self.based) = (false, false);
+            self.announced = Announced::Off;
+            self.reference = Reference::Lost;
             sink.event(at, Event::Off(p.qual_status));
         }
     }
@@ -41,13 +45,13 @@ impl Tracer<'_> {
         let (cause, interrupt, tval) = (p.ecause, p.interrupt, p.tval);
         sink.event(at, Event::Trap { cause, interrupt, tval, epc });
         // D17: a branch that was reported before the trap belongs to what the trap interrupted.
-        self.outcomes.clear();
+        self.walk.outcomes.clear();
         self.undecided = None;
         if !p.thaddr {
             if let Some(address) = address {
-                (self.address, self.based) = (address, true);
+                self.reference = Reference::Known(address);
             }
-            self.after_trap = true;
+            self.latest = Latest::Trapped;
             self.reset_tables();
             return Ok(());
         }
@@ -56,8 +60,8 @@ impl Tracer<'_> {
             None => self.vector(p)?,
         };
         self.enter(at, p.context, p.time);
-        if self.code.blocks.insn(address)?.is_branch() {
-            self.outcomes.push(!p.branch);
+        if self.programs.code.blocks.insn(address)?.is_branch() {
+            self.walk.outcomes.push(!p.branch);
         }
         self.synchronise(address, p.privilege)?;
         self.switch_on(at, sink);
@@ -78,25 +82,27 @@ impl Tracer<'_> {
 
     /// The instruction that did not retire, where it can be known.
     pub(super) fn epc(&self, p: &Trap, address: Option<u64>) -> Option<u64> {
-        if !p.thaddr && self.state == State::Off && !self.after_trap {
+        if !p.thaddr && self.state == State::Off && self.latest == Latest::Retired {
             return address;
         }
-        if self.state != State::On || self.after_trap {
+        if self.state != State::On || self.latest == Latest::Trapped {
             return None;
         }
-        if self.withdrawn {
-            return Some(self.pc);
+        let pc = self.walk.pc;
+        if self.held == Held::DidNotRetire {
+            return Some(pc);
         }
-        let insn = self.code.image.insn(self.pc)?;
-        let xlen = self.code.image.isa().xlen;
-        let next = insn.next(xlen, self.pc) & self.mask;
-        let target = insn.target(xlen, self.pc).map(|target| target & self.mask);
+        let image = &self.programs.code.image;
+        let insn = image.insn(pc)?;
+        let xlen = image.isa().xlen;
+        let next = insn.next(xlen, pc) & self.mask;
+        let target = insn.target(xlen, pc).map(|target| target & self.mask);
         match insn.kind {
             // Encoders that count ecall and ebreak as retired (D13) report them as the last
             // instruction.
-            Kind::EnvironmentTrap if !p.interrupt => Some(self.pc),
+            Kind::EnvironmentTrap if !p.interrupt => Some(pc),
             Kind::Branch { .. } => {
-                if self.outcomes.peek()? {
+                if self.walk.outcomes.peek()? {
                     target
                 } else {
                     Some(next)
@@ -106,7 +112,7 @@ impl Tracer<'_> {
             _ if insn.is_uninferable() => {
                 let target = address.filter(|_| !p.thaddr);
                 let implicit = self.options.implicit_return && insn.link() == Some(Link::Return);
-                let predicted = self.returns.top().filter(|_| implicit);
+                let predicted = self.walk.returns.top().filter(|_| implicit);
                 self.sequential().or(match (target, predicted) {
                     // A failed prediction, or a trap in the handler of this one (D19).
                     (Some(target), Some(predicted)) if target != predicted => None,
@@ -119,11 +125,13 @@ impl Tracer<'_> {
 
     /// Where the jump at `pc` leads, if it is sequentially inferable.
     pub(super) fn sequential(&self) -> Option<u64> {
-        match self.code.blocks.get(self.block)? {
-            block if block.last == self.pc && self.sijump => match block.exit {
-                Exit::Indirect { sequential, .. } => sequential,
-                _ => None,
-            },
+        let block = self.programs.code.blocks.get(self.walk.block)?;
+        match block.exit {
+            Exit::Indirect { sequential, .. }
+                if block.last == self.walk.pc && self.walk.modes.sequentially_inferred_jump =>
+            {
+                sequential
+            }
             _ => None,
         }
     }
@@ -136,35 +144,32 @@ impl Tracer<'_> {
         sink: &mut S,
     ) -> Result<(), Fault> {
         let address = self.unshift(p.address);
-        let insn = match self.images.is_one() {
-            true => self.code.image.insn(address),
-            false => self.images.find(&self.config, at, (p.context, p.time)).1.insn(address),
-        };
+        let insn = self.programs.insn_at(&self.config, at, p, address);
         let insn = insn.ok_or(Fault::NoCode(address))?;
         self.walk_to(at, p, sink);
         self.enter(at, p.context, p.time);
-        self.outcomes.clear();
+        self.walk.outcomes.clear();
         if insn.is_branch() {
-            self.outcomes.push(!p.branch);
+            self.walk.outcomes.push(!p.branch);
         }
         self.synchronise(address, p.privilege)?;
         self.switch_on(at, sink);
         let (privilege, context, time) = (p.privilege, p.context, p.time);
         sink.event(at, Event::Context { privilege, context, time });
-        self.held = Some(at);
+        self.held = Held::MayNotHaveRetired(at);
         Ok(())
     }
 
     /// Follows the program up to a synchronisation, if it is known where from.
     pub(super) fn walk_to<S: Sink>(&mut self, at: StreamPos, p: &Start, sink: &mut S) {
         self.undecided = None;
-        if self.state != State::On || self.after_trap {
+        if self.state != State::On || self.latest == Latest::Trapped {
             return;
         }
         let address = self.unshift(p.address);
         // A branch there has its outcome in the payload.
-        if self.code.blocks.insn(address).is_ok_and(|insn| insn.is_branch()) {
-            self.outcomes.push(!p.branch);
+        if self.programs.code.blocks.insn(address).is_ok_and(|insn| insn.is_branch()) {
+            self.walk.outcomes.push(!p.branch);
         }
         let goal = Goal::Sync { address, privilege: p.privilege };
         if let Err(fault) = self.follow(at, goal, sink) {
@@ -174,53 +179,34 @@ impl Tracer<'_> {
     }
 
     pub(super) fn synchronise(&mut self, address: u64, privilege: u8) -> Result<(), Fault> {
-        if self.code.blocks.is_full() {
-            self.code.forget();
+        if self.programs.code.blocks.is_full() {
+            self.programs.code.forget();
         }
         self.state = State::On;
-        self.pc = address;
-        self.block = self.code.blocks.at(address)?;
-        self.address = address;
-        self.based = true;
-        self.after_trap = false;
-        self.privilege = privilege;
+        self.walk.pc = address;
+        self.walk.block = self.programs.code.blocks.at(address)?;
+        self.reference = Reference::Known(address);
+        self.latest = Latest::Retired;
+        self.walk.privilege = privilege;
         self.reset_tables();
         Ok(())
     }
 
     pub(super) fn reset_tables(&mut self) {
-        self.returns.reset();
+        self.walk.returns.reset();
         self.cache.reset();
         if self.config.compat != Compat::CModel {
-            self.predictor.reset();
+            self.walk.predictor.reset();
         }
     }
 
-    /// Changes to the code of a context at a time.
+    /// Changes to the program of a context at a time.
     pub(super) fn enter(&mut self, at: StreamPos, context: u64, time: u64) {
-        if self.images.is_one() {
-            return;
+        let Self { programs, walk, config, .. } = self;
+        if programs.enter(config, at, context, time) {
+            // Only matters if the hart continues at the same place, which is in both programs then.
+            walk.block = programs.code.blocks.at(walk.pc).unwrap_or(NONE);
         }
-        let (number, image) = self.images.find(&self.config, at, (context, time));
-        if number != self.code.number {
-            self.change(number, image);
-            // Only matters if the hart goes on at the same place, which is in both, then.
-            self.block = self.code.blocks.at(self.pc).unwrap_or(NONE);
-        }
-    }
-
-    /// Changes to other code, and keeps what is known of this.
-    pub(super) fn change(&mut self, number: usize, image: Image) {
-        let known = self.parked.iter().position(|code| code.number == number);
-        let next = match known {
-            Some(index) => self.parked.remove(index),
-            None => Code::new(number, image, self.mask, &self.config),
-        };
-        if self.parked.len() >= PARKED {
-            // That which was left first.
-            self.parked.remove(0);
-        }
-        self.parked.push(std::mem::replace(&mut self.code, next));
     }
 
     /// D2: an instruction fetch fault at the address just synchronised to, which is not where the
@@ -228,8 +214,8 @@ impl Tracer<'_> {
     pub(super) fn is_fetch_fault(&self, payload: &Payload) -> bool {
         match payload {
             Payload::Trap(p) => {
-                let fault = matches!(p.ecause, 0 | 1 | 12 | 20) && p.tval == Some(self.pc);
-                fault && p.thaddr && self.epc(p, None) != Some(self.pc)
+                let fault = matches!(p.ecause, 0 | 1 | 12 | 20) && p.tval == Some(self.walk.pc);
+                fault && p.thaddr && self.epc(p, None) != Some(self.walk.pc)
             }
             _ => false,
         }

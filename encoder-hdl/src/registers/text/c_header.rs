@@ -12,7 +12,7 @@ const HEAD: &str = "\
  * there are R_F_SHIFT and R_F_MASK; TR_GET(word, R_F) is its value in a word, and
  * TR_SET(word, R_F, value) the word with another value of it.
  *
- * Made by hartrace_encoder_hdl::registers::c_header; changes would be lost.
+ * Made by crate::registers::c_header; changes would be lost.
  */
 #ifndef HARTRACE_REGISTERS_H
 #define HARTRACE_REGISTERS_H

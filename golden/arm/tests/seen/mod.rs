@@ -1,6 +1,6 @@
 //! What our decoder reports.
 
-use hartrace_arm_decoder::{Event, Lost, Range, Sink, Start};
+use hartrace_arm_decoder::{ElementSink, Event, Lost, Range, Start};
 use hartrace_arm_golden::{Expected, Gap, Ids};
 
 #[derive(Debug, Default)]
@@ -29,7 +29,7 @@ impl Seen {
     }
 }
 
-impl Sink for Seen {
+impl ElementSink for Seen {
     fn range(&mut self, _: u64, range: &Range) {
         self.ranges.push((range.start, range.end, range.count, range.taken));
         self.instructions += u64::from(range.count);

@@ -111,4 +111,4 @@ pub enum Fault {
 }
 
 /// Receives events, each with the payload that caused it.
-pub type Sink<'a> = &'a mut dyn FnMut(Position, Event);
+pub type EventSink<'a> = &'a mut dyn FnMut(Position, Event);

@@ -2,7 +2,7 @@
 //!
 //! Spec: E-Trace 2.0, chapter 11 "Example decoder algorithm".
 
-use super::{Decoder, Event, Fault, Position, Sink};
+use super::{Decoder, Event, EventSink, Fault, Position};
 use crate::isa::{Flow, Insn, Link};
 use crate::tables::Returns;
 use hartrace_etrace::Mode;
@@ -58,7 +58,7 @@ impl Decoder<'_> {
         &mut self,
         at: Position,
         goal: Goal,
-        out: Sink<'_>,
+        out: EventSink<'_>,
     ) -> Result<Arrival, Fault> {
         let limit = match goal.address() {
             Some(address) => u64::from(self.insn(address)?.is_branch()),

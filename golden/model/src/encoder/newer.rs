@@ -3,7 +3,7 @@
 use super::report::Report;
 use super::state::{Mark, ResyncState, State};
 use super::step::{Previous, Step};
-use super::{Reason, Sink};
+use super::{PayloadSink, Reason};
 use hartrace_ingress::IType;
 
 /// Describes `current`. `next` is `None` if it is not traced. Returns `None` if tracing starts anew
@@ -13,7 +13,7 @@ pub(crate) fn describe(
     previous: Option<Previous>,
     current: Step,
     next: Option<&Step>,
-    out: Sink<'_>,
+    out: PayloadSink<'_>,
 ) -> Option<Previous> {
     state.count_step(&current);
     if state.resync_state == ResyncState::Counting
@@ -111,14 +111,14 @@ const TRAP_REPORTED: Outcome = Outcome { synced: true, trap_reported: true };
 
 impl Chart<'_> {
     /// Chapter 9, figure "Instruction delta trace algorithm", from top to bottom.
-    fn choose(&mut self, out: Sink<'_>) -> Outcome {
+    fn choose(&mut self, out: PayloadSink<'_>) -> Outcome {
         let Some(previous) = self.previous.take() else { return self.first(out) };
         let outcome = self.not_first(&previous, out);
         self.previous = Some(previous);
         outcome
     }
 
-    fn first(&mut self, out: Sink<'_>) -> Outcome {
+    fn first(&mut self, out: PayloadSink<'_>) -> Outcome {
         if self.current.is_trap() && !self.state.config.sync_on_unretired {
             self.report_current_trap(Reason::TrapAtStart, out)
         } else {
@@ -127,12 +127,12 @@ impl Chart<'_> {
         }
     }
 
-    fn report_current_trap(&mut self, reason: Reason, out: Sink<'_>) -> Outcome {
+    fn report_current_trap(&mut self, reason: Reason, out: PayloadSink<'_>) -> Outcome {
         self.state.trap(&self.current, &self.current, false, reason, out);
         TRAP_REPORTED
     }
 
-    fn not_first(&mut self, previous: &Previous, out: Sink<'_>) -> Outcome {
+    fn not_first(&mut self, previous: &Previous, out: PayloadSink<'_>) -> Outcome {
         let trapped = self.current.is_trap();
         if previous.step.is_trap() {
             return match (trapped, previous.reported) {
@@ -192,7 +192,7 @@ impl Chart<'_> {
     }
 
     /// The rest of the chart, for an instruction that retired without a synchronisation.
-    fn retired(&mut self, previous: &Previous, out: Sink<'_>) {
+    fn retired(&mut self, previous: &Previous, out: PayloadSink<'_>) {
         if previous.updiscon {
             let reason = match previous.mismatch {
                 Some(_) => {
@@ -274,7 +274,7 @@ impl Chart<'_> {
         is_uninferable(self.current.itype) && self.next.is_some_and(|next| next.privilege == level)
     }
 
-    fn report_marks(&mut self, out: Sink<'_>) {
+    fn report_marks(&mut self, out: PayloadSink<'_>) {
         let address = self.current.address;
         self.state.report_marks(address, self.taken, self.mispredicted, out);
     }
@@ -292,7 +292,7 @@ fn leave(
     current: &Step,
     next: Option<&Step>,
     synced: bool,
-    out: Sink<'_>,
+    out: PayloadSink<'_>,
 ) -> (bool, Option<u32>) {
     let options = state.config.options;
     // A decoder does not look back across a synchronisation (D11).

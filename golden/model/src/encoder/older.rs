@@ -5,7 +5,7 @@
 use super::report::Report;
 use super::state::State;
 use super::step::{Previous, Step};
-use super::{Reason, Sink};
+use super::{PayloadSink, Reason};
 use crate::Compat;
 use hartrace_etrace::QualStatus;
 use hartrace_ingress::{CType, IType};
@@ -16,7 +16,7 @@ pub(crate) fn describe(
     previous: Option<&Previous>,
     current: &Step,
     next: Option<&Step>,
-    out: Sink<'_>,
+    out: PayloadSink<'_>,
 ) -> Previous {
     let next = next.unwrap_or(current);
     let taken = match current.itype {
@@ -34,7 +34,12 @@ pub(crate) fn describe(
 
 /// The reference models report the last instruction once more, whatever was sent for it, and that
 /// tracing has ended (C2).
-pub(crate) fn close(state: &mut State, previous: Option<&Previous>, last: &Step, out: Sink<'_>) {
+pub(crate) fn close(
+    state: &mut State,
+    previous: Option<&Previous>,
+    last: &Step,
+    out: PayloadSink<'_>,
+) {
     let previous = describe(state, previous, last, None, out);
     let report = Report {
         target: false,
@@ -54,7 +59,7 @@ fn choose(
     current: &Step,
     next: &Step,
     mispredicted: bool,
-    out: Sink<'_>,
+    out: PayloadSink<'_>,
 ) -> bool {
     let exception_only = |step: &Step| step.is_trap() && !step.retired;
     let resync_max = state.resync_max().unwrap_or(u64::MAX);

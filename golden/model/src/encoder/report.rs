@@ -2,7 +2,7 @@
 
 use super::state::{Mark, State};
 use super::step::Step;
-use super::{Reason, Sink};
+use super::{PayloadSink, Reason};
 use crate::Compat;
 use hartrace_etrace::{
     AddressReport, Branch, BranchCount, BranchFmt, BranchMap, JumpTarget, Payload, Unit,
@@ -41,7 +41,13 @@ impl State {
     }
 
     /// Reports the address of `step` with everything pending, in format 0, 1 or 2.
-    pub(crate) fn address(&mut self, step: &Step, report: Report, reason: Reason, out: Sink<'_>) {
+    pub(crate) fn address(
+        &mut self,
+        step: &Step,
+        report: Report,
+        reason: Reason,
+        out: PayloadSink<'_>,
+    ) {
         let map = self.branch_map();
         let hit = if self.config.options.jump_target_cache && report.target {
             self.cache.find(step.address)
@@ -103,7 +109,7 @@ impl State {
         address: u64,
         branch: Option<bool>,
         mispredicted: bool,
-        out: Sink<'_>,
+        out: PayloadSink<'_>,
     ) {
         let marks = std::mem::take(&mut self.marks);
         if marks.is_empty() {
@@ -131,7 +137,7 @@ impl State {
     }
 
     /// Reports a full map, or a run of correct predictions that ended; no address.
-    pub(crate) fn map_only(&mut self, step: &Step, out: Sink<'_>) {
+    pub(crate) fn map_only(&mut self, step: &Step, out: PayloadSink<'_>) {
         let (payload, reason) = if self.counting() {
             let branch_count = self.branch_count();
             let count = BranchCount { branch_count, branch_fmt: BranchFmt::NoAddress };

@@ -1,7 +1,7 @@
 //! What the encoder remembers between steps, apart from the pipeline.
 
 use super::step::Step;
-use super::{Encoded, EncoderConfig, Reason, Resync, Sink};
+use super::{Encoded, EncoderConfig, PayloadSink, Reason, Resync};
 use crate::Compat;
 use crate::pack::{IrdepthFiller, pack};
 use crate::tables::{Cache, Predictor, Returns};
@@ -164,7 +164,7 @@ impl State {
     }
 
     /// Format 3, subformat 0.
-    pub(crate) fn sync(&mut self, step: &Step, reason: Reason, out: Sink<'_>) {
+    pub(crate) fn sync(&mut self, step: &Step, reason: Reason, out: PayloadSink<'_>) {
         let payload = Payload::Start(Start {
             branch: step.itype != hartrace_ingress::IType::Taken,
             privilege: self.privilege(step),
@@ -184,7 +184,7 @@ impl State {
         trap: &Step,
         thaddr: bool,
         reason: Reason,
-        out: Sink<'_>,
+        out: PayloadSink<'_>,
     ) {
         let params = self.config.params;
         let interrupt = trap.itype == hartrace_ingress::IType::Interrupt;
@@ -207,7 +207,7 @@ impl State {
     }
 
     /// Format 3, subformat 2.
-    pub(crate) fn context_packet(&mut self, step: &Step, out: Sink<'_>) {
+    pub(crate) fn context_packet(&mut self, step: &Step, out: PayloadSink<'_>) {
         let payload = Payload::Context(Context {
             privilege: self.privilege(step),
             time: self.time(step),
@@ -224,7 +224,7 @@ impl State {
         ienable: bool,
         qual_status: QualStatus,
         reason: Reason,
-        out: Sink<'_>,
+        out: PayloadSink<'_>,
     ) {
         let payload = Payload::Support(Support {
             ienable,
@@ -256,7 +256,13 @@ impl State {
     }
 
     /// Packs and delivers a payload.
-    pub(crate) fn send(&mut self, row: u64, payload: Payload, reason: Reason, out: Sink<'_>) {
+    pub(crate) fn send(
+        &mut self,
+        row: u64,
+        payload: Payload,
+        reason: Reason,
+        out: PayloadSink<'_>,
+    ) {
         if self.losing {
             return;
         }

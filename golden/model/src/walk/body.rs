@@ -34,6 +34,16 @@ enum Unit {
     LooseUpper,
 }
 
+/// Plans a program: its functions, and what is in them.
+pub(crate) fn generate(shape: &Shape, rng: &mut Rng) -> Plan {
+    let mut plan = Plan::new(shape, rng);
+    for function in 0..plan.functions.len() {
+        let items = Body::generate(&mut plan, function, shape, rng);
+        plan.functions[function].items = items;
+    }
+    plan
+}
+
 /// A function under construction.
 #[derive(Debug)]
 pub(crate) struct Body<'a> {
@@ -48,7 +58,7 @@ pub(crate) struct Body<'a> {
 }
 
 impl<'a> Body<'a> {
-    pub(crate) fn generate(
+    fn generate(
         plan: &'a mut Plan,
         function: usize,
         shape: &'a Shape,

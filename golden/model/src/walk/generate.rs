@@ -1,5 +1,5 @@
+use crate::walk::body;
 use crate::walk::layout;
-use crate::walk::plan::Plan;
 use crate::walk::program::Program;
 use crate::walk::regroup;
 use crate::walk::shape::Shape;
@@ -65,7 +65,7 @@ pub struct Walk {
 /// Never panics and always terminates, whatever the shape.
 pub fn generate(seed: u64, shape: &Shape) -> Walk {
     let mut rng = Rng::with_seed(seed);
-    let plan = Plan::new(shape, &mut rng);
+    let plan = body::generate(shape, &mut rng);
     let (program, code) = layout::lay_out(plan, shape);
     let rows = Walker::new(shape, &code, &mut rng).run();
     Walk { seed, shape: shape.clone(), program, rows }

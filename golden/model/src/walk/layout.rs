@@ -6,7 +6,8 @@ use crate::walk::plan::{
     Align, Class, Function, Item, Label, Op, Plan, Style, Upper, direct_class, indirect_class,
 };
 use crate::walk::program::Program;
-use crate::walk::shape::{Shape, Xlen};
+use crate::walk::shape::Shape;
+use hartrace_ingress::Xlen;
 use hartrace_ingress::{IType, Privilege};
 use std::ops::Range;
 
@@ -391,7 +392,7 @@ mod tests {
                 ..Shape::random(seed)
             };
             let mut rng = Rng::with_seed(seed);
-            let (program, code) = lay_out(Plan::new(&shape, &mut rng), &shape);
+            let (program, code) = lay_out(crate::walk::body::generate(&shape, &mut rng), &shape);
             let mut end = 0;
             for (start, bytes) in &program.segments {
                 assert!(*start >= end, "segment at {start:#x} overlaps");

@@ -1,8 +1,8 @@
 //! Random instructions that only compute.
 
 use crate::walk::asm::{self, Reg};
-use crate::walk::shape::Xlen;
 use fastrand::Rng;
+use hartrace_ingress::Xlen;
 
 /// Whether an instruction may raise load or store faults.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]

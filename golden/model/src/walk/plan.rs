@@ -9,7 +9,6 @@
 //! indirect jumps and trap returns lead to it.
 
 use crate::walk::asm::Reg;
-use crate::walk::body::Body;
 use crate::walk::plain::Access;
 use crate::walk::shape::Shape;
 use fastrand::Rng;
@@ -177,6 +176,7 @@ pub(crate) fn pick<T: Copy>(rng: &mut Rng, list: &[T]) -> Option<T> {
 }
 
 impl Plan {
+    /// Segments and functions; the functions are still empty.
     pub(crate) fn new(shape: &Shape, rng: &mut Rng) -> Self {
         let mut bases = shape.bases.clone();
         bases.truncate(16);
@@ -208,10 +208,6 @@ impl Plan {
             for _ in 0..rng.usize(1..=2) {
                 plan.add(rng, segments, Class::Leaf);
             }
-        }
-        for function in 0..plan.functions.len() {
-            let items = Body::generate(&mut plan, function, shape, rng);
-            plan.functions[function].items = items;
         }
         plan
     }

@@ -1,5 +1,5 @@
-use crate::walk::shape::Xlen;
 use hartrace_ingress::Privilege;
+use hartrace_ingress::Xlen;
 
 /// The code of a walk: real instructions at their addresses.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,7 +47,7 @@ impl Program {
     pub fn handler(&self, privilege: Privilege, interrupt: bool, cause: u64) -> Option<u64> {
         let &(_, base) = self.tvec.iter().find(|&&(p, _)| p == privilege)?;
         let offset = if self.vectored && interrupt { cause.wrapping_mul(4) } else { 0 };
-        Some(self.xlen.truncate(base.wrapping_add(offset)))
+        Some(truncate(self.xlen, base.wrapping_add(offset)))
     }
 
     /// jal, c.j, c.jal or `jalr rd, imm(x0)`: ends a block whatever its itype says.
@@ -60,5 +60,13 @@ impl Program {
             },
             _ => bits & 0x7f == 0x6f || bits & 0x000f_f07f == 0x67,
         })
+    }
+}
+
+/// The address as a register of this width holds it.
+const fn truncate(xlen: Xlen, address: u64) -> u64 {
+    match xlen {
+        Xlen::Rv32 => address & 0xffff_ffff,
+        Xlen::Rv64 => address,
     }
 }

@@ -1,33 +1,5 @@
 use fastrand::Rng;
-use hartrace_ingress::ITypeWidth;
-
-/// Register width of the hart.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Xlen {
-    /// 32 bits.
-    Rv32,
-    /// 64 bits.
-    #[default]
-    Rv64,
-}
-
-impl Xlen {
-    /// The width in bits.
-    pub const fn bits(self) -> u8 {
-        match self {
-            Self::Rv32 => 32,
-            Self::Rv64 => 64,
-        }
-    }
-
-    /// The address as a register of this width holds it.
-    pub const fn truncate(self, address: u64) -> u64 {
-        match self {
-            Self::Rv32 => address & 0xffff_ffff,
-            Self::Rv64 => address,
-        }
-    }
-}
+use hartrace_ingress::{ITypeWidth, Xlen};
 
 /// What a walk should contain.
 ///
@@ -238,7 +210,7 @@ impl Shape {
             0 => rng.usize(1..40),
             _ => rng.usize(40..=2000),
         };
-        shape.address_bits = shape.xlen.bits();
+        shape.address_bits = shape.xlen.bits() as u8;
         shape.bases = (0..rng.usize(1..=4)).map(|_| pick_base(rng)).collect();
         shape.functions = rng.u16(1..=16);
         shape.density = rng.u16(1..=10);
@@ -290,7 +262,7 @@ impl Shape {
     }
 
     pub(crate) fn address_mask(&self) -> u64 {
-        let bits = self.address_bits.clamp(24, self.xlen.bits());
+        let bits = self.address_bits.clamp(24, self.xlen.bits() as u8);
         u64::MAX >> (64 - bits)
     }
 }

@@ -261,7 +261,7 @@ fn pairs(walk: &Walk, starts: &HashSet<u64>, n: usize, count: &mut Count) {
         count.see_if(n > 0 && rows[n - 1].iaddr == at, "upper-then-other-register");
     } else if n > 0 && rows[n - 1].itype == IType::TrapReturn {
         count.see("pair-broken-by-trap");
-        let target = program.xlen.truncate(value.wrapping_add(imm as u64)) & !1;
+        let target = program.xlen.wrap(value.wrapping_add(imm as u64)) & !1;
         count.see_if(next.is_some_and(|r| r.iaddr != target), "pair-broken-other-target");
     } else {
         count.see("pair-entered-in-the-middle");

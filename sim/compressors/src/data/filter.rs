@@ -80,10 +80,6 @@ impl FilterCoder {
         let xlen = self.xlen;
         let bench = self.bench.get_or_insert_with(|| {
             let memory = vec![Range { base: BENCH, size: 0x1000 }];
-            let xlen = match xlen {
-                Xlen::Rv32 => hartrace_iss::Xlen::Rv32,
-                Xlen::Rv64 => hartrace_iss::Xlen::Rv64,
-            };
             Box::new(Hart::new(HartConfig { reset_pc: BENCH, memory, xlen, ..Default::default() }))
         });
         for source in sources {

@@ -14,10 +14,7 @@ fn executed(elf: &[u8], xlen: Xlen, steps: u64) -> Vec<DataStep> {
         }
     }
     let config = HartConfig {
-        xlen: match xlen {
-            Xlen::Rv32 => hartrace_iss::Xlen::Rv32,
-            Xlen::Rv64 => hartrace_iss::Xlen::Rv64,
-        },
+        xlen,
         memory: vec![Range { base: 0x8000_0000, size: 16 << 20 }],
         environment: Environment::Htif,
         ..HartConfig::default()

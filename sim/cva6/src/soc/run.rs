@@ -10,8 +10,8 @@ use hartrace_encoder_hdl::registers::ImplicitReturn;
 use hartrace_encoder_hdl::registers::driver::te::TrTeControl;
 use hartrace_etrace::{Ioptions, Mode};
 use hartrace_hdl_tools::verilate::{Input, Model, Output, SimError, Simulation};
-use hartrace_lockstep::executed::Verified;
 use hartrace_lockstep::{Follow, Seen, Setting};
+use hartrace_sources::executed::Verified;
 use std::path::PathBuf;
 
 /// Clock cycles of the reset of the encoders.
@@ -82,6 +82,13 @@ pub struct Outcome {
     pub console: Vec<u8>,
 }
 
+impl Outcome {
+    /// Returns the first difference between what a hart executed and what was decoded.
+    pub fn difference(&self) -> Option<&str> {
+        self.harts.iter().find_map(|hart| hart.verified.difference.as_deref())
+    }
+}
+
 /// What came of a hart.
 #[derive(Clone, Debug)]
 pub struct HartOutcome {
@@ -128,16 +135,8 @@ impl Soc {
     /// If a mode cannot be traced here, or the simulation fails. A trace that is not what was executed is no
     /// error, but in the outcome.
     pub fn trace(&self, job: &Job, survey: &Survey) -> Result<Outcome, SocError> {
-        let options = &job.setting.options;
-        self.has(options)?;
-        let tvec = match (&survey.tvec, options.implicit_exception) {
-            (_, false) => Vec::new(),
-            (Some(tvec), true) => tvec.clone(),
-            (None, true) => {
-                let what = "the program changes its trap vectors, which implicit exceptions need";
-                return Err(SocError::Mode(what.to_owned()));
-            }
-        };
+        self.has(&job.setting.options)?;
+        let tvec = survey.tvec(job)?;
         let mut platform = self.platform(job)?;
         if let Some(path) = &job.waves {
             platform.simulation().waves(path)?;

@@ -53,6 +53,18 @@ impl Survey {
         Self::new(job, job.platform(model, vec![String::new()])?, 1)
     }
 
+    /// The trap vectors that a decoder has to know.
+    pub(crate) fn tvec(&self, job: &Job) -> Result<Vec<(u8, u64)>, SocError> {
+        match (&self.tvec, job.setting.options.implicit_exception) {
+            (_, false) => Ok(Vec::new()),
+            (Some(tvec), true) => Ok(tvec.clone()),
+            (None, true) => {
+                let what = "the program changes its trap vectors, which implicit exceptions need";
+                Err(SocError::Mode(what.to_owned()))
+            }
+        }
+    }
+
     fn new(job: &Job, mut platform: Platform, harts: usize) -> Result<Self, SocError> {
         let mut image = Image::new(Isa::new(Xlen::Rv64));
         image.add_elf(&job.elf, 0)?;

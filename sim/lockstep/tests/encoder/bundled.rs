@@ -5,7 +5,7 @@ use hartrace_encoder_hdl::Config;
 use hartrace_ingress::{ITypeWidth, Retired};
 use hartrace_isa::{Isa, Xlen};
 use hartrace_iss::{Environment, Hart, HartConfig, Range, Step};
-use hartrace_lockstep::executed::{Port, Steps};
+use hartrace_sources::executed::{Port, Steps};
 use std::error::Error;
 
 /// A program and what it executes.

@@ -14,9 +14,9 @@ use hartrace_etrace::{Ioptions, QualStatus, Unit};
 use hartrace_golden::walk::{Walk, generate};
 use hartrace_hdl_tools::verilate::Options;
 use hartrace_ingress::Retired;
-use hartrace_isa::{Isa, Xlen};
-use hartrace_lockstep::executed::Instructions;
+use hartrace_isa::Isa;
 use hartrace_lockstep::{Bench, Follow, Seen, Setting, Traffic};
+use hartrace_sources::executed::Instructions;
 use libtest_mimic::{Failed, Trial};
 
 /// Programs with branches, calls, interrupts and changes of privilege, and the configurations that trace
@@ -67,11 +67,7 @@ pub(crate) fn trials(missing: bool) -> Vec<Trial> {
 
 /// A random program.
 fn walked(walk: &Walk, seed: u64, config: &Config) -> Executed {
-    let xlen = match walk.program.xlen {
-        hartrace_golden::walk::Xlen::Rv32 => Xlen::Rv32,
-        hartrace_golden::walk::Xlen::Rv64 => Xlen::Rv64,
-    };
-    let mut image = Image::new(Isa::new(xlen));
+    let mut image = Image::new(Isa::new(walk.program.xlen));
     for (address, bytes) in &walk.program.segments {
         image.add(*address, bytes);
     }

@@ -4,7 +4,7 @@
 
 mod block;
 
-use crate::qemu::follow::Stop;
+use crate::qemu::stop::Stop;
 use crate::qemu::stream::Blocks;
 use crate::qemu::table::nth_set;
 use crate::qemu::{Exit, QemuError};

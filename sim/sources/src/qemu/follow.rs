@@ -3,32 +3,14 @@
 //! How a block ended is known when the next one starts, so there is always one that waits.
 
 use crate::qemu::log::{self, Line, Trap};
+use crate::qemu::stop::Stop;
 use crate::qemu::stream::Blocks;
 use crate::qemu::table::{Block, Table, infers, size};
-use crate::qemu::{Exit, Mode, QemuError};
+use crate::qemu::{Exit, Mode};
 use hartrace_ingress::{IType, Privilege, Retired};
 use hartrace_isa::{Isa, Kind};
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
-
-/// Why nothing more is wanted.
-#[derive(Debug)]
-pub(crate) enum Stop {
-    /// The sink has enough.
-    Sink,
-    Error(Box<QemuError>),
-}
-
-impl Stop {
-    pub(crate) fn error(error: QemuError) -> Self {
-        Self::Error(Box::new(error))
-    }
-
-    /// What the plugin says cannot be.
-    pub(crate) fn report(what: String) -> Self {
-        Self::error(QemuError::Report { at: 0, what })
-    }
-}
 
 /// Turns executed blocks into rows for `sink`.
 #[derive(Debug)]

@@ -1,8 +1,9 @@
 //! Starting QEMU and listening to it.
 
 use crate::qemu::arm::{ArmFollow, ArmStep};
-use crate::qemu::follow::{Follow, Stop};
+use crate::qemu::follow::Follow;
 use crate::qemu::plugin::{self, Folder, escape};
+use crate::qemu::stop::Stop;
 use crate::qemu::stream::{Blocks, Stream};
 use crate::qemu::{QemuError, program};
 use hartrace_ingress::Retired;

@@ -1,6 +1,6 @@
 //! The words that the plugin sends.
 
-use crate::qemu::follow::Stop;
+use crate::qemu::stop::Stop;
 use crate::qemu::{Exit, QemuError};
 
 // As in plugin.c.

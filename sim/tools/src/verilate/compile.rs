@@ -2,7 +2,7 @@
 
 use crate::verilate::cache::{Cache, Manifest, hash, hash_file};
 use crate::verilate::design::{Design, Source};
-use crate::verilate::library::build_library;
+use crate::verilate::library::{GENERATED, SHIM, build_library, write};
 use crate::verilate::ports::Ports;
 use crate::verilate::tools::{Tools, run};
 use crate::verilate::{Options, SimError};
@@ -12,17 +12,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-pub(crate) const SHIM: &str = include_str!("shim.cpp");
 const HOOKS: &str = include_str!("hooks.h");
 const CONSTHI: &str = include_str!("consthi.h");
-/// To be raised when what this file, library.rs or ports.rs generates changes; the texts above count by
+/// To be raised when what this file, library.rs or ports.rs generates changes; the texts of C++ count by
 /// themselves.
 const VERSION: u32 = 2;
 
 const RUNTIME: &str = "runtime.o";
-/// Folders within the one an entry is built in.
+/// Folder within the one an entry is built in.
 const SOURCES: &str = "sources";
-pub(crate) const GENERATED: &str = "generated";
 
 /// The library of a model, where it is and what its ports are.
 #[derive(Debug)]
@@ -183,8 +181,4 @@ fn missing_header(error: SimError) -> SimError {
         }
     }
     error
-}
-
-pub(crate) fn write(path: &Path, text: &str) -> Result<(), SimError> {
-    fs::write(path, text).map_err(SimError::io("write", path))
 }

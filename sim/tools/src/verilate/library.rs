@@ -1,6 +1,5 @@
 //! From the C++ of a model to its shared library.
 
-use crate::verilate::compile::{GENERATED, SHIM, write};
 use crate::verilate::design::Design;
 use crate::verilate::ports::Ports;
 use crate::verilate::tools::{Tools, run};
@@ -12,6 +11,10 @@ use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
+/// What a model is driven through.
+pub(crate) const SHIM: &str = include_str!("shim.cpp");
+/// Folder, within the one an entry is built in, of what Verilator generates.
+pub(crate) const GENERATED: &str = "generated";
 const LIBRARY: &str = "model.so";
 /// Bytes of C++ up to which all is one translation unit: the headers are most of the work then.
 const SMALL: u64 = 4 << 20;
@@ -116,4 +119,9 @@ fn run_all(commands: Vec<Command>, top: &str) -> Result<(), SimError> {
             Err(panic) => std::panic::resume_unwind(panic),
         })
     })
+}
+
+/// Writes a file that is compiled.
+pub(crate) fn write(path: &Path, text: &str) -> Result<(), SimError> {
+    fs::write(path, text).map_err(SimError::io("write", path))
 }

@@ -27,7 +27,7 @@ fn gather(word: u32, bits: &[(u32, u32)]) -> i64 {
 
 pub(crate) fn decode(word: Word, pc: u64, xlen: Xlen) -> Op {
     let w = word.bits;
-    let to = |offset: i64| xlen.truncate(pc.wrapping_add(offset as u64));
+    let to = |offset: i64| xlen.wrap(pc.wrapping_add(offset as u64));
     let reg = |at: u32| (w >> at & 31) as u8;
     if word.bytes == 2 {
         let jump = [
@@ -51,7 +51,7 @@ pub(crate) fn decode(word: Word, pc: u64, xlen: Xlen) -> Op {
             (1, 6 | 7) => Op::Branch { to: to(gather(w, &branch)) },
             (1, 3) if reg(7) != 2 => {
                 assert!(reg(7) != 0 && gather(w, &upper) != 0, "reserved c.lui");
-                Op::Upper { rd: reg(7), value: xlen.truncate(gather(w, &upper) as u64) }
+                Op::Upper { rd: reg(7), value: xlen.wrap(gather(w, &upper) as u64) }
             }
             (2, 4) if reg(2) == 0 && w >> 12 & 1 == 0 => {
                 assert_ne!(reg(7), 0, "reserved c.jr");
@@ -64,7 +64,7 @@ pub(crate) fn decode(word: Word, pc: u64, xlen: Xlen) -> Op {
     }
     let high = i64::from((w & 0xffff_f000) as i32);
     match w & 0x7f {
-        0x37 => Op::Upper { rd: reg(7), value: xlen.truncate(high as u64) },
+        0x37 => Op::Upper { rd: reg(7), value: xlen.wrap(high as u64) },
         0x17 => Op::Upper { rd: reg(7), value: to(high) },
         0x63 => {
             let mut bits = vec![(7, 11), (31, 12)];
@@ -137,7 +137,7 @@ pub(crate) fn sequential(program: &Program, rows: &[Retired], n: usize) -> Optio
     }
     match op_at(program, before.iaddr) {
         Op::Upper { rd, value } if rd == rs1 => {
-            Some(program.xlen.truncate(value.wrapping_add(imm as u64)) & !1)
+            Some(program.xlen.wrap(value.wrapping_add(imm as u64)) & !1)
         }
         _ => None,
     }
@@ -171,7 +171,7 @@ pub(crate) fn check(walk: &Walk) {
         ITypeWidth::Four => itype,
     };
     assert_eq!(rows.len(), shape.steps);
-    let bits = shape.address_bits.clamp(24, shape.xlen.bits());
+    let bits = shape.address_bits.clamp(24, shape.xlen.bits() as u8);
     for (start, bytes) in &program.segments {
         assert!(start + (bytes.len() as u64 - 1) <= u64::MAX >> (64 - bits));
     }
@@ -248,7 +248,7 @@ pub(crate) fn check(walk: &Walk) {
                     false
                 }
                 Op::Jalr { rs1: 0, imm, .. } => {
-                    follow(program.xlen.truncate(imm as u64) & !1);
+                    follow(program.xlen.wrap(imm as u64) & !1);
                     false
                 }
                 Op::Jalr { .. } => {

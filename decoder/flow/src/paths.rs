@@ -1,0 +1,229 @@
+//! The store of remembered paths.
+
+use crate::blocks::Blocks;
+use crate::run::{BlockId, Leaves, Run, Span};
+use crate::tables::StackUse;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Spans that all paths may have together, for every path that may be remembered.
+const SPANS_PER_PATH: usize = 32;
+
+/// The instructions that retired between two reports, where the decoder followed the same before.
+///
+/// A sink that adds up needs to look at a path only once: [`Path::id`] stands for all of it.
+#[derive(Copy, Clone, Debug)]
+pub struct Path<'a> {
+    id: PathId,
+    stored: &'a StoredPath,
+    paths: &'a Paths,
+    blocks: &'a Blocks,
+}
+
+/// Name of a path, valid for as long as the tracer that gave it remembers the path.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PathId {
+    /// Since when the tracer remembers. Never used again, nor by another tracer.
+    pub epoch: u64,
+    /// Number of the path, from 0 up.
+    pub index: u32,
+}
+
+impl<'a> Path<'a> {
+    /// The same for every occurrence of the path.
+    #[inline]
+    pub fn id(&self) -> PathId {
+        self.id
+    }
+
+    /// The instruction that retired right before the path, which is always the same, and how the program
+    /// continued from there to the start of the path.
+    #[inline]
+    pub fn entry(&self) -> (u64, Leaves) {
+        self.stored.entry
+    }
+
+    /// Number of instructions.
+    #[inline]
+    pub fn insns(&self) -> u64 {
+        self.stored.insns
+    }
+
+    /// Calls `visit` with the address of every instruction. Faster than the same for every run, if
+    /// [`Sink::ADDRESSES`](crate::Sink::ADDRESSES) announces it.
+    #[inline]
+    pub fn addresses(&self, mut visit: impl FnMut(u64)) {
+        let offsets = self.paths.offsets(self.stored);
+        for offset in offsets {
+            visit(self.stored.base.wrapping_add_signed((*offset).into()));
+        }
+        if offsets.is_empty() {
+            for run in self.runs() {
+                run.addresses(&mut visit);
+            }
+        }
+    }
+
+    /// Its runs, in order; at least one.
+    #[inline]
+    pub fn runs(&self) -> impl Iterator<Item = Run<'a>> + 'a {
+        let blocks = self.blocks;
+        self.paths.spans(self.stored).iter().filter_map(move |span| blocks.run(*span))
+    }
+}
+
+/// The state of a walk at the end of a path.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Landing {
+    pub(crate) pc: u64,
+    /// The address reported last.
+    pub(crate) address: u64,
+    pub(crate) block: BlockId,
+    /// Whether the branch at `pc` is taken, if it is one.
+    pub(crate) pending: Option<bool>,
+}
+
+/// A path that was followed just now.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct NewPath<'a> {
+    /// The instruction that retired before it, and how the program continued.
+    pub(crate) entry: (u64, Leaves),
+    pub(crate) spans: &'a [Span],
+    pub(crate) landing: Landing,
+    pub(crate) stack: &'a StackUse,
+}
+
+/// A path that is remembered.
+#[derive(Clone, Debug)]
+struct StoredPath {
+    /// The instruction that retired before it, and how the program continued.
+    entry: (u64, Leaves),
+    spans: Range<u32>,
+    /// Address of the first instruction.
+    base: u64,
+    /// Distances of all instructions from `base`; empty if one of them is too far away.
+    offsets: Range<u32>,
+    insns: u64,
+    landing: Landing,
+    /// What it does with the return stack, if anything.
+    stack: Option<u32>,
+}
+
+/// Gives an epoch that no other store has or had: a sink may be used with several tracers.
+fn next_epoch() -> u64 {
+    static EPOCHS: AtomicU64 = AtomicU64::new(1);
+    EPOCHS.fetch_add(1, Ordering::Relaxed)
+}
+
+/// The paths.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Paths {
+    stored: Vec<StoredPath>,
+    spans: Vec<Span>,
+    /// Where instructions are, for sinks that visit them all.
+    offsets: Vec<i32>,
+    stacks: Vec<StackUse>,
+    cap: usize,
+    epoch: u64,
+}
+
+impl Paths {
+    /// A store of up to `cap` paths.
+    pub(crate) fn new(cap: usize) -> Self {
+        Self { cap, epoch: next_epoch(), ..Self::default() }
+    }
+
+    /// Since when paths are remembered.
+    pub(crate) fn epoch(&self) -> u64 {
+        self.epoch
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.stored.len()
+    }
+
+    /// Whether there is no room for another path.
+    pub(crate) fn is_full(&self) -> bool {
+        let room = self.cap.saturating_mul(SPANS_PER_PATH);
+        self.stored.len() >= self.cap || self.spans.len().max(self.offsets.len() >> 3) > room
+    }
+
+    /// A path and where it ends.
+    #[inline(always)]
+    pub(crate) fn get<'a>(&'a self, index: u32, blocks: &'a Blocks) -> Option<(Path<'a>, Landing)> {
+        let stored = self.stored.get(index as usize)?;
+        let id = PathId { epoch: self.epoch, index };
+        Some((Path { id, stored, paths: self, blocks }, stored.landing))
+    }
+
+    #[inline]
+    fn spans(&self, stored: &StoredPath) -> &[Span] {
+        let Range { start, end } = stored.spans;
+        self.spans.get(start as usize..end as usize).unwrap_or_default()
+    }
+
+    /// Where the instructions of a path are; empty if that has not been prepared.
+    #[inline]
+    fn offsets(&self, stored: &StoredPath) -> &[i32] {
+        let Range { start, end } = stored.offsets;
+        self.offsets.get(start as usize..end as usize).unwrap_or_default()
+    }
+
+    /// What a path does with the return stack, if anything.
+    #[inline]
+    pub(crate) fn stack(&self, index: u32) -> Option<&StackUse> {
+        let stack = self.stored.get(index as usize)?.stack?;
+        self.stacks.get(stack as usize)
+    }
+
+    /// Stores a path, with its `addresses` if they will be asked for. Returns its number.
+    pub(crate) fn push(&mut self, path: NewPath<'_>, blocks: &Blocks, addresses: bool) -> u32 {
+        let NewPath { entry, spans, landing, stack: used } = path;
+        let index = self.stored.len() as u32;
+        let (first, offset) = (self.spans.len() as u32, self.offsets.len() as u32);
+        self.spans.extend_from_slice(spans);
+        let base = spans.first().and_then(|span| blocks.run(*span)).map_or(0, |run| run.start());
+        if addresses {
+            self.list(base, spans, blocks);
+        }
+        let uses = used.emptied || used.most > 0 || !used.popped.is_empty();
+        let stack = uses.then_some(self.stacks.len() as u32);
+        if uses {
+            self.stacks.push(used.clone());
+        }
+        self.stored.push(StoredPath {
+            stack,
+            entry,
+            spans: first..self.spans.len() as u32,
+            base,
+            offsets: offset..self.offsets.len() as u32,
+            insns: spans.iter().fold(0, |sum, span| sum.wrapping_add(span.insns.into())),
+            landing,
+        });
+        index
+    }
+
+    /// Appends the offsets of all instructions, or none if one is too far away.
+    fn list(&mut self, base: u64, spans: &[Span], blocks: &Blocks) {
+        let old = self.offsets.len();
+        let mut fits = true;
+        for run in spans.iter().filter_map(|span| blocks.run(*span)) {
+            run.addresses(|pc| match i32::try_from(pc.wrapping_sub(base) as i64) {
+                Ok(offset) => self.offsets.push(offset),
+                Err(_) => fits = false,
+            });
+        }
+        if !fits {
+            self.offsets.truncate(old);
+        }
+    }
+
+    /// Forgets all paths, and the names given to them.
+    pub(crate) fn clear(&mut self) {
+        self.stored.clear();
+        self.spans.clear();
+        self.offsets.clear();
+        self.stacks.clear();
+        self.epoch = next_epoch();
+    }
+}

@@ -1,0 +1,83 @@
+//! What to decode, and what comes of it.
+
+use crate::config::Config;
+use crate::images::Images;
+use hartrace_encap::Framing;
+use hartrace_etrace::{Ioptions, ParamsError};
+use std::io;
+use std::num::NonZeroUsize;
+
+/// How a capture carries its payloads.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Transport {
+    /// The frames around them.
+    pub framing: Framing,
+    /// Whose payloads to take; all if `None`.
+    pub source: Option<u16>,
+    /// The capture may start in the middle of a frame.
+    pub find_sync: bool,
+}
+
+impl Transport {
+    /// All of a capture that starts with a frame.
+    pub const fn new(framing: Framing) -> Self {
+        Self { framing, source: None, find_sync: false }
+    }
+}
+
+/// A capture to be decoded.
+#[derive(Clone, Debug)]
+pub struct Decode<'a> {
+    /// How to read it.
+    pub config: Config,
+    /// The programs.
+    pub images: Images<'a>,
+    /// How it carries its payloads.
+    pub transport: Transport,
+    /// The modes in force up to the first support packet.
+    pub options: Ioptions,
+    /// Threads to decode on.
+    pub threads: NonZeroUsize,
+    /// Bytes of a part, about. Some parts per thread are in memory.
+    pub part: usize,
+}
+
+/// What was decoded of one part of a capture.
+#[derive(Debug)]
+pub struct Decoded<S> {
+    /// A sink for each source that the part has payloads of; `None` is the source of frames that
+    /// name none.
+    pub sinks: Vec<(Option<u16>, S)>,
+    /// Bytes of the capture up to here, at least.
+    pub bytes: u64,
+    /// Packets of the capture up to here, at least.
+    pub packets: u64,
+}
+
+impl<'a> Decode<'a> {
+    /// Decodes on one thread, in parts of 64 KiB.
+    pub fn new(config: Config, images: impl Into<Images<'a>>, transport: Transport) -> Self {
+        Self {
+            config,
+            images: images.into(),
+            transport,
+            options: Ioptions::default(),
+            threads: NonZeroUsize::MIN,
+            part: 1 << 16,
+        }
+    }
+}
+
+/// Why a capture could not be decoded to its end.
+#[derive(Debug, thiserror::Error)]
+pub enum StreamError<E> {
+    /// The parameters contradict each other.
+    #[error(transparent)]
+    Params(#[from] ParamsError),
+    /// The capture cannot be read.
+    #[error("the capture cannot be read: {0}")]
+    Input(io::Error),
+    /// The caller could not take what was decoded.
+    #[error("{0}")]
+    Join(E),
+}

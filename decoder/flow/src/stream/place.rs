@@ -1,0 +1,26 @@
+//! Places of a capture at which a part may start.
+
+use crate::event::StreamPos;
+use crate::tracer::Announced;
+use hartrace_etrace::{Ioptions, Start};
+
+/// Where a part starts.
+#[derive(Copy, Clone, Debug)]
+pub(super) struct Place {
+    /// Offset in the capture.
+    pub(super) byte: u64,
+    /// Packets before it.
+    pub(super) packet: u64,
+    /// The modes in force.
+    pub(super) options: Ioptions,
+    /// What the sinks know there: at a synchronisation, another tracer follows the stream up to it.
+    pub(super) announced: Announced,
+}
+
+/// The synchronisation that the next part starts with.
+#[derive(Copy, Clone, Debug)]
+pub(super) struct NextSync {
+    pub(super) at: StreamPos,
+    pub(super) source: Option<u16>,
+    pub(super) start: Start,
+}

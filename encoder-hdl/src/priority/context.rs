@@ -1,0 +1,87 @@
+//! The ports of the module, and what all its parts share.
+
+use crate::bundle::Bundle;
+use crate::config::Config;
+use crate::group::{self, mark};
+use crate::{queue, request};
+use hartrace_rtl::{Expr, Module, Reg, lit, zero};
+
+/// Everything the parts of the module share.
+pub(super) struct Context<'a> {
+    pub(super) config: &'a Config,
+    pub(super) m: &'a Module,
+    pub(super) group: Bundle,
+    pub(super) group_valid: Expr,
+    /// The emitter takes a request.
+    pub(super) can: Expr,
+    pub(super) modes: Modes,
+    pub(super) resync_mode: Expr,
+    /// A hard step is being described.
+    pub(super) busy: Expr,
+    /// No target is on its way through the emitter, and the last one was sent as an index.
+    pub(super) settled: Option<(Expr, Expr)>,
+}
+
+/// Modes that are on. A mode that the configuration leaves out is off.
+pub(super) struct Modes {
+    pub(super) returns: Expr,
+    pub(super) sijump: Expr,
+    pub(super) predicts: Expr,
+    pub(super) caches: Expr,
+}
+
+/// What only one part needs.
+pub(super) struct Ports {
+    /// All steps of the group have been taken.
+    pub(super) group_ready: Expr,
+    pub(super) resync_max: Expr,
+    /// There is a request.
+    pub(super) valid: Expr,
+    /// The request.
+    pub(super) out: Bundle,
+    /// A hard step has been decided about; [`Context::busy`] is its output.
+    pub(super) planned: Reg,
+}
+
+impl<'a> Context<'a> {
+    /// Declares the ports.
+    pub(super) fn declare(config: &'a Config, m: &'a Module) -> (Self, Ports) {
+        let group_valid = m.input("valid_i", 1, "there is a group");
+        let group_ready = m.output("ready_o", 1, "all its steps have been taken");
+        let mut wires = group::wires(config);
+        if config.predicts() {
+            wires.extend(queue::looked(config));
+        }
+        let group = Bundle::inputs(m, &wires);
+        let mode = |name: &str, has: bool, doc: &str| match has {
+            true => m.input(name, 1, doc),
+            false => zero(1),
+        };
+        let modes = Modes {
+            returns: mode("implicit_return_i", config.returns(), "the mode is on"),
+            sijump: mode("sequential_jump_i", config.etrace.sijump_p, "the mode is on"),
+            predicts: mode("branch_prediction_i", config.predicts(), "the mode is on"),
+            caches: mode("jump_target_cache_i", config.caches(), "the mode is on"),
+        };
+        let resync_mode = m.input("resync_mode_i", 2, "0 never, 1 packets, 2 cycles, 3 half-words");
+        let resync_max = m.input("resync_max_i", 4, "");
+        let valid = m.output("valid_o", 1, "there is a request");
+        let can = m.input("ready_i", 1, "it is taken");
+        let out = Bundle::outputs(m, &request::wires(config));
+        let settled = config.caches().then(|| {
+            let settled = m.input("settled_i", 1, "no target is on its way");
+            (settled, m.input("indexed_i", 1, "the last target was sent as an index"))
+        });
+        let planned = m.reg("planned", false);
+        let busy = planned.q.clone();
+        let context =
+            Self { config, m, group, group_valid, can, modes, resync_mode, busy, settled };
+        (context, Ports { group_ready, resync_max, valid, out, planned })
+    }
+}
+
+/// The mark is the one given.
+pub(super) fn is_mark(value: &Expr, kind: u128) -> Expr {
+    debug_assert!(kind != mark::NONE);
+    value.eq(lit(2, kind))
+}

@@ -1,0 +1,101 @@
+//! The request to the emitter.
+
+use super::context::{Context, Ports};
+use super::parts::Parts;
+use hartrace_rtl::Expr;
+
+/// What is sent in a cycle.
+pub(super) struct Sent {
+    /// The emitter takes it.
+    pub(super) accepted: Expr,
+    /// It reports branches: the map is empty afterwards.
+    pub(super) reports: Expr,
+    /// It is a synchronisation.
+    pub(super) synced: Expr,
+    /// It reports the target of a jump.
+    pub(super) target: Expr,
+    pub(super) updiscon: Expr,
+}
+
+impl Sent {
+    /// Drives the request.
+    pub(super) fn new(cx: &Context<'_>, ports: &Ports, parts: &Parts) -> Self {
+        let (m, out) = (cx.m, &ports.out);
+        let Parts { chart, walk, sequence, .. } = parts;
+        m.section("The request.");
+        let wants = &parts.goes & (&chart.fires | &walk.wants);
+        m.assign(&ports.valid, wants | &sequence.emits);
+        let accepted = m.let_("accepted", &ports.valid & &cx.can);
+        let jumped = (&chart.fires & &parts.previous.updiscon.q) | &walk.at_target;
+        let jumped = m.let_("jumped", jumped);
+        let hard = &parts.plan.valid.q;
+        let report = m.let_("report", hard.mux(&sequence.report, &jumped));
+        let map_only = m.let_("map_only", hard.mux(&sequence.map_only, !&jumped));
+        let start = m.let_("start", hard & &sequence.start);
+        let trap = m.let_("trap", hard & &sequence.trap);
+        m.assign(&out["report"], &report);
+        m.assign(&out["map_only"], &map_only);
+        m.assign(&out["start"], &start);
+        m.assign(&out["trap"], &trap);
+        if let Some(to) = out.get("context_only") {
+            m.assign(to, hard & &sequence.context);
+        }
+        m.assign(&out["support"], hard & &sequence.support);
+        step(cx, ports, parts);
+        branches(cx, ports, parts);
+        if let Some(notify) = out.get("notify") {
+            m.assign(notify, hard & &sequence.notify);
+        }
+        let updiscon = hard & &sequence.updiscon;
+        m.assign(&out["updiscon"], &updiscon);
+        let target = m.let_("target", hard.mux(&sequence.target, &jumped));
+        if let Some(to) = out.get("target") {
+            m.assign(to, &target);
+        }
+        if cx.config.returns() {
+            m.assign(&out["irreport"], hard & &sequence.irreport);
+            m.assign(&out["irdepth"], &sequence.irdepth);
+        }
+        m.assign(&out["ienable"], &sequence.ienable);
+        m.assign(&out["qual_status"], &sequence.status);
+        let reports = !hard | &report | &map_only | &start | &trap;
+        Self { accepted, reports, synced: &start | &trap, target, updiscon }
+    }
+}
+
+/// The step that is reported: where it is, and what is known of it.
+fn step(cx: &Context<'_>, ports: &Ports, parts: &Parts) {
+    let (m, out) = (cx.m, &ports.out);
+    let Parts { pending, previous, sequence, .. } = parts;
+    let own = parts.tables.mark_address(&sequence.marks, &pending.address.q);
+    m.assign(&out["address"], parts.walk.address(cx, pending, &sequence.marks, &own));
+    m.assign(&out["branch"], !&pending.taken.q);
+    m.assign(&out["privilege"], &pending.privilege.q);
+    if let (Some(reg), Some(to)) = (&pending.time, out.get("time")) {
+        m.assign(to, &reg.q);
+    }
+    if let (Some(reg), Some(to)) = (&pending.context, out.get("context")) {
+        m.assign(to, &reg.q);
+    }
+    let older = &sequence.older_trap;
+    m.assign(&out["ecause"], older.mux(&previous.cause.q, &pending.cause.q));
+    m.assign(&out["interrupt"], older.mux(&previous.interrupt.q, &pending.interrupt.q));
+    m.assign(&out["tval"], older.mux(&previous.tval.q, &pending.tval.q));
+    m.assign(&out["thaddr"], &sequence.thaddr);
+}
+
+/// The branches since the last packet.
+fn branches(cx: &Context<'_>, ports: &Ports, parts: &Parts) {
+    let (m, out, map) = (cx.m, &ports.out, &parts.map.outputs);
+    let Parts { pending, walk, sequence, .. } = parts;
+    m.assign(&out["branches"], &map["branches_o"]);
+    m.assign(&out["branch_map"], &map["map_o"]);
+    if cx.config.predicts() {
+        m.assign(&out["counting"], &map["counting_o"]);
+        m.assign(&out["branch_count"], &map["count_o"]);
+        let wrong = pending.branch() & !pending.right();
+        let easy = walk.wants.mux(&walk.wrong, &wrong);
+        let hard = &parts.plan.valid.q;
+        m.assign(&out["mispredicted"], hard.mux(&sequence.main & wrong, easy));
+    }
+}

@@ -1,0 +1,310 @@
+//! How far the steps of a group are taken in one cycle.
+//!
+//! Steps after the pending one are taken as long as they are quiet, or one is easy. All of it holds *if* the
+//! pending step is taken. That is known late, and so nothing here waits for it; it comes in as the enable of
+//! what is kept.
+
+use super::chart::Chart;
+use super::context::Context;
+use super::lanes::Lanes;
+use super::map::BranchMap;
+use super::pending::Pending;
+use super::plan::Plan;
+use crate::config::ResyncUnit;
+use crate::ingress::any;
+use hartrace_rtl::{Expr, lit, zero};
+
+/// How far the steps were taken.
+pub(super) struct Walk {
+    /// A step of a lane wants to be reported.
+    pub(super) wants: Expr,
+    /// It is the target of a jump.
+    pub(super) at_target: Expr,
+    /// It is a branch that was not predicted.
+    pub(super) wrong: Expr,
+    wants_first: Vec<Expr>,
+    wants_last: Vec<Expr>,
+    at_target_last: Vec<Expr>,
+    pub(super) passes_first: Vec<Expr>,
+    pub(super) passes_last: Vec<Expr>,
+    /// The step becomes the pending one.
+    pub(super) rests_first: Vec<Expr>,
+    pub(super) rests_last: Vec<Expr>,
+    pub(super) takes_trap: Expr,
+    /// The last step of the group, if it is no mark, was taken.
+    pub(super) finishes: Expr,
+    /// Branches of the lanes but the newest that are taken over.
+    pub(super) pushes: Vec<Expr>,
+    /// They come after the packet that is sent.
+    pub(super) cuts: Vec<Expr>,
+    /// The last step that was described is traced.
+    pub(super) valid: Expr,
+    /// It is an uninferable discontinuity.
+    pub(super) updiscon: Expr,
+    firsts: Vec<Expr>,
+    lasts: Vec<Expr>,
+    /// No step of the group had been taken before.
+    fresh: Expr,
+}
+
+/// The chain of steps, from the pending one to the newest lane.
+struct Chain<'a> {
+    cx: &'a Context<'a>,
+    lanes: &'a Lanes,
+    map: &'a BranchMap,
+    /// A hard step is pending: what comes after it waits.
+    hard: &'a Expr,
+    /// Nothing keeps steps after the pending one from being taken.
+    goes_on: Expr,
+    /// The oldest step, one bit for each.
+    oldest: Expr,
+    /// Every step before was described: the next one comes.
+    reached: Expr,
+    /// The step before is traced.
+    valid: Expr,
+    /// It is an uninferable jump.
+    updiscon: Expr,
+    /// A packet is sent already.
+    sent: Expr,
+    /// The newest last step of a lane comes.
+    newest: Expr,
+}
+
+impl Walk {
+    pub(super) fn new(
+        cx: &Context<'_>,
+        lanes: &Lanes,
+        chart: &Chart,
+        plan: &Plan,
+        map: &BranchMap,
+    ) -> Self {
+        let m = cx.m;
+        m.section("Steps that are taken in the same cycle, if the pending one is.");
+        let goes_on = &chart.calm & !&lanes.changes & !&lanes.drifts;
+        let hard = &plan.valid.q;
+        let mut chain = Chain {
+            cx,
+            lanes,
+            map,
+            hard,
+            goes_on: m.let_("goes_on", goes_on),
+            oldest: lanes.oldest_step(m),
+            reached: lit(1, 1),
+            valid: chart.traced.clone(),
+            updiscon: chart.jumps.clone(),
+            sent: chart.fires.clone(),
+            newest: zero(1),
+        };
+        let mut walk = Self::empty(chart, !&lanes.begun.q);
+        for i in 0..lanes.n {
+            chain.first(&mut walk, i);
+            match i + 1 == lanes.n {
+                true => chain.last_of_newest(&mut walk, i),
+                false => chain.last(&mut walk, i),
+            }
+        }
+        walk.valid = hard.mux(&chart.traced, &walk.valid);
+        walk.updiscon = hard.mux(&plan.leaves_updiscon, &walk.updiscon);
+        let wanted = walk.wants_first.iter().chain(&walk.wants_last).cloned().collect::<Vec<_>>();
+        walk.wants = m.let_("lane_wants", any(wanted));
+        let targets = walk.wants_first.iter().chain(&walk.at_target_last);
+        walk.at_target = any(targets.cloned().collect::<Vec<_>>());
+        let wrong = walk.wants_last.iter().zip(&lanes.lanes);
+        let wrong = wrong.map(|(wants, lane)| wants & &lane.wrong);
+        walk.wrong = any(wrong.collect::<Vec<_>>());
+        chain.end(&mut walk);
+        let aw = cx.config.address();
+        walk.firsts = (0..lanes.n).map(|i| cx.group["first"].slice(i * aw, aw)).collect();
+        walk.lasts = (0..lanes.n).map(|i| cx.group["last"].slice(i * aw, aw)).collect();
+        walk
+    }
+
+    /// No step of a lane has been looked at.
+    fn empty(chart: &Chart, fresh: Expr) -> Self {
+        Self {
+            wants: zero(1),
+            at_target: zero(1),
+            wrong: zero(1),
+            wants_first: Vec::new(),
+            wants_last: Vec::new(),
+            at_target_last: Vec::new(),
+            passes_first: Vec::new(),
+            passes_last: Vec::new(),
+            rests_first: Vec::new(),
+            rests_last: Vec::new(),
+            takes_trap: zero(1),
+            finishes: zero(1),
+            pushes: Vec::new(),
+            cuts: Vec::new(),
+            valid: chart.traced.clone(),
+            updiscon: chart.jumps.clone(),
+            firsts: Vec::new(),
+            lasts: Vec::new(),
+            fresh,
+        }
+    }
+
+    /// If `taken`, this was the last step described so far.
+    fn describes(&mut self, taken: &Expr, qualified: &Expr, updiscon: &Expr) {
+        self.valid = taken.mux(qualified, &self.valid);
+        self.updiscon = taken.mux(updiscon, &self.updiscon);
+    }
+}
+
+impl Chain<'_> {
+    /// The first step of lane `i`.
+    fn first(&mut self, walk: &mut Walk, i: u32) {
+        let (m, lanes, at) = (self.cx.m, self.lanes, i as usize);
+        let (lane, has) = (&lanes.lanes[at], &lanes.first[at]);
+        let (valid, updiscon, sent) = (&self.valid, &self.updiscon, &self.sent);
+        let comes = m.let_(&format!("comes_first_{i}"), has & &self.reached);
+        let plain = &self.goes_on & valid & &lane.qualified;
+        let wants = &comes & &plain & updiscon & !sent;
+        let taken = &comes & &plain & (!updiscon | (!sent & &self.cx.can));
+        let taken = m.let_(&format!("passes_first_{i}"), taken);
+        walk.wants_first.push(m.let_(&format!("wants_first_{i}"), wants.clone()));
+        walk.rests_first.push(self.hard.mux(self.oldest.bit(2 * i), &comes & !&taken));
+        walk.describes(&taken, &lane.qualified, &zero(1));
+        walk.passes_first.push(taken.clone());
+        self.reached = has.mux(&taken, &self.reached);
+        self.valid = has.mux(&lane.qualified, valid);
+        self.updiscon = updiscon & !has;
+        self.sent = sent | wants;
+    }
+
+    /// The last step of lane `i`, after which there is another lane.
+    fn last(&mut self, walk: &mut Walk, i: u32) {
+        let (m, cx, lanes, at) = (self.cx.m, self.cx, self.lanes, i as usize);
+        let (lane, has) = (&lanes.lanes[at], &lanes.last[at]);
+        let comes = self.comes_last(i);
+        let (valid, updiscon, sent) = (&self.valid, &self.updiscon, &self.sent);
+        let (later, which) = lanes.oldest(i + 1);
+        let of_lane = which.iter().zip(&lanes.lanes[at + 1..]).map(|(w, lane)| w & &lane.qualified);
+        let next_qualified = any(of_lane.collect::<Vec<_>>());
+        let mut plain = &self.goes_on & valid & &lane.qualified & &lane.plain & &next_qualified;
+        if let Some(limit) = &self.map.limit {
+            plain = plain & !(&lane.branch & limit);
+        }
+        let fires = m.let_(&format!("fires_{i}"), updiscon | (self.map.must.bit(i + 1) & !sent));
+        let wants = &comes & &plain & &fires & !sent;
+        // One that is not traced is passed, unless a mark comes after it.
+        let skips = !&lane.qualified & (&later | &lanes.trap);
+        let passes = skips | (&plain & (!&fires | (!sent & &cx.can)));
+        let taken = m.let_(&format!("passes_last_{i}"), &comes & passes);
+        walk.wants_last.push(m.let_(&format!("wants_last_{i}"), wants.clone()));
+        walk.rests_last.push(self.hard.mux(self.oldest.bit(2 * i + 1), &comes & !&taken));
+        walk.passes_last.push(taken.clone());
+        walk.pushes.push(!self.hard & &taken & &lane.qualified & &lane.branch);
+        walk.cuts.push(m.let_(&format!("behind_packet_{i}"), sent.clone()));
+        walk.at_target_last.push(&wants & updiscon);
+        let inferred = cx.group.get("sijump").map(|s| &cx.modes.sijump & s.bit(i) & valid);
+        let jumps = inferred.map_or_else(|| lane.updiscon.clone(), |i| &lane.updiscon & !i);
+        self.reached = has.mux(&taken, &self.reached);
+        walk.describes(&taken, &lane.qualified, &(&lane.qualified & &jumps));
+        self.updiscon = m.let_(&format!("updiscon_{i}"), has.mux(jumps, updiscon));
+        self.valid = has.mux(&lane.qualified, valid);
+        self.sent = sent | wants;
+    }
+
+    /// The last step of the newest lane, `i`: what follows it is not known, so it becomes the pending one.
+    fn last_of_newest(&mut self, walk: &mut Walk, i: u32) {
+        let comes = self.comes_last(i);
+        walk.rests_last.push(self.hard.mux(self.oldest.bit(2 * i + 1), &comes));
+        self.reached = &self.reached & !&self.lanes.last[i as usize];
+    }
+
+    fn comes_last(&mut self, i: u32) -> Expr {
+        let has = &self.lanes.last[i as usize];
+        let comes = self.cx.m.let_(&format!("comes_last_{i}"), has & &self.reached);
+        self.newest = has.mux(&comes, &self.newest);
+        comes
+    }
+
+    /// The trap, and whether nothing is left.
+    fn end(&self, walk: &mut Walk) {
+        let (m, lanes) = (self.cx.m, self.lanes);
+        let to_trap = &lanes.trap & &self.reached;
+        let takes_trap = self.hard.mux(self.oldest.bit(2 * lanes.n), to_trap);
+        walk.takes_trap = m.let_("takes_trap", takes_trap);
+        let whole = !&lanes.mark & lanes.trap.mux(&self.reached, &self.newest);
+        walk.finishes = m.let_("finishes", self.hard.mux(lanes.single(m), whole));
+    }
+}
+
+impl Walk {
+    /// A return in lane 0 waits now, and what follows it is in lane 1.
+    pub(super) fn rests_return(&self, cx: &Context<'_>, lanes: &Lanes) -> Expr {
+        match lanes.last.get(1) {
+            Some(next) => &self.rests_last[0] & cx.group["ret"].bit(0) & next,
+            None => zero(1),
+        }
+    }
+
+    /// A step after the pending one is reported, or is a branch.
+    pub(super) fn reports(&self, cx: &Context<'_>) -> Expr {
+        self.pushes.iter().fold(&self.wants & &cx.can, |any, push| any | push)
+    }
+
+    /// The address of the step that is reported: of one of a lane, of the pending one, which may be
+    /// in a lane too, or of a mark.
+    pub(super) fn address(
+        &self,
+        cx: &Context<'_>,
+        pending: &Pending,
+        mark: &Expr,
+        own: &Expr,
+    ) -> Expr {
+        let hard = &cx.busy;
+        let waits = hard.mux(!mark, !&self.wants);
+        let firsts = self.wants_first.iter().zip(&pending.at_first).zip(&self.firsts);
+        let firsts = firsts.map(|((wants, at), value)| ((!hard & wants) | (&waits & &at.q), value));
+        let lasts = self.wants_last.iter().map(|wants| !hard & wants).zip(&self.lasts);
+        let choices: Vec<(Expr, &Expr)> = firsts.chain(lasts).collect();
+        // By number, not by one bit each: four of them fit a lookup table.
+        let bits = (choices.len() + 1).next_power_of_two().ilog2();
+        let numbers = (0..bits).map(|bit| {
+            let some = (1usize..).zip(&choices).filter(|(n, _)| n >> bit & 1 == 1);
+            let some: Vec<Expr> = some.map(|(_, (when, _))| when.clone()).collect();
+            cx.m.let_(&format!("address_from_{bit}"), any(some))
+        });
+        let numbers: Vec<Expr> = numbers.collect();
+        let mut level: Vec<Expr> =
+            std::iter::once(own).chain(choices.iter().map(|(_, v)| *v)).cloned().collect();
+        for number in numbers {
+            level = level
+                .chunks(2)
+                .map(|pair| match pair {
+                    [low, high] => number.mux(high, low),
+                    rest => rest[0].clone(),
+                })
+                .collect();
+        }
+        level.swap_remove(0)
+    }
+
+    /// The step that waits now is the oldest of its group.
+    pub(super) fn rests_oldest(&self, cx: &Context<'_>, lanes: &Lanes) -> Expr {
+        let first = &lanes.first[0];
+        let lane = first.mux(&self.rests_first[0], &self.rests_last[0]);
+        let trap = &self.takes_trap & cx.group["trap_alone"].bit(0);
+        &self.fresh & (lane | trap)
+    }
+
+    /// What the steps that are described in the lanes count for.
+    pub(super) fn units(&self, cx: &Context<'_>, width: u32) -> Expr {
+        let mut sum = zero(width);
+        if cx.config.counts(ResyncUnit::Cycles) {
+            let oldest = self.passes_first.iter().take(1).chain(self.passes_last.iter().take(1));
+            let passed = any(oldest.cloned().collect::<Vec<_>>()) & &self.fresh;
+            sum = sum + (cx.resync_mode.is(2) & passed).gate(cx.group["cycles"].zext(width));
+        }
+        if cx.config.counts(ResyncUnit::HalfWords) {
+            let rw = cx.config.iretire_width_p.into();
+            for (i, passes) in (0..).zip(&self.passes_last) {
+                let here = cx.resync_mode.is(3) & passes;
+                sum = sum + here.gate(cx.group["half_words"].slice(i * rw, rw).zext(width));
+            }
+        }
+        sum
+    }
+}

@@ -1,0 +1,174 @@
+//! The same executions through every compressor, each of them decompressed and compared, first to last.
+//!
+//! [`chosen`] finds schemes by name and by sweeps, a [`Comparison`] measures them on [`Workload`]s and prints a
+//! table, JSON or, with the feature `plots`, a page with plots. Data traces and Arm programs have tables of their own.
+//!
+//! ```no_run
+//! use hartrace_compressors::comparison::{Comparison, ComparisonError, Options, Workload, chosen};
+//! use hartrace_sources::executed::Program;
+//!
+//! let schemes = chosen(&["bTMBP, E-Trace+ir".into()], &["tmbp.entries=64..512".into()])?;
+//! let mut comparison = Comparison::new(schemes, Options::default());
+//! let programs = [Program::new("sort", std::fs::read("sort.elf")?)?];
+//! let open = |program: &Program| Ok::<_, ComparisonError>(Workload::execute(program, 1_000_000)?);
+//! comparison.measure(&programs, open, || ())?;
+//! comparison.print(&mut std::io::stdout(), false)?;
+//! assert!(comparison.is_verified());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod arm;
+mod chosen;
+mod data;
+mod error;
+mod figures;
+#[cfg(feature = "plots")]
+mod html;
+#[cfg(feature = "plots")]
+mod labels;
+#[cfg(feature = "plots")]
+mod plots;
+mod rows;
+mod table;
+mod threads;
+mod workload;
+
+use crate::Scheme;
+pub use arm::{IsaFigures, Isas, Source, is_arm_program};
+pub use chosen::chosen;
+pub use data::DataFigures;
+pub use error::ComparisonError;
+pub use figures::Figures;
+use hartrace_sources::executed::Program;
+use std::io::{self, Write};
+use std::num::NonZeroU64;
+use std::path::PathBuf;
+use std::thread;
+use threads::each;
+pub use workload::Workload;
+
+/// What is the same for all programs and schemes.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Steps of each program at most.
+    pub limit: u64,
+    /// Instructions after which tables are emptied and whole addresses are sent; `None` for never.
+    pub sync_every: Option<NonZeroU64>,
+}
+
+impl Default for Options {
+    /// 3,000,000 steps, synchronised at the start only.
+    fn default() -> Self {
+        Self { limit: 3_000_000, sync_every: None }
+    }
+}
+
+/// Schemes, and what they made of some programs.
+#[derive(Clone, Debug)]
+pub struct Comparison {
+    schemes: Vec<Scheme>,
+    options: Options,
+    /// Every program in every scheme.
+    pub figures: Vec<Figures>,
+    /// Every program in every scheme for data, if they were measured.
+    pub data: Option<Vec<DataFigures>>,
+    /// Every Arm program, and what it is compared with, if there are any.
+    pub isas: Option<Isas>,
+}
+
+impl Comparison {
+    /// Starts a comparison of these schemes.
+    pub fn new(schemes: Vec<Scheme>, options: Options) -> Self {
+        Self { schemes, options, figures: Vec::new(), data: None, isas: None }
+    }
+
+    /// Measures every workload in every scheme: workloads side by side on all cores, and with fewer of them than
+    /// cores, their schemes as well. `open` makes the workload of an input; `done` is called after every scheme.
+    ///
+    /// # Errors
+    ///
+    /// Those of `open`, and if a scheme cannot express what was executed. An instruction that does not come back
+    /// is not an error: it is in the figures.
+    pub fn measure<I: Sync, E: From<ComparisonError> + Send>(
+        &mut self,
+        inputs: &[I],
+        open: impl Fn(&I) -> Result<Workload, E> + Sync,
+        done: impl Fn() + Sync,
+    ) -> Result<(), E> {
+        let Self { schemes, options, .. } = &*self;
+        let cores = thread::available_parallelism().map_or(1, usize::from);
+        let outer = cores.min(inputs.len()).max(1);
+        let found = each(inputs, outer, |input| -> Result<Vec<Option<Figures>>, E> {
+            let workload = open(input)?;
+            each(schemes, cores / outer, |scheme| {
+                let figures = figures::measure(&workload, scheme, options.sync_every);
+                done();
+                Ok(figures?)
+            })
+        })?;
+        self.figures.extend(found.into_iter().flatten().flatten());
+        Ok(())
+    }
+
+    /// Measures the data traces of programs. `open` returns the program of an input, or `None` if it is not one;
+    /// `done` is called after every input.
+    ///
+    /// # Errors
+    ///
+    /// Those of `open`, and if a program cannot be executed.
+    pub fn measure_data<I: Sync, E: From<ComparisonError> + Send>(
+        &mut self,
+        inputs: &[I],
+        open: impl Fn(&I) -> Result<Option<Program>, E> + Sync,
+        done: impl Fn() + Sync,
+    ) -> Result<(), E> {
+        let limit = self.options.limit;
+        let cores = thread::available_parallelism().map_or(1, usize::from);
+        let found = each(inputs, cores, |input| -> Result<Vec<DataFigures>, E> {
+            let measure = |program: Program| data::measure(&program, limit);
+            let figures = open(input)?.map_or(Ok(Vec::new()), measure);
+            done();
+            Ok(figures?)
+        })?;
+        self.data.get_or_insert_default().extend(found.into_iter().flatten());
+        Ok(())
+    }
+
+    /// Measures E-Trace, ETMv4 and PTM: sources that were compiled for several instruction sets, and any Arm
+    /// programs. QEMU runs the latter; without it [`Isas::notes`] says what is missing.
+    ///
+    /// # Errors
+    ///
+    /// If a program cannot be executed.
+    pub fn measure_arm(
+        &mut self,
+        sources: &[Source],
+        programs: &[PathBuf],
+    ) -> Result<(), ComparisonError> {
+        self.isas = Some(arm::measure(sources, programs, &self.options)?);
+        Ok(())
+    }
+
+    /// Whether every instruction, and every access, came back.
+    pub fn is_verified(&self) -> bool {
+        self.figures.iter().all(|one| one.verified)
+            && self.data.iter().flatten().all(|one| one.verified)
+            && self.isas.iter().flat_map(|isas| &isas.rows).all(|row| row.verified)
+    }
+
+    /// Prints tables; with `brief` the means only.
+    ///
+    /// # Errors
+    ///
+    /// If they cannot be written.
+    pub fn print(&self, out: &mut impl Write, brief: bool) -> io::Result<()> {
+        // Arm programs alone have nothing to compress.
+        if !self.figures.is_empty() || self.isas.is_none() {
+            self.print_schemes(out, brief)?;
+        }
+        if let Some(figures) = &self.data {
+            data::print(out, figures, brief)?;
+        }
+        self.isas.as_ref().map_or(Ok(()), |isas| arm::print(out, isas, brief))
+    }
+}

@@ -1,0 +1,126 @@
+//! Which schemes to compare.
+
+use super::ComparisonError;
+use crate::Scheme;
+
+/// What a sweep varies if nothing else is said.
+const SWEPT: [&str; 7] =
+    ["HWLZ-256", "gzip-6", "zstd-3", "eDMTF(192,4)", "rSDC-128", "bTMBP", "E-Trace+ir+bp+jtc"];
+
+/// Values of a sweep at most.
+const MOST: usize = 64;
+
+/// Returns the named schemes, or the default ones, and those of the sweeps.
+///
+/// Names are separated by commas. A sweep varies one setting of the schemes of a family that are named, or of one
+/// with the usual settings: `tmbp.entries=64..2048` doubles it each time, `dmtf.mtf2=4,8,16` is a list.
+///
+/// # Errors
+///
+/// If there is no such scheme, or a sweep cannot be understood.
+pub fn chosen(names: &[String], sweeps: &[String]) -> Result<Vec<Scheme>, ComparisonError> {
+    let named: Vec<Scheme> = names
+        .iter()
+        .flat_map(|names| split(names))
+        .map(|name| match name.split('+').next() {
+            Some("ETMv4" | "PTM") => Err(ComparisonError::ArmScheme(name.into())),
+            _ => Ok(name.parse()?),
+        })
+        .collect::<Result<_, ComparisonError>>()?;
+    let bases: Vec<Scheme> = if named.is_empty() {
+        SWEPT.iter().filter_map(|name| name.parse().ok()).collect()
+    } else {
+        named.clone()
+    };
+    let mut schemes = if named.is_empty() { Scheme::defaults() } else { named };
+    for sweep in sweeps {
+        for scheme in swept(sweep, &bases)? {
+            if !schemes.contains(&scheme) {
+                schemes.push(scheme);
+            }
+        }
+    }
+    Ok(schemes)
+}
+
+/// The parts between commas that are in no parentheses.
+fn split(names: &str) -> Vec<&str> {
+    let mut depth = 0_i32;
+    let parts = names.split(|c: char| {
+        depth += i32::from("([".contains(c)) - i32::from(")]".contains(c));
+        c == ',' && depth <= 0
+    });
+    parts.map(str::trim).filter(|name| !name.is_empty()).collect()
+}
+
+fn swept(sweep: &str, bases: &[Scheme]) -> Result<Vec<Scheme>, ComparisonError> {
+    let wrong = |what: String| ComparisonError::Sweep { sweep: sweep.into(), what };
+    let (path, values) = sweep.split_once('=').ok_or_else(|| wrong("no values".into()))?;
+    let (family, key) = path.split_once('.').ok_or_else(|| wrong("no setting".into()))?;
+    let values = match values.split_once("..") {
+        Some((from, to)) => doubled(from, to).ok_or_else(|| {
+            wrong(format!("{values} does not lead from a number above 0 to a larger one"))
+        })?,
+        None => values.split(',').map(str::to_owned).collect(),
+    };
+    if values.len() > MOST {
+        return Err(wrong(format!("{} values are too many", values.len())));
+    }
+    let bases: Vec<&Scheme> = bases.iter().filter(|scheme| scheme.family() == family).collect();
+    if bases.is_empty() {
+        return Err(wrong(format!("no scheme here is of the family `{family}`")));
+    }
+    let mut schemes = Vec::new();
+    for base in bases {
+        for value in &values {
+            schemes.push(base.with(key, value).map_err(|error| wrong(error.to_string()))?);
+        }
+    }
+    Ok(schemes)
+}
+
+/// From a number to another, twice as much each time.
+fn doubled(from: &str, to: &str) -> Option<Vec<String>> {
+    let (from, to): (u64, u64) = (from.parse().ok()?, to.parse().ok()?);
+    // Twice nothing is nothing: it would never end.
+    if from == 0 || from > to {
+        return None;
+    }
+    let values = std::iter::successors(Some(from), |value| value.checked_mul(2));
+    Some(values.take_while(|value| *value <= to).map(|value| value.to_string()).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(schemes: &[&str], sweeps: &[&str]) -> Result<Vec<String>, String> {
+        let owned =
+            |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+        let chosen = chosen(&owned(schemes), &owned(sweeps)).map_err(|error| error.to_string())?;
+        Ok(chosen.iter().map(ToString::to_string).collect())
+    }
+
+    #[test]
+    fn commas_within_names_do_not_separate() {
+        assert_eq!(
+            names(&["eDMTF(192,4), bTMBP[ras=2,ibtb=0],BASE", "NEXS"], &[]).unwrap(),
+            ["eDMTF(192,4)", "bTMBP[ras=2,ibtb=0]", "BASE", "NEXS"]
+        );
+    }
+
+    #[test]
+    fn sweeps() {
+        assert_eq!(
+            names(&["tTMBP", "BASE"], &["tmbp.entries=64..300"]).unwrap(),
+            ["tTMBP", "BASE", "tTMBP[entries=64]", "tTMBP[entries=128]", "tTMBP[entries=256]"]
+        );
+        let all = names(&[], &["dmtf.mtf2=4,16"]).unwrap();
+        assert!(all.contains(&"eDMTF(192,4)[mtf2=16]".into()), "{all:?}");
+        for wrong in
+            ["tmbp", "tmbp=4", "x.y=4", "tmbp.entries=0..4", "tmbp.entries=8..4", "tmbp.x=4"]
+        {
+            assert!(names(&[], &[wrong]).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! Figures of a workload in a scheme.
+
+use super::ComparisonError;
+use super::workload::Workload;
+use crate::{Compressed, Scheme, Setup};
+use serde::Serialize;
+use std::num::NonZeroU64;
+
+/// A workload in a scheme.
+#[derive(Clone, Debug, Serialize)]
+pub struct Figures {
+    /// The name of the program.
+    pub program: String,
+    /// The name of the scheme.
+    pub scheme: String,
+    /// Instructions that were executed.
+    pub instructions: u64,
+    /// Bits of payload, without framing.
+    pub bits: u64,
+    /// The same for each instruction.
+    pub bits_per_instruction: f64,
+    /// Bits of payload in packets.
+    pub framed_bits: u64,
+    /// Bits of memory in the trace module, if the scheme is for hardware.
+    pub storage_bits: Option<u64>,
+    /// Gates of the trace module, estimated.
+    pub gates: Option<u64>,
+    /// Whether every instruction came back.
+    pub verified: bool,
+    /// The first instruction that did not come back.
+    pub difference: Option<String>,
+    /// The width of addresses.
+    pub xlen: u32,
+}
+
+impl Figures {
+    /// Returns the bits of uncompressed addresses of this width, divided by those that were sent.
+    pub fn ratio(&self, width: u32) -> f64 {
+        self.instructions as f64 * f64::from(width) / self.bits.max(1) as f64
+    }
+
+    /// Returns the share that is saved of four bytes for each instruction, in whole bytes.
+    pub fn rate(&self) -> f64 {
+        let bytes = self.bits.div_ceil(8) as f64;
+        1.0 - bytes * 8.0 / (self.instructions.max(1) as f64 * 32.0)
+    }
+
+    /// Returns the bits in packets for each instruction.
+    pub fn framed(&self) -> f64 {
+        per_instruction(self.framed_bits, self.instructions)
+    }
+}
+
+pub(super) fn per_instruction(bits: u64, instructions: u64) -> f64 {
+    bits as f64 / instructions.max(1) as f64
+}
+
+/// Compresses, decompresses and compares; `None` if the scheme needs trap vectors that nobody knows.
+pub(super) fn measure(
+    workload: &Workload,
+    scheme: &Scheme,
+    sync_every: Option<NonZeroU64>,
+) -> Result<Option<Figures>, ComparisonError> {
+    let tvec = match &workload.tvec {
+        Some(tvec) => tvec.as_slice(),
+        None if scheme.needs_vectors() => return Ok(None),
+        None => &[],
+    };
+    let failed = |error| ComparisonError::Compress {
+        program: workload.name.clone(),
+        scheme: scheme.to_string(),
+        error,
+    };
+    let setup = Setup { code: &workload.code, sync_every, tvec };
+    let mut compressor = scheme.compressor(&setup).map_err(failed)?;
+    workload.rows.iter().try_for_each(|row| compressor.retire(row)).map_err(failed)?;
+    let compressed = compressor.finish().map_err(failed)?;
+    let difference = difference(workload, scheme, &setup, &compressed);
+    let Compressed { payload_bits: bits, framed_bits, instructions, .. } = compressed;
+    let xlen = workload.code.xlen().bits();
+    Ok(Some(Figures {
+        program: workload.name.clone(),
+        scheme: scheme.to_string(),
+        instructions,
+        bits,
+        bits_per_instruction: per_instruction(bits, instructions),
+        framed_bits,
+        storage_bits: scheme.storage_bits(xlen),
+        gates: scheme.gates(xlen).map(|gates| gates.round() as u64),
+        verified: difference.is_none(),
+        difference,
+        xlen,
+    }))
+}
+
+/// The first instruction that does not come back.
+fn difference(
+    workload: &Workload,
+    scheme: &Scheme,
+    setup: &Setup<'_>,
+    compressed: &Compressed,
+) -> Option<String> {
+    let mut expected = workload.addresses();
+    let (mut number, mut wrong) = (0_u64, None);
+    let decompressor = scheme.decompressor(setup);
+    let result =
+        decompressor.decompress(&compressed.bits, compressed.instructions, &mut |address| {
+            let right = expected.next();
+            if right != Some(address) && wrong.is_none() {
+                let right = right.map_or("nothing".into(), |right| format!("{right:#x}"));
+                wrong = Some(format!("instruction {number}: {address:#x} instead of {right}"));
+            }
+            number += 1;
+        });
+    wrong.or(result.err().map(|error| error.to_string())).or_else(|| {
+        expected.next().map(|next| format!("instruction {number}: {next:#x} is missing"))
+    })
+}

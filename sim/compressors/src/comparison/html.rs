@@ -1,0 +1,145 @@
+//! A page with plots, which needs nothing else.
+
+use super::plots::{self, Bar};
+use super::table::programs;
+use super::{Comparison, ComparisonError, Figures, Isas};
+use std::fmt::{self, Write};
+
+const STYLE: &str = "body{font:15px/1.5 sans-serif;margin:2em auto;max-width:1120px;padding:0 1em}\
+table{border-collapse:collapse}td,th{padding:.15em .7em;text-align:right;border-bottom:1px solid #ddd}\
+td:first-child,th:first-child{text-align:left}svg{max-width:100%;height:auto}";
+
+impl Comparison {
+    /// Returns a page with tables and plots, which needs nothing else.
+    ///
+    /// # Errors
+    ///
+    /// If a plot cannot be drawn.
+    pub fn page(&self) -> Result<String, ComparisonError> {
+        let mut page = String::new();
+        head(&mut page).map_err(failed)?;
+        // Arm programs alone have nothing to compress.
+        if !self.figures.is_empty() {
+            compressors(&mut page, self)?;
+        }
+        if let Some(isas) = &self.isas {
+            instruction_sets(&mut page, isas)?;
+        }
+        page.push_str("</body></html>\n");
+        Ok(page)
+    }
+}
+
+fn failed(error: fmt::Error) -> ComparisonError {
+    ComparisonError::Draw(error.to_string())
+}
+
+fn head(page: &mut String) -> fmt::Result {
+    write!(
+        page,
+        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Trace compressors</title>\
+         <style>{STYLE}</style></head><body>\n<h1>Trace compressors</h1>\n"
+    )
+}
+
+/// ETMv4 and PTM beside E-Trace: a plot of bits for every program, since those compare.
+fn instruction_sets(page: &mut String, isas: &Isas) -> Result<(), ComparisonError> {
+    page.push_str(
+        "<h2>Instruction sets</h2>\n<table><tr><th>program</th><th>ISA</th><th>scheme</th>\
+         <th>instructions</th><th>bits</th><th>bits/instruction</th><th>in frames</th>\
+         <th>verified</th></tr>\n",
+    );
+    for row in isas.rows.iter().chain(&isas.means()) {
+        writeln!(
+            page,
+            "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{:.4}</td><td>{:.4}</td>\
+             <td>{}</td></tr>",
+            escaped(&row.program),
+            row.isa,
+            escaped(&row.scheme),
+            row.instructions,
+            row.bits,
+            row.bits_per_instruction,
+            row.framed(),
+            if row.verified { "yes" } else { "NO" },
+        )
+        .map_err(failed)?;
+    }
+    page.push_str("</table>\n");
+    notes(page, isas.notes())?;
+    let mut programs: Vec<&str> = isas.rows.iter().map(|row| row.program.as_str()).collect();
+    programs.sort_unstable();
+    programs.dedup();
+    for program in programs {
+        let own = isas.rows.iter().filter(|row| row.program == program);
+        let bars: Vec<Bar> = own
+            .map(|row| Bar {
+                name: format!("{} {}", row.isa, row.scheme),
+                scheme: row.scheme.clone(),
+                value: row.bits as f64,
+            })
+            .collect();
+        let plot = plots::bars(&bars, "bits", 0)?;
+        writeln!(page, "<h2>{}, by instruction set</h2>\n{plot}", escaped(program))
+            .map_err(failed)?;
+    }
+    Ok(())
+}
+
+fn notes(
+    page: &mut String,
+    notes: impl IntoIterator<Item = String>,
+) -> Result<(), ComparisonError> {
+    page.push_str("<ul>\n");
+    for note in notes {
+        writeln!(page, "<li>{}</li>", escaped(&note)).map_err(failed)?;
+    }
+    page.push_str("</ul>\n");
+    Ok(())
+}
+
+fn compressors(page: &mut String, comparison: &Comparison) -> Result<(), ComparisonError> {
+    let means: Vec<Figures> = comparison.means().collect();
+    write!(
+        page,
+        "<h2>Bits per instruction and gates</h2>\n{}\n<h2>Mean of all programs</h2>\n<table><tr><th>scheme</th><th>bits/instruction</th>\
+         <th>in frames</th><th>of 32 bits</th><th>storage, bits</th><th>gates</th><th>verified</th></tr>\n",
+        plots::pareto(&means)?
+    )
+    .map_err(failed)?;
+    for mean in &means {
+        let count = |value: Option<u64>| value.map_or("–".into(), |value| value.to_string());
+        writeln!(
+            page,
+            "<tr><td>{}</td><td>{:.4}</td><td>{:.4}</td><td>{:.1}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
+            escaped(&mean.scheme),
+            mean.bits_per_instruction,
+            mean.framed(),
+            mean.ratio(32),
+            count(mean.storage_bits),
+            count(mean.gates),
+            if mean.verified { "yes" } else { "NO" },
+        )
+        .map_err(failed)?;
+    }
+    page.push_str("</table>\n");
+    notes(page, comparison.notes())?;
+    for program in programs(&comparison.figures) {
+        let own = comparison.figures.iter().filter(|one| one.program == program);
+        let bars: Vec<Bar> = own
+            .map(|one| Bar {
+                name: one.scheme.clone(),
+                scheme: one.scheme.clone(),
+                value: one.bits_per_instruction,
+            })
+            .collect();
+        let plot = plots::bars(&bars, "bits per instruction", 4)?;
+        writeln!(page, "<h2>{}</h2>\n{plot}", escaped(program)).map_err(failed)?;
+    }
+    Ok(())
+}
+
+/// Text that is not taken for tags.
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}

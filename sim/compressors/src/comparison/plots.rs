@@ -1,0 +1,209 @@
+//! Plots, as SVG.
+
+use super::labels::{self, Region};
+use super::{ComparisonError, Figures};
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+use std::fmt::Display;
+use std::ops::Range;
+
+/// Why a plot could not be drawn.
+fn failed(error: impl Display) -> ComparisonError {
+    ComparisonError::Draw(error.to_string())
+}
+
+/// A colour for a scheme, the same in every plot.
+fn colour(scheme: &str) -> RGBColor {
+    let family = scheme.trim_start_matches(['b', 'e', 'h', 'r', 's', 't']);
+    match family {
+        _ if family.starts_with("E-Trace") => RGBColor(0xd6, 0x2f, 0x2f),
+        _ if family.starts_with("TMBP") => RGBColor(0x1f, 0x77, 0xb4),
+        _ if family.starts_with("SDC") => RGBColor(0x2c, 0x8f, 0x3c),
+        _ if family.starts_with("DMTF") => RGBColor(0x8a, 0x56, 0xb8),
+        _ if family.starts_with("ETMv4") => RGBColor(0x1a, 0x9a, 0x9a),
+        _ if family.starts_with("PTM") => RGBColor(0x7a, 0x5c, 0x3a),
+        _ if family.starts_with("HWLZ") => RGBColor(0xd0, 0x7f, 0x12),
+        _ => RGBColor(0x60, 0x60, 0x60),
+    }
+}
+
+/// Bits per instruction against gates, both logarithmic, and the line of those that nothing beats in both.
+pub(super) fn pareto(means: &[Figures]) -> Result<String, ComparisonError> {
+    let points: Vec<(f64, f64, &str)> = means
+        .iter()
+        .filter(|mean| mean.bits > 0)
+        .filter_map(|mean| {
+            Some((mean.gates? as f64, mean.bits_per_instruction, mean.scheme.as_str()))
+        })
+        .collect();
+    let range = |values: &mut dyn Iterator<Item = f64>| {
+        let (low, high) = values.fold((f64::MAX, 0.0_f64), |(l, h), v| (l.min(v), h.max(v)));
+        low.min(high).max(f64::MIN_POSITIVE) * 0.7..high.max(f64::MIN_POSITIVE) * 1.6
+    };
+    let mut svg = String::new();
+    {
+        let area = SVGBackend::with_string(&mut svg, (1080, 680)).into_drawing_area();
+        area.fill(&WHITE).map_err(failed)?;
+        let gates = range(&mut points.iter().map(|point| point.0));
+        let bits = range(&mut points.iter().map(|point| point.1));
+        let (gate_ticks, bit_ticks) = (ticks(&gates), ticks(&bits));
+        let mut chart = ChartBuilder::on(&area)
+            .margin(16)
+            .x_label_area_size(44)
+            .y_label_area_size(72)
+            .build_cartesian_2d(
+                gates.log_scale().with_key_points(gate_ticks),
+                bits.log_scale().with_key_points(bit_ticks),
+            )
+            .map_err(failed)?;
+        chart
+            .configure_mesh()
+            .x_desc("gates (estimate)")
+            .y_desc("bits per instruction, mean")
+            .x_label_formatter(&tick_name)
+            .y_label_formatter(&tick_name)
+            .draw()
+            .map_err(failed)?;
+        let front = front(&points);
+        chart.draw_series(LineSeries::new(front, BLACK.mix(0.4))).map_err(failed)?;
+        let names: Vec<String> =
+            points.iter().map(|(_, bits, scheme)| format!("{scheme} {bits:.3}")).collect();
+        let inside = chart.plotting_area();
+        let (x, y) = inside.get_pixel_range();
+        let region = Region { left: x.start, top: y.start, right: x.end, bottom: y.end };
+        let dots: Vec<((i32, i32), &str)> = points
+            .iter()
+            .zip(&names)
+            .map(|((gates, bits, _), name)| {
+                (inside.map_coordinate(&(*gates, *bits)), name.as_str())
+            })
+            .collect();
+        let boxes = labels::place(&dots, &region);
+        // Under the names, so that no line goes through one.
+        for Region { left, top, right, bottom } in &boxes {
+            let ground =
+                Rectangle::new([(*left, *top), (*right, *bottom)], WHITE.mix(0.8).filled());
+            area.draw(&ground).map_err(failed)?;
+        }
+        for ((dot, name), (label, point)) in dots.iter().zip(boxes.iter().zip(&points)) {
+            if !label.is_beside(*dot) {
+                let line = PathElement::new([*dot, label.nearest(*dot)], BLACK.mix(0.3));
+                area.draw(&line).map_err(failed)?;
+            }
+            area.draw(&Circle::new(*dot, 4, colour(point.2).filled())).map_err(failed)?;
+            let anchor = label.anchor(*dot);
+            let side = if anchor.0 > dot.0 { HPos::Left } else { HPos::Right };
+            let style = ("sans-serif", 12).into_text_style(&area).pos(Pos::new(side, VPos::Center));
+            let text = Text::new(*name, anchor, style);
+            area.draw(&text).map_err(failed)?;
+        }
+        area.present().map_err(failed)?;
+    }
+    Ok(svg)
+}
+
+/// Where a logarithmic axis has ticks: at 1, 2 and 5 times powers of ten, or at the latter alone if there
+/// are many.
+fn ticks(range: &Range<f64>) -> Vec<f64> {
+    let (first, last) = (range.start.log10().floor() as i32, range.end.log10().ceil() as i32);
+    let steps: &[f64] = if last - first > 6 { &[1.0] } else { &[1.0, 2.0, 5.0] };
+    (first..=last)
+        .flat_map(|power| steps.iter().map(move |step| step * 10_f64.powi(power)))
+        .filter(|tick| range.contains(tick))
+        .collect()
+}
+
+/// A tick with as many places as it has.
+fn tick_name(tick: &f64) -> String {
+    let places = (-tick.log10().floor()).max(0.0) as usize;
+    format!("{tick:.places$}")
+}
+
+/// The points that no other beats in both, from the cheapest on.
+fn front(points: &[(f64, f64, &str)]) -> Vec<(f64, f64)> {
+    let mut sorted: Vec<(f64, f64)> = points.iter().map(|point| (point.0, point.1)).collect();
+    sorted.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    let mut best = f64::MAX;
+    sorted.retain(|point| {
+        let better = point.1 < best;
+        best = best.min(point.1);
+        better
+    });
+    sorted
+}
+
+/// One bar.
+pub(super) struct Bar {
+    pub(super) name: String,
+    /// Its colour is that of the scheme.
+    pub(super) scheme: String,
+    pub(super) value: f64,
+}
+
+/// Bars of one kind of value, each with it written out to some places.
+pub(super) fn bars(all: &[Bar], kind: &str, places: usize) -> Result<String, ComparisonError> {
+    let names: Vec<&str> = all.iter().rev().map(|bar| bar.name.as_str()).collect();
+    let most = all.iter().map(|bar| bar.value).fold(1e-6, f64::max);
+    let mut svg = String::new();
+    {
+        let height = 70 + 17 * all.len() as u32;
+        let area = SVGBackend::with_string(&mut svg, (1080, height)).into_drawing_area();
+        area.fill(&WHITE).map_err(failed)?;
+        let mut chart = ChartBuilder::on(&area)
+            .margin(12)
+            .x_label_area_size(40)
+            .y_label_area_size(230)
+            .build_cartesian_2d(0.0..most * 1.1, names.as_slice().into_segmented())
+            .map_err(failed)?;
+        chart
+            .configure_mesh()
+            .disable_y_mesh()
+            .light_line_style(TRANSPARENT)
+            .x_desc(kind)
+            .y_labels(names.len().max(1))
+            .y_label_formatter(&|name| match name {
+                SegmentValue::Exact(name) | SegmentValue::CenterOf(name) => (**name).to_owned(),
+                SegmentValue::Last => String::new(),
+            })
+            .draw()
+            .map_err(failed)?;
+        for Bar { name, scheme, value } in all {
+            let name = &name.as_str();
+            let Some(at) = names.iter().position(|other| other == name) else { continue };
+            let top = names.get(at + 1).map_or(SegmentValue::Last, SegmentValue::Exact);
+            let mut bar = Rectangle::new(
+                [(0.0, SegmentValue::Exact(&names[at])), (*value, top)],
+                colour(scheme).filled(),
+            );
+            bar.set_margin(2, 2, 0, 0);
+            chart.draw_series(std::iter::once(bar)).map_err(failed)?;
+            let place = (value + most * 0.005, SegmentValue::CenterOf(&names[at]));
+            let label = EmptyElement::at(place)
+                + Text::new(format!("{value:.places$}"), (0, -5), ("sans-serif", 11));
+            chart.draw_series(std::iter::once(label)).map_err(failed)?;
+        }
+        area.present().map_err(failed)?;
+    }
+    Ok(svg)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn axes_have_ticks_where_the_points_are() {
+        let names = |range| ticks(&range).iter().map(tick_name).collect::<Vec<_>>();
+        assert_eq!(names(0.14..5.2), ["0.2", "0.5", "1", "2", "5"]);
+        assert_eq!(names(75.0..1_100.0), ["100", "200", "500", "1000"]);
+        assert_eq!(names(0.0004..0.003), ["0.0005", "0.001", "0.002"]);
+        assert_eq!(names(0.5..9e6), ["1", "10", "100", "1000", "10000", "100000", "1000000"]);
+    }
+
+    #[test]
+    fn nothing_beats_the_front() {
+        let points =
+            [(1.0, 5.0, "a"), (2.0, 6.0, "b"), (2.0, 3.0, "c"), (9.0, 3.0, "d"), (9.5, 1.0, "e")];
+        assert_eq!(front(&points), [(1.0, 5.0), (2.0, 3.0), (9.5, 1.0)]);
+    }
+}

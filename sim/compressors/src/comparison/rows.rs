@@ -1,0 +1,53 @@
+//! What was executed, in little memory: every block that differs once, and which one came when.
+
+use hartrace_ingress::Retired;
+use std::collections::HashMap;
+
+/// Rows, in order.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Rows {
+    distinct: Vec<Retired>,
+    /// Places in `distinct`.
+    order: Vec<u32>,
+    /// The place of each, to find it again.
+    places: HashMap<Retired, u32>,
+}
+
+impl Rows {
+    /// Takes the next row. When it was, and how long it took, is of no consequence to any scheme, and would make
+    /// them all differ.
+    pub(super) fn push(&mut self, row: &Retired) {
+        let row = Retired { time: 0, cycles: 0, ..*row };
+        let next = self.distinct.len() as u32;
+        let place = *self.places.entry(row).or_insert(next);
+        if place == next {
+            self.distinct.push(row);
+        }
+        self.order.push(place);
+    }
+
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.order.len()
+    }
+
+    /// The first to the last.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Retired> {
+        self.order.iter().filter_map(|place| self.distinct.get(*place as usize))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_order_comes_back() {
+        let [a, b] = [0x1000, 0x2000].map(|pc| Retired { cycles: 0, ..Retired::plain(pc) });
+        let late = Retired { time: 7, cycles: 3, ..a };
+        let mut rows = Rows::default();
+        [a, b, late, late, b].iter().for_each(|row| rows.push(row));
+        assert_eq!(rows.iter().copied().collect::<Vec<_>>(), [a, b, a, a, b]);
+        assert_eq!((rows.len(), rows.distinct.len()), (5, 2));
+    }
+}

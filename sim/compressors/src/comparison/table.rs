@@ -1,0 +1,190 @@
+//! Figures as text and as JSON.
+
+use super::figures::per_instruction;
+use super::{Comparison, DataFigures, Figures, IsaFigures};
+use crate::Scheme;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+/// All programs together, as one: total bits over total instructions.
+fn mean(figures: &[Figures], scheme: &Scheme) -> Option<Figures> {
+    let name = scheme.to_string();
+    let mut own = figures.iter().filter(|figures| figures.scheme == name);
+    let mut sum = own.next()?.clone();
+    sum.program = "mean".into();
+    for other in own {
+        sum.instructions += other.instructions;
+        sum.bits += other.bits;
+        sum.framed_bits += other.framed_bits;
+        sum.storage_bits = sum.storage_bits.max(other.storage_bits);
+        sum.gates = sum.gates.max(other.gates);
+        sum.verified &= other.verified;
+        sum.difference = sum.difference.or(other.difference.clone());
+        sum.xlen = sum.xlen.max(other.xlen);
+    }
+    sum.bits_per_instruction = per_instruction(sum.bits, sum.instructions);
+    Some(sum)
+}
+
+/// Uncompressed addresses of each program's own width over what was sent.
+fn own_ratio(figures: &[Figures], scheme: &str) -> f64 {
+    let own = figures.iter().filter(|figures| figures.scheme == scheme);
+    let (raw, bits) = own.fold((0.0, 0), |(raw, bits), one| {
+        (raw + one.instructions as f64 * f64::from(one.xlen), bits + one.bits)
+    });
+    raw / bits.max(1) as f64
+}
+
+impl Comparison {
+    /// All programs together, in each scheme.
+    pub(super) fn means(&self) -> impl Iterator<Item = Figures> {
+        self.schemes.iter().filter_map(|scheme| mean(&self.figures, scheme))
+    }
+
+    pub(super) fn print_schemes(&self, out: &mut impl Write, brief: bool) -> io::Result<()> {
+        let Self { schemes, figures, .. } = self;
+        let scheme_width = schemes.iter().map(|scheme| scheme.to_string().len()).max().unwrap_or(0);
+        writeln!(
+            out,
+            "{:15} {:scheme_width$} {:>12} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}  verified",
+            "program",
+            "scheme",
+            "instructions",
+            "bits/insn",
+            "in frames",
+            "of 32",
+            "of XLEN",
+            "rate",
+            "storage",
+            "gates"
+        )?;
+        let mut row = |row: &Figures, own_ratio: f64| {
+            let count = |value: Option<u64>| value.map_or("-".into(), |value| value.to_string());
+            let verdict = match &row.difference {
+                None => "yes".into(),
+                Some(difference) => format!("NO: {difference}"),
+            };
+            writeln!(
+                out,
+                "{:15} {:scheme_width$} {:>12} {:>9.4} {:>9.4} {:>9.1} {:>9.1} {:>8.3}% {:>9} {:>9}  {verdict}",
+                row.program,
+                row.scheme,
+                row.instructions,
+                row.bits_per_instruction,
+                row.framed(),
+                row.ratio(32),
+                own_ratio,
+                100.0 * row.rate(),
+                count(row.storage_bits),
+                count(row.gates),
+            )
+        };
+        if !brief {
+            for one in figures {
+                row(one, one.ratio(one.xlen))?;
+            }
+        }
+        for sum in self.means() {
+            row(&sum, own_ratio(figures, &sum.scheme))?;
+        }
+        writeln!(out)?;
+        for line in self.notes() {
+            writeln!(out, "{line}")?;
+        }
+        Ok(())
+    }
+
+    /// What has to be known to compare the figures.
+    pub(super) fn notes(&self) -> Vec<String> {
+        let Self { schemes, figures, options, .. } = self;
+        let mut lines = vec![
+            "bits/insn: what a scheme emits, without framing; in frames: the same in packets of the standard \
+             encapsulation."
+                .into(),
+            "of 32, of XLEN: uncompressed addresses of that width over bits; rate: 1 - bytes * 8 / \
+             (instructions * 32)."
+                .into(),
+            "mean: all bits over all instructions. verified: decompressed = executed, first to last."
+                .into(),
+            "storage: bits of memory in the trace module, predictors included; gates: by the source's constants, \
+             an estimate."
+                .into(),
+        ];
+        lines.push(match options.sync_every {
+            Some(every) => format!(
+                "Synchronisation: after every {every} instructions tables are emptied and addresses sent whole \
+                 (E-Trace: after {} half-words; it does so at every trap as well).",
+                every.get().saturating_mul(2)
+            ),
+            None => "Synchronisation: only at the start, for all schemes; E-Trace too.".into(),
+        });
+        lines.push(
+            "Traps: every scheme sends where the handler is. Jumps through a register that the instruction before \
+             has loaded are inferred by E-Trace+sij only."
+                .into(),
+        );
+        let mut said: Vec<(&str, Vec<String>)> = Vec::new();
+        for scheme in schemes {
+            if let Some(note) = scheme.note() {
+                match said.iter_mut().find(|(other, _)| *other == note) {
+                    Some((_, names)) => names.push(scheme.to_string()),
+                    None => said.push((note, vec![scheme.to_string()])),
+                }
+            }
+            let (name, mut missing) = (scheme.to_string(), Vec::new());
+            for program in programs(figures) {
+                if !figures.iter().any(|one| one.scheme == name && one.program == program) {
+                    missing.push(program);
+                }
+            }
+            if !missing.is_empty() {
+                let missing = missing.join(", ");
+                lines.push(format!("{name}: not for {missing}, whose trap vectors are not known."));
+            }
+        }
+        lines.extend(said.into_iter().map(|(note, names)| {
+            let others = names.len() - 1;
+            let first = names.into_iter().next().unwrap_or_default();
+            let more =
+                if others > 0 { format!(" and {others} more of its kind") } else { String::new() };
+            format!("{first}{more}: {note}.")
+        }));
+        lines
+    }
+
+    /// Returns everything as one JSON object; keys are stable.
+    ///
+    /// # Errors
+    ///
+    /// If a figure is not a number.
+    pub fn json(&self) -> io::Result<String> {
+        let mean = self.means().map(|sum| (sum.scheme, sum.bits_per_instruction)).collect();
+        let isas = self.isas.as_ref().map(|isas| isas.rows.as_slice());
+        let document = Document { rows: &self.figures, mean, data: self.data.as_deref(), isas };
+        Ok(serde_json::to_string_pretty(&document)? + "\n")
+    }
+}
+
+/// Names of programs, in order.
+pub(super) fn programs(figures: &[Figures]) -> Vec<&str> {
+    let mut names: Vec<&str> = Vec::new();
+    for one in figures {
+        if !names.contains(&one.program.as_str()) {
+            names.push(&one.program);
+        }
+    }
+    names
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    rows: &'a [Figures],
+    mean: BTreeMap<String, f64>,
+    /// If data traces were measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    data: Option<&'a [DataFigures]>,
+    /// If Arm programs were measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    isas: Option<&'a [IsaFigures]>,
+}

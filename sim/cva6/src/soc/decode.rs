@@ -1,0 +1,44 @@
+//! The capture of a run, decoded once more.
+
+use crate::soc::{Job, Outcome, Soc, SocError, Survey};
+use hartrace_bits::{BitReader, Tail};
+use hartrace_decoder::{Config, Sink, StreamPos, Tracer};
+use hartrace_encap::{Deframer, Item};
+use hartrace_etrace::Unit;
+
+impl Soc {
+    /// Decodes what a run sent of one hart, for those who want to see more than whether it was right. Damage is in
+    /// the outcome already, and is skipped.
+    ///
+    /// # Errors
+    ///
+    /// If the trace cannot be decoded with the parameters of the encoder.
+    pub fn decode(
+        &self,
+        job: &Job,
+        survey: &Survey,
+        outcome: &Outcome,
+        hart: u32,
+        sink: &mut impl Sink,
+    ) -> Result<(), SocError> {
+        let top = &self.config.top;
+        let (params, unit) = (top.encoder.etrace, top.encoder.unit());
+        let config = Config { params, unit, tvec: survey.tvec(job)?, ..Config::default() };
+        let mut tracer = Tracer::new(config, &survey.image)?;
+        let tail = if unit == Unit::RvTracer { Tail::Zero } else { Tail::Sign };
+        let mut deframer = Deframer::new(top.framing()?);
+        let mut at = StreamPos { packet: 0, byte: 0 };
+        deframer.feed(&outcome.bytes, &mut |offset, item| {
+            if let Ok(Item::Frame(frame)) = item
+                && u32::from(frame.header().source.unwrap_or(0)) == top.first_source + hart
+            {
+                at.byte = offset;
+                let payload = frame.payload_bytes().unwrap_or_default();
+                tracer.feed_bits(at, BitReader::new(payload, tail), sink);
+                at.packet += 1;
+            }
+        });
+        tracer.finish(sink);
+        Ok(())
+    }
+}

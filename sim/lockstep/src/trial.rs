@@ -1,0 +1,167 @@
+//! Programs and logs through both encoders, decoded again.
+//!
+//! ```no_run
+//! use hartrace_encoder_hdl::Config;
+//! use hartrace_sources::executed::Program;
+//! use hartrace_lockstep::trial::{Report, Trial, Work};
+//! use hartrace_lockstep::{Bench, Setting};
+//! use hartrace_hdl_tools::verilate::Options;
+//!
+//! let config = Config::named("small").expect("there is one");
+//! let work = Work::program(Program::new("sort", std::fs::read("sort.elf")?)?, &config)?;
+//! let setting = Setting::default();
+//! let mut bench = Bench::new(&config, &Options::default())?;
+//! let figures = Trial::new(&setting, "delta").run(&mut bench, work, Vec::new(), |_| (), |_| ())?;
+//! Report::new(std::io::stdout(), false).print(&figures)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod report;
+mod work;
+
+use crate::{Bench, Follow, Mismatch, Seen, Setting, Traffic};
+use hartrace_etrace::{Format, ParamsError};
+use hartrace_ingress::{ITypeWidth, Retired};
+use hartrace_isa::Xlen;
+use hartrace_sources::SourceError;
+use hartrace_sources::executed::{Port, ProgramError};
+pub use report::{Figures, Report};
+use std::time::Instant;
+use thiserror::Error;
+pub use work::{Work, xlen};
+
+/// What is the same for all programs.
+#[derive(Clone, Debug)]
+pub struct Trial<'a> {
+    /// How the encoder is set up.
+    pub setting: &'a Setting,
+    /// What its modes are called.
+    pub mode: &'a str,
+    /// How busy both sides are.
+    pub traffic: Traffic,
+    /// Instructions that retire in one cycle at most; `None` for one in each lane.
+    pub retire: Option<u32>,
+    /// Instructions and traps at most, of every program.
+    pub limit: u64,
+}
+
+/// Why something cannot go through the encoders.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum TrialError {
+    /// The program cannot be executed.
+    #[error(transparent)]
+    Program(#[from] ProgramError),
+    /// The log cannot be read.
+    #[error(transparent)]
+    Log(#[from] SourceError),
+    /// The encoder is for harts of another width.
+    #[error("a program for RV{}, but the encoder has iaddress_width_p = {width}", .xlen.bits())]
+    Width {
+        /// What the program is for.
+        xlen: Xlen,
+        /// The width of the encoder's addresses.
+        width: u8,
+    },
+    /// A mode needs the trap vectors.
+    #[error("implicit exceptions need the trap vectors, which are not known here")]
+    TrapVectors,
+    /// There is no decoder with these parameters.
+    #[error(transparent)]
+    Params(#[from] ParamsError),
+    /// The encoder cannot be set up like this, or the simulation failed.
+    #[error(transparent)]
+    Run(#[from] Mismatch),
+}
+
+impl<'a> Trial<'a> {
+    /// Starts without idle cycles and without a limit.
+    pub fn new(setting: &'a Setting, mode: &'a str) -> Self {
+        Self { setting, mode, traffic: Traffic::default(), retire: None, limit: u64::MAX }
+    }
+
+    /// Sends what was executed through both encoders, decodes it if the program is known, and compares. `tvec` is
+    /// what [`Work::trap_vectors`] returns. `payload` gets what the RTL sends, `progress` what goes in.
+    ///
+    /// # Errors
+    ///
+    /// If the program cannot be executed or traced like this. A difference is not an error: it is in the figures.
+    pub fn run(
+        &self,
+        bench: &mut Bench,
+        mut work: Work,
+        tvec: Vec<(u8, u64)>,
+        mut payload: impl FnMut(&[u8]),
+        mut progress: impl FnMut(&[Retired]),
+    ) -> Result<Figures, TrialError> {
+        let config = bench.config().clone();
+        let image = work.image();
+        let mut follow =
+            image.as_ref().map(|image| Follow::new(&config, image, tvec)).transpose()?;
+        let port = Port {
+            lanes: config.lanes,
+            half_words: (1 << config.iretire_width_p) - 1,
+            rows: self.retire.unwrap_or(config.lanes.into()),
+            itype_width: match config.itype_width_p {
+                3 => ITypeWidth::Three,
+                _ => ITypeWidth::Four,
+            },
+        };
+        let mut formats = [0; Format::ALL.len()];
+        let start = Instant::now();
+        let mut watch = |seen: Seen<'_>| {
+            if let Some(follow) = &mut follow {
+                follow.seen(seen);
+            }
+            if let Seen::Payload(bytes, encoded) = seen {
+                payload(bytes);
+                let format = encoded.map(|encoded| encoded.payload.format());
+                let index = Format::ALL.iter().position(|other| Some(*other) == format);
+                if let Some(count) = index.and_then(|index| formats.get_mut(index)) {
+                    *count += 1;
+                }
+            }
+        };
+        let mut session = bench.start(self.setting, self.traffic, &mut watch)?;
+        let mut differs = None;
+        let instructions = work.execute(port, self.limit, |rows| {
+            progress(rows);
+            session.push(rows).or_else(|error| difference(error, &mut differs))?;
+            Ok(differs.is_none())
+        })?;
+        let mut summary = session.summary().clone();
+        if differs.is_none() {
+            match session.finish() {
+                Ok(whole) => summary = whole,
+                Err(error) => difference(error, &mut differs)?,
+            }
+        }
+        let time = start.elapsed();
+        let lost = follow.as_ref().map_or(0, |follow| follow.lost);
+        Ok(Figures {
+            program: work.name().into(),
+            mode: self.mode.into(),
+            instructions,
+            summary,
+            formats,
+            lost,
+            verified: follow.map(Follow::finish),
+            mismatch: differs,
+            time,
+        })
+    }
+}
+
+/// A difference is what a trial is there to find; anything else is why it cannot.
+fn difference(error: Mismatch, text: &mut Option<String>) -> Result<(), Mismatch> {
+    match error {
+        Mismatch::Payload { .. }
+        | Mismatch::Unexpected { .. }
+        | Mismatch::Empty { .. }
+        | Mismatch::Stuck { .. } => {
+            *text = Some(error.to_string());
+            Ok(())
+        }
+        error => Err(error),
+    }
+}

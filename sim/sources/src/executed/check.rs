@@ -1,0 +1,272 @@
+//! What a capture decodes to against what must have retired, instruction by instruction.
+//!
+//! [`Expected`] reads what must have retired, [`Comparison`] takes what was decoded and finds the first
+//! difference.
+
+mod expected;
+
+use crate::SourceError;
+pub use expected::{Code, Entry, Expected};
+use hartrace_decoder::StreamPos;
+use hartrace_isa::Xlen;
+use std::collections::VecDeque;
+use std::io::{self, Write};
+
+/// Equal instructions shown before a difference.
+const BEFORE: usize = 4;
+
+/// Instructions shown after it.
+const AFTER: usize = 3;
+
+/// The same instruction on both sides; `None` on a side that has ended.
+#[derive(Copy, Clone, Debug)]
+struct Pair {
+    decoded: Option<(u64, StreamPos)>,
+    expected: Option<Entry>,
+}
+
+/// Compares instructions as they are decoded, and keeps what is worth showing.
+#[derive(Debug)]
+pub struct Comparison<'p> {
+    expected: Expected<'p>,
+    /// Bits of an address that a trace carries.
+    mask: u64,
+    /// Instructions that are equal, from the first.
+    verified: u64,
+    /// The last of them.
+    before: VecDeque<Pair>,
+    /// The first difference and what follows.
+    rest: Vec<Pair>,
+}
+
+/// What to call the two sides, and what else is known of them.
+#[derive(Copy, Clone, Debug)]
+pub struct Sides<'a> {
+    /// The name of the capture.
+    pub capture: &'a str,
+    /// The name of the file with what must have retired.
+    pub expected: &'a str,
+    /// The width of addresses.
+    pub xlen: Xlen,
+    /// Gaps in the capture.
+    pub gaps: u64,
+}
+
+impl<'p> Comparison<'p> {
+    /// Starts before the first instruction. `mask` has the bits of an address that the trace carries.
+    pub fn new(expected: Expected<'p>, mask: u64) -> Self {
+        Self { expected, mask, verified: 0, before: VecDeque::new(), rest: Vec::new() }
+    }
+
+    /// Whether there was a difference, and enough after it to show.
+    pub fn is_done(&self) -> bool {
+        self.rest.len() > AFTER
+    }
+
+    /// Whether all instructions so far are equal.
+    pub fn is_equal(&self) -> bool {
+        self.rest.is_empty()
+    }
+
+    /// Takes the next instruction of the decoder.
+    ///
+    /// # Errors
+    ///
+    /// If the file with what must have retired cannot be read.
+    pub fn decoded(&mut self, pc: u64, at: StreamPos) -> Result<(), SourceError> {
+        self.step(Some((pc, at)))
+    }
+
+    /// Takes the next instruction of the decoder, `None` after the last.
+    fn step(&mut self, decoded: Option<(u64, StreamPos)>) -> Result<(), SourceError> {
+        let expected = self.expected.next_entry()?;
+        let pair = Pair { decoded, expected };
+        match (decoded, expected) {
+            (Some((pc, _)), Some(entry))
+                if self.rest.is_empty() && (pc ^ entry.address) & self.mask == 0 =>
+            {
+                if self.before.len() == BEFORE {
+                    self.before.pop_front();
+                }
+                self.before.push_back(pair);
+                self.verified += 1;
+            }
+            _ => self.rest.push(pair),
+        }
+        Ok(())
+    }
+
+    /// Ends the comparison: the capture has ended, or enough of it was seen.
+    ///
+    /// # Errors
+    ///
+    /// If the file with what must have retired cannot be read.
+    pub fn finish(&mut self) -> Result<(), SourceError> {
+        while !self.is_done() {
+            self.step(None)?;
+            if self.rest.last().is_some_and(|pair| pair.expected.is_none()) {
+                // Both sides have ended.
+                self.rest.pop();
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Prints that all is equal, or the first difference with what is around it.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be written.
+    pub fn print(&self, out: &mut dyn Write, sides: &Sides<'_>) -> io::Result<()> {
+        let Sides { capture, expected: trace, xlen, gaps } = *sides;
+        let verified = self.verified;
+        let Some(first) = self.rest.first() else {
+            write!(out, "verified {verified} of {verified}")?;
+            if gaps > 0 {
+                write!(out, ", gaps: {gaps}")?;
+            }
+            writeln!(out)?;
+            return Ok(());
+        };
+        write!(out, "instruction {verified}: ")?;
+        // Trace files have no lines.
+        let line = |entry: Entry, word: &str| match entry.line {
+            Some(line) => format!("{word}{line}"),
+            None => String::new(),
+        };
+        match (first.decoded, first.expected) {
+            (Some((_, at)), Some(entry)) => writeln!(
+                out,
+                "{capture} packet {}, byte {} differs from {trace}{}",
+                at.packet,
+                at.byte,
+                line(entry, " line ")
+            )?,
+            (Some((_, at)), None) => {
+                writeln!(
+                    out,
+                    "{trace} has ended, {capture} goes on: packet {}, byte {}",
+                    at.packet, at.byte
+                )?;
+            }
+            (None, _) => {
+                let line = first.expected.map_or(String::new(), |entry| line(entry, ": line "));
+                writeln!(out, "{capture} has ended, {trace} goes on{line}")?;
+            }
+        }
+        let width = hexadecimal(0, xlen).len();
+        writeln!(
+            out,
+            "  {:>11}  {:width$}  {:width$}  {:>8}  {:>9}  {:>8}",
+            "instruction", "decoded", "expected", "packet", "byte", "line"
+        )?;
+        let start = verified.saturating_sub(self.before.len() as u64);
+        for (number, pair) in (start..).zip(self.before.iter().chain(&self.rest)) {
+            let mark = if number == verified { '>' } else { ' ' };
+            let hex = |pc: Option<u64>| pc.map_or("-".into(), |pc| hexadecimal(pc, xlen));
+            let count = |n: Option<u64>| n.map_or("-".into(), |n| n.to_string());
+            let at = pair.decoded.map(|(_, at)| at);
+            writeln!(
+                out,
+                "{mark} {number:>11}  {:width$}  {:width$}  {:>8}  {:>9}  {:>8}",
+                hex(pair.decoded.map(|(pc, _)| pc)),
+                hex(pair.expected.map(|entry| entry.address)),
+                count(at.map(|at| at.packet)),
+                count(at.map(|at| at.byte)),
+                count(pair.expected.and_then(|entry| entry.line)),
+            )?;
+        }
+        writeln!(out, "equal before: {verified}, gaps before: {gaps}")?;
+        Ok(())
+    }
+}
+
+/// An address with all its digits.
+fn hexadecimal(address: u64, xlen: Xlen) -> String {
+    let width = xlen.bits() as usize / 4 + 2;
+    format!("{address:#0width$x}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hartrace_bits::mask;
+
+    /// Compares addresses with the lines of a trace; whether they are equal, and what is printed.
+    fn compare(decoded: &[u64], trace: &str, mask: u64) -> (bool, String) {
+        let text = std::io::Cursor::new(trace.to_owned());
+        let expected = expected::tests::of(text, Xlen::Rv64).unwrap();
+        let mut comparison = Comparison::new(expected, mask);
+        for (number, pc) in (0..).zip(decoded) {
+            if !comparison.is_done() {
+                let at = StreamPos { packet: number, byte: 3 * number };
+                comparison.decoded(*pc, at).unwrap();
+            }
+        }
+        comparison.finish().unwrap();
+        let mut out = Vec::new();
+        let sides = Sides { capture: "c", expected: "t", xlen: Xlen::Rv32, gaps: 0 };
+        comparison.print(&mut out, &sides).unwrap();
+        (comparison.is_equal(), String::from_utf8(out).unwrap())
+    }
+
+    const TRACE: &str = "10\n12\n14\n16\n18\n1a\n1c\n1e\n20\n22\n";
+
+    fn decoded() -> Vec<u64> {
+        (0x10..0x24).step_by(2).collect()
+    }
+
+    /// The marked line, and how many lines of context are around it.
+    fn marked(text: &str) -> (usize, String, usize) {
+        let rows: Vec<_> = text.lines().skip(2).filter(|l| !l.starts_with("equal")).collect();
+        let at = rows.iter().position(|line| line.starts_with('>')).unwrap();
+        let words: Vec<_> = rows[at].split_whitespace().skip(1).collect();
+        (at, words.join(" "), rows.len() - at - 1)
+    }
+
+    #[test]
+    fn equal() {
+        let clean = |count| (true, format!("verified {count} of {count}\n"));
+        assert_eq!(compare(&decoded(), TRACE, u64::MAX), clean(10));
+        assert_eq!(compare(&[], "", u64::MAX), clean(0));
+        // Only the bits that the trace carries can be compared.
+        assert_eq!(compare(&[0x7f_ffff_f000], "fffffffffffff000", mask(39)), clean(1));
+    }
+
+    #[test]
+    fn differences_anywhere() {
+        for (number, before, after) in [(0, 0, 3), (2, 2, 3), (5, 4, 3), (8, 4, 1), (9, 4, 0)] {
+            let mut list = decoded();
+            list[number] = 0x80;
+            let (equal, text) = compare(&list, TRACE, u64::MAX);
+            assert!(!equal);
+            let row = format!(
+                "{number} 0x00000080 {:#010x} {number} {} {}",
+                0x10 + 2 * number,
+                3 * number,
+                number + 1
+            );
+            assert_eq!(marked(&text), (before, row, after), "{text}");
+            let first = format!("instruction {number}: c packet {number}, byte");
+            assert!(text.starts_with(&first), "{text}");
+            assert!(text.ends_with(&format!("\nequal before: {number}, gaps before: 0\n")));
+        }
+    }
+
+    #[test]
+    fn early_ends() {
+        let (equal, text) = compare(&decoded()[..6], TRACE, u64::MAX);
+        assert!(!equal);
+        assert!(text.starts_with("instruction 6: c has ended, t goes on: line 7\n"), "{text}");
+        assert_eq!(marked(&text), (4, "6 - 0x0000001c - - 7".into(), 3));
+
+        let (equal, text) = compare(&decoded(), "10\n12\n", u64::MAX);
+        assert!(!equal);
+        assert!(text.starts_with("instruction 2: t has ended, c goes on: packet 2, byte 6\n"));
+        assert_eq!(marked(&text), (2, "2 0x00000014 - 2 6 -".into(), 3));
+
+        assert_eq!(marked(&compare(&[], "10", u64::MAX).1), (0, "0 - 0x00000010 - - 1".into(), 0));
+        assert_eq!(marked(&compare(&[2], "", u64::MAX).1), (0, "0 0x00000002 - 0 0 -".into(), 0));
+    }
+}

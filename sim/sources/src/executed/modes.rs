@@ -1,0 +1,91 @@
+//! The modes to encode in, and an encoder that has them all.
+
+use hartrace_etrace::{Ioptions, Mode, Params, Unit};
+use thiserror::Error;
+
+/// Every mode alone, and every combination that is of use.
+pub const ALL: [&str; 13] = [
+    "delta",
+    "full",
+    "ie",
+    "sij",
+    "ir",
+    "bp",
+    "jtc",
+    "ir+sij",
+    "ir+bp",
+    "ir+jtc",
+    "bp+jtc",
+    "ir+bp+jtc",
+    "ir+ie+sij+bp+jtc",
+];
+
+/// A mode that does not exist, or that our encoder does not have.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("there is no mode `{name}`")]
+pub struct UnknownMode {
+    /// What was taken for its name.
+    pub name: String,
+}
+
+impl UnknownMode {
+    /// Returns what to try.
+    pub fn hint(&self) -> String {
+        let named = |mode: &Mode| format!("{} ({})", mode.name(), mode.code());
+        let names: Vec<_> = Mode::ALL.iter().filter(|mode| has(mode)).map(named).collect();
+        format!("delta, or some of {} joined by +; or all", names.join(", "))
+    }
+}
+
+/// Returns the modes in `text`: names or codes joined by `+`, or `delta` for none.
+///
+/// # Errors
+///
+/// If one of them does not exist.
+pub fn named(text: &str) -> Result<Ioptions, UnknownMode> {
+    let options = Ioptions::named(text).map_err(|part| UnknownMode { name: part.to_owned() })?;
+    match Mode::ALL.iter().find(|mode| options.get(**mode) && !has(mode)) {
+        Some(mode) => Err(UnknownMode { name: mode.to_string() }),
+        None => Ok(options),
+    }
+}
+
+/// Whether our encoder has a mode.
+fn has(mode: &Mode) -> bool {
+    Unit::Hartrace.ioptions().contains(mode)
+}
+
+/// Returns the parameters of an encoder with every option, for harts of this width.
+pub fn params(xlen: hartrace_isa::Xlen) -> Params {
+    Params {
+        iaddress_width_p: xlen.bits() as u8,
+        iaddress_lsb_p: 1,
+        privilege_width_p: 2,
+        ecause_width_p: 5,
+        context_width_p: 1,
+        nocontext_p: true,
+        time_width_p: 1,
+        notime_p: true,
+        f0s_width_p: 1,
+        bpred_size_p: 7,
+        cache_size_p: 7,
+        return_stack_size_p: 4,
+        call_counter_size_p: 0,
+        sijump_p: true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names() {
+        // Written as they are printed.
+        assert!(ALL.iter().all(|name| named(name).unwrap().to_string() == *name));
+        let options = named("implicit-return+jtc").unwrap();
+        assert!(options.implicit_return && options.jump_target_cache && !options.full_address);
+        assert!(named("retrun").unwrap_err().to_string().contains("no mode `retrun`"));
+        assert!(named("delta-address").is_err());
+    }
+}

@@ -1,0 +1,311 @@
+//! A program, and what is needed to execute it.
+
+mod error;
+
+use crate::executed::{Port, Steps};
+use crate::qemu::{Mode, Qemu};
+use elf::ElfBytes;
+use elf::endian::LittleEndian;
+pub use error::{Problem, ProgramError, complaint};
+use hartrace_decoder::Image;
+use hartrace_ingress::Retired;
+use hartrace_isa::{Isa, Xlen};
+use hartrace_iss::{Environment, Exit, Hart, HartConfig, Range, Retire, Step};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+/// Steps that are executed and passed on at a time.
+const CHUNK: u64 = 1 << 18;
+
+/// Half-words after which a block is passed on even if nothing ends it.
+const LONGEST: u32 = 1 << 10;
+
+/// Memory of programs without an operating system.
+const MEMORY: Range = Range { base: 0x8000_0000, size: 256 << 20 };
+
+/// The same for QEMU, with time that depends on nothing but the instructions.
+const MACHINE: [&str; 6] = ["-machine", "spike", "-m", "256M", "-icount", "shift=0,sleep=off"];
+
+/// What executes a program.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub enum Executor {
+    /// [`hartrace_iss::Hart`].
+    #[default]
+    Hart,
+    /// QEMU, which is faster. It does not report the cause and the value of faults.
+    Qemu,
+}
+
+/// A program to execute.
+///
+/// A program with the symbol `tohost` runs without an operating system and talks to its host through memory;
+/// any other is taken for a static Linux program.
+///
+/// ```no_run
+/// use hartrace_sources::executed::{Program, ProgramError};
+///
+/// let program = Program::new("sort", std::fs::read("sort.elf")?)?;
+/// let mut blocks = 0;
+/// let ending = program.execute(1_000_000, |rows| {
+///     blocks += rows.len();
+///     Ok::<(), ProgramError>(())
+/// })?;
+/// println!("{} instructions in {blocks} blocks", ending.instructions);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Program {
+    name: String,
+    path: Option<PathBuf>,
+    executor: Executor,
+    arguments: Vec<String>,
+    elf: Vec<u8>,
+    image: Image,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug)]
+pub struct Ending {
+    /// Why it ended.
+    pub exit: Exit,
+    /// Instructions that retired.
+    pub instructions: u64,
+    /// Contents of the trap vector registers by privilege, as they are at the end.
+    pub tvec: Vec<(u8, u64)>,
+}
+
+impl Program {
+    /// Reads a program from the bytes of an ELF file that only this process has, to be executed by the hart.
+    ///
+    /// # Errors
+    ///
+    /// If it is not an ELF file for RISC-V with code in it.
+    pub fn new(name: impl Into<String>, elf: Vec<u8>) -> Result<Self, ProgramError> {
+        Self::read(name.into(), None, elf)
+    }
+
+    /// Reads a program from the bytes of this ELF file, to be executed by the hart. Errors name the file, and
+    /// QEMU reads it again.
+    ///
+    /// # Errors
+    ///
+    /// If it is not an ELF file for RISC-V with code in it.
+    pub fn of_file(path: &Path, elf: Vec<u8>) -> Result<Self, ProgramError> {
+        let name = path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy();
+        Self::read(name.into(), Some(path.into()), elf)
+    }
+
+    fn read(name: String, path: Option<PathBuf>, elf: Vec<u8>) -> Result<Self, ProgramError> {
+        // The class: what is not an ELF file at all is refused below.
+        let xlen = if elf.get(4) == Some(&1) { Xlen::Rv32 } else { Xlen::Rv64 };
+        let mut image = Image::new(Isa::new(xlen));
+        let added = image.add_elf(&elf, 0);
+        let (executor, arguments) = (Executor::default(), Vec::new());
+        let program = Self { name, path, executor, arguments, elf, image };
+        added.map_err(|error| program.error(error))?;
+        Ok(program)
+    }
+
+    /// Sets what executes it.
+    #[must_use]
+    pub fn executed_by(mut self, executor: Executor) -> Self {
+        self.executor = executor;
+        self
+    }
+
+    /// Sets the arguments of a Linux program, without its name.
+    ///
+    /// # Errors
+    ///
+    /// If there are any and the program runs without an operating system.
+    pub fn arguments(mut self, arguments: &[String]) -> Result<Self, ProgramError> {
+        if self.is_bare() && !arguments.is_empty() {
+            return Err(self.error(Problem::Arguments));
+        }
+        self.arguments = arguments.to_vec();
+        Ok(self)
+    }
+
+    /// Returns its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns its code.
+    pub fn image(&self) -> &Image {
+        &self.image
+    }
+
+    /// Returns the width of the registers it is for.
+    pub fn xlen(&self) -> Xlen {
+        self.image.isa().xlen
+    }
+
+    /// Whether it runs without an operating system.
+    pub fn is_bare(&self) -> bool {
+        self.has_symbol("tohost")
+    }
+
+    /// Whether an execution tells the trap vectors, without which implicit exceptions cannot be decoded. The
+    /// traps of a Linux program are handled where no trace is, and QEMU does not report the registers.
+    pub fn knows_trap_vectors(&self) -> bool {
+        self.is_bare() && self.executor == Executor::Hart
+    }
+
+    /// Executes the program to find its trap vectors, by privilege.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be executed.
+    pub fn trap_vectors(&self, limit: u64) -> Result<Vec<(u8, u64)>, ProgramError> {
+        Ok(self.execute(limit, |_| Ok::<(), ProgramError>(()))?.tvec)
+    }
+
+    /// Executes the program for at most `limit` steps, and passes on what retires, in blocks. With QEMU the
+    /// limit is twice as many half-words, since its blocks are not taken apart.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be executed, and those of `take`.
+    pub fn execute<E: From<ProgramError>>(
+        &self,
+        limit: u64,
+        take: impl FnMut(&[Retired]) -> Result<(), E>,
+    ) -> Result<Ending, E> {
+        match self.executor {
+            Executor::Hart => self.execute_on(Port::blocks(LONGEST), limit, take),
+            Executor::Qemu => self.execute_by_qemu(limit, take),
+        }
+    }
+
+    /// Executes the program on the hart, for at most `limit` steps, and passes on whole cycles of its port.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be loaded, and those of `take`.
+    pub fn execute_on<E: From<ProgramError>>(
+        &self,
+        port: Port,
+        limit: u64,
+        mut take: impl FnMut(&[Retired]) -> Result<(), E>,
+    ) -> Result<Ending, E> {
+        let mut hart = self.hart()?;
+        let (mut rows, mut cycles) = (Steps::new(self.image.isa()), port.cycles());
+        let mut instructions = 0;
+        let mut left = limit;
+        loop {
+            let steps = left.min(CHUNK);
+            let exit = hart.run(steps, &mut |step: &Step| {
+                instructions += u64::from(step.retires);
+                cycles.push(&rows.row(step));
+            });
+            left -= steps;
+            let ended = exit != Exit::Limit || left == 0;
+            if ended {
+                cycles.close();
+            }
+            take(&cycles.rows)?;
+            cycles.rows.clear();
+            if ended {
+                let tvec = hart.trap_vectors().map(|(level, base)| (level.0, base)).to_vec();
+                return Ok(Ending { exit, instructions, tvec });
+            }
+        }
+    }
+
+    /// Executes the program on the hart, for at most `limit` steps, and passes on each of them.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be loaded.
+    pub fn steps<S: Retire>(&self, limit: u64, sink: &mut S) -> Result<Exit, ProgramError> {
+        Ok(self.hart()?.run(limit, sink))
+    }
+
+    /// Checks how a run ended.
+    ///
+    /// # Errors
+    ///
+    /// If something stopped it that whoever wrote the program can mend.
+    pub fn check(&self, exit: Exit) -> Result<(), ProgramError> {
+        Problem::of(exit).map_or(Ok(()), |problem| Err(self.error(problem)))
+    }
+
+    fn execute_by_qemu<E: From<ProgramError>>(
+        &self,
+        limit: u64,
+        mut take: impl FnMut(&[Retired]) -> Result<(), E>,
+    ) -> Result<Ending, E> {
+        let path = self.path.as_ref().ok_or_else(|| self.error(Problem::NoFile))?;
+        let (mut rows, mut done, mut result) = (Vec::new(), 0, Ok(()));
+        let run = Qemu::new().and_then(|qemu| {
+            let qemu = qemu.silent();
+            let arguments: Vec<&str> = self.arguments.iter().map(String::as_str).collect();
+            // The machine that knows `tohost`. Its reset code is not in the program.
+            let (qemu, mode, arguments) = match self.is_bare() {
+                true => (qemu.from(self.entry()), Mode::System, MACHINE.to_vec()),
+                false => (qemu, Mode::User, arguments),
+            };
+            qemu.run(path, &arguments, mode, |row| {
+                rows.push(*row);
+                done += u64::from(row.iretire);
+                if rows.len() as u64 >= CHUNK {
+                    result = take(&rows);
+                    rows.clear();
+                }
+                match result.is_ok() && done < limit.saturating_mul(2) {
+                    true => ControlFlow::Continue(()),
+                    false => ControlFlow::Break(()),
+                }
+            })
+        });
+        let ended = run.map_err(|error| self.error(error))?;
+        result?;
+        take(&rows)?;
+        let exit = ended.code.map_or(Exit::Limit, Exit::Exited);
+        Ok(Ending { exit, instructions: ended.instructions, tvec: Vec::new() })
+    }
+
+    /// A hart with the program loaded.
+    fn hart(&self) -> Result<Hart, ProgramError> {
+        let bare = self.is_bare();
+        let environment = if bare {
+            Environment::Htif
+        } else {
+            let name = std::iter::once(&self.name);
+            let arguments = name.chain(&self.arguments).cloned().collect();
+            Environment::Linux { arguments, variables: Vec::new() }
+        };
+        let config = HartConfig {
+            xlen: match self.xlen() {
+                Xlen::Rv32 => hartrace_iss::Xlen::Rv32,
+                Xlen::Rv64 => hartrace_iss::Xlen::Rv64,
+            },
+            memory: if bare { vec![MEMORY] } else { Vec::new() },
+            environment,
+            ..HartConfig::default()
+        };
+        let mut hart = Hart::new(config);
+        hart.load_elf(&self.elf).map_err(|error| self.error(error))?;
+        Ok(hart)
+    }
+
+    /// The address of its first instruction.
+    fn entry(&self) -> u64 {
+        let file = ElfBytes::<LittleEndian>::minimal_parse(&self.elf);
+        file.map_or(0, |file| file.ehdr.e_entry)
+    }
+
+    fn has_symbol(&self, name: &str) -> bool {
+        let file = ElfBytes::<LittleEndian>::minimal_parse(&self.elf);
+        let table = file.as_ref().ok().and_then(|file| file.symbol_table().ok().flatten());
+        table.is_some_and(|(symbols, names)| {
+            symbols.iter().any(|symbol| names.get(symbol.st_name as usize).is_ok_and(|n| n == name))
+        })
+    }
+
+    fn error(&self, problem: impl Into<Problem>) -> ProgramError {
+        let place = self.path.clone().unwrap_or_else(|| self.name.clone().into());
+        ProgramError { place, problem: problem.into() }
+    }
+}

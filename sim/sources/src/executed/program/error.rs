@@ -1,0 +1,114 @@
+//! Why a program cannot be executed.
+
+use crate::qemu::QemuError;
+use hartrace_decoder::ElfError;
+use hartrace_iss::{Exit, LoadError};
+use std::fmt;
+use std::path::PathBuf;
+use thiserror::Error;
+
+/// A program that cannot be executed, or not to its end.
+#[derive(Debug, Error)]
+pub struct ProgramError {
+    /// The file of the program, or its name if it was not read from a file.
+    pub place: PathBuf,
+    /// What is wrong with it.
+    #[source]
+    pub problem: Problem,
+}
+
+impl ProgramError {
+    /// Returns what to try, where the problem does not say it.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self.problem {
+            Problem::Unsupported { .. } => Some("build for rv32gc or rv64gc"),
+            Problem::Fault { .. } => Some("a trap handler, or an address within memory"),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for ProgramError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.place.display(), self.problem)?;
+        self.hint().map_or(Ok(()), |hint| write!(f, "; try: {hint}"))
+    }
+}
+
+/// What is wrong with a program.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum Problem {
+    /// It has no code that can be decoded.
+    #[error(transparent)]
+    Elf(#[from] ElfError),
+    /// The hart cannot load it.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// QEMU cannot run it, or not to its end.
+    #[error(transparent)]
+    Qemu(#[from] QemuError),
+    /// QEMU reads programs itself, and this one is not a file.
+    #[error("QEMU executes files only; name the file of the program")]
+    NoFile,
+    /// It runs without an operating system, so that nobody passes arguments to it.
+    #[error("a bare-metal program takes no arguments")]
+    Arguments,
+    /// It has an instruction that the hart does not know.
+    #[error("no instruction {encoding:#010x} at {pc:#x}")]
+    Unsupported {
+        /// The address of the instruction.
+        pc: u64,
+        /// The instruction.
+        encoding: u32,
+    },
+    /// It raised an exception for which it has no handler.
+    #[error("exception {cause} at {pc:#x}, tval {tval:#x}, and no handler")]
+    Fault {
+        /// The address of the instruction.
+        pc: u64,
+        /// The exception code.
+        cause: u64,
+        /// The trap value.
+        tval: u64,
+    },
+}
+
+impl Problem {
+    /// Returns what stopped a run, if whoever wrote the program can mend it.
+    pub(super) fn of(exit: Exit) -> Option<Self> {
+        match exit {
+            Exit::Unsupported { pc, encoding } => Some(Self::Unsupported { pc, encoding }),
+            Exit::Fault { pc, cause, tval } => Some(Self::Fault { pc, cause, tval }),
+            _ => None,
+        }
+    }
+}
+
+/// Says how a run ended, unless it ended well or at its limit.
+pub fn complaint(exit: Exit) -> Option<String> {
+    match (Problem::of(exit), exit) {
+        (Some(problem), _) => Some(problem.to_string()),
+        (None, Exit::Exited(0) | Exit::Limit | Exit::Stuck { .. }) => None,
+        (None, Exit::Exited(code)) => Some(format!("exit code {code}")),
+        (None, _) => Some("stopped".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn complaints_name_the_instruction() {
+        assert_eq!(complaint(Exit::Exited(0)), None);
+        assert_eq!(complaint(Exit::Limit), None);
+        assert_eq!(complaint(Exit::Exited(3)).as_deref(), Some("exit code 3"));
+        let exit = Exit::Unsupported { pc: 0x8000_0004, encoding: 0x57 };
+        let text = "no instruction 0x00000057 at 0x80000004";
+        assert_eq!(complaint(exit).as_deref(), Some(text));
+        let problem = Problem::of(exit).unwrap();
+        let error = ProgramError { place: "a.elf".into(), problem };
+        assert_eq!(error.to_string(), format!("a.elf: {text}; try: build for rv32gc or rv64gc"));
+    }
+}

@@ -1,0 +1,193 @@
+//! The round trip: what a program retires is encoded, framed, decoded and compared with what was executed.
+//!
+//! [`Trial`] executes a program once and makes the round trip in several modes; [`Round`] is one mode, for rows
+//! from anywhere. [`Table`] prints the results.
+
+mod error;
+mod table;
+mod trial;
+
+use crate::executed::{Verified, Verify};
+pub use error::RoundError;
+use hartrace_decoder::{Config, Image, StreamPos, Tracer};
+use hartrace_encap::{FrameHeader, Framing, Item, MAX_FRAME};
+use hartrace_etrace::{Format, Ioptions, Params, Unit};
+use hartrace_golden::Encoder;
+use hartrace_golden::encoder::{Encoded, EncoderConfig, Resync};
+use hartrace_ingress::{ITypeWidth, Retired};
+use std::fmt;
+use std::io::Write;
+use std::time::{Duration, Instant};
+pub use table::Table;
+pub use trial::{Line, Trial};
+
+/// Packets between synchronisations.
+const RESYNC: u64 = 1 << 10;
+
+/// Where a capture is written.
+pub type Output = Box<dyn Write + Send>;
+
+/// The result of a run in one mode.
+#[derive(Clone, Debug, Default)]
+pub struct Figures {
+    /// Packets that were decoded.
+    pub packets: u64,
+    /// Packets of each format, in the order of [`Format::ALL`].
+    pub formats: [u64; Format::ALL.len()],
+    /// Bytes of payloads.
+    pub bytes: u64,
+    /// Instructions that came back.
+    pub decoded: u64,
+    /// The first instruction that did not.
+    pub difference: Option<String>,
+    /// Time spent encoding and framing.
+    pub encoding: Duration,
+    /// Time spent decoding and comparing.
+    pub decoding: Duration,
+}
+
+/// A mode, and how far the run has come in it.
+pub struct Round<'a> {
+    encoder: Encoder,
+    tracer: Tracer<'a>,
+    verify: Verify,
+    figures: Figures,
+    output: Option<Output>,
+    /// What has been encoded and not been decoded yet.
+    frames: Frames,
+    /// Bytes decoded.
+    decoded: u64,
+}
+
+/// Framed payloads.
+#[derive(Default)]
+struct Frames {
+    bytes: Vec<u8>,
+    packets: u64,
+    formats: [u64; Format::ALL.len()],
+    payload: u64,
+    failed: Option<RoundError>,
+}
+
+const FRAMING: Framing = Framing::Reference;
+
+impl fmt::Debug for Round<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Round").field("figures", &self.figures).finish_non_exhaustive()
+    }
+}
+
+impl<'a> Round<'a> {
+    /// Sets up an encoder and a decoder for this program. `tvec` has the contents of the trap vector registers
+    /// by privilege, which implicit exceptions need; frames are also written to `output`.
+    ///
+    /// # Errors
+    ///
+    /// If there is no encoder with these parameters and modes.
+    pub fn new(
+        params: Params,
+        options: Ioptions,
+        image: &'a Image,
+        tvec: Vec<(u8, u64)>,
+        output: Option<Output>,
+    ) -> Result<Self, RoundError> {
+        let unit = Unit::Hartrace;
+        let encoder = EncoderConfig {
+            params,
+            unit,
+            options,
+            itype_width: ITypeWidth::Four,
+            resync: Resync::Packets(RESYNC),
+            ..EncoderConfig::default()
+        };
+        let config = Config { params, unit, tvec, ..Config::default() };
+        Ok(Self {
+            encoder: Encoder::new(encoder)?,
+            tracer: Tracer::new(config, image)?,
+            verify: Verify::default(),
+            figures: Figures::default(),
+            output,
+            frames: Frames::default(),
+            decoded: 0,
+        })
+    }
+
+    /// Takes what retired next.
+    ///
+    /// # Errors
+    ///
+    /// If a payload cannot be framed, a frame cannot be read back, or the output cannot be written. A difference
+    /// is not an error: it is in the result.
+    pub fn retire(&mut self, rows: &[Retired]) -> Result<(), RoundError> {
+        let start = Instant::now();
+        for row in rows {
+            self.encoder.retire(row, &mut |encoded| self.frames.push(&encoded));
+        }
+        self.figures.encoding += start.elapsed();
+        self.decode(rows)
+    }
+
+    /// Writes and decodes what has been encoded, and compares it with what was executed.
+    fn decode(&mut self, rows: &[Retired]) -> Result<(), RoundError> {
+        if let Some(error) = self.frames.failed.take() {
+            return Err(error);
+        }
+        if let Some(output) = &mut self.output {
+            output.write_all(&self.frames.bytes).map_err(RoundError::Write)?;
+        }
+        let start = Instant::now();
+        rows.iter().for_each(|row| self.verify.executed(row));
+        let mut rest = self.frames.bytes.as_slice();
+        while !rest.is_empty() {
+            let at = StreamPos { packet: self.figures.packets, byte: self.decoded };
+            let parsed = FRAMING.parse(rest)?;
+            if let Item::Frame(frame) = parsed.item {
+                self.tracer.feed_bits(at, frame.payload(), &mut self.verify);
+            }
+            self.figures.packets += 1;
+            self.decoded += parsed.used as u64;
+            rest = rest.get(parsed.used..).unwrap_or_default();
+        }
+        self.frames.bytes.clear();
+        self.figures.decoding += start.elapsed();
+        Ok(())
+    }
+
+    /// Ends the trace and returns what came back.
+    ///
+    /// # Errors
+    ///
+    /// As [`Round::retire`].
+    pub fn finish(mut self) -> Result<Figures, RoundError> {
+        self.encoder.finish(&mut |encoded| self.frames.push(&encoded));
+        self.decode(&[])?;
+        self.tracer.finish(&mut self.verify);
+        if let Some(output) = &mut self.output {
+            output.flush().map_err(RoundError::Write)?;
+        }
+        let Frames { packets, formats, payload: bytes, .. } = self.frames;
+        let Verified { decoded, difference, .. } = self.verify.finish();
+        let framed = (packets != self.figures.packets)
+            .then(|| format!("{packets} packets were framed, {} came back", self.figures.packets));
+        let difference = difference.or(framed);
+        Ok(Figures { formats, bytes, decoded, difference, ..self.figures })
+    }
+}
+
+impl Frames {
+    /// Frames a payload.
+    fn push(&mut self, encoded: &Encoded) {
+        let mut frame = [0; MAX_FRAME];
+        match FRAMING.emit(&FrameHeader::default(), &encoded.bytes, &mut frame) {
+            Ok(len) => self.bytes.extend_from_slice(frame.get(..len).unwrap_or_default()),
+            Err(error) => self.failed = Some(error.into()),
+        }
+        self.packets += 1;
+        self.payload += encoded.bytes.len() as u64;
+        let format = encoded.payload.format();
+        let index = Format::ALL.iter().position(|other| *other == format);
+        if let Some(count) = index.and_then(|index| self.formats.get_mut(index)) {
+            *count += 1;
+        }
+    }
+}

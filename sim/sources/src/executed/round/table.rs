@@ -1,0 +1,149 @@
+//! Results as a table or as JSON.
+
+use super::{Figures, Line};
+use crate::executed::complaint;
+use hartrace_etrace::Format;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+/// A line for scripts; keys are stable.
+#[derive(Serialize)]
+struct Record<'a> {
+    program: &'a str,
+    mode: &'a str,
+    instructions: u64,
+    packets: u64,
+    packets_by_format: BTreeMap<&'static str, u64>,
+    bytes: u64,
+    bits_per_instruction: f64,
+    compression_rate: f64,
+    /// Instructions per second.
+    executed_per_second: f64,
+    encoded_per_second: f64,
+    decoded_per_second: f64,
+    verified: bool,
+    difference: Option<&'a str>,
+    ended: Option<&'a str>,
+}
+
+/// Prints lines as they come.
+#[derive(Debug)]
+pub struct Table<W> {
+    json: bool,
+    started: bool,
+    out: W,
+}
+
+impl<W: Write> Table<W> {
+    /// Starts a table, or with `json` one JSON object per line.
+    pub fn new(out: W, json: bool) -> Self {
+        Self { json, started: false, out }
+    }
+
+    /// Prints some lines, and returns whether every instruction came back and every program ended well.
+    ///
+    /// # Errors
+    ///
+    /// If they cannot be written.
+    pub fn print(&mut self, lines: &[Line]) -> io::Result<bool> {
+        let mut good = true;
+        for line in lines {
+            if self.json {
+                self.record(line)?
+            } else {
+                self.row(line)?
+            }
+            good &= line.is_verified() && complaint(line.exit).is_none();
+        }
+        self.out.flush()?;
+        Ok(good)
+    }
+
+    fn row(&mut self, line: &Line) -> io::Result<()> {
+        if !std::mem::replace(&mut self.started, true) {
+            write!(self.out, "{:15} {:40} {:>12}", "program", "mode", "instructions")?;
+            for format in Format::ALL {
+                write!(self.out, " {:>7}", format.code())?;
+            }
+            writeln!(
+                self.out,
+                " {:>9} {:>9} {:>10}  verified",
+                "bytes", "bits/insn", "compressed"
+            )?;
+        }
+        let Figures { formats, bytes, .. } = &line.figures;
+        write!(self.out, "{:15} {:40} {:12}", line.program, line.mode, line.instructions)?;
+        for count in formats {
+            write!(self.out, " {count:>7}")?;
+        }
+        let verdict = match (&line.figures.difference, complaint(line.exit)) {
+            (Some(difference), _) => format!("NO: {difference}"),
+            (None, _) if !line.is_verified() => "NO: another number of instructions".into(),
+            (None, Some(complaint)) => format!("yes, but the program ended with {complaint}"),
+            (None, None) => "yes".into(),
+        };
+        let (bits, rate) = (line.bits_per_instruction(), 100.0 * line.compression());
+        writeln!(self.out, " {bytes:9} {bits:9.3} {rate:9.2}%  {verdict}")?;
+        Ok(())
+    }
+
+    fn record(&mut self, line: &Line) -> io::Result<()> {
+        let figures = &line.figures;
+        let ended = complaint(line.exit);
+        let record = Record {
+            program: &line.program,
+            mode: &line.mode,
+            instructions: line.instructions,
+            packets: figures.packets,
+            packets_by_format: Format::ALL
+                .map(Format::code)
+                .into_iter()
+                .zip(figures.formats)
+                .collect(),
+            bytes: figures.bytes,
+            bits_per_instruction: line.bits_per_instruction(),
+            compression_rate: line.compression(),
+            executed_per_second: line.rate(line.execution),
+            encoded_per_second: line.rate(figures.encoding),
+            decoded_per_second: line.rate(figures.decoding),
+            verified: line.is_verified(),
+            difference: figures.difference.as_deref(),
+            ended: ended.as_deref(),
+        };
+        serde_json::to_writer(&mut self.out, &record).map_err(io::Error::from)?;
+        writeln!(self.out)?;
+        Ok(())
+    }
+
+    /// Explains the columns, and says how fast each stage of some lines was.
+    ///
+    /// # Errors
+    ///
+    /// If they cannot be written.
+    pub fn finish(mut self, timed: &[Line]) -> io::Result<()> {
+        if !self.json {
+            writeln!(
+                self.out,
+                "\n0.0 to 3.3: packets of each format; bytes: payloads without frames; compressed: \
+                 1 - bits / (32 * instructions);\nverified: decoded = executed, first to last."
+            )?;
+            for (i, line) in timed.iter().enumerate() {
+                if i == 0 {
+                    writeln!(self.out, "\nmillion instructions per second, one thread a stage:")?;
+                    let rate = line.rate(line.execution) / 1e6;
+                    writeln!(self.out, "{:40} executed {rate:7.1}", line.program)?;
+                }
+                let encoded = line.rate(line.figures.encoding) / 1e6;
+                let decoded = line.rate(line.figures.decoding) / 1e6;
+                let mode = &line.mode;
+                writeln!(
+                    self.out,
+                    "{mode:40} encoded {encoded:8.1}  decoded and compared {decoded:8.1}"
+                )?;
+            }
+        }
+        self.out.flush()?;
+        Ok(())
+    }
+}

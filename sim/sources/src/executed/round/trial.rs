@@ -1,0 +1,121 @@
+//! A program in several modes at once.
+
+use super::{Figures, Output, Round, RoundError};
+use crate::executed::{Program, ProgramError, modes};
+use hartrace_etrace::Ioptions;
+use hartrace_ingress::Retired;
+use hartrace_iss::Exit;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// A program, and the modes to trace it in.
+#[derive(Copy, Clone, Debug)]
+pub struct Trial<'p> {
+    /// The program.
+    pub program: &'p Program,
+    /// The modes to trace it in.
+    pub modes: &'p [Ioptions],
+    /// Steps to execute at most.
+    pub limit: u64,
+}
+
+/// A program in a mode.
+#[derive(Clone, Debug)]
+pub struct Line {
+    /// The name of the program.
+    pub program: String,
+    /// The codes of its modes.
+    pub mode: String,
+    /// Instructions that were executed.
+    pub instructions: u64,
+    /// Time spent executing, for all modes of the program together.
+    pub execution: Duration,
+    /// What came of it.
+    pub figures: Figures,
+    /// How the program ended.
+    pub exit: Exit,
+}
+
+impl Trial<'_> {
+    /// Executes the program and makes the round trip in all modes at once. `output` opens the file for the
+    /// trace of a mode, if there is to be one; `progress` gets what was executed.
+    ///
+    /// # Errors
+    ///
+    /// If the program cannot be executed or encoded, and those of `output` and `progress`. A difference between
+    /// what was executed and what was decoded is not an error: it is in the lines.
+    pub fn run<E: From<RoundError> + From<ProgramError>>(
+        &self,
+        output: impl Fn(&str) -> Result<Option<Output>, E>,
+        mut progress: impl FnMut(&[Retired]) -> Result<(), E>,
+    ) -> Result<Vec<Line>, E> {
+        let Self { program, modes, limit } = *self;
+        // Implicit exceptions need the trap vectors beforehand.
+        let implicit = modes.iter().any(|options| options.implicit_exception);
+        let tvec = if implicit { program.trap_vectors(limit)? } else { Vec::new() };
+        let params = modes::params(program.xlen());
+        let mut rounds = Vec::new();
+        for options in modes {
+            let output = output(&options.to_string())?;
+            rounds.push(Round::new(params, *options, program.image(), tvec.clone(), output)?);
+        }
+        let (start, mut elsewhere) = (Instant::now(), Duration::ZERO);
+        let ending = program.execute(limit, |rows| -> Result<(), E> {
+            let start = Instant::now();
+            progress(rows)?;
+            advance(&mut rounds, rows)?;
+            elsewhere += start.elapsed();
+            Ok(())
+        })?;
+        let execution = start.elapsed().saturating_sub(elsewhere);
+        let mut lines = Vec::new();
+        for (round, options) in rounds.into_iter().zip(modes) {
+            lines.push(Line {
+                program: program.name().into(),
+                mode: options.to_string(),
+                instructions: ending.instructions,
+                execution,
+                figures: round.finish()?,
+                exit: ending.exit,
+            });
+        }
+        Ok(lines)
+    }
+}
+
+/// Encodes, decodes and compares in all modes, on all cores.
+fn advance(rounds: &mut [Round<'_>], rows: &[Retired]) -> Result<(), RoundError> {
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    let share = rounds.len().div_ceil(threads).max(1);
+    thread::scope(|scope| {
+        let work = |rounds: &mut [Round<'_>]| -> Result<(), RoundError> {
+            rounds.iter_mut().try_for_each(|round| round.retire(rows))
+        };
+        let handles: Vec<_> =
+            rounds.chunks_mut(share).map(|some| scope.spawn(move || work(some))).collect();
+        handles.into_iter().try_for_each(|handle| handle.join().unwrap_or(Err(RoundError::Thread)))
+    })
+}
+
+impl Line {
+    /// Whether every instruction came back.
+    pub fn is_verified(&self) -> bool {
+        self.figures.difference.is_none() && self.figures.decoded == self.instructions
+    }
+
+    /// Returns the bits of payload per instruction.
+    pub fn bits_per_instruction(&self) -> f64 {
+        8.0 * self.figures.bytes as f64 / (self.instructions.max(1)) as f64
+    }
+
+    /// Returns what packets save of the instructions they stand for, four bytes each, as the specification
+    /// defines it.
+    pub fn compression(&self) -> f64 {
+        1.0 - self.bits_per_instruction() / 32.0
+    }
+
+    /// Returns the instructions per second of a stage that took this long.
+    pub fn rate(&self, time: Duration) -> f64 {
+        self.instructions as f64 / time.as_secs_f64().max(1e-9)
+    }
+}

@@ -1,0 +1,102 @@
+//! The shape of the workspace: how many crates there are, and which way they depend on each other.
+
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+
+/// Folders from the ground up. A crate may depend on its own floor and on those below.
+const FLOORS: [&[&str]; 7] = [
+    &["packets"],
+    &["decoder", "rtl"],
+    &["golden"],
+    &["encoder-hdl", "cva6-connector"],
+    &["sim"],
+    &["fpga"],
+    &["cli", "tests"],
+];
+
+/// More crates than this, and some are not worth depending on alone.
+const MOST_CRATES: usize = 26;
+
+/// What golden models are compared with, so that they must not use it.
+const CHECKED_BY_GOLDEN: [&str; 2] = ["hartrace-decoder", "hartrace-arm-decoder"];
+
+struct Package {
+    name: String,
+    /// Its folder from the top of the repository, such as `packets/bits`.
+    folder: String,
+    /// Packages of the workspace that it cannot be built without.
+    dependencies: Vec<String>,
+}
+
+fn packages() -> Vec<Package> {
+    let top = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests is not the top");
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["metadata", "--no-deps", "--offline", "--format-version", "1"]).current_dir(top);
+    let output = cargo.output().expect("cargo runs this test");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let metadata: Value = serde_json::from_slice(&output.stdout).expect("cargo prints JSON");
+    let text = |value: &Value| value.as_str().expect("text").to_owned();
+    let list = |value: &Value| value.as_array().expect("a list").clone();
+    let packages = list(&metadata["packages"]);
+    let package = |package: Value| {
+        let manifest = text(&package["manifest_path"]);
+        let folder = Path::new(&manifest).parent().and_then(|path| path.strip_prefix(top).ok());
+        let dependencies = list(&package["dependencies"]);
+        let needed =
+            dependencies.iter().filter(|one| one["kind"].is_null() && one["path"].is_string());
+        Package {
+            name: text(&package["name"]),
+            folder: folder.expect("inside the repository").to_string_lossy().into_owned(),
+            dependencies: needed.map(|one| text(&one["name"])).collect(),
+        }
+    };
+    packages.into_iter().map(package).collect()
+}
+
+fn floor(folder: &str) -> usize {
+    let top = folder.split('/').next().unwrap_or_default();
+    FLOORS
+        .iter()
+        .position(|folders| folders.contains(&top))
+        .unwrap_or_else(|| panic!("which floor is {folder} on? see FLOORS"))
+}
+
+#[test]
+fn crates_are_few() {
+    let names: Vec<_> = packages().into_iter().map(|package| package.name).collect();
+    assert!(names.len() <= MOST_CRATES, "{} crates: {names:?}", names.len());
+}
+
+#[test]
+fn no_dependency_points_up() {
+    let packages = packages();
+    let floors: BTreeMap<_, _> =
+        packages.iter().map(|package| (&package.name, floor(&package.folder))).collect();
+    let mut edges = 0;
+    for package in &packages {
+        for dependency in &package.dependencies {
+            edges += 1;
+            assert!(
+                floors[dependency] <= floors[&package.name],
+                "{} must not depend on {dependency}, which is above it",
+                package.name
+            );
+        }
+    }
+    assert!(edges > packages.len(), "{edges} dependencies were found: is the list complete?");
+}
+
+#[test]
+fn golden_models_do_not_use_what_they_check() {
+    for package in packages().iter().filter(|package| package.folder.starts_with("golden/")) {
+        for checked in CHECKED_BY_GOLDEN {
+            assert!(
+                !package.dependencies.iter().any(|name| name == checked),
+                "{} must not depend on {checked}",
+                package.name
+            );
+        }
+    }
+}
