@@ -18,9 +18,9 @@ pub(crate) use sim::{Cva6Args, SimArgs, SimCommand, SimEmit};
 pub(crate) use snapshot::{Frames, SnapshotArgs};
 pub(crate) use values::Placed;
 
-use crate::limits::Position;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use hartrace_etrace::Compat;
+use hartrace_report::Position;
 use std::path::PathBuf;
 
 /// RISC-V E-Trace: encode, look into, compare and decode instruction traces.

@@ -3,11 +3,10 @@
 use crate::args::CheckArgs;
 use crate::failure::{Failure, Status};
 use crate::files::{self, Capture};
-use crate::follow::{Follow, OneSource, SMALL};
-use crate::gaps::Gaps;
-use crate::input;
-use crate::part::{Item, Part};
+use crate::follow::{Follow, SMALL};
+use crate::{gaps, input};
 use hartrace_bits::mask;
+use hartrace_report::{Item, OneSource, Part};
 use hartrace_sources::executed::check::{Comparison, Expected, Sides};
 use indicatif::ProgressBar;
 use std::io::Write;
@@ -22,7 +21,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Status, Failure> {
     let code = Box::new(|context| follow.programs.image(context));
     let expected = Expected::new(input, files::name(&args.against), &options, Some(code))?;
     let width = u32::from(setup.params.iaddress_width_p).min(setup.xlen.bits());
-    let mut gaps = Gaps::new(follow.name.clone(), args.follow.strict, bar.clone());
+    let mut gaps = gaps::new(follow.name.clone(), args.follow.strict, bar.clone());
     let mut comparison = Comparison::new(expected, mask(width));
     // One bar is enough.
     let capture = Capture { bar: ProgressBar::hidden(), ..capture };
@@ -60,5 +59,5 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Status, Failure> {
     let sides = Sides { capture: &follow.name, expected: &against, xlen: setup.xlen, gaps: count };
     comparison.print(&mut out, &sides)?;
     out.flush()?;
-    Ok(if comparison.is_equal() { gaps.status() } else { Status::Different })
+    Ok(if comparison.is_equal() { Status::from(&gaps) } else { Status::Different })
 }

@@ -4,7 +4,7 @@
 use crate::args::SchemesArgs;
 use crate::bundled::{PROGRAMS, SOURCES};
 use crate::failure::{Failure, Status};
-use crate::image::Programs;
+use crate::image;
 use crate::{exec, files, input, progress};
 use hartrace_compressors::comparison::{
     Comparison, ComparisonError, Options, Workload, chosen, is_arm_program,
@@ -89,7 +89,7 @@ fn log(path: &Path, args: &SchemesArgs) -> Result<Workload, Failure> {
             .hint("--elf PROG"));
     };
     let xlen = if files::read(&first.path)?.get(4) == Some(&1) { Xlen::Rv32 } else { Xlen::Rv64 };
-    let programs = Programs::load(&args.elf, &[], &[], xlen)?;
+    let programs = image::load(&args.elf, &[], &[], xlen)?;
     let options = input::options(&args.format, Some(xlen), ITypeWidth::Four);
     let (mut source, bar) = input::open(path, &options)?;
     let name = path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy();

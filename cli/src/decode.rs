@@ -3,36 +3,22 @@
 //! A capture is decoded in parts, by several threads. What the parts become is put together in order:
 //! text as it comes, tables at the end.
 
-mod blocks;
-mod events;
-mod forms;
-mod limited;
-pub(crate) mod pcs;
-mod printer;
 mod snapshot;
-mod tables;
-mod text;
 
 use crate::args::{DecodeArgs, Emit};
 use crate::failure::{Failure, Status};
 use crate::files::{self, Capture, Filling};
-use crate::follow::{Follow, LARGE, OneSource, SMALL};
-use crate::gaps::Gaps;
-use crate::image::Programs;
-use crate::limits::Limits;
-use crate::part::Part;
-use crate::sums::{self, Noted, Sums};
-use forms::Form;
+use crate::follow::{Follow, LARGE, SMALL};
+use crate::gaps;
 use hartrace_decoder::stream::Decoded;
 use hartrace_decoder::{Coverage, Edges};
-use hartrace_isa::Xlen;
-use limited::{Collect, Limited, Shared};
-use pcs::Pcs;
-use printer::Printer;
-use std::io::{Read, Write};
+use hartrace_report::{
+    Blocks, Gaps, InOrder, Json, Limited, Limits, Listing, Noted, Ordered, Pcs, Printer, Report,
+    Shared, Style, Table, Tables,
+};
+use std::io::Read;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
-use tables::{Style, Table};
 
 /// Runs the command.
 pub(crate) fn run(args: &DecodeArgs) -> Result<Status, Failure> {
@@ -45,31 +31,29 @@ pub(crate) fn run(args: &DecodeArgs) -> Result<Status, Failure> {
         )
         .hint("--emit json"));
     }
-    let limits = Limits::new(args.from, args.to)?.map(Shared::new);
+    let limits = Limits::new(args.from, args.to).map_err(|error| {
+        Failure::usage(error).hint("a --to behind --from; what it names is not printed any more")
+    })?;
+    let limits = limits.map(Shared::new);
     let (mut follow, capture) = Follow::open(&args.follow, [])?;
     if limits.is_some() {
         // Which instruction is number N is known only after all before it.
         follow.threads = NonZeroUsize::MIN;
     }
-    let gaps = Gaps::new(follow.name.clone(), args.follow.strict, capture.bar.clone());
+    let gaps = gaps::new(follow.name.clone(), args.follow.strict, capture.bar.clone());
     let job = Job { args, follow: &follow, limits };
+    let (programs, xlen) = (&follow.programs, follow.setup.xlen);
     match args.emit {
         Emit::Packets | Emit::Ranges | Emit::Elements => {
             Err(Failure::usage("--emit packets, ranges and elements are of a snapshot")
                 .hint("--snapshot DIR, or `hartrace dump` for packets of a capture"))
         }
-        Emit::Pcs => job.pcs(capture, gaps),
+        Emit::Pcs => job.report(capture, SMALL, Pcs, gaps),
         Emit::Edges => job.table::<Edges>(capture, gaps),
         Emit::Coverage => job.table::<Coverage>(capture, gaps),
-        Emit::Listing => {
-            job.text(capture, gaps, Box::new(text::Listing::new(job.programs(), job.xlen())))
-        }
-        Emit::Blocks => job.text(
-            capture,
-            gaps,
-            Box::new(blocks::Blocks::new(job.programs(), job.xlen(), args.json)),
-        ),
-        Emit::Json => job.text(capture, gaps, Box::new(events::Events::new(job.xlen()))),
+        Emit::Listing => job.in_order(capture, Listing::new(programs, xlen), gaps),
+        Emit::Blocks => job.in_order(capture, Blocks::new(programs, xlen, args.json), gaps),
+        Emit::Json => job.in_order(capture, Json::new(xlen), gaps),
     }
 }
 
@@ -80,110 +64,56 @@ struct Job<'a> {
     limits: Option<Shared>,
 }
 
-impl<'a> Job<'a> {
-    fn programs(&self) -> &'a Programs {
-        &self.follow.programs
-    }
-
-    fn xlen(&self) -> Xlen {
-        self.follow.setup.xlen
-    }
-
-    /// Decodes what lies within the limits; see [`Follow::run`].
-    fn run<S: Collect>(
-        &self,
-        capture: Capture<impl Read + Send>,
-        size: usize,
-        make: impl Fn() -> S + Sync,
-        mut join: impl FnMut(Decoded<S>) -> Result<ControlFlow<()>, Failure> + Send,
-    ) -> Result<ControlFlow<()>, Failure> {
-        let Some(limits) = &self.limits else {
-            return self.follow.run(capture, size, make, join);
-        };
-        let make = || Limited { sink: make(), limits };
-        self.follow.run(capture, size, make, |decoded| {
-            let Decoded { sinks, bytes, packets } = decoded;
-            let sinks = sinks.into_iter().map(|(source, limited)| (source, limited.sink)).collect();
-            let flow = join(Decoded { sinks, bytes, packets })?;
-            Ok(if limits.is_done() { ControlFlow::Break(()) } else { flow })
-        })
-    }
-
-    /// Addresses of one source: there is no place to say of which.
-    fn pcs(&self, capture: Capture, mut gaps: Gaps) -> Result<Status, Failure> {
-        let mut out = files::stdout();
-        let mut source = OneSource::default();
-        let strict = self.args.follow.strict;
-        let make = || Noted::new(Pcs::default(), strict);
-        let outcome = self.run(capture, SMALL, make, |decoded| {
-            for (id, noted) in &decoded.sinks {
-                if !noted.sink.text.is_empty() || !noted.is_quiet() {
-                    source.take(*id, &self.follow.name)?;
-                }
-                out.write_all(&noted.sink.text)?;
-            }
-            sums::report(&decoded.sinks, &mut gaps)?;
-            Ok(ControlFlow::Continue(()))
-        });
-        finish(outcome, out.flush().map_err(Failure::from), &mut gaps)
-    }
-
-    /// Everything in order, as `form` has it.
-    fn text(
+impl Job<'_> {
+    /// Everything in order.
+    fn in_order(
         &self,
         capture: Capture,
+        form: impl InOrder + Send,
         gaps: Gaps,
-        form: Box<dyn Form + Send + '_>,
     ) -> Result<Status, Failure> {
         let one = self.follow.setup.transport.source.is_some();
         let headings = !one && !self.args.json && self.args.emit != Emit::Json;
-        let mut printer = Printer::new(files::stdout(), form, gaps, headings);
-        let outcome = self.run(capture, SMALL, Part::default, |decoded| {
-            for (source, part) in &decoded.sinks {
-                printer.join(*source, part)?;
-            }
-            Ok(ControlFlow::Continue(()))
-        });
-        let printed = printer.end();
-        finish(outcome, printed, &mut printer.gaps)
+        self.report(capture, SMALL, Ordered::new(form).headings(headings), gaps)
     }
 
     /// One table at the end, or one for each source.
     fn table<S: Table>(&self, capture: Capture, gaps: Gaps) -> Result<Status, Failure> {
-        let mut sums = Sums::<S>::new(gaps);
-        let strict = self.args.follow.strict;
-        let make = || Noted::new(S::default(), strict);
-        let capture = capture.map(Filling);
-        let outcome = self.run(capture, LARGE, make, |decoded| sums.join(decoded));
-        let Sums { mut sums, mut gaps } = sums;
-        if sums.is_empty() {
-            // A table without rows has a header all the same.
-            sums.insert(None, S::default());
-        }
-        let symbols = self.programs().all_symbols();
-        let style = Style { symbols, xlen: self.xlen(), json: self.args.json };
-        let headings = !self.args.json && sums.len() > 1;
-        let mut text = Vec::new();
-        for (source, sum) in sums {
-            if let (true, Some(id)) = (headings, source) {
-                // Writing to memory does not fail.
-                let _ = writeln!(text, "source {id}:");
-            }
-            sum.print(&mut text, source, &style);
-        }
-        let mut out = files::stdout();
-        let printed = out.write_all(&text).and_then(|()| out.flush());
-        finish(outcome, printed.map_err(Failure::from), &mut gaps)
+        let symbols = self.follow.programs.all_symbols();
+        let style = Style { symbols, xlen: self.follow.setup.xlen, json: self.args.json };
+        self.report(capture.map(Filling), LARGE, Tables::<S>::new(style), gaps)
     }
-}
 
-/// Ends the command. What was decoded before an error has been printed all the same.
-fn finish(
-    outcome: Result<ControlFlow<()>, Failure>,
-    printed: Result<(), Failure>,
-    gaps: &mut Gaps,
-) -> Result<Status, Failure> {
-    gaps.end(*outcome.as_ref().unwrap_or(&ControlFlow::Break(())));
-    outcome.and(printed)?;
-    Ok(gaps.status())
+    /// Decodes what lies within the limits, in parts of about `size` bytes. What was decoded before an
+    /// error is printed all the same.
+    fn report<R: Report + Send>(
+        &self,
+        capture: Capture<impl Read + Send>,
+        size: usize,
+        report: R,
+        gaps: Gaps,
+    ) -> Result<Status, Failure> {
+        let strict = gaps.is_strict();
+        let mut printer = Printer::new(report, files::stdout(), gaps);
+        let make = || Noted::new(R::Part::default(), strict);
+        let outcome = match &self.limits {
+            None => self.follow.run(capture, size, make, |decoded| {
+                printer.join(decoded.sinks)?;
+                Ok(ControlFlow::Continue(()))
+            }),
+            Some(limits) => {
+                let make = || Limited { sink: make(), limits };
+                self.follow.run(capture, size, make, |Decoded { sinks, .. }| {
+                    let sinks = sinks.into_iter();
+                    printer
+                        .join(sinks.map(|(source, limited)| (source, limited.sink)).collect())?;
+                    let done = limits.is_done();
+                    Ok(if done { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+                })
+            }
+        };
+        let printed = printer.finish().map_err(Failure::from);
+        printer.gaps.end(*outcome.as_ref().unwrap_or(&ControlFlow::Break(())));
+        outcome.and(printed.map(|()| Status::from(&printer.gaps)))
+    }
 }

@@ -4,7 +4,8 @@ use crate::args::{CompatArg, EncodeArgs, RunArgs};
 use crate::failure::{Failure, Status};
 use crate::files;
 use crate::input;
-use crate::params::Setup;
+use crate::params;
+use hartrace_described::params::Setup;
 use hartrace_encap::MAX_FRAME;
 use hartrace_golden::{Encoded, Encoder};
 use hartrace_sources::{Input, Source};
@@ -53,8 +54,8 @@ impl Run {
     pub(crate) fn open(args: &RunArgs) -> Result<(Setup, Self), Failure> {
         let params = args.stream.params.as_deref();
         files::one_standard(params.into_iter().chain([args.input.as_path()]))?;
-        let setup = Setup::new(&args.stream)?;
-        let config = setup.encoder(CompatArg::of(args.compat))?;
+        let setup = params::setup(&args.stream)?;
+        let config = params::encoder(&setup, CompatArg::of(args.compat))?;
         let encoder = Encoder::new(config).map_err(|error| {
             Failure::usage(error).hint("parameters and [options] that fit together")
         })?;

@@ -2,20 +2,18 @@
 //!
 //! Given a run it encodes it, so the reasons are the encoder's; given a capture they are inferred.
 
-mod infer;
-
 use crate::args::ExplainArgs;
-use crate::capture::{self, Packet, Packets, Reader};
-use crate::dump::print;
 use crate::encode::Run;
 use crate::failure::{Failure, Status};
 use crate::files;
-use crate::listing::{Because, Listed};
-use crate::params::Setup;
+use crate::params;
 use hartrace_bits::BitPos;
 use hartrace_etrace::Payload;
+use hartrace_golden::encoder::Reason;
+use hartrace_golden::infer::Guess;
+use hartrace_report::dump::{Because, Dump, Listed};
+use hartrace_report::packets::{Packet, Packets, Reader, sources};
 use hartrace_sources::Format;
-use infer::Guess;
 use std::collections::HashMap;
 use std::io::Write;
 
@@ -41,13 +39,14 @@ fn is_log(args: &ExplainArgs) -> Result<bool, Failure> {
 /// The packets of a capture. What follows a packet says more about it than the packet itself, so
 /// all are read first.
 fn explain_capture(args: &ExplainArgs) -> Result<Status, Failure> {
-    let setup = Setup::new(&args.run.stream)?;
+    let setup = params::setup(&args.run.stream)?;
     let bytes = files::read(&args.run.input)?;
-    let with_source = capture::sources(&bytes, setup.transport).len() > 1;
+    let transport = setup.transport.stream();
+    let with_source = sources(&bytes, transport).len() > 1;
+    let dump = Dump { json: args.json, with_source, xlen: setup.xlen };
     let mut reader = Reader::new(setup.layout, setup.options);
-    let listed: Vec<Listed<'_>> = Packets::new(&bytes, setup.transport)
-        .map(|packet| Listed::new(packet, &mut reader))
-        .collect();
+    let listed: Vec<Listed<'_>> =
+        Packets::new(&bytes, transport).map(|packet| Listed::new(packet, &mut reader)).collect();
 
     // For each packet the next one of its source, context packets left out.
     let mut next = vec![None; listed.len()];
@@ -71,10 +70,10 @@ fn explain_capture(args: &ExplainArgs) -> Result<Status, Failure> {
         let guess = guesses.entry(packet.source()).or_default();
         let reason = packet.payload().map(|payload| guess.reason(payload, next.as_ref()));
         let packet = match reason {
-            Some(reason) => packet.because(Because { reason, row: None, place: None }),
+            Some(reason) => packet.because(because(reason, None, None)),
             None => packet,
         };
-        print(&mut out, &packet, args.json, with_source, setup.xlen)?;
+        dump.write(&mut out, &packet)?;
     }
     out.flush()?;
     Ok(status)
@@ -83,30 +82,29 @@ fn explain_capture(args: &ExplainArgs) -> Result<Status, Failure> {
 /// The packets of a run, with the reasons of the encoder.
 fn explain_run(args: &ExplainArgs) -> Result<Status, Failure> {
     let (setup, mut run) = Run::open(&args.run)?;
+    let transport = setup.transport.finding_sync(false).stream();
+    let dump = Dump { json: args.json, with_source: false, xlen: setup.xlen };
     let mut out = files::stdout();
     let mut reader = Reader::new(setup.layout, setup.options);
     let mut number = 0;
     let mut offset = 0;
     let mut status = Status::Clean;
     run.each(&setup, &mut |sent| {
-        let because = Because {
-            reason: sent.encoded.reason,
-            row: Some(sent.encoded.row),
-            place: sent.row.map(|row| (row.line, row.iaddr)),
-        };
+        let place = sent.row.map(|row| (row.line, row.iaddr));
+        let because = because(sent.encoded.reason, Some(sent.encoded.row), place);
         // The frame is read back as `dump` would read it.
-        for packet in Packets::new(sent.frame, setup.transport.at_start()) {
+        for packet in Packets::new(sent.frame, transport) {
             let packet = Packet {
                 number,
                 frame: packet.frame + offset,
                 at: BitPos(packet.at.0 + BitPos::of_byte(offset).0),
                 ..packet
             };
-            let listed = Listed::new(packet, &mut reader).because(because);
+            let listed = Listed::new(packet, &mut reader).because(because.clone());
             if !listed.is_sound() {
                 status = Status::Gaps;
             }
-            print(&mut out, &listed, args.json, false, setup.xlen)?;
+            dump.write(&mut out, &listed)?;
             number += 1;
         }
         offset += sent.frame.len() as u64;
@@ -114,4 +112,8 @@ fn explain_run(args: &ExplainArgs) -> Result<Status, Failure> {
     })?;
     out.flush()?;
     Ok(status)
+}
+
+fn because(reason: Reason, row: Option<u64>, place: Option<(Option<u64>, u64)>) -> Because {
+    Because { reason: reason.name(), why: reason.text(), row, place }
 }

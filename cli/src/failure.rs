@@ -85,11 +85,6 @@ impl Failure {
         Self::new(kind, format_args!("cannot write: {error}")).at(place)
     }
 
-    /// Whether it says where.
-    pub(crate) fn is_placed(&self) -> bool {
-        self.place.is_some()
-    }
-
     /// There is nobody left to tell.
     pub(crate) fn is_quiet(&self) -> bool {
         self.kind == Kind::BrokenPipe

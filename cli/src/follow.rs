@@ -1,15 +1,13 @@
 //! A capture and its program, through the decoder.
 
 use crate::args::{CompatArg, FollowArgs};
-use crate::capture::frame_hint;
 use crate::failure::Failure;
 use crate::files::{self, Capture};
-use crate::image::Programs;
-use crate::image::changing::Changing;
-use crate::params::Setup;
-use hartrace_decoder::stream::{Decode, Decoded, StreamError, Transport};
-use hartrace_decoder::{Config, Fault, Sink};
-use hartrace_etrace::ParseError;
+use crate::{image, params};
+use hartrace_decoder::stream::{Decode, Decoded, StreamError};
+use hartrace_decoder::{Config, Sink};
+use hartrace_described::params::Setup;
+use hartrace_described::programs::Programs;
 use std::io::Read;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
@@ -20,10 +18,6 @@ pub(crate) const SMALL: usize = 1 << 16;
 
 /// The same, where there is one result at the end: what is known of a part is not known of the next.
 pub(crate) const LARGE: usize = 1 << 22;
-
-/// Bytes that what was decoded of a part may take up before it is passed on. Little, so that it stays
-/// in the caches: a few bytes of trace may stand for megabytes of addresses.
-pub(crate) const ROOM: usize = 1 << 20;
 
 /// Everything read that decoding needs, but the capture.
 pub(crate) struct Follow {
@@ -45,12 +39,12 @@ impl Follow {
         let contexts = args.context_elf.iter().map(|(_, placed)| placed);
         let programs = args.elf.iter().chain(&args.image).chain(contexts);
         let programs = programs.map(|placed| placed.path.as_path());
-        let params = args.stream.params.as_deref();
+        let params_file = args.stream.params.as_deref();
         let path = args.capture()?;
-        let inputs = programs.chain(params).chain([path]);
+        let inputs = programs.chain(params_file).chain([path]);
         files::one_standard(inputs.chain(others))?;
-        let setup = Setup::new(&args.stream)?;
-        setup.check_compat(CompatArg::of(args.compat))?;
+        let setup = params::setup(&args.stream)?;
+        params::check_compat(&setup, CompatArg::of(args.compat))?;
         if setup.params.nocontext_p && !args.context_elf.is_empty() {
             return Err(Failure::usage("--context-elf, but the trace has no contexts")
                 .hint("--elf, or nocontext_p = 0 and context_width_p among the parameters"));
@@ -59,8 +53,8 @@ impl Follow {
             return Err(Failure::usage("a trace cannot be followed without the program")
                 .hint("--elf PROG, or --image FILE@ADDR for bare code"));
         }
-        let mut programs = Programs::load(&args.elf, &args.image, &args.context_elf, setup.xlen)?;
-        if let Some(changing) = Changing::open(&args.events, &setup)? {
+        let mut programs = image::load(&args.elf, &args.image, &args.context_elf, setup.xlen)?;
+        if let Some(changing) = image::changing(&args.events, &setup)? {
             programs.change(changing);
         }
         let capture = Capture::open(path)?;
@@ -88,8 +82,7 @@ impl Follow {
         sink: impl Fn() -> S + Sync,
         mut join: impl FnMut(Decoded<S>) -> Result<ControlFlow<()>, Failure> + Send,
     ) -> Result<ControlFlow<()>, Failure> {
-        let crate::framing::Transport { framing, source, find_sync, .. } = self.setup.transport;
-        let transport = Transport { framing, source, find_sync };
+        let transport = self.setup.transport.stream();
         let decode = Decode {
             // In force until the first support packet, which a capture may lack.
             options: self.setup.options,
@@ -122,43 +115,5 @@ impl Follow {
                 Err(Failure::input(format_args!("cannot read: {error}")).at(&self.name))
             }
         }
-    }
-}
-
-/// Refuses a second source, where only one can be told.
-#[derive(Debug, Default)]
-pub(crate) struct OneSource(Option<Option<u16>>);
-
-impl OneSource {
-    /// Something of `source` was decoded.
-    pub(crate) fn take(&mut self, source: Option<u16>, capture: &str) -> Result<(), Failure> {
-        let first = *self.0.get_or_insert(source);
-        if first == source {
-            return Ok(());
-        }
-        let mut ids: Vec<u16> = first.into_iter().chain(source).collect();
-        ids.sort_unstable();
-        let list: Vec<_> = ids.iter().map(u16::to_string).collect();
-        let list = list.join(", ");
-        Err(Failure::usage(format_args!("traces of several sources: {list}"))
-            .at(capture)
-            .hint(format_args!("--source {}", ids.first().copied().unwrap_or(0))))
-    }
-}
-
-/// What to try.
-pub(crate) fn fault_hint(fault: &Fault) -> &'static str {
-    match fault {
-        Fault::Malformed(
-            ParseError::NoExtension | ParseError::AmbiguousExtension | ParseError::Subformat(_),
-        ) => "another f0s_width_p, or a capture from its start",
-        Fault::Frame(error) => frame_hint(error),
-        Fault::Malformed(_) => "other --params, another unit or --framing",
-        Fault::NotSynchronised => "a capture from its start; the rest is decoded from here on",
-        Fault::NoCode(_) => "--elf PROG or --image FILE@ADDR with the code at that address",
-        Fault::EmptyCacheEntry(_) => "another cache_size_p, or a capture from its start",
-        Fault::NoVector(_) => "--tvec PRIV=ADDR",
-        Fault::TooLong(_) => "the program that was traced, other --params, or more --max-blocks",
-        _ => "the program that was traced, other --params, or --compat",
     }
 }

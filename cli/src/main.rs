@@ -4,7 +4,6 @@
 
 mod args;
 mod bundled;
-mod capture;
 mod check;
 mod compare;
 mod convert;
@@ -19,20 +18,14 @@ mod failure;
 mod files;
 mod follow;
 mod fpga;
-mod framing;
 mod gaps;
 mod hdl;
 mod image;
 mod input;
-mod limits;
-mod listing;
 mod params;
-mod part;
 mod progress;
 mod sim;
 mod stats;
-mod sums;
-mod symbols;
 
 use args::{Cli, Command, FpgaCommand, SimCommand};
 use clap::Parser;

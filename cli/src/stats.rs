@@ -1,63 +1,55 @@
-//! `hartrace stats`: what a capture consists of, and what an instruction costs.
-//!
-//! JSON keys are stable: `capture_bytes`, `overhead_bytes` (of the capture, all that is no payload),
-//! `formats` (by code: `name`, `packets`, `bytes` of payload), `malformed` and `other` (trace of
-//! another kind) and `total` (`packets`, `bytes`), `sync_share` (bytes of 3.0 and 3.1 among those of
-//! all formats), `lengths` (packets by bytes of payload), `program` (null, or `instructions`, `gaps`,
-//! `bits_per_instruction`, `compression`). What would be divided by 0 is null.
-
-mod tally;
+//! `hartrace stats`.
 
 use crate::args::StatsArgs;
 use crate::failure::{Failure, Status};
 use crate::files::{self, Capture, Filling};
 use crate::follow::{Follow, LARGE};
-use crate::gaps::Gaps;
-use crate::params::Setup;
-use crate::sums::{Noted, Sum as _, Sums};
-use hartrace_decoder::Count;
-use hartrace_etrace::Format;
-use serde::{Serialize, Serializer};
-use std::collections::BTreeMap;
-use std::io::{self, Write};
-use tally::{Counted, Ended, Tally};
+use crate::gaps;
+use crate::params;
+use hartrace_decoder::{Count, Event};
+use hartrace_report::stats::{Counted, Program, Tally};
+use hartrace_report::{Gaps, Noted, Printer, Total};
+use std::io::{self, ErrorKind, Read, Write};
+use std::ops::ControlFlow;
+use std::path::Path;
+
+/// Bytes to read at once.
+const CHUNK: usize = 1 << 16;
 
 /// Runs the command.
 pub(crate) fn run(args: &StatsArgs) -> Result<Status, Failure> {
     let given = &args.follow;
     let path = given.capture()?;
-    let gaps = |capture: &Capture| Gaps::new(files::name(path), given.strict, capture.bar.clone());
+    let gaps = |capture: &Capture| gaps::new(files::name(path), given.strict, capture.bar.clone());
     let stats = if !given.has_program() {
         let params = given.stream.params.as_deref();
         files::one_standard(params.into_iter().chain([path]))?;
-        let setup = Setup::new(&given.stream)?;
+        let setup = params::setup(&given.stream)?;
         let capture = Capture::open(path)?;
-        let mut tally = Tally::new(&setup, given.strict.then(|| gaps(&capture)));
-        tally.read(capture).map_err(|error| match error {
-            Ended::Unreadable(error) => files::unreadable(path, &error),
-            Ended::Gap(failure) => failure,
-        })?;
+        let gaps = gaps(&capture);
+        let mut tally = Tally::new(&setup);
+        read(&mut tally, path, capture, gaps)?;
         tally.stats()
     } else {
         let (follow, capture) = Follow::open(given, [])?;
-        let mut sums = Sums::<Count>::new(gaps(&capture));
+        let mut printer = Printer::new(Total::<Count>::default(), io::sink(), gaps(&capture));
         // Gaps of the decoder are enough.
-        let mut tally = Tally::new(&follow.setup, None);
+        let mut tally = Tally::new(&follow.setup);
         let capture = capture.map(|input| Counted { input: Filling(input), tally: &mut tally });
         let make = || Noted::new(Count::default(), given.strict);
-        let flow = follow.run(capture, LARGE, make, |decoded| sums.join(decoded))?;
+        let flow = follow.run(capture, LARGE, make, |decoded| {
+            printer.join(decoded.sinks)?;
+            Ok(ControlFlow::Continue(()))
+        })?;
         tally.end();
-        sums.gaps.end(flow);
-        let mut count = Count::default();
-        sums.sums.into_values().for_each(|other| count.merge(other));
+        printer.gaps.end(flow);
         let mut stats = tally.stats();
-        stats.program = Some(Program::new(count, stats.bits));
+        stats.program = Some(Program::new(printer.report.sum, stats.bits));
         stats
     };
     let mut out = files::stdout();
     if args.json {
-        serde_json::to_writer(&mut out, &stats).map_err(io::Error::from)?;
-        writeln!(out)?;
+        stats.json(&mut out)?;
     } else {
         stats.print(&mut out)?;
     }
@@ -67,196 +59,30 @@ pub(crate) fn run(args: &StatsArgs) -> Result<Status, Failure> {
     Ok(if clean { Status::Clean } else { Status::Gaps })
 }
 
-/// Packets and the bytes of their payloads.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize)]
-struct Sum {
-    packets: u64,
-    bytes: u64,
-}
-
-impl Sum {
-    fn add(&mut self, other: Self) {
-        self.packets += other.packets;
-        self.bytes += other.bytes;
-    }
-}
-
-#[derive(Debug, Default, Serialize)]
-struct Stats {
-    capture_bytes: u64,
-    overhead_bytes: u64,
-    formats: Formats,
-    malformed: Sum,
-    other: Sum,
-    total: Sum,
-    sync_share: Option<f64>,
-    lengths: BTreeMap<u64, u64>,
-    program: Option<Program>,
-    /// Bits of all payloads that could be read.
-    #[serde(skip)]
-    bits: u64,
-}
-
-impl Stats {
-    fn print(&self, out: &mut dyn Write) -> io::Result<()> {
-        writeln!(
-            out,
-            "{:<14} {:>12} {:>9} {:>14} {:>9}",
-            "format", "packets", "share", "payload bytes", "share"
-        )?;
-        let mut row = |name: &str, sum: Sum| {
-            let of = |part, whole| percent(share(part, whole));
-            let Sum { packets, bytes } = sum;
-            writeln!(
-                out,
-                "{name:<14} {packets:>12} {:>9} {bytes:>14} {:>9}",
-                of(packets, self.total.packets),
-                of(bytes, self.total.bytes)
-            )
-        };
-        for (format, sum) in Format::ALL.into_iter().zip(self.formats.0) {
-            row(&format!("{:<3} {}", format.code(), format.name()), sum)?;
+/// Counts all of a capture. A malformed packet is a gap.
+fn read(tally: &mut Tally, path: &Path, capture: Capture, mut gaps: Gaps) -> Result<(), Failure> {
+    let Capture { mut input, bar, moving } = capture;
+    let mut check = |tally: &Tally| match tally.fault() {
+        Some((at, fault)) if gaps.is_strict() => {
+            gaps.event(None, at, &Event::Gap(fault));
+            gaps.check()
         }
-        row("malformed", self.malformed)?;
-        row("other trace", self.other)?;
-        row("total", self.total)?;
-        writeln!(out, "\nsync packets (3.0, 3.1)  {:>14} of bytes", percent(self.sync_share))?;
-        writeln!(out, "capture                  {:>14} bytes", self.capture_bytes)?;
-        let overhead = percent(share(self.overhead_bytes, self.capture_bytes));
-        writeln!(out, "framing overhead         {:>14} bytes, {overhead}", self.overhead_bytes)?;
-        if let Some(program) = &self.program {
-            let number = |n: Option<f64>| n.map_or("-".into(), |n| format!("{n:.4}"));
-            writeln!(out, "instructions             {:>14}", program.instructions)?;
-            writeln!(out, "gaps                     {:>14}", program.gaps)?;
-            writeln!(out, "bits per instruction     {:>14}", number(program.bits_per_instruction))?;
-            writeln!(out, "compression              {:>14}", percent(program.compression))?;
+        _ => Ok(()),
+    };
+    let mut chunk = vec![0; CHUNK];
+    loop {
+        match input.read(&mut chunk) {
+            Ok(0) => break,
+            Ok(count) => tally.feed(&chunk[..count]),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(files::unreadable(path, &error)),
         }
-        writeln!(out, "\npayload bytes      packets")?;
-        for (length, packets) in &self.lengths {
-            writeln!(out, "{length:>13} {packets:>12}")?;
-        }
-        Ok(())
-    }
-}
-
-/// In the order of `Format::ALL`.
-#[derive(Debug, Default)]
-struct Formats([Sum; Format::ALL.len()]);
-
-impl Formats {
-    fn of(&mut self, format: Format) -> &mut Sum {
-        &mut self.0[Format::ALL.iter().position(|f| *f == format).unwrap_or(0)]
-    }
-
-    fn sync_share(&self) -> Option<f64> {
-        let sync = |format| matches!(format, Format::Start | Format::Trap);
-        let pairs = || Format::ALL.into_iter().zip(self.0);
-        let part = pairs().filter(|(format, _)| sync(*format)).map(|(_, sum)| sum.bytes).sum();
-        share(part, pairs().map(|(_, sum)| sum.bytes).sum())
-    }
-}
-
-impl Serialize for Formats {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        struct Named {
-            name: &'static str,
-            #[serde(flatten)]
-            sum: Sum,
-        }
-        let named =
-            |(format, sum): (Format, Sum)| (format.code(), Named { name: format.name(), sum });
-        serializer.collect_map(Format::ALL.into_iter().zip(self.0).map(named))
-    }
-}
-
-/// What the capture says about the program.
-#[derive(Debug, Serialize)]
-struct Program {
-    instructions: u64,
-    gaps: u64,
-    bits_per_instruction: Option<f64>,
-    /// Against 32 bits per instruction.
-    compression: Option<f64>,
-}
-
-impl Program {
-    fn new(count: Count, bits: u64) -> Self {
-        let bits_per_instruction = share(bits, count.instructions);
-        Self {
-            instructions: count.instructions,
-            gaps: count.gaps,
-            bits_per_instruction,
-            compression: bits_per_instruction.map(|bits| 1.0 - bits / 32.0),
+        check(tally)?;
+        if !moving {
+            bar.set_position(tally.bytes());
         }
     }
-}
-
-fn share(part: u64, whole: u64) -> Option<f64> {
-    (whole > 0).then(|| part as f64 / whole as f64)
-}
-
-fn percent(share: Option<f64>) -> String {
-    share.map_or("-".into(), |share| format!("{:.2} %", 100.0 * share))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::params::tests::{PEER, setup};
-
-    fn stats(line: &str, bytes: &[u8]) -> Stats {
-        let mut tally = Tally::new(&setup(Some(PEER), line).unwrap(), None);
-        // In pieces, as from a pipe.
-        bytes.chunks(3).for_each(|piece| tally.feed(piece));
-        tally.end();
-        tally.stats()
-    }
-
-    /// Support, start, a branch map, an address, then a broken frame and an unknown payload.
-    const CAPTURE: &[u8] = &[
-        0x42, 0x1f, 0x04, 0x46, 0x73, 0x00, 0x00, 0x00, 0x00, 0x40, 0x43, 0x0d, 0xca, 0x00, 0x42,
-        0x32, 0x04, 0x80, 0x41, 0x00,
-    ];
-
-    #[test]
-    fn every_byte_is_counted_once() {
-        let stats = stats("", CAPTURE);
-        let packets = stats.formats.0.map(|sum| (sum.packets, sum.bytes));
-        assert_eq!(packets, [(0, 0), (0, 0), (1, 3), (1, 2), (1, 6), (0, 0), (0, 0), (1, 2)]);
-        assert_eq!(stats.malformed, Sum { packets: 2, bytes: 1 });
-        assert_eq!(stats.total, Sum { packets: 6, bytes: 14 });
-        assert_eq!((stats.capture_bytes, stats.overhead_bytes), (20, 6));
-        assert_eq!(stats.sync_share, Some(6.0 / 13.0));
-        assert_eq!(stats.bits, 8 * 13);
-        assert_eq!(stats.lengths, BTreeMap::from([(2, 2), (3, 1), (6, 1)]));
-    }
-
-    #[test]
-    fn other_sources_and_kinds() {
-        let bytes = [0x82, 5, 0x2a, 0x3e, 0x08, 0x01, 6, 0x01];
-        let line = "--framing encap --src-bits 8 --timestamp-bytes 1 --type-bits 1";
-        let both = stats(line, &bytes);
-        assert_eq!((both.other.packets, both.malformed.packets), (1, 0));
-        let one = stats(&format!("{line} --source 5"), &bytes);
-        assert_eq!((one.total.packets, one.other.packets), (1, 0));
-        assert_eq!(one.overhead_bytes, both.overhead_bytes);
-    }
-
-    #[test]
-    fn nothing_is_divided_by_zero() {
-        let mut stats = stats("", &[]);
-        stats.program = Some(Program::new(Count::default(), 0));
-        let mut out = Vec::new();
-        stats.print(&mut out).unwrap();
-        assert!(!String::from_utf8(out).unwrap().contains("NaN"));
-        let json = serde_json::to_value(&stats).unwrap();
-        assert!(json["sync_share"].is_null() && json["program"]["compression"].is_null());
-    }
-
-    #[test]
-    fn costs() {
-        let program = Program::new(Count { instructions: 100, gaps: 1 }, 80);
-        assert_eq!((program.bits_per_instruction, program.compression), (Some(0.8), Some(0.975)));
-    }
+    tally.end();
+    bar.finish_and_clear();
+    Ok(check(tally)?)
 }

@@ -3,7 +3,6 @@
 
 use crate::args::{Cva6Args, SimEmit};
 use crate::bundled::CVA6;
-use crate::decode::pcs::Pcs;
 use crate::failure::{Failure, Status};
 use crate::{files, hdl, progress};
 use hartrace_cva6_connector::Building;
@@ -13,6 +12,7 @@ use hartrace_encoder_hdl::Overflow;
 use hartrace_encoder_hdl::top::params;
 use hartrace_hdl_tools::verilate::Options;
 use hartrace_lockstep::Setting;
+use hartrace_report::PcsText;
 use hartrace_sources::executed::modes;
 use std::io::{self, Write};
 use std::path::Path;
@@ -68,7 +68,7 @@ pub(crate) fn run(args: &Cva6Args) -> Result<Status, Failure> {
         bar.suspend(|| -> Result<(), Failure> {
             match args.emit {
                 Some(SimEmit::Pcs) => {
-                    let mut pcs = Pcs::default();
+                    let mut pcs = PcsText::default();
                     soc.decode(&job, &survey, &outcome, args.hart, &mut pcs)?;
                     let mut out = io::stdout();
                     out.write_all(&pcs.text).and_then(|()| out.flush())?;

@@ -31,6 +31,7 @@ mod memory;
 mod ptm;
 mod returns;
 pub mod runs;
+pub mod system;
 mod text;
 mod walk;
 

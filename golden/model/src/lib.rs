@@ -60,6 +60,7 @@
 pub mod decoder;
 pub mod encoder;
 mod image;
+pub mod infer;
 pub mod isa;
 mod pack;
 mod tables;

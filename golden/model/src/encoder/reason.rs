@@ -92,6 +92,18 @@ impl Reason {
         Self::Closing,
     ];
 
+    /// One word, as `before-trap`.
+    pub fn name(self) -> String {
+        let mut name = String::new();
+        for (index, c) in format!("{self:?}").char_indices() {
+            if c.is_ascii_uppercase() && index > 0 {
+                name.push('-');
+            }
+            name.push(c.to_ascii_lowercase());
+        }
+        name
+    }
+
     /// One clause, and where the specification asks for it.
     pub const fn text(self) -> &'static str {
         match self {
@@ -131,5 +143,16 @@ impl Reason {
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.text())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_words_with_hyphens() {
+        assert_eq!(Reason::BeforeTrap.name(), "before-trap");
+        assert_eq!(Reason::Last.name(), "last");
     }
 }

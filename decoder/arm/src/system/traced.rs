@@ -1,0 +1,53 @@
+//! A source, ready to be decoded.
+
+use super::bound::Portion;
+use crate::{ElementSink, Etmv4, Memory, Ptm};
+use hartrace_capture::snapshot::{Core, Protocol};
+use hartrace_capture::spaces::Timeline;
+use std::sync::Arc;
+
+/// What it takes to follow the trace of a source.
+#[derive(Debug)]
+pub struct Traced<'c> {
+    /// The name of the source.
+    pub name: String,
+    /// Its number in the metadata.
+    pub id: u8,
+    /// What it wrote, in the order of time.
+    pub portions: Vec<Portion<'c>>,
+    /// The core that it traces.
+    pub core: Core,
+    /// The memory that the core sees.
+    pub memory: Arc<Memory>,
+    /// What changes in that memory.
+    pub timeline: Option<Arc<Timeline>>,
+}
+
+impl Traced<'_> {
+    /// Decodes all of it.
+    pub fn decode(&self, sink: &mut impl ElementSink) {
+        self.portions.iter().for_each(|portion| self.decode_portion(portion, sink));
+    }
+
+    /// Decodes one of its portions.
+    pub fn decode_portion(&self, portion: &Portion<'_>, sink: &mut impl ElementSink) {
+        let stream = &portion.stream;
+        match &portion.protocol {
+            Protocol::Etmv4(config) => {
+                let mut decoder = Etmv4::new(*config, self.core.arch, &self.memory);
+                if let Some(timeline) = &self.timeline {
+                    decoder = decoder.with_timeline(timeline);
+                }
+                decoder.decode(stream, sink);
+            }
+            Protocol::Ptm(config) => {
+                let mut decoder = Ptm::new(*config, self.core.arch, &self.memory);
+                if let Some(timeline) = &self.timeline {
+                    decoder = decoder.with_timeline(timeline);
+                }
+                decoder.decode(stream, sink);
+            }
+            Protocol::Other(_) => {}
+        }
+    }
+}

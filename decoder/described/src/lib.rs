@@ -1,0 +1,39 @@
+//! What describes a capture: the things that have to be known before it can be decoded.
+//!
+//! - [`params`]: the encoder's parameters and modes, from a TOML or JSON file.
+//! - [`framing`]: how payloads are packed into the byte stream.
+//! - [`programs`]: the code that was traced, with the names of functions and source lines.
+//!
+//! A [`params::Draft`] is what a file says. [`params::Setup`] completes it with what is said elsewhere
+//! and checks that everything fits together:
+//!
+//! ```
+//! use hartrace_described::params::{Draft, Given, Setup};
+//! use hartrace_encap::Framing;
+//! use hartrace_isa::Xlen;
+//!
+//! let text = "iaddress_width_p = 32\niaddress_lsb_p = 1\n[options]\nfull-address = true\n";
+//! let draft = Draft::parse(text, "params.toml")?;
+//! let setup = Setup::new(Some(draft), &Given::default())?;
+//! assert_eq!(setup.xlen, Xlen::Rv32);
+//! assert!(setup.options.full_address);
+//! assert_eq!(setup.transport.framing, Framing::Reference);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Guarantees
+//!
+//! Nothing here panics, for any file. Errors say where in which file a mistake is.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
+
+pub mod framing;
+pub mod params;
+pub mod programs;

@@ -1,0 +1,181 @@
+//! TOML and JSON as one kind of tree, with the place of every key.
+
+use super::error::{DocumentError, Problem};
+use toml::de::{DeTable, DeValue};
+
+/// A key with its value.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Entry {
+    pub(crate) key: String,
+    pub(crate) value: Value,
+    /// `file:line:column`, or `file` where that is not known.
+    pub(crate) place: String,
+}
+
+/// What parameter files are made of.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Value {
+    Number(u64),
+    Flag(bool),
+    Text(String),
+    Table(Vec<Entry>),
+    /// Something no key has: a list, a negative or broken number, a date.
+    Other,
+}
+
+impl Entry {
+    /// The value has the wrong kind.
+    pub(crate) fn expected(&self, what: &str) -> DocumentError {
+        let found = match &self.value {
+            Value::Number(n) => n.to_string(),
+            Value::Flag(flag) => flag.to_string(),
+            Value::Text(text) => format!("\"{text}\""),
+            Value::Table(_) => "a table".into(),
+            Value::Other => "something else".into(),
+        };
+        self.wrong(Problem::Value { key: self.key.clone(), expected: what.into(), found })
+    }
+
+    /// Something is wrong here.
+    pub(crate) fn wrong(&self, problem: Problem) -> DocumentError {
+        DocumentError { place: self.place.clone(), problem }
+    }
+
+    /// A number of at most `max`.
+    pub(crate) fn number(&self, max: u64) -> Result<u64, DocumentError> {
+        match self.value {
+            Value::Number(n) if n <= max => Ok(n),
+            _ => Err(self.expected(&format!("a number from 0 to {max}"))),
+        }
+    }
+
+    /// A number of at most 255.
+    pub(crate) fn byte(&self) -> Result<u8, DocumentError> {
+        self.number(u8::MAX.into()).map(|n| n as u8)
+    }
+
+    /// A flag, which may be written as a number.
+    pub(crate) fn flag(&self) -> Result<bool, DocumentError> {
+        match self.value {
+            Value::Flag(flag) => Ok(flag),
+            Value::Number(n @ (0 | 1)) => Ok(n == 1),
+            _ => Err(self.expected("true or false")),
+        }
+    }
+
+    /// Text.
+    pub(crate) fn text(&self) -> Result<&str, DocumentError> {
+        match &self.value {
+            Value::Text(text) => Ok(text),
+            _ => Err(self.expected("a string")),
+        }
+    }
+
+    /// The entries of a table.
+    pub(crate) fn table(&self) -> Result<&[Entry], DocumentError> {
+        match &self.value {
+            Value::Table(entries) => Ok(entries),
+            _ => Err(self.expected("a table")),
+        }
+    }
+}
+
+/// Reads a file: JSON if it starts with a brace, which no TOML file does.
+pub(crate) fn parse(text: &str, file: &str) -> Result<Vec<Entry>, DocumentError> {
+    if text.trim_start().starts_with('{') {
+        let json: serde_json::Map<_, _> = serde_json::from_str(text).map_err(|error| {
+            let message = error.to_string();
+            let what = message.split(" at line").next().unwrap_or_default();
+            DocumentError {
+                place: format!("{file}:{}:{}", error.line(), error.column()),
+                problem: Problem::NotJson(what.into()),
+            }
+        })?;
+        return Ok(of_json(json, file));
+    }
+    let toml = DeTable::parse(text).map_err(|error| {
+        let at = error.span().map_or(0, |span| span.start);
+        DocumentError {
+            place: place(text, file, at),
+            problem: Problem::NotToml(error.message().replace('\n', ", ")),
+        }
+    })?;
+    Ok(of_toml(toml.get_ref(), text, file))
+}
+
+fn of_json(json: serde_json::Map<String, serde_json::Value>, file: &str) -> Vec<Entry> {
+    let value = |value| match value {
+        serde_json::Value::Bool(flag) => Value::Flag(flag),
+        serde_json::Value::Number(n) => n.as_u64().map_or(Value::Other, Value::Number),
+        serde_json::Value::String(text) => Value::Text(text),
+        serde_json::Value::Object(inner) => Value::Table(of_json(inner, file)),
+        _ => Value::Other,
+    };
+    let entry = |(key, v)| Entry { key, value: value(v), place: file.into() };
+    json.into_iter().map(entry).collect()
+}
+
+fn of_toml(toml: &DeTable<'_>, text: &str, file: &str) -> Vec<Entry> {
+    let value = |value: &DeValue<'_>| match value {
+        DeValue::Boolean(flag) => Value::Flag(*flag),
+        DeValue::Integer(n) => {
+            u64::from_str_radix(n.as_str(), n.radix()).map_or(Value::Other, Value::Number)
+        }
+        DeValue::String(text) => Value::Text(text.to_string()),
+        DeValue::Table(inner) => Value::Table(of_toml(inner, text, file)),
+        _ => Value::Other,
+    };
+    toml.iter()
+        .map(|(key, v)| Entry {
+            key: key.get_ref().to_string(),
+            value: value(v.get_ref()),
+            place: place(text, file, key.span().start),
+        })
+        .collect()
+}
+
+fn place(text: &str, file: &str, offset: usize) -> String {
+    let before = text.get(..offset).unwrap_or(text);
+    let line = before.split('\n').count();
+    let column =
+        before.rsplit('\n').next().map_or(0, |tail| tail.chars().count()).saturating_add(1);
+    format!("{file}:{line}:{column}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn toml_and_json_read_alike() {
+        let toml = parse("a = 1\nb = true\n[c]\nd = \"x\"\n", "t").unwrap();
+        let json = parse(r#"{"a": 1, "b": true, "c": {"d": "x"}}"#, "j").unwrap();
+        let keys =
+            |entries: &[Entry]| -> Vec<_> { entries.iter().map(|e| e.key.clone()).collect() };
+        assert_eq!(keys(&toml), keys(&json));
+        assert_eq!(toml[0].value, Value::Number(1));
+        assert_eq!(toml[1].place, "t:2:1");
+        assert_eq!(toml[2].table().unwrap()[0].place, "t:4:1");
+        assert_eq!(json[2].table().unwrap()[0].text().unwrap(), "x");
+    }
+
+    #[test]
+    fn syntax_errors_say_where() {
+        let error = parse("a = 1\nb = = 2\n", "t").unwrap_err();
+        assert!(error.to_string().contains("t:2:5"), "{error}");
+        assert!(error.problem.is_unreadable());
+        let error = parse("{\n\"a\": }", "j").unwrap_err();
+        assert!(error.to_string().contains("j:2:6: not JSON"), "{error}");
+    }
+
+    #[test]
+    fn kinds_are_checked() {
+        let entries = parse("a = -1\nb = 300\nc = 2\nd = []\n", "t").unwrap();
+        for entry in &entries {
+            assert!(entry.flag().is_err(), "{}", entry.key);
+        }
+        assert_eq!(entries[1].number(300).unwrap(), 300);
+        let error = entries[1].byte().unwrap_err().to_string();
+        assert_eq!(error, "t:2:1: b must be a number from 0 to 255, not 300");
+    }
+}

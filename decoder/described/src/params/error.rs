@@ -1,0 +1,106 @@
+use crate::framing;
+use hartrace_etrace::ParamsError;
+use hartrace_isa::Xlen;
+use thiserror::Error;
+
+/// A mistake in a parameter file.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{place}: {problem}")]
+pub struct DocumentError {
+    /// Where: the file, with line and column or the byte where they are known.
+    pub place: String,
+    /// What is wrong.
+    pub problem: Problem,
+}
+
+/// What is wrong with a parameter file.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum Problem {
+    /// The file cannot be read.
+    #[error("cannot read: {0}")]
+    Unreadable(String),
+    /// The file is not UTF-8.
+    #[error("not text")]
+    NotText,
+    /// The file starts as JSON, but is none.
+    #[error("not JSON: {0}")]
+    NotJson(String),
+    /// The file is not TOML.
+    #[error("not TOML: {0}")]
+    NotToml(String),
+    /// There is no such key.
+    #[error("unknown key {key}")]
+    UnknownKey {
+        /// The key.
+        key: String,
+        /// The key that is spelled most like it.
+        closest: Option<String>,
+    },
+    /// A key has a value that it cannot have.
+    #[error("{key} must be {expected}, not {found}")]
+    Value {
+        /// The key.
+        key: String,
+        /// What it could be.
+        expected: String,
+        /// What it is.
+        found: String,
+    },
+    /// The file starts from another one, which text alone cannot name.
+    #[error("this starts from the configuration {0}, which is in another file")]
+    Reference(String),
+    /// Files that start from each other.
+    #[error("configurations refer to each other in a circle")]
+    Circle,
+}
+
+impl Problem {
+    /// Whether the file could not be read at all; otherwise it says something that cannot be.
+    pub const fn is_unreadable(&self) -> bool {
+        matches!(self, Self::Unreadable(_) | Self::NotText | Self::NotJson(_) | Self::NotToml(_))
+    }
+
+    /// What to try, if there is something.
+    pub fn hint(&self) -> Option<&str> {
+        match self {
+            Self::NotToml(_) => {
+                Some("the specification's parameter names as keys, for example iaddress_lsb_p = 1")
+            }
+            Self::UnknownKey { closest, .. } => closest.as_deref(),
+            _ => None,
+        }
+    }
+}
+
+/// Parameters that no stream has together.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum SetupError {
+    /// There are no parameters, and the framing does not imply any.
+    #[error("a trace cannot be read without the encoder's parameters")]
+    NoParameters,
+    /// Neither the parameters nor the caller say how wide addresses are.
+    #[error("the parameters do not say how wide addresses are")]
+    NoWidth,
+    /// Addresses of this width belong to another base instruction set.
+    #[error("XLEN {} contradicts iaddress_width_p = {width}", xlen.bits())]
+    Width {
+        /// The base instruction set that was given.
+        xlen: Xlen,
+        /// The value of `iaddress_width_p`.
+        width: u8,
+    },
+    /// A resynchronisation mode without `resync-max`.
+    #[error("resync-mode needs a period")]
+    NoPeriod,
+    /// A parameter has a value that its type cannot hold.
+    #[error(transparent)]
+    Value(#[from] serde_json::Error),
+    /// The parameters do not fit together.
+    #[error(transparent)]
+    Params(#[from] ParamsError),
+    /// The framing cannot have these fields.
+    #[error(transparent)]
+    Framing(#[from] framing::Error),
+}

@@ -1,0 +1,205 @@
+//! The traced program: ELF files and bare code, for all contexts or for one.
+
+mod changing;
+mod symbols;
+
+pub use changing::{Changing, NoTime};
+pub use symbols::{Function, Place, Symbols};
+
+use hartrace_decoder::{ElfError, Image, Images, Moment, Versions};
+use hartrace_isa::{Isa, Xlen};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// An address as listings print it: 8 or 16 digits.
+pub fn address(address: u64, xlen: Xlen) -> String {
+    match xlen {
+        Xlen::Rv32 => format!("{address:#010x}"),
+        Xlen::Rv64 => format!("{address:#018x}"),
+    }
+}
+
+/// The code of one context, or of all contexts that have none of their own.
+#[derive(Debug)]
+pub struct Program {
+    image: Image,
+    /// Its ELF files, the last one first, since it wins.
+    files: Vec<Arc<File>>,
+}
+
+/// An ELF file, for what is in it besides code.
+#[derive(Debug)]
+struct File {
+    bytes: Vec<u8>,
+    bias: u64,
+}
+
+impl Program {
+    /// Names and source lines. Reading them takes time, so ask once.
+    pub fn symbols(&self) -> Symbols<'_> {
+        let mut symbols = Symbols::default();
+        for file in &self.files {
+            symbols.add_elf(&file.bytes, file.bias, self.image.isa().xlen);
+        }
+        symbols
+    }
+}
+
+/// Stretches of code that something else took the place of.
+pub type Replaced = Vec<Range<u64>>;
+
+/// Every program of a hart: code that all contexts share, and code of single contexts.
+#[derive(Debug)]
+pub struct Programs {
+    common: Program,
+    /// Each with all common code below it.
+    contexts: Vec<(u64, Program)>,
+    /// What a log says of them.
+    changing: Option<Changing>,
+}
+
+impl Programs {
+    /// A program without code or names.
+    pub fn new(xlen: Xlen) -> Self {
+        let common = Program { image: Image::new(Isa::new(xlen)), files: Vec::new() };
+        Self { common, contexts: Vec::new(), changing: None }
+    }
+
+    /// Adds an ELF file, `bias` further up. It wins over what was added before; returns what it replaces.
+    pub fn add_elf(&mut self, bytes: Vec<u8>, bias: u64) -> Result<Replaced, ElfError> {
+        self.common.add_elf(bytes, bias)
+    }
+
+    /// Adds bare code. It wins over what was added before; returns what it replaces.
+    pub fn add_code(&mut self, address: u64, bytes: &[u8]) -> Replaced {
+        let image = &mut self.common.image;
+        let before = image.overlaps().len();
+        image.add(image.isa().xlen.wrap(address), bytes);
+        image.overlaps().get(before..).unwrap_or_default().to_vec()
+    }
+
+    /// Adds an ELF file that only one context runs, over all common code that was added before.
+    pub fn add_context_elf(
+        &mut self,
+        context: u64,
+        bytes: Vec<u8>,
+        bias: u64,
+    ) -> Result<Replaced, ElfError> {
+        if let Some((_, own)) = self.contexts.iter_mut().find(|(id, _)| *id == context) {
+            return own.add_elf(bytes, bias);
+        }
+        let Program { image, files } = &self.common;
+        let mut own = Program { image: image.clone(), files: files.clone() };
+        let replaced = own.add_elf(bytes, bias)?;
+        self.contexts.push((context, own));
+        Ok(replaced)
+    }
+
+    /// Adds code that comes and goes.
+    pub fn change(&mut self, changing: Changing) {
+        self.changing = Some(changing);
+    }
+
+    /// The programs as the decoder takes them.
+    pub fn images(&self) -> Images<'_> {
+        let first = Images::new(&self.common.image);
+        let contexts = self.contexts.iter();
+        let images = contexts.fold(first, |images, (id, own)| images.context(*id, &own.image));
+        if self.changing.is_some() { images.versions(self) } else { images }
+    }
+
+    /// The code at the start, and its number.
+    pub fn first(&self) -> (usize, Image) {
+        (0, self.common.image.clone())
+    }
+
+    /// The code of a context at a time, and its number.
+    pub fn at(&self, moment: Moment) -> (usize, Image) {
+        let program = self.of_context(moment.context);
+        let image = self.image_of(program);
+        match &self.changing {
+            Some(changing) => {
+                let (number, image) = changing.version(moment, program, image);
+                // Numbers of programs come first, that of the common one included.
+                (self.contexts.len().wrapping_add(1).wrapping_add(number), image)
+            }
+            None => (program, image.clone()),
+        }
+    }
+
+    /// The code of a context.
+    pub fn image(&self, context: u64) -> &Image {
+        self.image_of(self.of_context(Some(context)))
+    }
+
+    fn image_of(&self, program: usize) -> &Image {
+        self.iter().nth(program).map_or(&self.common.image, |program| &program.image)
+    }
+
+    /// All programs by number, the common one first.
+    pub fn iter(&self) -> impl Iterator<Item = &Program> {
+        std::iter::once(&self.common).chain(self.contexts.iter().map(|(_, own)| own))
+    }
+
+    /// Names and source lines of all programs, the common one first.
+    pub fn all_symbols(&self) -> Symbols<'_> {
+        let mut files: Vec<&Arc<File>> = Vec::new();
+        for file in self.iter().flat_map(|program| &program.files) {
+            if !files.iter().any(|other| Arc::ptr_eq(other, file)) {
+                files.push(file);
+            }
+        }
+        let mut symbols = Symbols::default();
+        for file in files {
+            symbols.add_elf(&file.bytes, file.bias, self.common.image.isa().xlen);
+        }
+        symbols
+    }
+
+    /// Number of the program that a context runs.
+    pub fn of_context(&self, context: Option<u64>) -> usize {
+        let own = self.contexts.iter().position(|(id, _)| Some(*id) == context);
+        own.map_or(0, |index| index.wrapping_add(1))
+    }
+}
+
+impl Versions for Programs {
+    fn at(&self, moment: Moment) -> Option<(usize, Image)> {
+        Some(self.at(moment))
+    }
+}
+
+impl Program {
+    fn add_elf(&mut self, bytes: Vec<u8>, bias: u64) -> Result<Replaced, ElfError> {
+        let before = self.image.overlaps().len();
+        self.image.add_elf(&bytes, bias)?;
+        self.files.insert(0, Arc::new(File { bytes, bias }));
+        Ok(self.image.overlaps().get(before..).unwrap_or_default().to_vec())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ADD: [u8; 4] = [0x33, 0x05, 0xb5, 0x00];
+
+    #[test]
+    fn later_code_wins() {
+        let mut programs = Programs::new(Xlen::Rv32);
+        assert!(programs.add_code(0x1000, &[0; 16]).is_empty());
+        assert_eq!(programs.add_code(0x1004, &ADD), [0x1004..0x1008]);
+        assert_eq!(programs.image(7).encoding(0x1004), Some(0x00b5_0533));
+        assert_eq!(programs.of_context(Some(7)), 0);
+    }
+
+    #[test]
+    fn what_cannot_be_loaded() {
+        let mut programs = Programs::new(Xlen::Rv32);
+        let garbage = || b"no ELF file".to_vec();
+        assert!(matches!(programs.add_elf(garbage(), 0), Err(ElfError::NotElf(_))));
+        assert!(programs.add_context_elf(3, garbage(), 0).is_err());
+        // A context without code of its own runs the common program.
+        assert_eq!((programs.of_context(Some(3)), programs.iter().count()), (0, 1));
+    }
+}

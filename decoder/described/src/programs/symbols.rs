@@ -1,0 +1,173 @@
+//! Names and source lines of code, from ELF files.
+
+use addr2line::gimli::{Dwarf, EndianSlice, LittleEndian as Little, SectionId};
+use elf::ElfBytes;
+use elf::abi::{SHF_COMPRESSED, SHF_EXECINSTR, STB_LOCAL, STT_FUNC, STT_NOTYPE};
+use elf::endian::LittleEndian;
+use hartrace_isa::Xlen;
+use std::fmt;
+use std::ops::Range;
+
+/// Names and source lines from several files; the file that was added first is asked first.
+#[derive(Default)]
+pub struct Symbols<'a> {
+    files: Vec<File<'a>>,
+}
+
+type Lines<'a> = addr2line::Context<EndianSlice<'a, Little>>;
+
+struct File<'a> {
+    bias: u64,
+    xlen: Xlen,
+    /// By address in the file.
+    symbols: Vec<Symbol<'a>>,
+    lines: Option<Lines<'a>>,
+}
+
+impl<'a> File<'a> {
+    fn place(&self, address: u64) -> Option<Place<'a>> {
+        let address = self.xlen.wrap(address.wrapping_sub(self.bias));
+        let index = self.symbols.partition_point(|symbol| symbol.start <= address);
+        let symbol = self.symbols.get(index.checked_sub(1)?)?;
+        let place = Place { name: symbol.name, offset: address.wrapping_sub(symbol.start) };
+        (address < symbol.end).then_some(place)
+    }
+
+    /// Where symbols end that do not say so: at the next one, or with their section.
+    fn ends(&self) -> impl Iterator<Item = u64> {
+        let next = self.symbols.iter().skip(1).map(|symbol| symbol.start);
+        let ends = self.symbols.iter().map(|symbol| symbol.end);
+        ends.zip(next.chain([u64::MAX])).map(|(end, next)| end.min(next))
+    }
+}
+
+struct Symbol<'a> {
+    start: u64,
+    /// End of its section: what no symbol covers belongs to the one before, as objdump has it.
+    end: u64,
+    /// Bytes, if it says so.
+    size: u64,
+    name: &'a str,
+    /// Of several names for one address, the one that ranks lowest is used.
+    rank: u8,
+}
+
+/// A place in a function: `name` or `name+0x12`.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Place<'a> {
+    /// Name of the function.
+    pub name: &'a str,
+    /// Bytes from its start.
+    pub offset: u64,
+}
+
+impl fmt::Display for Place<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.offset {
+            0 => f.write_str(self.name),
+            offset => write!(f, "{}+{offset:#x}", self.name),
+        }
+    }
+}
+
+/// A function and where it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Function<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// As long as its symbol says; up to the next one if that says nothing. Not empty.
+    pub range: Range<u64>,
+}
+
+impl<'a> Symbols<'a> {
+    /// Adds what a file knows. A file without symbols or debug information, or with any that cannot
+    /// be read, adds nothing: code is followed without them.
+    pub fn add_elf(&mut self, bytes: &'a [u8], bias: u64, xlen: Xlen) {
+        if let Ok(file) = ElfBytes::<LittleEndian>::minimal_parse(bytes) {
+            let symbols = symbols(&file).unwrap_or_default();
+            self.files.push(File { bias, xlen, symbols, lines: lines(&file) });
+        }
+    }
+
+    /// The function an address is in.
+    pub fn place(&self, address: u64) -> Option<Place<'a>> {
+        self.files.iter().find_map(|file| file.place(address))
+    }
+
+    /// All functions by address, where files that were added before do not have others.
+    pub fn functions(&self) -> Vec<Function<'a>> {
+        let mut list = Vec::new();
+        for (index, file) in self.files.iter().enumerate() {
+            for (symbol, next) in file.symbols.iter().zip(file.ends()) {
+                let end =
+                    if symbol.size > 0 { symbol.start.saturating_add(symbol.size) } else { next };
+                let start = file.xlen.wrap(symbol.start.wrapping_add(file.bias));
+                let range = start..start.saturating_add(end.saturating_sub(symbol.start));
+                if !range.is_empty()
+                    && !self.files.iter().take(index).any(|other| other.place(start).is_some())
+                {
+                    list.push(Function { name: symbol.name, range });
+                }
+            }
+        }
+        list.sort_by_key(|function| function.range.start);
+        list
+    }
+
+    /// The source line an address comes from, as `file:line`.
+    pub fn source(&self, address: u64) -> Option<String> {
+        self.files.iter().find_map(|file| {
+            let address = file.xlen.wrap(address.wrapping_sub(file.bias));
+            let location = file.lines.as_ref()?.find_location(address).ok()??;
+            Some(format!("{}:{}", location.file?, location.line?))
+        })
+    }
+}
+
+/// Names of code.
+fn symbols<'a>(file: &ElfBytes<'a, LittleEndian>) -> Option<Vec<Symbol<'a>>> {
+    let sections = file.section_headers()?;
+    let table = file.symbol_table().ok().flatten();
+    let (table, names) = table.or_else(|| file.dynamic_symbol_table().ok().flatten())?;
+    let mut list = Vec::new();
+    for entry in table.iter() {
+        let Ok(section) = sections.get(entry.st_shndx.into()) else { continue };
+        let Ok(name) = names.get(entry.st_name as usize) else { continue };
+        // `$x` marks code, `.L` starts a label of the compiler.
+        let own = name.is_empty() || name.starts_with(['$', '.']);
+        if own || section.sh_flags & u64::from(SHF_EXECINSTR) == 0 {
+            continue;
+        }
+        let rank = match (entry.st_symtype(), entry.st_bind()) {
+            (STT_FUNC, STB_LOCAL) => 1,
+            (STT_FUNC, _) => 0,
+            (STT_NOTYPE, STB_LOCAL) => 3,
+            (STT_NOTYPE, _) => 2,
+            _ => continue,
+        };
+        let end = section.sh_addr.saturating_add(section.sh_size);
+        list.push(Symbol { start: entry.st_value, end, size: entry.st_size, name, rank });
+    }
+    list.sort_by(|a, b| (a.start, a.rank, a.name).cmp(&(b.start, b.rank, b.name)));
+    list.dedup_by_key(|symbol| symbol.start);
+    Some(list)
+}
+
+/// Source lines.
+fn lines<'a>(file: &ElfBytes<'a, LittleEndian>) -> Option<Lines<'a>> {
+    let section = |id: SectionId| -> Result<_, addr2line::gimli::Error> {
+        let header = file.section_header_by_name(id.name()).ok().flatten();
+        // Compressed debug information is as good as none.
+        let header = header.filter(|h| h.sh_flags & u64::from(SHF_COMPRESSED) == 0);
+        let data = header.and_then(|h| file.section_data(&h).ok());
+        let bytes = data.map_or(&[][..], |(bytes, _)| bytes);
+        Ok(EndianSlice::new(bytes, Little))
+    };
+    addr2line::Context::from_dwarf(Dwarf::load(section).ok()?).ok()
+}
+
+impl fmt::Debug for Symbols<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Symbols").field("files", &self.files.len()).finish()
+    }
+}

@@ -1,0 +1,77 @@
+//! Sources side by side, on several threads. What becomes of them is taken in order, so that the output is
+//! that of one thread.
+
+use std::num::NonZeroUsize;
+use std::sync::mpsc::sync_channel;
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+/// Results of a source that may wait for those before them.
+const WAITING: usize = 8;
+
+/// Does `work` for each item, which hands over any number of results, and passes them to `take`: all of the
+/// first item, then all of the second one.
+pub(super) fn each<T: Sync, R: Send, E>(
+    items: &[T],
+    threads: NonZeroUsize,
+    work: impl Fn(&T, &mut dyn FnMut(R)) + Sync,
+    mut take: impl FnMut(&T, R) -> Result<(), E>,
+) -> Result<(), E> {
+    let (senders, receivers): (Vec<_>, Vec<_>) =
+        items.iter().map(|_| sync_channel::<R>(WAITING)).unzip();
+    // In order, so that the one that is waited for is always being worked on.
+    let left = Mutex::new(items.iter().zip(senders));
+    thread::scope(|scope| {
+        for _ in 0..threads.get().min(items.len()) {
+            scope.spawn(|| {
+                let next = || left.lock().unwrap_or_else(PoisonError::into_inner).next();
+                while let Some((item, sender)) = next() {
+                    work(item, &mut |result| {
+                        // Whoever takes no more of them has failed, and says so.
+                        let _ = sender.send(result);
+                    });
+                }
+            });
+        }
+        for (item, receiver) in items.iter().zip(receivers) {
+            for result in receiver {
+                take(item, result)?;
+            }
+        }
+        Ok(())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_are_in_order() {
+        let items: Vec<usize> = (0..20).collect();
+        let expected: Vec<_> = items.iter().flat_map(|item| (0..30).map(|n| (*item, n))).collect();
+        for threads in [1, 3, 50] {
+            let mut found = Vec::new();
+            let work = |_: &usize, pass: &mut dyn FnMut(u8)| (0..30).for_each(pass);
+            let take = |item: &usize, result| {
+                found.push((*item, result));
+                Ok::<(), ()>(())
+            };
+            each(&items, NonZeroUsize::new(threads).unwrap(), work, take).unwrap();
+            assert_eq!(found, expected, "{threads}");
+        }
+    }
+
+    #[test]
+    fn a_failure_ends_it() {
+        let work = |item: &u8, pass: &mut dyn FnMut(u8)| (0..100).for_each(|_| pass(*item));
+        let mut taken = 0;
+        let take = |_: &u8, result| {
+            taken += 1;
+            if result == 1 { Err("enough") } else { Ok(()) }
+        };
+        let three = NonZeroUsize::new(3).unwrap();
+        assert!(each(&[0, 1, 2, 3], three, work, take).is_err());
+        assert_eq!(taken, 101);
+    }
+}

@@ -1,0 +1,191 @@
+//! Gaps: what could not be followed, and where decoding went on.
+
+use hartrace_decoder::{Event, Fault, StreamPos};
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::fmt;
+use std::ops::ControlFlow;
+
+/// Tells of the gaps of one capture: one line for each stretch that is missing.
+pub struct Gaps {
+    file: String,
+    /// Takes the lines.
+    tell: Box<dyn FnMut(&str) + Send>,
+    strict: bool,
+    /// What to try about a fault.
+    hint: Option<fn(&Fault) -> &'static str>,
+    count: u64,
+    /// By source.
+    open: BTreeMap<Option<u16>, Missing>,
+    /// A decoder cannot be stopped from within, so the end waits here.
+    failed: Option<Missing>,
+}
+
+/// A stretch of a trace that could not be followed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Missing {
+    /// The capture.
+    pub file: String,
+    /// Where it starts.
+    pub at: StreamPos,
+    /// The source that it is of, where the framing names sources.
+    pub source: Option<u16>,
+    /// Why it could not be followed.
+    pub cause: Fault,
+    /// What to try.
+    pub hint: Option<&'static str>,
+    /// Gaps in it after the first.
+    pub more: u64,
+}
+
+impl Missing {
+    fn line(&self, end: &str) -> String {
+        let Self { file, at, source, cause, hint, more } = self;
+        let source = source.map_or(String::new(), |id| format!(", source {id}"));
+        let more = if *more > 0 { format!(" ({more} more)") } else { String::new() };
+        let hint = hint.map_or(String::new(), |hint| format!("; try {hint}"));
+        format!("{file}: gap at {}{source}: {cause}{more}{end}{hint}", place(*at))
+    }
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.line(""))
+    }
+}
+
+impl Error for Missing {}
+
+fn place(at: StreamPos) -> String {
+    format!("byte {}, packet {}", at.byte, at.packet)
+}
+
+impl Gaps {
+    /// No gap so far in the capture of this name. Lines go to `tell`.
+    pub fn new(file: impl Into<String>, tell: impl FnMut(&str) + Send + 'static) -> Self {
+        let (file, tell) = (file.into(), Box::new(tell));
+        let (count, open) = (0, BTreeMap::new());
+        Self { file, tell, strict: false, hint: None, count, open, failed: None }
+    }
+
+    /// If `strict`, the first gap is one too many: see [`Gaps::check`].
+    pub fn strict(self, strict: bool) -> Self {
+        Self { strict, ..self }
+    }
+
+    /// With advice: what to try about a fault.
+    pub fn hints(self, hint: fn(&Fault) -> &'static str) -> Self {
+        Self { hint: Some(hint), ..self }
+    }
+
+    /// Whether the first gap is one too many.
+    pub fn is_strict(&self) -> bool {
+        self.strict
+    }
+
+    /// The name of the capture.
+    pub fn file(&self) -> &str {
+        &self.file
+    }
+
+    /// Takes note of gaps and of where decoding goes on.
+    pub fn event(&mut self, source: Option<u16>, at: StreamPos, event: &Event) {
+        match event {
+            Event::Gap(fault) => self.gap(source, at, *fault),
+            Event::On => {
+                if let Some(open) = self.open.remove(&source) {
+                    (self.tell)(&open.line(&format!("; resumed at {}", place(at))));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn gap(&mut self, source: Option<u16>, at: StreamPos, cause: Fault) {
+        self.count = self.count.saturating_add(1);
+        if let Some(open) = self.open.get_mut(&source) {
+            open.more = open.more.saturating_add(1);
+            return;
+        }
+        let hint = self.hint.map(|hint| hint(&cause));
+        let open = Missing { file: self.file.clone(), at, source, cause, hint, more: 0 };
+        if self.strict {
+            self.failed.get_or_insert(open);
+        } else {
+            self.open.insert(source, open);
+        }
+    }
+
+    /// The first gap, if there must be none.
+    pub fn check(&mut self) -> Result<(), Missing> {
+        self.failed.take().map_or(Ok(()), Err)
+    }
+
+    /// The end of the capture, or of what is of interest in it if `flow` is a break.
+    pub fn end(&mut self, flow: ControlFlow<()>) {
+        // Nobody knows what follows if nobody looked.
+        let end = if flow.is_continue() { "; never resumed" } else { "" };
+        for open in std::mem::take(&mut self.open).into_values() {
+            (self.tell)(&open.line(end));
+        }
+    }
+
+    /// Gaps so far.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+}
+
+impl fmt::Debug for Gaps {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Gaps").field("file", &self.file).field("count", &self.count).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hartrace_encap::FrameError;
+    use std::sync::mpsc::channel;
+
+    fn at(packet: u64) -> StreamPos {
+        StreamPos { packet, byte: 10 * packet }
+    }
+
+    #[test]
+    fn one_region_is_one_line() {
+        let (sender, lines) = channel();
+        let mut gaps = Gaps::new("t", move |line| sender.send(line.to_owned()).unwrap());
+        let damage = Event::Gap(Fault::Frame(FrameError::Header(0xff)));
+        gaps.event(None, at(1), &damage);
+        gaps.event(None, at(2), &damage);
+        gaps.event(None, at(3), &Event::On);
+        gaps = gaps.hints(|_| "another file");
+        gaps.event(Some(7), at(4), &damage);
+        assert_eq!((gaps.count(), gaps.check()), (3, Ok(())));
+        gaps.end(ControlFlow::Continue(()));
+        assert_eq!(
+            lines.try_iter().collect::<Vec<_>>(),
+            [
+                "t: gap at byte 10, packet 1: no frame starts with header 0xff (1 more); resumed at \
+                 byte 30, packet 3",
+                "t: gap at byte 40, packet 4, source 7: no frame starts with header 0xff; never \
+                 resumed; try another file",
+            ]
+        );
+    }
+
+    #[test]
+    fn strict() {
+        let mut gaps = Gaps::new("t", |line| panic!("{line}")).strict(true).hints(|_| "the code");
+        assert_eq!(gaps.check(), Ok(()));
+        gaps.event(None, at(2), &Event::Gap(Fault::NoCode(4)));
+        gaps.event(None, at(3), &Event::Gap(Fault::NoCode(8)));
+        let missing = gaps.check().unwrap_err();
+        assert_eq!(
+            missing.to_string(),
+            "t: gap at byte 20, packet 2: no code at 0x0000000000000004; try the code"
+        );
+        gaps.end(ControlFlow::Break(()));
+    }
+}

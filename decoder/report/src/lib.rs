@@ -1,0 +1,105 @@
+//! Reports of decoded traces: listings, JSON, tables of edges and coverage, packets, statistics.
+//!
+//! Here three instructions become JSON:
+//!
+//! ```
+//! use hartrace_decoder::stream::{Decode, Transport};
+//! use hartrace_decoder::{Config, Image};
+//! use hartrace_encap::Framing;
+//! use hartrace_isa::{Isa, Xlen};
+//! use hartrace_report::{Gaps, Json, Ordered, Printer};
+//!
+//! let mut program = Image::new(Isa::new(Xlen::Rv32));
+//! program.add(0x1000, &[0x01, 0x00, 0x01, 0x00, 0x82, 0x80]); // nop; nop; ret
+//! let trace = [
+//!     0x45, 0x73, 0x00, 0x04, 0x00, 0x00, // starts at 0x1000
+//!     0x42, 0x0a, 0x00, // goes on to 0x1004
+//! ];
+//!
+//! let decode = Decode::new(Config::default(), &program, Transport::new(Framing::Reference));
+//! let gaps = Gaps::new("trace", |line| eprintln!("{line}"));
+//! let mut printer = Printer::new(Ordered::new(Json::new(Xlen::Rv32)), Vec::new(), gaps);
+//! printer.decode(&decode, &trace[..])?;
+//! let text = String::from_utf8(printer.out)?;
+//! assert_eq!(text.lines().last(), Some(r#"{"packet":1,"byte":6,"event":"retired","iaddr":"0x00001004"}"#));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Reports of what was executed
+//!
+//! | report | what it writes |
+//! | --- | --- |
+//! | [`Pcs`] | one address per line |
+//! | [`Ordered`]`<`[`Listing`]`>` | every instruction disassembled, with functions and source lines, and every event |
+//! | [`Ordered`]`<`[`Blocks`]`>` | a line per run of consecutive instructions, as text or JSON |
+//! | [`Ordered`]`<`[`Json`]`>` | a JSON object per instruction and event |
+//! | [`Tables`]`<Edges>` | branches and jumps with counts, as text or JSON |
+//! | [`Tables`]`<Coverage>` | ranges of code and functions that were executed, as text or JSON |
+//! | [`Total`] | nothing: for callers who use the sum themselves |
+//!
+//! A [`Printer`] writes any of them and tells of [`Gaps`]. A capture is decoded in parts, by several
+//! threads: a [`Report`] says what a part is decoded into, and puts the parts together in order.
+//!
+//! A new format is a new type. If it shows things as they happened, it implements [`InOrder`] and is
+//! wrapped in [`Ordered`]. If it adds up, its sum implements [`Sum`] and, to be written at the end,
+//! [`Table`]. Anything else implements [`Report`] itself.
+//!
+//! # Reports of packets
+//!
+//! [`packets`] reads the packets of a capture; no program is needed. [`dump`] writes them, [`diff`] aligns
+//! those of two captures, [`stats`] counts them by format.
+//!
+//! # Arm traces
+//!
+//! [`arm`] writes the same reports of ETMv4, ETE and PTM, and a few of their own.
+//!
+//! # Guarantees
+//!
+//! Nothing here panics, for any capture and any program. Memory does not grow with the length of the trace,
+//! except for sums, and for [`diff`], which holds all packets. Keys of JSON are stable.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
+
+pub mod arm;
+mod blocks;
+pub mod diff;
+pub mod dump;
+mod gaps;
+mod json;
+mod limited;
+mod limits;
+mod listing;
+mod noted;
+mod ordered;
+pub mod packets;
+mod part;
+mod pcs;
+mod printer;
+mod report;
+pub mod stats;
+mod sums;
+mod tables;
+#[cfg(test)]
+mod testing;
+
+pub use blocks::Blocks;
+pub use gaps::{Gaps, Missing};
+pub use json::Json;
+pub use limited::{Limited, Shared};
+pub use limits::{Limits, NothingBetween, Position, PositionError};
+pub use listing::Listing;
+pub use noted::Noted;
+pub use ordered::{InOrder, Ordered};
+pub use part::{Item, Part, Retired};
+pub use pcs::{Pcs, PcsText};
+pub use printer::{Error, OneSource, Printer, SeveralSources};
+pub use report::{Collect, Report};
+pub use sums::{Sum, Total};
+pub use tables::{Naming, Style, Table, Tables};

@@ -1,0 +1,192 @@
+//! The stretch of a trace that is reported.
+
+use hartrace_decoder::StreamPos;
+use std::ops::Range;
+use std::str::FromStr;
+use thiserror::Error;
+
+/// A place in a trace: instructions, packets and bytes are numbered from 0.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Position {
+    /// Number of an instruction.
+    Insn(u64),
+    /// Number of a packet.
+    Packet(u64),
+    /// Byte of the capture.
+    Byte(u64),
+}
+
+/// Text that is not a position.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum PositionError {
+    /// There is no such unit.
+    #[error("`{0}` is not one of insn, packet and byte")]
+    Unit(String),
+    /// There is no number.
+    #[error("`{0}` is not a number; write for example 1000, packet:12 or byte:4096")]
+    Number(String),
+}
+
+/// Nothing lies between two positions.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Error)]
+#[error("nothing lies from {from} up to {to}")]
+pub struct NothingBetween {
+    /// The first position.
+    pub from: u64,
+    /// The second.
+    pub to: u64,
+}
+
+impl FromStr for Position {
+    type Err = PositionError;
+
+    fn from_str(text: &str) -> Result<Self, PositionError> {
+        let (unit, number) = text.split_once(':').unwrap_or(("insn", text));
+        let number = number.parse().map_err(|_| PositionError::Number(number.into()))?;
+        match unit {
+            "insn" => Ok(Self::Insn(number)),
+            "packet" => Ok(Self::Packet(number)),
+            "byte" => Ok(Self::Byte(number)),
+            _ => Err(PositionError::Unit(unit.into())),
+        }
+    }
+}
+
+impl Position {
+    /// How many of `count` instructions from packet `at`, the first of which has number `insn`, come
+    /// before.
+    fn before(self, at: StreamPos, insn: u64, count: usize) -> usize {
+        let reached = match self {
+            Self::Insn(number) => {
+                let ahead = number.saturating_sub(insn);
+                return usize::try_from(ahead).unwrap_or(usize::MAX).min(count);
+            }
+            Self::Packet(number) => at.packet >= number,
+            Self::Byte(number) => at.byte >= number,
+        };
+        if reached { 0 } else { count }
+    }
+
+    fn is_reached(self, at: StreamPos, insn: u64) -> bool {
+        self.before(at, insn, 1) == 0
+    }
+}
+
+/// Which part of a trace to report. Positions are reached once, and for good.
+#[derive(Copy, Clone, Debug)]
+pub struct Limits {
+    from: Option<Position>,
+    to: Option<Position>,
+    /// Instructions so far.
+    insns: u64,
+}
+
+impl Limits {
+    /// From the first position up to, but not including, the second; `None` if that is everything.
+    pub fn new(
+        from: Option<Position>,
+        to: Option<Position>,
+    ) -> Result<Option<Self>, NothingBetween> {
+        use Position::{Byte, Insn, Packet};
+        let pair = match (from, to) {
+            (Some(Insn(a)), Some(Insn(b)))
+            | (Some(Packet(a)), Some(Packet(b)))
+            | (Some(Byte(a)), Some(Byte(b))) => Some((a, b)),
+            _ => None,
+        };
+        match pair {
+            Some((from, to)) if from >= to => Err(NothingBetween { from, to }),
+            _ if from.is_none() && to.is_none() => Ok(None),
+            _ => Ok(Some(Self { from, to, insns: 0 })),
+        }
+    }
+
+    /// Takes the next instructions; which of them to report.
+    pub fn take(&mut self, at: StreamPos, count: usize) -> Range<usize> {
+        let before = |p: Position| p.before(at, self.insns, count);
+        let start = self.from.map_or(0, before);
+        let end = self.to.map_or(count, before);
+        if start < count {
+            self.from = None;
+        }
+        if end < count {
+            self.to = Some(Position::Insn(0));
+        }
+        self.insns = self.insns.saturating_add(count as u64);
+        start..end.max(start)
+    }
+
+    /// Whether to report something that is not an instruction.
+    pub fn admits(&mut self, at: StreamPos) -> bool {
+        let reached = |p: Position| p.is_reached(at, self.insns);
+        if self.from.is_some_and(reached) {
+            self.from = None;
+        }
+        if self.to.is_some_and(reached) {
+            self.to = Some(Position::Insn(0));
+        }
+        self.from.is_none() && !self.is_done()
+    }
+
+    /// Whether nothing will be reported any more.
+    pub fn is_done(&self) -> bool {
+        matches!(self.to, Some(Position::Insn(number)) if number <= self.insns)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn limits(from: &str, to: &str) -> Result<Option<Limits>, NothingBetween> {
+        let position = |text: &str| (!text.is_empty()).then(|| text.parse().unwrap());
+        Limits::new(position(from), position(to))
+    }
+
+    /// Which instructions are reported, of three packets with three each, 10 bytes apart.
+    fn printed(from: &str, to: &str) -> Vec<u64> {
+        let mut limits = limits(from, to).unwrap().unwrap();
+        let mut list = Vec::new();
+        for packet in 0..3 {
+            let at = StreamPos { packet, byte: 10 * packet };
+            list.extend(limits.take(at, 3).map(|n| 3 * packet + n as u64));
+        }
+        list
+    }
+
+    #[test]
+    fn instructions_packets_and_bytes() {
+        assert_eq!(printed("0", ""), (0..9).collect::<Vec<_>>());
+        assert_eq!(printed("2", "7"), [2, 3, 4, 5, 6]);
+        assert_eq!(printed("insn:4", "insn:5"), [4]);
+        assert_eq!(printed("packet:1", ""), [3, 4, 5, 6, 7, 8]);
+        assert_eq!(printed("packet:1", "7"), [3, 4, 5, 6]);
+        assert_eq!(printed("", "byte:11"), [0, 1, 2, 3, 4, 5]);
+        assert_eq!(printed("byte:1", "packet:2"), [3, 4, 5]);
+        assert!(printed("100", "").is_empty());
+        // Of different kinds: what ends first ends.
+        assert!(printed("packet:2", "2").is_empty());
+    }
+
+    #[test]
+    fn events_and_the_end() {
+        let mut limits = limits("packet:1", "4").unwrap().unwrap();
+        let at = |packet| StreamPos { packet, byte: 0 };
+        assert!(!limits.admits(at(0)));
+        assert_eq!(limits.take(at(0), 3), 3..3);
+        assert!(limits.admits(at(1)));
+        assert!(!limits.is_done());
+        assert_eq!(limits.take(at(1), 3), 0..1);
+        assert!(limits.is_done() && !limits.admits(at(1)));
+    }
+
+    #[test]
+    fn mistakes() {
+        for bad in ["", "x", "line:3", "packet:", "packet:-1", "0x10"] {
+            assert!(bad.parse::<Position>().is_err(), "{bad}");
+        }
+        assert_eq!(limits("5", "5").unwrap_err(), NothingBetween { from: 5, to: 5 });
+        assert!(limits("5", "packet:5").is_ok());
+        assert!(limits("", "").unwrap().is_none());
+    }
+}

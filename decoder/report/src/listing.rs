@@ -1,0 +1,206 @@
+//! The program as it was executed: every instruction disassembled, with functions and source lines.
+
+use crate::ordered::InOrder;
+use crate::part::Retired;
+use hartrace_decoder::{Event, Image, Moment, StreamPos};
+use hartrace_described::programs::{Program, Programs, Symbols, address};
+use hartrace_isa::Xlen;
+use std::collections::HashMap;
+use std::fmt::Display;
+use std::io::Write;
+use std::ops::Range;
+
+/// Bytes of text to keep; all of it is forgotten when there is more.
+const KEEP: usize = 1 << 26;
+
+/// A function or a source line, by number; 0 if there is none.
+type Number = u32;
+
+/// Instructions as lines. Their text is made once per run, since runs repeat.
+#[derive(Debug)]
+pub struct Listing<'a> {
+    programs: &'a Programs,
+    /// By number of the program.
+    symbols: Vec<Symbols<'a>>,
+    program: usize,
+    /// What is executed, and its number: a program has several versions where a log says so.
+    code: (usize, Image),
+    xlen: Xlen,
+    numbers: HashMap<String, Number>,
+    /// By version of the program, address and number of instructions.
+    runs: HashMap<(usize, u64, usize), Rendered>,
+    text: Vec<u8>,
+    /// Where the last instruction belongs to.
+    here: Here,
+}
+
+/// Function and source line of an instruction.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+struct Here {
+    function: Number,
+    source: Number,
+}
+
+/// Where in the text a run is.
+#[derive(Clone, Debug)]
+struct Rendered {
+    first: Here,
+    last: Here,
+    /// The line for the function it starts in, and for the source line, if they have to be printed.
+    function: Range<usize>,
+    source: Range<usize>,
+    /// Its instructions, with lines for what changes on the way.
+    body: Range<usize>,
+}
+
+impl<'a> Listing<'a> {
+    /// Code and names are those of `programs`.
+    pub fn new(programs: &'a Programs, xlen: Xlen) -> Self {
+        Self {
+            programs,
+            symbols: programs.iter().map(Program::symbols).collect(),
+            program: 0,
+            code: programs.first(),
+            xlen,
+            numbers: HashMap::new(),
+            runs: HashMap::new(),
+            text: Vec::new(),
+            here: Here::default(),
+        }
+    }
+
+    fn number(&mut self, name: Option<&str>) -> Number {
+        let Some(name) = name else { return 0 };
+        if let Some(number) = self.numbers.get(name) {
+            return *number;
+        }
+        let number = (self.numbers.len() as Number).wrapping_add(1);
+        self.numbers.insert(name.to_owned(), number);
+        number
+    }
+
+    /// Function and source line of an address, and the lines that name them.
+    fn look_up(&mut self, pc: u64) -> (Here, String, String) {
+        let symbols = self.symbols.get(self.program);
+        let place = symbols.and_then(|symbols| symbols.place(pc));
+        let name = place.map(|place| place.name.to_owned());
+        let function = place.map_or(String::new(), |place| format!("<{place}>:\n"));
+        let source = symbols.and_then(|symbols| symbols.source(pc));
+        let line = source.as_ref().map_or(String::new(), |source| format!("{source}\n"));
+        let here =
+            Here { function: self.number(name.as_deref()), source: self.number(source.as_deref()) };
+        (here, function, line)
+    }
+
+    fn put(&mut self, text: &str) -> Range<usize> {
+        let start = self.text.len();
+        self.text.extend_from_slice(text.as_bytes());
+        start..self.text.len()
+    }
+
+    fn render(&mut self, addresses: &[u64]) -> Rendered {
+        let (first, function, source) = self.look_up(addresses.first().copied().unwrap_or(0));
+        let (function, source) = (self.put(&function), self.put(&source));
+        let start = self.text.len();
+        let mut last = first;
+        for pc in addresses {
+            let (here, function, source) = self.look_up(*pc);
+            if here.function != last.function {
+                self.put(&function);
+            }
+            if here.source != last.source {
+                self.put(&source);
+            }
+            last = here;
+            let line = self.instruction(*pc);
+            self.put(&line);
+        }
+        Rendered { first, last, function, source, body: start..self.text.len() }
+    }
+
+    /// Address, encoding and disassembly; targets in the code with their names.
+    fn instruction(&self, pc: u64) -> String {
+        let (xlen, (_, image)) = (self.xlen, &self.code);
+        let address = address(pc, xlen);
+        let (Some(word), Some(insn)) = (image.encoding(pc), image.insn(pc)) else {
+            return format!("  {address}  ?\n");
+        };
+        let isa = match xlen {
+            Xlen::Rv32 => disc_v::Isa::Rv32,
+            Xlen::Rv64 => disc_v::Isa::Rv64,
+        };
+        let width = usize::from(insn.size).saturating_mul(2);
+        let text = disc_v::decode(isa, pc, word.into());
+        let target = insn.target(xlen, pc);
+        let target = target.and_then(|to| self.symbols.get(self.program)?.place(to));
+        let target = target.map_or(String::new(), |place| format!(" <{place}>"));
+        let raw = format!("{word:0width$x}");
+        format!("  {address}  {raw:<8}  {text}{target}\n")
+    }
+
+    fn note(&mut self, out: &mut Vec<u8>, at: StreamPos, what: &dyn Display) {
+        let StreamPos { packet, byte } = at;
+        // Writing to memory does not fail.
+        let _ = writeln!(out, "-- packet {packet}, byte {byte}: {what}");
+    }
+}
+
+impl InOrder for Listing<'_> {
+    fn retired(&mut self, out: &mut Vec<u8>, _: StreamPos, run: Retired<'_>) {
+        let Some(start) = run.addresses.first() else { return };
+        let key = (self.code.0, *start, run.addresses.len());
+        if !self.runs.contains_key(&key) {
+            if self.text.len() > KEEP {
+                self.text.clear();
+                self.runs.clear();
+            }
+            let rendered = self.render(run.addresses);
+            self.runs.insert(key, rendered);
+        }
+        let Some(rendered) = self.runs.get(&key) else { return };
+        let text = |range: &Range<usize>| self.text.get(range.clone()).unwrap_or_default();
+        if rendered.first.function != self.here.function {
+            out.extend_from_slice(text(&rendered.function));
+        }
+        if rendered.first.source != self.here.source {
+            out.extend_from_slice(text(&rendered.source));
+        }
+        out.extend_from_slice(text(&rendered.body));
+        self.here = rendered.last;
+    }
+
+    fn event(&mut self, out: &mut Vec<u8>, at: StreamPos, event: &Event) {
+        let hex = |value: u64| address(value, self.xlen);
+        let text = match *event {
+            Event::On => "on".to_owned(),
+            Event::Off(status) => format!("off, {}", status.name()),
+            Event::Trap { cause, interrupt, tval, epc } => {
+                let kind = if interrupt { "interrupt" } else { "exception" };
+                let tval = tval.map_or(String::new(), |tval| format!(", tval {}", hex(tval)));
+                let epc = epc.map_or(String::new(), |epc| format!(", epc {}", hex(epc)));
+                format!("{kind} {cause}{epc}{tval}")
+            }
+            Event::Context { privilege, context, time } => {
+                format!("privilege {privilege}, context {context:#x}, time {time}")
+            }
+            Event::Gap(fault) => format!("gap: {fault}"),
+        };
+        self.note(out, at, &text);
+        // Whoever reads on from here should not have to look back.
+        self.here = Here::default();
+    }
+
+    fn turn(&mut self, _: &mut Vec<u8>, _: Option<u16>) {
+        self.here = Here::default();
+    }
+
+    fn enter(&mut self, moment: Moment) {
+        self.program = self.programs.of_context(moment.context);
+        self.code = self.programs.at(moment);
+    }
+
+    fn gap(&mut self, out: &mut Vec<u8>, at: StreamPos, cause: &dyn Display) {
+        self.note(out, at, &format_args!("gap: {cause}"));
+        self.here = Here::default();
+    }
+}

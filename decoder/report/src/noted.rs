@@ -1,0 +1,73 @@
+//! A part of a capture with its gaps.
+
+use crate::report::Collect;
+use hartrace_decoder::{Event, Path, Run, Sink, StreamPos};
+
+/// Gaps after which a part is passed on.
+const FULL: usize = 1 << 12;
+
+/// A sink, and the gaps that the user has to be told of besides.
+#[derive(Debug, Default)]
+pub struct Noted<S> {
+    pub(crate) sink: S,
+    /// Gaps, and where decoding went on.
+    pub(crate) gaps: Vec<(StreamPos, Event)>,
+    /// A gap is the end.
+    strict: bool,
+    ended: bool,
+}
+
+impl<S> Noted<S> {
+    /// Nothing is noted yet. If `strict`, the sink gets nothing after the first gap.
+    pub fn new(sink: S, strict: bool) -> Self {
+        Self { sink, gaps: Vec::new(), strict, ended: false }
+    }
+
+    /// Takes note of an event.
+    fn note(&mut self, at: StreamPos, event: Event) {
+        if matches!(event, Event::Gap(_) | Event::On) && !self.ended {
+            self.gaps.push((at, event));
+            self.ended = self.strict && event != Event::On;
+        }
+    }
+}
+
+impl<S: Sink> Sink for Noted<S> {
+    const ADDRESSES: bool = S::ADDRESSES;
+    const ORDERED: bool = S::ORDERED;
+
+    #[inline]
+    fn run(&mut self, at: StreamPos, run: Run<'_>) {
+        if !self.ended {
+            self.sink.run(at, run);
+        }
+    }
+
+    #[inline]
+    fn path(&mut self, at: StreamPos, path: Path<'_>) {
+        if !self.ended {
+            self.sink.path(at, path);
+        }
+    }
+
+    #[inline]
+    fn is_full(&self) -> bool {
+        self.gaps.len() >= FULL || self.ended || self.sink.is_full()
+    }
+
+    fn event(&mut self, at: StreamPos, event: Event) {
+        if !self.ended {
+            self.sink.event(at, event);
+        }
+        self.note(at, event);
+    }
+}
+
+impl<S: Collect> Collect for Noted<S> {
+    fn aside(&mut self, at: StreamPos, event: Event) {
+        if !self.ended {
+            self.sink.aside(at, event);
+        }
+        self.note(at, event);
+    }
+}

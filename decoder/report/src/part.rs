@@ -1,0 +1,91 @@
+//! What was decoded from a part of a capture.
+
+use crate::report::{Collect, ROOM};
+use hartrace_decoder::{Event, Leaves, Run, Sink, StreamPos};
+
+/// Everything that was decoded, in order, without the decoder.
+#[derive(Debug, Default)]
+pub struct Part {
+    /// Of all instructions of all runs.
+    addresses: Vec<u64>,
+    records: Vec<(StreamPos, Record)>,
+}
+
+#[derive(Copy, Clone, Debug)]
+enum Record {
+    Run { insns: u32, end: u64, leaves: Leaves },
+    Event(Event),
+    Aside(Event),
+}
+
+/// Instructions that retired one after the other; at least one.
+#[derive(Copy, Clone, Debug)]
+pub struct Retired<'a> {
+    /// Their addresses.
+    pub addresses: &'a [u64],
+    /// Address after the last.
+    pub end: u64,
+    /// How the program goes on.
+    pub leaves: Leaves,
+}
+
+/// What a part is made of.
+#[derive(Copy, Clone, Debug)]
+pub enum Item<'a> {
+    /// Instructions.
+    Retired(Retired<'a>),
+    /// Anything else.
+    Event(Event),
+    /// An event outside of what is reported.
+    Aside(Event),
+}
+
+impl Part {
+    /// Everything in order.
+    pub fn iter(&self) -> impl Iterator<Item = (StreamPos, Item<'_>)> {
+        let mut rest = self.addresses.as_slice();
+        self.records.iter().map(move |(at, record)| {
+            let item = match *record {
+                Record::Run { insns, end, leaves } => {
+                    let (addresses, later) =
+                        rest.split_at_checked(insns as usize).unwrap_or((rest, &[]));
+                    rest = later;
+                    Item::Retired(Retired { addresses, end, leaves })
+                }
+                Record::Event(event) => Item::Event(event),
+                Record::Aside(event) => Item::Aside(event),
+            };
+            (*at, item)
+        })
+    }
+}
+
+impl Sink for Part {
+    const ORDERED: bool = true;
+
+    fn run(&mut self, at: StreamPos, run: Run<'_>) {
+        let before = self.addresses.len();
+        run.addresses(|address| self.addresses.push(address));
+        let insns = self.addresses.len().wrapping_sub(before) as u32;
+        if insns > 0 {
+            let (end, leaves) = (run.end(), run.leaves());
+            self.records.push((at, Record::Run { insns, end, leaves }));
+        }
+    }
+
+    fn event(&mut self, at: StreamPos, event: Event) {
+        self.records.push((at, Record::Event(event)));
+    }
+
+    #[inline]
+    fn is_full(&self) -> bool {
+        let (addresses, records) = (&*self.addresses, &*self.records);
+        size_of_val(addresses).saturating_add(size_of_val(records)) >= ROOM
+    }
+}
+
+impl Collect for Part {
+    fn aside(&mut self, at: StreamPos, event: Event) {
+        self.records.push((at, Record::Aside(event)));
+    }
+}

@@ -1,0 +1,87 @@
+//! One address per line: made by the thread that decodes.
+
+use crate::report::{Collect, ROOM, Report};
+use hartrace_decoder::{Path, Run, Sink, StreamPos};
+use std::io::{self, Write};
+
+/// Digits of an address, and a line feed.
+const LINE: usize = 17;
+
+/// Two digits for every byte.
+const HEX: [[u8; 2]; 256] = {
+    let digits = b"0123456789abcdef";
+    let mut table = [[0; 2]; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        table[byte] = [digits[byte >> 4], digits[byte & 15]];
+        byte += 1;
+    }
+    table
+};
+
+fn digits(byte: u8) -> [u8; 2] {
+    HEX.get(usize::from(byte)).copied().unwrap_or_default()
+}
+
+/// The report: addresses of one source, since there is no place to say which.
+#[derive(Copy, Clone, Debug, Default)]
+pub struct Pcs;
+
+impl Report for Pcs {
+    type Part = PcsText;
+    const ONE_SOURCE: bool = true;
+
+    fn join(&mut self, _: Option<u16>, part: PcsText, out: &mut dyn Write) -> io::Result<()> {
+        out.write_all(&part.text)
+    }
+}
+
+/// Addresses as 16 hexadecimal digits each, with line feeds.
+#[derive(Debug)]
+pub struct PcsText {
+    /// What was written so far.
+    pub text: Vec<u8>,
+    /// The last address and its line: most differ from the one before in the last digits only.
+    pc: u64,
+    line: [u8; LINE],
+}
+
+impl Default for PcsText {
+    fn default() -> Self {
+        Self { text: Vec::new(), pc: 0, line: *b"0000000000000000\n" }
+    }
+}
+
+impl PcsText {
+    #[inline]
+    fn push(&mut self, pc: u64) {
+        let [a, b, c, d, e, f, g, h] = pc.to_be_bytes().map(digits);
+        if (pc ^ self.pc) >> 16 != 0 {
+            self.line[..12].copy_from_slice([a, b, c, d, e, f].as_flattened());
+            self.pc = pc;
+        }
+        self.line[12..16].copy_from_slice([g, h].as_flattened());
+        self.text.extend_from_slice(&self.line);
+    }
+}
+
+impl Collect for PcsText {}
+
+impl Sink for PcsText {
+    const ADDRESSES: bool = true;
+
+    fn run(&mut self, _: StreamPos, run: Run<'_>) {
+        self.text.reserve(LINE.saturating_mul(run.insns() as usize).min(ROOM));
+        run.addresses(|pc| self.push(pc));
+    }
+
+    fn path(&mut self, _: StreamPos, path: Path<'_>) {
+        self.text.reserve(LINE.saturating_mul(path.insns() as usize).min(ROOM));
+        path.addresses(|pc| self.push(pc));
+    }
+
+    #[inline]
+    fn is_full(&self) -> bool {
+        self.text.len() >= ROOM
+    }
+}

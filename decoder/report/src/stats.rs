@@ -1,0 +1,237 @@
+//! Statistics: what a capture consists of, and what an instruction costs.
+//!
+//! JSON keys are stable: `capture_bytes`, `overhead_bytes` (of the capture, all that is no payload),
+//! `formats` (by code: `name`, `packets`, `bytes` of payload), `malformed` and `other` (trace of
+//! another kind) and `total` (`packets`, `bytes`), `sync_share` (bytes of 3.0 and 3.1 among those of
+//! all formats), `lengths` (packets by bytes of payload), `program` (null, or `instructions`, `gaps`,
+//! `bits_per_instruction`, `compression`). What would be divided by 0 is null.
+
+mod tally;
+
+pub use tally::{Counted, Tally};
+
+use hartrace_decoder::Count;
+use hartrace_etrace::Format;
+use serde::{Serialize, Serializer};
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+/// Packets and the bytes of their payloads.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Sum {
+    /// Packets.
+    pub packets: u64,
+    /// Bytes of their payloads.
+    pub bytes: u64,
+}
+
+impl Sum {
+    fn add(&mut self, other: Self) {
+        self.packets = self.packets.saturating_add(other.packets);
+        self.bytes = self.bytes.saturating_add(other.bytes);
+    }
+}
+
+/// What was counted of a capture.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Stats {
+    /// Bytes of the capture.
+    pub capture_bytes: u64,
+    /// Bytes of the capture that are not payload.
+    pub overhead_bytes: u64,
+    /// Packets by format.
+    pub formats: Formats,
+    /// Packets that cannot be read, and damaged places.
+    pub malformed: Sum,
+    /// Packets of other kinds of trace.
+    pub other: Sum,
+    /// All packets.
+    pub total: Sum,
+    /// Share of synchronisations (3.0 and 3.1) in the payload bytes of all formats.
+    pub sync_share: Option<f64>,
+    /// Packets that could be read by bytes of payload.
+    pub lengths: BTreeMap<u64, u64>,
+    /// What is known if the program is.
+    pub program: Option<Program>,
+    /// Bits of all payloads that could be read.
+    #[serde(skip)]
+    pub bits: u64,
+}
+
+impl Stats {
+    /// Writes one JSON object; the front page of the module lists its keys.
+    pub fn json(&self, out: &mut dyn Write) -> io::Result<()> {
+        serde_json::to_writer(&mut *out, self)?;
+        writeln!(out)
+    }
+
+    /// Writes tables for people.
+    pub fn print(&self, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(
+            out,
+            "{:<14} {:>12} {:>9} {:>14} {:>9}",
+            "format", "packets", "share", "payload bytes", "share"
+        )?;
+        let mut row = |name: &str, sum: Sum| {
+            let of = |part, whole| percent(share(part, whole));
+            let Sum { packets, bytes } = sum;
+            writeln!(
+                out,
+                "{name:<14} {packets:>12} {:>9} {bytes:>14} {:>9}",
+                of(packets, self.total.packets),
+                of(bytes, self.total.bytes)
+            )
+        };
+        for (format, sum) in Format::ALL.into_iter().zip(self.formats.0) {
+            row(&format!("{:<3} {}", format.code(), format.name()), sum)?;
+        }
+        row("malformed", self.malformed)?;
+        row("other trace", self.other)?;
+        row("total", self.total)?;
+        writeln!(out, "\nsync packets (3.0, 3.1)  {:>14} of bytes", percent(self.sync_share))?;
+        writeln!(out, "capture                  {:>14} bytes", self.capture_bytes)?;
+        let overhead = percent(share(self.overhead_bytes, self.capture_bytes));
+        writeln!(out, "framing overhead         {:>14} bytes, {overhead}", self.overhead_bytes)?;
+        if let Some(program) = &self.program {
+            let number = |n: Option<f64>| n.map_or("-".into(), |n| format!("{n:.4}"));
+            writeln!(out, "instructions             {:>14}", program.instructions)?;
+            writeln!(out, "gaps                     {:>14}", program.gaps)?;
+            writeln!(out, "bits per instruction     {:>14}", number(program.bits_per_instruction))?;
+            writeln!(out, "compression              {:>14}", percent(program.compression))?;
+        }
+        writeln!(out, "\npayload bytes      packets")?;
+        for (length, packets) in &self.lengths {
+            writeln!(out, "{length:>13} {packets:>12}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Packets by format, in the order of [`Format::ALL`].
+#[derive(Clone, Debug, Default)]
+pub struct Formats(pub [Sum; Format::ALL.len()]);
+
+impl Formats {
+    fn add(&mut self, format: Format, sum: Sum) {
+        let index = Format::ALL.iter().position(|f| *f == format);
+        if let Some(entry) = index.and_then(|index| self.0.get_mut(index)) {
+            entry.add(sum);
+        }
+    }
+
+    fn sync_share(&self) -> Option<f64> {
+        let sync = |format| matches!(format, Format::Start | Format::Trap);
+        let pairs = || Format::ALL.into_iter().zip(self.0);
+        let part = pairs().filter(|(format, _)| sync(*format)).map(|(_, sum)| sum.bytes).sum();
+        share(part, pairs().map(|(_, sum)| sum.bytes).sum())
+    }
+}
+
+impl Serialize for Formats {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Named {
+            name: &'static str,
+            #[serde(flatten)]
+            sum: Sum,
+        }
+        let named =
+            |(format, sum): (Format, Sum)| (format.code(), Named { name: format.name(), sum });
+        serializer.collect_map(Format::ALL.into_iter().zip(self.0).map(named))
+    }
+}
+
+/// What a capture says about the program.
+#[derive(Clone, Debug, Serialize)]
+pub struct Program {
+    /// Instructions that retired.
+    pub instructions: u64,
+    /// Stretches that could not be followed.
+    pub gaps: u64,
+    /// Bits of payload for each instruction.
+    pub bits_per_instruction: Option<f64>,
+    /// Share that is saved against 32 bits per instruction.
+    pub compression: Option<f64>,
+}
+
+impl Program {
+    /// For a program of which so much was decoded, from payloads of `bits`.
+    pub fn new(count: Count, bits: u64) -> Self {
+        let bits_per_instruction = share(bits, count.instructions);
+        Self {
+            instructions: count.instructions,
+            gaps: count.gaps,
+            bits_per_instruction,
+            compression: bits_per_instruction.map(|bits| 1.0 - bits / 32.0),
+        }
+    }
+}
+
+fn share(part: u64, whole: u64) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
+}
+
+fn percent(share: Option<f64>) -> String {
+    share.map_or("-".into(), |share| format!("{:.2} %", 100.0 * share))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::setup;
+
+    fn stats(framing: &str, bytes: &[u8]) -> Stats {
+        let mut tally = Tally::new(&setup(framing));
+        // In pieces, as from a pipe.
+        bytes.chunks(3).for_each(|piece| tally.feed(piece));
+        tally.end();
+        tally.stats()
+    }
+
+    /// Support, start, a branch map, an address, then a broken frame and an unknown payload.
+    const CAPTURE: &[u8] = &[
+        0x42, 0x1f, 0x04, 0x46, 0x73, 0x00, 0x00, 0x00, 0x00, 0x40, 0x43, 0x0d, 0xca, 0x00, 0x42,
+        0x32, 0x04, 0x80, 0x41, 0x00,
+    ];
+
+    #[test]
+    fn every_byte_is_counted_once() {
+        let stats = stats("", CAPTURE);
+        let packets = stats.formats.0.map(|sum| (sum.packets, sum.bytes));
+        assert_eq!(packets, [(0, 0), (0, 0), (1, 3), (1, 2), (1, 6), (0, 0), (0, 0), (1, 2)]);
+        assert_eq!(stats.malformed, Sum { packets: 2, bytes: 1 });
+        assert_eq!(stats.total, Sum { packets: 6, bytes: 14 });
+        assert_eq!((stats.capture_bytes, stats.overhead_bytes), (20, 6));
+        assert_eq!(stats.sync_share, Some(6.0 / 13.0));
+        assert_eq!(stats.bits, 8 * 13);
+        assert_eq!(stats.lengths, BTreeMap::from([(2, 2), (3, 1), (6, 1)]));
+    }
+
+    #[test]
+    fn other_sources_and_kinds() {
+        let bytes = [0x82, 5, 0x2a, 0x3e, 0x08, 0x01, 6, 0x01];
+        let line = "kind = \"encap\"\nsrc-bits = 8\ntimestamp-bytes = 1\ntype-bits = 1";
+        let both = stats(line, &bytes);
+        assert_eq!((both.other.packets, both.malformed.packets), (1, 0));
+        let one = stats(&format!("{line}\nsource = 5"), &bytes);
+        assert_eq!((one.total.packets, one.other.packets), (1, 0));
+        assert_eq!(one.overhead_bytes, both.overhead_bytes);
+    }
+
+    #[test]
+    fn nothing_is_divided_by_zero() {
+        let mut stats = stats("", &[]);
+        stats.program = Some(Program::new(Count::default(), 0));
+        let mut out = Vec::new();
+        stats.print(&mut out).unwrap();
+        assert!(!String::from_utf8(out).unwrap().contains("NaN"));
+        let json = serde_json::to_value(&stats).unwrap();
+        assert!(json["sync_share"].is_null() && json["program"]["compression"].is_null());
+    }
+
+    #[test]
+    fn costs() {
+        let program = Program::new(Count { instructions: 100, gaps: 1 }, 80);
+        assert_eq!((program.bits_per_instruction, program.compression), (Some(0.8), Some(0.975)));
+    }
+}

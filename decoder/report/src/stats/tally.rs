@@ -1,0 +1,127 @@
+//! Packets, counted as they come.
+
+use super::{Stats, Sum};
+use crate::packets::{Reader, Unread};
+use hartrace_decoder::{Fault, StreamPos};
+use hartrace_described::params::Setup;
+use hartrace_encap::{Deframer, FrameError, Item};
+use std::io::{self, Read};
+
+/// Counts the packets of a capture, which comes in pieces of any size.
+#[derive(Debug)]
+pub struct Tally {
+    stats: Stats,
+    deframer: Deframer,
+    reader: Reader,
+    /// The source to count; all if `None`.
+    source: Option<u16>,
+    /// Packets so far, damage not counted.
+    packets: u64,
+    /// Bytes of payload of all sources.
+    payloads: u64,
+    /// The first malformed packet.
+    fault: Option<(StreamPos, Fault)>,
+}
+
+impl Tally {
+    /// Nothing is counted yet.
+    pub fn new(setup: &Setup) -> Self {
+        let mut deframer = Deframer::new(setup.transport.framing);
+        if setup.transport.find_sync {
+            deframer.resync(&mut |_, _| {});
+        }
+        Self {
+            stats: Stats::default(),
+            deframer,
+            reader: Reader::new(setup.layout, setup.options),
+            source: setup.transport.source,
+            packets: 0,
+            payloads: 0,
+            fault: None,
+        }
+    }
+
+    /// Counts some more bytes.
+    pub fn feed(&mut self, bytes: &[u8]) {
+        self.stats.capture_bytes = self.stats.capture_bytes.saturating_add(bytes.len() as u64);
+        let mut deframer = self.deframer.clone();
+        deframer.feed(bytes, &mut |byte, item| self.take(byte, item));
+        self.deframer = deframer;
+    }
+
+    /// The capture has ended.
+    pub fn end(&mut self) {
+        if let Some((byte, error)) = self.deframer.clone().finish() {
+            self.take(byte, Err(error));
+        }
+    }
+
+    fn take(&mut self, byte: u64, item: Result<Item<'_>, FrameError>) {
+        let at = StreamPos { packet: self.packets, byte };
+        let (bits, outcome) = match item {
+            Ok(Item::Null(_)) => return,
+            Ok(Item::Frame(frame)) => {
+                let bits = frame.payload().remaining();
+                // Payloads of other sources are no overhead.
+                self.payloads = self.payloads.saturating_add(bits.div_ceil(8));
+                if self.source.is_some() && frame.header().source != self.source {
+                    return;
+                }
+                self.packets = self.packets.saturating_add(1);
+                (bits, self.reader.read_frame(&frame))
+            }
+            Err(error) => (0, Err(Unread::Frame(error))),
+        };
+        let (stats, sum) = (&mut self.stats, Sum { packets: 1, bytes: bits.div_ceil(8) });
+        stats.total.add(sum);
+        let fault = match outcome {
+            Ok(payload) => {
+                stats.formats.add(payload.format(), sum);
+                let packets = stats.lengths.entry(sum.bytes).or_default();
+                *packets = packets.saturating_add(1);
+                stats.bits = stats.bits.saturating_add(bits);
+                return;
+            }
+            Err(Unread::Kind(_)) => return stats.other.add(sum),
+            Err(Unread::Frame(error)) => error.into(),
+            Err(Unread::Payload(error)) => Fault::Malformed(error),
+        };
+        stats.malformed.add(sum);
+        self.fault.get_or_insert((at, fault));
+    }
+
+    /// Bytes so far.
+    pub fn bytes(&self) -> u64 {
+        self.stats.capture_bytes
+    }
+
+    /// The first packet that is malformed, if there is one so far.
+    pub fn fault(&self) -> Option<(StreamPos, Fault)> {
+        self.fault
+    }
+
+    /// What was counted.
+    pub fn stats(self) -> Stats {
+        let mut stats = self.stats;
+        stats.overhead_bytes = stats.capture_bytes.saturating_sub(self.payloads);
+        stats.sync_share = stats.formats.sync_share();
+        stats
+    }
+}
+
+/// Counts a capture while somebody else reads it.
+#[derive(Debug)]
+pub struct Counted<'t, R> {
+    /// The capture.
+    pub input: R,
+    /// Where it is counted.
+    pub tally: &'t mut Tally,
+}
+
+impl<R: Read> Read for Counted<'_, R> {
+    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+        let count = self.input.read(room)?;
+        self.tally.feed(room.get(..count).unwrap_or_default());
+        Ok(count)
+    }
+}

@@ -1,0 +1,50 @@
+//! What is added up over a whole capture.
+
+use crate::report::{Collect, Report};
+use hartrace_decoder::{Count, Coverage, Edges};
+use std::io::{self, Write};
+
+/// What parts of a capture add up to.
+pub trait Sum: Collect + Default {
+    /// Adds the part right after this one.
+    fn merge(&mut self, next: Self);
+}
+
+impl Collect for Count {}
+impl Collect for Coverage {}
+impl Collect for Edges {}
+
+impl Sum for Count {
+    fn merge(&mut self, next: Self) {
+        self.instructions = self.instructions.wrapping_add(next.instructions);
+        self.gaps = self.gaps.wrapping_add(next.gaps);
+    }
+}
+
+impl Sum for Coverage {
+    fn merge(&mut self, next: Self) {
+        Self::merge(self, &next);
+    }
+}
+
+impl Sum for Edges {
+    fn merge(&mut self, next: Self) {
+        Self::merge(self, next);
+    }
+}
+
+/// The sum over all sources, for callers who use it themselves: writes nothing.
+#[derive(Debug, Default)]
+pub struct Total<S> {
+    /// The sum so far.
+    pub sum: S,
+}
+
+impl<S: Sum> Report for Total<S> {
+    type Part = S;
+
+    fn join(&mut self, _: Option<u16>, part: S, _: &mut dyn Write) -> io::Result<()> {
+        self.sum.merge(part);
+        Ok(())
+    }
+}
