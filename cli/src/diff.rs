@@ -4,7 +4,7 @@ use crate::args::DiffArgs;
 use crate::failure::{Failure, Status};
 use crate::files;
 use crate::params;
-use hartrace_described::params::Setup;
+use hartrace_capture::params::Setup;
 use hartrace_report::diff::{Diff, Style};
 use hartrace_report::dump::Listed;
 use hartrace_report::packets::{Packets, Reader, sources};

@@ -5,7 +5,7 @@ use crate::failure::{Failure, Status};
 use crate::files;
 use crate::input;
 use crate::params;
-use hartrace_described::params::Setup;
+use hartrace_capture::params::Setup;
 use hartrace_encap::MAX_FRAME;
 use hartrace_golden::{Encoded, Encoder};
 use hartrace_sources::{Input, Source};

@@ -3,9 +3,9 @@
 use crate::args::{EventsArgs, Placed};
 use crate::failure::Failure;
 use crate::files;
+use hartrace_capture::params::Setup;
+use hartrace_capture::programs::{Changing, Programs, Replaced, address};
 use hartrace_decoder::ElfError;
-use hartrace_described::params::Setup;
-use hartrace_described::programs::{Changing, Programs, Replaced, address};
 use hartrace_isa::Xlen;
 use std::io::{self, Write};
 

@@ -3,8 +3,8 @@
 use crate::args::{FramingArgs, FramingKind, StreamArgs};
 use crate::failure::Failure;
 use crate::files;
-use hartrace_described::framing::{self, Fields, Kind};
-use hartrace_described::params::{DocumentError, Draft, Given, Resync, Setup, SetupError};
+use hartrace_capture::framing::{self, Fields, Kind};
+use hartrace_capture::params::{DocumentError, Draft, Given, Resync, Setup, SetupError};
 use hartrace_etrace::{Compat, Unit};
 use hartrace_golden::EncoderConfig;
 use hartrace_golden::encoder::Resync as EncoderResync;

@@ -5,9 +5,9 @@ use crate::failure::{Failure, Status};
 use crate::{files, gaps};
 use hartrace_arm_decoder::system::{BindError, System, SystemError, Traced, bind};
 use hartrace_arm_decoder::{Capture, Layout};
+use hartrace_capture::programs::{Programs, Symbols};
 use hartrace_capture::snapshot::{Error, Protocol};
 use hartrace_decoder::{Coverage, Edges, Fault};
-use hartrace_described::programs::{Programs, Symbols};
 use hartrace_encap::coresight::Mode;
 use hartrace_isa::Xlen;
 use hartrace_report::{

@@ -1,12 +1,33 @@
-//! Captures and what describes them.
+//! Captures and what describes them: what has to be known before a trace can be decoded.
 //!
-//! [`snapshot`] reads snapshots of Arm systems and trace packages: devices with their registers, trace
-//! buffers, memory. [`spaces`] says which code is at an address, by context and time, where programs,
-//! libraries and patches come and go while a system is traced.
+//! - [`params`]: the encoder's parameters and modes, from a TOML or JSON file.
+//! - [`framing`]: how payloads are packed into the byte stream.
+//! - [`programs`]: the code that was traced, with the names of functions and source lines.
+//! - [`snapshot`]: snapshots of Arm systems and trace packages, that is devices with their registers,
+//!   trace buffers and memory.
+//! - [`spaces`]: which code is at an address, by context and time, where programs, libraries and
+//!   patches come and go while a system is traced.
+//!
+//! A [`params::Draft`] is the content of a file. [`params::Setup`] completes it with what is given elsewhere
+//! and checks that everything fits together:
+//!
+//! ```
+//! use hartrace_capture::params::{Draft, Given, Setup};
+//! use hartrace_encap::Framing;
+//! use hartrace_isa::Xlen;
+//!
+//! let text = "iaddress_width_p = 32\niaddress_lsb_p = 1\n[options]\nfull-address = true\n";
+//! let draft = Draft::parse(text, "params.toml")?;
+//! let setup = Setup::new(Some(draft), &Given::default())?;
+//! assert_eq!(setup.xlen, Xlen::Rv32);
+//! assert!(setup.options.full_address);
+//! assert_eq!(setup.transport.framing, Framing::Reference);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 //!
 //! # Guarantees
 //!
-//! Nothing here panics, for any file.
+//! Nothing here panics, for any file. Errors name the file and the place of a mistake.
 #![cfg_attr(
     not(test),
     deny(
@@ -17,5 +38,8 @@
     )
 )]
 
+pub mod framing;
+pub mod params;
+pub mod programs;
 pub mod snapshot;
 pub mod spaces;

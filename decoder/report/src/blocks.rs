@@ -3,8 +3,8 @@
 use crate::json;
 use crate::ordered::{InOrder, leaves};
 use crate::part::Retired;
+use hartrace_capture::programs::{Programs, Symbols, address};
 use hartrace_decoder::{Event, Leaves, Moment, StreamPos};
-use hartrace_described::programs::{Programs, Symbols, address};
 use hartrace_isa::Xlen;
 use serde::Serialize;
 use std::fmt::Display;

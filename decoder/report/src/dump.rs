@@ -6,7 +6,7 @@
 //! `row`, `line`, `iaddr` (null where the reason was inferred from a capture), `reason`, `why`.
 
 use crate::packets::{Packet, Reader, Unread};
-use hartrace_described::programs::address;
+use hartrace_capture::programs::address;
 use hartrace_etrace::{FieldName, Layout, Mode, Payload, Shown};
 use hartrace_isa::Xlen;
 use serde::{Serialize, Serializer};
@@ -272,7 +272,7 @@ mod tests {
     use super::*;
     use crate::packets::Packets;
     use crate::testing::setup;
-    use hartrace_described::params::Setup;
+    use hartrace_capture::params::Setup;
 
     /// Support, start, a branch map, an address, then a broken frame and an unknown payload.
     const CAPTURE: &[u8] = &[

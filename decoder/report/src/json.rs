@@ -2,8 +2,8 @@
 
 use crate::ordered::InOrder;
 use crate::part::Retired;
+use hartrace_capture::programs::address;
 use hartrace_decoder::{Event, StreamPos};
-use hartrace_described::programs::address;
 use hartrace_isa::Xlen;
 use serde::Serialize;
 use std::fmt::Display;

@@ -2,8 +2,8 @@
 
 use crate::ordered::InOrder;
 use crate::part::Retired;
+use hartrace_capture::programs::{Program, Programs, Symbols, address};
 use hartrace_decoder::{Event, Image, Moment, StreamPos};
-use hartrace_described::programs::{Program, Programs, Symbols, address};
 use hartrace_isa::Xlen;
 use std::collections::HashMap;
 use std::fmt::Display;

@@ -3,8 +3,8 @@
 use crate::ordered::leaves;
 use crate::report::Report;
 use crate::sums::Sum;
+use hartrace_capture::programs::{Function, Symbols, address};
 use hartrace_decoder::{Coverage, Edges};
-use hartrace_described::programs::{Function, Symbols, address};
 use hartrace_isa::Xlen;
 use serde::Serialize;
 use std::cmp::Reverse;

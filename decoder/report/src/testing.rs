@@ -1,6 +1,6 @@
 //! What unit tests have in common.
 
-use hartrace_described::params::{Draft, Given, Setup};
+use hartrace_capture::params::{Draft, Given, Setup};
 
 /// The setup of a stream of RV32 with contexts, with this `[framing]` table.
 pub(crate) fn setup(framing: &str) -> Setup {

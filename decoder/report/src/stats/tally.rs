@@ -2,8 +2,8 @@
 
 use super::{Stats, Sum};
 use crate::packets::{Reader, Unread};
+use hartrace_capture::params::Setup;
 use hartrace_decoder::{Fault, StreamPos};
-use hartrace_described::params::Setup;
 use hartrace_encap::{Deframer, FrameError, Item};
 use std::io::{self, Read};
 

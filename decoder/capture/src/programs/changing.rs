@@ -1,7 +1,7 @@
 //! Code that comes and goes, as a log says.
 
-use hartrace_capture::snapshot::{file, image};
-use hartrace_capture::spaces::{Clock, Holds, Log, Segment, Space, Timeline};
+use crate::snapshot::{file, image};
+use crate::spaces::{Clock, Holds, Log, Segment, Space, Timeline};
 use hartrace_decoder::{Image, Moment};
 use hartrace_etrace::Params;
 use std::collections::BTreeMap;
