@@ -296,7 +296,7 @@ mod tests {
             text,
             [
                 "      1.0  1f04              3.3 support ienable=1 encoder_mode=0 \
-                 qual_status=no_change ioptions=full_address denable=0 dloss=0 doptions=0",
+                 qual_status=no_change ioptions=full denable=0 dloss=0 doptions=0",
                 "      4.0  730000000040      3.0 start   branch=1 privilege=3 context=0x0 \
                  address=0x80",
                 "     11.0  0dca00            1   branch  branches=3 branch_map=TTN \
@@ -323,7 +323,7 @@ mod tests {
         let json = |l: &Listed<'_>| serde_json::to_string(&l.json(setup.xlen)).unwrap();
         assert_eq!(
             json(&list[0]),
-            r#"{"packet":0,"frame":0,"offset":"1.0","source":null,"timestamp":null,"index":null,"raw":"1f04","format":"3.3","name":"support","fields":{"ienable":1,"encoder_mode":0,"qual_status":"no_change","ioptions":["full_address"],"denable":0,"dloss":0,"doptions":0}}"#
+            r#"{"packet":0,"frame":0,"offset":"1.0","source":null,"timestamp":null,"index":null,"raw":"1f04","format":"3.3","name":"support","fields":{"ienable":1,"encoder_mode":0,"qual_status":"no_change","ioptions":["full-address"],"denable":0,"dloss":0,"doptions":0}}"#
         );
         assert_eq!(
             json(&list[3].clone().because(because)),
@@ -348,7 +348,7 @@ mod tests {
         assert_eq!(
             list[0].clone().because(because).line(true, setup.xlen),
             "      3.1      5  1f04              3.3 support ienable=1 encoder_mode=0 \
-                 qual_status=no_change ioptions=full_address denable=0 dloss=0 doptions=0  \
+                 qual_status=no_change ioptions=full denable=0 dloss=0 doptions=0  \
                  timestamp=42  ; line 2 0x00001000: tracing enabled"
         );
         let data = list[1].line(true, setup.xlen);
