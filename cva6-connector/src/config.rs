@@ -1,4 +1,4 @@
-//! What to generate.
+//! Configuration of a connector.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -7,13 +7,14 @@ use thiserror::Error;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Instructions that are committed in one cycle at most.
+    /// Maximum number of instructions committed in one cycle.
     pub lanes: u8,
-    /// Blocks that leave in one cycle at most, if fewer: for [`Building::Serialised`].
+    /// Maximum number of blocks output in one cycle, if less than `lanes`: for
+    /// [`Building::Serialised`].
     pub blocks: Option<u8>,
     /// Width of addresses and trap values: 32 or 64.
     pub xlen: u8,
-    /// Width of *itype*: 3, or 4 to tell calls and returns.
+    /// Width of *itype*: 3, or 4 to report calls and returns.
     pub itype_width_p: u8,
     /// Width of *iretire*, which counts half-words.
     pub iretire_width_p: u8,
@@ -21,13 +22,14 @@ pub struct Config {
     pub ecause_width_p: u8,
     /// Width of *priv*.
     pub privilege_width_p: u8,
-    /// There is an input for each lane that says that a jump is sequentially inferable.
+    /// Whether each lane has an input that marks sequentially inferable jumps.
     pub sijump: bool,
     /// What a block is.
     pub retirement: Retirement,
     /// How blocks are built.
     pub building: Building,
-    /// Cycles of commits that wait at most, in front of the state machine of [`Building::Serialised`].
+    /// Maximum number of cycles of commits that wait before the state machine of
+    /// [`Building::Serialised`].
     pub fifo_depth: u8,
 }
 
@@ -35,7 +37,7 @@ pub struct Config {
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Retirement {
-    /// Instructions up to the next one that may change the flow of control.
+    /// Instructions up to and including the next one that may change the flow of control.
     #[default]
     Block,
     /// One instruction.
@@ -49,8 +51,8 @@ pub enum Building {
     /// All instructions of a cycle at once. Nothing can be lost.
     #[default]
     Direct,
-    /// One instruction after the other, from a FIFO for each lane. The hart commits at most one instruction
-    /// a cycle on average; what finds the FIFOs full is reported as lost.
+    /// One instruction after the other, from a FIFO for each lane. The hart must commit at most one
+    /// instruction per cycle on average; commits that find the FIFOs full are reported as lost.
     Serialised,
 }
 
@@ -94,7 +96,7 @@ pub enum ConfigError {
 }
 
 impl Config {
-    /// The connector whose outputs fit an encoder.
+    /// The connector whose outputs match the inputs of an encoder.
     #[must_use]
     pub fn for_encoder(encoder: &hartrace_encoder_hdl::Config) -> Self {
         let params = &encoder.etrace;
@@ -110,8 +112,8 @@ impl Config {
         }
     }
 
-    /// The same for a hart that commits so many instructions in one cycle: one after the other, if fewer blocks
-    /// may leave.
+    /// Adapts the configuration to a hart that commits up to `lanes` instructions in one cycle.
+    /// They are processed one after the other if fewer blocks than that may be output.
     #[must_use]
     pub fn with_commit_ports(self, lanes: u8) -> Self {
         match self.blocks.unwrap_or(self.lanes) {
@@ -143,7 +145,8 @@ impl Config {
         Ok(())
     }
 
-    /// All blocks of a cycle leave at once, if they are built at once.
+    /// Minimum number of output blocks: if the blocks of a cycle are built at once, they are output
+    /// at once.
     fn fewest_blocks(&self) -> u8 {
         match self.building {
             Building::Direct => self.lanes,
@@ -156,7 +159,7 @@ impl Config {
         self.lanes.into()
     }
 
-    /// Blocks in one cycle at most.
+    /// Maximum number of blocks in one cycle.
     pub(crate) fn most_blocks(&self) -> u32 {
         self.blocks.unwrap_or(self.lanes).into()
     }

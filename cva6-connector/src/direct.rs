@@ -1,4 +1,4 @@
-//! Blocks of all instructions of a cycle at once.
+//! Builds blocks from all instructions of a cycle at once.
 
 use crate::config::{Config, Retirement};
 use crate::port::{Blocks, Commits, side_by_side};
@@ -112,15 +112,15 @@ pub(crate) fn full(config: &Config, count: &Expr) -> Expr {
     count.slice(1, config.iretire() - 1).all()
 }
 
-/// What is committed now.
+/// The instructions of this cycle.
 struct Now {
-    /// There is an instruction.
+    /// Whether there is an instruction.
     any: Expr,
     /// Address of the oldest instruction.
     first_pc: Expr,
-    /// Address behind the newest one.
+    /// Address after the newest one.
     expected: Expr,
-    /// A block ends with the instruction of each lane, whatever comes in later cycles.
+    /// For each lane, whether a block ends with its instruction, whatever follows in later cycles.
     ends: Vec<Expr>,
 }
 
@@ -134,7 +134,7 @@ impl Now {
                 m.let_(&format!("next_{i}"), pc(i) + size)
             })
             .collect();
-        // From the newest on: what follows in this cycle, if anything.
+        // From the newest to the oldest: the successors in this cycle, if any.
         let (mut any, mut first_pc) = (commits.valid.bit(n - 1), pc(n - 1));
         let mut ends = vec![commits.ends.bit(n - 1)];
         for i in (0..n - 1).rev() {
@@ -158,7 +158,7 @@ impl Now {
     }
 }
 
-/// What was committed in the cycle before.
+/// The instructions of the previous cycle.
 struct Held {
     valid: Reg,
     pc: Vec<Reg>,
@@ -166,7 +166,7 @@ struct Held {
     itype: Reg,
     ends: Reg,
     sijump: Option<Reg>,
-    /// Address behind the newest instruction so far.
+    /// Address after the newest instruction so far.
     expected: Reg,
     trap: Reg,
     interrupt: Reg,

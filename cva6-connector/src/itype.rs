@@ -1,10 +1,10 @@
-//! What an instruction does, as the encoder wants to know it.
+//! Effect of an instruction, as the encoder classifies it.
 
 use crate::config::Config;
 use hartrace_ingress::IType;
 use hartrace_rtl::{Component, Expr, Module, lit};
 
-/// What an instruction does to the flow of control: `kind` of the neutral port.
+/// Effect of an instruction on the flow of control: `kind` of the neutral port.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Kind {
@@ -21,7 +21,7 @@ pub enum Kind {
     TrapReturn = 4,
 }
 
-/// Bits of `kind` on a lane.
+/// Width of `kind` for one lane.
 pub(crate) const KIND: u32 = 3;
 
 /// The module `te_itype`: one lane, no state.

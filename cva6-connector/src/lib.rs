@@ -1,8 +1,9 @@
 //! Generates the hardware between the commit stage of a CVA6 and its trace encoder, in SystemVerilog.
 //!
-//! An adapter, of which there is one for each shape of the core ([`ADAPTER`], [`RVFI_ADAPTER`]), reduces what the core
-//! shows to a neutral port of `N` lanes; [`connector`] builds what makes blocks of it, with the names and widths
-//! of the inputs of `te_core`. `docs/design/connector.md` says which rules it keeps and why.
+//! An adapter ([`ADAPTER`] or [`RVFI_ADAPTER`], depending on the version of the core) reduces the
+//! signals of the core to a neutral port of `N` lanes. [`connector`] builds the module that forms
+//! blocks from this port, with the names and widths of the inputs of `te_core`.
+//! `docs/design/connector.md` describes the rules it follows, and the reasons for them.
 //!
 //! ```
 //! use hartrace_cva6_connector::{Config, sources};

@@ -1,12 +1,12 @@
-//! The ports that both ways of building blocks have.
+//! The ports that are common to both ways of building blocks.
 
 use crate::config::Config;
 use hartrace_rtl::{Expr, Module, concat};
 
-/// What was committed, with how it ends a block; lane 0 is the oldest.
+/// Committed instructions, and whether they end a block; lane 0 is the oldest.
 #[derive(Debug)]
 pub(crate) struct Commits {
-    /// Nothing of debug mode is among it.
+    /// Excludes instructions of debug mode.
     pub(crate) valid: Expr,
     pub(crate) pc: Expr,
     pub(crate) compressed: Expr,
@@ -19,7 +19,7 @@ pub(crate) struct Commits {
     pub(crate) tval: Expr,
     pub(crate) trap_pc: Expr,
     pub(crate) privilege: Expr,
-    /// The hart is halted behind what was committed.
+    /// Whether the hart is halted after these commits.
     pub(crate) halts: Expr,
     pub(crate) flush: Expr,
     pub(crate) stall: Expr,
@@ -71,7 +71,7 @@ impl Commits {
     }
 }
 
-/// What `te_core` takes from a hart, with its names and widths, and the state of the connector.
+/// The inputs of `te_core` from a hart, with its names and widths, and the state of the connector.
 #[derive(Debug)]
 pub(crate) struct Blocks {
     pub(crate) itype: Expr,

@@ -1,4 +1,4 @@
-//! Blocks of one instruction after the other, as in the thesis.
+//! Builds blocks from one instruction after the other, as in the thesis.
 
 use crate::config::{Config, Retirement};
 use crate::direct::full;
@@ -121,13 +121,13 @@ pub(crate) fn build(config: &Config) -> Component {
     m.finish()
 }
 
-/// What was committed in the oldest cycle that is not done.
+/// The commits of the oldest cycle that has not been processed.
 struct Head {
     valid: Expr,
-    /// Of the lanes, those with an instruction.
+    /// The lanes that have an instruction.
     lanes: Expr,
     of_lane: Vec<Expr>,
-    /// Whatever came before ends before it.
+    /// Whether the open block ends before it.
     closes: Expr,
     trap: Expr,
     interrupt: Expr,
@@ -150,7 +150,7 @@ impl Head {
         let privilege = m.reg_en("priv", zero(commits.privilege.width()), &stays);
         let halts = m.reg_en("halts_then", false, &stays);
         let enters = m.let_("enters", &pushes & &accepts);
-        // An instruction since the last cycle without one went in: a block may be open.
+        // Whether an instruction entered since the last cycle without one: a block may be open.
         let dirty = m.reg_en("dirty", false, &enters);
         m.assign(&privilege.d, &commits.privilege);
         m.assign(&halts.d, &commits.halts);
@@ -225,15 +225,15 @@ impl Head {
     }
 }
 
-/// The instruction that is next.
+/// The next instruction.
 struct Pick {
     found: Expr,
-    /// Its lane, one bit of all.
+    /// Its lane, as a one-hot vector.
     lane: Expr,
-    /// There is none behind it in this cycle.
+    /// Whether no other instruction of this cycle follows.
     last: Expr,
     pc: Expr,
-    /// The address behind it.
+    /// The address after it.
     next: Expr,
     wide: Expr,
     itype: Expr,

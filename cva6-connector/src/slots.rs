@@ -16,7 +16,8 @@ pub(crate) struct Slot {
 }
 
 impl Slot {
-    /// A trap by itself: nothing retires, and the address is that of what did not.
+    /// A trap alone: nothing retires, and the address is that of the instruction that did not
+    /// retire.
     pub(crate) fn trap(config: &Config, interrupt: &Expr, pc: &Expr) -> Self {
         let code = |itype: IType| lit(config.itype(), itype.raw().into());
         Self {
@@ -29,12 +30,12 @@ impl Slot {
     }
 }
 
-/// The blocks of a cycle. To be filled in one block of statements.
+/// The blocks of a cycle, to be filled in one block of statements.
 #[derive(Debug)]
 pub(crate) struct Slots {
     n: u32,
     all: Slot,
-    /// How many there are.
+    /// Number of blocks in use.
     pub(crate) used: Expr,
 }
 
@@ -51,7 +52,7 @@ impl Slots {
         Self { n, all, used: m.wire("slots_used", index_width(n + 1)) }
     }
 
-    /// None is used.
+    /// Marks all as unused.
     pub(crate) fn clear(&self, b: &mut Block) {
         for signal in self.signals().into_iter().chain([&self.used]) {
             b.set(signal, zero(signal.width()));
@@ -72,7 +73,7 @@ impl Slots {
         }
     }
 
-    /// Those that wait are used.
+    /// Starts with the blocks that wait.
     pub(crate) fn resume(&self, b: &mut Block, from: &Collected) {
         let mut at = 0;
         for signal in self.signals() {
@@ -80,7 +81,7 @@ impl Slots {
             at += signal.width();
         }
         b.set(&self.used, &from.used.q);
-        // What is not used must not look as if it was.
+        // An unused block must not look as if it were used.
         for (all, one) in [
             (&self.all.itype, self.all.itype.width() / self.n),
             (&self.all.iretire, self.all.iretire.width() / self.n),
@@ -93,7 +94,7 @@ impl Slots {
         }
     }
 
-    /// They wait unless they are offered.
+    /// Keeps the blocks waiting unless they are offered.
     pub(crate) fn collect(&self, m: &Module, to: &Collected, offers: &Expr) {
         m.assign(
             &to.blocks.d,
@@ -102,7 +103,7 @@ impl Slots {
         m.assign(&to.used.d, (!offers).gate(&self.used));
     }
 
-    /// Uses the next one, which is at most number `highest`. There is no room if all are used.
+    /// Fills the next block, whose number is at most `highest`. There is no room if all are used.
     pub(crate) fn push(&self, b: &mut Block, highest: u32, slot: &Slot) {
         for s in 0..=highest.min(self.n - 1) {
             b.when(self.used.is(s.into()), |b| {
@@ -126,8 +127,8 @@ impl Slots {
         self.used.is(self.n.into())
     }
 
-    /// Offers them to the encoder from the next cycle on, always or if `complete`. Gives whether something
-    /// is offered now.
+    /// Offers the blocks to the encoder from the next cycle on, always or if `complete`. Returns
+    /// whether something is offered now.
     pub(crate) fn offer(
         &self,
         m: &Module,
@@ -138,7 +139,8 @@ impl Slots {
         let some = complete.map_or_else(|| self.used.any(), |complete| complete & self.used.any());
         let offers = m.reg_en("offers", false, loads);
         m.assign(&offers.d, &some);
-        // What says that there is nothing has to be right always, the rest when there is something.
+        // The signals that mark blocks as unused must always be right, the others only when a block
+        // is used.
         let keep = concat(&[&self.all.itype, &self.all.iretire]);
         let kept = m.reg_en("offered", zero(keep.width()), loads);
         m.assign(&kept.d, complete.map_or_else(|| keep.clone(), |complete| complete.gate(&keep)));
@@ -160,7 +162,7 @@ impl Slots {
     }
 }
 
-/// Blocks that wait for the others of their cycle.
+/// Blocks that wait for the other blocks of their cycle.
 #[derive(Debug)]
 pub(crate) struct Collected {
     blocks: Reg,

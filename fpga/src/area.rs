@@ -7,41 +7,41 @@ use crate::{Cells, FpgaError, levels};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// The plain flow: what others use, so that figures compare. `docs/design/fpga.md` has what other
-/// options give.
+/// The plain flow, which others use too, so that figures can be compared. `docs/design/fpga.md`
+/// shows the effect of other options.
 const SYNTHESIS: &str = "synth_xilinx -family xcup -noiopad -noclkbuf";
 
-/// What a design takes on UltraScale+.
+/// Resources of a design on UltraScale+.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Area {
     /// The synthesis command; options for flattening are added to it.
     pub synthesis: String,
-    /// All of it, optimised across modules: what it takes.
+    /// The whole design, optimised across modules: the real cost.
     pub flat: Cells,
-    /// How many cells the longest path of the flattened design passes, of unlike delay: more are
-    /// worth a look, and not a frequency. None if there is a loop.
+    /// Number of cells on the longest path of the flattened design. Their delays differ, so a
+    /// larger number is a hint and not a frequency. None if there is a loop.
     pub flat_levels: Option<u64>,
-    /// All of it, each module by itself: the sum of `modules`.
+    /// The whole design, with each module optimised separately: the sum of `modules`.
     pub hierarchy: Cells,
     /// The modules by name.
     pub modules: Vec<ModuleArea>,
 }
 
-/// What one module takes, without the modules in it.
+/// Resources of one module, without the modules in it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModuleArea {
     /// Its name.
     pub name: String,
-    /// How often it is there.
+    /// Number of its instances.
     pub instances: u64,
-    /// What one instance takes.
+    /// Resources of one instance.
     pub cells: Cells,
-    /// How many cells its longest path passes. None if there is a loop.
+    /// Number of cells on its longest path. None if there is a loop.
     pub levels: Option<u64>,
 }
 
 impl Area {
-    /// Measures the area; also says which version of yosys did.
+    /// Measures the area. Also returns the version of yosys.
     pub(crate) fn of(
         source: &Source,
         tools: &Tools,

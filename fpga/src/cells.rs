@@ -4,11 +4,11 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
 
-/// Cells of UltraScale+, summed up by what they take on the device.
+/// Cells of UltraScale+, summed up by the resources that they use on the device.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cells {
-    /// LUTs for logic, of one to six inputs each. Two small ones may share a place on the device;
-    /// that is not counted.
+    /// LUTs for logic, of one to six inputs each. Two small ones may share a place on the device,
+    /// which is not taken into account.
     pub lut: u64,
     /// LUTs used as memory.
     pub lut_ram: u64,
@@ -18,13 +18,13 @@ pub struct Cells {
     pub ff: u64,
     /// Carry cells of four bits; the device has them in pairs.
     pub carry: u64,
-    /// Multiplexers behind LUTs.
+    /// Multiplexers after LUTs.
     pub muxf: u64,
     /// Block memories of 18 kbit; one of 36 kbit counts twice.
     pub bram18: u64,
-    /// Inverters, nearly all for resets; they take no place.
+    /// Inverters, nearly all for resets; they use no resources.
     pub inv: u64,
-    /// Any other cell, by name. Nothing is left out.
+    /// Any other cell, by name. Nothing is omitted.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub other: BTreeMap<String, u64>,
 }
@@ -41,7 +41,7 @@ impl Cells {
 
     fn add(&mut self, kind: &str, count: u64) {
         match kind {
-            // Names of hierarchy that was flattened; no hardware.
+            // Names of flattened hierarchy, which are not hardware.
             "$scopeinfo" => {}
             "LUT1" | "LUT2" | "LUT3" | "LUT4" | "LUT5" | "LUT6" => self.lut += count,
             "SRL16E" | "SRLC16E" | "SRLC32E" => self.lut_srl += count,
@@ -59,7 +59,7 @@ impl Cells {
         }
     }
 
-    /// Figures with the name of their column.
+    /// Figures with the names of their columns.
     pub(crate) fn figures(&self) -> [(&'static str, u64); 8] {
         [
             ("LUT", self.lut),
@@ -90,8 +90,8 @@ impl AddAssign<&Cells> for Cells {
     }
 }
 
-/// How many LUTs a memory of LUTs takes: a LUT holds 64 bits, and every port that reads needs its own
-/// copy; the larger cells are eight or four LUTs with addresses of their own.
+/// Number of LUTs that a memory of LUTs uses. A LUT holds 64 bits, and every read port needs its
+/// own copy; the larger cells are eight or four LUTs with separate addresses.
 fn ram_luts(kind: &str) -> Option<u64> {
     Some(match kind {
         "RAM32X1S" | "RAM64X1S" => 1,

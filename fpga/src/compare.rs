@@ -1,13 +1,13 @@
-//! What changed between two reports.
+//! Differences between two reports.
 
 use crate::{Area, Cells, Report, Timing};
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};
 
-/// What changed. Prints as a table.
+/// Differences between two reports. Prints as a table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
-    /// Why the figures do not compare, if they do not.
+    /// Reasons why the figures cannot be compared, if there are any.
     pub incomparable: Vec<String>,
     /// Figures that changed, and those that only one of the two has.
     pub changes: Vec<Change>,
@@ -16,11 +16,11 @@ pub struct Comparison {
 /// A figure that changed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
-    /// What it is: `te_core LUT`, `ECP5 median MHz`.
+    /// Its name: `te_core LUT`, `ECP5 median MHz`.
     pub figure: String,
-    /// What it was, if it was there.
+    /// Its old value, if there is one.
     pub old: Option<f64>,
-    /// What it is, if it is there.
+    /// Its new value, if there is one.
     pub new: Option<f64>,
 }
 
@@ -55,7 +55,7 @@ pub fn compare(old: &Report, new: &Report) -> Comparison {
 }
 
 impl Comparison {
-    /// Whether the reports say the same.
+    /// Whether the reports are the same.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.incomparable.is_empty() && self.changes.is_empty()
@@ -87,7 +87,7 @@ impl Display for Comparison {
     }
 }
 
-/// The figures of a report by name, in the order they print.
+/// The figures of a report by name, in the order in which they print.
 #[derive(Debug, Default)]
 struct Figures {
     order: Vec<String>,

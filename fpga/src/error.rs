@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 use thiserror::Error;
 
-/// Why there is no report; each message says what to do.
+/// Reasons why there is no report; each message says what to do.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum FpgaError {
@@ -18,13 +18,13 @@ pub enum FpgaError {
     NotInstalled,
     /// The folder that was named does not hold the tools.
     #[error(
-        "{}: no {missing} in it, which HARTRACE_FPGA_TOOLS names; try: {}",
+        "{}: HARTRACE_FPGA_TOOLS names this folder, but it has no {missing}; try: {}",
         .folder.display(), install(.folder.display())
     )]
     Incomplete {
         /// The folder.
         folder: PathBuf,
-        /// What is not there.
+        /// What is missing.
         missing: &'static str,
     },
     /// A tool does not run, or files for it cannot be written or read.
@@ -32,7 +32,7 @@ pub enum FpgaError {
     Io {
         /// The file or tool.
         what: String,
-        /// Why.
+        /// The reason.
         error: io::Error,
     },
     /// A tool ended with an error.
@@ -40,7 +40,7 @@ pub enum FpgaError {
     Failed {
         /// The tool.
         tool: &'static str,
-        /// What it said.
+        /// Its message.
         message: String,
     },
     /// A tool did not end.
@@ -48,7 +48,7 @@ pub enum FpgaError {
     TimedOut {
         /// The tool.
         tool: &'static str,
-        /// How long it had.
+        /// Its time limit.
         limit: Duration,
     },
     /// A tool wrote something unexpected.
@@ -69,7 +69,7 @@ pub enum FpgaError {
         /// What is wrong with them.
         problem: String,
     },
-    /// The design is not what went into placement.
+    /// The placed design differs from the synthesised one.
     #[error(
         "{top}: {placed} flip-flops were placed instead of {synthesised}: something was optimised \
          away, and the timing would be of something else"
@@ -82,8 +82,8 @@ pub enum FpgaError {
         /// Flip-flops after placement.
         placed: u64,
     },
-    /// No seed was asked for.
-    #[error("0 seeds; timing needs 1 at least")]
+    /// No seed was requested.
+    #[error("0 seeds; timing needs at least 1")]
     NoSeeds,
     /// Not a report.
     #[error("not a report: {0}")]

@@ -1,9 +1,9 @@
-//! What surrounds a design for place and route.
+//! The harness of a design for place and route.
 //!
-//! Every input comes from a flip-flop and every output goes to one, so that all paths are from
-//! register to register and three pins are enough. Inputs are one long shift register; outputs are
-//! added, modulo two, to another, so that none of them is optimised away and nothing between the flip-flops
-//! of the harness is deeper than a LUT.
+//! Every input comes from a flip-flop and every output goes to one. All paths are therefore from
+//! register to register, and three pins are enough. Inputs form one long shift register; outputs
+//! are added, modulo two, to another. Thus none of them is optimised away, and no logic between the
+//! flip-flops of the harness is deeper than a LUT.
 
 use crate::FpgaError;
 use crate::netlist::Port;
@@ -14,7 +14,7 @@ pub(crate) const HARNESS: &str = "hartrace_harness";
 /// Name of the instance of the design in it.
 pub(crate) const INSTANCE: &str = "dut";
 
-/// The clock of our own modules.
+/// The clock of the modules in this workspace.
 const CLOCK: &str = "clk_i";
 
 /// The text of the harness.
@@ -28,7 +28,7 @@ pub(crate) fn harness(top: &str, ports: &[Port]) -> Result<String, FpgaError> {
         if !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
             return Err(problem(format!("port {name} is not a plain identifier")));
         }
-        // A string never fails to be written to.
+        // Writing to a string never fails.
         let mut declare = |kind: &str, name: &str| {
             let _ = writeln!(declarations, "  {kind} [{}:0] {name};", width.saturating_sub(1));
         };
@@ -61,7 +61,7 @@ pub(crate) fn harness(top: &str, ports: &[Port]) -> Result<String, FpgaError> {
     let (wires, outs, sums) = (all("wire"), all("out"), all("sum"));
     let shift = match inputs.is_empty() {
         true => String::new(),
-        // The top bit falls out.
+        // The top bit is shifted out.
         false => format!("    {{{0}}} <= {{{0}, shift_in}};\n", inputs.join(", ")),
     };
     let last = outputs[0];

@@ -1,13 +1,13 @@
 //! The longest path of a module, in cells.
 //!
-//! `ltp` of yosys does not serve after mapping: it takes the flip-flops of the device for logic, and
-//! every output of a carry cell for one of every input, which makes loops of adders.
+//! `ltp` of yosys is not usable after mapping: it takes the flip-flops of the device for logic, and
+//! assumes that every output of a carry cell depends on every input, which turns adders into loops.
 
 use crate::netlist::Module;
 use std::collections::BTreeMap;
 
-/// How many cells the longest path passes that starts and ends at a port, a flip-flop, a block memory
-/// or another module; memories of LUTs are passed from address to data. Nothing if there is a loop.
+/// Number of cells on the longest path that starts and ends at a port, a flip-flop, a block memory
+/// or another module. Memories of LUTs are passed from address to data. None if there is a loop.
 pub(crate) fn longest(module: &Module) -> Option<u64> {
     // Cells pin by pin: an output waits for the inputs that reach it.
     let mut drivers: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
@@ -55,7 +55,8 @@ fn passes(kind: &str, (input, position): (&str, usize), (output, index): (&str, 
         "CARRY4" => matches!(input, "CI" | "CYINIT") || position <= index,
         "INV" => true,
         _ if kind.starts_with("LUT") || kind.starts_with("MUXF") => true,
-        // Memories: the address with its data, by letter; data to be written and enables do not pass.
+        // Memories: the address reaches the data of the same letter; write data and enables do not
+        // pass.
         _ if kind.starts_with("RAM") && !kind.starts_with("RAMB") => match output {
             "SPO" | "O" => input == "A" || is_address_bit(input, "A"),
             "DPO" => input == "DPRA" || is_address_bit(input, "DPRA"),
@@ -67,7 +68,7 @@ fn passes(kind: &str, (input, position): (&str, usize), (output, index): (&str, 
     }
 }
 
-/// `A3` and the like: memories of one bit may have an address in single bits.
+/// `A3` and similar: memories of one bit may have an address in single bits.
 fn is_address_bit(port: &str, name: &str) -> bool {
     port.strip_prefix(name)
         .is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit()))
@@ -120,7 +121,7 @@ mod tests {
 
     #[test]
     fn a_sum_does_not_wait_for_higher_bits() {
-        // Bit 0 of the sum goes, through a LUT, into bit 3 of the same carry cell.
+        // Bit 0 of the sum leads, through a LUT, to bit 3 of the same carry cell.
         let carry = json!({
             "type": "CARRY4",
             "port_directions": { "S": "input", "DI": "input", "CI": "input", "O": "output" },

@@ -1,17 +1,17 @@
 //! Area and timing of generated hardware, measured with open tools.
 //!
-//! [`Report::of`] says what a [`Component`](hartrace_rtl::Component) costs:
+//! [`Report::of`] measures the cost of a [`Component`](hartrace_rtl::Component):
 //!
 //! - its area after yosys has mapped it to AMD UltraScale+, as a whole and module by module, and
 //! - its clock rate after nextpnr has placed and routed it on a Lattice ECP5, with the path that
 //!   limits it.
 //!
-//! What the figures are worth is in `docs/design/fpga.md`: areas compare with areas of the same
-//! version of yosys, clock rates with clock rates on the same device, and nobody knows the clock rate
-//! on UltraScale+ without the tools of its vendor (`fpga/vivado`).
+//! `docs/design/fpga.md` discusses the significance of the figures: areas can be compared with
+//! areas from the same version of yosys, and clock rates with clock rates on the same device; the
+//! clock rate on UltraScale+ cannot be known without the tools of its vendor (`fpga/vivado`).
 //!
-//! The tools come from PyPI in pinned versions; [`Tools::find`] says where they are looked for and
-//! how they are installed. Nothing of them is needed to build this crate.
+//! The tools come from PyPI in pinned versions; [`Tools::find`] describes where it looks for them
+//! and how to install them. They are not needed to build this crate.
 //!
 //! ```no_run
 //! use hartrace_fpga::{Options, Report, compare};

@@ -22,7 +22,7 @@ pub(crate) struct Netlist {
     modules: BTreeMap<String, Module>,
 }
 
-/// One of them.
+/// A module after synthesis.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct Module {
@@ -97,7 +97,7 @@ impl Netlist {
             .ok_or_else(|| unexpected("a netlist", format!("there is no {name} in it")))
     }
 
-    /// The modules that are part of the design below `top`, and how often each is.
+    /// The modules that are part of the design below `top`, with the number of instances of each.
     pub(crate) fn instances(&self, top: &str) -> Result<BTreeMap<&str, u64>, FpgaError> {
         let mut counts = BTreeMap::new();
         self.count(top, &mut counts)?;
@@ -138,7 +138,7 @@ impl Module {
         self.ports.iter().map(port).collect()
     }
 
-    /// How often each kind of cell is there, without `skip`.
+    /// Number of cells of each kind, without those that `skip` selects.
     pub(crate) fn kinds(&self, skip: impl Fn(&Cell) -> bool) -> BTreeMap<&str, u64> {
         let mut kinds = BTreeMap::new();
         for cell in self.cells.values().filter(|cell| !skip(cell)) {

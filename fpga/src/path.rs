@@ -1,4 +1,4 @@
-//! The path that limits the clock, in words of the source.
+//! The path that limits the clock, in terms of the source.
 
 use crate::harness::INSTANCE;
 use crate::netlist::Module;
@@ -9,28 +9,28 @@ use std::collections::BTreeMap;
 /// A path from register to register.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Path {
-    /// The register it starts at.
+    /// The register at which it starts.
     pub from: String,
-    /// The register it ends at.
+    /// The register at which it ends.
     pub to: String,
-    /// How long it takes, in ns.
+    /// Its delay, in ns.
     pub ns: f64,
-    /// How much of that is wires.
+    /// The part of it that is due to wires.
     pub routing_ns: f64,
-    /// How many cells it passes, registers not counted.
+    /// Number of cells on it, without registers.
     pub cells: u64,
-    /// What it passes and still has a name, in order.
+    /// Points on the path that still have a name, in order.
     pub steps: Vec<Step>,
 }
 
-/// A place on a path.
+/// A point on a path.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Step {
     /// A signal, or for an adder or comparison its module and expression in the source.
     pub at: String,
-    /// When the path leaves it, in ns from its start.
+    /// Time at which the path leaves it, in ns from its start.
     pub ns: f64,
-    /// How many cells it passes between the step before and this one.
+    /// Number of cells between the previous step and this one.
     pub cells: u64,
 }
 
@@ -59,7 +59,7 @@ struct End {
 }
 
 impl RawPath {
-    /// Whether it starts and ends at the clock; the others are from and to pins.
+    /// Whether it starts and ends at the clock; the other paths start or end at pins.
     pub(crate) fn is_clocked(&self) -> bool {
         [&self.from, &self.to].iter().all(|end| end.starts_with("posedge"))
     }
@@ -109,7 +109,7 @@ impl Path {
     }
 }
 
-/// Names that were in the source, for nets of a mapped design.
+/// Names in the source, for nets of a mapped design.
 #[derive(Debug)]
 pub(crate) struct Names {
     /// The best name of each bit.
@@ -141,14 +141,14 @@ impl Names {
         Self { names, bits }
     }
 
-    /// What a net was called in the source, if it was there.
+    /// Name of a net in the source, if it was there.
     fn signal(&self, net: &str) -> Option<String> {
         self.names.get(self.bits.get(net)?).cloned()
     }
 }
 
-/// What a register is called in the source. Its cell has its name and, behind a backslash, its kind
-/// (see `synthesise`); memories have names of their own.
+/// Name of a register in the source. Its cell has its name and, after a backslash, its kind (see
+/// `synthesise`); memories have their own names.
 fn register(cell: &str) -> &str {
     let name = cell.split_once('\\').map_or(cell, |(name, _)| name);
     strip(stem(name))
@@ -162,7 +162,7 @@ fn stem(name: &str) -> &str {
     &name[..end.unwrap_or(name.len())]
 }
 
-/// Whether a name is not of the source.
+/// Whether a name does not come from the source.
 fn is_derived(name: &str) -> bool {
     name.contains(['$', '\\']) || stem(name).len() < name.len()
 }
@@ -171,7 +171,7 @@ fn strip(name: &str) -> &str {
     name.strip_prefix(INSTANCE).and_then(|rest| rest.strip_prefix('.')).unwrap_or(name)
 }
 
-/// To hundredths: more is not in the delays.
+/// Rounds to hundredths: the delays are not more precise.
 pub(crate) fn round(value: f64) -> f64 {
     (value * 100.0).round() / 100.0
 }

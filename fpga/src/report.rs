@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 /// What to measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// The area on UltraScale+.
+    /// Whether to measure the area on UltraScale+.
     pub area: bool,
-    /// The timing on ECP5: how many placements. None: not measured.
+    /// Number of placements for the timing on ECP5. None: not measured.
     pub seeds: Option<u32>,
 }
 
@@ -25,7 +25,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// How many steps a measurement has.
+    /// Number of steps of a measurement.
     #[must_use]
     pub fn steps(&self) -> u64 {
         let area = if self.area { 2 } else { 0 };
@@ -33,17 +33,17 @@ impl Options {
     }
 }
 
-/// What a design costs. Prints as tables.
+/// Cost of a design. Prints as tables.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Report {
-    /// The configuration it is of, if it has a name.
+    /// Name of its configuration, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub config: Option<String>,
     /// The module.
     pub top: String,
-    /// [`Source::checksum`] of what was measured: tells a report that is out of date.
+    /// [`Source::checksum`] of the measured source, which reveals an outdated report.
     pub source: String,
-    /// What measured it.
+    /// Versions of the tools that measured it.
     pub tools: ToolVersions,
     /// Area on UltraScale+.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -53,7 +53,7 @@ pub struct Report {
     pub timing: Option<Timing>,
 }
 
-/// Versions of tools that took part.
+/// Versions of the tools.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolVersions {
     /// Of yosys.
@@ -65,8 +65,8 @@ pub struct ToolVersions {
 }
 
 impl Report {
-    /// Measures a component with the tools that [`Tools::find`] finds. It takes from seconds to some
-    /// minutes.
+    /// Measures a component with the tools that [`Tools::find`] finds. This takes between seconds
+    /// and a few minutes.
     ///
     /// # Errors
     ///
@@ -79,12 +79,13 @@ impl Report {
     ///
     /// # Errors
     ///
-    /// As [`Report::of`], and if yosys does not read it.
+    /// As [`Report::of`], and if yosys cannot read it.
     pub fn of_source(source: &Source, options: &Options, tools: &Tools) -> Result<Self, FpgaError> {
         Self::watched(source, options, tools, &|_| {})
     }
 
-    /// As [`Report::of_source`], and tells what it does: [`Options::steps`] times, before each step.
+    /// As [`Report::of_source`], and announces each step before it starts: [`Options::steps`]
+    /// times.
     ///
     /// # Errors
     ///
@@ -119,13 +120,13 @@ impl Report {
         })
     }
 
-    /// With the name of the configuration it is of.
+    /// Adds the name of the configuration.
     #[must_use]
     pub fn named(self, config: &str) -> Self {
         Self { config: Some(config.to_owned()), ..self }
     }
 
-    /// What it is of: the module, and the configuration if it has a name.
+    /// Title of the report: the module, and the configuration if it has a name.
     #[must_use]
     pub fn title(&self) -> String {
         match &self.config {
@@ -134,28 +135,29 @@ impl Report {
         }
     }
 
-    /// As JSON, with keys in a fixed order and a line for each, so that changes show in a diff.
+    /// Converts to JSON, with keys in a fixed order and on separate lines, so that changes show in
+    /// a diff.
     #[must_use]
     pub fn to_json(&self) -> String {
-        // Nothing in a report can fail to be JSON: no map has keys other than strings.
+        // Conversion cannot fail: no map has keys other than strings.
         serde_json::to_string_pretty(self)
             .map_or_else(|error| error.to_string(), |text| text + "\n")
     }
 
-    /// From JSON.
+    /// Converts from JSON.
     ///
     /// # Errors
     ///
-    /// If it is none, or not of a report.
+    /// If the text is not JSON, or not a report.
     pub fn from_json(text: &str) -> Result<Self, FpgaError> {
         serde_json::from_str(text).map_err(FpgaError::NotAReport)
     }
 
-    /// From JSON with any number of reports, one after the other.
+    /// Converts from JSON with any number of reports, one after the other.
     ///
     /// # Errors
     ///
-    /// If it is none, or not of reports.
+    /// If the text is not JSON, or does not consist of reports.
     pub fn all_from_json(text: &str) -> Result<Vec<Self>, FpgaError> {
         let reports = serde_json::Deserializer::from_str(text).into_iter();
         reports.map(|report| report.map_err(FpgaError::NotAReport)).collect()

@@ -1,4 +1,4 @@
-//! What is measured.
+//! The source to measure.
 
 use crate::FpgaError;
 use crate::netlist::{Netlist, Port};
@@ -7,18 +7,19 @@ use hartrace_rtl::Component;
 use std::fs;
 use std::path::Path;
 
-/// SystemVerilog and the module in it that is measured.
+/// SystemVerilog, and the module in it that is measured.
 #[derive(Clone, Debug)]
 pub struct Source {
     top: String,
     text: String,
 }
 
-/// The file all text is written to.
+/// The file to which all text is written.
 const FILE: &str = "source.sv";
 
 impl Source {
-    /// The module `top` in a text; what it instantiates is there too.
+    /// Creates a source of the module `top` in a text, which also contains the modules it
+    /// instantiates.
     ///
     /// # Errors
     ///
@@ -38,7 +39,7 @@ impl Source {
         &self.top
     }
 
-    /// A checksum of the text without comments and indentation, which change no figure.
+    /// A checksum of the text without comments and indentation, which do not affect the figures.
     #[must_use]
     pub fn checksum(&self) -> String {
         let mut crc = crc32fast::Hasher::new();
@@ -59,7 +60,7 @@ impl Source {
 
     /// The command that reads the text.
     pub(crate) fn read(&self) -> String {
-        // `SYNTHESIS` leaves out what is there for simulation and provers.
+        // `SYNTHESIS` excludes what is meant for simulation and provers.
         format!("read_verilog -sv -DSYNTHESIS {FILE}\n")
     }
 
@@ -76,7 +77,7 @@ impl Source {
         Ok(netlist.module(&self.top)?.ports())
     }
 
-    /// The text behind a position such as `source.sv:12.5-12.9`, and the module it is in.
+    /// The text at a position such as `source.sv:12.5-12.9`, and the module it is in.
     pub(crate) fn quote(&self, position: &str) -> Option<String> {
         let range = position.strip_prefix(FILE)?.strip_prefix(':')?;
         let (start, end) = range.split_once('-')?;

@@ -1,8 +1,8 @@
-//! Several reports at a glance.
+//! A summary of several reports.
 
 use crate::{Area, Report, Timing};
 
-/// A column of [`summary`]: its heading, and what a report has to say there.
+/// A column of [`summary`]: its heading, and the entry for a report.
 type Column = (&'static str, fn(&Report) -> Option<String>);
 
 const COLUMNS: [Column; 8] = [
@@ -24,8 +24,8 @@ fn mhz(report: &Report, figure: fn(&Timing) -> f64) -> Option<String> {
     report.timing.as_ref().map(|timing| format!("{:.2}", figure(timing)))
 }
 
-/// A table of reports in Markdown: the flattened area and the clock rates. What was not measured of any
-/// of them is left out, and `-` stands for what was not measured of one.
+/// A table of reports in Markdown: the flattened area and the clock rates. Figures that were
+/// measured for none of them are left out; `-` stands for a figure that was not measured for one.
 #[must_use]
 pub fn summary(reports: &[Report]) -> String {
     let mut columns = Vec::new();

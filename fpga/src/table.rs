@@ -1,4 +1,4 @@
-//! Reports for people.
+//! Reports as tables.
 
 use crate::{Area, Cells, Report, Timing};
 use std::fmt::{self, Display, Formatter};

@@ -13,25 +13,26 @@ use std::{fs, thread};
 /// The device that designs are placed on.
 const DEVICE: &str = "LFE5U-85F, speed grade 8";
 const DEVICE_ARGS: [&str; 5] = ["--85k", "--speed", "8", "--package", "CABGA756"];
-/// What placement aims at, in MHz: more than anything here reaches, so that it never stops trying.
+/// Target clock rate of placement, in MHz: more than any design here reaches, so that placement
+/// never stops trying.
 const TARGET: &str = "400";
 
-/// How fast a design is on ECP5, and what it takes there.
+/// Speed of a design on ECP5, and its resources there.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Timing {
     /// The device.
     pub device: String,
-    /// The median of the clock rates of all placements, in MHz: of an even number the lower of the
+    /// The median of the clock rates of all placements, in MHz; of an even number, the lower of the
     /// two in the middle.
     pub median_mhz: f64,
-    /// The best of them.
+    /// The best clock rate of all placements, in MHz.
     pub best_mhz: f64,
     /// Every placement, by seed.
     pub placements: Vec<Placement>,
-    /// Cells on the device, by kind and without the harness. `TRELLIS_COMB` is a LUT of four inputs,
-    /// also as half of a carry cell or a piece of memory.
+    /// Cells on the device, by kind and without the harness. `TRELLIS_COMB` is a LUT of four
+    /// inputs, which may also be half of a carry cell or a piece of memory.
     pub cells: BTreeMap<String, u64>,
-    /// What limits the best placement.
+    /// The path that limits the best placement.
     pub critical_path: Path,
 }
 
@@ -63,7 +64,7 @@ struct Used {
 }
 
 impl Timing {
-    /// Measures the timing; also says which version of yosys took part.
+    /// Measures the timing. Also returns the version of yosys.
     pub(crate) fn of(
         source: &Source,
         tools: &Tools,
@@ -76,7 +77,7 @@ impl Timing {
         }
         watch("mapping to ECP5");
         let (netlist, around) = synthesise(source, tools, folder)?;
-        // Placement runs on one core each.
+        // Each placement runs on one core.
         let seeds: Vec<u32> = (1..=seeds).collect();
         let cores = thread::available_parallelism().map_or(1, usize::from);
         let mut results = Vec::new();
@@ -106,7 +107,7 @@ impl Timing {
         let Some((_, best, routed)) = results.last() else { return Err(FpgaError::NoSeeds) };
         let mut cells = BTreeMap::new();
         for (kind, used) in &routed.utilization {
-            // Pins and clocks are the harness's.
+            // Pins and clocks belong to the harness.
             let counts = ["TRELLIS_COMB", "TRELLIS_FF", "TRELLIS_RAMW", "DP16KD", "MULT18X18D"];
             if counts.contains(&kind.as_str()) {
                 cells.insert(kind.clone(), used.used);
@@ -137,7 +138,7 @@ impl Timing {
     }
 }
 
-/// What the harness takes.
+/// Resources of the harness.
 #[derive(Debug)]
 struct Around {
     luts: u64,
@@ -154,10 +155,10 @@ fn synthesise(
     let text = harness(source.top(), &ports)?;
     fs::write(folder.join("harness.v"), text).map_err(FpgaError::io("harness.v"))?;
     let (elaborate, top) = (source.elaborate(), source.top());
-    // The design is flattened, but kept apart from its harness until it is mapped: so neither changes
-    // the other, and both can be counted. Mapping logic forgets the names of wires but not of cells, so
-    // registers are named after their wires before. The third of the scripts for ABC that yosys has is the
-    // one for speed.
+    // The design is flattened, but kept separate from its harness until it is mapped. Thus neither
+    // changes the other, and both can be counted. Mapping logic loses the names of wires but not of
+    // cells, so registers are named after their wires first. Of the scripts for ABC in yosys, the
+    // third is the one for speed.
     let script = format!(
         "scratchpad -copy abc9.script.flow3 abc9.script\n\
          {elaborate}flatten\n\

@@ -7,7 +7,7 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 use std::{env, thread};
 
-/// Where the tools are.
+/// Location of the tools.
 #[derive(Clone, Debug)]
 pub struct Tools {
     folder: PathBuf,
@@ -42,23 +42,23 @@ impl Tools {
                 return Err(FpgaError::Incomplete { folder, missing });
             }
         }
-        // Tools run in folders of their own.
+        // Tools run in other folders.
         let folder =
             fs::canonicalize(&folder).map_err(FpgaError::io(folder.display().to_string()))?;
         Ok(Self { folder, limit: Duration::from_secs(3600) })
     }
 
-    /// With another limit for how long each run of a tool may take; an hour otherwise.
+    /// Sets the time limit for each run of a tool, which is an hour by default.
     #[must_use]
     pub fn with_limit(mut self, limit: Duration) -> Self {
         self.limit = limit;
         self
     }
 
-    /// Runs a yosys script, one command a line, in a folder.
+    /// Runs a yosys script, with one command per line, in a folder.
     pub(crate) fn yosys(&self, folder: &Path, script: &str) -> Result<(), FpgaError> {
         fs::write(folder.join("run.ys"), script).map_err(FpgaError::io("run.ys"))?;
-        // pyosys is yosys as a Python module; there is no command in it.
+        // pyosys is yosys as a Python module, and contains no command.
         let run = "from pyosys import libyosys; \
                    libyosys.run_pass('script run.ys', libyosys.Design())";
         let mut command = Command::new(self.folder.join(PYTHON_FILE));
@@ -70,12 +70,13 @@ impl Tools {
     pub(crate) fn nextpnr(&self, folder: &Path, log: &str, args: &[&str]) -> Result<(), FpgaError> {
         let mut command = Command::new(self.folder.join(NEXTPNR_FILE));
         command.args(args);
-        // Compiled on first use; kept with the tools rather than in the user's folder.
+        // It is compiled on first use; the result is kept with the tools rather than in the user's
+        // folder.
         command.env("YOWASP_CACHE_DIR", self.folder.join("yowasp-cache"));
         self.run(NEXTPNR, folder, log, command)
     }
 
-    /// The version that nextpnr gives of itself.
+    /// The version that nextpnr reports.
     pub(crate) fn nextpnr_version(&self, folder: &Path) -> Result<String, FpgaError> {
         let log = "version.log";
         self.nextpnr(folder, log, &["--version"])?;
@@ -101,7 +102,7 @@ impl Tools {
         log: &str,
         mut command: Command,
     ) -> Result<(), FpgaError> {
-        // To a file, as a full pipe would block the tool.
+        // Output goes to a file, because a full pipe would block the tool.
         let out = File::create(folder.join(log)).map_err(FpgaError::io(log))?;
         let err = out.try_clone().map_err(FpgaError::io(log))?;
         command.current_dir(folder).stdin(Stdio::null()).stdout(out).stderr(err);
@@ -118,7 +119,7 @@ impl Tools {
     }
 }
 
-/// Waits for the end of a command, and ends it after a while.
+/// Waits for the end of a command, and ends it after the time limit.
 fn wait(mut command: Command, limit: Duration) -> std::io::Result<Option<ExitStatus>> {
     let mut child = command.spawn()?;
     let start = Instant::now();

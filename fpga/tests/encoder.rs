@@ -1,8 +1,9 @@
-//! The tracked reports on the encoder are of the RTL that is generated now, and say what is measured.
+//! The tracked reports on the encoder belong to the RTL that is generated now, and contain what is
+//! measured.
 //!
-//! To measure all of it takes minutes. So every report is held against the checksum of the RTL, which
-//! takes no tools, and only the smallest is measured again. `HARTRACE_BLESS=1` measures what is out of
-//! date, and rewrites the reports and `docs/area.md`.
+//! Measuring everything takes minutes. Therefore every report is compared with the checksum of the
+//! RTL, which needs no tools, and only the smallest configuration is measured again.
+//! `HARTRACE_BLESS=1` measures outdated reports again, and rewrites them and `docs/area.md`.
 
 use hartrace_encoder_hdl::{Config, encoder};
 use hartrace_fpga::{Options, Report, Source, Tools, compare, summary};
@@ -17,7 +18,7 @@ const RENEW: &str = "`HARTRACE_BLESS=1 ./test.sh fpga` measures it again; the di
                      the commit that caused it";
 
 fn main() -> ExitCode {
-    // Whoever names the tools means them to be used.
+    // Whoever names the tools wants them to be used.
     let missing = Tools::find().is_err() && env::var_os("HARTRACE_FPGA_TOOLS").is_none();
     let trials = if env::var_os("HARTRACE_BLESS").is_some_and(|value| value == "1") {
         vec![Trial::test("reports_are_renewed", reports_are_renewed)]
@@ -74,7 +75,7 @@ fn reports_are_of_this_rtl() -> Result<(), Failed> {
     if tools.windows(2).any(|pair| pair[0] != pair[1]) {
         return Err(format!("reports of different tools: {tools:?}; {RENEW}").into());
     }
-    // What trace takes beside the core is measured once, by a script.
+    // A script measures the share of tracing in a whole core once.
     expected.insert("cva6_share.json".to_owned());
     let mut there = BTreeSet::new();
     for entry in fs::read_dir(in_repository("fpga/reports"))? {
@@ -129,7 +130,7 @@ fn reports_are_renewed() -> Result<(), Failed> {
         reports.push(report);
     }
     fs::write(in_repository("docs/area.md"), document(&reports))?;
-    // Configurations that are gone.
+    // Configurations that no longer exist.
     for entry in fs::read_dir(in_repository("fpga/reports"))? {
         let path = entry?.path();
         let is = |report: &Report| path.ends_with(file(report.config.as_deref().unwrap_or("")));
@@ -141,7 +142,7 @@ fn reports_are_renewed() -> Result<(), Failed> {
     Ok(())
 }
 
-/// Whether a report is of this RTL, and whole.
+/// Whether a report is complete and belongs to this RTL.
 fn is_current(report: &Report, source: &Source) -> bool {
     report.source == source.checksum() && report.area.is_some() && report.timing.is_some()
 }

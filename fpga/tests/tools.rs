@@ -17,7 +17,7 @@ type Test = fn() -> Result<(), Failed>;
 
 fn main() -> ExitCode {
     let args = Arguments::from_args();
-    // Whoever names the tools means them to be used.
+    // Whoever names the tools wants them to be used.
     let missing = Tools::find().is_err() && env::var_os("HARTRACE_FPGA_TOOLS").is_none();
     let tests: [(&str, Test); 9] = [
         ("the_tracked_report_is_current", the_tracked_report_is_current),
@@ -34,7 +34,7 @@ fn main() -> ExitCode {
     libtest_mimic::run(&args, trials.into()).exit_code()
 }
 
-/// The outcomes of up to `lanes` branches a cycle.
+/// The outcomes of up to `lanes` branches per cycle.
 fn branch_map(lanes: u32) -> Component {
     let m = Module::new("branch_map", "Collects the outcomes of branches.").clocked();
     let valid = m.input("valid_i", lanes, "");
@@ -139,7 +139,7 @@ fn an_adder_is_the_critical_path() -> Result<(), Failed> {
     let starts = path.from.starts_with("a_q[") || path.from.starts_with("b_q[");
     check(starts && path.to.starts_with("sum_q["), || timing.to_string())?;
     check(path.steps.iter().any(|step| step.at == "adder: a_q + b_q"), || timing.to_string())?;
-    // Without the 2 x 64 + 1 flip-flops before and the 2 x 64 behind it.
+    // Without the 2 x 64 + 1 flip-flops before it and the 2 x 64 after it.
     check(timing.cells["TRELLIS_FF"] == 3 * 64, || timing.to_string())?;
     let mhz = 1000.0 / path.ns;
     check((mhz - timing.best_mhz).abs() < 0.02 * mhz, || timing.to_string())

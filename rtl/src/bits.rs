@@ -3,10 +3,10 @@
 use std::cmp::Ordering;
 use std::fmt;
 
-/// A value of one bit or more, as long as it has to be.
+/// A value of one bit or more, of any length.
 ///
-/// Kept as a list of bits, least significant first. It is for literals and for the evaluator, which
-/// has to be right more than it has to be fast.
+/// Stored as a list of bits, least significant first. Used for literals and in the evaluator, where
+/// correctness matters more than speed.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Bits(Vec<bool>);
 
@@ -17,14 +17,14 @@ impl Bits {
         Self((0..width).map(|i| i < 128 && value >> i & 1 == 1).collect())
     }
 
-    /// From a list of bits, least significant first.
+    /// Converts a list of bits, least significant first.
     #[must_use]
     pub fn from_bits(bits: &[bool]) -> Self {
         Self(bits.to_vec())
     }
 
-    /// From hexadecimal digits, cut or extended with zeros to `width` bits; `None` if `text` has other
-    /// characters.
+    /// Parses hexadecimal digits, truncated or zero-extended to `width` bits. Returns `None` if
+    /// `text` contains other characters.
     #[must_use]
     pub fn from_hex(width: u32, text: &str) -> Option<Self> {
         let mut bits = Vec::new();
@@ -92,14 +92,14 @@ impl Bits {
         Self((lo..lo + width as usize).map(|i| self.0.get(i).copied().unwrap_or(false)).collect())
     }
 
-    /// Replaces bits from `lo` on; what falls past the end is lost.
+    /// Replaces bits from `lo` on; bits past the end are lost.
     pub fn set_slice(&mut self, lo: u32, value: &Self) {
         for (slot, bit) in self.0.iter_mut().skip(lo as usize).zip(&value.0) {
             *slot = *bit;
         }
     }
 
-    /// Parts put together, the most significant first.
+    /// Concatenates parts, the most significant first.
     #[must_use]
     pub fn concat(parts: &[Self]) -> Self {
         Self(parts.iter().rev().flat_map(|part| part.0.iter().copied()).collect())
@@ -117,7 +117,7 @@ impl Bits {
         Self(self.0.iter().zip(&other.0).map(|(a, b)| f(*a, *b)).collect())
     }
 
-    /// `self + other + carry`, the carry out of the top bit lost.
+    /// `self + other + carry`; the carry out of the top bit is lost.
     pub(crate) fn add(&self, other: &Self, mut carry: bool) -> Self {
         self.zip_carry(other, |a, b| {
             let sum = a ^ b ^ carry;

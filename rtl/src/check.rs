@@ -13,10 +13,10 @@ use crate::stmt::Stmt;
 use crate::target::Target;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What the checks found out.
+/// Results of the checks.
 #[derive(Debug)]
 pub(crate) struct Facts {
-    /// For every block, in order: next values that start as the output of their register.
+    /// For every block, in order: next values whose default is the output of their register.
     pub(crate) defaults: Vec<Vec<(usize, usize)>>,
     /// For every output: the inputs it depends on without a register in between.
     pub(crate) paths: BTreeMap<String, BTreeSet<String>>,
@@ -39,7 +39,7 @@ pub(crate) fn check(content: &Content) -> Facts {
     Facts { defaults, paths }
 }
 
-/// What a block drives, each with its first assignment.
+/// The signals that a block drives, each with its first assignment.
 pub(crate) fn driven(stmts: &[Stmt]) -> BTreeMap<usize, &Target> {
     let mut found = BTreeMap::new();
     collect(stmts, &mut found);
@@ -65,7 +65,7 @@ pub(crate) fn driven(stmts: &[Stmt]) -> BTreeMap<usize, &Target> {
     found
 }
 
-/// Every signal has one driver.
+/// Checks that every signal has exactly one driver.
 #[track_caller]
 fn drivers(content: &Content) {
     let mut found: BTreeMap<usize, &Target> = BTreeMap::new();
@@ -91,7 +91,7 @@ fn drivers(content: &Content) {
     }
 }
 
-/// Every bit is read, and every memory both written and read.
+/// Checks that every bit is read, and every memory both written and read.
 #[track_caller]
 fn unread(content: &Content, defaults: &[Vec<(usize, usize)>]) {
     let mut seen = reads::of_module(content);

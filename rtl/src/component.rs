@@ -7,15 +7,15 @@ use crate::module::Content;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// A finished module, checked as a whole. Cheap to clone.
+/// A finished module, checked as a whole. It is cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Component(Rc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    /// With what the tools understand.
+    /// The lowered content, which all tools understand.
     content: Content,
-    /// What was written.
+    /// The content as written.
     source: Body,
     facts: Facts,
 }
@@ -27,7 +27,7 @@ pub struct Port {
     pub direction: Direction,
     /// Its name.
     pub name: String,
-    /// How many bits it has.
+    /// Its width in bits.
     pub width: u32,
     /// Its comment.
     pub doc: String,
@@ -39,7 +39,7 @@ impl Port {
     }
 }
 
-/// Which way a port goes.
+/// Direction of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// Into the module.
@@ -83,7 +83,7 @@ impl Component {
         self.content().clocked
     }
 
-    /// The modules it instantiates, in order and as often as it does.
+    /// The modules it instantiates, in order, repeated for every instance.
     #[must_use]
     pub fn children(&self) -> &[Component] {
         &self.content().children
@@ -95,8 +95,8 @@ impl Component {
         emit::module(self)
     }
 
-    /// Names and texts of all modules of the hierarchy, each once, instantiated ones before those that
-    /// instantiate them.
+    /// Names and texts of all modules of the hierarchy, each once, with instantiated modules before
+    /// those that instantiate them.
     ///
     /// # Panics
     ///

@@ -1,4 +1,4 @@
-//! What an expression is worth.
+//! The value of an expression.
 
 use crate::bits::Bits;
 use crate::expr::Expr;
@@ -7,7 +7,7 @@ use crate::node::{Binary, Compare, Node, Reduce, Shift};
 use crate::signal::Signal;
 use std::cmp::Ordering;
 
-/// Where the evaluator finds what is not in the expression.
+/// Provides the values that are not in the expression.
 pub(crate) trait Scope {
     fn signal(&self, signal: &Signal) -> Bits;
     fn index(&self, index: &Index) -> u32;
@@ -24,7 +24,7 @@ pub(crate) fn constant(expr: &Expr) -> Option<Bits> {
             index.offset
         }
     }
-    // A slice at a place that a loop variable decides is not constant.
+    // A slice whose position depends on a loop variable is not constant.
     match expr.node() {
         Node::Slice(_, index) if index.constant().is_none() => None,
         _ => Some(eval(expr, &Nothing)),

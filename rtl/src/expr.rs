@@ -7,10 +7,10 @@ use crate::literal::{lit, literal, zero};
 use crate::node::{Binary, Compare, Node, Reduce, Shift};
 use std::rc::Rc;
 
-/// A value in hardware: signals, literals and what is computed from them. Cheap to clone.
+/// A value in hardware: a signal, a literal or a value computed from them. It is cheap to clone.
 ///
 /// Every operation checks the widths of its operands and panics at the caller's line if they do not
-/// fit; nothing is extended or cut silently.
+/// fit; nothing is extended or truncated silently.
 #[derive(Clone, Debug)]
 pub struct Expr {
     width: u32,
@@ -113,12 +113,12 @@ impl Expr {
     }
 
     shift! {
-        /// Shifted left by a variable amount, zeros from the right. An amount of the width or more
-        /// shifts everything out.
+        /// Shifts left by a variable amount, with zeros from the right. An amount of at least the
+        /// width shifts everything out.
         shl Left
-        /// Shifted right by a variable amount, zeros from the left.
+        /// Shifts right by a variable amount, with zeros from the left.
         shr Right
-        /// Shifted right by a variable amount, the sign from the left.
+        /// Shifts right by a variable amount, with the sign from the left.
         sra Arithmetic
     }
 
@@ -166,11 +166,11 @@ impl Expr {
         self.reduce(Reduce::Xor)
     }
 
-    /// Where this bit is set `yes`, otherwise `no`.
+    /// Selects `yes` if this bit is set, otherwise `no`.
     ///
     /// # Panics
     ///
-    /// If this is wider than a bit, or the widths of `yes` and `no` differ.
+    /// If this is wider than one bit, or the widths of `yes` and `no` differ.
     #[must_use]
     #[track_caller]
     pub fn mux(&self, yes: impl Into<Expr>, no: impl Into<Expr>) -> Expr {
@@ -184,11 +184,11 @@ impl Expr {
         }
     }
 
-    /// Whether `other` is set if this bit is: for properties.
+    /// Whether `other` is set if this bit is set: for properties.
     ///
     /// # Panics
     ///
-    /// If one is wider than a bit.
+    /// If one of them is wider than one bit.
     #[must_use]
     #[track_caller]
     pub fn implies(&self, other: impl Into<Expr>) -> Expr {
@@ -200,7 +200,7 @@ impl Expr {
     ///
     /// # Panics
     ///
-    /// If this is wider than a bit.
+    /// If this is wider than one bit.
     #[must_use]
     #[track_caller]
     pub fn gate(&self, this: impl Into<Expr>) -> Expr {
@@ -209,11 +209,11 @@ impl Expr {
         self.repeat(this.width).and(this)
     }
 
-    /// Extended with zeros to `width` bits.
+    /// Extends with zeros to `width` bits.
     ///
     /// # Panics
     ///
-    /// If `width` is less than it has.
+    /// If `width` is less than the current width.
     #[must_use]
     #[track_caller]
     pub fn zext(&self, width: u32) -> Expr {
@@ -221,11 +221,11 @@ impl Expr {
         if width == self.width { self.clone() } else { Expr::new(width, Node::Zext(self.clone())) }
     }
 
-    /// Extended with copies of the top bit to `width` bits.
+    /// Extends with copies of the top bit to `width` bits.
     ///
     /// # Panics
     ///
-    /// If `width` is less than it has.
+    /// If `width` is less than the current width.
     #[must_use]
     #[track_caller]
     pub fn sext(&self, width: u32) -> Expr {
@@ -237,7 +237,7 @@ impl Expr {
     ///
     /// # Panics
     ///
-    /// If it has fewer.
+    /// If there are fewer.
     #[must_use]
     #[track_caller]
     pub fn trunc(&self, width: u32) -> Expr {
@@ -248,7 +248,7 @@ impl Expr {
     ///
     /// # Panics
     ///
-    /// If it has not so many.
+    /// If there are not that many bits.
     #[must_use]
     #[track_caller]
     pub fn slice(&self, lo: impl Into<Index>, width: u32) -> Expr {
@@ -271,7 +271,7 @@ impl Expr {
     ///
     /// # Panics
     ///
-    /// If it has not so many.
+    /// If there are not that many bits.
     #[must_use]
     #[track_caller]
     pub fn bit(&self, i: impl Into<Index>) -> Expr {
@@ -284,7 +284,7 @@ impl Expr {
         self.bit(self.width - 1)
     }
 
-    /// The bit of a number known only at run time; zero past the end.
+    /// The bit whose number is known only at run time; zero past the end.
     #[must_use]
     #[track_caller]
     pub fn bit_at(&self, i: impl Into<Expr>) -> Expr {
@@ -295,7 +295,7 @@ impl Expr {
     ///
     /// # Panics
     ///
-    /// If this is not a whole number of elements.
+    /// If this does not consist of a whole number of elements.
     #[must_use]
     #[track_caller]
     pub fn index(&self, i: impl Into<Expr>, width: u32) -> Expr {
@@ -323,7 +323,7 @@ impl Expr {
         if n == 1 { self.clone() } else { Expr::new(self.width * n, Node::Repeat(n, self.clone())) }
     }
 
-    /// Makes an expression; one of literals only becomes a literal.
+    /// Creates an expression; one that consists of literals only becomes a literal.
     #[track_caller]
     pub(crate) fn new(width: u32, node: Node) -> Self {
         assert!(width > 0, "an expression has at least one bit");
@@ -342,7 +342,7 @@ impl Expr {
         &self.node
     }
 
-    /// Whether both are the same expression, not only equal ones.
+    /// Whether both are the same expression, not merely equal ones.
     pub(crate) fn same(&self, other: &Expr) -> bool {
         Rc::ptr_eq(&self.node, &other.node)
     }
@@ -374,12 +374,12 @@ impl Expr {
         if self.width == 1 { self.clone() } else { Expr::new(1, Node::Reduce(how, self.clone())) }
     }
 
-    /// Tools differ in how large a constant amount may be, so one that shifts everything out does so
-    /// here.
+    /// Tools differ in the largest constant amount they accept, so an amount that shifts everything
+    /// out is handled here.
     ///
     /// # Panics
     ///
-    /// If the amount is wider than 32 bits, of which Verilator 5.006 loses some.
+    /// If the amount is wider than 32 bits, some of which Verilator 5.006 loses.
     #[track_caller]
     pub(crate) fn shift(&self, how: Shift, amount: Expr) -> Expr {
         assert!(amount.width <= 32, "the amount of a shift has {} bits, at most 32", amount.width);
@@ -395,8 +395,8 @@ impl Expr {
         }
     }
 
-    /// Comparisons that hold or fail for every value become literals: tools warn of them, and with
-    /// widths that are parameters they are not mistakes.
+    /// Comparisons that hold or fail for every value become literals: tools warn about them,
+    /// although they are not mistakes when widths are parameters.
     pub(crate) fn compare(how: Compare, left: &Expr, right: &Expr) -> Expr {
         let least = |e: &Expr| e.value().is_some_and(|bits| !bits.any());
         let most = |e: &Expr| e.value().is_some_and(Bits::all);

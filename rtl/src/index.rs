@@ -1,11 +1,11 @@
-//! The index of a loop that stays a loop.
+//! The index of a loop that is emitted as a loop.
 
 use std::rc::Rc;
 
-/// A place in a vector: a number, or a loop variable times a number plus a number.
+/// A position in a vector: a number, or a loop variable times a number plus a number.
 ///
-/// [`Block::each`](crate::Block::each) passes one to its body. Its range is known, so an access out of
-/// range is a panic where it is written.
+/// [`Block::each`](crate::Block::each) passes one to its body. Its range is known, so an access out
+/// of range panics at the line that wrote it.
 #[derive(Clone, Debug)]
 pub struct Index {
     pub(crate) variable: Option<Rc<Variable>>,
@@ -48,7 +48,7 @@ impl Index {
         self.variable.is_none().then_some(self.offset)
     }
 
-    /// The value where the loop variable has value `i`.
+    /// The value of the index when the loop variable is `i`.
     pub(crate) fn at(&self, i: u32) -> u32 {
         i * self.factor + self.offset
     }

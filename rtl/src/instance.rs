@@ -6,7 +6,7 @@ use crate::target::{Target, check_owner};
 use crate::{Expr, Module};
 use std::ops::Index;
 
-/// The outputs of an instance, by name of the port: `outputs["valid_o"]`.
+/// The outputs of an instance, by the name of the port: `outputs["valid_o"]`.
 #[derive(Clone, Debug)]
 pub struct Outputs {
     instance: String,
@@ -29,8 +29,9 @@ impl Index<&str> for Outputs {
 }
 
 impl Module {
-    /// An instance. Every input is connected by name, clock and reset by themselves; an output may be
-    /// connected to a signal of this module, otherwise it becomes a signal of its own.
+    /// Adds an instance. Every input is connected by name; clock and reset are connected
+    /// automatically. An output may be connected to a signal of this module; otherwise it becomes a
+    /// new signal.
     ///
     /// # Panics
     ///

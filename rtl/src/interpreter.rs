@@ -12,10 +12,10 @@ use crate::target::{Part, Target};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// Runs a component as its description says, without going through text: the other opinion on what
-/// simulators make of the text. Slow.
+/// Runs a component directly from its description, without the emitted text. It gives a second
+/// opinion on the results of simulators, and is slow.
 ///
-/// There are zeros and ones only; registers without reset and memories start as zeros.
+/// There are only zeros and ones; registers without reset and memories start as zeros.
 #[derive(Debug)]
 pub struct Interpreter {
     component: Component,
@@ -25,7 +25,7 @@ pub struct Interpreter {
 }
 
 impl Interpreter {
-    /// Starts after a reset, all inputs zero.
+    /// Creates an interpreter after a reset, with all inputs zero.
     #[must_use]
     pub fn new(component: &Component) -> Self {
         let content = component.content();
@@ -65,7 +65,7 @@ impl Interpreter {
     ///
     /// # Panics
     ///
-    /// If there is no such input, or it has another width.
+    /// If there is no such input, or its width differs.
     #[track_caller]
     pub fn set(&mut self, port: &str, value: Bits) {
         self.put(port, value);
@@ -101,8 +101,8 @@ impl Interpreter {
         self.values[self.port(port, Direction::Output, width)].clone()
     }
 
-    /// A rising edge of the clock, outside of reset. Returns the names of claims and requirements that
-    /// did not hold.
+    /// Simulates a rising edge of the clock, outside of reset. Returns the names of claims and
+    /// requirements that did not hold.
     pub fn clock(&mut self) -> Vec<String> {
         let mut failed = Vec::new();
         self.edge(&mut failed);
@@ -121,7 +121,7 @@ impl Interpreter {
         content.signals.iter().position(|signal| signal.name == name).unwrap_or_default()
     }
 
-    /// All state takes its next value, from values that have settled.
+    /// Updates all state with its next value, computed from values that have settled.
     fn edge(&mut self, failed: &mut Vec<String>) {
         let component = self.component.clone();
         let content = component.content();
@@ -159,7 +159,8 @@ impl Interpreter {
         }
     }
 
-    /// Evaluates everything until nothing changes; that it ends was checked when the module was built.
+    /// Evaluates everything until nothing changes. This terminates, as was checked when the module
+    /// was built.
     fn settle(&mut self) {
         let component = self.component.clone();
         loop {
@@ -240,7 +241,7 @@ impl Interpreter {
         }
     }
 
-    /// Where an assignment goes; `None` if past the end.
+    /// The position that an assignment changes; `None` if it is past the end.
     fn first_bit(&self, target: &Target, loops: &[(Rc<Variable>, u32)]) -> Option<u32> {
         let scope = Values { values: &self.values, loops };
         match &target.part {

@@ -1,4 +1,4 @@
-//! What a module consists of.
+//! The items of a module.
 
 use crate::Expr;
 use crate::bits::Bits;
@@ -9,7 +9,7 @@ use crate::stmt::Stmt;
 use crate::target::Target;
 use std::rc::Rc;
 
-/// What is between the ports of a module and its end, in the order it was written.
+/// The part of a module after its ports, in the order it was written.
 #[derive(Debug, Default)]
 pub(crate) struct Body {
     pub(crate) items: Vec<Item>,
@@ -45,7 +45,7 @@ pub(crate) enum Item {
         enable: Expr,
         address: Expr,
     },
-    /// The name of the sink, and what goes into it.
+    /// The name of the sink, and the bits connected to it.
     Unused(Rc<Signal>, Expr),
 }
 

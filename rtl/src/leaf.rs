@@ -14,7 +14,7 @@ impl Signal {
 }
 
 impl Index {
-    /// The index as a value of `width` bits, to compare or to compute with.
+    /// The index as a value of `width` bits, for comparisons and computations.
     ///
     /// # Panics
     ///

@@ -1,23 +1,24 @@
 //! A builder of register-transfer modules that emits SystemVerilog.
 //!
-//! Plain Rust functions of run-time parameters build modules; `let`, loops, closures and functions are
-//! Rust's own. Every expression knows its width, and nothing is extended or cut silently: operands,
-//! assignments and ports whose widths differ are a panic at the line that wrote them. So is everything
-//! else that tools would only warn of, or not even that: a signal with two drivers or none, a latch, a
-//! combinational loop, a value read before it is assigned, bits that nobody reads.
+//! Ordinary Rust functions build modules from run-time parameters; `let`, loops, closures and
+//! functions are those of Rust. Every expression knows its width, and nothing is extended or
+//! truncated silently: operands, assignments and ports whose widths differ panic at the line that
+//! wrote them. The same applies to mistakes that tools would only warn about, or would not even
+//! report: a signal with two drivers or none, a latch, a combinational loop, a value read before it
+//! is assigned, bits that are never read.
 //!
-//! The text is for people: `always_comb` and `always_ff`, `_d` and `_q`, loops that stay loops,
-//! comments. It stays within what Verilator, Icarus Verilog and yosys all read; `docs/design/rtl.md`
-//! has the rules.
+//! The emitted text is meant for people: it uses `always_comb` and `always_ff`, `_d` and `_q`,
+//! comments, and loops that stay loops. It is restricted to a subset that Verilator, Icarus Verilog
+//! and yosys all read; `docs/design/rtl.md` lists the rules.
 //!
 //! # Panics
 //!
-//! A mistake in code that builds hardware is a bug, like an index out of bounds, so it panics, with the
-//! caller's line. Parameters that come from a user have to be checked before.
+//! A mistake in code that builds hardware is a bug, like an index out of bounds, so it panics with
+//! the caller's line. Check parameters that come from a user first.
 //!
 //! # Example
 //!
-//! The outcomes of up to `lanes` branches a cycle, collected in a map:
+//! The outcomes of up to `lanes` branches per cycle, collected in a map:
 //!
 //! ```
 //! use hartrace_rtl::{Component, Module, lit, zero};

@@ -1,4 +1,4 @@
-//! Expressions that start from nothing: literals, and parts put together.
+//! Expressions without operands: literals, and concatenations.
 
 use crate::Expr;
 use crate::bits::Bits;
@@ -27,21 +27,21 @@ pub fn literal(bits: Bits) -> Expr {
     Expr::new(bits.width(), Node::Literal(bits))
 }
 
-/// `width` bits of zero.
+/// `width` zero bits.
 #[must_use]
 #[track_caller]
 pub fn zero(width: u32) -> Expr {
     literal(Bits::zero(width))
 }
 
-/// `width` bits of one.
+/// `width` one bits.
 #[must_use]
 #[track_caller]
 pub fn ones(width: u32) -> Expr {
     literal(Bits::ones(width))
 }
 
-/// Parts put together, the most significant first, as SystemVerilog's `{a, b}`.
+/// Concatenates parts, the most significant first, like SystemVerilog's `{a, b}`.
 ///
 /// # Panics
 ///
@@ -58,7 +58,8 @@ pub fn concat(parts: &[&Expr]) -> Expr {
     }
 }
 
-/// How many bits number `n` things: the width of an index into them, at least 1.
+/// The number of bits needed to number `n` things: the width of an index into them,
+/// at least 1.
 #[must_use]
 pub fn index_width(n: u32) -> u32 {
     (32 - n.saturating_sub(1).leading_zeros()).max(1)

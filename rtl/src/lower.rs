@@ -1,9 +1,10 @@
-//! From what was written to what every tool understands.
+//! Lowers modules to a form that every tool understands.
 //!
-//! Only a name can be sliced, and a cast that cuts is no way around it: yosys 0.23 gives an expression
-//! with one in it the width of what was cut. So slices move towards the names, where that is exact,
-//! and what is then still sliced gets a name. The value of a loop variable, which has 32 bits, gets a
-//! name for the same reason, unless it stands alone.
+//! Only a name can be sliced, and a truncating cast is not an alternative: yosys 0.23 gives an
+//! expression that contains one the width of the operand before truncation. Therefore slices are
+//! moved towards the names, where that is exact, and any other sliced expression gets a name. The
+//! value of a loop variable, which has 32 bits, gets a name for the same reason, unless it stands
+//! alone.
 
 mod slice;
 
@@ -19,7 +20,7 @@ use crate::{check, concat, zero};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-/// Lowers a module and returns what it was before. New names are added to its signals.
+/// Lowers a module and returns its original body. New names are added to its signals.
 pub(crate) fn module(content: &mut Content, id: ModuleId) -> Body {
     let body = std::mem::take(&mut content.body);
     let mut lower =
@@ -56,7 +57,8 @@ fn signal_of(e: &Expr) -> Option<&Rc<Signal>> {
     }
 }
 
-/// Bits of new names that nothing reads get a sink: whoever wrote the slice left them out on purpose.
+/// Connects bits of new names that nothing reads to a sink: the author of the slice left them out
+/// on purpose.
 fn sink(content: &mut Content, id: ModuleId, named: Vec<Rc<Signal>>) {
     let seen = check::read_bits(content);
     for signal in named {
@@ -83,21 +85,21 @@ fn sink(content: &mut Content, id: ModuleId, named: Vec<Rc<Signal>>) {
 struct Lower<'a> {
     content: &'a mut Content,
     id: ModuleId,
-    /// What a new name starts with.
+    /// Prefix of new names.
     hint: String,
-    /// Expressions that have a name, and the name.
+    /// Expressions that have a name, with the name.
     named: Vec<(Option<Expr>, Expr)>,
-    /// What has to be declared and assigned before the item at hand.
+    /// Items that must be declared and assigned before the current item.
     before: Vec<Item>,
     block: Option<Block>,
 }
 
-/// The combinational block at hand.
+/// The current combinational block.
 struct Block {
     driven: BTreeSet<usize>,
-    /// What has to be assigned before the statement at hand.
+    /// Statements that must precede the current statement.
     before: Vec<Stmt>,
-    /// First values for what is assigned on some paths only.
+    /// Initial values for signals that are assigned on some paths only.
     defaults: Vec<Stmt>,
     depth: u32,
 }
@@ -168,7 +170,7 @@ impl Lower<'_> {
     fn stmts(&mut self, stmts: &[Stmt]) -> Vec<Stmt> {
         let mut lowered = Vec::new();
         for stmt in stmts {
-            // The expressions of a statement first: what they need comes before the statement.
+            // The expressions of a statement come first: the statements they need precede it.
             let (head, bodies) = self.head(stmt);
             if let Some(block) = &mut self.block {
                 lowered.append(&mut block.before);
@@ -210,7 +212,7 @@ impl Lower<'_> {
         }
     }
 
-    /// What is assigned past the end of a vector is lost.
+    /// Values assigned past the end of a vector are lost.
     fn set(&mut self, target: &Target, value: Expr) -> Stmt {
         let Part::Element(i) = &target.part else { return Stmt::Set(target.clone(), value) };
         let (within, i) = self.element(target.signal.width / target.width, i);
@@ -222,7 +224,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Puts the lowered bodies of a statement in place.
+    /// Inserts the lowered bodies of a statement.
     fn body(&mut self, head: Stmt, bodies: Vec<&[Stmt]>) -> Stmt {
         if bodies.is_empty() {
             return head;
@@ -256,8 +258,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Makes a name for an expression. Where its value depends on where in a block it is asked for, it
-    /// is assigned right there.
+    /// Creates a name for an expression. If its value depends on the position in a block, it is
+    /// assigned at that position.
     fn new_name(&mut self, suffix: &str, of: &Expr, lowered: Expr) -> Expr {
         let stem = format!("{}_{suffix}", self.hint.trim_end_matches("_o"));
         let signal = self.content.new_signal(&stem, lowered.width(), Kind::Wire, self.id);
@@ -282,7 +284,7 @@ impl Lower<'_> {
     }
 }
 
-/// Whether the text is a name, perhaps with a range, or a number.
+/// Whether the text is a name, possibly with a range, or a number.
 fn is_plain(e: &Expr) -> bool {
     match e.node() {
         Node::Signal(_) | Node::Constant(..) | Node::Literal(_) => true,
@@ -291,7 +293,7 @@ fn is_plain(e: &Expr) -> bool {
     }
 }
 
-/// Whether the value depends on what a block drives, or on a loop.
+/// Whether the value depends on signals that a block drives, or on a loop.
 fn changes(e: &Expr, driven: &BTreeSet<usize>) -> bool {
     match e.node() {
         Node::Signal(signal) => driven.contains(&signal.id),
@@ -302,7 +304,7 @@ fn changes(e: &Expr, driven: &BTreeSet<usize>) -> bool {
 }
 
 impl Content {
-    /// A signal whose name starts with `stem` and is free.
+    /// Creates a signal with an unused name that starts with `stem`.
     fn new_signal(&mut self, stem: &str, width: u32, kind: Kind, module: ModuleId) -> Rc<Signal> {
         let mut n = 0;
         let name = loop {

@@ -7,7 +7,7 @@ use crate::target::check_owner;
 use crate::{Expr, Module};
 use std::rc::Rc;
 
-/// A memory of a module, made with [`Module::memory`](crate::Module::memory).
+/// A memory of a module, created with [`Module::memory`](crate::Module::memory).
 #[derive(Clone, Debug)]
 pub struct Memory {
     name: String,
@@ -27,7 +27,7 @@ impl Memory {
         &self.name
     }
 
-    /// Bits of a word.
+    /// Width of a word in bits.
     #[must_use]
     pub fn width(&self) -> u32 {
         self.width
@@ -39,8 +39,8 @@ impl Memory {
         self.depth
     }
 
-    /// Bits of an address. If the number of words is not a power of two, what is read past the last
-    /// one is not defined, and what is written there is lost.
+    /// Width of an address in bits. If the number of words is not a power of two, reads past the
+    /// last word are undefined, and writes there are lost.
     #[must_use]
     pub fn address_width(&self) -> u32 {
         index_width(self.depth)
@@ -49,11 +49,11 @@ impl Memory {
 
 impl Module {
     /// A memory of `depth` words with one write port; see [`Module::write`], [`Module::read`] and
-    /// [`Module::read_clocked`]. What is read before it was written is not defined.
+    /// [`Module::read_clocked`]. The contents are undefined until they are written.
     ///
     /// # Panics
     ///
-    /// If the module is not clocked, or there are less than two words.
+    /// If the module is not clocked, or there are fewer than two words.
     #[track_caller]
     pub fn memory(&self, name: &str, width: u32, depth: u32) -> Memory {
         self.needs_clock(name);
@@ -64,11 +64,11 @@ impl Module {
         memory
     }
 
-    /// The write port of a memory.
+    /// Adds the write port of a memory.
     ///
     /// # Panics
     ///
-    /// If widths do not fit, or the memory has a write port already.
+    /// If widths do not fit, or the memory already has a write port.
     #[track_caller]
     pub fn write(
         &self,
@@ -90,11 +90,11 @@ impl Module {
         self.push(Item::Write { memory: memory.clone(), enable, address, data });
     }
 
-    /// An asynchronous read port called `name`: LUT RAM.
+    /// Adds an asynchronous read port called `name`: LUT RAM.
     ///
     /// # Panics
     ///
-    /// If the address has not the width of [`Memory::address_width`].
+    /// If the width of the address is not [`Memory::address_width`].
     #[track_caller]
     pub fn read(&self, memory: &Memory, name: &str, address: impl Into<Expr>) -> Expr {
         let address = address.into();
@@ -104,12 +104,12 @@ impl Module {
         word.expr()
     }
 
-    /// A synchronous read port: `name_q` is the word at `address` when `enable` was last set, as it was
-    /// before a write in the same cycle. Block RAM.
+    /// Adds a synchronous read port: `name_q` is the word at `address` when `enable` was last set,
+    /// as it was before a write in the same cycle. Block RAM.
     ///
     /// # Panics
     ///
-    /// If the address has not the width of [`Memory::address_width`].
+    /// If the width of the address is not [`Memory::address_width`].
     #[track_caller]
     pub fn read_clocked(
         &self,

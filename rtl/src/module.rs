@@ -13,16 +13,16 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A module under construction; [`Module::finish`] makes a [`Component`] of it.
+/// A module under construction; [`Module::finish`] turns it into a [`Component`].
 ///
-/// All methods take `&self`, so that functions that add to a module can share it.
+/// All methods take `&self`, so that several functions can add to a module.
 #[derive(Debug)]
 pub struct Module {
     pub(crate) id: ModuleId,
     pub(crate) content: RefCell<Content>,
 }
 
-/// What a module consists of, in the order it was written.
+/// Contents of a module, in the order they were written.
 #[derive(Debug, Default)]
 pub(crate) struct Content {
     pub(crate) name: String,
@@ -37,7 +37,7 @@ pub(crate) struct Content {
 
 /// A register: its output and its next value.
 ///
-/// A block that drives `d` on some paths only leaves it at `q` on the others.
+/// If a block drives `d` on some paths only, it stays at `q` on the others.
 #[derive(Clone, Debug)]
 pub struct Reg {
     /// The output, `name_q`.
@@ -47,7 +47,7 @@ pub struct Reg {
 }
 
 impl Module {
-    /// Starts a module. `doc` is the comment above it: what it does, and what it does not.
+    /// Starts a module. `doc` is the comment above it: what it does, and what it does not do.
     ///
     /// # Panics
     ///
@@ -62,7 +62,7 @@ impl Module {
         Self { id, content: RefCell::new(content) }
     }
 
-    /// With a clock `clk_i` and an asynchronous reset `rst_ni`, active low.
+    /// Adds a clock `clk_i` and an asynchronous reset `rst_ni`, active low.
     #[must_use]
     #[track_caller]
     pub fn clocked(self) -> Self {
@@ -72,17 +72,17 @@ impl Module {
         self
     }
 
-    /// An input.
+    /// Adds an input.
     ///
     /// # Panics
     ///
-    /// If the name is taken or reserved, as with everything named.
+    /// If the name is already used or reserved, as with all names.
     #[track_caller]
     pub fn input(&self, name: &str, width: u32, doc: &str) -> Expr {
         self.port(Direction::Input, name, width, doc)
     }
 
-    /// An output. It can be read as well.
+    /// Adds an output. It can be read as well.
     #[track_caller]
     pub fn output(&self, name: &str, width: u32, doc: &str) -> Expr {
         self.port(Direction::Output, name, width, doc)
@@ -100,7 +100,7 @@ impl Module {
         signal.expr()
     }
 
-    /// A signal to be driven later, by [`Module::assign`], a block or an instance.
+    /// Declares a signal to be driven later, by [`Module::assign`], a block or an instance.
     #[track_caller]
     pub fn wire(&self, name: &str, width: u32) -> Expr {
         let signal = self.signal(name, width, Kind::Wire);
@@ -108,7 +108,7 @@ impl Module {
         signal.expr()
     }
 
-    /// A name for an intermediate value.
+    /// Gives an intermediate value a name.
     #[track_caller]
     pub fn let_(&self, name: &str, value: impl Into<Expr>) -> Expr {
         let value = value.into();
@@ -117,7 +117,7 @@ impl Module {
         wire
     }
 
-    /// A constant with a name, `UpperCamelCase`.
+    /// Declares a constant with a name in `UpperCamelCase`.
     #[track_caller]
     pub fn constant(&self, name: &str, value: impl Into<Expr>) -> Expr {
         names::check_constant(name);
@@ -130,7 +130,7 @@ impl Module {
         Expr::new(value.width(), Node::Constant(signal, bits))
     }
 
-    /// Drives a whole signal, always.
+    /// Drives a whole signal permanently.
     ///
     /// # Panics
     ///
@@ -149,14 +149,14 @@ impl Module {
         self.push(Item::Assign(target, value));
     }
 
-    /// Statements that say together what some signals are.
+    /// Adds a combinational block, whose statements together define some signals.
     pub fn comb(&self, body: impl FnOnce(&mut Block)) {
         let mut block = Block::new(self.id);
         body(&mut block);
         self.push(Item::Comb(block.stmts));
     }
 
-    /// A register `name_q` with next value `name_d`, set to `reset` by `rst_ni`.
+    /// Adds a register `name_q` with next value `name_d`, set to `reset` by `rst_ni`.
     ///
     /// # Panics
     ///
@@ -167,19 +167,19 @@ impl Module {
         self.register(name, reset.width(), Some(reset), None)
     }
 
-    /// A register that takes its next value only while `enable` is set.
+    /// Adds a register that is updated only while `enable` is set.
     ///
     /// # Panics
     ///
-    /// As [`Module::reg`], and if `enable` is wider than a bit.
+    /// As [`Module::reg`], and if `enable` is wider than one bit.
     #[track_caller]
     pub fn reg_en(&self, name: &str, reset: impl Into<Expr>, enable: impl Into<Expr>) -> Reg {
         let reset = reset.into();
         self.register(name, reset.width(), Some(reset), Some(enable.into()))
     }
 
-    /// A register without reset that takes its next value only while `enable` is set: for data that
-    /// is not looked at before it was written.
+    /// Adds a register without reset that is updated only while `enable` is set: for data that is
+    /// not read before it was written.
     ///
     /// # Panics
     ///
@@ -207,12 +207,12 @@ impl Module {
         reg
     }
 
-    /// A comment with a blank line before it.
+    /// Adds a comment, preceded by a blank line.
     pub fn section(&self, text: &str) {
         self.push(Item::Section(text.to_owned()));
     }
 
-    /// Says that these bits are left unread on purpose.
+    /// Declares that these bits are left unread on purpose.
     #[track_caller]
     pub fn unused(&self, expr: &Expr) {
         check_owner(expr, self.id);
@@ -228,14 +228,14 @@ impl Module {
         self.push(Item::Unused(sink, expr.clone()));
     }
 
-    /// Claims that `holds` at every clock edge outside reset. Checked in simulation and by provers.
+    /// Asserts that `holds` at every clock edge outside reset. Simulation and provers check it.
     #[track_caller]
     pub fn assert_always(&self, name: &str, holds: impl Into<Expr>) {
         self.property(PropertyKind::Assert, name, holds.into());
     }
 
-    /// Requires of the surroundings that `holds` at every clock edge outside reset. Checked in
-    /// simulation, taken for granted by provers.
+    /// Requires that the environment ensures `holds` at every clock edge outside reset. Simulation
+    /// checks it; provers assume it.
     #[track_caller]
     pub fn assume_always(&self, name: &str, holds: impl Into<Expr>) {
         self.property(PropertyKind::Assume, name, holds.into());
@@ -257,7 +257,7 @@ impl Module {
         self.content.borrow_mut().body.properties.push(Property { kind, name, expr });
     }
 
-    /// Checks the module as a whole.
+    /// Checks the module as a whole, and finishes it.
     ///
     /// # Panics
     ///
@@ -273,8 +273,8 @@ impl Module {
         Component::new(content, source, facts)
     }
 
-    /// A clock or reset that nothing needs is no mistake: a module may have its ports for the sake of
-    /// its siblings.
+    /// An unused clock or reset is not a mistake: a module may have these ports to match its
+    /// siblings.
     fn sink_clock(&self) {
         let (clock, reset) = {
             let content = self.content.borrow();

@@ -1,9 +1,9 @@
-//! Names that every tool takes.
+//! Names that every tool accepts.
 
 use crate::stmt::LOOP_VARIABLES;
 
-/// Words of SystemVerilog, and those of C++ that a plain name in this style could hit: Verilator
-/// makes C++ of every name and warns (SYMRSVDWORD).
+/// Words of SystemVerilog, and words of C++ that a plain name in this style could equal: Verilator
+/// generates C++ from every name and warns (SYMRSVDWORD).
 const RESERVED: &str = "
 accept_on alias always always_comb always_ff always_latch and assert assign assume automatic before
 begin bind bins binsof bit break buf bufif0 bufif1 byte case casex casez cell chandle checker class
@@ -51,7 +51,7 @@ pub(crate) fn check(name: &str) {
 ///
 /// # Panics
 ///
-/// If the name is not.
+/// If the name is not in `UpperCamelCase`.
 #[track_caller]
 pub(crate) fn check_constant(name: &str) {
     check_shape(name, |c| c.is_ascii_alphanumeric());

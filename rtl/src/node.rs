@@ -1,4 +1,4 @@
-//! What expressions are made of.
+//! The nodes of expressions.
 
 use crate::Expr;
 use crate::bits::Bits;
@@ -25,9 +25,9 @@ pub(crate) enum Node {
     Repeat(u32, Expr),
     Zext(Expr),
     Sext(Expr),
-    /// As many bits as the expression is wide, from the index on.
+    /// As many bits as the expression is wide, starting at the index.
     Slice(Expr, Index),
-    /// The element of that number, elements being as wide as the expression; zero past the end.
+    /// The element with that number; elements are as wide as the expression. Zero past the end.
     Select(Expr, Expr),
 }
 

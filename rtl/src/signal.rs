@@ -1,4 +1,4 @@
-//! Named things of a module.
+//! Named objects of a module.
 
 /// A named vector of a module.
 #[derive(Debug)]
@@ -6,12 +6,13 @@ pub(crate) struct Signal {
     pub(crate) name: String,
     pub(crate) width: u32,
     pub(crate) kind: Kind,
-    /// The module it belongs to, and its place in that module's list.
+    /// The module it belongs to, and its position in that module's list.
     pub(crate) module: ModuleId,
     pub(crate) id: usize,
 }
 
-/// Tells modules apart; names do not, two modules of one name may be under construction.
+/// Identifies a module. A name does not, since two modules of one name may be under
+/// construction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ModuleId(pub(crate) u64);
 
@@ -25,6 +26,6 @@ pub(crate) enum Kind {
     /// The next value of the register whose output has that id.
     Next(usize),
     Constant,
-    /// Where bits go that nothing reads.
+    /// Sink for bits that nothing reads.
     Sink,
 }

@@ -9,18 +9,18 @@ use std::rc::Rc;
 #[derive(Clone, Debug)]
 pub(crate) enum Stmt {
     Set(Target, Expr),
-    /// Conditions in order, and what happens if none holds.
+    /// Conditions in order, and the statements if none holds.
     If(Vec<(Expr, Vec<Stmt>)>, Vec<Stmt>),
     Switch(Expr, Vec<(Vec<Expr>, Vec<Stmt>)>, Vec<Stmt>),
     For(Rc<Variable>, Vec<Stmt>),
     Note(String),
 }
 
-/// Names of loop variables, from the outermost on.
+/// Names of loop variables, starting with the outermost.
 pub(crate) const LOOP_VARIABLES: [&str; 4] = ["i", "j", "k", "l"];
 
-/// The statements of a combinational block, in order: later assignments win, and a signal of this
-/// block that is read has the value assigned last.
+/// The statements of a combinational block, in order: later assignments win, and reading a signal
+/// of this block gives the value assigned last.
 #[derive(Debug)]
 pub struct Block {
     pub(crate) stmts: Vec<Stmt>,
@@ -40,7 +40,7 @@ impl Block {
     }
 
     /// Assigns to a signal, or to a part of one: `x.slice(4, 2)`, `x.bit(i)`, `x.index(&n, 8)`.
-    /// What is assigned past the end of a vector is lost.
+    /// Values assigned past the end of a vector are lost.
     ///
     /// # Panics
     ///
@@ -54,23 +54,23 @@ impl Block {
         self.stmts.push(Stmt::Set(target, value));
     }
 
-    /// Assigns to as many bits of `target` as `value` has, from bit `lo` on.
+    /// Assigns to as many bits of `target` as `value` has, starting at bit `lo`.
     ///
     /// # Panics
     ///
-    /// As [`Block::set`], and if `target` has not so many bits.
+    /// As [`Block::set`], and if `target` does not have that many bits.
     #[track_caller]
     pub fn set_slice(&mut self, target: &Expr, lo: impl Into<Index>, value: impl Into<Expr>) {
         let value = value.into();
         self.set(&target.slice(lo, value.width()), value);
     }
 
-    /// Assigns to element `i` of `target`, elements being as wide as `value`.
+    /// Assigns to element `i` of `target`; elements are as wide as `value`.
     ///
     /// # Panics
     ///
-    /// As [`Block::set`], and if `target` is not a whole number of elements, or a constant `i` is past
-    /// the end.
+    /// As [`Block::set`], and if `target` does not consist of a whole number of elements, or a
+    /// constant `i` is past the end.
     #[track_caller]
     pub fn set_at(&mut self, target: &Expr, i: impl Into<Expr>, value: impl Into<Expr>) {
         let (i, value) = (i.into(), value.into());
@@ -82,12 +82,12 @@ impl Block {
         self.set(&target.index(i, value.width()), value);
     }
 
-    /// Statements that happen if `condition` holds; continue with [`When::elsif`] and
+    /// Adds statements that are executed if `condition` holds; continue with [`When::elsif`] and
     /// [`When::otherwise`].
     ///
     /// # Panics
     ///
-    /// If `condition` is wider than a bit.
+    /// If `condition` is wider than one bit.
     #[track_caller]
     pub fn when(&mut self, condition: impl Into<Expr>, body: impl FnOnce(&mut Block)) -> When<'_> {
         let condition = condition.into();
@@ -102,7 +102,7 @@ impl Block {
     ///
     /// # Panics
     ///
-    /// If a value occurs twice, is not constant or has another width than `subject`.
+    /// If a value occurs twice, is not constant, or differs in width from `subject`.
     #[track_caller]
     pub fn switch(&mut self, subject: impl Into<Expr>, cases: impl FnOnce(&mut Switch<'_>)) {
         let subject = subject.into();
@@ -114,11 +114,11 @@ impl Block {
         self.stmts.push(Stmt::Switch(subject, cases, default.unwrap_or_default()));
     }
 
-    /// A loop over `range` that stays one in the text. The body gets the index.
+    /// Adds a loop over `range` that is emitted as a loop. The body gets the index.
     ///
     /// # Panics
     ///
-    /// If the range is empty or loops are nested too deep.
+    /// If the range is empty or loops are nested too deeply.
     #[track_caller]
     pub fn each(&mut self, range: std::ops::Range<u32>, body: impl FnOnce(&mut Block, &Index)) {
         assert!(!range.is_empty(), "a loop over nothing: {range:?}");
@@ -132,7 +132,7 @@ impl Block {
         self.stmts.push(Stmt::For(variable, body));
     }
 
-    /// A comment.
+    /// Adds a comment.
     pub fn note(&mut self, text: &str) {
         self.stmts.push(Stmt::Note(text.to_owned()));
     }
@@ -144,18 +144,18 @@ pub(crate) fn check_widths(target: &Target, value: &Expr) {
     assert!(left == right, "{name}: assignment widths differ, left {left}, right {right}");
 }
 
-/// What follows a [`Block::when`].
+/// Continuation of a [`Block::when`].
 #[derive(Debug)]
 pub struct When<'a> {
     block: &'a mut Block,
 }
 
 impl When<'_> {
-    /// Statements that happen if no condition before holds, but this one does.
+    /// Adds statements that are executed if this condition holds, and none before it.
     ///
     /// # Panics
     ///
-    /// If `condition` is wider than a bit.
+    /// If `condition` is wider than one bit.
     #[track_caller]
     pub fn elsif(self, condition: impl Into<Expr>, body: impl FnOnce(&mut Block)) -> Self {
         let condition = condition.into();
@@ -168,7 +168,7 @@ impl When<'_> {
         self
     }
 
-    /// Statements that happen if no condition holds.
+    /// Adds statements that are executed if no condition holds.
     pub fn otherwise(self, body: impl FnOnce(&mut Block)) {
         let body = self.block.inner(self.block.depth, body);
         if let Some(Stmt::If(_, otherwise)) = self.block.stmts.last_mut() {
@@ -187,17 +187,17 @@ pub struct Switch<'a> {
 }
 
 impl Switch<'_> {
-    /// Statements for one value, a literal or a named constant.
+    /// Adds statements for one value, a literal or a named constant.
     ///
     /// # Panics
     ///
-    /// If the value is not constant, has another width than the subject or was there before.
+    /// If the value is not constant, differs in width from the subject, or occurred before.
     #[track_caller]
     pub fn case(&mut self, value: impl Into<Expr>, body: impl FnOnce(&mut Block)) {
         self.cases(&[&value.into()], body);
     }
 
-    /// Statements for several values.
+    /// Adds statements for several values.
     ///
     /// # Panics
     ///
@@ -220,7 +220,7 @@ impl Switch<'_> {
         self.cases.push((labels, body));
     }
 
-    /// Statements for all other values.
+    /// Adds statements for all other values.
     ///
     /// # Panics
     ///

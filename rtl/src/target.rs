@@ -1,4 +1,4 @@
-//! What an assignment drives, and to which module it belongs.
+//! Targets of assignments, and the module they belong to.
 
 use crate::Expr;
 use crate::index::Index;
@@ -20,7 +20,7 @@ pub(crate) struct Target {
 pub(crate) enum Part {
     All,
     Slice(Index),
-    /// The element of that number.
+    /// The element with that number.
     Element(Expr),
 }
 
@@ -53,11 +53,11 @@ impl Target {
     }
 }
 
-/// All signals of the expression are of the module.
+/// Checks that all signals of the expression belong to the module.
 ///
 /// # Panics
 ///
-/// If one is not.
+/// If one does not.
 #[track_caller]
 pub(crate) fn check_owner(expr: &Expr, module: ModuleId) {
     if let Node::Signal(signal) | Node::Constant(signal, _) = expr.node() {

@@ -1,4 +1,5 @@
-//! A panic names the line that made the mistake. Alone in its file: the hook is one for all threads.
+//! A panic names the line with the mistake. This test is alone in its file because all threads
+//! share the panic hook.
 
 use hartrace_rtl::{Module, zero};
 use std::panic;

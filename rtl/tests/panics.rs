@@ -1,4 +1,5 @@
-//! Mistakes in code that builds hardware are found where they are made, and say what they are.
+//! Mistakes in code that builds hardware are found where they are made, with a message that names
+//! them.
 
 use hartrace_rtl::{Component, Expr, Module, lit, zero};
 

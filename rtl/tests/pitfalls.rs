@@ -1,6 +1,6 @@
-//! Traps of SystemVerilog and its tools that somebody has fallen into, one test each.
+//! Pitfalls of SystemVerilog and its tools that have caught somebody, one test each.
 //!
-//! That the text means the same to all tools is tested in `tools.rs`, with `random::pitfalls` among the
+//! `tools.rs` tests that the text means the same to all tools, with `random::pitfalls` among the
 //! modules.
 
 mod support;
@@ -37,7 +37,7 @@ fn a_size_cast_is_not_self_determined() {
     assert_eq!(value(16, 0xf6, 0, |a, _| (!a).zext(16)), Some(0x09));
 }
 
-/// `valid_i[i]` is illegal if `valid_i` is no vector.
+/// `valid_i[i]` is illegal if `valid_i` is not a vector.
 #[test]
 fn one_lane_has_no_index() {
     let m = Module::new("pitfall", "");
@@ -46,7 +46,7 @@ fn one_lane_has_no_index() {
     assert!(m.finish().emit().contains("      y_o = valid_i;\n"));
 }
 
-/// What yosys 0.23 does not read.
+/// Constructs that yosys 0.23 does not read.
 #[test]
 fn no_packages_arrays_of_vectors_functions_or_parameters() {
     for construct in CONSTRUCTS {
@@ -56,7 +56,7 @@ fn no_packages_arrays_of_vectors_functions_or_parameters() {
     }
 }
 
-/// Verilator warns of a port `map`, a word of C++.
+/// Verilator warns about a port `map`, a word of C++.
 #[test]
 #[should_panic(expected = "\"map\" is a reserved word of SystemVerilog or C++")]
 fn words_of_cpp_are_no_names() {
@@ -77,7 +77,7 @@ fn slices_of_expressions_get_a_name() {
     assert_eq!(value(8, 0xff, 0x03, sum), Some(0x81));
 }
 
-/// In a block, the value of the moment is sliced, not the last one.
+/// In a block, a slice is taken of the current value, not of the last one.
 #[test]
 fn slices_in_a_block_are_of_the_value_there() {
     let m = Module::new("pitfall", "");
@@ -92,7 +92,7 @@ fn slices_in_a_block_are_of_the_value_there() {
     assert_eq!(module.get("y_o").to_u128(), Some(((20 + 3) / 2 + 3) / 2));
 }
 
-/// Yosys 0.23 gives an expression with a cast in it the width of what was cut.
+/// Yosys 0.23 gives an expression that contains a cast the width of the operand before truncation.
 #[test]
 fn no_cast_cuts() {
     let low = |a: &Expr, b: &Expr| concat(&[&zero(1), &(a.trunc(2) - (a + b).slice(3, 2))]);
@@ -116,14 +116,14 @@ fn values_of_loop_variables_stand_alone() {
     );
 }
 
-/// Yosys takes `~3'(x)` for a cast to a size of `~3`; Icarus does not take `-~x`.
+/// Yosys takes `~3'(x)` for a cast to a size of `~3`; Icarus does not accept `-~x`.
 #[test]
 fn operators_before_an_operand_have_parentheses() {
     assert_eq!(line(12, |a, _| !a.zext(12)), "assign y_o = ~(12'(a_i));");
     assert_eq!(line(8, |a, _| -!a), "assign y_o = -(~a_i);");
 }
 
-/// `>>>` beside something unsigned shifts in zeros.
+/// `>>>` next to an unsigned operand shifts in zeros.
 #[test]
 fn a_sign_survives_beside_unsigned_operands() {
     let sum = |a: &Expr, b: &Expr| a.sra(b.trunc(3)) + b;
@@ -131,7 +131,7 @@ fn a_sign_survives_beside_unsigned_operands() {
     assert_eq!(value(8, 0x80, 4, sum), Some(0xfc));
 }
 
-/// A cast keeps a sign: a comparison of two would be signed.
+/// A cast keeps the sign, so a comparison of two casts would be signed.
 #[test]
 fn extended_signs_are_compared_as_unsigned() {
     let less = |a: &Expr, b: &Expr| (a + b).sext(16).lt((a - b).sext(16));
@@ -140,14 +140,14 @@ fn extended_signs_are_compared_as_unsigned() {
     assert_eq!(value(1, 0x01, 0x02, less), Some(1), "3 < -1");
 }
 
-/// Verilator 5.006 loses bits of amounts above 64 bits, and takes no constants above 32.
+/// Verilator 5.006 loses bits of amounts above 64 bits, and does not accept constants above 32.
 #[test]
 fn constants_shift_everything_out() {
     assert_eq!(line(8, |a, _| a << lit(32, 0xffff_ffff)), "assign y_o = 8'd0;");
     assert_eq!(line(8, |a, _| a.sra(lit(4, 9))), "assign y_o = {8{a_i[7]}};");
 }
 
-/// What is past the end of a vector is `x` in one simulator and something else in another.
+/// Values past the end of a vector are `x` in one simulator and something else in another.
 #[test]
 fn nothing_is_read_past_the_end() {
     let bit = |a: &Expr, b: &Expr| a.bit_at(b.trunc(4));

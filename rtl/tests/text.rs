@@ -1,4 +1,4 @@
-//! The text of every construct is the one we mean.
+//! The text of every construct is the intended one.
 //!
 //! With `HARTRACE_BLESS` set, the files are written instead of compared.
 

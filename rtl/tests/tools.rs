@@ -1,7 +1,7 @@
-//! What is emitted means the same to Verilator, Icarus Verilog, yosys and the interpreter, and they
-//! have nothing to remark.
+//! The emitted text means the same to Verilator, Icarus Verilog, yosys and the interpreter, and
+//! they report no warnings.
 //!
-//! Tests of a tool that is missing are ignored.
+//! Tests that need a missing tool are ignored.
 
 mod support;
 
@@ -85,14 +85,14 @@ fn in_verilator(name: &str, bench: &Bench) -> Result<(), Failed> {
     Ok(bench.compare(&run(&folder, &["model/Vbench"])?)?)
 }
 
-/// What yosys read, written by yosys and run by Icarus.
+/// Runs in Icarus what yosys read and wrote.
 fn in_yosys(name: &str, bench: &Bench) -> Result<(), Failed> {
     let folder = bench.write(&format!("{name}-yosys"))?;
     let mut script = String::new();
     for component in &bench.modules {
         script += &format!("read_verilog -sv {}.sv; ", component.name());
     }
-    // Dead branches leave wires without driver, until they are cleaned away.
+    // Dead branches leave wires without driver until they are cleaned up.
     script += "proc; write_verilog -noattr netlist.v; opt_clean; check -assert";
     run(&folder, &["yosys", "-q", "-p", &script])?;
     run(&folder, &["iverilog", "-g2012", "-o", "bench.vvp", "netlist.v", "bench.sv"])?;
@@ -112,7 +112,7 @@ fn write(construct: &Construct, tool: &str) -> Result<(PathBuf, Vec<String>), Fa
     Ok((folder, names))
 }
 
-/// Verilator has no remark at all.
+/// Verilator reports no warnings.
 fn lint(construct: &Construct) -> Result<(), Failed> {
     let (folder, files) = write(construct, "lint")?;
     for define in ["-DSIMULATION", "-DSYNTHESIS", "-DFORMAL"] {
@@ -124,8 +124,9 @@ fn lint(construct: &Construct) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Not even of random modules, but for what follows from constants in them that only Verilator sees:
-/// bits that are not read, comparisons that always hold, elements that are never chosen.
+/// Verilator reports no warnings for random modules either, except those that follow from constants
+/// in them that only Verilator sees: bits that are not read, comparisons that always hold, elements
+/// that are never chosen.
 fn lint_random() -> Result<(), Failed> {
     for (name, bench) in [("expressions", expressions()), ("statements", statements())] {
         let folder = bench.write(&format!("{name}-lint"))?;

@@ -1,6 +1,6 @@
-//! The adapters. One is at [`probes`] of a current core; the other is bound into a module with the nets of
-//! the core: every kind of instruction, outcomes of branches by their place in the scoreboard, traps and the
-//! debugger.
+//! The adapters. One is connected to the [`probes`] of a current core; the other is bound into a
+//! module with the nets of the core. The tests cover every kind of instruction, outcomes of
+//! branches by their place in the scoreboard, traps and the debugger.
 
 mod probes;
 
@@ -12,7 +12,7 @@ use hartrace_isa::Xlen;
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::path::Path;
 
-/// Functional unit and operation of everything that is told apart, as numbers of the core.
+/// Functional unit and operation of everything that is distinguished, as numbers of the core.
 const OPERATIONS: [(u64, u64, Kind); 15] = [
     (4, 17, Kind::Branch),
     (4, 18, Kind::Branch),
@@ -26,14 +26,14 @@ const OPERATIONS: [(u64, u64, Kind); 15] = [
     (6, 24, Kind::TrapReturn),
     (6, 25, Kind::TrapReturn),
     (6, 26, Kind::Plain),
-    // Operations of other units that have the same numbers mean something else.
+    // The same numbers mean other operations in other units.
     (3, 0, Kind::Plain),
     (3, 17, Kind::Plain),
     (3, 23, Kind::Plain),
 ];
 
-/// Instructions as they are fetched, whether they are compressed, and whether they load a constant: lui, auipc,
-/// addi, c.lui, c.addi16sp, c.li.
+/// Instructions as fetched, whether they are compressed, and whether they load a constant: lui,
+/// auipc, addi, c.lui, c.addi16sp, c.li.
 const WORDS: [(u64, bool, bool); 6] = [
     (0x1234_52b7, false, true),
     (0xffff_f297, false, true),
@@ -43,7 +43,7 @@ const WORDS: [(u64, bool, bool); 6] = [
     (0x4285, true, false),
 ];
 
-/// Around the adapter at probes.
+/// The module around the adapter for probes.
 const PROBED: (&str, &str) = ("probed.sv", include_str!("probes.sv"));
 
 fn main() {
@@ -66,7 +66,7 @@ fn lint() -> Result<(), Failed> {
     Linter::Slang.check(&Path::new(env!("CARGO_TARGET_TMPDIR")).join("lint_adapter"), &[design])
 }
 
-/// An adapter within what stands for the core.
+/// An adapter inside a substitute for the core.
 fn design(top: &str, around: (&str, &str), adapter: &[(&str, &str)]) -> Design {
     let empty = Design::files(top, [""; 0]);
     [around]
@@ -82,7 +82,7 @@ fn design(top: &str, around: (&str, &str), adapter: &[(&str, &str)]) -> Design {
 fn commit_nets() -> Result<(), Failed> {
     let around = ("adapted.sv", include_str!("core.sv"));
     let design = design("adapted", around, &ADAPTER)
-        // Outputs that are read by their names in the hierarchy are left open.
+        // Outputs that are read by their hierarchical names are left open.
         .argument("-Wno-PINCONNECTEMPTY");
     let mut sim = Simulation::build(&design, &Options::default())?;
     sim.reset()?;
@@ -97,7 +97,7 @@ fn commit_nets() -> Result<(), Failed> {
         let [trap, debug_entry, resolved, outcome] = [0, 1, 2, 3].map(|bit| random[0] >> bit & 1);
         let slot = rng.usize(..8);
         let pair = |width: u32, low: u64, high: u64| low | high << width;
-        // Few, and one that is of another register file but for its lowest bits.
+        // Few registers, and one of another register file with the same lowest bits.
         let register = |random: u64| [0, 1, 5, 33][random as usize % 4];
         let rs1 = [register(random[1]), register(random[2])];
         let rd = [register(random[3]), register(random[4])];

@@ -1,5 +1,5 @@
-//! The adapter at the probes of a current core: instructions are fetched, wait, are issued to the scoreboard, and
-//! commit, as the core does it; what the adapter says of them is what their encodings say.
+//! The adapter at the probes of a current core. Instructions are fetched, wait, are issued to the
+//! scoreboard, and commit, as in the core; the adapter must report what their encodings mean.
 
 use fastrand::Rng;
 use hartrace_cva6_connector::{Kind, RVFI_ADAPTER};
@@ -10,13 +10,13 @@ use std::collections::VecDeque;
 
 /// Places of the scoreboard.
 const PLACES: usize = 8;
-/// Instructions that commit in a cycle at most.
+/// Maximum number of instructions that commit in a cycle.
 const LANES: usize = 2;
 /// A request of the debugger, and a breakpoint.
 const DEBUG_REQUEST: u64 = 24;
 const BREAKPOINT: u64 = 3;
 
-/// An instruction on its way.
+/// An instruction in the pipeline.
 #[derive(Clone, Copy, Debug)]
 struct Instruction {
     word: u32,
@@ -25,7 +25,7 @@ struct Instruction {
     rd: u8,
     rs1: u8,
     taken: bool,
-    /// What is left to do before it can commit.
+    /// Whether something remains to be done before it can commit.
     unresolved: bool,
 }
 
@@ -49,28 +49,28 @@ pub(crate) fn probes(xlen: Xlen, issues: usize) -> Result<(), Failed> {
     for _ in 0..20_000 {
         core.cycle(&mut sim, issues)?;
     }
-    // Nothing was compared if nothing retired.
+    // If nothing retired, nothing was compared.
     assert!(core.seen.iter().all(|seen| *seen > 200), "retired, sijumps, traps: {:?}", core.seen);
     Ok(())
 }
 
-/// What happens in a cycle.
+/// The events of a cycle.
 struct Turn {
     /// Instructions that leave the scoreboard.
     commits: usize,
     acknowledged: u64,
     drops: u64,
     trap: bool,
-    /// What is not issued is lost.
+    /// Whether instructions that have not been issued are lost.
     flush: bool,
     debug: bool,
     level: u64,
-    /// Levels whose breakpoints lead to debug mode, from the lowest on.
+    /// Levels whose breakpoints enter debug mode, starting with the lowest.
     ebreak: u64,
     cause: u64,
     tval: u64,
     issued: usize,
-    /// The branch whose outcome gets known.
+    /// The branch whose outcome becomes known.
     resolves: Option<usize>,
 }
 
@@ -80,10 +80,10 @@ struct Core {
     fetched: VecDeque<Instruction>,
     /// Decoded, not issued.
     waiting: VecDeque<Instruction>,
-    /// Issued, from the oldest on, which is at place `head`.
+    /// Issued, starting with the oldest, which is at place `head`.
     board: VecDeque<Instruction>,
     head: usize,
-    /// What retired last, if nothing came between.
+    /// The last instruction that retired, if nothing came in between.
     before: Option<(Insn, u64)>,
     /// The register that the newest instruction loads with a constant.
     loaded: Option<u32>,
@@ -106,7 +106,7 @@ impl Core {
         Ok(())
     }
 
-    /// What happens in this cycle.
+    /// Chooses the events of this cycle.
     fn turn(&mut self) -> Turn {
         let rng = &mut self.rng;
         let ready = self.board.iter().take(LANES).take_while(|entry| !entry.unresolved).count();
@@ -117,7 +117,7 @@ impl Core {
         let bits = self.isa.xlen.bits();
         Turn {
             commits,
-            // With a trap, nothing retires, whatever else is said.
+            // With a trap, nothing retires, whatever the other signals are.
             acknowledged: if trap { rng.u64(..4) } else { ones(commits as u32) },
             drops: rng.u64(..4) & rng.u64(..4) & rng.u64(..4),
             trap,
@@ -246,13 +246,13 @@ impl Core {
         }
     }
 
-    /// Anything that the adapter has to tell apart, with few registers.
+    /// Any instruction that the adapter must distinguish, with few registers.
     fn instruction(&mut self) -> Instruction {
         let rng = &mut self.rng;
         let register = |rng: &mut Rng| [0_u32, 1, 2, 5, 6][rng.usize(..5)];
         let (rd, mut rs1) = (register(rng), register(rng));
         let immediate = rng.u32(..) & 0xffff_f000;
-        // Of compressed instructions, the higher half is what follows them.
+        // The higher half of a compressed instruction is the start of the next one.
         let other = rng.u32(..) << 16;
         let mut form = rng.u8(..14);
         if let Some(loaded) = self.loaded.take().filter(|_| rng.bool()) {
@@ -276,7 +276,7 @@ impl Core {
         let rd = if form == 12 { word >> 12 & 1 } else { uses.0 };
         let low = if word & 3 == 3 { word } else { word & 0xffff };
         let insn = decode(self.isa, low).unwrap_or(Insn { size: 2, kind: Meaning::Plain });
-        // Addresses of 39 bits, of which the highest is that of all above it.
+        // Addresses of 39 bits, sign-extended.
         let address = (rng.u64(..) << 25) as i64 >> 25;
         Instruction {
             word,
@@ -299,7 +299,7 @@ fn ones(bits: u32) -> u64 {
     if bits == 64 { u64::MAX } else { (1 << bits) - 1 }
 }
 
-/// The kind that the neutral port has.
+/// The kind at the neutral port.
 fn kind(insn: Insn) -> Kind {
     match insn.kind {
         Meaning::Branch { .. } => Kind::Branch,
@@ -310,7 +310,7 @@ fn kind(insn: Insn) -> Kind {
     }
 }
 
-/// The number that the core has for the operation.
+/// The core's number for the operation.
 fn operation(insn: Insn) -> u64 {
     match kind(insn) {
         Kind::Branch => 17,

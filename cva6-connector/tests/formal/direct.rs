@@ -1,10 +1,10 @@
-//! What holds within the connector that takes all instructions of a cycle at once.
+//! Invariants within the connector that processes all instructions of a cycle at once.
 
 use crate::follow::{Follow, is_trap, trap_itype};
 use crate::walk::{Instruction, Run, Trap};
 use hartrace_rtl::{Expr, concat, lit, zero};
 
-/// Asserts it.
+/// Asserts them.
 pub(crate) fn invariants(follow: &Follow) {
     let (rig, m) = (&follow.rig, &follow.rig.m);
     let inner = |name: &str, width: u32| rig.inner(&format!("i_block_builder.{name}_q"), width);
@@ -28,7 +28,8 @@ pub(crate) fn invariants(follow: &Follow) {
         itype: None,
         level: level.clone(),
     });
-    // Where the open block ends, or the instruction before, and whether it must go on there.
+    // Where the open block or the previous instruction ends, and whether it must continue
+    // there.
     let mut goes_on = open.clone();
     let mut at = &start + concat(&[&count, &lit(1, 0)]).zext(w);
     for i in 0..n {

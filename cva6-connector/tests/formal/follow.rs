@@ -1,8 +1,9 @@
 //! The claims at the ports.
 //!
-//! What is followed is known by the half-words that were committed before it and have not come out yet: where
-//! they say that it is in a block, there is its address, its size, its level and what it does. Nothing comes
-//! out that was not committed, and when the connector says that it is empty, nothing is missing.
+//! An instruction is identified by the number of half-words that were committed before it and have
+//! not been output yet. The block in which it must be according to this number must have its
+//! address, its size, its level and its kind. Nothing is output that was not committed, and when
+//! the connector reports that it is empty, nothing is missing.
 
 use crate::walk::{Chosen, NUMBER, Run, Trap, Walk, half_words};
 use hartrace_cva6_connector::{Building, Config, Kind, connector};
@@ -10,28 +11,28 @@ use hartrace_hdl_tools::prove::Rig;
 use hartrace_ingress::IType;
 use hartrace_rtl::{Expr, Module, Reg, lit, zero};
 
-/// What a proof is about. Smaller proofs are easier to find.
+/// Subject of a proof. Smaller proofs are easier to find.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Part {
-    /// As much comes out as was committed. Needs no other part.
+    /// The amount of output equals the amount committed. Independent of the other parts.
     Counts,
-    /// The chosen instruction is in place. Takes [`Part::Counts`] for granted.
+    /// The chosen instruction is in place. Assumes [`Part::Counts`].
     Instruction,
-    /// The chosen trap is. Takes [`Part::Counts`] for granted.
+    /// The chosen trap is in place. Assumes [`Part::Counts`].
     Trap,
 }
 
-/// A connector, what of it is followed, and the claims.
+/// A connector, the chosen instruction and trap, and the claims.
 pub(crate) struct Follow {
     pub(crate) rig: Rig,
     pub(crate) config: Config,
     part: Part,
-    /// There are invariants too.
+    /// Whether there are invariants too.
     helped: bool,
     pub(crate) chosen: Chosen,
-    /// Half-words that were committed and have not come out.
+    /// Half-words that were committed and have not been output.
     pub(crate) inside: Expr,
-    /// Such traps.
+    /// Traps that were committed and have not been output.
     pub(crate) traps_inside: Expr,
 }
 
@@ -39,7 +40,7 @@ impl Follow {
     pub(crate) fn new(config: &Config, part: Part, helped: bool) -> Self {
         let rig = Rig::new(&connector(config).unwrap_or_else(|e| panic!("{e}")));
         if config.building == Building::Direct {
-            // With a trap, a lane is left for it.
+            // With a trap, one lane must be free for it.
             let full = rig.port("trap_i") & rig.port("valid_i").all();
             rig.m.assume_always("room_for_trap", !full);
         }
@@ -57,7 +58,7 @@ impl Follow {
         follow
     }
 
-    /// Claims something that belongs to a part.
+    /// Claims a property of a part.
     pub(crate) fn holds(&self, part: Part, name: &str, holds: Expr) {
         if part == self.part {
             self.rig.m.assert_always(name, holds);
@@ -68,12 +69,12 @@ impl Follow {
         }
     }
 
-    /// Claims an invariant of what is within the connector.
+    /// Claims an invariant within the connector.
     pub(crate) fn within(&self, name: &str, holds: Expr) {
         self.holds(Part::Counts, name, holds);
     }
 
-    /// Blocks and traps that are offered, in the order of lanes.
+    /// Walks over the offered blocks and traps, in the order of lanes.
     pub(crate) fn offered(&self) -> Walk<'_> {
         let mut walk = Walk::new(&self.chosen);
         for i in 0..u32::from(self.config.lanes) {
@@ -176,7 +177,7 @@ impl Follow {
         self.holds(Part::Counts, "numbers_fit", fits);
     }
 
-    /// All that is inside was passed on the way, and what was chosen is among it.
+    /// Claims that the walk passed everything inside, including what was chosen.
     pub(crate) fn arrived(&self, walk: &Walk<'_>) {
         let c = &self.chosen;
         self.holds(Part::Counts, "passed_all", walk.half_words.eq(&self.inside));
@@ -191,7 +192,7 @@ impl Follow {
     }
 }
 
-/// Registers of what is followed.
+/// Registers of the model that follows the choice.
 struct Model {
     inside: Reg,
     traps_inside: Reg,

@@ -1,8 +1,8 @@
 //! Proof that every committed instruction is in exactly one block, and in order; the same for traps.
 //!
-//! An instruction and a trap that the prover chooses are followed: [`follow`] claims what has to hold at the
-//! ports. That it holds in any run is shown by induction, with where things are within: [`direct`],
-//! [`serialised`].
+//! The prover chooses an instruction and a trap, which are followed: [`follow`] claims what must
+//! hold at the ports. Induction shows that it holds in any run, with invariants on the positions
+//! within the connector: [`direct`], [`serialised`].
 
 mod direct;
 mod follow;
@@ -39,10 +39,10 @@ fn proof(building: Building, lanes: u8, part: Part) -> Proof {
         ..Config::default()
     };
     let name = format!("{building:?}_{lanes}_{part:?}").to_lowercase();
-    // A mistake has to show in so many cycles.
+    // A mistake must show within this number of cycles.
     let proof = Proof::bounded(&name, &rig(&config, part, false), 9)
         .by_induction(&rig(&config, part, true), 2);
-    // What can be wrong at the ports is the same for all.
+    // The possible mistakes at the ports are the same for all.
     let proof = match part {
         _ if lanes == 1 || building == Building::Serialised => proof,
         Part::Counts => proof.refuted_without("compressed_i"),
@@ -59,11 +59,11 @@ fn proof(building: Building, lanes: u8, part: Part) -> Proof {
         (Building::Direct, Part::Counts) => {
             proof.refuted_without("debug_i").refuted_without("empty_o")
         }
-        // A block goes on whatever happens.
+        // A block continues whatever happens.
         (Building::Direct, _) => proof.refuted_by("open_d & closes", "open_d & 1'b0"),
         // An instruction is taken twice.
         (_, Part::Counts) => proof.refuted_by("done_d = done_q | pick_lane", "done_d = done_q"),
-        // A block goes on at another address, or at another level.
+        // A block continues at another address, or at another level.
         (_, Part::Instruction) => proof
             .refuted_by("pick_pc != expected_q", "1'b0")
             .refuted_by("& head_closes)", "& 1'b0)"),
@@ -72,7 +72,7 @@ fn proof(building: Building, lanes: u8, part: Part) -> Proof {
     }
 }
 
-/// The claims of a part, and the invariants with which they hold by induction.
+/// The claims of a part, and the invariants that make them inductive.
 fn rig(config: &Config, part: Part, helped: bool) -> Component {
     let follow = Follow::new(config, part, helped);
     if helped {

@@ -1,10 +1,10 @@
-//! What holds within the connector that takes one instruction after the other.
+//! Invariants within the connector that processes one instruction after the other.
 
 use crate::follow::{Follow, is_trap, trap_itype};
 use crate::walk::{Instruction, Run, Trap, Walk};
 use hartrace_rtl::{Expr, concat, lit, zero};
 
-/// Asserts it.
+/// Asserts them.
 pub(crate) fn invariants(follow: &Follow) {
     let m = &follow.rig.m;
     let inside = Inside { follow };
@@ -57,7 +57,7 @@ pub(crate) fn invariants(follow: &Follow) {
     follow.within("dirty_if_open", may_be_open.implies(dirty));
 }
 
-/// What is within the connector.
+/// The state within the connector.
 struct Inside<'f> {
     follow: &'f Follow,
 }
@@ -86,7 +86,7 @@ impl Inside<'_> {
         self.signal(&format!("{name}_q"), width)
     }
 
-    /// How many cycles wait, and the two that can.
+    /// The number of cycles that wait, and the two that can.
     fn entries(&self) -> (Expr, [Entry; 2]) {
         let config = &self.follow.config;
         let (n, w) = (u32::from(config.lanes), u32::from(config.xlen));
@@ -137,7 +137,7 @@ impl Inside<'_> {
         [read.mux(&high, &low), read.mux(low, high)]
     }
 
-    /// Passes blocks that wait, and says how many there are.
+    /// Passes the blocks that wait, and returns their number.
     fn collected(&self, walk: &mut Walk<'_>, level: &Expr) -> Expr {
         let config = &self.follow.config;
         let n = u32::from(config.lanes);

@@ -1,23 +1,24 @@
-//! From the oldest to the newest of what is inside.
+//! Walks over everything inside the connector, from the oldest to the newest.
 
 use hartrace_rtl::{Expr, concat, lit, zero};
 
-/// Width of numbers: of more half-words than are inside at any time, which is proven too.
+/// Width of numbers: enough for more half-words than are inside at any time, which is also
+/// proven.
 pub(crate) const NUMBER: u32 = 6;
 
 /// What the prover chose to follow.
 pub(crate) struct Chosen {
-    /// There is an instruction.
+    /// Whether there is an instruction.
     pub(crate) some: Expr,
-    /// Half-words that were committed before it and have not come out.
+    /// Half-words that were committed before it and have not been output.
     pub(crate) ahead: Expr,
     pub(crate) pc: Expr,
     pub(crate) wide: Expr,
-    /// It does not end a block.
+    /// Whether it does not end a block.
     pub(crate) plain: Expr,
     pub(crate) itype: Expr,
     pub(crate) level: Expr,
-    /// There is a trap.
+    /// Whether there is a trap.
     pub(crate) trap: Expr,
     /// Half-words before the trap.
     pub(crate) trap_ahead: Expr,
@@ -30,26 +31,26 @@ pub(crate) struct Chosen {
     pub(crate) tval: Expr,
 }
 
-/// How far the walk got, and whether what was chosen is where it has to be.
+/// Progress of the walk, and whether what was chosen is at its right place.
 pub(crate) struct Walk<'c> {
     chosen: &'c Chosen,
     /// Half-words so far.
     pub(crate) half_words: Expr,
     /// Traps so far.
     pub(crate) traps: Expr,
-    /// The chosen instruction is as it was committed, if it is among what was passed.
+    /// Whether the chosen instruction is as it was committed, if the walk has passed it.
     pub(crate) right: Expr,
-    /// So is the chosen trap.
+    /// The same for the chosen trap.
     pub(crate) trap_right: Expr,
 }
 
-/// Instructions one behind the other.
+/// Consecutive instructions.
 pub(crate) struct Run {
-    /// Half-words; 0 if there is none.
+    /// Number of half-words; 0 if there is none.
     pub(crate) count: Expr,
     pub(crate) start: Expr,
     pub(crate) last_wide: Expr,
-    /// How it ends; none if it is not at its end yet.
+    /// How it ends; none if it has not ended yet.
     pub(crate) itype: Option<Expr>,
     pub(crate) level: Expr,
 }
@@ -60,7 +61,7 @@ pub(crate) struct Instruction {
     pub(crate) pc: Expr,
     pub(crate) wide: Expr,
     pub(crate) itype: Expr,
-    /// A block ends with it.
+    /// Whether a block ends with it.
     pub(crate) ends: Expr,
     pub(crate) level: Expr,
 }
@@ -95,7 +96,7 @@ impl<'c> Walk<'c> {
         let behind = &offset + half_words(&c.wide);
         let here = &c.some & c.ahead.ge(&self.half_words) & c.ahead.lt(&end);
         let distance = concat(&[&offset, &lit(1, 0)]).zext(run.start.width());
-        // An open run has no instruction with which a block ends.
+        // An open run contains no instruction that ends a block.
         let ends = run.itype.as_ref().map_or_else(|| c.plain.clone(), |itype| itype.eq(&c.itype));
         let last = run.last_wide.eq(&c.wide) & ends;
         let within = behind.eq(&count).mux(last, &c.plain & behind.lt(&count));
@@ -129,7 +130,7 @@ impl<'c> Walk<'c> {
     }
 }
 
-/// Half-words of an instruction.
+/// Number of half-words of an instruction.
 pub(crate) fn half_words(wide: &Expr) -> Expr {
     wide.mux(lit(NUMBER, 2), lit(NUMBER, 1))
 }

@@ -8,18 +8,19 @@ use hartrace_hdl_tools::verilate::{Options, SimError, Simulation};
 use hartrace_ingress::{Block, CType, Flavour, IType, Privilege};
 use libtest_mimic::Failed;
 
-/// What happens around the connector.
+/// Behaviour of the encoder and of the hart.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Drive {
-    /// The encoder stalls at times, and the hart holds what it commits while it is told to.
+    /// The encoder stalls at times, and the hart waits with its commits when requested.
     Stalls,
-    /// The encoder takes everything, and the hart never waits.
+    /// The encoder accepts everything, and the hart never waits.
     Runs,
 }
 
 const CYCLES: usize = 6_000;
 
-/// What comes out is what the model makes of what went in, from the first to the last instruction.
+/// The output must equal what the model derives from the input, from the first to the last
+/// instruction.
 pub(crate) fn compare(config: &Config, drive: Drive) -> Result<(), Failed> {
     let mut bench = Bench::new(config)?;
     let mut lost = 0;
@@ -36,7 +37,7 @@ pub(crate) fn compare(config: &Config, drive: Drive) -> Result<(), Failed> {
         let halts = model.events.iter().filter(|e| matches!(e, Event::Halt)).count();
         assert!(blocks > 500 && halts > 20, "{blocks} blocks, {halts} halts: too few to tell");
     }
-    // This hart commits more than an instruction a cycle, so FIFOs overflow.
+    // This hart commits more than one instruction per cycle, so FIFOs overflow.
     let can_lose = config.building == Building::Serialised && config.lanes > 2;
     assert_eq!(lost > 0, can_lose && drive == Drive::Runs, "{lost} cycles lost");
     Ok(())
@@ -58,7 +59,8 @@ fn assert_same(found: &[Event], expected: &[Event]) {
     );
 }
 
-/// As many branches as lanes, and a trap: the hart must not, and the connector says what it costs.
+/// As many branches as lanes, and a trap: the hart must not do that, and the connector reports the
+/// loss.
 pub(crate) fn trap_without_room() -> Result<(), Failed> {
     let config = Config { lanes: 1, ..Config::default() };
     let branch = Instruction {
@@ -110,8 +112,8 @@ impl<'a> Bench<'a> {
         Ok(Self { config, sim, events: Vec::new() })
     }
 
-    /// Gives all cycles to the connector, and repeats the last until it is empty. Says which of them were not
-    /// lost.
+    /// Passes all cycles to the connector, and repeats the last until it is empty. Returns which of
+    /// them were not lost.
     fn run(
         &mut self,
         cycles: &[Cycle],
@@ -139,7 +141,7 @@ impl<'a> Bench<'a> {
                 taken.push(at);
             }
             at += usize::from(!waits || drive == Drive::Runs);
-            // What is left of the last cycles is one of the registers of the direct way.
+            // The rest of the last cycles may be in a register of the direct way.
             let idle = at > last + 4 && self.sim.get(empty_o) == 1;
             self.sim.clock()?;
             if idle {
@@ -154,7 +156,7 @@ impl<'a> Bench<'a> {
         let lanes = |width: u32, of: &dyn Fn(&Instruction) -> u64| {
             let mut words = vec![0; 5];
             for (i, lane) in (0..).zip(&cycle.lanes) {
-                // What is on a lane without an instruction has no meaning.
+                // Signals of a lane without an instruction have no meaning.
                 let value = lane.as_ref().map_or(u64::MAX >> (64 - width), of);
                 let at = i * width;
                 words[at as usize / 64] |= value << (at % 64);
@@ -194,7 +196,7 @@ impl<'a> Bench<'a> {
         Ok(())
     }
 
-    /// Takes what the encoder would take.
+    /// Reads what the encoder would read.
     fn observe(&mut self) -> Result<(), SimError> {
         let n = usize::from(blocks(self.config));
         let mut blocks = [Block::default(); 4];
@@ -261,7 +263,7 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// Blocks in one cycle at most.
+/// Maximum number of blocks in one cycle.
 fn blocks(config: &Config) -> u8 {
     config.blocks.unwrap_or(config.lanes)
 }

@@ -1,11 +1,11 @@
-//! Configurations, and that the connector fits the encoder.
+//! Configurations, and the fit of connector and encoder.
 
 use hartrace_cva6_connector::{Building, Config, ConfigError, connector};
 use hartrace_encoder_hdl::encoder;
 use hartrace_rtl::Direction;
 use libtest_mimic::Failed;
 
-/// Every signal of the hart that the connector has is an input of the encoder, as wide.
+/// Every hart signal of the connector is an input of the encoder, of the same width.
 pub(crate) fn all_named() -> Result<(), Failed> {
     for (name, config) in hartrace_encoder_hdl::Config::all_named() {
         let connector = connector(&Config::for_encoder(&config))?;
@@ -31,7 +31,7 @@ pub(crate) fn all_named() -> Result<(), Failed> {
     Ok(())
 }
 
-/// Every field says what it may be.
+/// The error of every field names its range.
 pub(crate) fn ranges() -> Result<(), Failed> {
     type Change = fn(&mut Config, u8);
     let fields: [(&str, u8, u8, Change); 6] = [
@@ -55,7 +55,7 @@ pub(crate) fn ranges() -> Result<(), Failed> {
             assert_eq!(with(value), Err(ConfigError::OutOfRange { name, value, min, max }));
         }
     }
-    // Blocks that are built at once leave at once.
+    // Blocks that are built at once are output at once.
     let fewer = Config { blocks: Some(1), ..Config::default() };
     let error = ConfigError::OutOfRange { name: "blocks", value: 1, min: 2, max: 2 };
     assert_eq!(fewer.check(), Err(error));

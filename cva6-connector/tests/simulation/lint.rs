@@ -1,4 +1,4 @@
-//! No tool has a remark on the text.
+//! No tool reports a warning about the text.
 
 use hartrace_cva6_connector::{Config, sources};
 use libtest_mimic::Failed;
@@ -11,7 +11,7 @@ pub(crate) fn clean(config: &Config) -> Result<(), Failed> {
     lint(&files(config, &name, |text| text)?, &["--top-module", "cva6_te_connector"])
 }
 
-/// That clean means something.
+/// Makes sure that a clean result means something.
 pub(crate) fn sees_mistakes() -> Result<(), Failed> {
     let cut = |text: String| text.replace("assign itype_o = ", "assign itype_o = 1'b0 & ");
     let files = files(&Config::default(), "mistake", cut)?;

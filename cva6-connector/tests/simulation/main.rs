@@ -1,4 +1,4 @@
-//! The connector in Verilator against a model of what blocks are: random instructions, traps, interrupts,
+//! The connector in Verilator against a model of blocks: random instructions, traps, interrupts,
 //! debug mode and stalls, from the first instruction to the last.
 
 mod bench;
@@ -33,7 +33,7 @@ fn main() {
     libtest_mimic::run(&args, trials).exit();
 }
 
-/// Both ways to build blocks, 1, 2 and 4 lanes, and every other parameter at both of its ends.
+/// Both ways of building blocks, 1, 2 and 4 lanes, and both limits of every other parameter.
 fn configs() -> Vec<(String, Config)> {
     let block = Config::default();
     let single = Config { retirement: Retirement::Single, itype_width_p: 3, ..block.clone() };

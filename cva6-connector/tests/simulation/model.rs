@@ -1,13 +1,13 @@
-//! What blocks are, from the definitions of E-Trace: contiguous instructions of one privilege level, of
-//! which only the last may be one that changes the flow of control. Written without a look at the hardware;
-//! it knows instructions one by one, not lanes.
+//! Blocks by the definitions of E-Trace: contiguous instructions of one privilege level, of which
+//! only the last may change the flow of control. Written independently of the hardware; it
+//! processes single instructions, not lanes.
 
 use crate::stream::{Cycle, Instruction};
 use hartrace_cva6_connector::{Config, Retirement};
 use hartrace_ingress::IType;
 use hartrace_isa::{Isa, Xlen, decode};
 
-/// What reaches the encoder, in order.
+/// Events that reach the encoder, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Event {
     Block {
@@ -57,7 +57,7 @@ impl<'a> Model<'a> {
                 interrupt: trap.interrupt,
                 pc: trap.pc,
                 cause: trap.cause & ((1 << self.config.ecause_width_p) - 1),
-                // Only exceptions have one.
+                // Only exceptions have a trap value.
                 tval: if trap.interrupt { 0 } else { trap.tval },
                 privilege: self.privilege,
             });

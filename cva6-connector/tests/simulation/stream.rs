@@ -1,4 +1,4 @@
-//! What a hart commits, cycle by cycle, at random.
+//! Random commits of a hart, cycle by cycle.
 
 use fastrand::Rng;
 use hartrace_cva6_connector::{Config, Kind};
@@ -16,7 +16,7 @@ pub(crate) struct Instruction {
     pub(crate) sijump: bool,
 }
 
-/// A trap behind the instructions of a cycle.
+/// A trap after the instructions of a cycle.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Trap {
     pub(crate) interrupt: bool,
@@ -36,15 +36,15 @@ pub(crate) struct Cycle {
     pub(crate) flush: bool,
 }
 
-/// A hart that does what it likes.
+/// A hart that behaves at random.
 pub(crate) struct Hart<'a> {
     config: &'a Config,
     pub(crate) rng: Rng,
     pc: u64,
     privilege: u8,
-    /// Cycles that are left of debug mode.
+    /// Remaining cycles of debug mode.
     debug: u8,
-    /// Cycles that are left without jumps, so that blocks get long.
+    /// Remaining cycles without jumps, so that blocks get long.
     straight: u8,
 }
 
@@ -59,7 +59,7 @@ impl<'a> Hart<'a> {
         self.rng.u32(..n) == 0
     }
 
-    /// What is committed in the next cycle.
+    /// The commits of the next cycle.
     pub(crate) fn cycle(&mut self) -> Cycle {
         let n = usize::from(self.config.lanes);
         if self.debug == 0 && self.one_in(150) {
@@ -81,7 +81,8 @@ impl<'a> Hart<'a> {
             ..Cycle::default()
         };
         if self.one_in(3) && !debug {
-            // No instruction: caches miss, divisions take long. A level without a reason changes here.
+            // No instruction: caches miss, divisions take long. The level may change here without a
+            // reason.
             if self.one_in(40) {
                 self.privilege = self.level();
             }
@@ -93,7 +94,7 @@ impl<'a> Hart<'a> {
         let mut returned = false;
         for _ in 0..self.rng.usize(..=most) {
             if !returned {
-                // Lanes may be left out.
+                // Lanes may be empty.
                 let free = cycle.lanes.iter().rposition(Option::is_some).map_or(0, |at| at + 1);
                 let last = n - 1 - usize::from(traps);
                 let lane = if self.one_in(6) && free < last { free + 1 } else { free };
@@ -115,14 +116,14 @@ impl<'a> Hart<'a> {
             self.privilege = if self.one_in(3) { 1 } else { 3 };
         }
         if debug {
-            // The program goes on where it was interrupted, but for the debugger's changes.
+            // The program continues where it was interrupted, unless the debugger changed that.
             self.pc = if self.one_in(20) { address(&mut self.rng, self.config) } else { saved };
             self.privilege = if self.one_in(4) { self.level() } else { self.privilege };
         }
         cycle
     }
 
-    /// Nothing at all, with everything let out.
+    /// A cycle without commits in which everything is output.
     pub(crate) fn quiet(&self) -> Cycle {
         let lanes = vec![None; self.config.lanes.into()];
         Cycle { lanes, privilege: self.privilege, flush: true, ..Cycle::default() }
@@ -132,7 +133,7 @@ impl<'a> Hart<'a> {
         [0, 1, 3][self.rng.usize(..3)]
     }
 
-    /// A register, often one that matters.
+    /// A register, often one with a special meaning.
     fn register(&mut self) -> u8 {
         if self.one_in(4) { self.rng.u8(..32) } else { [0, 1, 5, 10][self.rng.usize(..4)] }
     }
@@ -176,7 +177,8 @@ impl<'a> Hart<'a> {
         let sijump = kind == Kind::IndirectJump && self.one_in(3);
         let next = mask(self.config, self.pc.wrapping_add(size.into()));
         let jumps = taken || !matches!(kind, Kind::Plain | Kind::Branch);
-        // A jump may lead to the next address; and rarely the program is elsewhere without a jump.
+        // A jump may lead to the next address; rarely, the program continues elsewhere without a
+        // jump.
         let elsewhere = jumps && !self.one_in(4) || self.one_in(300);
         let pc = self.pc;
         self.pc = if elsewhere { address(&mut self.rng, self.config) } else { next };
@@ -188,7 +190,7 @@ fn mask(config: &Config, address: u64) -> u64 {
     if config.xlen == 32 { address & 0xffff_ffff } else { address }
 }
 
-/// Some address, often close to the end of all of them.
+/// An address, often close to the end of the address space.
 fn address(rng: &mut Rng, config: &Config) -> u64 {
     let any = if rng.u8(..20) == 0 { u64::MAX - rng.u64(..40) } else { rng.u64(..) };
     mask(config, any & !1)

@@ -17,24 +17,25 @@ use hartrace_etmv4::{
 use hartrace_isa::arm::{Executed, Kind, Place, Return as Returns};
 use std::num::NonZeroU64;
 
-/// What the trace unit does, besides its configuration.
+/// Behaviour of the trace unit, besides its configuration.
 #[derive(Copy, Clone, Debug)]
 pub struct Options {
-    /// Every branch that is taken has its address sent.
+    /// Whether to send the address of every branch that is taken.
     pub branch_broadcast: bool,
-    /// Cycles are counted, from this threshold on.
+    /// Threshold of cycle counting; `None` if cycles are not counted.
     pub cycles: Option<u32>,
     /// Entries of the return stack.
     pub return_depth: usize,
-    /// Packets from one synchronisation to the next.
+    /// Number of packets from one synchronisation to the next.
     pub period: usize,
-    /// An exception at the target of a branch tells both at once.
+    /// Whether one packet reports both an exception and the branch to the instruction that it
+    /// precedes.
     pub combine: bool,
-    /// Elements are sent that are taken back. Only with MAXSPEC above 0.
+    /// Whether to send elements that are later cancelled. Only with MAXSPEC above 0.
     pub speculate: bool,
 }
 
-/// A unit with nothing special.
+/// A unit without special behaviour.
 impl Default for Options {
     fn default() -> Self {
         Self {
@@ -48,8 +49,9 @@ impl Default for Options {
     }
 }
 
-/// Registers of an ETMv4.2 that has timestamps and cycle counts, a return stack, contexts of 32 bits and
-/// virtual contexts of 8, and does not speculate. TRCCONFIGR, which says what of it is in use, is 0.
+/// Registers of an ETMv4.2 that has timestamps and cycle counts, a return stack, context
+/// identifiers of 32 bits and virtual ones of 8, and does not speculate. TRCCONFIGR, which enables
+/// these features, is 0.
 pub const REGISTERS: hartrace_etmv4::Registers = hartrace_etmv4::Registers {
     configr: 0,
     idr0: 0x2800_02a0,
@@ -59,11 +61,11 @@ pub const REGISTERS: hartrace_etmv4::Registers = hartrace_etmv4::Registers {
     devarch: None,
 };
 
-/// Turns a walk into trace, with whims.
+/// Encodes a walk as trace, with whims.
 ///
 /// # Panics
 ///
-/// If there is no packet for something: the walk cannot be.
+/// If there is no packet for a step, which means that the walk is not possible.
 pub fn encode(
     config: &Config,
     options: &Options,
@@ -90,7 +92,7 @@ pub fn encode(
     unit.finish().unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Outcomes that a packet holds at most.
+/// Maximum number of outcomes in a packet.
 const MOST: u32 = 24;
 
 /// A trace unit.
@@ -101,41 +103,41 @@ pub struct Unit {
     whims: Whims,
     bytes: Vec<u8>,
     failed: Option<EmitError>,
-    /// Nothing is traced: the next instruction starts it.
+    /// Tracing is off: the next instruction starts it.
     off: bool,
-    /// A decoder has to synchronise anew.
+    /// A decoder has to synchronise again.
     lost: bool,
     ids: Ids,
     /// The last context that was sent.
     context: Context,
-    /// Instructions that are not told one by one.
+    /// Instructions that are not reported one by one.
     unknown: Option<Unknown>,
     packets: usize,
     every: Option<NonZeroU64>,
     /// Instructions since the last synchronisation.
     since: u64,
-    /// Outcomes that are not sent yet, the oldest in the lowest bit, and how many.
+    /// Outcomes that have not been sent yet, the oldest in the lowest bit, and their number.
     atoms: (u64, u32),
     registers: Registers,
     returns: Vec<Place>,
-    /// An address was sent since the last TraceInfo.
+    /// Whether an address has been sent since the last TraceInfo.
     calls_count: bool,
-    /// Where a branch went, if that is not sent yet.
+    /// Target of a branch, if it has not been sent yet.
     target: Option<Place>,
-    /// Where the core goes on, right behind an instruction whose outcome is told.
+    /// Where the core continues, directly after an instruction whose outcome is reported.
     next: Option<Place>,
-    /// The last branch went where the return stack says. A synchronisation would empty it before
-    /// that is used.
+    /// The last branch went to the address on the return stack. A synchronisation would empty the
+    /// stack before that entry is used.
     returned: bool,
     time: u64,
     /// Cycles since the last count.
     cycles: u32,
-    /// P0 elements that are not committed.
+    /// P0 elements that have not been committed.
     uncommitted: u32,
 }
 
 impl Unit {
-    /// With whims if there is `rng`; without, the fewest bytes are sent.
+    /// Creates a unit: with whims if `rng` is given; otherwise it sends the fewest bytes.
     pub fn new(config: &Config, options: &Options, rng: Option<Rng>) -> Self {
         Self {
             headers: Headers::new(config),
@@ -164,14 +166,15 @@ impl Unit {
         }
     }
 
-    /// Synchronises after so many instructions as well, with the address: a decoder can start there.
+    /// Also synchronises after this number of instructions, with the address, so that a decoder can
+    /// start there.
     #[must_use]
     pub fn synchronise_every(self, instructions: Option<NonZeroU64>) -> Self {
         Self { every: instructions, ..self }
     }
 
-    /// Tracing starts before the instruction at `place`. Without this it starts at the first that is
-    /// executed.
+    /// Starts tracing before the instruction at `place`. Without this call, tracing starts at the
+    /// first instruction that is executed.
     pub fn start(&mut self, place: Place) {
         if std::mem::take(&mut self.lost) {
             self.synchronise();
@@ -183,7 +186,7 @@ impl Unit {
         self.address_with_context(place, el);
     }
 
-    /// An instruction was executed.
+    /// Traces an instruction that was executed.
     pub fn executed(&mut self, executed: &Executed) {
         if self.off {
             self.start(Place { address: executed.address, isa: executed.isa });
@@ -207,7 +210,7 @@ impl Unit {
         self.returned = false;
         match insn.kind {
             Kind::Indirect if executed.taken => {
-                // A call pushes before it would pop, so that its target is always told.
+                // A call pushes before it would pop, so its target is always reported.
                 let hit = !insn.link
                     && !self.options.branch_broadcast
                     && self.returns.last() == Some(&executed.next);
@@ -231,7 +234,7 @@ impl Unit {
                 self.address_with_context(executed.next, 0);
                 told = true;
             }
-            // An ETE leaves it to the decoder to see.
+            // With an ETE, the decoder detects it.
             if !self.config().is_ete() {
                 self.send(Packet::ExceptionReturn);
             }
@@ -249,15 +252,15 @@ impl Unit {
         if self.every.is_some_and(|every| self.since >= every.get()) {
             self.flush();
             self.synchronise();
-            // What the return stack or the branch tells is told anew.
+            // A target that the return stack or the branch implied is sent explicitly.
             self.returned = false;
             self.target = None;
             self.address_with_context(executed.next, u8::from(self.whims.any()));
         }
     }
 
-    /// An exception was taken, before the instruction at `returns`. What handles it is traced from
-    /// `handler` on, or not at all.
+    /// Traces an exception that was taken before the instruction at `returns`. Its handler is
+    /// traced from `handler` on, or not at all.
     pub fn exception(&mut self, number: u16, returns: Place, handler: Option<Place>) {
         if self.off {
             return;
@@ -266,7 +269,7 @@ impl Unit {
             self.tell_target();
         }
         self.flush();
-        // If the branch before went to the return address, that is told only once.
+        // If the preceding branch went to the return address, that address is sent only once.
         let what = match self.target.take() {
             Some(_) => Return::Target,
             None => Return::Address,
@@ -281,12 +284,12 @@ impl Unit {
         }
     }
 
-    /// The core waits. An instruction takes one cycle without this.
+    /// Lets the core wait. Otherwise, an instruction uses one cycle.
     pub fn stall(&mut self, cycles: u32) {
         self.cycles = self.cycles.saturating_add(cycles);
     }
 
-    /// Time, which grows.
+    /// Sets the time, which never decreases.
     pub fn timestamp(&mut self, time: u64) {
         self.tell_target();
         self.flush();
@@ -305,7 +308,8 @@ impl Unit {
         self.time = time;
     }
 
-    /// The trace, from start to end. An indirect branch at the end has its target told.
+    /// Returns the trace, from start to end. If it ends with an indirect branch, the target is
+    /// sent.
     pub fn finish(mut self) -> Result<Vec<u8>, EmitError> {
         self.tell_target();
         self.flush();
@@ -326,12 +330,12 @@ impl Unit {
         self.packets += 1;
     }
 
-    /// Whether there is a packet for it.
+    /// Whether a packet of this form exists.
     fn fits(&self, packet: &Packet) -> bool {
         packet.emit(&self.headers, &mut [0; MAX_PACKET]).is_ok()
     }
 
-    /// Alignment and TraceInfo: compression starts anew.
+    /// Sends Alignment and TraceInfo; compression restarts.
     fn synchronise(&mut self) {
         self.send(Packet::Async);
         let waiting = (self.uncommitted > 0).then_some(self.uncommitted);
@@ -348,7 +352,7 @@ impl Unit {
         (self.packets, self.since) = (0, 0);
     }
 
-    /// P0 elements that were sent: those above MAXSPEC are committed by that.
+    /// Counts P0 elements that were sent, which commits those above MAXSPEC.
     fn sent(&mut self, count: u32) {
         self.uncommitted = (self.uncommitted + count).min(self.config().max_speculation);
     }
@@ -358,7 +362,7 @@ impl Unit {
         self.atoms = (bits | u64::from(taken) << count, count + 1);
     }
 
-    /// The longest packet that the oldest outcomes make.
+    /// Sends the longest packet that the oldest outcomes can form.
     fn flush_some(&mut self) {
         let (bits, count) = self.atoms;
         let longest = (1..=count.min(MOST))
@@ -372,7 +376,7 @@ impl Unit {
         }
     }
 
-    /// Outcomes that have gathered.
+    /// Sends all outcomes that have accumulated.
     fn flush(&mut self) {
         while self.atoms.1 > 0 {
             self.flush_some();

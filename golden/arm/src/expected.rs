@@ -1,28 +1,28 @@
-//! What a decoder must report.
+//! Ranges that a decoder must report.
 
 use hartrace_isa::arm::{Executed, Kind};
 
-/// Instructions that a decoder reports in one: address of the first, address behind the last, how
-/// many, whether the last was taken.
+/// Instructions that a decoder reports as one range: address of the first, address after the last,
+/// number of instructions, whether the last was taken.
 pub type Expected = (u64, u64, u32, bool);
 
-/// Gathers instructions as a decoder reports them. What comes behind the last one whose outcome is told is
-/// not in the trace.
+/// Gathers instructions into ranges as a decoder reports them. Instructions after the last reported
+/// outcome are not in the trace.
 #[derive(Clone, Debug, Default)]
 pub struct Ranges {
     open: Option<(u64, u32)>,
     end: u64,
-    /// Instructions that are not told one by one.
+    /// Instructions that are not reported one by one.
     unknown: Option<Unknown>,
     gaps: Vec<Gap>,
 }
 
-/// Instructions that only their number is told of, if that: where they start, where the core goes on, and
-/// how many they are, or 0.
+/// Instructions of which the trace contains the number at most: where they start, where the core
+/// continues, and their number, or 0.
 pub type Gap = (u64, u64, u32);
 
-/// Instructions of which the number is told, or not even that. Where they follow one another up to the last,
-/// the number is enough.
+/// Instructions of which the trace contains the number, or not even that. If they are consecutive
+/// up to the last, the number is enough.
 #[derive(Clone, Debug)]
 struct Unknown {
     left: u32,
@@ -31,7 +31,7 @@ struct Unknown {
 }
 
 impl Ranges {
-    /// An instruction was executed. Returns the range that ends with it.
+    /// Adds an instruction that was executed. Returns the range that ends with it.
     #[inline]
     pub fn executed(&mut self, executed: &Executed) -> Option<Expected> {
         let (start, count) = self.open.unwrap_or((executed.address, 0));
@@ -60,22 +60,23 @@ impl Ranges {
         Some((start, self.end, count + 1, executed.taken))
     }
 
-    /// An exception was taken: what was executed since the last range is told with it.
+    /// Adds an exception, which also reports the instructions since the last range.
     pub fn exception(&mut self) -> Option<Expected> {
         self.open.take().map(|(start, count)| (start, self.end, count, true))
     }
 
-    /// What was executed since the last range is lost.
+    /// Drops the instructions since the last range: they are lost.
     pub fn lost(&mut self) {
         self.open = None;
     }
 
-    /// The next instructions are not told one by one, only how many, or not even that.
+    /// Notes that the next instructions are not reported one by one: only their number is, or not
+    /// even that.
     pub fn unknown(&mut self, count: u32, counted: bool) {
         self.unknown = Some(Unknown { left: count, counted, path: counted });
     }
 
-    /// Instructions that were in no range so far.
+    /// Instructions that are in no range so far.
     pub fn gaps(&self) -> &[Gap] {
         &self.gaps
     }

@@ -1,11 +1,11 @@
-//! Encoders that turn what an Arm core executed into ETMv4 and PTM trace; and random programs of A64, A32
-//! and T32, and walks through them.
+//! Encoders that produce ETMv4 and PTM trace from what an Arm core executed, and random programs of
+//! A64, A32 and T32 with walks through them.
 //!
-//! [`etmv4::Unit`] and [`ptm::Unit`] are models of a trace unit. They take what a core executed, an
-//! instruction at a time, from QEMU or from a walk; they share packet types with the decoder, and nothing
-//! else. [`Program::random`] assembles code of which it knows what every instruction does, so that the
-//! decoder's knowledge of opcodes is checked too; [`Program::walk`] goes through it as a core would, with
-//! exceptions and returns. [`Ranges`] is what a decoder must make of it.
+//! [`etmv4::Unit`] and [`ptm::Unit`] are models of a trace unit. Their input is what a core
+//! executed, one instruction at a time, from QEMU or from a walk. They share packet types with the
+//! decoder, and nothing else. [`Program::random`] assembles code and knows what every instruction
+//! does, so it also checks the decoder's knowledge of opcodes; [`Program::walk`] walks through it
+//! as a core would, with exceptions and returns. [`Ranges`] contains what a decoder must report.
 //!
 //! The models are slow and obvious.
 

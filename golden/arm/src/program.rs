@@ -3,25 +3,25 @@
 use fastrand::Rng;
 use hartrace_isa::arm::Isa;
 
-/// What an instruction does, as the assembler knows it.
+/// Effect of an instruction, as the assembler knows it.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Does {
-    /// Nothing to the flow of control.
+    /// No effect on the flow of control.
     Nothing,
     /// ISB.
     Isb,
-    /// A branch to this instruction of the program.
+    /// A branch to the instruction `to` of the program.
     Branch {
-        /// Its number.
+        /// Number of the target instruction.
         to: usize,
-        /// It has a condition.
+        /// Whether it has a condition.
         conditional: bool,
-        /// It is a call.
+        /// Whether it is a call.
         link: bool,
     },
-    /// A branch to what a register holds.
+    /// A branch to the address in a register.
     Jump {
-        /// It is a call.
+        /// Whether it is a call.
         link: bool,
     },
     /// A return.
@@ -33,13 +33,13 @@ pub enum Does {
 /// An instruction.
 #[derive(Copy, Clone, Debug)]
 pub struct Code {
-    /// Where it is.
+    /// Its address.
     pub address: u64,
     /// Its instruction set.
     pub isa: Isa,
-    /// Its bytes: 2 or 4.
+    /// Its length in bytes: 2 or 4.
     pub size: u8,
-    /// What it does.
+    /// Its effect.
     pub does: Does,
 }
 
@@ -50,14 +50,14 @@ pub struct Program {
     pub code: Vec<Code>,
     /// Its bytes.
     pub bytes: Vec<u8>,
-    /// Where the first one is.
+    /// Address of the first instruction.
     pub base: u64,
-    /// The instruction that exceptions go to.
+    /// The instruction at which exceptions are handled.
     pub handler: usize,
 }
 
 impl Program {
-    /// The same at another address: all of its branches are relative.
+    /// Moves the program to another address: all of its branches are relative.
     pub fn at(mut self, base: u64) -> Self {
         let by = base.wrapping_sub(self.base);
         self.base = base;
@@ -67,7 +67,7 @@ impl Program {
         self
     }
 
-    /// About `len` instructions: of A64, or of A32 and T32 side by side.
+    /// Assembles about `len` instructions: of A64, or of both A32 and T32.
     pub fn random(rng: &mut Rng, len: usize, wide: bool) -> Self {
         let base = match wide {
             true => 0xffff_8000_0800_0000 + 0x1000 * rng.u64(0..1 << 20),
@@ -106,13 +106,13 @@ impl Program {
         let handler = rng.usize(0..len);
         let mut program = Self { code, bytes: Vec::new(), base, handler };
         if !wide && len > 1 {
-            // No instruction set goes over into the other.
+            // Execution never falls through from one instruction set into the other.
             program.code[len / 2 - 1].does = Does::Return;
         }
         program.add_exception_returns(rng);
         program.keep_instruction_sets(rng);
         program.bytes = (0..len).flat_map(|number| program.assemble(number)).collect();
-        // A decoder may look at four bytes of an instruction of two.
+        // A decoder may read four bytes of an instruction of two.
         program.bytes.extend([0; 4]);
         program
     }
@@ -185,7 +185,7 @@ impl Program {
         }
     }
 
-    /// The first half-word uppermost.
+    /// The T32 encoding, with the first half-word uppermost.
     fn t32(&self, number: usize) -> u32 {
         let Code { address, does, .. } = self.code[number];
         let Does::Branch { to, conditional, link } = does else {
@@ -237,7 +237,7 @@ fn a64(does: Does, distance: impl Fn(usize) -> i64) -> u32 {
     }
 }
 
-/// Mostly close, as in real programs.
+/// A target, mostly close, as in real programs.
 fn near(rng: &mut Rng, number: usize, len: usize) -> usize {
     match rng.u8(0..4) {
         0 => rng.usize(0..len),

@@ -10,18 +10,18 @@ use hartrace_ptm::{
 };
 use std::num::NonZeroU64;
 
-/// What the trace unit does, besides its configuration.
+/// Behaviour of the trace unit, besides its configuration.
 #[derive(Copy, Clone, Debug)]
 pub struct Options {
-    /// Every branch that is taken has its address sent.
+    /// Whether to send the address of every branch that is taken.
     pub branch_broadcast: bool,
     /// Entries of the return stack.
     pub return_depth: usize,
-    /// Packets from one synchronisation to the next.
+    /// Number of packets from one synchronisation to the next.
     pub period: usize,
 }
 
-/// A unit with nothing special.
+/// A unit without special behaviour.
 impl Default for Options {
     fn default() -> Self {
         Self { branch_broadcast: false, return_depth: 16, period: 100 }
@@ -32,11 +32,11 @@ impl Default for Options {
 pub const REGISTERS: hartrace_ptm::Registers =
     hartrace_ptm::Registers { cr: 0x1000_0000, idr: 0x411c_f312, ccer: 0x30c0_0000 };
 
-/// Turns a walk through A32 and T32 code into trace, with whims.
+/// Encodes a walk through A32 and T32 code as trace, with whims.
 ///
 /// # Panics
 ///
-/// If there is no packet for something: the walk cannot be.
+/// If there is no packet for a step, which means that the walk is not possible.
 pub fn encode(
     config: &Config,
     options: &Options,
@@ -57,14 +57,14 @@ pub fn encode(
             Step::Stall(cycles) => unit.stall(cycles),
             Step::Context(ids) => unit.context(ids),
             Step::Overflow => unit.overflow(),
-            // PTM has nothing like it.
+            // PTM has no equivalent.
             Step::Unknown { .. } => {}
         }
     }
     unit.finish().unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Where exceptions that are not traced go to: the high vectors.
+/// Where exceptions go that are not traced: the high vectors.
 const VECTORS: Place = Place { address: 0xffff_0000, isa: Set::A32 };
 
 /// A trace unit.
@@ -75,16 +75,16 @@ pub struct Unit {
     whims: Whims,
     bytes: Vec<u8>,
     failed: Option<EmitError>,
-    /// Nothing is traced: the next instruction starts it, for this reason.
+    /// Tracing is off: the next instruction starts it, for this reason.
     off: Option<Reason>,
     ids: Ids,
     packets: usize,
     every: Option<NonZeroU64>,
     /// Instructions since the last synchronisation.
     since: u64,
-    /// Outcomes that are not sent yet, with the cycles up to each.
+    /// Outcomes that have not been sent yet, with the cycles up to each.
     atoms: Vec<(bool, u32)>,
-    /// Cycles since the last outcome, or whatever else told them.
+    /// Cycles since the last outcome, or since they were last reported otherwise.
     cycles: u32,
     /// The last address that was sent.
     last: (u32, Isa),
@@ -99,7 +99,7 @@ fn isa(place: Place) -> Isa {
 }
 
 impl Unit {
-    /// With whims if there is `rng`; without, the fewest bytes are sent.
+    /// Creates a unit: with whims if `rng` is given; otherwise it sends the fewest bytes.
     pub fn new(config: &Config, options: &Options, rng: Option<Rng>) -> Self {
         Self {
             config: *config,
@@ -121,20 +121,20 @@ impl Unit {
         }
     }
 
-    /// Synchronises after so many instructions as well.
+    /// Also synchronises after this number of instructions.
     #[must_use]
     pub fn synchronise_every(self, instructions: Option<NonZeroU64>) -> Self {
         Self { every: instructions, ..self }
     }
 
-    /// Tracing starts before the instruction at `place`. Without this it starts at the first that is
-    /// executed.
+    /// Starts tracing before the instruction at `place`. Without this call, tracing starts at the
+    /// first instruction that is executed.
     pub fn start(&mut self, place: Place) {
         let reason = self.off.take().unwrap_or(Reason::TraceOn);
         self.synchronise(place, reason);
     }
 
-    /// An instruction was executed.
+    /// Traces an instruction that was executed.
     pub fn executed(&mut self, executed: &Executed) {
         let here = Place { address: executed.address, isa: executed.isa };
         if self.off.is_some() {
@@ -189,13 +189,13 @@ impl Unit {
         }
     }
 
-    /// An exception was taken. What handles it is traced from `handler` on, or not at all.
+    /// Traces an exception. Its handler is traced from `handler` on, or not at all.
     pub fn exception(&mut self, number: u16, handler: Option<Place>) {
         if self.off.is_some() {
             return;
         }
         self.flush();
-        // What was executed since the last waypoint.
+        // The instructions since the last waypoint.
         if let Some(place) = self.executed.take() {
             let address = self.address(place, false);
             self.send(Packet::Waypoint { address, alt_isa: None });
@@ -207,7 +207,7 @@ impl Unit {
         self.off = handler.is_none().then_some(Reason::TraceOn);
     }
 
-    /// The core runs another process from here on.
+    /// Switches to another process.
     pub fn context(&mut self, ids: Ids) {
         self.ids = ids;
         if self.off.is_some() {
@@ -220,19 +220,19 @@ impl Unit {
         self.send(Packet::Vmid(ids.vmid as u8));
     }
 
-    /// What was executed since the last outcome is lost.
+    /// Loses what was executed since the last outcome.
     pub fn overflow(&mut self) {
         self.flush();
         self.executed = None;
         self.off = Some(Reason::Overflow);
     }
 
-    /// The core waits. An instruction takes one cycle without this.
+    /// Lets the core wait. Otherwise, an instruction uses one cycle.
     pub fn stall(&mut self, cycles: u32) {
         self.cycles = self.cycles.saturating_add(cycles);
     }
 
-    /// Time, which grows.
+    /// Sets the time, which never decreases.
     pub fn timestamp(&mut self, time: u64) {
         self.flush();
         let width = if self.config.timestamp_64 { 64 } else { 48 };
@@ -253,7 +253,7 @@ impl Unit {
         self.time = time;
     }
 
-    /// The trace, from start to end.
+    /// Returns the trace, from start to end.
     pub fn finish(mut self) -> Result<Vec<u8>, EmitError> {
         self.flush();
         self.failed.map_or(Ok(self.bytes), Err)
@@ -307,7 +307,7 @@ impl Unit {
         }
     }
 
-    /// As few bytes as say it, or more.
+    /// The address in as few bytes as possible, or in more.
     fn address(&mut self, place: Place, marked: bool) -> Address {
         let (address, set) = (place.address as u32, isa(place));
         let shift = if set == Isa::Arm { 2 } else { 1 };

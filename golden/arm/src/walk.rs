@@ -10,13 +10,13 @@ use hartrace_isa::arm::{Executed, Insn, Isa, Kind, Place, Return};
 pub struct Walked {
     /// Its number in the program.
     pub number: usize,
-    /// A branch was taken; other instructions are.
+    /// Whether it was taken; always true for instructions other than branches.
     pub taken: bool,
     /// The instruction that was executed next, or would have been without an exception.
     pub next: usize,
 }
 
-/// What happened.
+/// A step of a walk.
 #[derive(Copy, Clone, Debug)]
 pub enum Step {
     /// An instruction was executed.
@@ -28,24 +28,25 @@ pub enum Step {
         /// Its number.
         number: u16,
     },
-    /// Time, which grows.
+    /// The time, which never decreases.
     Time(u64),
-    /// The core waits for so many cycles.
+    /// The core waits for this number of cycles.
     Stall(u32),
-    /// The core runs another process from here on.
+    /// The core switches to another process.
     Context(Ids),
     /// The trace unit loses what was executed since the last outcome.
     Overflow,
-    /// The next so many instructions are not told one by one: Q. Only their number is, or not even that.
+    /// The next `count` instructions are not reported one by one (Q): only their number is, or not
+    /// even that.
     Unknown {
-        /// How many.
+        /// Number of instructions.
         count: u32,
-        /// The number is told.
+        /// Whether the number is reported.
         counted: bool,
     },
 }
 
-/// Who runs: a context identifier and a virtual one.
+/// The running process: its context identifier and its virtual one.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ids {
     /// Context identifier.
@@ -54,19 +55,19 @@ pub struct Ids {
     pub vmid: u32,
 }
 
-/// What else can happen on a walk.
+/// Further events on a walk.
 #[derive(Copy, Clone, Debug, Default)]
 pub struct Disturbances {
-    /// Processes change.
+    /// Whether processes change.
     pub contexts: bool,
-    /// Trace is lost.
+    /// Whether trace is lost.
     pub overflows: bool,
-    /// Instructions are not told.
+    /// Whether some instructions are not reported.
     pub unknown: bool,
 }
 
 impl Program {
-    /// A walk of `len` instructions, from one that is returned.
+    /// Walks through up to `len` instructions. Returns the first instruction and the steps.
     pub fn walk(&self, rng: &mut Rng, len: usize) -> (usize, Vec<Step>) {
         let start = rng.usize(0..self.code.len());
         let (mut at, mut steps) = (start, Vec::new());
@@ -89,7 +90,7 @@ impl Program {
             let last = at + 1 == self.code.len();
             let somewhere = rng.usize(0..self.code.len());
             let (taken, next) = match self.code[at].does {
-                // The program ends here: the walk has to, too.
+                // The program ends here, so the walk must end too.
                 Does::Nothing | Does::Isb if last => break,
                 Does::Nothing | Does::Isb => (true, following),
                 Does::Branch { conditional: true, .. } if !last && rng.bool() => (false, following),
@@ -114,8 +115,8 @@ impl Program {
         (start, steps)
     }
 
-    /// The same walk with more happening on it, where it can: right behind an instruction whose outcome is
-    /// told, and before one that is executed.
+    /// The same walk with further events, where they are possible: directly after an instruction
+    /// whose outcome is reported, and before one that is executed.
     pub fn disturb(&self, rng: &mut Rng, steps: &[Step], what: &Disturbances) -> Vec<Step> {
         let (mut all, mut quiet) = (Vec::new(), 0);
         for (at, step) in steps.iter().enumerate() {
@@ -143,18 +144,18 @@ impl Program {
         all
     }
 
-    /// Whether an instruction is one that trace tells the outcome of.
+    /// Whether the trace reports the outcome of an instruction.
     pub fn is_traced(&self, number: usize) -> bool {
         self.code[number].does != Does::Nothing
     }
 
-    /// Where an instruction is.
+    /// Address and instruction set of an instruction.
     pub fn place(&self, number: usize) -> Place {
         let code = self.code[number];
         Place { address: code.address, isa: code.isa }
     }
 
-    /// What a trace unit sees of an instruction.
+    /// An instruction as a trace unit sees it.
     pub fn executed(&self, walked: &Walked) -> Executed {
         let code = self.code[walked.number];
         let (mut link, mut conditional, mut returns) = (false, false, Return::No);
@@ -189,7 +190,7 @@ impl Program {
     }
 }
 
-/// What a decoder must report of a walk: ranges, and what is in none.
+/// What a decoder must report for a walk: ranges, and the instructions that are in none.
 pub fn expected(program: &Program, steps: &[Step]) -> (Vec<Expected>, Vec<Gap>) {
     let (mut ranges, mut all) = (Ranges::default(), Vec::new());
     for step in steps {

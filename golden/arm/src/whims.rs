@@ -1,7 +1,7 @@
 use fastrand::Rng;
 
-/// What a trace unit is free in: at random for tests, or always the same, which is what takes the fewest
-/// bytes.
+/// The choices that a trace unit is free to make: random for tests, or always those that need the
+/// fewest bytes.
 #[derive(Clone, Debug)]
 pub(crate) struct Whims(Option<Rng>);
 
@@ -10,12 +10,12 @@ impl Whims {
         Self(rng)
     }
 
-    /// Whether there are any.
+    /// Whether the choices are random.
     pub(crate) fn any(&self) -> bool {
         self.0.is_some()
     }
 
-    /// Once in so many times; never without whims.
+    /// True once in `times` calls on average; never without whims.
     pub(crate) fn one_in(&mut self, times: u8) -> bool {
         self.0.as_mut().is_some_and(|rng| rng.u8(0..times) == 0)
     }
@@ -25,7 +25,7 @@ impl Whims {
         self.0.as_mut().map_or(0, |rng| rng.u32(0..end))
     }
 
-    /// Mostly the first, which is the shortest; now and then any.
+    /// Mostly the first, which is the shortest; sometimes any other.
     pub(crate) fn choose<T: Copy>(&mut self, all: &[T]) -> T {
         let any = self.one_in(4);
         all[if any { self.below(all.len() as u32) as usize } else { 0 }]

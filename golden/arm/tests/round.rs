@@ -13,7 +13,7 @@ use opencsd::Registers;
 use seen::Seen;
 use std::collections::BTreeSet;
 
-/// Programs per test; a snapshot each where OpenCSD is asked.
+/// Programs per test; each needs a snapshot if OpenCSD decodes it.
 const OURS: u64 = 400;
 const THEIRS: usize = 40;
 
@@ -52,7 +52,7 @@ fn read_by_them(make: fn(u64) -> Case) -> impl Iterator<Item = Case> {
     (0..).map(make).filter(|case| !case.theirs_wrong).take(THEIRS)
 }
 
-/// Packets that the models are to send, and OpenCSD to read.
+/// Packets that the models must send and OpenCSD must read.
 const READ: [&str; 23] = [
     "I_OVERFLOW",
     "I_CTXT",
@@ -79,7 +79,7 @@ const READ: [&str; 23] = [
     "I_MISPREDICT",
 ];
 
-/// The tests are about all of them.
+/// The tests cover all of them.
 fn every_packet_occurs() -> Result<(), Failed> {
     let mut theirs = BTreeSet::new();
     for make in [|seed| Case::etmv4(seed, true), Case::ete, Case::ptm] as [fn(u64) -> Case; 3] {
@@ -118,7 +118,8 @@ impl Case {
             Disturbances { contexts: rng.bool(), overflows: rng.bool(), unknown: rng.bool() };
         let steps = program.disturb(&mut rng, &steps, &disturbances);
         let speculative = rng.u8(0..3) == 0;
-        // What commits nothing by cycle counts may speculate or not; what does has to.
+        // A unit whose cycle counts do not commit may speculate or not; one whose counts commit
+        // must speculate.
         let commopt = !speculative || rng.bool();
         let (cycles, broadcast, stack) = (rng.bool(), rng.u8(0..4) == 0, rng.bool());
         let bit = |set: bool, bit: u32| u32::from(set) << bit;
@@ -142,9 +143,9 @@ impl Case {
         let config = registers.config();
         let trace = etmv4::encode(&config, &options, &program, start, &steps, &mut rng);
         let registers = Registers::Etmv4(registers);
-        // With speculation, 1.3.3 does not commit by cycle counts, and is wrong about Q elements and some
-        // returns (docs/design/coresight.md). All versions pop the return stack where an exception tells
-        // the target of the branch before: O17.
+        // With speculation, 1.3.3 does not commit by cycle counts, and is wrong about Q elements
+        // and some returns (docs/design/coresight.md). All versions pop the return stack where an
+        // exception reports the target of the preceding branch: O17.
         let commits = cycles && !commopt;
         let theirs_wrong =
             speculative && (commits || stack || disturbances.unknown) || combine && stack;
@@ -175,7 +176,7 @@ impl Case {
         Self { seed, registers, program, steps, trace, theirs_wrong: false }
     }
 
-    /// Whether elements are sent that may be taken back.
+    /// Whether elements are sent that may be cancelled.
     fn speculates(&self) -> bool {
         matches!(self.registers, Registers::Etmv4(registers) if registers.idr8 > 0)
     }
@@ -220,7 +221,7 @@ impl Case {
         }
     }
 
-    /// The last step that is told; what comes behind it may be missing.
+    /// The last step that is reported; later ones may be missing.
     fn last_told(&self) -> usize {
         let told = |step: &Step| match step {
             Step::Executed(walked) => self.program.is_traced(walked.number),
@@ -275,11 +276,12 @@ impl Case {
         self.compare(&seen.ranges, Some(&seen.times))
     }
 
-    /// As many cycles as passed up to the instructions that were told before. `None` is not known.
+    /// Checks the number of cycles up to the instructions that were reported before. `None` means
+    /// unknown.
     fn cycles(&self, seen: &[(u64, Option<u32>)]) -> Result<(), Failed> {
         let lost = |step: &Step| matches!(step, Step::Overflow | Step::Unknown { .. });
         if self.steps.iter().any(lost) {
-            // It is not told how many instructions there were.
+            // The number of instructions is not reported.
             return Ok(());
         }
         let (mut passed, mut now) = (vec![0], 0);
@@ -305,7 +307,8 @@ impl Case {
         Ok(())
     }
 
-    /// Whoever ran, one after the other. The last may be missing if nothing of it is told.
+    /// Checks the processes that ran, one after the other. The last may be missing if none of it is
+    /// reported.
     fn contexts(&self, seen: &[Ids]) -> Result<(), Failed> {
         let (has_context, has_vmid) = match self.registers {
             Registers::Etmv4(_) => (u32::MAX, 0xff),

@@ -1,5 +1,6 @@
-//! Programs that QEMU runs, encoded by the models and decoded again: by our decoder, and by OpenCSD's
-//! `trc_pkt_lister`. Both must give every range of instructions that was executed, first to last.
+//! Programs that QEMU runs, encoded by the models and decoded again: by our decoder, and by
+//! OpenCSD's `trc_pkt_lister`. Both must report every range of executed instructions, from first to
+//! last.
 //!
 //! Ignored where QEMU or OpenCSD is missing.
 
@@ -19,7 +20,8 @@ use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::{env, fs};
 
-/// Instructions that are traced at most, and of most programs where OpenCSD, which is slow, lists them.
+/// Maximum number of instructions to trace, and the same for most programs when OpenCSD, which is
+/// slow, lists them.
 const MANY: u64 = 10_000_000;
 const SOME: u64 = 1_000_000;
 
@@ -87,7 +89,7 @@ fn cases() -> Vec<(&'static str, &'static str, Registers)> {
     ]
 }
 
-/// A program, what was executed of it, and its trace.
+/// A program, the instructions it executed, and its trace.
 struct Run {
     registers: Registers,
     memory: Vec<(u64, Vec<u8>)>,
@@ -220,7 +222,7 @@ fn memory(program: &Path) -> Result<Vec<(u64, Vec<u8>)>, Failed> {
     segments.map(|segment| Ok((segment.p_vaddr, file.segment_data(&segment)?.to_vec()))).collect()
 }
 
-/// Compares what a decoder reports.
+/// Compares the ranges that a decoder reports.
 struct Check<'a> {
     expected: std::slice::Iter<'a, Expected>,
     number: u64,

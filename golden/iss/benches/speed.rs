@@ -1,4 +1,4 @@
-//! Millions of instructions per second, with a sink that counts.
+//! Millions of instructions per second, with a sink that only counts.
 //!
 //! Runs a small loop, and with `HARTRACE_DATA` also programs of the reference vectors.
 

@@ -1,6 +1,6 @@
 //! Error numbers and structures of Linux system calls, as every environment returns them.
 
-/// What a system call returns for an error.
+/// The return value of a system call that fails with this error.
 pub(crate) const fn errno(number: i64) -> u64 {
     -number as u64
 }
@@ -16,7 +16,7 @@ fn stat(mode: u32, size: u64) -> [u8; 128] {
     stat
 }
 
-/// `struct stat` of the console: a pipe, so that programs print in whole buffers.
+/// `struct stat` of the console. It looks like a pipe, so that programs print whole buffers.
 pub(crate) fn stat_of_console() -> [u8; 128] {
     stat(0o010600, 0)
 }

@@ -8,7 +8,7 @@ use crate::stop::Stop;
 use crate::tlb::Purpose;
 
 impl Hart {
-    /// Executes `op`; `true` if the main loop must look at devices.
+    /// Executes `op`. Returns `true` if the main loop must check devices.
     pub(crate) fn atomic(&mut self, which: AmoOp, op: Op) -> Result<bool, Stop> {
         if op.imm == 8 { self.atomic_of::<8>(which, op) } else { self.atomic_of::<4>(which, op) }
     }
@@ -31,7 +31,7 @@ impl Hart {
                 return Ok(false);
             }
             AmoOp::Sc => {
-                // It traps like a store, whether or not it would succeed.
+                // A conditional store traps like a store, whether or not it would succeed.
                 let physical = self.translate(address, Purpose::Store)?;
                 let valid = self.reservation.take() == Some(physical);
                 let look = if valid { self.store::<N>(address, source)? } else { false };
@@ -40,7 +40,7 @@ impl Hart {
             }
             _ => {}
         }
-        // Any fault is one of a store.
+        // Any fault is that of a store.
         self.translate(address, Purpose::Store)?;
         let old = self.load::<N>(address).map_err(|stop| match stop {
             Stop::Trap { cause: cause::LOAD_ACCESS, tval } => {

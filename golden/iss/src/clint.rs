@@ -16,7 +16,7 @@ pub(crate) struct Clint {
     pub(crate) time: u64,
     /// `mtimecmp`.
     pub(crate) compare: u64,
-    /// It was reached when time last moved on.
+    /// Whether it had been reached at the last change of the time.
     timer: bool,
     software: bool,
 }
@@ -26,7 +26,7 @@ impl Clint {
         Self { time: 0, compare, timer: false, software: false }
     }
 
-    /// Time moves on.
+    /// Sets the time.
     pub(crate) const fn set_time(&mut self, time: u64) {
         self.time = time;
         self.timer = time >= self.compare;
@@ -37,7 +37,7 @@ impl Clint {
         (self.software as u64) << interrupt::MSI | (self.timer as u64) << interrupt::MTI
     }
 
-    /// The `size` bytes at `offset`. What is not a register reads as zero.
+    /// Returns the `size` bytes at `offset`. Addresses without a register read as zero.
     pub(crate) fn load(&self, offset: u64, size: u64) -> u64 {
         let (register, first) = match offset {
             0..4 => (self.software.into(), 0),
@@ -48,7 +48,7 @@ impl Clint {
         register >> ((offset - first) * 8) & mask(size)
     }
 
-    /// The other way round.
+    /// Stores the low `size` bytes of `value` at `offset`.
     pub(crate) fn store(&mut self, offset: u64, size: u64, value: u64) {
         let place = |register: &mut u64, first: u64| {
             let shift = (offset - first) * 8;
@@ -64,7 +64,7 @@ impl Clint {
     }
 }
 
-/// The low `size` bytes.
+/// A mask for the low `size` bytes.
 const fn mask(size: u64) -> u64 {
     u64::MAX >> (64 - size * 8)
 }

@@ -1,6 +1,7 @@
-//! From encodings to [`Op`]s: instructions of 2 bytes.
+//! Decodes instructions of 2 bytes into [`Op`]s.
 //!
-//! Spec: RISC-V unprivileged ISA, "C". Hints execute as what they are; reserved encodings are illegal.
+//! Spec: RISC-V unprivileged ISA, "C". Hints execute as ordinary instructions; reserved encodings
+//! are illegal.
 
 use crate::config::Xlen;
 use crate::fields::{bits, register, target};
@@ -17,7 +18,7 @@ const fn signed(value: u32, width: u32) -> i32 {
     (value << (32 - width)) as i32 >> (32 - width)
 }
 
-/// `None` if it is illegal.
+/// Returns `None` if the encoding is illegal.
 pub(crate) fn decode(half: u32, xlen: Xlen) -> Option<Op> {
     let rv64 = xlen == Xlen::Rv64;
     let op = Op::new(Code::Illegal, 2, half);

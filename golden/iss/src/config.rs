@@ -1,33 +1,32 @@
-//! How a hart is set up.
+//! Configuration of a hart.
 
 pub use hartrace_ingress::Xlen;
 
-/// What loads and stores do with an address that is not a multiple of their size. Atomics always
-/// trap.
+/// What loads and stores do when the address is not a multiple of their size. Atomics always trap.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Misaligned {
-    /// They work.
+    /// They succeed.
     #[default]
     Supported,
     /// They trap.
     Trap,
 }
 
-/// What `mtime` counts, and when devices are looked at. Nothing depends on the time of day.
+/// What `mtime` counts, and when devices are checked. Nothing depends on the time of day.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Clock {
-    /// Retired instructions, so many per tick. Interrupts and the host are served at once; on RV32 the
-    /// host waits for 16 instructions, since two stores make one command. `mtimecmp` is never reached
-    /// unless the program sets it.
+    /// Retired instructions, with this number per tick. Interrupts and the host are served at once;
+    /// on RV32 the host waits for 16 instructions, because two stores make one command. `mtimecmp`
+    /// is never reached unless the program sets it.
     Instructions(u64),
-    /// Rounds: after so many instructions, after each trap and after `wfi` time moves on by `ticks`, a
-    /// load reservation is lost and the host is served. Interrupts are taken at the start of a round
-    /// and next to CSR instructions and trap returns only. `mtimecmp` is 0 at first. With 5000
-    /// instructions and 50 ticks this is how the Spike simulator proceeds.
+    /// Rounds. A round ends after `instructions`, after each trap and after `wfi`. Then the time
+    /// advances by `ticks`, a load reservation is lost and the host is served. Interrupts are taken
+    /// only at the start of a round and next to CSR instructions and trap returns. `mtimecmp` is 0
+    /// at first. The Spike simulator works like this, with 5000 instructions and 50 ticks.
     Rounds {
-        /// The longest round.
+        /// Maximum number of instructions in a round.
         instructions: u64,
-        /// What a round adds to `mtime`.
+        /// Number added to `mtime` by a round.
         ticks: u64,
     },
 }
@@ -43,28 +42,29 @@ impl Default for Clock {
 pub struct Range {
     /// First address; rounded down to a page of 4 KiB.
     pub base: u64,
-    /// Bytes; rounded up to whole pages.
+    /// Size in bytes; rounded up to whole pages.
     pub size: u64,
 }
 
-/// Who is at the other end of the program.
+/// What the program communicates with.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Environment {
-    /// Nobody: the program ends at the limit, or when it is stuck.
+    /// Nothing: the program ends at the limit, or when it is stuck.
     Bare,
     /// The host at the symbols `tohost` and `fromhost`: exit, console, and system calls on memory.
     #[default]
     Htif,
-    /// As [`Environment::Htif`], for the proxy kernel: the arguments it asks for and the files it may
-    /// read, by name.
+    /// As [`Environment::Htif`], for the proxy kernel, with the arguments that it requests and the
+    /// files that it may read, by name.
     ProxyKernel {
         /// The program to run and its arguments.
         arguments: Vec<String>,
         /// Names and contents.
         files: Vec<(String, Vec<u8>)>,
     },
-    /// Linux, as far as a static user program needs it to start, print and end. The program runs in U
-    /// mode; an `ecall` is reported as the trap it is, and the next instruction is the one after it.
+    /// Linux, as far as a static user program needs it to start, print and end. The program runs in
+    /// U mode; an `ecall` is reported as a trap, and execution continues with the instruction after
+    /// it.
     Linux {
         /// The program's own name and its arguments.
         arguments: Vec<String>,
@@ -81,21 +81,22 @@ pub struct BootRom {
     pub device_tree: Vec<u8>,
 }
 
-/// How a hart is set up.
+/// Configuration of a hart.
 #[derive(Clone, Debug, Default)]
 pub struct HartConfig {
     /// Base instruction set.
     pub xlen: Xlen,
-    /// Where to start if no program is loaded.
+    /// Start address if no program is loaded.
     pub reset_pc: u64,
-    /// Plain memory, the most used range first. Not for [`Environment::Linux`], which makes its own.
+    /// Plain memory, with the most used range first. Not intended for [`Environment::Linux`], which
+    /// creates its own.
     pub memory: Vec<Range>,
-    /// Accesses that are not aligned.
+    /// Treatment of misaligned accesses.
     pub misaligned: Misaligned,
-    /// Time.
+    /// What the time depends on.
     pub clock: Clock,
     /// The program's environment.
     pub environment: Environment,
-    /// Reset code; without it the hart starts at the program's entry.
+    /// Reset code; without it, the hart starts at the program's entry.
     pub boot_rom: Option<BootRom>,
 }

@@ -1,10 +1,10 @@
 //! State of the control and status registers.
 //!
-//! Physical memory protection is accepted and ignored: its registers keep what is written, but every
-//! access is allowed. Performance counters other than `mcycle` and `minstret` are zero, and there is
-//! one cycle per instruction. Triggers and debug registers do not exist.
+//! Physical memory protection is accepted and ignored: its registers keep the values written to
+//! them, but every access is allowed. Performance counters other than `mcycle` and `minstret` are
+//! zero, and every instruction counts as one cycle. Triggers and debug registers do not exist.
 
-/// The registers that hold state of their own.
+/// The registers that hold their own state.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Csrs {
     pub(crate) mstatus: u64,
@@ -30,7 +30,7 @@ pub(crate) struct Csrs {
     pub(crate) fflags: u8,
     pub(crate) pmpcfg: [u64; 4],
     pub(crate) pmpaddr: [u64; 16],
-    /// What to add to the number of retired instructions.
+    /// Offset to add to the number of retired instructions.
     pub(crate) minstret: u64,
     pub(crate) mcycle: u64,
 }

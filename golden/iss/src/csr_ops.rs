@@ -28,7 +28,8 @@ impl Hart {
                 CsrOp::Set | CsrOp::SetImm => old | source,
                 CsrOp::Clear | CsrOp::ClearImm => old & !source,
             };
-            // A change of mip works on the bits of software, not on what the timer adds to them.
+            // A change of mip applies to the bits that software sets, not to those that the
+            // timer adds.
             let new = match (number, which) {
                 (0x344 | 0x144, CsrOp::Set | CsrOp::SetImm) => self.csr.mip | source,
                 (0x344 | 0x144, CsrOp::Clear | CsrOp::ClearImm) => self.csr.mip & !source,
@@ -40,7 +41,7 @@ impl Hart {
         Ok(())
     }
 
-    /// `None` if there is no such register, or not in this state.
+    /// Returns `None` if there is no such register, or none in this state.
     fn read_csr(&self, number: u32) -> Option<u64> {
         let csr = &self.csr;
         let rv32 = self.xlen == Xlen::Rv32;
@@ -128,7 +129,7 @@ impl Hart {
                 let bits = if rv32 { value } else { value & ((1 << 54) - 1) };
                 csr.pmpaddr[number as usize - 0x3b0] = bits;
             }
-            // The write takes the place of the increment of this instruction.
+            // The write replaces the increment by this instruction.
             0xb00 | 0xb02 | 0xb80 | 0xb82 => {
                 let now = self.counter(number & 31);
                 let new = match number {
@@ -154,7 +155,7 @@ impl Hart {
     }
 
     fn write_satp(&mut self, value: u64) {
-        // Modes that do not exist leave the register as it is.
+        // Modes that do not exist leave the register unchanged.
         let mode = if self.xlen == Xlen::Rv32 { value >> 31 } else { value >> 60 };
         if matches!(mode, 0 | 8) {
             self.csr.satp = value;
@@ -162,13 +163,13 @@ impl Hart {
         }
     }
 
-    /// `mstatus` with the bits that follow from others.
+    /// `mstatus` including the bits that follow from others.
     fn status(&self, which: u64) -> u64 {
         let mut value = self.csr.mstatus & which;
         let dirty = self.csr.mstatus & status::FS == status::FS;
         match self.xlen {
             Xlen::Rv32 => value = value & 0xffff_ffff | u64::from(dirty) << 31,
-            // UXL and SXL say 64.
+            // UXL and SXL indicate 64 bits.
             Xlen::Rv64 => value |= u64::from(dirty) << 63 | 0xa_0000_0000 & (which | 3 << 32),
         }
         value
@@ -203,7 +204,7 @@ impl Hart {
         }
     }
 
-    /// Everything that is pending, enabled or not.
+    /// All pending interrupts, enabled or not.
     pub(crate) fn pending(&self) -> u64 {
         self.csr.mip | self.clint.pending()
     }

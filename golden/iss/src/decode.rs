@@ -1,4 +1,4 @@
-//! From encodings to [`Op`]s: instructions of 4 bytes.
+//! Decodes instructions of 4 bytes into [`Op`]s.
 
 use crate::compressed;
 use crate::config::Xlen;
@@ -8,7 +8,7 @@ use crate::op::{
 };
 use hartrace_ingress::IType;
 
-/// Decodes the instruction at the low end of `word`. What is not an instruction of 2 or 4 bytes is
+/// Decodes the instruction at the low end of `word`. Anything but an instruction of 2 or 4 bytes is
 /// illegal.
 pub(crate) fn decode(word: u32, xlen: Xlen) -> Op {
     if word & 3 == 3 {
@@ -101,7 +101,7 @@ fn immediate(word: u32, op: Op, rv64: bool) -> Option<Op> {
     Some(Op { code, ..op })
 }
 
-/// Shifts by a constant, and what shares their opcode.
+/// Shifts by a constant, and instructions that share their opcode.
 fn shift(word: u32, op: Op, right: bool, rv64: bool) -> Option<Op> {
     use BitOp::*;
     let unary = match (right, bits(word, 31, 20)) {
@@ -290,7 +290,7 @@ fn float(word: u32, op: Op, rv64: bool) -> Option<Op> {
         3 => Some(double),
         _ => None,
     };
-    // Loads and all operations but a few write a floating-point register, where 0 is one like others.
+    // Loads and most operations write a floating-point register, where register 0 is not special.
     let op = Op { rd: register(word, 7), ..op };
     let double = match bits(word, 26, 25) {
         0 => false,

@@ -1,12 +1,12 @@
-//! Memory accesses and register writes, for those who ask. Found from outside: what is read before
-//! and after an instruction, not by what executes it.
+//! Memory accesses and register writes, for sinks that request them. They are observed from
+//! outside, by reading before and after an instruction, and not by the code that executes it.
 
 use crate::hart::Hart;
 use crate::op::{AmoOp, Code, FloatOp, NOWHERE, Op};
 use crate::step::{Access, AccessKind, Register, Step};
 
 impl Hart {
-    /// The access `op` is about to make, with the value of stores.
+    /// The access that `op` is about to make, with the value of a store.
     pub(crate) fn access_before(&self, op: Op) -> Option<Access> {
         let (kind, size) = match op.code {
             Code::Lb | Code::Lbu => (AccessKind::Load, 1),

@@ -1,4 +1,4 @@
-//! What instructions do: integers, memory, jumps, and where the rest is done.
+//! Execution of instructions: integers, memory and jumps here, the rest in other modules.
 
 use crate::hart::Hart;
 use crate::integer::{multiply, word};
@@ -7,7 +7,7 @@ use crate::privileged::{Level, cause, status};
 use crate::stop::Stop;
 
 impl Hart {
-    /// A value as registers hold it: sign-extended from XLEN bits.
+    /// Sign-extends a value from XLEN bits, as registers hold it.
     #[inline(always)]
     pub(crate) const fn extend(&self, value: u64) -> u64 {
         ((value << self.narrow) as i64 >> self.narrow) as u64
@@ -23,7 +23,7 @@ impl Hart {
         self.x[(number & 63) as usize] = value;
     }
 
-    /// Executes `op` at `pc`; where to go on.
+    /// Executes `op` at `pc`. Returns the address at which to continue.
     #[inline(always)]
     pub(crate) fn execute(&mut self, op: Op, pc: u64) -> Result<u64, Stop> {
         let next = pc.wrapping_add(op.size.into()) & self.mask;
@@ -137,10 +137,12 @@ impl Hart {
                 return after(look, next);
             }
             Code::Float(which, double) => self.float_operation(which, double, op)?,
-            // Decoded instructions follow every store, so there is nothing to wait for.
+            // Decoded instructions are updated at every store, so there is nothing to
+            // wait for.
             Code::Fence | Code::FenceI => {}
             Code::Csr(which) => {
-                // Interrupts raised by a store to a device come before this instruction.
+                // Interrupts raised by a store to a device are taken before this
+                // instruction.
                 if std::mem::take(&mut self.device_changed) {
                     return Err(Stop::LookFirst);
                 }
@@ -155,7 +157,7 @@ impl Hart {
             Code::Mret => return Err(Stop::Look(self.return_from_machine(op)?)),
             Code::Sret => return Err(Stop::Look(self.return_from_supervisor(op)?)),
             Code::Wfi => {
-                // Waiting in U mode may take for ever, which is for S mode to decide.
+                // Waiting in U mode may never end, so it traps and S mode decides.
                 let waits = match self.level {
                     Level::M => true,
                     Level::S => self.csr.mstatus & status::TW == 0,
@@ -176,7 +178,7 @@ impl Hart {
     }
 }
 
-/// After a store, the loop may have to look at devices.
+/// After a store, the main loop may have to check devices.
 #[inline(always)]
 fn after(look: Result<bool, Stop>, next: u64) -> Result<u64, Stop> {
     if look? { Err(Stop::Look(next)) } else { Ok(next) }

@@ -12,7 +12,7 @@ pub(crate) const fn register(word: u32, lo: u32) -> u8 {
     (word >> lo & 31) as u8
 }
 
-/// Where a result for register `rd` goes.
+/// The slot in which a result for register `rd` is stored.
 pub(crate) const fn target(rd: u8) -> u8 {
     if rd == 0 { NOWHERE } else { rd }
 }

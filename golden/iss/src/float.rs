@@ -1,8 +1,8 @@
-//! IEEE 754 binary arithmetic on bit patterns, as the F and D extensions want it.
+//! IEEE 754 binary arithmetic on bit patterns, as the F and D extensions require it.
 //!
-//! Every operation takes its rounding mode and adds to a set of flags; results that are not a number
-//! are always the canonical one. Tininess is detected after rounding. Values are `u64` bit patterns,
-//! for the single format in the low half; boxing is the caller's business.
+//! Every operation takes a rounding mode and adds to a set of flags. NaN results are always the
+//! canonical NaN. Tininess is detected after rounding. Values are `u64` bit patterns; those of the
+//! single format are in the low half, and the caller handles boxing.
 //!
 //! Spec: RISC-V unprivileged ISA, "F" and "D".
 
@@ -14,7 +14,7 @@ pub(crate) use arith::{add, div, mul, mul_add, sqrt};
 pub(crate) use compare::{classify, equal, less, max, min};
 pub(crate) use convert::{Int, from_int, resize, to_int};
 
-/// How to round.
+/// Rounding mode.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Round {
     /// To nearest, ties to even.
@@ -42,8 +42,8 @@ impl Round {
         })
     }
 
-    /// Whether to move away from zero, given the last bit kept, the first one dropped, and whether
-    /// anything but zeros follows it.
+    /// Whether to round away from zero, given the last bit kept, the first bit dropped, and whether
+    /// any of the bits after that is set.
     const fn away(self, sign: bool, last: bool, half: bool, rest: bool) -> bool {
         match self {
             Self::Even => half && (rest || last),
@@ -89,7 +89,7 @@ impl Format {
         1 << (self.exponent + self.fraction)
     }
 
-    /// Positive infinity, which is also the exponent field in place.
+    /// Positive infinity, whose bits are also the mask of the exponent field.
     const fn infinity(self) -> u64 {
         ((1 << self.exponent) - 1) << self.fraction
     }
@@ -121,7 +121,7 @@ impl Format {
         if negative { self.sign() } else { 0 }
     }
 
-    /// The canonical NaN; invalid if an operand is signalling.
+    /// Returns the canonical NaN; the operation is invalid if an operand is signalling.
     fn propagate(self, operands: &[u64], flags: &mut u8) -> u64 {
         if operands.iter().any(|&x| self.is_signalling(x)) {
             *flags |= flag::NV;
@@ -129,14 +129,14 @@ impl Format {
         self.nan()
     }
 
-    /// The canonical NaN of an invalid operation.
+    /// Returns the canonical NaN of an invalid operation.
     fn invalid(self, flags: &mut u8) -> u64 {
         *flags |= flag::NV;
         self.nan()
     }
 }
 
-/// What a bit pattern stands for, apart from its sign.
+/// Value of a bit pattern, apart from its sign.
 #[derive(Copy, Clone, Debug)]
 enum Value {
     Nan,
@@ -164,8 +164,8 @@ fn unpack(format: Format, bits: u64) -> (bool, Value) {
     (format.is_negative(bits), value)
 }
 
-/// `significand` without its `shift` lowest bits: what is kept, the first bit dropped, and whether
-/// the rest, or `sticky`, is more than zero.
+/// Removes the `shift` lowest bits of `significand`. Returns the bits that are kept, the first bit
+/// dropped, and whether the rest, or `sticky`, is more than zero.
 fn split(significand: u128, shift: i32, sticky: bool) -> (u128, bool, bool) {
     match shift {
         ..=0 => (significand << -shift, false, sticky),
@@ -173,13 +173,14 @@ fn split(significand: u128, shift: i32, sticky: bool) -> (u128, bool, bool) {
             let half = 1u128 << (shift - 1);
             (significand >> shift, significand & half != 0, sticky || significand & (half - 1) != 0)
         }
-        // Everything is below the first bit dropped; significands stay below bit 127.
+        // All bits are below the first bit dropped; significands stay below bit 127.
         _ => (0, false, sticky || significand != 0),
     }
 }
 
-/// The number closest to `significand * 2^exponent`, and a little more if `sticky`, in the sense of
-/// `round`. The significand is not zero; if `sticky`, it has at least two bits more than the format.
+/// Returns the number closest to `significand * 2^exponent`, and a little more if `sticky`,
+/// according to `round`. The significand is not zero; if `sticky`, it has at least two bits more
+/// than the format.
 fn pack(
     format: Format,
     sign: bool,
@@ -195,7 +196,7 @@ fn pack(
     let (mut kept, half, rest) = split(significand, shift, sticky);
     let inexact = half || rest;
     kept += u128::from(round.away(sign, kept & 1 == 1, half, rest));
-    // A carry out of the fraction moves into the exponent field, as it should.
+    // A carry out of the fraction correctly moves into the exponent field.
     let magnitude = if leading >= min {
         let field = (leading - min) as u64;
         if field >= 1 << format.exponent {

@@ -20,7 +20,7 @@ impl Hart {
         self.csr.mstatus |= status::FS;
     }
 
-    /// An operand; what is not boxed counts as NaN.
+    /// An operand; a single that is not boxed counts as NaN.
     fn operand(&self, register: u8, format: Format) -> u64 {
         let value = self.f[(register & 31) as usize];
         match value & BOX {
@@ -56,7 +56,7 @@ impl Hart {
         let result = match which {
             Add => float::add(format, a, b, rounding()?, &mut flags),
             Sub => {
-                // A NaN stays one with either sign.
+                // Changing its sign leaves a NaN a NaN.
                 float::add(format, a, b ^ sign, rounding()?, &mut flags)
             }
             Mul => float::mul(format, a, b, rounding()?, &mut flags),

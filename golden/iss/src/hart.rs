@@ -30,7 +30,7 @@ pub struct Registers {
 
 /// One RISC-V hart with its memory and its environment.
 pub struct Hart {
-    /// Registers, and after them the place for results nobody wants.
+    /// Registers, followed by the slot for discarded results.
     pub(crate) x: [u64; 64],
     pub(crate) f: [u64; 32],
     pub(crate) pc: u64,
@@ -39,7 +39,7 @@ pub struct Hart {
     pub(crate) xlen: Xlen,
     /// 64 - XLEN.
     pub(crate) narrow: u32,
-    /// The bits that an address may have.
+    /// Mask of the bits that an address may have.
     pub(crate) mask: u64,
     pub(crate) memory: Memory,
     pub(crate) tlb: Tlb,
@@ -48,26 +48,26 @@ pub struct Hart {
     pub(crate) fetch_ops: usize,
     pub(crate) data_is_physical: bool,
     pub(crate) misaligned_traps: bool,
-    /// Instructions that retired; traps not counted.
+    /// Number of instructions that retired; traps are not counted.
     pub(crate) retired: u64,
-    /// The last branch was taken.
+    /// Whether the last branch was taken.
     pub(crate) taken: bool,
     pub(crate) reservation: Option<u64>,
     pub(crate) clint: Clint,
     pub(crate) clock: Clock,
-    /// `mtime` and the instruction count when it was last set.
+    /// `mtime`, and the instruction count when it was last set.
     pub(crate) time_base: (u64, u64),
     pub(crate) round_left: u64,
-    /// A device register was stored to.
+    /// Whether a device register was stored to.
     pub(crate) device_changed: bool,
-    /// `tohost` was stored to, or the host has more to say.
+    /// Whether `tohost` was stored to, or the host has more to send.
     pub(crate) host_called: bool,
-    /// The host answers when this many instructions have retired.
+    /// Number of retired instructions at which the host answers.
     pub(crate) host_due: u64,
-    /// Halves of `tohost` stored to since the host answered last.
+    /// Halves of `tohost` stored to since the last answer of the host.
     pub(crate) host_halves: [bool; 2],
     pub(crate) host: Host,
-    /// The process, in the environment of Linux.
+    /// The process, in the Linux environment.
     pub(crate) process: Option<Process>,
     pub(crate) console: Box<dyn Write + Send>,
     pub(crate) config: HartConfig,
@@ -85,7 +85,8 @@ impl fmt::Debug for Hart {
 }
 
 impl Hart {
-    /// A hart in reset, in M mode, with zeros in its memory. Its console goes nowhere.
+    /// Creates a hart in reset, in M mode, with zeros in its memory. Its console output is
+    /// discarded.
     pub fn new(config: HartConfig) -> Self {
         let mut memory = Memory::default();
         if !matches!(config.environment, Environment::Linux { .. }) {
@@ -133,12 +134,12 @@ impl Hart {
         }
     }
 
-    /// Where the program's output goes. A failing write is ignored.
+    /// Sets the destination of the program's output. A failing write is ignored.
     pub fn set_console(&mut self, console: Box<dyn Write + Send>) {
         self.console = console;
     }
 
-    /// The registers as they are now.
+    /// The current registers.
     pub fn registers(&self) -> Registers {
         let mut x = [0; 32];
         x.copy_from_slice(&self.x[..32]);
@@ -151,7 +152,8 @@ impl Hart {
         }
     }
 
-    /// The trap vector registers `mtvec` and `stvec`, by the privilege that takes the trap.
+    /// The trap vector registers `mtvec` and `stvec`, each with the privilege that takes
+    /// the trap.
     pub fn trap_vectors(&self) -> [(Privilege, u64); 2] {
         [(Privilege::M, self.csr.mtvec), (Privilege::S, self.csr.stvec)]
     }
@@ -168,17 +170,17 @@ impl Hart {
         self.pc = pc & self.mask & !1;
     }
 
-    /// Copies `bytes` to physical memory; `false` if there is not enough.
+    /// Copies `bytes` to physical memory. Returns `false` if there is not enough memory.
     pub fn write_memory(&mut self, address: u64, bytes: &[u8]) -> bool {
         self.memory.write(address, bytes)
     }
 
-    /// Bytes of physical memory, if there are so many.
+    /// Returns `size` bytes of physical memory, if there are that many.
     pub fn read_memory(&self, address: u64, size: u64) -> Option<&[u8]> {
         self.memory.read(address, size)
     }
 
-    /// Instructions retired so far, as `minstret` counts them.
+    /// Number of instructions retired so far, as counted by `minstret`.
     pub fn retired(&self) -> u64 {
         self.retired
     }

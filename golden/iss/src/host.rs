@@ -29,7 +29,7 @@ impl Host {
         }
     }
 
-    /// The file behind a descriptor and the position in it.
+    /// The file of a descriptor, and the position in it.
     pub(crate) fn file(&mut self, descriptor: u64) -> Option<(&[u8], &mut u64)> {
         let index = usize::try_from(descriptor.checked_sub(FIRST_FILE)?).ok()?;
         let (file, position) = self.open.get_mut(index)?.as_mut()?;

@@ -8,7 +8,7 @@ use crate::host::FIRST_FILE;
 use crate::stop::Exit;
 
 impl Hart {
-    /// Does what the program asked for, if anything.
+    /// Handles the request of the program, if there is one.
     pub(crate) fn serve_host(&mut self) -> Option<Exit> {
         let (tohost, fromhost) = self.host.mailboxes?;
         self.host_halves = [false; 2];
@@ -25,7 +25,7 @@ impl Hart {
                     self.host.replies.push_back(1);
                 }
                 (1, 1) => self.print(&[payload as u8]),
-                // Input never comes; other devices do not exist.
+                // There is never any input; other devices do not exist.
                 _ => {}
             }
         }
@@ -35,14 +35,14 @@ impl Hart {
             self.memory.store::<8>(fromhost, reply);
             self.host.replies.pop_front();
         }
-        // More replies wait until the program has taken this one.
+        // Further replies wait until the program has accepted this one.
         if !self.host.replies.is_empty() {
             self.call_host();
         }
         None
     }
 
-    /// The program stored `size` bytes to the mailboxes.
+    /// Handles a store of `size` bytes to the mailboxes.
     pub(crate) fn store_to_host(&mut self, address: u64, size: u64) {
         self.call_host();
         let Some((tohost, _)) = self.host.mailboxes else { return };
@@ -51,16 +51,16 @@ impl Hart {
             let start = 4 * half as u64;
             *stored |= offset < start + 4 && start < offset.saturating_add(size);
         }
-        // Nothing more to wait for.
+        // Both halves are there: no need to wait.
         if self.host_halves == [true; 2] {
             self.host_due = self.retired;
         }
     }
 
-    /// Has the host look at its mailboxes. RV32 programs write `tohost` in two halves, in any order, so
-    /// it takes some instructions for both to be there.
+    /// Makes the host check its mailboxes. RV32 programs write `tohost` in two halves, in any
+    /// order, so both are present only after some instructions.
     pub(crate) fn call_host(&mut self) {
-        // Programs that end store in a loop, which must not put it off.
+        // Programs that end store in a loop, which must not postpone the answer.
         if !std::mem::replace(&mut self.host_called, true) {
             let patience = if self.xlen == Xlen::Rv32 { 16 } else { 0 };
             self.host_due = self.retired + patience;
@@ -68,11 +68,12 @@ impl Hart {
     }
 
     pub(crate) fn print(&mut self, bytes: &[u8]) {
-        // The program cannot do anything about a console that is gone.
+        // The program cannot react to a console that was closed.
         let _ = self.console.write_all(bytes);
     }
 
-    /// A system call whose number and arguments are at `place`, where the result goes too.
+    /// Executes a system call whose number and arguments are at `place`, where the result is stored
+    /// too.
     fn host_call(&mut self, place: u64) -> Option<Exit> {
         let word = |index: u64| self.memory.load::<8>(place + 8 * index).unwrap_or(0);
         let [number, a0, a1, a2, a3] = std::array::from_fn(|index| word(index as u64));
@@ -133,7 +134,7 @@ impl Hart {
         *position
     }
 
-    /// Reads a file into memory. The console is at its end.
+    /// Reads a file into memory. Reading the console returns end of file.
     fn host_read(&mut self, descriptor: u64, buffer: u64, size: u64, position: u64) -> u64 {
         let Some((bytes, _)) = self.host.file(descriptor) else {
             return if descriptor < FIRST_FILE { 0 } else { errno(9) };
@@ -144,7 +145,7 @@ impl Hart {
         if self.memory.write(buffer, &part) { part.len() as u64 } else { errno(14) }
     }
 
-    /// Prints memory; the result of `write`.
+    /// Prints memory. Returns the result of `write`.
     pub(crate) fn write_from_memory(&mut self, descriptor: u64, buffer: u64, size: u64) -> u64 {
         if !(1..FIRST_FILE).contains(&descriptor) {
             return errno(9);
@@ -155,7 +156,7 @@ impl Hart {
         size
     }
 
-    /// The arguments of the program, as the proxy kernel asks for them.
+    /// Writes the arguments of the program in the form that the proxy kernel requests.
     fn main_variables(&mut self, buffer: u64, size: u64) -> u64 {
         let arguments = &self.host.arguments;
         let mut words = vec![arguments.len() as u64];

@@ -10,7 +10,7 @@ pub(crate) const fn word(value: u64) -> u64 {
     value as i32 as u64
 }
 
-/// What is left of the M extension. Division by zero and overflow do not trap.
+/// The remaining operations of the M extension. Division by zero and overflow do not trap.
 pub(crate) fn multiply(which: MulOp, a: u64, b: u64) -> u64 {
     let (sa, sb) = (a as i64, b as i64);
     let (wa, wb) = (a as i32, b as i32);
@@ -36,13 +36,13 @@ pub(crate) fn multiply(which: MulOp, a: u64, b: u64) -> u64 {
     }
 }
 
-/// The product without carries, of 128 bits.
+/// The carry-less product, of 128 bits.
 fn carryless(a: u64, b: u64) -> u128 {
     (0..64).filter(|bit| b >> bit & 1 == 1).fold(0, |sum, bit| sum ^ u128::from(a) << bit)
 }
 
 impl Hart {
-    /// The result still has to be sign-extended from XLEN bits.
+    /// The caller must sign-extend the result from XLEN bits.
     pub(crate) fn bit_operation(&self, which: BitOp, op: Op, a: u64, b: u64) -> u64 {
         let (xlen, unsigned) = match self.xlen {
             Xlen::Rv32 => (32, 0xffff_ffff),

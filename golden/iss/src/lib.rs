@@ -1,16 +1,16 @@
-//! A RISC-V hart that executes programs and reports what retires.
+//! A RISC-V hart that executes programs and reports the instructions that retire.
 //!
-//! The source of real instruction streams for encoders, decoders and comparators: give it an ELF file
-//! and a [`Retire`] sink, and it calls the sink for every instruction and every trap, with what the
-//! trace ingress port wants to know.
+//! A source of real instruction streams for encoders, decoders and comparators. Given an ELF file
+//! and a [`Retire`] sink, it calls the sink for every instruction and every trap, with the
+//! information that the trace ingress port requires.
 //!
 //! - RV32 and RV64 with I, M, A, F, D, C, Zicsr, Zifencei, Zicntr, Zba, Zbb, Zbc, Zbs.
 //! - M, S and U mode, delegation, timer and software interrupts from a CLINT at 0x2000000, Sv39.
 //! - Physical memory protection is accepted and ignored. There is **no** H, V, debug mode, Sv32, and
 //!   no second hart.
 //!
-//! Nothing depends on the time of day, so runs repeat exactly. No program makes the hart panic: what
-//! it cannot do becomes a trap or an [`Exit`].
+//! Nothing depends on the time of day, so runs repeat exactly. No program makes the hart panic: an
+//! unsupported operation becomes a trap or an [`Exit`].
 //!
 //! ```
 //! use hartrace_iss::{Exit, Hart, HartConfig, Range, Step};
@@ -23,9 +23,9 @@
 //! assert_eq!((exit, count), (Exit::Stuck { pc: 0x8000_0000 }, 1));
 //! ```
 
-// From below: names (`privileged`, `op`, `config`, `step`, `stop`), state (`clint`, `csr`, `tlb`,
-// `memory`, `host`, `process`), the hart that combines it, what the hart does (`exec` and what it calls,
-// `trap`, `mmu`, `time`), and drivers (`run`, `load`, `linux`, `htif`).
+// From the bottom up: names (`privileged`, `op`, `config`, `step`, `stop`), state (`clint`, `csr`,
+// `tlb`, `memory`, `host`, `process`), the hart that combines them, its actions (`exec` and the
+// modules it calls, `trap`, `mmu`, `time`), and drivers (`run`, `load`, `linux`, `htif`).
 mod abi;
 mod atomic;
 mod clint;

@@ -1,7 +1,7 @@
-//! As much of Linux as a static program needs to start, print and end.
+//! The part of Linux that a static program needs to start, print and end.
 //!
-//! There are no files but the console, whose input is empty, no threads, no signals, and time is the
-//! hart's own. What is not here fails with `ENOSYS`.
+//! There are no files except the console, whose input is empty, and neither threads nor signals;
+//! the time is that of the hart. All other system calls fail with `ENOSYS`.
 
 use crate::abi::{errno, stat_of_console};
 use crate::config::{Range, Xlen};
@@ -13,7 +13,7 @@ use crate::program::{LoadError, Program};
 use crate::stop::Exit;
 
 impl Hart {
-    /// Memory, stack and registers for a process that runs `program`.
+    /// Prepares memory, stack and registers for a process that runs `program`.
     pub(crate) fn start_process(
         &mut self,
         program: &Program,
@@ -37,7 +37,8 @@ impl Hart {
         Ok(())
     }
 
-    /// `argc`, `argv`, the environment and the auxiliary vector, with what they point to above them.
+    /// Writes `argc`, `argv`, the environment and the auxiliary vector, with the data they point to
+    /// above them.
     fn fill_stack(&mut self, program: &Program, arguments: &[String], variables: &[String]) {
         let mut top = STACK.base + STACK.size - 16;
         // Random bytes for the program, the same each time.
@@ -80,13 +81,13 @@ impl Hart {
         self.set(2, sp);
     }
 
-    /// The system call in the registers; `Some` if it ends the program.
+    /// Executes the system call in the registers. Returns `Some` if it ends the program.
     pub(crate) fn system_call(&mut self) -> Option<Exit> {
         let number = self.x[17];
         let [a0, a1, a2] = [10, 11, 12].map(|register| self.x[register] & self.mask);
         let result = match number {
             93 | 94 => return Some(Exit::Exited(a0 as i32)),
-            // A signal to itself, unless it only asks whether it is there.
+            // A signal to itself, unless it only tests whether the process exists.
             129 | 130 if a1 & 127 != 0 => return Some(killed(a1)),
             131 if a2 & 127 != 0 => return Some(killed(a2)),
             129..=131 => 0,
@@ -101,7 +102,7 @@ impl Hart {
             79 | 80 if a0 > 2 => errno(9),
             79 => self.give(a2, &stat_of_console()),
             80 => self.give(a1, &stat_of_console()),
-            // One thread: identifiers are 1, and nobody waits.
+            // There is one thread: identifiers are 1, and no thread waits.
             96 | 172 | 178 => 1,
             98 | 99 | 134 | 135 | 215 | 226 | 233 => 0,
             113 | 403 => self.tell_time(a1, number == 403),
@@ -128,12 +129,12 @@ impl Hart {
         None
     }
 
-    /// What the process answers.
+    /// Passes a call to the process.
     fn of_process(&mut self, call: impl FnOnce(&mut Process) -> u64) -> u64 {
         self.process.as_mut().map_or(errno(38), call)
     }
 
-    /// Copies `bytes` to where the program wants them.
+    /// Copies `bytes` to the place that the program requests.
     fn give(&mut self, place: u64, bytes: &[u8]) -> u64 {
         if self.memory.write(place, bytes) { 0 } else { errno(14) }
     }
@@ -159,7 +160,7 @@ impl Hart {
         total
     }
 
-    /// `struct timespec`: a microsecond per tick.
+    /// Writes `struct timespec`, with a microsecond per tick.
     fn tell_time(&mut self, place: u64, wide: bool) -> u64 {
         self.look_at_clock();
         let (seconds, nanos) = (self.clint.time / 1_000_000, self.clint.time % 1_000_000 * 1000);
@@ -180,7 +181,7 @@ impl Hart {
         self.give(place, &bytes)
     }
 
-    /// `struct utsname`: six texts of 65 bytes.
+    /// Writes `struct utsname`: six strings of 65 bytes.
     fn tell_name(&mut self, place: u64) -> u64 {
         let mut bytes = [0; 6 * 65];
         let machine: &[u8] = if self.xlen == Xlen::Rv32 { b"riscv32" } else { b"riscv64" };
@@ -192,7 +193,7 @@ impl Hart {
     }
 }
 
-/// How a program ends that a signal ends.
+/// Exit of a program that a signal ends.
 fn killed(signal: u64) -> Exit {
     Exit::Exited(128 + (signal & 127) as i32)
 }

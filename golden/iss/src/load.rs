@@ -4,10 +4,10 @@ use crate::config::{BootRom, Environment, Range, Xlen};
 use crate::hart::Hart;
 use crate::program::{File, LoadError, Program, contents, symbol};
 
-/// The reset code.
+/// Address of the reset code.
 const ROM: u64 = 0x1000;
 
-/// What [`Hart::load_elf`] found.
+/// Result of [`Hart::load_elf`].
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Entry {
     /// The program's entry.
@@ -19,7 +19,8 @@ pub struct Entry {
 impl Hart {
     /// Loads a program and makes the hart ready to run it.
     ///
-    /// Segments go to their physical addresses; those of a Linux process to their virtual ones.
+    /// Segments are loaded at their physical addresses; those of a Linux process at their
+    /// virtual addresses.
     pub fn load_elf(&mut self, bytes: &[u8]) -> Result<Entry, LoadError> {
         let file =
             File::minimal_parse(bytes).map_err(|error| LoadError::NotElf(error.to_string()))?;

@@ -9,12 +9,12 @@ pub(crate) const PAGE: u64 = 4096;
 /// Slots of a decoded page, one per half-word.
 const SLOTS: usize = 2048;
 
-/// What a page is besides plain data.
+/// Properties of a page besides its data.
 #[derive(Copy, Clone, Debug, Default)]
 struct Page {
     /// Number of its decoded page plus one; 0 if it has none.
     code: u32,
-    /// It holds `tohost`.
+    /// Whether it holds `tohost`.
     watched: bool,
 }
 
@@ -32,7 +32,7 @@ struct Region {
 }
 
 impl Region {
-    /// Where `size` bytes at `address` are in it.
+    /// Offset of the `size` bytes at `address` in the region.
     #[inline(always)]
     fn offset(&self, address: u64, size: usize) -> Option<usize> {
         let offset = usize::try_from(address.wrapping_sub(self.base)).ok()?;
@@ -41,13 +41,13 @@ impl Region {
     }
 }
 
-/// How a store ended.
+/// Result of a store.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Stored {
     Done,
     /// It hit the watched double-word.
     Watched,
-    /// There is no memory.
+    /// There is no memory at the address.
     Nowhere,
 }
 
@@ -68,7 +68,7 @@ impl Memory {
         self.regions.push(Region { base, bytes: vec![0; size], pages });
     }
 
-    /// Stores to the double-word at `address` are reported.
+    /// Reports stores to the double-word at `address`.
     pub(crate) fn watch(&mut self, address: u64) {
         self.watched = Some(address & !7);
         for region in &mut self.regions {
@@ -80,7 +80,7 @@ impl Memory {
         }
     }
 
-    /// The region that holds `size` bytes at `address`, and where in it.
+    /// The region that holds `size` bytes at `address`, and their offset in it.
     #[inline(always)]
     fn find(&self, address: u64, size: usize) -> Option<(usize, usize)> {
         // Nearly always the first one.
@@ -139,7 +139,7 @@ impl Memory {
         }
     }
 
-    /// The number of the decoded page for `address`; made if there is none.
+    /// The number of the decoded page for `address`, which is created if necessary.
     pub(crate) fn code_page(&mut self, address: u64) -> Option<usize> {
         let (index, offset) = self.find(address, 2)?;
         let page = &mut self.regions[index].pages[offset / PAGE as usize];
@@ -156,19 +156,19 @@ impl Memory {
         &self.code[page][address as usize / 2 % SLOTS]
     }
 
-    /// Keeps a decoded instruction.
+    /// Stores a decoded instruction.
     pub(crate) fn set_op(&mut self, page: usize, address: u64, op: Op) {
         self.code[page][address as usize / 2 % SLOTS] = op;
     }
 
-    /// Copies `bytes` to `address`; `false` if there is not enough memory.
+    /// Copies `bytes` to `address`. Returns `false` if there is not enough memory.
     pub(crate) fn write(&mut self, address: u64, bytes: &[u8]) -> bool {
         bytes.iter().zip(0..).all(|(&byte, at)| {
             self.store::<1>(address.wrapping_add(at), byte.into()) != Stored::Nowhere
         })
     }
 
-    /// The `size` bytes at `address`, if there are so many.
+    /// The `size` bytes at `address`, if there are that many.
     pub(crate) fn read(&self, address: u64, size: u64) -> Option<&[u8]> {
         let size = usize::try_from(size).ok()?;
         let (index, offset) = self.find(address, size)?;

@@ -29,7 +29,7 @@ impl Hart {
         self.data_is_physical = self.csr.satp >> 60 == 0 || self.data_level() == Level::M;
     }
 
-    /// The level that loads and stores happen at.
+    /// The privilege level of loads and stores.
     fn data_level(&self) -> Level {
         match self.csr.mstatus & status::MPRV {
             0 => self.level,
@@ -37,7 +37,7 @@ impl Hart {
         }
     }
 
-    /// The physical address.
+    /// Translates to a physical address.
     pub(crate) fn translate(&mut self, address: u64, purpose: Purpose) -> Result<u64, Stop> {
         let level = if purpose == Purpose::Fetch { self.level } else { self.data_level() };
         if level == Level::M || self.csr.satp >> 60 == 0 {
@@ -63,13 +63,13 @@ impl Hart {
             let pte = self.memory.load::<8>(table + index * 8);
             let pte = pte.ok_or_else(|| purpose.access_fault(address))?;
             let broken = pte & entry::V == 0 || pte & (entry::R | entry::W) == entry::W;
-            // The top ten bits are of extensions that do not exist here.
+            // The top ten bits belong to extensions that are not implemented here.
             if broken || pte >> 54 != 0 {
                 return Err(fault());
             }
             let base = pte >> 10 << 12;
             if pte & (entry::R | entry::X) == 0 {
-                // Reserved where there is another level below.
+                // These bits are reserved in entries that point to another level.
                 if pte & (entry::U | entry::A | entry::D) != 0 {
                     return Err(fault());
                 }
@@ -100,7 +100,7 @@ impl Hart {
         }
     }
 
-    /// `N` bytes, zero-extended.
+    /// Loads `N` bytes, zero-extended.
     #[inline(always)]
     pub(crate) fn load<const N: usize>(&mut self, address: u64) -> Result<u64, Stop> {
         let address = address & self.mask;
@@ -137,7 +137,7 @@ impl Hart {
         Ok(self.clint.load(offset, N as u64))
     }
 
-    /// Stores the low `N` bytes; `true` if the main loop must look at devices.
+    /// Stores the low `N` bytes. Returns `true` if the main loop must check devices.
     #[inline(always)]
     pub(crate) fn store<const N: usize>(&mut self, address: u64, value: u64) -> Result<bool, Stop> {
         let address = address & self.mask;
@@ -158,7 +158,7 @@ impl Hart {
             }
             let at = |index: usize| address.wrapping_add(index as u64) & self.mask;
             let bytes: [u64; N] = std::array::from_fn(at);
-            // If one of two pages faults, nothing is written before.
+            // If one of two pages faults, nothing may have been written yet.
             for byte in bytes {
                 let physical = self.translate(byte, Purpose::Store)?;
                 if self.memory.load::<1>(physical).is_none() && clint_offset(physical).is_none() {
@@ -184,7 +184,7 @@ impl Hart {
         self.look_at_clock();
         let before = self.clint.time;
         self.clint.store(offset, N as u64, value);
-        // A new mtimecmp leaves the part of a tick that has passed as it is.
+        // A new mtimecmp does not affect the part of a tick that has passed.
         if self.clint.time != before {
             self.time_was_set();
         }
@@ -193,7 +193,7 @@ impl Hart {
     }
 }
 
-/// Where in the CLINT an address is.
+/// The offset of an address in the CLINT.
 fn clint_offset(physical: u64) -> Option<u64> {
     physical.checked_sub(clint::BASE).filter(|&offset| offset < clint::SIZE)
 }

@@ -2,11 +2,11 @@
 
 use hartrace_ingress::IType;
 
-/// Where results for `x0` go: a slot behind the real registers that nobody reads.
+/// Slot for results written to `x0`: it follows the real registers and is never read.
 pub(crate) const NOWHERE: u8 = 32;
 
-/// What an instruction does. RV32 instructions use the codes of RV64 that compute with words, since
-/// registers hold words sign-extended.
+/// Operation of an instruction. RV32 instructions use the codes of the RV64 instructions on words,
+/// because registers hold words sign-extended.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Code {
     /// Not in the cache.
@@ -80,7 +80,7 @@ pub(crate) enum Code {
     Fld,
     Fsw,
     Fsd,
-    /// The format is the flag: double.
+    /// The flag selects the double format.
     Float(FloatOp, bool),
 }
 
@@ -103,7 +103,7 @@ pub(crate) enum MulOp {
     Remuw,
 }
 
-/// Zba, Zbb, Zbc, Zbs. Immediate forms carry their operand in `imm` and `rs2` 0.
+/// Zba, Zbb, Zbc, Zbs. Immediate forms carry their operand in `imm`, with `rs2` 0.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum BitOp {
     Sh1add,
@@ -214,16 +214,16 @@ pub(crate) enum FloatOp {
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Op {
     pub(crate) code: Code,
-    /// [`NOWHERE`] for `x0`, if an integer register.
+    /// [`NOWHERE`] for `x0`, if it is an integer register.
     pub(crate) rd: u8,
     pub(crate) rs1: u8,
     pub(crate) rs2: u8,
     /// Length in bytes.
     pub(crate) size: u8,
-    /// What to report; branches have [`IType::NotTaken`] here.
+    /// Kind to report; branches have [`IType::NotTaken`] here.
     pub(crate) kind: IType,
     pub(crate) imm: i32,
-    /// The instruction itself; its low half if compressed.
+    /// The instruction word; its low half if compressed.
     pub(crate) encoding: u32,
 }
 
@@ -240,7 +240,7 @@ const fn is_link(register: u8) -> bool {
     register == 1 || register == 5
 }
 
-/// What to report for `jal rd`.
+/// Kind to report for `jal rd`.
 ///
 /// Spec: E-Trace 2.0, 4.1.1 "Jump classification and target inference".
 pub(crate) const fn kind_of_jal(rd: u8) -> IType {
@@ -251,7 +251,7 @@ pub(crate) const fn kind_of_jal(rd: u8) -> IType {
     }
 }
 
-/// What to report for `jalr rd, rs1`. The target is inferable if it is relative to `x0`.
+/// Kind to report for `jalr rd, rs1`. The target is inferable if it is relative to `x0`.
 pub(crate) const fn kind_of_jalr(rd: u8, rs1: u8) -> IType {
     match (rd, rs1) {
         (rd, 0) => kind_of_jal(rd),

@@ -33,7 +33,7 @@ pub(crate) mod interrupt {
     pub(crate) const MTI: u64 = 7;
     pub(crate) const SEI: u64 = 9;
     pub(crate) const MEI: u64 = 11;
-    /// Those that can be delegated, and that software may set in `mip`.
+    /// Interrupts that can be delegated, and that software may set in `mip`.
     pub(crate) const SUPERVISOR: u64 = 1 << SSI | 1 << STI | 1 << SEI;
     pub(crate) const ALL: u64 = SUPERVISOR | 1 << MSI | 1 << MTI | 1 << MEI;
 }
@@ -53,8 +53,8 @@ pub(crate) mod status {
     pub(crate) const TVM: u64 = 1 << 20;
     pub(crate) const TW: u64 = 1 << 21;
     pub(crate) const TSR: u64 = 1 << 22;
-    /// What software may write in M mode.
+    /// Bits that software may write in M mode.
     pub(crate) const MACHINE: u64 = SUPERVISOR | MIE | MPIE | MPP | MPRV | TVM | TW | TSR;
-    /// What software may write in S mode.
+    /// Bits that software may write in S mode.
     pub(crate) const SUPERVISOR: u64 = SIE | SPIE | SPP | FS | SUM | MXR;
 }

@@ -6,15 +6,15 @@ use crate::memory::PAGE;
 
 /// Room for the heap after the program.
 pub(crate) const HEAP: u64 = 64 << 20;
-/// Where `mmap` takes memory from.
+/// Address range for `mmap`.
 pub(crate) const MAPPINGS: Range = Range { base: 0x4000_0000, size: 256 << 20 };
-/// The stack, up to its end.
+/// Address range of the stack.
 pub(crate) const STACK: Range = Range { base: 0x7f00_0000, size: 8 << 20 };
 
-/// What the kernel knows of the process.
+/// State that the kernel keeps for the process.
 #[derive(Debug)]
 pub(crate) struct Process {
-    /// The end of the heap: now, and its limits.
+    /// The current end of the heap, and its limits.
     brk: u64,
     brk_range: (u64, u64),
     next_mapping: u64,
@@ -26,7 +26,8 @@ impl Process {
         Self { brk, brk_range: (brk, brk + HEAP), next_mapping: MAPPINGS.base }
     }
 
-    /// `brk`: moves the end of the heap and returns it; as it was, if `wanted` is outside the limits.
+    /// `brk`: moves the end of the heap and returns it; it stays unchanged if `wanted` is outside
+    /// the limits.
     pub(crate) fn move_break(&mut self, wanted: u64) -> u64 {
         if (self.brk_range.0..=self.brk_range.1).contains(&wanted) {
             self.brk = wanted;
@@ -34,8 +35,8 @@ impl Process {
         self.brk
     }
 
-    /// `mmap`: the address of zeroed anonymous memory, chosen here, or an error number. Memory that is
-    /// given back is not used again, so it is always zero.
+    /// `mmap`: the address of zeroed anonymous memory, chosen here, or an error number. Memory that
+    /// was unmapped is not reused, so new memory is always zero.
     pub(crate) fn map_memory(&mut self, size: u64, flags: u64) -> u64 {
         const FIXED: u64 = 0x10;
         const ANONYMOUS: u64 = 0x20;

@@ -1,4 +1,4 @@
-//! ELF files: what of a program is loaded, and why a file cannot be loaded.
+//! ELF files: the parts of a program that are loaded, and reasons why a file cannot be loaded.
 
 use crate::config::Xlen;
 use elf::ElfBytes;
@@ -7,7 +7,7 @@ use elf::endian::LittleEndian;
 use elf::file::Class;
 use elf::segment::ProgramHeader;
 
-/// Where a position-independent program goes.
+/// Load address of a position-independent program.
 const BIAS: u64 = 0x40_0000;
 
 /// A file cannot be loaded.
@@ -20,10 +20,10 @@ pub enum LoadError {
     /// A program for another processor: build it for RISC-V.
     #[error("a program for machine {0}, not RISC-V (243); build it with a RISC-V toolchain")]
     WrongMachine(u16),
-    /// The other base instruction set: set [`crate::HartConfig::xlen`].
+    /// The program is for the other base instruction set: set [`crate::HartConfig::xlen`].
     #[error("{}", wrong_class(*.hart))]
     WrongClass {
-        /// What the hart is.
+        /// Register width of the hart.
         hart: Xlen,
     },
     /// It needs shared libraries: link it statically.
@@ -32,7 +32,7 @@ pub enum LoadError {
     /// Nothing to load: an object file or a library; link it to a program.
     #[error("no loadable segment; link it to a program")]
     NoSegment,
-    /// A segment has no memory: add it to [`crate::HartConfig::memory`].
+    /// There is no memory for a segment: add it to [`crate::HartConfig::memory`].
     #[error(
         "no memory at 0x{address:08x}; give the hart memory there, or link the program elsewhere"
     )]
@@ -54,7 +54,7 @@ pub(crate) struct Program {
     pub(crate) segments: Vec<ProgramHeader>,
     pub(crate) bias: u64,
     pub(crate) entry: u64,
-    /// Address of the program headers in memory, and their shape.
+    /// Address of the program headers in memory, and their size and number.
     pub(crate) headers: u64,
     pub(crate) header_size: u64,
     pub(crate) header_count: u64,
@@ -100,7 +100,7 @@ impl Program {
         })
     }
 
-    /// First address and the one after the last.
+    /// First address, and the address after the last.
     pub(crate) fn extent(&self) -> (u64, u64) {
         let start = self.segments.iter().map(|s| s.p_vaddr).min().unwrap_or(0);
         let end = self.segments.iter().map(|s| s.p_vaddr.saturating_add(s.p_memsz)).max();
@@ -108,7 +108,7 @@ impl Program {
     }
 }
 
-/// What the file holds for a segment.
+/// The contents of a segment in the file.
 pub(crate) fn contents<'a>(bytes: &'a [u8], segment: &ProgramHeader) -> &'a [u8] {
     let start = usize::try_from(segment.p_offset).unwrap_or(usize::MAX);
     let size = usize::try_from(segment.p_filesz.min(segment.p_memsz)).unwrap_or(usize::MAX);

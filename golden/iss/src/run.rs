@@ -16,13 +16,13 @@ enum End {
     Look,
     Trap,
     Spin,
-    /// The instruction that waits is here.
+    /// The program waits at the instruction at this address.
     Wait(u64),
     Exit(Exit),
 }
 
 impl Hart {
-    /// Executes until the program ends, at most `limit` steps: instructions and traps.
+    /// Executes until the program ends, for at most `limit` steps (instructions and traps).
     pub fn run<S: Retire>(&mut self, limit: u64, sink: &mut S) -> Exit {
         let mut left = limit;
         loop {
@@ -72,7 +72,7 @@ impl Hart {
         }
     }
 
-    /// At most `budget` instructions, and one that stops.
+    /// Executes at most `budget` instructions, and stops earlier at one that requires it.
     fn stretch<S: Retire>(&mut self, budget: u64, sink: &mut S) -> End {
         let end = self.retired.saturating_add(budget);
         while self.retired < end {
@@ -92,7 +92,7 @@ impl Hart {
         End::Budget
     }
 
-    /// An instruction that is not in the cache, or on another page than the one before.
+    /// Executes an instruction that is not in the cache, or on another page than the previous one.
     #[cold]
     #[inline(never)]
     fn first_time<S: Retire>(&mut self, pc: u64, sink: &mut S) -> Option<End> {
@@ -131,7 +131,7 @@ impl Hart {
         }
     }
 
-    /// An instruction that does not simply go on; reports it.
+    /// Handles and reports an instruction after which execution does not simply continue.
     #[cold]
     #[inline(never)]
     fn stopped<S: Retire>(&mut self, stop: Stop, mut step: Step, sink: &mut S) -> End {
@@ -174,13 +174,13 @@ impl Hart {
         if self.pc != step.pc || step.privilege.0 != self.level.0 {
             return End::Trap;
         }
-        // The first instruction of the handler traps: so it will for ever. What led to the handler, if
-        // nothing else has happened since, is what the program has no handler for.
+        // The first instruction of the handler traps, and will do so for ever. The trap that led to
+        // the handler, if nothing else has happened since, is the one without a handler.
         let Last { trap, encoding, .. } = previous.unwrap_or(this);
         End::Exit(no_handler(&Step { pc: trap.epc, encoding, trap: Some(trap), ..step }))
     }
 
-    /// The instruction at `pc`, decoded and kept.
+    /// Fetches and decodes the instruction at `pc`, and stores it in the cache.
     fn fetch(&mut self, pc: u64) -> Result<Op, Stop> {
         let fault = |tval| Stop::Trap { cause: cause::FETCH_ACCESS, tval };
         let physical = self.translate(pc, Purpose::Fetch)?;
@@ -197,7 +197,7 @@ impl Hart {
         let physical = if crosses { self.translate(second, Purpose::Fetch)? } else { physical + 2 };
         let high = self.memory.load::<2>(physical).ok_or_else(|| fault(second))?;
         let op = decode((high << 16 | low) as u32, self.xlen);
-        // The second half on another page may change on its own.
+        // The second half, on another page, may change independently.
         if !crosses {
             self.memory.set_op(page, pc, op);
         }
@@ -205,7 +205,7 @@ impl Hart {
     }
 }
 
-/// How a run ends at a trap that nobody handles.
+/// Exit of a run at a trap without a handler.
 fn no_handler(step: &Step) -> Exit {
     match step.trap {
         Some(Trap { cause: cause::ILLEGAL, .. }) => {

@@ -1,14 +1,14 @@
-//! What a hart reports.
+//! Reports of a hart.
 
 use crate::op::Op;
 use hartrace_ingress::{IType, Privilege, Retired};
 
-/// Takes what a hart executes, one step at a time.
+/// Receives what a hart executes, one step at a time.
 pub trait Retire {
-    /// Whether steps carry [`Step::access`] and [`Step::write`]; they cost time.
+    /// Whether steps carry [`Step::access`] and [`Step::write`], which costs time.
     const DETAIL: bool = false;
 
-    /// One more step.
+    /// Receives the next step.
     fn retire(&mut self, step: &Step);
 }
 
@@ -23,20 +23,20 @@ impl<F: FnMut(&Step)> Retire for F {
 pub struct Trap {
     /// Exception or interrupt code, without the interrupt bit.
     pub cause: u64,
-    /// It is an interrupt.
+    /// Whether it is an interrupt.
     pub interrupt: bool,
     /// Trap value.
     pub tval: u64,
-    /// Where the handler returns to.
+    /// Address to which the handler returns.
     pub epc: u64,
 }
 
-/// How memory is accessed.
+/// Kind of a memory access.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub enum AccessKind {
-    /// Load, also load-reserved.
+    /// Load, including load-reserved.
     Load,
-    /// Store, also a store-conditional that succeeds.
+    /// Store, including a store-conditional that succeeds.
     Store,
     /// Read and write.
     Atomic,
@@ -45,17 +45,17 @@ pub enum AccessKind {
 /// A memory access.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Access {
-    /// How.
+    /// Kind of access.
     pub kind: AccessKind,
     /// Virtual address.
     pub address: u64,
-    /// Bytes.
+    /// Size in bytes.
     pub size: u8,
-    /// What is in memory afterwards, zero-extended.
+    /// Contents of memory after the access, zero-extended.
     pub value: u64,
 }
 
-/// The register an instruction writes.
+/// The register that an instruction writes.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Register {
     /// `x1` to `x31`.
@@ -73,25 +73,25 @@ pub struct Step {
     pub size: u8,
     /// The instruction; its low half if it is compressed.
     pub encoding: u32,
-    /// The ingress port's code, of 4 bits. `ecall` and `ebreak` are exceptions.
+    /// The code of the ingress port, of 4 bits. `ecall` and `ebreak` are exceptions.
     pub kind: IType,
-    /// It retires. So do `ecall` and `ebreak`, in the sense of the ingress port, though they trap and
-    /// `minstret` does not count them.
+    /// Whether it retires. In the sense of the ingress port, `ecall` and `ebreak` retire too,
+    /// although they trap and `minstret` does not count them.
     pub retires: bool,
-    /// Where execution goes on.
+    /// Address at which execution continues.
     pub next_pc: u64,
     /// Privilege of this step, before a trap or return changes it.
     pub privilege: Privilege,
     /// The trap that follows `ecall` and `ebreak`, replaces the instruction, or is the interrupt.
     pub trap: Option<Trap>,
-    /// Memory access, if [`Retire::DETAIL`].
+    /// Memory access, if [`Retire::DETAIL`] is set.
     pub access: Option<Access>,
-    /// Register and its new value, if [`Retire::DETAIL`].
+    /// Register and its new value, if [`Retire::DETAIL`] is set.
     pub write: Option<(Register, u64)>,
 }
 
 impl Step {
-    /// The instruction `op`, if it is known, at `pc`, as if it retired.
+    /// A step for the instruction `op`, if it is known, at `pc`, as if it retired.
     #[inline(always)]
     pub(crate) fn of(pc: u64, op: Option<Op>) -> Self {
         let op_or = op.unwrap_or(Op { size: 0, ..Op::UNDECODED });
@@ -109,10 +109,10 @@ impl Step {
         }
     }
 
-    /// The step as a row of the ingress port, one instruction per row.
+    /// Converts the step to a row of the ingress port, with one instruction per row.
     ///
-    /// Traps that replace an instruction have `iretire` 0, interrupts carry no instruction. Returns
-    /// from traps have itype 3; the reference flow's tables have 14 there.
+    /// Traps that replace an instruction have `iretire` 0, and interrupts carry no instruction.
+    /// Returns from traps have itype 3, where the tables of the reference flow have 14.
     pub fn retired(&self) -> Retired {
         let ilastsize = u8::from(self.size == 4);
         let trap = self.trap.filter(|_| self.kind.is_trap());

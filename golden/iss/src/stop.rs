@@ -1,11 +1,12 @@
-//! Why execution stops: one instruction ([`Stop`]), or the whole run ([`Exit`]).
+//! Reasons why execution stops: at one instruction ([`Stop`]), or for the whole run
+//! ([`Exit`]).
 
 use crate::op::Op;
 use crate::privileged::cause;
 use crate::step::Trap;
 
-/// Why execution does not simply continue with the next instruction. Addresses are where it
-/// continues.
+/// Why execution does not simply continue with the next instruction. Addresses are those at
+/// which it continues.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
     /// It does not retire.
@@ -21,7 +22,7 @@ pub(crate) enum Stop {
 }
 
 impl Stop {
-    /// The trap of an instruction that does not exist, or not in this state.
+    /// The trap of an instruction that does not exist, or is not allowed in this state.
     pub(crate) fn illegal(op: Op) -> Self {
         Self::Trap { cause: cause::ILLEGAL, tval: op.encoding.into() }
     }
@@ -37,19 +38,19 @@ pub enum Exit {
     Limit,
     /// The program waits or jumps to itself, and no interrupt can change that.
     Stuck {
-        /// Where.
+        /// Address of the instruction.
         pc: u64,
     },
-    /// An instruction this hart does not have, and no handler for it.
+    /// An instruction that this hart does not have and the program has no handler for.
     Unsupported {
-        /// Where.
+        /// Address of the instruction.
         pc: u64,
         /// The instruction.
         encoding: u32,
     },
     /// Another exception that has no handler.
     Fault {
-        /// Where.
+        /// Address of the instruction.
         pc: u64,
         /// Exception code.
         cause: u64,
@@ -63,6 +64,6 @@ pub enum Exit {
 pub(crate) struct Last {
     pub(crate) trap: Trap,
     pub(crate) encoding: u32,
-    /// How many instructions had retired.
+    /// Number of instructions that had retired.
     pub(crate) retired: u64,
 }

@@ -1,4 +1,4 @@
-//! Time: what the timer says, when to look at devices, and waiting.
+//! Time: the timer, when to check devices, and waiting.
 
 use crate::config::Clock;
 use crate::hart::Hart;
@@ -6,14 +6,15 @@ use crate::privileged::{Level, interrupt, status};
 use crate::stop::Exit;
 
 impl Hart {
-    /// Sets `mtime`. With [`Clock::Instructions`] of `u64::MAX` nothing but this and `wfi` moves time,
-    /// so that timer interrupts come where the caller wants them, as another hart took them.
+    /// Sets `mtime`. With [`Clock::Instructions`] of `u64::MAX`, only this function and `wfi`
+    /// advance the time, so the caller decides where timer interrupts are taken, for instance to
+    /// repeat the run of another hart.
     pub fn set_time(&mut self, time: u64) {
         self.clint.set_time(time);
         self.time_was_set();
     }
 
-    /// Time, and what the program wants from the host.
+    /// Updates the time and handles requests to the host.
     pub(crate) fn serve(&mut self) -> Option<Exit> {
         match self.clock {
             Clock::Instructions(_) => {
@@ -35,7 +36,7 @@ impl Hart {
         }
     }
 
-    /// Interrupts and the host are served at once.
+    /// Whether interrupts and the host are served at once.
     pub(crate) fn is_prompt(&self) -> bool {
         matches!(self.clock, Clock::Instructions(_))
     }
@@ -48,7 +49,7 @@ impl Hart {
         }
     }
 
-    /// `mtime` was set to something else.
+    /// Notes that `mtime` was set to another value.
     pub(crate) fn time_was_set(&mut self) {
         self.time_base = (self.clint.time, self.retired);
     }
@@ -57,7 +58,7 @@ impl Hart {
         self.csr.mie >> interrupt::MTI & 1 == 1 && self.clint.compare != u64::MAX
     }
 
-    /// Instructions until something happens without the program's doing.
+    /// Number of instructions until something happens that the program does not cause.
     pub(crate) fn until_event(&self) -> u64 {
         match self.clock {
             Clock::Rounds { .. } => self.round_left,
@@ -76,13 +77,13 @@ impl Hart {
         }
     }
 
-    /// Whether a jump to itself can end.
+    /// Whether a jump to itself can be interrupted.
     pub(crate) fn can_be_interrupted(&self) -> bool {
         let enabled = self.level < Level::M || self.csr.mstatus & status::MIE != 0;
         self.host_called || self.next_interrupt().is_some() || enabled && self.timer_is_armed()
     }
 
-    /// Moves time to the next interrupt; `false` if there is none.
+    /// Advances the time to the next interrupt. Returns `false` if there is none.
     pub(crate) fn wait(&mut self) -> bool {
         if self.pending() & self.csr.mie != 0 {
             return true;

@@ -4,7 +4,7 @@ use crate::memory::PAGE;
 use crate::privileged::cause;
 use crate::stop::Stop;
 
-/// What an address is for.
+/// Purpose of an access.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
     Fetch,
@@ -13,7 +13,7 @@ pub(crate) enum Purpose {
 }
 
 impl Purpose {
-    /// No page is mapped there, or not for this purpose.
+    /// The fault if no page is mapped at the address, or none for this purpose.
     pub(crate) fn page_fault(self, address: u64) -> Stop {
         let cause = match self {
             Self::Fetch => cause::FETCH_PAGE,
@@ -23,7 +23,7 @@ impl Purpose {
         Stop::Trap { cause, tval: address }
     }
 
-    /// There is no memory and no device.
+    /// The fault if there is neither memory nor a device at the address.
     pub(crate) fn access_fault(self, address: u64) -> Stop {
         let cause = match self {
             Self::Fetch => cause::FETCH_ACCESS,
@@ -34,7 +34,7 @@ impl Purpose {
     }
 }
 
-/// No address is on the virtual page of this number.
+/// A virtual page number that no address has.
 pub(crate) const NO_PAGE: u64 = u64::MAX;
 
 /// Recent translations, one table per purpose.
@@ -56,14 +56,14 @@ impl Tlb {
         }
     }
 
-    /// The physical address, if the page is known.
+    /// The physical address, if the page is in the table.
     pub(crate) const fn find(&self, address: u64, purpose: Purpose) -> Option<u64> {
         let page = address / PAGE;
         let (tag, base) = self.entries[purpose as usize][page as usize % 64];
         if tag == page { Some(base | (address % PAGE)) } else { None }
     }
 
-    /// Keeps the translation of the page that holds `address`.
+    /// Stores the translation of the page that holds `address`.
     pub(crate) const fn keep(&mut self, address: u64, purpose: Purpose, physical: u64) {
         let page = address / PAGE;
         self.entries[purpose as usize][page as usize % 64] = (page, physical & !(PAGE - 1));

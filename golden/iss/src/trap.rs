@@ -8,7 +8,7 @@ use crate::step::Trap;
 use crate::stop::Stop;
 
 impl Hart {
-    /// Enters the handler; returns what is to be reported.
+    /// Enters the handler. Returns the trap to report.
     pub(crate) fn take_trap(&mut self, cause: u64, interrupt: bool, tval: u64) -> Trap {
         let epc = self.pc;
         let delegated = if interrupt { self.csr.mideleg } else { self.csr.medeleg };
@@ -63,7 +63,7 @@ impl Hart {
         [MEI, MSI, MTI, SEI, SSI, STI].into_iter().find(|&cause| chosen >> cause & 1 == 1)
     }
 
-    /// `mret`; the next address.
+    /// Executes `mret`. Returns the next address.
     pub(crate) fn return_from_machine(&mut self, op: Op) -> Result<u64, Stop> {
         if self.level != Level::M {
             return Err(Stop::illegal(op));
@@ -81,7 +81,7 @@ impl Hart {
         Ok(self.csr.mepc)
     }
 
-    /// `sret`; the next address.
+    /// Executes `sret`. Returns the next address.
     pub(crate) fn return_from_supervisor(&mut self, op: Op) -> Result<u64, Stop> {
         let s = &mut self.csr.mstatus;
         let trapped = self.level == Level::S && *s & status::TSR != 0;

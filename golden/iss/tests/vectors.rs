@@ -1,5 +1,5 @@
-//! The programs of the reference vectors, executed: every row of the encoder input, with its kind,
-//! cause, trap value and privilege, is what the hart reports.
+//! Executes the programs of the reference vectors. The hart must report every row of the encoder
+//! input, with its kind, cause, trap value and privilege.
 //!
 //! Needs `HARTRACE_DATA`, the folder that holds `etrace-reference`; shows as ignored without it.
 
@@ -27,7 +27,7 @@ fn trials(folder: &Path) -> Vec<Trial> {
     let mut trials = Vec::new();
     for test in manifest["tests"].as_array().expect("tests") {
         for (variant, input) in test["input"].as_object().expect("input") {
-            // Sequentially inferable jumps are marked there; that is not the hart's work.
+            // Sequentially inferable jumps are marked there, which is not the task of the hart.
             if variant == "itype4_sijump" {
                 continue;
             }

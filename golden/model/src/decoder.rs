@@ -18,7 +18,7 @@ use hartrace_etrace::{
 use hartrace_ingress::Privilege;
 use outcomes::Outcomes;
 
-/// What the decoder knows about where it is.
+/// What the decoder knows about its place in the program.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 enum Mode {
     /// Tracing has not started, or has ended.
@@ -29,18 +29,18 @@ enum Mode {
     Lost,
 }
 
-/// An address that was reported without saying which visit it is: `pc` is the first one.
+/// A reported address whose visit is not yet known: `pc` is the first visit.
 #[derive(Copy, Clone, Debug)]
 struct Undecided {
     address: u64,
     irdepth: Option<u32>,
 }
 
-/// Turns payloads back into retired instructions.
+/// Reconstructs the retired instructions from payloads.
 ///
 /// Work is bounded by the reported branches and the size of the image; see
 /// [`DecoderConfig::max_steps`] for branches that are only counted. A payload that cannot be
-/// followed is one [`Event::Gap`], and decoding goes on with the next synchronisation.
+/// followed gives one [`Event::Gap`], and decoding continues at the next synchronisation.
 #[derive(Debug)]
 pub struct Decoder<'a> {
     config: DecoderConfig,
@@ -48,13 +48,13 @@ pub struct Decoder<'a> {
     options: Ioptions,
     mode: Mode,
     pc: u64,
-    /// The instruction before `pc`, unless a synchronisation came between.
+    /// The instruction before `pc`, unless a synchronisation came in between.
     last: Option<(u64, Insn)>,
     /// Last reported address.
     address: u64,
     outcomes: Outcomes,
     undecided: Option<Undecided>,
-    /// The last payload was a trap before whose handler nothing retired.
+    /// The last payload was a trap, and nothing retired before its handler.
     after_trap: bool,
     privilege: u8,
     predictor: Predictor,
@@ -69,7 +69,7 @@ pub struct Decoder<'a> {
 }
 
 impl<'a> Decoder<'a> {
-    /// A decoder at the start of a stream.
+    /// Creates a decoder at the start of a stream.
     pub fn new(config: DecoderConfig, image: &'a Image) -> Result<Self, ParamsError> {
         config.params.layout(config.unit)?;
         let params = &config.params;
@@ -94,7 +94,7 @@ impl<'a> Decoder<'a> {
         })
     }
 
-    /// Takes the next payload, least significant bit first.
+    /// Decodes the next payload, whose bits are given least significant bit first.
     pub fn feed(&mut self, at: Position, bits: &[bool], out: EventSink<'_>) {
         match unpack(bits, &self.config.params, self.config.unit, self.options) {
             Ok(payload) => self.payload(at, payload, out),
@@ -110,7 +110,7 @@ impl<'a> Decoder<'a> {
         self.flush(out);
     }
 
-    /// Delivers what was held back.
+    /// Delivers the events that were held back.
     fn flush(&mut self, out: EventSink<'_>) {
         if let Some((at, address)) = self.held.take() {
             out(at, Event::Retired(address));
@@ -151,8 +151,8 @@ impl<'a> Decoder<'a> {
         self.run(at, &payload, out);
     }
 
-    /// E2: an instruction fetch fault at the address just synchronised to, which is not where the
-    /// instruction there leads. It did not retire, then.
+    /// E2: an instruction fetch fault at the address of the last synchronisation, where the
+    /// instruction there does not lead. That instruction did not retire.
     fn is_fetch_fault_at(&self, payload: &Payload, address: u64) -> bool {
         match payload {
             Payload::Trap(p) => {
@@ -182,7 +182,7 @@ impl<'a> Decoder<'a> {
     }
 
     fn fault(&mut self, at: Position, fault: Fault, out: EventSink<'_>) {
-        // Payloads of a stretch that is lost already are not another gap.
+        // Payloads in a stretch that is already lost do not make another gap.
         if self.mode != Mode::Lost {
             out(at, Event::Gap(fault));
         }
@@ -197,14 +197,14 @@ impl<'a> Decoder<'a> {
         self.last = None;
     }
 
-    /// Addresses are as wide as the encoder's, and no wider than the hart's.
+    /// Truncates an address to the width of the encoder, and to that of the hart.
     fn wrap(&self, address: u64) -> u64 {
         let width = u32::from(self.config.params.iaddress_width_p);
         let width = width.min(self.image.isa().xlen.bits());
         if width < 64 { address & ((1 << width) - 1) } else { address }
     }
 
-    /// A field of formats 0, 1 and 2 as an address.
+    /// Converts a field of formats 0, 1 and 2 to an address.
     fn absolute(&self, field: u64) -> u64 {
         let base = if self.options.full_address { 0 } else { self.address };
         self.wrap(base.wrapping_add(field << self.config.params.iaddress_lsb_p))
@@ -221,7 +221,7 @@ impl<'a> Decoder<'a> {
         out(at, Event::Context { privilege: Privilege(privilege), context, time });
     }
 
-    /// Format 3, subformat 3.
+    /// Handles format 3, subformat 3.
     fn support(&mut self, at: Position, p: &Support, out: EventSink<'_>) -> Result<(), Fault> {
         let result = match (p.qual_status, self.undecided) {
             (QualStatus::EndedNtr, Some(undecided)) if self.mode == Mode::On => {
@@ -242,7 +242,7 @@ impl<'a> Decoder<'a> {
         Ok(())
     }
 
-    /// Format 3, subformat 1.
+    /// Handles format 3, subformat 1.
     fn trap(&mut self, at: Position, p: &Trap, out: EventSink<'_>) -> Result<(), Fault> {
         let address = p.address.map(|field| self.wrap(field << self.config.params.iaddress_lsb_p));
         let epc = self.epc(p, address);
@@ -277,7 +277,7 @@ impl<'a> Decoder<'a> {
         Ok(self.wrap((tvec & !3).wrapping_add(if vectored { p.ecause.wrapping_mul(4) } else { 0 })))
     }
 
-    /// The instruction that did not retire, where it can be known.
+    /// The instruction that did not retire, if it can be known.
     fn epc(&self, p: &Trap, address: Option<u64>) -> Option<u64> {
         if !p.thaddr && self.mode == Mode::Off && !self.after_trap {
             return address;
@@ -316,7 +316,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Format 3, subformat 0.
+    /// Handles format 3, subformat 0.
     fn start(&mut self, at: Position, p: &Start, out: EventSink<'_>) -> Result<(), Fault> {
         let address = self.wrap(p.address << self.config.params.iaddress_lsb_p);
         let branch = self.insn(address)?.is_branch();
@@ -331,7 +331,7 @@ impl<'a> Decoder<'a> {
         if follow {
             let goal = Goal::Sync { address, privilege: p.privilege };
             if let Err(fault) = self.follow(at, goal, out) {
-                // The synchronisation itself is good: only what leads to it is not.
+                // The synchronisation itself is valid; only the way to it is not.
                 out(at, Event::Gap(fault));
                 self.outcomes.clear();
                 if branch {
@@ -378,7 +378,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// The address that was reported last is not where `pc` is, but where the next jump leads.
+    /// Decides that the last reported address is not `pc` but the target of the next jump.
     fn decide(
         &mut self,
         at: Position,
@@ -394,7 +394,7 @@ impl<'a> Decoder<'a> {
         Ok(())
     }
 
-    /// Formats 0, 1 and 2.
+    /// Handles formats 0, 1 and 2.
     fn report(&mut self, at: Position, payload: &Payload, out: EventSink<'_>) -> Result<(), Fault> {
         if let Some(undecided) = self.undecided {
             self.decide(at, undecided, out)?;
@@ -429,7 +429,7 @@ impl<'a> Decoder<'a> {
                     }
                 }
             }
-            // The others are not reports.
+            // The other formats are not reports.
             _ => return Ok(()),
         };
         let arrival = self.follow(at, goal, out)?;

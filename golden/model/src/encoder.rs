@@ -34,14 +34,14 @@ pub enum Resync {
     HalfWords(u64),
 }
 
-/// What to encode, and how.
+/// What and how to encode.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EncoderConfig {
     /// The encoder's parameters.
     pub params: Params,
-    /// Whose support packets to write.
+    /// Unit whose support packets to write.
     pub unit: Unit,
-    /// Modes that are on.
+    /// Modes that are switched on.
     pub options: Ioptions,
     /// Width of the itype signal.
     pub itype_width: ITypeWidth,
@@ -49,13 +49,13 @@ pub struct EncoderConfig {
     pub resync: Resync,
     /// Which instructions to trace.
     pub filter: Filter,
-    /// Send 3.0 for an instruction that traps instead of retiring, as both flow charts have it
-    /// (E2, D2). Decoders then report an instruction that did not retire.
+    /// Send 3.0 for an instruction that traps instead of retiring, as in both flow charts (E2, D2).
+    /// Decoders then report an instruction that did not retire.
     pub sync_on_unretired: bool,
-    /// How many calls, at least one, the encoder remembers to keep implicit returns decodable (D1). With more,
-    /// fewer of them are reported.
+    /// Number of calls, at least one, that the encoder remembers to keep implicit returns decodable
+    /// (D1). With more, fewer of them are reported.
     pub return_marks: usize,
-    /// Whose habits to reproduce.
+    /// Implementation whose peculiarities to reproduce.
     pub compat: Compat,
 }
 
@@ -82,7 +82,7 @@ pub enum ConfigError {
     /// The parameters are not legal.
     #[error(transparent)]
     Params(#[from] ParamsError),
-    /// A mode is on that the parameters have no hardware for.
+    /// A mode is on for which the parameters have no hardware.
     #[error("{mode} needs {needs}")]
     Mode {
         /// The mode.
@@ -92,23 +92,23 @@ pub enum ConfigError {
     },
 }
 
-/// One payload, with why it was sent.
+/// One payload, with the reason for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Encoded {
-    /// Which row it describes: 0 for the first one given to [`Encoder::retire`].
+    /// Row that it describes: 0 for the first one given to [`Encoder::retire`].
     pub row: u64,
     /// The payload.
     pub payload: Payload,
     /// Its bytes, compressed.
     pub bytes: Vec<u8>,
-    /// Why it was sent.
+    /// The reason for sending it.
     pub reason: Reason,
 }
 
 /// Receives payloads.
 pub type PayloadSink<'a> = &'a mut dyn FnMut(Encoded);
 
-/// Turns retired instructions into payloads.
+/// Encodes retired instructions as payloads.
 ///
 /// A payload describes the *current* instruction in view of the *previous* and the *next* one, so
 /// it appears one call after the instruction it belongs to.
@@ -124,11 +124,12 @@ pub struct Encoder {
 }
 
 impl Encoder {
-    /// An encoder that has seen nothing yet.
+    /// Creates an encoder that has seen nothing yet.
     pub fn new(config: EncoderConfig) -> Result<Self, ConfigError> {
         let mut config = config;
         check(&config)?;
-        // A unit that cannot report the mode has it fixed (section 6, reference layout).
+        // For a unit that cannot report the mode, the parameters fix it (section 6, reference
+        // layout).
         if !config.unit.ioptions().contains(&Mode::SequentiallyInferredJump) {
             config.options.sequentially_inferred_jump = config.params.sijump_p;
         }
@@ -143,7 +144,7 @@ impl Encoder {
         })
     }
 
-    /// Takes the next block of retired instructions.
+    /// Encodes the next block of retired instructions.
     pub fn retire(&mut self, block: &Retired, out: PayloadSink<'_>) {
         self.start(out);
         let qualified = self.qualifier.qualify(block);
@@ -162,7 +163,7 @@ impl Encoder {
         }
     }
 
-    /// Ends the trace: reports the last instruction and that tracing is disabled.
+    /// Ends the trace: reports the last instruction, and that tracing is disabled.
     pub fn finish(&mut self, out: PayloadSink<'_>) {
         self.start(out);
         if self.state.config.compat == Compat::None {
@@ -174,7 +175,7 @@ impl Encoder {
     }
 
     /// Switches modes while tracing: the last instruction is reported under the old modes, a
-    /// support packet announces the new ones, and tracing starts anew.
+    /// support packet announces the new ones, and tracing restarts.
     pub fn set_options(
         &mut self,
         options: Ioptions,
@@ -188,13 +189,13 @@ impl Encoder {
         Ok(())
     }
 
-    /// The output has no room: from here on payloads are dropped.
+    /// Drops all payloads from here on: the output has no room.
     pub fn lose(&mut self) {
         self.state.losing = true;
     }
 
-    /// The output has room again. The next payload is a support packet that reports the loss, then
-    /// tracing starts anew.
+    /// Ends a loss: the output has room again. The next payload is a support packet that reports
+    /// the loss, and then tracing restarts.
     pub fn recover(&mut self) {
         if self.state.losing {
             self.state.losing = false;
@@ -204,8 +205,9 @@ impl Encoder {
         }
     }
 
-    /// Rows are missing here: they did not fit into a buffer before the encoder. What came before is
-    /// complete; the next payload is a support packet that reports the loss, then tracing starts anew.
+    /// Notes that rows are missing here because they did not fit into a buffer before the encoder.
+    /// The trace up to here is complete; the next payload is a support packet that reports the
+    /// loss, and then tracing restarts.
     pub fn miss(&mut self, out: PayloadSink<'_>) {
         self.start(out);
         if let Some(last) = self.pending.back().cloned() {
@@ -223,7 +225,7 @@ impl Encoder {
         }
     }
 
-    /// Describes everything that is still pending, with nothing after it.
+    /// Describes all pending steps; nothing follows them.
     fn stop(&mut self, ienable: bool, out: PayloadSink<'_>) {
         let traced = match self.pending.pop_front() {
             Some(current) => {
@@ -235,7 +237,7 @@ impl Encoder {
         };
         self.previous = None;
         let status = if traced { self.state.end_status() } else { QualStatus::NoChange };
-        // set_options announces the new modes itself; an ended_* status is only sent once.
+        // set_options announces the new modes itself, and an ended_* status is sent only once.
         if traced || !ienable {
             self.state.support(self.rows.saturating_sub(1), ienable, status, Reason::Stopped, out);
         }

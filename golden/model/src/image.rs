@@ -12,18 +12,18 @@ pub struct Image {
 }
 
 impl Image {
-    /// An image without code.
+    /// Creates an image without code.
     pub fn new(isa: Isa) -> Self {
         Self { isa, segments: BTreeMap::new() }
     }
 
-    /// Which encodings the program uses.
+    /// The encodings that the program uses.
     pub fn isa(&self) -> Isa {
         self.isa
     }
 
-    /// Adds code. Where it overlaps code added before, the new code wins. What would lie past the
-    /// end of the address space is left out.
+    /// Adds code. Where it overlaps code added before, the new code wins. Bytes past the end of the
+    /// address space are ignored.
     pub fn add(&mut self, address: u64, bytes: &[u8]) {
         let room = usize::try_from(u64::MAX - address).unwrap_or(usize::MAX).saturating_add(1);
         let bytes = &bytes[..bytes.len().min(room)];
@@ -59,7 +59,8 @@ impl Image {
         Some(byte(address)? | byte(address.wrapping_add(1))? << 8)
     }
 
-    /// The instruction at `address`; `None` where there is no code, or none of a known length.
+    /// The instruction at `address`; `None` if there is no code, or no instruction of a known
+    /// length.
     pub fn insn(&self, address: u64) -> Option<Insn> {
         let low = self.half(address)?;
         let word = if low & 3 == 3 { low | self.half(address.wrapping_add(2))? << 16 } else { low };

@@ -1,19 +1,19 @@
-//! Which instructions change the flow of control, and how.
+//! Instructions that change the flow of control, and how they change it.
 //!
-//! A plain mask/match table over the encodings, kept apart from every other classifier in this
-//! workspace on purpose: the two are compared, so they must not share code.
+//! A plain mask/match table over the encodings. It deliberately shares no code with any other
+//! classifier in this workspace, because the classifiers are compared with each other.
 //!
 //! Spec: E-Trace 2.0, 4.1.1 "Jump classification and target inference"; RISC-V unprivileged and
 //! privileged ISA manuals for the encodings.
 
 pub use hartrace_ingress::Xlen;
 
-/// Which encodings exist.
+/// The encodings that exist.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Isa {
     /// Base instruction set.
     pub xlen: Xlen,
-    /// Zcmp and Zcmt are implemented; their encodings are c.fsdsp otherwise.
+    /// Whether Zcmp and Zcmt are implemented; otherwise their encodings mean c.fsdsp.
     pub zcm: bool,
 }
 
@@ -24,7 +24,7 @@ impl Isa {
     }
 }
 
-/// How an instruction continues.
+/// Where execution continues after an instruction.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Flow {
     /// With the next instruction.
@@ -50,7 +50,7 @@ pub enum Flow {
     Trap,
 }
 
-/// What a jump means for the call stack.
+/// Effect of a jump on the call stack.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Link {
     /// Nothing.
@@ -70,18 +70,18 @@ pub struct Constant {
     pub rd: u8,
     /// The constant.
     pub value: i64,
-    /// It is relative to the instruction's address.
+    /// Whether it is relative to the instruction's address.
     pub pc_relative: bool,
 }
 
-/// One instruction, as far as tracing is concerned.
+/// One instruction, reduced to what matters for tracing.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Insn {
     /// Length in bytes.
     pub size: u8,
-    /// Where it goes.
+    /// Where execution continues.
     pub flow: Flow,
-    /// What it does to the call stack.
+    /// Effect on the call stack.
     pub link: Link,
     /// The constant it loads.
     pub constant: Option<Constant>,
@@ -96,18 +96,18 @@ impl Insn {
         Self { size, flow, link: Link::None, constant: None }
     }
 
-    /// A conditional branch.
+    /// Whether this is a conditional branch.
     pub const fn is_branch(&self) -> bool {
         matches!(self.flow, Flow::Branch(_))
     }
 
-    /// The target cannot be known from the instruction alone.
+    /// Whether the target cannot be known from the instruction alone.
     pub const fn is_uninferable(&self) -> bool {
         matches!(self.flow, Flow::Indirect { .. } | Flow::Memory | Flow::TrapReturn)
     }
 
-    /// Decodes the instruction at the low end of `word`; `None` where the length is not 2 or 4
-    /// bytes.
+    /// Decodes the instruction at the low end of `word`. Returns `None` if its length is not 2 or
+    /// 4 bytes.
     pub fn decode(word: u32, isa: Isa) -> Option<Self> {
         if word & 3 != 3 {
             Some(decode16(word as u16, isa))

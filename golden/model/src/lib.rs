@@ -44,14 +44,14 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! They exist to check faster things: the generated hardware against [`Encoder`], the production
-//! decoder against [`Decoder`]. So they share *types* with them ([`Payload`], [`Params`],
+//! They check faster implementations: [`Encoder`] checks the generated hardware, and [`Decoder`]
+//! the production decoder. They therefore share *types* with these ([`Payload`], [`Params`],
 //! [`Retired`]) but no algorithm: bits are packed one `bool` at a time ([`pack`](Encoded) and
-//! unpack here, not the codec of `hartrace-etrace`), and instructions are classified by a table of
-//! their own ([`isa`]).
+//! unpack here, not the codec of `hartrace-etrace`), and a separate table classifies instructions
+//! ([`isa`]).
 //!
-//! Section numbers in comments are those of E-Trace 2.0; `D1`, `E1` and the like are entries of
-//! `docs/deviations.md`.
+//! Section numbers in comments are those of E-Trace 2.0; `D1`, `E1` and similar labels refer to
+//! entries of `docs/deviations.md`.
 //!
 //! [`Payload`]: hartrace_etrace::Payload
 //! [`Params`]: hartrace_etrace::Params

@@ -6,7 +6,7 @@ use hartrace_etrace::{
     AddressReport, BranchFmt, BranchMap, Ioptions, Params, Payload, Support, Unit,
 };
 
-/// What an irdepth field holds where irreport is not flagged.
+/// Content of an irdepth field when irreport is not flagged.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum IrdepthFiller {
     /// Copies of the bit before it, so that it compresses away (the text).
@@ -22,7 +22,7 @@ struct Packer<'a> {
     bits: Vec<bool>,
 }
 
-/// The payload as bytes, sign compressed (rv_tracer: zero padded).
+/// Converts the payload to bytes, sign compressed (rv_tracer: zero padded).
 pub(crate) fn pack(
     payload: &Payload,
     params: &Params,
@@ -35,7 +35,7 @@ pub(crate) fn pack(
     if unit == Unit::RvTracer { to_bytes(&p.bits, false) } else { compress(p.bits) }
 }
 
-/// Drops the identical bits at the top but one, and pads with that one.
+/// Drops all but one of the identical bits at the top, and pads with that one.
 fn compress(mut bits: Vec<bool>) -> Vec<u8> {
     let sign = bits[bits.len() - 1];
     while bits.len() > 1 && bits[bits.len() - 2] == sign {

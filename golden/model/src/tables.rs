@@ -85,8 +85,8 @@ impl Cache {
     }
 }
 
-/// Predicts returns: the return stack, or the call counter with the addresses that a decoder needs
-/// and an encoder does not look at.
+/// Predicts returns: the return stack, or the call counter together with the addresses that a
+/// decoder needs and an encoder ignores.
 ///
 /// Spec: E-Trace 2.0, 3.2.5 "Implicit return mode".
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -97,8 +97,8 @@ pub(crate) struct Returns {
 }
 
 impl Returns {
-    /// `wide_counter`: the counter holds `2^n` calls, as in the C model, not the `2^n - 1` that fit
-    /// its `n` bits.
+    /// `wide_counter`: the counter holds `2^n` calls, as in the C model, instead of the `2^n - 1`
+    /// that fit into its `n` bits.
     pub(crate) fn new(params: &Params, wide_counter: bool) -> Self {
         let checked = params.return_stack_size_p > 0;
         let capacity = if checked {
@@ -110,7 +110,7 @@ impl Returns {
         Self { stack: Vec::new(), capacity, checked }
     }
 
-    /// Whether there is anything to predict with.
+    /// Whether returns can be predicted at all.
     pub(crate) fn exists(&self) -> bool {
         self.capacity > 0
     }
@@ -141,7 +141,7 @@ impl Returns {
         self.stack.last().copied()
     }
 
-    /// Encoder: whether a return to `target` is predicted. The counter does not check.
+    /// Encoder: whether a return to `target` is predicted. The counter does not check the target.
     pub(crate) fn predicts(&self, target: u64) -> bool {
         self.stack.last().is_some_and(|top| !self.checked || *top == target)
     }

@@ -6,7 +6,7 @@ use hartrace_etrace::{
 };
 use thiserror::Error;
 
-/// Why bits are not a payload.
+/// Reasons why bits are not a payload.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, Error)]
 #[non_exhaustive]
 pub enum Malformed {
@@ -16,7 +16,7 @@ pub enum Malformed {
     /// rv_tracer: shorter than its fixed fields.
     #[error("payload is too short for its format")]
     Short,
-    /// Format 0 where no extension is on, or both are and nothing tells them apart.
+    /// Format 0 while no extension is on, or while both are and nothing distinguishes them.
     #[error("format 0 payload, but the modes in force do not say which extension it is")]
     Extension,
     /// A format 0 subformat whose extension is not on.
@@ -37,7 +37,7 @@ struct Unpacker<'a> {
     pos: usize,
 }
 
-/// The payload in `bits`; past the end they repeat the last one (rv_tracer: zeros).
+/// Reads the payload in `bits`; past the end, the last bit repeats (rv_tracer: zeros).
 pub(crate) fn unpack(
     bits: &[bool],
     params: &Params,
@@ -50,7 +50,7 @@ pub(crate) fn unpack(
         _ => {
             let mut unpacker = Unpacker { params, unit, bits, pos: 0 };
             let payload = unpacker.payload(options)?;
-            // rv_tracer payloads are padded, never cut.
+            // rv_tracer payloads are padded, never shortened.
             let cut = unit == Unit::RvTracer && unpacker.pos > bits.len();
             if cut { Err(Malformed::Short) } else { Ok(payload) }
         }

@@ -6,8 +6,8 @@
 //! A [`Shape`] says what the walk contains; [`Shape::random`] varies everything.
 //!
 //! No registers are simulated: any outcome and any indirect target is possible, as far as the
-//! instruction allows it. What is guaranteed all the same is said at [`Walk`]. The itype of a row
-//! comes from what the generator meant to emit, not from decoding.
+//! instruction allows it. [`Walk`] lists what is guaranteed nevertheless. The itype of a row comes
+//! from the intention of the generator, not from decoding.
 //!
 //! ```
 //! use hartrace_golden::walk::{Shape, generate};

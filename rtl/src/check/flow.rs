@@ -1,4 +1,4 @@
-//! Every path through a block assigns what the block drives, before it reads it.
+//! Every path through a block must assign each signal that the block drives before reading it.
 
 use super::driven;
 use super::reads::{self, Loops};
@@ -12,12 +12,12 @@ use std::collections::BTreeMap;
 /// For every signal that the block drives, the bits that are assigned on every path so far.
 type Assigned = BTreeMap<usize, Vec<bool>>;
 
-/// Returns the next values of registers that do not get along by themselves and have to start as the
-/// register's output.
+/// Returns the next values of registers that are not assigned on every path before they are read,
+/// and therefore need the register's output as a default.
 ///
 /// # Panics
 ///
-/// If another signal does not get along: it would be a latch, or old values would be read.
+/// If another signal is not assigned in this way: it would be a latch, or old values would be read.
 #[track_caller]
 pub(super) fn check(content: &Content, stmts: &[Stmt]) -> Vec<(usize, usize)> {
     let targets = driven(stmts);
@@ -111,7 +111,7 @@ impl Flow {
                 let lo = self.loops.value(lo) as usize;
                 bits[lo..lo + target.width as usize].fill(true);
             }
-            // Some element, but which one is not known.
+            // It is not known which element.
             Part::Element(_) => {}
         }
     }
@@ -128,7 +128,7 @@ impl Flow {
     }
 }
 
-/// Assigned is what is assigned on every one of the paths.
+/// Only what is assigned on every path counts as assigned.
 fn join(paths: Vec<Assigned>, assigned: &mut Assigned) {
     for (id, bits) in assigned {
         for (i, bit) in bits.iter_mut().enumerate() {

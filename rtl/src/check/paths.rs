@@ -9,10 +9,10 @@ use crate::signal::Kind;
 use crate::stmt::Stmt;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// For every signal, those it is computed from.
+/// For every signal, the signals it is computed from.
 type Graph = BTreeMap<usize, BTreeSet<usize>>;
 
-/// Returns for every output the inputs it depends on.
+/// Returns the inputs that every output depends on.
 ///
 /// # Panics
 ///
@@ -38,7 +38,7 @@ pub(super) fn check(content: &Content) -> BTreeMap<String, BTreeSet<String>> {
     outputs.map(|signal| (signal.name.clone(), inputs(signal.id))).collect()
 }
 
-/// Finds all that `id` depends on, or a cycle.
+/// Finds everything that `id` depends on, or a cycle.
 fn visit(id: usize, graph: &Graph, path: &mut Vec<usize>, done: &mut Graph) -> Option<Vec<usize>> {
     if done.contains_key(&id) {
         return None;
@@ -86,8 +86,8 @@ fn graph(content: &Content) -> Graph {
     graph
 }
 
-/// The signals in an expression; which part of them is of no interest here, so that loops need not be
-/// run.
+/// The signals in an expression. Which part of them is read does not matter here, so loops need not
+/// be run.
 fn sources(e: &Expr) -> BTreeSet<usize> {
     match e.node() {
         Node::Signal(signal) => BTreeSet::from([signal.id]),
@@ -106,8 +106,8 @@ fn through(instance: &Instance, graph: &mut Graph) {
     }
 }
 
-/// What the signals that a block drives depend on outside of the block. Within it statements are in
-/// order, so that a signal may well be computed from its own value of before.
+/// Signals outside of a block on which the signals it drives depend. Statements in a block are
+/// executed in order, so a signal may be computed from its own earlier value.
 struct Block {
     values: Graph,
 }
@@ -138,7 +138,7 @@ impl Block {
                     cases.iter().for_each(|(_, body)| self.stmts(body, &conditions));
                     self.stmts(default, &conditions);
                 }
-                // What one round adds may reach another signal in the next.
+                // A dependency added in one iteration may reach another signal in the next.
                 Stmt::For(_, body) => loop {
                     let before = self.values.clone();
                     self.stmts(body, conditions);

@@ -1,4 +1,4 @@
-//! Which bits are read.
+//! Finds the bits that are read.
 
 use crate::expr::Expr;
 use crate::index::{Index, Variable};
@@ -10,7 +10,7 @@ use crate::stmt::Stmt;
 use crate::target::{Part, Target};
 use std::rc::Rc;
 
-/// The values of the loop variables around a statement.
+/// The values of the variables of the enclosing loops.
 #[derive(Debug, Default)]
 pub(crate) struct Loops(Vec<(Rc<Variable>, u32)>);
 
@@ -26,7 +26,8 @@ impl Loops {
 
     /// # Panics
     ///
-    /// If the variable is not one of a loop around: an index that escaped from its loop.
+    /// If the variable does not belong to an enclosing loop: an index that escaped from its
+    /// loop.
     #[track_caller]
     pub(crate) fn value(&self, index: &Index) -> u32 {
         let Some(variable) = &index.variable else { return index.offset };
@@ -71,7 +72,7 @@ pub(crate) fn of_expr<'a>(
     }
 }
 
-/// The same for the left side of an assignment, which reads the number of an element.
+/// The same for the left side of an assignment, which reads the index of an element.
 #[track_caller]
 pub(crate) fn of_target<'a>(
     target: &'a Target,
@@ -87,7 +88,7 @@ pub(crate) fn of_target<'a>(
     }
 }
 
-/// For every signal of a module, which of its bits are read.
+/// For every signal of a module, the bits that are read.
 #[track_caller]
 pub(crate) fn of_module(content: &Content) -> Vec<Vec<bool>> {
     let mut seen: Vec<Vec<bool>> =
@@ -107,7 +108,7 @@ pub(crate) fn of_module(content: &Content) -> Vec<Vec<bool>> {
     let properties = content.body.properties.iter().map(|property| &property.expr);
     enables.chain(resets).chain(properties).for_each(|e| of_expr(e, loops, &mut report));
     let clock = content.signals.iter().filter(|s| s.name == "clk_i" || s.name == "rst_ni");
-    // Those that no register needs have a sink of their own.
+    // Clocks and resets that no register needs have their own sink.
     clock.for_each(|signal| report(signal, 0, signal.width));
     seen
 }

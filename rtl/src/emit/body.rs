@@ -1,4 +1,4 @@
-//! What is between the ports of a module and its end.
+//! The part of a module after its ports.
 
 use super::doc::{Doc, indent, list, sequence, text};
 use super::expr::{expr, literal};
@@ -30,9 +30,9 @@ pub(super) fn body(out: &mut Lines, component: &Component) {
 struct Body<'a, 'o> {
     out: &'o mut Lines,
     component: &'a Component,
-    /// How many combinational blocks there were.
+    /// Number of combinational blocks so far.
     blocks: usize,
-    /// Assignments that wait until what is declared with them is declared.
+    /// Assignments that wait until the signals declared together with them are declared.
     gathered: Vec<Doc>,
 }
 
@@ -93,7 +93,7 @@ impl<'a> Body<'a, '_> {
         self.gathered.push(sequence([text("assign "), to, text(" = "), indent(value), text(";")]));
     }
 
-    /// Writes the assignments that were gathered, and leaves a line.
+    /// Writes the assignments that were gathered, followed by a blank line.
     fn release(&mut self) {
         self.out.blank();
         let any = !self.gathered.is_empty();
@@ -197,8 +197,8 @@ fn next(out: &mut Lines, register: &Register) {
     }
 }
 
-/// Properties for simulators and provers. Synthesis defines `SYNTHESIS`, as yosys does unless it reads
-/// for a proof.
+/// Properties for simulators and provers. Synthesis defines `SYNTHESIS`; so does yosys, unless it
+/// reads for a proof.
 fn properties(out: &mut Lines, properties: &[Property]) {
     if properties.is_empty() {
         return;
@@ -228,7 +228,7 @@ fn property(out: &mut Lines, property: &Property) {
         PropertyKind::Assume => "assume",
         PropertyKind::Cover => "cover",
     };
-    // Icarus Verilog knows no labels of assertions, but names of blocks.
+    // Icarus Verilog does not support labels of assertions, only names of blocks.
     out.nested(&format!("begin : {}", property.name), "end", |out| {
         let head = format!("{word} (");
         out.doc(sequence([list(&head, vec![expr(&property.expr)], ")"), text(";")]));

@@ -1,6 +1,6 @@
-//! Text that knows where it may be broken.
+//! Text with marked places where it may be broken.
 
-/// The longest line that is left alone.
+/// The longest line that is not broken.
 pub(super) const COLUMNS: usize = 100;
 
 #[derive(Debug)]
@@ -46,7 +46,7 @@ pub(super) fn list(open: &str, parts: Vec<Doc>, close: &str) -> Doc {
 }
 
 impl Doc {
-    /// The text, starting in a line that has `margin` spaces before it.
+    /// Renders the text, starting in a line that has `margin` spaces before it.
     pub(super) fn render(&self, margin: usize) -> String {
         let mut out = Printer { text: String::new(), column: margin };
         out.print(self, margin, false);
@@ -81,7 +81,8 @@ impl Printer {
             Doc::Line => self.put(" "),
             Doc::Soft => {}
             Doc::Sequence(docs) => docs.iter().for_each(|doc| self.print(doc, margin, broken)),
-            // The one behind is for what always follows: a semicolon, a comma, a parenthesis.
+            // The extra column is for the character that always follows: a semicolon, a comma,
+            // a parenthesis.
             Doc::Group(doc) => {
                 self.print(doc, margin, self.column + doc.flat_width() + 1 > COLUMNS);
             }

@@ -1,10 +1,10 @@
 //! Expressions as text.
 //!
-//! Nothing here relies on the sizes that SystemVerilog finds for an expression from its surroundings:
-//! operands of one operator have one width, so that the size of the surroundings is the size the
-//! expression has by itself. Where a width changes, the operand is in a place that is self-determined:
-//! a concatenation, the amount of a shift, an argument of `$signed` or `$unsigned`. A size cast is no
-//! such place, so it only ever cuts, or extends a plain name.
+//! Nothing here relies on the size that SystemVerilog derives for an expression from its context:
+//! all operands of an operator have the same width, so the size of the context is the size that the
+//! expression has by itself. Where a width changes, the operand is in a self-determined position: a
+//! concatenation, the amount of a shift, an argument of `$signed` or `$unsigned`. A size cast is
+//! not such a position, so it only truncates, or extends a plain name.
 
 use super::doc::{Doc, group, indent, list, sequence, text};
 use crate::bits::Bits;
@@ -14,7 +14,7 @@ use crate::literal::index_width;
 use crate::node::{Binary, Compare, Node, Reduce, Shift};
 use crate::{concat, zero};
 
-/// The text of an expression in a place of its own: behind `=`, in parentheses, in braces.
+/// The text of an expression that stands alone: after `=`, in parentheses, in braces.
 pub(super) fn expr(e: &Expr) -> Doc {
     match e.node() {
         Node::Literal(bits) => literal(bits),
@@ -29,7 +29,7 @@ pub(super) fn expr(e: &Expr) -> Doc {
         Node::Compare(how, a, b) => compare(*how, a, b),
         Node::Shift(Shift::Left, a, b) => infix(operand(a), "<<", amount(b)),
         Node::Shift(Shift::Right, a, b) => infix(operand(a), ">>", amount(b)),
-        // Beside an unsigned operand `>>>` would shift in zeros; an argument has no beside.
+        // Next to an unsigned operand, `>>>` would shift in zeros; an argument has no neighbour.
         Node::Shift(Shift::Arithmetic, a, b) => {
             list("$unsigned(", vec![infix(signed(a), ">>>", amount(b))], ")")
         }
@@ -52,7 +52,7 @@ pub(super) fn expr(e: &Expr) -> Doc {
     }
 }
 
-/// What a concatenation consists of, with what a concatenation in it consists of.
+/// The parts of a concatenation, including those of nested concatenations.
 fn parts(e: &Expr) -> Vec<Doc> {
     match e.node() {
         Node::Concat(inner) => inner.iter().flat_map(parts).collect(),
@@ -64,7 +64,7 @@ fn parts(e: &Expr) -> Vec<Doc> {
     }
 }
 
-/// The text of an expression beside an operator: in parentheses unless it is in one piece.
+/// The text of an expression next to an operator: in parentheses if it needs them.
 fn operand(e: &Expr) -> Doc {
     let compound = match e.node() {
         Node::Neg(_) | Node::Reduce(..) | Node::Binary(..) | Node::Compare(..) => true,
@@ -79,8 +79,8 @@ fn parentheses(e: &Expr) -> Doc {
     sequence([text("("), indent(expr(e)), text(")")])
 }
 
-/// An operator before its operand. Behind it yosys takes `~3'(x)` for a cast to a size of `~3`, and
-/// Icarus does not take `-~x` at all.
+/// An operator before its operand, in parentheses if necessary: yosys takes `~3'(x)` for a cast to
+/// a size of `~3`, and Icarus does not accept `-~x` at all.
 fn prefix(sign: &str, a: &Expr) -> Doc {
     let braces = matches!(a.node(), Node::Concat(_) | Node::Repeat(..));
     sequence([text(sign), if is_name(a) || braces { expr(a) } else { parentheses(a) }])
@@ -144,7 +144,7 @@ fn cast(width: u32, inner: Doc) -> Doc {
     list(&format!("{width}'("), vec![inner], ")")
 }
 
-/// Whether the text is a name, perhaps with a range.
+/// Whether the text is a name, possibly with a range.
 fn is_name(e: &Expr) -> bool {
     match e.node() {
         Node::Signal(_) | Node::Constant(..) => true,
@@ -153,7 +153,7 @@ fn is_name(e: &Expr) -> bool {
     }
 }
 
-/// Copies of the sign in one piece: simulators are slow with many parts.
+/// Copies of the sign as a single replication: simulators are slow with many parts.
 fn sext(width: u32, a: &Expr) -> Doc {
     if let Node::Signal(signal) = a.node() {
         let (name, top) = (&signal.name, signal.width - 1);
@@ -164,16 +164,16 @@ fn sext(width: u32, a: &Expr) -> Doc {
         let copies = format!("{{{}{{{sign}}}}}", width - signal.width);
         return list("{", vec![text(copies), text(name)], "}");
     }
-    // A cast keeps the sign, so that a comparison of two would be signed.
+    // A cast keeps the sign, so a comparison of two casts would be signed.
     list("$unsigned(", vec![cast(width, signed(a))], ")")
 }
 
-/// Only names are sliced; see [`crate::lower`].
+/// Slices names only; see [`crate::lower`].
 fn slice(width: u32, a: &Expr, lo: &Index) -> Doc {
     sequence([expr(a), text(range(a.width(), lo, width))])
 }
 
-/// The range of a slice, with brackets. A vector of one bit has none: the index can only be 0.
+/// The range of a slice, with brackets. A vector of one bit has no range: the index can only be 0.
 pub(super) fn range(of: u32, lo: &Index, width: u32) -> String {
     match lo.constant() {
         _ if width == of => String::new(),
@@ -196,10 +196,11 @@ pub(super) fn index(i: &Index) -> String {
     text
 }
 
-/// `[i]` or `[i * width +: width]`, the index as wide as Verilator wants it for a vector of `of` bits.
+/// `[i]` or `[i * width +: width]`, with the index as wide as Verilator requires for a vector of
+/// `of` bits.
 pub(super) fn element(of: u32, width: u32, i: &Expr) -> Doc {
     let bits = index_width(of);
-    // As a sum of shifted copies: there is nothing to multiply with if the width is a power of two.
+    // A sum of shifted copies: no multiplication is needed if the width is a power of two.
     let copies = (0..32).filter(|n| width >> n & 1 == 1).map(|n| match n {
         0 => i.zext(bits),
         n => concat(&[i, &zero(n)]).zext(bits),

@@ -26,7 +26,7 @@ impl Lines {
         self.line(&text);
     }
 
-    /// A line that no indentation applies to.
+    /// Writes a line without indentation.
     pub(super) fn directive(&mut self, line: &str) {
         self.text.push_str(line);
         self.text.push('\n');
@@ -38,7 +38,7 @@ impl Lines {
         }
     }
 
-    /// A blank line, unless there is one, the body has just begun or a comment is about what follows.
+    /// Writes a blank line, unless there is one, the body has just begun, or a comment precedes.
     pub(super) fn blank(&mut self) {
         let body = self.text[self.start..].trim_end_matches('\n');
         let last = body.rsplit('\n').next().unwrap_or_default();
@@ -48,7 +48,7 @@ impl Lines {
         }
     }
 
-    /// The body of the module: no blank lines at its ends.
+    /// Writes the body of the module, without blank lines at its ends.
     pub(super) fn body(&mut self, body: impl FnOnce(&mut Self)) {
         self.start = self.text.len();
         self.indented(body);

@@ -1,4 +1,4 @@
-//! Expressions in which only names are sliced.
+//! Lowers expressions so that only names are sliced.
 
 use super::{Lower, is_plain};
 use crate::bits::Bits;
@@ -14,7 +14,7 @@ impl Lower<'_> {
         let node = match e.node() {
             Node::Literal(_) | Node::Constant(..) | Node::Signal(_) => return e.clone(),
             Node::Index(_) => return self.new_name("index", e, e.clone()),
-            // Beside something of one width that nothing can widen, an index does no harm.
+            // Next to an operand of the same width that nothing can widen, an index does no harm.
             Node::Compare(how, a, b)
                 if *how != Compare::SignedLt
                     && (is_index(a) && is_plain(b) || is_plain(a) && is_index(b)) =>
@@ -30,13 +30,13 @@ impl Lower<'_> {
             Node::Zext(a) => Node::Zext(self.expr(a)),
             Node::Sext(a) => Node::Sext(self.expr(a)),
             Node::Binary(how, a, b) => Node::Binary(*how, self.expr(a), self.expr(b)),
-            // Operands may have become constant, which these take care of.
+            // Operands may have become constant, which these functions handle.
             Node::Compare(how, a, b) => {
                 return Expr::compare(*how, &self.expr(a), &self.expr(b));
             }
             Node::Shift(how, a, b) => {
                 let shifted = self.expr(a).shift(*how, self.expr(b));
-                // Copies of the sign, perhaps, which is a slice.
+                // This may be copies of the sign, which is a slice.
                 let done = matches!(shifted.node(), Node::Shift(..));
                 return if done { shifted } else { self.expr(&shifted) };
             }
@@ -51,7 +51,7 @@ impl Lower<'_> {
         if width == a.width() {
             return self.expr(a);
         }
-        // Bit by bit, whatever the place is.
+        // Bit by bit, whatever the position is.
         match a.node() {
             Node::Signal(_) => return a.slice(lo, width),
             Node::Not(a) => return self.slice(a, lo, width).not(),
@@ -70,13 +70,13 @@ impl Lower<'_> {
         }
     }
 
-    /// The same at a constant place.
+    /// The same at a constant position.
     fn slice_at(&mut self, a: &Expr, lo: u32, width: u32) -> Expr {
         let at = Index::from(lo);
         match a.node() {
             Node::Literal(bits) | Node::Constant(_, bits) => literal(bits.slice(lo, width)),
             Node::Slice(inner, base) => self.slice(inner, &base.plus(lo), width),
-            // The low bits of a sum do not depend on the high bits of what is added.
+            // The low bits of a sum do not depend on the high bits of the operands.
             Node::Binary(how @ (Binary::Add | Binary::Sub), a, b) if lo == 0 => {
                 let (a, b) = (self.slice(a, &at, width), self.slice(b, &at, width));
                 Expr::new(width, Node::Binary(*how, a, b))
@@ -122,7 +122,7 @@ impl Lower<'_> {
         let element = match number {
             None => self.expr(a),
             Some(number) => match number.value().and_then(Bits::to_u128) {
-                // The part of the number that counts is constant, though not all of it.
+                // The significant part of the number is constant, though not all of it.
                 Some(number) if number < n.into() => {
                     self.slice(a, &(number as u32 * width).into(), width)
                 }
@@ -133,10 +133,12 @@ impl Lower<'_> {
         within.map_or(element.clone(), |within| within.mux(element, zero(width)))
     }
 
-    /// For the number `i` of one of `n` elements: the condition that there is such an element, unless
-    /// there always is, and the part of the number that counts, unless there is only one element.
+    /// For the number `i` of one of `n` elements, returns the condition that there is such an
+    /// element, unless there always is, and the significant part of the number, unless there is
+    /// only one element.
     ///
-    /// So a vector is not indexed past its end, or it has no effect: simulators differ in what is there.
+    /// Thus a vector is never indexed past its end, or the result is not used: simulators differ in
+    /// the value there.
     pub(super) fn element(&mut self, n: u32, i: &Expr) -> (Option<Expr>, Option<Expr>) {
         let number = self.expr(i);
         let bits = index_width(n);

@@ -1,4 +1,4 @@
-//! Every construct, with the text it becomes.
+//! Every construct, with its text.
 
 use hartrace_rtl::{Component, Module, concat, lit, ones, zero};
 

@@ -1,4 +1,4 @@
-//! What the tests share.
+//! Code that the tests share.
 
 #![allow(dead_code, unreachable_pub, reason = "every test uses a part of it")]
 

@@ -3,7 +3,7 @@
 use fastrand::Rng;
 use hartrace_rtl::{Bits, Block, Component, Expr, Index, Module, concat, lit, literal, ones, zero};
 
-/// Inputs of every random module; some of one width, some wider than any number.
+/// Inputs of every random module; some of the same width, some wider than any number type.
 pub const INPUTS: [(&str, u32); 10] = [
     ("a_i", 1),
     ("b_i", 1),
@@ -32,7 +32,7 @@ pub fn bits(rng: &mut Rng, width: u32) -> Bits {
     Bits::from_bits(&bits)
 }
 
-/// What random expressions are made of.
+/// Creates random expressions.
 pub struct Maker<'a> {
     pub rng: &'a mut Rng,
     pub signals: Vec<Expr>,
@@ -63,7 +63,7 @@ impl Maker<'_> {
         }
     }
 
-    /// Something with the index of a loop, which is less than 8.
+    /// An expression that contains the index of a loop, which is less than 8.
     fn indexed(&mut self, width: u32) -> Expr {
         let i = self.indices[self.rng.usize(0..self.indices.len())].clone();
         let wide = self.signals.iter().filter(|s| s.width() >= 7 + width).cloned();
@@ -173,7 +173,7 @@ impl Maker<'_> {
         }
     }
 
-    /// Statements on signals that have a value already, and may be read.
+    /// Statements on signals that already have a value and may be read.
     pub fn statements(&mut self, b: &mut Block, targets: &[Expr], depth: u32) {
         for _ in 0..self.rng.u32(1..4) {
             let target = &targets[self.rng.usize(0..targets.len())];
@@ -232,7 +232,7 @@ fn inputs(m: &Module) -> Vec<Expr> {
     inputs
 }
 
-/// Expressions that others, or we before, got wrong in some tool.
+/// Expressions that others, or earlier versions of this crate, got wrong in some tool.
 pub fn pitfalls() -> Component {
     let m = Module::new("pitfalls", "");
     let signals = inputs(&m);
@@ -242,24 +242,24 @@ pub fn pitfalls() -> Component {
         m.assign(&m.output(&format!("y{n}_o"), value.width(), ""), value);
         n += 1;
     };
-    // Precedence, carries and widths of others' emitters.
+    // Precedence, carries and widths in other emitters.
     out((d & e).eq(f.trunc(8)));
     out((d + lit(8, 1)).eq(e));
     out((d + e).zext(9));
     out((!d).zext(16));
     out(((d - e) >> lit(2, 2)).zext(16));
     out((d - e - lit(8, 1)).lt(f.trunc(8)));
-    // A cast that cuts, beside something in a concatenation.
+    // A truncating cast, next to another operand in a concatenation.
     out((d.trunc(2) - (f.trunc(5).repeat(5) + g.trunc(25)).slice(3, 2)).zext(3));
     // Operators before a cast, and before each other.
     out(!(d & e).zext(12).trunc(10));
     out(-!d);
     out(!-b);
-    // Signed only where it is meant.
+    // Signed only where intended.
     out(d.sra(c) + e);
     out((d + e).sext(16).lt((d - e).sext(16)));
     out(d.sext(16).slt(e.zext(16)));
-    // Amounts that shift everything out, and places past the end.
+    // Amounts that shift everything out, and positions past the end.
     out(d << g);
     out(d.bit_at(f));
     out(f.slice(0, 12).index(c, 4));

@@ -21,7 +21,7 @@ impl Bench {
         Self { modules, stimulus }
     }
 
-    /// What the outputs are, as the test bench prints them: for each cycle a line for each module.
+    /// The outputs as the test bench prints them: for each cycle, one line per module.
     pub fn expected(&self) -> Vec<String> {
         let mut modules: Vec<Interpreter> = self.modules.iter().map(Interpreter::new).collect();
         let mut lines = Vec::new();
@@ -54,7 +54,7 @@ impl Bench {
                 names.iter().map(|input| format!(".{input}({input})")).collect();
             if component.clocked() {
                 ports.extend([".clk_i(clk_i)".to_owned(), ".rst_ni(rst_ni)".to_owned()]);
-                // The interpreter starts with zeros where nothing is reset.
+                // The interpreter starts with zeros in registers without reset.
                 let _ = writeln!(presets, "    i_{name}.late_q = '0;");
                 let _ =
                     writeln!(presets, "    for (int n = 0; n < 8; n++) i_{name}.words[n] = '0;");
@@ -103,7 +103,7 @@ impl Bench {
         modules.chain(["bench.sv".to_owned()]).collect()
     }
 
-    /// Compares what a simulator printed.
+    /// Compares the output of a simulator.
     pub fn compare(&self, printed: &str) -> Result<(), String> {
         let expected = self.expected();
         let hex = |line: &&str| {
@@ -154,7 +154,7 @@ fn outputs(component: &Component) -> Vec<(String, u32)> {
     outputs.map(|port| (port.name.clone(), port.width)).collect()
 }
 
-/// Runs a command in a folder and returns what it printed.
+/// Runs a command in a folder and returns its output.
 pub fn run(folder: &Path, command: &[&str]) -> Result<String, String> {
     let output = Command::new(command[0])
         .args(&command[1..])

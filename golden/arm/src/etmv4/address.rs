@@ -1,15 +1,15 @@
-//! Addresses, and what they are relative to.
+//! Addresses, and the registers that they are relative to.
 
 use super::Unit;
 use hartrace_etmv4::{Address, Context, Form, Is, Packet};
 use hartrace_isa::arm::{Isa, Place};
 
-/// What packets are relative to.
+/// Registers that packets are relative to.
 #[derive(Copy, Clone, Debug)]
 pub(super) struct Registers {
     /// The last three addresses.
     held: [(u64, Is); 3],
-    /// The instruction set of the last address, if all decoders agree on which that is.
+    /// The instruction set of the last address, if all decoders agree on it.
     told: Option<Is>,
 }
 
@@ -19,37 +19,39 @@ impl Default for Registers {
     }
 }
 
-/// The bit of an address packet that tells T32 from A32.
+/// The bit of an address packet that distinguishes T32 from A32.
 pub(super) fn is(place: Place) -> Is {
     if place.isa == Isa::T32 { Is::Is1 } else { Is::Is0 }
 }
 
-/// All of an address.
+/// A complete address.
 fn whole(form: Form, place: Place) -> Address {
     Address { form, is: is(place), value: place.address }
 }
 
 impl Registers {
-    /// An address was sent.
+    /// Notes that an address was sent.
     pub(super) fn moved(&mut self, place: Place) {
         self.pushed(place.address, is(place));
         self.told = Some(is(place));
     }
 
-    /// The same in a Q element, or in something that is taken back: whether decoders take the instruction
-    /// set of a context behind it from there is better not relied on.
+    /// The same for an address in a Q element, or in an element that is cancelled. Decoders may or
+    /// may not derive the instruction set of a following context from it, so the encoder does not
+    /// rely on that.
     pub(super) fn pushed(&mut self, address: u64, is: Is) {
         let [a, b, _] = self.held;
         self.held = [(address, is), a, b];
         self.told = None;
     }
 
-    /// Whether a context alone leaves the instruction set as it is: decoders go by the last address.
+    /// Whether a context alone leaves the instruction set unchanged: decoders use that of the last
+    /// address.
     pub(super) fn agrees(&self, isa: Isa) -> bool {
         self.told == Some(is(Place { address: 0, isa }))
     }
 
-    /// All forms that say an address, the shortest first.
+    /// All forms that can express an address, the shortest first.
     pub(super) fn forms(&self, place: Place) -> Vec<Address> {
         let (address, is) = (place.address, is(place));
         let wide = place.isa == Isa::A64;
@@ -109,7 +111,7 @@ impl Unit {
         }
     }
 
-    /// The target of the branch before, which can only wait for what comes next.
+    /// Sends the target of the preceding branch, which can only wait for the next element.
     pub(super) fn tell_target(&mut self) {
         if let Some(place) = self.target.take() {
             self.flush();

@@ -1,4 +1,4 @@
-//! Processes that change, trace that is lost, and instructions that are not told.
+//! Changes of process, lost trace, and instructions that are not reported.
 
 use super::Unit;
 use super::address::is;
@@ -6,7 +6,7 @@ use crate::walk::Ids;
 use hartrace_etmv4::{Context, Packet, Q};
 use hartrace_isa::arm::{Executed, Isa, Place};
 
-/// Instructions that are not told one by one.
+/// Instructions that are not reported one by one.
 #[derive(Copy, Clone, Debug)]
 pub(super) struct Unknown {
     left: u32,
@@ -15,7 +15,7 @@ pub(super) struct Unknown {
 }
 
 impl Unit {
-    /// The core runs another process from here on, right behind an instruction whose outcome is told.
+    /// Switches to another process, directly after an instruction whose outcome is reported.
     pub fn context(&mut self, ids: Ids) {
         self.ids = ids;
         if self.off {
@@ -27,7 +27,7 @@ impl Unit {
         let wide = next.is_none_or(|next| next.isa == Isa::A64);
         let (el, sf) = (self.context.el, self.context.sf);
         match next {
-            // The context alone would set the instruction set to that of the last address.
+            // A context alone would set the instruction set to that of the last address.
             Some(next) if !wide && !self.registers.agrees(next.isa) || self.whims.one_in(3) => {
                 self.not_from_the_stack(next);
                 self.address_with_context(next, el);
@@ -39,7 +39,7 @@ impl Unit {
         }
     }
 
-    /// What was executed since the last outcome is lost.
+    /// Loses what was executed since the last outcome.
     pub fn overflow(&mut self) {
         if self.off {
             return;
@@ -51,8 +51,8 @@ impl Unit {
         (self.off, self.lost, self.returned) = (true, true, false);
     }
 
-    /// The next `count` instructions are not told one by one: a Q element has their number, or not even
-    /// that. Right behind an instruction whose outcome is told.
+    /// Does not report the next `count` instructions one by one: a Q element contains their number,
+    /// or not even that. Call it directly after an instruction whose outcome is reported.
     pub fn unknown(&mut self, count: u32, counted: bool) {
         if self.off || !self.config().q || count == 0 {
             return;
@@ -67,7 +67,7 @@ impl Unit {
         self.unknown = Some(Unknown { left: count, count, counted });
     }
 
-    /// One of them.
+    /// Traces one of them.
     pub(super) fn unknown_one(&mut self, executed: &Executed) {
         self.next = Some(executed.next);
         let Some(unknown) = &mut self.unknown else { return };
@@ -78,10 +78,10 @@ impl Unit {
         let Unknown { count, counted, .. } = *unknown;
         self.unknown = None;
         let count = counted.then_some(count);
-        // The address of a Q element is none that calls count from.
+        // The address of a Q element does not make calls count.
         let calls_count = self.calls_count;
         let forms = self.registers.forms(executed.next);
-        // Only short ones fit, and only with a count.
+        // Only short forms fit, and only with a count.
         let form = self.whims.choose(&forms);
         let fits = Packet::Q(Q { count, address: Some(form) });
         match count {
@@ -98,7 +98,8 @@ impl Unit {
         self.sent(1);
     }
 
-    /// An address is sent although the return stack has it: the decoder then takes nothing from its own.
+    /// Sends an address although it is on the return stack, so that the decoder does not pop its
+    /// own.
     fn not_from_the_stack(&mut self, next: Place) {
         if std::mem::take(&mut self.returned) {
             self.returns.push(next);

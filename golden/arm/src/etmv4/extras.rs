@@ -1,4 +1,4 @@
-//! What a trace unit may send between the outcomes of instructions.
+//! Packets that a trace unit may send between the outcomes of instructions.
 
 use super::Unit;
 use hartrace_etmv4::{Address, Atoms, Cancel, CycleCount, Form, Is, Packet};
@@ -28,12 +28,13 @@ impl Unit {
         }
     }
 
-    /// Cycles since the last count, in any format that has room for them and for what it commits.
+    /// Sends the cycles since the last count, in any format with room for them and for the elements
+    /// it commits.
     fn cycle_count(&mut self, threshold: u32) {
         let config = self.config();
         let waiting = self.uncommitted;
         let passed = std::mem::take(&mut self.cycles);
-        // More than the counter can hold, or it was not counting all the time.
+        // More cycles than the counter can hold, or it was not counting all the time.
         let known = passed <= config.cycle_count_mask() && !self.whims.one_in(16);
         let above = passed - threshold;
         let commits = |most: u32| config.commopt || (1..=most).contains(&waiting);
@@ -54,7 +55,8 @@ impl Unit {
         self.send(Packet::CycleCount(count));
     }
 
-    /// The outcome of an instruction: as an atom, as its address, or wrong at first and then right.
+    /// Reports the outcome of an instruction: as an atom, as its address, or wrong at first and
+    /// then corrected.
     pub(super) fn outcome(&mut self, executed: &Executed) {
         let here = Place { address: executed.address, isa: executed.isa };
         let known = executed.taken && !self.returned && self.config().is_ete();
@@ -73,12 +75,12 @@ impl Unit {
         }
     }
 
-    /// P0 elements that can still be taken back.
+    /// Number of P0 elements that can still be cancelled.
     fn room(&self) -> u32 {
         self.config().max_speculation.saturating_sub(self.uncommitted + self.atoms.1)
     }
 
-    /// An outcome that was told wrong, and what came of it, taken back in any of the ways there are.
+    /// Sends a wrong outcome and its consequences, and takes them back in any of the possible ways.
     fn mispredict(&mut self, taken: bool) {
         let atom = |this: &mut Self, taken: bool| {
             if let Some(atom) = Atoms::new(1, u32::from(taken)) {
@@ -89,7 +91,7 @@ impl Unit {
         let count = self.whims.below(6);
         let more = if count > 0 { 1 + self.whims.below(count) } else { 0 };
         match count {
-            // Nothing else was told.
+            // Nothing else was sent.
             0 => self.send(Packet::Mispredict(None)),
             1 => {
                 let packet = match self.whims.below(3) {
@@ -102,7 +104,7 @@ impl Unit {
                 };
                 self.send(Packet::Cancel(packet));
             }
-            // With one more atom in the packet itself.
+            // The packet itself contains one more atom.
             2.. if more > 2 => {
                 (0..more - 1).for_each(|_| atom(self, true));
                 self.send(Packet::Cancel(Cancel::F3 { atom: true, count: more as u8 }));
@@ -115,7 +117,7 @@ impl Unit {
         self.sent(1);
     }
 
-    /// Atoms, addresses and all, of a path that was not gone after all.
+    /// Sends atoms and addresses of a path that was not taken after all.
     pub(super) fn speculate(&mut self) {
         let room = self.config().max_speculation.saturating_sub(self.uncommitted);
         if !self.whims.one_in(8) || room < 30 {
@@ -139,7 +141,7 @@ impl Unit {
                 self.registers.pushed(value, Is::Is0);
             }
         }
-        // The registers keep what was sent, whatever becomes of it.
+        // The registers keep what was sent, even if it is cancelled.
         self.send(Packet::Cancel(Cancel::F1 { count, mispredict: false }));
     }
 }

@@ -1,4 +1,4 @@
-//! OpenCSD's `trc_pkt_lister`, through a snapshot folder.
+//! OpenCSD's `trc_pkt_lister`, run on a snapshot folder.
 
 use hartrace_arm_golden::Expected;
 use libtest_mimic::Failed;
@@ -18,7 +18,8 @@ pub(crate) enum Registers {
 
 /// Whether it is installed.
 pub(crate) fn is_there() -> bool {
-    // Not by running it: it has no option that does nothing, and leaves a log where it runs.
+    // The tool is not started for this: it has no option that does nothing, and leaves a log where
+    // it runs.
     let path = env::var_os("PATH").unwrap_or_default();
     env::split_paths(&path).any(|folder| folder.join("trc_pkt_lister").is_file())
 }
@@ -38,12 +39,12 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // Nothing depends on it.
+        // Nothing depends on success.
         let _ = fs::remove_dir_all(&self.0);
     }
 }
 
-/// Passes on every range that it reports. Returns what it complains about.
+/// Passes on every range that it reports. Returns its complaints.
 pub(crate) fn decode(
     registers: &Registers,
     memory: &[(u64, Vec<u8>)],

@@ -1,4 +1,4 @@
-//! What our decoder reports.
+//! The output of our decoder.
 
 use hartrace_arm_decoder::{ElementSink, Event, Lost, Range, Start};
 use hartrace_arm_golden::{Expected, Gap, Ids};
@@ -14,7 +14,7 @@ pub(crate) struct Seen {
     /// Cycles, with the instructions before them.
     pub(crate) cycles: Vec<(u64, Option<u32>)>,
     pub(crate) instructions: u64,
-    /// Cycles that belong to instructions that are not told yet (PTM).
+    /// Cycles that belong to instructions that have not been reported yet (PTM).
     pub(crate) early: u32,
     pub(crate) ptm: bool,
     pub(crate) wrong: Vec<(u64, Event)>,

@@ -5,8 +5,8 @@ use super::{Format, Round, Value, flag, pack, unpack};
 /// A finite number other than zero: sign, significand, exponent.
 type Number = (bool, u128, i32);
 
-/// Where [`sum`] puts the leading bit: room for a carry, and below that for more bits than an exact
-/// product has.
+/// Position of the leading bit in [`sum`], with room for a carry above and for more bits than an
+/// exact product has below.
 const TOP: u32 = 125;
 
 fn normal((sign, significand, exponent): Number) -> Number {
@@ -17,8 +17,8 @@ fn normal((sign, significand, exponent): Number) -> Number {
 /// The exact sum of two numbers of at most 106 bits each, rounded once.
 fn sum(format: Format, a: Number, b: Number, round: Round, flags: &mut u8) -> u64 {
     let (a, b) = (normal(a), normal(b));
-    // The larger one stays in place; the other moves right and may leave a sticky bit behind. If it
-    // does, the exponents differ so much that the difference cannot lose more than one leading bit.
+    // The larger number stays in place; the other moves right and may leave a sticky bit behind. If
+    // it does, the exponents differ so much that the difference loses at most one leading bit.
     let (large, small) = if (a.2, a.1) >= (b.2, b.1) { (a, b) } else { (b, a) };
     let shift = (large.2 - small.2) as u32;
     let moved = small.1.checked_shr(shift).unwrap_or(0);
@@ -125,7 +125,7 @@ pub(crate) fn sqrt(format: Format, a: u64, round: Round, flags: &mut u8) -> u64 
         (true, _) => format.invalid(flags),
         (false, Value::Finite(m, e)) => {
             let (_, m, e) = normal((false, m, e));
-            // An even exponent, and some 62 bits of root.
+            // Make the exponent even, and compute about 62 bits of the root.
             let (m, e) = if e % 2 == 0 { (m, e) } else { (m << 1, e - 1) };
             let root = m.isqrt();
             pack(format, false, (root, e / 2), root * root != m, round, flags)

@@ -2,7 +2,8 @@
 
 use super::{Format, Value, flag, unpack};
 
-/// The bit pattern as a number of the same order: -0 is below +0, NaNs are at both ends.
+/// Maps the bit pattern to an integer of the same order: -0 is below +0, NaNs are at both
+/// ends.
 fn order(format: Format, bits: u64) -> i64 {
     let magnitude = (bits & !format.sign()) as i64;
     if format.is_negative(bits) { -1 - magnitude } else { magnitude }
@@ -33,12 +34,12 @@ pub(crate) fn less(format: Format, a: u64, b: u64, or_equal: bool, flags: &mut u
     order(format, a) < order(format, b)
 }
 
-/// The smaller one; the other one if one is a NaN. -0 is smaller than +0.
+/// The smaller number; if one operand is a NaN, the other one. -0 is smaller than +0.
 pub(crate) fn min(format: Format, a: u64, b: u64, flags: &mut u8) -> u64 {
     pick(format, a, b, order(format, a) < order(format, b), flags)
 }
 
-/// The larger one; the other one if one is a NaN. +0 is larger than -0.
+/// The larger number; if one operand is a NaN, the other one. +0 is larger than -0.
 pub(crate) fn max(format: Format, a: u64, b: u64, flags: &mut u8) -> u64 {
     pick(format, a, b, order(format, a) > order(format, b), flags)
 }

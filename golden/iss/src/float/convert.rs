@@ -2,7 +2,7 @@
 
 use super::{Format, Round, Value, flag, pack, split, unpack};
 
-/// `bits` in the format `to`.
+/// Converts `bits` to the format `to`.
 pub(crate) fn resize(from: Format, to: Format, bits: u64, round: Round, flags: &mut u8) -> u64 {
     match unpack(from, bits) {
         (_, Value::Nan) => {
@@ -32,8 +32,8 @@ impl Int {
     }
 }
 
-/// The closest integer; the nearest limit of the type, and invalid, if there is none. A NaN counts as
-/// more than any number. The result of 32 bits is sign-extended.
+/// The closest integer. If the type has none, the nearest limit of the type, and the operation is
+/// invalid. A NaN counts as greater than any number. A result of 32 bits is sign-extended.
 pub(crate) fn to_int(format: Format, bits: u64, int: Int, round: Round, flags: &mut u8) -> u64 {
     let (low, high) = int.limits();
     let mut inexact = false;
@@ -42,7 +42,7 @@ pub(crate) fn to_int(format: Format, bits: u64, int: Int, round: Round, flags: &
         (true, Value::Infinity) => i128::MIN,
         (false, Value::Infinity) => i128::MAX,
         (_, Value::Zero) => 0,
-        // Far outside of any type; also keeps the shift below small.
+        // Far outside of any type; this also keeps the shift below small.
         (true, Value::Finite(_, 65..)) => i128::MIN,
         (false, Value::Finite(_, 65..)) => i128::MAX,
         (sign, Value::Finite(m, e)) => {

@@ -50,9 +50,9 @@ fn flags_of(status: Status) -> u8 {
     table.iter().filter(|(theirs, _)| status.contains(*theirs)).map(|(_, ours)| ours).sum()
 }
 
-/// Compares with another implementation. It detects tininess in another way, so underflow may differ
-/// where the result is the smallest normal number, and it does not call it overflow if the result is
-/// rounded to the largest finite one.
+/// Compares with another implementation. That one detects tininess differently, so underflow may
+/// differ where the result is the smallest normal number, and it does not flag overflow if the
+/// result is rounded to the largest finite number.
 fn check<F: Float>(format: Format, runs: u32) {
     let mut random = fastrand::Rng::with_seed(7);
     for _ in 0..runs {
@@ -135,7 +135,7 @@ fn roots_and_conversions_agree_with_the_host() {
 #[test]
 fn tininess_is_detected_after_rounding() {
     // Just below the smallest normal number, where rounding to 24 bits with an exponent of any size
-    // already gives that number: 2^-126 * (1 - 2^-24) * (1 + 2^-25) and the like.
+    // already gives that number: 2^-126 * (1 - 2^-24) * (1 + 2^-25) and similar values.
     let one = 0x3f80_0000;
     let min_normal = 0x0080_0000;
     let below_one = 0x3f7f_ffff; // 1 - 2^-24

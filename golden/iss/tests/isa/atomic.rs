@@ -30,7 +30,7 @@ fn operations_return_the_old_value_and_store_the_new() {
         (("amomax.w a0,a2,(a1)", 0xa0c5_a52f), 0x8000_0000, 1, MIN32, 1),
         (("amominu.w a0,a2,(a1)", 0xc0c5_a52f), 0x8000_0000, 1, MIN32, 1),
         (("amomaxu.w a0,a2,(a1)", 0xe0c5_a52f), 0x8000_0000, 1, MIN32, 0x8000_0000),
-        // The upper half of the operand does not count.
+        // The upper half of the operand is ignored.
         (("amomaxu.w a0,a2,(a1)", 0xe0c5_a52f), 0x8000_0000, 0xf_0000_0000, MIN32, 0x8000_0000),
         (("amomin.d a0,a2,(a1)", 0x80c5_b52f), 1 << 63, 1, 1 << 63, 1 << 63),
         (("amominu.d a0,a2,(a1)", 0xc0c5_b52f), 1 << 63, 1, 1 << 63, 1),
@@ -53,10 +53,10 @@ fn conditional_stores_need_their_reservation() {
     // Another address.
     let elsewhere = [("addi t1,a1,8", 0x0085_8313), ("lr.w t0,(t1)", 0x1003_22af), sc];
     assert_eq!(run(&elsewhere, 7, 9), (1, 7));
-    // The hart's own store need not make it fail.
+    // A store by the hart itself need not make it fail.
     let store = ("sw zero,0(a1)", 0x0005_a023);
     assert_eq!(run(&[lr, store, sc], 7, 9), (0, 9));
-    // A double-word, with other instructions between.
+    // A double-word, with other instructions in between.
     let double = [
         ("lr.d t0,(a1)", 0x1005_b2af),
         ("add a2,a2,t0", 0x0056_0633),

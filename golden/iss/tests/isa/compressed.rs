@@ -1,12 +1,12 @@
-//! Compressed instructions do what the wide ones do that they stand for.
+//! Compressed instructions behave like the wide instructions that they stand for.
 
 use crate::machine::{CODE, Code, DATA, Machine};
 use hartrace_iss::Xlen::{self, Rv32, Rv64};
 
-/// Integer and floating-point registers, memory, and where to go on.
+/// Integer and floating-point registers, memory, and the next address.
 type State = (Vec<u64>, [u64; 32], Vec<u8>, u64);
 
-/// One instruction, with registers that point into memory, and what is different afterwards.
+/// State after one instruction, with registers that point into memory.
 fn after(xlen: Xlen, code: Code) -> Option<State> {
     let mut machine = Machine::new(xlen);
     machine.enter(crate::machine::M, 3 << 13);
@@ -15,7 +15,7 @@ fn after(xlen: Xlen, code: Code) -> Option<State> {
         machine
             .store(DATA + 0x400 * u64::from(number) + 8, 0x1234_5678_9abc_def0 ^ u64::from(number));
     }
-    // Once zero, for branches.
+    // One register is zero, for branches.
     machine.hart.set_register(9, 0);
     machine.place(CODE, &[code]);
     machine.go(1);
@@ -24,7 +24,7 @@ fn after(xlen: Xlen, code: Code) -> Option<State> {
     }
     let size = u64::from(machine.steps[0].size);
     let registers = machine.hart.registers();
-    // Where it goes on and links to, if that is behind it, as if it had four bytes.
+    // The next address and the link, if they directly follow, as if the instruction had four bytes.
     let wide = |pc| if pc == CODE + size { CODE + 4 } else { pc };
     let mut x = registers.x.to_vec();
     x[1] = if x[1] & 0xffff_ffff == CODE + size { CODE + 4 } else { x[1] };

@@ -1,5 +1,5 @@
-//! Floating-point instructions: rounding, flags, boxing. The arithmetic itself is compared with another
-//! implementation next to it.
+//! Floating-point instructions: rounding, flags, boxing. The unit tests compare the arithmetic
+//! itself with another implementation.
 
 use crate::machine::{CODE, Code, DATA, M, Machine, U};
 use hartrace_iss::Xlen;
@@ -54,7 +54,7 @@ fn integer(code: Code, a: u64, b: u64) -> (u64, u32) {
 
 #[test]
 fn rounding_modes_of_instruction_and_register() {
-    // 1 / 3 and its negative; the last digit says which way it went.
+    // 1 / 3 and its negative; the last digit shows the direction of rounding.
     let (down, up) = (0x3fd5_5555_5555_5555, 0x3fd5_5555_5555_5556);
     let minus = |bits: u64| bits | 1 << 63;
     for (frm, plus, negative) in
@@ -64,7 +64,7 @@ fn rounding_modes_of_instruction_and_register() {
         assert_eq!(float(dynamic, double(1.0), double(3.0), frm), (plus, NX), "frm {frm}");
         assert_eq!(float(dynamic, double(-1.0), double(3.0), frm), (minus(negative), NX));
     }
-    // The instruction's own mode counts more.
+    // The mode in the instruction takes precedence.
     assert_eq!(
         float(("fdiv.d fa0,fa1,fa2,rup", 0x1ac5_b553), double(1.0), double(3.0), 1),
         (up, NX)
@@ -127,7 +127,7 @@ fn results_and_flags() {
         (("fmin.d fa0,fa1,fa2", 0x2ac5_8553), NAN | 1, NAN | 1 << 63, NAN, 0),
         (("fsgnjn.d fa0,fa1,fa2", 0x22c5_9553), double(1.0), double(1.0), double(-1.0), 0),
         (("fsgnjx.d fa0,fa1,fa2", 0x22c5_a553), SIGNALLING, MINUS_ZERO, SIGNALLING | 1 << 63, 0),
-        // Singles: what is not in its box is a NaN.
+        // Singles: a value that is not boxed is a NaN.
         (("fadd.s fa0,fa1,fa2", 0x00c5_f553), single(1.5), single(2.0), single(3.5), 0),
         (("fadd.s fa0,fa1,fa2", 0x00c5_f553), 0x3fc0_0000, single(2.0), NAN32, 0),
         (("fsgnj.s fa0,fa1,fa2", 0x20c5_8553), 0x3fc0_0000, single(-2.0), NAN32 | 1 << 31, 0),
@@ -208,7 +208,7 @@ fn results_in_integer_registers() {
         (("fclass.d a0,fa1", 0xe205_9553), SIGNALLING, 0, 1 << 8, 0),
         (("fclass.d a0,fa1", 0xe205_9553), NAN, 0, 1 << 9, 0),
         (("fclass.s a0,fa1", 0xe005_9553), 0x3f80_0000, 0, 1 << 9, 0),
-        // Moves take the bits as they are, in a box or not.
+        // Moves copy the bits unchanged, boxed or not.
         (("fmv.x.w a0,fa1", 0xe005_8553), 0x0000_0001_8000_0000, 0, MIN32, 0),
         (("fmv.x.d a0,fa1", 0xe205_8553), SIGNALLING, 0, SIGNALLING, 0),
     ];

@@ -3,7 +3,7 @@
 use crate::machine::{Code, DATA, RAM, SIZE, Screen, elf};
 use hartrace_iss::{Exit, Hart, HartConfig, Range, Step, Xlen};
 
-/// A program whose `tohost` is at [`DATA`] and `fromhost` right behind it.
+/// A program with `tohost` at [`DATA`], directly followed by `fromhost`.
 fn program(xlen: Xlen, code: &[Code]) -> Vec<u8> {
     let mut bytes = elf(xlen, RAM, code);
     let names = b"\0tohost\0fromhost\0";
@@ -46,7 +46,7 @@ fn program(xlen: Xlen, code: &[Code]) -> Vec<u8> {
     bytes
 }
 
-/// How it ends and what it prints; `a0` is [`DATA`].
+/// Returns how the program ends and what it prints; `a0` is [`DATA`].
 fn run(xlen: Xlen, code: &[Code], registers: &[(u8, u64)]) -> (Exit, String) {
     let memory = vec![Range { base: RAM, size: SIZE }];
     let mut hart = Hart::new(HartConfig { xlen, memory, ..HartConfig::default() });
@@ -78,7 +78,7 @@ fn characters() {
     let (a, end) = (0x0101_0000_0000_0061, 1);
     let printed = (Exit::Exited(0), "a".to_owned());
     assert_eq!(run(Xlen::Rv64, &wide, &[(11, a), (12, end)]), printed);
-    // In two halves, the one or the other first; then it waits until the host has taken it.
+    // In two halves, either of them first; then it waits until the host has accepted it.
     let (low, high) = (("sw a1,0(a0)", 0x00b5_2023), ("sw a2,4(a0)", 0x00c5_2223));
     for [first, second] in [[low, high], [high, low]] {
         let code = [
@@ -96,7 +96,7 @@ fn characters() {
 
 #[test]
 fn calls_through_memory() {
-    // write(1, text, 4) at DATA + 64; the result takes the place of the number, and the reply is taken
+    // write(1, text, 4) at DATA + 64; the result replaces the number, and the reply is accepted
     // before the exit with that result.
     let code = [
         ("li t0,64", 0x0400_0293),

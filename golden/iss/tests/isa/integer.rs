@@ -39,7 +39,7 @@ fn results_are_those_of_the_specification() {
         (Rv32, ("mulh a0,a1,a2", 0x02c5_9533), MIN32, MIN32, 1 << 30),
         (Rv32, ("mulhsu a0,a1,a2", 0x02c5_a533), ONES, ONES, ONES),
         (Rv32, ("mulhu a0,a1,a2", 0x02c5_b533), ONES, ONES, ONES - 1),
-        // Shifts take 5 or 6 bits of the amount.
+        // Shifts use 5 or 6 bits of the amount.
         (Rv64, ("sll a0,a1,a2", 0x00c5_9533), 1, 65, 2),
         (Rv64, ("sraw a0,a1,a2", 0x40c5_d53b), 0x8000_0000, 33, 0xffff_ffff_c000_0000),
         (Rv64, ("srlw a0,a1,a2", 0x00c5_d53b), 0xf_8000_0000, 32, MIN32),

@@ -97,7 +97,7 @@ fn the_caller_says_when_the_timer_interrupts() {
     machine.go(1);
     let trap = machine.trap().expect("a trap");
     assert_eq!((trap.interrupt, trap.cause, trap.epc), (true, 7, machine.steps[0].pc));
-    // Back to where it was: nothing is pending any more.
+    // Back to the previous state: nothing is pending any more.
     assert_eq!(machine.csr(csr::MIP), 1 << 7);
     machine.hart.set_time(0);
     assert_eq!(machine.csr(csr::MIP), 0);
@@ -119,7 +119,7 @@ fn waiting_moves_time_on() {
     machine.hart.set_register(11, MTIMECMP);
     machine.hart.set_register(12, 1_000_000);
     machine.hart.set_register(13, MTIME);
-    // Interrupts are disabled: the wait ends, nothing is taken.
+    // Interrupts are disabled: the wait ends, but no interrupt is taken.
     let exit = machine.go(100);
     assert_eq!((machine.steps.len(), machine.trap()), (6, None));
     assert_eq!(machine.x(10), 1_000_000);
@@ -129,7 +129,7 @@ fn waiting_moves_time_on() {
 #[test]
 fn setting_the_timer_does_not_lose_time() {
     let mut machine = Machine::new(Xlen::Rv64);
-    // Two instructions a round; a tick takes a hundred.
+    // Two instructions per round; a tick takes a hundred.
     machine.place(CODE, &[("sd a2,0(a1)", 0x00c5_b023), ("j .-4", 0xffdf_f06f)]);
     machine.hart.set_register(11, MTIMECMP);
     machine.hart.set_register(12, u64::MAX);

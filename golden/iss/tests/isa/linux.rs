@@ -1,4 +1,4 @@
-//! Programs of Linux.
+//! Linux programs.
 
 use crate::machine::{Code, Screen, elf};
 use hartrace_iss::{Environment, Exit, Hart, HartConfig, LoadError, Step, Xlen};
@@ -28,7 +28,7 @@ fn error(number: i64) -> Result<u64, Exit> {
 
 #[test]
 fn prints_its_name_and_ends() {
-    // The first argument is where the stack says, and is eight bytes long.
+    // The first argument is where the stack points, and is eight bytes long.
     let wide = [
         ("ld a1,8(sp)", 0x0081_3583),
         ("li a0,1", 0x0010_0513),
@@ -61,7 +61,7 @@ fn calls_with_odd_arguments() {
     let anonymous = 0x22;
     let table: &[(u64, &[u64], Result<u64, Exit>)] = &[
         (222, &[0, 4096, 3, anonymous, most, 0], Ok(0x4000_0000)),
-        // One that would go round the end of the address space.
+        // A mapping that would wrap around the end of the address space.
         (222, &[0, most - 0x4000_0000, 3, anonymous], error(12)),
         (222, &[0, most, 3, anonymous], error(12)),
         (222, &[0, 0, 3, anonymous], error(22)),

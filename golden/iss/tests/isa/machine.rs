@@ -1,10 +1,10 @@
-//! A hart to try instructions on.
+//! A hart for testing instructions.
 
 use hartrace_iss::{Exit, Hart, HartConfig, Range, Retire, Step, Trap, Xlen};
 use std::io::Write;
 use std::sync::{Arc, Mutex};
 
-/// Memory: what the tests run is at [`CODE`], handlers of M and S mode behind it.
+/// Memory: the tests run at [`CODE`], followed by the handlers of M and S mode.
 pub(crate) const RAM: u64 = 0x8000_0000;
 pub(crate) const CODE: u64 = RAM + 0x1000;
 pub(crate) const M_HANDLER: u64 = RAM + 0x2000;
@@ -35,7 +35,7 @@ pub(crate) mod csr {
 /// An instruction as text and as the assembler encodes it.
 pub(crate) type Code = (&'static str, u32);
 
-/// Keeps what it is told.
+/// Stores the steps that it receives.
 #[derive(Default)]
 pub(crate) struct Log(pub(crate) Vec<Step>);
 
@@ -49,7 +49,7 @@ impl Retire for Log {
 
 pub(crate) struct Machine {
     pub(crate) hart: Hart,
-    /// What [`Machine::go`] did last.
+    /// The steps of the last [`Machine::go`].
     pub(crate) steps: Vec<Step>,
 }
 
@@ -77,7 +77,7 @@ impl Machine {
         }
     }
 
-    /// Executes one instruction from a place of its own, and goes on where it was.
+    /// Executes one instruction at a separate address, and continues at the previous one.
     fn aside(&mut self, word: u32) {
         let pc = self.hart.registers().pc;
         self.hart.write_memory(RAM, &word.to_le_bytes());
@@ -86,7 +86,7 @@ impl Machine {
         self.hart.set_pc(pc);
     }
 
-    /// Writes a CSR that may be written at the level the hart is at.
+    /// Writes a CSR that may be written at the current level.
     pub(crate) fn set_csr(&mut self, number: u32, value: u64) {
         let before = self.x(5);
         self.hart.set_register(5, value);
@@ -102,7 +102,7 @@ impl Machine {
         value
     }
 
-    /// From M mode to `level`, with the other bits of `mstatus` as given.
+    /// Switches from M mode to `level`, with the other bits of `mstatus` as given.
     pub(crate) fn enter(&mut self, level: u8, mstatus: u64) {
         self.set_csr(csr::MSTATUS, u64::from(level) << 11 | mstatus);
         self.set_csr(csr::MEPC, CODE);
@@ -146,7 +146,7 @@ impl Machine {
     }
 }
 
-/// A console that keeps what is printed.
+/// A console that stores what is printed.
 #[derive(Clone, Default)]
 pub(crate) struct Screen(Arc<Mutex<Vec<u8>>>);
 

@@ -1,5 +1,5 @@
-//! What single instructions and short programs do, against the text of the specification; and that
-//! nothing makes the hart panic.
+//! Tests of single instructions and short programs against the text of the specification; nothing
+//! makes the hart panic.
 
 mod atomic;
 mod compressed;

@@ -25,7 +25,7 @@ const fn entry(address: u64, bits: u64) -> u64 {
     address >> 12 << 10 | bits
 }
 
-/// [`PAGE`] is [`DATA`] with these bits; memory itself is where it is, for `level`.
+/// Maps [`PAGE`] to [`DATA`] with these bits; memory itself is identity-mapped, for `level`.
 fn machine(level: u8, bits: u64, mstatus: u64) -> Machine {
     let mut machine = Machine::new(Xlen::Rv64);
     let user = if level == U { USER } else { 0 };
@@ -88,7 +88,7 @@ fn permissions() {
 
 #[test]
 fn tables_that_are_broken() {
-    // A table entry that marks a table as accessed, a large page out of place, an address that is not
+    // A table entry that marks a table as accessed, a misaligned large page, an address that is not
     // canonical, a table that is not in memory.
     let cases: [(u64, u64, u64, u64); 4] = [
         (ROOT + 8, entry(MIDDLE, V | A_), PAGE, 13),
@@ -126,7 +126,7 @@ fn accesses_across_pages_fault_at_the_page() {
         let untouched = [DATA, DATA + 0xff8].map(|at| machine.load(at));
         assert_eq!(untouched, [0x1122_3344_5566_7788, 0], "nothing is written");
     }
-    // An instruction of which the second half is on a page that is not there.
+    // An instruction whose second half is on an unmapped page.
     let mut machine = machine(S, ALL, 0);
     machine.hart.write_memory(DATA + 0xffe, &[0x13, 0]);
     machine.hart.set_pc(PAGE + 0xffe);
@@ -159,7 +159,7 @@ fn a_fence_makes_new_tables_valid() {
     machine.hart.set_register(12, LEAVES);
     machine.go(4);
     assert_eq!(machine.trap().map(|trap| trap.cause), Some(13));
-    // Modes that do not exist do not get into satp.
+    // Modes that do not exist are not written to satp.
     let satp = machine.csr(csr::SATP);
     machine.set_csr(csr::SATP, 9 << 60);
     assert_eq!(machine.csr(csr::SATP), satp);

@@ -1,11 +1,11 @@
-//! Anything may be a program: nothing panics, and what is reported fits together.
+//! Any bytes may be a program: nothing panics, and the reported steps are consistent.
 
 use crate::machine::{Machine, RAM, SIZE, elf};
 use hartrace_iss::{
     Clock, Environment, Exit, Hart, HartConfig, Misaligned, Range, Retire, Step, Xlen,
 };
 
-/// Opcodes of 4 bytes that mean something, so that most words do.
+/// Opcodes of 4-byte instructions that exist, so that most words are valid.
 const OPCODES: [u32; 18] = [
     0x03, 0x07, 0x0f, 0x13, 0x17, 0x1b, 0x23, 0x27, 0x2f, 0x33, 0x37, 0x3b, 0x43, 0x53, 0x63, 0x67,
     0x6f, 0x73,
@@ -33,7 +33,7 @@ fn address(random: &mut fastrand::Rng) -> u64 {
     }
 }
 
-/// Checks each step against the one before.
+/// Checks each step against the previous one.
 struct Watch {
     rv32: bool,
     next: Option<u64>,
@@ -87,7 +87,7 @@ fn random_words_as_code() {
         machine.set_csr(0x105, RAM + random.u64(0..0x8000));
         machine.set_csr(0x300, random.u64(..));
         let mut watch = Watch { rv32, next: None, steps: 0 };
-        // Whenever it is stuck, it starts somewhere else.
+        // Whenever the hart is stuck, it starts at another address.
         for _ in 0..60 {
             machine.hart.set_pc(RAM + random.u64(0..0x8000));
             for register in 1..32 {

@@ -1,4 +1,4 @@
-//! Exceptions: cause, value, where they go and how handlers return.
+//! Exceptions: cause, value, handler, and return from the handler.
 
 use crate::machine::{CODE, Code, DATA, M, M_HANDLER, Machine, RAM, S, S_HANDLER, SIZE, U, csr};
 use hartrace_ingress::IType;
@@ -88,7 +88,7 @@ fn misaligned_accesses_that_work() {
             assert_eq!((machine.trap(), machine.x(10)), (None, want), "{} {offset}", code.0);
         }
         let stores: &[(Code, u64, u64, u64)] = &[
-            // What both words are afterwards.
+            // Contents of both words afterwards.
             (("sh a2,0(a1)", 0x00c5_9023), 7, 0x0800_0000_0000_0000, 0x07),
             (("sw a2,0(a1)", 0x00c5_a023), 5, 0x0607_0800_0000_0000, 0x05),
             (("sd a2,0(a1)", 0x00c5_b023), 3, 0x0405_0607_0800_0000, 0x01_0203),
@@ -174,7 +174,7 @@ fn machine_traps_stack_and_return() {
         assert_eq!((step.kind, step.privilege.0, step.next_pc), (IType::TrapReturn, M, CODE));
         assert_eq!(machine.level(), level);
         machine.go(1);
-        // The previous level of the second trap is that of the first: it went back there.
+        // The previous level of the second trap is that of the first, so the hart returned to it.
         assert_eq!(machine.csr(csr::MSTATUS) >> 11 & 3, level.into());
     }
 }
@@ -193,7 +193,7 @@ fn mret_leaves_user_and_enabled_behind() {
     assert_eq!(status & mprv, 0, "a return to less than M ends MPRV");
     assert_eq!(status >> 11 & 3, S.into());
     assert_eq!(status & (MIE | MPIE), 0, "MIE was MPIE, which was clear");
-    // MPP takes legal values only.
+    // MPP accepts legal values only.
     machine.set_csr(csr::MSTATUS, 0);
     machine.set_csr(csr::MSTATUS, 2 << 11);
     assert_eq!(machine.csr(csr::MSTATUS) >> 11 & 3, 0);
@@ -302,7 +302,7 @@ fn programs_without_handlers_end() {
 fn stores_to_code_are_seen_with_and_without_fence() {
     for fence in [("nop", 0x0000_0013), ("fence.i", 0x0000_100f)] {
         let mut machine = Machine::new(Xlen::Rv64);
-        // The last instruction runs twice, first as it is.
+        // The last instruction runs twice, the first time unchanged.
         let code = [
             ("j .+12", 0x00c0_006f),
             ("sw a1,8(a2)", 0x00b6_2423),

@@ -1,4 +1,4 @@
-//! The device tree that the proxy kernel finds the machine with.
+//! The device tree in which the proxy kernel finds the devices of the machine.
 
 /// Writes a flattened device tree, version 17.
 #[derive(Default)]
@@ -12,7 +12,7 @@ impl Tree {
         self.structure.extend(value.to_be_bytes());
     }
 
-    /// Bytes, filled up to whole words.
+    /// Adds bytes, padded to whole words.
     fn bytes(&mut self, bytes: &[u8]) {
         self.structure.extend(bytes);
         self.structure.resize(self.structure.len().next_multiple_of(4), 0);
@@ -45,7 +45,7 @@ impl Tree {
 
     fn finish(mut self) -> Vec<u8> {
         self.number(9);
-        // Behind the header, an empty list of reserved memory.
+        // An empty list of reserved memory follows the header.
         let structure = 40 + 16;
         let strings = structure + self.structure.len();
         let total = strings + self.strings.len();

@@ -8,14 +8,14 @@ use thiserror::Error;
 pub struct DecoderConfig {
     /// The encoder's parameters.
     pub params: Params,
-    /// Whose support packets and address coding to expect.
+    /// Unit whose support packets and address coding to expect.
     pub unit: Unit,
-    /// Contents of the `xtvec` register per privilege a trap goes to, for implicit exceptions. The
-    /// low two bits are its mode: 1 = vectored.
+    /// Contents of the `xtvec` register for each privilege that handles traps, for implicit
+    /// exceptions. The low two bits are its mode: 1 = vectored.
     pub tvec: Vec<(Privilege, u64)>,
-    /// Whose habits to expect.
+    /// Implementation whose peculiarities to expect.
     pub compat: Compat,
-    /// Instructions to follow for one payload at most.
+    /// Maximum number of instructions to follow for one payload.
     pub max_steps: u64,
 }
 
@@ -31,7 +31,7 @@ impl Default for DecoderConfig {
     }
 }
 
-/// Where in the stream a payload came from, in the caller's terms.
+/// Place of a payload in the stream, in the caller's terms.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Position {
     /// Number of the payload.
@@ -53,7 +53,7 @@ pub enum Event {
         interrupt: bool,
         /// The trap value, for exceptions.
         tval: Option<u64>,
-        /// The instruction that did not retire, where it can be known.
+        /// The instruction that did not retire, if it can be known.
         epc: Option<u64>,
     },
     /// Privilege, context and time from a packet that carries them.
@@ -65,9 +65,9 @@ pub enum Event {
         /// Hart time.
         time: u64,
     },
-    /// Tracing ended, or was interrupted by a loss.
+    /// Tracing ended, or was interrupted by a loss of packets.
     Off(QualStatus),
-    /// A stretch that could not be followed; the trace goes on with the next synchronisation.
+    /// A stretch that could not be followed; the trace continues at the next synchronisation.
     Gap(Fault),
 }
 
@@ -81,31 +81,31 @@ pub enum Fault {
     /// The stream does not start with a synchronisation.
     #[error("no synchronisation before this payload")]
     NotSynchronised,
-    /// There is no code at an address that was reached.
+    /// There is no code at an address that the walk reached.
     #[error("no code at {0:#018x}")]
     NoCode(u64),
-    /// A branch was reached whose outcome has not been reported.
+    /// The walk reached a branch whose outcome has not been reported.
     #[error("no outcome for the branch at {0:#018x}")]
     NoOutcome(u64),
-    /// A jump was reached whose target has not been reported.
+    /// The walk reached a jump whose target has not been reported.
     #[error("no target for the jump at {0:#018x}")]
     UnexpectedJump(u64),
-    /// The reported address was reached with branches left over.
+    /// The walk reached the reported address with branches left over.
     #[error("{0} reported branches were not reached")]
     BranchesLeft(u64),
-    /// The program loops without ever reaching what was reported.
+    /// The program loops and never reaches the reported address.
     #[error("the program loops at {0:#018x} without reaching the reported address")]
     NoProgress(u64),
     /// The walk is longer than the configured limit.
     #[error("gave up at {0:#018x} after the configured number of instructions")]
     TooLong(u64),
-    /// A jump target cache entry was used that has not been filled.
+    /// A payload uses a jump target cache entry that has not been filled.
     #[error("jump target cache entry {0} is empty")]
     EmptyCacheEntry(u32),
     /// Predicted branches are counted, but the encoder has no branch predictor.
     #[error("predicted branches without a branch predictor")]
     NoPredictor,
-    /// Implicit exception mode, but the trap vector of this privilege was not given.
+    /// Implicit exception mode is on, but the trap vector of this privilege was not given.
     #[error("no trap vector was given for privilege {0}")]
     NoVector(u8),
 }

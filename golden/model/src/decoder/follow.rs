@@ -13,9 +13,9 @@ pub(crate) enum Goal {
     /// An address reported in format 0, 1 or 2.
     Address {
         address: u64,
-        /// It is reported because of a notify trigger, so it is not a target.
+        /// It is reported because of a notify trigger, so it is not the target of a discontinuity.
         notify: bool,
-        /// It is the target of a discontinuity for certain.
+        /// It is certainly the target of a discontinuity.
         target: bool,
         irdepth: Option<u32>,
     },
@@ -46,14 +46,14 @@ impl Goal {
 pub(crate) enum Arrival {
     /// At the target of a discontinuity.
     Target,
-    /// By running into it.
+    /// By running into it, without a discontinuity.
     Passing,
-    /// By running into an address that may still turn out to be a later visit.
+    /// By running into an address that may still turn out to be that of a later visit.
     Undecided,
 }
 
 impl Decoder<'_> {
-    /// Walks from `self.pc` to `goal`, reporting every instruction but the last.
+    /// Walks from `self.pc` to `goal` and reports every instruction but the last.
     pub(crate) fn follow(
         &mut self,
         at: Position,
@@ -73,7 +73,8 @@ impl Decoder<'_> {
             }
             let hit = self.step(goal, limit)?;
             if hit {
-                // A branch at the target has its outcome reported with it, and nothing else is left.
+                // The outcome of a branch at the target is reported with it; nothing else may be
+                // left.
                 return match self.outcomes.count() {
                     count if count > limit => Err(Fault::BranchesLeft(count - limit)),
                     count if count < limit => Err(Fault::NoOutcome(self.pc)),
@@ -90,7 +91,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// Whether the walk ends here, not having jumped.
+    /// Whether the walk ends here, without a jump to this place.
     fn arrived(&self, goal: Goal, limit: u64) -> Result<Option<Arrival>, Fault> {
         if self.outcomes.count() != limit {
             return Ok(None);
@@ -158,8 +159,8 @@ impl Decoder<'_> {
         if sequential.is_some() {
             return sequential;
         }
-        // 7.6.3: the return at the reported depth is the one that was mispredicted, once all
-        // branches before it have been seen.
+        // 7.6.3: the return at the reported depth is the mispredicted one, once all branches before
+        // it have been seen.
         let failed = goal.irdepth() == Some(depth) && self.outcomes.count() == limit;
         predicted.filter(|_| !failed)
     }
@@ -188,10 +189,10 @@ impl Decoder<'_> {
     }
 }
 
-/// Notices that a walk can never end.
+/// Detects a walk that can never end.
 ///
 /// As long as no branch is executed, the path is a function of the address and the return stack: if
-/// both repeat, they repeat for ever. Brent's algorithm finds that without remembering the path.
+/// both repeat, the path repeats for ever. Brent's algorithm detects that without storing the path.
 struct Progress {
     mark: (u64, Returns, u64),
     distance: u64,

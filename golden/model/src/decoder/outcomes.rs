@@ -1,13 +1,13 @@
 use std::collections::VecDeque;
 
-/// Where the outcome of a branch comes from.
+/// Source of the outcome of a branch.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 enum Outcome {
     /// A branch map, or the branch bit of a synchronisation.
     Known(bool),
-    /// This many branches went as predicted.
+    /// This many branches had the predicted outcome.
     Predicted(u64),
-    /// The branch did not go as predicted.
+    /// The branch did not have the predicted outcome.
     Mispredicted,
 }
 
@@ -19,7 +19,7 @@ pub(crate) struct Outcomes {
 }
 
 impl Outcomes {
-    /// How many there are.
+    /// Number of such branches.
     pub(crate) fn count(&self) -> u64 {
         self.count
     }
@@ -57,7 +57,7 @@ impl Outcomes {
         })
     }
 
-    /// As [`Outcomes::peek`], and takes it.
+    /// As [`Outcomes::peek`], and removes the outcome.
     pub(crate) fn take(&mut self, prediction: bool) -> Option<bool> {
         let taken = self.peek(prediction)?;
         self.count -= 1;

@@ -4,7 +4,7 @@
 
 use hartrace_ingress::{IType, Retired};
 
-/// What a comparator looks at.
+/// Input of a comparator.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Input {
     /// Instruction addresses: matches if any instruction of the block does.
@@ -15,7 +15,7 @@ pub enum Input {
     Tval,
 }
 
-/// How a comparator compares.
+/// Comparison that a comparator makes.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Function {
     /// Equal.
@@ -48,7 +48,7 @@ impl Function {
     }
 }
 
-/// How primary (P) and secondary (S) match combine.
+/// How the primary (P) and secondary (S) matches combine.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Combine {
     /// P alone.
@@ -64,7 +64,7 @@ pub enum Combine {
 /// A pair of comparisons on one input.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Comparator {
-    /// What is compared.
+    /// The input to compare.
     pub input: Input,
     /// Primary comparison: function and operand.
     pub primary: (Function, u64),
@@ -99,14 +99,14 @@ pub struct Condition {
     pub interrupt: Option<bool>,
 }
 
-/// The filter: a block is traced if any condition matches it; without conditions, always.
+/// The filter: a block is traced if any condition matches it, or if there are no conditions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Filter {
     /// The comparators.
     pub comparators: Vec<Comparator>,
     /// The conditions.
     pub conditions: Vec<Condition>,
-    /// Tracing is on before the first trigger.
+    /// Whether tracing is on before the first trigger.
     pub initially_on: bool,
 }
 
@@ -116,7 +116,7 @@ impl Default for Filter {
     }
 }
 
-/// The filter with its latches.
+/// The filter and the state of its latches.
 #[derive(Clone, Debug)]
 pub(crate) struct Qualifier {
     filter: Filter,
@@ -161,9 +161,9 @@ impl Condition {
 }
 
 fn match_comparator(c: &Comparator, latched: &mut bool, row: &Retired) -> bool {
-    // Every value the block offers; one match is enough.
+    // All values that the block offers; one match is enough.
     let any = |matches: &dyn Fn(u64) -> bool| match c.input {
-        // Every place between the first and the last instruction where one could start.
+        // Every address between the first and the last instruction at which one could start.
         Input::Iaddress => {
             // A block may claim to be shorter than its last instruction.
             let last = 1u32.checked_shl(row.ilastsize.into()).unwrap_or(u32::MAX);

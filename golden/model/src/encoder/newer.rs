@@ -6,7 +6,7 @@ use super::step::{Previous, Step};
 use super::{PayloadSink, Reason};
 use hartrace_ingress::IType;
 
-/// Describes `current`. `next` is `None` if it is not traced. Returns `None` if tracing starts anew
+/// Describes `current`. `next` is `None` if it is not traced. Returns `None` if tracing restarts
 /// after it.
 pub(crate) fn describe(
     state: &mut State,
@@ -33,10 +33,10 @@ pub(crate) fn describe(
         state.context_pending = true;
     }
 
-    // D6: format 3.0 cannot say that the return before it was mispredicted, so where such a return
-    // leads into a change of privilege or context, tracing stops and starts anew between them.
+    // D6: format 3.0 cannot say that the return before it was mispredicted, so tracing stops and
+    // restarts between such a return and a change of privilege or context that it leads into.
     let bad_return = is_mispredicted_return(state, previous.as_ref(), &current, next);
-    // D14: nor can a decoder walk to where an asynchronous discontinuity leads.
+    // D14: nor can a decoder walk to the target of an asynchronous discontinuity.
     let torn = next.is_some_and(|n| n.retired && n.is_torn_from(&current));
     let restart =
         torn || (bad_return && next.is_some_and(|n| n.retired && n.changes_from(&current)));
@@ -67,7 +67,7 @@ pub(crate) fn describe(
     Some(Previous { reported: outcome.trap_reported, updiscon, mismatch, step: current })
 }
 
-/// The current instruction is a return that implicit return mode predicts wrongly.
+/// Whether the current instruction is a return that implicit return mode predicts wrongly.
 fn is_mispredicted_return(
     state: &State,
     previous: Option<&Previous>,
@@ -81,7 +81,7 @@ fn is_mispredicted_return(
         && next.is_some_and(|next| !state.returns.predicts(next.address))
 }
 
-/// 3.2.4: the jump is sequentially inferable, and the constant it uses has been traced too.
+/// 3.2.4: whether the jump is sequentially inferable and the constant it uses has also been traced.
 fn is_sequential(state: &State, previous: Option<&Previous>, current: &Step) -> bool {
     let traced = previous.is_some_and(|p| p.step.retired);
     state.config.options.sequentially_inferred_jump && current.sijump && traced
@@ -157,7 +157,7 @@ impl Chart<'_> {
             };
         }
 
-        // E2: an instruction that does not retire is no place to synchronise at.
+        // E2: an instruction that does not retire is not a valid synchronisation point.
         if !trapped || self.state.config.sync_on_unretired {
             let change = self.current.privilege != previous.step.privilege;
             let reason = if change {
@@ -165,7 +165,7 @@ impl Chart<'_> {
             } else if self.current.changes_from(&previous.step) {
                 Some(Reason::Context)
             } else if self.state.resync_state == ResyncState::Sync && previous.mismatch.is_none() {
-                // A mispredicted return must be reported as such first (D6).
+                // A mispredicted return must first be reported as such (D6).
                 Some(Reason::Resync)
             } else {
                 None
@@ -177,8 +177,8 @@ impl Chart<'_> {
         }
 
         if trapped {
-            // The instruction before the trap has been reported as such. A trap that nothing
-            // follows would be lost, though.
+            // The instruction before the trap has been reported as such. A trap without a successor
+            // would be lost, though.
             return if previous.updiscon {
                 self.report_current_trap(Reason::TrapAtTarget, out)
             } else if self.next.is_none() {
@@ -231,8 +231,8 @@ impl Chart<'_> {
             }
             return;
         };
-        // A decoder takes an address without flags that is not followed by format 3 for the target
-        // of a discontinuity, so all others say that they are not.
+        // A decoder takes an address without flags for the target of a discontinuity unless format
+        // 3 follows. All other addresses therefore carry the notify flag.
         let notify = self.current.notify || reason == Reason::CountFull;
         self.report_marks(out);
         let report = Report {
@@ -245,30 +245,30 @@ impl Chart<'_> {
         self.state.address(&self.current, report, reason, out);
     }
 
-    /// The next step changes privilege or context, precisely.
+    /// Whether the next step changes privilege or context, precisely.
     fn change_is_next(&self) -> bool {
         self.next.is_some_and(|next| next.changes_from(&self.current))
     }
 
-    /// The next step is reported in format 3 (7.6.2).
+    /// Whether the next step is reported in format 3 (7.6.2).
     fn format_3_is_next(&self) -> bool {
         self.next.is_some_and(Step::is_trap)
             || self.change_is_next()
             || self.state.resync_state != ResyncState::Counting
     }
 
-    /// A synchronisation at the next step would lose something.
+    /// Whether a synchronisation at the next step would lose something.
     ///
-    /// Pending branches, in the text. Also implicit returns, since format 3 has no irdepth to tell
-    /// the visits of a recursive function apart (D1); and a reported target that a decoder may
-    /// still take for an earlier visit of the same address (D5).
+    /// The text mentions pending branches. Implicit returns are lost too, since format 3 has no
+    /// irdepth to distinguish the visits of a recursive function (D1); and so is a reported target
+    /// that a decoder may still take for an earlier visit of the same address (D5).
     fn must_flush(&self) -> bool {
         let returned = self.state.irets > 0 || !self.state.marks.is_empty();
         self.state.branches > 0 || returned || self.state.open_updiscon
     }
 
-    /// A decoder that walks to a synchronisation point stops where it first passes it, unless the
-    /// privilege differs. If a jump leads there it must start from that jump (D5).
+    /// A decoder that walks to a synchronisation point stops at its first visit, unless the
+    /// privilege differs. If a jump leads there, the decoder must start from that jump (D5).
     fn jumps_at_same_level(&self) -> bool {
         let level = self.current.privilege;
         is_uninferable(self.current.itype) && self.next.is_some_and(|next| next.privilege == level)
@@ -279,7 +279,8 @@ impl Chart<'_> {
         self.state.report_marks(address, self.taken, self.mispredicted, out);
     }
 
-    /// 7.6.3, and D1: the depth is reported whenever a return was popped since the last branch.
+    /// 7.6.3, and D1: the depth is reported whenever a return has been popped since the last
+    /// branch.
     fn depth_if_ambiguous(&self) -> Option<u32> {
         (self.state.irets > 0).then(|| self.state.returns.depth())
     }
@@ -300,8 +301,8 @@ fn leave(
     let stack = options.implicit_return && state.returns.exists();
     let uninferable = is_uninferable(current.itype) && !inferred;
     if stack && current.itype.is_call() {
-        // D1: after a popped return the depth of the stack tells visits of one address apart, until
-        // a call raises it again.
+        // D1: after a popped return, the depth of the stack distinguishes visits of one address
+        // until a call raises it again.
         if state.irets > 0 {
             if state.marks.len() >= state.config.return_marks {
                 state.report_marks(current.address, None, false, out);

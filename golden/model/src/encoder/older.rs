@@ -1,6 +1,6 @@
 //! The flow chart of the published 2024 text, as the reference models implement it.
 //!
-//! Only for comparison with their streams: see `docs/deviations.md` for what it cannot do.
+//! Only for comparison with their streams; `docs/deviations.md` lists what it cannot do.
 
 use super::report::Report;
 use super::state::State;
@@ -10,7 +10,7 @@ use crate::Compat;
 use hartrace_etrace::QualStatus;
 use hartrace_ingress::{CType, IType};
 
-/// Describes `current`; all steps are traced, and `next` is `None` only for a lone first row.
+/// Describes `current`. All steps are traced, and `next` is `None` only for a single first row.
 pub(crate) fn describe(
     state: &mut State,
     previous: Option<&Previous>,
@@ -32,8 +32,8 @@ pub(crate) fn describe(
     Previous { step: current.clone(), reported, updiscon: leave(state, current), mismatch: None }
 }
 
-/// The reference models report the last instruction once more, whatever was sent for it, and that
-/// tracing has ended (C2).
+/// The reference models report the last instruction once more, whatever was sent for it, and then
+/// the end of tracing (C2).
 pub(crate) fn close(
     state: &mut State,
     previous: Option<&Previous>,
@@ -133,7 +133,7 @@ fn choose(
     false
 }
 
-/// The inputs of the reference models have made sequentially inferable jumps inferable already.
+/// The inputs of the reference models already classify sequentially inferable jumps as inferable.
 fn is_updiscon(state: &State, step: &Step) -> bool {
     match step.itype {
         IType::TrapReturn
@@ -147,7 +147,7 @@ fn is_updiscon(state: &State, step: &Step) -> bool {
     }
 }
 
-/// Only the C model implements implicit return, by call counter.
+/// Whether returns are counted: only the C model implements implicit return, with a call counter.
 fn counts_returns(state: &State) -> bool {
     state.config.options.implicit_return && state.config.compat == Compat::CModel
 }

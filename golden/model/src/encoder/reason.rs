@@ -9,9 +9,9 @@ pub enum Reason {
     First,
     /// The first instruction of a trap handler.
     Handler,
-    /// The first instruction of a handler whose trap has been reported already.
+    /// The first instruction of a handler whose trap has already been reported.
     HandlerAfterReport,
-    /// A trap whose handler trapped before an instruction of it retired.
+    /// A trap whose handler trapped before any of its instructions retired.
     TrapInHandler,
     /// A trap at the target of an uninferable discontinuity.
     TrapAtTarget,
@@ -29,7 +29,7 @@ pub enum Reason {
     Resync,
     /// The target of an uninferable discontinuity.
     Updiscon,
-    /// The target of a return that was not the predicted one.
+    /// The target of a return that did not go to the predicted address.
     ReturnMismatch,
     /// Pending branches or returns, because a resynchronisation comes next.
     BeforeResync,
@@ -41,7 +41,7 @@ pub enum Reason {
     Last,
     /// A notify trigger.
     Notify,
-    /// A call after an implicit return without a branch between (D1).
+    /// A call after an implicit return, without a branch in between (D1).
     CallAfterReturn,
     /// 31 branches are pending.
     MapFull,
@@ -92,7 +92,7 @@ impl Reason {
         Self::Closing,
     ];
 
-    /// One word, as `before-trap`.
+    /// Names the reason in one word, such as `before-trap`.
     pub fn name(self) -> String {
         let mut name = String::new();
         for (index, c) in format!("{self:?}").char_indices() {
@@ -104,7 +104,7 @@ impl Reason {
         name
     }
 
-    /// One clause, and where the specification asks for it.
+    /// Describes the reason in one clause, with the section of the specification that requires it.
     pub const fn text(self) -> &'static str {
         match self {
             Self::Enabled => "tracing enabled (7.5.1)",

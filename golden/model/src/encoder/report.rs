@@ -8,7 +8,7 @@ use hartrace_etrace::{
     AddressReport, Branch, BranchCount, BranchFmt, BranchMap, JumpTarget, Payload, Unit,
 };
 
-/// What to say about a reported address.
+/// Flags of a reported address.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Report {
     /// It is the target of an uninferable discontinuity.
@@ -17,7 +17,7 @@ pub(crate) struct Report {
     pub(crate) updiscon: bool,
     /// The notify flag.
     pub(crate) notify: bool,
-    /// The depth, where irreport is flagged.
+    /// The depth, if irreport is flagged.
     pub(crate) irdepth: Option<u32>,
     /// The instruction is a branch that was mispredicted.
     pub(crate) mispredicted: bool,
@@ -26,7 +26,7 @@ pub(crate) struct Report {
 impl State {
     /// Whether the pending branches are reported as a count.
     ///
-    /// 7.8: once there are more than 31, and all but perhaps the last one were predicted.
+    /// 7.8: once there are more than 31 of them, and all but perhaps the last were predicted.
     fn counting(&self) -> bool {
         self.branches > 31
     }
@@ -35,12 +35,12 @@ impl State {
         (self.correct - 31).min(u32::MAX.into()) as u32
     }
 
-    /// Whether one more correct prediction could not be counted.
+    /// Whether the counter has no room for one more correct prediction.
     pub(crate) fn count_is_full(&self) -> bool {
         self.counting() && self.correct - 31 >= u32::MAX.into()
     }
 
-    /// Reports the address of `step` with everything pending, in format 0, 1 or 2.
+    /// Reports the address of `step` and everything pending, in format 0, 1 or 2.
     pub(crate) fn address(
         &mut self,
         step: &Step,
@@ -54,7 +54,7 @@ impl State {
         } else {
             None
         };
-        // 7.8: 0.1 has no notify and updiscon (E11), and no room for more than 31 branches.
+        // 7.8: 0.1 has neither notify nor updiscon (E11), and no room for more than 31 branches.
         let index = hit.filter(|_| !report.updiscon && !report.notify && !self.counting());
         // 3.2.7: targets enter the cache; in the C model every reported address does (E10).
         if self.config.options.jump_target_cache
@@ -96,14 +96,16 @@ impl State {
         self.last_was_due = report.target;
     }
 
-    /// Whether the index of a target is not worth sending (D10). The C model always sends it.
+    /// Whether the index of a target is longer than the target itself (D10). The C model always
+    /// sends the index.
     fn is_longer(&self, indexed: &Payload, plain: &Payload) -> bool {
         let bytes = |payload| self.bytes(payload).len();
         self.config.compat == Compat::None && bytes(indexed) > bytes(plain)
     }
 
-    /// Reports the marks, so that a decoder follows the current stretch unambiguously (D1). `branch`
-    /// is the outcome of the current instruction if it is a branch, which comes after the marks.
+    /// Reports the marks, so that a decoder can follow the current stretch unambiguously (D1).
+    /// `branch` is the outcome of the current instruction if it is a branch; it comes after the
+    /// marks.
     pub(crate) fn report_marks(
         &mut self,
         address: u64,
@@ -120,7 +122,7 @@ impl State {
             self.unbranch(mispredicted);
         }
         for Mark { step, depth } in marks {
-            // The notify flag says that this is no target of a discontinuity.
+            // The notify flag says that this address is not the target of a discontinuity.
             let report = Report {
                 target: false,
                 updiscon: false,
@@ -136,7 +138,7 @@ impl State {
         self.irets = irets;
     }
 
-    /// Reports a full map, or a run of correct predictions that ended; no address.
+    /// Reports a full map, or a run of correct predictions that has ended, without an address.
     pub(crate) fn map_only(&mut self, step: &Step, out: PayloadSink<'_>) {
         let (payload, reason) = if self.counting() {
             let branch_count = self.branch_count();

@@ -1,4 +1,4 @@
-//! What the encoder remembers between steps, apart from the pipeline.
+//! State that the encoder keeps between steps, apart from the pipeline.
 
 use super::step::Step;
 use super::{Encoded, EncoderConfig, PayloadSink, Reason, Resync};
@@ -17,7 +17,7 @@ pub(crate) enum ResyncState {
     Sync,
 }
 
-/// A place that a decoder must be led past before it can tell later visits of an address apart.
+/// A place past which a decoder must be led before it can distinguish later visits of an address.
 #[derive(Clone, Debug)]
 pub(crate) struct Mark {
     pub(crate) step: Step,
@@ -30,7 +30,7 @@ pub(crate) struct State {
     /// Branches not yet reported; the map holds the first 31.
     pub(crate) branches: u64,
     pub(crate) map: u32,
-    /// How many of them were predicted (`pbc`).
+    /// How many of them had the predicted outcome (`pbc`).
     pub(crate) correct: u64,
     pub(crate) predictor: Predictor,
     pub(crate) cache: Cache,
@@ -42,10 +42,10 @@ pub(crate) struct State {
     last_address: u64,
     resync_count: u64,
     pub(crate) resync_state: ResyncState,
-    /// The last payload reported the target of a discontinuity without the updiscon flag, so that a
-    /// decoder cannot tell yet which visit it is.
+    /// The last payload reported the target of a discontinuity without the updiscon flag, so a
+    /// decoder does not yet know which visit it is.
     pub(crate) open_updiscon: bool,
-    /// The last payload would also have been sent had tracing gone on.
+    /// The last payload would also have been sent if tracing had continued.
     pub(crate) last_was_due: bool,
     pub(crate) context_pending: bool,
     pub(crate) losing: bool,
@@ -75,20 +75,20 @@ impl State {
         }
     }
 
-    /// Forgets what has not been reported.
+    /// Forgets everything that has not been reported.
     pub(crate) fn clear(&mut self) {
         self.reported();
         self.context_pending = false;
         self.resync_state = ResyncState::Counting;
     }
 
-    /// A branch or a payload tells a decoder where it is: earlier returns no longer matter.
+    /// Forgets earlier returns: a branch or a payload shows a decoder where it is.
     pub(crate) fn forget_returns(&mut self) {
         self.irets = 0;
         self.marks.clear();
     }
 
-    /// Notes a branch. Returns whether it was mispredicted.
+    /// Records a branch. Returns whether it was mispredicted.
     pub(crate) fn branch(&mut self, address: u64, taken: bool) -> bool {
         if self.branches < 31 {
             self.map |= u32::from(!taken) << self.branches;
@@ -101,7 +101,7 @@ impl State {
         !predicted
     }
 
-    /// Takes back the branch that was noted last.
+    /// Takes back the last recorded branch.
     pub(crate) fn unbranch(&mut self, mispredicted: bool) {
         self.branches -= 1;
         if self.branches < 31 {
@@ -136,14 +136,15 @@ impl State {
         };
     }
 
-    /// The address field of formats 0, 1 and 2 (3.2.1, 3.2.2), and its effect.
+    /// Computes the address field of formats 0, 1 and 2 (3.2.1, 3.2.2), and updates the reference
+    /// address.
     pub(crate) fn address_field(&mut self, address: u64) -> u64 {
         let base = if self.config.options.full_address { 0 } else { self.last_address };
         self.last_address = address;
         self.shifted(address.wrapping_sub(base))
     }
 
-    /// A byte address as a field.
+    /// Converts a byte address to a field.
     fn shifted(&self, address: u64) -> u64 {
         let params = &self.config.params;
         let width = params.iaddress_width_p;
@@ -236,7 +237,7 @@ impl State {
         self.send(row, payload, reason, out);
     }
 
-    /// The modes a support packet of this unit can name.
+    /// The modes that a support packet of this unit can name.
     fn reported_options(&self) -> hartrace_etrace::Ioptions {
         let mut reported = hartrace_etrace::Ioptions::default();
         for mode in self.config.unit.ioptions() {
@@ -287,7 +288,7 @@ impl State {
         pack(payload, &config.params, config.unit, config.options, filler)
     }
 
-    /// What formats 0, 1 and 2 have reported.
+    /// Updates the state after formats 0, 1 and 2.
     pub(crate) fn reported(&mut self) {
         self.branches = 0;
         self.map = 0;
@@ -297,7 +298,7 @@ impl State {
         self.last_was_due = false;
     }
 
-    /// What formats 3.0 and 3.1 reset (chapter 9; 3.2.5 to 3.2.7).
+    /// Resets what formats 3.0 and 3.1 reset (chapter 9; 3.2.5 to 3.2.7).
     fn synchronised(&mut self) {
         self.reported();
         self.context_pending = false;

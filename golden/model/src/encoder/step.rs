@@ -23,7 +23,7 @@ pub(crate) struct Step {
     pub(crate) half_words: u32,
 }
 
-/// What the flow chart asks about the previous step.
+/// What the flow chart needs to know about the previous step.
 #[derive(Clone, Debug)]
 pub(crate) struct Previous {
     pub(crate) step: Step,
@@ -31,15 +31,16 @@ pub(crate) struct Previous {
     pub(crate) reported: bool,
     /// It is an uninferable discontinuity.
     pub(crate) updiscon: bool,
-    /// It is a return that was not predicted: the depth at which it happened.
+    /// It is a mispredicted return: the depth at which it happened.
     pub(crate) mismatch: Option<u32>,
 }
 
 impl Step {
     /// The steps of one row.
     ///
-    /// 9.3: only the first and the last instruction of a block can cause packets. 9: retirement
-    /// and trap in one row are two passes (`split`); the older flow chart takes them as one.
+    /// 9.3: only the first and the last instruction of a block can cause packets. 9: a row that
+    /// holds both a retirement and a trap makes two passes (`split`); in the older flow chart
+    /// it makes one.
     pub(crate) fn of(block: &Retired, row: u64, qualified: bool, split: bool) -> Vec<Self> {
         let base = Self {
             row,
@@ -120,12 +121,12 @@ impl Step {
             && matches!(self.ctype, CType::Precise | CType::AsynchronousDiscontinuity)
     }
 
-    /// Context change with a jump that no instruction made.
+    /// Context change together with a jump that no instruction made.
     pub(crate) fn is_torn_from(&self, before: &Self) -> bool {
         self.context != before.context && self.ctype == CType::AsynchronousDiscontinuity
     }
 
-    /// Context change to be reported when convenient (`cci`).
+    /// Context change that may be reported later (`cci`).
     pub(crate) fn changes_context_imprecisely(&self, before: &Self) -> bool {
         self.context != before.context && self.ctype == CType::Imprecise
     }

@@ -6,7 +6,7 @@ use crate::walk::shape::Shape;
 use fastrand::Rng;
 use hartrace_ingress::Privilege;
 
-/// No new construct starts in a function longer than this; keeps branches in reach.
+/// No new construct starts in a function longer than this, which keeps branches in reach.
 const LONG: usize = 400;
 
 #[derive(Copy, Clone, Debug)]
@@ -34,7 +34,7 @@ enum Unit {
     LooseUpper,
 }
 
-/// Plans a program: its functions, and what is in them.
+/// Plans a program: its functions and their contents.
 pub(crate) fn generate(shape: &Shape, rng: &mut Rng) -> Plan {
     let mut plan = Plan::new(shape, rng);
     for function in 0..plan.functions.len() {

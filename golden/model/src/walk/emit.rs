@@ -27,7 +27,7 @@ impl Body<'_> {
             (op, self.items.last().map(|i| i.op))
             && rs1 == rd
         {
-            // Not a pair: nobody computed its target.
+            // Not a pair: no instruction computed its target.
             self.nop();
         }
         self.items.push(Item { op, short });
@@ -59,7 +59,8 @@ impl Body<'_> {
         self.push(Op::Plain { word, access }, short);
     }
 
-    /// An upper immediate that is not part of a pair, sometimes a jump that looks like one after it.
+    /// An upper immediate that is not part of a pair, sometimes followed by a jump that looks as if
+    /// it were.
     pub(crate) fn loose_upper(&mut self) {
         let (rd, imm) = (self.no_link(), i64::from(self.rng.i32(..)) & !0xfff);
         match self.rng.u8(..3) {
@@ -77,7 +78,7 @@ impl Body<'_> {
         }
     }
 
-    /// A branch of random habits; give it to `land`.
+    /// Emits a branch with random behaviour; pass the result to `land`.
     pub(crate) fn branch(&mut self) -> usize {
         let style = match self.rng.u8(..8) {
             0 => Style::Biased(0),
@@ -98,14 +99,14 @@ impl Body<'_> {
         self.items.len() - 1
     }
 
-    /// A forward jump; give it to `land`.
+    /// Emits a forward jump; pass the result to `land`.
     pub(crate) fn jump(&mut self) -> usize {
         let rd = self.no_link_or_zero();
         self.direct(rd, self.here());
         self.items.len() - 1
     }
 
-    /// The branch or jump leads to the next item.
+    /// Makes the branch or jump lead to the next item.
     pub(crate) fn land(&mut self, item: usize) {
         let here = self.here();
         match &mut self.items[item].op {

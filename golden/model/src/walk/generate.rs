@@ -16,7 +16,7 @@ use hartrace_ingress::{Cycle, Flavour, Retired};
 /// [`Shape::ecall_retires`] the rows of ecall, ebreak and c.ebreak are both: `iretire` not 0 and
 /// itype 1.
 ///
-/// The next row is where the instruction allows it to be. The next row after a trap is at
+/// The next row is at an address that the instruction allows. The row after a trap is at
 /// [`Program::handler`]; after an instruction that is not a jump, a taken branch or a trap return
 /// it is at `next_address()`; after `reset` it is at [`Program::entry`], in machine mode. A trap
 /// row carries the privilege before the trap, an xRET row the one before the return.
@@ -25,13 +25,13 @@ use hartrace_ingress::{Cycle, Flavour, Retired};
 /// row directly before, traps included; then the next row is at the target those two compute.
 /// Trace triggers and halts do not interrupt a pair.
 ///
-/// # What a trace can tell
+/// # What a trace can express
 ///
-/// An endless loop of inferable jumps has no iteration count in a trace. So no address retires again
-/// before a conditional branch, an uninferable jump without `sijump` (returns included), a trap
-/// return, a trap or a reset: from one visit up to the row before the next, at least one row is one
-/// of these. Also with implicit returns every loop is counted: inferable jumps and calls only lead
-/// forward, or directly follow a branch that was not taken.
+/// An endless loop of inferable jumps has no iteration count in a trace. So no address retires
+/// again before a conditional branch, an uninferable jump without `sijump` (returns included), a
+/// trap return, a trap or a reset: from one visit up to the row before the next, at least one row
+/// is one of these. With implicit returns, too, every loop is counted: inferable jumps and calls
+/// only lead forward, or directly follow a branch that was not taken.
 ///
 /// # Well-behaved walks
 ///
@@ -43,20 +43,20 @@ use hartrace_ingress::{Cycle, Flavour, Retired};
 /// * a handler's trap return only executes when the handler's own stack is empty;
 /// * a trap return that starts something new ([`Shape::reschedules`], and at boot) leaves an empty
 ///   stack, and so does a reset;
-/// * co-routine swaps (12) touch nothing: after a swap no return takes an entry that was on
-///   the stack, and no return executes at that height, before a trap has happened. So it does not
-///   matter whether an encoder ignores the swap, pops and pushes, or only pushes.
+/// * co-routine swaps (12) leave the stack alone: after a swap, no return uses an entry that was on
+///   the stack, and no return executes at that height, before a trap has happened. It therefore
+///   does not matter whether an encoder ignores the swap, pops and pushes, or only pushes.
 ///
 /// Every encoder whose return stack or counter is emptied by traps predicts such a walk correctly.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Walk {
-    /// The seed it came from.
+    /// The seed that produced it.
     pub seed: u64,
-    /// The shape it came from.
+    /// The shape that produced it.
     pub shape: Shape,
     /// The code.
     pub program: Program,
-    /// What the hart reports, one instruction or trap each.
+    /// The rows that the hart reports, each one instruction or one trap.
     pub rows: Vec<Retired>,
 }
 
@@ -77,13 +77,13 @@ impl Walk {
         generate(seed, &Shape::random(seed))
     }
 
-    /// The addresses of all retired instructions, in order: what a decoder must reconstruct.
+    /// Addresses of all retired instructions, in order, as a decoder must reconstruct them.
     pub fn expected_pcs(&self) -> impl Iterator<Item = u64> + '_ {
         self.rows.iter().filter(|row| row.iretire > 0).map(|row| row.iaddr)
     }
 
-    /// The rows as a block-retirement hart reports them: see [`Self::blocks_within`], with blocks of
-    /// at most 31 half-words.
+    /// The rows as reported by a hart with block retirement: see [`Self::blocks_within`], with
+    /// blocks of at most 31 half-words.
     pub fn blocks(&self, seed: u64, max_lanes: usize) -> Vec<Retired> {
         self.blocks_within(seed, max_lanes, 31)
     }

@@ -11,7 +11,7 @@ use hartrace_ingress::Xlen;
 use hartrace_ingress::{IType, Privilege};
 use std::ops::Range;
 
-/// What the walk has to know about an instruction. Targets are positions in [`Code::insns`].
+/// What the walk needs to know about an instruction. Targets are positions in [`Code::insns`].
 #[derive(Copy, Clone, Debug)]
 pub(crate) enum Kind {
     Plain(Access),
@@ -24,7 +24,7 @@ pub(crate) enum Kind {
         to: usize,
         itype: IType,
     },
-    /// `pair` is the target if the instruction before retired just before.
+    /// `pair` is the target if the preceding instruction retired immediately before.
     Indirect {
         itype: IType,
         site: usize,
@@ -176,7 +176,7 @@ fn program(code: &Code, shape: &Shape) -> Program {
     }
 }
 
-/// Finds room for every segment near its wanted base.
+/// Finds room for every segment near its requested base.
 fn place(plan: &Plan, shape: &Shape) -> Vec<u64> {
     let mask = shape.address_mask();
     let step: u64 = if shape.compressed { 2 } else { 4 };
@@ -240,7 +240,7 @@ impl Layout<'_> {
         self.addresses[label.function][label.item]
     }
 
-    /// Distance as the hart computes it.
+    /// Distance between two addresses as the hart computes it.
     fn distance(&self, from: u64, to: u64) -> i64 {
         let distance = to.wrapping_sub(from);
         match self.xlen {
@@ -269,7 +269,8 @@ impl Layout<'_> {
         }
     }
 
-    /// Widens the short branches and jumps that do not reach; true if there were any.
+    /// Widens the short branches and jumps that do not reach their targets. Returns whether there
+    /// were any.
     fn relax(&mut self) -> bool {
         let mut any = false;
         for function in 0..self.functions.len() {
@@ -321,7 +322,8 @@ impl Layout<'_> {
         })
     }
 
-    /// Everything but upper immediates; `low` belongs to the second half of a pair that reaches.
+    /// Encodes everything but upper immediates; `low` belongs to the second half of a pair that
+    /// reaches its target.
     fn encode(
         &self,
         item: &Item,

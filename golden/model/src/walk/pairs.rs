@@ -73,7 +73,7 @@ impl Body<'_> {
 
     /// Emits a pair; the layout turns it into something else if it cannot reach.
     ///
-    /// `other` is where the jump may also go when a trap came between.
+    /// `other` is an alternative target of the jump, after a trap between the two instructions.
     fn pair(&mut self, rd: Reg, rs1: Reg, to: Label, other: Option<Label>) {
         let form = match self.rng.u8(..4) {
             0 if self.shape.compressed && rs1 != 2 => Upper::CLui,
@@ -90,7 +90,8 @@ impl Body<'_> {
         self.push(Op::Indirect { rd, rs1, imm: odd, site, paired: true }, short);
     }
 
-    /// c.jr and c.jalr add nothing: the target must be where the upper immediate alone can point.
+    /// c.jr and c.jalr add no offset, so the upper immediate alone must be able to form the
+    /// target.
     fn aligned(&mut self, form: Upper, function: usize) -> bool {
         let wanted = match form {
             Upper::Auipc => Align::Like(self.here()),

@@ -2,11 +2,11 @@
 //!
 //! # No loop without a count
 //!
-//! A trace has no iteration count for a loop that consists of inferable jumps only. So the edges
-//! that a decoder follows by itself (falling through, direct jumps and calls, absolute jumps,
-//! sequentially inferable jumps) only lead *forward* in the order (function, item). Every backward
-//! one is the fall-through of a conditional branch directly before it, and only that branch,
-//! indirect jumps and trap returns lead to it.
+//! A trace has no iteration count for a loop that consists of inferable jumps only. Therefore the
+//! edges that a decoder follows without information from the trace (falling through, direct jumps
+//! and calls, absolute jumps, sequentially inferable jumps) only lead *forward* in the order
+//! (function, item). Every backward edge is the fall-through of a conditional branch directly
+//! before it, and only that branch, indirect jumps and trap returns lead to it.
 
 use crate::walk::asm::Reg;
 use crate::walk::plain::Access;
@@ -24,13 +24,13 @@ pub(crate) struct Label {
 /// How the walk decides a branch.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Style {
-    /// Taken with this probability, of 255.
+    /// Taken with this probability, in units of 1/255.
     Biased(u8),
     /// Bits of the pattern in turn.
     Pattern(u32),
     /// Taken for a number of iterations, then not.
     Loop,
-    /// Not taken for a number of visits, then taken once; falls into a backward jump.
+    /// Not taken for a number of visits, then taken once; the fall-through is a backward jump.
     GuardJump,
     /// The same before a call; taken when the stack is deep.
     GuardCall,
@@ -74,7 +74,8 @@ pub(crate) enum Op {
         to: Label,
         odd: bool,
     },
-    /// With `paired` the immediate is the lower part of the label in the item before, plus `imm`.
+    /// With `paired`, the immediate is the lower part of the label in the preceding item, plus
+    /// `imm`.
     Indirect {
         rd: Reg,
         rs1: Reg,
@@ -92,7 +93,7 @@ pub(crate) enum Op {
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Item {
     pub(crate) op: Op,
-    /// 16-bit form; the layout takes it back from branches and jumps that do not reach.
+    /// 16-bit form; the layout widens branches and jumps that do not reach.
     pub(crate) short: bool,
 }
 
@@ -123,11 +124,11 @@ pub(crate) struct Function {
     pub(crate) items: Vec<Item>,
 }
 
-/// Where an indirect jump likes to go.
+/// Preferred targets of an indirect jump.
 #[derive(Clone, Debug)]
 pub(crate) struct Site {
     pub(crate) targets: Vec<Label>,
-    /// It may also go anywhere else.
+    /// Whether it may also go anywhere else.
     pub(crate) free: bool,
 }
 
@@ -135,7 +136,7 @@ pub(crate) struct Site {
 pub(crate) struct Plan {
     pub(crate) functions: Vec<Function>,
     pub(crate) sites: Vec<Site>,
-    /// Wanted base of each segment; the last one may be the absolute segment.
+    /// Requested base of each segment; the last one may be the absolute segment.
     pub(crate) bases: Vec<u64>,
     /// Index of the segment that `jalr rd, imm(x0)` reaches.
     pub(crate) absolute: Option<usize>,
@@ -165,18 +166,18 @@ pub(crate) const fn is_link(r: Reg) -> bool {
     r == 1 || r == 5
 }
 
-/// Success in `rate` of 1000 cases.
+/// True in `rate` of 1000 cases.
 pub(crate) fn chance(rng: &mut Rng, rate: u16) -> bool {
     rate > 0 && rng.u16(..1000) < rate
 }
 
-/// One of a list; `None` if it is empty.
+/// Picks one of a list; `None` if it is empty.
 pub(crate) fn pick<T: Copy>(rng: &mut Rng, list: &[T]) -> Option<T> {
     if list.is_empty() { None } else { list.get(rng.usize(..list.len())).copied() }
 }
 
 impl Plan {
-    /// Segments and functions; the functions are still empty.
+    /// Creates the segments and the functions, which are still empty.
     pub(crate) fn new(shape: &Shape, rng: &mut Rng) -> Self {
         let mut bases = shape.bases.clone();
         bases.truncate(16);
@@ -235,7 +236,7 @@ impl Plan {
         }
     }
 
-    /// Entries of the functions that pass.
+    /// Entries of the functions for which `keep` holds.
     pub(crate) fn entries(&self, keep: impl Fn(usize, &Function) -> bool) -> Vec<Label> {
         let functions = self.functions.iter().enumerate();
         functions.filter(|&(n, f)| keep(n, f)).map(|(n, _)| entry(n)).collect()

@@ -16,7 +16,7 @@ pub struct Program {
     pub entry: u64,
 }
 
-/// An instruction as it stands in memory.
+/// An instruction as stored in memory.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Word {
     /// The instruction, in the low 16 or 32 bits.
@@ -26,7 +26,7 @@ pub struct Word {
 }
 
 impl Program {
-    /// The instruction at an address, if there is code.
+    /// The instruction at an address, if there is code at that address.
     pub fn fetch(&self, address: u64) -> Option<Word> {
         let after = self.segments.partition_point(|&(start, _)| start <= address);
         let (start, bytes) = self.segments.get(after.checked_sub(1)?)?;
@@ -43,14 +43,15 @@ impl Program {
         }
     }
 
-    /// Where a trap to `privilege` goes, as a decoder with implicit exceptions has to know it.
+    /// Address of the handler of a trap to `privilege`. A decoder with implicit exceptions
+    /// must know it.
     pub fn handler(&self, privilege: Privilege, interrupt: bool, cause: u64) -> Option<u64> {
         let &(_, base) = self.tvec.iter().find(|&&(p, _)| p == privilege)?;
         let offset = if self.vectored && interrupt { cause.wrapping_mul(4) } else { 0 };
         Some(truncate(self.xlen, base.wrapping_add(offset)))
     }
 
-    /// jal, c.j, c.jal or `jalr rd, imm(x0)`: ends a block whatever its itype says.
+    /// jal, c.j, c.jal or `jalr rd, imm(x0)`: ends a block, whatever its itype is.
     pub(crate) fn is_inferable_jump(&self, address: u64) -> bool {
         self.fetch(address).is_some_and(|Word { bits, bytes }| match bytes {
             2 => match bits & 0xe003 {

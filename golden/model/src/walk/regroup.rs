@@ -1,4 +1,4 @@
-//! Rows of single instructions as blocks and as cycles.
+//! Groups rows of single instructions into blocks and cycles.
 
 use crate::walk::program::Program;
 use fastrand::Rng;
@@ -14,7 +14,7 @@ pub(crate) fn regroup(
     halfwords: u32,
 ) -> Vec<Retired> {
     let rng = &mut Rng::with_seed(seed ^ 0xb10c);
-    // How eager this hart is.
+    // How eagerly this hart merges rows and joins blocks.
     let (merge, join) = (rng.u8(64..=255), rng.u8(64..=255));
     let mut out: Vec<Retired> = Vec::with_capacity(rows.len());
     let mut oldest = 0;
@@ -45,7 +45,7 @@ pub(crate) fn regroup(
     out
 }
 
-/// The shared signals of a cycle are right for both.
+/// Whether the shared signals of a cycle are right for both.
 fn shares(block: &Retired, row: &Retired) -> bool {
     let closed = block.itype.is_trap() || block.trigger.off || block.halted || block.reset;
     let opens = row.trigger.on || row.ctype != CType::Unreported;
@@ -54,7 +54,7 @@ fn shares(block: &Retired, row: &Retired) -> bool {
     same && !closed && !opens
 }
 
-/// The row goes on where the block ends, with nothing special between.
+/// Whether the row continues at the end of the block, with nothing special in between.
 fn extends(block: &Retired, row: &Retired) -> bool {
     shares(block, row)
         && block.itype == IType::None
@@ -77,7 +77,7 @@ fn merged(block: &Retired, row: &Retired) -> Retired {
     merged
 }
 
-/// One cycle per group of rows: those with `cycles` 0 belong to the row before.
+/// Makes one cycle of each group of rows: those with `cycles` 0 belong to the preceding row.
 pub(crate) fn pack<const N: usize>(rows: &[Retired], flavour: Flavour) -> Vec<Cycle<N>> {
     let mut out: Vec<Cycle<N>> = Vec::with_capacity(rows.len());
     let mut lane = 0;
@@ -133,7 +133,7 @@ fn quiet<const N: usize>(row: &Retired, flavour: Flavour) -> Cycle<N> {
     }
 }
 
-/// Nothing happens after this cycle.
+/// A cycle after the last, in which nothing happens.
 fn still<const N: usize>(last: &Cycle<N>) -> Cycle<N> {
     Cycle {
         blocks: [Block::default(); N],

@@ -3,9 +3,9 @@ use hartrace_ingress::{ITypeWidth, Xlen};
 
 /// What a walk should contain.
 ///
-/// Every `u16` that is called a rate counts in thousandths: 0 is never, 1000 (or more) whenever
-/// possible. Any combination of values is valid: what does not fit is clamped or left out, as the
-/// field says.
+/// Every `u16` that is called a rate counts in thousandths: 0 means never, 1000 (or more) whenever
+/// possible. Any combination of values is valid: values that do not fit are clamped or ignored, as
+/// described at each field.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Shape {
     /// Register width.
@@ -16,10 +16,12 @@ pub struct Shape {
     pub steps: usize,
     /// Addresses are below `2^address_bits`. Clamped to 24..=xlen.
     pub address_bits: u8,
-    /// Where the code segments want to start. A segment that does not fit moves to the nearest free
-    /// place above or, at the end of the address space, below. At most 16; empty means 0x8000_0000.
+    /// Requested start addresses of the code segments. A segment that does not fit moves to the
+    /// nearest free place above or, at the end of the address space, below. At most 16; empty means
+    /// 0x8000_0000.
     pub bases: Vec<u64>,
-    /// Ordinary functions, over all segments; leaf functions come on top. Clamped to 1..=48.
+    /// Number of ordinary functions over all segments; leaf functions are additional. Clamped to
+    /// 1..=48.
     pub functions: u16,
     /// Rough number of constructs (straight runs, loops, calls, ...) per function. Clamped to 1..=24.
     pub density: u16,
@@ -47,7 +49,7 @@ pub struct Shape {
     /// Also build such pairs that are returns by class (`auipc x1` + `jalr x0, imm(x1)`). Never with
     /// `well_behaved`.
     pub sijump_returns: bool,
-    /// Rate of `jalr rd, imm(x0)`; not 0 adds a segment in the first or last 2 KiB.
+    /// Rate of `jalr rd, imm(x0)`; a value above 0 adds a segment in the first or last 2 KiB.
     pub absolute: u16,
     /// Rate of returns that do not go back to the caller.
     pub mismatched_returns: u16,
@@ -60,8 +62,8 @@ pub struct Shape {
     pub interrupts: u16,
     /// Rate of a trap directly after a trap.
     pub nested_traps: u16,
-    /// Handlers below each other; at this depth no more traps happen. 0 turns all traps off, except
-    /// environment calls.
+    /// Maximum nesting of handlers; at this depth, no more traps happen. 0 turns all traps off,
+    /// except environment calls.
     pub max_trap_depth: u8,
     /// Rate of ecall, ebreak and c.ebreak in the code.
     pub environment_calls: u16,
@@ -73,11 +75,11 @@ pub struct Shape {
     pub trap_first: bool,
     /// The last row is a trap, likewise.
     pub trap_last: bool,
-    /// Rate at which a trap handler returns to somewhere else, like a scheduler.
+    /// Rate at which a trap handler returns to a different place, like a scheduler.
     pub reschedules: u16,
-    /// There is a supervisor mode.
+    /// Whether there is a supervisor mode.
     pub supervisor: bool,
-    /// There is a user mode.
+    /// Whether there is a user mode.
     pub user: bool,
 
     /// Rate of context changes per instruction.
@@ -92,7 +94,7 @@ pub struct Shape {
     pub halts: u16,
     /// Rate of rows after which the hart is reset; it restarts at `Program::entry`.
     pub resets: u16,
-    /// Rows carry the time; else it stays 0.
+    /// Whether rows carry the time; otherwise it stays 0.
     pub time: bool,
     /// Rate of rows that took more than one clock cycle.
     pub stalls: u16,
@@ -101,7 +103,7 @@ pub struct Shape {
 }
 
 impl Default for Shape {
-    /// A bit of everything a standard encoder accepts, in machine and user mode, without
+    /// A mixture of everything that a standard encoder accepts, in machine and user mode, without
     /// sideband events (contexts, triggers, halts, resets).
     fn default() -> Self {
         Self {
@@ -151,7 +153,8 @@ impl Default for Shape {
     }
 }
 
-/// Places worth having code at: low, page aligned, around powers of two, sign-extended, at the end.
+/// Addresses at which to place code: low, page aligned, around powers of two, sign-extended, at the
+/// end.
 const BASES: [u64; 16] = [
     0x1000,
     0x1_0000,
@@ -172,7 +175,7 @@ const BASES: [u64; 16] = [
 ];
 
 impl Shape {
-    /// A random shape for property tests: every field varies, the steps between 1 and 2000.
+    /// A random shape for property tests: every field varies; there are between 1 and 2000 steps.
     pub fn random(seed: u64) -> Self {
         let rng = &mut Rng::with_seed(seed ^ 0x5eed_5ba9);
         let mut rate = |max: u16| match rng.u8(..4) {
@@ -231,8 +234,7 @@ impl Shape {
         shape
     }
 
-    /// The shape without anything beside the instructions: no contexts, triggers, halts, resets,
-    /// time or stalls.
+    /// The shape with the instructions only: no contexts, triggers, halts, resets, time or stalls.
     pub fn without_sideband(self) -> Self {
         Self {
             context_changes: 0,
@@ -251,12 +253,12 @@ impl Shape {
         Self { max_trap_depth: 0, environment_calls: 0, ..self }
     }
 
-    /// `max_trap_depth` and the rates allow traps between instructions.
+    /// Whether `max_trap_depth` and the rates allow traps between instructions.
     pub(crate) fn traps(&self) -> bool {
         self.max_trap_depth > 0 && (self.exceptions > 0 || self.interrupts > 0)
     }
 
-    /// Swaps may be emitted.
+    /// Whether swaps may be emitted.
     pub(crate) fn swaps_allowed(&self) -> bool {
         self.swaps > 0 && (!self.well_behaved || self.traps())
     }

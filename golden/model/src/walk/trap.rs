@@ -8,7 +8,7 @@ use crate::walk::walker::{Frame, Last, Walker};
 use hartrace_ingress::{IType, Privilege, Retired};
 
 impl Walker<'_> {
-    /// Whether a trap comes before the next instruction, and which kind.
+    /// Whether a trap happens before the next instruction, and of which kind.
     pub(crate) fn trap_now(&mut self, forced: bool) -> Option<IType> {
         let s = self.shape;
         if !s.traps() {
@@ -38,7 +38,7 @@ impl Walker<'_> {
         }
     }
 
-    /// A trap instead of the instruction.
+    /// Takes a trap instead of executing the instruction.
     pub(crate) fn trap(&mut self, insn: &Insn, itype: IType) {
         let target = self.trap_target();
         let (cause, tval) = match itype {
@@ -78,10 +78,10 @@ impl Walker<'_> {
         self.emit(Retired { privilege, ..row });
     }
 
-    /// mret or sret; where to is free for the hart, a decoder cannot infer it.
+    /// Executes mret or sret; the hart is free to choose the target, which a decoder cannot infer.
     pub(crate) fn trap_return(&mut self) {
         let Some(frame) = self.traps.pop() else {
-            // The boot code starts something.
+            // The boot code starts a program.
             self.privilege = self.some_privilege();
             self.at = self.root();
             return;
@@ -90,7 +90,7 @@ impl Walker<'_> {
         self.base = frame.base;
         if self.traps.is_empty() && chance(self.rng, self.shape.reschedules) {
             let to = if self.rng.bool() { self.root() } else { self.anywhere() };
-            // Somewhere else, or it would look like a normal return.
+            // A different place, or it would look like a normal return.
             if to != frame.epc && to != frame.epc + 1 {
                 self.leave_all();
                 self.privilege = self.some_privilege();
@@ -107,7 +107,7 @@ impl Walker<'_> {
         self.at = frame.epc + usize::from(skip && self.falls_through(frame.epc));
     }
 
-    /// The next instruction directly follows and belongs to the same function.
+    /// Whether the next instruction directly follows and belongs to the same function.
     fn falls_through(&self, at: usize) -> bool {
         match (self.code.insns.get(at), self.code.insns.get(at + 1)) {
             (Some(a), Some(b)) => a.function == b.function,

@@ -7,7 +7,7 @@ use crate::walk::side::Side;
 use fastrand::Rng;
 use hartrace_ingress::{IType, ITypeWidth, Privilege, Retired};
 
-/// A trap that was taken and has not returned.
+/// A trap that was taken and from which the hart has not returned.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Frame {
     pub(crate) epc: usize,
@@ -19,7 +19,8 @@ pub(crate) struct Frame {
     pub(crate) base: usize,
 }
 
-/// What the row before was, for the likelihood of a trap. Upper immediates are special.
+/// Kind of the preceding row, which influences the probability of a trap. Upper immediates are
+/// special.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Last {
     Start,
@@ -43,14 +44,14 @@ pub(crate) struct Walker<'a> {
     /// The running handler's calls start here.
     pub(crate) base: usize,
     pub(crate) traps: Vec<Frame>,
-    /// Stack height at a swap; what is below may not be returned to before a trap.
+    /// Stack height at a swap; entries below must not be used by a return before a trap.
     pub(crate) barrier: Option<usize>,
     pub(crate) last: Last,
     /// The upper immediate that just retired. A trap needs no care: its handler retires something.
     upper: Option<usize>,
-    /// Where the co-routine that swapped out goes on.
+    /// Where the co-routine that swapped out continues.
     swapped: Option<usize>,
-    /// Per instruction: what remains of a loop, plus 1; or visits of a pattern.
+    /// Per instruction: the remaining iterations of a loop, plus 1; or the visits of a pattern.
     counters: Vec<u32>,
 }
 
@@ -143,7 +144,7 @@ impl<'a> Walker<'a> {
         row.ilastsize = insn.bytes / 4;
     }
 
-    /// Adds the signals beside the instruction; restarts the hart if they say so.
+    /// Adds the signals that accompany the instruction, and restarts the hart if they require it.
     pub(crate) fn emit(&mut self, mut row: Retired) {
         self.side.fill(&mut row, self.shape, self.rng);
         if self.shape.itype_width == ITypeWidth::Three {
@@ -171,12 +172,12 @@ impl<'a> Walker<'a> {
         self.barrier = None;
     }
 
-    /// A return from here would depend on what an encoder's return stack does at a swap.
+    /// Whether a return from here would depend on what an encoder's return stack does at a swap.
     fn tainted(&self) -> bool {
         self.shape.well_behaved && self.barrier.is_some_and(|height| self.stack.len() <= height)
     }
 
-    /// Executes an indirect jump and says where to.
+    /// Executes an indirect jump and returns its target.
     fn go(&mut self, itype: IType, site: usize, flagged: Option<usize>, next: usize) -> usize {
         match itype {
             IType::Return => match flagged {
@@ -211,7 +212,7 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// Pops the caller, or not.
+    /// Returns to the caller or, for a mismatched return, to another place.
     fn unwind(&mut self) -> usize {
         let depth = self.stack.len() - self.base;
         let free = self.traps.is_empty();
@@ -248,7 +249,7 @@ impl<'a> Walker<'a> {
         if list.is_empty() || free && self.rng.u8(..12) == 0 {
             return if call { self.root() } else { self.anywhere() };
         }
-        // The first ones more often.
+        // Earlier entries are chosen more often.
         let first = self.rng.usize(..list.len());
         list[first.min(self.rng.usize(..list.len()))]
     }
@@ -267,7 +268,7 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// One that the current privilege can return to.
+    /// A privilege that the current one can return to.
     pub(crate) fn some_privilege(&mut self) -> Privilege {
         let (now, user, supervisor) = (
             self.privilege,
@@ -306,7 +307,7 @@ impl<'a> Walker<'a> {
                 _ => self.rng.u16(..=limit.min(4)).into(),
             },
         };
-        // One more visit, or start anew.
+        // One more visit, or start over.
         self.counters[self.at] = left;
         if left > 0 { on } else { !on }
     }

@@ -1,4 +1,4 @@
-//! Walks: what is generated is consistent, contains what it should, and can be regrouped.
+//! Walks are consistent, contain what they should, and can be regrouped.
 
 mod common;
 mod consistency;

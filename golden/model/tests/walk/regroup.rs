@@ -1,4 +1,4 @@
-//! Blocks and cycles say the same as the rows.
+//! Blocks and cycles carry the same information as the rows.
 
 use hartrace_golden::walk::{Program, Walk};
 use hartrace_ingress::{CType, Flavour, IType, Retired};
@@ -64,7 +64,8 @@ fn split(program: &Program, blocks: &[Retired]) -> Vec<Retired> {
     out
 }
 
-/// What regrouping does not keep per row: the clock, and signals where they mean nothing.
+/// Removes what regrouping does not keep per row: the clock, and signals where they have no
+/// meaning.
 fn bare(row: &Retired) -> Retired {
     let trap = row.itype.is_trap();
     Retired {
@@ -116,7 +117,8 @@ fn check_cycles<const N: usize>(seed: u64, walk: &Walk) {
         for cycle in &cycles {
             assert_eq!(cycle.check(), Ok(()), "seed {seed}");
             for mut row in cycle.blocks() {
-                // The whole cycle shares ctype; it only means something where the context changes.
+                // The whole cycle shares ctype, which is significant only when the context
+                // changes.
                 if cycle.flavour == Flavour::Single {
                     assert_eq!(row.iretire, if row.iretire == 0 { 0 } else { 1 << row.ilastsize });
                 }

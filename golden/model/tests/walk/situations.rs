@@ -1,4 +1,4 @@
-//! Nothing on the list is forgotten: each situation occurs within 300 random walks.
+//! Every situation on the list occurs within 300 random walks.
 
 use crate::common::{Op, op_at, sequential, starts};
 use hartrace_golden::walk::{Walk, Xlen};
@@ -246,7 +246,7 @@ fn pairs(walk: &Walk, starts: &HashSet<u64>, n: usize, count: &mut Count) {
         }
         return;
     }
-    // The instruction in front of it in memory, if it is an upper immediate.
+    // The preceding instruction in memory, if it is an upper immediate.
     let front = [2, 4].into_iter().find_map(|back| {
         let at = row.iaddr.checked_sub(back).filter(|at| starts.contains(at))?;
         let word = program.fetch(at)?;

@@ -5,7 +5,7 @@ use hartrace_ingress::{IType, ITypeWidth, Privilege, Retired};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
-/// What a word does to the flow, decoded from scratch.
+/// Effect of a word on the flow of control, decoded independently.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Op {
     Plain,
