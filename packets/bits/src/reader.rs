@@ -1,7 +1,7 @@
 use crate::{BitPos, mask};
 use core::fmt;
 
-/// What a reader finds past the last bit of its data.
+/// The bits that a reader returns past the end of its data.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Tail {
     /// Copies of the last bit: the payload may be sign compressed.
@@ -12,7 +12,7 @@ pub enum Tail {
     End,
 }
 
-/// More bits were asked for than there are, and nothing may be assumed about them.
+/// A read asked for more bits than the data has, and the [`Tail`] does not supply them.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Incomplete {
     /// How many bits are missing for this read; more may be needed after it.
@@ -35,7 +35,7 @@ pub struct BitReader<'a> {
     len: u64,
     pos: u64,
     tail: Tail,
-    /// The first byte is the last of the slice.
+    /// Bytes are read from the end of the slice to its start.
     reversed: bool,
 }
 
@@ -45,7 +45,7 @@ impl<'a> BitReader<'a> {
         Self { bytes, len: BitPos::of_byte(bytes.len() as u64).0, pos: 0, tail, reversed: false }
     }
 
-    /// Reads all of `bytes`, the last one first.
+    /// Reads all of `bytes`, starting with the last byte.
     pub const fn reversed(bytes: &'a [u8], tail: Tail) -> Self {
         Self { reversed: true, ..Self::new(bytes, tail) }
     }
@@ -58,7 +58,7 @@ impl<'a> BitReader<'a> {
         reader
     }
 
-    /// Where the next read starts. Past the end of the data once the tail has been read.
+    /// The position of the next read. It lies past the end of the data once the tail has been read.
     pub const fn position(&self) -> BitPos {
         BitPos(self.pos)
     }
@@ -68,23 +68,23 @@ impl<'a> BitReader<'a> {
         self.len
     }
 
-    /// Bits of data left; 0 once the tail has been read.
+    /// Number of bits left in the data; 0 once the tail has been read.
     pub const fn remaining(&self) -> u64 {
         self.len.saturating_sub(self.pos)
     }
 
-    /// What lies past the last bit.
+    /// The bits that reads past the end return.
     pub const fn tail(&self) -> Tail {
         self.tail
     }
 
-    /// The rest of a sign-extended payload as a whole: several fields without a check for each.
+    /// Returns the rest of a sign-extended payload, to read several fields without a check each.
     ///
     /// `None` if the bytes are reversed, the tail is not [`Tail::Sign`] or the rest is not 1 to 128
     /// bits from a byte boundary. Does not move the reader; see [`BitReader::skip`].
     ///
-    /// Fastest if the slice goes on for some bytes behind the payload, as it does in a stream: then
-    /// one load does for payloads of any length.
+    /// This is fastest if the slice contains some bytes after the payload, as a stream does: one
+    /// load is then enough for payloads of any length.
     #[inline]
     pub fn window(&self) -> Option<Window> {
         let bits = self.remaining();
@@ -107,7 +107,7 @@ impl<'a> BitReader<'a> {
         }))
     }
 
-    /// Goes on `bits` bits further, as reading them would.
+    /// Moves the reader forward by `bits` bits, as reading them would.
     #[inline]
     pub fn skip(&mut self, bits: u32) {
         self.pos = self.pos.saturating_add(bits.into());
@@ -148,7 +148,7 @@ impl<'a> BitReader<'a> {
         }
     }
 
-    /// The bit that stands in for the `missing` ones past the end.
+    /// The value of the `missing` bits past the end.
     fn fill(&self, missing: u32) -> Result<bool, Incomplete> {
         match (self.tail, self.len.checked_sub(1)) {
             (Tail::End, _) | (Tail::Sign, None) => Err(Incomplete { missing }),
@@ -157,7 +157,7 @@ impl<'a> BitReader<'a> {
         }
     }
 
-    /// The 64 bits from `pos` on; bits past the slice are 0.
+    /// The 64 bits that start at `pos`; bits past the slice are 0.
     fn load(&self, pos: u64) -> u64 {
         let byte = usize::try_from(pos >> 3).unwrap_or(usize::MAX);
         let shift = (pos & 7) as u32;
@@ -179,11 +179,11 @@ impl<'a> BitReader<'a> {
     }
 }
 
-/// Up to 16 bytes as a number. Payloads are short and of any length: two loads that overlap are
-/// several times faster than a copy of so many bytes.
+/// Up to 16 bytes as a number. Payloads are short and their lengths vary: two overlapping loads are
+/// several times faster than a copy of variable length.
 #[inline]
 fn short(bytes: &[u8]) -> u128 {
-    /// Both ends of `bytes`, the upper one moved to its place. Where they overlap they are equal.
+    /// Combines both ends of `bytes`, the upper one shifted into place. The overlap agrees.
     macro_rules! ends {
         ($number:ty) => {
             bytes.first_chunk().zip(bytes.last_chunk()).map_or(0, |(first, last)| {
@@ -207,8 +207,8 @@ fn short(bytes: &[u8]) -> u128 {
 pub struct Window(i128);
 
 impl Window {
-    /// The `width` bits from bit `at` on; 64 bits at most, and `at` below 128. Bits past the end
-    /// are copies of the last one.
+    /// Returns the `width` bits that start at bit `at`. `width` is at most 64, `at` is below 128.
+    /// Bits past the end are copies of the last one.
     #[inline]
     pub fn get(&self, at: u32, width: u32) -> u64 {
         self.0.wrapping_shr(at) as u64 & mask(width)

@@ -1,10 +1,10 @@
-//! All bytes of a word, or all flags of a block, at once: for readers that have many.
+//! Operations on all bytes of a word, or on all flags of a block, at once.
 
 /// Bit 7 of all bytes.
 const MORE: u64 = 0x8080_8080_8080_8080;
 
-/// How many bytes, from the lowest, a number has that goes on as long as bit 7 is set; 9 if it goes on
-/// behind the word.
+/// Length in bytes of a number that starts at the lowest byte and continues as long as bit 7 is set;
+/// 9 if it continues past the word.
 #[inline]
 pub const fn septet_bytes(word: u64) -> u8 {
     ((!word & MORE).trailing_zeros() as u8 / 8).wrapping_add(1)
@@ -18,7 +18,7 @@ pub const fn septets(word: u64) -> u64 {
     four & 0x0fff_ffff | four >> 4 & 0x00ff_ffff_f000_0000
 }
 
-/// The same of four bytes.
+/// The lower seven bits of each of four bytes, side by side.
 #[inline]
 pub const fn septets4(word: u32) -> u32 {
     let two = word & 0x007f_007f | word >> 1 & 0x3f80_3f80;
@@ -32,15 +32,15 @@ const LOW: [u64; 16] = {
     [0, a, b, c, d, d << 8 | a, d << 16 | b, d << 24 | c, all, all, all, all, all, all, all, all]
 };
 
-/// Some of the lowest bytes of a word.
-// By a table: to shift by a variable takes longer on some machines.
+/// The given number of lowest bytes of a word.
+// A table, since a shift by a variable amount is slower on some machines.
 #[inline]
 pub fn low_bytes(word: u64, count: u8) -> u64 {
     let [.., last] = LOW;
     word & LOW.get(usize::from(count) & 0xf).copied().unwrap_or(last)
 }
 
-/// For which bytes something holds, a bit each.
+/// One bit per byte: set if the condition holds for that byte.
 #[inline(always)]
 pub fn which(bytes: &[u8; 64], holds: impl Fn(u8) -> bool) -> u64 {
     let mut flags = [0u8; 64];
@@ -50,13 +50,13 @@ pub fn which(bytes: &[u8; 64], holds: impl Fn(u8) -> bool) -> u64 {
     bit_of_each(&flags, 0)
 }
 
-/// A bit of every byte, 0 to 7.
+/// The given bit, 0 to 7, of every byte, side by side.
 #[inline(always)]
 pub fn bit_of_each(bytes: &[u8; 64], bit: u32) -> u64 {
     let mut all = [0; 8];
     for (all, eight) in all.iter_mut().zip(bytes.as_chunks().0) {
         let lowest = u64::from_le_bytes(*eight).wrapping_shr(bit) & 0x0101_0101_0101_0101;
-        // The lowest bits of all bytes come to lie side by side in the uppermost.
+        // The multiplication places the lowest bits of all bytes side by side in the top byte.
         [.., *all] = lowest.wrapping_mul(0x0102_0408_1020_4080).to_le_bytes();
     }
     u64::from_le_bytes(all)
@@ -91,7 +91,7 @@ mod tests {
             }
             sent.push(left as u8);
             let len = sent.len() as u8;
-            // What is behind does not matter.
+            // The bytes after the number do not matter.
             sent.resize(8, bits as u8);
             let word = u64::from_le_bytes(*sent.first_chunk().unwrap());
             prop_assert_eq!(septet_bytes(word), len);

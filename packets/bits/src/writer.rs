@@ -24,7 +24,7 @@ impl core::error::Error for WriteError {}
 
 /// Writes fields into a byte slice, least significant bit first.
 ///
-/// Bytes are overwritten as they are reached; what was in the buffer before does not matter.
+/// Bytes are overwritten as they are reached; the previous content of the buffer does not matter.
 #[derive(Debug)]
 pub struct BitWriter<'a> {
     bytes: &'a mut [u8],
@@ -32,7 +32,7 @@ pub struct BitWriter<'a> {
 }
 
 impl<'a> BitWriter<'a> {
-    /// Writes from the first bit of `bytes` on.
+    /// Starts at the first bit of `bytes`.
     pub const fn new(bytes: &'a mut [u8]) -> Self {
         Self { bytes, pos: 0 }
     }
@@ -115,7 +115,7 @@ impl<'a> BitWriter<'a> {
         if used != 0 || self.pos == 0 {
             let width = 8u32.saturating_sub(used);
             let bits = if fill { mask(width) } else { 0 };
-            // Fails only where the buffer has no byte at all.
+            // Fails only if the buffer is empty.
             let _ = self.write(bits, width);
         }
         usize::try_from(self.pos >> 3).unwrap_or(usize::MAX)

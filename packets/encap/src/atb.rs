@@ -10,7 +10,7 @@ pub struct AtbParams {
 }
 
 impl AtbParams {
-    /// The ATID of the source, which travels beside the data, and a timestamp of 0 to 8 bytes.
+    /// Creates a source from its ATID, which is sent out of band, and a timestamp of 0 to 8 bytes.
     pub const fn new(atid: u8, timestamp_bytes: u8) -> Result<Self, ParamsError> {
         if atid > 0x7f {
             return Err(ParamsError::Atid(atid));
@@ -21,7 +21,7 @@ impl AtbParams {
         }
     }
 
-    /// The source id that every frame gets.
+    /// The source id of every frame.
     pub const fn atid(&self) -> u8 {
         self.atid
     }
@@ -41,7 +41,7 @@ pub(crate) fn parse(params: AtbParams, bytes: &[u8]) -> Result<Parsed<'_>, Frame
     encap::parse(Framing::Atb(params), params.encap, bytes)
 }
 
-/// The header of a frame that was parsed.
+/// The header of a parsed frame.
 pub(crate) fn header(params: AtbParams, bytes: &[u8]) -> FrameHeader {
     FrameHeader { source: Some(params.atid.into()), ..encap::header(params.encap, bytes) }
 }

@@ -1,9 +1,9 @@
 //! CoreSight frames: sixteen bytes that carry up to fifteen bytes of several trace sources.
 //!
-//! [`Deformatter`] takes a capture in pieces of any size and reports, source by source, the bytes in
-//! it; [`Formatter`] is the other way round. [`Mode`] says how frames are found: by alignment, as in
-//! a memory buffer, or by the synchronisation words of a trace port. [`Dstream`] removes what a
-//! DSTREAM probe adds around the capture of a port.
+//! [`Deformatter`] accepts a capture in pieces of any size and reports the bytes of each source.
+//! [`Formatter`] is its inverse. [`Mode`] selects how frames are found: by alignment, as in a memory
+//! buffer, or by the synchronisation words of a trace port. [`Dstream`] removes the trailers that a
+//! DSTREAM probe adds to the capture of a port.
 //!
 //! ```
 //! use hartrace_encap::coresight::{Deformatter, Formatter, Mode, TraceId};
@@ -27,8 +27,9 @@
 //!
 //! # Guarantees
 //!
-//! Nothing here panics or allocates, for any input. However a capture is cut into pieces, the same is
-//! reported. Bytes that belong to no source are counted in [`Statistics`], never dropped in silence.
+//! Nothing here panics or allocates, for any input. The report does not depend on how a capture is
+//! cut into pieces. Bytes that belong to no source are counted in [`Statistics`], never dropped
+//! silently.
 
 mod deformatter;
 mod dstream;
@@ -48,8 +49,8 @@ pub use oldest::oldest_first;
 /// Bytes of a frame.
 pub const FRAME: usize = 16;
 
-/// The full synchronisation word of a trace port, as bytes: a frame starts behind it.
+/// The full synchronisation word of a trace port, as bytes: a frame starts after it.
 pub const FSYNC: [u8; 4] = [0xff, 0xff, 0xff, 0x7f];
 
-/// The half synchronisation word of a trace port, as bytes: no data.
+/// The half synchronisation word of a trace port, as bytes: it carries no data.
 pub const HSYNC: [u8; 2] = [0xff, 0x7f];

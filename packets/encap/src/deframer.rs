@@ -1,10 +1,10 @@
 use crate::sync::Hunt;
 use crate::{FrameError, Framing, Item, MAX_FRAME, Parsed};
 
-/// Takes what a [`Deframer`] finds. A function does as well, see [`Deframer::feed`], but it cannot be
-/// told to be inlined.
+/// Receives the items that a [`Deframer`] finds. A function works too, see [`Deframer::feed`], but it
+/// cannot be marked for inlining.
 pub trait FrameSink {
-    /// An item or damage, with the stream offset of its first byte.
+    /// Receives an item or an error, with the stream offset of its first byte.
     fn item(&mut self, offset: u64, item: Result<Item<'_>, FrameError>);
 }
 
@@ -20,8 +20,8 @@ impl<F: FnMut(u64, Result<Item<'_>, FrameError>)> FrameSink for Call<F> {
 
 /// Finds items in a stream that arrives in pieces of any size.
 ///
-/// However the stream is cut, the items, errors and offsets are those that
-/// [`Frames`](crate::Frames) finds in the whole.
+/// However the stream is cut, the items, errors and offsets are the same as those that
+/// [`Frames`](crate::Frames) finds in the whole stream.
 ///
 /// ```
 /// use hartrace_encap::{Deframer, Framing};
@@ -37,40 +37,40 @@ impl<F: FnMut(u64, Result<Item<'_>, FrameError>)> FrameSink for Call<F> {
 #[derive(Clone, Debug)]
 pub struct Deframer {
     framing: Framing,
-    /// The start of a frame whose end has not come yet.
+    /// The start of a frame whose end has not arrived yet.
     held: [u8; MAX_FRAME],
     len: usize,
-    /// Bytes to add to `held` before it is worth another look.
+    /// Bytes to add to `held` before parsing it again.
     missing: usize,
-    /// Where the first held byte, or else the next to come, is in the stream.
+    /// Stream position of the first held byte or, if none is held, of the next byte to arrive.
     position: u64,
     /// Set while frame boundaries are lost. Nothing is held then.
     hunt: Option<Hunt>,
 }
 
 impl Deframer {
-    /// Starts at the beginning of a stream, and of a frame.
+    /// Starts at the beginning of a stream, where a frame starts.
     pub const fn new(framing: Framing) -> Self {
         Self::at(framing, 0)
     }
 
-    /// Starts at a frame that is this far into a stream.
+    /// Starts at a frame at this position of a stream.
     pub const fn at(framing: Framing, position: u64) -> Self {
         Self { framing, held: [0; MAX_FRAME], len: 0, missing: 0, position, hunt: None }
     }
 
-    /// Where the first byte not yet reported on is in the stream.
+    /// The stream position of the first byte that has not been reported yet.
     pub const fn offset(&self) -> u64 {
         self.position
     }
 
-    /// Takes the next bytes of the stream and reports what they complete, with the stream offset of
-    /// its first byte.
+    /// Processes the next bytes of the stream and reports each item that they complete, with the
+    /// stream offset of its first byte.
     pub fn feed(&mut self, bytes: &[u8], sink: &mut impl FnMut(u64, Result<Item<'_>, FrameError>)) {
         self.feed_to(bytes, &mut Call(sink));
     }
 
-    /// The same as [`Deframer::feed`].
+    /// Like [`Deframer::feed`], with a [`FrameSink`].
     pub fn feed_to(&mut self, bytes: &[u8], sink: &mut impl FrameSink) {
         let mut rest = self.feed_whole(bytes, sink);
         while let Some(byte) = rest.first() {
@@ -99,14 +99,14 @@ impl Deframer {
         }
     }
 
-    /// Reports frames up to the first that is cut or damaged, and returns what is left. Most frames
-    /// are whole and need no copy.
+    /// Reports frames up to the first that is cut or damaged, and returns the remaining bytes. Most
+    /// frames are whole and need no copy.
     #[inline]
     fn feed_whole<'b>(&mut self, bytes: &'b [u8], sink: &mut impl FrameSink) -> &'b [u8] {
         if self.len > 0 || self.hunt.is_some() {
             return bytes;
         }
-        // The framing is a constant in this loop: that is half of the time.
+        // A constant framing halves the time of the loop.
         let (rest, position) = match self.framing {
             Framing::Reference => whole(Framing::Reference, bytes, self.position, sink),
             framing => whole(framing, bytes, self.position, sink),
@@ -118,7 +118,7 @@ impl Deframer {
     /// Drops bytes, starting with those of an unfinished frame, up to the next place where a frame
     /// starts; see [`Framing::sync_forward`].
     ///
-    /// Reports what is found if that place is within the unfinished frame.
+    /// Reports the items found if that place is within the unfinished frame.
     pub fn resync(&mut self, sink: &mut impl FnMut(u64, Result<Item<'_>, FrameError>)) {
         let held = self.held;
         let len = core::mem::take(&mut self.len);
@@ -133,8 +133,8 @@ impl Deframer {
         (self.len > 0).then_some((self.position, incomplete))
     }
 
-    /// Looks at the held bytes again. They never reach past the end of their frame, since
-    /// `missing` never does: either all are used or more are needed.
+    /// Parses the held bytes again. They never reach past the end of their frame, since
+    /// `missing` never does: either all of them are used or more are needed.
     fn retry(&mut self, sink: &mut impl FrameSink) {
         let held = self.held;
         match self.framing.parse(held.get(..self.len).unwrap_or_default()) {
@@ -157,7 +157,7 @@ impl Deframer {
         bytes.len()
     }
 
-    /// Passes on an item or error and returns how many bytes are done with.
+    /// Passes on an item or error and returns how many bytes it used.
     fn report(
         &mut self,
         outcome: Result<Parsed<'_>, FrameError>,
@@ -180,7 +180,7 @@ impl Deframer {
     }
 }
 
-/// [`Deframer::feed_whole`], with all that changes in registers.
+/// [`Deframer::feed_whole`], with all changing state in registers.
 #[inline(always)]
 fn whole<'b>(
     framing: Framing,
@@ -197,7 +197,7 @@ fn whole<'b>(
     (rest, position)
 }
 
-/// What is not in the middle of a stream of whole frames; not inlined once more.
+/// Passes on items found outside the loop over whole frames, without inlining the sink again.
 #[inline(never)]
 fn pass(sink: &mut impl FrameSink, position: u64, item: Result<Item<'_>, FrameError>) {
     sink.item(position, item);

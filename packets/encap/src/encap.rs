@@ -9,9 +9,8 @@
 //!              payload
 //! ```
 //!
-//! `length` counts bytes from the end of the last whole srcID byte, the timestamp left out: the
-//! odd srcID bits are counted, and so are type and payload. `length` 0 is a null packet of one
-//! byte.
+//! `length` counts the bytes after the last whole srcID byte, without the timestamp: the odd srcID
+//! bits, the type and the payload. `length` 0 is a null packet of one byte.
 //!
 //! Spec: RISC-V Trace Encapsulation 1.0, chapter 2.
 
@@ -34,7 +33,7 @@ pub struct EncapParams {
 }
 
 impl EncapParams {
-    /// An 8-byte timestamp and nothing else, as rv_tracer has it.
+    /// An 8-byte timestamp and nothing else, as in rv_tracer.
     pub(crate) const STAMPED: Self =
         Self { src_id_bits: 0, timestamp_bytes: 8, type_bits: 0, instruction_type: 0 };
 
@@ -58,9 +57,9 @@ impl EncapParams {
         Ok(Self { src_id_bits, timestamp_bytes, type_bits, instruction_type: 0 })
     }
 
-    /// Changes the type code of instruction trace from the standard's 0; data trace has the next.
+    /// Changes the type code of instruction trace from the standard's 0; data trace uses the next.
     ///
-    /// The examples in the E-Trace text have 2, the code of Siemens messaging.
+    /// The examples in the E-Trace text use 2, the code of Siemens messaging.
     pub const fn with_instruction_type(self, code: u8) -> Result<Self, ParamsError> {
         if code as u64 & !mask(self.type_bits as u32) != 0 {
             return Err(ParamsError::InstructionType(code));
@@ -88,7 +87,7 @@ impl EncapParams {
         self.instruction_type
     }
 
-    /// Whole bytes between the header and what `length` counts.
+    /// Whole bytes between the header and the first byte that `length` counts.
     fn uncounted(&self, timestamp: bool) -> u8 {
         let timestamp_bytes = if timestamp { self.timestamp_bytes } else { 0 };
         (self.src_id_bits >> 3).saturating_add(timestamp_bytes)
@@ -99,7 +98,7 @@ impl EncapParams {
         (self.src_id_bits & 7).saturating_add(self.type_bits)
     }
 
-    /// A run of this many bytes with `length` 0 is too long to lie within one frame.
+    /// A run of this many bytes with `length` 0 cannot lie within one frame.
     pub(crate) fn null_run(&self) -> usize {
         // N + 1, where N is the longest that can follow a header.
         usize::from(self.uncounted(true)).saturating_add(MAX_LENGTH).saturating_add(1)
@@ -132,7 +131,7 @@ pub(crate) fn parse(
     Ok(Parsed { used, item: Item::Frame(frame) })
 }
 
-/// The header of a frame that was parsed.
+/// The header of a parsed frame.
 pub(crate) fn header(params: EncapParams, bytes: &[u8]) -> FrameHeader {
     let mut bits = BitReader::new(bytes, Tail::Zero);
     let mut field = |width: u8| bits.read(width.into()).unwrap_or(0);
@@ -164,7 +163,7 @@ pub(crate) fn emit(
     }
     header.no_index()?;
 
-    // Room for the longest payload behind the widest fields, before compression.
+    // Room for the widest fields and the longest payload, before compression.
     let mut body = [0; 2 + 8 + 2 + MAX_LENGTH];
     let mut bits = BitWriter::new(&mut body);
     let source = match (header.source, params.src_id_bits) {
@@ -192,7 +191,7 @@ pub(crate) fn emit(
     let len = if start & 7 == 0 {
         bits.finish_padded()
     } else {
-        // The compression must leave the srcID and type bits, and one bit to extend.
+        // The compression must keep the srcID and type bits, and one bit to extend.
         let least = uncounted.saturating_add((start >> 3).into()).saturating_add(1);
         bits.finish_compressed().max(least)
     };

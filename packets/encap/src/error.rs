@@ -5,10 +5,10 @@ use core::fmt;
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FrameError {
-    /// The frame goes on past the end of the bytes. Parse again with at least `missing` more; at
-    /// the end of a file, the last frame was cut off.
+    /// The frame continues past the end of the bytes. Parse again with at least `missing` more
+    /// bytes; at the end of a file, the last frame was cut off.
     Incomplete {
-        /// At least this many bytes are still needed, and never more than the frame has.
+        /// At least this many bytes are still needed; never more than the frame has.
         missing: usize,
     },
     /// `length` ends the frame before its payload begins. Skip the frame; if this happens more
@@ -19,7 +19,7 @@ pub enum FrameError {
         /// Bytes in the frame, all of them present.
         skip: usize,
     },
-    /// No frame of this framing starts with this byte. Go on with
+    /// No frame of this framing starts with this byte. Continue with
     /// [`sync_forward`](crate::Framing::sync_forward); at offset 0, the framing is probably wrong.
     Header(u8),
     /// The header of an rv_tracer record lacks the timestamp that every record has. Skip the
@@ -28,10 +28,10 @@ pub enum FrameError {
 }
 
 impl FrameError {
-    /// How many bytes to skip to reach the next frame.
+    /// Number of bytes to skip to reach the next frame.
     ///
-    /// `None` if that is not known: [`sync_forward`](crate::Framing::sync_forward) is needed, or
-    /// more bytes if [`Incomplete`](Self::Incomplete).
+    /// `None` if that is not known: call [`sync_forward`](crate::Framing::sync_forward), or supply
+    /// more bytes if the error is [`Incomplete`](Self::Incomplete).
     pub const fn skip(&self) -> Option<usize> {
         match *self {
             Self::Incomplete { .. } | Self::Header(_) => None,
@@ -58,19 +58,19 @@ impl core::error::Error for FrameError {}
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum EmitError {
-    /// The payload is empty or, with what shares `length` with it, longer than the framing allows.
-    /// Check that it is sign compressed.
+    /// The payload is empty or, with the other fields that `length` counts, longer than the framing
+    /// allows. Check that it is sign compressed.
     PayloadLength(usize),
-    /// The framing needs a source id and has none, cannot carry one, or this one does not fit.
+    /// The source id is missing, does not fit, or cannot be carried by this framing.
     Source(Option<u16>),
-    /// The framing needs a timestamp and has none, cannot carry one, or this one does not fit.
+    /// The timestamp is missing, does not fit, or cannot be carried by this framing.
     Timestamp(Option<u64>),
-    /// The framing has no code for this kind of trace; an instruction or data code spelt as
-    /// [`Kind::Other`] counts as none.
+    /// The framing has no code for this kind of trace. The codes of instruction and data trace are
+    /// not accepted as [`Kind::Other`].
     Kind(Kind),
-    /// The framing has no `flow`, or this one does not fit in two bits.
+    /// The framing has no `flow` field, or the value does not fit in two bits.
     Flow(u8),
-    /// The framing needs a packet index and has none, or cannot carry one.
+    /// The packet index is missing, or cannot be carried by this framing.
     Index(Option<u16>),
     /// The output is too short. Try again with `needed` bytes.
     BufferTooSmall {
@@ -98,7 +98,7 @@ impl fmt::Display for EmitError {
 
 impl core::error::Error for EmitError {}
 
-/// What framings without the field check before they emit.
+/// Checks that framings without a field make before they emit.
 impl FrameHeader {
     pub(crate) fn no_source(&self) -> Result<(), EmitError> {
         self.source.map_or(Ok(()), |id| Err(EmitError::Source(Some(id))))

@@ -37,7 +37,7 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Parsed<'_>, FrameError> {
     Ok(Parsed { used, item: Item::Frame(frame) })
 }
 
-/// The header of a frame that was parsed.
+/// The header of a parsed frame.
 pub(crate) fn header(bytes: &[u8]) -> FrameHeader {
     let index = match bytes {
         [_, low, high, ..] => Some(u16::from_le_bytes([*low, *high])),

@@ -2,7 +2,7 @@ use crate::{Framing, atb, encap, esp32, rv_tracer, smi};
 use core::fmt;
 use hartrace_bits::{BitReader, Tail};
 
-/// What the frame's payload traces.
+/// The kind of trace in a frame's payload.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// Instructions. Framings without a type field carry nothing else.
@@ -16,7 +16,7 @@ pub enum Kind {
 
 impl Kind {
     /// The kind with type code `raw`, where `instruction` is the code of instruction trace. Data
-    /// has the next code in every framing.
+    /// trace uses the next code in every framing.
     pub(crate) fn of(raw: u8, instruction: u8) -> Self {
         match raw.checked_sub(instruction) {
             Some(0) => Self::Instruction,
@@ -25,7 +25,7 @@ impl Kind {
         }
     }
 
-    /// The inverse of [`of`](Self::of); `None` for what it never returns.
+    /// The inverse of [`of`](Self::of); `None` for values that it never returns.
     pub(crate) fn code(self, instruction: u8) -> Option<u8> {
         let raw = match self {
             Self::Instruction => instruction,
@@ -46,16 +46,17 @@ impl fmt::Display for Kind {
     }
 }
 
-/// What a frame says about its payload.
+/// The fields of a frame besides its payload.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct FrameHeader {
-    /// Which encoder sent it: srcID, hart index or ATID. `None` if the framing has no such field.
+    /// The encoder that sent it: srcID, hart index or ATID. `None` if the framing has no such
+    /// field.
     pub source: Option<u16>,
     /// The timestamp or time tag, if this frame has one.
     pub timestamp: Option<u64>,
-    /// Where the frame is to be routed, two bits; 0 in framings without the field.
+    /// Routing information, two bits; 0 in framings without the field.
     pub flow: u8,
-    /// What is traced.
+    /// The kind of trace.
     pub kind: Kind,
     /// Running number of the packet (ESP32-C6 only).
     pub index: Option<u16>,
@@ -68,13 +69,13 @@ pub struct FrameHeader {
 pub struct Frame<'a> {
     framing: Framing,
     /// From the first byte of the frame to the end of the input, not only of the frame: a payload
-    /// is read faster if what lies behind it may be loaded too.
+    /// is read faster if the bytes after it may be loaded too.
     bytes: &'a [u8],
-    /// Where in `bytes` the bytes start that `length` counts.
+    /// Index in `bytes` of the first byte that `length` counts.
     fixed: u8,
-    /// How many they are.
+    /// How many bytes `length` counts.
     len: u8,
-    /// Where in them the payload starts: srcID and type bits come first. Less than `8 * len`.
+    /// First bit of the payload in them, after srcID and type bits. Less than `8 * len`.
     start: u8,
 }
 
@@ -98,10 +99,10 @@ impl<'a> Frame<'a> {
 
     /// The payload, at least one bit.
     ///
-    /// The reader stands at the payload's first bit; its positions count from the first byte that
-    /// `length` counts, so they are not 0 at first where srcID or type bits come before. Past the
-    /// end it reads copies of the last bit (zeros for rv_tracer). In a frame whose payload is not
-    /// byte aligned, the standard leaves the padding of the last byte free; copies of the
+    /// The reader starts at the payload's first bit. Its positions count from the first byte that
+    /// `length` counts, so the first one is not 0 if srcID or type bits precede the payload. Past
+    /// the end it reads copies of the last bit (zeros for rv_tracer). In a frame whose payload is
+    /// not byte aligned, the standard leaves the padding of the last byte undefined; copies of the
     /// payload's top bit are assumed.
     #[inline]
     pub fn payload(&self) -> BitReader<'a> {
@@ -115,8 +116,8 @@ impl<'a> Frame<'a> {
         reader
     }
 
-    /// The payload's bytes, if they are in the input as they are: it starts on a byte boundary of
-    /// the frame and is not reversed, as rv_tracer's are.
+    /// The payload's bytes, if the input contains them unchanged: the payload starts on a byte
+    /// boundary of the frame and is not reversed (rv_tracer's payloads are).
     pub fn payload_bytes(&self) -> Option<&'a [u8]> {
         if self.start & 7 != 0 || self.framing == Framing::RvTracer {
             return None;
@@ -131,7 +132,7 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// Frames are equal if framing, header and payload are, wherever they were read.
+/// Frames are equal if framing, header and payload are equal, wherever they were read.
 impl PartialEq for Frame<'_> {
     fn eq(&self, other: &Self) -> bool {
         self.framing == other.framing
@@ -142,7 +143,7 @@ impl PartialEq for Frame<'_> {
 
 impl Eq for Frame<'_> {}
 
-/// Prints what [`PartialEq`] compares.
+/// Prints the parts that [`PartialEq`] compares.
 impl fmt::Debug for Frame<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Frame")
@@ -174,20 +175,20 @@ impl fmt::Display for Null {
     }
 }
 
-/// What a stream is made of.
+/// An item of a stream.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Item<'a> {
     /// A payload with its header.
     Frame(Frame<'a>),
-    /// Nothing.
+    /// A packet without content.
     Null(Null),
 }
 
 /// An item and its size.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Parsed<'a> {
-    /// Bytes taken, at least one.
+    /// Bytes used, at least one.
     pub used: usize,
-    /// What they say.
+    /// The item in these bytes.
     pub item: Item<'a>,
 }

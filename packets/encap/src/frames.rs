@@ -3,8 +3,8 @@ use core::iter::FusedIterator;
 
 /// The items of a byte slice, each with the offset of its first byte.
 ///
-/// An error is an item like any other: iteration goes on behind the damage, found with
-/// [`FrameError::skip`] or [`Framing::sync_forward`]. A frame that is cut off by the end of the
+/// An error is an item like any other: iteration continues after the damage, at the position given
+/// by [`FrameError::skip`] or [`Framing::sync_forward`]. A frame that is cut off by the end of the
 /// slice is reported once, as [`FrameError::Incomplete`].
 #[derive(Clone, Debug)]
 pub struct Frames<'a> {
@@ -19,33 +19,33 @@ impl<'a> Frames<'a> {
         Self { framing, bytes, position: 0 }
     }
 
-    /// Where the next item starts; the length of the slice once all is read.
+    /// The offset of the next item; the length of the slice once all items are read.
     pub const fn offset(&self) -> u64 {
         self.position as u64
     }
 
     /// Drops bytes up to the next place where a frame starts, or all of them.
     ///
-    /// Needed where a stream is entered in the middle or where its payloads make no sense any
-    /// more; see [`Framing::sync_forward`].
+    /// Needed if a stream is entered in the middle, or if its payloads no longer make sense; see
+    /// [`Framing::sync_forward`].
     pub fn resync(&mut self) {
         let rest = self.rest();
         let dropped = self.framing.sync_forward(rest, self.offset());
         self.advance(dropped.unwrap_or(rest.len()));
     }
 
-    /// Only the frames of one source, and all errors.
+    /// Returns only the frames of one source, and all errors.
     ///
-    /// Errors are kept since the damage may have hit any source. Frames without a source id, as
-    /// all of `Reference`, `RvTracer`, `Esp32` and of srcIDs of width 0, are of no source and never
-    /// match: do not filter those.
+    /// Errors are kept since the damage may affect any source. Frames without a source id (all of
+    /// `Reference`, `RvTracer` and `Esp32`, and those with a srcID of width 0) never match: do not
+    /// filter such streams.
     pub const fn source(self, id: u16) -> Source<'a> {
         Source { frames: self, id }
     }
 
-    /// Goes on behind what could not be read.
+    /// Continues after bytes that could not be read.
     ///
-    /// Takes and returns the iterator: without a reference to it, a loop over frames keeps it in
+    /// Consumes and returns the iterator: without a reference to it, a loop over frames keeps it in
     /// registers.
     #[cold]
     #[inline(never)]

@@ -20,9 +20,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A trace payload says nothing about its own length or origin; a frame around it does. The
-//! framings in use differ in small ways only, so one [`Framing`] value describes any of them and
-//! all share one [`Frame`]:
+//! A trace payload does not contain its own length or origin; the frame around it does. The
+//! framings in use differ only in details, so one [`Framing`] value describes any of them, and
+//! all share one [`Frame`] type:
 //!
 //! | framing | header | source id | timestamp | null |
 //! |---|---|---|---|---|
@@ -77,10 +77,10 @@ pub use frame::{Frame, FrameHeader, Item, Kind, Null, Parsed};
 pub use frames::{Frames, Source};
 pub use smi::SmiParams;
 
-/// The most bytes a frame of any framing takes: header, 16-bit srcID, 8-byte timestamp, payload.
+/// The longest frame of any framing, in bytes: header, 16-bit srcID, 8-byte timestamp, payload.
 pub const MAX_FRAME: usize = 1 + 2 + 8 + MAX_LENGTH;
 
-/// The most bytes the 5-bit `length` field counts.
+/// The largest value of the 5-bit `length` field.
 const MAX_LENGTH: usize = 31;
 
 /// The `length` field of a header byte, at the same place in every framing.
@@ -106,9 +106,9 @@ pub enum Framing {
 impl Framing {
     /// Reads the frame or null packet at the start of `bytes`.
     ///
-    /// Bytes behind it do not matter. [`FrameError::Incomplete`] is resumable: call again with
+    /// Bytes after it do not matter. [`FrameError::Incomplete`] is resumable: call again with
     /// more bytes.
-    // For the reason of `Frames::next`; with a constant framing, what is left is one arm.
+    // Inlined for the same reason as `Frames::next`; with a constant framing, one arm remains.
     #[inline(always)]
     pub fn parse<'a>(&self, bytes: &'a [u8]) -> Result<Parsed<'a>, FrameError> {
         match *self {
@@ -122,13 +122,13 @@ impl Framing {
     }
 
     /// Writes a frame around `payload` and returns its length; [`MAX_FRAME`] bytes are enough for
-    /// any.
+    /// any frame.
     ///
-    /// What is emitted parses back to the same header; a header field that this framing has no
-    /// room for, or requires and does not get, is an error. A payload that begins on a byte
-    /// boundary of the frame is copied. One that does not, behind a srcID or type of odd width, is
-    /// shifted and sign compressed again: it reads the same with [`Tail::Sign`], and the frame is
-    /// as short as can be.
+    /// An emitted frame parses back to the same header. A header field that this framing cannot
+    /// carry, or that it requires and is missing, is an error. A payload that starts on a byte
+    /// boundary of the frame is copied. A payload that does not, because it follows a srcID or type
+    /// of odd width, is shifted and sign compressed again: it reads the same with [`Tail::Sign`],
+    /// and the frame is as short as possible.
     ///
     /// [`Tail::Sign`]: hartrace_bits::Tail::Sign
     pub fn emit(
@@ -153,7 +153,7 @@ impl Framing {
     }
 }
 
-/// Checks that all `used` bytes of a frame are there.
+/// Checks that all `used` bytes of a frame are present.
 #[inline]
 fn complete(bytes: &[u8], used: usize) -> Result<(), FrameError> {
     match used.saturating_sub(bytes.len()) {
@@ -178,7 +178,7 @@ fn put(parts: &[&[u8]], out: &mut [u8]) -> Result<usize, EmitError> {
     Ok(needed)
 }
 
-/// Checks a payload that is copied as it is, `overhead` bytes of `length` being taken already.
+/// Checks the length of a payload that is copied unchanged; `length` also counts `overhead` bytes.
 fn length_of(payload: &[u8], overhead: usize) -> Result<u8, EmitError> {
     match payload.len().saturating_add(overhead) {
         length if !payload.is_empty() && length <= MAX_LENGTH => Ok(length as u8),

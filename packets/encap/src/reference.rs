@@ -1,13 +1,13 @@
 //! `te_inst_raw` files: `0x40 | length`, then `length` payload bytes.
 //!
-//! The files seen have at most 30 payload bytes; 31, which the field can say, are accepted.
+//! The files seen have at most 30 payload bytes; 31, the largest value of the field, is accepted.
 
 use crate::{
     EmitError, Frame, FrameError, FrameHeader, Framing, Item, LENGTH, Parsed, complete, first,
     length_of, put,
 };
 
-/// Instruction trace in the type field of Siemens messaging, from which the file stems.
+/// Instruction trace in the type field of Siemens messaging, on which the format is based.
 const INSTRUCTION: u8 = 0x40;
 
 /// Whether a frame may start with this byte.

@@ -19,10 +19,10 @@ use crate::{
 /// Bytes in a record.
 pub(crate) const RECORD: usize = 40;
 
-/// Where the header byte is.
+/// Position of the header byte.
 const HEAD: usize = 39;
 
-/// Where the payload ends, its first byte last, and the timestamp begins.
+/// Position where the reversed payload ends and the timestamp begins.
 const PAYLOAD_END: u8 = 31;
 
 #[inline]
@@ -39,11 +39,11 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Parsed<'_>, FrameError> {
             Item::Frame(Frame::new(Framing::RvTracer, bytes, lowest, length, 0))
         }
     };
-    // A null packet takes a whole record as well.
+    // A null packet uses a whole record as well.
     Ok(Parsed { used: RECORD, item })
 }
 
-/// The header of a record that was parsed.
+/// The header of a parsed record.
 pub(crate) fn header(bytes: &[u8]) -> FrameHeader {
     let timestamp = bytes.get(PAYLOAD_END.into()..).and_then(<[u8]>::first_chunk);
     FrameHeader {

@@ -1,4 +1,4 @@
-//! Siemens messaging, as the reference flow and peers use it.
+//! Siemens messaging, as used by the reference flow and other projects.
 //!
 //! ```text
 //! byte 0       length 5, type 2, time-tag flag 1
@@ -18,7 +18,7 @@ use hartrace_bits::{BitReader, Tail, mask};
 
 const TAGGED: u8 = 0x80;
 
-/// Type code of instruction trace; data trace has 3.
+/// Type code of instruction trace; data trace uses 3.
 const INSTRUCTION: u8 = 2;
 
 /// Field widths of Siemens messages. They are not in the stream.
@@ -66,7 +66,7 @@ pub(crate) fn parse(params: SmiParams, bytes: &[u8]) -> Result<Parsed<'_>, Frame
     Ok(Parsed { used, item: Item::Frame(frame) })
 }
 
-/// The header of a frame that was parsed.
+/// The header of a parsed frame.
 pub(crate) fn header(params: SmiParams, bytes: &[u8]) -> FrameHeader {
     let mut bits = BitReader::new(bytes, Tail::Zero);
     let mut field = |width: u8| bits.read(width.into()).unwrap_or(0);

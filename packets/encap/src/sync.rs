@@ -1,11 +1,11 @@
-//! Finding a frame in a stream that was entered in the middle, or damaged.
+//! Finding a frame in a stream that is damaged or was entered in the middle.
 
 use crate::{Framing, LENGTH, esp32, reference, rv_tracer, smi};
 
-/// Looks for the start of a frame, one byte after the other.
+/// Looks for the start of a frame, byte by byte.
 #[derive(Copy, Clone, Debug, Default)]
 pub(crate) struct Hunt {
-    /// Bytes with `length` 0 up to here.
+    /// Number of bytes with `length` 0 directly before this one.
     run: usize,
 }
 
@@ -22,7 +22,7 @@ impl Hunt {
         }
     }
 
-    /// Whether `byte` is the first that is not null after at least `least` that are.
+    /// Whether `byte` is the first non-null byte after at least `least` null bytes.
     fn after_nulls(&mut self, byte: u8, least: usize) -> bool {
         if byte & LENGTH == 0 {
             self.run = self.run.saturating_add(1);
@@ -31,7 +31,7 @@ impl Hunt {
         core::mem::take(&mut self.run) >= least
     }
 
-    /// Whether the stream may be cut here and read from here on.
+    /// Whether the bytes end in a run of nulls that no frame contains: reading can continue there.
     fn found_at_end(&self, framing: Framing) -> bool {
         match framing {
             Framing::Encap(params) => self.run >= params.null_run(),
@@ -42,7 +42,7 @@ impl Hunt {
 }
 
 impl Framing {
-    /// How many of `bytes` to drop so that a frame starts; `None` if no start is found in them.
+    /// Returns how many of `bytes` to drop to reach the start of a frame; `None` if none is found.
     ///
     /// `at` is the position of `bytes` in the stream; only rv_tracer's records need it.
     ///
@@ -82,7 +82,7 @@ mod tests {
             bytes.resize(2 + longest, 0x60);
             bytes.push(0x01);
             assert_eq!(framing.sync_forward(&bytes, 0), None);
-            // One more, and it cannot be the inside of a frame.
+            // With one more, the run cannot lie within a frame.
             bytes.insert(2, 0x80);
             assert_eq!(framing.sync_forward(&bytes, 0), Some(bytes.len() - 1));
             bytes.pop();

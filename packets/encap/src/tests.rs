@@ -1,4 +1,4 @@
-//! What holds for every framing.
+//! Properties of every framing.
 
 use crate::*;
 use hartrace_bits::{BitReader, Tail};
@@ -99,7 +99,7 @@ fn at_once(framing: Framing, bytes: &[u8]) -> Found<'_> {
     found
 }
 
-/// Checks that pieces of these sizes give what the whole does.
+/// Checks that pieces of these sizes give the same items as the whole stream.
 fn check_in_pieces(framing: Framing, bytes: &[u8], sizes: &[usize], whole: &Found<'_>) {
     let mut whole = whole.iter();
     let mut deframer = Deframer::new(framing);
@@ -269,7 +269,7 @@ proptest! {
 
         let mut frames = framing.frames(&bytes);
         frames.resync();
-        // Garbage may hold a run of its own only by chance of more than 31 bytes; none does.
+        // Garbage could contain such a run only by a chance of more than 31 bytes; none does.
         prop_assert_eq!(frames.offset(), start as u64);
         let expected = frames.next().unwrap().unwrap();
 
@@ -288,7 +288,7 @@ proptest! {
 
 #[test]
 fn resync_within_an_unfinished_frame() {
-    // 0x1f claims 31 bytes that do not come, of no known type; a frame is in what came instead.
+    // 0x1f announces 31 bytes of no known type that never arrive; a frame follows instead.
     let mut found = Vec::new();
     let mut deframer = Deframer::new(Framing::Smi(SmiParams::new(0).unwrap()));
     deframer.feed(&[0x41, 0xff], &mut |_, _| {});

@@ -1,4 +1,4 @@
-/// The instruction set bit of an address: with AArch64 it says nothing.
+/// The instruction set bit of an address; it has no meaning in AArch64.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Is {
     /// A multiple of four: A64 or A32.
@@ -9,7 +9,7 @@ pub enum Is {
 }
 
 impl Is {
-    /// Bits below the lowest that is sent.
+    /// Number of bits below the lowest one that is sent.
     pub(crate) const fn shift(self) -> u32 {
         match self {
             Self::Is0 => 2,
@@ -21,12 +21,12 @@ impl Is {
 /// How much of an address is sent.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Form {
-    /// None of it: it is in this address register, 0 to 2. Value and instruction set of the
-    /// [`Address`] are 0.
+    /// None of it: the address is in this address register, 0 to 2. Value and instruction set of
+    /// the [`Address`] are 0.
     Match(u8),
     /// The low bits, in one byte or two.
     Short {
-        /// In two.
+        /// Two bytes instead of one.
         two: bool,
     },
     /// 32 bits.
@@ -35,19 +35,19 @@ pub enum Form {
     Long64,
 }
 
-/// An address as it is sent.
+/// An address as sent.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Address {
-    /// How much of it.
+    /// How much of it is sent.
     pub form: Form,
     /// Its instruction set.
     pub is: Is,
-    /// The bits that are sent, at their place; others are 0.
+    /// The bits that are sent, in place; others are 0.
     pub value: u64,
 }
 
 impl Address {
-    /// Bits of the address that are sent, or are 0 by their instruction set.
+    /// Bits of the address that are sent, or that are always 0 in its instruction set.
     #[inline]
     pub const fn bits(&self) -> u32 {
         match self.form {
@@ -74,8 +74,8 @@ impl Addresses {
         first
     }
 
-    /// Takes an address packet and returns the address. `wide` keeps the upper half of the last
-    /// address where 32 bits are sent: the context is known and AArch64.
+    /// Applies an address packet and returns the address. With `wide`, a 32-bit address keeps the
+    /// upper half of the last address: set it if the context is known and AArch64.
     #[inline]
     pub fn update(&mut self, address: &Address, wide: bool) -> (u64, Is) {
         let [a, b, c] = self.registers;
@@ -94,7 +94,8 @@ impl Addresses {
         new
     }
 
-    /// The shortest packet for an address, which [`Addresses::update`] then takes. `wide` as there.
+    /// Returns the shortest packet for an address; apply it with [`Addresses::update`], with the
+    /// same `wide`.
     pub fn compress(&self, address: u64, is: Is, wide: bool) -> Address {
         let aligned = address & !1u64.wrapping_shl(is.shift()).wrapping_sub(1);
         let found = self.registers.iter().zip(0u8..).find(|(held, _)| **held == (aligned, is));

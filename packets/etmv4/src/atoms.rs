@@ -9,17 +9,17 @@ pub struct Atoms {
 }
 
 impl Atoms {
-    /// `len` of them, 1 to 24; a bit that is set is E, the lowest is the oldest. `None` if there is no
-    /// packet for them.
+    /// Creates `len` outcomes, 1 to 24; a set bit is E, and the lowest bit is the oldest. `None` if no
+    /// packet represents them.
     pub fn new(len: u8, bits: u32) -> Option<Self> {
         let atoms = Self { len, bits: bits & ones(len) as u32 };
         atoms.header().map(|_| atoms)
     }
 
-    /// No packet has none.
+    /// No outcomes: the value for headers that are not atom packets.
     pub(crate) const NONE: Self = Self { len: 0, bits: 0 };
 
-    /// Those of an atom packet with this header.
+    /// The outcomes of an atom packet with this header.
     pub(crate) const fn of(header: u8) -> Option<Self> {
         let bits = header as u32;
         Some(match header {
@@ -43,7 +43,7 @@ impl Atoms {
         })
     }
 
-    /// Those before a misprediction, by the two bits that stand for them.
+    /// The outcomes before a misprediction, from their two-bit code.
     pub(crate) const fn of_hint(code: u64) -> Option<Self> {
         match code & 3 {
             0 => None,
@@ -57,18 +57,18 @@ impl Atoms {
         Self { len, bits }
     }
 
-    /// How many.
+    /// Number of outcomes.
     #[inline]
     pub const fn len(&self) -> u8 {
         self.len
     }
 
-    /// Never; there is at least one.
+    /// Always `false`; there is at least one outcome.
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// A bit that is set is E; the lowest is the oldest.
+    /// The outcomes: a set bit is E, and the lowest bit is the oldest.
     #[inline]
     pub const fn bits(&self) -> u32 {
         self.bits
@@ -82,7 +82,7 @@ impl Atoms {
             1 => Some(0xf6 | bits).filter(is),
             2 => Some(0xd8 | bits).filter(is),
             3 => Some(0xf8 | bits).filter(is),
-            // Formats 4 and 5 have four and five.
+            // Formats 4 and 5 have four and five outcomes.
             4 | 5 => (0xc0..=0xff).find(is),
             _ => [0xc0 | run, 0xe0 | run].into_iter().find(is),
         }

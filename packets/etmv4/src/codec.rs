@@ -1,4 +1,4 @@
-//! [`Packet`](crate::Packet)s out of bytes and into bytes, by way of the fields that the table has.
+//! Converts [`Packet`](crate::Packet)s to and from bytes, through the fields of the table.
 
 mod emit;
 mod parse;

@@ -1,6 +1,6 @@
-/// What a reader has to know of a trace unit.
+/// The properties of a trace unit that a reader needs.
 ///
-/// The default is version 4.0 with nothing optional.
+/// The default is version 4.0 without optional features.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Config {
     /// Major version in the upper, minor in the lower four bits: 0x42 is ETMv4.2, 0x50 ETE 1.0.
@@ -11,9 +11,9 @@ pub struct Config {
     pub vmid_bytes: u8,
     /// COMMOPT: cycle counts commit nothing.
     pub commopt: bool,
-    /// MAXSPEC, how many P0 elements can wait for their commit.
+    /// MAXSPEC: the largest number of P0 elements that can wait for their commit.
     pub max_speculation: u32,
-    /// Bits of a cycle count, from 12 up.
+    /// Bits of a cycle count, at least 12.
     pub cycle_count_bits: u8,
     /// Q elements are supported.
     pub q: bool,
@@ -21,17 +21,18 @@ pub struct Config {
     pub conditional: bool,
     /// Data is traced.
     pub data: bool,
-    /// The core is an Armv8-M one.
+    /// The core implements Armv8-M.
     pub v8_m: bool,
-    /// The core is of M profile.
+    /// The core has an M profile.
     pub m_profile: bool,
-    /// The return stack is there and in use.
+    /// The return stack is implemented and enabled.
     pub return_stack: bool,
     /// WFI and WFE are branches.
     pub wfx_branch: bool,
     /// ETE: the start of a transaction is a P0 element.
     pub transaction_p0: bool,
-    /// ETE: a marker says what a timestamp is about; none counts before the first.
+    /// ETE: a marker precedes the element that a timestamp refers to; timestamps before the first
+    /// marker are ignored.
     pub timestamp_marker: bool,
 }
 
@@ -63,7 +64,7 @@ impl Config {
         self.version >= 0x50
     }
 
-    /// The bits of a cycle count.
+    /// A mask of the bits of a cycle count.
     pub const fn cycle_count_mask(&self) -> u32 {
         match 1u32.checked_shl(self.cycle_count_bits as u32) {
             Some(bit) => bit.wrapping_sub(1),
@@ -72,14 +73,14 @@ impl Config {
     }
 }
 
-/// Registers of a trace unit that [`Config`] follows from.
+/// The registers of a trace unit from which a [`Config`] is derived.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Registers {
     /// TRCCONFIGR.
     pub configr: u32,
     /// TRCIDR0.
     pub idr0: u32,
-    /// TRCIDR1; not looked at if there is `devarch`.
+    /// TRCIDR1; ignored if `devarch` is given.
     pub idr1: u32,
     /// TRCIDR2.
     pub idr2: u32,
@@ -90,7 +91,7 @@ pub struct Registers {
 }
 
 impl Config {
-    /// The configuration after TRCCONFIGR was written. What a unit does not have reads as zero there.
+    /// The configuration after TRCCONFIGR was written; bits of missing features read as zero.
     pub const fn with_trcconfigr(self, configr: u32) -> Self {
         let load_store_p0 = configr & 0b110 != 0;
         Self {
@@ -103,7 +104,7 @@ impl Config {
 }
 
 impl Registers {
-    /// The configuration. M profiles cannot be told from registers: set them in what is returned.
+    /// Derives the configuration. Registers do not identify M profiles: set those in the result.
     pub const fn config(&self) -> Config {
         let version = match self.devarch {
             Some(devarch) => ((devarch >> 8) as u8 & 0xf0) | ((devarch >> 16) as u8 & 0xf),

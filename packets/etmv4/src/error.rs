@@ -1,26 +1,26 @@
 use crate::Kind;
 use core::fmt;
 
-/// Why there is no packet at the start of the bytes.
+/// Why no packet can be read at the start of the bytes.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub enum ParseError {
-    /// The packet goes on behind the last byte: call again with more.
+    /// The packet continues after the last byte: call again with more.
     Incomplete,
     /// No packet starts with this header.
     Reserved(u8),
     /// No packet starts with this header in this configuration; the configuration may be wrong.
     NotConfigured(u8),
-    /// The header is followed by what may not follow it.
+    /// The bytes after the header are not valid.
     BadSequence {
-        /// The packet it would have been.
+        /// The kind of packet that the header announces.
         kind: Kind,
-        /// Bytes up to and with the one that does not fit.
+        /// Bytes up to and including the invalid one.
         len: u8,
     },
 }
 
 impl ParseError {
-    /// Bytes to skip: what follows may be a packet.
+    /// Number of bytes to skip; a packet may start after them.
     pub const fn len(&self) -> usize {
         match *self {
             Self::Incomplete => 0,
@@ -29,7 +29,7 @@ impl ParseError {
         }
     }
 
-    /// Whether nothing is to be skipped: more bytes are needed.
+    /// Whether there is nothing to skip: more bytes are needed.
     pub const fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -1,22 +1,22 @@
 use crate::table::{FieldName, Section, row_of};
 use crate::{Address, Atoms, Exception, Form, Is, Kind, Return, Timestamp};
 
-/// What a packet of a frequent kind says, in one form for all of them.
+/// The fields of a packet of a frequent kind, in one form for all of them.
 ///
-/// It is what [`Reader::read`](crate::Reader::read) gives: a [`Packet`](crate::Packet) has a form of its
-/// own for each kind, and to choose one costs more than to read it, where nobody can predict which comes
-/// next.
-// Two words: they are copied more often than anything else is done with them.
+/// [`Reader::read`](crate::Reader::read) returns this type. A [`Packet`](crate::Packet) has a different
+/// form for each kind; since the next kind cannot be predicted, choosing the form costs more than
+/// reading the packet.
+// Two words, since copying them is the most frequent operation.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Fields {
     pub(crate) value: u64,
     /// From the lowest byte: header, length, bits.
     told: u32,
-    /// Which of the contexts of its batch it has, if any.
+    /// The index of its context in the batch, if it has one.
     pub(crate) context: u32,
 }
 
-/// What every header stands for, in the configurations that have it.
+/// The kind that each header stands for, in the configurations that have it.
 static KINDS: [Option<Kind>; 256] = {
     let mut kinds = [None; 256];
     let mut rest: &mut [Option<Kind>] = &mut kinds;
@@ -56,7 +56,7 @@ mod header {
 impl Fields {
     pub(crate) const NONE: Self = Self { value: 0, told: 0, context: 0 };
 
-    /// Of a packet that is nothing but this header.
+    /// The fields of a packet that consists only of this header.
     pub(crate) fn of_header(header: u8) -> Self {
         let fields = row_of(header).map_or(&[][..], |row| row.fields);
         let matches = fields.iter().find(|field| field.name == FieldName::Match);
@@ -68,38 +68,39 @@ impl Fields {
         Self { value, told: u32::from_le_bytes([header, 1, bits, 0]), context: 0 }
     }
 
-    /// Of a longer one.
+    /// The fields of a longer packet.
     #[inline(always)]
     pub(crate) const fn longer(header: u8, len: u8, value: u64, context: u32) -> Self {
         Self { value, told: header as u32 | (len as u32) << 8, context }
     }
 
-    /// What it is.
+    /// The kind of the packet.
     #[inline]
     pub fn kind(&self) -> Kind {
         KINDS.get(usize::from(self.header())).copied().flatten().unwrap_or(Kind::Extension)
     }
 
-    /// Its header byte, which holds all there is to say about many packets.
+    /// The header byte, which contains all the information of many packets.
     #[inline]
     pub const fn header(&self) -> u8 {
         self.told as u8
     }
 
-    /// How many bytes it has; never 0.
+    /// Length of the packet in bytes; never 0.
     #[inline]
     pub const fn len(&self) -> usize {
         (self.told >> 8) as usize & 0xff
     }
 
-    /// Never.
+    /// Always `false`.
     pub const fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Outcomes of atom packets, with a bit set for E and the oldest lowest; the bits of an address at
-    /// their place, or the number of the address register; the bits of a timestamp, or of a number of
-    /// elements; of a cycle count in two bytes and of an exception the number of its [`Section`].
+    /// The value of the packet. For atoms: the outcomes, a set bit for E, the oldest lowest. For an
+    /// address: its bits in place, or the number of the address register. For a timestamp or a number
+    /// of elements: its bits. For a cycle count in two bytes or an exception: the number of its
+    /// [`Section`].
     #[inline]
     pub const fn value(&self) -> u64 {
         self.value
@@ -109,7 +110,7 @@ impl Fields {
         (self.told >> 16) as u8
     }
 
-    /// The outcomes, if it is atoms.
+    /// The outcomes, if the packet contains atoms.
     #[inline]
     pub const fn atoms(&self) -> Option<Atoms> {
         match self.header() {
@@ -118,7 +119,7 @@ impl Fields {
         }
     }
 
-    /// The address of a packet that has one, with or without context; not of a source address.
+    /// The address, if the packet has one, with or without context; not a source address.
     #[inline]
     pub const fn address(&self) -> Option<Address> {
         use Is::*;
@@ -137,19 +138,19 @@ impl Fields {
         Some(Address { form, is, value: self.value })
     }
 
-    /// Whether it is an address and nothing else.
+    /// Whether the packet is an address without context.
     #[inline]
     pub const fn is_address(&self) -> bool {
         self.header() >= header::MATCH && self.header() <= header::LONG64_IS1
     }
 
-    /// Whether it is an address with context.
+    /// Whether the packet is an address with context.
     #[inline]
     pub const fn is_address_context(&self) -> bool {
         matches!(self.header(), header::CONTEXT64_IS0 | header::CONTEXT64_IS1)
     }
 
-    /// Whether it is a return from an exception.
+    /// Whether the packet is a return from an exception.
     #[inline]
     pub const fn is_exception_return(&self) -> bool {
         self.header() == header::EXCEPTION_RETURN
@@ -169,7 +170,7 @@ impl Fields {
         })
     }
 
-    /// Events, one bit each, if it is that.
+    /// The events, one bit each, if the packet is an event packet.
     #[inline]
     pub const fn events(&self) -> Option<u8> {
         match self.header() {
@@ -178,7 +179,7 @@ impl Fields {
         }
     }
 
-    /// A timestamp.
+    /// The timestamp, if the packet is one.
     #[inline]
     pub const fn timestamp(&self) -> Option<Timestamp> {
         if self.header() != header::TIMESTAMP {

@@ -1,18 +1,18 @@
-//! Which packet comes next, without reading it.
+//! Finds the kind and length of the next packet without reading its fields.
 
 use crate::headers::Length;
 use crate::walk::walk;
 use crate::{Headers, Kind, ParseError};
 use hartrace_bits::septet_bytes;
 
-/// Enough for every packet whose length the header tells but the longest timestamp.
+/// Long enough for every packet whose header determines its length, except the longest timestamp.
 const WINDOW: usize = 9;
 
 impl Headers {
-    /// What packet is at the start of `bytes`, and how long it is; the same as of
-    /// [`Packet::parse`](crate::Packet::parse), but most packets are not read for it.
-    // Inlined, as are all callers: the next packet starts where this one ends, and a length that goes by
-    // way of memory comes late.
+    /// Returns the kind and length of the packet at the start of `bytes`. The result is the same as that
+    /// of [`Packet::parse`](crate::Packet::parse), but most packets need not be read.
+    // Inlined, as are all callers: the next packet starts where this one ends, and a length that passes
+    // through memory arrives late.
     #[inline(always)]
     pub fn find(&self, bytes: &[u8]) -> Result<(Kind, u8), ParseError> {
         match bytes.first_chunk() {
@@ -21,7 +21,7 @@ impl Headers {
         }
     }
 
-    /// Fewer bytes than the table needs: zeros after them end every packet, but too late.
+    /// Handles fewer bytes than the table needs: appended zeros end every packet, but past `bytes`.
     #[cold]
     #[inline(never)]
     fn find_at_end(&self, bytes: &[u8]) -> Result<(Kind, u8), ParseError> {
@@ -41,7 +41,7 @@ impl Headers {
         [header, payload @ ..]: &[u8; WINDOW],
         bytes: &[u8],
     ) -> Result<(Kind, u8), ParseError> {
-        // Without a branch for the kind of packet, which nobody can predict.
+        // No branch depends on the kind of packet, which cannot be predicted.
         let Length { kind, fixed, most, plain, context } = self.length(*header);
         let run = septet_bytes(u64::from_le_bytes(*payload));
         if run > plain {
@@ -62,7 +62,7 @@ impl Headers {
     #[inline(never)]
     fn read_length(&self, bytes: &[u8]) -> Result<(Kind, u8), ParseError> {
         let (kind, len) = walk(self.layout(), bytes, |_, _, _| ())?;
-        // No packet is longer than `MAX_PACKET` and some bytes that say nothing.
+        // No packet is longer than `MAX_PACKET` and a few bytes without meaning.
         Ok((kind, len as u8))
     }
 }

@@ -10,12 +10,12 @@ use crate::{Atoms, Config, Fields, Kind};
 use gather::{Gather, Identifiers};
 use length::context_lengths;
 
-/// What follows from the [`Layout`] for each header byte, worked out beforehand: what packets are read
-/// by.
+/// Tables for each header byte, computed from the [`Layout`] in advance. Packets are read with
+/// them.
 #[derive(Clone, Debug)]
 pub struct Headers {
     layout: Layout,
-    /// The atoms of headers that stand for some, or none: most packets are nothing else.
+    /// The atoms that each header stands for, possibly none: most packets contain nothing else.
     atoms: [Atoms; 256],
     lengths: [Length; 256],
     contexts: [u8; 4],
@@ -26,7 +26,7 @@ pub struct Headers {
 }
 
 impl Headers {
-    /// For a configuration.
+    /// Computes the tables for a configuration.
     pub fn new(config: &Config) -> Self {
         let layout = Layout::new(config);
         let mut headers = Self {
@@ -53,7 +53,7 @@ impl Headers {
         headers
     }
 
-    /// The format of packets.
+    /// The format of the packets.
     pub const fn layout(&self) -> &Layout {
         &self.layout
     }
@@ -63,13 +63,13 @@ impl Headers {
         self.layout.config()
     }
 
-    /// What a header byte stands for.
+    /// The meaning of a header byte.
     #[inline]
     pub fn class(&self, header: u8) -> Class {
         self.layout.class(header)
     }
 
-    /// The atoms that a header byte stands for; empty if it is of another packet.
+    /// The atoms that a header byte stands for; empty if it starts another packet.
     #[inline]
     pub fn atoms(&self, header: u8) -> Atoms {
         self.atoms.get(usize::from(header)).copied().unwrap_or(Atoms::NONE)
@@ -80,13 +80,13 @@ impl Headers {
         self.lengths.get(usize::from(header)).copied().unwrap_or(Length::UNKNOWN)
     }
 
-    /// What to make of the packets of a header.
+    /// How to read the packets of a header.
     #[inline]
     pub(crate) fn gather(&self, header: u8) -> &Gather {
         self.gathers.get(usize::from(header)).unwrap_or(&Gather::UNKNOWN)
     }
 
-    /// What a packet says that is nothing but this header.
+    /// The fields of a packet that consists only of this header.
     #[inline]
     pub(crate) fn template(&self, header: u8) -> Fields {
         self.templates.get(usize::from(header)).copied().unwrap_or(Fields::NONE)
@@ -97,13 +97,13 @@ impl Headers {
         &self.identifiers
     }
 
-    /// The header of a return from an exception; that of atoms if there is no such packet.
+    /// The header of a return from an exception; a header of atoms if there is no such packet.
     #[inline]
     pub(crate) const fn exception_return(&self) -> u8 {
         self.exception_return
     }
 
-    /// Bytes of a context that starts with this one.
+    /// Length in bytes of a context that starts with this byte.
     #[inline]
     pub(crate) fn context_length(&self, info: u8) -> u8 {
         self.contexts.get(usize::from(info >> 6)).copied().unwrap_or(1)

@@ -1,14 +1,14 @@
 /// The kinds of packets with their names, in one list.
 macro_rules! kinds {
     ($($(#[$doc:meta])* $kind:ident = $name:literal,)*) => {
-        /// What a packet is. [`Kind::name`] is the name that OpenCSD gives it.
+        /// The kind of a packet. [`Kind::name`] is the name that OpenCSD uses.
         #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Kind {
             $($(#[$doc])* $kind,)*
         }
 
         impl Kind {
-            /// The name that OpenCSD gives it.
+            /// The name that OpenCSD uses.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$kind => $name,)*
@@ -25,11 +25,11 @@ kinds! {
     Discard = "I_DISCARD",
     /// Trace was lost.
     Overflow = "I_OVERFLOW",
-    /// How the stream is set up.
+    /// The setup of the stream.
     TraceInfo = "I_TRACE_INFO",
     /// Time, with or without cycles.
     Timestamp = "I_TIMESTAMP",
-    /// Tracing goes on after a gap.
+    /// Tracing resumes after a gap.
     TraceOn = "I_TRACE_ON",
     /// Function return of Armv8-M.
     FunctionReturn = "I_FUNC_RET",
@@ -59,7 +59,7 @@ kinds! {
     CancelF1 = "I_CANCEL_F1",
     /// Elements are removed, then a misprediction.
     CancelF1Mispredict = "I_CANCEL_F1_MISPRED",
-    /// The last branch went the other way.
+    /// The last branch had the opposite outcome.
     Mispredict = "I_MISPREDICT",
     /// One element is removed, then a misprediction.
     CancelF2 = "I_CANCEL_F2",
@@ -85,7 +85,7 @@ kinds! {
     Ignore = "I_IGNORE",
     /// Events.
     Event = "I_EVENT",
-    /// What the next timestamp is about.
+    /// Marks the element that the next timestamp refers to.
     TimestampMarker = "I_TS_MARKER",
     /// Context.
     Context = "I_CTXT",
@@ -97,7 +97,7 @@ kinds! {
     AddressContext64Is0 = "I_ADDR_CTXT_L_64IS0",
     /// 64-bit address, IS1, with context.
     AddressContext64Is1 = "I_ADDR_CTXT_L_64IS1",
-    /// An address register again.
+    /// The address in an address register.
     AddressMatch = "I_ADDR_MATCH",
     /// Low bits of an address, IS0.
     AddressShortIs0 = "I_ADDR_S_IS0",
@@ -113,7 +113,7 @@ kinds! {
     Address64Is1 = "I_ADDR_L_64IS1",
     /// Q element.
     Q = "I_Q",
-    /// Source address: an address register again, ETE.
+    /// Source address in an address register, ETE.
     SourceMatch = "I_SRC_ADDR_MATCH",
     /// Low bits of a source address, IS0, ETE.
     SourceShortIs0 = "I_SRC_ADDR_S_IS0",
@@ -143,6 +143,6 @@ kinds! {
     Reset = "I_PE_RESET",
     /// A transaction failed, ETE.
     TransactionFail = "I_TRANS_FAIL",
-    /// What starts with 00; the second byte says which.
+    /// A packet that starts with 00; the second byte identifies it.
     Extension = "I_EXTENSION",
 }

@@ -1,7 +1,7 @@
 use crate::table::{Effect, Field, FieldName, ROWS, Row, Rule, Section, Sections, Shape};
 use crate::{Config, Kind};
 
-/// What a header byte stands for in a configuration.
+/// The meaning of a header byte in a configuration.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Class {
     /// It starts a packet.
@@ -14,23 +14,23 @@ pub enum Class {
 
 /// The format of all packets in one configuration.
 ///
-/// It answers, header by header and section by section, which bytes a packet has and what they say.
+/// It describes, header by header and section by section, which bytes a packet has and what they mean.
 /// That is enough to generate hardware that finds and reads packets.
 #[derive(Clone, Debug)]
 pub struct Layout {
     config: Config,
     classes: [Class; 256],
-    /// The row of each header, and the sections it has.
+    /// The row of each header, and its sections.
     rows: [u8; 256],
     starts: [Sections; 256],
     sections: [Content; Section::ALL.len()],
 }
 
-/// The most fields and the most rules of a section. A test checks that none has more.
+/// The largest number of fields and of rules in a section. A test checks that none has more.
 const MAX_FIELDS: usize = 6;
 const MAX_RULES: usize = 5;
 
-/// What is in a section.
+/// The content of a section.
 #[derive(Copy, Clone, Debug)]
 struct Content {
     shape: Shape,
@@ -89,7 +89,7 @@ const fn shape(config: &Config, section: Section) -> Shape {
 }
 
 impl Layout {
-    /// For a configuration. Identifiers of more than four bytes are taken for ones of four.
+    /// Computes the format for a configuration. Identifiers longer than four bytes count as four.
     pub fn new(config: &Config) -> Self {
         let mut classes = [Class::Reserved; 256];
         let (mut rows, mut starts) = ([u8::MAX; 256], [Sections::NONE; 256]);
@@ -115,7 +115,7 @@ impl Layout {
         &self.config
     }
 
-    /// What a header byte stands for.
+    /// The meaning of a header byte.
     #[inline]
     pub fn class(&self, header: u8) -> Class {
         self.classes.get(usize::from(header)).copied().unwrap_or(Class::Reserved)
@@ -144,8 +144,8 @@ impl Layout {
         self.content(section).shape
     }
 
-    /// Where the bits of the number of a section go. No field is wider than the section, and those of
-    /// a timestamp no wider than cycle counts are.
+    /// Where the bits of the number of a section go. No field is wider than the section, and the cycles
+    /// of a timestamp are no wider than cycle counts.
     #[inline]
     pub fn fields(&self, section: Section) -> &[Field] {
         let Content { fields, fields_len, .. } = self.content(section);
@@ -159,7 +159,7 @@ impl Layout {
         rules.get(..usize::from(*rules_len)).unwrap_or_default()
     }
 
-    /// Whether a packet can turn out to be of a kind.
+    /// Whether a packet of this row can have a kind.
     pub(crate) fn can_be(&self, row: &Row, kind: Kind) -> bool {
         let decides = |section: &Section| {
             self.rules(*section).iter().any(|rule| rule.effect == Effect::Kind(kind))
@@ -168,7 +168,7 @@ impl Layout {
     }
 }
 
-/// What is known of a packet while its bytes are read: what it is, and which sections are still to come.
+/// The state of a packet while its bytes are read: its kind, and the sections that still follow.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Course {
     pub(crate) kind: Kind,
@@ -176,13 +176,13 @@ pub(crate) struct Course {
 }
 
 impl Course {
-    /// Takes note of what a byte of a section decides; `false` if it is malformed.
+    /// Applies the decisions of a byte of a section; `false` if it is malformed.
     pub(crate) fn note(&mut self, layout: &Layout, section: Section, index: u8, byte: u8) -> bool {
         let mut rules = layout.rules(section).iter().filter(|rule| rule.holds(index, byte));
         rules.all(|rule| self.follow(rule.effect))
     }
 
-    /// The same for the first bytes of a section; if one is malformed, returns which.
+    /// The same for the first bytes of a section; returns the index of a malformed one.
     #[inline]
     pub(crate) fn note_all(&mut self, rules: &[Rule], bytes: &[u8]) -> Option<usize> {
         let first = bytes.first()?;
@@ -213,7 +213,7 @@ impl Course {
         true
     }
 
-    /// What the packet is if it ends here; `None` if it may not.
+    /// The kind of the packet if it ends here; `None` if it may not end here.
     #[inline]
     pub(crate) fn end(&self) -> Option<Kind> {
         (self.kind != Kind::Extension).then_some(self.kind)

@@ -1,15 +1,16 @@
 //! ETMv4 and ETE instruction trace packets: configuration, parse and emit.
 //!
-//! [`Config`] is what a reader has to know of the trace unit, from its registers or one by one.
-//! [`Packet`] is every packet. [`Reader`] finds packets in a stream that may start anywhere, and
-//! [`Addresses`] holds the three address registers that address packets are relative to.
-//! [`Reader::read`] reads many packets at once, into a [`Batch`] of [`Fields`].
+//! [`Config`] contains the properties of the trace unit that a reader needs; it is derived from the
+//! unit's registers or set field by field. [`Packet`] represents every packet. [`Reader`] finds
+//! packets in a stream that may start anywhere. [`Addresses`] holds the three address registers to
+//! which address packets are relative. [`Reader::read`] reads many packets at once, into a [`Batch`]
+//! of [`Fields`].
 //!
-//! The format is described once: [`ROWS`] lists the headers with the [`Section`]s that follow them, and
-//! each section has its bytes ([`Shape`]), its [`Field`]s, and [`Rule`]s for what its bytes decide.
-//! [`Layout`] is that table for one configuration, and [`Headers`] what follows from it for each of the
-//! 256 header bytes. Packets are read, written and measured by it, and [`Stepper`] follows them byte by
-//! byte, as hardware does.
+//! The format is described once: [`ROWS`] lists the headers with the [`Section`]s that follow them.
+//! Each section has its bytes ([`Shape`]), its [`Field`]s, and [`Rule`]s for what its bytes decide.
+//! [`Layout`] is that table for one configuration, and [`Headers`] contains what follows from it for
+//! each of the 256 header bytes. These tables are used to read, write and measure packets;
+//! [`Stepper`] follows packets byte by byte, as hardware does.
 //!
 //! ```
 //! use hartrace_etmv4::{Atoms, Config, Headers, Packet};
@@ -27,8 +28,8 @@
 //!
 //! # Guarantees
 //!
-//! Nothing here panics or allocates, for any input. A failed parse says how many bytes to skip, a
-//! failed emit writes nothing, and a packet that was emitted parses back to the same value.
+//! Nothing here panics or allocates, for any input. A failed parse reports how many bytes to skip, a
+//! failed emit writes nothing, and an emitted packet parses back to the same value.
 #![no_std]
 #![cfg_attr(
     not(test),
@@ -81,5 +82,5 @@ pub use table::{
     Effect, End, Field, FieldName, Needs, ROWS, Row, Rule, Section, Sections, Shape, Test,
 };
 
-/// The most bytes that [`Packet::emit`] writes: TraceInfo with all sections.
+/// The longest packet that [`Packet::emit`] writes, in bytes: TraceInfo with all sections.
 pub const MAX_PACKET: usize = 1 + 1 + 5 * 5;

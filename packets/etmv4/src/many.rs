@@ -1,8 +1,8 @@
-//! Many packets at once, with their fields.
+//! Reads many packets at once, with their fields.
 //!
-//! Where a packet starts is known only once the one before has been looked at, and which one it is nobody
-//! can predict. So what is done per packet is the same for nearly all of them, by tables and without a branch
-//! for their kind; and packets of one byte, most of them, are found many at a time.
+//! The start of a packet is known only after the previous packet has been examined, and the kind of the next
+//! packet cannot be predicted. Therefore nearly all packets are processed in the same way, with tables and
+//! without a branch on their kind. One-byte packets, which are the majority, are found many at a time.
 
 use crate::headers::Identity;
 use crate::packet::Context;
@@ -10,19 +10,19 @@ use crate::table::{Needs, row_of};
 use crate::{Fields, Headers, Reader};
 use hartrace_bits::{low_bytes, septet_bytes, septets, which};
 
-/// Bytes that are looked at together: as many as there are bits in a word.
+/// Bytes that are examined together: as many as a word has bits.
 const BLOCK: usize = 64;
 
-/// Bytes of the longest packet that is read here, an address with a context; and some.
+/// An upper bound for the bytes of the longest packet that is read here, an address with a context.
 const LONGEST: usize = 24;
 
-/// A block, and what may belong to its last packet.
+/// A block, and the bytes after it that may belong to its last packet.
 const WINDOW: usize = BLOCK + LONGEST;
 
-/// Packets of one byte that are copied together, though fewer may be there.
+/// One-byte packets that are copied together, even if there are fewer.
 const GROUP: usize = 4;
 
-/// Packets of a batch, and how many a block adds at most, with those that are copied but not there.
+/// Packets of a batch, and how many a block adds at most, including those copied in excess.
 const PACKETS: usize = 512;
 const PER_BLOCK: usize = BLOCK + GROUP;
 
@@ -30,7 +30,7 @@ const PER_BLOCK: usize = BLOCK + GROUP;
 const CONTEXTS: usize = 64;
 const CONTEXTS_PER_BLOCK: usize = 8;
 
-/// Packets that were read, with their fields.
+/// A batch of packets with their fields.
 #[derive(Clone, Debug)]
 pub struct Batch {
     packets: [Fields; PACKETS],
@@ -51,7 +51,7 @@ impl Default for Batch {
 }
 
 impl Batch {
-    /// The packets, one behind the other.
+    /// The packets, in stream order.
     #[inline]
     pub fn packets(&self) -> &[Fields] {
         self.packets.get(..self.len).unwrap_or_default()
@@ -68,16 +68,16 @@ impl Batch {
 }
 
 impl Reader {
-    /// Reads packets, as many as are of the frequent kinds and not at the end of `bytes`; returns how many
-    /// bytes they have. If that is 0, [`Reader::next`] says what is there.
+    /// Reads packets of the frequent kinds until one of another kind or until close to the end of `bytes`;
+    /// returns the number of bytes read. If that is 0, call [`Reader::next`] for the next item.
     #[inline]
     pub fn read(&self, bytes: &[u8], batch: &mut Batch) -> usize {
         (batch.len, batch.contexts_len) = (0, 0);
         if !self.is_synchronised() {
             return 0;
         }
-        // Blocks are side by side, wherever packets start: so what is found out of all bytes of a block need
-        // not wait for the packets before.
+        // Blocks are adjacent, wherever packets start: a block can be examined before the packets of the
+        // block before it are known.
         let (mut base, mut at) = (0usize, 0);
         while batch.contexts_len <= CONTEXTS.wrapping_sub(CONTEXTS_PER_BLOCK)
             && let Some(window) = bytes.get(base..).and_then(<[u8]>::first_chunk)
@@ -91,15 +91,15 @@ impl Reader {
 }
 
 impl Headers {
-    /// Reads packets from a place in a block on, up to its end; `false` if there is one that is not read
-    /// here, or no room.
-    // Places in the block are below its length, and there are no more packets than bytes: the masks change
-    // nothing, but no check is needed for them.
+    /// Reads packets from a position in a block to its end; `false` if it meets a packet that is not read
+    /// here, or if there is no room.
+    // Positions in the block are below its length, and there are no more packets than bytes: the masks change
+    // nothing, but they save the bounds checks.
     #[inline(always)]
     fn read_block(&self, window: &[u8; WINDOW], start: &mut usize, batch: &mut Batch) -> bool {
         const IN_BLOCK: usize = BLOCK - 1;
         let Some(block) = window.first_chunk() else { return false };
-        // If there is a packet at it. Not of all kinds; those that are left out are read one by one.
+        // Where a packet, if one starts there, has one byte. Other kinds are read one by one.
         let exception_return = self.exception_return();
         let single = which(block, |header| single(header, exception_return));
         let packets = batch.packets.get_mut(batch.len..);
@@ -151,7 +151,7 @@ impl Headers {
         whole
     }
 
-    /// What the headers of packets tell.
+    /// Copies the fields of one-byte packets.
     #[inline(always)]
     fn copy(&self, headers: &[u8; GROUP], to: &mut [Fields; GROUP]) {
         for (header, to) in headers.iter().zip(to) {
@@ -159,7 +159,7 @@ impl Headers {
         }
     }
 
-    /// Reads a packet; returns it, and whether it has a context, 0 or 1.
+    /// Reads a packet; returns it with the number of its contexts, 0 or 1.
     #[inline(always)]
     fn read_one(
         &self,
@@ -174,7 +174,7 @@ impl Headers {
         if run > gather.plain {
             return None;
         }
-        // Whether there is a context or not: to wait for that takes longer.
+        // The context is read even if there is none: waiting for the answer takes longer.
         let [info, behind @ ..] = payload.last_chunk::<15>()?;
         let identifiers = self.identifiers();
         *context = identifiers.read(*info, u64::from_le_bytes(*behind.first_chunk()?));
@@ -191,9 +191,9 @@ impl Headers {
     }
 }
 
-/// Headers that are packets of their own, whatever the configuration is: the first of adjacent ones, and
-/// how many.
-// Fewer than three are not worth their while: this is done with every byte.
+/// Headers that are complete packets in every configuration: the first of adjacent ones, and their
+/// number.
+// Runs of fewer than three are not worth it: this is checked for every byte.
 const SINGLES: [(u8, u8); 5] = {
     let mut all = [(0, 0); 5];
     let mut rest: &mut [(u8, u8)] = &mut all;
@@ -220,8 +220,8 @@ const SINGLES: [(u8, u8); 5] = {
     all
 };
 
-/// Whether a header byte is a packet of its own: one that is so in any configuration, or a return from an
-/// exception. Not all are told.
+/// Whether a header byte is a complete packet: one that is so in every configuration, or a return from an
+/// exception. It does not recognise all of them.
 #[inline(always)]
 pub(crate) fn single(header: u8, exception_return: u8) -> bool {
     let [a, b, c, d, e] = SINGLES.map(|(first, count)| header.wrapping_sub(first) < count);

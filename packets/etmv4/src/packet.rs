@@ -9,11 +9,11 @@ pub enum Packet {
     Discard,
     /// Trace was lost.
     Overflow,
-    /// How the stream is set up; address registers and time start anew.
+    /// The setup of the stream; address registers and time are reset.
     TraceInfo(TraceInfo),
     /// Time.
     Timestamp(Timestamp),
-    /// Tracing goes on after a gap.
+    /// Tracing resumes after a gap.
     TraceOn,
     /// Function return of Armv8-M.
     FunctionReturn,
@@ -63,7 +63,7 @@ pub enum Packet {
     ConditionalFlush,
     /// One or two results.
     ResultF1(ConditionalResult, Option<ConditionalResult>),
-    /// A result for the key one or two further on.
+    /// A result for the key that is one or two higher.
     ResultF2 {
         /// The key moves by two.
         two: bool,
@@ -78,13 +78,13 @@ pub enum Packet {
     Ignore,
     /// Events, one bit each; at least one.
     Event(u8),
-    /// What the next timestamp is about.
+    /// Marks the element that the next timestamp refers to.
     TimestampMarker,
-    /// Context; `None` is the one before.
+    /// Context; `None` means the previous one.
     Context(Option<Context>),
     /// The address of the next instruction.
     Address(Address),
-    /// The same with context, in one of the two long forms.
+    /// The address of the next instruction, in one of the two long forms, with context.
     AddressContext(Address, Context),
     /// The address of an instruction that was executed as an atom E; ETE.
     Source(Address),
@@ -114,27 +114,27 @@ pub struct TraceInfo {
 pub struct Timestamp {
     /// The low bits.
     pub value: u64,
-    /// How many: a multiple of seven up to 56, or 64.
+    /// Number of low bits: a multiple of seven up to 56, or 64.
     pub bits: u8,
     /// Cycles since the last cycle count.
     pub cycles: Option<u32>,
 }
 
-/// What the address behind an exception packet is.
+/// The meaning of the address after an exception packet.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Return {
-    /// Field E is 00; reserved, in ETE there is no address.
+    /// Field E is 00: reserved; in ETE there is no address.
     None,
     /// 01: the preferred return address.
     Address,
-    /// 10: the preferred return address, which is the target of the branch before too.
+    /// 10: the preferred return address, which is also the target of the previous branch.
     Target,
     /// 11: reserved.
     Reserved,
 }
 
 impl Return {
-    /// By the two bits of field E.
+    /// Decodes the two bits of field E.
     #[inline]
     pub(crate) const fn of(e: u64) -> Self {
         match e & 3 {
@@ -151,19 +151,19 @@ impl Return {
 pub struct Exception {
     /// Its number, ten bits.
     pub number: u16,
-    /// What the address behind it is.
+    /// The meaning of the address after it.
     pub returns: Return,
     /// M profile: a fault is pending.
     pub fault_pending: bool,
 }
 
-/// A cycle count packet, as it is. What it commits and counts needs the configuration and the
-/// threshold: [`CycleCount::commits`], [`CycleCount::cycles`].
+/// The raw fields of a cycle count packet. The commits and cycles depend on the configuration and
+/// the threshold: see [`CycleCount::commits`] and [`CycleCount::cycles`].
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub enum CycleCount {
     /// Format 1.
     F1 {
-        /// Elements to commit; there with COMMOPT 0 only.
+        /// Elements to commit; present only with COMMOPT 0.
         commit: Option<u32>,
         /// Cycles above the threshold; `None` if not known.
         count: Option<u32>,
@@ -267,12 +267,12 @@ pub struct Context {
 pub struct Q {
     /// How many.
     pub count: Option<u32>,
-    /// Where the program goes on; else in the address packet that follows. Only with a count.
+    /// Where the program continues, only with a count; otherwise an address packet follows.
     pub address: Option<Address>,
 }
 
 impl Packet {
-    /// What it is.
+    /// The kind of the packet.
     pub fn kind(&self) -> Kind {
         let by_is = |address: &Address, zero, one| match address.is {
             Is::Is0 => zero,

@@ -1,24 +1,24 @@
 use crate::table::Section;
 use crate::{Headers, Kind, ParseError};
 
-/// What a [`Reader`] finds.
+/// An item that a [`Reader`] finds.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Found {
-    /// A packet of this kind; [`Packet::parse`](crate::Packet::parse) reads it. Who only counts or
-    /// lists packets, or knows what to do with the most frequent ones, is faster without.
+    /// A packet of this kind; [`Packet::parse`](crate::Packet::parse) reads it. A caller that only
+    /// counts or lists packets, or handles the most frequent ones itself, is faster without parsing.
     Packet(Kind),
-    /// Bytes before the first alignment synchronisation, in pieces as OpenCSD has them.
+    /// Bytes before the first alignment synchronisation, in the same pieces as in OpenCSD.
     Unsynchronised,
-    /// Bytes that are no packet. The reader goes on after them: whether what follows can be trusted
-    /// is for the caller to say, with [`Reader::resynchronise`].
+    /// Bytes that are not a packet. The reader continues after them. If the caller does not trust
+    /// the bytes that follow, it calls [`Reader::resynchronise`].
     Bad(ParseError),
 }
 
 /// Finds packets in a stream that may start anywhere.
 ///
-/// It keeps no bytes: [`Reader::next`] is called with those that are not used yet, and again with
-/// more where they do not suffice. So the caller decides where bytes are held, and a slice of all of
-/// them is not copied.
+/// It keeps no bytes: call [`Reader::next`] with the bytes that are not used yet, and again with more
+/// if they do not suffice. The caller decides where bytes are held, and a slice of the whole stream
+/// is not copied.
 #[derive(Clone, Debug)]
 pub struct Reader {
     headers: Headers,
@@ -32,12 +32,12 @@ const ZEROS: usize = 1 + Section::Zeros.longest().most as usize;
 const PIECE: usize = 8;
 
 impl Reader {
-    /// At the start of a stream.
+    /// Starts at the beginning of a stream.
     pub const fn new(headers: Headers) -> Self {
         Self { headers, synchronised: false }
     }
 
-    /// What header bytes stand for.
+    /// The meaning of header bytes.
     pub const fn headers(&self) -> &Headers {
         &self.headers
     }
@@ -53,8 +53,8 @@ impl Reader {
         self.synchronised = false;
     }
 
-    /// What is at the start of `bytes`, with its length, which is never 0; `None` if that takes more
-    /// bytes.
+    /// Returns the item at the start of `bytes` with its length, which is never 0; `None` if more bytes
+    /// are needed.
     #[inline(always)]
     pub fn next(&mut self, bytes: &[u8]) -> Option<(Found, usize)> {
         if !self.synchronised {
@@ -67,8 +67,8 @@ impl Reader {
         }
     }
 
-    /// Up to the next zero, which may be the start of a synchronisation. What it returns fits a register, so
-    /// that it does not force what [`Reader::next`] returns into memory.
+    /// Skips to the next zero, which may be the start of a synchronisation. The result fits in a register,
+    /// so that it does not force the result of [`Reader::next`] into memory.
     #[cold]
     #[inline(never)]
     fn search(&mut self, bytes: &[u8]) -> Option<(Found, u32)> {
@@ -90,7 +90,7 @@ impl Reader {
             let error = ParseError::BadSequence { kind: Kind::Async, len };
             return Some((Found::Bad(error), len.into()));
         }
-        // The byte that ends zeros is not looked at again.
+        // The byte after the zeros has already been checked.
         let checked = if zeros > 0 { zeros.wrapping_add(1) } else { 0 };
         let mut len = checked;
         for byte in bytes.get(checked..)? {

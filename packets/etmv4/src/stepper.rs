@@ -2,23 +2,23 @@ use crate::layout::Course;
 use crate::table::{Section, Sections};
 use crate::{Class, Kind, Layout, ParseError};
 
-/// What one byte of a stream is.
+/// The role of one byte of a stream.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Step {
     /// The section it belongs to; `None` if it is a header.
     pub section: Option<Section>,
-    /// Which byte of that section it is, counted from 0.
+    /// Index of the byte in that section, from 0.
     pub index: u8,
-    /// What ends with it: a packet, or bytes that are none.
+    /// The packet, or the error, that ends with this byte.
     pub end: Option<Result<Kind, ParseError>>,
 }
 
 /// Follows packets byte by byte.
 ///
-/// It finds the same packets as [`Packet::parse`](crate::Packet::parse) does, but keeps nothing of
-/// their content: its state is what a decoder in hardware has to keep in registers between bytes.
-/// The next byte after the end of a packet is taken for a header, after malformed ones too; streams
-/// that start anywhere are for [`Reader`](crate::Reader).
+/// It finds the same packets as [`Packet::parse`](crate::Packet::parse), but keeps none of their
+/// content: its state is the state that a hardware decoder keeps in registers between bytes. The
+/// byte after the end of a packet is treated as a header, even after a malformed packet. For a
+/// stream that may start anywhere, use [`Reader`](crate::Reader).
 ///
 /// ```
 /// use hartrace_etmv4::{Config, Kind, Layout, Section, Stepper};
@@ -37,18 +37,18 @@ pub struct Stepper {
     at: Option<At>,
 }
 
-/// A place in a packet behind its header.
+/// A position in a packet, after its header.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 struct At {
     section: Section,
     index: u8,
     course: Course,
-    /// Bytes before it. Only errors tell it.
+    /// Bytes before it; only errors report it.
     len: u8,
 }
 
 impl Stepper {
-    /// Takes the next byte and says what it is.
+    /// Processes the next byte and returns its role.
     pub fn step(&mut self, layout: &Layout, byte: u8) -> Step {
         match self.at.take() {
             None => Step { section: None, index: 0, end: self.header(layout, byte) },
@@ -65,7 +65,7 @@ impl Stepper {
         self.at.map(|at| at.section)
     }
 
-    /// The sections that are known to follow the one of the next byte.
+    /// The sections that are known to follow the section of the next byte.
     pub fn pending(&self) -> Sections {
         self.at.map_or(Sections::NONE, |at| at.course.pending)
     }
@@ -95,7 +95,7 @@ impl Stepper {
         None
     }
 
-    /// Goes on with the first section that is still to come; if there is none, the packet ends.
+    /// Continues with the first pending section; if there is none, the packet ends.
     fn next_section(&mut self, mut course: Course, len: u8) -> Option<Result<Kind, ParseError>> {
         match course.pending.next() {
             Some(section) => {

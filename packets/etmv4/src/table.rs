@@ -1,9 +1,9 @@
 //! The format of all packets, described once.
 //!
-//! [`ROWS`] lists headers, what they stand for, and the sections that follow; [`Section`] lists the
-//! sections with their bytes, their fields and what their bytes decide. Everything in this crate
-//! that reads, writes or measures packets works from these two lists, through
-//! [`Layout`](crate::Layout), which is the same for one configuration.
+//! [`ROWS`] lists the headers, their meaning, and the sections that follow. [`Section`] lists the
+//! sections with their bytes, their fields and what their bytes decide. All code in this crate that
+//! reads, writes or measures packets uses these two lists through [`Layout`](crate::Layout), which
+//! specialises them for one configuration.
 
 mod field;
 mod needs;

@@ -1,12 +1,12 @@
-//! The sections of a packet, one after the other.
+//! Walks through the sections of a packet.
 
 use crate::layout::Course;
 use crate::table::{End, Section, Shape, ones};
 use crate::{Class, Kind, Layout, ParseError};
 use hartrace_bits::{low_bytes, septet_bytes, septets};
 
-/// Goes through the packet at the start of `bytes`: what it is, and how many bytes it has. Each section
-/// is shown with its number and how many bytes that has.
+/// Walks through the packet at the start of `bytes`; returns its kind and its length in bytes. Each
+/// section is passed on with its number and its length in bytes.
 #[inline]
 pub(crate) fn walk(
     layout: &Layout,
@@ -53,7 +53,7 @@ pub(crate) fn walk(
 }
 
 impl Course {
-    /// The error of a packet that is malformed in the last of so many bytes.
+    /// The error for a packet that is malformed in the last of this many bytes.
     #[cold]
     fn malformed(&self, len: usize) -> ParseError {
         ParseError::BadSequence { kind: self.kind, len: u8::try_from(len).unwrap_or(u8::MAX) }
@@ -61,11 +61,11 @@ impl Course {
 }
 
 impl Shape {
-    /// The number of the first `count` of these bytes. Eight of them are in a word too.
+    /// The number in the first `count` of these bytes. `word` holds the first eight of them.
     #[inline]
     fn number(&self, word: u64, count: u8, bytes: &[u8]) -> u64 {
         let number = self.squeeze(low_bytes(word, count));
-        // The longest timestamp has a byte more than a word.
+        // The longest timestamp is one byte longer than a word.
         match bytes.get(8) {
             Some(ninth) if count > 8 => {
                 number | u64::from(*ninth).checked_shl(self.bits(8).into()).unwrap_or(0)
@@ -74,7 +74,7 @@ impl Shape {
         }
     }
 
-    /// The bits that count, side by side.
+    /// The significant bits of each byte, side by side.
     #[inline]
     fn squeeze(&self, word: u64) -> u64 {
         let all = 1u16.wrapping_shl(self.most.min(8).into()).wrapping_sub(1);

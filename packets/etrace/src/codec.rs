@@ -8,7 +8,7 @@ use crate::{
 };
 use hartrace_bits::{BitReader, BitWriter, Incomplete, WriteError, mask, sign_extend};
 
-/// The shortest address of rv_tracer with its flags.
+/// The length of rv_tracer's shortest address, including its flags.
 const RV_TRACER_REPORT_BITS: u64 = 9 + 3;
 
 /// The raw value of every field; 0 where the payload has none.
@@ -60,8 +60,8 @@ impl Values {
 impl Payload {
     /// Parses one payload. `options` are the modes in force, from the last support packet.
     ///
-    /// On error the reader is where it was.
-    // A payload does not fit in registers: returned from a call, it would be copied, several times.
+    /// On error the reader does not move.
+    // A payload does not fit in registers: a call would copy it several times.
     #[inline(always)]
     pub fn parse(
         layout: &Layout,
@@ -74,9 +74,9 @@ impl Payload {
         })
     }
 
-    /// As [`Payload::parse`], field by field from the table for every format: slower, and what
-    /// `parse` is checked against.
-    // The rare way: it must not make `parse` larger where that is inlined.
+    /// Like [`Payload::parse`], but reads every format field by field from the table. It is slower;
+    /// tests check `parse` against it.
+    // Rarely called: it must not make `parse` larger where that is inlined.
     #[inline(never)]
     pub fn parse_by_table(
         layout: &Layout,
@@ -160,11 +160,11 @@ fn parse(
                     .map(|f| if let Width::Bits(width) = f.width { width.into() } else { 0 })
                     .fold(1, u64::saturating_add);
                 let chunks = bits.remaining().checked_sub(after).map_or(0, |rest| rest >> 3);
-                // An address has 8 bytes at most; what is left of a longer payload is padding.
+                // An address has at most 8 bytes; the rest of a longer payload is padding.
                 chunks.min(8).saturating_mul(8).saturating_add(1) as u32
             }
         };
-        // rv_tracer pads with zeros but never cuts: nothing may be read past the end.
+        // rv_tracer pads with zeros but never truncates: nothing may be read past the end.
         let missing = u64::from(width).saturating_sub(bits.remaining());
         if layout.unit() == Unit::RvTracer && missing > 0 {
             return Err(ParseError::Incomplete { field: field.name, missing: missing as u32 });
@@ -180,7 +180,7 @@ fn parse(
         if field.name == FieldName::BranchFmt && value == 1 {
             return Err(ParseError::BranchFmt(1));
         }
-        // rv_tracer sends a full map as 31 branches too, and then no address: it has no room for one.
+        // rv_tracer also sends a full map with branches = 31, and then has no room for an address.
         if field.name == FieldName::BranchMap
             && format == Format::Branch
             && layout.unit() == Unit::RvTracer
@@ -193,7 +193,7 @@ fn parse(
     Ok(payload(layout, options, format, &values))
 }
 
-/// A chunked address is up to 65 bits; the top one is a copy of the sign and carries nothing.
+/// Reads one field. A chunked address has up to 65 bits; the top one only repeats the sign.
 fn read(bits: &mut BitReader<'_>, field: FieldName, width: u32) -> Result<u64, ParseError> {
     bits.read_wide(width)
         .map(|value| value as u64)
@@ -262,7 +262,7 @@ fn write_chunked(
     out.write_wide(wide & (u128::MAX >> 128u32.saturating_sub(width)), width)
 }
 
-/// The top bit of the address field, which the first status flag is a difference from.
+/// The top bit of the address field; the first status flag is sent as a difference from it.
 fn address_msb(layout: &Layout, address: u64) -> bool {
     let top = layout.params().address_bits().saturating_sub(1);
     address.wrapping_shr(top) & 1 != 0
@@ -285,7 +285,7 @@ impl Values {
             .unwrap_or_default()
     }
 
-    /// The bit that irreport is a difference from in format 0.1: the one sent just before it.
+    /// The bit sent just before irreport in format 0.1; irreport is sent as a difference from it.
     fn index_base(&self) -> bool {
         let (field, width) = match self.map_width(true) {
             0 => (FieldName::Branches, 5),
@@ -348,7 +348,7 @@ impl Payload {
         if format.format() == 0 && layout.params().f0s_width_p == 0 && both {
             return Err(EmitError::AmbiguousExtension);
         }
-        // It would not parse, or without a subformat field parse as the other extension.
+        // It would not parse or, without a subformat field, would parse as the other extension.
         match format {
             Format::BranchCount if !options.branch_prediction => {
                 return Err(EmitError::NoExtension);

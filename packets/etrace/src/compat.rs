@@ -1,8 +1,8 @@
-//! Habits of the reference models.
+//! Deviations of the reference models from the specification.
 
-/// Whose habits a stream has, where the reference models differ from the specification.
+/// Which reference model's deviations from the specification a stream follows.
 ///
-/// `docs/deviations.md` describes each habit under its number; nothing else changes.
+/// `docs/deviations.md` describes each deviation under its number; nothing else changes.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Compat {
     /// The specification.

@@ -1,26 +1,26 @@
 //! Data-trace payloads: parameters, field layouts, parse and emit.
 //!
-//! [`DataParams`] holds the parameters under the specification's names, [`DataKinds`] says which
-//! kinds of access the encoder traces and how; [`DataLayout`] is the field table that follows from
-//! the two. [`Doptions`] are the run-time modes; they select among the tables and are not in the
-//! payload. Data and instruction payloads are told apart by their encapsulation.
+//! [`DataParams`] holds the parameters under the specification's names. [`DataKinds`] lists the
+//! kinds of access that the encoder traces, and how. [`DataLayout`] is the field table that follows
+//! from the two. [`Doptions`] are the run-time modes; they select among the tables and are not in
+//! the payload. The encapsulation distinguishes data payloads from instruction payloads.
 //!
 //! # Values
 //!
-//! Addresses and data are fields as transmitted: a full value, a difference or an XOR, as the diff
-//! code says. Data and operands of an access of `2^size` bytes are numbers below
-//! `2^(8 * 2^size)`. Bytes at the top that repeat the sign of the byte below are not sent and the
-//! reader puts them back, so `data_len` and `op_len` are not part of the value. Emit always drops
-//! all it can; parse accepts any length.
+//! Addresses and data are fields as transmitted: a full value, a difference or an XOR, depending on
+//! the diff code. Data and operands of an access of `2^size` bytes are numbers below
+//! `2^(8 * 2^size)`. Top bytes that only repeat the sign of the byte below are not sent, and the
+//! reader restores them, so `data_len` and `op_len` are not part of the value. `emit` always drops
+//! as many bytes as possible; `parse` accepts any length.
 //!
-//! Where the specification leaves something open, `docs/deviations.md` says what was chosen (T1 to
-//! T8).
+//! Where the specification leaves something open, `docs/deviations.md` describes the choice made
+//! (T1 to T8).
 //!
 //! # Guarantees
 //!
-//! Those of the crate: `parse` never panics and leaves the reader where it was on error; `emit`
-//! fails only where a value does not fit or the layout and modes have no such payload, and what was
-//! emitted parses back to the same value.
+//! The same as those of the crate: `parse` never panics and does not move the reader on error.
+//! `emit` fails only if a value does not fit or the layout and modes have no such payload. An
+//! emitted payload parses back to the same value.
 //!
 //! ```
 //! use hartrace_bits::{BitReader, BitWriter, Tail};

@@ -37,8 +37,8 @@ impl fmt::Display for Shown {
 
 impl Payload {
     /// Calls `show` for every field of the payload after format and subformat, in transmission
-    /// order. Flags are shown as flags, not as the bits that are sent for them; fields that the
-    /// parameters leave out show as 0.
+    /// order. Flags are shown as flags, not as the bits that encode them; fields that the
+    /// parameters leave out are shown as 0.
     pub fn show(&self, show: &mut dyn FnMut(FieldName, Shown)) {
         use FieldName as N;
         use Shown::{Hex, Map, Modes, Name, Number};

@@ -10,7 +10,7 @@ pub enum ParseError {
     Incomplete {
         /// The field that does not fit.
         field: FieldName,
-        /// Bits missing for it; more may be needed after it.
+        /// Bits missing for this field; later fields may need more.
         missing: u32,
     },
     /// A format 0 payload, but neither branch prediction nor the jump target cache is on.
@@ -58,7 +58,7 @@ pub enum EmitError {
     Missing(FieldName),
     /// The value has this field but the payload does not.
     Unexpected(FieldName),
-    /// A branch payload without address needs exactly 31 branches, one with address at least one.
+    /// A branch payload without an address needs exactly 31 branches; with one, at least 1.
     Branches(u8),
     /// Format 0 without a subformat field, but both extensions are on.
     AmbiguousExtension,

@@ -1,6 +1,6 @@
-//! Formats 1 and 2 without walking their field table: nearly all payloads are one of them.
+//! Parses formats 1 and 2 without their field table, since nearly all payloads have one of them.
 //!
-//! The table stays the definition: the property tests compare the two on every kind of payload.
+//! The table remains the definition: property tests compare the two on every kind of payload.
 
 use crate::{AddressReport, Branch, BranchMap, Layout, Params, Payload, Unit, branch_map_width};
 use hartrace_bits::{BitReader, Window};
@@ -38,7 +38,7 @@ pub(crate) fn parse(layout: &Layout, bits: &mut BitReader<'_>) -> Option<Payload
     }
 }
 
-/// Address and flags at bit `at`, and where they end.
+/// Returns the address and flags at bit `at`, and the position after them.
 #[inline]
 fn report(params: &Params, window: &Window, at: u32) -> (AddressReport, u32) {
     let width = params.address_bits();

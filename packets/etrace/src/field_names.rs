@@ -1,4 +1,4 @@
-/// An enum of field names that knows the specification's spelling of each.
+/// Declares an enum of field names with the specification's spelling of each.
 macro_rules! field_names {
     (
         $(#[$enum_doc:meta])*

@@ -149,7 +149,7 @@ field_names! {
 pub enum Width {
     /// Always this many bits.
     Bits(u8),
-    /// [`branch_map_width`] of the branches field; `none_if_empty` where no branches means no map
+    /// [`branch_map_width`] of the branches field. With `none_if_empty`, zero branches means no map
     /// instead of a full one.
     BranchMap {
         /// Format 0.1: there is no map if branches is 0.
@@ -160,14 +160,14 @@ pub enum Width {
     Chunked,
 }
 
-/// When a field is in the payload at all.
+/// When the payload contains a field.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Presence {
     /// In every payload of this format.
     Always,
     /// Only if branches is not 0.
     IfBranches,
-    /// Only if branch_fmt says that an address follows.
+    /// Only if branch_fmt announces an address.
     IfCountAddress,
     /// Not in implicit-exception mode if thaddr is 1.
     UnlessImplicit,
@@ -178,19 +178,19 @@ pub enum Presence {
 /// One row of a payload's field table.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Field {
-    /// What it is.
+    /// The name of the field.
     pub name: FieldName,
     /// How wide it is.
     pub width: Width,
-    /// When it is there.
+    /// When the payload contains it.
     pub presence: Presence,
 }
 
 /// Width of the branch_map field for a value of the branches field (Spec: E-Trace 2.0, 7.7).
 #[inline]
 pub const fn branch_map_width(branches: u8) -> u8 {
-    // 1, 3, 7, 15 or 31: as many ones as the number has binary digits; without a jump, since no
-    // two packets in a row have the same number. 0 means 31 too.
+    // 1, 3, 7, 15 or 31: as many ones as the number has binary digits. Computed without a jump,
+    // which would be mispredicted since the number changes with every packet. 0 also means 31.
     match branches {
         0 | 32.. => 31,
         _ => u8::MAX.wrapping_shr(branches.leading_zeros()),
@@ -212,12 +212,12 @@ impl Table {
         Self { fields: [unused; MAX_FIELDS], len: 0 }
     }
 
-    /// Appends a field; one of no bits is left out.
+    /// Appends a field, unless it has no bits.
     fn push(&mut self, name: FieldName, width: Width, presence: Presence) {
         if width == Width::Bits(0) {
             return;
         }
-        // MAX_FIELDS is checked by the tests; a row that did not fit would show there.
+        // The tests check MAX_FIELDS and would find a row that does not fit.
         if let Some(slot) = self.fields.get_mut(self.len) {
             *slot = Field { name, width, presence };
             self.len = self.len.saturating_add(1);
@@ -268,7 +268,7 @@ impl Layout {
                 Width::Bits(bits) => bits.into(),
                 Width::BranchMap { .. } => 31,
                 Width::Chunked => {
-                    // A sign or the zero above an absolute address, then whole bytes and one bit.
+                    // A sign bit, or a zero above an absolute address; then round up to `8k + 1`.
                     let significant = u32::from(self.params.iaddress_width_p).saturating_add(1);
                     significant.div_ceil(8).min(8).saturating_mul(8).saturating_add(1)
                 }

@@ -20,16 +20,16 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`Params`] holds the encoder's parameters under the specification's names. [`Layout`] is the one
-//! field table that follows from them: the codec here walks it, and the hardware generator uses the
-//! same table, so the two cannot disagree. [`Payload`] is every instruction-trace payload,
-//! the types in [`data`] every data-trace one.
+//! [`Params`] holds the encoder's parameters under the specification's names. [`Layout`] is the
+//! field table that follows from them. The codec and the hardware generator both use this table, so
+//! they cannot disagree. [`Payload`] represents every instruction-trace payload; the types in
+//! [`data`] represent the data-trace payloads.
 //!
 //! # Guarantees
 //!
-//! `parse` never panics and leaves the reader where it was on error. `emit` fails only where a value
-//! does not fit its field or the buffer is too short, and a payload that was emitted parses back to
-//! the same value. Nothing allocates.
+//! `parse` never panics and does not move the reader on error. `emit` fails only if a value does not
+//! fit its field or the buffer is too short. An emitted payload parses back to the same value.
+//! Nothing allocates.
 #![no_std]
 #![cfg_attr(
     not(test),

@@ -42,7 +42,7 @@ impl Mode {
         self.spelling().1
     }
 
-    /// The name, the code, and what earlier versions called the mode.
+    /// The name, the code, and the names that earlier versions used.
     const fn spelling(self) -> (&'static str, &'static str, &'static [&'static str]) {
         match self {
             Self::ImplicitReturn => ("implicit-return", "ir", &["return"]),
@@ -67,7 +67,7 @@ impl fmt::Display for Mode {
     }
 }
 
-/// Takes the name or the code. `_` may stand for `-`, and the names of earlier versions still hold.
+/// Accepts the name, the code, or a name from an earlier version, with `_` or `-` between words.
 impl FromStr for Mode {
     type Err = UnknownMode;
 
@@ -84,7 +84,7 @@ impl FromStr for Mode {
     }
 }
 
-/// The text names no mode.
+/// The text is not the name of a mode.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct UnknownMode;
 
@@ -116,11 +116,11 @@ pub struct Ioptions {
 }
 
 impl Ioptions {
-    /// What no mode at all is called: addresses are differences, and everything is reported.
+    /// The name for no mode at all: addresses are differences, and everything is reported.
     const NONE: &'static str = "delta";
 
-    /// Reads names or codes of modes, joined by `+`, or `delta` for none. An error is the part that
-    /// names no mode.
+    /// Parses names or codes of modes, joined by `+`, or `delta` for none. The error contains the
+    /// part that is not the name of a mode.
     pub fn named(text: &str) -> Result<Self, &str> {
         let mut options = Self::default();
         if text != Self::NONE {
@@ -171,8 +171,8 @@ impl fmt::Display for Ioptions {
     }
 }
 
-/// Whose encoder wrote the stream: fixes the parts the specification leaves to the implementation,
-/// that is the support packet, and for rv_tracer the coding of addresses.
+/// The encoder that wrote the stream. It determines what the specification leaves to the
+/// implementation: the support packet and, for rv_tracer, the coding of addresses.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Unit {
     /// The public reference models.
@@ -180,7 +180,7 @@ pub enum Unit {
     Reference,
     /// PULP rv_tracer, with its own address coding and zero padding.
     RvTracer,
-    /// Our encoder: the reference layout with the sijump bit it lacks.
+    /// The encoder of this project: the reference layout plus a bit for sijump.
     Hartrace,
 }
 
@@ -220,7 +220,7 @@ impl Unit {
         1
     }
 
-    /// Width of the doptions field; the unit has no data-trace fields at all if `None`.
+    /// Width of the doptions field; `None` if the unit has no data-trace fields at all.
     pub const fn doptions_bits(self) -> Option<u8> {
         match self {
             Self::Reference | Self::Hartrace => Some(4),

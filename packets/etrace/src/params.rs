@@ -15,7 +15,7 @@ use core::fmt;
 pub struct Params {
     /// Width of instruction addresses, normally XLEN.
     pub iaddress_width_p: u8,
-    /// Least significant address bits that are never sent: 1 with compressed instructions, else 2.
+    /// Number of low address bits that are never sent: 1 with compressed instructions, else 2.
     pub iaddress_lsb_p: u8,
     /// Width of the privilege field.
     pub privilege_width_p: u8,
@@ -72,7 +72,7 @@ impl Default for Params {
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ParamsError {
-    /// A parameter is out of its range.
+    /// A parameter is out of range.
     OutOfRange {
         /// Its name.
         name: &'static str,
@@ -197,7 +197,7 @@ impl Params {
     }
 }
 
-/// Flags are numbers in parameter files, as in the specification; `true` and `false` are read too.
+/// Flags are numbers in parameter files, as in the specification; `true` and `false` also work.
 #[cfg(feature = "serde")]
 mod flag {
     use core::fmt;

@@ -44,7 +44,7 @@ impl Payload {
 
 /// An address with its status flags.
 ///
-/// The flags are the flags themselves; on the wire each is sent as a difference from the bit before
+/// The flags hold their actual values; on the wire each is sent as a difference from the bit before
 /// it. In the rv_tracer dialect `notify` is the top bit of the absolute address instead.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct AddressReport {
@@ -80,7 +80,7 @@ impl BranchMap {
     /// The most branches a map holds.
     pub const MAX: u8 = 31;
 
-    /// The low `branches` bits of `map`; `None` for more than 31.
+    /// Creates a map from the low `branches` bits of `map`; `None` for more than 31.
     pub const fn new(branches: u8, map: u32) -> Option<Self> {
         if branches > Self::MAX {
             return None;
@@ -206,7 +206,7 @@ pub struct Context {
     pub context: u64,
 }
 
-/// Why the trace goes on, stops or was interrupted.
+/// Why the trace continues, stops or was interrupted.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum QualStatus {
     /// Nothing stopped.

@@ -76,7 +76,7 @@ fn cut(value: u128, bytes_log: u32) -> u128 {
 }
 
 impl Raw {
-    /// A payload of values that fit the layout, though perhaps of a kind it does not have.
+    /// A payload of values that fit the layout, though the layout may not have its kind.
     fn payload(&self, layout: &DataLayout) -> DataPayload {
         let params = layout.params();
         let Self { store, aligned, .. } = *self;
@@ -213,7 +213,7 @@ proptest! {
         }
     }
 
-    /// Lengths longer than needed mean the same: a second writer that drops nothing.
+    /// Lengths longer than needed mean the same: checked with a second writer that drops nothing.
     #[test]
     fn whole_data_means_the_same((layout, options, payload) in fitting(), extra in 0u64..16) {
         let mut bytes = [0; ROOM];
@@ -262,7 +262,7 @@ proptest! {
         prop_assert_eq!(bits.remaining(), 0);
     }
 
-    /// What parses is a payload that can be emitted, and is the same when it is.
+    /// Every payload that parses can be emitted, and parses back to the same value.
     #[test]
     fn hostile_bytes(
         layout in layout(),
@@ -291,7 +291,7 @@ proptest! {
         }
     }
 
-    /// A payload is refused only where the layout and modes have none of its kind.
+    /// A payload is refused only if the layout and modes have none of its kind.
     #[test]
     fn refused_only_for_its_kind(layout in layout(), options in options(), raw in raw()) {
         let payload = raw.payload(&layout);
@@ -303,7 +303,7 @@ proptest! {
         prop_assert_eq!(payload.bit_len(&layout, options).is_ok(), sent);
     }
 
-    /// A payload in a buffer one byte too short is refused, not cut.
+    /// A payload is refused, not truncated, if the buffer is one byte too short.
     #[test]
     fn short_buffers_are_full((layout, options, payload) in fitting()) {
         let len = payload.bit_len(&layout, options).unwrap().div_ceil(8) as usize;

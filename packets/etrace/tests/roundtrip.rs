@@ -1,5 +1,5 @@
-//! Instruction payloads over random parameters: what is emitted parses back, whatever is appended
-//! to it and however it is cut, and nothing that can be read does harm.
+//! Instruction payloads over random parameters: an emitted payload parses back, whatever is
+//! appended to it and however it is cut, and no input causes a panic.
 
 use hartrace_bits::{BitReader, BitWriter, Tail, mask, sign_extend};
 use hartrace_etrace::{
@@ -58,7 +58,7 @@ fn number() -> impl Strategy<Value = u64> {
     prop_oneof![any::<u64>(), 0u64..4, (0u64..4).prop_map(|n| !n), (0u32..64).prop_map(|n| 1 << n)]
 }
 
-/// What a payload is made of; cut to the widths of the layout by [`Raw::payload`].
+/// Raw field values of a payload; [`Raw::payload`] cuts them to the widths of the layout.
 #[derive(Debug, Clone)]
 struct Raw {
     format: usize,
@@ -167,7 +167,7 @@ impl Raw {
     }
 }
 
-/// The modes, with what a format 0 payload needs switched on.
+/// The modes, with those that a format 0 payload requires switched on.
 fn enable(payload: &Payload, layout: &Layout, mut options: Ioptions) -> Ioptions {
     let alone = layout.params().f0s_width_p == 0;
     match payload.format() {
@@ -253,7 +253,7 @@ proptest! {
         prop_assert_eq!(Payload::parse(&layout, options, &mut bits), Ok(payload));
     }
 
-    /// What parses is a payload that can be emitted, and is the same when it is.
+    /// Every payload that parses can be emitted, and parses back to the same value.
     #[test]
     fn hostile_bytes(
         layout in layout(),
@@ -266,7 +266,7 @@ proptest! {
         let mut bits = BitReader::with_bit_len(&bytes, cut, tail);
         let _ = bits.read(skip);
         let (position, remaining) = (bits.position(), bits.remaining());
-        // The fast way and the field table agree, also on where the payload ends.
+        // The fast path and the field table agree, also on where the payload ends.
         let mut by_table = bits.clone();
         let expected = Payload::parse_by_table(&layout, options, &mut by_table);
         let parsed = Payload::parse(&layout, options, &mut bits);
@@ -292,7 +292,7 @@ proptest! {
         }
     }
 
-    /// Emit refuses what parse would not read as the same payload.
+    /// Emit refuses a payload that parse would not read back as the same.
     #[test]
     fn emit_never_lies(layout in layout(), options in options(), raw in raw()) {
         let payload = raw.payload(&layout, options);
@@ -311,7 +311,7 @@ proptest! {
         }
     }
 
-    /// A payload in a buffer one byte too short is refused, not cut.
+    /// A payload is refused, not truncated, if the buffer is one byte too short.
     #[test]
     fn short_buffers_are_full(layout in layout(), options in options(), raw in raw()) {
         let payload = raw.payload(&layout, options);

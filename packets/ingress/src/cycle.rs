@@ -18,7 +18,7 @@ pub struct Block {
     pub itype: IType,
     /// Address of its first instruction.
     pub iaddr: u64,
-    /// Half-words, or 0 and 1 in the single flavour.
+    /// Number of half-words; in the single flavour, 0 or 1 instruction.
     pub iretire: u32,
     /// Size of the last instruction, `2^ilastsize` half-words.
     pub ilastsize: u8,
@@ -94,7 +94,7 @@ impl fmt::Display for CycleError {
 impl core::error::Error for CycleError {}
 
 impl<const N: usize> Cycle<N> {
-    /// Checks the rules that tie lanes together.
+    /// Checks the rules that relate the lanes to each other.
     ///
     /// Spec: E-Trace 2.0, 4.2 "Instruction Trace Interface".
     pub fn check(&self) -> Result<(), CycleError> {

@@ -43,9 +43,9 @@ pub enum IType {
 /// Width of the itype signal, `itype_width_p`.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ITypeWidth {
-    /// Codes 0 to 6: jumps are only told apart by being inferable or not.
+    /// Codes 0 to 6: jumps are only distinguished as inferable or uninferable.
     Three,
-    /// All codes; needed for implicit return.
+    /// All codes; required for implicit return.
     #[default]
     Four,
 }

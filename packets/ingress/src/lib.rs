@@ -1,11 +1,11 @@
 //! What a RISC-V hart reports to its trace encoder.
 //!
 //! This is the contract between core, connector, generated hardware, golden model and comparators:
-//! the ingress port of the E-Trace specification, as plain data. Names are the specification's.
+//! the ingress port of the E-Trace specification, as plain data, with the specification's names.
 //!
-//! A [`Cycle`] is what crosses the port in one clock: up to `N` blocks plus the signals they share.
-//! A [`Retired`] is one of those blocks with its shared signals resolved, and what software models
-//! consume; [`Cycle::blocks`] turns the first into the second.
+//! A [`Cycle`] contains everything that crosses the port in one clock: up to `N` blocks and the
+//! signals they share. A [`Retired`] is one of those blocks with its shared signals resolved;
+//! software models consume this form. [`Cycle::blocks`] converts the first into the second.
 //!
 //! Nothing here panics or allocates.
 #![no_std]
@@ -103,7 +103,7 @@ pub struct Trigger {
 
 /// One block of instructions that retired together, and the trap that followed it, if any.
 ///
-/// With `iretire` 0 nothing retired: the entry then only carries a trap (`itype` 1 or 2), whose
+/// With `iretire` 0 nothing retired. The entry then only reports a trap (`itype` 1 or 2), and
 /// `iaddr` is the address of the instruction that did not retire.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Retired {
@@ -125,7 +125,7 @@ pub struct Retired {
     pub tval: u64,
     /// Context identifier.
     pub context: u64,
-    /// What to do if `context` differs from before.
+    /// What to do if `context` has changed.
     pub ctype: CType,
     /// Hart time.
     pub time: u64,

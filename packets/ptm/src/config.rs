@@ -1,7 +1,8 @@
-/// What a reader has to know of a trace unit. The default is nothing optional, 48-bit time.
+/// The properties of a trace unit that a reader needs. The default has no optional features and
+/// 48-bit time.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Config {
-    /// Cycles are counted: packets carry counts, and one atom each.
+    /// Cycles are counted: packets carry counts, and only one atom each.
     pub cycle_accurate: bool,
     /// Bytes of a context identifier: 0, 1, 2 or 4.
     pub context_id_bytes: u8,
@@ -9,13 +10,13 @@ pub struct Config {
     pub timestamp_64: bool,
     /// Timestamps are Gray coded.
     pub timestamp_gray: bool,
-    /// The return stack is there and in use.
+    /// The return stack is implemented and enabled.
     pub return_stack: bool,
     /// DMB and DSB are waypoints.
     pub barriers: bool,
 }
 
-/// Registers of a trace unit that [`Config`] follows from.
+/// The registers of a trace unit from which a [`Config`] is derived.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Registers {
     /// ETMCR.
@@ -27,7 +28,7 @@ pub struct Registers {
 }
 
 impl Config {
-    /// The configuration after ETMCR was written. What a unit does not have reads as zero there.
+    /// The configuration after ETMCR was written; bits of missing features read as zero.
     pub const fn with_etmcr(self, cr: u32) -> Self {
         Self {
             cycle_accurate: cr & (1 << 12) != 0,
@@ -44,7 +45,7 @@ impl Config {
 }
 
 impl Registers {
-    /// The configuration.
+    /// Derives the configuration.
     pub const fn config(&self) -> Config {
         let first = self.idr & 0xf0 == 0; // PFTv1.0 has 48 bits, Gray coded
         let mut config = Config {

@@ -21,7 +21,8 @@ impl Out {
         u64::from(value) >> u32::from(count).wrapping_mul(8) == 0
     }
 
-    /// `first` are the bits of the first byte that are not of the count.
+    /// Writes a cycle count. `first` holds the bits of the first byte that do not belong to the
+    /// count.
     fn cycles(&mut self, first: u8, count: u32) {
         let low = (count as u8 & 0xf).wrapping_shl(2);
         let mut rest = count >> 4;
@@ -33,7 +34,7 @@ impl Out {
         }
     }
 
-    /// `low` is bit 0 of the first byte, `mark` bit X of the last.
+    /// Writes an address. `low` is bit 0 of the first byte, `mark` is bit X of the last.
     fn address(&mut self, address: &Address, low: u8, mark: bool) -> bool {
         let Address { raw, bytes, isa } = *address;
         let more = if bytes > 1 { 0x80 } else { 0 };
@@ -88,7 +89,7 @@ impl Packet {
         Ok(packet.len)
     }
 
-    /// `false` if a value does not fit.
+    /// Writes the packet; `false` if a value does not fit.
     fn put(&self, config: &Config, out: &mut Out) -> bool {
         let counted = |cycles: Option<u32>| cycles.is_some() == config.cycle_accurate;
         match *self {
@@ -179,7 +180,7 @@ impl Packet {
                 fits && known && counted(cycles)
             }
             Self::Atoms(atoms) => {
-                // Oldest uppermost, below the bit that ends them; 0 is E.
+                // The oldest is at the top, below the bit that marks the end; 0 is E.
                 let len = u32::from(atoms.len());
                 let not_taken = (!atoms.bits()).reverse_bits() >> 8u32.wrapping_sub(len);
                 out.byte(0x80 | 1u8.wrapping_shl(len.wrapping_add(1)) | not_taken.wrapping_shl(1));

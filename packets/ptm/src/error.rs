@@ -1,21 +1,21 @@
 use core::fmt;
 
-/// Why there is no packet at the start of the bytes.
+/// Why no packet can be read at the start of the bytes.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub enum ParseError {
-    /// The packet goes on behind the last byte: call again with more.
+    /// The packet continues after the last byte: call again with more.
     Incomplete,
     /// No packet starts with this header.
     Reserved(u8),
     /// Zeros that are not an alignment synchronisation.
     BadAsync {
-        /// Bytes up to and with the one that does not fit.
+        /// Bytes up to and including the invalid one.
         len: u8,
     },
 }
 
 impl ParseError {
-    /// Bytes to skip: what follows may be a packet.
+    /// Number of bytes to skip; a packet may start after them.
     pub const fn len(&self) -> usize {
         match *self {
             Self::Incomplete => 0,
@@ -24,7 +24,7 @@ impl ParseError {
         }
     }
 
-    /// Whether nothing is to be skipped: more bytes are needed.
+    /// Whether there is nothing to skip: more bytes are needed.
     pub const fn is_empty(&self) -> bool {
         self.len() == 0
     }

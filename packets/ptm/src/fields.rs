@@ -1,25 +1,25 @@
 use crate::{Address, Atoms, Exception, Isa, Kind, Timestamp};
 
-/// What a packet of a frequent kind says, in one form for all of them; there are no cycles.
+/// The fields of a packet of a frequent kind without cycles, in one form for all of them.
 ///
-/// It is what [`Reader::read`](crate::Reader::read) gives: a [`Packet`](crate::Packet) has a form of its
-/// own for each kind, and to choose one costs more than to read it, where nobody can predict which comes
-/// next.
-// Two words: they are copied more often than anything else is done with them.
+/// [`Reader::read`](crate::Reader::read) returns this type. A [`Packet`](crate::Packet) has a different
+/// form for each kind; since the next kind cannot be predicted, choosing the form costs more than reading
+/// the packet.
+// Two words, since copying them is the most frequent operation.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Fields {
     value: u64,
-    /// From the lowest byte: header, length; outcomes, or bytes of the address or timestamp; bytes behind
-    /// those.
+    /// From the lowest byte: header; length; number of outcomes, or of bytes of the address or timestamp;
+    /// number of bytes after those.
     told: u32,
-    /// From the lowest byte: the last of the address, and the two that may be behind it.
+    /// From the lowest byte: the last byte of the address, and the two that may follow it.
     more: u32,
 }
 
 impl Fields {
     pub(crate) const NONE: Self = Self { value: 0, told: 0, more: 0 };
 
-    /// Of a packet of one byte.
+    /// The fields of a one-byte packet.
     pub(crate) fn single(header: u8) -> Self {
         let (value, count) = match header {
             _ if header & 0x81 == 0x80 => {
@@ -37,13 +37,13 @@ impl Fields {
         Self { value, told: u32::from_le_bytes(told), more }
     }
 
-    /// Whether it is a branch with nothing behind its address.
+    /// Whether it is a branch with nothing after its address.
     #[inline(always)]
     pub(crate) const fn is_plain_branch(&self) -> bool {
         self.told & 0xff00_0001 == 1
     }
 
-    /// What it is.
+    /// The kind of the packet.
     #[inline]
     pub const fn kind(&self) -> Kind {
         match self.header() {
@@ -61,34 +61,34 @@ impl Fields {
         self.told as u8
     }
 
-    /// How many bytes it has; never 0.
+    /// Length of the packet in bytes; never 0.
     #[inline]
     pub const fn len(&self) -> usize {
         (self.told >> 8) as usize & 0xff
     }
 
-    /// Never.
+    /// Always `false`.
     pub const fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Outcomes, the oldest lowest; the bits of an address as they are sent; the bits of a timestamp.
+    /// The outcomes, the oldest lowest; the bits of an address as sent; or the bits of a timestamp.
     #[inline]
     pub const fn value(&self) -> u64 {
         self.value
     }
 
-    /// Outcomes, or bytes of the address or timestamp.
+    /// Number of outcomes, or of bytes of the address or timestamp.
     const fn count(&self) -> u8 {
         (self.told >> 16) as u8
     }
 
-    /// Bytes behind those.
+    /// Number of bytes after those.
     const fn behind(&self) -> u8 {
         (self.told >> 24) as u8
     }
 
-    /// The outcomes, if it is atoms.
+    /// The outcomes, if the packet contains atoms.
     #[inline]
     pub const fn atoms(&self) -> Option<Atoms> {
         match self.kind() {
@@ -107,7 +107,7 @@ impl Fields {
         Address { raw: self.value as u32, bytes: self.count(), isa }
     }
 
-    /// Where the program goes on, if it is a branch.
+    /// Where the program continues, if the packet is a branch.
     #[inline]
     pub const fn branch(&self) -> Option<(Address, Option<Exception>)> {
         let Kind::Branch = self.kind() else { return None };
@@ -121,7 +121,8 @@ impl Fields {
         Some((self.address(), if self.behind() > 0 { Some(exception) } else { None }))
     }
 
-    /// Up to where instructions were executed, if it is a waypoint; and whether that is ThumbEE, if it says.
+    /// The address up to which instructions were executed, if the packet is a waypoint; and whether that is
+    /// ThumbEE, if the packet contains this.
     #[inline]
     pub const fn waypoint(&self) -> Option<(Address, Option<bool>)> {
         let Kind::Waypoint = self.kind() else { return None };
@@ -129,7 +130,7 @@ impl Fields {
         Some((self.address(), alt_isa))
     }
 
-    /// A timestamp.
+    /// The timestamp, if the packet is one.
     #[inline]
     pub const fn timestamp(&self) -> Option<Timestamp> {
         let Kind::Timestamp = self.kind() else { return None };

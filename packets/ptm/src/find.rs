@@ -1,4 +1,4 @@
-//! How long packets are, without reading them.
+//! Finds the lengths of packets without reading their fields.
 
 use crate::{Config, Kind, Packet, ParseError};
 use hartrace_bits::septet_bytes;
@@ -10,10 +10,10 @@ const WINDOW: usize = 8;
 const ADDRESS: u8 = 5;
 
 impl Packet {
-    /// What packet is at the start of `bytes`, and how long it is; the same as of [`Packet::parse`],
-    /// but most packets are not read for it.
-    // Inlined, as are all callers: the next packet starts where this one ends, and a length that goes by
-    // way of memory comes late.
+    /// Returns the kind and length of the packet at the start of `bytes`. The result is the same as that
+    /// of [`Packet::parse`], but most packets need not be read.
+    // Inlined, as are all callers: the next packet starts where this one ends, and a length that passes
+    // through memory arrives late.
     #[inline(always)]
     pub fn find(config: &Config, bytes: &[u8]) -> Result<(Kind, u8), ParseError> {
         let Some(window) = bytes.first_chunk::<WINDOW>().filter(|_| !config.cycle_accurate) else {
@@ -28,7 +28,7 @@ impl Packet {
                 None => read_length(config, bytes),
             };
         }
-        // Atoms or a branch: both lengths, and no jump, since nobody can predict which it is.
+        // Atoms or a branch: both lengths are computed without a jump, which could not be predicted.
         let len = if branch { branch_length(word) } else { 1 };
         Ok((if branch { Kind::Branch } else { Kind::Atom }, len as u8))
     }
@@ -45,7 +45,7 @@ fn branch_length(word: u64) -> u32 {
     address.wrapping_add(marked.wrapping_mul(exception))
 }
 
-/// Frequent ones that are no atoms or branch, unless they go on behind the window.
+/// Frequent packets other than atoms and branches, unless they continue after the window.
 #[inline]
 fn other_length(config: &Config, header: u8, word: u64) -> Option<(Kind, u8)> {
     Some(match header {

@@ -1,9 +1,9 @@
 //! PTM (PFTv1) program flow trace packets: configuration, parse and emit.
 //!
-//! [`Config`] is what a reader has to know of the trace unit; [`Packet`] is every packet, as it is
-//! sent: addresses are relative to the one before, and [`Target`] holds that. [`Reader`] finds
-//! packets in a stream that may start anywhere.
-//! [`Reader::read`] reads many at once, into a [`Batch`] of [`Fields`].
+//! [`Config`] contains the properties of the trace unit that a reader needs. [`Packet`] represents
+//! every packet as sent: addresses are relative to the previous one, which [`Target`] holds.
+//! [`Reader`] finds packets in a stream that may start anywhere. [`Reader::read`] reads many
+//! packets at once, into a [`Batch`] of [`Fields`].
 //!
 //! ```
 //! use hartrace_ptm::{Atoms, Config, Packet};
@@ -17,8 +17,8 @@
 //!
 //! # Guarantees
 //!
-//! Nothing here panics or allocates, for any input. A failed parse says how many bytes to skip, a
-//! failed emit writes nothing, and a packet that was emitted parses back to the same value.
+//! Nothing here panics or allocates, for any input. A failed parse reports how many bytes to skip,
+//! a failed emit writes nothing, and an emitted packet parses back to the same value.
 #![no_std]
 #![cfg_attr(
     not(test),
@@ -55,5 +55,6 @@ pub use packet::{Address, Atoms, Exception, ISync, Kind, Packet, Reason, Timesta
 pub use reader::{Found, Reader};
 pub use target::{Isa, Target};
 
-/// The most bytes that [`Packet::emit`] writes: an alignment synchronisation with zeros to spare.
+/// The longest packet that [`Packet::emit`] writes, in bytes: an alignment synchronisation with the
+/// maximum number of extra zeros.
 pub const MAX_PACKET: usize = 16;

@@ -1,8 +1,9 @@
-//! Many packets at once, with their fields.
+//! Reads many packets at once, with their fields.
 //!
-//! As in `hartrace-etmv4`: where a packet starts is known only once the one before has been looked at, and
-//! which one it is nobody can predict. So what is done per packet is the same for all of them, by tables and
-//! without a branch for their kind; and packets of one byte, most of them, are found many at a time.
+//! As in `hartrace-etmv4`, the start of a packet is known only after the previous packet has been examined,
+//! and the kind of the next packet cannot be predicted. Therefore all packets are processed in the same way,
+//! with tables and without a branch on their kind. One-byte packets, which are the majority, are found many
+//! at a time.
 
 use crate::{Config, Fields, Reader};
 use hartrace_bits::{bit_of_each, low_bytes, septets, septets4, which};
@@ -10,23 +11,23 @@ use hartrace_bits::{bit_of_each, low_bytes, septets, septets4, which};
 /// Bytes of the longest packet that is read here.
 const LONGEST: usize = 8;
 
-/// Bytes that are read of a packet: a word, from its second byte on.
+/// Bytes that are read for a packet: the first, and a word that starts at the second.
 const READ: usize = LONGEST + 1;
 
-/// Bytes that are looked at together: as many as there are bits in a word.
+/// Bytes that are examined together: as many as a word has bits.
 const WINDOW: usize = 64;
 
-/// Those that packets start in which are read together; the others may belong to the last one.
+/// Bytes in which the packets of one step start; the rest of the window may belong to the last packet.
 const BLOCK: usize = WINDOW - READ;
 
-/// Packets of one byte that are copied together, though fewer may be there.
+/// One-byte packets that are copied together, even if there are fewer.
 const GROUP: usize = 4;
 
-/// Packets of a batch, and how many a block adds at most, with those that are copied but not there.
+/// Packets of a batch, and how many a block adds at most, including those copied in excess.
 const PACKETS: usize = 512;
 const PER_BLOCK: usize = WINDOW + GROUP;
 
-/// Packets that were read, with their fields.
+/// A batch of packets with their fields.
 #[derive(Clone, Debug)]
 pub struct Batch {
     packets: [Fields; PACKETS],
@@ -42,24 +43,24 @@ impl Default for Batch {
 }
 
 impl Batch {
-    /// The packets, one behind the other.
+    /// The packets, in stream order.
     #[inline]
     pub fn packets(&self) -> &[Fields] {
         self.packets.get(..self.len).unwrap_or_default()
     }
 }
 
-/// What to make of the bytes of a packet.
+/// How to read the bytes of a packet.
 #[derive(Copy, Clone, Debug)]
 struct Layout {
-    /// Bits of the value, besides those that an address of so many bytes has.
+    /// Bits of the value, in addition to those of an address of the same length.
     kept: u64,
-    /// The most bytes with seven bits each.
+    /// The maximum number of bytes with seven bits each.
     most: u8,
-    /// The lowest bits are no part of the value.
+    /// Number of low bits that are not part of the value.
     drop: u8,
-    /// From so many bytes on, bit 6 of the last one says that something follows; and bit 7 of the first byte
-    /// there, if it is this, that there is a second.
+    /// From this many bytes on, bit 6 of the last byte announces another byte. If `second` is 1, bit 7 of
+    /// that byte announces a second one.
     marks: u8,
     second: u8,
 }
@@ -70,11 +71,11 @@ pub(crate) struct Tables {
     /// Packets of one byte.
     singles: [Fields; 256],
     layouts: [Layout; 256],
-    /// There are no cycle counts, which belong to nearly every packet.
+    /// There are no cycle counts, which nearly every packet would contain.
     there: bool,
 }
 
-/// The bits of an address: of one to four bytes, and of five by their instruction set.
+/// The bits of an address of one to four bytes, and of five bytes for each instruction set.
 const ADDRESS_BITS: [u32; 16] = {
     let five = [0x3fff_ffff, 0x7fff_ffff, u32::MAX, u32::MAX];
     let [a, b, c, d] = five;
@@ -84,7 +85,7 @@ const ADDRESS_BITS: [u32; 16] = {
 impl Layout {
     fn of(config: &Config, header: u8) -> Self {
         let branch = Self { kept: 0, most: 5, drop: 1, marks: 2, second: 1 };
-        // What goes on behind a word, or has other than seven bits in its last byte, is not read here.
+        // Timestamps longer than a word, or without seven bits in the last byte, are not read here.
         let most = if config.timestamp_64 { 7 } else { 6 };
         match header {
             _ if header & 0x81 == 0x81 => branch,
@@ -95,14 +96,14 @@ impl Layout {
     }
 }
 
-/// Some bits of all bytes of a window, a word each.
+/// Selected bits of all bytes of a window, one word per bit.
 struct Bits {
     /// Bits 7, 6 and 0.
     more: u64,
     mark: u64,
     branch: u64,
-    /// Packets of one byte, if there is a packet at it: atoms, a branch whose address has one byte, or a
-    /// return from an exception.
+    /// Bytes that are a one-byte packet if a packet starts there: atoms, a branch whose address has one
+    /// byte, or a return from an exception.
     single: u64,
 }
 
@@ -112,11 +113,11 @@ impl Bits {
         let [more, mark, branch] = [7, 6, 0].map(|bit| bit_of_each(window, bit));
         let mut single = more ^ branch;
         let is_return = |byte: u8| byte == 0x76;
-        // Not in most blocks.
+        // Most blocks contain none.
         if window.iter().fold(false, |any, byte| any | is_return(*byte)) {
             single |= which(window, is_return);
         }
-        // Those behind the block belong to the next one.
+        // Bytes after the block belong to the next one.
         let single = single & (u64::MAX >> READ);
         Self { more, mark, branch, single }
     }
@@ -133,10 +134,10 @@ impl Tables {
         Self { singles, layouts, there: !config.cycle_accurate }
     }
 
-    /// Reads packets from a place in a block on, up to its end; `false` if there is one that is not read
-    /// here, or no room.
-    // Places in the block are below its length, and there are no more packets than bytes: the masks change
-    // nothing, but no check is needed for them.
+    /// Reads packets from a position in a block to its end; `false` if it meets a packet that is not read
+    /// here, or if there is no room.
+    // Positions in the block are below its length, and there are no more packets than bytes: the masks
+    // change nothing, but they save the bounds checks.
     #[inline(always)]
     fn read_block(&self, window: &[u8; WINDOW], start: &mut usize, batch: &mut Batch) -> bool {
         const IN_BLOCK: usize = WINDOW - 1;
@@ -171,7 +172,7 @@ impl Tables {
                 break true;
             }
             let Some(rest) = window.get(at..).and_then(<[u8]>::first_chunk) else { break false };
-            // To guess that is faster, where it is right.
+            // A correct guess is faster.
             let guess = match batch.mostly_plain {
                 true => plain_branch(rest, &bits, at as u32),
                 false => None,
@@ -196,8 +197,8 @@ impl Tables {
         whole
     }
 
-    /// Reads a packet at a place in the block. Where it ends is found in the bits of all bytes, which takes
-    /// no memory access: the next packet waits for it.
+    /// Reads a packet at a position in the block. Its end is found in the bits of all bytes, without a
+    /// memory access, since the next packet waits for it.
     #[inline(always)]
     fn read_one(&self, bytes: &[u8; READ], bits: &Bits, at: u32) -> Option<Fields> {
         let [header, ..] = *bytes;
@@ -218,17 +219,17 @@ impl Tables {
         let word = u64::from_le_bytes(*bytes.get(fixed as usize..)?.first_chunk()?);
         let tail = word.wrapping_shr(count.wrapping_sub(1).wrapping_mul(8)) as u32;
         let word = low_bytes(word, count as u8);
-        // Of a fifth byte, two bits tell the instruction set.
+        // Two bits of a fifth byte determine the instruction set.
         let form = count.wrapping_add((word >> 36) as u32 & 3) as usize & 0xf;
         let bits = u64::from(*ADDRESS_BITS.get(form)?) | layout.kept;
         let value = septets(word).wrapping_shr(layout.drop.into()) & bits;
-        // The last byte, and those behind it that count.
+        // The last byte, and those after it that count.
         let more = low_bytes(tail.into(), extra.wrapping_add(1) as u8) as u32;
         Some(Fields::longer([header, len as u8, count as u8, extra as u8], value, more))
     }
 }
 
-/// A branch with nothing behind its address, which has less than five bytes.
+/// Reads a branch with nothing after its address, which has fewer than five bytes.
 #[inline(always)]
 fn plain_branch(bytes: &[u8; READ], bits: &Bits, at: u32) -> Option<Fields> {
     let [header, b1, b2, b3, ..] = *bytes;
@@ -244,8 +245,9 @@ fn plain_branch(bytes: &[u8; READ], bits: &Bits, at: u32) -> Option<Fields> {
 }
 
 impl Reader {
-    /// Reads packets, as many as are of the frequent kinds and not at the end of `bytes`; returns how many
-    /// bytes they have. If that is 0, [`Reader::next`] says what is there; where cycles are counted, always.
+    /// Reads packets of the frequent kinds until one of another kind or until close to the end of `bytes`;
+    /// returns the number of bytes read. If that is 0, call [`Reader::next`] for the next item. It is always
+    /// 0 if cycles are counted.
     #[inline]
     pub fn read(&self, bytes: &[u8], batch: &mut Batch) -> usize {
         batch.len = 0;
@@ -253,8 +255,8 @@ impl Reader {
         if !self.is_synchronised() || !tables.there {
             return 0;
         }
-        // Blocks are side by side, wherever packets start: so what is found out of all bytes of a block need
-        // not wait for the packets before.
+        // Blocks are adjacent, wherever packets start: a block can be examined before the packets of the
+        // block before it are known.
         let (mut base, mut at) = (0usize, 0);
         while let Some(window) = bytes.get(base..).and_then(<[u8]>::first_chunk)
             && tables.read_block(window, &mut at, batch)

@@ -2,13 +2,13 @@ use crate::Isa;
 
 /// A packet of the program flow trace stream.
 ///
-/// Cycle counts are there if, and only if, [`Config::cycle_accurate`](crate::Config) is set (an I-Sync
-/// that is periodic never has one).
+/// Packets have cycle counts if and only if [`Config::cycle_accurate`](crate::Config) is set (a
+/// periodic I-Sync never has one).
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Packet {
     /// Alignment synchronisation.
     Async {
-        /// Zeros above the five that are needed, up to ten.
+        /// Zeros in addition to the five that are required, up to ten.
         extra: u8,
     },
     /// Instruction synchronisation.
@@ -23,20 +23,20 @@ pub enum Packet {
     Ignore,
     /// Context identifier.
     ContextId(u32),
-    /// Instructions up to and with the one at this address were executed.
+    /// Instructions up to and including the one at this address were executed.
     Waypoint {
         /// The address.
         address: Address,
-        /// Of the information byte, which follows a fifth address byte only: ThumbEE.
+        /// ThumbEE, from the information byte, which only follows a fifth address byte.
         alt_isa: Option<bool>,
     },
     /// Return from an exception.
     ExceptionReturn,
-    /// Where the program goes on.
+    /// Where the program continues.
     Branch {
         /// The address.
         address: Address,
-        /// It is an exception, or the security state changes.
+        /// Present if the branch is an exception or the security state changes.
         exception: Option<Exception>,
         /// Cycles.
         cycles: Option<u32>,
@@ -52,36 +52,36 @@ pub enum Packet {
     },
 }
 
-/// An address as it is sent: the low bits. Where they go depends on the instruction set; see
+/// The low bits of an address, as sent. Their position depends on the instruction set; see
 /// [`Target`](crate::Target).
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Address {
-    /// The data bits of its bytes, the first lowest: six, then seven each, six in the last one of two
-    /// to four, and in the fifth three to five.
+    /// The data bits of its bytes, the first byte lowest: six, then seven each; six in the last of two
+    /// to four bytes, three to five in the fifth.
     pub raw: u32,
-    /// How many bytes, 1 to 5.
+    /// Number of bytes, 1 to 5.
     pub bytes: u8,
-    /// The instruction set, which the fifth byte tells.
+    /// The instruction set, if there is a fifth byte, which contains it.
     pub isa: Option<Isa>,
 }
 
-/// What the bytes behind the address of a branch say.
+/// The content of the bytes after the address of a branch.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Exception {
-    /// Its number, nine bits; 0 is none.
+    /// Exception number, nine bits; 0 is none.
     pub number: u16,
     /// Non-secure.
     pub ns: bool,
     /// ThumbEE instead of Thumb.
     pub alt_isa: bool,
-    /// Hyp mode, which the second byte tells.
+    /// Hyp mode, if there is a second byte, which contains it.
     pub hyp: Option<bool>,
 }
 
-/// Why there is an instruction synchronisation.
+/// The reason for an instruction synchronisation.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Reason {
-    /// It was time.
+    /// The synchronisation period has elapsed.
     Periodic,
     /// Tracing was switched on.
     TraceOn,
@@ -98,7 +98,7 @@ pub struct ISync {
     pub address: u32,
     /// Its instruction set: ARM, Thumb or ThumbEE.
     pub isa: Isa,
-    /// Why.
+    /// The reason for it.
     pub reason: Reason,
     /// Non-secure.
     pub ns: bool,
@@ -113,9 +113,9 @@ pub struct ISync {
 /// A timestamp: the low bits that changed.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Timestamp {
-    /// The low bits, as they are sent: not converted from Gray code.
+    /// The low bits as sent, not converted from Gray code.
     pub value: u64,
-    /// How many.
+    /// Number of low bits.
     pub bits: u8,
     /// The clock has changed.
     pub clock_changed: bool,
@@ -133,7 +133,7 @@ pub struct Atoms {
 impl Atoms {
     pub(crate) const ONE: Self = Self { len: 1, bits: 1 };
 
-    /// `len` of them, 1 to 5; a bit that is set is E, the lowest is the oldest.
+    /// Creates `len` outcomes, 1 to 5; a set bit is E, and the lowest bit is the oldest.
     pub const fn new(len: u8, bits: u8) -> Option<Self> {
         match len {
             1..=5 => Some(Self { len, bits: bits & (0xff_u8 >> 8u8.wrapping_sub(len)) }),
@@ -141,25 +141,25 @@ impl Atoms {
         }
     }
 
-    /// How many.
+    /// Number of outcomes.
     #[inline]
     pub const fn len(&self) -> u8 {
         self.len
     }
 
-    /// Never; there is at least one.
+    /// Always `false`; there is at least one outcome.
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// A bit that is set is E; the lowest is the oldest.
+    /// The outcomes: a set bit is E, and the lowest bit is the oldest.
     #[inline]
     pub const fn bits(&self) -> u8 {
         self.bits
     }
 }
 
-/// What a packet is. [`Kind::name`] is the name OpenCSD gives it.
+/// The kind of a packet. [`Kind::name`] is the name that OpenCSD uses.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     /// Alignment synchronisation.
@@ -187,7 +187,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The name OpenCSD gives it.
+    /// The name that OpenCSD uses.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Async => "ASYNC",
@@ -206,7 +206,7 @@ impl Kind {
 }
 
 impl Packet {
-    /// What it is.
+    /// The kind of the packet.
     pub const fn kind(&self) -> Kind {
         match self {
             Self::Async { .. } => Kind::Async,

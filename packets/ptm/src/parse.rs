@@ -1,11 +1,11 @@
 use crate::cursor::Cursor;
 use crate::{Address, Atoms, Config, Exception, ISync, Isa, Packet, ParseError, Reason, Timestamp};
 
-/// Zeros of an alignment synchronisation: at least, and at most.
+/// Minimum and maximum number of zeros in an alignment synchronisation.
 pub(crate) const ZEROS: core::ops::RangeInclusive<usize> = 5..=15;
 
 impl Packet {
-    /// Reads the packet at the start of `bytes`; returns it with its length. Bytes behind it do not
+    /// Reads the packet at the start of `bytes` and returns it with its length. Bytes after it do not
     /// matter.
     ///
     /// [`ParseError::Incomplete`] is resumable: call again with more bytes.
@@ -38,20 +38,20 @@ impl Packet {
 }
 
 impl Atoms {
-    /// Those of a packet of this header, which must be one of atoms without cycles.
+    /// The outcomes of a packet with this header, which must be one of atoms without cycles.
     #[inline]
     pub(crate) fn of(header: u8) -> Self {
-        // Below the highest bit set under bit 7, down to bit 1, the oldest uppermost; 0 is E. What has no
-        // such bit is reserved, and read as one atom.
+        // The outcomes lie below the highest bit set under bit 7, down to bit 1, the oldest at the top; 0
+        // is E. A header without such a bit is reserved, and read as one atom.
         let stop = 7u32.saturating_sub((header.wrapping_shl(1)).leading_zeros().wrapping_add(1));
         let len = stop.saturating_sub(1).max(1) as u8;
         let outcomes = !(header >> 1);
         let reversed = outcomes.reverse_bits() >> 8u8.wrapping_sub(len).min(7);
-        // `new` masks what is above; one is always valid.
+        // `new` masks the bits above; one atom is always valid.
         Atoms::new(len, reversed).unwrap_or(Atoms::ONE)
     }
 
-    /// Reads atoms without cycles, if the packet is that.
+    /// Reads a packet of atoms without cycles, if it is one.
     #[inline]
     pub fn parse(config: &Config, bytes: &[u8]) -> Option<Self> {
         let header = *bytes.first()?;
@@ -62,13 +62,13 @@ impl Atoms {
 #[inline(always)]
 fn branch(config: &Config, header: u8, cursor: &mut Cursor<'_>) -> Result<Packet, ParseError> {
     let (address, marked) = address(header, cursor)?;
-    // A single byte has no room for the mark, nor exception bytes behind it.
+    // A single byte has no room for the mark, so no exception bytes follow it.
     let exception = if marked { Some(exception(cursor)?) } else { None };
     let cycles = count(config.cycle_accurate, cursor)?;
     Ok(Packet::Branch { address, exception, cycles })
 }
 
-/// Address bytes, of which the first has been read, and bit X of the last.
+/// Reads the address bytes after the first, which has been read; returns bit X of the last too.
 #[inline(always)]
 fn address(first: u8, cursor: &mut Cursor<'_>) -> Result<(Address, bool), ParseError> {
     let mut raw = u32::from((first >> 1) & 0x3f);

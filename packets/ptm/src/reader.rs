@@ -2,23 +2,23 @@ use crate::many::Tables;
 use crate::parse::ZEROS;
 use crate::{Config, Kind, Packet, ParseError};
 
-/// What a [`Reader`] finds.
+/// An item that a [`Reader`] finds.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Found {
-    /// A packet of this kind; [`Packet::parse`] reads it. Who only counts or lists packets, or knows what
-    /// to do with the most frequent ones, is faster without.
+    /// A packet of this kind; [`Packet::parse`] reads it. A caller that only counts or lists packets, or
+    /// handles the most frequent ones itself, is faster without parsing.
     Packet(Kind),
     /// Bytes before the first alignment synchronisation.
     Unsynchronised,
-    /// Bytes that are no packet. The reader goes on behind them: whether what follows can be trusted
-    /// is for the caller to say, with [`Reader::resynchronise`].
+    /// Bytes that are not a packet. The reader continues after them. If the caller does not trust the
+    /// bytes that follow, it calls [`Reader::resynchronise`].
     Bad(ParseError),
 }
 
 /// Finds packets in a stream that may start anywhere.
 ///
-/// It keeps no bytes: [`Reader::next`] is called with those that are not used yet, and again with
-/// more where they do not suffice.
+/// It keeps no bytes: call [`Reader::next`] with the bytes that are not used yet, and again with more
+/// if they do not suffice.
 #[derive(Clone, Debug)]
 pub struct Reader {
     config: Config,
@@ -27,7 +27,7 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// At the start of a stream.
+    /// Starts at the beginning of a stream.
     pub fn new(config: Config) -> Self {
         Self { config, tables: Tables::new(&config), synchronised: false }
     }
@@ -53,8 +53,8 @@ impl Reader {
         self.synchronised = false;
     }
 
-    /// What is at the start of `bytes`, with its length, which is never 0; `None` if that takes more
-    /// bytes.
+    /// Returns the item at the start of `bytes` with its length, which is never 0; `None` if more bytes
+    /// are needed.
     #[inline(always)]
     pub fn next(&mut self, bytes: &[u8]) -> Option<(Found, usize)> {
         if !self.synchronised {
@@ -67,8 +67,8 @@ impl Reader {
         }
     }
 
-    /// Up to zeros that are, or may become, a synchronisation. What it returns fits a register, so that it
-    /// does not force what [`Reader::next`] returns into memory.
+    /// Skips to zeros that are, or may become, a synchronisation. The result fits in a register, so that
+    /// it does not force the result of [`Reader::next`] into memory.
     #[cold]
     #[inline(never)]
     fn search(&mut self, bytes: &[u8]) -> Option<(Found, u32)> {

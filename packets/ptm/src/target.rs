@@ -15,7 +15,7 @@ pub enum Isa {
 }
 
 impl Isa {
-    /// Bits below the lowest that is sent.
+    /// Number of bits below the lowest one that is sent.
     pub(crate) const fn shift(self) -> u32 {
         match self {
             Self::Arm => 2,
@@ -25,7 +25,7 @@ impl Isa {
     }
 }
 
-/// The last address and instruction set, which the next are relative to.
+/// The last address and instruction set, to which the next ones are relative.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Target {
     /// The address.
@@ -35,13 +35,13 @@ pub struct Target {
 }
 
 impl Target {
-    /// Takes an address that is sent; `alt_isa` if the bytes behind it tell.
+    /// Applies an address as sent; `alt_isa` is given if the bytes after it contain it.
     pub fn update(&mut self, address: &Address, alt_isa: Option<bool>) {
         let isa = address.isa.unwrap_or(self.isa);
         self.isa = match (isa, alt_isa) {
             (Isa::Thumb, Some(true)) => Isa::ThumbEe,
             (Isa::ThumbEe, Some(false)) => Isa::Thumb,
-            // The fifth byte cannot tell the two apart: O9.
+            // The fifth byte does not distinguish the two: O9.
             (Isa::Thumb, None) if self.isa == Isa::ThumbEe => Isa::ThumbEe,
             _ => isa,
         };
@@ -51,7 +51,7 @@ impl Target {
         self.address = (self.address & !mask) | (address.raw.wrapping_shl(shift) & mask);
     }
 
-    /// The shortest form of an address, as a branch to it sends it.
+    /// The shortest form of an address, as sent in a branch packet.
     pub fn compress(&self, address: u32, isa: Isa) -> Address {
         let raw = address >> isa.shift();
         let first = if isa == self.isa { 1 } else { 5 };
@@ -71,7 +71,7 @@ impl Target {
 }
 
 impl Address {
-    /// Data bits of its bytes.
+    /// Number of data bits in its bytes.
     pub(crate) const fn raw_bits(&self) -> u32 {
         match self.bytes {
             0 | 1 => 6,

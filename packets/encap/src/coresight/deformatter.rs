@@ -5,29 +5,30 @@ use crate::coresight::{FRAME, FSYNC, HSYNC};
 /// How frames are found.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Mode {
-    /// Every sixteen bytes, from the first; no synchronisation words. What ETB, ETF and ETR write.
+    /// Every sixteen bytes, from the first, without synchronisation words: the format of ETB, ETF
+    /// and ETR.
     Aligned,
-    /// As [`Mode::Aligned`], but four full synchronisation words, or a multiple, in place of frames
-    /// start everything anew. Linux perf separates blocks like this.
+    /// Like [`Mode::Aligned`], but four full synchronisation words, or a multiple, in place of
+    /// frames reset the state. Linux perf separates blocks like this.
     AlignedReset,
-    /// Behind full synchronisation words, which may be between any two frames.
+    /// After full synchronisation words, which may appear between any two frames.
     Fsync,
-    /// As [`Mode::Fsync`], with half synchronisation words anywhere on an even offset.
+    /// Like [`Mode::Fsync`], with half synchronisation words at any even offset.
     FsyncHsync,
 }
 
-/// What is in a capture.
+/// An item of a capture.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Item<'a> {
     /// Bytes of a trace source.
     Data(Chunk<'a>),
-    /// A trigger, with the bytes that say which.
+    /// A trigger, with the bytes that identify it.
     Trigger(&'a [u8]),
     /// A flush has finished.
     Flush,
-    /// [`Mode::AlignedReset`]: all sources start anew.
+    /// [`Mode::AlignedReset`]: the state of all sources is reset.
     Reset,
-    /// Something that does not belong there.
+    /// A violation of the frame format.
     Fault(Fault),
 }
 
@@ -36,15 +37,14 @@ pub enum Item<'a> {
 pub struct Chunk<'a> {
     /// The source.
     pub id: TraceId,
-    /// Where the first byte is in the capture, as OpenCSD counts: the start of the frame, or of the
-    /// pair of bytes where the source changed.
+    /// The position of the first byte in the capture, as OpenCSD counts: the start of the frame, or
+    /// of the pair of bytes where the source changed.
     pub index: u64,
     /// The bytes, at least one.
     pub bytes: &'a [u8],
 }
 
-/// A violation of the frame format; what follows is read from the next place where a frame can
-/// start.
+/// A violation of the frame format. Reading continues at the next position where a frame can start.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Fault {
     /// A half synchronisation word within a frame, which the mode excludes. The capture may be of
@@ -58,7 +58,7 @@ pub enum Fault {
         /// Where it is.
         index: u64,
     },
-    /// Full synchronisation words among aligned frames, and not a multiple of four.
+    /// Full synchronisation words among aligned frames, but not a multiple of four.
     Reset {
         /// Where they start.
         index: u64,
@@ -69,25 +69,25 @@ pub enum Fault {
     Incomplete {
         /// Where the frame starts.
         index: u64,
-        /// How many bytes of it are there.
+        /// How many bytes of it are present.
         bytes: u8,
     },
 }
 
-/// Where the bytes of a capture went.
+/// How many bytes of a capture were used for what.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Statistics {
-    /// Of trace sources.
+    /// Data of trace sources.
     pub data: u64,
-    /// Before the first ID.
+    /// Data before the first ID.
     pub unknown: u64,
     /// Padding.
     pub null: u64,
-    /// Of reserved sources.
+    /// Data of reserved sources.
     pub reserved: u64,
     /// IDs, auxiliary bytes and synchronisation words.
     pub overhead: u64,
-    /// Before the first synchronisation word, or in frames that were given up.
+    /// Bytes before the first synchronisation word, or in frames that were abandoned.
     pub unsynchronised: u64,
 }
 
@@ -104,7 +104,7 @@ pub struct Deformatter {
     position: u64,
     /// Frames start at a known place.
     synchronised: bool,
-    /// The last bytes before, to recognise a synchronisation word.
+    /// The last bytes read, to recognise a synchronisation word.
     window: [u8; 4],
     /// First byte of a pair, in the modes that look at pairs.
     half: Option<u8>,
@@ -114,7 +114,7 @@ pub struct Deformatter {
 }
 
 impl Deformatter {
-    /// At the start of a capture.
+    /// Starts at the beginning of a capture.
     pub const fn new(mode: Mode) -> Self {
         Self {
             mode,
@@ -138,12 +138,12 @@ impl Deformatter {
         }
     }
 
-    /// Where the bytes so far went.
+    /// The statistics of the bytes so far.
     pub const fn statistics(&self) -> Statistics {
         self.statistics
     }
 
-    /// Takes the next bytes of the capture and reports what they complete.
+    /// Processes the next bytes of the capture and reports the items that they complete.
     pub fn feed(&mut self, bytes: &[u8], out: &mut impl FnMut(Item<'_>)) {
         match self.mode {
             Mode::Aligned | Mode::AlignedReset => self.aligned(bytes, out),
@@ -156,10 +156,10 @@ impl Deformatter {
         }
     }
 
-    /// Ends the capture: a frame that is not complete is a fault, and its bytes are not reported.
+    /// Ends the capture. An incomplete frame is a fault, and its bytes are not reported.
     pub fn finish(&mut self, out: &mut impl FnMut(Item<'_>)) {
         self.end_resets(out);
-        // Half of a full synchronisation word may have come.
+        // The last bytes may be half of a full synchronisation word.
         let opened = self.synchronised && self.window == [0, 0, 0xff, 0xff];
         let halves = u8::from(self.half.is_some()).saturating_add(if opened { 2 } else { 0 });
         let held = self.filled.saturating_add(halves);
@@ -181,7 +181,7 @@ impl Deformatter {
                 bytes = rest;
                 continue;
             }
-            // A frame that is cut by the end of this piece, or of the one before.
+            // A frame that continues in the next piece, or started in the one before.
             let Some((byte, rest)) = bytes.split_first() else { break };
             self.hold(*byte);
             self.position = self.position.wrapping_add(1);
@@ -194,7 +194,7 @@ impl Deformatter {
         }
     }
 
-    /// A frame in one of the aligned modes.
+    /// Processes a frame in one of the aligned modes.
     fn whole(&mut self, frame: &[u8; FRAME], out: &mut impl FnMut(Item<'_>)) {
         if self.mode == Mode::AlignedReset {
             let words = frame.chunks_exact(4).take_while(|word| **word == FSYNC).count() as u64;
@@ -224,7 +224,7 @@ impl Deformatter {
         });
     }
 
-    /// A byte in one of the modes with synchronisation words.
+    /// Processes a byte in one of the modes with synchronisation words.
     fn port(&mut self, byte: u8, out: &mut impl FnMut(Item<'_>)) {
         if !self.synchronised {
             let [_, a, b, c] = self.window;
@@ -246,7 +246,7 @@ impl Deformatter {
             return;
         };
         let at = self.position.wrapping_sub(1);
-        // The first half of a full synchronisation word, which is only known with the next pair.
+        // Perhaps the first half of a full synchronisation word: the next pair decides.
         let opened = self.window == [0, 0, 0xff, 0xff];
         self.window = [0; 4];
         match [first, byte] {
@@ -286,7 +286,7 @@ impl Deformatter {
         matches!(self.mode, Mode::Aligned | Mode::AlignedReset)
     }
 
-    /// Gives up the frame and looks for the next full synchronisation word.
+    /// Abandons the frame and looks for the next full synchronisation word.
     fn lost(&mut self, fault: Fault, extra: u64, out: &mut impl FnMut(Item<'_>)) {
         out(Item::Fault(fault));
         self.give_up(extra.wrapping_add(self.filled.into()));

@@ -1,7 +1,7 @@
-/// Removes the trailers of a DSTREAM capture: blocks of 512 bytes, of which the last eight are the
-/// probe's own.
+/// Removes the trailers of a DSTREAM capture: the last eight bytes of each 512-byte block belong to
+/// the probe.
 ///
-/// Positions in what is left do not count the trailers.
+/// Positions in the remaining bytes do not count the trailers.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct Dstream {
     /// Bytes of the block so far.
@@ -13,12 +13,12 @@ const BLOCK: usize = 512;
 const TRACE: usize = 504;
 
 impl Dstream {
-    /// At the start of a capture.
+    /// Starts at the beginning of a capture.
     pub const fn new() -> Self {
         Self { within: 0 }
     }
 
-    /// Takes the next bytes and passes on, in pieces, those that are trace.
+    /// Processes the next bytes and passes the trace bytes on, in pieces.
     pub fn feed(&mut self, mut bytes: &[u8], out: &mut impl FnMut(&[u8])) {
         while !bytes.is_empty() {
             let trace = TRACE.saturating_sub(self.within);

@@ -1,19 +1,20 @@
 use crate::coresight::FRAME;
 use crate::coresight::id::TraceId;
 
-/// Puts the bytes of trace sources into frames.
+/// Writes the bytes of trace sources into frames.
 ///
-/// A source that goes on costs nothing, a change one byte. Frames are as short as can be: the ID is
-/// put before the last byte of the old source where that saves one (the delayed form).
+/// Continuing the same source costs nothing; changing it costs one byte. Frames are as short as
+/// possible: the ID precedes the last byte of the old source where that saves a byte (the delayed
+/// form).
 #[derive(Clone, Debug)]
 pub struct Formatter {
     frame: [u8; FRAME],
-    /// Bytes of the frame that are decided.
+    /// Bytes of the frame that are final.
     len: usize,
-    /// Source of the next byte if nothing is said; 0 is padding.
+    /// Source of the next byte unless an ID changes it; 0 is padding.
     current: u8,
-    /// A byte of the current source for the next pair: whether it comes first or second in it is
-    /// decided by the source of the byte behind it.
+    /// A byte of the current source for the next pair. The source of the byte after it decides
+    /// whether it is the first or the second of the pair.
     held: Option<u8>,
 }
 
@@ -24,9 +25,9 @@ impl Default for Formatter {
 }
 
 impl Formatter {
-    /// With an empty frame; no source has written yet.
+    /// Starts with an empty frame; no source has written yet.
     pub const fn new() -> Self {
-        // No byte of a reader is attributed before the first ID, so this is no source at all.
+        // A reader attributes no byte before the first ID, so the initial value is not a source.
         Self { frame: [0; FRAME], len: 0, current: 0xff, held: None }
     }
 
@@ -41,7 +42,7 @@ impl Formatter {
     pub fn finish(&mut self, out: &mut impl FnMut(&[u8; FRAME])) {
         while self.len > 0 || self.held.is_some() {
             self.put(0, 0, out);
-            // Padding that would wait for what comes behind it does not count.
+            // Padding that is held back for the byte after it does not count.
             if self.len == 0 {
                 self.held = None;
             }
@@ -74,7 +75,7 @@ impl Formatter {
         self.flush(out);
     }
 
-    /// A byte of the current source where a pair starts. The last pair has one byte only.
+    /// Writes a byte of the current source at the start of a pair. The last pair has only one byte.
     fn put_first(&mut self, byte: u8) {
         if self.len == 14 {
             self.single(byte & !1, byte & 1);

@@ -3,7 +3,7 @@
 pub struct TraceId(u8);
 
 impl TraceId {
-    /// `None` for what is reserved.
+    /// Creates an identifier; `None` if the number is reserved.
     pub const fn new(id: u8) -> Option<Self> {
         match id {
             0x01..=0x6f => Some(Self(id)),
@@ -17,7 +17,7 @@ impl TraceId {
     }
 }
 
-/// What the seven bits of an ID byte stand for.
+/// The meaning of the seven bits of an ID byte.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Source {
     /// A trace source.
@@ -26,14 +26,14 @@ pub enum Source {
     Null,
     /// A flush has finished, 0x7b.
     Flush,
-    /// A trigger, 0x7d; the data says which.
+    /// A trigger, 0x7d; the data identifies it.
     Trigger,
-    /// Any other number that no source may have; 0x7f would look like a synchronisation.
+    /// Any other number that no source may have; 0x7f would look like a synchronisation word.
     Reserved(u8),
 }
 
 impl Source {
-    /// Of the number in an ID byte; the uppermost bit does not count.
+    /// Interprets the number in an ID byte; its top bit is ignored.
     pub const fn new(number: u8) -> Self {
         match (number & 0x7f, TraceId::new(number & 0x7f)) {
             (_, Some(id)) => Self::Trace(id),

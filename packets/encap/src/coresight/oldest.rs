@@ -1,9 +1,9 @@
 use crate::coresight::FRAME;
 
-/// Puts a buffer that was written round and round in order, the oldest byte first, and returns what of it
-/// was written. `write` is where the next byte would have gone; `wrapped` if the end was reached before.
-/// With `frames` only whole frames are returned: the one that was being written when tracing stopped is
-/// neither old nor new.
+/// Puts the bytes of a circular buffer in order, oldest first, and returns the part that was written.
+/// `write` is the position of the next byte to write; `wrapped` is set if the end was reached before.
+/// With `frames`, only whole frames are returned: the frame that was being written when tracing stopped
+/// is partly old and partly new, so it is left out.
 pub fn oldest_first(bytes: &mut [u8], write: usize, wrapped: bool, frames: bool) -> &mut [u8] {
     let write = write.min(bytes.len());
     let whole = if frames { write.wrapping_sub(write % FRAME) } else { write };

@@ -1,4 +1,4 @@
-//! One frame, apart.
+//! Splitting one frame into the bytes of its sources.
 
 use crate::coresight::FRAME;
 use crate::coresight::id::Source;
@@ -7,7 +7,7 @@ use crate::coresight::id::Source;
 pub(crate) struct Piece<'a> {
     /// `None` before the first ID of the capture.
     pub source: Option<Source>,
-    /// Where it counts from, from the start of the frame.
+    /// The reported position, relative to the start of the frame.
     pub index: u8,
     pub bytes: &'a [u8],
 }
@@ -30,8 +30,8 @@ impl Collected {
     }
 }
 
-/// Takes a frame apart. `current` is the source of its first byte and becomes that of the first byte
-/// of the next frame.
+/// Splits a frame. `current` is the source of its first byte, and is updated to the source of the
+/// first byte of the next frame.
 #[inline]
 pub(crate) fn unpack(
     frame: &[u8; FRAME],

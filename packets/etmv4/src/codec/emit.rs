@@ -28,7 +28,7 @@ impl Packet {
         Ok(packet.len)
     }
 
-    /// The fields of the packet and its sections; `None` if a value is of no packet.
+    /// The fields of the packet and its sections; `None` if no packet can hold a value.
     fn record(&self) -> Option<Record> {
         let none = Record::NONE;
         Some(match *self {
@@ -182,7 +182,8 @@ impl Record {
         Some(self.with(section).set(F::Address, value).first(first))
     }
 
-    /// The packet by a row of the table; `None` if the row is of other sections or fields, or has no room for a value.
+    /// Writes the packet by a row of the table; `None` if the row has other sections or fields, or no room
+    /// for a value.
     fn write(&self, layout: &Layout, row: &Row, kind: Kind) -> Option<Out> {
         const OPTIONAL: Sections = Sections::optional();
         if self.sections.without(OPTIONAL) != Sections::of(row.sections)
@@ -214,7 +215,7 @@ impl Record {
                         | self.decided(layout, section, index, kind),
                 );
             }
-            // No room: for bits of the number, or for an identifier that is not traced (O4).
+            // No room for all bits of the number, or for an identifier that is not traced (O4).
             if count == 0 || number & !ones(shape.bits(count)) != 0 {
                 return None;
             }
@@ -222,8 +223,8 @@ impl Record {
         (left.is_done() && out.is_packet(layout, kind)).then_some(out)
     }
 
-    /// Bits of a byte that announce other sections, or the kind of the packet if there is nothing else in
-    /// the section.
+    /// Bits of a byte that announce other sections, or determine the kind of the packet if the section
+    /// contains nothing else.
     fn decided(&self, layout: &Layout, section: S, index: u8, kind: Kind) -> u8 {
         let wanted = |effect| match effect {
             Effect::Section(section) => self.sections.contains(section),
@@ -250,7 +251,7 @@ impl Out {
         }
     }
 
-    /// Whether the bytes are one packet, and of this kind.
+    /// Whether the bytes are exactly one packet of this kind.
     fn is_packet(&self, layout: &Layout, kind: Kind) -> bool {
         let mut stepper = Stepper::default();
         let mut ends = self.bytes.iter().take(self.len).map(|byte| stepper.step(layout, *byte).end);

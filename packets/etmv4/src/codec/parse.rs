@@ -23,7 +23,7 @@ impl Packet {
     }
 }
 
-/// A packet that is not atoms.
+/// Reads a packet other than atoms.
 #[inline(never)]
 fn longer(layout: &Layout, header: u8, bytes: &[u8]) -> Result<(Packet, usize), ParseError> {
     let mut record = Record::NONE;
@@ -43,7 +43,7 @@ fn longer(layout: &Layout, header: u8, bytes: &[u8]) -> Result<(Packet, usize), 
 }
 
 impl Record {
-    /// The packet of a kind that has these fields; `None` if the kind is of no packet.
+    /// Builds the packet of a kind from these fields; `None` if no packet has this kind.
     #[inline(always)]
     fn packet(&self, kind: Kind) -> Option<Packet> {
         use Kind as K;
@@ -152,7 +152,7 @@ impl Record {
         })
     }
 
-    /// The value of a field of at most 32 bits that not all packets of its kind have.
+    /// The value of an optional field of at most 32 bits.
     fn number(&self, name: F) -> Option<u32> {
         self.has(name).then(|| self.get(name) as u32)
     }
@@ -165,7 +165,7 @@ impl Record {
         }
     }
 
-    /// The byte after a reset or a failed transaction: a byte of its own, or the second one.
+    /// The code of a reset or a failed transaction: a separate byte, or the second one.
     fn code(&self) -> u8 {
         self.get(if self.has(F::Code) { F::Code } else { F::SecondByte }) as u8
     }
@@ -187,7 +187,7 @@ impl Record {
             let form = Form::Match(self.get(F::Match) as u8);
             return Some(Address { form, is: Is::Is0, value: 0 });
         }
-        // It is the first section, if it is there.
+        // An address is always the first section.
         let short = Form::Short { two: self.first_len() == 2 };
         let (form, is) = match { self.sections }.next()? {
             S::ShortIs0 => (short, Is::Is0),

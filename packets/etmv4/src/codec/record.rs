@@ -2,14 +2,14 @@ use crate::table::{Field, FieldName, Section, Sections};
 
 const FIELDS: usize = FieldName::ALL.len();
 
-/// A packet as the table has it: its sections, and the values of its fields.
+/// A packet in the terms of the table: its sections, and the values of its fields.
 #[derive(Clone, Debug)]
 pub(crate) struct Record {
     values: [u64; FIELDS],
-    /// Fields that are there, one bit each.
+    /// The fields that are present, one bit each.
     given: u64,
     pub(crate) sections: Sections,
-    /// Bytes of the first section, where that is for the packet to choose.
+    /// Bytes of the first section, where the packet may choose their number.
     pub(crate) first: Option<u8>,
 }
 
@@ -17,7 +17,7 @@ impl Record {
     pub(crate) const NONE: Self =
         Self { values: [0; FIELDS], given: 0, sections: Sections::NONE, first: None };
 
-    /// The value of a field; 0 if it is not there.
+    /// The value of a field; 0 if it is absent.
     #[inline]
     pub(crate) fn get(&self, name: FieldName) -> u64 {
         self.values.get(name as usize).copied().unwrap_or(0)
@@ -35,7 +35,7 @@ impl Record {
         self.given.wrapping_shr(name as u32) & 1 != 0
     }
 
-    /// Reads a section of so many bytes.
+    /// Records a section of this many bytes.
     #[inline]
     pub(crate) fn add(&mut self, section: Section, count: u8) {
         if self.sections.is_empty() {
@@ -44,13 +44,13 @@ impl Record {
         self.sections = self.sections.with(section);
     }
 
-    /// Bytes of the first section that was read.
+    /// Number of bytes of the first section that was read.
     #[inline]
     pub(crate) fn first_len(&self) -> u8 {
         self.first.unwrap_or(0)
     }
 
-    /// Reads a field.
+    /// Records a field.
     #[inline]
     pub(crate) fn extract(&mut self, field: &Field, number: u64) {
         if let Some(value) = self.values.get_mut(field.name as usize) {
@@ -59,7 +59,7 @@ impl Record {
         }
     }
 
-    /// Takes a part of a field out, to write it.
+    /// Removes a part of a field, to write it.
     pub(crate) fn remove(&mut self, field: &Field) -> u64 {
         let Some(value) = self.values.get_mut(field.name as usize) else { return 0 };
         let number = field.insert(*value);
@@ -68,17 +68,17 @@ impl Record {
         number
     }
 
-    /// Whether all fields were taken out, with all their bits.
+    /// Whether all bits of all fields have been removed.
     pub(crate) fn is_done(&self) -> bool {
         self.given == 0 && self.values.iter().all(|value| *value == 0)
     }
 
-    /// With a section.
+    /// Adds a section.
     pub(crate) fn with(self, section: Section) -> Self {
         Self { sections: self.sections.with(section), ..self }
     }
 
-    /// With a field.
+    /// Adds a field.
     pub(crate) fn set(mut self, name: FieldName, value: impl Into<u64>) -> Self {
         if let Some(to) = self.values.get_mut(name as usize) {
             *to = value.into();
@@ -87,12 +87,12 @@ impl Record {
         self
     }
 
-    /// With a first section of so many bytes.
+    /// Sets the number of bytes of the first section.
     pub(crate) fn first(self, first: Option<u8>) -> Self {
         Self { first, ..self }
     }
 
-    /// With a section and the field it is for, if there is a value.
+    /// Adds a section and its field, if there is a value.
     pub(crate) fn with_some(
         self,
         section: Section,

@@ -1,24 +1,24 @@
-//! Where the fields of frequent packets are: the [`Layout`] in a form that needs no branches.
+//! The positions of the fields of frequent packets: the [`Layout`] in a form without branches.
 
 use super::length::{Length, context_lengths};
 use crate::table::{Effect, FieldName, Section, Shape, ones};
 use crate::{Context, Kind, Layout};
 
-/// What to make of the bytes of a packet, if it is of a frequent kind and longer than one.
+/// How to read the bytes of a packet of a frequent kind that is longer than one byte.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Gather {
-    /// Bits that are a part of the value as they are.
+    /// Bits that are part of the value without being moved.
     pub(crate) kept: u64,
-    /// Those of the second byte. They and seven of the first, side by side, are multiplied.
+    /// Bits of the second byte. They and seven bits of the first, side by side, are multiplied.
     pub(crate) second: u16,
     pub(crate) scale: u8,
     /// As in [`Length`].
     pub(crate) fixed: u8,
     pub(crate) most: u8,
     pub(crate) plain: u8,
-    /// If the packet is longer than this, all bytes count for the value, with seven bits.
+    /// If the packet is longer than this, every byte contributes seven bits to the value.
     pub(crate) more: u8,
-    /// A context follows, after an address of 64 bits: all ones.
+    /// All ones if a context follows a 64-bit address, else 0.
     pub(crate) context: u8,
 }
 
@@ -32,13 +32,13 @@ impl Gather {
         let sections = layout.sections(header);
         let wanted = layout.row(header).is_some_and(|row| is_frequent(row.kind));
         let value = { sections }.next().map(|section| (section, layout.shape(section)));
-        // Any other context is not where it is looked for.
+        // Any other context is at a different position.
         let known = length.fixed > 0 && (!length.context || length.fixed == 9);
         let Some((section, shape)) = value.filter(|_| wanted && known) else {
             return Self::UNKNOWN;
         };
         let &Length { fixed, most, plain, context, .. } = length;
-        // The longest timestamp has a byte more than a word.
+        // The longest timestamp is one byte longer than a word.
         let plain = if most > 8 { 8 } else { plain };
         let context = if context { u8::MAX } else { 0 };
         let bits = Self::bits(section, &shape).unwrap_or(Self::UNKNOWN);
@@ -48,9 +48,9 @@ impl Gather {
         Self { fixed, most, plain, context, ..bits }
     }
 
-    /// Where the bits of a section go; `None` if that is not of this form.
+    /// Where the bits of a section go; `None` if this form cannot express it.
     fn bits(section: Section, shape: &Shape) -> Option<Self> {
-        // A section of one field is the value of that; of more than one it stays as it is.
+        // The value is the field if the section has only one; otherwise it is the section itself.
         let to = match section.fields() {
             [field] => field.to,
             _ => 0,
@@ -60,7 +60,7 @@ impl Gather {
         let whole = |index: u8| shape.width(index) == 8 && place(index) == index.wrapping_mul(8);
         let byte = |index: u8| ones(8).wrapping_shl(u32::from(index).wrapping_mul(8));
         match *shape {
-            // The seven lower bits are at their place anyway.
+            // The seven lower bits are in place anyway.
             Shape { most: 1, .. } if whole(0) => Some(Self { kept: 0x80, ..none }),
             Shape { most: 0 | 1, .. } => None,
             _ if shape.width(0) == 8 => None,
@@ -111,7 +111,7 @@ pub(crate) struct Identity {
     context_id: u32,
 }
 
-/// The bit of the first byte of a context that says that a section follows.
+/// The bit of the first byte of a context that announces a section.
 const fn announces(section: Section) -> u8 {
     let mut rest = Section::Context.rules();
     while let [rule, others @ ..] = rest {
@@ -146,12 +146,12 @@ impl Identity {
     }
 }
 
-/// Where the identifiers of a context are.
+/// The positions of the identifiers of a context.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Identifiers {
-    /// Bytes of a context, by the two upper bits of its first byte.
+    /// Length in bytes of a context, indexed by the two upper bits of its first byte.
     lengths: [u8; 4],
-    /// Bits of the first byte that count: an identifier that is not traced takes no bytes, O4.
+    /// Bits of the first byte that count: an identifier that is not traced has no bytes, O4.
     told: u8,
     vmid_bits: u32,
     vmid: u32,
@@ -175,7 +175,7 @@ impl Identifiers {
         }
     }
 
-    /// Bytes of a context that starts with this one.
+    /// Length in bytes of a context that starts with this byte.
     #[inline(always)]
     pub(crate) fn length(&self, info: u8) -> u8 {
         self.lengths.get(usize::from(info >> 6)).copied().unwrap_or(1)

@@ -1,18 +1,18 @@
-//! How long packets are, without reading them.
+//! The lengths of packets, without reading their fields.
 
 use crate::layout::Course;
 use crate::table::{End, Section, Sections};
 use crate::{Class, Kind, Layout};
 
-/// What the header says of the length of a packet: some bytes, then up to `most` of which one with
-/// bit 7 clear is the last, or a context.
+/// The length of a packet, as far as its header determines it: fixed bytes, then either up to `most`
+/// bytes that end with one whose bit 7 is clear, or a context.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Length {
     pub(crate) kind: Kind,
-    /// Bytes that are always there, with the header.
+    /// Bytes that are always present, including the header.
     pub(crate) fixed: u8,
     pub(crate) most: u8,
-    /// More bytes than this before one with bit 7 clear, and the length takes more than this table.
+    /// If more bytes than this precede one with bit 7 clear, this table does not give the length.
     pub(crate) plain: u8,
     /// A context follows.
     pub(crate) context: bool,
@@ -23,7 +23,7 @@ impl Length {
     pub(crate) const UNKNOWN: Self =
         Self { kind: Kind::Extension, fixed: 0, most: 0, plain: 0, context: false };
 
-    /// The length of packets with a header, if this table can tell it.
+    /// The length of packets with this header, if the table can express it.
     pub(crate) fn of(layout: &Layout, header: u8) -> Self {
         let Class::Packet(kind) = layout.class(header) else { return Self::UNKNOWN };
         let none = Self { kind, fixed: 1, most: 0, plain: u8::MAX, context: false };
@@ -33,8 +33,8 @@ impl Length {
             .unwrap_or(Self::UNKNOWN)
     }
 
-    /// The same with a section more. What ends where a byte says so is the last section, and follows the
-    /// header.
+    /// Adds a section. A section that ends where a byte marks its end must be the last one and follow
+    /// the header directly.
     fn then(self, layout: &Layout, section: Section) -> Option<Self> {
         let shape = layout.shape(section);
         if self.most > 0 || self.context {
@@ -55,7 +55,7 @@ impl Length {
     }
 }
 
-/// Bytes of a context, by the two upper bits of its first byte.
+/// Length in bytes of a context, indexed by the two upper bits of its first byte.
 pub(crate) fn context_lengths(layout: &Layout) -> [u8; 4] {
     [0x00, 0x40, 0x80, 0xc0].map(|info| {
         let mut course = Course { kind: Kind::Context, pending: Sections::NONE };

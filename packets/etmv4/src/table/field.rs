@@ -3,7 +3,7 @@
 /// The fields that packets consist of, in one list.
 macro_rules! field_names {
     ($($(#[$doc:meta])* $name:ident,)*) => {
-        /// What a field says.
+        /// The name of a field.
         #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum FieldName {
             $($(#[$doc])* $name,)*
@@ -31,13 +31,13 @@ field_names! {
     Timestamp,
     /// Cycles: between the last cycle count and a timestamp, or above the threshold.
     Cycles,
-    /// E of an exception: what the address after it is.
+    /// E of an exception: the meaning of the address after it.
     Returns,
     /// TYPE of an exception: its number.
     Type,
     /// A fault is pending; M profile.
     FaultPending,
-    /// The second byte of an exception as it is: for a reset or a failed transaction, it is the code.
+    /// The whole second byte of an exception: the code of a reset or a failed transaction.
     SecondByte,
     /// The byte after a reset or a failed transaction; ETE.
     Code,
@@ -49,7 +49,7 @@ field_names! {
     Commit,
     /// F of cycle count format 2: the commit counts down from MAXSPEC.
     Far,
-    /// P0 elements to cancel; less two in format 3.
+    /// P0 elements to cancel; in format 3, their number minus two.
     Cancel,
     /// A code that stands for atoms. [`Headers::atoms`](crate::Headers::atoms) decodes those of the
     /// atom packets.
@@ -100,37 +100,37 @@ field_names! {
     Instructions,
 }
 
-/// Adjacent bits of a header or of a section, and the bits of a field that they are.
+/// Adjacent bits of a header or of a section, and their position in a field.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Field {
     /// The field.
     pub name: FieldName,
     /// The lowest bit, in the header or in the number of the section.
     pub from: u8,
-    /// How many bits.
+    /// Number of bits.
     pub width: u8,
-    /// Where the lowest bit goes in the field.
+    /// Position of the lowest bit in the field.
     pub to: u8,
 }
 
 impl Field {
-    /// The lower bits of a field.
+    /// Declares the lower bits of a field.
     pub(crate) const fn new(name: FieldName, from: u8, width: u8) -> Self {
         Self { name, from, width, to: 0 }
     }
 
-    /// Bits further up.
+    /// Moves the bits up in the field.
     pub(crate) const fn at(self, to: u8) -> Self {
         Self { to, ..self }
     }
 
-    /// The bits of the field that are in `number`.
+    /// Extracts the bits of the field from `number`.
     #[inline]
     pub const fn extract(&self, number: u64) -> u64 {
         (number.wrapping_shr(self.from as u32) & ones(self.width)).wrapping_shl(self.to as u32)
     }
 
-    /// The bits of `number` that are this part of a value of the field.
+    /// Returns the bits of `number` that encode this part of a value of the field.
     pub const fn insert(&self, value: u64) -> u64 {
         (value.wrapping_shr(self.to as u32) & ones(self.width)).wrapping_shl(self.from as u32)
     }
@@ -141,7 +141,7 @@ impl Field {
     }
 }
 
-/// So many ones; 64 at most.
+/// A number with the lowest `width` bits set; at most 64.
 pub(crate) const fn ones(width: u8) -> u64 {
     match 1u64.checked_shl(width as u32) {
         Some(bit) => bit.wrapping_sub(1),

@@ -1,15 +1,15 @@
 use crate::Config;
 
-/// What a configuration must have for a packet, or for a rule.
+/// The feature that a packet or a rule requires of a configuration.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Needs {
     /// Nothing.
     Nothing,
     /// At least this version.
     Version(u8),
-    /// An ETE, or none.
+    /// An ETE, or an ETMv4.
     Ete(bool),
-    /// COMMOPT, or not.
+    /// COMMOPT set, or clear.
     Commopt(bool),
     /// An Armv8-M core, version 4.2.
     V8M,
@@ -22,7 +22,7 @@ pub enum Needs {
 }
 
 impl Needs {
-    /// Whether a configuration has it.
+    /// Whether a configuration has the feature.
     pub const fn met(self, config: &Config) -> bool {
         match self {
             Self::Nothing => true,
@@ -36,7 +36,7 @@ impl Needs {
         }
     }
 
-    /// Whether a header is reserved without it. If not, it is one that the configuration rules out.
+    /// Whether a header is reserved without the feature. Otherwise it counts as not configured.
     pub const fn else_reserved(self) -> bool {
         !matches!(self, Self::Data | Self::Conditional | Self::Ete(false))
     }

@@ -6,20 +6,20 @@ use super::section::Section;
 use crate::Kind;
 use {FieldName as F, Kind as K, Needs as N, Section as S};
 
-/// A packet: the headers it starts with, and the sections that are always there.
+/// A packet: the headers it starts with, and the sections that are always present.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Row {
     /// The first of the headers.
     pub first: u8,
     /// The last of them.
     pub last: u8,
-    /// What the packet is, unless a [`Rule`](crate::Rule) of its sections says otherwise.
+    /// The kind of the packet, unless a [`Rule`](crate::Rule) of its sections changes it.
     pub kind: Kind,
-    /// Which configurations have it.
+    /// The configurations that have it.
     pub needs: Needs,
     /// The fields of the header.
     pub fields: &'static [Field],
-    /// The sections that are always there. The rules of a section may add others.
+    /// The sections that are always present. The rules of a section may add others.
     pub sections: &'static [Section],
 }
 
@@ -29,12 +29,12 @@ impl Row {
         self.first <= header && header <= self.last
     }
 
-    /// The same packet where the configuration has something.
+    /// The same packet, restricted to configurations with a feature.
     const fn needs(self, needs: Needs) -> Self {
         Self { needs, ..self }
     }
 
-    /// The packet has these fields in its header.
+    /// The same packet, with these fields in its header.
     const fn fields(self, fields: &'static [Field]) -> Self {
         Self { fields, ..self }
     }

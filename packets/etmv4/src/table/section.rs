@@ -1,4 +1,4 @@
-//! Sections: all there is after the headers of packets.
+//! Sections: the bytes after the headers of packets.
 
 use super::field::{Field, FieldName};
 use super::needs::Needs;
@@ -6,14 +6,14 @@ use super::shape::Shape;
 use crate::Kind;
 use FieldName as F;
 
-/// What a byte of a section is compared with.
+/// The value that a byte of a section is compared with.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Test {
     /// The bits that are compared.
     pub mask: u8,
     /// Their value.
     pub value: u8,
-    /// Whether the byte passes if they have this value, or if they have another.
+    /// Whether the byte passes if they have this value (`true`), or if they have another.
     pub equal: bool,
 }
 
@@ -25,11 +25,11 @@ impl Test {
     }
 }
 
-/// What follows if a byte passes a test.
+/// The consequence if a byte passes a test.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Effect {
-    /// A section is there, behind those that are there anyway. One that the configuration gives no
-    /// bytes is not: deviation O4.
+    /// A section is present, after those that are always present. A section without bytes in this
+    /// configuration is not: deviation O4.
     Section(Section),
     /// The packet is of this kind.
     Kind(Kind),
@@ -37,48 +37,48 @@ pub enum Effect {
     Malformed,
 }
 
-/// What a byte of a section decides.
+/// A decision made by a byte of a section.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Rule {
     /// The first byte that is tested, counted from 0.
     pub first: u8,
     /// The last byte that is tested.
     pub last: u8,
-    /// Where the rule holds at all.
+    /// The configurations in which the rule applies.
     pub needs: Needs,
-    /// What the byte is compared with.
+    /// The comparison.
     pub test: Test,
-    /// What follows if it passes.
+    /// The consequence if the byte passes.
     pub effect: Effect,
 }
 
 impl Rule {
-    /// One that never holds.
+    /// A rule that never applies.
     pub(crate) const NONE: Self = Self::is(0, 1, Effect::Malformed);
 
-    /// For a byte whose bits have a value.
+    /// A rule for a byte whose bits have a value.
     const fn is(mask: u8, value: u8, effect: Effect) -> Self {
         let test = Test { mask, value, equal: true };
         Self { first: 0, last: 0, needs: Needs::Nothing, test, effect }
     }
 
-    /// For a byte whose bits have another value.
+    /// A rule for a byte whose bits have another value.
     const fn is_not(mask: u8, value: u8, effect: Effect) -> Self {
         let test = Test { mask, value, equal: false };
         Self { first: 0, last: 0, needs: Needs::Nothing, test, effect }
     }
 
-    /// Of other bytes than the first.
+    /// Applies the rule to other bytes than the first.
     const fn bytes(self, first: u8, last: u8) -> Self {
         Self { first, last, ..self }
     }
 
-    /// With an ETE only.
+    /// Restricts the rule to ETE.
     const fn ete(self) -> Self {
         Self { needs: Needs::Ete(true), ..self }
     }
 
-    /// Whether the byte at `index` brings about the effect.
+    /// Whether the byte at `index` has the effect.
     #[inline]
     pub const fn holds(&self, index: u8, byte: u8) -> bool {
         self.first <= index && index <= self.last && self.test.passes(byte)
@@ -88,7 +88,7 @@ impl Rule {
 /// The sections with their bytes, fields and rules, in one list.
 macro_rules! sections {
     ($($(#[$doc:meta])* $section:ident: $shape:expr, [$($field:expr),*], [$($rule:expr),* $(,)?];)*) => {
-        /// A section of a packet: adjacent bytes that are one number.
+        /// A section of a packet: adjacent bytes that form one number.
         ///
         /// Sections of a packet follow each other in the order of this list.
         #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -101,14 +101,14 @@ macro_rules! sections {
             /// Every section, in order.
             pub const ALL: &'static [Self] = &[$(Self::$section,)*];
 
-            /// Its bytes, with identifiers of 32 bits.
+            /// Its bytes, assuming 32-bit identifiers.
             pub(crate) const fn longest(self) -> Shape {
                 match self {
                     $(Self::$section => $shape,)*
                 }
             }
 
-            /// Where the bits of its number go. [`Layout::fields`](crate::Layout::fields) has their
+            /// Where the bits of its number go. [`Layout::fields`](crate::Layout::fields) returns their
             /// widths in a configuration.
             pub const fn fields(self) -> &'static [Field] {
                 match self {
@@ -116,8 +116,8 @@ macro_rules! sections {
                 }
             }
 
-            /// What its bytes decide, in the order of bytes. [`Layout::rules`](crate::Layout::rules) has
-            /// the rules of a configuration.
+            /// What its bytes decide, in the order of bytes. [`Layout::rules`](crate::Layout::rules)
+            /// returns the rules of a configuration.
             pub const fn rules(self) -> &'static [Rule] {
                 match self {
                     $(Self::$section => &const { [$($rule),*] },)*
@@ -149,7 +149,7 @@ const fn adds(bit: u8, section: Section) -> Rule {
 
 // Spec: IHI 0064, "Instruction trace packets".
 sections! {
-    /// The byte after header 00. If it is none of these, the packet stays a [`Kind::Extension`], which
+    /// The byte after header 00. If it is none of these, the packet remains a [`Kind::Extension`], which
     /// is malformed.
     Extension: fixed(1), [], [
         Rule::is(0xff, 0x00, Effect::Kind(Kind::Async)),
@@ -163,7 +163,7 @@ sections! {
         Rule::is_not(0xff, 0x80, Effect::Malformed).bytes(9, 9),
         Rule::is(0xff, 0x80, Effect::Kind(Kind::Async)).bytes(9, 9),
     ];
-    /// PLCTL of TraceInfo: which sections follow. Bytes after the first one say nothing.
+    /// PLCTL of TraceInfo: which sections follow. Bytes after the first have no meaning.
     Control: unbounded(5), [], [
         adds(0x01, Section::Info),
         adds(0x02, Section::P0Key),
@@ -185,7 +185,7 @@ sections! {
     Timestamp: bounded(9), [f(F::Timestamp, 0, 64)], [];
     /// The cycles of a timestamp.
     TimestampCycles: bounded(3), [f(F::Cycles, 0, 32)], [];
-    /// An exception. In ETE numbers 00 and 18 are packets of their own, with a byte more.
+    /// An exception. In ETE, numbers 00 and 18 are separate packets, with one more byte.
     Exception: bounded(2), [
         f(F::Returns, 0, 1),
         f(F::Type, 1, 5),
@@ -196,7 +196,7 @@ sections! {
     ], [
         Rule::is(0x3e, 0x00, Effect::Kind(Kind::Reset)).ete(),
         Rule::is(0x3e, 0x30, Effect::Kind(Kind::TransactionFail)).ete(),
-        // Without a second byte, which would do.
+        // Only without a second byte, which would otherwise be the code.
         Rule::is(0xbe, 0x00, Effect::Section(Section::ResetCode)).ete(),
         Rule::is(0xbe, 0x30, Effect::Section(Section::FailCode)).ete(),
         Rule::is_not(0x1f, 0x00, Effect::Kind(Kind::Exception)).bytes(1, 1).ete(),
@@ -213,7 +213,7 @@ sections! {
     Commit: unbounded(5), [f(F::Commit, 0, 32)], [];
     /// The cycles of a cycle count, format 1.
     CycleCount: bounded(3), [f(F::Cycles, 0, 32)], [];
-    /// Both of a cycle count, format 2.
+    /// Commit and cycles of a cycle count, format 2.
     CommitCycles: fixed(1), [f(F::Cycles, 0, 4), f(F::Commit, 4, 4)], [];
     /// P0 elements to cancel.
     Cancel: unbounded(5), [f(F::Cancel, 0, 32)], [];
@@ -289,13 +289,13 @@ impl Sections {
         all
     }
 
-    /// With one more.
+    /// Adds a section.
     #[must_use]
     pub const fn with(self, section: Section) -> Self {
         Self(self.0 | 1u64.wrapping_shl(section as u32))
     }
 
-    /// Without some.
+    /// Removes sections.
     #[must_use]
     pub const fn without(self, others: Self) -> Self {
         Self(self.0 & !others.0)
@@ -306,7 +306,7 @@ impl Sections {
         self.0.wrapping_shr(section as u32) & 1 != 0
     }
 
-    /// Whether none is.
+    /// Whether the set is empty.
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
@@ -325,7 +325,7 @@ impl Iterator for Sections {
 }
 
 impl Sections {
-    /// Those that are there only if a rule says so.
+    /// The sections that are present only because of a rule.
     pub(crate) const fn optional() -> Self {
         let mut all = Self::NONE;
         let mut sections = Section::ALL;

@@ -1,4 +1,4 @@
-//! How many bytes a section has, and what each of them gives.
+//! The number of bytes of a section, and the bits that each of them contributes.
 
 use super::field::ones;
 
@@ -7,7 +7,7 @@ use super::field::ones;
 pub enum End {
     /// After a fixed number of bytes: FS.
     Fixed,
-    /// After a byte with bit 7 clear, or else after the last byte there is room for: BC.
+    /// After a byte with bit 7 clear, or after the maximum number of bytes: BC.
     Bounded,
     /// After a byte with bit 7 clear. The packet is malformed if none comes in time: UC, with the
     /// bound of deviation O3.
@@ -19,9 +19,9 @@ pub enum End {
 pub struct Shape {
     /// Where the section ends.
     pub end: End,
-    /// The most bytes it has; all of them if it is [`End::Fixed`].
+    /// The maximum number of bytes; the exact number if `end` is [`End::Fixed`].
     pub most: u8,
-    /// Bytes that give the number seven bits, one bit each; others give it eight.
+    /// Mask of the bytes that contribute seven bits to the number; others contribute eight.
     pub septets: u16,
 }
 
@@ -30,7 +30,7 @@ impl Shape {
         Self { end: End::Fixed, most, septets: 0 }
     }
 
-    /// A fixed number of bytes, of which some have seven bits.
+    /// A fixed number of bytes, some of which contribute seven bits.
     pub(crate) const fn narrow(most: u8, septets: u16) -> Self {
         Self { end: End::Fixed, most, septets }
     }
@@ -44,13 +44,13 @@ impl Shape {
         Self { end: End::Unbounded, most, septets: ones(most) as u16 }
     }
 
-    /// How many bits of the number the byte at `index` gives.
+    /// Number of bits that the byte at `index` contributes.
     #[inline]
     pub const fn width(&self, index: u8) -> u8 {
         8u8.wrapping_sub(self.septets.wrapping_shr(index as u32) as u8 & 1)
     }
 
-    /// How many bits of the number the first `count` bytes give: where the next one goes.
+    /// Number of bits that the first `count` bytes contribute: the position of the next byte.
     #[inline]
     pub const fn bits(&self, count: u8) -> u8 {
         let narrow = (self.septets & ones(count) as u16).count_ones() as u8;
@@ -63,13 +63,13 @@ impl Shape {
         index.wrapping_add(1) >= self.most || !matches!(self.end, End::Fixed) && byte & 0x80 == 0
     }
 
-    /// Whether the byte at `index` should have been the last one, and is not.
+    /// Whether the byte at `index` should have been the last one but is not.
     #[inline]
     pub const fn overruns(&self, index: u8, byte: u8) -> bool {
         matches!(self.end, End::Unbounded) && index.wrapping_add(1) >= self.most && byte & 0x80 != 0
     }
 
-    /// The fewest bytes that hold a number; all of them if there is no choice.
+    /// The smallest number of bytes that hold a number; all of them if the length is fixed.
     pub const fn bytes_for(&self, number: u64) -> u8 {
         let mut count = 1;
         while count < self.most

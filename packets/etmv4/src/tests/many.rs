@@ -1,4 +1,4 @@
-//! What is read many packets at a time is what is read one at a time.
+//! Packets read many at a time are the same as packets read one at a time.
 
 use super::config;
 use crate::many::single;
@@ -25,7 +25,7 @@ fn any_config() -> impl Strategy<Value = Config> {
     )
 }
 
-/// Bytes as they are in streams: frequent packets, long runs of atoms, and anything.
+/// Bytes like those of streams: frequent packets, long runs of atoms, and arbitrary bytes.
 pub(super) fn any_bytes() -> impl Strategy<Value = Vec<u8>> {
     let headers: &[u8] =
         &[0x02, 0x06, 0x07, 0x0c, 0x2d, 0x82, 0x85, 0x86, 0x91, 0x95, 0x96, 0x9a, 0x9d];
@@ -40,7 +40,7 @@ pub(super) fn any_bytes() -> impl Strategy<Value = Vec<u8>> {
     prop::collection::vec(piece, 0..120).prop_map(|pieces| pieces.concat())
 }
 
-/// Whether fields and packet say the same.
+/// Whether fields and packet have the same content.
 fn is_same(headers: &Headers, batch: &Batch, fields: &Fields, packet: &Packet) -> bool {
     let bytes = [fields.header(), 0];
     fields.kind() == packet.kind()
@@ -72,8 +72,8 @@ fn is_same(headers: &Headers, batch: &Batch, fields: &Fields, packet: &Packet) -
         }
 }
 
-/// How many packets of a synchronised stream are read many at a time. Fails if they are not the ones that are
-/// read one at a time.
+/// Returns how many packets of a synchronised stream are read many at a time. Fails if they differ from the
+/// packets that are read one at a time.
 fn check(config: &Config, stream: &[u8]) -> usize {
     let headers = Headers::new(config);
     let [mut many, mut one] = [(); 2].map(|()| Reader::new(headers.clone()));
@@ -117,7 +117,7 @@ proptest! {
         }
     }
 
-    /// Those that are told apart without a table are in it, whatever the configuration.
+    /// Headers that are recognised without the table are in it, in every configuration.
     #[test]
     fn singles_are_packets_of_one_byte(config in any_config()) {
         let headers = Headers::new(&config);
@@ -128,7 +128,7 @@ proptest! {
     }
 }
 
-/// That most packets are read this way at all.
+/// Most packets are actually read this way.
 #[test]
 fn frequent_packets_are_read() {
     let address = [0x85, 0x28, 0x70, 0x1a, 0x00, 0xc0, 0xff, 0xff, 0xff, 0xf1, 7, 1, 2, 3, 4];

@@ -33,7 +33,7 @@ fn emit(config: &Config, packet: &Packet) -> Result<Vec<u8>, EmitError> {
     Ok(bytes[..len].to_vec())
 }
 
-/// A literal is read as this packet, and written as it was.
+/// A literal is read as this packet, and the packet is written as the literal.
 #[track_caller]
 fn both(bytes: &[u8], packet: Packet) {
     let config = Config { vmid_bytes: 1, ..config(false) };
@@ -87,7 +87,7 @@ fn addresses_build_on_each_other() {
     assert_eq!(addresses.last(), (0xffff_ffc0_001a_e0a0, Is::Is0));
 }
 
-/// Every header of the table, with enough behind it, in every configuration of interest.
+/// Every header of the table, with enough bytes after it, in every configuration of interest.
 #[test]
 fn all_headers() {
     // Counted from the table of the specification: 08..0b, 47 4b 4f, 60..67, 84 87 89..8f, 93 94,
@@ -117,7 +117,7 @@ fn all_headers() {
                     if !matches!(kind, Kind::Extension | Kind::Exception) {
                         assert_eq!(packet.kind(), kind);
                     }
-                    // Cut anywhere, more is wanted, and nothing else.
+                    // Wherever the packet is cut, the only error is that more bytes are needed.
                     for cut in 0..len {
                         let error = Packet::parse(&headers, &bytes[..cut]).unwrap_err();
                         assert_eq!(error, ParseError::Incomplete);
@@ -177,7 +177,7 @@ fn commits_of_cycle_counts() {
     assert_eq!(CycleCount::F1 { commit: Some(7), count: None }.cycles(4), None);
 }
 
-/// What a reader finds in a stream, however it is cut.
+/// The items that a reader finds in a stream that is cut into pieces.
 fn found(bytes: &[u8], piece: usize) -> Vec<(Found, usize)> {
     let mut reader = Reader::new(Headers::new(&config(true)));
     let (mut all, mut start, mut end) = (Vec::new(), 0, 0);

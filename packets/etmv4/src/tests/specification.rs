@@ -1,5 +1,5 @@
-//! The packets once more, as the tables of the specification have them: what the table of this crate is
-//! checked with.
+//! The packets once more, written directly from the tables of the specification, to check the table of
+//! this crate.
 
 use crate::{Config, Kind, ParseError};
 
@@ -57,7 +57,7 @@ impl Bytes<'_> {
     }
 }
 
-/// The packet at the start of `bytes`: what it is, and how long.
+/// The kind and length of the packet at the start of `bytes`.
 pub(super) fn packet(config: &Config, bytes: &[u8]) -> Result<(Kind, usize), ParseError> {
     use Kind::*;
     let mut b = Bytes { bytes, used: 0 };

@@ -1,4 +1,4 @@
-//! The table says of every packet what `Packet::parse` and `Packet::emit` make of it.
+//! The table agrees with `Packet::parse` and `Packet::emit` on every packet.
 
 use super::{any_packet, many::any_bytes, specification};
 use crate::table::FieldName;
@@ -6,7 +6,7 @@ use crate::*;
 use proptest::prelude::*;
 use std::vec::Vec;
 
-/// Any configuration, also those that no trace unit has.
+/// Any configuration, including those that no trace unit has.
 fn any_config() -> impl Strategy<Value = Config> {
     let versions = prop_oneof![
         prop::sample::select(&[0x40u8, 0x42, 0x43, 0x46, 0x50, 0x51, 0x53]),
@@ -33,10 +33,10 @@ fn any_config() -> impl Strategy<Value = Config> {
     )
 }
 
-/// What starts with bytes that are a packet or are not: its kind or why not, and how many bytes it has.
+/// A piece of a stream: the kind of its packet, or why it is not a packet, and its length in bytes.
 type Piece = (Result<Kind, ParseError>, usize);
 
-/// The pieces of a stream, by a function that knows one packet.
+/// Splits a stream into pieces with a function that reads one packet.
 fn pieces(bytes: &[u8], one: impl Fn(&[u8]) -> Result<(Kind, usize), ParseError>) -> Vec<Piece> {
     let (mut all, mut offset) = (Vec::new(), 0);
     loop {
@@ -61,7 +61,7 @@ fn specified(config: &Config, bytes: &[u8]) -> Vec<Piece> {
 fn stepped(layout: &Layout, bytes: &[u8]) -> Vec<Piece> {
     let (mut all, mut stepper, mut len) = (Vec::new(), Stepper::default(), 0);
     for byte in bytes {
-        // Where it is to be is where it was said to be.
+        // The section of the byte is the one announced before it.
         let (section, pending) = (stepper.section(), stepper.pending());
         let step = stepper.step(layout, *byte);
         assert_eq!(step.section, section);
@@ -79,7 +79,7 @@ fn stepped(layout: &Layout, bytes: &[u8]) -> Vec<Piece> {
     all
 }
 
-/// The bytes of a packet by the table: the header, and what its sections have, one with the other.
+/// The length of a packet by the table: the header plus the lengths of all its sections.
 fn summed(layout: &Layout, packet: &[u8]) -> usize {
     let mut pending = layout.sections(packet[0]);
     let mut len = 1;
@@ -115,7 +115,8 @@ proptest! {
         prop_assert_eq!(&specified(&config, &bytes), &parsed);
     }
 
-    /// Bit 7 set or clear, zeros, and anything: what packets end by, and are malformed by.
+    /// Bytes with bit 7 set or clear, zeros, and arbitrary bytes: they end packets or make them
+    /// malformed.
     #[test]
     fn steps_are_packets_of_every_header(
         config in any_config(),
@@ -174,14 +175,14 @@ fn the_second_byte_of_a_reset_is_a_code() {
     assert_eq!(Packet::parse(&headers, &out), Ok((packet, 3)));
 }
 
-/// Nothing is lost where the table is made for a configuration, and no bit is in two fields.
+/// The table for a configuration omits nothing, and no bit is in two fields.
 #[test]
 fn the_table_is_sound() {
     let layout = Layout::new(&super::config(true));
     for section in Section::ALL {
         let names = |fields: &[Field]| fields.iter().map(|field| field.name).collect::<Vec<_>>();
         assert_eq!(names(layout.fields(*section)), names(section.fields()), "{section:?}");
-        // All of them hold in an ETE with identifiers.
+        // All rules apply in an ETE with identifiers.
         assert_eq!(layout.rules(*section), section.rules(), "{section:?}");
         assert!(section.rules().is_sorted_by_key(|rule| rule.first), "{section:?}");
         let shape = layout.shape(*section);
@@ -189,7 +190,7 @@ fn the_table_is_sound() {
         let mut taken = 0u64;
         for field in layout.fields(*section) {
             assert!(field.from + field.width <= shape.bits(shape.most), "{section:?} {field:?}");
-            // The second byte of an exception is there as a whole too.
+            // The second byte of an exception is also a field as a whole.
             if field.name != FieldName::SecondByte {
                 assert_eq!(taken & field.insert(u64::MAX), 0, "{section:?} {field:?}");
                 taken |= field.insert(u64::MAX);
@@ -199,7 +200,7 @@ fn the_table_is_sound() {
     for row in ROWS {
         assert!(row.first <= row.last);
         assert!(row.sections.is_sorted(), "{row:?}");
-        // Headers that differ, differ in their fields.
+        // Headers of a row differ only in their fields.
         let fields = row.fields.iter().fold(0, |all, field| all | field.insert(u64::MAX));
         assert_eq!(u64::from(row.first) | fields, u64::from(row.last) | fields, "{row:?}");
     }

@@ -1,9 +1,9 @@
-//! Where the bits of every section go, by literals worked out by hand from the specification.
+//! Where the bits of every section go, by literals derived by hand from the specification.
 
 use super::{address, config, emit, parse};
 use crate::*;
 
-/// A literal is read as this packet and written as it was.
+/// A literal is read as this packet, and the packet is written as the literal.
 #[track_caller]
 fn both(config: &Config, bytes: &[u8], packet: Packet) {
     assert_eq!(parse(config, bytes), Ok((packet, bytes.len())));
@@ -25,7 +25,7 @@ fn addresses() {
         (&[1, 0x41, 2, 3, 4, 5, 6, 7], Form::Long64, Is::Is0, 0x0706_0504_0302_8204),
         (&[1, 0xc1, 2, 3, 4, 5, 6, 7], Form::Long64, Is::Is1, 0x0706_0504_0302_c102),
     ];
-    // Headers of an address, of a source address, of one with context and of a Q element.
+    // Headers of an address, a source address, an address with context and a Q element.
     let headers = |form, is| match (form, is) {
         (Form::Short { .. }, Is::Is0) => (0x95, 0xb4, None, Some(0xa5)),
         (Form::Short { .. }, Is::Is1) => (0x96, 0xb5, None, Some(0xa6)),
@@ -55,7 +55,7 @@ fn addresses() {
     both(&config, &[0xa2, 0x07], Packet::Q(Q { count: Some(7), address: Some(matched) }));
     both(&config, &[0xac, 0x07], Packet::Q(Q { count: Some(7), address: None }));
     both(&config, &[0xaf], Packet::Q(Q { count: None, address: None }));
-    // An address needs a count, and one of 64 bits has no form.
+    // An address needs a count, and there is no form for a 64-bit address.
     let unknown = Err(EmitError::Value(Kind::Q));
     let none = Address { form: Form::Match(0), ..matched };
     assert_eq!(emit(&config, &Packet::Q(Q { count: None, address: Some(none) })), unknown);
@@ -87,7 +87,7 @@ fn time_and_speculation() {
     let long = [0x02, 0x81, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0xff];
     both(&config, &long, timestamp(0xff00_0000_0000_0001, 64, None));
     both(&config, &[0x03, 0x01, 0x81, 0x82, 0x0f], timestamp(1, 7, Some(0x3_c101)));
-    // Bits that a cycle count has not.
+    // Bits that a cycle count does not have.
     let narrow = Config { cycle_count_bits: 12, ..config };
     let read = parse(&narrow, &[0x03, 0x01, 0x81, 0x82, 0xff]);
     assert_eq!(read, Ok((timestamp(1, 7, Some(0x101)), 5)));

@@ -18,10 +18,10 @@ pub enum DataParseError {
     Incomplete {
         /// The field that does not fit.
         field: DataFieldName,
-        /// Bits missing for it; more may be needed after it.
+        /// Bits missing for this field; later fields may need more.
         missing: u32,
     },
-    /// The encoder traces no such kind of access in these modes: kinds or modes are wrong.
+    /// The encoder traces no such kind of access in these modes: the kinds or modes are wrong.
     Format(u8),
     /// A reserved subtype.
     Subtype(u8),
@@ -59,7 +59,7 @@ pub enum DataEmitError {
     TooWide(DataFieldName),
     /// The encoder sends no such payload in these modes.
     Format(DataFormat),
-    /// The encoder does not offer this compression; the diff code is that of the two-bit field.
+    /// The encoder does not offer this compression. The diff code is a two-bit one.
     Diff(u8),
     /// A CSR that can be written needs an operand.
     MissingOperand,
@@ -122,7 +122,7 @@ impl Values {
         }
     }
 
-    /// Bits of data and operand: those of the access, whatever is left of them on the wire.
+    /// Bits of data and operand: the width of the access, however few of them are sent.
     fn value_bits(&self, layout: &DataLayout, format: DataFormat) -> u32 {
         let log = match format {
             DataFormat::Csr => layout.kinds().csr.map_or(0, CsrWidth::len_bits),
@@ -145,13 +145,13 @@ const fn mask(width: u32) -> u128 {
     }
 }
 
-/// Sign-extends the low `width` bits of `value`, of which there is at least one.
+/// Sign-extends the low `width` bits of `value`; `width` is at least 1.
 const fn sign_extend(value: u128, width: u32) -> u128 {
     let above = 128u32.saturating_sub(width);
     (value.wrapping_shl(above) as i128).wrapping_shr(above) as u128
 }
 
-/// The least bytes, minus 1, from which sign extension restores a value of `bits` bits.
+/// The number of bytes, minus 1, that suffice to restore a value of `bits` bits by sign extension.
 ///
 /// Spec: E-Trace 2.0, 8.1.4 "data_len field".
 fn byte_len(value: u128, bits: u32) -> u8 {
@@ -161,7 +161,7 @@ fn byte_len(value: u128, bits: u32) -> u8 {
     (128u32.saturating_sub(redundant) >> 3) as u8
 }
 
-/// A "1 or 2 bit" diff code as sent: one bit says whether the only compression there is was used.
+/// A "1 or 2 bit" diff code as sent. With one kind of compression, one bit says if it was used.
 fn narrow(compression: Compression, code: u8) -> Result<u8, DataEmitError> {
     match (compression, code) {
         (Compression::Both, code) => Ok(code),
@@ -182,7 +182,7 @@ const fn widen(compression: Compression, raw: u8) -> u8 {
 impl DataPayload {
     /// Parses one payload. `options` are the modes in force, from the last support packet.
     ///
-    /// On error the reader is where it was.
+    /// On error the reader does not move.
     pub fn parse(
         layout: &DataLayout,
         options: Doptions,
@@ -192,8 +192,8 @@ impl DataPayload {
         parse(layout, options, bits).inspect_err(|_| *bits = start)
     }
 
-    /// Writes one payload, with data and operand in as few bytes as hold them but otherwise
-    /// uncompressed: call [`BitWriter::finish_compressed`] for the shortest form.
+    /// Writes one payload. Data and operand use as few bytes as possible, but the payload itself
+    /// is uncompressed: call [`BitWriter::finish_compressed`] for the shortest form.
     pub fn emit(
         &self,
         layout: &DataLayout,
@@ -240,7 +240,7 @@ impl DataPayload {
         Ok(out.position().0)
     }
 
-    /// The fields as they are in the value: data and operand whole, diff in its two-bit code.
+    /// The fields as the value holds them: data and operand in full, diff as a two-bit code.
     fn values(&self) -> Values {
         use DataFieldName as N;
         let mut v = Values::new();
@@ -281,7 +281,7 @@ impl DataPayload {
                     CsrReport::Address { diff, address } => (diff.raw(), address),
                 };
                 v.set(N::Diff, diff);
-                // A number of more than 12 bits makes addr_msbs too wide.
+                // A CSR number of more than 12 bits makes addr_msbs too wide, which is reported.
                 v.set(N::AddrMsbs, address >> 6);
                 v.set(N::AddrLsbs, address & 0x3f);
             }
@@ -329,7 +329,7 @@ impl Values {
         self.set(DataFieldName::Data, resp.data().unwrap_or(0));
     }
 
-    /// Cuts data and operand to what is sent of them, and sets their lengths.
+    /// Shortens data and operand to the bytes that are sent, and sets their lengths.
     fn trim(&mut self, layout: &DataLayout, format: DataFormat) -> Result<(), DataEmitError> {
         let bits = self.value_bits(layout, format);
         for field in layout.fields(format) {
@@ -343,8 +343,8 @@ impl Values {
             if let DataWidth::Bytes(len) = field.width {
                 self.set(len, byte_len(value, bits));
             }
-            // The last field has no length: it is extended to its full width, to vanish again in
-            // the compression of the payload.
+            // The last field has no length: it is extended to its full width, and the compression
+            // of the payload removes the extension again.
             self.set(field.name, sign_extend(value, bits) & mask(self.width(field)));
         }
         Ok(())
@@ -380,7 +380,7 @@ fn parse(
     v.set(N::Format, read(bits, N::Format, layout.kinds().format_bits())?);
     let code = v.byte(N::Format);
     let unknown = DataParseError::Format(code);
-    // Any subtype tells whether there are such payloads at all; 7 alone has a table of its own.
+    // Any subtype shows whether such payloads exist at all; only subtype 7 has a separate table.
     let mut format = layout.select(options, code, 0).ok_or(unknown)?;
     for index in 1.. {
         let Some(field) = layout.fields(format).get(index) else { break };

@@ -91,29 +91,29 @@ pub enum DataWidth {
     Bits(u8),
     /// As many bits as the value of the size field, so that it can count the bytes of the access.
     Size,
-    /// As many bytes as this field says, plus 1.
+    /// The value of this field plus 1, in bytes.
     Bytes(DataFieldName),
 }
 
-/// When a field is in the payload at all.
+/// When the payload contains a field.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub enum DataPresence {
     /// In every payload of this format.
     Always,
     /// Only if resp is not 0.
     UnlessError,
-    /// Only if the CSR can be written, that is unless the two top bits of addr_msbs are set.
+    /// Only if the CSR is writable, that is, unless the two top bits of addr_msbs are set.
     UnlessReadOnly,
 }
 
 /// One row of a payload's field table.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub struct DataField {
-    /// What it is.
+    /// The name of the field.
     pub name: DataFieldName,
     /// How wide it is.
     pub width: DataWidth,
-    /// When it is there.
+    /// When the payload contains it.
     pub presence: DataPresence,
 }
 
@@ -136,7 +136,7 @@ impl Table {
     }
 
     fn push(&mut self, name: DataFieldName, width: DataWidth, presence: DataPresence) {
-        // MAX_FIELDS is checked by the tests; a row that did not fit would show there.
+        // The tests check MAX_FIELDS and would find a row that does not fit.
         if let Some(slot) = self.fields.get_mut(self.len) {
             *slot = DataField { name, width, presence };
             self.len = self.len.saturating_add(1);
@@ -198,7 +198,7 @@ impl DataLayout {
         }
     }
 
-    /// Bits of the longest payload before compression. Some parameters need more than the
+    /// Bits of the longest payload before compression. Some parameters require more than the
     /// [31 bytes](crate::MAX_PAYLOAD_BYTES) of a packet; such a payload may still fit compressed.
     pub fn max_bits(&self) -> u32 {
         let formats = DataFormat::ALL.iter().filter(|f| self.has(**f));
@@ -227,7 +227,7 @@ impl DataLayout {
     /// The table for a value of the format field, and of the subtype field where format is 6.
     ///
     /// `None` if the encoder sends no such payload in these modes. Accesses are split only while
-    /// both address and data are reported, otherwise one packet says all there is to say.
+    /// both address and data are reported; otherwise one packet is enough.
     ///
     /// Spec: E-Trace 2.0, chapter 8 "Data Trace Encoder Output Packets".
     pub fn select(&self, options: Doptions, code: u8, subtype: u8) -> Option<DataFormat> {
@@ -241,7 +241,7 @@ impl DataLayout {
             (0..=3, Form::Data) => F::AccessData,
             (4, _) if two_phases => F::LoadResponse,
             (5, Form::Address) => F::CsrAddress,
-            // The address of a CSR says whether there is an operand, so it is never left out.
+            // The address of a CSR determines whether there is an operand, so it is always sent.
             (5, _) => F::Csr,
             (6, Form::Address) => F::AtomicAddress,
             // A failed store-conditional has no data in any mode.
@@ -265,7 +265,7 @@ impl DataLayout {
     }
 }
 
-/// What the modes leave of a payload.
+/// The parts of a payload that the modes leave in it.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 enum Form {
     Both,
@@ -300,7 +300,7 @@ fn build_table(params: &DataParams, kinds: &DataKinds, format: DataFormat) -> Ta
     let mut t = Table::new();
     t.bits(N::Format, kinds.format_bits());
     match format {
-        // Two bits in every CSR table; one prints 3.
+        // Two bits in every CSR table, although one of the tables prints 3.
         F::Csr | F::CsrAddress => t.bits(N::Subtype, 2),
         F::Atomic | F::AtomicAddress | F::AtomicData | F::AtomicRequest => t.bits(N::Subtype, 3),
         _ => {}

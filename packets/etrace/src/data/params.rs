@@ -60,7 +60,7 @@ impl DataParams {
     /// The longest payload may need more than the 31 bytes a packet can hold (16-byte atomics do);
     /// see [`DataLayout::max_bits`].
     pub fn layout(&self, kinds: DataKinds) -> Result<DataLayout, DataParamsError> {
-        // Widths of the port are only checked for what the specification says about them.
+        // Widths of the port are checked only against the limits that the specification states.
         let ranges = [
             ("daddress_width_p", self.daddress_width_p, 1, 64),
             ("data_width_p", self.data_width_p, 8, 128),
@@ -108,7 +108,7 @@ const fn clog2(n: u8) -> u32 {
     }
 }
 
-/// A parameter is out of its range.
+/// A parameter is out of range.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub struct DataParamsError {
     /// Its name.
@@ -143,7 +143,7 @@ pub struct DataKinds {
     pub split: bool,
     /// Atomics are traced.
     pub atomics: bool,
-    /// CSR accesses are traced, of CSRs of this width.
+    /// Accesses to CSRs of this width are traced; `None` if no CSR access is.
     pub csr: Option<CsrWidth>,
     /// How data may be compressed.
     pub compression: Compression,
@@ -199,7 +199,7 @@ pub enum Compression {
     Xor,
     /// Difference from the previous value.
     Difference,
-    /// Either, as the diff field says.
+    /// Either; the diff field selects one.
     #[default]
     Both,
 }

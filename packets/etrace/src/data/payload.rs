@@ -95,7 +95,7 @@ macro_rules! codes {
 }
 
 codes! {
-    /// How address and data relate to the access of the same size before.
+    /// How address and data relate to the previous access of the same size.
     Diff {
         /// Full address and data.
         Sync = 0 "sync",
@@ -109,7 +109,7 @@ codes! {
 }
 
 codes! {
-    /// How an address relates to that of the access of the same size before.
+    /// How an address relates to that of the previous access of the same size.
     AddressDiff {
         /// Full address.
         Full = 0 "full",
@@ -119,10 +119,10 @@ codes! {
 }
 
 codes! {
-    /// How data relates to that of the access of the same size before.
+    /// How data relates to that of the previous access of the same size.
     ///
     /// The raw codes are those of the two-bit field. In a one-bit field
-    /// ([`Compression`](super::Compression)) 1 is the one that the encoder offers.
+    /// ([`Compression`](super::Compression)) 1 stands for the compression that the encoder offers.
     DataDiff {
         /// Full data.
         Full = 0 "full",
@@ -176,11 +176,11 @@ pub struct Access {
     pub aligned: bool,
     /// The access is `2^size` bytes.
     pub size: u8,
-    /// What is reported of it.
+    /// The reported parts.
     pub report: AccessReport,
 }
 
-/// What is reported of a load or store.
+/// The reported parts of a load or store.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub enum AccessReport {
     /// Address and data.
@@ -215,7 +215,7 @@ pub struct LoadRequest {
     pub aligned: bool,
     /// The load is `2^size` bytes.
     pub size: u8,
-    /// What the response will be known by.
+    /// Identifier that the response repeats.
     pub lrid: u32,
     /// How the address is coded.
     pub diff: AddressDiff,
@@ -223,16 +223,16 @@ pub struct LoadRequest {
     pub address: u64,
 }
 
-/// What came back for a split load or atomic.
+/// The result of a split load or atomic.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Response {
     /// resp 0: an error; there is no data.
     Error,
-    /// resp 1: XOR with the data before.
+    /// resp 1: XOR with the previous data.
     Xor(u128),
     /// resp 2: full data.
     Full(u128),
-    /// resp 3: difference from the data before.
+    /// resp 3: difference from the previous data.
     Difference(u128),
 }
 
@@ -282,11 +282,11 @@ pub struct LoadResponse {
 pub struct Csr {
     /// What it does.
     pub subtype: CsrOp,
-    /// What is reported of it.
+    /// The reported parts.
     pub report: CsrReport,
 }
 
-/// What is reported of a CSR access.
+/// The reported parts of a CSR access.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub enum CsrReport {
     /// Address, data and operand.
@@ -317,11 +317,11 @@ pub struct Atomic {
     pub subtype: AtomicOp,
     /// The access is `2^size` bytes.
     pub size: u8,
-    /// What is reported of it.
+    /// The reported parts.
     pub report: AtomicReport,
 }
 
-/// What is reported of an atomic.
+/// The reported parts of an atomic.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub enum AtomicReport {
     /// Address, data and operand.
@@ -360,7 +360,7 @@ pub struct AtomicRequest {
     pub subtype: AtomicOp,
     /// The access is `2^size` bytes.
     pub size: u8,
-    /// What the response will be known by.
+    /// Identifier that the response repeats.
     pub lrid: u32,
     /// How address and operand are coded.
     pub diff: Diff,
@@ -375,7 +375,7 @@ pub struct AtomicRequest {
 pub struct AtomicResponse {
     /// The request this answers.
     pub lrid: u32,
-    /// The answer. The payload does not say how wide the access was, so data is in the bytes of
-    /// the widest access and its sign is that of the access.
+    /// The answer. The payload does not contain the width of the access, so data has the width of
+    /// the widest access, sign-extended from the actual one.
     pub resp: Response,
 }

@@ -7,7 +7,7 @@ use hartrace_bits::{BitReader, BitWriter, Tail};
 use hartrace_etrace::data::{DataEmitError, DataLayout, DataParseError, DataPayload, Doptions};
 use hartrace_etrace::{BranchMap, EmitError, Ioptions, Layout, Params, ParseError, Payload};
 
-/// What the instruction and the data codec have in common.
+/// The common interface of the instruction and the data codec.
 trait Codec: Copy + PartialEq + Debug {
     type Layout;
     type Options: Copy;
@@ -149,7 +149,7 @@ macro_rules! codec_test {
     };
 }
 
-/// As [`codec_test!`], but for zero-padded payloads, which are not self-delimiting.
+/// Like [`codec_test!`], but for zero-padded payloads, which are not self-delimiting.
 macro_rules! padded_test {
     ($name:ident, $layout:expr, $options:expr, $bits:literal, $bytes:expr, $payload:expr $(,)?) => {
         mod $name {

@@ -141,7 +141,7 @@ fn an_address_has_eight_bytes_at_most() {
     assert_eq!(bits.position().0, 70);
 }
 
-/// The unit sends a full map as 31 branches, and then no address; the standard's form is 0.
+/// The unit sends a full map as 31 branches, without an address; the standard's form is 0.
 #[test]
 fn full_map_as_31_branches() {
     let layout = layout().expect("legal");

@@ -1,4 +1,4 @@
-//! What is read many packets at a time is what is read one at a time.
+//! Packets read many at a time are the same as packets read one at a time.
 
 use crate::*;
 use proptest::prelude::*;
@@ -16,7 +16,7 @@ fn any_config() -> impl Strategy<Value = Config> {
     )
 }
 
-/// Bytes as they are in streams: frequent packets, long runs of atoms, and anything.
+/// Bytes like those of streams: frequent packets, long runs of atoms, and arbitrary bytes.
 fn any_bytes() -> impl Strategy<Value = Vec<u8>> {
     let headers: &[u8] = &[0x42, 0x46, 0x72, 0x76, 0x81, 0xfb, 0x11];
     let payload = prop::collection::vec(prop_oneof![1 => 0x80u8.., 1 => any::<u8>()], 0..9);
@@ -30,7 +30,7 @@ fn any_bytes() -> impl Strategy<Value = Vec<u8>> {
     prop::collection::vec(piece, 0..120).prop_map(|pieces| pieces.concat())
 }
 
-/// Whether fields and packet say the same.
+/// Whether fields and packet have the same content.
 fn is_same(fields: &Fields, packet: &Packet) -> bool {
     match *packet {
         Packet::Atoms(atoms) => fields.atoms() == Some(atoms),
@@ -44,8 +44,8 @@ fn is_same(fields: &Fields, packet: &Packet) -> bool {
     }
 }
 
-/// How many packets of a synchronised stream are read many at a time. Fails if they are not the ones that are
-/// read one at a time.
+/// Returns how many packets of a synchronised stream are read many at a time. Fails if they differ from the
+/// packets that are read one at a time.
 fn check(config: Config, stream: &[u8]) -> usize {
     let [mut many, mut one] = [(); 2].map(|()| Reader::new(config));
     let mut batch = Batch::default();
@@ -93,7 +93,7 @@ proptest! {
     }
 }
 
-/// That most packets are read this way at all.
+/// Most packets are actually read this way.
 #[test]
 fn frequent_packets_are_read() {
     let packets: [&[u8]; 8] = [

@@ -15,7 +15,7 @@ fn emit(config: &Config, packet: &Packet) -> Result<Vec<u8>, EmitError> {
     Ok(bytes[..len].to_vec())
 }
 
-/// A literal is read as this packet, and written as it was.
+/// A literal is read as this packet, and the packet is written as the literal.
 #[track_caller]
 fn both(config: Config, bytes: &[u8], packet: Packet) {
     assert_eq!(Packet::parse(&config, bytes), Ok((packet, bytes.len())));
@@ -58,7 +58,7 @@ fn vectors_of_public_captures() {
     let low = Address { raw: 0xf0 >> 2, bytes: 1, isa: None };
     let written = [0x72, 0x78];
     both(plain, &written, Packet::Waypoint { address: low, alt_isa: None });
-    // Bit 0 of the first address byte is not looked at.
+    // Bit 0 of the first address byte is ignored.
     let read = Packet::parse(&plain, &[0x72, 0x79]).unwrap().0;
     assert_eq!(read, Packet::Waypoint { address: low, alt_isa: None });
 
@@ -105,7 +105,7 @@ fn all_headers() {
             assert_eq!(outcome, Err(ParseError::Reserved(header)));
         }
     }
-    // Atoms are those that are written, but for two reserved headers.
+    // Atoms are written as they were read, except for two reserved headers.
     for header in (0x80..=0xfe).step_by(2) {
         let (packet, _) = Packet::parse(&config(false), &[header]).unwrap();
         let written = emit(&config(false), &packet).unwrap();
@@ -121,7 +121,7 @@ fn registers_of_a_cortex_a15() {
     assert!(!first.timestamp_64 && first.timestamp_gray);
 }
 
-/// What a reader finds in a stream, however it is cut; pieces without synchronisation are joined.
+/// The items that a reader finds in a stream cut into pieces; unsynchronised pieces are joined.
 fn found(bytes: &[u8], piece: usize) -> Vec<(Found, usize)> {
     let mut reader = Reader::new(config(false));
     let (mut all, mut start, mut end): (Vec<(Found, usize)>, _, _) = (Vec::new(), 0, 0);
@@ -249,7 +249,7 @@ proptest! {
         bytes in prop::collection::vec(prop_oneof![4 => Just(0u8), 1 => Just(0x80), 3 => any::<u8>()], 0..300),
         piece in 1usize..20,
     ) {
-        // What waits for more bytes at the end may be reported early, but never differently.
+        // Items that wait for more bytes at the end may be reported early, but never differently.
         let (pieces, whole) = (found(&bytes, piece), found(&bytes, 1000));
         prop_assert_eq!(pieces, whole);
     }
