@@ -93,13 +93,11 @@ impl Document {
 
     fn examine(&self, block: &Fence, progress: &mut Progress) -> Result<(), Failed> {
         let place = format!("{}:{}", self.name, block.lines.start);
-        if let Some(file) = &block.file {
-            if self.quoted(file)? != self.text(block) {
-                return Err(format!(
-                    "{place}: {file} has another text; HARTRACE_BLESS=1 writes it"
-                )
-                .into());
-            }
+        if let Some(file) = &block.file
+            && self.quoted(file)? != self.text(block)
+        {
+            let what = format!("{place}: {file} has another text; HARTRACE_BLESS=1 writes it");
+            return Err(what.into());
         }
         if block.language == "console" {
             for (step, outcome) in self.execute(block, progress)? {

@@ -10,10 +10,10 @@ pub(crate) fn area(root: &Path) -> Result<(), Failed> {
     let text = fs::read_to_string(root.join("docs/area.md"))?;
     let mut measured = BTreeMap::new();
     for cells in rows(&text) {
-        if let [name, lut, _, ff, _, _, median, _] = cells[..] {
-            if let Ok(median) = median.parse::<f64>() {
-                measured.insert(name, format!("{lut} {ff} {median:.1}"));
-            }
+        if let [name, lut, _, ff, _, _, median, _] = cells[..]
+            && let Ok(median) = median.parse::<f64>()
+        {
+            measured.insert(name, format!("{lut} {ff} {median:.1}"));
         }
     }
     let text = fs::read_to_string(root.join("README.md"))?;
