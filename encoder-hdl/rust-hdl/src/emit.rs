@@ -12,10 +12,10 @@ pub enum EmitError {
     #[error("nothing drives {}", .0.join(", "))]
     Open(Vec<String>),
     /// Signals that depend on themselves.
-    #[error("logic in a loop through {}", .0.join(", "))]
+    #[error("combinational loop through {}", .0.join(", "))]
     Loop(Vec<String>),
     /// Inputs that are written from inside the block.
-    #[error("inputs that are written from within: {}", .0.join(", "))]
+    #[error("inputs that are written from inside the block: {}", .0.join(", "))]
     WrittenInput(Vec<String>),
 }
 
