@@ -91,7 +91,7 @@ pub enum ConfigError {
         max: u8,
     },
     /// There is no such instruction set.
-    #[error("xlen = {0}: it is 32 or 64")]
+    #[error("xlen = {0} is neither 32 nor 64")]
     Xlen(u8),
 }
 

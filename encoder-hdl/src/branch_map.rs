@@ -4,14 +4,15 @@ use crate::config::Config;
 use crate::ingress::any;
 use hartrace_rtl::{Component, Expr, Module, Reg, concat, lit, zero};
 
-/// Branches of a full map.
+/// Number of branches in a full map.
 const FULL: u32 = 31;
 
 /// The module `te_branch_map`.
 ///
-/// Slot 0 is the pending step, the others are lanes. A packet takes the branches in the map and those of
-/// the slots before the cut; what is behind stays. A cut goes with a packet. Where the next branch goes is
-/// kept as a bit in its place, since a shift by a number would cost a lookup table for each bit.
+/// Slot 0 is the pending step, the others are lanes. A packet takes the branches in the map and
+/// those of the slots before the cut; those after the cut stay. A cut requires a packet. The place
+/// of the next branch is stored as one bit per place, since a shift by a number would need a lookup
+/// table for each bit.
 pub(crate) fn build(config: &Config) -> Component {
     let n = config.n();
     let m = Module::new(
@@ -33,7 +34,7 @@ pub(crate) fn build(config: &Config) -> Component {
 
     let changes = m.let_("changes", &moves | &flush);
     let map = m.reg_en("map", zero(FULL), &changes);
-    // Bit n: the next branch is number n. The last one says that the map is full.
+    // Bit n: the next branch is number n. The last bit indicates that the map is full.
     let place = m.reg_en("place", lit(FULL + 1, 1), &changes);
     let count = m.reg_en("count", zero(5), &changes);
     m.assign(&some_o, !place.q.bit(0));
@@ -76,7 +77,7 @@ pub(crate) fn build(config: &Config) -> Component {
 
     m.section("Whether a branch has to be reported, if nothing is sent for a slot before it.");
     let fills = |i: u32| {
-        // So many of the slots before are branches that this one is the last.
+        // Enough of the preceding slots are branches for this one to be the last.
         let last =
             (0..=i).map(|before| place.q.bit(FULL - 1 - before) & set_of(&branch, i, before));
         branch.bit(i) & any(last.collect::<Vec<_>>())
@@ -95,8 +96,8 @@ pub(crate) fn build(config: &Config) -> Component {
     m.finish()
 }
 
-/// Whether at least `count` of the lowest `n` bits are set. More than that cannot be: the map would have
-/// been full before.
+/// Whether at least `count` of the lowest `n` bits are set. There cannot be more: the map would
+/// have been full before.
 fn set_of(bits: &Expr, n: u32, count: u32) -> Expr {
     let patterns = (0..1u32 << n).filter(|pattern| pattern.count_ones() == count);
     let hits = patterns.map(|pattern| {
@@ -106,27 +107,30 @@ fn set_of(bits: &Expr, n: u32, count: u32) -> Expr {
     hits.reduce(|a, b| a | b).unwrap_or_else(|| zero(1))
 }
 
-/// More than a map of branches, all of them predicted.
+/// Counts correctly predicted branches beyond a full map.
 struct Counter {
     predicting: Expr,
     predicted: Expr,
     counting: Reg,
     correct: Reg,
-    /// There is room for no more, or for one more; not compared when it matters, but ahead.
+    /// There is no room for more (`spent`), or for one more only (`scarce`); computed ahead of the
+    /// cycle in which it matters.
     spent: Reg,
     scarce: Reg,
-    /// There is room for few more.
+    /// There is room for only a few more.
     limit: Reg,
-    /// All branches in the map were predicted.
+    /// All branches in the map had the predicted outcome.
     right: Reg,
-    /// For each slot: it is counted, and it is counted as predicted.
+    /// For each slot: whether it is counted, and whether it is counted as predicted.
     counts: Vec<(Expr, Expr)>,
-    /// All branches in the map of the packet were predicted, and in the map behind it.
+    /// Whether all branches in the map of the packet had the predicted outcome, and all in the map
+    /// after it.
     right_before: Expr,
     right_behind: Expr,
 }
 
-/// Bits of the count that are 1 in its last stretch, where branches come one at a time.
+/// Number of bits of the count that are 1 in its last stretch, where branches are counted one at a
+/// time.
 const LIMIT: u32 = 26;
 
 impl Counter {
@@ -147,7 +151,7 @@ impl Counter {
         }
     }
 
-    /// A branch counts if the map is full. Returns whether it goes into the map.
+    /// Counts a branch if the map is full. Returns whether it goes into the map.
     fn push(&mut self, m: &Module, i: u32, puts: &Expr, full: &Expr) -> Expr {
         let predicted = self.predicted.bit(i);
         let counts = m.let_(&format!("counts_{i}"), puts & full);
@@ -157,13 +161,13 @@ impl Counter {
         to_map
     }
 
-    /// A branch behind the packet.
+    /// Counts a branch after the packet.
     fn push_behind(&mut self, i: u32, puts: &Expr) {
         self.right_behind = &self.right_behind & (!puts | self.predicted.bit(i));
     }
 
-    /// Whether the branch in a slot must be reported: it fills a map that was not all predicted, or ends a
-    /// count.
+    /// Whether the branch in a slot must be reported: it fills a map in which not all branches were
+    /// predicted, or ends a count.
     fn must_report(&self, branch: &Expr, fills: &[Expr], full: &Expr) -> Vec<Expr> {
         let (mut all, mut full) = (&self.predicting & &self.right.q, full.clone());
         let mut musts = Vec::new();

@@ -1,4 +1,4 @@
-//! Signals that go from one module to another together, named once.
+//! Groups of signals between two modules, named once.
 
 use hartrace_rtl::{Expr, Module};
 use std::collections::BTreeMap;
@@ -50,7 +50,7 @@ impl Bundle {
         Self(wires.iter().map(output).collect())
     }
 
-    /// Anything with a name.
+    /// A bundle of any named signals.
     pub(crate) fn of(signals: impl IntoIterator<Item = (&'static str, Expr)>) -> Self {
         Self(signals.into_iter().collect())
     }

@@ -1,4 +1,4 @@
-//! What to generate.
+//! Configuration of an encoder.
 
 use hartrace_etrace::{Layout, Params, ParamsError, Unit};
 use serde::{Deserialize, Serialize};
@@ -8,39 +8,41 @@ use thiserror::Error;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Blocks that retire in one cycle at most.
+    /// Maximum number of blocks that retire in one cycle.
     pub lanes: u8,
     /// Width of *iretire*, which counts half-words.
     pub iretire_width_p: u8,
-    /// Width of *itype*: 3, or 4 to tell calls and returns.
+    /// Width of *itype*: 3, or 4 to distinguish calls and returns.
     pub itype_width_p: u8,
-    /// Full addresses can be switched on.
+    /// Whether full addresses can be switched on.
     #[serde(alias = "full-address", alias = "full")]
     pub full_address: bool,
-    /// Implicit exceptions can be switched on.
+    /// Whether implicit exceptions can be switched on.
     #[serde(alias = "implicit-exception", alias = "ie")]
     pub implicit_exception: bool,
-    /// There are trigger inputs: trace on, trace off and notify.
+    /// Whether there are trigger inputs: trace on, trace off and notify.
     pub triggers: bool,
-    /// Address ranges to filter by.
+    /// Number of address ranges to filter by.
     pub comparators: u8,
-    /// Cycles of input that can be on their way. It takes four to accept all lanes in every cycle, and
-    /// more to make up for cycles with several packets; up to 16 or 32 a LUT RAM costs the same.
+    /// Number of cycles of input that can be queued. Four are needed to accept all lanes in every
+    /// cycle, and more to compensate for cycles with several packets; up to 16 or 32, a LUT RAM
+    /// costs the same.
     pub ingress_depth: u8,
-    /// Cycles of input that leave lanes empty are joined while others wait, so that the queue empties faster
-    /// than it fills. With one lane there is nothing to join, and with time in packets each cycle has its own.
+    /// Whether cycles of input with empty lanes are joined while others wait, so that the queue
+    /// empties faster than it fills. With one lane there is nothing to join, and with time in
+    /// packets each cycle has its own time.
     pub pack: bool,
-    /// What resynchronisations can be counted in; at least one unit.
+    /// Units in which the period of resynchronisation can be counted; at least one.
     pub resync: Vec<ResyncUnit>,
     /// What happens to input that does not fit.
     pub overflow: Overflow,
-    /// How payloads are made short.
+    /// How payloads are compressed.
     pub compression: Compression,
-    /// What shapes packets. Sizes of 0 leave a mode out.
+    /// Parameters that determine the format of packets. Sizes of 0 exclude a mode.
     pub etrace: Params,
 }
 
-/// What the time until a resynchronisation is counted in.
+/// Unit in which the period until a resynchronisation is counted.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ResyncUnit {
@@ -58,19 +60,19 @@ pub enum ResyncUnit {
 pub enum Overflow {
     /// The hart waits.
     Stall,
-    /// It is dropped, and the trace says so.
+    /// It is dropped, and the trace reports the loss.
     Drop,
 }
 
-/// How payloads are made short.
+/// How payloads are compressed.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Compression {
-    /// As in the specification: of the bits at the top that are alike, one is sent.
+    /// As in the specification: of the identical bits at the top, one is sent.
     #[default]
     Bits,
-    /// As in rv_tracer: addresses take whole bytes and one bit, and what is left of the last byte is 0.
-    /// Payloads, flags among them, are those of [`Unit::RvTracer`].
+    /// As in rv_tracer: addresses use whole bytes and one bit, and the rest of the last byte is 0.
+    /// Payloads, including their flags, are those of [`Unit::RvTracer`].
     Bytes,
 }
 
@@ -110,7 +112,7 @@ pub enum ConfigError {
         /// Largest legal value.
         max: u8,
     },
-    /// What shapes packets is not legal.
+    /// The parameters of the packet format are not legal.
     #[error("etrace: {0}")]
     Params(#[from] ParamsError),
     /// Two parameters do not fit together.
@@ -118,7 +120,7 @@ pub enum ConfigError {
     Needs {
         /// The first.
         name: &'static str,
-        /// What it needs.
+        /// The requirement.
         needs: &'static str,
     },
 }
@@ -157,7 +159,7 @@ impl Config {
         for (has, needed) in [
             (params.iaddress_width_p == 64, "etrace.iaddress_width_p = 64"),
             (params.iaddress_lsb_p == 0, "etrace.iaddress_lsb_p = 0"),
-            // Its flags do not tell a notify or a return from other reports (R3).
+            // Its flags do not distinguish a notify or a return from other reports (R3).
             (!self.triggers, "triggers = false"),
             (!stack, "etrace.return_stack_size_p = 0"),
             (!counter, "etrace.call_counter_size_p = 0"),
@@ -173,7 +175,7 @@ impl Config {
         )
     }
 
-    /// Whose payloads they are, for a decoder.
+    /// The unit whose payloads these are, for a decoder.
     #[must_use]
     pub fn unit(&self) -> Unit {
         match self.compression {
@@ -187,17 +189,17 @@ impl Config {
         self.lanes.into()
     }
 
-    /// Width of addresses inside, where the bits that are never sent are left out.
+    /// Width of internal addresses, without the bits that are never sent.
     pub(crate) fn address(&self) -> u32 {
         self.etrace.address_bits()
     }
 
-    /// Where the bits of payloads are.
+    /// Positions of the bits of payloads.
     pub(crate) fn layout(&self) -> Result<Layout, ConfigError> {
         Ok(self.etrace.layout(self.unit())?)
     }
 
-    /// Groups can be joined.
+    /// Whether groups can be joined.
     pub(crate) fn packs(&self) -> bool {
         self.pack && self.lanes > 1 && self.etrace.time_bits() == 0
     }

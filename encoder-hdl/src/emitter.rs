@@ -1,8 +1,9 @@
-//! From requests to payloads.
+//! Converts requests to payloads.
 //!
-//! Four stages, through which a packet a cycle goes: the request; the difference of addresses, what the
-//! jump target cache says and which format it is; then, with exact compression, the bits in their places;
-//! with compression by bytes, the number of bytes that the address needs; and the payload.
+//! There are four stages, each of which processes one packet per cycle. They hold the request; the
+//! difference of addresses, the result of the jump target cache and the format; then, with exact
+//! compression, the bits in their places or, with compression by bytes, the number of bytes that
+//! the address needs; and the payload.
 
 mod bits;
 mod bytes;
@@ -28,11 +29,11 @@ const MODES: [(&str, Mode); 6] = [
     ("sequential_jump", Mode::SequentiallyInferredJump),
 ];
 
-/// Signals of a request that say no more once its format is known.
+/// Signals of a request that are not needed once its format is known.
 const FORMATS: [&str; 7] =
     ["start", "trap", "report", "map_only", "support", "context_only", "counting"];
 
-/// Signals of a request that are flags with another meaning if compression is by bytes.
+/// Signals of a request that are flags with another meaning when compression is by bytes.
 const FLAGS: [&str; 2] = ["notify", "updiscon"];
 
 /// The modes that the encoder has, as wires.
@@ -150,8 +151,8 @@ pub(crate) fn build(config: &Config) -> Result<Component, ConfigError> {
         let notify = first.get("notify").cloned().unwrap_or_else(|| zero(1));
         let may = on & &target & !&first["updiscon"] & !notify & !counting;
         carry(Wire::new("may_index", 1, ""), may & &cache["known_o"]);
-        // What is read goes to a register as it is, so that the memory can be one that is read on a clock
-        // edge, at an address that comes from a register as well.
+        // The value that is read goes directly to a register, and the address comes from a
+        // register, so that the memory can be one with clocked reads.
         for (name, port) in [("stored", "stored_o"), ("tag", "tag_o"), ("index", "index_o")] {
             carry(Wire::new(name, cache[port].width(), ""), cache[port].clone());
         }
@@ -197,10 +198,10 @@ pub(crate) fn build(config: &Config) -> Result<Component, ConfigError> {
     Ok(m.finish())
 }
 
-/// Bits of a tag that are compared at once.
+/// Number of bits of a tag that are compared at once.
 const PART: u32 = 3;
 
-/// What both compressions start from.
+/// What both kinds of compression have in common.
 struct Front<'a> {
     m: &'a Module,
     config: &'a Config,
@@ -223,8 +224,9 @@ impl Front<'_> {
         reg.q
     }
 
-    /// In the third stage: the target is in the cache. Reading the memory takes long, so that parts of the
-    /// tag are compared in the second stage, and the results are combined in the third.
+    /// Whether the target is in the cache, in the third stage. Reading the memory takes long, so
+    /// parts of the tag are compared in the second stage, and the results are combined in the
+    /// third.
     fn hit(&self) -> Expr {
         let (stored, tag) = (&self.second["stored"], &self.second["tag"]);
         let parts = (0..tag.width()).step_by(PART as usize).map(|at| {
@@ -241,6 +243,6 @@ impl Front<'_> {
 struct Made {
     data: Expr,
     len: Expr,
-    /// With a jump target cache: it is a target, and sent as an index.
+    /// With a jump target cache: whether it is a target, and whether it is sent as an index.
     index: Option<(Expr, Expr)>,
 }

@@ -1,9 +1,9 @@
-//! What the ingress hands over for one cycle: blocks that retired, a trap, and marks between them.
+//! The output of the ingress for one cycle: blocks that retired, a trap, and marks between them.
 
 use crate::bundle::Wire;
 use crate::config::{Config, ResyncUnit};
 
-/// What a mark asks for, behind the blocks and the trap of its cycle.
+/// Request of a mark, after the blocks and the trap of its cycle.
 pub(crate) mod mark {
     /// Nothing.
     pub(crate) const NONE: u128 = 0;
@@ -93,7 +93,7 @@ pub(crate) fn is_of_lanes(name: &str) -> bool {
     LANES.contains(&name)
 }
 
-/// Whether nothing is decided by the signal: it goes into packets or counters.
+/// Whether no decision depends on the signal: it is only used in packets or counters.
 pub(crate) fn is_passed_on(name: &str) -> bool {
     const PASSED: [&str; 10] = [
         "first",
@@ -110,6 +110,6 @@ pub(crate) fn is_passed_on(name: &str) -> bool {
     PASSED.contains(&name)
 }
 
-/// Width of the cycles between two groups. More are not counted: a wider number would make the encoder
-/// careful long before a resynchronisation is due.
+/// Width of the number of cycles between two groups. More are not counted: a wider number would
+/// make the encoder cautious long before a resynchronisation is due.
 pub(crate) const CYCLES: u32 = 4;

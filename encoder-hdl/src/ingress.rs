@@ -1,5 +1,5 @@
-//! From what the hart drives to steps: what retired, where its last instruction is, and whether it is
-//! traced.
+//! Converts the signals of the hart to steps: what retired, where its last instruction is, and
+//! whether it is traced.
 
 use crate::bundle::{Bundle, Wire};
 use crate::config::{Config, ResyncUnit};
@@ -7,7 +7,7 @@ use crate::group::{self, mark};
 use hartrace_ingress::IType;
 use hartrace_rtl::{Component, Expr, Module, concat, lit};
 
-/// What the hart drives in one cycle, after the bits that no address has were dropped.
+/// The signals of the hart in one cycle, without the bits that no address has.
 pub(crate) fn wires(config: &Config) -> Vec<Wire> {
     let (n, params) = (config.n(), &config.etrace);
     let mut wires = vec![
@@ -42,7 +42,7 @@ pub(crate) fn wires(config: &Config) -> Vec<Wire> {
     wires
 }
 
-/// What can be filtered by at run time.
+/// Settings of the filter that can change at run time.
 pub(crate) fn filter_wires(config: &Config) -> Vec<Wire> {
     let (aw, c) = (config.address(), u32::from(config.comparators));
     let levels = 1 << config.etrace.privilege_width_p.min(3);
@@ -167,7 +167,7 @@ pub(crate) fn build(config: &Config) -> Component {
     m.finish()
 }
 
-/// What is not of a lane, a cycle later.
+/// The signals that do not belong to a lane, one cycle later.
 fn held_back(m: &Module, config: &Config, raw: &Bundle, load: &Expr) -> Bundle {
     let of_lanes = |name: &str| match name {
         "itype" | "iaddr" => true,
@@ -222,7 +222,7 @@ impl Lane {
         let first = m.let_(&format!("first_{i}"), raw["iaddr"].slice(i * aw, aw));
         let wide = raw["ilastsize"].bit(i);
         let retires = m.let_(&format!("retires_{i}"), iretire.any());
-        // Half-words before the last instruction.
+        // Half-words that precede the last instruction.
         let before = retires.gate(&iretire - wide.mux(lit(rw, 2), lit(rw, 1)));
         let before = m.let_(&format!("before_{i}"), before);
         let trap = itype_is(&itype, &[IType::Exception, IType::Interrupt]);
@@ -231,7 +231,7 @@ impl Lane {
         Self { two: before.any(), works: &retires | &trap, last, retires, trap, first, itype }
     }
 
-    /// The same a cycle later.
+    /// The same one cycle later.
     fn held(&self, m: &Module, i: u32, load: &Expr) -> Self {
         let hold = |name: &str, value: &Expr| {
             let reg = m.reg_data(&format!("early_{name}_{i}"), value.width(), load);
@@ -253,11 +253,11 @@ impl Lane {
         itype_is(&self.itype, itypes)
     }
 
-    /// Whether the lane is traced: if it is on, at a level that is traced, and touches a range.
+    /// Whether the lane is traced: tracing is on, its level is traced, and it touches a range.
     fn matches(&self, config: &Config, filter: &Bundle, on: &Expr) -> Expr {
         let aw = config.address();
         let Some(ranges) = filter.get("ranges") else { return on.clone() };
-        // Some instruction between the first and the last one is in the range.
+        // Whether an instruction between the first and the last is in the range.
         let hits = (0..u32::from(config.comparators)).map(|c| {
             let low = filter["low"].slice(c * aw, aw);
             let high = filter["high"].slice(c * aw, aw);
@@ -267,7 +267,7 @@ impl Lane {
     }
 }
 
-/// Half-words in the units of addresses.
+/// Converts half-words to the units of addresses.
 fn units(config: &Config, half_words: &Expr, width: u32) -> Expr {
     match config.etrace.iaddress_lsb_p {
         0 => concat(&[&half_words.zext(width - 1), &lit(1, 0)]),
@@ -282,7 +282,7 @@ fn itype_is(itype: &Expr, itypes: &[IType]) -> Expr {
     any(known.iter())
 }
 
-/// Whether what retires now is traced, as far as the whole cycle is concerned.
+/// Whether what retires now is traced, as far as this concerns the whole cycle.
 fn traced(
     m: &Module,
     config: &Config,
@@ -297,7 +297,7 @@ fn traced(
     }
     m.section("Triggers: on with the oldest instruction of the cycle, off behind the newest.");
     let trigger = &raw["trigger"];
-    // From the start of a trace until something retires. A start comes alone.
+    // From the start of a trace until something retires. A start mark comes alone.
     let starts = m.let_("starts", load & raw["mark"].is(mark::START));
     let step = m.let_("step", load & works);
     let fresh = m.reg_en("fresh", true, &step | &starts);

@@ -1,8 +1,8 @@
 //! Generates the E-Trace encoder in SystemVerilog.
 //!
-//! [`encoder`] builds it for a [`Config`], [`sources`] gives its files. Which blocks there are and how they
-//! work together is in `docs/design/encoder.md`. A configuration that cannot be is an error before anything is
-//! built.
+//! [`encoder`] builds it for a [`Config`], and [`sources`] returns its files.
+//! `docs/design/encoder.md` describes its blocks and how they work together. An illegal
+//! configuration is reported as an error before anything is built.
 //!
 //! ```
 //! use hartrace_encoder_hdl::{Config, sources};

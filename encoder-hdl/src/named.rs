@@ -6,11 +6,11 @@ use thiserror::Error;
 
 const TEXT: &str = include_str!("../configs.toml");
 
-/// A file that is no configuration.
+/// Reasons why a file is not a configuration.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ReadError {
-    /// It is no TOML, or has keys that mean nothing.
+    /// It is not TOML, or has unknown keys.
     #[error("{0}")]
     Text(String),
     /// It cannot be generated.
@@ -19,7 +19,7 @@ pub enum ReadError {
 }
 
 impl Config {
-    /// Reads a configuration; what is not given has its default.
+    /// Reads a configuration; parameters that are not given have their defaults.
     pub fn from_toml(text: &str) -> Result<Self, ReadError> {
         let config: Self =
             toml::from_str(text).map_err(|error| ReadError::Text(error.to_string()))?;
@@ -37,7 +37,7 @@ impl Config {
     ///
     /// # Panics
     ///
-    /// Not: the tests read the file.
+    /// Never: the tests read the file.
     #[must_use]
     pub fn all_named() -> BTreeMap<String, Self> {
         toml::from_str(TEXT).unwrap_or_default()

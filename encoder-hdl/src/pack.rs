@@ -1,7 +1,7 @@
-//! Groups that leave lanes empty are joined while the queue has others.
+//! Joins groups with empty lanes while the queue holds others.
 //!
-//! Steps that take several cycles fill the queue. It empties again only if groups leave it faster than they
-//! come, and a hart that retires a block on one lane in a cycle leaves the others empty.
+//! Steps that take several cycles fill the queue. It empties again only if groups leave it faster
+//! than they arrive, and a hart that retires one block in a cycle leaves the other lanes empty.
 
 use crate::bundle::{Bundle, Wire};
 use crate::config::{Config, ResyncUnit};
@@ -9,11 +9,11 @@ use crate::group;
 use crate::ingress::any;
 use hartrace_rtl::{Component, Expr, Module, concat};
 
-/// Signals that belong to the trap or the mark at the end of a group; all others without a value for each
-/// lane are the same for groups that are joined.
+/// Signals that belong to the trap or the mark at the end of a group. All other signals without a
+/// value for each lane are the same for groups that are joined.
 const END: [&str; 7] = ["trap", "trap_qualified", "interrupt", "cause", "tval", "mark", "lost"];
 
-/// Signals that say that a group differs from the one before it.
+/// Signals that indicate that a group differs from the preceding one.
 const CHANGES: [&str; 4] =
     ["privilege_changes", "context_changes", "context_tears", "context_drifts"];
 
@@ -49,7 +49,7 @@ pub(crate) fn build(config: &Config) -> Component {
     let differs = any(CHANGES.into_iter().filter_map(|name| from.get(name)));
     let mut fits = &held.q & &valid & half & small & !ended & !differs & !from["mark"].any();
     if let (Some(old), Some(new)) = (kept.get("context"), from.get("context")) {
-        // It may change without a report.
+        // It may change without being reported.
         fits = fits & old.eq(new);
     }
     if config.counts(ResyncUnit::Cycles) {
@@ -72,7 +72,7 @@ pub(crate) fn build(config: &Config) -> Component {
     m.finish()
 }
 
-/// What waits, with what comes in the upper lanes if it joins; else what comes.
+/// The waiting group, with the new one in the upper lanes if it joins; otherwise the new one.
 fn joined(n: u32, low: u32, wire: &Wire, joins: &Expr, old: &Expr, new: &Expr) -> Expr {
     if END.contains(&wire.name) {
         return new.clone();

@@ -1,15 +1,17 @@
 //! Decides what is reported.
 //!
-//! Steps are the first and the last instruction of each lane, the trap and the mark of a group. A step is
-//! described once the step after it is known; the last one waits in the registers `pending_*`. In one cycle
-//! the pending step and the steps of the lanes after it are described in order, as long as no more than one
-//! packet comes of it. Most steps are *quiet*, that is nothing comes of them, or *easy*: a report of a jump's
-//! target or of a full branch map. Everything else is *hard*: it is only described when it is the pending
-//! step, alone in its cycle, and may take several cycles, a packet each.
+//! Steps are the first and the last instruction of each lane, the trap and the mark of a group. A
+//! step is described once the step after it is known; the last one waits in the registers
+//! `pending_*`. In one cycle, the pending step and the steps of the lanes after it are described in
+//! order, as long as they produce no more than one packet. Most steps are *quiet*, that is, they
+//! produce no packet, or *easy*: a report of a jump's target or of a full branch map. All others
+//! are *hard*: such a step is described only when it is the pending step, alone in its cycle, and
+//! may take several cycles, with one packet each.
 //!
-//! From below: `context` (ports and modes), `pending`, `lanes` (the steps), `map`, `counter`, `tables` (what
-//! is counted and remembered), `facts`, `choice`, `chart` (the flow chart), `plan`, `sequence` (hard steps),
-//! `walk` (the lanes), `parts` (all of these), `send`, `done`, `keep` (what leaves the module or is kept).
+//! From the bottom up: `context` (ports and modes), `pending`, `lanes` (the steps), `map`,
+//! `counter`, `tables` (counters and memories), `facts`, `choice`, `chart` (the flow chart),
+//! `plan`, `sequence` (hard steps), `walk` (the lanes), `parts` (all of these), `send`, `done`,
+//! `keep` (outputs and state of the module).
 
 mod ahead;
 mod chart;

@@ -1,6 +1,6 @@
 //! Groups that wait to be described.
 //!
-//! With a branch predictor, branches of the group behind the head are looked up while it waits there.
+//! With a branch predictor, branches of the group after the head are looked up while it waits.
 
 use crate::bundle::{Bundle, Wire};
 use crate::config::Config;
@@ -9,7 +9,7 @@ use crate::transport::fifo;
 use crate::{group, tables};
 use hartrace_rtl::{Component, Expr, Module, concat, lit, ones, zero};
 
-/// What is told of the group behind the head: its branches are looked up one a cycle.
+/// Signals of the group after the head: its branches are looked up one per cycle.
 pub(crate) fn ahead(config: &Config) -> Vec<Wire> {
     let n = config.n();
     vec![
@@ -21,12 +21,12 @@ pub(crate) fn ahead(config: &Config) -> Vec<Wire> {
     ]
 }
 
-/// Width of where the predictor has the branches of all lanes.
+/// Width of the predictor indices of the branches of all lanes.
 fn indices(config: &Config) -> u32 {
     config.n() * u32::from(config.etrace.bpred_size_p)
 }
 
-/// What is learnt of it.
+/// The results of the lookup.
 pub(crate) fn learnt(config: &Config) -> Vec<Wire> {
     let n = config.n();
     vec![
@@ -36,7 +36,7 @@ pub(crate) fn learnt(config: &Config) -> Vec<Wire> {
     ]
 }
 
-/// Steps of the head that are done with.
+/// Steps of the head that are done.
 pub(crate) fn done(config: &Config) -> Vec<Wire> {
     let n = config.n();
     vec![
@@ -46,7 +46,7 @@ pub(crate) fn done(config: &Config) -> Vec<Wire> {
     ]
 }
 
-/// What is known of branches of the head.
+/// The results of the lookup for branches of the head.
 pub(crate) fn looked(config: &Config) -> Vec<Wire> {
     let n = config.n();
     vec![
@@ -57,8 +57,9 @@ pub(crate) fn looked(config: &Config) -> Vec<Wire> {
 
 /// The module `te_group_queue`.
 ///
-/// What decisions depend on is in registers, so that they start early in a cycle. What is only passed on is
-/// read from the memory, so that it needs no registers, and none of them an enable that comes late.
+/// Signals that decisions depend on are in registers, so that decisions start early in a cycle.
+/// Signals that are only passed on are read from the memory, so they need no registers with late
+/// enables.
 pub(crate) fn build(config: &Config) -> Component {
     let m = Module::new(
         "te_group_queue",
@@ -88,8 +89,8 @@ pub(crate) fn build(config: &Config) -> Component {
     if config.predicts() {
         word = concat(&[&predictor_index(config, &from["last"]), &word]);
     }
-    // Where branches are looked up, the group behind the head is in registers too: reading one memory by
-    // what was read from another takes long.
+    // If branches are looked up, the group after the head is in registers too: reading one memory
+    // at an address that was read from another takes long.
     let waits = looks.is_some().then(|| m.reg("ahead_valid", false));
     let moves = waits.as_ref().map_or_else(|| next.clone(), |waits| !&waits.q | &next);
     let ahead = m.inst(
@@ -106,7 +107,7 @@ pub(crate) fn build(config: &Config) -> Component {
         }
         None => (ahead["valid_o"].clone(), ahead["data_o"].clone()),
     };
-    // A head that is done with may leave before the next group comes.
+    // A head that is done may leave before the next group arrives.
     let stays = if looks.is_some() { &held.q & !&ready } else { held.q.clone() };
     m.assign(&held.d, next.mux(&follows, stays));
     m.assign(&valid_o, &held.q);
@@ -165,7 +166,7 @@ pub(crate) fn build(config: &Config) -> Component {
     m.finish()
 }
 
-/// Where the predictor has the last instructions of the lanes.
+/// The predictor indices of the last instructions of the lanes.
 fn predictor_index(config: &Config, last: &Expr) -> Expr {
     let aw = config.address();
     let lanes =
@@ -173,7 +174,7 @@ fn predictor_index(config: &Config, last: &Expr) -> Expr {
     concat(&lanes.collect::<Vec<_>>().iter().collect::<Vec<_>>())
 }
 
-/// Shows the group behind the head, and keeps what is learnt of it.
+/// Outputs the group after the head, and stores the results of the lookup.
 fn look_ahead(
     m: &Module,
     config: &Config,
@@ -210,7 +211,7 @@ fn look_ahead(
     }
 }
 
-/// The fields of a word of them side by side.
+/// Splits a word into its fields.
 fn split(wires: &[Wire], word: &Expr) -> Bundle {
     let mut at = 0;
     let fields = wires.iter().map(|wire| {

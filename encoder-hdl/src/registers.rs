@@ -1,19 +1,20 @@
-//! Control registers of a trace encoder and of what is behind it: one table, from which everything
-//! else is made.
+//! Control registers of a trace encoder and of its transport: one table, from which everything else
+//! is generated.
 //!
-//! A [`Table`] lists the registers of one trace component of the RISC-V Trace Control Interface, with
-//! all fields and how each behaves ([`Kind`]), for given parameters: [`encoder`], [`ram_sink`],
-//! [`atb_bridge`]. From it come
+//! A [`Table`] lists the registers of one trace component of the RISC-V Trace Control Interface,
+//! with all fields and the behaviour of each ([`Kind`]), for given parameters: [`encoder`],
+//! [`ram_sink`], [`atb_bridge`]. It is the source of
 //!
-//! - the hardware, on APB4: [`encoder_registers`], [`ram_sink_registers`], [`atb_bridge_registers`],
-//!   and [`apb_split`] for several of them behind one port;
-//! - a [`Model`] that hardware and drivers are tested with;
-//! - a driver in Rust without `std`: [`rust_driver`] as text, [`driver`] the one for
-//!   [`EncoderParams::everything`], whose places of fields hold for all parameters;
+//! - the hardware, on APB4: [`encoder_registers`], [`ram_sink_registers`],
+//!   [`atb_bridge_registers`], and [`apb_split`] for several of them at one port;
+//! - a [`Model`] for tests of hardware and drivers;
+//! - a driver in Rust without `std`: [`rust_driver`] returns its text, and [`driver`] is the one
+//!   for [`EncoderParams::everything`], whose field positions are valid for all parameters;
 //! - a header in C ([`c_header`]) and a manual ([`markdown`]).
 //!
-//! What the registers do that the specification leaves open is in the manual, `docs/registers.md`. Not
-//! there: data trace, external triggers, memory within the sink (SRAM mode), funnels, PIB.
+//! The manual, `docs/registers.md`, describes the behaviour that the specification leaves open. Not
+//! implemented are data trace, external triggers, memory within the sink (SRAM mode), funnels and
+//! PIB.
 //!
 //! Spec: Trace Control Interface 1.0.
 

@@ -1,4 +1,4 @@
-//! What the priority module asks the emitter to send.
+//! Requests of the priority module to the emitter.
 
 use crate::bundle::Wire;
 use crate::config::{Compression, Config};

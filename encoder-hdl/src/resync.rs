@@ -1,4 +1,4 @@
-//! When to synchronise anew.
+//! When to resynchronise.
 
 use crate::config::{Config, ResyncUnit};
 use crate::group::CYCLES;
@@ -7,7 +7,7 @@ use hartrace_rtl::{Component, Expr, Module, concat, lit, ones, zero};
 /// Width of the counter: the longest period is 2^19.
 const WIDTH: u32 = 20;
 
-/// How many units one step can count for at most.
+/// Maximum number of units that one step can count as.
 fn largest_step(config: &Config) -> u32 {
     let half_words = config.counts(ResyncUnit::HalfWords).then_some(config.iretire_width_p.into());
     let cycles = config.counts(ResyncUnit::Cycles).then_some(CYCLES);
@@ -30,12 +30,13 @@ pub(crate) fn build(config: &Config) -> Component {
     let due_o = m.output("due_o", 1, "it has, with the pending step; if near and known");
     let known_o = m.output("known_o", 1, "nothing has moved for long enough to say so");
 
-    // The period is a power of two, so that a number has reached it if a bit from there on is set.
+    // The period is a power of two, so a number has reached it if a bit at or above that position
+    // is set.
     let reach = m.let_("reach", ones(WIDTH - 4) << &max);
     let mut on = zero(1);
     let mut units = zero(WIDTH);
     let mut pending = zero(WIDTH);
-    // Only what is counted has to be waited for.
+    // Only events that are counted have to be awaited.
     let mut moved = packet.clone();
     if config.counts(ResyncUnit::Packets) {
         let packets = mode.is(1);
@@ -96,7 +97,8 @@ pub(crate) fn build(config: &Config) -> Component {
         let far_o =
             m.output("far_o", 1, "it does not run out before the next two groups are done with");
         let far = m.reg("far", false);
-        // Up to three packets a step, and the steps of three cycles and two groups are 24 with four lanes.
+        // Up to three packets per step, and the steps of three cycles and two groups are 24 with
+        // four lanes.
         m.assign(&far.d, !reaches("later", margin(64, 5)));
         m.assign(&far_o, &far.q);
     }

@@ -49,7 +49,7 @@ pub(crate) fn stack(config: &Config) -> Component {
     });
     m.write(&links, &call, &above, &link);
     let newest = m.read(&links, "newest", &top.q);
-    // Comparing addresses takes a cycle of its own.
+    // Comparing addresses takes a separate cycle.
     let same = m.reg("same", false);
     let expected = m.reg("expected", false);
     let expected_o = m.output("expected_o", 1, "or there was no call");
@@ -60,7 +60,7 @@ pub(crate) fn stack(config: &Config) -> Component {
     m.finish()
 }
 
-/// The module `te_return_marks`: calls that have to be reported before anything ambiguous (D1).
+/// The module `te_return_marks`: calls that must be reported before anything ambiguous (D1).
 pub(crate) fn marks(config: &Config) -> Component {
     let (aw, dw) = (config.address(), config.depth());
     let m = Module::new(

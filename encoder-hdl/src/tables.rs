@@ -1,15 +1,15 @@
-//! Branch predictor and jump target cache. Both forget everything in one cycle, so that a bit of each
-//! entry says whether it has been written since.
+//! Branch predictor and jump target cache. Both are cleared in one cycle, so one bit per entry
+//! records whether it has been written since.
 
 use crate::config::Config;
 use hartrace_rtl::{Component, Expr, Module, concat, lit, zero};
 
-/// Bits of an address below the index: the index is in half-words at least.
+/// Number of address bits below the index: the index counts half-words or larger units.
 fn skip(config: &Config) -> u32 {
     u32::from(config.etrace.iaddress_lsb_p == 0)
 }
 
-/// Where the predictor has a branch at this address.
+/// The index of the predictor for a branch at this address.
 pub(crate) fn predictor_index(config: &Config, address: &Expr) -> Expr {
     address.slice(skip(config), config.etrace.bpred_size_p.into())
 }
@@ -32,7 +32,7 @@ pub(crate) fn predictor(config: &Config) -> Component {
     let known = known(&m, &index, size, &update, &clear);
     let states = m.memory("states", 2, 1 << size);
     let read = m.read(&states, "stored", &index);
-    // Prediction and last outcome; at first 0 and 1.
+    // Prediction and last outcome; initially 0 and 1.
     let state = m.let_("state", known.mux(read, lit(2, 1)));
     let old = m.let_("old", clear.mux(lit(2, 1), &state));
     let prediction = (old.bit(1) ^ old.bit(0)).mux(&taken, old.bit(1));
@@ -74,7 +74,7 @@ pub(crate) fn cache(config: &Config) -> Component {
     m.finish()
 }
 
-/// Whether the entry has been written since all were forgotten.
+/// Whether the entry has been written since the last clear.
 fn known(m: &Module, index: &Expr, size: u32, write: &Expr, clear: &Expr) -> Expr {
     let bits = m.reg("known", zero(1 << size));
     m.comb(|b| {

@@ -1,10 +1,10 @@
-//! The trace encoder as a SoC takes it: one module with a core and control registers for each hart, and
-//! the way from there to a port or to memory.
+//! The trace encoder for integration into an SoC: one module with a core and control registers for
+//! each hart, and the transport to a port or to memory.
 //!
-//! [`top`] builds it for a [`TopConfig`], [`sources`] gives its files, [`pages`] says which registers are
-//! where, [`manual`] and [`header`] say it to people and to C, and [`package`] puts all of it into files. How the
-//! parts work together is in `docs/design/encoder.md`. A configuration that is not legal is an error before anything
-//! is built.
+//! [`top`] builds it for a [`TopConfig`], [`sources`] returns its files, [`pages`] lists the
+//! addresses of registers, [`manual`] and [`header`] describe them for people and for C, and
+//! [`package`] returns everything as files. `docs/design/encoder.md` describes how the parts work
+//! together. An illegal configuration is reported as an error before anything is built.
 //!
 //! ```
 //! use hartrace_encoder_hdl::top::{Sink, TopConfig, sources};

@@ -1,9 +1,9 @@
-//! Hardware behind a trace encoder: what carries its payloads to a port or to memory.
+//! Hardware that carries the payloads of a trace encoder to a port or to memory.
 //!
-//! Functions of parameters that return modules of [`hartrace_rtl`]. In the order in which a trace
-//! passes them:
+//! Each function takes parameters and returns a module of [`hartrace_rtl`]. In the order in which a
+//! trace passes them:
 //!
-//! | function | takes | gives |
+//! | function | input | output |
 //! |---|---|---|
 //! | [`fifo`], [`spill`] | words | the same words |
 //! | [`encapsulator`] | payloads | packets of a [`Frame`] |
@@ -13,22 +13,23 @@
 //! | [`atb_sink`] | words | ATB |
 //! | [`memory_sink`] | words | a ring buffer in memory, over AXI4 |
 //!
-//! [`drain`] tells a packer when to flush, so that what waits in a FIFO gets out as well.
+//! [`drain`] requests a flush of a packer at the right time, so that packets waiting in a FIFO are
+//! sent too.
 //!
 //! # Handshake
 //!
-//! Everything moves at a clock edge where both `valid` and `ready` are set. `valid` never depends on
-//! `ready`, and once set, it and the data with it stay until they are taken. Every block keeps this at
-//! its outputs and relies on it at its inputs.
+//! A transfer happens at a clock edge at which both `valid` and `ready` are set. `valid` never
+//! depends on `ready`. Once set, it stays set, with the same data, until the transfer. Every block
+//! guarantees this at its outputs and relies on it at its inputs.
 //!
-//! A payload or packet is `data` with byte 0 in bits 7:0, and `len`, its number of bytes, at least 1;
-//! bytes from `len` on are of no meaning. Modules are named after their parameters, so that several of
-//! a kind fit in one design.
+//! A payload or packet is `data` with byte 0 in bits 7:0, and `len`, its number of bytes, at least
+//! 1; bytes from `len` on have no meaning. Modules are named after their parameters, so that
+//! several of a kind can be in one design.
 //!
 //! # Panics
 //!
-//! Functions panic on parameters that make no hardware, at the caller's line: they are for code that
-//! checked what a user asked for.
+//! Functions panic on illegal parameters, at the caller's line: they are meant for code that has
+//! checked the input of a user.
 
 mod atb_sink;
 mod axis_sink;

@@ -1,5 +1,5 @@
-//! Linters have no remark on the RTL of the named configurations, nor on the corners of the parameters.
-//! Random configurations are looked at where they are simulated, in `sim/lockstep`.
+//! Linters report no warnings about the RTL of the named configurations, nor about the corners of
+//! the parameters. Random configurations are checked where they are simulated, in `sim/lockstep`.
 
 use hartrace_encoder_hdl::{Compression, Config, Overflow, ResyncUnit, encoder};
 use hartrace_etrace::Params;
@@ -24,7 +24,8 @@ fn design(config: &Config) -> Design {
     encoder(config).expect("a legal configuration").files()
 }
 
-/// Everything at its smallest and at its largest, and one by one what is left out or there.
+/// All parameters at their minimum and at their maximum, and each feature removed or added on its
+/// own.
 fn corners() -> Vec<Config> {
     let smallest = Config {
         lanes: 1,

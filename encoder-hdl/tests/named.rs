@@ -1,4 +1,4 @@
-//! Named configurations can be generated, and others say why not.
+//! Named configurations can be generated; errors for others give the reason.
 
 use hartrace_encoder_hdl::{Compression, Config, ConfigError, encoder};
 

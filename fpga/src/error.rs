@@ -72,7 +72,7 @@ pub enum FpgaError {
     /// The placed design differs from the synthesised one.
     #[error(
         "{top}: {placed} flip-flops were placed instead of {synthesised}: something was optimised \
-         away, and the timing would be of something else"
+         away, so the timing would be that of another design"
     )]
     Vanished {
         /// The module.

@@ -1,4 +1,5 @@
-//! Writes the modules of typical parameters into a folder, one file each with what it instantiates.
+//! Writes the modules for typical parameters into a folder, one file each, including the modules it
+//! instantiates.
 //!
 //!     cargo run -p hartrace-encoder-hdl --example transport -- FOLDER
 

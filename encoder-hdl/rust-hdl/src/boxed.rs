@@ -6,13 +6,13 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};
 use thiserror::Error;
 
-/// Declares a rust-hdl block that stands for a generated module: ports by the names, widths and
-/// directions of the component, `in` or `out`; `clk_i` is a `Clock`, a port of one bit a `Bit`, all others
-/// `Bits`.
+/// Declares a rust-hdl block that stands for a generated module. Its ports have the names, widths
+/// and directions (`in` or `out`) of the component; `clk_i` is a `Clock`, a port of one bit a
+/// `Bit`, all others `Bits`.
 ///
-/// It gets `new(&Component) -> Result<Self, PortError>`. rust-hdl cannot simulate what is within, so its
-/// outputs stay as they are: simulate what is emitted. The module that uses the macro needs
-/// `use rust_hdl_core::prelude::*`. A block may be there several times.
+/// The block gets `new(&Component) -> Result<Self, PortError>`. rust-hdl cannot simulate its
+/// contents, so its outputs never change: simulate the emitted Verilog instead. The module that
+/// uses the macro needs `use rust_hdl_core::prelude::*`. A block may be instantiated several times.
 #[macro_export]
 macro_rules! black_box {
     (
@@ -25,16 +25,16 @@ macro_rules! black_box {
         #[derive(Clone, Debug, LogicBlock)]
         $visible struct $name {
             $($(#[$doc])* pub $port: $crate::black_box!(@signal $direction $kind),)*
-            // rust-hdl leaves out what starts with an underscore.
+            // rust-hdl ignores names that start with an underscore.
             _contents: Verilog,
         }
 
         impl $name {
-            /// The block with the contents of a component.
+            /// Creates the block with the contents of a component.
             ///
             /// # Errors
             ///
-            /// If the component has other ports than this block.
+            /// If the ports of the component differ from those of this block.
             #[allow(dead_code)]
             $visible fn new(
                 component: &$crate::Component,
@@ -68,9 +68,9 @@ macro_rules! black_box {
 
 /// The contents of a black box: the text of a component and of all modules in it.
 ///
-/// rust-hdl appends it for every block there is, so each module is guarded against being there twice.
-/// Guards are named after what the module says as well: two modules of one name that differ are an error
-/// of whatever reads the text, and not one taken for the other.
+/// rust-hdl appends it for every instance of the block, so each module is guarded against
+/// duplicates. The names of the guards also depend on the text of the module: if two modules of one
+/// name differ, the tool that reads the text reports an error instead of taking one for the other.
 #[must_use]
 pub fn contents(component: &Component) -> Verilog {
     let mut code = String::new();
@@ -91,7 +91,7 @@ pub fn contents(component: &Component) -> Verilog {
 pub struct PortError {
     /// The name of the component.
     pub component: String,
-    /// What differs, port by port.
+    /// The differences, port by port.
     pub differences: Vec<String>,
 }
 
@@ -125,7 +125,7 @@ pub fn check_ports(block: &dyn Block, component: &Component) -> Result<(), PortE
     Err(PortError { component: component.name().to_owned(), differences })
 }
 
-/// What a port looks like.
+/// Direction and width of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Form {
     input: bool,

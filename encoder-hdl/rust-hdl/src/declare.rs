@@ -3,8 +3,8 @@
 use hartrace_rtl::{Component, Direction};
 use std::fmt::Write as _;
 
-/// The text of a [`black_box!`](crate::black_box) for a component, with the name of the block in camel
-/// case: for a build script, or to be copied.
+/// The text of a [`black_box!`](crate::black_box) for a component, with the name of the block in
+/// camel case: for a build script, or for copying.
 #[must_use]
 pub fn declaration(component: &Component) -> String {
     let name = component.name();

@@ -4,7 +4,7 @@ use rust_hdl_core::check_error::{CheckError, PathedName};
 use rust_hdl_core::prelude::*;
 use thiserror::Error;
 
-/// A system that is not finished.
+/// Reasons why a system cannot be emitted.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum EmitError {
@@ -12,19 +12,19 @@ pub enum EmitError {
     #[error("nothing drives {}", .0.join(", "))]
     Open(Vec<String>),
     /// Signals that depend on themselves.
-    #[error("logic in a loop through {}", .0.join(", "))]
+    #[error("combinational loop through {}", .0.join(", "))]
     Loop(Vec<String>),
-    /// Inputs that are written from within.
-    #[error("inputs that are written from within: {}", .0.join(", "))]
+    /// Inputs that are written from inside the block.
+    #[error("inputs that are written from inside the block: {}", .0.join(", "))]
     WrittenInput(Vec<String>),
 }
 
-/// The Verilog of a block and all it contains; the outermost module is called `top`. With generated
-/// modules in it, it is SystemVerilog.
+/// The Verilog of a block and everything it contains; the outermost module is called `top`. If it
+/// contains generated modules, it is SystemVerilog.
 ///
 /// # Errors
 ///
-/// If the checks of rust-hdl find something. Its own `generate_verilog` panics then.
+/// If the checks of rust-hdl find a mistake. Its own `generate_verilog` panics in this case.
 pub fn verilog<B: Block>(top: &mut B) -> Result<String, EmitError> {
     top.connect_all();
     check_all(top).map_err(|error| match error {

@@ -1,11 +1,12 @@
 //! Blocks described a second time, in rust-hdl.
 //!
-//! Each is written from what its block is for: other registers, other arithmetic. Its ports have the names
-//! of the generated module. The test `equal` proves that nobody can tell the two apart.
+//! Each description starts from the purpose of its block: it uses other registers and other
+//! arithmetic. Its ports have the names of the generated module. The test `equal` proves that the
+//! two cannot be distinguished.
 //!
-//! So that the text rust-hdl emits means what the description says, every statement has one operator, its
-//! operands are of one width, numbers are constants of that width, and only plain signals are cast or
-//! indexed.
+//! To make sure that the Verilog of rust-hdl means the same as the description, every statement has
+//! one operator, its operands have the same width, numbers are constants of that width, and only
+//! plain signals are cast or indexed.
 
 #![expect(clippy::collapsible_if, reason = "one operator a statement")]
 

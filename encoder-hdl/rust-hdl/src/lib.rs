@@ -1,14 +1,15 @@
 //! Generated hardware in systems that are described in rust-hdl.
 //!
-//! - [`black_box!`] declares a rust-hdl block whose contents are a generated
-//!   [`Component`]; [`declaration`] writes the declaration for any of them. Ports
-//!   are checked against the component when the block is made.
-//! - [`leaves`] are blocks described a second time, in rust-hdl, by their purpose and not by our RTL; the
-//!   tests prove them equal to what we generate.
-//! - [`verilog`] emits a system, and says what is wrong with it instead of panicking.
+//! - [`black_box!`] declares a rust-hdl block whose contents are a generated [`Component`];
+//!   [`declaration`] writes the declaration for any of them. Ports are checked against the
+//!   component when the block is created.
+//! - [`leaves`] are blocks described a second time, in rust-hdl, by their purpose and not by our
+//!   RTL; the tests prove them equal to the generated ones.
+//! - [`verilog`] emits a system, and returns an error instead of panicking.
 //!
-//! rust-hdl does not emit the encoder itself, as some of its Verilog computes something else than its
-//! source: `docs/design/rust-hdl.md` has what, and the rules that descriptions here follow.
+//! rust-hdl does not emit the encoder itself, because some of its Verilog differs in meaning from
+//! its source: `docs/design/rust-hdl.md` lists the differences, and the rules that the descriptions
+//! here follow.
 //!
 //! ```
 //! use hartrace_rtl::Module;

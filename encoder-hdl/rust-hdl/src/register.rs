@@ -2,17 +2,17 @@
 
 use rust_hdl_core::prelude::*;
 
-/// A register that an asynchronous reset sets to the default of its type, as all of ours have. That of
-/// rust-hdl has an initial value instead.
+/// A register that an asynchronous reset sets to the default of its type, like all registers in the
+/// generated modules. The register of rust-hdl has an initial value instead.
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct Register<T: Synth> {
     /// The clock.
     pub clk_i: Signal<In, Clock>,
     /// Reset, active low.
     pub rst_ni: Signal<In, Bit>,
-    /// What comes next.
+    /// The next value.
     pub d: Signal<In, T>,
-    /// What is there.
+    /// The current value.
     pub q: Signal<Out, T>,
 }
 

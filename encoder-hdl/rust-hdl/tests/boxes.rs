@@ -1,4 +1,4 @@
-//! Generated blocks in rust-hdl systems, as Verilator sees them; shows as ignored without it.
+//! Generated blocks in rust-hdl systems, checked by Verilator; ignored without it.
 
 #[path = "../examples/system/system.rs"]
 mod system;
@@ -19,7 +19,7 @@ type Test = fn() -> Result<(), Failed>;
 
 fn main() -> ExitCode {
     let missing = Command::new("verilator").arg("--version").output().is_err();
-    // While the boxes are written anew, those that were compiled are the old ones.
+    // While the boxes are rewritten, the compiled ones are outdated.
     let stale = env::var_os("HARTRACE_BLESS").is_some();
     let tests: [(&str, Test, bool); 4] = [
         ("the_example_is_clean", the_example_is_clean, missing),
@@ -32,7 +32,7 @@ fn main() -> ExitCode {
     libtest_mimic::run(&Arguments::from_args(), trials.into()).exit_code()
 }
 
-/// What Verilator says of a module `top`.
+/// The warnings of Verilator about a module `top`.
 fn lint(name: &str, text: &str, options: &[&str]) -> Result<String, Failed> {
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.sv"));
     fs::write(&file, text)?;
@@ -50,7 +50,7 @@ fn lint(name: &str, text: &str, options: &[&str]) -> Result<String, Failed> {
 
 fn the_example_is_clean() -> Result<(), Failed> {
     let text = verilog(&mut System::new()?).map_err(|error: EmitError| error.to_string())?;
-    // Two of them, but one text.
+    // Two instances, but one text.
     if text.matches("fifo_32x8 first(").count() != 1
         || text.matches("fifo_32x8 second(").count() != 1
     {
@@ -72,7 +72,7 @@ fn the_encoder_fits() -> Result<(), Failed> {
     if !said.is_empty() {
         return Err(said.into());
     }
-    // It would be told otherwise.
+    // Verilator would report a difference.
     let wrong = text.replacen(".rst_ni(", ".reset(", 1);
     let said = lint("te_core_wrong", &wrong, &[])?;
     if said.contains("reset") { Ok(()) } else { Err(format!("not refused: {said}").into()) }

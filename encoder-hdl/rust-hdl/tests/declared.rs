@@ -1,4 +1,4 @@
-//! `src/boxes.rs` declares what is generated now. `HARTRACE_BLESS=1` writes it anew.
+//! `src/boxes.rs` declares the modules that are generated now. `HARTRACE_BLESS=1` rewrites it.
 
 use hartrace_encoder_hdl::transport::fifo;
 use hartrace_encoder_hdl::{Config, encoder};

@@ -1,4 +1,4 @@
-//! Exact compression: of the bits at the top that are alike, one is sent.
+//! Exact compression: of the identical bits at the top, one is sent.
 
 use super::length::Length;
 use super::place::Places;

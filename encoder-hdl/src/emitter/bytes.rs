@@ -1,5 +1,5 @@
-//! Compression by bytes, as rv_tracer has it (R1): an address takes as many bytes as hold it, and one bit
-//! more; what comes behind it in the format follows at once.
+//! Compression by bytes, as in rv_tracer (R1): an address uses as many bytes as it needs, and one
+//! bit more; the fields after it in the format follow directly.
 
 use super::length::{self, Length};
 use super::place::{Case, Places};
@@ -12,14 +12,14 @@ pub(super) fn build(front: &Front<'_>, width: u32) -> Made {
     let Front { m, layout, second, .. } = front;
     let sign = m.let_("sign", &second["signed"] & second["address"].msb());
     let address = m.let_("extended", concat(&[&sign, &second["address"]]));
-    // What comes behind the address: flags, or tval.
+    // The fields after the address: flags, or tval.
     let places = Places::new(m, layout, &front.kinds, second, &front.options);
     let report = second["signed"].gate(places.tail(Format::Address));
     let tval = second["trapped"].gate(places.tail(Format::Trap));
     let longest = places.address_bits() / 8;
     let tail_width = report.width().max(tval.width());
     let tail = report.zext(tail_width) | tval.zext(tail_width);
-    // One more byte is needed for each that is not made of copies of the sign.
+    // One more byte is needed for each that does not consist of copies of the sign.
     let changes = (1..longest).map(|k| {
         let bits = if k + 1 < longest { 8 } else { 9 };
         let change = address.slice(8 * k - 1, bits) ^ address.slice(8 * k, bits);
@@ -44,7 +44,7 @@ pub(super) fn build(front: &Front<'_>, width: u32) -> Made {
     third.push(("address", address.clone()));
     third.push(("tval", tail.clone()));
     let third = Bundle::of(third);
-    // Bytes beyond the first, as a number and one by one.
+    // Bytes after the first, as a number and one by one.
     let more = front.hold("more", chunks.number(0).trunc(longest.ilog2()));
     let longer: Vec<Expr> = (2..=longest)
         .map(|k| front.hold(&format!("longer_{k}"), chunks.at_least(k as usize)))
@@ -86,7 +86,7 @@ pub(super) fn build(front: &Front<'_>, width: u32) -> Made {
     let hit = front.hit();
     let brief_width = layout.max_format_bits(Format::JumpTarget).div_ceil(8) * 8;
     let brief = places.index(brief_width).zext(width);
-    // Both have the same map, so that only the bytes of the address matter.
+    // Both have the same map, so only the bytes of the address matter.
     let fits = any(places.indexable().filter_map(|(kind, index)| {
         let missing = places.bytes(&index).saturating_sub(places.bytes(kind));
         match missing.checked_sub(1) {
@@ -108,7 +108,7 @@ pub(super) fn build(front: &Front<'_>, width: u32) -> Made {
 
 /// # Panics
 ///
-/// If there is none.
+/// If there is no case.
 fn any(cases: impl Iterator<Item = Expr>) -> Expr {
     match cases.reduce(|all, case| all | case) {
         Some(all) => all,

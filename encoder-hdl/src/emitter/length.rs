@@ -1,13 +1,14 @@
-//! How many bytes of a payload are sent.
+//! Number of bytes of a payload that are sent.
 
 use hartrace_rtl::{Expr, Module, concat, lit, zero};
 
 /// Width of a length.
 pub(crate) const WIDTH: u32 = 5;
 
-/// Bytes of a payload that are left if all but one of the bits at the top that are alike are dropped.
+/// Number of bytes of a payload that remain when all but one of the identical bits at the top are
+/// dropped.
 pub(crate) struct Length {
-    /// Whether a bit of byte 1, 2, and so on is not like the bit below it.
+    /// Whether a bit of byte 1, 2, and so on differs from the bit below it.
     changes: Vec<Expr>,
     /// Whether at least 2, 3, and so on bytes are needed.
     needs: Vec<Expr>,
@@ -26,7 +27,7 @@ impl Length {
     }
 
     pub(crate) fn of_changes(m: &Module, name: &str, changes: Vec<Expr>) -> Self {
-        // In groups, so that no chain of gates goes through all bytes.
+        // In groups, so that no chain of gates passes through all bytes.
         let groups: Vec<&[Expr]> = changes.chunks(4).collect();
         let above: Vec<Expr> = (1..)
             .zip(&groups[1..])
@@ -42,7 +43,7 @@ impl Length {
         Self { changes, needs }
     }
 
-    /// At least this many bytes.
+    /// Whether at least this many bytes are needed.
     pub(crate) fn at_least(&self, bytes: usize) -> Expr {
         match bytes {
             0 | 1 => lit(1, 1),
@@ -50,12 +51,12 @@ impl Length {
         }
     }
 
-    /// The number, if the first byte counts for `first`.
+    /// The number, if the first byte counts as `first`.
     pub(crate) fn number(&self, first: usize) -> Expr {
         let longest = self.needs.len() + first;
         let at_least = |number: usize| self.at_least(number + 1 - first);
         let bit = |b: u32| {
-            // It is set from odd multiples of its weight up to the next even one.
+            // A bit is set from odd multiples of its weight up to the next even one.
             let weight = 1 << b;
             let odd = (weight..=longest).step_by(2 * weight);
             let runs = odd.map(|from| match from + weight > longest {
@@ -68,7 +69,7 @@ impl Length {
         concat(&bits.iter().collect::<Vec<_>>())
     }
 
-    /// It is more than the other.
+    /// Whether it is more than the other.
     pub(crate) fn exceeds(&self, other: &Self) -> Expr {
         let longer = (2..).zip(&self.changes).map(|(k, change)| change & !other.at_least(k));
         longer.reduce(|all, this| all | this).unwrap_or_else(|| zero(1))

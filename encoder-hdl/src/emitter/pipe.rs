@@ -3,10 +3,10 @@
 use crate::bundle::{Bundle, Wire};
 use hartrace_rtl::{Expr, Module, Reg, zero};
 
-/// Which stages hold something. A stage moves on if the next one is empty or moves on itself.
+/// The stages that hold something. A stage moves on if the next one is empty or moves on itself.
 pub(super) struct Pipe {
     pub(super) held: Vec<Reg>,
-    /// When a stage takes what is before it.
+    /// When a stage loads the content of the preceding one.
     pub(super) load: Vec<Expr>,
     pub(super) ready: Expr,
 }

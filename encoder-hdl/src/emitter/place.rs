@@ -1,8 +1,8 @@
-//! Where the fields of a payload are.
+//! Positions of the fields of a payload.
 //!
-//! The layout is that of the codec. Only what is of variable width is taken apart by cases: the branch
-//! map, and fields that may be absent. Which case a request is, is found out a stage before its fields
-//! are put in their places.
+//! The layout is that of the codec. Cases distinguish only what has a variable width: the branch
+//! map, and fields that may be absent. The case of a request is determined one stage before its
+//! fields are placed.
 
 use crate::bundle::Bundle;
 use crate::config::Config;
@@ -20,12 +20,12 @@ pub(crate) struct Case {
     when: Expr,
     format: Format,
     map: Option<u32>,
-    /// Fields with this presence are not there.
+    /// Fields with this presence are absent.
     absent: &'static [Presence],
 }
 
 impl Case {
-    /// The same a stage later.
+    /// The same one stage later.
     pub(crate) fn held(self, m: &Module, prefix: &str, load: &Expr) -> Self {
         let is = m.reg_data(&format!("{prefix}_{}", self.name), 1, load);
         m.assign(&is.d, &self.when);
@@ -86,14 +86,14 @@ pub(crate) fn cases(m: &Module, config: &Config, request: &Bundle, implicit: &Ex
     cases
 }
 
-/// The fields of a request, and which payload it is.
+/// The fields of a request, and the payload that it asks for.
 pub(crate) struct Places<'a> {
     layout: &'a Layout,
     cases: &'a [Case],
     /// The value of a field.
     values: Vec<(FieldName, Expr)>,
     request: &'a Bundle,
-    /// A chunked address with all that comes behind it.
+    /// A chunked address with everything after it.
     chunked: Option<Expr>,
 }
 
@@ -108,9 +108,9 @@ impl<'a> Places<'a> {
         let get =
             |name: &str, width: u32| request.get(name).cloned().unwrap_or_else(|| zero(width));
         let address = &request["address"];
-        // Each flag is sent as its difference from the bit before it.
+        // Each flag is sent as its difference from the preceding bit.
         let (notify, updiscon) = match layout.unit() {
-            // Not so the first; and the second is set for every target.
+            // Except the first; and the second is set for every target.
             Unit::RvTracer => {
                 let (top, target) = (get("top", 1), get("target", 1));
                 (top.clone(), top ^ target)
@@ -162,8 +162,8 @@ impl<'a> Places<'a> {
         places
     }
 
-    /// irreport, as a difference from the bit before it, and irdepth, which repeats that bit where it
-    /// is not reported.
+    /// irreport, as a difference from the preceding bit, and irdepth, which repeats that bit when
+    /// it is not reported.
     fn depth(&self, before: &Expr) -> (Expr, Option<Expr>) {
         match (self.request.get("irreport"), self.request.get("irdepth")) {
             (Some(report), Some(depth)) => {
@@ -181,7 +181,7 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// With this for a chunked address and all that comes behind it.
+    /// Sets a chunked address with everything after it.
     pub(crate) fn chunked(mut self, word: &Expr) -> Self {
         self.chunked = Some(word.clone());
         self
@@ -198,7 +198,7 @@ impl<'a> Places<'a> {
         self.select(index, width)
     }
 
-    /// Payloads with an address that an index can take the place of, and those with the index.
+    /// Payloads with an address that an index can replace, and those with the index.
     pub(crate) fn indexable(&self) -> impl Iterator<Item = (&'a Case, Case)> {
         let addressed = |case: &&Case| {
             matches!(case.format, Format::Address | Format::Branch) && case.absent.is_empty()
@@ -207,7 +207,7 @@ impl<'a> Places<'a> {
         self.cases.iter().filter(addressed).map(index)
     }
 
-    /// What comes behind a chunked address.
+    /// The fields after a chunked address.
     pub(crate) fn tail(&self, format: Format) -> Expr {
         let parts: Vec<Expr> = self.behind(format).map(|field| self.value(field.name)).collect();
         concat(&parts.iter().rev().collect::<Vec<_>>())
@@ -226,7 +226,8 @@ impl<'a> Places<'a> {
         fields.skip_while(|field| field.width != Width::Chunked).skip(1)
     }
 
-    /// Bits of the longest chunked address. In this format it comes behind the format itself.
+    /// Number of bits of the longest chunked address. In this format it follows the format field
+    /// itself.
     pub(crate) fn address_bits(&self) -> u32 {
         let format = Format::Address;
         let before = self.layout.fields(format).iter().map_while(|field| match field.width {
@@ -236,13 +237,13 @@ impl<'a> Places<'a> {
         self.layout.max_format_bits(format) - before.sum::<u32>() - self.tail_bits(format)
     }
 
-    /// The payload has a chunked address.
+    /// Whether the payload has a chunked address.
     pub(crate) fn has_address(&self, case: &Case) -> bool {
         let mut fields = self.layout.fields(case.format).iter();
         fields.any(|f| f.width == Width::Chunked && !case.absent.contains(&f.presence))
     }
 
-    /// Bytes of the payload, with a chunked address of one byte.
+    /// Number of bytes of the payload, with a chunked address of one byte.
     pub(crate) fn bytes(&self, case: &Case) -> u32 {
         let fields = self.layout.fields(case.format).iter();
         let there = fields.filter(|field| !case.absent.contains(&field.presence));
@@ -254,7 +255,8 @@ impl<'a> Places<'a> {
         bits.sum::<u32>().div_ceil(8)
     }
 
-    /// The bits of the case that holds, in `width` bits; behind them their last bit or zeros.
+    /// The bits of the case that holds, in `width` bits, followed by copies of their last bit or by
+    /// zeros.
     fn select<'e>(&self, cases: impl Iterator<Item = (&'e Expr, Expr)>, width: u32) -> Expr {
         let gated = cases.map(|(when, bits)| match self.layout.unit() {
             Unit::RvTracer => when.gate(bits.zext(width)),
@@ -289,7 +291,7 @@ impl<'a> Places<'a> {
                     self.depth(&before).0
                 }
                 (FieldName::Irdepth, _) if format == Format::JumpTarget => {
-                    // The bit before irreport.
+                    // The bit that precedes irreport.
                     let at = parts.len().saturating_sub(2);
                     let before = parts.get(at).map_or_else(|| zero(1), Expr::msb);
                     self.depth(&before).1.unwrap_or_else(|| zero(1))

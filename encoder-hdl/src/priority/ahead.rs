@@ -1,9 +1,9 @@
-//! Branches of the group after the head are looked up in the predictor, one a cycle, so that what is
-//! predicted is known when they are described.
+//! Branches of the group after the head are looked up in the predictor, one per cycle, so that
+//! their predictions are known when they are described.
 //!
-//! A synchronisation forgets what was learnt. So a branch is only looked up if none can come before it: not
-//! at the pending step, not in the group at the head, and not in its own. Any other is looked up when it is
-//! the pending step.
+//! A synchronisation clears the predictor. Therefore a branch is looked up ahead only if no
+//! synchronisation can come before it: not at the pending step, not in the group at the head, and
+//! not in its own group. Any other branch is looked up when it is the pending step.
 
 use super::chart::Chart;
 use super::context::Context;
@@ -29,7 +29,8 @@ impl Ahead {
         })
     }
 
-    /// Looks up the oldest branch that is left. Returns whether it does, where, and whether it was taken.
+    /// Looks up the oldest remaining branch. Returns whether it does so, the index, and whether the
+    /// branch was taken.
     pub(super) fn look(
         &self,
         cx: &Context<'_>,
@@ -63,7 +64,7 @@ impl Ahead {
         [looks, index, taken]
     }
 
-    /// What the predictor says.
+    /// Passes on the answer of the predictor.
     pub(super) fn learn(&self, cx: &Context<'_>, tables: &Tables) {
         let right = tables.right.clone().unwrap_or_else(|| zero(1));
         cx.m.assign(&self.learnt["looks_right"], right);

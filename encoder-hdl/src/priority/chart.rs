@@ -6,7 +6,7 @@ use super::facts::{Facts, State, Steps};
 use super::plan::{After, Decision, Plan};
 use hartrace_rtl::{Expr, Module, Reg, zero};
 
-/// What the chart says about the pending step at once.
+/// Immediate results of the chart for the pending step.
 pub(super) struct Chart {
     /// It exists and is traced.
     pub(super) traced: Expr,
@@ -16,19 +16,19 @@ pub(super) struct Chart {
     pub(super) skip: Expr,
     /// It is quiet or easy.
     pub(super) simple: Expr,
-    /// It is easy if it is simple: the target of a jump, or it fills the branch map.
+    /// If it is simple, it is easy: the target of a jump, or a branch that fills the branch map.
     pub(super) fires: Expr,
-    /// Anything else: what is sent is decided now, and done from the next cycle on.
+    /// It is hard: the packets are decided now, and sent from the next cycle on.
     pub(super) decides: Expr,
-    /// The step, unless it was hard, leaves an uninferable discontinuity behind.
+    /// The step, unless it was hard, ends with an uninferable discontinuity.
     pub(super) jumps: Expr,
     sync_due: Reg,
     open: Reg,
-    /// The last packet would also have been sent had tracing gone on.
+    /// The last packet would also have been sent if tracing had continued.
     pub(super) was_due: Reg,
 }
 
-/// What the step means to the return stack.
+/// Effect of the step on the return stack.
 struct Stack {
     calls: Expr,
     returns: Expr,
@@ -39,7 +39,7 @@ struct Stack {
 }
 
 impl Default for Stack {
-    /// There is none.
+    /// No effect.
     fn default() -> Self {
         let [calls, returns, pops, mismatch, marks, overflow] = std::array::from_fn(|_| zero(1));
         Self { calls, returns, pops, mismatch, marks, overflow }
@@ -81,7 +81,8 @@ impl Chart {
         )
     }
 
-    /// The registers of the chart. `target` and `updiscon` are those of the packet that is sent.
+    /// Drives the registers of the chart. `target` and `updiscon` are those of the packet that is
+    /// sent.
     pub(super) fn drive(
         &self,
         m: &Module,
@@ -106,7 +107,7 @@ impl Chart {
     }
 }
 
-/// What is done about the step, if it is hard.
+/// Decides what to do about the step if it is hard.
 fn decide(
     cx: &Context<'_>,
     facts: &Facts,
@@ -169,7 +170,8 @@ impl Stack {
     ) -> Option<Self> {
         let (m, traced) = (cx.m, &steps.pending.traced);
         let returns = state.tables.returns.as_ref()?;
-        // A call is no branch: what may be sent for it is not.
+        // A call is not a branch, so a packet that may be sent for a branch (`maybe`) is not sent
+        // for it.
         let silent = !&choice.synced & !&choice.target & !&choice.plain;
         let known = traced & &facts.some_calls & !&choice.synced & &facts.returning;
         let known = m.let_("on_stack", known);
@@ -187,7 +189,7 @@ impl Stack {
     }
 }
 
-/// The step is quiet or easy.
+/// Whether the step is quiet or easy.
 fn simple(
     cx: &Context<'_>,
     facts: &Facts,
@@ -196,8 +198,8 @@ fn simple(
     state: State<'_>,
 ) -> Expr {
     let (p, previous, next) = (steps.pending, steps.previous, steps.next);
-    // A call without a return before it since the last branch or packet, and a return as predicted,
-    // which has been compared, are simple.
+    // A call is simple if no return was popped since the last branch or packet; a return is simple
+    // if it was compared and goes to the predicted address.
     let known = state.tables.returns.as_ref().map_or_else(
         || zero(1),
         |r| {
@@ -230,12 +232,12 @@ fn simple(
         & !&cx.busy
 }
 
-/// What is to be decided about the step is not known yet.
+/// Whether the facts needed for a decision about the step are not known yet.
 fn waits(cx: &Context<'_>, facts: &Facts, open: &Expr, steps: Steps<'_>, state: State<'_>) -> Expr {
     let traced = &steps.pending.traced;
     let counted_up = traced & &state.counter.near & !&state.counter.known;
     let target = match &cx.settled {
-        // Whether the last target is open matters only here.
+        // Only here it matters whether the last target is open.
         Some((settled, _)) => open & !settled & (&facts.flush_due | &facts.change_next),
         None => zero(1),
     };

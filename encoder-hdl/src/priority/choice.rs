@@ -1,15 +1,15 @@
-//! Which packet the pending step has.
+//! Chooses the packet of the pending step.
 
 use super::context::Context;
 use super::facts::{Facts, State, Steps};
 use hartrace_rtl::{Expr, zero};
 
-/// The packet of the pending step, and why it is sent.
+/// The packet of the pending step, and the reason for it.
 pub(super) struct Choice {
     pub(super) start: Expr,
     pub(super) trap_own: Expr,
     pub(super) trap_before: Expr,
-    /// The trap of the step before, and after it its own.
+    /// The trap of the preceding step, followed by its own.
     pub(super) trap_end: Expr,
     pub(super) handler: Expr,
     pub(super) target: Expr,
@@ -17,16 +17,16 @@ pub(super) struct Choice {
     pub(super) maybe: Expr,
     /// Format 3.0 or 3.1.
     pub(super) synced: Expr,
-    /// A return was popped since the last branch or packet.
+    /// A return has been popped since the last branch or packet.
     pub(super) popped: Expr,
-    /// No branch can be counted any more.
+    /// No further branch can be counted.
     pub(super) counted: Expr,
-    /// Something other than a notification or the count asks for a plain packet.
+    /// There is a reason for a plain packet other than a notification or the count.
     pub(super) reasons: Expr,
 }
 
 impl Choice {
-    /// `open` says that the last packet reported a target.
+    /// `open` indicates that the last packet reported a target.
     pub(super) fn new(
         cx: &Context<'_>,
         facts: &Facts,
@@ -74,7 +74,7 @@ impl Choice {
         let reasons = m.let_("reasons", reasons);
         let plain = &other & !jumped & (&reasons | p.notify() | &counted);
         let plain = m.let_("sends_plain", plain);
-        // Whether it fills the map, or is the last that can be counted, is known later.
+        // Whether it fills the map, or is the last that can be counted, is known only later.
         let maybe = m.let_("may_send", &other & !jumped & !&plain);
         let trap_own = m.let_("sends_own_trap", traced & trap_own);
         let trap_before = m.let_("sends_trap_before", traced & trap_before);

@@ -1,4 +1,4 @@
-//! The ports of the module, and what all its parts share.
+//! The ports of the module, and the signals that all its parts share.
 
 use crate::bundle::Bundle;
 use crate::config::Config;
@@ -6,23 +6,23 @@ use crate::group::{self, mark};
 use crate::{queue, request};
 use hartrace_rtl::{Expr, Module, Reg, lit, zero};
 
-/// Everything the parts of the module share.
+/// Everything that the parts of the module share.
 pub(super) struct Context<'a> {
     pub(super) config: &'a Config,
     pub(super) m: &'a Module,
     pub(super) group: Bundle,
     pub(super) group_valid: Expr,
-    /// The emitter takes a request.
+    /// The emitter accepts a request.
     pub(super) can: Expr,
     pub(super) modes: Modes,
     pub(super) resync_mode: Expr,
     /// A hard step is being described.
     pub(super) busy: Expr,
-    /// No target is on its way through the emitter, and the last one was sent as an index.
+    /// No target is in the emitter, and the last one was sent as an index.
     pub(super) settled: Option<(Expr, Expr)>,
 }
 
-/// Modes that are on. A mode that the configuration leaves out is off.
+/// Modes that are on. A mode that is not in the configuration is off.
 pub(super) struct Modes {
     pub(super) returns: Expr,
     pub(super) sijump: Expr,
@@ -30,7 +30,7 @@ pub(super) struct Modes {
     pub(super) caches: Expr,
 }
 
-/// What only one part needs.
+/// Ports that only one part needs.
 pub(super) struct Ports {
     /// All steps of the group have been taken.
     pub(super) group_ready: Expr,
@@ -39,7 +39,7 @@ pub(super) struct Ports {
     pub(super) valid: Expr,
     /// The request.
     pub(super) out: Bundle,
-    /// A hard step has been decided about; [`Context::busy`] is its output.
+    /// The packets of a hard step have been decided; [`Context::busy`] is its output.
     pub(super) planned: Reg,
 }
 
@@ -80,7 +80,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// The mark is the one given.
+/// Whether the mark is of this kind.
 pub(super) fn is_mark(value: &Expr, kind: u128) -> Expr {
     debug_assert!(kind != mark::NONE);
     value.eq(lit(2, kind))

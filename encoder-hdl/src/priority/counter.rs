@@ -4,11 +4,11 @@ use super::context::Context;
 use crate::resync;
 use hartrace_rtl::Expr;
 
-/// The counter, as far as it is read and driven here.
+/// The part of the counter that is read and driven here.
 pub(super) struct Counter {
     pub(super) due: Expr,
     pub(super) near: Expr,
-    /// Not even what is looked up ahead can make it due.
+    /// Not even the steps that are looked up ahead can make a resynchronisation due.
     pub(super) far: Option<Expr>,
     pub(super) known: Expr,
     packet: Expr,
@@ -16,7 +16,7 @@ pub(super) struct Counter {
     steps: Option<Steps>,
 }
 
-/// Its inputs where steps are counted.
+/// Its inputs if steps are counted.
 struct Steps {
     step: Expr,
     take: Expr,
@@ -24,7 +24,7 @@ struct Steps {
     moved: Expr,
 }
 
-/// What happens in a cycle.
+/// Events of a cycle.
 pub(super) struct Events<'a> {
     /// A packet is sent.
     pub(super) accepted: &'a Expr,
@@ -32,7 +32,7 @@ pub(super) struct Events<'a> {
     pub(super) synced: &'a Expr,
     /// The pending step is taken.
     pub(super) take: &'a Expr,
-    /// The pending step is traced, and it is known what is sent for it.
+    /// The pending step is traced, and its packets are known.
     pub(super) described: &'a Expr,
 }
 
@@ -69,8 +69,8 @@ impl Counter {
         Self { due, near, far, known, packet, synced, steps }
     }
 
-    /// `step` is what the pending step counts for; `more`, of the width it is asked for, what the steps
-    /// of the lanes count for that are taken in the same cycle.
+    /// `step` is the number of units of the pending step; `more`, which gets the required width,
+    /// that of the steps of the lanes that are taken in the same cycle.
     pub(super) fn drive(
         &self,
         cx: &Context<'_>,

@@ -1,4 +1,4 @@
-//! What has been done with: counters, tables and the branch map move on.
+//! Updates counters, tables and the branch map after steps that are done.
 
 use super::context::Context;
 use super::map::Branches;
@@ -7,13 +7,13 @@ use super::send::Sent;
 use super::{counter, tables};
 use hartrace_rtl::{Expr, zero};
 
-/// Drives what is counted and remembered. Returns whether a packet takes the branch map with it.
+/// Drives counters and tables. Returns whether a packet takes the branch map with it.
 pub(super) fn drive(cx: &Context<'_>, parts: &Parts, sent: &Sent) -> Expr {
     let m = cx.m;
     let Parts { pending, walk, sequence, simple, take, .. } = parts;
     m.section("What has been done with.");
     let flush = m.let_("flush_now", &sent.accepted & &sent.reports);
-    // The branch of a hard step goes with its main packet, or without one.
+    // The branch of a hard step goes with its main packet, or without a packet.
     let sent_main = (&sequence.main & &sent.accepted) | &sequence.commits;
     let moves = m.let_("moves", simple | (&sequence.main_left & sent_main));
     let hard = &parts.plan.valid.q;
@@ -48,7 +48,7 @@ pub(super) fn drive(cx: &Context<'_>, parts: &Parts, sent: &Sent) -> Expr {
     flush
 }
 
-/// What the branch map is told: the pending step, then the lanes but the newest.
+/// Inputs of the branch map: the pending step, then all lanes but the newest.
 fn branches(parts: &Parts, push: &Expr, moves: &Expr, flush: &Expr) -> Branches {
     let Parts { pending, walk, .. } = parts;
     let (there, not_taken): (Vec<Expr>, Vec<Expr>) = parts.lanes.branches().into_iter().unzip();
@@ -63,7 +63,7 @@ fn branches(parts: &Parts, push: &Expr, moves: &Expr, flush: &Expr) -> Branches 
     }
 }
 
-/// Branches of the next group are looked up while this one is described.
+/// Looks up branches of the next group while this one is described.
 fn look_ahead(cx: &Context<'_>, parts: &Parts) {
     let Parts { pending, lanes, tables, .. } = parts;
     let Some((ahead, far)) = parts.ahead.as_ref().zip(parts.counter.far.as_ref()) else { return };

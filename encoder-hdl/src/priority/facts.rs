@@ -1,4 +1,4 @@
-//! What the chart knows of the pending step and of the steps next to it.
+//! What the chart knows about the pending step and the steps next to it.
 
 use super::context::Context;
 use super::counter::Counter;
@@ -8,7 +8,7 @@ use super::pending::{Pending, Previous};
 use super::tables::Tables;
 use hartrace_rtl::{Expr, Reg, zero};
 
-/// The pending step, the one before it and the one after it.
+/// The pending step, the preceding one and the next one.
 #[derive(Copy, Clone)]
 pub(super) struct Steps<'a> {
     pub(super) pending: &'a Pending,
@@ -16,7 +16,7 @@ pub(super) struct Steps<'a> {
     pub(super) next: &'a Next,
 }
 
-/// What is counted and remembered.
+/// Counters and tables.
 #[derive(Copy, Clone)]
 pub(super) struct State<'a> {
     pub(super) counter: &'a Counter,
@@ -24,27 +24,27 @@ pub(super) struct State<'a> {
     pub(super) tables: &'a Tables,
 }
 
-/// What follows from steps and state before any packet is chosen.
+/// Conclusions from steps and state before a packet is chosen.
 pub(super) struct Facts {
-    /// What is pending is reported, so that a resynchronisation can come.
+    /// Pending information is reported, so that a resynchronisation can follow.
     pub(super) flush_due: Expr,
     /// A resynchronisation is due, at this step or the next.
     pub(super) resync: Expr,
     /// No resynchronisation is due or near.
     pub(super) calm: Expr,
     pub(super) branch: Expr,
-    /// A jump whose target is known from the instruction before it.
+    /// A jump whose target is known from the preceding instruction.
     pub(super) sequential: Expr,
     /// There is a call on the return stack.
     pub(super) some_calls: Expr,
-    /// The step after it is where the return stack says.
+    /// The next step is at the address on the return stack.
     pub(super) predicted: Expr,
     pub(super) returning: Expr,
-    /// A return that goes elsewhere than the return stack says.
+    /// A return that does not go to the address on the return stack.
     pub(super) bad_return: Expr,
-    /// The next step changes the context, and jumps.
+    /// The next step changes the context together with a jump.
     pub(super) torn: Expr,
-    /// Tracing ends here and starts anew at the next step.
+    /// Tracing ends here and restarts at the next step.
     pub(super) restart: Expr,
     /// The next step is traced, and follows this one in the trace.
     pub(super) goes_on: Expr,

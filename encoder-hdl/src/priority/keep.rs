@@ -1,4 +1,4 @@
-//! What is kept for the next cycle: the pending step, the one before it, and what is left of the group.
+//! State for the next cycle: the pending step, the preceding one, and the rest of the group.
 
 use super::context::Context;
 use super::parts::Parts;
@@ -6,7 +6,7 @@ use crate::config::ResyncUnit;
 use crate::ingress::any;
 use hartrace_rtl::{Expr, concat, zero};
 
-/// Drives the registers of the step before the pending one.
+/// Drives the registers of the step that precedes the pending one.
 pub(super) fn previous(cx: &Context<'_>, parts: &Parts) {
     let m = cx.m;
     let Parts { pending, previous, plan, walk, next, tables, take, .. } = parts;
@@ -38,8 +38,8 @@ pub(super) fn pending(cx: &Context<'_>, parts: &Parts) {
         "The last step that is taken waits for the one behind it. Nothing waits behind a mark.",
     );
     m.assign(&pending.load, take & !&next.mark);
-    // Which steps are taken is known late. What belongs to a trap matters if one is pending, and may be
-    // there before it is.
+    // It is known late which steps are taken. The data of a trap matters only if a trap is pending,
+    // and may be stored before it is.
     m.assign(&pending.load_trap, &g["trap"] & (take | !&pending.trap.q));
     m.assign(&pending.valid.d, take.mux(!&next.mark, &pending.valid.q));
     let (first, last) = (&walk.rests_first, &walk.rests_last);
@@ -77,7 +77,8 @@ pub(super) fn pending(cx: &Context<'_>, parts: &Parts) {
     units(cx, parts);
 }
 
-/// The address of the pending step, unless it is the first of a lane and so still in the group.
+/// The address of the pending step, unless it is the first of a lane, whose address is still in the
+/// group.
 fn address(cx: &Context<'_>, parts: &Parts) {
     let (m, g, aw) = (cx.m, &cx.group, cx.config.address());
     let Parts { pending, walk, .. } = parts;
@@ -92,7 +93,7 @@ fn address(cx: &Context<'_>, parts: &Parts) {
     m.assign(&pending.address.d, address | after.gate(&pending.behind));
 }
 
-/// What the steps of a group have in common.
+/// Signals that the steps of a group have in common.
 fn group_facts(cx: &Context<'_>, parts: &Parts) {
     let (m, g) = (cx.m, &cx.group);
     let Parts { pending, lanes, .. } = parts;
@@ -112,7 +113,7 @@ fn group_facts(cx: &Context<'_>, parts: &Parts) {
     m.assign(&pending.tval.d, &g["tval"]);
 }
 
-/// What the pending step counts for.
+/// Number of units that the pending step counts as.
 fn units(cx: &Context<'_>, parts: &Parts) {
     let g = &cx.group;
     let Parts { pending, lanes, walk, .. } = parts;
@@ -120,7 +121,7 @@ fn units(cx: &Context<'_>, parts: &Parts) {
     let width = units.q.width();
     let mut value = zero(width);
     if cx.config.counts(ResyncUnit::Cycles) {
-        // The first step of a group has its cycles.
+        // The first step of a group carries its cycles.
         let oldest = walk.rests_oldest(cx, lanes);
         value = value | (cx.resync_mode.is(2) & oldest).gate(g["cycles"].zext(width));
     }
@@ -134,7 +135,7 @@ fn units(cx: &Context<'_>, parts: &Parts) {
     cx.m.assign(&units.d, value);
 }
 
-/// Drives what is left of the group, and `ready` when nothing is.
+/// Drives the rest of the group, and `ready` when nothing is left.
 pub(super) fn group(cx: &Context<'_>, ready: &Expr, parts: &Parts) {
     let m = cx.m;
     let Parts { lanes, walk, next, take, .. } = parts;

@@ -8,7 +8,7 @@ use crate::ingress::any;
 use crate::queue;
 use hartrace_rtl::{Expr, Module, Reg, concat, zero};
 
-/// The steps of the group that are still there.
+/// The remaining steps of the group.
 pub(super) struct Lanes {
     pub(super) first: Vec<Expr>,
     pub(super) last: Vec<Expr>,
@@ -20,7 +20,7 @@ pub(super) struct Lanes {
     pub(super) changes: Expr,
     /// It changes the privilege.
     pub(super) privilege_changes: Expr,
-    /// It changes the context, and jumps.
+    /// It changes the context together with a jump.
     pub(super) tears: Expr,
     /// It changes the context imprecisely.
     pub(super) drifts: Expr,
@@ -30,17 +30,17 @@ pub(super) struct Lanes {
     pub(super) stops: Expr,
 }
 
-/// What is known of the last instruction of a lane.
+/// What is known about the last instruction of a lane.
 pub(super) struct Lane {
     pub(super) qualified: Expr,
     pub(super) branch: Expr,
     pub(super) not_taken: Expr,
     pub(super) updiscon: Expr,
-    /// Nothing about it needs a closer look.
+    /// It needs no closer inspection.
     pub(super) plain: Expr,
     /// It is a branch that was not looked up ahead.
     pub(super) unknown: Expr,
-    /// It is a branch that was not predicted.
+    /// It is a mispredicted branch.
     pub(super) wrong: Expr,
 }
 
@@ -56,7 +56,8 @@ pub(super) struct Next {
     pub(super) changes: Expr,
     pub(super) privilege_changes: Expr,
     pub(super) tears: Expr,
-    /// Where it is; if the pending step is no return, where what follows lane 0 is.
+    /// Its address; if the pending step is not a return, the address of the step that follows
+    /// lane 0.
     pub(super) target: Expr,
 }
 
@@ -94,7 +95,7 @@ impl Lanes {
         }
     }
 
-    /// For the lanes from `from` on: whether there is one, and which is the oldest.
+    /// For the lanes from `from` on: whether there is a step, and which is the oldest.
     pub(super) fn oldest(&self, from: u32) -> (Expr, Vec<Expr>) {
         let mut none = zero(1).not();
         let mut which = Vec::new();
@@ -106,7 +107,7 @@ impl Lanes {
         (!none, which)
     }
 
-    /// What follows the pending step.
+    /// The step that follows the pending one.
     pub(super) fn next_of_pending(&self, cx: &Context<'_>, pending: &Pending) -> Next {
         let (m, g, aw) = (cx.m, &cx.group, cx.config.address());
         m.section("The step behind the pending one.");
@@ -140,7 +141,8 @@ impl Lanes {
         }
     }
 
-    /// For each lane but the newest: a branch is there, and it was not taken.
+    /// For each lane but the newest: whether it has a branch, and whether the branch was not
+    /// taken.
     pub(super) fn branches(&self) -> Vec<(Expr, Expr)> {
         let older = self.lanes.iter().zip(&self.last).take(self.n as usize - 1);
         older
@@ -148,21 +150,22 @@ impl Lanes {
             .collect()
     }
 
-    /// Nothing in the group can be a synchronisation, nor is a branch not looked up.
+    /// Whether nothing in the group can be a synchronisation, and every branch has been looked
+    /// up.
     pub(super) fn sure(&self) -> Expr {
         let unsure = self.last.iter().zip(&self.lanes);
         let unsure = unsure.map(|(there, lane)| there & (!&lane.qualified | &lane.unknown));
         !(&self.trap | &self.mark | &self.changes | any(unsure.collect::<Vec<_>>()))
     }
 
-    /// A branch in the group was looked up.
+    /// Whether a branch in the group has been looked up.
     pub(super) fn looked(&self) -> Expr {
         let looked = self.last.iter().zip(&self.lanes);
         let looked = looked.map(|(there, lane)| there & &lane.branch & !&lane.unknown);
         any(looked.collect::<Vec<_>>())
     }
 
-    /// The oldest step, one bit for each: first and last of the lanes, the trap.
+    /// The oldest step, with one bit for each: first and last of the lanes, the trap.
     pub(super) fn oldest_step(&self, m: &Module) -> Expr {
         let (_, which) = self.oldest(0);
         let mut bits = Vec::new();
@@ -174,7 +177,7 @@ impl Lanes {
         m.let_("oldest", concat(&bits.iter().rev().collect::<Vec<_>>()))
     }
 
-    /// Only one step is left.
+    /// Whether only one step is left.
     pub(super) fn single(&self, m: &Module) -> Expr {
         let firsts = any(self.first.iter());
         let mut tail: Vec<&Expr> = self.last.iter().collect();

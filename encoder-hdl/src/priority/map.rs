@@ -5,14 +5,14 @@ use super::pending::Pending;
 use crate::branch_map;
 use hartrace_rtl::{Expr, Outputs, concat};
 
-/// The branch map, as far as it is read and driven here. Bit 0 of what has a bit for each branch is the
-/// pending step; the others are the lanes but the newest.
+/// The part of the branch map that is read and driven here. In signals with one bit per branch, bit
+/// 0 is the pending step; the others are all lanes but the newest.
 pub(super) struct BranchMap {
     /// There are branches that have not been reported.
     pub(super) some: Expr,
     /// The branch fills the map, or ends a count.
     pub(super) must: Expr,
-    /// No branch can be counted, few, or the pending step is the last.
+    /// No branch can be counted, only few, or the pending step is the last.
     pub(super) spent: Option<Expr>,
     pub(super) limit: Option<Expr>,
     pub(super) exhausted: Option<Expr>,
@@ -22,9 +22,9 @@ pub(super) struct BranchMap {
     predicted: Option<Expr>,
 }
 
-/// What the map is told in a cycle.
+/// Inputs of the map in a cycle.
 pub(super) struct Branches {
-    /// A branch is there.
+    /// There is a branch.
     pub(super) there: Vec<Expr>,
     /// It is taken over into the map.
     pub(super) pushes: Vec<Expr>,
@@ -67,12 +67,12 @@ impl BranchMap {
         }
     }
 
-    /// The pending step fills the branch map, or is a branch that ends a count.
+    /// Whether the pending step fills the branch map, or is a branch that ends a count.
     pub(super) fn fills(&self) -> Expr {
         self.must.bit(0)
     }
 
-    /// Tells the map which branches were predicted.
+    /// Passes the predicted branches to the map.
     pub(super) fn predict(&self, cx: &Context<'_>, pending: &Pending) {
         let Some(predicted) = &self.predicted else { return };
         let lanes = (0..cx.config.n() - 1).rev().map(|i| cx.group["right"].bit(i));

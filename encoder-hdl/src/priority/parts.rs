@@ -14,7 +14,7 @@ use super::tables::Tables;
 use super::walk::Walk;
 use hartrace_rtl::{Expr, Reg};
 
-/// The parts, all of which can be read; what they keep is driven later.
+/// The parts, all of which can be read; their state is driven later.
 pub(super) struct Parts {
     pub(super) ahead: Option<Ahead>,
     pub(super) pending: Pending,
@@ -28,11 +28,11 @@ pub(super) struct Parts {
     pub(super) plan: Plan,
     pub(super) sequence: Sequence,
     pub(super) walk: Walk,
-    /// The pending step is quiet or easy, and the step after it is known.
+    /// The pending step is quiet or easy, and the next one is known.
     pub(super) goes: Expr,
     /// It is also taken in this cycle.
     pub(super) simple: Expr,
-    /// The pending step, simple or hard, is done with.
+    /// The pending step, simple or hard, is done.
     pub(super) take: Expr,
 }
 

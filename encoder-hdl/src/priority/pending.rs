@@ -1,4 +1,4 @@
-//! The step that waits for the one after it, and what is known of the one before it.
+//! The step that waits for the next one, and what is known about the preceding one.
 
 use super::context::Context;
 use crate::config::ResyncUnit;
@@ -23,9 +23,9 @@ pub(super) struct Pending {
     pub(super) notify: Option<Reg>,
     /// It is a branch that was looked up ahead.
     pub(super) looked: Option<Reg>,
-    /// It is predicted.
+    /// It had the predicted outcome.
     pub(super) right: Option<Reg>,
-    /// It is the first step of this lane: its address is still there.
+    /// It is the first step of this lane, whose address is still in the group.
     pub(super) at_first: Vec<Reg>,
     /// The address of any other step.
     pub(super) address: Reg,
@@ -34,13 +34,13 @@ pub(super) struct Pending {
     pub(super) privilege: Reg,
     pub(super) time: Option<Reg>,
     pub(super) context: Option<Reg>,
-    /// Privilege or context is another than that of the step before, and precisely so.
+    /// Privilege or context differs from that of the preceding step, and the change is precise.
     pub(super) changes: Reg,
-    /// The context is another one, and may be reported late.
+    /// The context differs, and may be reported late.
     pub(super) drifts: Option<Reg>,
     pub(super) cause: Reg,
     pub(super) tval: Reg,
-    /// What it counts for.
+    /// The number of units it counts as.
     pub(super) units: Option<Reg>,
     pub(super) load: Expr,
     pub(super) load_trap: Expr,
@@ -135,7 +135,7 @@ impl Pending {
     }
 }
 
-/// Width of what one step counts for, if steps are counted.
+/// Width of the number of units of one step, if steps are counted.
 fn units_width(cx: &Context<'_>) -> Option<u32> {
     let half_words =
         cx.config.counts(ResyncUnit::HalfWords).then(|| cx.config.iretire_width_p.into());
@@ -147,7 +147,7 @@ fn bit(reg: &Option<Reg>) -> Expr {
     reg.as_ref().map_or_else(|| zero(1), |reg| reg.q.clone())
 }
 
-/// The step before the pending one, as far as it matters.
+/// The relevant part of the step that precedes the pending one.
 pub(super) struct Previous {
     /// There is one, and it was traced.
     pub(super) valid: Reg,
@@ -155,7 +155,7 @@ pub(super) struct Previous {
     /// It is a trap that has been reported.
     pub(super) reported: Reg,
     pub(super) updiscon: Reg,
-    /// It is a return that was not predicted, at this depth.
+    /// It is a mispredicted return, at this depth.
     pub(super) mismatch: Option<(Reg, Reg)>,
     pub(super) cause: Reg,
     pub(super) interrupt: Reg,

@@ -1,10 +1,10 @@
-//! What is to be done about a hard step.
+//! The plan for a hard step.
 
 use hartrace_rtl::{Expr, Module, Reg};
 
 /// Packets after the main one.
 pub(super) struct After {
-    /// Format 3.1 with its own trap, after that of the step before.
+    /// Format 3.1 with its own trap, after that of the preceding step.
     pub(super) trap_end: Expr,
     /// A context packet.
     pub(super) context: Expr,
@@ -12,30 +12,30 @@ pub(super) struct After {
     pub(super) support: Expr,
 }
 
-/// Declares what is decided, and the registers that keep it.
+/// Declares the decisions, and the registers that store them.
 macro_rules! decisions {
     ($($(#[$doc:meta])* $name:ident,)*) => {
-        /// What the chart says about a hard step.
+        /// Decision of the chart about a hard step.
         pub(super) struct Decision {
             pub(super) after: After,
             $($(#[$doc])* pub(super) $name: Expr,)*
         }
 
-        /// The same, kept while its packets are sent.
+        /// The same, stored while its packets are sent.
         pub(super) struct Plan {
-            /// There is one.
+            /// There is a plan.
             pub(super) valid: Reg,
-            /// It was made in the cycle before.
+            /// It was made in the previous cycle.
             pub(super) fresh: Reg,
             $($(#[$doc])* pub(super) $name: Expr,)*
         }
 
         impl Plan {
-            /// Keeps the decision if it is made now.
+            /// Stores the decision if it is made now.
             pub(super) fn new(m: &Module, valid: Reg, decides: &Expr, decision: &Decision) -> Self {
                 let fresh = m.reg("plan_fresh", false);
                 m.assign(&fresh.d, decides);
-                // What is the same for every step needs no register.
+                // A decision that is the same for every step needs no register.
                 let keep = |name: &str, value: &Expr| {
                     if value.value().is_some() {
                         return value.clone();
@@ -57,15 +57,15 @@ macro_rules! decisions {
 decisions! {
     /// Format 3.0.
     start,
-    /// Format 3.1: with its own trap.
+    /// Format 3.1, with its own trap.
     trap_own,
-    /// That of the step before, where nothing retired.
+    /// Format 3.1, with the trap of the preceding step, where nothing retired.
     trap_before,
-    /// That of the step before, with the first instruction of the handler.
+    /// Format 3.1, with the trap of the preceding step and the first instruction of the handler.
     handler,
-    /// Format 0, 1 or 2, of a jump's target.
+    /// Format 0, 1 or 2 for the target of a jump.
     target,
-    /// Of another instruction.
+    /// Format 0, 1 or 2 for another instruction.
     plain,
     /// Branches, if there are too many for the map or the count.
     maybe,
@@ -74,23 +74,23 @@ decisions! {
     trap_reported,
     updiscon,
     notify,
-    /// The step leaves an uninferable discontinuity behind.
+    /// The step ends with an uninferable discontinuity.
     leaves_updiscon,
-    /// It is a call that the stack is to know of.
+    /// It is a call that the stack must record.
     calls,
-    /// It is a return that the stack is to know of.
+    /// It is a return that the stack must record.
     returns,
-    /// A return as predicted.
+    /// It is a return to the predicted address.
     pops,
-    /// A return that is not as predicted.
+    /// It is a return to another address than predicted.
     mismatch,
     /// A call to remember (D1).
     marks_call,
     /// There is no room for it.
     marks_overflow,
-    /// Tracing starts anew after it.
+    /// Tracing restarts after it.
     restarts,
-    /// What is pending is forgotten.
+    /// Pending information is cleared.
     clears,
     /// A resynchronisation is due after it.
     flush_due,

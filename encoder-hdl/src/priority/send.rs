@@ -4,9 +4,9 @@ use super::context::{Context, Ports};
 use super::parts::Parts;
 use hartrace_rtl::Expr;
 
-/// What is sent in a cycle.
+/// The packet that is sent in a cycle.
 pub(super) struct Sent {
-    /// The emitter takes it.
+    /// The emitter accepts it.
     pub(super) accepted: Expr,
     /// It reports branches: the map is empty afterwards.
     pub(super) reports: Expr,
@@ -63,7 +63,7 @@ impl Sent {
     }
 }
 
-/// The step that is reported: where it is, and what is known of it.
+/// The reported step: its address, and what is known about it.
 fn step(cx: &Context<'_>, ports: &Ports, parts: &Parts) {
     let (m, out) = (cx.m, &ports.out);
     let Parts { pending, previous, sequence, .. } = parts;

@@ -1,4 +1,4 @@
-//! Several packets for one step, one after the other.
+//! Sends several packets for one step, one after the other.
 
 use super::chart::Chart;
 use super::context::Context;
@@ -20,14 +20,14 @@ const ORDER: [&str; 9] = [
     "support",
 ];
 
-/// Which packet of a hard step it is the turn of.
+/// The packet of a hard step whose turn it is.
 pub(super) struct Sequence {
     /// There is one to send.
     pub(super) emits: Expr,
-    /// Nothing is left after this cycle: the step is done with.
+    /// Nothing is left after this cycle: the step is done.
     pub(super) commits: Expr,
     pub(super) main: Expr,
-    /// The main one has not been sent before, and a branch is not in the map.
+    /// The main packet has not been sent before, and a branch is not in the map.
     pub(super) main_left: Expr,
     pub(super) marks: Expr,
     pub(super) second_mark: Expr,
@@ -37,7 +37,7 @@ pub(super) struct Sequence {
     pub(super) trap: Expr,
     pub(super) context: Expr,
     pub(super) support: Expr,
-    /// The trap is that of the step before.
+    /// The trap is that of the preceding step.
     pub(super) older_trap: Expr,
     pub(super) thaddr: Expr,
     pub(super) notify: Expr,
@@ -53,7 +53,7 @@ pub(super) struct Sequence {
     lost: Reg,
 }
 
-/// Bits of the main packet, and of the marks before it.
+/// Number of the main packet in `ORDER`; the marks come before it.
 const MAIN: u32 = 3;
 
 impl Sequence {
@@ -76,7 +76,7 @@ impl Sequence {
         if state.map.exhausted.is_some() {
             before = before | &d.maybe;
         }
-        // What is traced first after a loss is always reported, and so is a stop.
+        // The first traced step after a loss is always reported, and so is a stop.
         let needs = [
             lost.q.clone(),
             &before & &some,
@@ -110,8 +110,8 @@ impl Sequence {
             none = none & !left.bit(i);
         }
         let emits = m.let_("sequence_emits", &plan.valid.q & left.any());
-        // At most one packet may be left. Those that turn out not to be sent count here, as that is
-        // known late; it costs a cycle where others follow.
+        // At most one packet may be left. Packets that turn out not to be sent are counted here,
+        // since that is known late; this costs a cycle if others follow.
         let mut several = zero(1);
         for i in 1..count {
             several = several | (kept.q.bit(i) & kept.q.slice(0, i).any());

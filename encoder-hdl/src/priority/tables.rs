@@ -1,4 +1,4 @@
-//! What is remembered: return stack, marks and predictor.
+//! Tables: return stack, marks and predictor.
 
 use super::context::Context;
 use super::lanes::Next;
@@ -7,13 +7,14 @@ use super::plan::Plan;
 use crate::{returns, tables};
 use hartrace_rtl::{Expr, Outputs, Reg};
 
-/// Return stack, marks and predictor, as far as the configuration has them.
+/// Return stack, marks and predictor, if the configuration has them.
 pub(super) struct Tables {
-    /// The branch that is looked up is predicted.
+    /// The branch that is looked up has the predicted outcome.
     pub(super) right: Option<Expr>,
     predictor: Option<Predictor>,
     pub(super) returns: Option<Returns>,
-    /// What was learnt before a synchronisation is forgotten as soon as it is decided.
+    /// The content from before a synchronisation is cleared as soon as the synchronisation is
+    /// decided.
     pub(super) forget: Expr,
 }
 
@@ -24,19 +25,20 @@ struct Predictor {
     taken: Expr,
 }
 
-/// What implicit returns need.
+/// Signals for implicit returns.
 pub(super) struct Returns {
     pub(super) depth: Expr,
-    /// There is a call; if the pending step was compared.
+    /// Whether there is a call; valid if the pending step was compared.
     pub(super) some: Expr,
     pub(super) predicts: Expr,
-    /// With addresses: it predicts, or there is no call; if the pending step was compared.
+    /// With addresses: whether the return is predicted, or there is no call; valid if the pending
+    /// step was compared.
     pub(super) expected: Option<Expr>,
     pub(super) marks: Outputs,
-    /// A return was popped since the last branch or packet.
+    /// A return has been popped since the last branch or packet.
     pub(super) popped: Reg,
-    /// What the stack predicts is about the pending step and the one after it: they were compared in a
-    /// cycle in which both were there and the stack stayed as it is.
+    /// The prediction of the stack applies to the pending step and the next one: they were compared
+    /// in a cycle in which both were present and the stack did not change.
     pub(super) compared: Reg,
     call: Expr,
     ret: Expr,
@@ -47,15 +49,15 @@ pub(super) struct Returns {
     second: Expr,
 }
 
-/// What happens in a cycle.
+/// Events of a cycle.
 pub(super) struct Events<'a> {
-    /// A hard step is done with.
+    /// A hard step is done.
     pub(super) commits: &'a Expr,
     /// The pending step is quiet or easy, and taken.
     pub(super) simple: &'a Expr,
     /// A packet takes the branch map with it.
     pub(super) flush: &'a Expr,
-    /// A branch is done with.
+    /// A branch is done.
     pub(super) branch_done: Expr,
     /// A mark of the return stack is being reported, and it is the second.
     pub(super) marks: &'a Expr,
@@ -113,7 +115,7 @@ impl Tables {
         let Events { commits, simple, flush, .. } = *events;
         m.assign(&self.forget, &plan.fresh.q & &plan.synced);
         let Some(returns) = &self.returns else { return };
-        // What is simple is a return as predicted, if there is a call.
+        // A simple return goes to the predicted address, if there is a call.
         let [call, ret] = [pending.call(), pending.ret()]
             .map(|is| simple & &cx.modes.returns & &pending.traced & is);
         m.assign(&returns.call, (commits & &plan.calls) | call);
@@ -149,7 +151,8 @@ impl Tables {
     ) {
         let Some(predictor) = &self.predictor else { return };
         let own = tables::predictor_index(cx.config, &pending.address.q);
-        // Whether the group ahead is looked at is known late; that the pending step is not, early.
+        // It is known late whether the group ahead is looked up, but early that the pending step is
+        // not.
         let first = cx.m.let_("own_first", pending.branch() & !pending.looked());
         cx.m.assign(&predictor.index, first.mux(own, index));
         cx.m.assign(&predictor.taken, first.mux(&pending.taken.q, taken));

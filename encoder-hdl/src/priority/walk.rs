@@ -1,8 +1,8 @@
-//! How far the steps of a group are taken in one cycle.
+//! Determines how many steps of a group are taken in one cycle.
 //!
-//! Steps after the pending one are taken as long as they are quiet, or one is easy. All of it holds *if* the
-//! pending step is taken. That is known late, and so nothing here waits for it; it comes in as the enable of
-//! what is kept.
+//! Steps after the pending one are taken as long as they are quiet, or one is easy. All of this
+//! holds *if* the pending step is taken. That is known late, so nothing here waits for it; it only
+//! enables the registers.
 
 use super::chart::Chart;
 use super::context::Context;
@@ -16,11 +16,11 @@ use hartrace_rtl::{Expr, lit, zero};
 
 /// How far the steps were taken.
 pub(super) struct Walk {
-    /// A step of a lane wants to be reported.
+    /// A step of a lane needs a packet.
     pub(super) wants: Expr,
     /// It is the target of a jump.
     pub(super) at_target: Expr,
-    /// It is a branch that was not predicted.
+    /// It is a mispredicted branch.
     pub(super) wrong: Expr,
     wants_first: Vec<Expr>,
     wants_last: Vec<Expr>,
@@ -31,9 +31,9 @@ pub(super) struct Walk {
     pub(super) rests_first: Vec<Expr>,
     pub(super) rests_last: Vec<Expr>,
     pub(super) takes_trap: Expr,
-    /// The last step of the group, if it is no mark, was taken.
+    /// The last step of the group, if it is not a mark, was taken.
     pub(super) finishes: Expr,
-    /// Branches of the lanes but the newest that are taken over.
+    /// Branches of all lanes but the newest that are taken over.
     pub(super) pushes: Vec<Expr>,
     /// They come after the packet that is sent.
     pub(super) cuts: Vec<Expr>,
@@ -52,21 +52,21 @@ struct Chain<'a> {
     cx: &'a Context<'a>,
     lanes: &'a Lanes,
     map: &'a BranchMap,
-    /// A hard step is pending: what comes after it waits.
+    /// A hard step is pending: the steps after it wait.
     hard: &'a Expr,
-    /// Nothing keeps steps after the pending one from being taken.
+    /// Nothing prevents steps after the pending one from being taken.
     goes_on: Expr,
-    /// The oldest step, one bit for each.
+    /// The oldest step, with one bit for each step.
     oldest: Expr,
-    /// Every step before was described: the next one comes.
+    /// Every preceding step was described: the next one follows.
     reached: Expr,
-    /// The step before is traced.
+    /// The preceding step is traced.
     valid: Expr,
     /// It is an uninferable jump.
     updiscon: Expr,
-    /// A packet is sent already.
+    /// A packet is already sent.
     sent: Expr,
-    /// The newest last step of a lane comes.
+    /// The newest last step of a lane follows.
     newest: Expr,
 }
 
@@ -119,7 +119,7 @@ impl Walk {
         walk
     }
 
-    /// No step of a lane has been looked at.
+    /// The state before any step of a lane.
     fn empty(chart: &Chart, fresh: Expr) -> Self {
         Self {
             wants: zero(1),
@@ -144,7 +144,7 @@ impl Walk {
         }
     }
 
-    /// If `taken`, this was the last step described so far.
+    /// Notes that, if `taken`, this was the last step described so far.
     fn describes(&mut self, taken: &Expr, qualified: &Expr, updiscon: &Expr) {
         self.valid = taken.mux(qualified, &self.valid);
         self.updiscon = taken.mux(updiscon, &self.updiscon);
@@ -187,7 +187,7 @@ impl Chain<'_> {
         }
         let fires = m.let_(&format!("fires_{i}"), updiscon | (self.map.must.bit(i + 1) & !sent));
         let wants = &comes & &plain & &fires & !sent;
-        // One that is not traced is passed, unless a mark comes after it.
+        // A step that is not traced is skipped, unless a mark follows.
         let skips = !&lane.qualified & (&later | &lanes.trap);
         let passes = skips | (&plain & (!&fires | (!sent & &cx.can)));
         let taken = m.let_(&format!("passes_last_{i}"), &comes & passes);
@@ -206,7 +206,8 @@ impl Chain<'_> {
         self.sent = sent | wants;
     }
 
-    /// The last step of the newest lane, `i`: what follows it is not known, so it becomes the pending one.
+    /// The last step of the newest lane, `i`: its successor is not known, so it becomes the pending
+    /// step.
     fn last_of_newest(&mut self, walk: &mut Walk, i: u32) {
         let comes = self.comes_last(i);
         walk.rests_last.push(self.hard.mux(self.oldest.bit(2 * i + 1), &comes));
@@ -232,7 +233,7 @@ impl Chain<'_> {
 }
 
 impl Walk {
-    /// A return in lane 0 waits now, and what follows it is in lane 1.
+    /// Whether a return in lane 0 waits now, with its successor in lane 1.
     pub(super) fn rests_return(&self, cx: &Context<'_>, lanes: &Lanes) -> Expr {
         match lanes.last.get(1) {
             Some(next) => &self.rests_last[0] & cx.group["ret"].bit(0) & next,
@@ -240,13 +241,13 @@ impl Walk {
         }
     }
 
-    /// A step after the pending one is reported, or is a branch.
+    /// Whether a step after the pending one is reported, or is a branch.
     pub(super) fn reports(&self, cx: &Context<'_>) -> Expr {
         self.pushes.iter().fold(&self.wants & &cx.can, |any, push| any | push)
     }
 
-    /// The address of the step that is reported: of one of a lane, of the pending one, which may be
-    /// in a lane too, or of a mark.
+    /// The address of the reported step: a step of a lane, the pending step, which may be in a lane
+    /// too, or a mark.
     pub(super) fn address(
         &self,
         cx: &Context<'_>,
@@ -260,7 +261,7 @@ impl Walk {
         let firsts = firsts.map(|((wants, at), value)| ((!hard & wants) | (&waits & &at.q), value));
         let lasts = self.wants_last.iter().map(|wants| !hard & wants).zip(&self.lasts);
         let choices: Vec<(Expr, &Expr)> = firsts.chain(lasts).collect();
-        // By number, not by one bit each: four of them fit a lookup table.
+        // Selected by number, not one-hot: four addresses fit into a lookup table.
         let bits = (choices.len() + 1).next_power_of_two().ilog2();
         let numbers = (0..bits).map(|bit| {
             let some = (1usize..).zip(&choices).filter(|(n, _)| n >> bit & 1 == 1);
@@ -282,7 +283,7 @@ impl Walk {
         level.swap_remove(0)
     }
 
-    /// The step that waits now is the oldest of its group.
+    /// Whether the step that waits now is the oldest of its group.
     pub(super) fn rests_oldest(&self, cx: &Context<'_>, lanes: &Lanes) -> Expr {
         let first = &lanes.first[0];
         let lane = first.mux(&self.rests_first[0], &self.rests_last[0]);
@@ -290,7 +291,7 @@ impl Walk {
         &self.fresh & (lane | trap)
     }
 
-    /// What the steps that are described in the lanes count for.
+    /// Number of units of the steps that are described in the lanes.
     pub(super) fn units(&self, cx: &Context<'_>, width: u32) -> Expr {
         let mut sum = zero(width);
         if cx.config.counts(ResyncUnit::Cycles) {

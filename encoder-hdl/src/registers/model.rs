@@ -1,29 +1,29 @@
-//! Registers without hardware.
+//! A model of the registers.
 
 use crate::registers::table::{Enable, Field, Kind, Register, Table};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What an access that cannot be ends in: not aligned, or not a whole word written.
+/// Result of an illegal access: not aligned, or a write of less than a whole word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BusError;
 
-/// What hardware tells the registers, by name of the input; what is not there is 0.
+/// Inputs from hardware, by name; those that are missing are 0.
 pub type Inputs = BTreeMap<&'static str, u64>;
 
 /// A write on the bus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Write {
-    /// Where.
+    /// Its address.
     pub address: u32,
-    /// What.
+    /// The data.
     pub data: u32,
-    /// A bit for each byte that is written.
+    /// One bit for each byte that is written.
     pub strobe: u8,
 }
 
 impl Write {
-    /// A whole word.
+    /// A write of a whole word.
     #[must_use]
     pub const fn word(address: u32, data: u32) -> Self {
         Self { address, data, strobe: 0b1111 }
@@ -32,18 +32,18 @@ impl Write {
 
 /// The registers of a table, as software sees them.
 ///
-/// It interprets the table, as the generated RTL does, and shares nothing else with it.
+/// It interprets the table, like the generated RTL, but shares no code with it.
 #[derive(Clone, Debug)]
 pub struct Model {
     table: Arc<Table>,
-    /// What fields keep: those of [`Kind::Stored`], tracing and sticky ones.
+    /// State of the fields: those of [`Kind::Stored`], tracing and sticky ones.
     kept: BTreeMap<(u32, &'static str), u32>,
     active: bool,
     enabled: bool,
     flushing: bool,
 }
 
-/// What a clock edge did besides changing registers.
+/// Effect of a clock edge besides changes of registers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Effect {
     /// A new value of the pointer.
@@ -51,7 +51,7 @@ pub struct Effect {
 }
 
 impl Model {
-    /// After a reset.
+    /// Creates a model after a reset.
     #[must_use]
     pub fn new(table: &Table) -> Self {
         let kept = BTreeMap::new();
@@ -64,7 +64,7 @@ impl Model {
         }
     }
 
-    /// Whether writes of its configuration are ignored.
+    /// Whether writes to its configuration are ignored.
     #[must_use]
     pub fn in_use(&self, inputs: &Inputs) -> bool {
         let busy = match self.table.enable() {
@@ -79,19 +79,19 @@ impl Model {
         !self.active && !self.in_use(inputs)
     }
 
-    /// Whether the component is active and enabled, or flushes still.
+    /// Whether the component is active and enabled, or still flushes.
     #[must_use]
     pub fn enabled(&self) -> bool {
         self.enabled
     }
 
-    /// Whether a flush is asked for.
+    /// Whether a flush is requested.
     #[must_use]
     pub fn flushes(&self) -> bool {
         self.flushing
     }
 
-    /// What a field keeps, which may be another value than it reads as.
+    /// The stored value of a field, which may differ from the value that it reads as.
     #[must_use]
     pub fn kept(&self, register: &str, field: &str) -> Option<u32> {
         let register = self.table.register(register)?;
@@ -107,7 +107,7 @@ impl Model {
         }
     }
 
-    /// Reads a register. What is not there reads as 0.
+    /// Reads a register. Addresses without a register read as 0.
     ///
     /// # Errors
     ///
@@ -152,11 +152,12 @@ impl Model {
         }
     }
 
-    /// Lets a clock edge pass, at which a word may be written.
+    /// Simulates a clock edge, at which a word may be written.
     ///
     /// # Errors
     ///
-    /// If the address is not aligned or not a whole word is written; then nothing is.
+    /// If the address is not aligned, or less than a whole word is written; nothing is written
+    /// then.
     pub fn clock(&mut self, write: Option<Write>, inputs: &Inputs) -> Result<Effect, BusError> {
         let legal = write.is_none_or(|w| w.address.is_multiple_of(4) && w.strobe == 0b1111);
         let write = write.filter(|_| legal);
@@ -183,7 +184,7 @@ impl Model {
         if legal { Ok(effect) } else { Err(BusError) }
     }
 
-    /// A flush that was asked for ends, or one is asked for because hardware stopped.
+    /// Ends a requested flush, or requests one because hardware stopped.
     fn flush(&mut self, inputs: &Inputs) {
         let Enable::Flushed { stop } = self.table.enable() else { return };
         if self.flushing {
@@ -207,7 +208,7 @@ impl Model {
         let name = register.name();
         match &field.kind {
             Kind::Fixed(_) | Kind::Status { .. } | Kind::Copy { .. } | Kind::Empty => {}
-            // What is written goes to the hardware.
+            // The value written goes to the hardware.
             Kind::Pointer { .. } => {}
             Kind::Active => {
                 if let Some(value) = value {
@@ -216,7 +217,8 @@ impl Model {
             }
             Kind::Enable(how) => {
                 let Some(value) = value else { return };
-                // The active bit is in the same register, below, and has been written.
+                // The active bit is in the same register, at a lower position, and has already
+                // been written.
                 let on = value == 1 && before.active && self.active;
                 match how {
                     Enable::Direct => self.enabled = on,

@@ -1,6 +1,7 @@
 //! Names of the specification in the spelling of other languages.
 
-/// What names of registers and fields start with; the name of the component is known from elsewhere.
+/// Prefixes of the names of registers and fields; the name of the component is known from the
+/// context.
 const PREFIXES: [&str; 5] = ["trTe", "trTs", "trRam", "trAtbBridge", "hartraceRam"];
 
 /// `trTeInstSyncMax` as `inst_sync_max`.

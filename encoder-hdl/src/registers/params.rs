@@ -1,39 +1,39 @@
-//! What the tables depend on.
+//! Parameters of the tables.
 
 use thiserror::Error;
 
-/// What a trace encoder has.
+/// Features of a trace encoder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EncoderParams {
-    /// Bits of an instruction address, up to 64.
+    /// Width of an instruction address in bits, up to 64.
     pub address_width: u32,
-    /// Bits at the bottom of an address that the encoder does not keep, up to 2.
+    /// Number of bits at the bottom of an address that the encoder does not store, up to 2.
     pub address_lsb: u32,
-    /// Privilege levels that can be told apart: 2, 4 or 8.
+    /// Number of privilege levels that can be distinguished: 2, 4 or 8.
     pub privilege_levels: u32,
-    /// Full addresses can be switched on.
+    /// Whether full addresses can be switched on.
     pub full_address: bool,
-    /// Implicit exceptions can be switched on.
+    /// Whether implicit exceptions can be switched on.
     pub implicit_exception: bool,
-    /// Sequential jumps can be made implicit.
+    /// Whether sequential jumps can be made implicit.
     pub sequential_jump: bool,
     /// How returns can be made implicit.
     pub implicit_return: ImplicitReturn,
-    /// There is a branch predictor.
+    /// Whether there is a branch predictor.
     pub branch_prediction: bool,
-    /// There is a jump target cache.
+    /// Whether there is a jump target cache.
     pub jump_target_cache: bool,
-    /// What resynchronisations can be counted in.
+    /// Units in which the period of resynchronisation can be counted.
     pub resync: Resync,
-    /// There are trigger inputs.
+    /// Whether there are trigger inputs.
     pub triggers: bool,
-    /// Address ranges to filter by, up to 8.
+    /// Number of address ranges to filter by, up to 8.
     pub comparators: u32,
-    /// The hart waits when there is no room for its trace; otherwise trace is lost.
+    /// Whether the hart waits when there is no room for its trace; otherwise trace is lost.
     pub stalls: bool,
-    /// Bits of the source in packets, up to 12; 0 if they have none.
+    /// Width of the source in packets in bits, up to 12; 0 if they have none.
     pub source_bits: u32,
-    /// Bits of the time, up to 64; 0 if there is none.
+    /// Width of the time in bits, up to 64; 0 if there is none.
     pub time_width: u32,
     /// Version of the trace protocol, major and minor, each up to 15.
     pub protocol: (u32, u32),
@@ -50,7 +50,7 @@ pub enum ImplicitReturn {
     Stack,
 }
 
-/// What resynchronisations can be counted in.
+/// Units in which the period of resynchronisation can be counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Resync {
     /// Packets.
@@ -61,14 +61,15 @@ pub struct Resync {
     pub half_words: bool,
 }
 
-/// What a sink in memory has.
+/// Features of a sink in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RamSinkParams {
-    /// Bits of an address, from 12 to 64.
+    /// Width of an address in bits, from 12 to 64.
     pub address_width: u32,
-    /// Bytes of a word in memory: 4, 8, 16 or 32.
+    /// Size of a word in memory in bytes: 4, 8, 16 or 32.
     pub word_bytes: u32,
-    /// Where the ring buffer can start and end: multiples of this many words, a power of 2 up to 256.
+    /// Granularity of the start and the end of the ring buffer: multiples of this number of words,
+    /// a power of 2 up to 256.
     pub burst_words: u32,
 }
 
@@ -122,7 +123,7 @@ impl EncoderParams {
         }
     }
 
-    /// An encoder that has only what an encoder has to have.
+    /// An encoder that has only the mandatory features.
     #[must_use]
     pub fn minimal() -> Self {
         Self {
@@ -164,7 +165,7 @@ impl RamSinkParams {
         power_of_2("word_bytes", self.word_bytes)?;
         in_range("burst_words", self.burst_words, 1, 256)?;
         power_of_2("burst_words", self.burst_words)?;
-        // The buffer has a burst at least, below the 2^12 bytes that a burst must not cross.
+        // The buffer has at least one burst, below the 2^12 bytes that a burst must not cross.
         in_range("word_bytes * burst_words", self.word_bytes * self.burst_words, 4, 2048)?;
         in_range("address_width", self.address_width, 12, 64)
     }

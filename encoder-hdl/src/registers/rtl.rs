@@ -1,4 +1,4 @@
-//! Tables as hardware.
+//! Generates hardware from tables.
 
 mod apb;
 mod block;
@@ -14,7 +14,7 @@ use hartrace_rtl::{Component, Expr, Module, concat, lit, ones, zero};
 
 /// The module `te_registers`: registers of an encoder on APB.
 ///
-/// Inputs are those of the table; outputs are what the encoder takes:
+/// Inputs are those of the table; outputs are those that the encoder needs:
 ///
 /// | output | |
 /// |---|---|
@@ -25,7 +25,7 @@ use hartrace_rtl::{Component, Expr, Module, concat, lit, ones, zero};
 /// | `trigger_enable_o`, `initially_on_o` | with triggers: whether they count, and whether tracing is on before the first |
 /// | `ranges_o`, `low_o`, `high_o` | with comparators: those in use, and their first and last address without the bits below `address_lsb`, number 0 in the low bits |
 ///
-/// All of them but `enable_o` stay while `trTeEnable` is set or `busy_i` is.
+/// All of them but `enable_o` are constant while `trTeEnable` or `busy_i` is set.
 ///
 /// # Errors
 ///
@@ -46,8 +46,8 @@ pub fn encoder_registers(params: &EncoderParams) -> Result<Component, ParamsErro
     let or_zero = |value: Option<Expr>, width| value.unwrap_or_else(|| zero(width));
     let mut tracing = or_zero(control("trTeInstTracing"), 1);
     if let Some(triggers) = control("trTeInstTrigEnable") {
-        // Without triggers, tracing is on whenever something is traced. Not the bit itself, which
-        // changes while the encoder is in use.
+        // Without triggers, tracing is on whenever something is traced. The bit itself is not used,
+        // because it changes while the encoder is in use.
         let on = m.let_("initially_on", &tracing | !&triggers);
         output("trigger_enable", triggers.clone(), "triggers count");
         output("initially_on", on, "traced before the first trigger");
@@ -93,7 +93,7 @@ pub fn encoder_registers(params: &EncoderParams) -> Result<Component, ParamsErro
         "levels that are traced, one bit each",
     );
     if params.comparators > 0 {
-        // A filter without a range matches everywhere, whatever the others ask for.
+        // A filter without a range matches everywhere, whatever the other filters require.
         let everywhere =
             filters.bit(0) & !or_zero(block.kept("trTeFilter0Control", "trTeFilterMatchComp1"), 1);
         output(
@@ -121,7 +121,7 @@ pub fn encoder_registers(params: &EncoderParams) -> Result<Component, ParamsErro
 
 /// The module `ram_sink_registers`: registers of a sink in memory on APB.
 ///
-/// Inputs are those of the table; outputs are what the sink takes:
+/// Inputs are those of the table; outputs are those that the sink needs:
 ///
 /// | output | |
 /// |---|---|
@@ -169,8 +169,8 @@ pub fn ram_sink_registers(params: &RamSinkParams) -> Result<Component, ParamsErr
 
 /// The module `atb_bridge_registers`: registers of a bridge to ATB on APB.
 ///
-/// Inputs are those of the table; outputs are `enable_o`, which stays until a flush is done, `flush_o`
-/// until `flushed_i`, and `id_o`, the ATID.
+/// Inputs are those of the table. Outputs are `enable_o`, which stays set until a flush is done,
+/// `flush_o`, which stays set until `flushed_i`, and `id_o`, the ATID.
 #[must_use]
 pub fn atb_bridge_registers() -> Component {
     let table = tables::atb_bridge();
@@ -196,7 +196,7 @@ pub fn atb_bridge_registers() -> Component {
     m.finish()
 }
 
-/// Side by side, the first in the low bits.
+/// Concatenates parts, the first in the low bits.
 fn low_first(parts: &[Expr]) -> Expr {
     concat(&parts.iter().rev().collect::<Vec<_>>())
 }

@@ -1,19 +1,19 @@
-//! What a table of registers consists of.
+//! The structure of a table of registers.
 
 /// The registers of one trace component.
 ///
-/// It has its own page of 4 KiB, aligned to 4 KiB; offsets count from the start of that.
+/// It has its own page of 4 KiB, aligned to 4 KiB; offsets are relative to the start of the page.
 ///
 /// Spec: Trace Control Interface 1.0, "Trace Components".
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Table {
     /// Name of the component, in words.
     pub title: &'static str,
-    /// Name of the component in code: of its module, its part of the driver.
+    /// Name of the component in code: of its module, and of its part of the driver.
     pub name: &'static str,
-    /// What to know about all of it.
+    /// Description of the whole component.
     pub doc: &'static str,
-    /// What hardware tells the registers.
+    /// Signals from hardware to the registers.
     pub inputs: Vec<Input>,
     /// Registers, by offset.
     pub registers: Vec<Register>,
@@ -24,9 +24,9 @@ pub struct Table {
 pub struct Input {
     /// Its name, without `_i`.
     pub name: &'static str,
-    /// How many bits it has.
+    /// Its width in bits.
     pub width: u32,
-    /// What it says.
+    /// Its meaning.
     pub doc: &'static str,
 }
 
@@ -35,13 +35,13 @@ pub struct Input {
 pub struct Register {
     /// The specification's name; `{i}` stands for [`Register::index`].
     pub template: &'static str,
-    /// Which of several alike.
+    /// Its number, if there are several of the same kind.
     pub index: Option<u32>,
-    /// Where it is.
+    /// Its offset.
     pub offset: u32,
-    /// What it is for.
+    /// Its purpose.
     pub doc: &'static str,
-    /// Fields, from bit 0 on. Other bits read as 0 and ignore what is written.
+    /// Fields, starting with bit 0. Other bits read as 0 and ignore writes.
     pub fields: Vec<Field>,
 }
 
@@ -52,39 +52,39 @@ pub struct Field {
     pub name: &'static str,
     /// Its lowest bit.
     pub lsb: u32,
-    /// How many bits it has.
+    /// Its width in bits.
     pub width: u32,
-    /// How it behaves.
+    /// Its behaviour.
     pub kind: Kind,
-    /// What it means.
+    /// Its meaning.
     pub doc: &'static str,
     /// Values with a name: value, name, meaning.
     pub values: Vec<(u32, &'static str, &'static str)>,
 }
 
-/// How a field behaves.
+/// Behaviour of a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Always the same value.
     Fixed(u32),
-    /// Shows `bits` bits of an input, from bit `from` on; above them are zeros.
+    /// Shows `bits` bits of an input, starting with bit `from`; the bits above them are zeros.
     Status {
         /// Name of the input.
         input: &'static str,
-        /// Its first bit that is shown.
+        /// The first bit of it that is shown.
         from: u32,
-        /// How many bits are shown.
+        /// Number of bits that are shown.
         bits: u32,
     },
-    /// Keeps what is written, unless the component is in use; `tied` after a reset.
+    /// Stores the value written, unless the component is in use; `tied` after a reset.
     Stored {
         /// The lowest bit that can be written.
         from: u32,
-        /// How many bits can be written.
+        /// Number of bits that can be written.
         bits: u32,
-        /// The bits that cannot.
+        /// The value of the bits that cannot be written.
         tied: u32,
-        /// Values that are taken, others are not; empty if all are.
+        /// Values that are accepted; empty if all are.
         choices: Vec<u32>,
     },
     /// Always the same as another field.
@@ -94,18 +94,18 @@ pub enum Kind {
         /// Its name.
         field: &'static str,
     },
-    /// The switch of the component. While it is 0, everything else is in reset. After 0 is written it
-    /// reads as 1 until the component is no longer in use.
+    /// The switch of the component. While it is 0, everything else is in reset. After a write of 0,
+    /// it reads as 1 until the component is no longer in use.
     Active,
     /// The component is in use. Can be set only once the component is active.
     Enable(Enable),
-    /// Everything has left.
+    /// All trace has left the component.
     Empty,
-    /// Whether trace is generated: written at any time.
+    /// Whether trace is generated; can be written at any time.
     Tracing,
-    /// Whether trace is generated, with triggers: as [`Kind::Tracing`] while field `by` is 0. While it
-    /// is 1, this is what tracing starts with, kept while the component is in use; it reads as `input`
-    /// then.
+    /// Whether trace is generated, with triggers: as [`Kind::Tracing`] while field `by` is 0. While
+    /// `by` is 1, this is the state with which tracing starts, which is constant while the
+    /// component is in use; it reads as `input` then.
     Triggered {
         /// Name of the input.
         input: &'static str,
@@ -117,14 +117,14 @@ pub enum Kind {
         /// Name of the input.
         input: &'static str,
     },
-    /// A part of a pointer that hardware keeps and moves, as [`Kind::Status`]; what is written goes
-    /// there, unless the component is in use.
+    /// A part of a pointer that hardware stores and moves, shown as by [`Kind::Status`]; the value
+    /// written goes to the hardware, unless the component is in use.
     Pointer {
         /// Name of the input.
         input: &'static str,
-        /// Its first bit that is shown.
+        /// The first bit of it that is shown.
         from: u32,
-        /// How many bits are shown.
+        /// Number of bits that are shown.
         bits: u32,
     },
 }
@@ -132,11 +132,11 @@ pub enum Kind {
 /// How a component is switched off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Enable {
-    /// At once. The input `busy_i` says for how long it is in use still.
+    /// At once. The input `busy_i` indicates how long it is still in use.
     Direct,
-    /// After a flush: `flush_o` until `flushed_i`. It is in use as long as `empty_i` is not set.
+    /// After a flush: `flush_o` is set until `flushed_i`. It is in use until `empty_i` is set.
     Flushed {
-        /// An input that switches it off, too.
+        /// An input that also switches it off.
         stop: Option<&'static str>,
     },
 }
@@ -171,7 +171,7 @@ impl Register {
         Self { template, index: None, offset, doc, fields: Vec::new() }
     }
 
-    /// One of several.
+    /// Makes this one of several registers of the same kind.
     pub(crate) fn number(mut self, index: u32) -> Self {
         self.index = Some(index);
         self
@@ -208,7 +208,7 @@ impl Register {
         self.template.replace("{i}", &index)
     }
 
-    /// The name that it shares with those alike.
+    /// The name that it shares with others of its kind.
     #[must_use]
     pub fn family(&self) -> String {
         self.template.replace("{i}", "")
@@ -216,18 +216,18 @@ impl Register {
 }
 
 impl Field {
-    /// Its bits, at their place in the register.
+    /// Mask of its bits at their position in the register.
     #[must_use]
     pub fn mask(&self) -> u32 {
         self.ones() << self.lsb
     }
 
-    /// Its bits, from bit 0 on.
+    /// Mask of its bits, starting with bit 0.
     pub(crate) fn ones(&self) -> u32 {
         u32::MAX >> (32 - self.width)
     }
 
-    /// Its value in a value of the register.
+    /// Extracts its value from the value of the register.
     #[must_use]
     pub fn get(&self, register: u32) -> u32 {
         register >> self.lsb & self.ones()
@@ -250,7 +250,7 @@ impl Field {
 }
 
 impl Kind {
-    /// Everything can be written if `is`, and nothing otherwise: then it reads as 0.
+    /// If `is`, all bits can be written; otherwise none, and it reads as 0.
     pub(crate) fn bits_if(is: bool, bits: u32) -> Self {
         match is {
             true => Self::stored(bits),

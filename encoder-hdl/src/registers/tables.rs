@@ -17,7 +17,8 @@ mod component {
     pub(super) const ATB_BRIDGE: u32 = 0xe;
 }
 
-/// The first fields of the second register of every component, named after it.
+/// The first fields of the second register of every component, named after the
+/// component.
 fn versions(register: Register, names: [&'static str; 3], component: u32) -> Register {
     let [major, minor, kind] = names;
     register

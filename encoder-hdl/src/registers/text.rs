@@ -1,4 +1,4 @@
-//! Tables as text: for software, and for people.
+//! Texts from tables: for software, and for people.
 
 mod c_header;
 mod markdown;
@@ -10,16 +10,17 @@ pub use rust_driver::rust_driver;
 
 use crate::registers::table::{Register, Table};
 
-/// Registers that are alike, and where they are.
+/// Registers of the same kind, and their positions.
 struct Family<'a> {
     name: String,
     first: &'a Register,
     count: u32,
-    /// From one to the next; 0 if there is one only.
+    /// Distance from one to the next; 0 if there is only one.
     stride: u32,
 }
 
-/// The registers of a table, those alike as one, by offset of the first.
+/// The registers of a table, with those of the same kind as one family, by offset of the
+/// first.
 fn families(table: &Table) -> Vec<Family<'_>> {
     let mut families: Vec<Family<'_>> = Vec::new();
     for register in &table.registers {
@@ -37,7 +38,7 @@ fn families(table: &Table) -> Vec<Family<'_>> {
     families
 }
 
-/// Words in lines of up to `width` characters.
+/// Wraps words into lines of up to `width` characters.
 fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {

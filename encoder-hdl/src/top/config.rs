@@ -1,4 +1,4 @@
-//! What to generate.
+//! Configuration of a top module.
 
 use crate::registers::{EncoderParams, ImplicitReturn, ParamsError, RamSinkParams, Resync};
 use crate::transport::Frame;
@@ -12,28 +12,28 @@ use thiserror::Error;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TopConfig {
-    /// Harts, each with a core and registers of its own, all with the same parameters.
+    /// Number of harts, each with its own core and registers, all with the same parameters.
     pub harts: u32,
-    /// The srcID of hart 0; the others count on from there.
+    /// The srcID of hart 0; the other harts have the following ones.
     pub first_source: u32,
-    /// Packets that can wait for the sink.
+    /// Number of packets that can wait for the sink.
     pub fifo_depth: u32,
-    /// What is around payloads.
+    /// Encapsulation of payloads.
     pub encapsulation: Encapsulation,
-    /// Where trace goes.
+    /// Destination of the trace.
     pub sink: Sink,
     /// The cores.
     pub encoder: Config,
 }
 
-/// What is around payloads.
+/// Encapsulation of payloads.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Encapsulation {
     /// Packets of the standard encapsulation v1.0.
     Standard(Standard),
-    /// Frames of `te_inst_raw` files. Nothing can fill a word, so a reader needs to know where each part
-    /// of a trace ends.
+    /// Frames of `te_inst_raw` files. They have no padding to fill a word, so a reader needs to
+    /// know where each part of a trace ends.
     Reference,
 }
 
@@ -41,37 +41,37 @@ pub enum Encapsulation {
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Standard {
-    /// Bits of the srcID; 0 for none.
+    /// Width of the srcID in bits; 0 for none.
     pub src_id_bits: u8,
-    /// Bytes of the time in every packet; 0 for none.
+    /// Size of the time in every packet in bytes; 0 for none.
     pub timestamp_bytes: u8,
-    /// Bits of the type; 0 for none.
+    /// Width of the type in bits; 0 for none.
     pub type_bits: u8,
     /// The type of instruction trace.
     pub instruction_type: u8,
 }
 
-/// Where trace goes.
+/// Destination of the trace.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Sink {
     /// An AXI4-Stream.
     AxiStream {
-        /// Bytes of a transfer: 2, 4, 8 or 16.
+        /// Size of a transfer in bytes: 2, 4, 8 or 16.
         word_bytes: u32,
     },
     /// An AMBA trace bus, with the registers of a bridge.
     Atb {
-        /// Bytes of a transfer: 2, 4, 8 or 16.
+        /// Size of a transfer in bytes: 2, 4, 8 or 16.
         word_bytes: u32,
     },
     /// A ring buffer in memory, over AXI4, with the registers of a RAM sink.
     Memory {
-        /// Bits of an address.
+        /// Width of an address in bits.
         address_width: u32,
-        /// Bytes of a beat: 4, 8 or 16.
+        /// Size of a beat in bytes: 4, 8 or 16.
         word_bytes: u32,
-        /// Words of a burst: 1, 2, 4, 8 or 16.
+        /// Number of words in a burst: 1, 2, 4, 8 or 16.
         burst_words: u32,
     },
 }
@@ -111,10 +111,10 @@ impl Sink {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum TopError {
-    /// The core is not legal.
+    /// The configuration of the core is not legal.
     #[error("encoder: {0}")]
     Encoder(#[from] ConfigError),
-    /// There are no such registers.
+    /// The parameters of the registers are not legal.
     #[error("registers: {0}")]
     Registers(#[from] ParamsError),
     /// A parameter is out of its range.
@@ -129,7 +129,7 @@ pub enum TopError {
         /// Largest legal value.
         max: u32,
     },
-    /// A parameter has another value than there are.
+    /// The value of a parameter is none of the legal ones.
     #[error("{name} = {value} is none of {choices:?}")]
     NoChoice {
         /// Its name.
@@ -144,16 +144,16 @@ pub enum TopError {
     Needs {
         /// The first, with its value.
         what: String,
-        /// What it needs.
+        /// The requirement.
         needs: String,
     },
 }
 
-/// A file that is no configuration.
+/// Reasons why a file is not a configuration.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ReadError {
-    /// It is no TOML, or has keys that mean nothing.
+    /// It is not TOML, or has unknown keys.
     #[error("{0}")]
     Text(String),
     /// It cannot be generated.
@@ -162,7 +162,7 @@ pub enum ReadError {
 }
 
 impl TopConfig {
-    /// Reads a configuration; what is not given has its default.
+    /// Reads a configuration; parameters that are not given have their defaults.
     pub fn from_toml(text: &str) -> Result<Self, ReadError> {
         let config: Self =
             toml::from_str(text).map_err(|error| ReadError::Text(error.to_string()))?;
@@ -185,7 +185,7 @@ impl TopConfig {
                 needs: format!("one of {most} at most: narrower encoder.etrace fields or srcID"),
             });
         }
-        // The tables check what is theirs, so that nothing of it is cut silently.
+        // The tables check their own parameters, so that nothing is truncated silently.
         crate::registers::encoder(&self.encoder_params())?;
         if let Some(params) = self.ram_sink_params() {
             crate::registers::ram_sink(&params)?;
@@ -233,7 +233,7 @@ impl TopConfig {
         }
     }
 
-    /// The fields around a payload; none of them without the standard encapsulation.
+    /// The fields around a payload; none without the standard encapsulation.
     pub(crate) fn standard(&self) -> Standard {
         match self.encapsulation {
             Encapsulation::Standard(standard) => standard,
@@ -241,7 +241,7 @@ impl TopConfig {
         }
     }
 
-    /// What the encapsulator makes.
+    /// The frame that the encapsulator creates.
     pub(crate) fn frame(&self) -> Result<Frame, TopError> {
         let Encapsulation::Standard(fields) = self.encapsulation else {
             return Ok(Frame::Reference);
@@ -254,7 +254,7 @@ impl TopConfig {
         })
     }
 
-    /// How a reader finds payloads again.
+    /// How a reader recovers the payloads.
     pub fn framing(&self) -> Result<Framing, TopError> {
         Ok(match self.frame()? {
             Frame::Encap(params) => Framing::Encap(params),
@@ -262,19 +262,19 @@ impl TopConfig {
         })
     }
 
-    /// Bytes of the longest payload.
+    /// Number of bytes of the longest payload.
     fn payload_bytes(&self) -> Result<u32, TopError> {
         let layout = self.encoder.etrace.layout(Unit::Hartrace).map_err(ConfigError::from)?;
         Ok(layout.max_bits().div_ceil(8))
     }
 
-    /// Bits of the time that comes from outside: as many as whoever needs most of them.
+    /// Width of the time that comes from outside: the largest that is needed.
     pub(crate) fn time_width(&self) -> u32 {
         let stamp = 8 * u32::from(self.standard().timestamp_bytes);
         stamp.max(self.encoder.etrace.time_bits())
     }
 
-    /// What the registers of a hart are made from.
+    /// The parameters of the registers of a hart.
     #[must_use]
     pub fn encoder_params(&self) -> EncoderParams {
         let (config, params) = (&self.encoder, &self.encoder.etrace);
@@ -307,7 +307,7 @@ impl TopConfig {
         }
     }
 
-    /// What the registers of the sink are made from, if it is memory.
+    /// The parameters of the registers of the sink, if it is memory.
     #[must_use]
     pub fn ram_sink_params(&self) -> Option<RamSinkParams> {
         match self.sink {

@@ -1,15 +1,15 @@
-//! Who waits for which flush.
+//! Coordinates several requests to flush.
 
 use crate::transport::drain;
 use hartrace_rtl::{Component, Module, zero};
 
-/// Flushes a packer for several that ask: `te_flush_{askers}x{width}`, where `width` is that of the count
-/// of packets before the packer.
+/// Flushes a packer for several requesters: `te_flush_{askers}x{width}`, where `width` is that of
+/// the number of packets before the packer.
 ///
-/// `request_i` has a bit for each, set for a cycle. `asked_o` is set from the next cycle on until, and
-/// with, `done_o`: everything that was before the packer at the request has passed, and the packer is
-/// flushed. One that asks again meanwhile gets another flush. `waiting_i taken_i flush_o flushed_i` are
-/// those of [`drain`].
+/// `request_i` has a bit for each requester, which is set for one cycle. `asked_o` is set from the
+/// next cycle up to and including the cycle of `done_o`: everything that was before the packer at
+/// the request has passed, and the packer is flushed. A requester that asks again in the meantime
+/// gets another flush. `waiting_i taken_i flush_o flushed_i` are those of [`drain`].
 pub(crate) fn flush(askers: u32, width: u32) -> Component {
     let m = Module::new(
         &format!("te_flush_{askers}x{width}"),
@@ -62,16 +62,16 @@ mod tests {
     const ASKERS: u32 = 3;
     const WIDTH: u32 = 4;
 
-    /// One that has asked: the packets that were waiting then, and whether a flush has begun since they
-    /// have passed.
+    /// A requester that has asked: the number of packets that were waiting then, and whether a
+    /// flush has begun since they passed.
     #[derive(Clone, Copy)]
     struct Asked {
         left: u64,
         flushes: bool,
     }
 
-    /// Everyone gets a flush that begins behind the packets that were waiting at the request, and is told
-    /// so once, however requests overlap.
+    /// Every requester gets a flush that begins after the packets that were waiting at the request,
+    /// and gets one answer, however requests overlap.
     #[test]
     fn nobody_is_told_too_early() {
         let mut rng = fastrand::Rng::with_seed(1);

@@ -1,4 +1,4 @@
-//! What there is for each hart.
+//! The modules for each hart.
 
 use crate::encoder;
 use crate::registers::encoder_registers;
@@ -9,8 +9,9 @@ use hartrace_rtl::{Component, Module, concat, lit, zero};
 
 /// The module `te_hart`: a core with its registers and its encapsulator.
 ///
-/// `flush_o asked_i` go to a [`flush`](crate::top::flush::flush): when a trace has ended, what waits for a
-/// word to fill is sent on, and only then the registers say that all packets have left.
+/// `flush_o asked_i` connect to a [`flush`](crate::top::flush::flush): when a trace has ended,
+/// bytes that wait for a word to fill are sent, and only then do the registers report that all
+/// packets have left.
 pub(crate) fn hart(config: &TopConfig) -> Result<Component, TopError> {
     let m = Module::new(
         "te_hart",

@@ -16,7 +16,7 @@ use hartrace_rtl::{Component, Expr, Module, Outputs, concat, index_width, lit};
 /// | ports | |
 /// |---|---|
 /// | `psel_i` … `pslverr_o` | APB4, a page of registers for each hart, then the sink's: [`pages`] |
-/// | `hart{n}_*` | what hart *n* retires, as `te_core` takes it, and `hart{n}_stall_o` or `hart{n}_lost_o` |
+/// | `hart{n}_*` | blocks of hart *n* for `te_core`, and `hart{n}_stall_o` or `hart{n}_lost_o` |
 /// | `time_i` | the time, if packets have one |
 /// | `t*`; `at*` and `af*`; `aw*`, `w*` and `b*` | AXI4-Stream; ATB; AXI4, write channels |
 ///
@@ -135,7 +135,7 @@ pub fn top(config: &TopConfig) -> Result<Component, TopError> {
     Ok(m.finish())
 }
 
-/// Names and texts of the SystemVerilog files of a top module, in the order in which tools want them.
+/// Names and texts of the SystemVerilog files of a top module, in the order that tools require.
 pub fn sources(config: &TopConfig) -> Result<Vec<(String, String)>, TopError> {
     Ok(files(&top(config)?))
 }
@@ -179,7 +179,8 @@ impl Hart {
     }
 }
 
-/// Packets of all harts as one stream: whether there is one, and its length above its bytes.
+/// Joins the packets of all harts into one stream: whether there is one, and its length above its
+/// bytes.
 fn join(m: &Module, harts: &[Hart], max_bytes: u32, ready: &Expr) -> (Expr, Expr) {
     if let [hart] = harts {
         m.assign(&hart.ready, ready);
@@ -205,7 +206,7 @@ fn join(m: &Module, harts: &[Hart], max_bytes: u32, ready: &Expr) -> (Expr, Expr
     (one["valid_o"].clone(), concat(&[&one["len_o"], &one["data_o"]]))
 }
 
-/// The port of the registers, and what is behind it.
+/// The port of the registers, and the registers at it.
 struct Bus<'a> {
     m: &'a Module,
     pages: u32,
@@ -252,7 +253,7 @@ impl<'a> Bus<'a> {
         wiring
     }
 
-    /// What the registers of the next page say.
+    /// Adds the answer of the registers of the next page.
     fn answer(&mut self, of: &Outputs) {
         self.answers.push(of.clone());
     }

@@ -1,34 +1,35 @@
-//! Everything that is handed over with the modules: lists of files for tools, parameters for decoders, registers
-//! for software.
+//! Everything that is delivered with the modules: lists of files for tools, parameters for
+//! decoders, registers for software.
 
 use crate::top::{Encapsulation, TopConfig, TopError, header, manual, sources};
 use hartrace_etrace::Unit;
 use std::fmt::Write;
 use thiserror::Error;
 
-/// The module that everything else is within.
+/// The module that contains all others.
 pub const TOP: &str = "te_top";
 
-/// The encoder of a hart without registers and transport, for those who have their own.
+/// The encoder of a hart without registers and transport, for users who have their own.
 const CORE: &str = "te_core";
 
-/// A package that cannot be made.
+/// Reasons why a package cannot be created.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum PackageError {
     /// The encoder cannot be generated.
     #[error(transparent)]
     Top(#[from] TopError),
-    /// The configuration cannot be written down.
+    /// The configuration cannot be written as TOML.
     #[error(transparent)]
     Toml(#[from] toml::ser::Error),
 }
 
-/// Returns names and texts of all files: modules, lists of them for tools (`te_top.f`, `te_core.f`, Bender and
-/// FuseSoC), the configuration, what a decoder needs (`params.toml`), and the registers for people and for C.
+/// Returns names and texts of all files: modules, lists of them for tools (`te_top.f`, `te_core.f`,
+/// Bender and FuseSoC), the configuration, the parameters for a decoder (`params.toml`), and the
+/// registers for people and for C.
 ///
-/// `beside` are modules that belong to the design as well, such as those of a connector; those that the encoder has
-/// already are left out.
+/// `beside` contains further modules of the design, such as those of a connector; modules that the
+/// encoder already contains are left out.
 ///
 /// # Errors
 ///
@@ -60,7 +61,7 @@ pub fn package(
     Ok(files)
 }
 
-/// Returns what a decoder has to know of the encoder, as TOML.
+/// Returns the parameters of the encoder that a decoder must know, as TOML.
 ///
 /// # Errors
 ///

@@ -1,24 +1,25 @@
-//! Which registers are where.
+//! Addresses of the registers.
 
 use crate::registers::{Table, atb_bridge, c_header, encoder, markdown, ram_sink};
 use crate::top::config::{Sink, TopConfig, TopError};
 use std::fmt::Write;
 
-/// The registers of one component, behind the port of a top module.
+/// The registers of one component, at the port of a top module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page {
-    /// What it is.
+    /// Its title.
     pub title: String,
-    /// Where it begins.
+    /// Its first address.
     pub address: u32,
     /// Its registers.
     pub table: Table,
 }
 
-/// Bytes of a page.
+/// Size of a page in bytes.
 const PAGE: u32 = 0x1000;
 
-/// The pages behind the port, in order: one for each hart, then the sink's, if it has registers.
+/// The pages at the port, in order: one for each hart, then that of the sink, if it has
+/// registers.
 pub fn pages(config: &TopConfig) -> Result<Vec<Page>, TopError> {
     config.check()?;
     let table = encoder(&config.encoder_params())?;
@@ -38,7 +39,7 @@ pub fn pages(config: &TopConfig) -> Result<Vec<Page>, TopError> {
     Ok(pages)
 }
 
-/// The tables of some pages, each once.
+/// The tables of some pages, each one once.
 fn tables(pages: &[Page]) -> Vec<&Table> {
     let mut tables: Vec<&Table> = pages.iter().map(|page| &page.table).collect();
     tables.dedup();
@@ -51,13 +52,13 @@ pub fn manual(config: &TopConfig) -> Result<String, TopError> {
     let mut out = markdown(&tables(&pages));
     out.push_str("\n## Pages\n\n| from | |\n| --- | --- |\n");
     for page in &pages {
-        // Writing to a string does not fail.
+        // Writing to a string never fails.
         let _ = writeln!(out, "| {:#07x} | {} |", page.address, page.title);
     }
     Ok(out)
 }
 
-/// A header in C: where pages are, where registers are in them, and places of fields.
+/// A header in C: addresses of pages, offsets of registers in them, and positions of fields.
 pub fn header(config: &TopConfig) -> Result<String, TopError> {
     let pages = pages(config)?;
     let text = c_header(&tables(&pages));

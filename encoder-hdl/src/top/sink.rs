@@ -1,4 +1,4 @@
-//! Sinks with their registers.
+//! Sinks and their registers.
 
 use crate::registers::{atb_bridge_registers, ram_sink_registers};
 use crate::top::config::{Sink, TopConfig, TopError};
@@ -6,12 +6,12 @@ use crate::top::wiring::{APB, APB_ANSWER, Wiring};
 use crate::transport::{MemorySink, atb_sink, axis_sink, len_width, memory_sink};
 use hartrace_rtl::{Component, Expr, Module, concat};
 
-/// The module that takes words.
+/// The module that accepts words.
 ///
-/// `valid_i ready_o data_i len_i last_i` are the packer's; not all sinks have `last_i`. With registers
-/// there are a port for them, `waiting_i` (trace is before the packer or in it) and, for each reason to
-/// flush, a bit of `flush_o asked_i done_i`, which go to a [`flush`](crate::top::flush::flush). All other
-/// ports are the sink's, for the outside.
+/// `valid_i ready_o data_i len_i last_i` connect to the packer; not all sinks have `last_i`. A sink
+/// with registers has a port for them, `waiting_i` (trace is before the packer or in it) and, for
+/// each reason to flush, a bit of `flush_o asked_i done_i`, which connect to a
+/// [`flush`](crate::top::flush::flush). All other ports are external ports of the sink.
 pub(crate) fn sink(config: &TopConfig) -> Result<Component, TopError> {
     match config.sink {
         Sink::AxiStream { word_bytes } => Ok(axis_sink(word_bytes)),

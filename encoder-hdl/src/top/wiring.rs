@@ -1,8 +1,8 @@
-//! Ports that go through several levels.
+//! Ports that pass through several levels.
 
 use hartrace_rtl::{Component, Direction, Expr, Module, Outputs, Port};
 
-/// The bus of the control registers below the split; outputs have no width of their own to choose.
+/// The bus of the control registers below the split; the width of outputs is given by the module.
 pub(crate) const APB: [&str; 6] =
     ["psel_i", "penable_i", "pwrite_i", "paddr_i", "pwdata_i", "pstrb_i"];
 
@@ -13,7 +13,7 @@ pub(crate) fn has(of: &Component, name: &str) -> bool {
     of.ports().iter().any(|port| port.name == name)
 }
 
-/// Connections of an instance, some of which are ports of the module around it.
+/// Connections of an instance, some of which are ports of the enclosing module.
 pub(crate) struct Wiring<'a> {
     m: &'a Module,
     of: Component,
@@ -36,7 +36,7 @@ impl<'a> Wiring<'a> {
         if has(&self.of, port) { self.wire(port, &signal()) } else { self }
     }
 
-    /// Connects inputs to outputs of the same name of another instance, where it has them.
+    /// Connects inputs to the outputs of the same name of another instance, if it has them.
     pub(crate) fn told_by(mut self, other: &Component, outputs: &Outputs) -> Self {
         for port in self.open().filter(|port| port.direction == Direction::Input) {
             let name = format!("{}_o", port.name.trim_end_matches("_i"));
@@ -47,7 +47,8 @@ impl<'a> Wiring<'a> {
         self
     }
 
-    /// Makes ports of the module around it of some that are not connected yet, with a prefix.
+    /// Turns some ports that are not connected yet into ports of the enclosing module, with a
+    /// prefix.
     pub(crate) fn ports(mut self, prefix: &str, wanted: impl Fn(&Port) -> bool) -> Self {
         for port in self.open().filter(wanted) {
             let name = format!("{prefix}{}", port.name);
@@ -60,7 +61,7 @@ impl<'a> Wiring<'a> {
         self
     }
 
-    /// The instance.
+    /// Creates the instance.
     pub(crate) fn inst(self, name: &str) -> Outputs {
         let ports: Vec<(&str, &Expr)> =
             self.made.iter().map(|(port, signal)| (port.as_str(), signal)).collect();

@@ -3,16 +3,16 @@
 use crate::transport::len_width;
 use hartrace_rtl::{Component, Module, index_width, lit};
 
-/// The words of a packer as ATB transfers of `word_bytes` bytes: `atb_sink_{word_bytes}`.
+/// Sends the words of a packer as ATB transfers of `word_bytes` bytes: `atb_sink_{word_bytes}`.
 ///
-/// `valid_i ready_o data_i len_i` are the packer's, made without
-/// [`mark_end`](crate::transport::Packer::mark_end): ATBYTES cannot say that there is no byte. `id_i` is the ATID and
-/// changes only while nothing is sent; 0 and 0x70 to 0x7f are reserved. `flush_o flushed_i` go to the
-/// packer, or to a [`drain`](crate::transport::drain) before it.
+/// `valid_i ready_o data_i len_i` connect to a packer without
+/// [`mark_end`](crate::transport::Packer::mark_end): ATBYTES cannot express that there is no byte.
+/// `id_i` is the ATID and must change only while nothing is sent; 0 and 0x70 to 0x7f are reserved.
+/// `flush_o flushed_i` connect to the packer, or to a [`drain`](crate::transport::drain) before it.
 ///
 /// # Panics
 ///
-/// If words are not of 2, 4, 8 or 16 bytes.
+/// If the size of words is not 2, 4, 8 or 16 bytes.
 #[must_use]
 #[track_caller]
 pub fn atb_sink(word_bytes: u32) -> Component {

@@ -3,12 +3,13 @@
 use crate::transport::len_width;
 use hartrace_rtl::{Component, Module, concat, lit};
 
-/// The words of a packer as AXI4-Stream transfers of `word_bytes` bytes: `axis_sink_{word_bytes}`.
+/// Sends the words of a packer as AXI4-Stream transfers of `word_bytes` bytes:
+/// `axis_sink_{word_bytes}`.
 ///
-/// `valid_i ready_o data_i len_i last_i` are the packer's, made with
-/// [`mark_end`](crate::transport::Packer::mark_end): `tlast` marks the end of every flush then, and a transfer of a
-/// flush that had nothing left has no byte in `tkeep`. Without a register; put a
-/// [`spill`](crate::transport::spill) before it where timing asks for one.
+/// `valid_i ready_o data_i len_i last_i` connect to a packer with
+/// [`mark_end`](crate::transport::Packer::mark_end): `tlast` then marks the end of every flush, and
+/// the transfer of a flush with nothing left has no byte in `tkeep`. The sink has no register; put
+/// a [`spill`](crate::transport::spill) before it if timing requires one.
 ///
 /// # Panics
 ///

@@ -1,13 +1,13 @@
-//! When to flush.
+//! Requests a flush at the right time.
 
 use hartrace_rtl::{Component, Module, lit, zero};
 
 /// Asks a packer to flush once the packets that wait before it have passed: `drain_{width}`, where
-/// `width` is that of the count of packets.
+/// `width` is that of the number of packets.
 ///
-/// `request_i` stays set until `done_o`. Packets counted in `waiting_i` when the request comes pass
-/// first (`taken_i`: one does); those that come later do not put the flush off. `flush_o` and
-/// `flushed_i` go to the packer.
+/// `request_i` must stay set until `done_o`. Packets counted in `waiting_i` at the time of the
+/// request pass first (`taken_i`: one passes); those that arrive later do not delay the flush.
+/// `flush_o` and `flushed_i` connect to the packer.
 ///
 /// # Panics
 ///

@@ -4,23 +4,23 @@ use crate::transport::len_width;
 use hartrace_encap::EncapParams;
 use hartrace_rtl::{Component, Expr, Module, concat, lit, zero};
 
-/// What an [`encapsulator`] makes of a payload.
+/// The packet that an [`encapsulator`] makes of a payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Frame {
-    /// Packets of the standard encapsulation v1.0. On an ATB, with neither srcID nor type.
+    /// Packets of the standard encapsulation v1.0. On an ATB, use neither srcID nor type.
     Encap(EncapParams),
     /// Frames of `te_inst_raw` files: `0x40 | length` and the payload.
     Reference,
 }
 
 impl Frame {
-    /// The most bytes of a packet with at most `payload` bytes of payload.
+    /// Maximum number of bytes of a packet with at most `payload` bytes of payload.
     #[must_use]
     pub fn max_bytes(&self, payload: u32) -> u32 {
         1 + self.src_id_bits() / 8 + self.timestamp_bytes() + self.start().div_ceil(8) + payload
     }
 
-    /// The most payload bytes that always fit the length field.
+    /// Maximum number of payload bytes that always fits the length field.
     #[must_use]
     pub fn max_payload(&self) -> u32 {
         31 - self.start().div_ceil(8)
@@ -45,7 +45,7 @@ impl Frame {
         }
     }
 
-    /// Bits that the length field counts before the payload.
+    /// Number of bits before the payload that the length field counts.
     fn start(&self) -> u32 {
         self.src_id_bits() % 8 + self.type_bits()
     }
@@ -62,15 +62,15 @@ impl Frame {
 /// Puts payloads of 1 to `max_bytes` bytes into packets: `encapsulator_s{S}t{T}y{Y}_{max_bytes}` or
 /// `encapsulator_raw_{max_bytes}`.
 ///
-/// `valid_i ready_o data_i len_i` take a payload, `valid_o ready_i data_o len_o` give the packet, of at
-/// most [`Frame::max_bytes`] bytes, in the same cycle. Beside the payload and as stable as it come
-/// `flow_i` (standard encapsulation only), `src_id_i`, `type_i` (where they have bits) and `stamp_i`:
-/// whether this packet has a timestamp. The timestamp is `time_i` in the first cycle in which the
-/// payload is offered.
+/// `valid_i ready_o data_i len_i` take a payload, `valid_o ready_i data_o len_o` give the packet,
+/// of at most [`Frame::max_bytes`] bytes, in the same cycle. Inputs that accompany the payload, and
+/// must be as stable, are `flow_i` (standard encapsulation only), `src_id_i`, `type_i` (where they
+/// have bits) and `stamp_i`: whether this packet has a timestamp. The timestamp is `time_i` in the
+/// first cycle in which the payload is offered.
 ///
-/// Packets are those of `hartrace_encap::Framing::emit`, to the byte, if payloads are sign compressed:
-/// behind a srcID or type of odd width a payload moves by some bits, so that its last byte may become
-/// redundant. It is left out then, and bits behind the payload repeat its sign.
+/// Packets are those of `hartrace_encap::Framing::emit`, to the byte, if payloads are sign
+/// compressed: after a srcID or type of odd width, a payload moves by some bits, so its last byte
+/// may become redundant. It is then left out, and the bits after the payload repeat its sign.
 ///
 /// # Panics
 ///
@@ -113,7 +113,8 @@ pub fn encapsulator(frame: Frame, max_bytes: u32) -> Component {
             (payload, Some(drop))
         }
     };
-    // What `length` counts beside the payload: whole bytes, and one that is shared with it.
+    // What `length` counts besides the payload: whole bytes, and one that is shared with the
+    // payload.
     let whole = lit(5, (frame.start() / 8).into());
     let length = len_i.zext(5) + whole;
     let length = m.let_("length", drop.map_or(length.clone(), |drop| length + (!drop).zext(5)));
@@ -164,13 +165,13 @@ fn doc(frame: Frame) -> &'static str {
     }
 }
 
-/// Parts, the most significant first.
+/// Concatenates parts, the most significant first.
 fn join(parts: &[Expr]) -> Expr {
     concat(&parts.iter().collect::<Vec<_>>())
 }
 
-/// The payload, filled with its sign up to where the frame's last byte can end, and whether that byte
-/// is redundant. `odd` bits of the frame's first payload byte are taken by other fields.
+/// The payload, filled with its sign up to where the frame's last byte can end, and whether that
+/// byte is redundant. Other fields use `odd` bits of the frame's first payload byte.
 fn shifted(m: &Module, data: &Expr, len: &Expr, odd: u32) -> (Expr, Expr) {
     let max_bytes = data.width() / 8;
     m.section(
@@ -204,7 +205,7 @@ fn shifted(m: &Module, data: &Expr, len: &Expr, odd: u32) -> (Expr, Expr) {
     (concat(&[&fill, &filled]), drop)
 }
 
-/// `time` as it was when what waits was first offered.
+/// The value of `time` when the waiting payload was first offered.
 fn first_time(m: &Module, time: &Expr, waits: &Expr) -> Expr {
     let waited = m.reg("waited", zero(1));
     m.assign(&waited.d, waits);

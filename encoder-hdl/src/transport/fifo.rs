@@ -4,9 +4,9 @@ use hartrace_rtl::{Component, Expr, Module, index_width, lit, zero};
 
 /// A first-word-fall-through FIFO of `depth` words of `width` bits: `fifo_{width}x{depth}`.
 ///
-/// `valid_i ready_o data_i`, `valid_o ready_i data_o`; `usage_o` is the number of words within,
-/// `full_o` the opposite of `ready_o`. A full FIFO takes nothing, even while a word leaves it: `ready_o`
-/// does not depend on `ready_i`. A word takes one cycle to pass.
+/// `valid_i ready_o data_i`, `valid_o ready_i data_o`; `usage_o` is the number of words in the
+/// FIFO, `full_o` the opposite of `ready_o`. A full FIFO accepts nothing, even while a word leaves
+/// it: `ready_o` does not depend on `ready_i`. A word needs one cycle to pass.
 ///
 /// # Panics
 ///
@@ -51,7 +51,7 @@ pub fn fifo(width: u32, depth: u32) -> Component {
     let word = m.read(&mem, "word", &read.q);
     m.assign(&data_o, &word);
 
-    // With these, what is claimed of a FIFO can be proven by induction.
+    // With these claims, the properties of a FIFO can be proven by induction.
     let last = u128::from(depth - 1);
     m.assert_always("write_in_range", write.q.le(lit(write.q.width(), last)));
     m.assert_always("read_in_range", read.q.le(lit(read.q.width(), last)));
@@ -60,7 +60,7 @@ pub fn fifo(width: u32, depth: u32) -> Component {
     m.finish()
 }
 
-/// The pointer behind `pointer`, of `depth` words.
+/// The pointer after `pointer`, modulo `depth` words.
 fn after(pointer: &Expr, depth: u32) -> Expr {
     let next = pointer + lit(pointer.width(), 1);
     if depth.is_power_of_two() {
@@ -70,7 +70,7 @@ fn after(pointer: &Expr, depth: u32) -> Expr {
     }
 }
 
-/// `pointer` plus `by`, of `depth` words.
+/// `pointer` plus `by`, modulo `depth` words.
 fn distance(pointer: &Expr, by: &Expr, depth: u32) -> Expr {
     let width = index_width(2 * depth);
     let sum = pointer.zext(width) + by.zext(width);

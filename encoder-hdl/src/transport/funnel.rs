@@ -1,16 +1,17 @@
-//! Several sources of packets into one.
+//! Merges several sources of packets into one.
 
 use crate::transport::len_width;
 use hartrace_rtl::{Component, Module, concat, index_width, lit, zero};
 
-/// Passes packets of `sources` sources on, one after the other: `funnel_{sources}x{max_bytes}`.
+/// Passes on the packets of `sources` sources, one after the other: `funnel_{sources}x{max_bytes}`.
 ///
-/// `valid_i ready_o data_i len_i` have a part for each source, number 0 in the low bits;
-/// `valid_o ready_i data_o len_o` carry one packet. A source that sends waits for at most one packet of
-/// every other. Who sent a packet is in it (srcID), not beside it.
+/// `valid_i ready_o data_i len_i` have a part for each source, number 0 in the low bits; `valid_o
+/// ready_i data_o len_o` carry one packet. A source that sends waits for at most one packet of
+/// every other source. The packet itself identifies its source (srcID); there is no separate
+/// signal.
 ///
-/// A packet passes in every cycle while any source has one; a source that starts while no other sends
-/// waits a cycle for its turn.
+/// A packet passes in every cycle in which any source has one; a source that starts while no other
+/// sends waits one cycle for its turn.
 ///
 /// # Panics
 ///
@@ -51,7 +52,7 @@ pub fn funnel(sources: u32, max_bytes: u32) -> Component {
             b.switch(&turn.q, |s| {
                 for now in 0..sources {
                     s.case(lit(width, now.into()), |b| {
-                        // The nearest wins, so it is assigned last.
+                        // The nearest source wins, so it is assigned last.
                         for ahead in (1..sources).rev() {
                             let next = (now + ahead) % sources;
                             b.when(valid_i.bit(next), |b| {

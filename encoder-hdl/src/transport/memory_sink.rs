@@ -1,45 +1,48 @@
-//! Words in a ring buffer in memory.
+//! Writes words to a ring buffer in memory.
 
 use crate::transport::{fifo, len_width};
 use hartrace_rtl::{Component, Expr, Module, concat, index_width, lit, ones, zero};
 
-/// What a [`memory_sink`] is built for.
+/// Parameters of a [`memory_sink`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemorySink {
-    /// Bytes of a word, and of a beat on the bus: 4, 8 or 16.
+    /// Size of a word, and of a beat on the bus, in bytes: 4, 8 or 16.
     pub word_bytes: u32,
-    /// Bits of an address.
+    /// Width of an address in bits.
     pub addr_width: u32,
-    /// Words of a burst: 1, 2, 4, 8 or 16.
+    /// Number of words in a burst: 1, 2, 4, 8 or 16.
     pub burst_words: u32,
 }
 
 /// Writes the words of a packer to a ring buffer in memory, over AXI4:
 /// `memory_sink_{word_bytes}a{addr_width}b{burst_words}`.
 ///
-/// **Words**: `valid_i ready_o data_i len_i last_i` are the packer's, made with
-/// [`mark_end`](crate::transport::Packer::mark_end). Words are written whole. They wait until they fill a burst up
-/// to the next multiple of its size; those of a flush (`last_i`) do not wait. `idle_o` says that all is
-/// in memory, `fill_o` how many bytes of the last word are trace.
+/// **Words**: `valid_i ready_o data_i len_i last_i` connect to a packer with
+/// [`mark_end`](crate::transport::Packer::mark_end). Words are written whole. They wait until they
+/// fill a burst up to the next multiple of its size; those of a flush (`last_i`) do not wait.
+/// `idle_o` indicates that everything is in memory, and `fill_o` how many bytes of the last word
+/// are trace.
 ///
-/// **Ring**: from `start_i` to the word at `limit_i`, both included and both constant while enabled. It
-/// is made of whole bursts: bits below the size of one are taken as zeros in `start_i` and as ones in
-/// `limit_i`. The write pointer `wp_o`, where the next word goes, is set to `wp_i`, which has to be in
-/// the ring, by `wp_we_i`, which also clears the flags, while `idle_o`. It goes from the limit to the
-/// start and sets `wrap_o`; with `stop_on_wrap_i`, the sink stops then until `enable_i` is cleared.
+/// **Ring**: from `start_i` to the word at `limit_i`, both included and both constant while
+/// enabled. It consists of whole bursts: bits below the size of a burst are treated as zeros in
+/// `start_i` and as ones in `limit_i`. The write pointer `wp_o` is the address of the next word.
+/// While `idle_o` is set, `wp_we_i` sets it to `wp_i`, which must be in the ring, and clears the
+/// flags. At the limit, the pointer returns to the start and sets `wrap_o`; with `stop_on_wrap_i`,
+/// the sink then stops until `enable_i` is cleared.
 ///
-/// **Loss**: while it is stopped or not enabled, the sink takes words and throws them away, and says so
-/// in `lost_o`: a sink that refused them would stop the hart, or lose trace where nobody sees it. Flush
-/// before clearing `enable_i`. `error_o` says that memory refused a write. Both flags stay.
+/// **Loss**: while it is stopped or not enabled, the sink accepts words and discards them, and
+/// reports this in `lost_o`: a sink that refused them would stop the hart, or lose trace unnoticed.
+/// Flush before clearing `enable_i`. `error_o` reports that memory refused a write. Both flags are
+/// sticky.
 ///
-/// **Bus**: INCR bursts that end at multiples of their size, so that none crosses 4 KiB; one at a time
-/// is sent, up to seven wait for their response. Address and data of a burst of `n` words take `n + 1`
-/// cycles. Ids, cache and protection attributes are constants for the surroundings to choose; every
-/// burst has to have the same id.
+/// **Bus**: INCR bursts end at multiples of their size, so none crosses 4 KiB. They are sent one at
+/// a time, and up to seven wait for their response. Address and data of a burst of `n` words take
+/// `n + 1` cycles. Ids, cache and protection attributes are constants that the surrounding design
+/// chooses; every burst must have the same id.
 ///
 /// # Panics
 ///
-/// If a parameter is none of those named there, or addresses have less than 12 bits.
+/// If a parameter has none of the values listed there, or addresses have fewer than 12 bits.
 #[must_use]
 #[track_caller]
 pub fn memory_sink(params: MemorySink) -> Component {
@@ -93,7 +96,8 @@ pub fn memory_sink(params: MemorySink) -> Component {
     let byte_bits = index_width(word_bytes);
     let word_of = |address: &Expr| address.slice(byte_bits, addr_width - byte_bits);
     m.unused(&wp_i.trunc(byte_bits));
-    // The ring is whole bursts, whatever the low bits say: none is written beside it.
+    // The ring consists of whole bursts, whatever the low bits are: no burst is written outside of
+    // it.
     let ring_bits = byte_bits + if burst_words == 1 { 0 } else { index_width(burst_words) };
     let ring_word = |address: &Expr, low: Expr| {
         let high = address.slice(ring_bits, addr_width - ring_bits);
@@ -211,9 +215,9 @@ pub fn memory_sink(params: MemorySink) -> Component {
     m.finish()
 }
 
-/// The burst that the words in the FIFO could make.
+/// The burst that the words in the FIFO could form.
 struct Burst {
-    /// Its words less one.
+    /// Its number of words minus one.
     len: Expr,
     /// It reaches the next multiple of a whole burst.
     whole: Expr,

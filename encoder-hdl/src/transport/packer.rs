@@ -1,36 +1,38 @@
-//! Packets into words.
+//! Packs packets into words.
 
 use crate::transport::len_width;
 use hartrace_rtl::{Component, Expr, Module, Reg, concat, index_width, lit, ones, zero};
 
-/// What a [`packer`] is built for.
+/// Parameters of a [`packer`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packer {
-    /// The most bytes of a packet.
+    /// Maximum number of bytes in a packet.
     pub max_bytes: u32,
-    /// Bytes of a word: 2, 4, 8 or 16.
+    /// Size of a word in bytes: 2, 4, 8 or 16.
     pub word_bytes: u32,
-    /// Every flush gives a word with `last_o`, even if no byte is left: then one of length 0.
+    /// Whether every flush gives a word with `last_o`, even if no byte is left; its length is 0
+    /// then.
     pub mark_end: bool,
 }
 
-/// Packs packets into words without gaps: `packer_{max_bytes}to{word_bytes}`, with `_end` if
-/// [`mark_end`](Packer::mark_end).
+/// Packs packets into words without gaps: `packer_{max_bytes}to{word_bytes}`, with the suffix
+/// `_end` if [`mark_end`](Packer::mark_end) is set.
 ///
-/// `valid_i ready_o data_i len_i` take packets; one of `n` bytes takes `n / word_bytes` cycles, rounded
-/// up. `valid_o ready_i data_o len_o last_o` give words; all are full (`len_o` is `word_bytes`) but the
-/// last of a flush, which is filled with zeros: null packets of the standard encapsulation, not part of
-/// a stream of another framing, which has to heed `len_o`. `held_o` is the number of bytes that wait
-/// for a word to fill.
+/// `valid_i ready_o data_i len_i` accept packets; one of `n` bytes takes `n / word_bytes` cycles,
+/// rounded up. `valid_o ready_i data_o len_o last_o` output words. All words are full (`len_o` is
+/// `word_bytes`) except the last of a flush, which is padded with zeros. These are null packets of
+/// the standard encapsulation; in another framing they are not part of the stream, and the receiver
+/// must use `len_o`. `held_o` is the number of bytes that wait for a word to fill.
 ///
-/// A flush happens at the end of a packet, before the next is taken: `flush_i` stays set until
-/// `flushed_o`, which comes when the last word is taken, or at once if there is none.
+/// A flush happens at the end of a packet, before the next is taken: `flush_i` must stay set until
+/// `flushed_o`, which is set when the last word is taken, or at once if there is none.
 ///
-/// There is no register behind the words: they come with the packet whose byte is their last.
+/// There is no register after the words: a word is output together with the packet that contains
+/// its last byte.
 ///
 /// # Panics
 ///
-/// If `max_bytes` is 0 or words have another size.
+/// If `max_bytes` is 0 or the size of words is not one of those listed.
 #[must_use]
 #[track_caller]
 pub fn packer(params: Packer) -> Component {
@@ -63,7 +65,7 @@ pub fn packer(params: Packer) -> Component {
     let take = m.wire("take", 1);
 
     m.section("A piece of the packet, and where it ends.");
-    // What is left of a packet, less one, fits these bits; the length does not.
+    // The rest of a packet, minus one, fits into these bits; the length does not.
     let before = len_i.trunc(index_width(max_bytes)) - lit(index_width(max_bytes), 1);
     let before = m.let_("last_byte", before);
     let (piece, last_piece) = pieces(&m, &data_i, &before, word_bytes, &take);
@@ -80,7 +82,7 @@ pub fn packer(params: Packer) -> Component {
     let mut word = Vec::new();
     for i in (0..word_bytes).rev() {
         let new = rotated.slice(i * 8, 8);
-        // Bytes past the end of the piece are of no meaning; they are written over by the next.
+        // Bytes past the end of the piece have no meaning; the next piece overwrites them.
         let store = &take & (&full | !is_held.bit(i));
         let byte: Reg = m.reg_data(&format!("byte{i}"), 8, store);
         m.assign(&byte.d, &new);
@@ -133,7 +135,8 @@ fn pieces(m: &Module, data: &Expr, last_byte: &Expr, word_bytes: u32, take: &Exp
     (m.let_("piece", choose(&pieces, &turn.q)), last)
 }
 
-/// The part of that number. A number past the end chooses some part, which is smaller than zero.
+/// The part with that number. A number past the end chooses some part, which needs less logic than
+/// a zero.
 fn choose(parts: &[Expr], number: &Expr) -> Expr {
     match parts {
         [one] => one.clone(),
@@ -146,7 +149,7 @@ fn choose(parts: &[Expr], number: &Expr) -> Expr {
     }
 }
 
-/// The low `width` bits, or all and zeros.
+/// The low `width` bits; if there are fewer, all of them, extended with zeros.
 fn fit(expr: &Expr, width: u32) -> Expr {
     if expr.width() < width { expr.zext(width) } else { expr.trunc(width) }
 }

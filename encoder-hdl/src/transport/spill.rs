@@ -2,7 +2,7 @@
 
 use hartrace_rtl::{Component, Module, zero};
 
-/// Two registers of `width` bits in the way of a stream: `spill_{width}`.
+/// Two registers of `width` bits in a stream: `spill_{width}`.
 ///
 /// `valid_i ready_o data_i`, `valid_o ready_i data_o`; no output depends on an input without a register
 /// in between, and a word passes in every cycle.

@@ -5,7 +5,7 @@ use hartrace_etrace::Params;
 use hartrace_hdl_tools::prove::Rig;
 use hartrace_rtl::{Component, Expr, zero};
 
-/// As little as can be, so that a solver has little to look at.
+/// The smallest possible encoder, so that a solver has little work.
 pub(crate) fn tiny() -> Config {
     Config {
         lanes: 1,
@@ -31,7 +31,7 @@ pub(crate) fn block(config: &Config, name: &str) -> Component {
     find(&core, name).unwrap_or_else(|| panic!("no {name} in {config:?}"))
 }
 
-/// Takes for granted that an input is set before the first cycle and never changes.
+/// Assumes that an input is set before the first cycle and never changes.
 pub(crate) fn assume_constant(rig: &Rig, port: &str) {
     let now = rig.port(port);
     let started = rig.count(&format!("{port}_started"), 1, |_| zero(1).not());
@@ -39,7 +39,7 @@ pub(crate) fn assume_constant(rig: &Rig, port: &str) {
     rig.m.assume_always(&format!("{port}_constant"), !started | same);
 }
 
-/// Bits of a sum: how many of some bits are set.
+/// The number of set bits, as a sum.
 pub(crate) fn ones_of(bits: &[Expr], width: u32) -> Expr {
     bits.iter().fold(zero(width), |sum, bit| sum + bit.zext(width))
 }

@@ -1,4 +1,5 @@
-//! The branch map holds the outcomes since the last packet, in order, and says when it is full.
+//! The branch map holds the outcomes since the last packet, in order, and indicates when it is
+//! full.
 
 use crate::blocks::{assume_constant, block, tiny};
 use hartrace_encoder_hdl::Config;
@@ -8,14 +9,14 @@ use hartrace_rtl::{Component, Expr, concat, lit, zero};
 /// Branches of a full map.
 const FULL: u32 = 31;
 
-/// A list of outcomes, the newest in bit 0, and how many they are; and what comes behind a full list.
+/// A list of outcomes, the newest in bit 0, and their number; and the branches after a full list.
 #[derive(Clone)]
 struct List {
     outcomes: Expr,
     count: Expr,
-    /// All of them were predicted.
+    /// All of them had the predicted outcome.
     right: Expr,
-    /// Branches behind a full list, and how many of them were predicted.
+    /// Number of branches after a full list, and how many of them had the predicted outcome.
     more: Expr,
     more_right: Expr,
 }
@@ -55,7 +56,7 @@ impl List {
     }
 }
 
-/// A list beside the map, of the same branches.
+/// A list next to the map, of the same branches.
 fn collects(config: &Config) -> Component {
     let rig = Rig::new(&block(config, "te_branch_map"));
     let m = &rig.m;
@@ -92,7 +93,7 @@ fn collects(config: &Config) -> Component {
     let (mut sent, mut rest) = (list.clone(), List::empty());
     for i in 0..n {
         let (before, behind) = (push.bit(i) & !cut.bit(i), push.bit(i) & cut.bit(i));
-        // Behind a full map a branch is counted, or there is none: it has been reported.
+        // After a full map, a branch is counted, or there is none: it has been reported.
         let counts = &predicting & &sent.right & sent.more.eq(&sent.more_right);
         m.assume_always(&format!("reported_in_time_{i}"), !(&before & sent.full()) | counts);
         sent = sent.push(&before, &not_taken.bit(i), &predicted(i));
@@ -100,7 +101,7 @@ fn collects(config: &Config) -> Component {
     }
     // As many as the counters here can count.
     m.assume_always("few_enough", list.more.lt(num(&list.more, 60)));
-    // What is offered goes into a packet, and is only kept if it moves.
+    // What is offered goes into a packet, and is kept only if it moves.
     let kept = rest.or(&flush, &sent.or(&moves, &list));
     for (reg, value) in [
         (&outcomes, kept.outcomes),
@@ -114,7 +115,7 @@ fn collects(config: &Config) -> Component {
 
     m.assert_always("number", rig.port("branches_o").zext(6).eq(&sent.count));
     m.assert_always("some", rig.port("some_o").eq(list.count.any()));
-    // The outcome at any place, and nothing behind the last one.
+    // The outcome at any place, and nothing after the last one.
     let at = m.input("at_i", 5, "");
     m.assume_always("at_in_map", at.lt(lit(5, FULL.into())));
     let newer = &sent.count - lit(6, 1) - at.zext(6);
@@ -125,7 +126,8 @@ fn collects(config: &Config) -> Component {
         m.assert_always("count", rig.port("count_o").eq(sent.more_right.zext(32)));
     }
 
-    // Whether a branch has to be reported. What is said of those behind one that has to does not matter.
+    // Whether a branch must be reported. The outputs for branches after such a branch do not
+    // matter.
     let mut earlier = zero(1);
     let mut all = &predicting & &list.right;
     let mut before = list.count.clone();
@@ -135,7 +137,7 @@ fn collects(config: &Config) -> Component {
         let fills = before.is(u128::from(FULL) - 1);
         let full = before.ge(lit(6, FULL.into()));
         let must = &there & ((fills & !&all) | (&full & !predicted(i)));
-        // Without prediction nothing is pushed to a full map, so that it does not matter what is said.
+        // Without prediction, nothing is pushed to a full map, so the output does not matter.
         let matters = (&predicting | !full) & !&earlier;
         let said = rig.port("must_o").bit(i);
         m.assert_always(&format!("must_report_{i}"), !matters | said.eq(&must));

@@ -1,4 +1,4 @@
-//! Every request becomes the payload that its fields make, in order.
+//! Every request becomes the payload that its fields define, in order.
 
 use crate::blocks::{assume_constant, block, ones_of, tiny};
 use crate::payload::{Payload, Request, mode_name};
@@ -13,8 +13,8 @@ const SENDS: Stream = Stream { valid: "valid_o", ready: "ready_i", data: &[] };
 /// Formats that a request may ask for.
 const KINDS: [&str; 6] = ["start", "trap", "report", "map_only", "support", "context_only"];
 
-/// Any request of one format, chosen by a free input, comes out as the payload it should be, after exactly
-/// those before it. The others may be of any format. It may take as long as it likes.
+/// Any request of one format, chosen by a free input, becomes the right payload, after exactly
+/// those before it. The others may be of any format. There is no limit on the time it takes.
 fn sent(config: &Config, format: Format) -> Component {
     let rig = Rig::new(&block(config, "te_packet_emitter"));
     let m = &rig.m;
@@ -108,8 +108,8 @@ fn expected(request: &Request<'_>, format: Format, cached: &Expr) -> (Expr, Payl
     }
 }
 
-/// The targets that were sent since a synchronisation, by place; whether the address is one of them that
-/// may be sent as an index, and its place.
+/// The targets that were sent since a synchronisation, by place; whether the address is one of them
+/// and may be sent as an index, and its place.
 fn cache(rig: &Rig, taken: &Expr, sync: &Expr, size: u32) -> (Expr, Expr) {
     let m = &rig.m;
     let address = rig.port("address_i");

@@ -1,7 +1,8 @@
-//! What enters the encoder comes out of its queue in order, and what does not enter is known.
+//! Everything that enters the encoder leaves its queue in order, and everything that does not enter
+//! is reported.
 //!
-//! The proof is of `te_core` up to the groups that `te_group_queue` gives. What is behind is replaced by wires,
-//! so that groups leave at the ports of payloads, whenever the free input `ready_i` says so.
+//! The proof covers `te_core` up to the groups that `te_group_queue` outputs. Wires replace the
+//! rest, so groups leave at the ports of payloads whenever the free input `ready_i` is set.
 
 use crate::blocks::{block, tiny};
 use hartrace_encoder_hdl::{Config, Overflow};
@@ -11,7 +12,8 @@ use std::collections::BTreeMap;
 
 const GROUPS: Stream = Stream { valid: "valid_o", ready: "ready_i", data: &[] };
 
-/// A module with the ports of another, whose outputs are what `value` says of its inputs, or zero.
+/// A module with the ports of another, whose outputs are computed from its inputs by `value`, or
+/// zero.
 fn stub(
     of: &Component,
     value: impl Fn(&str, &BTreeMap<String, Expr>) -> Option<Expr>,
@@ -32,8 +34,8 @@ fn stub(
     m.finish()
 }
 
-/// A group becomes a request: `start` if there are instructions or a trap in it, `support` if it says that
-/// input was lost, its mark as `branches`.
+/// Turns a group into a request: `start` if it contains instructions or a trap, `support` if it
+/// reports that input was lost, and its mark as `branches`.
 pub(crate) fn groups_as_requests(config: &Config) -> Component {
     stub(&block(config, "te_priority"), |output, group| {
         let value = match output {
@@ -49,7 +51,7 @@ pub(crate) fn groups_as_requests(config: &Config) -> Component {
     })
 }
 
-/// And a request a payload.
+/// Turns a request into a payload.
 fn requests_as_payloads(config: &Config) -> Component {
     stub(&block(config, "te_packet_emitter"), |output, request| {
         let value = match output {
@@ -68,10 +70,10 @@ fn requests_as_payloads(config: &Config) -> Component {
     })
 }
 
-/// What is claimed.
+/// A claim.
 #[derive(Clone, Copy, PartialEq)]
 enum Claim {
-    /// As many rows come out as enter, and losses are where they should be.
+    /// As many rows leave as enter, and losses are reported where they should be.
     Accounts,
     /// Rows are those that entered, in order.
     Content,
@@ -83,7 +85,8 @@ fn rows(config: &Config, claim: Claim) -> Component {
     let m = &rig.m;
     let itype = rig.port("itype_i");
     let works = rig.port("iretire_i").any() | itype.is(1) | itype.is(2);
-    // What comes behind a stop is not traced, even if tracing is to go on before the stop could enter.
+    // What follows a stop is not traced, even if tracing is switched on before the stop could
+    // enter.
     let (active, enable) = (rig.port("active_o"), rig.port("enable_i"));
     let stopping = m.reg("stopping", zero(1));
     m.assign(&stopping.d, &active & (!&enable | &stopping.q));
@@ -111,7 +114,7 @@ fn rows(config: &Config, claim: Claim) -> Component {
     rig.finish()
 }
 
-/// Any row, chosen by a free input, comes out behind those before it.
+/// Any row, chosen by a free input, leaves after those before it.
 fn ordered(rig: &Rig, enters: &Expr, row: &Expr, row_out: &Expr, within: &Expr) {
     let m = &rig.m;
     let track = m.input("track_i", 1, "");
@@ -136,7 +139,8 @@ fn ordered(rig: &Rig, enters: &Expr, row: &Expr, row_out: &Expr, within: &Expr) 
     m.assert_always("is_within", !&tracked.q | ahead.q.lt(within));
 }
 
-/// Behind any loss, chosen by a free input, and before the next row there is a group that says so.
+/// After any loss, chosen by a free input, and before the next row there is a group that reports
+/// it.
 fn flagged(rig: &Rig, lost: &Expr, within: &Expr, row_out: &Expr, lost_out: &Expr) {
     let m = &rig.m;
     let track = m.input("track_loss_i", 1, "");
@@ -154,7 +158,7 @@ fn flagged(rig: &Rig, lost: &Expr, within: &Expr, row_out: &Expr, lost_out: &Exp
     });
     m.assert_always("loss_is_said_before_a_row", !(&here & row_out));
     m.assert_always("loss_is_not_forgotten", !(&owed.q & rig.port("empty_o")));
-    // It comes alone, as a break, and not without a loss.
+    // It comes alone, as a break, and only after a loss.
     let data = rig.port("data_o");
     m.assert_always("loss_is_a_break", !lost_out | (data.slice(2, 2).is(1) & !data.bit(0)));
     let ever = rig.count("ever_lost", 1, |n| n | lost);
@@ -174,7 +178,7 @@ pub(crate) fn proofs() -> Vec<Proof> {
             let drops = overflow == Overflow::Drop;
             let name = format!("front_{}_{depth}", if drops { "drops" } else { "stalls" });
             let rig = rows(&config, Claim::Accounts);
-            // There is no invariant of three words that is found in time.
+            // No invariant for three words can be found in time.
             let accounts = match depth {
                 3 => wired(Proof::bounded(&name, &rig, 13)),
                 _ => wired(Proof::any_run(&name, &rig, 15)),

@@ -1,4 +1,4 @@
-//! A group that says that input was lost makes the next packet one that says so.
+//! A group that reports lost input makes the next packet report the loss.
 
 use crate::blocks::{block, tiny};
 use hartrace_encoder_hdl::Config;
@@ -14,7 +14,7 @@ fn told(config: &Config) -> Component {
     let block = block(config, "te_priority");
     let rig = Rig::new(&block);
     let m = &rig.m;
-    // Groups stay until they are taken. Those that say that input was lost come alone, as a break.
+    // Groups stay until they are taken. Those that report lost input come alone, as a break.
     let waits = rig.port("valid_i") & !rig.port("ready_o");
     let waited = rig.past("group_waited", &waits);
     let group = ["mark", "lost", "qualified", "trap_qualified"];
@@ -22,7 +22,7 @@ fn told(config: &Config) -> Component {
         let now = rig.port(&format!("{name}_i"));
         kept & now.eq(rig.past(&format!("{name}_past"), &now))
     });
-    // Steps that are done with go, and without a group there are none.
+    // Steps that are done leave, and without a group there are none.
     let mut any = rig.port("mark_i").any();
     for (name, done) in [("retires", "done_last"), ("two", "done_first"), ("trap", "done_trap")] {
         let now = rig.port(&format!("{name}_i"));
@@ -47,7 +47,7 @@ fn told(config: &Config) -> Component {
     rig.finish()
 }
 
-/// Exactly one of the formats is asked for, as the emitter takes for granted.
+/// Exactly one of the formats is requested, as the emitter assumes.
 fn one_format(rig: &Rig, sent: &Expr) {
     let kinds = ["start_o", "trap_o", "report_o", "map_only_o", "support_o", "context_only_o"];
     let kinds: Vec<Expr> = kinds.iter().filter_map(|name| rig.find(name)).collect();

@@ -1,6 +1,6 @@
-//! What is claimed of the encoder, proven; and every proof fails on a block with a mistake in it.
+//! Proofs of the claims about the encoder; every proof fails on a block with a mistake in it.
 //!
-//! `docs/design/encoder.md` has the list of claims.
+//! `docs/design/encoder.md` lists the claims.
 
 mod blocks;
 mod branch_map;

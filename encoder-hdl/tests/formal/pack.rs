@@ -1,11 +1,12 @@
-//! What comes in groups leaves in groups, in the same order.
+//! Everything that arrives in groups leaves in groups, in the same order.
 
 use crate::blocks::{block, ones_of, tiny};
 use hartrace_encoder_hdl::{Config, ResyncUnit};
 use hartrace_hdl_tools::prove::{Proof, Rig, num};
 use hartrace_rtl::{Component, Expr, concat, lit, zero};
 
-/// What is in a group, in order: for each lane a block, a trap, a mark. Whether it is there, and what it is.
+/// The items of a group, in order: for each lane a block, a trap, a mark. For each, whether it is
+/// present, and its content.
 fn items(rig: &Rig, n: u32, side: &str, valid: &Expr) -> Vec<(Expr, Expr)> {
     let port = |name: &str| rig.port(&format!("{name}_{side}"));
     let lane = |i: u32| {
@@ -31,8 +32,8 @@ fn items(rig: &Rig, n: u32, side: &str, valid: &Expr) -> Vec<(Expr, Expr)> {
     items
 }
 
-/// Any of them, chosen by a free input, leaves behind those before it. With `helped`, it is also said where it
-/// is until then.
+/// Any of them, chosen by a free input, leaves after those before it. With `helped`, its position
+/// until then is also stated.
 fn ordered(config: &Config, helped: bool) -> Component {
     let rig = Rig::new(&block(config, "te_group_pack"));
     let (m, n) = (&rig.m, u32::from(config.lanes));
@@ -85,7 +86,7 @@ fn ordered(config: &Config, helped: bool) -> Component {
     m.assert_always("comes_out", !&leaves | among(&leave));
     m.assert_always("is_within", !&tracked.q | ahead.q.lt(&within));
 
-    // One place is free for every group that joins another, and groups that differ stay apart.
+    // One place is free for every group that joins another, and groups that differ stay separate.
     let joins = rig.port("joins_o");
     let groups = rig.count("groups", 2, |groups| {
         groups + rig.port("valid_i").zext(2) - joins.zext(2) - rig.port("valid_o").zext(2)

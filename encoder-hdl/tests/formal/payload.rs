@@ -1,4 +1,4 @@
-//! What a payload has to be: its fields one after the other, then shortened.
+//! The definition of a payload: its fields one after the other, then compressed.
 
 use hartrace_etrace::{
     Field, FieldName, Format, Layout, Mode, Presence, Unit, Width, branch_map_width,
@@ -9,19 +9,19 @@ use hartrace_rtl::{Expr, concat, lit, ones, zero};
 /// Width of numbers of bits.
 const PLACE: u32 = 9;
 
-/// Bits and the number of bytes that are sent of them.
+/// Bits, and the number of bytes of them that are sent.
 pub(crate) struct Payload {
     pub(crate) bits: Expr,
     pub(crate) len: Expr,
 }
 
-/// A request at the ports of the emitter, and what was sent before it.
+/// A request at the ports of the emitter, and state from earlier requests.
 pub(crate) struct Request<'a> {
     pub(crate) rig: &'a Rig,
     pub(crate) layout: &'a Layout,
     /// The address field.
     pub(crate) address: Expr,
-    /// Where the address is in the jump target cache.
+    /// The index of the address in the jump target cache.
     pub(crate) index: Expr,
 }
 
@@ -31,7 +31,7 @@ impl Request<'_> {
         self.rig.find(&format!("{name}_i")).unwrap_or_else(|| zero(width))
     }
 
-    /// The payload of this format. Each field is moved to where the ones before it end.
+    /// The payload of this format. Each field is moved to the end of the preceding ones.
     pub(crate) fn payload(&self, name: &str, format: Format) -> Payload {
         let m = &self.rig.m;
         let width = self.layout.max_bits().div_ceil(8) * 8;
@@ -47,10 +47,10 @@ impl Request<'_> {
             bits = m.let_(&place("bits"), bits | moved);
             end = m.let_(&place("end"), end + there.gate(size));
         }
-        // Bits behind the last one repeat it.
+        // Bits after the last one repeat it.
         let sign = bits.bit_at(&end - lit(PLACE, 1));
         let bits = m.let_(&format!("{name}_payload"), bits | sign.gate(ones(width) << &end));
-        // The smallest number of bytes that gives all the bits.
+        // The smallest number of bytes from which all bits can be recovered.
         let mut len = lit(5, u128::from(width / 8));
         for bytes in (1..width / 8).rev() {
             let short = bits.trunc(8 * bytes).sext(width);
@@ -69,7 +69,7 @@ impl Request<'_> {
         }
     }
 
-    /// Value and width of a field. `before` is the bit before it.
+    /// Value and width of a field. `before` is the preceding bit.
     fn value(&self, field: &Field, format: Format, before: &Expr) -> (Expr, Expr) {
         let differs = |name: &str| before ^ self.get(name, 1);
         let width = match field.width {
@@ -125,7 +125,7 @@ impl Request<'_> {
     }
 }
 
-/// The name of a mode's port, without its ending.
+/// The name of a mode's port, without its suffix.
 pub(crate) fn mode_name(mode: Mode) -> String {
     match mode {
         Mode::SequentiallyInferredJump => "sequential_jump".into(),

@@ -7,11 +7,11 @@ use hartrace_rtl::{Component, Expr, lit, zero};
 
 const WIDTH: u32 = 16;
 
-/// Packets that two groups, the pending step and three cycles can make: three each of nine steps with
-/// four lanes, and what is on its way.
+/// Number of packets that two groups, the pending step and three cycles can produce: three for each
+/// of nine steps with four lanes, and those in the pipeline.
 const FAR: u128 = 3 * 9 + 4;
 
-/// Adds up at once what the counter adds up in its own time.
+/// Adds up immediately what the counter adds up over time.
 fn counts(config: &Config) -> Component {
     let rig = Rig::new(&block(config, "te_resync_counter"));
     let m = &rig.m;
@@ -32,7 +32,7 @@ fn counts(config: &Config) -> Component {
         let taken = rig.port("take_i").gate(&step);
         steps = in_steps.gate(wide(taken) + wide(rig.port("more_i")));
         pending = in_steps.gate(wide(step));
-        // A packet or another pending step is what can have happened.
+        // The possible events are a packet or another pending step.
         let changes = rig.port("take_i") | rig.port("more_i").any() | &packet;
         m.assume_always("moves", !changes | rig.port("moved_i"));
         let step = rig.port("step_i");
@@ -54,7 +54,7 @@ fn counts(config: &Config) -> Component {
     // The period cannot be over without a warning.
     m.assert_always("near_before", !&reached | near);
     if let Some(far) = rig.find("far_o") {
-        // While it is far, what is left is enough for the longest look ahead.
+        // While it is far, the rest is enough for the longest look ahead.
         let left = lit(WIDTH, FAR) + total;
         m.assert_always("far_is_far", !(mode.is(1) & far) | left.lt(&period));
     }

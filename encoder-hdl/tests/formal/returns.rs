@@ -1,11 +1,11 @@
-//! The return stack remembers the newest calls, and predicts no return without one.
+//! The return stack stores the newest calls, and predicts no return without one.
 
 use crate::blocks::{block, tiny};
 use hartrace_encoder_hdl::Config;
 use hartrace_hdl_tools::prove::{Proof, Rig, num};
 use hartrace_rtl::{Component, Expr, zero};
 
-/// Entries of the list beside the stack.
+/// Number of entries of the list next to the stack.
 const MOST: u32 = 4;
 
 /// A list that is moved up and down by one, not a ring: the newest call is always at its start.
@@ -39,7 +39,7 @@ fn remembers(config: &Config, max: u32) -> Component {
                 let below = entries.get(i + 1).unwrap_or(&entries[i]).q.clone();
                 m.assign(&entries[i].d, call.mux(above, returns.mux(below, &entries[i].q)));
             }
-            // Addresses are compared a cycle before, when nothing may change.
+            // Addresses are compared one cycle earlier, when nothing may change.
             let same = rig.past("same_before", &entries[0].q.eq(rig.port("target_i")));
             let steady = rig.past("steady", &!(&clear | &call | &ret));
             let right = count.q.any() & &same;
@@ -51,7 +51,7 @@ fn remembers(config: &Config, max: u32) -> Component {
     rig.finish()
 }
 
-/// Without a list beside it.
+/// The same without a list.
 fn bounded_depth(config: &Config, max: u32) -> Component {
     let rig = Rig::new(&block(config, "te_return_stack"));
     let depth = rig.port("depth_o");

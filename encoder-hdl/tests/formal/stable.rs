@@ -1,4 +1,4 @@
-//! What a block offers stays until it is taken.
+//! Offered outputs of a block are stable until they are taken.
 
 use crate::blocks::{block, tiny};
 use crate::front::groups_as_requests;
@@ -6,7 +6,7 @@ use hartrace_encoder_hdl::Config;
 use hartrace_hdl_tools::prove::{Proof, Rig};
 use hartrace_rtl::{Component, Direction};
 
-/// All outputs but handshakes stay while `valid_o` waits for `ready_i`.
+/// All outputs but handshakes are stable while `valid_o` waits for `ready_i`.
 fn stable(block: &Component, handshakes: &[&str]) -> Component {
     let rig = Rig::new(block);
     stays(&rig, block, handshakes);
@@ -33,7 +33,7 @@ pub(crate) fn proofs() -> Vec<Proof> {
         Proof::any_run(&format!("{name}_stable"), &rig, cycles).refuted_with("ready_i")
     };
     vec![
-        // What decides on packets has no part in this.
+        // The logic that decides on packets is not involved.
         prove("core", &tiny(), "te_core", &core, 13).with(&groups_as_requests(&tiny())),
         queue(),
     ]
@@ -48,7 +48,7 @@ fn queue() -> Proof {
     let within = rig.count("within", 4, |n| n + valid.zext(4) - taken.zext(4));
     let full = within.is(config.ingress_depth.into());
     rig.m.assume_always("room", !(&valid & full));
-    // A step that is done with is gone.
+    // A step that is done disappears.
     for done in ["done_first_i", "done_last_i", "done_trap_i"] {
         rig.m.assume_always(&format!("{done}_none"), !rig.port(done).any());
     }

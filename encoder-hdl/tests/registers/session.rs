@@ -1,4 +1,4 @@
-//! What a trace tool does, through the driver.
+//! A session of a trace tool, through the driver.
 
 use hartrace_encoder_hdl::registers::driver::ram_sink::{TrRamControl, TrRamLimitLow, TrRamWPLow};
 use hartrace_encoder_hdl::registers::driver::te::{
@@ -31,7 +31,7 @@ impl Bus {
         Ok(())
     }
 
-    /// An edge without a write.
+    /// A clock edge without a write.
     fn idle(&mut self) {
         assert!(self.model.clock(None, &self.inputs).is_ok());
     }
@@ -47,12 +47,12 @@ fn a_trace_from_reset_to_reset() -> Result<(), Box<dyn Error>> {
     let mut bus = Bus::new(&encoder(&params)?);
     let on = TrTeControl::default().with_active(true);
 
-    // Not active: nothing can be written.
+    // Not active: writes have no effect.
     bus.write(TrTeInstFeatures::OFFSET, u32::MAX)?;
     assert!(!bus.control()?.active());
     assert!(!TrTeInstFeatures(bus.read(TrTeInstFeatures::OFFSET)?).inst_no_addr_diff());
 
-    // Setting everything at once sets nothing but active.
+    // Setting everything at once sets only the active bit.
     bus.write(TrTeControl::OFFSET, u32::MAX)?;
     assert!(bus.control()?.active() && !bus.control()?.enable());
     assert_eq!(bus.control()?.inst_sync_max(), 0);
@@ -93,7 +93,7 @@ fn a_trace_from_reset_to_reset() -> Result<(), Box<dyn Error>> {
     assert_eq!(bus.control()?.inst_sync_max(), 7, "in use");
     assert!(!bus.control()?.inst_tracing(), "can be written at any time");
 
-    // Switched off while there is something left.
+    // Switched off while trace is left.
     bus.write(TrTeControl::OFFSET, 0)?;
     assert!(bus.control()?.active() && !bus.control()?.enable());
     assert_eq!(bus.control()?.inst_sync_max(), 7, "what is left needs it");
@@ -132,7 +132,7 @@ fn bus_errors_change_nothing() -> Result<(), Box<dyn Error>> {
         assert_eq!(bus.model.clock(Some(write), &bus.inputs), Err(BusError));
         assert!(!bus.control()?.active());
     }
-    // What is not there is no error.
+    // Access to an address without a register is not an error.
     assert_eq!(bus.read(0x600)?, 0);
     bus.write(0x600, 1)
 }
@@ -144,7 +144,7 @@ fn a_sink_flushes_before_it_stops() -> Result<(), Box<dyn Error>> {
     let control = |bus: &Bus| bus.read(TrRamControl::OFFSET).map(TrRamControl);
     let on = TrRamControl::default().with_active(true);
     bus.write(TrRamControl::OFFSET, on.0)?;
-    // The lowest and the highest limit, as tools look for them.
+    // The lowest and the highest limit, as tools determine them.
     for (written, read) in [(0, 0x18), (u32::MAX, 0xffff_fff8)] {
         bus.write(TrRamLimitLow::OFFSET, written)?;
         assert_eq!(bus.read(TrRamLimitLow::OFFSET)?, read);

@@ -1,7 +1,7 @@
-//! Texts that are made from the tables: those in the repository are those that would be made now, and
-//! compilers accept them.
+//! Texts that are generated from the tables: those in the repository are up to date, and compilers
+//! accept them.
 //!
-//! Tests of a tool that is missing are ignored.
+//! Tests that need a missing tool are ignored.
 
 use hartrace_encoder_hdl::registers::{
     EncoderParams, RamSinkParams, Table, atb_bridge, c_header, encoder, markdown, ram_sink,
@@ -42,7 +42,7 @@ fn folder(name: &str) -> Result<PathBuf, Failed> {
     Ok(folder)
 }
 
-/// Compares with a file of the repository, or writes it if asked to.
+/// Compares with a file of the repository, or writes it on request.
 fn same(path: &str, text: &str) -> Result<(), Failed> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
     if env::var_os("HARTRACE_BLESS").is_some() {
@@ -80,7 +80,7 @@ fn manual_is_up_to_date() -> Result<(), Failed> {
     same("../docs/registers.md", &format!("{note}{}", markdown(&everything()?.each_ref())))
 }
 
-/// As a crate of its own, for an encoder with everything and for one with nothing.
+/// As a separate crate, for an encoder with all features and for one with none.
 fn driver_needs_no_std() -> Result<(), Failed> {
     let folder = folder("driver")?;
     let all = [EncoderParams::everything(), EncoderParams::minimal()];
@@ -96,7 +96,7 @@ fn driver_needs_no_std() -> Result<(), Failed> {
     Ok(())
 }
 
-/// Shift and mask of every field are there, by number: names are another matter.
+/// Shift and mask of every field are present, by number; names are not compared.
 fn header_has_all_fields() -> Result<(), Failed> {
     let tables = everything()?;
     let header = c_header(&tables.each_ref());

@@ -1,5 +1,5 @@
-//! Verilator has no remark with all warnings on, whatever the sink and the number of harts, for named
-//! configurations and for random ones; and what is legal can be built.
+//! Verilator reports no warnings with all of them enabled, whatever the sink and the number of
+//! harts, for named configurations and for random ones; and every legal configuration can be built.
 
 mod support;
 
@@ -32,7 +32,7 @@ fn main() {
     libtest_mimic::run(&args, trials).exit();
 }
 
-/// Writes the files of a configuration, changed; returns their paths.
+/// Writes the files of a configuration, with changes; returns their paths.
 fn write(
     config: &TopConfig,
     folder: &str,
@@ -49,7 +49,7 @@ fn write(
     Ok(paths)
 }
 
-/// What Verilator says.
+/// The warnings of Verilator.
 fn lint(files: &[PathBuf]) -> Result<String, Failed> {
     let mut command = Command::new("verilator");
     command.args(["--lint-only", "-Wall", "--top-module", "te_top"]).args(files);
@@ -58,7 +58,8 @@ fn lint(files: &[PathBuf]) -> Result<String, Failed> {
     if output.status.success() || !said.is_empty() { Ok(said) } else { Err("failed".into()) }
 }
 
-/// That no remark means something: there is one if an answer of the bus gets lost.
+/// Makes sure that the absence of warnings means something: there is one if an answer of the bus is
+/// lost.
 fn sees() -> Result<(), Failed> {
     let lose = |text: String| text.replace(".pslverr_o(pslverr_o)", ".pslverr_o()");
     let said = lint(&write(&TopConfig::default(), "sees", lose)?)?;

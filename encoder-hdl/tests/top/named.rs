@@ -1,7 +1,8 @@
-//! The RTL of the named configurations, each for one hart into memory, is tracked as it is generated: that of
-//! one as text, to be read, and digests of the others. Configurations that cannot be say why.
+//! The generated RTL of the named configurations, each for one hart into memory, is tracked: that
+//! of one as text, to be read, and digests of the others. Errors for illegal configurations give
+//! the reason.
 //!
-//! `HARTRACE_BLESS=1` writes text and digests anew.
+//! `HARTRACE_BLESS=1` rewrites text and digests.
 
 use hartrace_encoder_hdl::Config;
 use hartrace_encoder_hdl::top::{
@@ -12,7 +13,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The configuration whose RTL is tracked as text; why this one is in the README of its folder.
+/// The configuration whose RTL is tracked as text; the README of its folder gives the reason.
 const READ: &str = "full";
 
 /// The digests of the other configurations.
@@ -23,7 +24,7 @@ const HEADER: &str = "\
 # `hartrace hdl --config NAME -o DIR` writes the RTL.
 ";
 
-/// Files of a configuration, and what is tracked of each.
+/// Files of a configuration, with the tracked text or digest of each.
 type Files = BTreeMap<String, String>;
 
 fn folder() -> PathBuf {
@@ -66,7 +67,7 @@ fn digests(files: &Files) -> Files {
     files.iter().map(|(file, text)| (file.clone(), digest(text))).collect()
 }
 
-/// Writes what is tracked anew.
+/// Rewrites the tracked files.
 fn bless(all: &BTreeMap<String, Files>) {
     let _ = fs::remove_dir_all(folder().join(READ));
     fs::create_dir_all(folder().join(READ)).expect("a folder");
@@ -82,7 +83,7 @@ fn bless(all: &BTreeMap<String, Files>) {
     fs::write(folder().join(DIGESTS), list).expect("written");
 }
 
-/// Which files are not as tracked, a line each.
+/// Files that differ from the tracked ones, one per line.
 fn differences(config: &str, tracked: &Files, now: &Files) -> String {
     let mut lines = String::new();
     for file in tracked.keys().chain(now.keys()).collect::<BTreeSet<_>>() {
@@ -232,7 +233,8 @@ fn configurations_are_files() {
     }
 }
 
-/// Every page is in the texts for people and for software, and what two harts share is there once.
+/// Every page is in the texts for people and for software, and tables that two harts share occur
+/// once.
 #[test]
 fn registers_are_described() {
     let standard = Standard { src_id_bits: 8, ..Standard::default() };

@@ -1,4 +1,4 @@
-//! Linters have no remark on any block, at every corner of its parameters.
+//! Linters report no warnings about any block, at every corner of its parameters.
 
 mod support;
 
@@ -19,7 +19,7 @@ fn main() {
     }
     let mut trials = hartrace_hdl_tools::lint::sees(folder);
     for (kind, blocks) in kinds {
-        // In one run; what blocks share is there once.
+        // In one run, with modules that blocks share only once.
         let files: BTreeMap<_, _> = blocks.iter().flat_map(Component::files).collect();
         let design: Design = files.into_iter().collect();
         trials.extend(hartrace_hdl_tools::lint::trials(

@@ -29,8 +29,8 @@ pub enum LoadError {
     /// It needs shared libraries: link it statically.
     #[error("dynamically linked, needs {0}; link it with -static")]
     Dynamic(String),
-    /// Nothing to load: an object file or a library; link it to a program.
-    #[error("no loadable segment; link it to a program")]
+    /// Nothing to load: an object file or a library; link it into a program.
+    #[error("no loadable segment; link it into a program")]
     NoSegment,
     /// There is no memory for a segment: add it to [`crate::HartConfig::memory`].
     #[error(

@@ -1,4 +1,4 @@
-//! Prints a system in rust-hdl with two generated FIFOs in it, for Verilator:
+//! Prints a rust-hdl system that contains two generated FIFOs, for Verilator:
 //!
 //! ```text
 //! cargo run -p hartrace-rust-hdl --example system > system.sv

@@ -1,4 +1,4 @@
-//! A system in rust-hdl with generated blocks in it.
+//! A rust-hdl system that contains generated blocks.
 
 use hartrace_encoder_hdl::transport::fifo;
 use hartrace_rust_hdl::boxes::Fifo32x8;
@@ -13,7 +13,7 @@ pub(crate) struct System {
     pub(crate) ready_i: Signal<In, Bit>,
     pub(crate) valid_o: Signal<Out, Bit>,
     pub(crate) data_o: Signal<Out, Bits<32>>,
-    /// How many numbers are on their way in each of the two.
+    /// Number of words in each of the two FIFOs.
     pub(crate) first_o: Signal<Out, Bits<4>>,
     pub(crate) second_o: Signal<Out, Bits<4>>,
     pub(crate) full_o: Signal<Out, Bit>,

@@ -3,11 +3,11 @@
 use crate::Register;
 use rust_hdl_core::prelude::*;
 
-/// `te_branch_map` of an encoder without branch prediction, for `N` slots: a number of branches, and a map with the
-/// outcome of each. (The generated one also keeps the place of the next branch as one bit of 32, and
-/// compares no numbers.)
+/// `te_branch_map` of an encoder without branch prediction, for `N` slots: a number of branches,
+/// and a map with the outcome of each. (The generated one also stores the place of the next branch
+/// as one bit of 32, and compares no numbers.)
 ///
-/// At most 31 branches may come before a packet is sent.
+/// At most 31 branches may arrive before a packet is sent.
 #[derive(Clone, Debug, LogicBlock)]
 pub struct BranchMap<const N: usize> {
     /// The clock.
@@ -16,13 +16,13 @@ pub struct BranchMap<const N: usize> {
     pub rst_ni: Signal<In, Bit>,
     /// There is a branch in the slot.
     pub branch_i: Signal<In, Bits<N>>,
-    /// And it goes into the map, or the packet.
+    /// It goes into the map, or into the packet.
     pub push_i: Signal<In, Bits<N>>,
     /// It was not taken.
     pub not_taken_i: Signal<In, Bits<N>>,
-    /// The slot is behind the packet that is sent.
+    /// The slot comes after the packet that is sent.
     pub cut_i: Signal<In, Bits<N>>,
-    /// They are taken over now.
+    /// The branches are taken over now.
     pub moves_i: Signal<In, Bit>,
     /// A packet with all branches before the cut is sent.
     pub flush_i: Signal<In, Bit>,
@@ -30,20 +30,20 @@ pub struct BranchMap<const N: usize> {
     pub map_o: Signal<Out, Bits<31>>,
     /// Their number.
     pub branches_o: Signal<Out, Bits<5>>,
-    /// There are branches already.
+    /// The map already contains branches.
     pub some_o: Signal<Out, Bit>,
-    /// A branch in this slot has to be reported at once: it fills the map.
+    /// A branch in this slot must be reported at once: it fills the map.
     pub must_o: Signal<Out, Bits<N>>,
     map: Register<Bits<31>>,
     count: Register<Bits<5>>,
-    // From slot to slot: what the packet gets, what is kept behind it, and how many branches there would
-    // be if all of them were taken over.
+    // From slot to slot: the outcomes for the packet, those that are kept after it, and the number
+    // of branches if all of them were taken over.
     sent: Vec<Signal<Local, Bits<31>>>,
     sent_count: Vec<Signal<Local, Bits<5>>>,
     kept: Vec<Signal<Local, Bits<31>>>,
     kept_count: Vec<Signal<Local, Bits<5>>>,
     seen: Vec<Signal<Local, Bits<6>>>,
-    // The bit of a slot alone: a port of one bit has no index in Verilog.
+    // The bit of one slot alone: a port of one bit has no index in Verilog.
     branch: Vec<Signal<Local, Bits<N>>>,
     push: Vec<Signal<Local, Bits<N>>>,
     not_taken: Vec<Signal<Local, Bits<N>>>,
@@ -141,7 +141,7 @@ impl<const N: usize> Logic for BranchMap<N> {
                 }
             }
 
-            // The branch is number 31 at least, and the map was not full before.
+            // The branch is number 31 or higher, and the map was not full before.
             self.full[i].next = false;
             self.seen[i + 1].next = self.seen[i].val();
             if self.branch[i].val() != self.no_slot.val() {
@@ -157,7 +157,7 @@ impl<const N: usize> Logic for BranchMap<N> {
         }
 
         self.some_o.next = self.count.q.val() != self.zero.val();
-        // One round each: a constant of the type cannot be an index.
+        // A loop of one iteration: a constant of the type cannot be an index.
         for i in N..(N + 1) {
             self.map_o.next = self.sent[i].val();
             self.branches_o.next = self.sent_count[i].val();

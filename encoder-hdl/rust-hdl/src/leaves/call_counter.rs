@@ -1,27 +1,27 @@
-//! How many calls have not returned.
+//! Number of calls that have not returned.
 
 use crate::Register;
 use rust_hdl_core::prelude::*;
 
-/// `te_return_stack` of an encoder with a call counter of `W` bits: counts calls up to the largest number
-/// there is, and returns down to zero.
+/// `te_return_stack` of an encoder with a call counter of `W` bits: counts calls up to the largest
+/// possible number, and returns down to zero.
 #[derive(Clone, Debug, LogicBlock)]
 pub struct CallCounter<const W: usize> {
     /// The clock.
     pub clk_i: Signal<In, Clock>,
     /// Reset, active low.
     pub rst_ni: Signal<In, Bit>,
-    /// Forget all, before the call or return.
+    /// Forgets all calls, before the call or return of this cycle.
     pub clear_i: Signal<In, Bit>,
     /// A call.
     pub call_i: Signal<In, Bit>,
-    /// A return. It goes first if both are set.
+    /// A return. It is executed first if both are set.
     pub ret_i: Signal<In, Bit>,
-    /// Calls that have not returned.
+    /// Number of calls that have not returned.
     pub depth_o: Signal<Out, Bits<W>>,
-    /// There were some in the cycle before.
+    /// There were some in the previous cycle.
     pub some_o: Signal<Out, Bit>,
-    /// There are some, so that a return is predicted.
+    /// There are some, so a return is predicted.
     pub predicts_o: Signal<Out, Bit>,
     depth: Register<Bits<W>>,
     had: Register<Bit>,

@@ -3,15 +3,15 @@
 use crate::Register;
 use rust_hdl_core::prelude::*;
 
-/// `fifo_{W}x{D}`: `D` words that move up when one is taken, so that the oldest is always the first. `U` is the
-/// width of a number up to `D`. (The generated one has memory and pointers into it.)
+/// `fifo_{W}x{D}`: `D` words that move up when one is taken, so the oldest is always the first. `U`
+/// is the width of a number up to `D`. (The generated one uses a memory and pointers into it.)
 #[derive(Clone, Debug, LogicBlock)]
 pub struct Fifo<const W: usize, const D: usize, const U: usize> {
     /// The clock.
     pub clk_i: Signal<In, Clock>,
     /// Reset, active low.
     pub rst_ni: Signal<In, Bit>,
-    /// A word comes.
+    /// A word is offered.
     pub valid_i: Signal<In, Bit>,
     /// There is room.
     pub ready_o: Signal<Out, Bit>,
@@ -19,11 +19,11 @@ pub struct Fifo<const W: usize, const D: usize, const U: usize> {
     pub data_i: Signal<In, Bits<W>>,
     /// There is a word.
     pub valid_o: Signal<Out, Bit>,
-    /// It is taken.
+    /// The word is taken.
     pub ready_i: Signal<In, Bit>,
     /// The word.
     pub data_o: Signal<Out, Bits<W>>,
-    /// Words within.
+    /// Number of words in the FIFO.
     pub usage_o: Signal<Out, Bits<U>>,
     /// There is no room.
     pub full_o: Signal<Out, Bit>,
@@ -33,7 +33,7 @@ pub struct Fifo<const W: usize, const D: usize, const U: usize> {
     some: Signal<Local, Bit>,
     push: Signal<Local, Bit>,
     pop: Signal<Local, Bit>,
-    /// How many words are left when one has been taken: where the next goes.
+    /// Number of words that remain when one has been taken: the place of the next word.
     left: Signal<Local, Bits<U>>,
     none: Constant<Bits<U>>,
     one: Constant<Bits<U>>,

@@ -3,15 +3,15 @@
 use crate::Register;
 use rust_hdl_core::prelude::*;
 
-/// `spill_{W}`: a queue of two words, the older always in the same place. (The generated one fills its
-/// second register in every cycle in which it is free.)
+/// `spill_{W}`: a queue of two words, with the older always in the same place. (The generated one
+/// fills its second register in every cycle in which it is free.)
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct Spill<const W: usize> {
     /// The clock.
     pub clk_i: Signal<In, Clock>,
     /// Reset, active low.
     pub rst_ni: Signal<In, Bit>,
-    /// A word comes.
+    /// A word is offered.
     pub valid_i: Signal<In, Bit>,
     /// There is room.
     pub ready_o: Signal<Out, Bit>,
@@ -19,15 +19,15 @@ pub struct Spill<const W: usize> {
     pub data_i: Signal<In, Bits<W>>,
     /// There is a word.
     pub valid_o: Signal<Out, Bit>,
-    /// It is taken.
+    /// The word is taken.
     pub ready_i: Signal<In, Bit>,
     /// The word.
     pub data_o: Signal<Out, Bits<W>>,
     older: Register<Bits<W>>,
     newer: Register<Bits<W>>,
-    /// There is one word at least.
+    /// There is at least one word.
     some: Register<Bit>,
-    /// There are two.
+    /// There are two words.
     both: Register<Bit>,
     push: Signal<Local, Bit>,
     pop: Signal<Local, Bit>,

@@ -1,8 +1,8 @@
-//! Leaf blocks described in rust-hdl are equal to the generated ones: from reset on, whatever comes in,
-//! outputs never differ. Proven without a bound on time by yosys and its ABC; each proof also has to find
-//! mistakes.
+//! Leaf blocks described in rust-hdl are equal to the generated ones: from reset on, outputs never
+//! differ, whatever the inputs. Yosys and its ABC prove it without a bound on time; each proof must
+//! also find mistakes.
 //!
-//! Shows as ignored without yosys.
+//! Ignored without yosys.
 
 mod miter;
 
@@ -61,14 +61,14 @@ fn main() -> ExitCode {
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
 
-/// A text in what rust-hdl emitted, and what is there instead.
+/// A text in the output of rust-hdl, and its replacement.
 type Mistake = (&'static str, &'static str);
 
 /// A generated block and its description in rust-hdl.
 struct Pair {
     ours: Component,
     theirs: String,
-    /// What may come in.
+    /// The legal inputs.
     legal: &'static str,
 }
 
@@ -109,7 +109,8 @@ fn within(config: &Config, name: &str) -> Result<Component, Failed> {
     Ok(find(&encoder(config)?, name).ok_or_else(|| format!("there is no {name}"))?)
 }
 
-/// What a packet takes has to fit in it, slots behind the cut need one, and slot 0 is before it.
+/// The branches of a packet must fit into it, slots after the cut need a packet, and slot 0 is
+/// before the cut.
 const MAP_LEGAL: &str = "\
 logic [5:0] count, before, behind;
   always_comb begin
@@ -136,7 +137,8 @@ fn call_counter() -> Result<Pair, Failed> {
     Pair::new(within(&config, "te_return_stack")?, &mut CallCounter::<3>::default())
 }
 
-/// What the rules of `leaves` are for: a sum that is cast keeps the carry that its type does not have.
+/// Shows why the rules of `leaves` are needed: a sum that is cast keeps the carry that its type
+/// does not have.
 fn rust_hdl_keeps_carries() -> Result<(), Failed> {
     let m = Module::new("sum", "Modulo 256.");
     let (a, b) = (m.input("a_i", 8, ""), m.input("b_i", 8, ""));

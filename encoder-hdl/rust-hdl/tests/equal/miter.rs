@@ -8,16 +8,17 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A generated module, beside a module `top` with the same ports.
+/// A generated module next to a module `top` with the same ports.
 pub(crate) struct Miter {
-    /// The text of the generated module and of `equal`, whose output `bad` says that they differ.
+    /// The text of the generated module and of `equal`, whose output `bad` reports that they
+    /// differ.
     text: String,
 }
 
 impl Miter {
-    /// `legal` is SystemVerilog that sets `legal` while inputs are as they may be: once they were not, nothing
-    /// is compared any more. Reset is on in the first cycle only. Of a stream, data is compared while it is
-    /// valid.
+    /// `legal` is SystemVerilog that sets `legal` while the inputs are legal; after illegal inputs,
+    /// nothing is compared any more. Reset is active in the first cycle only. The data of a stream
+    /// is compared while it is valid.
     pub(crate) fn new(ours: &Component, legal: &str) -> Self {
         let (mut inputs, mut wires) = (String::new(), String::new());
         let (mut ports, mut differ) = (String::new(), vec!["1'b0".to_owned()]);
@@ -63,12 +64,12 @@ endmodule
         Self { text }
     }
 
-    /// The first cycle after reset in which an output of `top` may differ, or none if it never does.
+    /// The first cycle after reset in which an output of `top` may differ; `None` if it never does.
     pub(crate) fn differs(&self, top: &str) -> Result<Option<u32>, Failed> {
         let folder = folder()?;
         fs::write(folder.join("equal.sv"), format!("{}{top}", self.text))?;
-        // What has no reset starts with any value, by -zinit; what is read outside of a memory is any
-        // value in every cycle, by -anyseq.
+        // Registers without reset start with any value (-zinit); reading outside of a memory gives
+        // any value in every cycle (-anyseq).
         let script = "read_verilog -sv -DSYNTHESIS equal.sv; prep -flatten -top equal; memory_map; \
                       setundef -undriven -anyseq; async2sync; techmap; opt; dffunmap; aigmap; write_aiger -zinit equal.aig";
         let yosys =
@@ -76,7 +77,7 @@ endmodule
         if !yosys.status.success() {
             return Err(said(&folder, &yosys).into());
         }
-        // First what registers and gates have in common, then a search for an invariant.
+        // First the common registers and gates, then a search for an invariant.
         let abc = Command::new("yosys-abc")
             .args(["-c", "read_aiger equal.aig; scorr; pdr -T 60"])
             .current_dir(&folder)
@@ -92,7 +93,7 @@ endmodule
     }
 }
 
-/// A folder of its own for every run.
+/// A separate folder for every run.
 fn folder() -> Result<PathBuf, Failed> {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! The bus, and which register is meant.
+//! The bus, and the choice of a register.
 
 use crate::registers::table::Table;
 use hartrace_rtl::{Expr, Module, zero};
@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 /// The port, without what it is told.
 pub(super) struct Apb {
-    /// Set in the cycle before an access, when what is read is taken.
+    /// Set in the cycle before an access, when the read data is stored.
     pub(super) setup: Expr,
     /// A whole word is written in this cycle.
     pub(super) write: Expr,
@@ -35,10 +35,10 @@ impl Apb {
     }
 }
 
-/// Which register is meant.
+/// Chooses the register that is accessed.
 ///
-/// In two steps, because that is what LUTs of six inputs are good at: a line of four words by exact
-/// comparison, whose results gate what is read; and a word of the line, by two bits of the address.
+/// In two steps, which suits LUTs of six inputs: a line of four words is chosen by exact
+/// comparison, which gates the read data, and a word of the line by two bits of the address.
 pub(super) struct Decoder {
     /// Bits 3 and 2 of the address.
     within: Expr,
@@ -67,7 +67,7 @@ impl Decoder {
         Self { lines: lines.collect(), within: apb.word.trunc(2) }
     }
 
-    /// The value of the register that is meant, or zeros.
+    /// The value of the register that is accessed, or zeros.
     pub(super) fn choose(&self, m: &Module, values: &[Expr]) -> Expr {
         let lines = self.lines.iter().map(|line| {
             let word = |i: usize| {
@@ -83,7 +83,7 @@ impl Decoder {
         lines.reduce(|a, b| a | b).unwrap_or_else(|| zero(32))
     }
 
-    /// Whether a register is meant.
+    /// Whether a register is accessed.
     pub(super) fn is(&self, register: usize) -> Expr {
         let found = self.lines.iter().find_map(|line| {
             let at = line.words.iter().position(|word| *word == Some(register))?;

@@ -1,4 +1,4 @@
-//! The registers of a table, whatever it is a table of.
+//! The registers of any table.
 
 use super::apb::{Apb, Decoder};
 use super::usage::Usage;
@@ -7,7 +7,7 @@ use crate::registers::table::{Enable, Field, Kind, Register, Table};
 use hartrace_rtl::{Expr, Module, concat, lit, zero};
 use std::collections::BTreeMap;
 
-/// The registers in a module that is being built. [`Block::finish`] makes them readable.
+/// The registers in a module under construction. [`Block::finish`] makes them readable.
 pub(super) struct Block<'a> {
     m: &'a Module,
     table: &'a Table,
@@ -15,12 +15,12 @@ pub(super) struct Block<'a> {
     decoder: Decoder,
     inputs: BTreeMap<&'static str, Expr>,
     pub(super) usage: Usage,
-    /// A write that configuration takes, and one that the rest takes.
+    /// A write that configuration accepts, and one that the other fields accept.
     configures: Expr,
     controls: Expr,
-    /// What is written, or zeros while everything is reset: one gate for all registers.
+    /// The data written, or zeros while everything is reset: one gate for all registers.
     data: Expr,
-    /// What fields keep, by register and field.
+    /// Values that fields store, by register and field.
     kept: BTreeMap<(String, &'static str), Expr>,
 }
 
@@ -55,13 +55,13 @@ impl<'a> Block<'a> {
         block
     }
 
-    /// What a field keeps; of [`Kind::Stored`] only the bits that can be written.
+    /// The value that a field stores; of [`Kind::Stored`] only the bits that can be written.
     pub(super) fn kept(&self, register: &str, field: &str) -> Option<Expr> {
         let found = self.kept.iter().find(|((r, f), _)| r == register && *f == field);
         found.map(|(_, value)| value.clone())
     }
 
-    /// The fields of configuration of a register.
+    /// Adds the configuration fields of a register.
     fn store(&mut self, i: usize, register: &Register) {
         let m = self.m;
         if !register.fields.iter().any(|field| matches!(field.kind, Kind::Stored { .. })) {
@@ -82,7 +82,7 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// Other fields that keep something.
+    /// Adds other fields that store something.
     fn keep(&self, i: usize, register: &Register, field: &Field) -> Option<Expr> {
         let m = self.m;
         let name = reg_name(register, field);
@@ -110,9 +110,9 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// The write enable of a pointer and what is written.
+    /// The write enable of a pointer, and the value written.
     ///
-    /// What is written matters only with the write enable, so the part that is written is chosen by
+    /// The value matters only with the write enable, so the part that is written is chosen by
     /// address alone.
     pub(super) fn pointer(&self, of: &str) -> (Expr, Expr) {
         let registers = self.table.registers.iter().enumerate();
@@ -145,7 +145,7 @@ impl<'a> Block<'a> {
         (write, concat(&value.iter().rev().collect::<Vec<_>>()))
     }
 
-    /// The read side.
+    /// Adds the read side.
     pub(super) fn finish(self) {
         let m = self.m;
         m.section(
@@ -213,7 +213,7 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// Says of bits that no field takes that this is meant so.
+    /// Marks bits that no field uses as intentionally unused.
     fn unread_data(&self) {
         let mut gated = 0;
         for field in self.table.registers.iter().flat_map(|register| &register.fields) {
@@ -222,7 +222,7 @@ impl<'a> Block<'a> {
                     gated |= (u32::MAX >> (32 - bits)) << (field.lsb + from);
                 }
                 Kind::Tracing | Kind::Triggered { .. } => gated |= field.mask(),
-                // These read what is written directly.
+                // These fields use the data written directly.
                 Kind::Sticky { .. } | Kind::Active | Kind::Enable(_) | Kind::Pointer { .. } => {}
                 Kind::Fixed(_) | Kind::Status { .. } | Kind::Copy { .. } | Kind::Empty => {}
             }
@@ -238,7 +238,7 @@ fn reg_name(register: &Register, field: &Field) -> String {
     register.index.map_or(name.clone(), |index| format!("{name}_{index}"))
 }
 
-/// Where bits are set in a row: the first and how many.
+/// Runs of set bits: the first bit, and the number of bits.
 fn runs(mut bits: u32) -> Vec<(u32, u32)> {
     let mut runs = Vec::new();
     let mut at = 0;

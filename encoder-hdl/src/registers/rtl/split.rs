@@ -1,12 +1,12 @@
-//! Several components behind one APB port.
+//! Several components at one APB port.
 
 use hartrace_rtl::{Component, Module, concat, index_width, lit};
 
 /// Splits APB into `pages` pages of 4 KiB, one for each component: `apb_split_{pages}`.
 ///
 /// The port with `paddr_i` is the one that is split; `psel_o` has a bit for each page, `prdata_i`,
-/// `pready_i` and `pslverr_i` a part, page 0 in the low bits. The other signals go to all components
-/// directly. Behind the last page, accesses end at once in an error.
+/// `pready_i` and `pslverr_i` a part, page 0 in the low bits. The other signals go to all
+/// components directly. Accesses after the last page end at once with an error.
 ///
 /// # Panics
 ///

@@ -6,14 +6,14 @@ use hartrace_rtl::{Expr, Module, zero};
 use std::collections::BTreeMap;
 
 pub(super) struct Usage {
-    /// What was written, without what it still waits for.
+    /// The value written, even if it does not take effect yet.
     pub(super) active: Expr,
     pub(super) enabled: Expr,
-    /// It is enabled at the next edge, and is not now.
+    /// It is enabled at the next edge, and is not enabled now.
     pub(super) enables: Expr,
-    /// A flush is asked for.
+    /// A flush is requested.
     pub(super) flushing: Expr,
-    /// The hardware has something in it.
+    /// The hardware still holds trace.
     pub(super) busy: Expr,
     /// Configuration must not change.
     pub(super) in_use: Expr,

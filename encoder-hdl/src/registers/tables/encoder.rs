@@ -197,13 +197,13 @@ fn features(params: &EncoderParams) -> Register {
     )
 }
 
-/// The time comes from outside, and is in packets if it is there at all.
+/// The time comes from outside, and packets contain it whenever it exists.
 fn timestamps(params: &EncoderParams) -> Vec<Register> {
     if params.time_width == 0 {
         return Vec::new();
     }
     let active = Kind::Copy { register: "trTeControl", field: "trTeActive" };
-    // The field ends at 63.
+    // The field ends at bit 63.
     let width = params.time_width.min(63);
     let mut registers = vec![
         Register::new("trTsControl", 0x040, "Time in packets.")
@@ -229,7 +229,7 @@ fn timestamps(params: &EncoderParams) -> Vec<Register> {
     registers
 }
 
-/// All filters have the privilege levels of the first, because the encoder has one set of them.
+/// All filters use the privilege levels of the first, because the encoder has one set of them.
 fn filter(params: &EncoderParams, i: u32) -> [Register; 2] {
     let offset = 0x400 + 0x20 * i;
     let copy = |register, field| Kind::Copy { register, field };

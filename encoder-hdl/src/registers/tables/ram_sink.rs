@@ -27,7 +27,7 @@ pub fn ram_sink(params: &RamSinkParams) -> Result<Table, ParamsError> {
     let (width, word, burst) =
         (params.address_width, params.word_bytes, params.word_bytes * params.burst_words);
     let mut registers = vec![control(), implementation()];
-    // A buffer starts and ends with a burst, so the last word of it is the last of a burst.
+    // A buffer starts and ends with a burst, so its last word is the last of a burst.
     let buffer = [
         (["trRamStartLow", "trRamStartHigh"], "The first word of the buffer.", 0),
         (["trRamLimitLow", "trRamLimitHigh"], "The last word of the buffer.", burst - word),
@@ -113,7 +113,7 @@ fn implementation() -> Register {
         .field((13, 13), "trRamHasSMEM", Kind::Fixed(1), "The sink can write to system memory.")
 }
 
-/// Ours, in the part of the page that is for that.
+/// Our own register, in the part of the page that is reserved for such.
 fn status(fill: u32) -> Register {
     let status = |input, bits| Kind::Status { input, from: 0, bits };
     Register::new("hartraceRamStatus", 0xe00, "What the specification has no place for.")

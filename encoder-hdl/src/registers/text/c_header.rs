@@ -24,12 +24,12 @@ const HEAD: &str = "\
     (((uint32_t)(word) & ~field##_MASK) | (((uint32_t)(value) << field##_SHIFT) & field##_MASK))
 ";
 
-/// A header for some components: offsets, and places of fields.
+/// A header for some components: offsets, and positions of fields.
 #[must_use]
 pub fn c_header(tables: &[&Table]) -> String {
     let mut out = HEAD.to_owned();
     for table in tables {
-        // Writing to a string does not fail.
+        // Writing to a string never fails.
         let _ = writeln!(out, "\n/* --- {} --- */", table.title);
         for family in families(table) {
             comment(&mut out, &format!("{}: {}", family.name, family.first.doc));

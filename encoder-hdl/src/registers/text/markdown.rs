@@ -29,7 +29,7 @@ pub fn markdown(tables: &[&Table]) -> String {
     let mut out = "# Control registers\n\n".to_owned();
     out.push_str(HEAD);
     for table in tables {
-        // Writing to a string does not fail.
+        // Writing to a string never fails.
         let _ = writeln!(out, "\n## {}\n\n{}\n", table.title, table.doc);
         let _ = writeln!(out, "| offset | register | |\n| --- | --- | --- |");
         for family in families(table) {
@@ -73,7 +73,7 @@ fn register(out: &mut String, table: &Table, family: &Family<'_>) {
     }
 }
 
-/// How a field differs in the others of a family.
+/// How a field differs in the other registers of a family.
 fn alike(table: &Table, family: &Family<'_>, field: &Field) -> String {
     let others = table.registers.iter().filter(|r| r.family() == family.name).skip(1);
     let kind =

@@ -53,7 +53,7 @@ struct Text {
 impl Text {
     fn line(&mut self, depth: usize, line: &str) {
         let indent = if line.is_empty() { 0 } else { 4 * depth };
-        // Writing to a string does not fail.
+        // Writing to a string never fails.
         let _ = writeln!(self.text, "{:indent$}{line}", "");
     }
 

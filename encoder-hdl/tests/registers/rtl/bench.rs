@@ -11,12 +11,12 @@ use hartrace_rtl::Bits;
 use libtest_mimic::Failed;
 use std::collections::BTreeMap;
 
-/// Where the bus is.
+/// Phase of the bus.
 #[derive(Clone, Copy, Debug)]
 enum Phase {
     Idle,
     Setup(Access),
-    /// With what a read has to return.
+    /// With the value that a read must return.
     Access(Access, Option<u32>),
 }
 
@@ -131,7 +131,8 @@ impl Bench {
         Ok(())
     }
 
-    /// Writes a word while nothing else goes on, and looks at what is traced then, in many places.
+    /// Writes a word while nothing else happens, and compares what is traced then, at many
+    /// addresses.
     fn put(&mut self, address: u32, data: u32) -> Result<(), Failed> {
         self.phase = Phase::Setup(Access { write: true, address, data, strobe: 0b1111 });
         self.cycle()?;
@@ -151,7 +152,7 @@ impl Bench {
         names.map(|name| (name.clone(), self.get(name))).collect()
     }
 
-    /// Inputs change now and then, so that there is time to see their effect.
+    /// Changes inputs now and then, so that there is time to see their effect.
     fn inputs(&mut self) {
         if self.quiet {
             return;
@@ -174,7 +175,7 @@ impl Bench {
 
     fn drive(&mut self) {
         let (psel, penable, access) = match self.phase {
-            // What is on the bus then is of no meaning.
+            // Signals on the bus have no meaning then.
             Phase::Idle => (0, self.rng.u64(0..2), self.access()),
             Phase::Setup(access) => (1, 0, access),
             Phase::Access(access, _) => (1, 1, access),
@@ -208,7 +209,7 @@ impl Bench {
             2 => 1 << rng.u32(0..32),
             _ => rng.u32(..),
         };
-        // The component would hardly ever be active otherwise, or hardly ever not be in use.
+        // Otherwise the component would hardly ever be active, or would nearly always be in use.
         let data = match rng.u32(0..12) {
             0 => data,
             1 if address == 0 => data & !0b11,
@@ -240,7 +241,7 @@ impl Bench {
         }
     }
 
-    /// That every bit that can change has been read as 1 and as 0.
+    /// Checks that every bit that can change has been read as 1 and as 0.
     fn covered(&self) -> Result<(), Failed> {
         for register in &self.table.registers {
             let (ones, zeros) = self.seen.get(&register.offset).copied().unwrap_or_default();
@@ -284,7 +285,7 @@ fn run(design: &Design, table: Table, cycles: u32) -> Result<(), Failed> {
     bench.covered()
 }
 
-/// Random settings of all filters and comparators, and what is traced with them.
+/// Random settings of all filters and comparators, compared by what they trace.
 pub(crate) fn filters(params: &EncoderParams) -> Result<(), Failed> {
     let design = Design::Encoder(params.clone());
     let mut bench = Bench::new(&design, design.table(), 3)?;
@@ -309,7 +310,7 @@ pub(crate) fn filters(params: &EncoderParams) -> Result<(), Failed> {
     Ok(())
 }
 
-/// That agreement means something: a table with one field less does not agree.
+/// Makes sure that agreement means something: a table with one field less does not agree.
 pub(crate) fn other_table_is_seen() -> Result<(), Failed> {
     let params = EncoderParams { comparators: 2, ..EncoderParams::everything() };
     let others = [
@@ -328,7 +329,8 @@ pub(crate) fn other_table_is_seen() -> Result<(), Failed> {
     Ok(())
 }
 
-/// Every page is selected by its number and answers; behind the last is an error.
+/// Every page is selected by its number and answers; accesses after the last page end with an
+/// error.
 pub(crate) fn split() -> Result<(), Failed> {
     for pages in [2, 3, 4, 5] {
         let mut sim = Simulation::build(&apb_split(pages), &Options::default())?;

@@ -1,4 +1,4 @@
-//! What is tested.
+//! Parameters for the tests.
 
 use fastrand::Rng;
 use hartrace_encoder_hdl::registers::{
@@ -7,7 +7,7 @@ use hartrace_encoder_hdl::registers::{
 };
 use hartrace_rtl::Component;
 
-/// Parameters, from which table and hardware are made where they are needed.
+/// Parameters from which table and hardware are generated.
 #[derive(Clone, Debug)]
 pub(crate) enum Design {
     Encoder(EncoderParams),
@@ -33,7 +33,7 @@ impl Design {
     }
 }
 
-/// Each parameter at random, often at its ends.
+/// Each parameter at random, often at its limits.
 pub(crate) fn random_encoder(rng: &mut Rng) -> EncoderParams {
     let address_lsb = rng.u32(0..=2);
     EncoderParams {

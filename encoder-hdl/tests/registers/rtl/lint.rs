@@ -1,4 +1,4 @@
-//! Parameters that linters look at.
+//! Parameters for linters.
 
 use crate::configs::{Design, atb, encoders, ram_sinks, random_encoder};
 use fastrand::Rng;

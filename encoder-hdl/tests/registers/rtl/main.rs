@@ -1,6 +1,6 @@
-//! The hardware does what the table says, and tools have nothing to remark.
+//! The hardware behaves as the table describes, and tools report no warnings.
 //!
-//! Ignored where Verilator, or for lint slang, is missing.
+//! Ignored if Verilator (for lint: slang) is missing.
 
 mod bench;
 mod configs;

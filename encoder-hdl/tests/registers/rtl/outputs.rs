@@ -1,4 +1,4 @@
-//! What the hardware behind the registers is told.
+//! Outputs of the registers to the hardware.
 
 use crate::configs::Design;
 use fastrand::Rng;
@@ -24,7 +24,7 @@ const FIELDS: [(&str, &str, &str); 10] = [
     ("id", "trAtbBridgeControl", "trAtbBridgeID"),
 ];
 
-/// Compares outputs with what the model says.
+/// Compares outputs with those of the model.
 pub(crate) fn check(
     design: &Design,
     model: &Model,
@@ -61,7 +61,7 @@ pub(crate) fn check(
     traced(params, model, now, rng)
 }
 
-/// What is traced, as the registers say and as the encoder makes of the outputs.
+/// Whether an address is traced, according to the registers and according to the outputs.
 fn traced(
     params: &EncoderParams,
     model: &Model,
@@ -111,7 +111,7 @@ fn traced(
             };
             u64::from(half("High").unwrap_or(0)) << 32 | u64::from(half("Low").unwrap_or(0))
         };
-        // Outputs have no bits below those of the address.
+        // Outputs do not contain the low bits of the address.
         let lsb = params.address_lsb;
         let inside = !asks_range || (part("P") >> lsb..=part("S") >> lsb).contains(&address);
         matched |= inside && (!asks_level || levels >> level & 1 == 1);
@@ -122,7 +122,7 @@ fn traced(
     Err(format!("level {level}, address {address:#x}: encoder traces {encoder}; {now:?}").into())
 }
 
-/// The write pointer is set when the model says so.
+/// The write pointer is set when the model sets it.
 pub(crate) fn check_effect(effect: Effect, now: &Outputs) -> Result<(), Failed> {
     let Some(write) = now.get("wp_we") else { return Ok(()) };
     if *write != Bits::new(1, effect.pointer.is_some().into()) {

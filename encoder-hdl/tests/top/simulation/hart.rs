@@ -1,4 +1,5 @@
-//! A hart that runs all the time, and what the golden encoder says of the part that is traced.
+//! A hart that runs all the time, and the output of the golden encoder for the part that is
+//! traced.
 
 use fastrand::Rng;
 use hartrace_encoder_hdl::{Config, Overflow};
@@ -10,22 +11,22 @@ use hartrace_lockstep::{HartPorts, Setting, random};
 use libtest_mimic::Failed;
 use std::collections::VecDeque;
 
-/// A hart, its encoder's ports and what is expected of it.
+/// A hart, the ports of its encoder and its expected output.
 pub(crate) struct Hart {
     config: Config,
     ports: HartPorts,
     refused: Output,
     groups: VecDeque<Vec<Retired>>,
-    /// Cycles in a thousand in which nothing retires.
+    /// Cycles out of a thousand in which nothing retires.
     pub(crate) idle: u32,
     offered: Option<Vec<Retired>>,
-    /// What the registers tell the core, and whether it has followed.
+    /// The setting of the registers, and whether the core follows it.
     enable: bool,
     active: bool,
     golden: Option<Encoder>,
-    /// Triggers count.
+    /// Whether triggers count.
     triggers: bool,
-    /// What triggers made of it.
+    /// Whether tracing is on, after triggers.
     pub(crate) on: bool,
     losing: bool,
     last_group: u64,
@@ -63,7 +64,7 @@ impl Hart {
         })
     }
 
-    /// Another program, and addresses in it.
+    /// Loads another program, and returns addresses in it.
     pub(crate) fn load(&mut self, rng: &mut Rng, steps: usize) -> Vec<u64> {
         let seed = rng.u64(..);
         let walk = generate(seed, &random::shape(rng, &self.config, seed, steps));
@@ -73,14 +74,15 @@ impl Hart {
         rows.iter().map(|row| row.iaddr).collect()
     }
 
-    /// The registers were written: tracing begins two cycles later, as nothing is inside.
+    /// Call after writing the registers: tracing begins two cycles later, since nothing is
+    /// inside.
     pub(crate) fn start(&mut self, setting: &Setting, triggers: bool) -> Result<(), Failed> {
         self.golden = Some(setting.golden(&self.config)?);
         (self.enable, self.triggers, self.on) = (true, triggers, !setting.initially_off);
         Ok(())
     }
 
-    /// The registers were written: nothing that retires from here on is traced.
+    /// Call after writing the registers: nothing that retires from here on is traced.
     pub(crate) fn stop(&mut self) {
         self.enable = false;
         let Some(mut golden) = self.golden.take() else { return };
@@ -100,12 +102,12 @@ impl Hart {
         self.ports.drive(sim, &self.config, rows);
     }
 
-    /// At a clock edge: what retires is traced, lost or waits.
+    /// At a clock edge: retired blocks are traced, lost or wait.
     pub(crate) fn observe(&mut self, sim: &Simulation, time: u64) {
         let cycle = sim.cycle() + 1;
         let traced = self.active && self.enable;
         let refused = sim.get(self.refused) == 1;
-        // The core starts in the cycle behind the write.
+        // The core starts in the cycle after the write.
         self.active = self.enable;
         if !traced {
             self.offered = None;

@@ -1,7 +1,8 @@
-//! What software switches on is traced: through registers, cores, encapsulation and sinks come the
-//! payloads of the golden encoder, byte for byte, from the first to the last, at every start and stop.
+//! Tracing follows the settings of software: the output of registers, cores, encapsulation and
+//! sinks contains the payloads of the golden encoder, byte for byte, from the first to the last, at
+//! every start and stop.
 //!
-//! Harts run all the time, also while nothing is traced. Without Verilator the tests show as ignored.
+//! Harts run all the time, even while nothing is traced. Without Verilator, the tests are ignored.
 
 #[path = "../../transport/simulation/bus.rs"]
 mod bus;
@@ -42,7 +43,7 @@ fn named(name: &str) -> Config {
 const START: u32 = 0x2000;
 const SIZE: u32 = 0x8_0000;
 
-/// Traces hart 0 some times, each time with other modes and filters, and checks what arrives.
+/// Traces hart 0 several times, each time with other modes and filters, and checks the output.
 fn sessions(
     rig: &mut Rig,
     count: u32,
@@ -73,7 +74,8 @@ fn sessions(
     Ok(())
 }
 
-/// Once nothing retires and everything has passed the queue, the register shows what triggers made of it.
+/// Once nothing retires and everything has passed the queue, the register shows whether tracing is
+/// on, after triggers.
 fn on_shows(rig: &mut Rig) -> Result<(), Failed> {
     let idle = std::mem::replace(&mut rig.harts[0].idle, 1000);
     rig.cycles(2_000)?;
@@ -83,7 +85,7 @@ fn on_shows(rig: &mut Rig) -> Result<(), Failed> {
     if shown == on { Ok(()) } else { Err(format!("trTeInstTracing is {shown}").into()) }
 }
 
-/// The whole trace in memory, from where the buffer starts.
+/// The whole trace in memory, from the start of the buffer.
 fn in_memory(rig: &mut Rig) -> Result<Vec<u8>, Failed> {
     let end = rig.ram_empty()? as usize;
     Ok(rig.memory()?.bytes[START as usize..end].to_vec())
@@ -107,7 +109,7 @@ fn memory() -> Result<(), Failed> {
     refused(&mut rig)
 }
 
-/// Traces hart 0 without modes for some cycles; what is traced is behind what was expected before.
+/// Traces hart 0 without modes for some cycles; the trace follows what was expected before.
 fn plain(rig: &mut Rig, cycles: u32) -> Result<(), Failed> {
     rig.harts[0].load(&mut rig.rng.fork(), 4_000);
     rig.harts[0].idle = 0;
@@ -117,7 +119,7 @@ fn plain(rig: &mut Rig, cycles: u32) -> Result<(), Failed> {
     rig.stop(0, &session)
 }
 
-/// While a hart is traced that does nothing for a while, `trRamEmpty` says whether all packets are in memory.
+/// While a traced hart does nothing, `trRamEmpty` shows whether all packets are in memory.
 fn says_what_is_in_memory(rig: &mut Rig) -> Result<(), Failed> {
     rig.stall = 0;
     let session = Session { setting: Setting::default(), triggers: false };
@@ -142,7 +144,7 @@ fn says_what_is_in_memory(rig: &mut Rig) -> Result<(), Failed> {
     Ok(())
 }
 
-/// `trTeInstTracing` ends a trace and begins another, also before the first has left.
+/// `trTeInstTracing` ends a trace and begins another, even before the first has left.
 fn paused(rig: &mut Rig) -> Result<(), Failed> {
     let session = Session { setting: Setting::default(), triggers: false };
     rig.harts[0].load(&mut rig.rng.fork(), 8_000);
@@ -151,7 +153,7 @@ fn paused(rig: &mut Rig) -> Result<(), Failed> {
         rig.stall = [0, 80][turn / 2 % 2];
         rig.harts[0].idle = 100;
         rig.cycles(150)?;
-        // Nothing retires where it is not known whether it is traced.
+        // Nothing retires while it is uncertain whether it would be traced.
         rig.harts[0].idle = 1000;
         rig.cycles(1)?;
         rig.pause(0, &session)?;
@@ -169,8 +171,8 @@ fn paused(rig: &mut Rig) -> Result<(), Failed> {
     rig.compare(&bytes)
 }
 
-/// A sink that is switched off while a hart is traced has everything in memory that came before, and does
-/// not stop the hart.
+/// A sink that is switched off while a hart is traced has all earlier trace in memory, and does not
+/// stop the hart.
 fn switched_off(rig: &mut Rig) -> Result<(), Failed> {
     for stall in [0, 60, 95] {
         rig.stall = 0;
@@ -200,7 +202,7 @@ fn switched_off(rig: &mut Rig) -> Result<(), Failed> {
     Ok(())
 }
 
-/// A small buffer that is full ends the trace in memory, not the hart's.
+/// A small buffer that is full ends the trace in memory, but does not stop the hart.
 fn stops_on_wrap(rig: &mut Rig) -> Result<(), Failed> {
     const SMALL: u32 = 0x200;
     rig.harts[0].expected.clear();
@@ -222,7 +224,7 @@ fn stops_on_wrap(rig: &mut Rig) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Memory that refuses writes is seen, and nothing stops.
+/// Refused writes to memory are reported, and nothing stops.
 fn refused(rig: &mut Rig) -> Result<(), Failed> {
     rig.start_ram(START, SIZE, false)?;
     rig.memory()?.refuse_from = 0;
@@ -257,7 +259,7 @@ fn axi_stream() -> Result<(), Failed> {
     Ok(())
 }
 
-/// The smallest encoder on an ATB that asks for flushes at any time.
+/// The smallest encoder on an ATB that requests flushes at any time.
 fn atb() -> Result<(), Failed> {
     let config = TopConfig { sink: Sink::ATB, encoder: named("micro"), ..TopConfig::default() };
     let mut rig = Rig::new(&config, 3)?;
@@ -272,7 +274,7 @@ fn atb() -> Result<(), Failed> {
     let sent = out.received.len();
     rig.write(base, on.0)?;
     rig.wait(base, |word| TrAtbBridgeControl(word).empty())?;
-    // A bridge that is off lets nothing pass, and nothing waits for it.
+    // A bridge that is off passes nothing, and nothing waits for it.
     rig.stall = 100;
     plain(&mut rig, 300)?;
     rig.empty(0)?;
@@ -311,11 +313,11 @@ fn two_harts() -> Result<(), Failed> {
                     rig.stop(1 - hart, &session)?;
                     rig.empty(1 - hart)?;
                 }
-                // Whatever the other one does.
+                // Independently of the other hart.
                 rig.empty(hart)?;
             }
         }
-        // Often at once, so that one asks for a flush while another one goes on.
+        // Often at once, so that one requests a flush while another one continues.
         let length = if rig.rng.bool() { 0 } else { rig.rng.u32(0..1_000) };
         rig.cycles(length)?;
         if running.iter().all(Option::is_none) {

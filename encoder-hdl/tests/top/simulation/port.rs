@@ -1,4 +1,4 @@
-//! Where trace goes.
+//! Destinations of the trace.
 
 use crate::bus::Memory;
 use fastrand::Rng;
@@ -6,7 +6,7 @@ use hartrace_encoder_hdl::top::{Sink, TopConfig};
 use hartrace_hdl_tools::verilate::{Input, Output, Simulation};
 use libtest_mimic::Failed;
 
-/// What takes trace.
+/// The receiver of the trace.
 pub(crate) enum Port {
     Stream(Box<Stream>),
     Memory(Box<Memory>),
@@ -21,7 +21,7 @@ pub(crate) struct Stream {
     bytes: Output,
     /// `tlast`, or ATID.
     beside: Output,
-    /// ATB's requests to flush.
+    /// Requests to flush of the ATB.
     flush: Option<(Input, Output)>,
     flushes: bool,
     is_ready: bool,
@@ -61,7 +61,7 @@ impl Port {
         })))
     }
 
-    /// Before a clock edge; nothing is taken in `stall` of 100 cycles.
+    /// Before a clock edge; nothing is accepted in `stall` of 100 cycles.
     pub(crate) fn drive(&mut self, sim: &mut Simulation, rng: &mut Rng, stall: u8) {
         match self {
             Self::Memory(memory) => memory.drive(sim, rng, stall),

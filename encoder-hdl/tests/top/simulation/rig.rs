@@ -1,4 +1,4 @@
-//! The top module in simulation, with harts, a sink's other side and a bus.
+//! The top module in simulation, with harts, the receiver of the sink and a bus.
 
 use crate::bus::Memory;
 use crate::hart::Hart;
@@ -10,7 +10,7 @@ use hartrace_hdl_tools::verilate::{Input, Options, Output, Simulation};
 use libtest_mimic::Failed;
 use std::collections::BTreeMap;
 
-/// Reads of a register before software gives up.
+/// Number of reads of a register before software gives up.
 const PATIENCE: u32 = 20_000;
 
 pub(crate) struct Rig {
@@ -19,7 +19,7 @@ pub(crate) struct Rig {
     pub(crate) rng: Rng,
     pub(crate) harts: Vec<Hart>,
     pub(crate) port: Port,
-    /// Cycles of 100 in which the sink's other side takes nothing.
+    /// Cycles out of 100 in which the receiver of the sink accepts nothing.
     pub(crate) stall: u8,
     bus: [Input; 6],
     prdata: Output,
@@ -108,7 +108,7 @@ impl Rig {
         self.access(address, None)
     }
 
-    /// Reads until it is so.
+    /// Reads until the condition holds.
     pub(crate) fn wait(&mut self, address: u32, until: impl Fn(u32) -> bool) -> Result<(), Failed> {
         for _ in 0..PATIENCE {
             if until(self.read(address)?) {
@@ -132,7 +132,7 @@ impl Rig {
         }
     }
 
-    /// The payloads in some bytes, by source, and how many packets have a time.
+    /// The payloads in some bytes, by source, and the number of packets that have a time.
     pub(crate) fn payloads(&self, bytes: &[u8]) -> Result<(Payloads, u64), Failed> {
         let mut deframer = Deframer::new(self.config.framing()?);
         let (mut payloads, mut stamped, mut wrong) = (Payloads::new(), 0, None);
@@ -155,7 +155,8 @@ impl Rig {
         }
     }
 
-    /// The trace in some bytes is what the golden encoders say, from the first payload to the last.
+    /// Checks that the trace in some bytes equals that of the golden encoders, from the first
+    /// payload to the last.
     pub(crate) fn compare(&self, bytes: &[u8]) -> Result<(), Failed> {
         let (mut payloads, stamped) = self.payloads(bytes)?;
         let mut all = 0;

@@ -1,4 +1,4 @@
-//! What software does, through the driver.
+//! Actions of software, through the driver.
 
 use crate::rig::Rig;
 use fastrand::Rng;
@@ -10,19 +10,19 @@ use hartrace_encoder_hdl::registers::driver::te::TrTeControl;
 use hartrace_lockstep::{Setting, random};
 use libtest_mimic::Failed;
 
-/// The registers of a hart.
+/// The address of the registers of a hart.
 pub(crate) fn page(hart: usize) -> u32 {
     0x1000 * hart as u32
 }
 
-/// How a hart is traced.
+/// Settings of a trace.
 pub(crate) struct Session {
     pub(crate) setting: Setting,
     pub(crate) triggers: bool,
 }
 
 impl Session {
-    /// Anything that the encoder can do, within addresses of the program.
+    /// Any settings that the encoder supports, with addresses of the program.
     pub(crate) fn random(rng: &mut Rng, config: &Config, addresses: &[u64]) -> Self {
         let mut setting = random::setting(rng, config);
         for _ in 0..rng.u8(..=config.comparators.min(2)) {
@@ -41,7 +41,7 @@ impl Session {
 }
 
 impl Rig {
-    /// Configures the encoder of a hart and switches it on. Traced is what retires two cycles later.
+    /// Configures the encoder of a hart and switches it on. Tracing begins two cycles later.
     pub(crate) fn start(&mut self, hart: usize, session: &Session) -> Result<(), Failed> {
         for (offset, word) in session.setting.writes(session.triggers) {
             self.write(page(hart) + offset, word)?;
@@ -56,31 +56,31 @@ impl Rig {
         Ok(())
     }
 
-    /// Ends the trace of a hart, whose encoder stays on.
+    /// Ends the trace of a hart; its encoder stays on.
     pub(crate) fn pause(&mut self, hart: usize, session: &Session) -> Result<(), Failed> {
         self.write(page(hart), session.control().with_enable(true).0)?;
         self.harts[hart].stop();
         Ok(())
     }
 
-    /// Begins another one.
+    /// Begins another trace.
     pub(crate) fn resume(&mut self, hart: usize, session: &Session) -> Result<(), Failed> {
         let on = session.control().with_enable(true).with_inst_tracing(true);
         self.write(page(hart), on.0)?;
         self.harts[hart].start(&session.setting, session.triggers)
     }
 
-    /// Waits until everything that a hart was traced with has left.
+    /// Waits until the whole trace of a hart has left.
     pub(crate) fn empty(&mut self, hart: usize) -> Result<(), Failed> {
         self.wait(page(hart), |word| TrTeControl(word).empty())
     }
 
-    /// Where the registers of the sink are.
+    /// Address of the registers of the sink.
     pub(crate) fn sink(&self) -> u32 {
         page(self.harts.len())
     }
 
-    /// Sets a ring buffer up and switches the sink on.
+    /// Sets up a ring buffer and switches the sink on.
     pub(crate) fn start_ram(&mut self, start: u32, size: u32, stops: bool) -> Result<(), Failed> {
         let base = self.sink();
         let on = TrRamControl::default().with_active(true).with_stop_on_wrap(stops);
@@ -92,14 +92,14 @@ impl Rig {
         self.write(base, on.with_enable(true).0)
     }
 
-    /// Waits until everything is in memory; where the trace ends.
+    /// Waits until everything is in memory. Returns where the trace ends.
     pub(crate) fn ram_empty(&mut self) -> Result<u32, Failed> {
         let base = self.sink();
         self.wait(base, |word| TrRamControl(word).empty())?;
         Ok(self.read(base + TrRamWPLow::OFFSET)? & !3)
     }
 
-    /// Switches the sink off and waits until it is.
+    /// Switches the sink off and waits until it is off.
     pub(crate) fn stop_ram(&mut self) -> Result<u32, Failed> {
         self.write(self.sink(), TrRamControl::default().with_active(true).0)?;
         self.ram_empty()

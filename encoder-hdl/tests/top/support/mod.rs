@@ -1,11 +1,11 @@
-//! Configurations to test with.
+//! Configurations for the tests.
 
 use fastrand::Rng;
 use hartrace_encoder_hdl::Config;
 use hartrace_encoder_hdl::top::{Encapsulation, Sink, Standard, TopConfig};
 use hartrace_lockstep::random;
 
-/// A random configuration that can be.
+/// A random legal configuration.
 pub(crate) fn config(rng: &mut Rng) -> TopConfig {
     let port = [2, 4, 8, 16];
     let word_bytes = port[rng.usize(..4)];
@@ -40,7 +40,7 @@ pub(crate) fn config(rng: &mut Rng) -> TopConfig {
     };
     match config.check() {
         Ok(()) => config,
-        // Payloads can be too long for what is before them in a packet.
+        // Payloads can be too long for the header of a packet.
         Err(_) => self::config(rng),
     }
 }

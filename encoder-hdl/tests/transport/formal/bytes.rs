@@ -1,4 +1,4 @@
-//! A packer gives the bytes it takes: as many, and each where it belongs.
+//! A packer outputs the bytes of its input: the same number, each in its place.
 
 use hartrace_encoder_hdl::transport::{Packer, packer};
 use hartrace_hdl_tools::prove::{Proof, Rig, Stream, num};
@@ -19,12 +19,12 @@ fn conserved(params: Packer) -> Component {
     let bytes_in = rig.count("bytes_in", 8, |n| n + taken.gate(&len_in));
     let bytes_out = rig.count("bytes_out", 8, |n| n + given.gate(&len_out));
 
-    // Between packets, what went in has come out or is held.
+    // Between packets, all input has been output or is held.
     let waits = rig.port("valid_i") & !rig.port("ready_o");
     let within = rig.past("within", &waits);
     let held = wide(&rig.port("held_o"));
     m.assert_always("count", within | bytes_in.eq(&bytes_out + held));
-    // Words are full, but for the last of a flush.
+    // Words are full, except for the last of a flush.
     let full = rig.port("len_o").is(params.word_bytes.into());
     m.assert_always("full", !rig.port("valid_o") | rig.port("last_o") | full);
 

@@ -1,4 +1,5 @@
-//! What is in a packet, by a reader's rules: where the length says that a field is, there it is.
+//! The content of a packet, by the rules of a reader: each field is at the position that the length
+//! implies.
 
 use hartrace_encap::EncapParams;
 use hartrace_encoder_hdl::transport::{Frame, encapsulator};
@@ -37,14 +38,15 @@ fn read_back((src_id, time_bytes, kind): Widths, max_bytes: u32) -> Component {
         claim("type_is_sent", sent.eq(rig.port("type_i")));
     }
 
-    // The length field, and with it that of the packet.
+    // The length field, and with it the length of the packet.
     let wide = |e: &Expr| e.zext(16);
     let length = field(0, 5);
     let fixed = stamped
         .mux(lit(16, u128::from(1 + src_id / 8 + time_bytes)), lit(16, u128::from(1 + src_id / 8)));
     claim("length_is_of_packet", wide(&len).eq(wide(&length) + &fixed));
 
-    // Any bit of the payload is where a reader looks for it, or left out as a copy of the last bit.
+    // Any bit of the payload is at the position where a reader expects it, or left out as a copy of
+    // the last bit.
     let at = m.input("at_i", 8, "");
     let payload = rig.port("data_i");
     let bits = wide(&rig.port("len_i")) << lit(2, 3);
@@ -55,7 +57,7 @@ fn read_back((src_id, time_bytes, kind): Widths, max_bytes: u32) -> Component {
     let there = place.lt(&end);
     let read = data.bit_at(there.mux(&place, &end - lit(16, 1)));
     claim("payload_is_sent", read.eq(payload.bit_at(&at)));
-    // Nothing is left out but whole bytes, and what is behind the payload is its sign.
+    // Only whole bytes are left out, and the bits after the payload are its sign.
     let top = data.bit_at(&end - lit(16, 1));
     claim("ends_with_sign", top.eq(payload.bit_at(bits - lit(16, 1))));
     rig.finish()

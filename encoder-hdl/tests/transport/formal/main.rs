@@ -1,4 +1,4 @@
-//! What is claimed of the blocks, proven; and every proof fails on a block with a mistake in it.
+//! Proofs of the claims about the blocks; every proof fails on a block with a mistake in it.
 
 mod bytes;
 mod content;

@@ -1,4 +1,4 @@
-//! Buffers lose nothing, double nothing and keep the order.
+//! Buffers lose nothing, duplicate nothing and keep the order.
 
 use hartrace_encoder_hdl::transport::{fifo, spill};
 use hartrace_hdl_tools::prove::{Proof, Rig, Stream, num};
@@ -43,7 +43,7 @@ fn ordered(block: &Component, depth: u32) -> Component {
 pub(crate) fn proofs() -> Vec<Proof> {
     let mut proofs = Vec::new();
     for depth in [2, 3, 4, 5] {
-        // What a word is made of does not matter to a buffer, so it may be a bit.
+        // The content of a word does not matter to a buffer, so one bit is enough.
         let rig = ordered(&fifo(1, depth), depth);
         proofs.push(
             Proof::any_run(&format!("fifo_{depth}_order"), &rig, depth + 6)

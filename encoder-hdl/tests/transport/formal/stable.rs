@@ -1,4 +1,4 @@
-//! What a block offers stays until it is taken.
+//! Offered outputs of a block are stable until they are taken.
 
 use hartrace_encap::EncapParams;
 use hartrace_encoder_hdl::transport::{
@@ -19,7 +19,7 @@ fn stable(block: &Component, inputs: &[Stream], outputs: &[Stream]) -> Component
     rig.finish()
 }
 
-/// Every source of a funnel keeps what it offers; so does the funnel.
+/// Every source of a funnel keeps its offered packet stable, and so does the funnel.
 fn stable_funnel(sources: u32) -> Component {
     let rig = Rig::new(&funnel(sources, 1));
     let (valid, ready) = (rig.port("valid_i"), rig.port("ready_o"));

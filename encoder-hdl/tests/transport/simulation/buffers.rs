@@ -25,7 +25,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     trials
 }
 
-/// All words come out as they went in, and a buffer of `depth` says how many it has.
+/// All words leave as they entered, and a buffer of `depth` reports how many it holds.
 fn passes(block: &Component, width: u32, depth: Option<u32>) -> Result<(), Failed> {
     let mut sim = build(block)?;
     let mut input = Sender::new(&sim, ["valid_i", "ready_o"], &["data_i"])?;
@@ -59,7 +59,8 @@ fn passes(block: &Component, width: u32, depth: Option<u32>) -> Result<(), Faile
     Ok(())
 }
 
-/// Whole packets, in the order of each source, and nobody waits for two packets of another.
+/// Packets leave whole, in the order of each source, and no source waits for two packets of
+/// another.
 fn merges(sources: usize, max_bytes: usize) -> Result<(), Failed> {
     let mut sim = build(&funnel(sources as u32, max_bytes as u32))?;
     let (valid, ready) = (sim.input("valid_i")?, sim.output("ready_o")?);
@@ -67,7 +68,7 @@ fn merges(sources: usize, max_bytes: usize) -> Result<(), Failed> {
     let mut output = Receiver::new(&sim, ["valid_o", "ready_i"], &["data_o", "len_o"])?;
     for (seed, (send, receive)) in STALLS.into_iter().enumerate() {
         let mut rng = Rng::with_seed(seed as u64);
-        // The first byte says who sent it. Noise behind the last is kept like the rest.
+        // The first byte identifies the sender. Noise after the last byte is kept like the rest.
         let mut queues: Vec<VecDeque<(Vec<u8>, Vec<u8>)>> = Vec::new();
         for source in 0..sources {
             let packets = (0..200).map(|_| {

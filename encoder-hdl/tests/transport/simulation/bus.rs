@@ -1,13 +1,13 @@
-//! Memory behind an AXI4 port, write channels only.
+//! Memory at an AXI4 port, write channels only.
 
 use fastrand::Rng;
 use hartrace_hdl_tools::verilate::{Input, Output, SimError, Simulation};
 use std::collections::VecDeque;
 
-/// Takes bursts with random stalls, answers in order, and checks the rules of the bus.
+/// Accepts bursts with random stalls, answers in order, and checks the rules of the bus.
 pub(crate) struct Memory {
     pub(crate) bytes: Vec<u8>,
-    /// Writes from here on are refused.
+    /// Writes from this address on are refused.
     pub(crate) refuse_from: u64,
     pub(crate) bursts: u64,
     word: usize,
@@ -59,13 +59,13 @@ impl Memory {
         self.ready = [(); 2].map(|()| rng.u8(..100) >= stall);
         sim.set(self.awready, self.ready[0].into());
         sim.set(self.wready, self.ready[1].into());
-        // An answer that was offered stays, as everything does.
+        // An answer stays once it was offered, like everything else.
         self.answers_now |= !self.answers.is_empty() && rng.u8(..100) >= stall;
         sim.set(self.b[0], self.answers_now.into());
         sim.set(self.b[1], self.answers.front().copied().unwrap_or(0));
     }
 
-    /// Answers nothing any more.
+    /// Stops answering.
     pub(crate) fn rest(&self, sim: &mut Simulation) {
         assert!(!self.answers_now && self.answers.is_empty(), "an answer was not waited for");
         sim.set(self.b[0], 0);

@@ -115,7 +115,7 @@ pub(crate) fn chain(frame: Frame, word_bytes: u32, mark_end: bool, sink: &Compon
     m.finish()
 }
 
-/// Payloads of a run, what is taken of them, and requests to flush.
+/// Payloads of a run, those that were taken, and requests to flush.
 pub(crate) struct Run {
     pub(crate) input: Sender,
     request: Input,
@@ -143,7 +143,7 @@ impl Run {
         sim.set(self.request, self.requests.into());
     }
 
-    /// Asks for nothing any more.
+    /// Stops requesting.
     pub(crate) fn rest(&self, sim: &mut Simulation) {
         sim.set(self.request, 0);
     }
@@ -159,7 +159,7 @@ impl Run {
     }
 }
 
-/// Finds the payloads in what comes out.
+/// Finds the payloads in the output.
 pub(crate) struct Reader {
     deframer: Deframer,
     pub(crate) payloads: Vec<Vec<u8>>,
@@ -179,7 +179,7 @@ impl Reader {
         });
     }
 
-    /// All payloads; no frame is cut off.
+    /// All payloads; no frame is truncated.
     pub(crate) fn finish(self) -> Vec<Vec<u8>> {
         assert_eq!(self.deframer.finish(), None, "a frame is cut off");
         self.payloads

@@ -9,7 +9,8 @@ use hartrace_encoder_hdl::transport::{Frame, encapsulator, len_width};
 use hartrace_rtl::{Component, Expr, Module};
 use libtest_mimic::{Failed, Trial};
 
-/// Frames of one model. More would take the compiler longer than starting it again.
+/// Number of frames in one model. With more, compiling would take longer than starting the compiler
+/// again.
 const PER_MODEL: usize = 21;
 
 pub(crate) fn trials() -> Vec<Trial> {

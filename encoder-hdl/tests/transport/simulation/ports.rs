@@ -55,7 +55,7 @@ fn axis(frame: Frame, word_bytes: u32) -> Result<(), Failed> {
     Ok(())
 }
 
-/// AFREADY comes when everything is out that came before AFVALID.
+/// AFREADY is set when everything from before AFVALID has been output.
 fn atb(word_bytes: u32) -> Result<(), Failed> {
     let frame = Frame::Encap(EncapParams::new(0, 4, 0)?);
     let framing = Framing::Atb(AtbParams::new(0x2a, 4)?);
@@ -68,7 +68,7 @@ fn atb(word_bytes: u32) -> Result<(), Failed> {
         let mut rng = Rng::with_seed(seed as u64);
         let mut run = Run::new(&sim, &mut rng, PACKETS)?;
         let mut reader = Reader::new(framing);
-        // Packets that had come in when the pending flush was asked for.
+        // Number of packets that had arrived when the pending flush was requested.
         let (mut before, mut flushes) = (0, 0);
         while reader.payloads.len() < PACKETS || run.requests {
             let more = reader.payloads.len() < PACKETS;

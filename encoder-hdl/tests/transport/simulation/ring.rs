@@ -27,7 +27,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     trials
 }
 
-/// A sink behind its chain, and the memory.
+/// A sink with its chain, and the memory.
 struct Target {
     sim: Simulation,
     memory: Memory,
@@ -43,8 +43,8 @@ impl Target {
         Ok(Self { sim, memory, word: word.into() })
     }
 
-    /// Registers for a ring of `size` bytes, as software sets them, but for low bits, which do not
-    /// matter.
+    /// Registers for a ring of `size` bytes, as software sets them, except for low bits, which do
+    /// not matter.
     fn configure(&mut self, size: u64, stop_on_wrap: bool) -> Result<(), SimError> {
         let values = [
             ("start_i", START + self.word - 1),
@@ -68,8 +68,8 @@ impl Target {
         self.sim.get(self.sim.output(name).unwrap())
     }
 
-    /// Sends payloads with flushes in between (per mille of the cycles) and one at the end, and waits
-    /// until all is in memory. Returns the payloads.
+    /// Sends payloads with flushes in between (per mille of the cycles) and one at the end, and
+    /// waits until everything is in memory. Returns the payloads.
     fn send(
         &mut self,
         rng: &mut Rng,
@@ -127,15 +127,15 @@ fn ring(params: MemorySink, frame: Frame) -> Result<(), Failed> {
     Ok(())
 }
 
-/// A ring that is too small holds the end of the stream. It is read from the write pointer on; where a
-/// packet starts is known here from all that was sent.
+/// A ring that is too small holds the end of the stream. It is read from the write pointer on; the
+/// test knows where packets start, since it knows everything that was sent.
 fn wraps(params: MemorySink, frame: Frame) -> Result<(), Failed> {
     let mut target = Target::new(params, frame)?;
     let size = 0x400;
     for (seed, stalls) in STALLS.into_iter().enumerate() {
         target.configure(size, false)?;
         let mut rng = Rng::with_seed(seed as u64);
-        // The stream without flushes is known to the byte; the flush at the end fills with zeros.
+        // The stream without flushes is known to the byte; the flush at the end pads with zeros.
         let sent = target.send(&mut rng, 200, stalls, 0)?;
         let mut whole: Vec<u8> = sent.iter().flat_map(|payload| emit(frame, payload)).collect();
         whole.resize(whole.len().next_multiple_of(target.word as usize), 0);
@@ -163,7 +163,7 @@ fn emit(frame: Frame, payload: &[u8]) -> Vec<u8> {
     out[..len].to_vec()
 }
 
-/// The first part of the stream stays, and what comes after is lost, not waited for.
+/// The first part of the stream stays, and the rest is lost without waiting.
 fn stops_on_wrap(params: MemorySink, frame: Frame) -> Result<(), Failed> {
     let mut target = Target::new(params, frame)?;
     let size = 0x400;
@@ -190,7 +190,7 @@ fn stops_on_wrap(params: MemorySink, frame: Frame) -> Result<(), Failed> {
             .collect();
         assert!(read.len() > 10);
         assert_eq!(read, sent[..read.len()]);
-        // After that nothing reaches memory, enabled or not.
+        // After that, nothing reaches memory, enabled or not.
         let bursts = target.memory.bursts;
         target.send(&mut rng, 20, stalls, 0)?;
         assert_eq!(target.memory.bursts, bursts);
@@ -198,7 +198,7 @@ fn stops_on_wrap(params: MemorySink, frame: Frame) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Errors of memory are seen, and the sink goes on.
+/// Errors of memory are reported, and the sink continues.
 fn refused(params: MemorySink, frame: Frame) -> Result<(), Failed> {
     let mut target = Target::new(params, frame)?;
     let mut rng = Rng::with_seed(1);

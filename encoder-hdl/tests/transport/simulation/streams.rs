@@ -12,7 +12,7 @@ pub(crate) const STALLS: [(u8, u8); 7] =
 /// The words of one value, least significant first.
 pub(crate) type Words = Vec<u64>;
 
-/// Sends values and keeps what it offers until it is taken.
+/// Sends values and keeps each one stable until it is taken.
 pub(crate) struct Sender {
     valid: Input,
     ready: Output,
@@ -58,7 +58,7 @@ impl Sender {
         }
     }
 
-    /// Looks at the settled outputs: what is taken at the end of the cycle.
+    /// Reads the settled outputs: what is taken at the end of the cycle.
     pub(crate) fn observe(&mut self, sim: &Simulation) -> Option<Vec<Words>> {
         if !self.offers || sim.get(self.ready) == 0 {
             return None;
@@ -68,7 +68,7 @@ impl Sender {
     }
 }
 
-/// Receives values and checks that they stay until it takes them.
+/// Receives values and checks that they are stable until it takes them.
 pub(crate) struct Receiver {
     valid: Output,
     ready: Input,
@@ -126,7 +126,7 @@ pub(crate) fn noise(rng: &mut Rng, width: u32) -> Words {
     words
 }
 
-/// Bytes as the value of a port of `width` bits, with noise behind them.
+/// Bytes as the value of a port of `width` bits, with noise after them.
 pub(crate) fn pack(rng: &mut Rng, bytes: &[u8], width: u32) -> Words {
     let mut words = noise(rng, width);
     for (i, byte) in bytes.iter().enumerate() {
@@ -141,7 +141,7 @@ pub(crate) fn unpack(words: &[u64], len: usize) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).take(len).collect()
 }
 
-/// Random bytes, the short and the long ones often.
+/// Random bytes, often of the shortest or the longest length.
 pub(crate) fn packet(rng: &mut Rng, max: usize) -> Vec<u8> {
     let len = match rng.u8(..4) {
         0 => max,

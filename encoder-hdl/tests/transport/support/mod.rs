@@ -1,4 +1,4 @@
-//! What the tests of hardware share: the blocks at the corners of their parameters.
+//! Blocks at the corners of their parameters, for all tests of hardware.
 
 #![allow(dead_code, reason = "every test uses a part of it")]
 
