@@ -193,7 +193,7 @@ impl ElementSink for Pass<'_> {
                 (self.take)((range.start, range.end, range.count, range.taken));
             }
             None => {
-                let fault = Fault::Malformed("more instructions come out than there are");
+                let fault = Fault::Malformed("more instructions are decoded than there are");
                 self.failed = Some(DecodeError { bit: at.saturating_mul(8), fault });
             }
         }

@@ -271,7 +271,7 @@ impl Pass<'_> {
                 (self.take)(address);
             }
             None => {
-                let fault = Fault::Malformed("more instructions come out than there are");
+                let fault = Fault::Malformed("more instructions are decoded than there are");
                 self.failed = Some(DecodeError { bit: 8 * at.byte, fault });
             }
         }

@@ -269,7 +269,7 @@ impl SdcCoder {
             self.run.read(from)?;
         }
         match predicted {
-            0 => Err(at.error(Fault::Malformed("a predictor hits that holds nothing"))),
+            0 => Err(at.error(Fault::Malformed("a hit of an empty predictor"))),
             index => Ok(index),
         }
     }

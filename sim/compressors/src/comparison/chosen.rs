@@ -60,7 +60,7 @@ fn swept(sweep: &str, bases: &[Scheme]) -> Result<Vec<Scheme>, ComparisonError> 
     let (family, key) = path.split_once('.').ok_or_else(|| wrong("no setting".into()))?;
     let values = match values.split_once("..") {
         Some((from, to)) => doubled(from, to).ok_or_else(|| {
-            wrong(format!("{values} does not lead from a number above 0 to a larger one"))
+            wrong(format!("{values} is not a range from a number above 0 to a larger one"))
         })?,
         None => values.split(',').map(str::to_owned).collect(),
     };
@@ -69,7 +69,7 @@ fn swept(sweep: &str, bases: &[Scheme]) -> Result<Vec<Scheme>, ComparisonError> 
     }
     let bases: Vec<&Scheme> = bases.iter().filter(|scheme| scheme.family() == family).collect();
     if bases.is_empty() {
-        return Err(wrong(format!("no scheme here is of the family `{family}`")));
+        return Err(wrong(format!("no scheme belongs to the family `{family}`")));
     }
     let mut schemes = Vec::new();
     for base in bases {

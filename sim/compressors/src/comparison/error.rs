@@ -15,7 +15,7 @@ pub enum ComparisonError {
     #[error(transparent)]
     Scheme(#[from] UnknownScheme),
     /// The scheme is not for RISC-V.
-    #[error("{0} is for programs of Arm")]
+    #[error("{0} is for Arm programs")]
     ArmScheme(String),
     /// A sweep that cannot be understood.
     #[error("sweep {sweep}: {what}; try: {}", Self::SWEEP)]

@@ -30,7 +30,7 @@ impl Widths {
         while from.get_bool()? {
             classes += 1;
             if classes > most {
-                return Err(at.error(Fault::Malformed("a number is wider than any")));
+                return Err(at.error(Fault::Malformed("a number is too wide")));
             }
         }
         Ok(classes)
