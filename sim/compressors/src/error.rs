@@ -19,7 +19,7 @@ pub enum Fault {
     #[error("a stream goes past the jump at {0:#x}; is this the program that was traced?")]
     PastJump(u64),
     /// A stream ends in an instruction that cannot end one.
-    #[error("a stream ends at {0:#x}, which is no branch; is this the program that was traced?")]
+    #[error("a stream ends at {0:#x}, which is not a branch; is this the program that was traced?")]
     NoBranch(u64),
     /// A stream does not start where the previous one leads.
     #[error("a stream starts at {found:#x}, but the one before leads to {expected:#x}")]

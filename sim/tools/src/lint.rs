@@ -121,7 +121,7 @@ pub fn sees(folder: &Path) -> Vec<Trial> {
             let design = vec![(name.to_owned(), format!("module {name} ({body}\nendmodule\n"))];
             let trial = Trial::test(test, move || match linter.check(&folder, &[design]) {
                 Err(_) => Ok(()),
-                Ok(()) => Err("no remark".into()),
+                Ok(()) => Err("no warning".into()),
             });
             trials.push(trial.with_ignored_flag(!linter.available()));
         }

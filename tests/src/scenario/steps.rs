@@ -142,7 +142,7 @@ fn parse_row(
     let mut epc = None;
     if let Some(trap) = then {
         if row.itype != IType::None {
-            return Err(line.error("an instruction with an itype of its own cannot also trap"));
+            return Err(line.error("an instruction that has an itype cannot also trap"));
         }
         row.itype = trap;
         let at_call = last.insn.flow == Flow::Trap && trap == IType::Exception;
@@ -176,7 +176,7 @@ fn block<'a>(
             Some(n) => left = Some(n - size),
         }
         if word.insn.flow != Flow::Next {
-            return Err(line.error(format!("the block cannot go on after {at:x}")));
+            return Err(line.error(format!("the block cannot continue after {at:x}")));
         }
         at = at.wrapping_add(word.insn.size.into());
     }

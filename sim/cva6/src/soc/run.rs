@@ -281,7 +281,7 @@ impl<'a> Watch<'a> {
                         packets[hart].1 += payload.len() as u64;
                         watch.follow.seen(Seen::Payload(payload, None));
                     }
-                    None => drop(difference.get_or_insert(format!("source {source} is no hart"))),
+                    None => drop(difference.get_or_insert(format!("no hart has source {source}"))),
                 }
             }
             Ok(Item::Null(_)) => {}

@@ -297,7 +297,7 @@ fn remainder(tail: &[u8], received: u64, stream: &mut Stream<impl Blocks>) -> Re
     let words: Vec<u32> = buffer.chunks_exact(4).map(word).collect();
     let missing = total.checked_sub(received).filter(|&missing| missing <= words.len() as u64);
     if missing.is_none() {
-        return Err(Stop::report(format!("{received} of {total} words were received")));
+        return Err(Stop::report(format!("{received} words were received, {total} written")));
     }
     let rest: Vec<u32> =
         (received..total).map(|at| words[(at % words.len() as u64) as usize]).collect();
