@@ -1,4 +1,4 @@
-//! The reader against a list of bits; what was read is written again.
+//! The reader against a list of bits; everything that was read is written again.
 #![no_main]
 
 use hartrace_bits::{BitReader, BitWriter, Incomplete, Tail, mask};
@@ -50,7 +50,7 @@ fuzz_target!(|input: (Vec<u8>, Option<u16>, u8, Vec<u8>)| {
         assert_eq!(reader.remaining(), bits.len().saturating_sub(pos) as u64);
     }
 
-    // The writer holds what was read, and compression loses nothing.
+    // The writer contains what was read, and compression loses nothing.
     let written = writer.position().0;
     assert_eq!(written, pos as u64);
     if out.is_empty() {

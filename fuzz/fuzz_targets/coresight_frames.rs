@@ -1,5 +1,5 @@
 //! A capture at once and in pieces gives the same items; every byte is accounted for; what is written
-//! is read.
+//! is read back.
 #![no_main]
 
 use arbitrary::{Result, Unstructured};

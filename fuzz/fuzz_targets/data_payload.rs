@@ -1,4 +1,4 @@
-//! As `etrace_payload`, for data trace.
+//! Like `etrace_payload`, for data trace.
 #![no_main]
 
 use arbitrary::{Result, Unstructured};

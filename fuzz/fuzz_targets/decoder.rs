@@ -1,5 +1,5 @@
 //! Any program, any parameters, any payloads: the production decoder ends, does not panic, and
-//! reports what the golden decoder does.
+//! reports the same as the golden decoder.
 #![no_main]
 
 use arbitrary::{Result, Unstructured};
@@ -21,7 +21,7 @@ fuzz_target!(|input: &[u8]| {
 fn check(mut u: Unstructured<'_>) -> Result<()> {
     let Some(stream) = Stream::new(&mut u)? else { return Ok(()) };
     let got = production(&stream, 1 << 10);
-    // Remembering paths is nothing that can be seen.
+    // Caching paths has no visible effect.
     assert_eq!(got, production(&stream, 0));
     // The two count the length of a walk differently.
     if let Some(want) = golden(&stream) {

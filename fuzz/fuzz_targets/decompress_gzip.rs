@@ -1,4 +1,4 @@
-//! Any program, and any bytes in gzip or not.
+//! Any program, and any bytes, compressed with gzip or not.
 #![no_main]
 
 use flate2::Compression;

@@ -1,4 +1,4 @@
-//! Any program, and any bytes in zstd or not.
+//! Any program, and any bytes, compressed with zstd or not.
 #![no_main]
 
 use hartrace_fuzz::compressors::decompress_packed;

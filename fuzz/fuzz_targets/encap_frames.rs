@@ -78,7 +78,7 @@ fn check(mut u: Unstructured<'_>) -> Result<()> {
     assert_eq!(cut_off.as_ref(), expected.next());
     assert_eq!(expected.next(), None);
 
-    // Resynchronisation ends, whatever comes before and after it.
+    // Resynchronisation ends, whatever precedes and follows it.
     let (head, rest) = bytes.split_at(usize::from(resync_at).min(bytes.len()));
     let mut deframer = Deframer::new(framing);
     deframer.feed(head, &mut |_, _| {});

@@ -1,5 +1,5 @@
-//! Whatever parses can be emitted again and parses back to the same value; errors do not move the
-//! reader; every prefix of an uncompressed payload is incomplete.
+//! Whatever parses can be emitted again and parses back to the same value; errors do not advance
+//! the reader; every prefix of an uncompressed payload is incomplete.
 #![no_main]
 
 use arbitrary::{Result, Unstructured};
@@ -33,7 +33,8 @@ fn check(mut u: Unstructured<'_>) -> Result<()> {
     let mut out = BitWriter::new(&mut buffer);
     match payload.emit(&layout, options, &mut out) {
         Ok(()) => {}
-        // The dialect's addresses have no fixed width: a longer one than the hart's parses.
+        // The dialect's addresses have no fixed width: an address wider than the hart's also
+        // parses.
         Err(EmitError::TooWide(FieldName::Address)) if unit == Unit::RvTracer => return Ok(()),
         Err(error) => panic!("{payload:?}: {error}"),
     }

@@ -1,13 +1,13 @@
-//! Any text is a log of events or is refused with the line; what a log says is the same however it is asked,
-//! and a decoder that follows it ends.
+//! Any text is a log of events or is rejected with the line; queries of a log are consistent, and a decoder
+//! that follows it ends.
 #![no_main]
 
 use arbitrary::{Result, Unstructured};
 use hartrace_arm_decoder::{Capture, Etmv4, Layout, Memory};
-use hartrace_isa::arm::Arch;
+use hartrace_capture::spaces::{Holds, Log, Timeline};
 use hartrace_etmv4::Registers;
 use hartrace_fuzz::arm::Count;
-use hartrace_capture::spaces::{Holds, Log, Timeline};
+use hartrace_isa::arm::Arch;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: &[u8]| {
@@ -32,7 +32,7 @@ fn check(mut u: Unstructured<'_>) -> Result<()> {
         assert!((1..=0x6f).contains(&id) && bound.first().is_some_and(|first| first.since == 0));
         assert!(bound.windows(2).all(|two| two[0].since <= two[1].since));
     }
-    // Some images are not there, and some have more than one segment.
+    // Some images are missing, and some have more than one segment.
     let timeline = Timeline::new(&log, holds, |image| match image.file.len() % 3 {
         0 => None,
         1 => Some(vec![(0, vec![0x1f; 40])]),
@@ -42,7 +42,7 @@ fn check(mut u: Unstructured<'_>) -> Result<()> {
         let space = timeline.space(now, context);
         if let Some(next) = timeline.changes(now, context) {
             assert!(next > now);
-            // Nothing changes before it is said to.
+            // Nothing changes before the reported time.
             assert_eq!(timeline.space(next - 1, context), space);
         }
         let segments = timeline.segments(space);

@@ -1,4 +1,4 @@
-//! Any program, any parameters, any payloads: the golden decoder ends, and says so where it cannot
+//! Any program, any parameters, any payloads: the golden decoder ends, and reports where it cannot
 //! follow.
 #![no_main]
 
@@ -22,7 +22,7 @@ fn check(mut u: Unstructured<'_>) -> Result<()> {
         _ => {}
     });
     let payloads = stream.payloads.len() as u64;
-    // A payload walks twice at most: once to settle the one before it.
+    // A payload walks at most twice: once to settle the previous one.
     assert!(retired <= payloads * (2 * MAX_STEPS + 2), "{retired} after {payloads} payloads");
     assert!(gaps <= 2 * payloads);
     Ok(())

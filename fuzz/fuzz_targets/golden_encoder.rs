@@ -1,5 +1,5 @@
-//! Any rows, consistent or not: the golden encoder goes on, and what it packs bit by bit the
-//! production codec parses to the same payload.
+//! Any rows, consistent or not: the golden encoder continues, and the production codec parses the
+//! bits that it packs to the same payload.
 #![no_main]
 
 use arbitrary::{Result, Unstructured};
@@ -44,7 +44,7 @@ fn check(mut u: Unstructured<'_>) -> Result<()> {
             0 => encoder.lose(),
             1 => encoder.recover(),
             2 => {
-                // Refused where the parameters lack the mode.
+                // Rejected if the parameters lack the mode.
                 let _ = encoder.set_options(hartrace_fuzz::options(&mut u)?, &mut sink);
             }
             3 => encoder.finish(&mut sink),

@@ -21,7 +21,7 @@ fn check(mut u: Unstructured<'_>) -> Result<()> {
         let start = base + u64::from(u.int_in_range(0..=40u8)?);
         let segment = hartrace_fuzz::raw(&mut u, 24)?;
         whole.add(start, segment);
-        // The address space ends at the top: what is past it is not code.
+        // The address space ends at the top: anything beyond it is not code.
         for (i, byte) in segment.iter().enumerate() {
             if let Some(address) = start.checked_add(i as u64) {
                 single.add(address, &[*byte]);

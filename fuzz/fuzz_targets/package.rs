@@ -1,4 +1,4 @@
-//! Any files are a trace package, in a folder or an archive, or are refused with a message.
+//! Any files are a trace package, in a folder or an archive, or are rejected with a message.
 #![no_main]
 
 use hartrace_capture::snapshot::{Archive, Files, Package, core, image};
@@ -12,8 +12,8 @@ use zip::write::SimpleFileOptions;
 const NAMES: [&str; 6] =
     ["contents.ini", "trace.ini", "t.bin", "code.bin", "library.bin", "system-event-log"];
 
-// The first byte says what follows: files, which are separated by a zero; the same, to be packed, behind
-// some changes to be made to the archive; or an archive.
+// The first byte selects what follows: files separated by a zero; changes to be made to an archive,
+// followed by files to be packed into it; or an archive.
 fuzz_target!(|input: &[u8]| {
     let Some((kind, rest)) = input.split_first() else { return };
     let files: Box<dyn Files> = match kind % 4 {
@@ -76,8 +76,9 @@ fn check(files: Box<dyn Files>) {
         Ok(None) => return,
         Err(error) => return assert!(!error.to_string().is_empty()),
     };
-    let load =
-        |image: &hartrace_capture::spaces::Image| package.file(&image.file).ok().and_then(image::segments);
+    let load = |image: &hartrace_capture::spaces::Image| {
+        package.file(&image.file).ok().and_then(image::segments)
+    };
     let timeline = Timeline::new(&log, Holds::Tid, load);
     let _ = timeline.segments(timeline.space(u64::MAX, Some(1)));
 }

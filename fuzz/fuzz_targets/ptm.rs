@@ -1,11 +1,11 @@
-//! What is parsed can be written and parses back; a stream in pieces gives the same packets; the
+//! Parsed packets can be written and parse back; a stream in pieces gives the same packets; the
 //! decoder ends, whatever the packets and the program.
 #![no_main]
 
 use arbitrary::{Result, Unstructured};
 use hartrace_arm_decoder::{Capture, Layout, Memory, Ptm};
-use hartrace_isa::arm::{Arch, Spaces};
 use hartrace_fuzz::arm::Count;
+use hartrace_isa::arm::{Arch, Spaces};
 use hartrace_ptm::{MAX_PACKET, Packet, Reader, Registers};
 use libfuzzer_sys::fuzz_target;
 
@@ -58,7 +58,7 @@ fn check(mut u: Unstructured<'_>) -> Result<()> {
     let capture = Capture::split(Layout::Raw, bytes);
     let mut count = Count::default();
     Ptm::new(config, Arch::Later, &memory).decode(&capture.streams[0], &mut count);
-    // Two for each of 24 atoms, and what a loss brings.
+    // Two for each of 24 atoms, and the events of a loss.
     assert!(count.0 <= 60 * bytes.len() as u64 + 10, "{} of {} bytes", count.0, bytes.len());
     Ok(())
 }

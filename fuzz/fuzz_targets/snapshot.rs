@@ -1,4 +1,4 @@
-//! Any files are a snapshot, or are refused with a message.
+//! Any files are a snapshot, or are rejected with a message.
 #![no_main]
 
 use hartrace_capture::snapshot::Snapshot;

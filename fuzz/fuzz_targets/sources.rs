@@ -1,6 +1,6 @@
-//! Any bytes as any log: readers end, and do not panic; what they read is the same when it is told by
-//! its content, when it comes in pieces, and after a detour through a trace file, whose rows the
-//! index finds too.
+//! Any bytes as any log: readers end and do not panic. They read the same if the format is detected
+//! by its content, if the input arrives in pieces, and through a trace file, whose rows the index
+//! finds too.
 #![no_main]
 
 use arbitrary::{Result, Unstructured};
@@ -12,14 +12,14 @@ use libfuzzer_sys::fuzz_target;
 use std::io::{BufRead, BufReader, Cursor};
 use std::ops::ControlFlow;
 
-/// A line can say that an instruction was executed four billion times.
+/// A line can state that an instruction was executed four billion times.
 const LIMIT: usize = 1 << 12;
 
 fuzz_target!(|input: &[u8]| {
     let _ = check(Unstructured::new(input));
 });
 
-/// Starts that let noise get further.
+/// Starts with which random bytes get further.
 const STARTS: [&[u8]; 4] = [
     b"",
     b"cycle,event,pc,insn,priv,taken_ex,cause,tval\n",
@@ -27,7 +27,7 @@ const STARTS: [&[u8]; 4] = [
     b"HTRACE\r\n\x01\0\0\0\0\0\0\0",
 ];
 
-/// Words that noise would not come upon.
+/// Words that random bytes would not produce.
 const WORDS: [&str; 12] = [
     "core   0: ",
     "core   1: 3 0x",
@@ -43,7 +43,7 @@ const WORDS: [&str; 12] = [
     "\n3 0x0000000080000000 (0x",
 ];
 
-/// Bytes above ASCII as words.
+/// Replaces bytes above ASCII by words.
 fn with_words(bytes: &[u8]) -> Vec<u8> {
     let word = |byte: u8| WORDS[usize::from(byte & 0x7f) % WORDS.len()].as_bytes();
     let parts = bytes.iter().map(|byte| match byte {
@@ -82,14 +82,14 @@ fn check(mut u: Unstructured<'_>) -> Result<()> {
         assert_eq!(read(&bytes[..], &named).0, whole);
     }
     trace_file(&whole);
-    // The index of whatever this is.
+    // The index, whatever the input is.
     if let Ok(mut file) = TraceFile::open(Cursor::new(&bytes), "fuzz") {
         let _ = file.read(0..file.chunks().len(), |_| ControlFlow::Continue(()));
     }
     Ok(())
 }
 
-/// The rows before the end or the first error, and what it is.
+/// The rows before the end or the first error, and that error.
 fn read(input: impl BufRead, options: &Options) -> (Vec<Retired>, Option<Format>) {
     let mut rows = Vec::new();
     let Ok(mut source) = Source::new(input, "fuzz", options) else { return (rows, None) };

@@ -1,8 +1,8 @@
-//! What targets of the Arm decoder share.
+//! Shared code of the targets of the Arm decoder.
 
-use hartrace_arm_decoder::{Event, Range, ElementSink};
+use hartrace_arm_decoder::{ElementSink, Event, Range};
 
-/// Counts what is reported.
+/// Counts the reported events.
 #[derive(Debug, Default)]
 pub struct Count(pub u64);
 

@@ -1,8 +1,8 @@
-//! Programs: mostly control flow, so that walks go somewhere.
+//! Programs that are mostly control flow, so that walks make progress.
 
 use arbitrary::{Result, Unstructured};
 
-/// Up to `max` half-words or so of code.
+/// Creates up to about `max` half-words of code.
 pub fn program(u: &mut Unstructured<'_>, max: usize) -> Result<Vec<u8>> {
     let mut code = Vec::new();
     for _ in 0..u.int_in_range(1..=max)? {

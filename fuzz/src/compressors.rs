@@ -1,5 +1,5 @@
-//! Any program and any bits: a decompressor ends and does not panic. Where it finds instructions, they can be
-//! compressed again, and come back.
+//! Any program and any bits: a decompressor ends and does not panic. Instructions that it finds can be
+//! compressed again, and are recovered.
 
 use crate::code;
 use arbitrary::{Result, Unstructured};
@@ -9,18 +9,19 @@ use hartrace_ingress::Retired;
 use hartrace_isa::{Isa, Xlen};
 use std::num::NonZeroU64;
 
-/// Instructions to ask for at most.
+/// The largest number of instructions to request.
 const MOST: u64 = 2000;
 
-/// The default schemes of a family and some more, such as tables so small that everything in them is replaced
-/// all the time.
+/// Tests the default schemes of a family and some more, such as tables so small that their entries are
+/// replaced all the time.
 pub fn decompress(family: &str, more: &[&str], input: &[u8]) {
     let mut schemes = defaults(family);
     schemes.extend(more.iter().map(|name| name.parse::<Scheme>().expect("a scheme")));
     let _ = any_bits(Unstructured::new(input), &schemes, |_, bytes| bytes);
 }
 
-/// The same where descriptors are in a container: hardly any bytes are one, so most are put into one first.
+/// The same for descriptors in a container: random bytes are hardly ever one, so most inputs are put into one
+/// first.
 pub fn decompress_packed(family: &str, input: &[u8], pack: impl Fn(&[u8]) -> Vec<u8>) {
     let _ = any_bits(Unstructured::new(input), &defaults(family), |packed, bytes| match packed {
         true => pack(&bytes),
@@ -63,14 +64,15 @@ fn any_bits(
         Err(error) => assert!(error.bit <= bits.len(), "{scheme}: {error}"),
         Ok(()) => assert_eq!(found.len() as u64, instructions, "{scheme}"),
     }
-    // E-Trace also needs to know what traps they were.
+    // E-Trace would also need to know the kinds of traps.
     if scheme.family() != "etrace" {
         again(scheme, &setup, &found);
     }
     Ok(())
 }
 
-/// Any instructions with any accesses, and any bits: every reader of data traces ends and does not panic.
+/// Tests any instructions with any accesses, and any bits: every reader of data traces ends and does not
+/// panic.
 pub fn data(mut u: Unstructured<'_>) -> Result<()> {
     let (_, scheme) = *u.choose(&DataScheme::defaults())?;
     let xlen = *u.choose(&[Xlen::Rv32, Xlen::Rv64])?;
@@ -78,7 +80,7 @@ pub fn data(mut u: Unstructured<'_>) -> Result<()> {
     for _ in 0..u.int_in_range(0..=200)? {
         let (pc, encoding) = (u.arbitrary::<u16>()?.into(), u.arbitrary()?);
         let reference = Reference {
-            // Values have addresses that are known, and the other way round.
+            // For values, addresses are known, and vice versa.
             address: if scheme.is_of_values() { u.arbitrary()? } else { 0 },
             size: *u.choose(&[1, 2, 4, 8])?,
             loaded: *u.choose(&[None, Some(0)])?,
@@ -96,7 +98,7 @@ pub fn data(mut u: Unstructured<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Whatever a decompressor has passed on, it can pass on again.
+/// Checks that whatever a decompressor has returned can be compressed and returned again.
 fn again(scheme: &Scheme, setup: &Setup<'_>, found: &[u64]) {
     let mut compressor = scheme.compressor(setup).expect("a compressor");
     for pc in found {

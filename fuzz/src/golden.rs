@@ -7,7 +7,7 @@ use hartrace_golden::isa::{Isa, Xlen};
 use hartrace_golden::{Compat, Decoder, DecoderConfig, Image};
 use hartrace_ingress::Privilege;
 
-/// Instructions it follows for one payload.
+/// The largest number of instructions that it follows for one payload.
 pub const MAX_STEPS: u64 = 20_000;
 
 /// Decodes the whole stream.

@@ -1,7 +1,7 @@
-//! What the fuzz targets share: parameters, modes, payloads and programs made from raw bytes.
+//! Shared code of the fuzz targets: parameters, modes, payloads and programs made from raw bytes.
 //!
-//! Values are drawn from ranges that are slightly too wide on purpose, so that the checks of the
-//! crates under test are reached too; a target ends early where a parameter set is refused.
+//! Values are drawn from ranges that are deliberately slightly too wide, so that the checks of the
+//! crates under test are reached too; a target ends early if a parameter set is rejected.
 
 pub mod arm;
 pub mod code;
@@ -15,13 +15,13 @@ use arbitrary::{Result, Unstructured};
 use hartrace_bits::Tail;
 use hartrace_etrace::{Ioptions, Mode, Params, Unit};
 
-/// A number of `0..=max`, mostly small.
+/// Returns a number of `0..=max`, mostly small.
 pub fn small(u: &mut Unstructured<'_>, max: u8) -> Result<u8> {
     let max = if u.ratio(3, 4)? { max.min(4) } else { max };
     u.int_in_range(0..=max)
 }
 
-/// Parameters, mostly legal.
+/// Returns parameters, mostly legal.
 pub fn params(u: &mut Unstructured<'_>) -> Result<Params> {
     let any = u.int_in_range(0..=66)?;
     Ok(Params {
@@ -42,7 +42,7 @@ pub fn params(u: &mut Unstructured<'_>) -> Result<Params> {
     })
 }
 
-/// Any combination of modes.
+/// Returns any combination of modes.
 pub fn options(u: &mut Unstructured<'_>) -> Result<Ioptions> {
     let raw: u8 = u.arbitrary()?;
     let mut options = Ioptions::default();
@@ -52,12 +52,12 @@ pub fn options(u: &mut Unstructured<'_>) -> Result<Ioptions> {
     Ok(options)
 }
 
-/// Any unit.
+/// Returns any unit.
 pub fn unit(u: &mut Unstructured<'_>) -> Result<Unit> {
     Ok(*u.choose(&[Unit::Reference, Unit::RvTracer, Unit::Hartrace])?)
 }
 
-/// What lies past the end of a unit's payloads.
+/// Returns what lies after the end of a unit's payloads.
 pub fn tail(unit: Unit) -> Tail {
     match unit {
         Unit::RvTracer => Tail::Zero,
@@ -65,12 +65,12 @@ pub fn tail(unit: Unit) -> Tail {
     }
 }
 
-/// Bits of `bytes`, least significant first.
+/// Returns the bits of `bytes`, least significant first.
 pub fn bits(bytes: &[u8]) -> Vec<bool> {
     bytes.iter().flat_map(|byte| (0..8).map(move |bit| byte >> bit & 1 == 1)).collect()
 }
 
-/// Fewer than `limit` raw bytes.
+/// Returns fewer than `limit` raw bytes.
 pub fn raw<'a>(u: &mut Unstructured<'a>, limit: u8) -> Result<&'a [u8]> {
     let len = usize::from(u.arbitrary::<u8>()? % limit).min(u.len());
     u.bytes(len)

@@ -7,8 +7,8 @@ use hartrace_etrace::{
     JumpTarget, Params, Payload, QualStatus, Start, Support, Trap,
 };
 
-/// A payload. Addresses are `base` plus a little, as fields of `params`; what does not fit its
-/// field is left for `emit` to refuse.
+/// Creates a payload. Addresses are `base` plus a little, as fields of `params`; a value that does
+/// not fit its field is left for `emit` to reject.
 pub fn payload(
     u: &mut Unstructured<'_>,
     params: &Params,

@@ -5,34 +5,34 @@ use arbitrary::{Result, Unstructured};
 use hartrace_bits::BitWriter;
 use hartrace_etrace::{Params, Payload, Unit};
 
-/// Payloads in a stream, at most.
+/// The largest number of payloads in a stream.
 const MAX_PAYLOADS: usize = 48;
 
-/// What a decoder is given.
+/// The input of a decoder.
 #[derive(Debug)]
 pub struct Stream {
-    /// Whose encoder.
+    /// The encoder's dialect.
     pub unit: Unit,
-    /// Its parameters, which are legal.
+    /// The encoder's parameters, which are legal.
     pub params: Params,
-    /// Where the code is.
+    /// The address of the code.
     pub base: u64,
     /// The code.
     pub code: Vec<u8>,
-    /// The program is RV32.
+    /// Whether the program is RV32.
     pub rv32: bool,
-    /// It uses Zcmp and Zcmt.
+    /// Whether it uses Zcmp and Zcmt.
     pub zcm: bool,
     /// Trap vectors.
     pub tvec: [(u8, u64); 2],
     /// 0 = none, 1 = Python model, 2 = C model.
     pub compat: u8,
-    /// The payloads, some of them no payloads at all.
+    /// The payloads, some of which are invalid.
     pub payloads: Vec<Vec<u8>>,
 }
 
 impl Stream {
-    /// Makes one; `None` if the parameters are not legal.
+    /// Creates a stream; `None` if the parameters are not legal.
     pub fn new(u: &mut Unstructured<'_>) -> Result<Option<Self>> {
         let unit = unit(u)?;
         let params = params(u)?;

@@ -7,17 +7,17 @@ use hartrace_golden::walk::{Shape, Walk, generate};
 use hartrace_golden::{Compat, DecoderConfig, Encoder, Image};
 use hartrace_ingress::{ITypeWidth, Retired};
 
-/// Small numbers from a seed (splitmix64): good enough to spread cases, and the same everywhere.
+/// Small numbers from a seed (splitmix64): good enough to spread cases, and the same on every machine.
 #[derive(Clone, Debug)]
 pub struct Dice(u64);
 
 impl Dice {
-    /// Numbers for case `seed`.
+    /// Creates the numbers of case `seed`.
     pub fn new(seed: u64) -> Self {
         Self(seed ^ 0x5851_f42d_4c95_7f2d)
     }
 
-    /// The next number.
+    /// Returns the next number.
     pub fn roll(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -25,29 +25,29 @@ impl Dice {
         z ^ z >> 31
     }
 
-    /// One of `low..=high`.
+    /// Returns one of `low..=high`.
     pub fn range(&mut self, low: u64, high: u64) -> u64 {
         low + self.roll() % (high - low + 1)
     }
 
-    /// True once in `n` times.
+    /// Returns true once in `n` times on average.
     pub fn one_in(&mut self, n: u64) -> bool {
         self.roll().is_multiple_of(n)
     }
 }
 
-/// Everything one round trip needs.
+/// Everything that one round trip needs.
 #[derive(Clone, Debug)]
 pub struct Case {
     /// The walk.
     pub walk: Walk,
-    /// What the encoder is given: the walk's rows, or blocks of them.
+    /// The input of the encoder: the walk's rows, or blocks of them.
     pub rows: Vec<Retired>,
-    /// The encoder.
+    /// The configuration of the encoder.
     pub encoder: EncoderConfig,
-    /// Privileges that are traced, where the filter is by privilege.
+    /// The traced privileges, if the filter is by privilege.
     privileges: Option<Vec<u8>>,
-    /// Addresses that are traced, where the filter is by address.
+    /// The traced addresses, if the filter is by address.
     addresses: Option<(u64, u64)>,
 }
 
@@ -62,12 +62,13 @@ const MODES: [Mode; 6] = [
 ];
 
 impl Case {
-    /// Case `seed`. Consecutive seeds go through all subsets of the modes.
+    /// Creates case `seed`. Consecutive seeds cover all subsets of the modes.
     pub fn new(seed: u64) -> Self {
         Self::shaped(seed, Shape::random(seed))
     }
 
-    /// Case `seed` in the dialect of rv_tracer, with the modes and walks that it is unambiguous for (R3).
+    /// Creates case `seed` in the dialect of rv_tracer, with modes and walks for which it is unambiguous
+    /// (R3).
     pub fn rv_tracer(seed: u64) -> Self {
         let mut shape = Shape::random(seed);
         shape.xlen = Xlen::Rv64;
@@ -76,7 +77,7 @@ impl Case {
         Self::made(seed << 1, shape, true)
     }
 
-    /// Case `seed` with a walk of this shape.
+    /// Creates case `seed` with a walk of this shape.
     pub fn shaped(seed: u64, shape: Shape) -> Self {
         Self::made(seed, shape, false)
     }
@@ -137,7 +138,7 @@ impl Case {
         case
     }
 
-    /// Trace some privilege levels only.
+    /// Traces only some privilege levels.
     fn filter_privileges(&mut self, dice: &mut Dice) {
         let levels: Vec<u8> = [0, 1, 3].into_iter().filter(|_| dice.one_in(2)).collect();
         let condition = Condition { privileges: Some(levels.clone()), ..Condition::default() };
@@ -145,7 +146,7 @@ impl Case {
         self.privileges = Some(levels);
     }
 
-    /// Trace the addresses between two that occur.
+    /// Traces the addresses between two that occur.
     fn filter_addresses(&mut self, dice: &mut Dice) {
         if self.rows.is_empty() {
             return;
@@ -161,7 +162,7 @@ impl Case {
         self.addresses = Some((first, last));
     }
 
-    /// Which rows are traced, by the plain meaning of filter and triggers.
+    /// Returns for each row whether it is traced, by the plain meaning of filter and triggers.
     pub fn traced(&self) -> Vec<bool> {
         let mut on = true;
         let mut traced = Vec::new();
@@ -176,7 +177,7 @@ impl Case {
         traced
     }
 
-    /// The decoder for this case.
+    /// Returns the decoder configuration for this case.
     pub fn decoder(&self) -> DecoderConfig {
         let vectored = u64::from(self.walk.program.vectored);
         DecoderConfig {
@@ -188,7 +189,7 @@ impl Case {
         }
     }
 
-    /// The program of this case.
+    /// Returns the program of this case.
     pub fn image(&self) -> Image {
         let mut image = Image::new(Isa::new(self.walk.program.xlen));
         for (address, bytes) in &self.walk.program.segments {
@@ -197,7 +198,7 @@ impl Case {
         image
     }
 
-    /// The payloads of the whole walk.
+    /// Returns the payloads of the whole walk.
     pub fn encode(&self) -> Vec<Encoded> {
         let mut encoder = Encoder::new(self.encoder.clone()).expect("cases are legal");
         let mut payloads = Vec::new();
@@ -209,7 +210,7 @@ impl Case {
     }
 }
 
-/// Legal parameters that have the hardware for `options`.
+/// Legal parameters that include the hardware for `options`.
 fn params(dice: &mut Dice, shape: &mut Shape, options: Ioptions, counter: bool) -> Params {
     let xlen = shape.xlen.bits();
     if dice.one_in(3) {
@@ -250,18 +251,18 @@ fn resync(dice: &mut Dice) -> Resync {
     }
 }
 
-/// The bits of a payload as transmitted.
+/// Returns the bits of a payload in the order of transmission.
 pub fn bits(bytes: &[u8]) -> Vec<bool> {
     bytes.iter().flat_map(|byte| (0..8).map(move |bit| byte >> bit & 1 == 1)).collect()
 }
 
-/// A run of payloads, one per line, for messages.
+/// Returns payloads as text, one per line, for messages.
 pub fn listing(payloads: &[Encoded]) -> String {
     let line = |e: &Encoded| format!("  row {:>5}  {}  ; {}\n", e.row, e.payload, e.reason);
     payloads.iter().map(line).collect()
 }
 
-/// Whether the payload moves a decoder.
+/// Returns whether the payload advances a decoder.
 pub fn is_report(payload: &Payload) -> bool {
     !matches!(payload, Payload::Context(_) | Payload::Support(_))
 }

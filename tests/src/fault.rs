@@ -4,24 +4,24 @@ use crate::case::Dice;
 use hartrace_etrace::Payload;
 use std::fmt;
 
-/// What happens to one payload on its way.
+/// A fault of one payload during transmission.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// It is lost.
     Drop,
-    /// One bit of it changes.
+    /// One of its bits changes.
     Flip,
     /// Bytes at its end are missing.
     Truncate,
-    /// It comes twice.
+    /// It arrives twice.
     Duplicate,
 }
 
 impl Kind {
-    /// All kinds.
+    /// All kinds of faults.
     pub const ALL: [Self; 4] = [Self::Drop, Self::Flip, Self::Truncate, Self::Duplicate];
 
-    /// What arrives instead of `payload`, which is not empty.
+    /// Returns what arrives instead of `payload`, which is not empty.
     pub fn injure(self, payload: &[u8], dice: &mut Dice) -> Vec<Vec<u8>> {
         let mut hurt = payload.to_vec();
         match self {
@@ -48,7 +48,8 @@ impl fmt::Display for Kind {
     }
 }
 
-/// A stream in which `instead` came for payload `index`, each with its number in the whole stream.
+/// Returns a stream in which `instead` replaces payload `index`, each payload with its number in
+/// the whole stream.
 pub fn injured<'s>(
     stream: &'s [Vec<u8>],
     index: usize,
@@ -59,12 +60,12 @@ pub fn injured<'s>(
     before.chain(hurt).chain(numbered(&stream[index + 1..], index + 1))
 }
 
-/// The payloads of a stream with their numbers, of which `first` is the first.
+/// Returns the payloads of a stream with their numbers, starting at `first`.
 pub fn numbered(stream: &[Vec<u8>], first: usize) -> impl Iterator<Item = (u64, &[u8])> {
     stream.iter().enumerate().map(move |(n, payload)| ((first + n) as u64, payload.as_slice()))
 }
 
-/// Whether a decoder needs nothing of what came before this payload but the modes.
+/// Returns whether a decoder needs nothing from before this payload except the modes.
 pub fn synchronises(payload: &Payload) -> bool {
     match payload {
         Payload::Start(_) => true,

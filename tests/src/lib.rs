@@ -1,5 +1,5 @@
-//! Tests that cross crates; see the `tests` folder beside this one. What several of them need is
-//! here.
+//! Helpers for tests that span several crates; the tests are in the folder `tests` next to this
+//! one.
 pub mod case;
 pub mod cva6;
 pub mod fault;
@@ -8,7 +8,7 @@ pub mod production;
 pub mod random;
 pub mod scenario;
 
-/// Whether expected results are to be rewritten with what came out (`HARTRACE_BLESS=1`).
+/// Returns whether expected results are to be rewritten with the actual ones (`HARTRACE_BLESS=1`).
 pub fn bless() -> bool {
     std::env::var_os("HARTRACE_BLESS").is_some_and(|value| value == "1")
 }

@@ -1,4 +1,4 @@
-//! What decoders report, in a form in which the golden and the production one can be compared.
+//! Decoder events in a form in which the golden and the production decoder can be compared.
 
 use hartrace_decoder::{Event, Fault, Run, Sink, StreamPos};
 use hartrace_etrace::QualStatus;
@@ -9,13 +9,13 @@ use hartrace_golden::decoder as golden;
 pub enum Seen {
     /// An instruction.
     Retired(u64),
-    /// A trap or context, with all it says.
+    /// A trap or context, with all its fields.
     Other(String),
-    /// Tracing starts, or goes on; the golden decoder does not say so.
+    /// Tracing starts or continues; the golden decoder does not report this.
     On,
     /// The end of tracing.
     Off(QualStatus),
-    /// A gap because of something the walk met, or could not read.
+    /// A gap because of something that the walk reached or could not read.
     Gap,
     /// A gap because the walk did not end.
     Endless,
@@ -46,12 +46,12 @@ pub fn of_golden(event: &golden::Event) -> Seen {
     }
 }
 
-/// Collects what the production decoder reports.
+/// Collects the events of the production decoder.
 #[derive(Debug, Default)]
 pub struct Collect(pub Log);
 
 impl Sink for Collect {
-    // Now and then, to see that parts of parts are joined, too.
+    // Occasionally full, to test that parts of parts are joined, too.
     fn is_full(&self) -> bool {
         self.0.len() > 100
     }
@@ -77,8 +77,8 @@ impl Sink for Collect {
     }
 }
 
-/// Without [`Seen::On`], having checked that it comes exactly where it should: before the first
-/// instruction behind each gap or end.
+/// Removes [`Seen::On`], after checking that it occurs exactly where it should: before the first
+/// instruction after each gap or end.
 pub fn unannounced(log: Log) -> Log {
     let mut on = false;
     let mut kept = Log::with_capacity(log.len());
@@ -98,8 +98,9 @@ pub fn unannounced(log: Log) -> Log {
     kept
 }
 
-/// Without the steps of walks that did not end: how many turns of a loop there are before it is
-/// noticed differs. All other walks are compared step by step, also those that end in a gap.
+/// Removes the steps of walks that did not end: decoders differ in the number of loop iterations
+/// before they detect this. All other walks are compared step by step, including those that end in
+/// a gap.
 pub fn settled(log: Log) -> Log {
     let mut kept: Log = Vec::new();
     for (packet, seen) in log {

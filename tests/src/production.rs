@@ -5,7 +5,7 @@ use hartrace_bits::{BitReader, Tail};
 use hartrace_decoder::{Config, Image, Sink, StreamPos, Tracer};
 use hartrace_isa::Isa;
 
-/// The program of a case.
+/// Returns the program of a case.
 pub fn image(case: &Case) -> Image {
     let mut image = Image::new(Isa::new(case.walk.program.xlen));
     for (address, bytes) in &case.walk.program.segments {
@@ -14,7 +14,7 @@ pub fn image(case: &Case) -> Image {
     image
 }
 
-/// How to read the stream of a case.
+/// Returns the configuration for the stream of a case.
 pub fn config(case: &Case) -> Config {
     let golden = case.decoder();
     Config {
@@ -25,7 +25,7 @@ pub fn config(case: &Case) -> Config {
     }
 }
 
-/// Follows one payload, whatever it is.
+/// Processes one payload, whatever it contains.
 pub fn feed<S: Sink>(tracer: &mut Tracer<'_>, packet: u64, payload: &[u8], out: &mut S) {
     let at = StreamPos { packet, byte: 0 };
     tracer.feed_bits(at, BitReader::new(payload, Tail::Sign), out);

@@ -1,4 +1,4 @@
-//! Random programs of real instructions: what they do is random, that they end is not.
+//! Random programs of real instructions: their behaviour is random, but they always end.
 
 mod assemble;
 mod mix;
@@ -11,7 +11,7 @@ mod wide;
 pub use assemble::DATA;
 pub use program::{DATA_SIZE, NOTES_AT, Program, Target, generate};
 
-/// Names of the instructions that programs consist of; branches with their outcome.
+/// Returns the names of the instructions in programs; branches with their outcome.
 pub fn instructions(xlen: u32) -> Vec<String> {
     let tables = tables::INTEGER.iter().chain(tables::FLOAT).map(|insn| (insn.name, insn.base));
     let accesses = wide::LOADS.iter().chain(wide::STORES).map(|access| (access.name, access.base));

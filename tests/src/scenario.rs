@@ -1,5 +1,5 @@
-//! Scenario files: one named situation each, with code, what the hart does, the packets that must
-//! come out and the trace that a decoder must make of them.
+//! Scenario files: each describes one named situation, with code, the steps of the hart, the
+//! expected packets and the expected trace of a decoder.
 //!
 //! ```text
 //! # What situation this is and why it matters.
@@ -20,42 +20,43 @@
 //! trap exception cause=2 epc=80000004 tval=0
 //! ```
 //!
-//! Addresses and trap values are hexadecimal without prefix, other numbers decimal. Text after `#`
-//! is a comment in every section but the last two. `params` and `options` are optional; see
+//! Addresses and trap values are hexadecimal without prefix, other numbers are decimal. Text after
+//! `#` is a comment in every section except the last two. `params` and `options` are optional; see
 //! [`Setup`] for their keys.
 //!
-//! **code**: address, instruction word, assembly text. The text is not read for its meaning, but
-//! targets of direct jumps are checked here, and mnemonics by [`objdump`].
+//! **code**: address, instruction word, assembly text. The meaning of the text is not checked,
+//! except for the targets of direct jumps, which are checked here, and mnemonics, which [`objdump`]
+//! checks.
 //!
 //! **steps**: one row of the ingress port per line, or a call of the encoder.
 //!
 //! | line | meaning |
 //! |---|---|
-//! | `80000004 taken` | an instruction retires; branches say `taken` or `not-taken` |
+//! | `80000004 taken` | an instruction retires; branches are marked `taken` or `not-taken` |
 //! | `block 80000000 +12` | a block of 12 half-words retires |
-//! | `exception 80000004 cause=2 tval=0` | nothing retires: the instruction named traps |
-//! | `interrupt 80000004 cause=7` | likewise, before the instruction named |
+//! | `exception 80000004 cause=2 tval=0` | nothing retires: the named instruction traps |
+//! | `interrupt 80000004 cause=7` | likewise, before the named instruction |
 //! | `lose`, `recover` | the output has no room; it has room again |
 //! | `options implicit_return` | the modes are switched (`-`: none) |
-//! | `repeat 40`, `end` | what is between them, 40 times |
+//! | `repeat 40`, `end` | the lines between them, 40 times |
 //!
-//! Further words of a row: `priv=`, `context=`, `time=` (stay in force for the rows that follow),
+//! Further words of a row: `priv=`, `context=`, `time=` (which also apply to the following rows),
 //! `ctype=`, `cycles=`, `notify`, `on`, `off`, `halted`, `reset`, `sijump`, `then-exception` and
-//! `then-interrupt` (a retiring row that also traps, with `cause=` and `tval=`), `untraced` (the
-//! trace must not have it) and `x31` (31 times). Steps must follow the code: a row that cannot come
-//! after the one before it is an error.
+//! `then-interrupt` (a retiring row that also traps, with `cause=` and `tval=`), `untraced` (the row
+//! must not be in the trace) and `x31` (31 times). Steps must follow the code: a row that cannot
+//! follow the previous one is an error.
 //!
-//! **packets**: [`Payload`](hartrace_etrace::Payload) as it displays itself, bytes after `|` if the
-//! options say `bytes`, and after `;` the [reason](hartrace_golden::encoder::Reason).
-//! A configuration that is refused is the line `refused: ` and why.
+//! **packets**: each [`Payload`](hartrace_etrace::Payload) as it is displayed, its bytes after `|`
+//! if the options include `bytes`, and its [reason](hartrace_golden::encoder::Reason) after `;`. A
+//! rejected configuration is the line `refused: ` and the reason.
 //!
 //! **trace**: one line per decoder event; repetitions are folded as in steps.
 //!
 //! A file may have **stream** instead of steps: `hex 73 00` lines, one payload each. Its packets are
-//! what the production parser makes of them, or `malformed: ` and why.
+//! the results of the production parser, or `malformed: ` and the reason.
 //!
-//! With `HARTRACE_BLESS=1` in the environment, the last two sections are rewritten with what came
-//! out. Read them before believing them.
+//! With `HARTRACE_BLESS=1` in the environment, the last two sections are rewritten with the actual
+//! results. Read them before believing them.
 
 mod code;
 mod compare;
@@ -74,10 +75,10 @@ pub use steps::Action;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// What is put into the models.
+/// The input of the models.
 #[derive(Clone, Debug)]
 pub enum Source {
-    /// What the hart does; the golden encoder makes the payloads.
+    /// The steps of the hart; the golden encoder makes the payloads.
     Steps(Vec<Action>),
     /// The payloads themselves.
     Stream(Vec<Vec<u8>>),
@@ -94,7 +95,7 @@ pub struct Scenario {
     pub setup: Setup,
     /// The program.
     pub code: Code,
-    /// What happens.
+    /// The input: steps or a stream.
     pub source: Source,
     /// Expected payloads, as text.
     pub packets: Vec<String>,
@@ -102,10 +103,10 @@ pub struct Scenario {
     pub trace: Vec<String>,
 }
 
-/// Something is wrong with a line of a scenario file.
+/// An error in a line of a scenario file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LineError {
-    /// Line number, from 1.
+    /// Line number, counted from 1.
     pub line: usize,
     /// What is wrong.
     pub text: String,
@@ -125,7 +126,7 @@ impl fmt::Display for LineError {
 
 impl std::error::Error for LineError {}
 
-/// The scenario files in `folder`, sorted by name.
+/// Returns the scenario files in `folder`, sorted by name.
 ///
 /// # Errors
 ///
@@ -158,7 +159,7 @@ impl Scenario {
     ///
     /// # Errors
     ///
-    /// What does not hold, for people.
+    /// A description of what does not hold.
     pub fn check(&self, bless: bool) -> Result<(), String> {
         let run = run::Run::of(self)?;
         if bless {

@@ -1,4 +1,4 @@
-//! The example programs, which `docs/guide/rust-library.md` quotes, run to their end.
+//! The example programs, which `docs/guide/rust-library.md` quotes, run to completion.
 
 #[path = "../examples/decode_capture.rs"]
 mod decode_capture;

@@ -1,16 +1,16 @@
-//! What faults of a stream do to the production decoder: every kind of fault, at several distances
-//! between synchronisations, on random programs in all modes.
+//! Effects of faults in a stream on the production decoder: every kind of fault, at several distances between
+//! synchronisations, on random programs in all modes.
 //!
 //! Three things hold for every single fault:
 //!
-//! - From the next synchronisation on, everything is as without the fault, up to the end of the
-//!   stream. If the fault changed the modes, a support packet has to come first.
-//! - Up to there the lost stretch is one gap at most, or two if what arrived is taken for a
-//!   synchronisation itself: one before and one after it.
+//! - From the next synchronisation on, everything is as without the fault, up to the end of the stream. If
+//!   the fault changed the modes, a support packet has to come first.
+//! - Up to there, the lost part is at most one gap, or two if the damaged payload is itself read as a
+//!   synchronisation: one before and one after it.
 //! - Decoding ends.
 //!
-//! The rest is counted, not promised: the table is in `docs/design/faults.md`, which also says what
-//! the columns mean. `HARTRACE_BLESS=1` rewrites it.
+//! The rest is counted, not promised: the table is in `docs/design/faults.md`, which also explains the
+//! columns. `HARTRACE_BLESS=1` rewrites it.
 
 use hartrace_bits::{BitReader, Tail};
 use hartrace_decoder::{Config, Event, Image, Run, Sink, StreamPos, Tracer};
@@ -24,19 +24,19 @@ use std::fmt::Write;
 use std::path::Path;
 use std::thread::ScopedJoinHandle;
 
-/// Packets after which the encoder synchronises at the latest.
+/// The largest number of packets between synchronisations.
 const INTERVALS: [u64; 3] = [4, 16, 64];
 
-/// Programs for each interval; 64 go through all subsets of the modes.
+/// Number of programs for each interval; 64 cover all subsets of the modes.
 const PROGRAMS: u64 = 128;
 
-/// Faults of each kind in each stream.
+/// Number of faults of each kind in each stream.
 const FAULTS: usize = 40;
 
-/// Rows of a walk: enough for several synchronisations at the largest interval.
+/// Number of rows in a walk: enough for several synchronisations at the largest interval.
 const STEPS: usize = 6000;
 
-/// Streams with fewer payloads are left out: next to nothing passed their filter.
+/// Streams with fewer payloads are left out: almost nothing passed their filter.
 const LEAST: usize = 100;
 
 const HEAD: &str = "\
@@ -45,7 +45,7 @@ programs  sync fault     faults no sync modes exact 2 gaps noticed harmless  sil
 
 #[derive(Copy, Clone, Debug)]
 enum Programs {
-    /// Instructions only: what synchronises is the interval.
+    /// Instructions only: synchronisations are due to the interval.
     Plain,
     /// With traps, contexts and triggers.
     Busy,
@@ -60,7 +60,7 @@ impl Programs {
     }
 }
 
-/// What the decoder reported.
+/// An event that the decoder reported.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 enum Entry {
     Retired(u64),
@@ -88,19 +88,19 @@ struct Stream {
     image: Image,
     config: Config,
     layout: Layout,
-    /// What was sent, whole.
+    /// The undamaged payloads.
     payloads: Vec<Payload>,
     bytes: Vec<Vec<u8>>,
 }
 
-/// What was decoded, and the modes in force after each payload.
+/// The decoded events, and the modes after each payload.
 struct Decoded {
     log: Vec<(u64, Entry)>,
     modes: Vec<Ioptions>,
 }
 
 impl Decoded {
-    /// Where the log goes on from synchronisation `sync`, without how it was reached.
+    /// The entry at which the log continues from synchronisation `sync`, however it was reached.
     fn arrival(&self, sync: usize) -> usize {
         let arrives = |(packet, entry): &(u64, Entry)| {
             *packet == sync as u64 && matches!(entry, Entry::Event(Event::Context { .. }))
@@ -122,7 +122,7 @@ impl Stream {
             Programs::Busy => Case::shaped(seed, shape),
         };
         case.encoder.resync = Resync::Packets(interval);
-        // Damaged branch counts make walks of billions of branches; no real one here is that long.
+        // Damaged branch counts cause walks of billions of branches; no real one here is that long.
         let config = Config { max_blocks: 1 << 14, ..config(&case) };
         let encoded = case.encode();
         Self {
@@ -139,7 +139,7 @@ impl Stream {
         let mut log = Log::default();
         let mut modes = Vec::new();
         for (packet, payload) in payloads {
-            // A payload that is missing changes nothing; of two with one number the second counts.
+            // A missing payload changes nothing; of two with the same number the second counts.
             modes.resize(packet as usize, tracer.options());
             feed(&mut tracer, packet, payload, &mut log);
             modes.push(tracer.options());
@@ -153,7 +153,7 @@ impl Stream {
         (index + 1..self.payloads.len()).find(|n| wanted(&self.payloads[*n]))
     }
 
-    /// Whether a decoder in these modes takes the payload for a synchronisation.
+    /// Whether a decoder in these modes reads the payload as a synchronisation.
     fn synchronises(&self, modes: Ioptions, payload: &[u8]) -> bool {
         let mut bits = BitReader::new(payload, Tail::Sign);
         Payload::parse(&self.layout, modes, &mut bits).is_ok_and(|p| synchronises(&p))
@@ -164,23 +164,24 @@ impl Stream {
 #[derive(Copy, Clone, Debug, Default)]
 struct Row {
     faults: u64,
-    /// Nothing follows in which decoding could be exact again.
+    /// Number of faults after which nothing follows that could make decoding exact again.
     no_sync: u64,
-    /// The modes are not what they were.
+    /// Number of faults that changed the modes.
     modes: u64,
     two_gaps: u64,
-    /// With the modes unchanged and a synchronisation to come; what follows is about these.
+    /// Number of faults with unchanged modes and a later synchronisation; the following counts refer to
+    /// these.
     measured: u64,
     noticed: u64,
     harmless: u64,
-    /// Payloads up to the synchronisation.
+    /// Number of payloads up to the synchronisation.
     distance: u64,
     missing: u64,
     extra: u64,
 }
 
-/// What differs before two arrivals: instructions that ran and were not reported, and those that were
-/// reported and did not run.
+/// The differences before two arrivals: instructions that ran but were not reported, and instructions that
+/// were reported but did not run.
 fn differing(clean: &[(u64, Entry)], hurt: &[(u64, Entry)]) -> (usize, usize) {
     let pcs = |log: &[(u64, Entry)]| -> Vec<u64> {
         let pc = |(_, entry): &(u64, Entry)| match entry {

@@ -1,4 +1,4 @@
-//! Payloads are dropped, flipped, cut short or repeated: the golden decoder never panics, always ends,
+//! Payloads are dropped, flipped, truncated or repeated: the golden decoder never panics, always ends,
 //! and is exact again from the next synchronisation on.
 
 use hartrace_etrace::Payload;
@@ -19,7 +19,7 @@ fn decode<'s>(case: &Case, stream: impl Iterator<Item = (u64, &'s [u8])>) -> Vec
     events
 }
 
-/// What follows from `sync` on, without how it was reached.
+/// The events from `sync` on, however it was reached.
 fn after(events: &[(u64, Event)], sync: u64) -> Vec<(u64, Event)> {
     let arrival = events
         .iter()
@@ -46,8 +46,8 @@ fn exact_again_after_the_next_synchronisation() {
             }
             let instead = kind.injure(&clean[index], &mut dice);
             let events = decode(&case, injured(&clean, index, &instead));
-            // The same if the injured payload is taken for a support packet (format 3.3), which the
-            // copied bits at its end can make of a short one.
+            // The same applies if the damaged payload is read as a support packet (format 3.3), which
+            // the copied bits at its end can make of a short one.
             let forged = |hurt: &Vec<u8>| hurt.is_empty() || hurt[0] & 0xf == 0xf;
             if instead.iter().any(forged) {
                 continue;

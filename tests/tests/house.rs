@@ -1,11 +1,11 @@
-//! The shape of the workspace: how many crates there are, and which way they depend on each other.
+//! The structure of the workspace: the number of crates, and the direction of their dependencies.
 
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
-/// Folders from the ground up. A crate may depend on its own floor and on those below.
+/// Folders from the lowest layer up. A crate may depend on its own layer and on those below.
 const FLOORS: [&[&str]; 7] = [
     &["packets"],
     &["decoder", "rtl"],
@@ -16,17 +16,17 @@ const FLOORS: [&[&str]; 7] = [
     &["cli", "tests"],
 ];
 
-/// More crates than this, and some are not worth depending on alone.
+/// The largest number of crates; with more, some would not be useful on their own.
 const MOST_CRATES: usize = 26;
 
-/// What golden models are compared with, so that they must not use it.
+/// Crates that golden models check, and therefore must not use.
 const CHECKED_BY_GOLDEN: [&str; 2] = ["hartrace-decoder", "hartrace-arm-decoder"];
 
 struct Package {
     name: String,
-    /// Its folder from the top of the repository, such as `packets/bits`.
+    /// Its folder relative to the repository, such as `packets/bits`.
     folder: String,
-    /// Packages of the workspace that it cannot be built without.
+    /// Packages of the workspace that it requires.
     dependencies: Vec<String>,
 }
 

@@ -1,5 +1,5 @@
-//! Payloads are lost and tracing recovers: what is decoded is always a stretch of what ran, the
-//! loss is reported, and nothing before or after it is affected.
+//! Payloads are lost and tracing recovers: what is decoded is always a part of what ran, the loss
+//! is reported, and nothing before or after it is affected.
 
 use hartrace_etrace::QualStatus;
 use hartrace_golden::decoder::{Event, Position};
@@ -7,7 +7,7 @@ use hartrace_golden::encoder::{Encoded, Reason};
 use hartrace_golden::{Decoder, Encoder};
 use hartrace_tests::case::{Case, Dice, bits, is_report};
 
-/// A stretch between two losses: the payloads that came through and the instructions decoded.
+/// A part between two losses: the payloads that arrived and the decoded instructions.
 #[derive(Default)]
 struct Stretch {
     payloads: Vec<Encoded>,
@@ -63,7 +63,7 @@ fn decode(case: &Case, payloads: &[Encoded]) -> Vec<Stretch> {
 /// Checks one case; returns the number of losses.
 fn run(seed: u64) -> usize {
     let mut case = Case::new(seed);
-    // Rows one by one and all traced, so that row numbers say where a stretch begins and ends.
+    // Single rows that are all traced, so that row numbers show where a part begins and ends.
     case.encoder.filter = Default::default();
     case.rows = case.walk.rows.clone();
     for row in &mut case.rows {
@@ -71,7 +71,7 @@ fn run(seed: u64) -> usize {
         row.halted = false;
         row.reset = false;
     }
-    // A reset is a jump that nothing reports; such walks are for the other test.
+    // A reset is a jump that nothing reports; another test covers such walks.
     if case.walk.rows.iter().any(|row| row.reset) {
         return 0;
     }
@@ -93,7 +93,8 @@ fn run(seed: u64) -> usize {
             ran.starts_with(&stretch.pcs),
             "seed {seed}, stretch {index} from row {first}: not what ran"
         );
-        // A lost payload may leave open which visit the last address was; all before it is certain.
+        // A lost payload may leave open which visit of the last address was meant; everything
+        // before it is certain.
         let complete = index + 1 == stretches.len();
         let certain = if complete { reports.len() } else { reports.len() - 1 };
         let Some(&until) = reports[..certain].last() else { continue };

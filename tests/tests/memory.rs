@@ -1,7 +1,7 @@
-//! What memory the production decoder takes, counted by the allocator of this test binary.
+//! Memory use of the production decoder, counted by the allocator of this test binary.
 //!
-//! Without the built-in harness, whose threads allocate when they like: the trials run one after the
-//! other on the main thread.
+//! This test does not use the built-in harness, whose threads allocate at any time: the trials run
+//! one after the other on the main thread.
 
 use hartrace_bits::{BitReader, Tail, mask};
 use hartrace_decoder::{Config, Count, Image, StreamPos, Tracer};
@@ -18,7 +18,7 @@ use std::process::ExitCode;
 #[global_allocator]
 static MEMORY: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// How often memory was asked for so far.
+/// Number of allocations so far.
 fn requests() -> usize {
     let stats = MEMORY.stats();
     stats.allocations + stats.reallocations
@@ -57,7 +57,7 @@ fn main() -> ExitCode {
     libtest_mimic::run(&args, trials).exit_code()
 }
 
-/// A stream that was decoded before, in every subset of the modes.
+/// A stream that was decoded before allocates nothing, in every subset of the modes.
 fn known_code_allocates_nothing() {
     for seed in 0..64 {
         let case = Case::shaped(seed, Shape { steps: 3000, ..Shape::random(seed) });
@@ -84,16 +84,16 @@ const CODE: usize = 16 << 20;
 const CAP: usize = 1 << 10;
 const PATHS: usize = 1 << 6;
 const MAX_BLOCKS: u64 = 64;
-/// Payloads from one synchronisation to the next.
+/// Number of payloads from one synchronisation to the next.
 const SYNC_EVERY: u64 = 4;
 
-/// Code of long straight runs, which make the largest blocks, between random words.
+/// Code with long straight runs, which make the largest blocks, between random words.
 fn hostile_code(dice: &mut Dice) -> Vec<u8> {
     let word = |_| if dice.one_in(512) { dice.roll() as u32 } else { 0x0001_0001 }; // c.nop, c.nop
     (0..CODE / 4).map(word).flat_map(u32::to_le_bytes).collect()
 }
 
-/// Random bytes, unless they are a support packet: the modes stay as they are.
+/// Random bytes, unless they are a support packet: the modes do not change.
 fn hostile_payload(layout: &Layout, tracer: &Tracer<'_>, dice: &mut Dice) -> Option<Payload> {
     let len = dice.range(1, 31);
     let bytes: Vec<u8> = (0..len).map(|_| dice.roll() as u8).collect();
@@ -102,7 +102,7 @@ fn hostile_payload(layout: &Layout, tracer: &Tracer<'_>, dice: &mut Dice) -> Opt
     (!matches!(payload, Payload::Support(_))).then_some(payload)
 }
 
-/// The most memory that a decoder with this cap ever has, without what its image takes.
+/// The peak memory of a decoder with this cap, without that of its image.
 fn peak(image: &Image, block_cap: usize) -> usize {
     let params = Params { iaddress_width_p: 64, ..Params::default() };
     let config =
@@ -128,7 +128,7 @@ fn peak(image: &Image, block_cap: usize) -> usize {
     peak
 }
 
-/// The bound of docs/design/decoder.md.
+/// The bound from docs/design/decoder.md.
 fn bound(code: usize, block_cap: usize, path_cap: usize) -> usize {
     2 * code + 1200 * (block_cap + 4) + 3072 * path_cap.max(1024)
 }
@@ -147,7 +147,7 @@ fn start(address: u64) -> Payload {
     Payload::Start(Start { branch: true, privilege: 3, address: address >> 1, ..Start::default() })
 }
 
-/// Every payload jumps to another place of a long straight line.
+/// Every payload jumps to another place in long straight-line code.
 fn caps_bound_memory_without_synchronisations() {
     let len = 1 << 20;
     let mut code: Vec<u8> = [0x01, 0x00].repeat(len / 2); // c.nop
@@ -175,15 +175,15 @@ fn caps_bound_memory_without_synchronisations() {
     assert!(free > capped, "{free} and {capped} bytes: the test has lost its teeth");
 }
 
-/// Code at odd addresses is not remembered: a loop of it is a gap all the same, and takes no memory.
-/// Code at even addresses is, wherever its segment starts.
+/// Code at odd addresses is not cached: a loop in it is still a gap, and uses no memory. Code at
+/// even addresses is cached, wherever its segment starts.
 fn odd_code_is_bounded() {
     let circle = [0x13, 0, 0, 0, 0x13, 0, 0, 0, 0x6f, 0xf0, 0xdf, 0xff, 0x13, 0, 0, 0];
     for (code, before) in [(BASE + 1, None), (BASE, Some(BASE - 16))] {
         let mut image = Image::new(Isa::new(Xlen::Rv64));
         image.add(code, &circle);
         if let Some(before) = before {
-            // The segment behind starts with its second byte now.
+            // The following segment now starts with its second byte.
             image.add(before, &[0; 17]);
         }
         let params = Params { iaddress_lsb_p: 0, iaddress_width_p: 64, ..Params::default() };
@@ -201,7 +201,7 @@ fn odd_code_is_bounded() {
     }
 }
 
-/// Many jumps without a branch: looking for a repetition takes no memory either.
+/// Many jumps without a branch: the search for a repetition uses no memory either.
 fn long_jumps_allocate_nothing() {
     let mut code: Vec<u8> = [0x09, 0xa0].repeat(400); // c.j .+2
     code.extend([0x82, 0x80]); // ret
@@ -218,6 +218,6 @@ fn long_jumps_allocate_nothing() {
     };
     assert!(pass() > 0, "requests are not counted");
     assert_eq!(pass(), 0, "memory asked for in the second pass");
-    // Three times through all of it: the second synchronisation is reached by walking, too.
+    // Three passes through all of it: the second synchronisation is also reached by walking.
     assert_eq!((count.gaps, count.instructions), (0, 3 * 401 + 1));
 }

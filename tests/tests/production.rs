@@ -1,5 +1,5 @@
-//! The production decoder equals the golden one, event for event: on random runs, on injured streams
-//! and on hostile bytes.
+//! The production decoder equals the golden one, event for event: on random runs, on damaged streams and
+//! on hostile bytes.
 
 use hartrace_decoder::stream::{Decode, Decoded, Transport};
 use hartrace_decoder::{Config, Event, Fault, Image, Run, Sink, StreamPos, Tracer};
@@ -28,7 +28,7 @@ fn golden_log(case: &Case, stream: &[Vec<u8>]) -> Log {
     log
 }
 
-/// How much the decoder may remember.
+/// The limits of what the decoder may cache.
 #[derive(Copy, Clone)]
 struct Caps {
     blocks: usize,
@@ -37,10 +37,10 @@ struct Caps {
 
 const LARGE: Caps = Caps { blocks: usize::MAX, paths: 1 << 10 };
 
-/// Blocks are forgotten at every turn, and few paths are remembered for long.
+/// Blocks are dropped all the time, and few paths are kept for long.
 const SMALL: Caps = Caps { blocks: 2, paths: 4 };
 
-/// All is parsed and followed step by step.
+/// Everything is parsed and followed step by step.
 const NO_PATHS: Caps = Caps { blocks: usize::MAX, paths: 0 };
 
 fn production_log(case: &Case, stream: &[Vec<u8>], caps: Caps) -> Log {
@@ -56,7 +56,7 @@ fn production_log(case: &Case, stream: &[Vec<u8>], caps: Caps) -> Log {
     unannounced(out.0)
 }
 
-/// The same from a framed stream that arrives in pieces, on some threads. Also returns in how many
+/// The same from a framed stream that arrives in pieces, on several threads. Also returns the number of
 /// parts.
 fn stream_log(case: &Case, stream: &[Vec<u8>], threads: usize, dice: &mut Dice) -> (Log, usize) {
     let image = image(case);
@@ -87,12 +87,12 @@ fn stream_log(case: &Case, stream: &[Vec<u8>], threads: usize, dice: &mut Dice) 
     (unannounced(log), parts)
 }
 
-/// Whether frames hold its payloads: the length of a frame has five bits, and none is empty.
+/// Whether frames can hold its payloads: the length of a frame has five bits, and no payload may be empty.
 fn fits(stream: &[Vec<u8>]) -> bool {
     stream.iter().all(|payload| (1..=31).contains(&payload.len()))
 }
 
-/// Gives as much as it likes.
+/// A reader that returns pieces of random size.
 struct Pieces<'a> {
     bytes: &'a [u8],
     dice: &'a mut Dice,
@@ -185,7 +185,7 @@ fn equal_on_injured_streams() {
     assert!(gaps > 1000, "only {gaps} gaps: the test has lost its teeth");
 }
 
-/// The last cause of a gap, and the instructions before it.
+/// The last cause of a gap, and the number of instructions before it.
 #[derive(Default)]
 struct LastGap(Option<Fault>, u32);
 
@@ -201,8 +201,8 @@ impl Sink for LastGap {
     }
 }
 
-/// Two jumps that lead to each other, and a reported address that is neither: there is no branch to
-/// run out of outcomes at.
+/// Two jumps that lead to each other, and a reported address that is neither: there is no branch for which
+/// outcomes could run out.
 #[test]
 fn two_jumps_in_a_circle_are_a_gap() {
     let base = 0x8000_0000;

@@ -18,7 +18,7 @@ fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
 }
 
-/// One traced thing: an instruction with its privilege, or a trap.
+/// One traced item: an instruction with its privilege, or a trap.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Traced {
     Retired(u64, Privilege),
@@ -75,7 +75,7 @@ fn decode(case: &Case, payloads: &[Encoded]) -> Decoded {
     out
 }
 
-/// The production codec writes and reads what the golden model does.
+/// Checks that the production codec writes and reads the same as the golden model.
 fn check_codec(case: &Case, payloads: &[Encoded]) -> Result<(), String> {
     let layout = case.encoder.params.layout(case.encoder.unit).map_err(|e| e.to_string())?;
     let options: Ioptions = case.encoder.options;
@@ -179,15 +179,15 @@ fn decoded_equals_executed() {
         panic!("{} of {runs} runs differ, seeds {seeds:?}\nseed {seed}: {text}", failures.len());
     }
     if runs >= 5000 {
-        // What cannot happen here: losses have a test of their own, the count is full after 2^32
-        // branches, and closing packets are the reference models'.
+        // Reasons that cannot occur here: losses have a separate test, the count is full only after
+        // 2^32 branches, and only the reference models send closing packets.
         let unseen = Reason::ALL.into_iter().filter(|reason| !reasons.contains(reason));
         let unseen: Vec<Reason> = unseen.collect();
         assert_eq!(unseen, [Reason::CountFull, Reason::Lost, Reason::Closing]);
     }
 }
 
-/// As many as there are subsets of modes, a few times.
+/// All subsets of modes, a few times each.
 #[test]
 fn decoded_equals_executed_in_the_dialect() {
     let (mut events, mut indexed) = (0, 0);

@@ -1,4 +1,4 @@
-//! Runs every file in `scenarios/`; see [`hartrace_tests::scenario`] for what is in them.
+//! Runs every file in `scenarios/`; see [`hartrace_tests::scenario`] for their format.
 //!
 //! `HARTRACE_BLESS=1` rewrites their packets and trace sections.
 

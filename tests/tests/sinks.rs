@@ -1,4 +1,4 @@
-//! Whoever asks, and however: all ways to look at a trace agree with the list of its instructions.
+//! All ways to look at a trace agree with the list of its instructions.
 
 use hartrace_bits::{BitReader, Tail};
 use hartrace_decoder::stream::{Decode, Decoded, StreamError, Transport};
@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 use std::num::NonZeroUsize;
 
-/// A stream that frames can hold, several turns of it, so that paths are gone again.
+/// A stream that fits into frames, repeated several times, so that paths are taken again.
 fn stream(seed: u64) -> (Case, Vec<Vec<u8>>) {
     let case = Case::new(seed);
     let once: Vec<_> = case.encode().into_iter().map(|encoded| encoded.bytes).collect();
@@ -28,7 +28,7 @@ fn fits(stream: &[Vec<u8>]) -> bool {
     stream.iter().all(|payload| (1..=31).contains(&payload.len()))
 }
 
-/// Everything, without remembering paths.
+/// The complete log, without cached paths.
 fn log<'s>(
     config: &Config,
     image: &Image,
@@ -76,7 +76,7 @@ fn decode<S: Sink + Default + Send>(
     all
 }
 
-/// What decides where to go on, of the instructions that do.
+/// The kind of transfer of an instruction that ends a block.
 fn leaves(insn: Insn) -> Leaves {
     match insn.kind {
         Kind::Branch { .. } => Leaves::Branch,
@@ -87,7 +87,7 @@ fn leaves(insn: Insn) -> Leaves {
     }
 }
 
-/// Edges as the list of instructions has them.
+/// The edges according to the list of instructions.
 fn edges(image: &Image, log: &Log) -> BTreeMap<(u64, u64, Leaves), u64> {
     let mut edges = BTreeMap::new();
     let mut last: Option<(u64, Leaves)> = None;
@@ -192,7 +192,7 @@ fn asking_is_the_same_as_being_told() {
     }
 }
 
-/// Frames of two harts, one after the other as it comes: each is decoded as if it were alone.
+/// Frames of two harts in random order: each hart is decoded as if it were alone.
 #[test]
 fn sources_are_told_apart() {
     let framing = Framing::Encap(EncapParams::new(8, 0, 0).expect("legal"));
@@ -244,13 +244,13 @@ fn sources_are_told_apart() {
     assert!(compared > 300, "only {compared} logs: the test has lost its teeth");
 }
 
-/// [`Resync::Address`] changes nothing where nothing is lost. After a loss it is exact again from the
-/// next synchronisation on, like the other; and with full addresses, all that it reports before is
-/// true.
+/// [`Resync::Address`] changes nothing if nothing is lost. After a loss it is exact again from the
+/// next synchronisation on, like the other; and with full addresses, everything that it reports
+/// before is true.
 #[test]
 fn going_on_at_an_address() {
     let mut early = 0;
-    // All modes, and more often full addresses alone: there much can be won.
+    // All modes, and more often full addresses alone, where much can be gained.
     for seed in (0..1000).chain((0..300).map(|n| 64 * n + 4)) {
         let shape = Shape { steps: 1000, ..Shape::random(seed) };
         let case = Case::shaped(seed, shape);
@@ -268,7 +268,7 @@ fn going_on_at_an_address() {
     assert!(early > 1000, "only {early} instructions won: the test has lost its teeth");
 }
 
-/// Drops a payload; returns how many instructions are known that would not be otherwise.
+/// Drops a payload; returns the number of instructions that are recovered in addition.
 fn loses_less(
     case: &Case,
     image: &Image,
@@ -281,7 +281,7 @@ fn loses_less(
     let index = dice.range(1, stream.len() as u64 - 1) as usize;
     let got = log(fast, image, injured(stream, index, &[]));
     let slow = log(&safe, image, injured(stream, index, &[]));
-    // Where the safe way goes on, both do, and they are the same from there.
+    // Both continue where the safe mode does, and are equal from there.
     let is = |what: Seen| move |(_, seen): &(u64, Seen)| *seen == what;
     let Some(gap) = slow.iter().position(is(Seen::Gap)) else { return 0 };
     let Some((sync, _)) = slow[gap..].iter().find(|e| is(Seen::On)(e)) else { return 0 };
@@ -305,7 +305,7 @@ fn loses_less(
     got.len()
 }
 
-/// Fails in the middle.
+/// A reader that fails in the middle.
 struct Broken<'a>(&'a [u8]);
 
 impl std::io::Read for Broken<'_> {
@@ -317,7 +317,7 @@ impl std::io::Read for Broken<'_> {
     }
 }
 
-/// What was read before an error is decoded, as far as there are parts of it.
+/// Everything read before an error is decoded, as far as it forms complete parts.
 #[test]
 fn errors_come_after_what_was_read() {
     let mut decoded = 0;

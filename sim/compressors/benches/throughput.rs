@@ -1,9 +1,9 @@
-//! How fast each scheme is, in instructions per second: compressing and decompressing a program of two
+//! Speed of each scheme in instructions per second, when compressing and decompressing a program of two
 //! million instructions. `cargo bench -p hartrace-compressors [-- SCHEME]`.
 //!
-//! All times are CPU times of threads, so that a machine that does other things gives the same figures. The
-//! last lines, `rate SCHEME/DIRECTION/THREADS VALUE`, have million instructions per second: the best of one
-//! thread, and the sum of two that run at once, each with a trace of its own.
+//! All times are CPU times of threads, so that other load on the machine does not change the figures. The
+//! last lines, `rate SCHEME/DIRECTION/THREADS VALUE`, report million instructions per second: the best of
+//! one thread, and the sum of two that run at once, each with its own trace.
 
 use criterion::{BenchmarkId, Criterion, Throughput};
 use hartrace_compressors::{Code, Compressed, Scheme, Setup};
@@ -17,7 +17,7 @@ use std::hint::black_box;
 use std::thread;
 use std::time::Duration;
 
-/// Steps to execute.
+/// Number of steps to execute.
 const STEPS: u64 = 2_000_000;
 
 /// A bundled program, executed.
@@ -66,13 +66,13 @@ impl Run {
     }
 }
 
-/// CPU time this thread has had.
+/// CPU time that this thread has used.
 fn cpu_time() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
-/// CPU time of so many passes.
+/// CPU time of this many passes.
 fn timed<T>(passes: u64, pass: impl Fn() -> T) -> Duration {
     let start = cpu_time();
     for _ in 0..passes {
@@ -81,7 +81,7 @@ fn timed<T>(passes: u64, pass: impl Fn() -> T) -> Duration {
     cpu_time() - start
 }
 
-/// Measures with so many threads at once, and gives million instructions per second of all of them, at best.
+/// Measures with this many threads at once, and returns their best total in million instructions per second.
 fn measure<T>(
     criterion: &mut Criterion,
     (scheme, direction, threads): (&Scheme, &str, u32),
@@ -103,7 +103,7 @@ fn measure<T>(
             let rate = |time: &Duration| (instructions * passes) as f64 / time.as_secs_f64() / 1e6;
             let all: f64 = times.iter().map(rate).sum();
             best = best.max(all);
-            // The time in which one of them would have done as much alone.
+            // The time in which one thread would have done as much alone.
             Duration::from_secs_f64((instructions * passes) as f64 / all / 1e6)
         });
     });
@@ -133,7 +133,7 @@ fn main() {
         }
     }
     criterion.final_summary();
-    // What was not asked for has none.
+    // Schemes that were not requested have no rate.
     for (name, rate) in rates.iter().filter(|(_, rate)| *rate > 0.0) {
         println!("rate {name} {rate:.1}");
     }

@@ -1,7 +1,7 @@
-//! ETMv4 and PTM: the models and the decoder of this project, with the verbs of the other schemes.
+//! ETMv4 and PTM: this project's models and decoder, with the same methods as the other schemes.
 //!
-//! They are not behind the same traits, because what retires is not a row of a RISC-V hart. What comes back
-//! are ranges of instructions; with the program, these are the instructions.
+//! They do not implement the same traits, because what an Arm core retires is not a row of a RISC-V hart.
+//! Decompression returns ranges of instructions; the program turns these into instructions.
 
 use crate::{Bits, CompressError, Compressed, DecodeError, Fault};
 use hartrace_arm_decoder::{Capture, ElementSink, Etmv4, Event, Layout, Lost, Memory, Ptm, Range};
@@ -11,15 +11,15 @@ use hartrace_isa::arm::{Arch, Executed, Isa, Place};
 use std::fmt;
 use std::num::NonZeroU64;
 
-/// A trace unit of an Arm core, without cycles, time and context.
+/// An Arm trace unit without cycle counts, timestamps and context.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum ArmScheme {
-    /// ETMv4, as cores of Armv8 have it.
+    /// ETMv4, as in Armv8 cores.
     Etmv4 {
         /// With a return stack of 16 entries.
         return_stack: bool,
     },
-    /// PTM, as cores of Armv7 have it.
+    /// PTM, as in Armv7 cores.
     Ptm {
         /// With a return stack of 16 entries.
         return_stack: bool,
@@ -41,7 +41,7 @@ impl fmt::Display for ArmScheme {
 }
 
 impl ArmScheme {
-    /// All there are.
+    /// All schemes.
     pub const ALL: [Self; 4] = [
         Self::Etmv4 { return_stack: false },
         Self::Etmv4 { return_stack: true },
@@ -49,7 +49,7 @@ impl ArmScheme {
         Self::Ptm { return_stack: true },
     ];
 
-    /// Whether it can trace this instruction set.
+    /// Returns whether the trace unit can trace this instruction set.
     pub const fn traces(self, isa: Isa) -> bool {
         matches!((self, isa), (Self::Etmv4 { .. }, _) | (_, Isa::A32 | Isa::T32))
     }
@@ -62,7 +62,7 @@ impl ArmScheme {
         hartrace_ptm::Config { return_stack, ..Default::default() }
     }
 
-    /// Something that compresses. After `sync_every` instructions a decompressor can start.
+    /// Returns a compressor. A decompressor can start after every `sync_every` instructions.
     pub fn compressor(self, sync_every: Option<NonZeroU64>) -> ArmCompressor {
         let (branch_broadcast, return_depth, period) = (false, DEPTH, usize::MAX);
         let unit = match self {
@@ -88,7 +88,7 @@ impl ArmScheme {
         ArmCompressor { unit, ranges: Ranges::default(), instructions: 0 }
     }
 
-    /// Passes on every range of instructions, and says where the bits cannot be right.
+    /// Passes every range of instructions to `take`, and reports where the bits cannot be right.
     pub fn decompress(
         self,
         memory: &Memory,
@@ -123,17 +123,17 @@ enum Unit {
     Ptm(Box<ptm::Unit>),
 }
 
-/// Turns what an Arm core executed into bits.
+/// Compresses what an Arm core executed.
 #[derive(Debug)]
 pub struct ArmCompressor {
     unit: Unit,
     ranges: Ranges,
-    /// Those that the trace tells: not the ones behind the last branch.
+    /// Instructions that the trace covers: those after the last branch are not included.
     instructions: u64,
 }
 
 impl ArmCompressor {
-    /// Takes an instruction.
+    /// Traces an instruction.
     pub fn retire(&mut self, executed: &Executed) {
         match &mut self.unit {
             Unit::Etmv4(unit) => unit.executed(executed),
@@ -143,7 +143,7 @@ impl ArmCompressor {
         self.instructions += range.map_or(0, |range| range.2.into());
     }
 
-    /// Takes an exception, whose handler is not traced: a system call, or something else.
+    /// Traces an exception whose handler is not traced: a system call, or any other.
     pub fn exception(&mut self, call: bool, returns: Place) {
         match &mut self.unit {
             Unit::Etmv4(unit) => unit.exception(if call { 2 } else { 12 }, returns, None),
@@ -165,7 +165,7 @@ impl ArmCompressor {
     }
 }
 
-/// The same in frames of CoreSight, with nothing else in them.
+/// The size of the same bytes in CoreSight frames that carry nothing else.
 fn framed_bits(bytes: &[u8]) -> u64 {
     let (mut formatter, mut frames) = (Formatter::new(), 0);
     if let Some(id) = TraceId::new(1) {
@@ -193,7 +193,7 @@ impl ElementSink for Pass<'_> {
                 (self.take)((range.start, range.end, range.count, range.taken));
             }
             None => {
-                let fault = Fault::Malformed("more instructions come out than there are");
+                let fault = Fault::Malformed("more instructions are decoded than there are");
                 self.failed = Some(DecodeError { bit: at.saturating_mul(8), fault });
             }
         }

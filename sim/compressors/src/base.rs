@@ -1,4 +1,4 @@
-//! BASE and NEXS: descriptors of streams as they are, and addresses as differences.
+//! BASE and NEXS: stream descriptors sent unchanged, or with addresses as differences.
 
 use crate::stream::{End, Stream, StreamCoder};
 use crate::{BitSource, Bits, DecodeError, Fault};
@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 pub struct Base {}
 
 impl Base {
-    /// Bits of the register that holds the stream under way: address without its lowest bit, and length.
+    /// Bits of the register that holds the current stream: its address without the lowest bit, and its
+    /// length.
     pub fn storage_bits(&self, xlen: u32) -> u64 {
         detector_bits(xlen, 1)
     }
@@ -20,7 +21,7 @@ impl Base {
     }
 }
 
-/// Bits of the stream under way: address and length.
+/// Bits of the current stream: address and length.
 pub(crate) fn detector_bits(xlen: u32, align: u32) -> u64 {
     u64::from(xlen.saturating_sub(align)) + 8
 }
@@ -48,14 +49,14 @@ impl StreamCoder for BaseCoder {
     }
 }
 
-/// NEXS: as BASE, but of an address only the groups of 6 bits that differ from the stream before, as in
-/// Nexus messages.
+/// NEXS: like BASE, but only those groups of 6 address bits are sent that differ from the previous
+/// stream, as in Nexus messages.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Nexs {}
 
 impl Nexs {
-    /// Bits of the stream under way and of the address of the one before.
+    /// Bits of the current stream and of the address of the previous one.
     pub fn storage_bits(&self, xlen: u32) -> u64 {
         detector_bits(xlen, 1) + u64::from(xlen)
     }
@@ -94,8 +95,8 @@ impl StreamCoder for NexsCoder {
     }
 }
 
-/// Writes groups of 6 bits up to the highest that is not zero, the lowest first, each behind 2 bits that
-/// say whether it is the last.
+/// Writes groups of 6 bits up to the highest that is not zero, the lowest first. Each follows 2 bits
+/// that mark whether it is the last.
 pub(crate) fn put_groups(mut value: u64, out: &mut Bits) {
     loop {
         let (group, rest) = (value & 0x3f, value >> 6);

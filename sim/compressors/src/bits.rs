@@ -10,33 +10,33 @@ pub struct Bits {
 }
 
 impl Bits {
-    /// The first `len` bits of some bytes; all of them, if there are no more.
+    /// Creates a stream of the first `len` bits of `bytes`, or of all of them if there are fewer.
     pub fn new(bytes: Vec<u8>, len: u64) -> Self {
         let len = len.min(8 * bytes.len() as u64);
         Self { bytes, len }
     }
 
-    /// Whole bytes.
+    /// Creates a stream of whole bytes.
     pub fn of_bytes(bytes: Vec<u8>) -> Self {
         Self::new(bytes, u64::MAX)
     }
 
-    /// How many there are.
+    /// Returns the number of bits.
     pub fn len(&self) -> u64 {
         self.len
     }
 
-    /// There are none.
+    /// Returns whether there are no bits.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The bytes they are in; the last one is filled with zeros.
+    /// Returns the bytes that hold the bits; the last one is padded with zeros.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// Appends the low `width` bits of `value`, 64 at most.
+    /// Appends the low `width` bits of `value`; `width` is at most 64.
     #[inline]
     pub fn put(&mut self, value: u64, width: u32) {
         let mut left = width.min(64);
@@ -61,12 +61,12 @@ impl Bits {
         self.put(value.into(), 1);
     }
 
-    /// Fills the last byte with zeros, which count from then on.
+    /// Pads the last byte with zeros, which belong to the stream from then on.
     pub(crate) fn align(&mut self) {
         self.len = 8 * self.bytes.len() as u64;
     }
 
-    /// Appends whole bytes, from a byte boundary on.
+    /// Appends whole bytes, starting at a byte boundary.
     pub(crate) fn put_bytes(&mut self, bytes: &[u8]) {
         self.align();
         self.bytes.extend_from_slice(bytes);
@@ -82,27 +82,27 @@ pub struct BitSource<'a> {
 }
 
 impl<'a> BitSource<'a> {
-    /// From the first bit on.
+    /// Creates a reader that starts at the first bit.
     pub fn new(bits: &'a Bits) -> Self {
         Self { bits, at: 0 }
     }
 
-    /// Where the next field starts.
+    /// Returns the position of the next field.
     pub fn position(&self) -> u64 {
         self.at
     }
 
-    /// Bits that have not been read.
+    /// Returns the number of bits that have not been read.
     pub fn left(&self) -> u64 {
         self.bits.len - self.at
     }
 
-    /// An error at the next field.
+    /// Returns an error at the position of the next field.
     pub fn error(&self, fault: Fault) -> DecodeError {
         DecodeError { bit: self.at, fault }
     }
 
-    /// Reads `width` bits, 64 at most.
+    /// Reads `width` bits, at most 64.
     #[inline]
     pub fn get(&mut self, width: u32) -> Result<u64, DecodeError> {
         let mut left = width.min(64);
@@ -128,12 +128,12 @@ impl<'a> BitSource<'a> {
         Ok(self.get(1)? != 0)
     }
 
-    /// The rest from the next byte boundary on.
+    /// The rest, starting at the next byte boundary.
     pub(crate) fn rest(&self) -> &'a [u8] {
         self.bits.bytes.get(self.at.div_ceil(8) as usize..).unwrap_or_default()
     }
 
-    /// Goes on behind this many bytes of [`BitSource::rest`].
+    /// Continues after this many bytes of [`BitSource::rest`].
     pub(crate) fn skip_bytes(&mut self, bytes: usize) {
         let to = 8 * (self.at.div_ceil(8) + bytes as u64);
         self.at = to.min(self.bits.len);

@@ -4,12 +4,12 @@ use crate::Fault;
 use hartrace_decoder::Image;
 use hartrace_isa::{Insn, Xlen};
 
-/// Instructions by address: what both sides of every scheme know.
+/// Instructions by address, known to both sides of every scheme.
 #[derive(Clone, Debug)]
 pub struct Code {
     image: Image,
     xlen: Xlen,
-    /// By address.
+    /// Ordered by address.
     segments: Vec<Segment>,
 }
 
@@ -33,22 +33,22 @@ impl Code {
         Self { image: image.clone(), xlen: image.isa().xlen, segments: segments.collect() }
     }
 
-    /// Width of addresses.
+    /// Returns the width of addresses.
     pub fn xlen(&self) -> Xlen {
         self.xlen
     }
 
-    /// The program as it was given.
+    /// Returns the program as it was given.
     pub fn image(&self) -> &Image {
         &self.image
     }
 
-    /// The instruction at an address.
+    /// Returns the instruction at an address.
     pub fn insn(&self, address: u64) -> Result<Insn, Fault> {
         self.cursor().insn(address)
     }
 
-    /// To look up many instructions that are near each other.
+    /// Looks up many instructions that are near each other.
     pub(crate) fn cursor(&self) -> Cursor<'_> {
         Cursor { code: self, start: 0, insns: &[] }
     }
@@ -73,7 +73,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// The same in another segment.
+    /// The same lookup in another segment.
     #[cold]
     fn elsewhere(&mut self, address: u64) -> Result<Insn, Fault> {
         let after = self.code.segments.partition_point(|segment| segment.start <= address);

@@ -1,7 +1,9 @@
-//! The same executions through every compressor, each of them decompressed and compared, first to last.
+//! Comparison of compressors: each scheme compresses the same executions, and its output is decompressed and
+//! compared from the first instruction to the last.
 //!
-//! [`chosen`] finds schemes by name and by sweeps, a [`Comparison`] measures them on [`Workload`]s and prints a
-//! table, JSON or, with the feature `plots`, a page with plots. Data traces and Arm programs have tables of their own.
+//! [`chosen`] finds schemes by name and by sweep. A [`Comparison`] measures them on [`Workload`]s and prints
+//! a table, JSON or, with the feature `plots`, a page with plots. Data traces and Arm programs have separate
+//! tables.
 //!
 //! ```no_run
 //! use hartrace_compressors::comparison::{Comparison, ComparisonError, Options, Workload, chosen};
@@ -47,32 +49,32 @@ use std::thread;
 use threads::each;
 pub use workload::Workload;
 
-/// What is the same for all programs and schemes.
+/// Options that apply to all programs and schemes.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Steps of each program at most.
+    /// The largest number of steps per program.
     pub limit: u64,
-    /// Instructions after which tables are emptied and whole addresses are sent; `None` for never.
+    /// Number of instructions after which tables are emptied and whole addresses are sent; `None` for never.
     pub sync_every: Option<NonZeroU64>,
 }
 
 impl Default for Options {
-    /// 3,000,000 steps, synchronised at the start only.
+    /// 3,000,000 steps, synchronised only at the start.
     fn default() -> Self {
         Self { limit: 3_000_000, sync_every: None }
     }
 }
 
-/// Schemes, and what they made of some programs.
+/// Schemes and their results on some programs.
 #[derive(Clone, Debug)]
 pub struct Comparison {
     schemes: Vec<Scheme>,
     options: Options,
-    /// Every program in every scheme.
+    /// Figures for every program in every scheme.
     pub figures: Vec<Figures>,
-    /// Every program in every scheme for data, if they were measured.
+    /// Figures for every program in every data scheme, if they were measured.
     pub data: Option<Vec<DataFigures>>,
-    /// Every Arm program, and what it is compared with, if there are any.
+    /// Figures for every Arm program and for the RISC-V programs it is compared with, if there are any.
     pub isas: Option<Isas>,
 }
 
@@ -82,13 +84,14 @@ impl Comparison {
         Self { schemes, options, figures: Vec::new(), data: None, isas: None }
     }
 
-    /// Measures every workload in every scheme: workloads side by side on all cores, and with fewer of them than
-    /// cores, their schemes as well. `open` makes the workload of an input; `done` is called after every scheme.
+    /// Measures every workload in every scheme. Workloads run in parallel on all cores; if there are fewer
+    /// workloads than cores, their schemes do as well. `open` makes the workload of an input; `done` is
+    /// called after every scheme.
     ///
     /// # Errors
     ///
-    /// Those of `open`, and if a scheme cannot express what was executed. An instruction that does not come back
-    /// is not an error: it is in the figures.
+    /// Those of `open`, and if a scheme cannot express what was executed. An instruction that is not
+    /// recovered is not an error: the figures report it.
     pub fn measure<I: Sync, E: From<ComparisonError> + Send>(
         &mut self,
         inputs: &[I],
@@ -134,8 +137,8 @@ impl Comparison {
         Ok(())
     }
 
-    /// Measures E-Trace, ETMv4 and PTM: sources that were compiled for several instruction sets, and any Arm
-    /// programs. QEMU runs the latter; without it [`Isas::notes`] says what is missing.
+    /// Measures E-Trace, ETMv4 and PTM on sources that were compiled for several instruction sets and on any
+    /// Arm programs. QEMU runs the Arm programs; without QEMU, [`Isas::notes`] states what is missing.
     ///
     /// # Errors
     ///
@@ -149,20 +152,20 @@ impl Comparison {
         Ok(())
     }
 
-    /// Whether every instruction, and every access, came back.
+    /// Returns whether every instruction and every access was recovered.
     pub fn is_verified(&self) -> bool {
         self.figures.iter().all(|one| one.verified)
             && self.data.iter().flatten().all(|one| one.verified)
             && self.isas.iter().flat_map(|isas| &isas.rows).all(|row| row.verified)
     }
 
-    /// Prints tables; with `brief` the means only.
+    /// Prints tables; with `brief`, only the means.
     ///
     /// # Errors
     ///
     /// If they cannot be written.
     pub fn print(&self, out: &mut impl Write, brief: bool) -> io::Result<()> {
-        // Arm programs alone have nothing to compress.
+        // With Arm programs alone there is nothing to compress.
         if !self.figures.is_empty() || self.isas.is_none() {
             self.print_schemes(out, brief)?;
         }

@@ -1,4 +1,4 @@
-//! What every scheme can do.
+//! The interface of every scheme.
 
 use crate::events::{Event, Events};
 use crate::{Bits, Code, CompressError, DecodeError};
@@ -6,19 +6,19 @@ use hartrace_ingress::Retired;
 use std::fmt::Debug;
 use std::num::NonZeroU64;
 
-/// Turns what a hart retires into bits.
+/// Compresses what a hart retires.
 pub trait Compressor: Debug {
-    /// Takes what retired next: an instruction, a block of them, or a trap.
+    /// Adds what retired next: an instruction, a block of instructions, or a trap.
     fn retire(&mut self, row: &Retired) -> Result<(), CompressError>;
 
     /// Ends the trace.
     fn finish(self: Box<Self>) -> Result<Compressed, CompressError>;
 }
 
-/// Turns bits and the program back into what has retired.
+/// Recovers what has retired from bits and the program.
 pub trait Decompressor: Debug {
-    /// Passes on the address of every instruction, and says where the bits cannot be right. The number of
-    /// instructions is not part of the trace.
+    /// Passes on the address of every instruction, and reports where the bits cannot be right. The number
+    /// of instructions is not part of the trace.
     fn decompress(
         &self,
         bits: &Bits,
@@ -30,11 +30,11 @@ pub trait Decompressor: Debug {
 /// A compressed trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Compressed {
-    /// What the decompressor takes.
+    /// The input of the decompressor.
     pub bits: Bits,
-    /// Bits that the scheme emitted: records or payloads, and nothing around them.
+    /// Bits that the scheme emitted: records or payloads, without framing.
     pub payload_bits: u64,
-    /// The same in packets of the standard encapsulation, as a trace port would send them.
+    /// Bits of the same in packets of the standard encapsulation, as a trace port would send them.
     pub framed_bits: u64,
     /// Instructions that retired.
     pub instructions: u64,
@@ -44,7 +44,7 @@ pub struct Compressed {
 const PACKET: u64 = 31;
 
 impl Compressed {
-    /// A bare bit stream, cut into packets without regard to what is in it.
+    /// A bit stream cut into packets without regard to its contents.
     pub(crate) fn bare(bits: Bits, instructions: u64) -> Self {
         let (payload_bits, bytes) = (bits.len(), bits.len().div_ceil(8));
         let framed_bits = 8 * (bytes + bytes.div_ceil(PACKET));
@@ -52,13 +52,13 @@ impl Compressed {
     }
 }
 
-/// What most schemes are made of: events in, bits out.
+/// The core of most schemes, which turns events into bits.
 pub(crate) trait Coder: Debug {
-    /// Takes what happened next.
+    /// Encodes what happened next.
     fn event(&mut self, event: &Event, out: &mut Bits) -> Result<(), CompressError>;
 
-    /// Writes what is pending, and forgets everything: a decompressor can start here. Execution goes on
-    /// at `next`.
+    /// Writes what is pending and clears all state, so that a decompressor can start here. Execution
+    /// continues at `next`.
     fn sync(&mut self, next: u64, out: &mut Bits) -> Result<(), CompressError>;
 
     /// Writes what is pending.
@@ -118,7 +118,7 @@ impl<C: Coder> Compressor for Coding<'_, C> {
     }
 }
 
-/// How many instructions there are up to the next synchronisation.
+/// The number of instructions up to the next synchronisation.
 pub(crate) fn segment(left: u64, sync_every: Option<NonZeroU64>) -> u64 {
     sync_every.map_or(left, |every| left.min(every.get()))
 }

@@ -1,5 +1,5 @@
-//! Compressors of data traces, which ride on an instruction trace: which instruction is next is known, and what
-//! it accesses, or loads, is what they send.
+//! Compressors of data traces. They accompany an instruction trace: the next instruction is known, and they
+//! send what it accesses or loads.
 
 mod adac;
 mod filter;
@@ -19,36 +19,36 @@ use hartrace_iss::{Access, AccessKind, Register, Step};
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
 
-/// An instruction that retired, and what it did to memory.
+/// An instruction that retired, and its access to memory.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct DataStep {
     /// Address of the instruction.
     pub pc: u64,
     /// The instruction; its low half if it is compressed.
     pub encoding: u32,
-    /// What it accessed, if anything; a store-conditional that failed, nothing.
+    /// Its access, if any; a store-conditional that failed has none.
     pub reference: Option<Reference>,
-    /// Of a store-conditional: whether it stored. No order of instructions tells.
+    /// For a store-conditional, whether it stored. The instruction trace does not contain this.
     pub succeeded: Option<bool>,
 }
 
 /// An access to memory.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Reference {
-    /// Where.
+    /// The address.
     pub address: u64,
-    /// Bytes.
+    /// The number of bytes.
     pub size: u8,
-    /// What was loaded, zero-extended.
+    /// The loaded value, zero-extended.
     pub loaded: Option<u64>,
-    /// What was stored, zero-extended.
+    /// The stored value, zero-extended.
     pub stored: Option<u64>,
 }
 
 impl DataStep {
-    /// Of a step of the hart, with its details; `None` if nothing retired.
+    /// Creates the data step of a step of the hart, with its details; `None` if nothing retired.
     ///
-    /// An atomic operation without a destination loads nothing that anybody sees.
+    /// An atomic operation without a destination has no visible loaded value.
     pub fn of(step: &Step) -> Option<Self> {
         let reference = step.access.map(|Access { kind, address, size, value }| {
             let low = |value: u64| value & (u64::MAX >> (64 - 8 * u32::from(size.clamp(1, 8))));
@@ -57,7 +57,7 @@ impl DataStep {
                 Register::Float(_) => None,
             });
             let (loaded, stored) = match kind {
-                // Into `x0`: memory was read all the same, but the value is nowhere.
+                // A load into `x0` reads memory all the same, but the value is lost.
                 AccessKind::Load => (step.write.map(|_| value), None),
                 AccessKind::Store => (None, Some(value)),
                 AccessKind::Atomic => (old, Some(value)),
@@ -70,18 +70,18 @@ impl DataStep {
     }
 }
 
-/// `sc.w` and `sc.d`: opcode AMO, and 3 in its upper five bits.
+/// `sc.w` and `sc.d`: opcode AMO with 3 in the upper five bits.
 fn is_store_conditional(encoding: u32) -> bool {
     encoding & 0xf800_007f == 0x1800_002f
 }
 
-/// Writes and reads one field of every step: the address of a reference, or what was loaded. One of a kind
-/// writes, another one reads; what is to be read is 0 in the steps it gets.
+/// Writes and reads one field of every step: the address of a reference, or the loaded value. One coder
+/// writes and another one reads; the field to be read is 0 in the steps that the reader is given.
 pub trait DataCoder: Debug {
-    /// Writes what has to be said of a step; whether anything was.
+    /// Writes what has to be sent for a step, and returns whether anything was written.
     fn encode(&mut self, step: &DataStep, out: &mut Bits) -> bool;
 
-    /// Reads it: `None` if the step has no such field.
+    /// Reads the field; `None` if the step has no such field.
     fn decode(
         &mut self,
         step: &DataStep,
@@ -93,18 +93,18 @@ pub trait DataCoder: Debug {
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DataScheme {
-    /// Addresses as the groups of bits that differ from the one before, as in Nexus messages.
+    /// Addresses as the groups of bits that differ from the previous one, as in Nexus messages.
     Nexus,
-    /// Addresses that do not follow from registers whose values are known.
+    /// Addresses that cannot be computed from registers whose values are known.
     Filter(Filter),
-    /// Addresses by a cache of addresses.
+    /// Addresses through an address cache.
     Adac(Adac),
     /// Values that were not loaded or stored before.
     FirstAccess(FirstAccess),
 }
 
 impl DataScheme {
-    /// The schemes of the source at its sizes.
+    /// Returns the schemes of the source, with its sizes.
     pub fn defaults() -> Vec<(&'static str, Self)> {
         let cache = |size: u64, dedicated| {
             Self::FirstAccess(FirstAccess { size, dedicated, ..FirstAccess::default() })
@@ -121,13 +121,13 @@ impl DataScheme {
         ]
     }
 
-    /// Sends values, not addresses.
+    /// Returns whether values are sent, not addresses.
     pub fn is_of_values(&self) -> bool {
         matches!(self, Self::FirstAccess(_))
     }
 
-    /// What comes back of a step: the address, or the value that a register got of memory, which of a
-    /// store-conditional is 0 or 1.
+    /// Returns the recovered field of a step: the address, or the value that a register received from memory.
+    /// For a store-conditional that value is 0 or 1.
     pub fn field(&self, step: &DataStep) -> Option<u64> {
         let reference = step.reference;
         match (self.is_of_values(), step.succeeded) {
@@ -137,12 +137,12 @@ impl DataScheme {
         }
     }
 
-    /// A step without what has to come back, as whoever reads gets it.
+    /// Returns a step without the field to be recovered, as the reader is given it.
     pub fn hidden(&self, step: &DataStep) -> DataStep {
         let mut hidden = *step;
         if self.is_of_values() {
             if hidden.succeeded.is_some() {
-                // Where it would store, and what, is known; if it did, is not.
+                // Where it would store, and what, is known; whether it did is not.
                 let nothing = Reference { address: 0, size: 1, loaded: None, stored: Some(0) };
                 hidden.reference.get_or_insert(nothing);
                 hidden.succeeded = Some(false);
@@ -156,7 +156,7 @@ impl DataScheme {
         hidden
     }
 
-    /// Bits that the same takes uncompressed; 0 if there is nothing to send.
+    /// Returns the uncompressed size of the field in bits; 0 if there is nothing to send.
     pub fn raw_bits(&self, step: &DataStep, xlen: u32) -> u64 {
         match (step.reference, step.succeeded) {
             (_, Some(_)) if self.is_of_values() => 1,
@@ -167,18 +167,18 @@ impl DataScheme {
         }
     }
 
-    /// Bits of memory in the trace module.
+    /// Returns the bits of memory in the trace module.
     pub fn storage_bits(&self, xlen: u32) -> u64 {
         match self {
             Self::Nexus => xlen.into(),
-            // A bit for every register but x0.
+            // A bit for every register except x0.
             Self::Filter(_) => 31,
             Self::Adac(adac) => adac.storage_bits(xlen),
             Self::FirstAccess(cache) => cache.storage_bits(xlen),
         }
     }
 
-    /// Something that writes, or reads.
+    /// Creates a coder for writing or reading.
     pub fn coder(&self, xlen: Xlen) -> Result<Box<dyn DataCoder>, CompressError> {
         Ok(match self {
             Self::Nexus => Box::new(NexusCoder { xlen: xlen.bits(), previous: 0 }),

@@ -1,5 +1,5 @@
-//! DMTF: streams by their place in a list that has the last ones first, and these places by their place
-//! in another such list (double move to front).
+//! DMTF (double move to front): streams are sent as their position in a list with the most recent ones
+//! first, and these positions as their position in another such list.
 
 use crate::base::detector_bits;
 use crate::run_length::{Counter, RunLength};
@@ -7,10 +7,10 @@ use crate::stream::{End, Stream, StreamCoder};
 use crate::{BitSource, Bits, CompressError, DecodeError, Fault};
 use serde::{Deserialize, Serialize};
 
-/// Low bits of addresses that the lists of h and e hold.
+/// Number of low address bits that the lists of variants h and e hold.
 pub(crate) const LOW: u32 = 20;
 
-/// Which DMTF.
+/// The variant of DMTF.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DmtfVariant {
@@ -26,13 +26,13 @@ pub enum DmtfVariant {
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Dmtf {
-    /// Which one.
+    /// The variant.
     pub variant: DmtfVariant,
-    /// Size of the first list; one place less is used.
+    /// Size of the first list; one place is not used.
     pub mtf1: u32,
-    /// Size of the second list; one place less is used.
+    /// Size of the second list; one place is not used.
     pub mtf2: u32,
-    /// The counter of e.
+    /// The run-length counter of variant e.
     pub run: RunLength,
 }
 
@@ -60,7 +60,7 @@ impl Dmtf {
         if self.variant == DmtfVariant::E { self.run.storage_bits() } else { 0 }
     }
 
-    /// Bits of the stream under way, both lists, the upper bits and the counter.
+    /// Returns the bits of the current stream, both lists, the upper bits and the counter.
     pub fn storage_bits(&self, xlen: u32) -> u64 {
         let (w1, _) = self.widths();
         let [n1, n2, w1] = [self.mtf1 - 1, self.mtf2 - 1, w1].map(u64::from);
@@ -68,8 +68,8 @@ impl Dmtf {
         detector_bits(xlen, 0) + lists + self.upper(xlen) + self.counter_bits()
     }
 
-    /// 3 gates for a bit of content that is searched, 5.5 for a bit of the order, 5 for one that is
-    /// compared; the source does not count the stream under way.
+    /// Returns 3 gates per bit of searched content, 5.5 per bit of the order, and 5 per compared bit;
+    /// the source does not count the current stream.
     pub fn gates(&self, xlen: u32) -> f64 {
         let (w1, _) = self.widths();
         let [n1, n2, w1] = [self.mtf1 - 1, self.mtf2 - 1, w1].map(f64::from);
@@ -105,7 +105,7 @@ impl Dmtf {
     }
 }
 
-/// How often what happened.
+/// Event counts.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     pub(crate) zero: u64,
@@ -122,9 +122,9 @@ pub(crate) struct DmtfCoder {
     xlen: u32,
     w1: u32,
     w2: u32,
-    /// Address (its low part) and length of streams, the last one first.
+    /// Address (its low part) and length of streams, the most recent first.
     streams: Vec<(u64, u8)>,
-    /// Places in that list, the last one first.
+    /// Places in that list, the most recent first.
     places: Vec<u32>,
     /// Upper bits of the last address.
     upper: u64,
@@ -147,7 +147,7 @@ fn insert<T: Copy>(list: &mut Vec<T>, entry: T, room: usize) {
 }
 
 impl DmtfCoder {
-    /// All that both sides must agree on.
+    /// All state on which both sides must agree.
     #[cfg(test)]
     pub(crate) fn tables(&self) -> impl PartialEq + std::fmt::Debug + '_ {
         (&self.streams, &self.places, self.upper, &self.run)
@@ -161,7 +161,7 @@ impl DmtfCoder {
         (if self.is_basic() { start } else { start & ((1 << LOW) - 1) }, length)
     }
 
-    /// A place in the first list was used.
+    /// Records the use of a place in the first list.
     fn touch_place(&mut self, place: usize) {
         let place = place as u32;
         match self.places.iter().position(|other| *other == place) {
@@ -170,7 +170,8 @@ impl DmtfCoder {
         }
     }
 
-    /// A stream missed; it may be there all the same, if its upper bits were at fault.
+    /// Enters a stream that missed. It may already be in the list, if only its upper bits were
+    /// mispredicted.
     fn enter(&mut self, key: (u64, u8)) {
         match self.streams.iter().position(|other| *other == key) {
             Some(at) => to_front(&mut self.streams, at),
@@ -318,7 +319,7 @@ mod tests {
     use super::*;
     use crate::test_bits::parse;
 
-    /// Bits of streams whose addresses are sent where they are not in the list.
+    /// Encodes streams whose addresses are sent if they are not in the list.
     fn coded(config: Dmtf, streams: &[(u64, u8)]) -> (Bits, DmtfCoder) {
         let mut coder = config.coder(32);
         let mut out = Bits::default();
@@ -360,7 +361,7 @@ mod tests {
         assert_eq!(out.len(), 114);
     }
 
-    /// Positions of single lists: move to front as such.
+    /// Positions in single lists: plain move to front.
     #[test]
     fn move_to_front() {
         let places = |list: &[char], input: &str| -> Vec<usize> {
@@ -376,7 +377,7 @@ mod tests {
         assert_eq!(places(&['B', 'A'], "ABAB"), [1, 1, 1, 1]);
         assert_eq!(places(&['C', 'B', 'A'], "ABCABC"), [2; 6]);
         assert_eq!(places(&['C', 'A', 'B'], "ABACABAC"), [1, 2, 1, 2, 1, 2, 1, 2]);
-        // These places in a second list.
+        // The same places through a second list.
         assert_eq!(places(&['2', '1'], "12121212"), [1; 8]);
     }
 

@@ -1,4 +1,4 @@
-//! What can go wrong.
+//! Errors of compressors and decompressors.
 
 use thiserror::Error;
 
@@ -12,30 +12,30 @@ pub enum Fault {
     /// Bits are left over after the last instruction.
     #[error("{0} bits are left over; is the number of instructions right?")]
     LeftOver(u64),
-    /// There is no code where the program is said to be.
+    /// There is no code at an address of the trace.
     #[error("no code at {0:#x}; is this the program that was traced?")]
     NoCode(u64),
-    /// A stream goes on behind an instruction that must have ended it.
+    /// A stream continues after an instruction that must have ended it.
     #[error("a stream goes past the jump at {0:#x}; is this the program that was traced?")]
     PastJump(u64),
     /// A stream ends in an instruction that cannot end one.
-    #[error("a stream ends at {0:#x}, which is no branch; is this the program that was traced?")]
+    #[error("a stream ends at {0:#x}, which is not a branch; is this the program that was traced?")]
     NoBranch(u64),
-    /// A stream starts elsewhere than where the one before leads.
+    /// A stream does not start where the previous one leads.
     #[error("a stream starts at {found:#x}, but the one before leads to {expected:#x}")]
     Elsewhere {
-        /// Where the stream before leads.
+        /// Where the previous stream leads.
         expected: u64,
-        /// Where this one starts.
+        /// Where this stream starts.
         found: u64,
     },
-    /// An index of a table or list that holds nothing there.
+    /// An index refers to an empty entry of a table or list.
     #[error("entry {0} of a table is empty")]
     Empty(u64),
     /// A code that no compressor writes.
     #[error("{0}")]
     Malformed(&'static str),
-    /// What a general compressor says.
+    /// The error of a general-purpose compressor.
     #[error("{0}")]
     Packed(String),
 }
@@ -44,30 +44,30 @@ pub enum Fault {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("bit {bit}: {fault}")]
 pub struct DecodeError {
-    /// Where the field starts that could not be used.
+    /// Position of the field that could not be used.
     pub bit: u64,
     /// What is wrong.
     pub fault: Fault,
 }
 
-/// Something that was executed and that a scheme cannot express, or not with this program.
+/// An execution that a scheme cannot express, or cannot express with this program.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum CompressError {
-    /// What retired is not in the program.
+    /// A retired instruction is not in the program.
     #[error("instruction {instruction}: no code at {address:#x}; is this the program that ran?")]
     NoCode {
-        /// Its number.
+        /// The number of the instruction.
         instruction: u64,
-        /// Its address.
+        /// The address of the instruction.
         address: u64,
     },
-    /// The program has an instruction of another length there.
+    /// The program has an instruction of another length at this address.
     #[error("instruction {instruction}: the program has another one at {address:#x}")]
     OtherCode {
-        /// Its number.
+        /// The number of the instruction.
         instruction: u64,
-        /// Its address.
+        /// The address of the instruction.
         address: u64,
     },
     /// An address has bits set that the scheme leaves out.
@@ -75,10 +75,10 @@ pub enum CompressError {
     Unaligned {
         /// The address.
         address: u64,
-        /// Low bits that are left out.
+        /// Number of low bits that are left out.
         align: u32,
     },
-    /// A configuration that makes no compressor.
+    /// The configuration of a compressor is not valid.
     #[error("{0}")]
     Config(String),
 }

@@ -1,4 +1,4 @@
-//! E-Trace: the golden encoder and the decoder of this project, behind the same traits.
+//! E-Trace: this project's golden encoder and decoder behind the traits of the other schemes.
 
 use crate::events::Events;
 use crate::{Bits, Code, CompressError, Compressed, Compressor, DecodeError, Decompressor, Fault};
@@ -11,7 +11,7 @@ use hartrace_ingress::{ITypeWidth, Retired};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU64;
 
-/// Modes, and sizes of what they need.
+/// Modes of E-Trace, and the sizes of their tables.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Etrace {
@@ -44,7 +44,7 @@ impl Default for Etrace {
 }
 
 impl Etrace {
-    /// Switches a mode on; whether there is one of that name or code.
+    /// Switches a mode on, and returns whether there is a mode of that name or code.
     pub(crate) fn set(&mut self, mode: &str) -> bool {
         match mode.parse() {
             Ok(Mode::FullAddress) => self.full = true,
@@ -58,7 +58,7 @@ impl Etrace {
         true
     }
 
-    /// The name of the scheme: `E-Trace`, and the codes of its modes.
+    /// The name of the scheme: `E-Trace` and the codes of its modes.
     pub(crate) fn name(&self) -> String {
         match self.options() {
             none if none == Ioptions::default() => "E-Trace".into(),
@@ -66,11 +66,12 @@ impl Etrace {
         }
     }
 
-    /// Bits of the last address, the branch map, and the tables of the modes that are on.
+    /// Returns the bits of the last address, the branch map, and the tables of the modes that are
+    /// on.
     pub fn storage_bits(&self, xlen: u32) -> u64 {
         let address = u64::from(xlen) - 1;
         let table = |on: bool, size: u8, entry: u64| if on { entry << size } else { 0 };
-        // One address to send differences from, 31 outcomes and their number.
+        // The reference address for differences, 31 outcomes and their number.
         (address + 31 + 5)
             + table(self.ir, self.return_stack_size_p, address)
             + table(self.bp, self.bpred_size_p, 2)
@@ -121,7 +122,7 @@ impl Etrace {
             unit: Unit::Hartrace,
             options: self.options(),
             itype_width: ITypeWidth::Four,
-            // Instructions of 4 bytes each: at least as far apart.
+            // If all instructions have 4 bytes, synchronisations are at least this far apart.
             resync: sync_every
                 .map_or(Resync::Off, |every| Resync::HalfWords(every.get().saturating_mul(2))),
             ..EncoderConfig::default()
@@ -145,7 +146,7 @@ impl Etrace {
     }
 }
 
-/// The standard encapsulation with nothing optional.
+/// The standard encapsulation without optional fields.
 fn framing() -> Result<Framing, Fault> {
     let params = EncapParams::new(0, 0, 0).map_err(|error| Fault::Packed(error.to_string()))?;
     Ok(Framing::Encap(params))
@@ -177,7 +178,7 @@ impl Frames {
 #[derive(Debug)]
 pub(crate) struct EtraceCompressor<'a> {
     encoder: Encoder,
-    /// Counts instructions, and refuses those that the program does not have.
+    /// Counts instructions, and rejects those that are not in the program.
     events: Events<'a>,
     frames: Frames,
 }
@@ -221,7 +222,7 @@ impl Decompressor for EtraceDecompressor<'_> {
     ) -> Result<(), DecodeError> {
         let refused = |text: String| DecodeError { bit: 0, fault: Fault::Packed(text) };
         let framing = framing().map_err(|fault| DecodeError { bit: 0, fault })?;
-        // No payload leads through more blocks than there are instructions.
+        // No payload can cover more blocks than there are instructions.
         let max_blocks = self.config.max_blocks.min(instructions.saturating_add(16));
         let config = Config { max_blocks, ..self.config.clone() };
         let mut tracer = Tracer::new(config, self.image).map_err(|e| refused(e.to_string()))?;
@@ -270,7 +271,7 @@ impl Pass<'_> {
                 (self.take)(address);
             }
             None => {
-                let fault = Fault::Malformed("more instructions come out than there are");
+                let fault = Fault::Malformed("more instructions are decoded than there are");
                 self.failed = Some(DecodeError { bit: 8 * at.byte, fault });
             }
         }

@@ -1,4 +1,4 @@
-//! Rows of a hart, as what the schemes look at: one instruction or trap after the other.
+//! Converts the rows of a hart into the events that schemes use: one instruction or trap at a time.
 
 use crate::code::Cursor;
 use crate::{Code, CompressError};
@@ -12,26 +12,26 @@ pub(crate) enum Event {
     Retired {
         pc: u64,
         insn: Insn,
-        /// Where it leads; `None` where nobody saw it: at the end of the trace, or because of a trap.
+        /// Where it leads; `None` if unknown: at the end of the trace, or because of a trap.
         next: Option<u64>,
     },
-    /// Execution goes on at `handler` instead of `epc`.
+    /// Execution continues at `handler` instead of `epc`.
     Trap { epc: u64, handler: u64 },
 }
 
-/// Makes events of rows. An instruction is passed on when it is known where it leads, so with the row
-/// behind it.
+/// Converts rows into events. An instruction is passed on once its successor is known, that is, with the
+/// next row.
 #[derive(Clone, Debug)]
 pub(crate) struct Events<'a> {
     xlen: Xlen,
     code: Cursor<'a>,
-    /// The instruction that has not been passed on.
+    /// The instruction that has not been passed on yet.
     last: Option<(u64, Insn)>,
     /// A trap at this address, whose handler is not known.
     trap: Option<u64>,
-    /// Traps that no instruction has followed yet: at the end they are of no consequence.
+    /// Traps that no instruction has followed yet; at the end they have no effect.
     unseen: Vec<Event>,
-    /// Instructions taken.
+    /// Number of instructions.
     count: u64,
 }
 
@@ -47,12 +47,12 @@ impl<'a> Events<'a> {
         }
     }
 
-    /// Instructions taken.
+    /// Number of instructions.
     pub(crate) fn count(&self) -> u64 {
         self.count
     }
 
-    /// Takes the next row, of one instruction or of a block.
+    /// Adds the next row: one instruction or a block.
     pub(crate) fn push(
         &mut self,
         row: &Retired,
@@ -97,8 +97,7 @@ impl<'a> Events<'a> {
         Ok(())
     }
 
-    /// Passes on the last instruction; nobody knows where it leads. A trap without a handler is of no
-    /// consequence.
+    /// Passes on the last instruction, whose successor is unknown. A trap without a handler has no effect.
     pub(crate) fn close(
         &mut self,
         take: &mut impl FnMut(Event) -> Result<(), CompressError>,
@@ -115,7 +114,7 @@ impl<'a> Events<'a> {
         }
     }
 
-    /// Passes on what was last, now that it is known to lead to `next`.
+    /// Passes on the last instruction, now that it is known to lead to `next`.
     fn lead_to(
         &mut self,
         next: u64,
@@ -130,8 +129,8 @@ impl<'a> Events<'a> {
         let taken = insn.is_branch() && insn.target(xlen, pc) == Some(next);
         match self.natural(pc, insn) {
             Some(natural) if natural != next && !taken => {
-                // Nothing in the program leads there: a reset, a debugger, a part that is missing. For the
-                // schemes it is a trap, the only thing that may lead anywhere.
+                // The program cannot lead there: a reset, a debugger, or a missing part. The schemes treat
+                // this as a trap, the only event that can lead anywhere.
                 take(Event::Retired { pc, insn, next: Some(natural) })?;
                 self.unseen.push(Event::Trap { epc: natural, handler: next });
                 Ok(())
@@ -140,7 +139,7 @@ impl<'a> Events<'a> {
         }
     }
 
-    /// Where an instruction leads unless it is a branch that is taken; `None` if the code does not say.
+    /// Where an instruction leads unless it is a taken branch; `None` if the code does not determine it.
     fn natural(&self, pc: u64, insn: Insn) -> Option<u64> {
         let xlen = self.xlen;
         match insn.kind {

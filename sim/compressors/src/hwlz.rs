@@ -1,6 +1,6 @@
-//! HWLZ: descriptors of streams in symbols of 12 bits, through an LZ77 window that hardware can search.
+//! HWLZ: descriptors of streams as 12-bit symbols, through an LZ77 window that hardware can search.
 //!
-//! The source reports results of others and no layout; this is a reconstruction.
+//! The source reports the results of others without a layout; this is a reconstruction.
 
 use crate::base::detector_bits;
 use crate::stream::{End, Stream, StreamCoder, Symbol};
@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 
 /// Width of a symbol.
 const SYMBOL: u32 = 12;
-/// Symbols in a match at most; its length less one is sent in 4 bits.
+/// The largest number of symbols in a match; the length minus one is sent in 4 bits.
 const LONGEST: u64 = 16;
-/// Symbols that must be there before one is coded: a match, and one more to find it again by.
+/// Symbols that must be available before one is coded: a match, and one more to index it by.
 const AHEAD: u64 = LONGEST + 1;
 
 /// Size of the window.
@@ -29,12 +29,12 @@ impl Default for Hwlz {
 }
 
 impl Hwlz {
-    /// Bits of the stream under way, the window and the symbols ahead of it.
+    /// Returns the bits of the current stream, the window and the symbols ahead of it.
     pub fn storage_bits(&self, xlen: u32) -> u64 {
         detector_bits(xlen, 1) + u64::from(SYMBOL) * (u64::from(self.entries) + LONGEST)
     }
 
-    /// A latch, a comparator and a tri-state driver for every bit of the window.
+    /// Returns the gates of a latch, a comparator and a tri-state driver for every bit of the window.
     pub fn gates(&self, xlen: u32) -> f64 {
         let window = f64::from(SYMBOL * self.entries);
         5.5 * window + 1.5 * (self.storage_bits(xlen) as f64 - window)
@@ -65,7 +65,7 @@ impl Hwlz {
     }
 }
 
-/// No position.
+/// Marks the absence of a position.
 const NONE: u64 = u64::MAX;
 /// Lists of positions that start with a pair of symbols.
 const BUCKETS: usize = 1 << 12;
@@ -76,14 +76,14 @@ pub(crate) struct HwlzCoder {
     window: u64,
     /// A ring of the last symbols.
     symbols: Vec<u16>,
-    /// For each of them, where the same bucket's symbols were before.
+    /// For each symbol, the previous position in the same bucket.
     previous: Vec<u64>,
     heads: Vec<u64>,
-    /// Number of the symbol to code next.
+    /// Number of the next symbol to be coded.
     at: u64,
-    /// Number behind the last symbol.
+    /// Number after the last symbol.
     end: u64,
-    /// When reading: distance, and how many symbols are left of a match.
+    /// For reading: the distance of a match, and the number of its symbols that are left.
     matched: Option<(u64, u64)>,
 }
 
@@ -113,7 +113,7 @@ impl HwlzCoder {
         }
     }
 
-    /// Codes symbols as long as there are so many left.
+    /// Codes symbols while at least `ahead` of them are left.
     fn advance(&mut self, ahead: u64, out: &mut Bits) {
         while self.end - self.at >= ahead {
             let (distance, length) = self.longest();
@@ -137,7 +137,7 @@ impl HwlzCoder {
         }
     }
 
-    /// Distance and length of the longest match, of several the most recent one.
+    /// Distance and length of the longest match; among equal ones, the most recent.
     fn longest(&self) -> (u64, u64) {
         let room = (self.end - self.at).min(LONGEST);
         let mut best = (0, 0);
@@ -145,10 +145,10 @@ impl HwlzCoder {
             return best;
         }
         let mut candidate = self.heads[self.bucket(self.at)];
-        // Positions only fall: what a slot of the ring held before is out of the window.
+        // Positions only decrease: whatever a slot of the ring held before is outside the window.
         while candidate < self.at && self.at - candidate <= self.window && best.1 < room {
             let same = |i: u64| self.symbol(candidate + i) == self.symbol(self.at + i);
-            // Only what is longer counts, so where it would have to be longer comes first.
+            // Only a longer match counts, so the symbol that would make it longer is compared first.
             if same(best.1) {
                 let length = (0..room).take_while(|i| same(*i)).count() as u64;
                 if length > best.1 {
@@ -242,7 +242,7 @@ impl StreamCoder for HwlzCoder {
                 Symbol::Byte => self.read_byte(from),
                 Symbol::Address => self.read_address(from),
             }?;
-            // The address comes behind the length.
+            // The address follows the length.
             if std::mem::take(&mut first) && start.is_none() {
                 start = Some(self.read_address(from)?);
             }

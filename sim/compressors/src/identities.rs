@@ -1,5 +1,5 @@
-//! What must hold exactly of every trace, whatever is in it: how many bits which events take, and that both
-//! sides end with the same tables.
+//! Exact properties of every trace, whatever its contents: how many bits each kind of event uses, and that
+//! both sides end with equal tables.
 
 use crate::compressor::Coder;
 use crate::dmtf::DmtfCoder;
@@ -29,7 +29,7 @@ impl StreamCoder for Keep {
     }
 }
 
-/// A walk on RV32, its code and its streams.
+/// A random walk on RV32, its code and its streams.
 fn walk(seed: u64, shape: Shape) -> (Walk, Code) {
     let shape = Shape { xlen: Xlen::Rv32, address_bits: 32, steps: 3000, ..shape };
     let walk = generate(seed, &shape.without_sideband());
@@ -60,7 +60,7 @@ fn streams(walk: &Walk, code: &Code) -> Vec<Stream> {
     coder.into_coder().0
 }
 
-/// Writes streams, reads them again, and gives both sides and the bits.
+/// Writes streams, reads them back, and returns both sides and the bits.
 fn both_sides<C: StreamCoder>(pristine: &C, streams: &[Stream]) -> (C, C, u64) {
     let (mut writer, mut reader, mut out) = (pristine.clone(), pristine.clone(), Bits::default());
     streams.iter().for_each(|stream| writer.encode(stream, &mut out));
@@ -97,7 +97,7 @@ fn tables_of_both_sides_are_equal() {
 #[test]
 fn bits_follow_from_events() {
     for seed in 0..30 {
-        // Traps have fields of their own, which the identities do not count.
+        // Traps have additional fields, which the identities do not count.
         let (walk, code) = walk(seed, Shape::random(seed).without_traps());
         let streams = streams(&walk, &code);
         let setup = Setup { code: &code, sync_every: None, tvec: &[] };

@@ -1,36 +1,36 @@
 //! Compressors of program traces.
 //!
-//! What hardware has been proposed to make the trace of a program small, each with its own way back, next
-//! to compressors of general use. All of them take the rows of the ingress port and give bits
-//! ([`Compressor`]), and with the program the same bits give every instruction again
-//! ([`Decompressor`]). [`Scheme`] has them all by name.
+//! This crate contains the hardware schemes that have been proposed to compress the trace of a program, each
+//! with its decompressor, next to general-purpose compressors. A [`Compressor`] turns the rows of the ingress
+//! port into bits. A [`Decompressor`] recovers every instruction from these bits and the program. [`Scheme`]
+//! lists all of them by name.
 //!
 //! | scheme | idea |
 //! | --- | --- |
-//! | [`Base`] | first address and length of every stream of instructions, the address where it does not follow |
+//! | [`Base`] | first address and length of every instruction stream; the address only where it cannot be inferred |
 //! | [`Nexs`] | the same with differences of addresses, as in Nexus messages |
 //! | [`Hwlz`] | the same through LZ77 with a window that hardware can search |
 //! | [`Packed`] | the same through gzip or zstd |
-//! | [`Dmtf`] | streams by their place in a list with the last ones first, twice |
-//! | [`Sdc`] | a cache of streams, and which came last behind which |
-//! | [`Tmbp`] | a branch predictor on both sides, and what it gets wrong |
+//! | [`Dmtf`] | positions of streams in a list with the most recent ones first, applied twice |
+//! | [`Sdc`] | a cache of streams, and for each stream its last successor |
+//! | [`Tmbp`] | a branch predictor on both sides, and its mispredictions |
 //! | [`Etrace`] | E-Trace in any of its modes, for comparison |
 //!
-//! [`ArmScheme`] are ETMv4 and PTM, with the same verbs, for what an Arm core executed.
+//! [`ArmScheme`] covers ETMv4 and PTM, with the same methods, for what an Arm core executed.
 //!
-//! Data traces have compressors of their own, [`DataScheme`]: of addresses register validation ([`Filter`]) and
-//! a cache of addresses ([`Adac`]), of loaded values first-access tracking ([`FirstAccess`]).
+//! Data traces have separate compressors, [`DataScheme`]: register validation ([`Filter`]) and an address
+//! cache ([`Adac`]) for addresses, and first-access tracking ([`FirstAccess`]) for loaded values.
 //!
 //! [`comparison`] measures schemes on programs and prints the figures.
 //!
 //! The algorithms are those of V. Uzelac, *Algorithms and Hardware Structures for Real-Time Compression of
-//! Program Traces*, University of Alabama in Huntsville, 2010. `docs/compression.md` says what had to be
-//! decided where the text leaves it open, and what came out.
+//! Program Traces*, University of Alabama in Huntsville, 2010. `docs/compression.md` lists the decisions made
+//! where the text leaves something open, and the results.
 //!
 //! # Guarantees
 //!
-//! No bit stream makes a decompressor panic or run on for ever: it ends with the last instruction asked
-//! for, or with a [`DecodeError`] that has the position of the bit.
+//! No bit stream makes a decompressor panic or run forever: it ends with the last requested instruction, or
+//! with a [`DecodeError`] that contains the position of the bit.
 
 mod arm;
 mod base;

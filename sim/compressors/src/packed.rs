@@ -1,15 +1,15 @@
-//! Descriptors of streams through compressors of general use: what software can do with all the memory
-//! it wants.
+//! Descriptors of streams through general-purpose compressors: what software can achieve with
+//! unlimited memory.
 
 use crate::stream::{End, Stream, StreamCoder, Symbol};
 use crate::{BitSource, Bits, CompressError, DecodeError, Fault};
 use serde::{Deserialize, Serialize};
 use std::io::{self, Read, Write};
 
-/// More bytes than this come out of no trace that is worth unpacking at once.
+/// The largest size of data to unpack at once; no reasonable trace exceeds it.
 const LARGEST: u64 = 1 << 28;
 
-/// Which compressor.
+/// The general-purpose compressor.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Packed {
@@ -47,12 +47,12 @@ impl Packed {
                 encoder.write_all(bytes)?;
                 encoder.finish()
             }
-            // It knows how much there is, and takes no more memory than that needs.
+            // This function knows the size of its input, and uses no more memory than that requires.
             Self::Zstd { level } => zstd::bulk::compress(bytes, level),
         }
     }
 
-    /// What one member or frame holds, and how many bytes it takes.
+    /// The contents of one member or frame, and its packed size in bytes.
     fn unpack(self, packed: &[u8]) -> io::Result<(Vec<u8>, usize)> {
         let mut bytes = Vec::new();
         let rest = match self {
@@ -74,14 +74,14 @@ impl Packed {
     }
 }
 
-/// Length, address unless known, and what a trap has, a byte at a time and the lowest first.
+/// Length, address unless known, and the fields of a trap, byte by byte with the lowest first.
 #[derive(Clone, Debug)]
 pub(crate) struct PackedCoder {
     packed: Packed,
     xlen: u32,
-    /// What is to be packed, or was unpacked.
+    /// Bytes to be packed, or that were unpacked.
     bytes: Vec<u8>,
-    /// When reading: how far it is.
+    /// For reading: the current position.
     read: Option<usize>,
 }
 

@@ -1,19 +1,19 @@
-//! A counter of equal events whose width follows how long the runs are.
+//! A counter of equal events whose width adapts to the length of the runs.
 
 use crate::{BitSource, Bits, DecodeError};
 use serde::{Deserialize, Serialize};
 
-/// How the counter starts, and its limits.
+/// Initial values and limits of the counter.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RunLength {
-    /// Bits at the start.
+    /// Initial number of bits.
     pub w0: u32,
-    /// Bits at least.
+    /// Smallest number of bits.
     pub wmin: u32,
-    /// Bits at most.
+    /// Largest number of bits.
     pub wmax: u32,
-    /// The monitor, 0 to 15, at the start and after each change.
+    /// The monitor, 0 to 15, initially and after each change.
     pub m0: u32,
 }
 
@@ -40,8 +40,8 @@ impl RunLength {
         u64::from(self.wmax) + 4
     }
 
-    /// `header` tells a run from other records. The width shrinks after runs that are shorter than the
-    /// counter can count, or than half of that.
+    /// Creates a counter. `header` distinguishes a run from other records. The width decreases after
+    /// runs that are shorter than the counter can count, or with `half`, shorter than half of that.
     pub(crate) fn counter(self, header: bool, half: bool) -> Counter {
         Counter { config: self, header, half, width: self.w0, monitor: self.m0, count: 0 }
     }
@@ -54,12 +54,13 @@ pub(crate) struct Counter {
     half: bool,
     width: u32,
     monitor: u32,
-    /// Events that have not been written; when reading, that have been read and not been handed out.
+    /// Events that have not been written; for reading, events that have been read but not yet
+    /// returned.
     count: u64,
 }
 
 impl Counter {
-    /// One more event.
+    /// Counts one more event.
     pub(crate) fn hit(&mut self, out: &mut Bits) {
         self.count += 1;
         if self.count == 1 << self.width {
@@ -77,7 +78,7 @@ impl Counter {
         }
     }
 
-    /// Reads a run whose header has been read; the first of its events is handed out.
+    /// Reads a run whose header has been read; the first of its events counts as returned.
     pub(crate) fn read(&mut self, from: &mut BitSource<'_>) -> Result<(), DecodeError> {
         let run = from.get(self.width)? + 1;
         self.adapt(run);
@@ -85,19 +86,19 @@ impl Counter {
         Ok(())
     }
 
-    /// Hands out an event that has been read.
+    /// Returns one of the events that have been read, if any is left.
     pub(crate) fn again(&mut self) -> bool {
         let some = self.count > 0;
         self.count -= u64::from(some);
         some
     }
 
-    /// Events that have been read and not been handed out.
+    /// Events that have been read but not yet returned.
     pub(crate) fn pending(&self) -> u64 {
         self.count
     }
 
-    /// Whoever reads sees no more than the record, so nothing else decides.
+    /// Adapts the width from the record alone, since the reader knows nothing else.
     fn adapt(&mut self, run: u64) {
         let RunLength { wmin, wmax, m0, .. } = self.config;
         let most = 1 << self.width;

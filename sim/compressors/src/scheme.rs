@@ -14,9 +14,9 @@ use thiserror::Error;
 
 /// A compressor and its decompressor.
 ///
-/// Names are those of the dissertation: `BASE`, `NEXS`, `HWLZ-256`, `eDMTF(192,4)`, `rSDC-128` (or by sets and
-/// ways, `rSDC-64x2`), `bTMBP`; then `gzip-6` and `zstd-17` with a level, and `E-Trace+ir+bp+jtc` with modes.
-/// Anything else that can be set stands behind the name: `bTMBP[entries=1024,ras=16]`.
+/// Names are those of the dissertation: `BASE`, `NEXS`, `HWLZ-256`, `eDMTF(192,4)`, `rSDC-128` (or by sets
+/// and ways, `rSDC-64x2`), `bTMBP`; then `gzip-6` and `zstd-17` with a level, and `E-Trace+ir+bp+jtc` with
+/// modes. Other settings follow the name in brackets: `bTMBP[entries=1024,ras=16]`.
 ///
 /// ```
 /// use hartrace_compressors::Scheme;
@@ -44,19 +44,19 @@ enum Kind {
     Etrace(Etrace),
 }
 
-/// What both sides of a scheme are told.
+/// What both sides of a scheme know.
 #[derive(Copy, Clone, Debug)]
 pub struct Setup<'a> {
     /// The program.
     pub code: &'a Code,
-    /// After this many instructions a decompressor can start: tables are emptied, and addresses are
+    /// Number of instructions after which a decompressor can start: tables are emptied, and addresses are
     /// sent whole.
     pub sync_every: Option<NonZeroU64>,
     /// Contents of the `xtvec` register per privilege, for E-Trace with implicit exceptions.
     pub tvec: &'a [(u8, u64)],
 }
 
-/// A name that no scheme has, or a setting that it does not have.
+/// No scheme has this name, or the scheme does not have this setting.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{0}")]
 pub struct UnknownScheme(pub(crate) String);
@@ -68,8 +68,8 @@ impl fmt::Display for Scheme {
 }
 
 impl Scheme {
-    /// The schemes of the dissertation at its sizes, general compressors, and E-Trace in every mode and in
-    /// the combinations that are of use.
+    /// The schemes of the dissertation with its sizes, general-purpose compressors, and E-Trace in every mode
+    /// and in useful combinations.
     pub const DEFAULT: [&str; 33] = [
         "BASE",
         "NEXS",
@@ -106,12 +106,12 @@ impl Scheme {
         "E-Trace+ir+ie+sij+bp+jtc",
     ];
 
-    /// [`Scheme::DEFAULT`], ready for use.
+    /// Returns the schemes of [`Scheme::DEFAULT`].
     pub fn defaults() -> Vec<Self> {
         Self::DEFAULT.iter().filter_map(|name| name.parse().ok()).collect()
     }
 
-    /// The family, in lower case, as in `tmbp.entries`.
+    /// Returns the family, in lower case, as in `tmbp.entries`.
     pub fn family(&self) -> &'static str {
         match self.kind {
             Kind::Base(_) => "base",
@@ -126,7 +126,7 @@ impl Scheme {
         }
     }
 
-    /// The same scheme with something set: `entries` to 1024.
+    /// Returns the same scheme with one setting changed, for example `entries` set to 1024.
     pub fn with(&self, key: &str, value: &str) -> Result<Self, UnknownScheme> {
         let name = match self.name.strip_suffix(']') {
             Some(name) => format!("{name},{key}={value}]"),
@@ -135,17 +135,17 @@ impl Scheme {
         name.parse()
     }
 
-    /// Whether it needs the trap vectors.
+    /// Returns whether the scheme needs the trap vectors.
     pub fn needs_vectors(&self) -> bool {
         matches!(self.kind, Kind::Etrace(Etrace { ie: true, .. }))
     }
 
-    /// Made of the records of hardware, not by software.
+    /// Returns whether the scheme is for hardware, not software.
     pub fn is_hardware(&self) -> bool {
         !matches!(self.kind, Kind::Packed(_))
     }
 
-    /// What to know about a figure of this scheme.
+    /// Returns a note that readers of this scheme's figures need, if any.
     pub fn note(&self) -> Option<&'static str> {
         match self.kind {
             Kind::Hwlz(_) => {
@@ -161,7 +161,7 @@ impl Scheme {
         }
     }
 
-    /// Bits of memory in the trace module; `None` for software.
+    /// Returns the bits of memory in the trace module; `None` for software.
     pub fn storage_bits(&self, xlen: u32) -> Option<u64> {
         Some(match self.kind {
             Kind::Base(config) => config.storage_bits(xlen),
@@ -175,7 +175,7 @@ impl Scheme {
         })
     }
 
-    /// Gates of that memory, with the source's constants: 1.5 a bit unless it is searched.
+    /// Returns the gates of that memory, with the constants of the source: 1.5 per bit unless it is searched.
     pub fn gates(&self, xlen: u32) -> Option<f64> {
         Some(match self.kind {
             Kind::Hwlz(config) => config.gates(xlen),
@@ -186,7 +186,7 @@ impl Scheme {
         })
     }
 
-    /// Something that compresses.
+    /// Creates a compressor.
     pub fn compressor<'a>(
         &self,
         setup: &Setup<'a>,
@@ -207,7 +207,7 @@ impl Scheme {
         })
     }
 
-    /// Something that decompresses.
+    /// Creates a decompressor.
     pub fn decompressor<'a>(&self, setup: &Setup<'a>) -> Box<dyn Decompressor + 'a> {
         let xlen = setup.code.xlen().bits();
         match self.kind {
@@ -287,7 +287,7 @@ impl FromStr for Scheme {
                 Kind::Etrace(config) => Kind::Etrace(settings::apply(config, settings)?),
             })
         };
-        // Modes are written in one way, however they were given.
+        // Modes have one canonical notation, however they were given.
         let name = match kind {
             Kind::Etrace(config) => config.name() + name.strip_prefix(base).unwrap_or_default(),
             _ => name.into(),
@@ -297,7 +297,7 @@ impl FromStr for Scheme {
     }
 }
 
-/// A name without settings.
+/// Parses a name without settings.
 fn plain(name: &str) -> Option<Kind> {
     match name {
         "BASE" => return Some(Kind::Base(Base {})),

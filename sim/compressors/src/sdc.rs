@@ -1,4 +1,4 @@
-//! SDC-LSP: a cache of streams, and for each of them the one that came last behind it.
+//! SDC-LSP: a cache of streams, and for each stream its last successor.
 
 use crate::base::detector_bits;
 use crate::dmtf::LOW;
@@ -7,40 +7,40 @@ use crate::stream::{End, Stream, StreamCoder};
 use crate::{BitSource, Bits, CompressError, DecodeError, Fault};
 use serde::{Deserialize, Serialize};
 
-/// Which SDC-LSP.
+/// The variant of SDC-LSP.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SdcVariant {
     /// Basic.
     B,
-    /// Enhanced: upper bits of addresses that repeat are not sent, and runs are counted.
+    /// Enhanced: repeated upper address bits are not sent, and runs are counted.
     E,
-    /// Reduced: e, and the upper bits are not in the cache either.
+    /// Reduced: like e, but the upper bits are not in the cache either.
     R,
 }
 
-/// Sizes of the cache.
+/// Sizes of the cache and its predictor.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Sdc {
-    /// Which one.
+    /// The variant.
     pub variant: SdcVariant,
     /// Entries of the cache and of the predictor, a power of two.
     pub entries: u32,
     /// Ways, a power of two.
     pub ways: u32,
-    /// The set is told by the bits of an address from this one on, and the length.
+    /// The set is determined by the address bits from this one upwards and the length.
     pub shift: u32,
-    /// Low bits of addresses that are always zero, and neither sent nor kept by e and r.
+    /// Low address bits that are always zero; e and r neither send nor keep them.
     pub align: u32,
-    /// Upper bits, of 32, that e predicts; wider addresses have as many more.
+    /// Number of upper bits, of 32, that e predicts; wider addresses have correspondingly more.
     pub upper: u32,
-    /// The counter of e and r.
+    /// The run-length counter of e and r.
     pub run: RunLength,
 }
 
 impl Default for Sdc {
-    /// As in the source, but for the addresses of compressed instructions.
+    /// The values of the source, except for the addresses of compressed instructions.
     fn default() -> Self {
         let run = RunLength::default();
         let variant = SdcVariant::R;
@@ -57,7 +57,7 @@ impl Sdc {
         self.entries.ilog2()
     }
 
-    /// Low bits of an address, those that its predictor of upper bits does not cover.
+    /// Low bits of an address that the predictor of upper bits does not cover.
     fn low(&self) -> u32 {
         match self.variant {
             SdcVariant::B => 0,
@@ -66,9 +66,9 @@ impl Sdc {
         }
     }
 
-    /// Bits of the stream under way and a queue of two, of the cache, the predictor with its history,
-    /// and an output buffer of 80 bits. As in the source, the cache does not keep the bits that
-    /// follow from the set.
+    /// Returns the bits of the current stream and a queue of two, of the cache, the predictor with its
+    /// history, and an output buffer of 80 bits. As in the source, the cache does not keep the bits that
+    /// the set determines.
     pub fn storage_bits(&self, xlen: u32) -> u64 {
         let address = if self.variant == SdcVariant::R { LOW } else { xlen };
         let tag = address.saturating_sub(self.align + self.sets().ilog2());
@@ -77,7 +77,7 @@ impl Sdc {
         cache + predictor + 3 * detector_bits(xlen, self.align) + 80
     }
 
-    /// 1.5 gates a bit.
+    /// Returns 1.5 gates per bit.
     pub fn gates(&self, xlen: u32) -> f64 {
         1.5 * self.storage_bits(xlen) as f64
     }
@@ -113,7 +113,7 @@ impl Sdc {
     }
 }
 
-/// How often what happened.
+/// Event counts.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     pub(crate) predicted: u64,
@@ -127,11 +127,12 @@ pub(crate) struct Tally {
 pub(crate) struct SdcCoder {
     config: Sdc,
     xlen: u32,
-    /// Address (r: its low part) and length, by index: set times ways plus way. Index 0 stands for a miss.
+    /// Address (r: its low part) and length by index, which is set times ways plus way. Index 0 represents
+    /// a miss.
     cache: Vec<Option<(u64, u8)>>,
-    /// Used lately.
+    /// Whether an entry was used recently.
     used: Vec<bool>,
-    /// By index, the index that came behind it.
+    /// By index, the index of the last successor.
     follows: Vec<u32>,
     /// Index of the last stream.
     history: u32,
@@ -142,7 +143,7 @@ pub(crate) struct SdcCoder {
 }
 
 impl SdcCoder {
-    /// All that both sides must agree on.
+    /// All state on which both sides must agree.
     #[cfg(test)]
     pub(crate) fn tables(&self) -> impl PartialEq + std::fmt::Debug + '_ {
         (&self.cache, &self.used, &self.follows, self.history, self.upper, &self.run)
@@ -156,7 +157,7 @@ impl SdcCoder {
         (if self.is(SdcVariant::R) { start & ((1 << LOW) - 1) } else { start }, length)
     }
 
-    /// Indices of the ways of a set that can be used.
+    /// Usable indices of the ways of a set.
     fn set(&self, start: u64, length: u8) -> std::ops::Range<usize> {
         let hash = start >> self.config.shift ^ u64::from(length);
         let set = hash as usize & (self.config.sets() as usize - 1);
@@ -168,7 +169,7 @@ impl SdcCoder {
         set.into_iter().find(|index| self.cache[*index] == Some(key))
     }
 
-    /// Marks an entry as used lately, the others as not once all are.
+    /// Marks an entry as recently used; once all are marked, clears the other marks.
     fn touch(&mut self, index: usize, set: std::ops::Range<usize>) {
         self.used[index] = true;
         if self.used[set.clone()].iter().all(|used| *used) {
@@ -177,13 +178,13 @@ impl SdcCoder {
         }
     }
 
-    /// Enters a stream, unless it is there and only its upper bits were at fault.
+    /// Enters a stream, unless it is present and only its upper bits were mispredicted.
     fn enter(&mut self, start: u64, length: u8) {
         let (key, set) = (self.key(start, length), self.set(start, length));
         let found = self.find(key, set.clone());
         let free = || set.clone().find(|index| self.cache[*index].is_none());
         let old = || set.clone().find(|index| !self.used[*index]);
-        // A set of one way that is not used has none of them.
+        // A set with one unusable way has no entry.
         if let Some(index) = found.or_else(free).or_else(old).or(set.clone().next()) {
             self.cache[index] = Some(key);
             self.touch(index, set);
@@ -232,7 +233,7 @@ impl SdcCoder {
         Ok(Stream { start, known: known.is_some(), end: End::get(self.xlen, from)? })
     }
 
-    /// What both sides do after a stream. A trap is in no table.
+    /// Updates the tables after a stream, in the same way on both sides. Traps are in no table.
     fn update(&mut self, stream: &Stream, index: usize) {
         if !stream.is_trap() {
             self.follows[self.history as usize] = index as u32;
@@ -268,7 +269,7 @@ impl SdcCoder {
             self.run.read(from)?;
         }
         match predicted {
-            0 => Err(at.error(Fault::Malformed("a predictor hits that holds nothing"))),
+            0 => Err(at.error(Fault::Malformed("a hit of an empty predictor"))),
             index => Ok(index),
         }
     }
@@ -362,7 +363,7 @@ mod tests {
         assert_eq!(out.len(), 71);
     }
 
-    /// 1.5 times what the source counts, for addresses of 30 bits.
+    /// 1.5 times the bits that the source counts, for addresses of 30 bits.
     #[test]
     fn gates_of_the_source() {
         let gates =

@@ -1,10 +1,10 @@
-//! `key=value` for the fields of configurations.
+//! `key=value` settings for the fields of configurations.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// The same configuration with some fields set; those of an inner one are `outer.inner`.
+/// Returns the same configuration with some fields set; a field of an inner one is `outer.inner`.
 pub(crate) fn apply<T: Serialize + DeserializeOwned + Copy>(
     config: T,
     settings: &str,
@@ -16,7 +16,7 @@ pub(crate) fn apply<T: Serialize + DeserializeOwned + Copy>(
     for setting in settings.split(',') {
         let (path, value) =
             setting.split_once('=').ok_or_else(|| format!("`{setting}` is not KEY=VALUE"))?;
-        // What is no number or truth value is the name of something.
+        // Anything other than a number or a truth value is a name.
         let value = value.parse().unwrap_or_else(|_| Value::String(value.into()));
         let mut place = &mut document;
         for key in path.split('.') {

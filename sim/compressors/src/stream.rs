@@ -1,7 +1,7 @@
-//! Streams: instructions from one that was jumped to up to the next taken branch.
+//! Streams: instructions from the target of a jump up to the next taken branch.
 //!
-//! Direct jumps do not end a stream, since the program says where they lead. So a stream is told by the
-//! address of its first instruction and the number of its instructions along the path.
+//! Direct jumps do not end a stream, since the program determines their targets. A stream is therefore
+//! identified by the address of its first instruction and the number of instructions along its path.
 
 use crate::code::Cursor;
 use crate::compressor::{Coder, segment};
@@ -11,11 +11,11 @@ use hartrace_isa::Xlen;
 use std::fmt::Debug;
 use std::num::NonZeroU64;
 
-/// Instructions in a stream at most.
+/// The largest number of instructions in a stream.
 const LONGEST: u8 = 254;
-/// Stands for a length where a stream was cut after [`LONGEST`] instructions.
+/// Represents a length where a stream was cut after [`LONGEST`] instructions.
 const CUT: u8 = 255;
-/// Stands for a length where a trap ended the stream.
+/// Represents a length where a trap ended the stream.
 const TRAP: u8 = 0;
 
 /// A stream.
@@ -23,7 +23,7 @@ const TRAP: u8 = 0;
 pub(crate) struct Stream {
     /// Address of its first instruction.
     pub(crate) start: u64,
-    /// The decompressor knows the address from the stream before.
+    /// Whether the decompressor knows the address from the previous stream.
     pub(crate) known: bool,
     /// How it ends.
     pub(crate) end: End,
@@ -32,7 +32,7 @@ pub(crate) struct Stream {
 /// How a stream ends.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum End {
-    /// Behind its taken branch or jump, after this many instructions.
+    /// With a taken branch or jump, after this many instructions.
     Natural(u8),
     /// After [`LONGEST`] instructions, none of which ends it.
     Cut,
@@ -41,7 +41,7 @@ pub(crate) enum End {
 }
 
 impl Stream {
-    /// What is sent in place of the length.
+    /// The value that is sent as the length.
     pub(crate) fn length(&self) -> u8 {
         match self.end {
             End::Natural(length) => length,
@@ -50,7 +50,7 @@ impl Stream {
         }
     }
 
-    /// The address that tells whether the upper bits of the next stream repeat.
+    /// The address that determines whether the upper bits of the next stream repeat.
     pub(crate) fn last_address(&self) -> u64 {
         match self.end {
             End::Trap { handler, .. } => handler,
@@ -62,7 +62,7 @@ impl Stream {
         matches!(self.end, End::Trap { .. })
     }
 
-    /// Writes the length, and what follows it if it is that of a trap.
+    /// Writes the length and, for a trap, the fields that follow it.
     pub(crate) fn put_end(&self, xlen: u32, out: &mut Bits) {
         out.put(self.length().into(), 8);
         if let End::Trap { retired, handler } = self.end {
@@ -73,7 +73,7 @@ impl Stream {
 }
 
 impl End {
-    /// What a length stands for that no trap has.
+    /// The end that a length represents, other than a trap.
     pub(crate) fn of_length(length: u8) -> Self {
         if length == CUT { Self::Cut } else { Self::Natural(length) }
     }
@@ -86,7 +86,7 @@ impl End {
         })
     }
 
-    /// The same, with the fields from elsewhere.
+    /// The same, with a source for the fields.
     pub(crate) fn read<E>(mut field: impl FnMut(Symbol) -> Result<u64, E>) -> Result<Self, E> {
         match field(Symbol::Byte)? as u8 {
             TRAP => {
@@ -105,8 +105,8 @@ pub(crate) enum Symbol {
     Address,
 }
 
-/// Writes and reads streams. One of a kind writes, another one reads; both see the same streams, and
-/// so have the same tables.
+/// Writes and reads streams. One coder writes and another one reads; both see the same streams, and so
+/// have the same tables.
 pub(crate) trait StreamCoder: Clone + Debug {
     /// Low bits of addresses that are not sent.
     fn align(&self) -> u32 {
@@ -121,14 +121,14 @@ pub(crate) trait StreamCoder: Clone + Debug {
         Ok(())
     }
 
-    /// Reads a stream, which starts at `known` if the stream before says so.
+    /// Reads a stream, which starts at `known` if the previous stream determines it.
     fn decode(
         &mut self,
         known: Option<u64>,
         from: &mut BitSource<'_>,
     ) -> Result<Stream, DecodeError>;
 
-    /// Streams that have been read and not been handed out.
+    /// Streams that have been read but not yet returned.
     fn pending(&self) -> u64 {
         0
     }
@@ -143,7 +143,7 @@ pub(crate) struct Streams<'a, C> {
     coder: C,
     /// The stream that has not ended.
     open: Option<Open>,
-    /// The address of the next stream follows from the one before.
+    /// Whether the previous stream determines the address of the next one.
     known: bool,
     sync_every: Option<NonZeroU64>,
 }
@@ -184,7 +184,7 @@ impl<C: StreamCoder> Coder for Streams<'_, C> {
             Event::Retired { pc, insn, next } => {
                 let mut open = self.open.take().unwrap_or(Open { start: pc, known, length: 0 });
                 open.length += 1;
-                // Most are; the rest is only for the others.
+                // The fast path: most instructions are sequential.
                 if insn.is_sequential() && open.length < LONGEST {
                     self.open = Some(open);
                     return Ok(());
@@ -220,7 +220,7 @@ impl<C: StreamCoder> Coder for Streams<'_, C> {
     }
 
     fn finish(&mut self, out: &mut Bits) -> Result<(), CompressError> {
-        // Whoever reads it stops where the trace does, whether a branch is there or not.
+        // The reader stops where the trace ends, whether there is a branch or not.
         if let Some(open) = self.open.take() {
             self.emit(open, End::Natural(open.length), out)?;
         }
@@ -266,7 +266,8 @@ impl<C: StreamCoder> Decompressor for Streams<'_, C> {
     }
 }
 
-/// Passes on the instructions of a stream, and says where the next one starts, if the program does.
+/// Passes on the instructions of a stream, and returns where the next one starts, if the program
+/// determines it.
 fn replay(
     xlen: Xlen,
     code: &mut Cursor<'_>,

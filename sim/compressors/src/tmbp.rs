@@ -1,5 +1,5 @@
-//! TMBP: the trace module has a branch predictor, the decompressor has the same, and only what they get
-//! wrong is sent.
+//! TMBP: the trace module and the decompressor have the same branch predictor, and only mispredictions are
+//! sent.
 
 mod numbers;
 mod predictor;
@@ -19,23 +19,23 @@ use std::num::NonZeroU64;
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Tmbp {
-    /// Counters of two bits for conditional branches, a power of two.
+    /// Number of two-bit counters for conditional branches, a power of two.
     pub entries: u32,
-    /// Outcomes that are remembered.
+    /// Number of outcomes in the history.
     pub bhr_bits: u32,
-    /// Return addresses.
+    /// Number of return addresses.
     pub ras: u32,
-    /// Targets of indirect branches, a power of two or 0.
+    /// Number of targets of indirect branches, a power of two or 0.
     pub ibtb: u32,
-    /// Ways of that table, a power of two.
+    /// Ways of the target table, a power of two.
     pub ways: u32,
-    /// The lowest bit of an address that tables are indexed by.
+    /// The lowest address bit that indexes the tables.
     pub pc_shift: u32,
-    /// Numbers of branches.
+    /// Widths for numbers of branches.
     pub branches: Widths,
-    /// Differences of targets.
+    /// Widths for differences of targets.
     pub targets: Widths,
-    /// Numbers of instructions before a trap.
+    /// Widths for numbers of instructions before a trap.
     pub instructions: Widths,
 }
 
@@ -62,8 +62,9 @@ impl Tmbp {
         ..Self::TINY
     };
 
-    /// Bits of the tables (of a target 19, its upper bits apart and without its lowest), of the registers
-    /// for history, path, upper bits and last target, and of the output buffer.
+    /// Returns the bits of the tables (19 per target, with its upper bits kept separately and without its
+    /// lowest bit), of the registers for history, path, upper bits and last target, and of the output
+    /// buffer.
     pub fn storage_bits(&self, xlen: u32) -> u64 {
         self.storage(xlen, 1)
     }
@@ -75,8 +76,8 @@ impl Tmbp {
         2 * entries + ras * target + ibtb * (8 + target) + bhr + path + (xlen - 20) + xlen + 128
     }
 
-    /// 1.5 gates a bit, and 760 for counters and control, which is what the source's smallest has over
-    /// that.
+    /// Returns 1.5 gates per bit, and 760 for counters and control: the excess of the smallest predictor
+    /// of the source.
     pub fn gates(&self, xlen: u32) -> f64 {
         1.5 * self.storage_bits(xlen) as f64 + 760.0
     }
@@ -109,12 +110,12 @@ impl Default for Tmbp {
     }
 }
 
-/// How often what happened.
+/// Event counts.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
-    /// Branches that count.
+    /// Branches that are counted.
     pub(crate) branches: u64,
-    /// Those up to and with the last that was predicted wrong, or the last trap.
+    /// Branches up to and including the last misprediction or trap.
     pub(crate) told: u64,
 }
 
@@ -123,7 +124,7 @@ pub(crate) struct TmbpCoder<'a> {
     config: Tmbp,
     code: &'a Code,
     sync_every: Option<NonZeroU64>,
-    /// From the first instruction on.
+    /// Present from the first instruction on.
     state: Option<State>,
     pub(crate) tally: Tally,
 }
@@ -133,9 +134,9 @@ struct State {
     predictor: Predictor,
     /// Instructions since the last record.
     instructions: u64,
-    /// Branches that count since the last record.
+    /// Counted branches since the last record.
     branches: u64,
-    /// Target of the last indirect branch that was predicted wrong.
+    /// Target of the last mispredicted indirect branch.
     target: u64,
 }
 
@@ -167,7 +168,7 @@ impl TmbpCoder<'_> {
 impl Coder for TmbpCoder<'_> {
     fn event(&mut self, event: &Event, out: &mut Bits) -> Result<(), CompressError> {
         if self.state.is_none() {
-            // Where the program starts is said like a trap.
+            // The start of the program is encoded like a trap.
             let (Event::Retired { pc: start, .. } | Event::Trap { epc: start, .. }) = *event;
             self.put_trap(0, start, out);
             self.state = Some(State::new(self.config, self.code));
@@ -238,9 +239,9 @@ impl Coder for TmbpCoder<'_> {
 enum Record {
     /// There is none: all predictions are right.
     None,
-    /// So many branches until one is predicted wrong.
+    /// This many branches until a misprediction.
     Wrong(u64),
-    /// So many instructions until execution goes on elsewhere.
+    /// This many instructions until execution continues elsewhere.
     Trap { instructions: u64, to: u64 },
 }
 
@@ -277,7 +278,7 @@ impl Decompressor for TmbpCoder<'_> {
             let here = segment(left, self.sync_every);
             reader.segment(here, take)?;
             left -= here;
-            // What ends a part tells where the next one starts.
+            // The record that ends a part states where the next one starts.
             if left > 0 && !matches!(reader.record, Record::Trap { instructions: 0, .. }) {
                 let fault = Fault::Malformed("no synchronisation where there must be one");
                 return Err(DecodeError { bit: reader.at, fault });
@@ -306,7 +307,7 @@ impl Reader<'_, '_, '_> {
         Ok(())
     }
 
-    /// Follows so many instructions with a predictor that has learnt nothing yet.
+    /// Follows this many instructions, starting with an untrained predictor.
     fn segment(&mut self, mut left: u64, take: &mut dyn FnMut(u64)) -> Result<(), DecodeError> {
         let code = self.of.code;
         let (xlen, width) = (code.xlen(), self.of.xlen());

@@ -1,5 +1,5 @@
-//! Every scheme gives back every instruction of random walks: RV32 and RV64, compressed instructions, traps,
-//! indirect jumps, addresses all over the address space.
+//! Every scheme recovers every instruction of random walks: RV32 and RV64, compressed instructions, traps,
+//! indirect jumps, addresses across the whole address space.
 
 use hartrace_compressors::{Bits, Code, Compressed, Scheme, Setup};
 use hartrace_decoder::Image;
@@ -8,8 +8,8 @@ use hartrace_ingress::{IType, ITypeWidth, Retired};
 use hartrace_isa::{Isa, Xlen};
 use std::num::NonZeroU64;
 
-/// Beside the defaults, tables so small that everything in them is replaced all the time, and all that can
-/// be set.
+/// In addition to the defaults: tables so small that their entries are replaced all the time, and every
+/// setting.
 const SMALL: [&str; 22] = [
     "HWLZ-2",
     "HWLZ-16",
@@ -37,7 +37,7 @@ const SMALL: [&str; 22] = [
 
 fn schemes() -> Vec<Scheme> {
     let small = SMALL.iter().map(|name| name.parse().expect(name));
-    // A walk has no trap vectors in a register.
+    // A walk has no trap vector registers.
     Scheme::defaults().into_iter().chain(small).filter(|scheme| !scheme.needs_vectors()).collect()
 }
 
@@ -57,7 +57,7 @@ fn compressed(scheme: &Scheme, setup: &Setup<'_>, rows: &[Retired]) -> Compresse
     compressor.finish().unwrap_or_else(|error| panic!("{scheme}: {error}"))
 }
 
-/// Compresses and decompresses rows; the addresses that must come out are given.
+/// Compresses and decompresses rows, and compares with the expected addresses.
 fn round(scheme: &Scheme, setup: &Setup<'_>, rows: &[Retired], expected: &[u64], what: &str) {
     let compressed = compressed(scheme, setup, rows);
     let count = expected.len() as u64;
@@ -72,7 +72,7 @@ fn round(scheme: &Scheme, setup: &Setup<'_>, rows: &[Retired], expected: &[u64],
     assert!(compressed.framed_bits >= compressed.payload_bits, "{what}: {scheme}");
 }
 
-/// What E-Trace can follow too: it stops at triggers, and implicit returns need all codes of itype.
+/// Walks that E-Trace can follow too: it stops at triggers, and implicit returns need all codes of itype.
 fn shape(seed: u64) -> Shape {
     Shape { itype_width: ITypeWidth::Four, ..Shape::random(seed).without_sideband() }
 }
@@ -80,7 +80,7 @@ fn shape(seed: u64) -> Shape {
 #[test]
 fn random_walks_come_back() {
     let runs = std::env::var("HARTRACE_RUNS").ok().and_then(|runs| runs.parse::<u64>().ok());
-    // Each is followed some sixty times.
+    // Each walk is traced about sixty times.
     let runs = runs.map_or(150, |runs| (runs / 25).max(1));
     let schemes = schemes();
     for seed in 0..runs {
@@ -101,7 +101,7 @@ fn random_walks_come_back() {
     }
 }
 
-/// Resets, halts and triggers are nothing special to schemes that know only instructions.
+/// Resets, halts and triggers have no special meaning to schemes that know only instructions.
 #[test]
 fn anything_may_follow_anything() {
     for seed in 0..40 {
@@ -115,8 +115,8 @@ fn anything_may_follow_anything() {
     }
 }
 
-/// Straight code that is longer than the longest stream, with a branch at every place around its end,
-/// taken or not, and a trap behind it.
+/// Straight code that is longer than the longest stream, with a branch at every place around its end, taken
+/// or not, and a trap after it.
 #[test]
 fn streams_are_cut_where_they_are_too_long() {
     for length in 250..260_u64 {
@@ -149,7 +149,7 @@ fn streams_are_cut_where_they_are_too_long() {
     }
 }
 
-/// What the port says of the branch.
+/// The port's itype for the branch.
 fn itype(row: Retired, length: u64, taken: bool) -> Retired {
     let branch = [0x1000, 0x8000].map(|base| base + 4 * (length - 1));
     match row.iretire > 0 && branch.contains(&row.iaddr) {
@@ -159,7 +159,7 @@ fn itype(row: Retired, length: u64, taken: bool) -> Retired {
     }
 }
 
-/// Damage is found, or gives other instructions; it never panics and always ends.
+/// Damage is detected, or yields other instructions; it never panics and always ends.
 #[test]
 fn damage_is_survived() {
     let (mut found, mut cases) = (0, 0);

@@ -1,21 +1,22 @@
-//! The memory's end of AXI: one hart's reads and writes, in order, after some cycles.
+//! The memory side of AXI: one hart's reads and writes, in order, with latency.
 
 use crate::bus::Bus;
 use fastrand::Rng;
 use std::collections::VecDeque;
 
 const OKAY: u8 = 0;
-/// An exclusive access was one.
+/// The response to a successful exclusive access.
 const EXOKAY: u8 = 1;
-/// Beats that wait before no further read is accepted.
+/// Number of waiting beats at which no further read is accepted.
 const MOST_BEATS: usize = 16;
 
-/// How long memory takes.
+/// The latency of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Latency {
-    /// Cycles from a request to its answer.
+    /// Cycles from a request to its response.
     pub cycles: u64,
-    /// Up to so many more, at random. With them requests also have to wait now and then.
+    /// The largest number of additional random cycles. With jitter, requests also have to wait
+    /// occasionally.
     pub jitter: u64,
 }
 
@@ -25,16 +26,16 @@ impl Default for Latency {
     }
 }
 
-/// Of `AW` or `AR`.
+/// The contents of `AW` or `AR`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Address {
     pub(crate) id: u8,
     pub(crate) address: u64,
-    /// Beats after the first.
+    /// Number of beats after the first.
     pub(crate) len: u8,
-    /// Bytes of a beat, as a power of two.
+    /// Bytes per beat, as a power of two.
     pub(crate) size: u8,
-    /// It wraps around at the end of the block it is in.
+    /// Whether it wraps around at the end of its block.
     pub(crate) wraps: bool,
     pub(crate) lock: bool,
     pub(crate) atop: u8,
@@ -56,12 +57,12 @@ impl Address {
     }
 }
 
-/// What the core requests in a cycle: each `Some` if valid.
+/// The core's requests in a cycle: each `Some` if valid.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Requests {
     pub(crate) read: Option<Address>,
     pub(crate) write: Option<Address>,
-    /// Data, strobe and whether it is the last.
+    /// Data, strobe and whether it is the last beat.
     pub(crate) data: Option<(u64, u8, bool)>,
     pub(crate) takes_read: bool,
     pub(crate) takes_written: bool,
@@ -83,7 +84,7 @@ pub(crate) struct Written {
     due: u64,
 }
 
-/// What memory offers in a cycle.
+/// The memory's offers in a cycle.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Offers {
     pub(crate) read_ready: bool,
@@ -101,7 +102,7 @@ pub(crate) struct Axi {
     random: Rng,
     beats: VecDeque<Beat>,
     written: VecDeque<Written>,
-    /// The write whose data is awaited, and how many beats of it have come.
+    /// The write whose data is awaited, and the number of its beats so far.
     write: Option<(Address, u64)>,
     offers: Offers,
 }
@@ -119,7 +120,7 @@ impl Axi {
         }
     }
 
-    /// What is offered in cycle `now`.
+    /// The offers in cycle `now`.
     pub(crate) fn offer(&mut self, now: u64) -> Offers {
         let patient = self.latency.jitter > 0;
         let mut awake = || !patient || self.random.u8(..4) > 0;
@@ -133,7 +134,7 @@ impl Axi {
         self.offers
     }
 
-    /// The core's side of the same cycle.
+    /// Handles the core's side of the same cycle.
     pub(crate) fn request(&mut self, now: u64, requests: &Requests, bus: &mut Bus) {
         let offers = self.offers;
         if offers.read.is_some() && requests.takes_read {
@@ -171,7 +172,7 @@ impl Axi {
     }
 
     fn data(&mut self, now: u64, (data, strobe, last): (u64, u8, bool), bus: &mut Bus) {
-        // Ready only with a write, so there is one.
+        // Data is accepted only with a write, so there is one.
         let Some((write, number)) = self.write else { return };
         let due = self.due(now);
         let mut resp = OKAY;

@@ -1,20 +1,20 @@
-//! Memory and devices, as all harts see them.
+//! Memory and devices, shared by all harts.
 
 use crate::map;
 use std::ops::Range;
 
-/// Two times `dret`.
+/// `dret` twice.
 const DRET: u64 = 0x7b20_0073_7b20_0073;
 
-/// What a hart is told by wires.
+/// The input wires of a hart.
 #[derive(Clone, Debug)]
 pub(crate) struct Lines {
     pub(crate) software: bool,
     pub(crate) compare: u64,
     pub(crate) external: u8,
-    /// Cycles for which debug mode is still requested.
+    /// Number of cycles for which debug mode is still requested.
     pub(crate) debug: u64,
-    /// The double-word of the last load-reserved, while nobody has written to it.
+    /// The double-word of the last load-reserved, until somebody writes to it.
     reservation: Option<u64>,
 }
 
@@ -22,12 +22,12 @@ pub(crate) struct Lines {
 #[derive(Debug)]
 pub(crate) struct Bus {
     ram: Vec<u8>,
-    /// The mailbox of programs that end by a store to memory.
+    /// The mailbox of programs that end with a store to memory.
     tohost: Option<u64>,
     pub(crate) lines: Vec<Lines>,
     pub(crate) time: u64,
     pub(crate) console: Vec<u8>,
-    /// The program has ended with this code.
+    /// The exit code, once the program has ended.
     pub(crate) exit: Option<u64>,
 }
 
@@ -39,7 +39,7 @@ impl Bus {
         Self { ram, tohost, lines, time: 0, console: Vec::new(), exit: None }
     }
 
-    /// The double-word that `address` is in. Where nothing is there are zeros.
+    /// Reads the double-word that contains `address`. Unmapped addresses read as zero.
     pub(crate) fn read(&self, address: u64) -> u64 {
         let address = address & !7;
         if let Some(bytes) = self.ram_at(address) {
@@ -65,7 +65,7 @@ impl Bus {
         }
     }
 
-    /// Writes the bytes of a double-word that `strobe` has a bit for.
+    /// Writes the bytes of a double-word that `strobe` selects.
     pub(crate) fn write(&mut self, address: u64, data: u64, strobe: u8) {
         let address = address & !7;
         let mask =
@@ -120,7 +120,7 @@ impl Bus {
         true
     }
 
-    /// Bytes of memory, if there are so many.
+    /// Bytes of memory, if the range exists.
     pub(crate) fn bytes(&self, address: u64, size: u64) -> Option<&[u8]> {
         self.ram.get(ram_range(address, size)?)
     }
@@ -130,7 +130,7 @@ impl Bus {
         self.lines[hart].reservation = Some(address & !7);
     }
 
-    /// A store-conditional, and whether it was done.
+    /// Performs a store-conditional, and returns whether it stored.
     pub(crate) fn conditional(&mut self, hart: usize, address: u64, data: u64, strobe: u8) -> bool {
         let reserved = self.lines[hart].reservation.take() == Some(address & !7);
         if reserved {
@@ -139,7 +139,7 @@ impl Bus {
         reserved
     }
 
-    /// An atomic operation of AXI; the double-word before it.
+    /// Performs an atomic operation of AXI, and returns the previous double-word.
     pub(crate) fn atomic(
         &mut self,
         address: u64,
@@ -157,12 +157,12 @@ impl Bus {
         old
     }
 
-    /// A cycle passes.
+    /// Advances one cycle.
     pub(crate) fn tick(&mut self) {
         self.time += 1;
     }
 
-    /// The hart a device register belongs to, and which of hart 0's it would be.
+    /// The hart that a device register belongs to, and the corresponding register of hart 0.
     fn device(&self, address: u64) -> Option<(usize, u64)> {
         let offset = address.checked_sub(map::EXIT)?;
         let hart = usize::try_from(offset / map::NEXT_HART).ok()?;
@@ -174,13 +174,13 @@ impl Bus {
     }
 }
 
-/// Where in memory an address is.
+/// The position of an address in memory.
 fn ram_range(address: u64, size: u64) -> Option<Range<usize>> {
     let at = usize::try_from(address.checked_sub(map::RAM)?).ok()?;
     Some(at..at.checked_add(usize::try_from(size).ok()?)?)
 }
 
-/// The operation that AXI's `AWATOP` names.
+/// Applies the operation that AXI's `AWATOP` names.
 fn combine(atop: u8, bits: u32, value: u64, operand: u64) -> u64 {
     let signed = |word: u64| (word << (64 - bits)) as i64;
     let select = |first: bool| if first { value } else { operand };
@@ -211,7 +211,7 @@ mod tests {
         bus.write(map::RAM, 0x1122_3344_5566_7788, 0xff);
         bus.write(map::RAM + 3, 0xaa00_0000, 0x08);
         assert_eq!(bus.read(map::RAM + 5), 0x1122_3344_aa66_7788);
-        // The last one, and behind it.
+        // The last double-word, and the address after it.
         bus.write(map::RAM + 56, 1, 0xff);
         bus.write(map::RAM + 64, 2, 0xff);
         assert_eq!((bus.read(map::RAM + 56), bus.read(map::RAM + 64)), (1, 0));
@@ -275,7 +275,7 @@ mod tests {
             (0x27, minus_one, 1, 1),
         ] {
             let mut bus = bus(1);
-            // The upper half, and the lower is untouched.
+            // The upper half; the lower is unchanged.
             bus.write(map::RAM, value << 32 | 0x77, 0xff);
             let old = bus.atomic(map::RAM + 4, 2, atop, operand << 32, 0xf0);
             assert_eq!(old, value << 32 | 0x77);

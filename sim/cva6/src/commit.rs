@@ -1,24 +1,24 @@
-//! What the core itself says it did.
+//! The core's own record of what it executed.
 
 use hartrace_hdl_tools::verilate::{Output, SimError, Simulation};
 use hartrace_ingress::Privilege;
 use std::fmt;
 
-/// Commit ports of the core.
+/// Number of commit ports of the core.
 const PORTS: usize = 2;
-/// Entries of the scoreboard.
+/// Number of entries of the scoreboard.
 const SLOTS: usize = 8;
 /// Functional unit of branches and jumps.
 const CTRL_FLOW: u8 = 4;
 /// The highest bit of a cause: an interrupt.
 const INTERRUPT: u64 = 1 << 63;
 
-/// What a [`Commit`] is about.
+/// The kind of a [`Commit`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Event {
     /// An instruction retired.
     Retired,
-    /// An instruction trapped; it did not retire. So do `ecall` and `ebreak`.
+    /// An instruction trapped and did not retire. `ecall` and `ebreak` are included.
     Exception,
     /// An interrupt was taken before an instruction.
     Interrupt,
@@ -26,9 +26,9 @@ pub enum Event {
     Debug,
 }
 
-/// One line of the core's own record: an instruction that retired, a trap, or the entry to debug mode.
+/// One line of the core's own record: a retired instruction, a trap, or the entry to debug mode.
 ///
-/// It prints as a line of [`Commit::HEADER`]'s table, which `hartrace-sources` reads.
+/// It is printed as a line of the table of [`Commit::HEADER`], which `hartrace-sources` reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Commit {
     /// Clock cycles since reset was released.
@@ -37,33 +37,34 @@ pub struct Commit {
     pub hart: u8,
     /// Commit port, 0 for the older of two.
     pub port: u8,
-    /// What it is about.
+    /// The kind of event.
     pub event: Event,
-    /// Address of the instruction: the one that did not retire, unless it did.
+    /// Address of the instruction that retired, or of the one that did not.
     pub pc: u64,
-    /// The instruction, if it retired; of those of 2 bytes the upper half is zero.
+    /// The instruction, if it retired; the upper half of a 2-byte instruction is zero.
     pub insn: u32,
-    /// Its bytes, 2 or 4. Means nothing if it could not be fetched.
+    /// Its size in bytes, 2 or 4. Undefined if it could not be fetched.
     pub size: u8,
     /// The core's number of its functional unit.
     pub fu: u8,
     /// The core's number of the operation.
     pub op: u8,
-    /// Privilege it ran at, before a trap or return changes it.
+    /// The privilege at which it ran, before a trap or return changes it.
     pub privilege: Privilege,
-    /// In debug mode.
+    /// Whether the core is in debug mode.
     pub debug: bool,
-    /// Address that follows, if it retired, as far as the execute stage knows: not for trap returns.
+    /// Address of the next instruction, if it retired, as far as the execute stage knows: not for trap
+    /// returns.
     pub next_pc: u64,
-    /// A branch or jump that was taken, as the branch unit reported it.
+    /// Whether it is a taken branch or jump, as reported by the branch unit.
     pub taken: bool,
-    /// Cause of a trap, without the bit that tells interrupts.
+    /// Cause of a trap, without the bit that marks interrupts.
     pub cause: u64,
-    /// Trap value, as the core has it: on interrupts and in debug mode it holds something else.
+    /// Trap value of the core: for interrupts and in debug mode it holds something else.
     pub tval: u64,
-    /// It is `mret`, `sret` or `dret`.
+    /// Whether it is `mret`, `sret` or `dret`.
     pub eret: bool,
-    /// Where a trap return goes, or the handler of a trap.
+    /// The target of a trap return, or the handler of a trap.
     pub target: u64,
 }
 
@@ -72,7 +73,7 @@ impl Commit {
     pub const HEADER: &'static str = "cycle,port,event,pc,insn,len,fu,op,priv,debug,next_pc,taken_sb,\
         taken_ex,cause,tval,eret,target";
 
-    /// Address of the next instruction in memory.
+    /// Returns the address of the next instruction in memory.
     #[must_use]
     pub fn fall_through(&self) -> u64 {
         self.pc.wrapping_add(self.size.into())
@@ -98,7 +99,7 @@ impl fmt::Display for Commit {
     }
 }
 
-/// Reads commits off the probe.
+/// Reads commits from the probe.
 #[derive(Debug)]
 pub(crate) struct Probe {
     hart: u8,
@@ -155,7 +156,7 @@ impl Probe {
         })
     }
 
-    /// What was committed in this cycle, in order.
+    /// Passes on the commits of this cycle, in order.
     pub(crate) fn commits(&mut self, sim: &Simulation, cycle: u64, mut to: impl FnMut(Commit)) {
         let ack = sim.get(self.ack);
         for port in (0..PORTS).filter(|port| ack >> port & 1 == 1) {
@@ -165,14 +166,14 @@ impl Probe {
         if sim.get(self.trap) == 1 || debug_entry {
             to(self.trapped(sim, cycle, debug_entry));
         }
-        // An entry is committed a cycle after it is resolved, at the earliest.
+        // An entry is committed at the earliest one cycle after it is resolved.
         if sim.get(self.resolved) == 1 {
             let slot = sim.get(self.resolved_slot) as usize;
             self.taken[slot % SLOTS] = sim.get(self.resolved_taken) == 1;
         }
     }
 
-    /// What is the same for all events.
+    /// The fields that are common to all events.
     fn entry(&self, sim: &Simulation, cycle: u64, port: usize, event: Event) -> Commit {
         let field = |output, bits: usize| sim.get(output) >> (port * bits) & ((1 << bits) - 1);
         Commit {

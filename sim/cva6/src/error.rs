@@ -1,4 +1,4 @@
-//! What can go wrong.
+//! Errors of building and running the core.
 
 use hartrace_hdl_tools::verilate::SimError;
 use hartrace_iss::LoadError;
@@ -6,7 +6,7 @@ use std::io;
 use std::path::PathBuf;
 use thiserror::Error;
 
-/// Why the core cannot be built or run.
+/// The core cannot be built or run.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum Cva6Error {
@@ -16,7 +16,7 @@ pub enum Cva6Error {
          the repository, which installs them, or name their virtual environment in HARTRACE_CVA6_TOOLS"
     )]
     NotInstalled,
-    /// The folder that was named does not hold them.
+    /// The named folder does not contain them.
     #[error(
         "{}: no {missing} in it, which HARTRACE_CVA6_TOOLS names; try: python3 -m venv {0} && \
          {0}/bin/pip install -r sim/cva6/requirements.txt", .folder.display()
@@ -24,7 +24,7 @@ pub enum Cva6Error {
     Incomplete {
         /// The folder.
         folder: PathBuf,
-        /// What is not there.
+        /// The missing part.
         missing: &'static str,
     },
     /// A file cannot be read.
@@ -41,7 +41,7 @@ pub enum Cva6Error {
     /// The program does not start where the core does.
     #[error("the program starts at 0x{entry:x}, the core at 0x{boot:x}; link it to start there")]
     Entry {
-        /// Its entry.
+        /// Its entry address.
         entry: u64,
         /// The address the core boots from.
         boot: u64,

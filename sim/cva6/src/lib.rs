@@ -1,11 +1,12 @@
-//! The CVA6 core in Verilator, with Rust in control.
+//! The CVA6 core in Verilator, controlled from Rust.
 //!
-//! [`Core`] finds the sources of the core, as they come from PyPI, and builds a model of them. [`Platform`]
-//! puts memory and devices around the model, loads a program and runs it. What the core says it did comes as
-//! [`Commit`]s: every instruction, every trap. `docs/design/cva6.md` says what is where and why.
+//! [`Core`] finds the sources of the core from PyPI and builds a model of them. [`Platform`] adds memory and
+//! devices to the model, loads a program and runs it. The core's own record of what it executed consists of
+//! [`Commit`]s: every instruction and every trap. `docs/design/cva6.md` describes the parts and the reasons
+//! for them.
 //!
-//! Nothing here is edited into the core: a probe is bound to its commit stage and gives plain vectors, to Rust
-//! and to whatever hardware is attached beside it.
+//! The core is not edited: a probe is bound to its commit stage and provides plain vectors to Rust and to any
+//! attached hardware.
 //!
 //! ```no_run
 //! use hartrace_cva6_sim::{Commit, Config, Core, Platform};

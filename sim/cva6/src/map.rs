@@ -1,13 +1,13 @@
-//! The memory map: what programs for this platform are written against.
+//! The memory map for which programs of this platform are written.
 
-/// Memory, where the core also starts.
+/// Start of memory, where the core also starts.
 pub const RAM: u64 = 0x8000_0000;
-/// Bytes of memory.
+/// Size of memory in bytes.
 pub const RAM_SIZE: u64 = 32 << 20;
 
-/// Software interrupt of hart 0, one bit; 4 bytes further for each hart after it.
+/// Software interrupt of hart 0, one bit; other harts follow at steps of 4 bytes.
 pub const MSIP: u64 = 0x0200_0000;
-/// Time of the timer interrupt of hart 0; 8 bytes further for each hart after it.
+/// Time of the timer interrupt of hart 0; other harts follow at steps of 8 bytes.
 pub const MTIMECMP: u64 = 0x0200_4000;
 /// Time, in clock cycles. Read only.
 pub const MTIME: u64 = 0x0200_bff8;
@@ -20,10 +20,10 @@ pub const CONSOLE: u64 = 0x1000_0008;
 pub const EXTERNAL: u64 = 0x1000_0010;
 /// A store of `n` requests debug mode of hart 0 for `n` clock cycles.
 pub const DEBUG: u64 = 0x1000_0018;
-/// From [`EXTERNAL`] and [`DEBUG`] of a hart to those of the next.
+/// Distance from [`EXTERNAL`] and [`DEBUG`] of a hart to those of the next.
 pub const NEXT_HART: u64 = 0x100;
 
-/// Where the core goes in debug mode; it finds `dret` there.
+/// The address of debug mode, which contains `dret`.
 pub const DEBUG_ENTRY: u64 = 0x800;
-/// Where it goes if there is an exception in debug mode; `dret` as well.
+/// The address for exceptions in debug mode, which also contains `dret`.
 pub const DEBUG_EXCEPTION: u64 = 0x808;

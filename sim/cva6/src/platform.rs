@@ -12,21 +12,21 @@ use hartrace_iss::{Environment, Hart, HartConfig, Range};
 /// Clock cycles of reset.
 const RESET: u64 = 10;
 
-/// How a platform is set up.
+/// The configuration of a platform.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// How long memory takes.
+    /// The latency of memory.
     pub latency: Latency,
-    /// For what is random in it.
+    /// The seed for random values.
     pub seed: u64,
-    /// What comes from outside; sorted by cycle when the platform is set up.
+    /// External stimuli; sorted by cycle when the platform is set up.
     pub pokes: Vec<Poke>,
-    /// Of each hart, with what the names of its ports in the model start.
+    /// For each hart, the prefix of the names of its ports in the model.
     pub harts: Vec<String>,
 }
 
 impl Default for Config {
-    /// One hart, memory that answers after 2 cycles, no surprises.
+    /// One hart, memory that responds after 2 cycles, and no external stimuli.
     fn default() -> Self {
         Self { latency: Latency::default(), seed: 0, pokes: Vec::new(), harts: vec![String::new()] }
     }
@@ -37,28 +37,28 @@ impl Default for Config {
 pub enum Exit {
     /// The program ended with this code.
     Exited(u64),
-    /// So many cycles have passed; run again to go on.
+    /// The cycle limit was reached; run again to continue.
     Limit,
 }
 
-/// What a run was.
+/// The result of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
     /// How it ended.
     pub exit: Exit,
-    /// Clock cycles since the start, reset included.
+    /// Clock cycles since the start, including reset.
     pub cycles: u64,
-    /// Instructions that retired in all runs so far, in debug mode too.
+    /// Instructions that retired in all runs so far, including debug mode.
     pub instructions: u64,
 }
 
 /// Watches a run.
 pub trait Observe {
-    /// Something was committed.
+    /// Called after something was committed.
     fn commit(&mut self, commit: &Commit);
 
-    /// A clock cycle has passed; those of reset count. Outputs are those before its edge, inputs are for the
-    /// next cycle.
+    /// Called after each clock cycle, including those of reset. Outputs are those before its edge; inputs are
+    /// for the next cycle.
     fn cycle(&mut self, _cycle: u64, _simulation: &mut Simulation) {}
 }
 
@@ -82,7 +82,7 @@ pub struct Platform {
     reset: Input,
     harts: Vec<Attached>,
     bus: Bus,
-    /// What is still to come, the next one last.
+    /// The remaining stimuli, the next one last.
     pokes: Vec<Poke>,
     cycle: u64,
     instructions: u64,
@@ -91,14 +91,14 @@ pub struct Platform {
 impl Platform {
     /// Loads a program and holds the core in reset.
     ///
-    /// The program ends with a store to [`map::EXIT`](crate::map::EXIT), or of `2 * code + 1` to the symbol
-    /// `tohost` if it has one.
+    /// The program ends with a store to [`map::EXIT`](crate::map::EXIT), or with a store of `2 * code + 1` to
+    /// the symbol `tohost` if it has one.
     ///
     /// # Errors
     ///
     /// If the program does not fit, or the model lacks ports.
     pub fn new(model: &Model, elf: &[u8], config: &Config) -> Result<Self, Cva6Error> {
-        // The other simulator knows how to load a program.
+        // The instruction set simulator can load a program.
         let mut loader = Hart::new(HartConfig {
             memory: vec![Range { base: RAM, size: RAM_SIZE }],
             environment: Environment::Bare,
@@ -132,30 +132,30 @@ impl Platform {
         })
     }
 
-    /// The simulation, for inputs that are not the core's.
+    /// Returns the simulation, for inputs that do not belong to the core.
     pub fn simulation(&mut self) -> &mut Simulation {
         &mut self.simulation
     }
 
-    /// Copies bytes to memory, besides the program; `false` if they do not fit. The core's caches do not know,
-    /// so it is for before the first run.
+    /// Copies bytes to memory, in addition to the program; `false` if they do not fit. The core's caches are
+    /// not informed, so this must precede the first run.
     pub fn write_memory(&mut self, address: u64, bytes: &[u8]) -> bool {
         self.bus.load(address, bytes)
     }
 
-    /// Bytes of memory, if there are so many. Stores are there some cycles after they have retired.
+    /// Returns bytes of memory, if the range exists. Stores arrive some cycles after they have retired.
     #[must_use]
     pub fn read_memory(&self, address: u64, size: u64) -> Option<&[u8]> {
         self.bus.bytes(address, size)
     }
 
-    /// What the program has printed.
+    /// Returns what the program has printed.
     #[must_use]
     pub fn console(&self) -> &[u8] {
         &self.bus.console
     }
 
-    /// Runs until the program ends or so many cycles have passed.
+    /// Runs until the program ends or this many cycles have passed.
     ///
     /// # Errors
     ///

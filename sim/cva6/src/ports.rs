@@ -4,7 +4,7 @@ use crate::axi::{Address, Offers, Requests};
 use crate::bus::Lines;
 use hartrace_hdl_tools::verilate::{Input, Output, SimError, Simulation};
 
-/// `BURST` of AXI.
+/// The `BURST` code of AXI for wrapping.
 const WRAP: u64 = 2;
 
 #[derive(Debug)]
@@ -74,7 +74,7 @@ pub(crate) struct Ports {
 }
 
 impl Ports {
-    /// The ports whose names start with `prefix`; the hart starts at `boot`.
+    /// Finds the ports whose names start with `prefix`; the hart starts at `boot`.
     pub(crate) fn new(
         sim: &mut Simulation,
         prefix: &str,
@@ -114,7 +114,7 @@ impl Ports {
         })
     }
 
-    /// Interrupts and the request for debug mode.
+    /// Sets interrupts and the request for debug mode.
     pub(crate) fn set_lines(&self, sim: &mut Simulation, lines: &Lines, time: u64) {
         sim.set(self.irq, lines.external.into());
         sim.set(self.ipi, lines.software.into());

@@ -1,18 +1,18 @@
-//! From the core's record to what a hart reports to its trace encoder.
+//! Converts the core's record into what a hart reports to its trace encoder.
 
 use crate::{Commit, Event};
 use hartrace_ingress::{IType, Privilege, Retired};
 use hartrace_isa::{Insn, Isa, Xlen, decode};
 
-/// Turns the commits of one hart into rows of the ingress port, one instruction or trap each.
+/// Converts the commits of one hart into rows of the ingress port, one instruction or trap each.
 ///
-/// What an instruction is comes from its encoding, not from what the core takes it for. `cycles` are those
-/// since the row before. Debug mode is not traced: entering it gives a row without an instruction that says
-/// `halted`, and what is executed there none.
+/// The kind of an instruction is taken from its encoding, not from the core's classification. `cycles`
+/// counts from the previous row. Debug mode is not traced: entering it gives a row without an instruction
+/// that reports `halted`, and instructions in debug mode give no rows.
 #[derive(Clone, Debug)]
 pub struct Rows {
     isa: Isa,
-    /// The instruction retired immediately before, and its address.
+    /// The instruction that retired directly before, and its address.
     before: Option<(Insn, u64)>,
     cycle: Option<u64>,
 }
@@ -24,7 +24,7 @@ impl Default for Rows {
 }
 
 impl Rows {
-    /// The row of a commit, if it has one.
+    /// Returns the row of a commit, if it has one.
     pub fn row(&mut self, commit: &Commit) -> Option<Retired> {
         if commit.debug {
             return None;

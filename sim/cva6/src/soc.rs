@@ -1,8 +1,9 @@
 //! CVA6 cores, connectors, trace encoders and a funnel in one model: the whole loop.
 //!
 //! [`Soc`] is the model. [`Soc::run`] runs a program with tracing switched on through the control registers
-//! before the first instruction; what leaves the sink is decoded as it comes, and compared with what the cores
-//! say they executed: every instruction, every trap with its cause and value, from the first to the last.
+//! before the first instruction. The output of the sink is decoded as it arrives, and compared with what the
+//! cores report to have executed: every instruction and every trap with its cause and value, from the first
+//! to the last.
 //!
 //! ```no_run
 //! use hartrace_cva6_sim::Core;

@@ -1,35 +1,35 @@
-//! What comes from outside, and when.
+//! External stimuli and their times.
 
 use crate::map;
 use fastrand::Rng;
 
-/// A store to a device register by somebody else than the core, at a cycle since reset was released.
+/// A store to a device register that is not made by the core, at a cycle since reset was released.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Poke {
     /// The cycle.
     pub cycle: u64,
     /// The register, one of [`map`].
     pub address: u64,
-    /// What is stored.
+    /// The stored value.
     pub value: u64,
 }
 
-/// What may come at random.
+/// Random stimuli.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Surprises {
-    /// Cycles between two of them on average.
+    /// Average number of cycles between two of them.
     pub gap: u64,
     /// The last cycle.
     pub until: u64,
-    /// Timer, software and external interrupts.
+    /// Whether there are timer, software and external interrupts.
     pub interrupts: bool,
-    /// Requests for debug mode.
+    /// Whether there are requests for debug mode.
     pub debug: bool,
 }
 
 impl Surprises {
-    /// What comes when, the earliest first. The program's handlers have to withdraw interrupts, by a store to
-    /// the register that was poked.
+    /// Returns the stimuli, the earliest first. The program's handlers have to withdraw interrupts, by a
+    /// store to the register that was poked.
     #[must_use]
     pub fn draw(&self, seed: u64) -> Vec<Poke> {
         let mut random = Rng::with_seed(seed);
@@ -38,13 +38,13 @@ impl Surprises {
             kinds.extend([(map::MTIMECMP, 0), (map::MSIP, 1), (map::EXTERNAL, 1)]);
         }
         if self.debug {
-            // Two cycles are seen, many last beyond a return from debug mode.
+            // A request of two cycles is noticed; a long one lasts beyond the return from debug mode.
             kinds.extend([(map::DEBUG, 2), (map::DEBUG, 40)]);
         }
         let mut pokes = Vec::new();
         let mut cycle = 0;
         while !kinds.is_empty() {
-            // Small gaps are as likely as large ones: those are the ones that find errors.
+            // Small gaps are as likely as large ones: they are the ones that find errors.
             cycle += 1 + random.u64(..2 * self.gap.max(1)) * random.u64(..=100) / 50;
             if cycle > self.until {
                 break;

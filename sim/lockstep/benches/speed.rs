@@ -1,10 +1,10 @@
-//! How fast the encoder `full` with two lanes is simulated, and what the golden encoder takes for the same:
-//! `cargo bench -p hartrace-lockstep`.
+//! Simulation speed of the encoder `full` with two lanes, and the time of the golden encoder for the same
+//! input: `cargo bench -p hartrace-lockstep`.
 //!
-//! Rows are those of bundled programs, two instructions a cycle at most. Time is CPU time of this thread,
-//! which other programs disturb least; figures are the best of some passes.
+//! Rows are those of bundled programs, with at most two instructions per cycle. Time is CPU time of this
+//! thread, which other programs disturb least; figures are the best of some passes.
 
-// Tests decode it too, and need the code.
+// Tests also decode, and need the code.
 #[allow(dead_code)]
 #[path = "../tests/encoder/bundled.rs"]
 mod bundled;
@@ -23,7 +23,7 @@ const STEPS: u64 = 400_000;
 const PASSES: u32 = 3;
 /// A synchronisation every 2^(10 + 4) packets.
 const RESYNC_MAX: u8 = 10;
-/// Cycles in a second, for the model alone.
+/// The goal in cycles per second, for the model alone.
 const GOAL: f64 = 1e6;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -71,8 +71,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The share of cycles in which the encoder takes what retires, if a hart that retires two instructions in
-/// every cycle waits when it does not: the least of all programs.
+/// The share of cycles in which the encoder accepts what retires, for a hart that retires two instructions
+/// in every cycle and waits otherwise: the minimum over all programs.
 fn throughput(config: &Config, modes: [(&str, Ioptions); 2]) -> Result<f64, Box<dyn Error>> {
     let config = Config { overflow: Overflow::Stall, ..config.clone() };
     let mut bench = Bench::new(&config, &Options::fast())?;
@@ -101,13 +101,13 @@ fn throughput(config: &Config, modes: [(&str, Ioptions); 2]) -> Result<f64, Box<
     Ok(least)
 }
 
-/// A way through the rows.
+/// One pass through the rows.
 #[derive(Clone, Copy)]
 struct Pass {
-    /// Of CPU time.
+    /// CPU time in seconds.
     seconds: f64,
     cycles: u64,
-    /// Rows that were lost.
+    /// Number of lost rows.
     lost: u64,
 }
 
@@ -153,7 +153,7 @@ fn passes(
     Ok(best)
 }
 
-/// Seconds this thread has run, as Linux counts them.
+/// Seconds that this thread has run, according to Linux.
 fn cpu_time() -> Result<f64, Box<dyn Error>> {
     let text = fs::read_to_string("/proc/thread-self/schedstat")?;
     let nanoseconds = text.split_whitespace().next().ok_or("no time in schedstat")?;

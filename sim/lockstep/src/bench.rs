@@ -9,7 +9,7 @@ use hartrace_ingress::Retired;
 use hartrace_rtl::{Component, Direction, Expr, Module, lit};
 use thiserror::Error;
 
-/// The RTL of a configuration, in simulation.
+/// The RTL of a configuration in simulation.
 #[derive(Debug)]
 pub struct Bench {
     pub(crate) config: Config,
@@ -22,7 +22,7 @@ pub struct Bench {
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum BenchError {
-    /// The configuration is not legal.
+    /// The configuration is not valid.
     #[error(transparent)]
     Config(#[from] hartrace_encoder_hdl::ConfigError),
     /// The simulator failed.
@@ -49,19 +49,19 @@ impl Bench {
         Ok(Self { config: config.clone(), model, sim, ports })
     }
 
-    /// Starts anew, out of reset, with other arbitrary values where there are none.
+    /// Restarts from reset, with other arbitrary values where none are defined.
     pub fn restart(&mut self, seed: u32) -> Result<(), SimError> {
         self.sim = self.model.start(seed)?;
         Ok(())
     }
 
-    /// What was generated.
+    /// Returns the configuration that was generated.
     #[must_use]
     pub fn config(&self) -> &Config {
         &self.config
     }
 
-    /// The simulation itself.
+    /// Returns the simulation itself.
     pub fn simulation(&mut self) -> &mut Simulation {
         &mut self.sim
     }
@@ -92,10 +92,10 @@ impl Bench {
     }
 }
 
-/// The encoder with registers before the controls, which is where they come from in a system.
+/// The encoder with registers before the controls, where they also come from in a system.
 ///
-/// They reach most of its logic. A simulator has to look at all that is behind an input whenever it is asked, even if
-/// the input never changes: without this, a cycle takes 43 % more instructions.
+/// The controls reach most of its logic. A simulator evaluates everything that depends on an input in every
+/// evaluation, even if the input never changes: without the registers, a cycle takes 43 % more instructions.
 fn held(encoder: &Component) -> Component {
     let m = Module::new("te_held", "An encoder whose controls come from registers.").clocked();
     let ports = encoder.ports().iter();

@@ -1,4 +1,4 @@
-//! A decoder behind the RTL.
+//! A decoder for the output of the RTL.
 
 use crate::Seen;
 use hartrace_bits::{BitReader, Tail};
@@ -8,27 +8,27 @@ use hartrace_etrace::{ParamsError, Unit};
 use hartrace_ingress::Retired;
 use hartrace_sources::executed::{Instructions, Verified, Verify};
 
-/// Decodes what the RTL sends, and compares it with what was executed: what was accepted has to come back
-/// from the first to the last instruction, and what was lost has to be reported where it is missing.
+/// Decodes the output of the RTL, and compares it with what was executed: accepted instructions have to
+/// be recovered from the first to the last, and lost ones have to be reported where they are missing.
 #[derive(Debug)]
 pub struct Follow<'a> {
     tracer: Tracer<'a>,
     instructions: Instructions<'a>,
     sink: Verify,
-    /// What comes behind the last byte of a payload.
+    /// What follows the last byte of a payload.
     tail: Tail,
     payloads: u64,
     bytes: u64,
     losing: bool,
-    /// Instructions that were accepted.
+    /// Number of accepted instructions.
     pub accepted: u64,
-    /// Instructions that were lost.
+    /// Number of lost instructions.
     pub lost: u64,
 }
 
 impl<'a> Follow<'a> {
-    /// With the program, and the contents of the trap vector registers by privilege, which implicit
-    /// exceptions need.
+    /// Creates a follower for the program. `tvec` contains the trap vector registers by privilege, which
+    /// implicit exceptions require.
     pub fn new(
         config: &Config,
         image: &'a Image,
@@ -49,7 +49,7 @@ impl<'a> Follow<'a> {
         })
     }
 
-    /// To be told everything that happens in a run.
+    /// Must be called with everything that happens in a run.
     pub fn seen(&mut self, seen: Seen<'_>) {
         match seen {
             Seen::Accepted(rows) => {
@@ -58,7 +58,7 @@ impl<'a> Follow<'a> {
                 self.accepted += self.count(rows);
             }
             Seen::Lost(rows) => {
-                // What is lost without a break is one loss.
+                // Consecutive losses are one loss.
                 if !std::mem::replace(&mut self.losing, true) {
                     self.sink.lost();
                 }
@@ -77,7 +77,7 @@ impl<'a> Follow<'a> {
         rows.iter().map(|row| self.instructions.count(row)).sum()
     }
 
-    /// What came of it, once the run has ended.
+    /// Returns the result after the run has ended.
     pub fn finish(mut self) -> Verified {
         self.tracer.finish(&mut self.sink);
         let mut verified = self.sink.finish();

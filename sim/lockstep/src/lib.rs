@@ -1,10 +1,10 @@
-//! The generated encoder and the golden one, side by side.
+//! The generated encoder and the golden encoder in lock step.
 //!
-//! [`Bench`] simulates the RTL of a [`Config`](hartrace_encoder_hdl::Config). Rows go into both encoders,
-//! and every payload that leaves the RTL is compared with what the golden encoder says, from the first to
-//! the last. [`Follow`] decodes the payloads and compares the result with what was executed, and [`trial`] does all
-//! of it for programs and logs. [`HartPorts`], [`Setting`] and [`random`] also serve tests of what is built around the
-//! encoder.
+//! [`Bench`] simulates the RTL of a [`Config`](hartrace_encoder_hdl::Config). Both encoders receive the same
+//! rows, and every payload of the RTL is compared with that of the golden encoder, from the first to the
+//! last. [`Follow`] decodes the payloads and compares the result with what was executed, and [`trial`] does
+//! all of this for programs and logs. [`HartPorts`], [`Setting`] and [`random`] also serve tests of the
+//! hardware around the encoder.
 
 mod bench;
 mod follow;

@@ -1,10 +1,10 @@
-//! The ports of the encoder, as far as it has them.
+//! The ports of the encoder, as far as they exist.
 
 use hartrace_encoder_hdl::Config;
 use hartrace_hdl_tools::verilate::{Input, Output, SimError, Simulation};
 use hartrace_ingress::Retired;
 
-/// Inputs that only change while nothing is traced.
+/// Inputs that change only while nothing is traced.
 pub(crate) const CONTROLS: [&str; 13] = [
     "implicit_return_i",
     "implicit_exception_i",
@@ -21,7 +21,7 @@ pub(crate) const CONTROLS: [&str; 13] = [
     "high_i",
 ];
 
-/// What a hart drives.
+/// The inputs that a hart drives.
 #[derive(Debug)]
 pub struct HartPorts {
     itype: Input,
@@ -39,7 +39,7 @@ pub struct HartPorts {
     reset: Input,
 }
 
-/// Inputs of the control registers, outputs.
+/// Inputs from the control registers, and outputs.
 #[derive(Debug)]
 pub(crate) struct Ports {
     pub(crate) hart: HartPorts,
@@ -98,7 +98,7 @@ impl Ports {
 }
 
 impl HartPorts {
-    /// The ports whose names start like this.
+    /// Finds the ports whose names start with `prefix`.
     pub fn new(sim: &Simulation, prefix: &str) -> Result<Self, SimError> {
         let input = |name: &str| sim.input(&format!("{prefix}{name}_i"));
         Ok(Self {
@@ -122,8 +122,8 @@ impl HartPorts {
     pub fn drive(&self, sim: &mut Simulation, config: &Config, rows: &[Retired]) {
         let params = &config.etrace;
         if rows.is_empty() {
-            // Without a block nothing else counts. A hart that is halted or in reset stays so until it
-            // goes on.
+            // Without a block all other signals are ignored. A hart that is halted or in reset stays
+            // so until it continues.
             sim.set(self.itype, 0);
             sim.set(self.iretire, 0);
             if let Some(port) = self.trigger {
@@ -180,7 +180,7 @@ pub(crate) fn cut(value: u64, width: u8) -> u64 {
     if width < 64 { value & ((1 << width) - 1) } else { value }
 }
 
-/// Lanes side by side: at most four of 64 bits.
+/// Values of the lanes side by side: at most four of 64 bits.
 struct Lanes {
     width: u8,
     at: usize,

@@ -6,7 +6,7 @@ use hartrace_etrace::{Ioptions, Params};
 use hartrace_golden::walk::{Shape, Xlen};
 use hartrace_ingress::{ITypeWidth, Retired};
 
-/// A random configuration.
+/// Returns a random configuration.
 #[must_use]
 pub fn config(rng: &mut fastrand::Rng) -> Config {
     let xlen = if rng.bool() { 64 } else { 32 };
@@ -50,7 +50,7 @@ pub fn config(rng: &mut fastrand::Rng) -> Config {
     if rng.u8(..4) > 0 { config } else { by_bytes(rng, config) }
 }
 
-/// The same with payloads of rv_tracer.
+/// The same configuration with payloads of rv_tracer.
 fn by_bytes(rng: &mut fastrand::Rng, config: Config) -> Config {
     let etrace = Params {
         iaddress_width_p: 64,
@@ -65,7 +65,7 @@ fn by_bytes(rng: &mut fastrand::Rng, config: Config) -> Config {
     Config { compression: Compression::Bytes, triggers: false, etrace, ..config }
 }
 
-/// Modes and filters that the configuration has.
+/// Returns random modes and filters that the configuration supports.
 #[must_use]
 pub fn setting(rng: &mut fastrand::Rng, config: &Config) -> Setting {
     let e = &config.etrace;
@@ -92,7 +92,7 @@ pub fn setting(rng: &mut fastrand::Rng, config: &Config) -> Setting {
     Setting { options, resync, privileges, ranges: Vec::new(), initially_off }
 }
 
-/// Some ranges of addresses that occur, as far as the configuration has comparators.
+/// Returns some ranges of addresses that occur, as far as the configuration has comparators.
 #[must_use]
 pub fn ranges(rng: &mut fastrand::Rng, config: &Config, rows: &[Retired]) -> Vec<(u64, u64)> {
     let mut ranges = Vec::new();
@@ -104,7 +104,7 @@ pub fn ranges(rng: &mut fastrand::Rng, config: &Config, rows: &[Retired]) -> Vec
     ranges
 }
 
-/// From no waiting at all to hardly anything taken.
+/// Returns random traffic, from no waiting at all to an output that accepts hardly anything.
 #[must_use]
 pub fn traffic(rng: &mut fastrand::Rng) -> Traffic {
     Traffic {
@@ -114,7 +114,7 @@ pub fn traffic(rng: &mut fastrand::Rng) -> Traffic {
     }
 }
 
-/// A walk that the configuration can trace.
+/// Returns a random walk that the configuration can trace.
 #[must_use]
 pub fn shape(rng: &mut fastrand::Rng, config: &Config, seed: u64, steps: usize) -> Shape {
     let params = &config.etrace;

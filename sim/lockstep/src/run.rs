@@ -1,4 +1,4 @@
-//! Rows through both encoders.
+//! Sends rows through both encoders.
 
 use crate::bench::Bench;
 use crate::{Covered, Setting, Summary};
@@ -15,11 +15,11 @@ use thiserror::Error;
 /// How busy both sides are.
 #[derive(Copy, Clone, Debug, Default)]
 pub struct Traffic {
-    /// Cycles in a thousand in which nothing is taken at the output.
+    /// Cycles per thousand in which the output is not accepted.
     pub back_pressure: u32,
     /// Cycles in a thousand in which nothing retires.
     pub idle: u32,
-    /// Where to start with arbitrary decisions.
+    /// The seed for arbitrary decisions.
     pub seed: u64,
 }
 
@@ -39,7 +39,7 @@ pub enum Mismatch {
     /// A block does not fit through the port.
     #[error("row {row}: {half_words} half-words do not fit into iretire_width_p = {width}")]
     Block {
-        /// The row.
+        /// The number of the row.
         row: u64,
         /// Its half-words.
         half_words: u32,
@@ -49,14 +49,14 @@ pub enum Mismatch {
     /// More blocks in a cycle than there are lanes.
     #[error("row {row}: {rows} blocks in one cycle, but there are {lanes} lanes")]
     Lanes {
-        /// The first of them.
+        /// The number of the first row.
         row: u64,
-        /// How many.
+        /// The number of blocks.
         rows: usize,
         /// Lanes of the encoder.
         lanes: u8,
     },
-    /// A payload is another one.
+    /// A payload differs.
     #[error("payload {number} in cycle {cycle}: {got:02x?} instead of {expected}")]
     Payload {
         /// Its number.
@@ -68,7 +68,7 @@ pub enum Mismatch {
         /// From the golden encoder, with the reason.
         expected: String,
     },
-    /// There is one too many.
+    /// The RTL sends a payload too many.
     #[error("payload {number} in cycle {cycle}: {got:02x?}, but nothing is to be sent")]
     Unexpected {
         /// Its number.
@@ -78,7 +78,7 @@ pub enum Mismatch {
         /// From the RTL.
         got: Vec<u8>,
     },
-    /// The RTL says that it is empty, and is not.
+    /// The RTL reports that it is empty, but is not.
     #[error("nothing is on its way in cycle {cycle}, but {expected} is still to be sent")]
     Empty {
         /// The clock cycle.
@@ -86,43 +86,43 @@ pub enum Mismatch {
         /// From the golden encoder, with the reason.
         expected: String,
     },
-    /// The RTL sends nothing any more.
+    /// The RTL no longer sends anything.
     #[error("nothing happens from cycle {cycle} on; {missing} payloads are missing, first {first}")]
     Stuck {
         /// The clock cycle.
         cycle: u64,
-        /// Payloads that are missing.
+        /// Number of missing payloads.
         missing: usize,
-        /// The first of them.
+        /// The first missing payload.
         first: String,
     },
 }
 
-/// What happens in a run, in order.
+/// An event of a run, in order.
 #[derive(Copy, Clone, Debug)]
 #[non_exhaustive]
 pub enum Seen<'a> {
-    /// What retired in a cycle, and was accepted.
+    /// Rows that retired in a cycle and were accepted.
     Accepted(&'a [Retired]),
-    /// What retired in a cycle, and was lost.
+    /// Rows that retired in a cycle and were lost.
     Lost(&'a [Retired]),
-    /// What the RTL sent, and what the golden encoder says it is if that was asked.
+    /// A payload of the RTL, and that of the golden encoder if both are compared.
     Payload(&'a [u8], Option<&'a Encoded>),
 }
 
-/// Cycles after which nothing is expected to happen any more.
+/// Number of cycles without an event after which none is expected any more.
 const PATIENCE: u64 = 5_000;
 
-/// Payloads that the RTL may send before the golden encoder has seen enough to say what they are: those of
-/// an end or a loss, which is known to the one when it happens and to the other with the next row.
+/// Number of payloads that the RTL may send before the golden encoder can produce them: those of an end or
+/// a loss, which the RTL knows when it happens and the golden encoder only with the next row.
 const AHEAD: usize = 64;
 
-/// Cycles after the end in which still nothing may happen.
+/// Number of cycles after the end in which nothing may happen.
 const AFTER: u64 = 16;
 
 impl Bench {
-    /// Sends rows through both encoders; rows that retire in the same cycle have `cycles` 0 but the
-    /// first.
+    /// Sends rows through both encoders. Of the rows that retire in the same cycle, all but the first have
+    /// `cycles` 0.
     pub fn run(
         &mut self,
         rows: &[Retired],
@@ -135,7 +135,7 @@ impl Bench {
         session.finish()
     }
 
-    /// Starts a run of both encoders. `watch` is told what happens.
+    /// Starts a run of both encoders. `watch` receives every event.
     pub fn start<'a>(
         &'a mut self,
         setting: &Setting,
@@ -186,24 +186,24 @@ impl Bench {
     }
 }
 
-/// A run of both encoders, or of the RTL alone, that goes on as rows come.
+/// A run of both encoders, or of the RTL alone, that advances as rows are added.
 pub struct Session<'a> {
     bench: &'a mut Bench,
     traffic: Traffic,
     rng: Rng,
     golden: Option<Encoder>,
     watch: &'a mut dyn FnMut(Seen<'_>),
-    /// From the golden encoder, and not from the RTL yet.
+    /// Payloads of the golden encoder that the RTL has not sent yet.
     expected: VecDeque<Encoded>,
-    /// From the RTL, and not from the golden encoder yet, with the cycle.
+    /// Payloads of the RTL, with their cycle, that the golden encoder has not produced yet.
     sent: VecDeque<(u64, Vec<u8>)>,
     summary: Summary,
-    /// What is offered to the RTL.
+    /// The rows that are offered to the RTL.
     group: Vec<Retired>,
-    /// The cycle in which something was accepted last.
+    /// The last cycle in which something was accepted.
     last_group: u64,
     losing: bool,
-    /// Cycles since something happened.
+    /// Number of cycles since the last event.
     quiet: u64,
 }
 
@@ -214,11 +214,11 @@ impl fmt::Debug for Session<'_> {
 }
 
 impl Session<'_> {
-    /// Retires rows; those of one cycle have `cycles` 0 but the first.
+    /// Retires rows. Of those in one cycle, all but the first have `cycles` 0.
     pub fn push(&mut self, rows: &[Retired]) -> Result<(), Mismatch> {
         for group in rows.chunk_by(|_, row| row.cycles == 0) {
             self.check(group)?;
-            // Nothing retires before it is traced, nor in idle cycles.
+            // Nothing retires before tracing has started, nor in idle cycles.
             while !self.started() || self.rng.u32(..1000) < self.traffic.idle {
                 self.cycle(false)?;
             }
@@ -262,7 +262,7 @@ impl Session<'_> {
         Ok(self.summary)
     }
 
-    /// What came of it so far.
+    /// Returns the results so far.
     pub fn summary(&self) -> &Summary {
         &self.summary
     }
@@ -271,7 +271,7 @@ impl Session<'_> {
         self.bench.sim.get(self.bench.ports.active) == 1
     }
 
-    /// That what retires in a cycle can be told to the RTL.
+    /// Checks that the ports of the RTL can carry what retires in a cycle.
     fn check(&self, group: &[Retired]) -> Result<(), Mismatch> {
         let row = self.summary.rows + self.summary.lost_rows;
         let (lanes, width) = (self.bench.config.lanes, self.bench.config.iretire_width_p);
@@ -284,7 +284,8 @@ impl Session<'_> {
         }
     }
 
-    /// Lets a cycle pass, in which the group retires or nothing. Says whether the group is done with.
+    /// Advances one cycle, in which the group retires or nothing does. Returns whether the group is
+    /// complete.
     fn cycle(&mut self, retires: bool) -> Result<bool, Mismatch> {
         let bench = &mut *self.bench;
         bench.drive(if retires { &self.group } else { &[] });
@@ -314,7 +315,7 @@ impl Session<'_> {
         Ok(done)
     }
 
-    /// What became of the group in this cycle. Says whether it is done with.
+    /// Handles the group in this cycle. Returns whether it is complete.
     fn retire(&mut self) -> bool {
         let Bench { sim, ports, config, .. } = &*self.bench;
         let port = match config.overflow {
@@ -337,7 +338,7 @@ impl Session<'_> {
             }
             (_, false) => {
                 let missed = std::mem::take(&mut self.losing);
-                // Cycles are counted by the encoder itself, up to 15.
+                // The encoder counts cycles itself, up to 15.
                 let passed = self.summary.cycles - self.last_group;
                 self.last_group = self.summary.cycles;
                 if let Some(first) = self.group.first_mut() {
@@ -359,8 +360,8 @@ impl Session<'_> {
         true
     }
 
-    /// Compares what both have sent. Either may be ahead: the RTL where something ends before the next
-    /// row is there.
+    /// Compares what both have sent. Either may be ahead: the RTL is when something ends before the next
+    /// row arrives.
     fn compare(&mut self) -> Result<(), Mismatch> {
         while !self.sent.is_empty() && !self.expected.is_empty() {
             let (Some((cycle, got)), Some(expected)) =

@@ -1,4 +1,4 @@
-//! How both encoders are set up.
+//! Settings of both encoders.
 
 use crate::Mismatch;
 use crate::bench::Bench;
@@ -9,25 +9,26 @@ use hartrace_golden::Encoder;
 use hartrace_golden::encoder::{Comparator, Condition, ConfigError, EncoderConfig, Filter, Resync};
 use hartrace_ingress::ITypeWidth;
 
-/// How the encoder is set up.
+/// Settings of the encoder.
 #[derive(Clone, Debug, Default)]
 pub struct Setting {
-    /// Modes that are on.
+    /// The modes that are on.
     pub options: Ioptions,
     /// When to resynchronise: the mode and *max*, as in the control registers.
     pub resync: (u8, u8),
-    /// Privilege levels that are traced; all if there are none.
+    /// The traced privilege levels; empty for all.
     pub privileges: Vec<u8>,
-    /// Addresses that are traced, first and last; all if there are none.
+    /// The first and last address of the traced ranges; empty for all.
     pub ranges: Vec<(u64, u64)>,
-    /// Nothing is traced before the first trigger.
+    /// Whether nothing is traced before the first trigger.
     pub initially_off: bool,
 }
 
 impl Setting {
-    /// Switches modes on, and resynchronises after 2^(`max` + 4) of what the configuration can count first.
+    /// Creates settings with these modes, and a resynchronisation after 2^(`max` + 4) of the first unit
+    /// that the configuration can count.
     pub fn new(config: &Config, options: Ioptions, max: u8) -> Self {
-        // As the control registers number them.
+        // The numbers of the control registers.
         let unit = match config.resync.first() {
             None => 0,
             Some(ResyncUnit::Packets) => 1,
@@ -37,7 +38,7 @@ impl Setting {
         Self { options, resync: (unit, max), ..Self::default() }
     }
 
-    /// The golden encoder of a configuration that is set up like this.
+    /// Creates the golden encoder of a configuration with these settings.
     pub fn golden(&self, config: &Config) -> Result<Encoder, ConfigError> {
         let period = 1 << (self.resync.1 + 4);
         let mut filter = Filter { initially_on: !self.initially_off, ..Filter::default() };

@@ -1,4 +1,4 @@
-//! What software tells the control registers.
+//! The values that software writes to the control registers.
 
 use crate::Setting;
 use hartrace_encoder_hdl::registers::driver::te::{
@@ -7,7 +7,8 @@ use hartrace_encoder_hdl::registers::driver::te::{
 };
 
 impl Setting {
-    /// `trTeControl` with the encoder switched off; `triggers` count or not.
+    /// Returns `trTeControl` with the encoder switched off; `triggers` selects whether triggers have an
+    /// effect.
     #[must_use]
     pub fn control(&self, triggers: bool) -> TrTeControl {
         TrTeControl::default()
@@ -17,10 +18,10 @@ impl Setting {
             .with_inst_trig_enable(triggers)
     }
 
-    /// The writes that set the encoder of a hart up and switch it on, from a reset of all registers: offsets
-    /// in the page of the hart, and words.
+    /// Returns the writes that configure the encoder of a hart and switch it on, starting from a reset of
+    /// all registers: offsets in the page of the hart, and words.
     ///
-    /// Ranges and privileges beyond the filters and comparators that registers can have are left out.
+    /// Ranges and privileges that exceed the filters and comparators of the registers are left out.
     #[must_use]
     pub fn writes(&self, triggers: bool) -> Vec<(u32, u32)> {
         let Self { privileges, ranges, .. } = self;

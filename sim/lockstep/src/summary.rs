@@ -1,47 +1,47 @@
-//! What came of a run.
+//! Results of a run.
 
 use hartrace_etrace::{Branch, JumpTarget, Payload};
 use hartrace_golden::encoder::{Encoded, Reason};
 use std::collections::BTreeMap;
 
-/// What was compared.
+/// Counts of what was compared.
 #[derive(Clone, Debug, Default)]
 pub struct Summary {
-    /// Clock cycles.
+    /// Number of clock cycles.
     pub cycles: u64,
-    /// Groups that were accepted.
+    /// Number of accepted groups.
     pub groups: u64,
-    /// Groups that were lost.
+    /// Number of lost groups.
     pub lost: u64,
-    /// Times that groups were lost, one after the other.
+    /// Number of sequences of consecutive lost groups.
     pub losses: u64,
-    /// Rows that were accepted.
+    /// Number of accepted rows.
     pub rows: u64,
-    /// Rows that were lost.
+    /// Number of lost rows.
     pub lost_rows: u64,
-    /// Cycles in which the hart had to wait.
+    /// Number of cycles in which the hart had to wait.
     pub stalled: u64,
-    /// Payloads.
+    /// Number of payloads.
     pub payloads: u64,
-    /// Their bytes.
+    /// Number of payload bytes.
     pub bytes: u64,
-    /// What kinds of them there were.
+    /// Number of payloads of each kind.
     pub covered: BTreeMap<Covered, u64>,
 }
 
-/// A kind of payload, as far as coverage is concerned.
+/// A kind of payload, for coverage.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Covered {
     /// Format and subformat.
     pub format: &'static str,
     /// Why it was sent.
     pub reason: Reason,
-    /// How many branches it tells, one of [`Self::BRANCHES`].
+    /// The number of its branches, one of [`Self::BRANCHES`].
     pub branches: &'static str,
 }
 
 impl Covered {
-    /// Numbers of branches that matter.
+    /// The relevant numbers of branches.
     pub const BRANCHES: [&'static str; 6] = ["0", "1", "2-29", "30", "31", "counted"];
 
     pub(crate) fn of(encoded: &Encoded) -> Self {

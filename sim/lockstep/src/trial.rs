@@ -1,4 +1,4 @@
-//! Programs and logs through both encoders, decoded again.
+//! Sends programs and logs through both encoders and decodes the result.
 //!
 //! ```no_run
 //! use hartrace_encoder_hdl::Config;
@@ -30,22 +30,22 @@ use std::time::Instant;
 use thiserror::Error;
 pub use work::{Work, xlen};
 
-/// What is the same for all programs.
+/// Conditions that are the same for all programs.
 #[derive(Clone, Debug)]
 pub struct Trial<'a> {
-    /// How the encoder is set up.
+    /// The settings of the encoder.
     pub setting: &'a Setting,
-    /// What its modes are called.
+    /// The name of its modes.
     pub mode: &'a str,
     /// How busy both sides are.
     pub traffic: Traffic,
-    /// Instructions that retire in one cycle at most; `None` for one in each lane.
+    /// The largest number of instructions that retire in one cycle; `None` for one per lane.
     pub retire: Option<u32>,
-    /// Instructions and traps at most, of every program.
+    /// The largest number of instructions and traps of each program.
     pub limit: u64,
 }
 
-/// Why something cannot go through the encoders.
+/// A program or log cannot be sent through the encoders.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum TrialError {
@@ -58,12 +58,12 @@ pub enum TrialError {
     /// The encoder is for harts of another width.
     #[error("a program for RV{}, but the encoder has iaddress_width_p = {width}", .xlen.bits())]
     Width {
-        /// What the program is for.
+        /// The width that the program is for.
         xlen: Xlen,
         /// The width of the encoder's addresses.
         width: u8,
     },
-    /// A mode needs the trap vectors.
+    /// A mode requires the trap vectors.
     #[error("implicit exceptions need the trap vectors, which are not known here")]
     TrapVectors,
     /// There is no decoder with these parameters.
@@ -75,17 +75,19 @@ pub enum TrialError {
 }
 
 impl<'a> Trial<'a> {
-    /// Starts without idle cycles and without a limit.
+    /// Creates a trial without idle cycles and without a limit.
     pub fn new(setting: &'a Setting, mode: &'a str) -> Self {
         Self { setting, mode, traffic: Traffic::default(), retire: None, limit: u64::MAX }
     }
 
-    /// Sends what was executed through both encoders, decodes it if the program is known, and compares. `tvec` is
-    /// what [`Work::trap_vectors`] returns. `payload` gets what the RTL sends, `progress` what goes in.
+    /// Sends what was executed through both encoders, decodes it if the program is known, and compares.
+    /// `tvec` is the result of [`Work::trap_vectors`]. `payload` receives the output of the RTL, `progress`
+    /// its input.
     ///
     /// # Errors
     ///
-    /// If the program cannot be executed or traced like this. A difference is not an error: it is in the figures.
+    /// If the program cannot be executed or traced in this way. A difference is not an error: the figures
+    /// report it.
     pub fn run(
         &self,
         bench: &mut Bench,
@@ -152,7 +154,7 @@ impl<'a> Trial<'a> {
     }
 }
 
-/// A difference is what a trial is there to find; anything else is why it cannot.
+/// A difference is what a trial is meant to find; any other error prevents it.
 fn difference(error: Mismatch, text: &mut Option<String>) -> Result<(), Mismatch> {
     match error {
         Mismatch::Payload { .. }

@@ -9,7 +9,7 @@ use std::io::BufRead;
 
 const HINT: &str = "a commit log with the columns cycle,event,pc,insn,priv,taken_ex,cause,tval";
 
-/// The columns that are needed, by place.
+/// Positions of the columns that are needed.
 #[derive(Copy, Clone, Debug)]
 struct Columns {
     cycle: usize,
@@ -22,11 +22,11 @@ struct Columns {
     tval: usize,
 }
 
-/// The rows of a commit log: one line for each retired instruction (`R`), exception (`E`) and
-/// interrupt (`I`), numbers in hexadecimal except `cycle`, `priv` and `taken_ex`.
+/// Reads the rows of a commit log: one line per retired instruction (`R`), exception (`E`) and
+/// interrupt (`I`). Numbers are hexadecimal except `cycle`, `priv` and `taken_ex`.
 ///
-/// Everything is known: outcomes of branches are the core's own, `cycles` are those since the row
-/// before. Entries to debug mode (`D`) are not supported.
+/// The log is complete: outcomes of branches are the core's own, and `cycles` counts from the
+/// previous row. Entries to debug mode (`D`) are not supported.
 #[derive(Debug)]
 pub(crate) struct Cva6<R> {
     table: Table<R>,
@@ -75,7 +75,7 @@ impl<R: BufRead> Cva6<R> {
         self.join.guesses
     }
 
-    /// Clock cycles since the row before.
+    /// Clock cycles since the previous row.
     fn passed(&mut self) -> Result<u32, SourceError> {
         let cycle = self.table.decimal(self.columns.cycle, u64::MAX)?;
         let before = self.cycle.unwrap_or(cycle.saturating_sub(1));
@@ -108,14 +108,14 @@ impl<R: BufRead> Cva6<R> {
             "D" => return Err(table.error("an entry to debug mode, which is not supported", HINT)),
             _ => return Err(table.wrong(columns.event, "none of R, E, I and D")),
         };
-        // The highest bit says again that it is an interrupt.
+        // The highest bit repeats that it is an interrupt.
         let highest = 1 << (self.xlen.bits() - 1);
         self.join.trap(Trap {
             line,
             interrupt,
             cause: Some(cause & !highest),
             epc: pc,
-            // On interrupts the column holds something else.
+            // For interrupts the column holds something else.
             tval: if interrupt { 0 } else { tval },
             privilege: Some(privilege),
             cycles,

@@ -3,16 +3,16 @@ use hartrace_isa::Xlen;
 use std::fmt;
 use thiserror::Error;
 
-/// Where in a file.
+/// A place in a file.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// The file as such.
+    /// The file as a whole.
     File,
-    /// Line, from 1.
+    /// A line, counted from 1.
     Line(u64),
-    /// Line and column of a table, both from 1.
+    /// Line and column of a table, both counted from 1.
     Column(u64, usize),
-    /// Byte offset.
+    /// A byte offset.
     Byte(u64),
 }
 
@@ -27,12 +27,12 @@ impl fmt::Display for Place {
     }
 }
 
-/// What to do about an error. What concerns an option of ours is not text, since whoever offers the
-/// option knows what it is called there.
+/// What to try after an error. A hint about an option of this crate is not text, since only the
+/// program that offers the option knows its name there.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Hint {
-    /// Anything else.
+    /// Any other hint.
     Text(&'static str),
     /// [`Options::format`](crate::Options::format).
     Format,
@@ -70,11 +70,11 @@ impl fmt::Display for Hint {
 pub struct SourceError {
     /// Name of the file, as given.
     pub file: String,
-    /// Where.
+    /// Where in the file.
     pub place: Place,
     /// What is wrong.
     pub what: String,
-    /// What to do about it.
+    /// What to try.
     pub hint: Hint,
 }
 

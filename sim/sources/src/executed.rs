@@ -1,13 +1,13 @@
 //! What was executed.
 //!
-//! A hart reports step by step, an encoder takes blocks, and a decoder says runs of instructions. This is
-//! what leads from one to the other: [`Steps`] makes rows of the steps of a simulated hart, [`Instructions`]
-//! takes blocks of others apart, [`Port`] makes the blocks and cycles of an ingress port of the rows, and
-//! [`Verify`] compares what was decoded with what was executed, first to last.
+//! A hart reports single steps, an encoder accepts blocks, and a decoder returns runs of instructions. This
+//! module converts between them: [`Steps`] makes rows from the steps of a simulated hart, [`Instructions`]
+//! splits blocks from other sources, [`Port`] packs rows into the blocks and cycles of an ingress port, and
+//! [`Verify`] compares what was decoded with what was executed, from the first instruction to the last.
 //!
-//! [`Program`] executes an ELF file, with the simulated hart or with QEMU. [`round`] encodes what it executes with
-//! the golden encoder, decodes it again and compares. [`check`] compares a capture with a log, to find the first
-//! difference.
+//! [`Program`] executes an ELF file, with the simulated hart or with QEMU. [`round`] encodes what it executes
+//! with the golden encoder, decodes it again and compares. [`check`] compares a capture with a log, to find
+//! the first difference.
 
 pub mod check;
 mod instructions;

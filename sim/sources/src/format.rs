@@ -1,21 +1,21 @@
-//! Which format a file has.
+//! Detection of the format of a file.
 
 use crate::lines::LONGEST;
 use crate::{file, spike};
 use std::fmt;
 use std::io::{self, BufRead, Cursor, Read};
 
-/// What a file may be.
+/// The format of a file.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Format {
-    /// Log of Spike, or of the RVFI tracer of CVA6.
+    /// A log of Spike, or of the RVFI tracer of CVA6.
     Spike,
-    /// Commit log of CVA6, a table.
+    /// A commit log of CVA6, a table.
     Cva6,
-    /// Encoder input of the reference flow, a table.
+    /// The encoder input of the reference flow, a table.
     Reference,
-    /// Our own [trace file](mod@crate::file).
+    /// The project's own [trace file](mod@crate::file).
     TraceFile,
 }
 
@@ -30,26 +30,27 @@ impl fmt::Display for Format {
     }
 }
 
-/// An input of which the start was looked at.
+/// An input whose start was read and is kept.
 pub type Peeked<R> = io::Chain<Cursor<Vec<u8>>, R>;
 
-/// The input from its start, nothing looked at.
+/// The input from its start, with nothing read.
 pub(crate) fn untouched<R: Read>(input: R) -> Peeked<R> {
     Cursor::new(Vec::new()).chain(input)
 }
 
-/// Whether this looks like names with commas between them.
+/// Whether a line looks like names separated by commas.
 fn is_table(line: &[u8]) -> bool {
     let text = std::str::from_utf8(line).unwrap_or_default().trim_end();
     text.contains(',') && !text.contains(char::is_control)
 }
 
 impl Format {
-    /// Tells the format by the first 64 KiB at most: what a simulator prints before its log may be
-    /// that long. Reads no further than necessary. `None` if it is none of ours; a table that is
-    /// none of ours is taken for [`Reference`](Self::Reference), whose errors say what is missing.
+    /// Detects the format from at most the first 64 KiB: the output of a simulator before its log
+    /// may be that long. Reads no further than necessary. Returns `None` for an unknown format; an
+    /// unknown table is treated as [`Reference`](Self::Reference), whose errors report what is
+    /// missing.
     ///
-    /// Returns the whole input, too.
+    /// Also returns the whole input.
     pub fn detect<R: BufRead>(mut input: R) -> io::Result<(Option<Self>, Peeked<R>)> {
         let mut start = Vec::new();
         let mut table = false;

@@ -1,5 +1,5 @@
-//! From instructions in a row to what a hart reports: how an instruction ended is known when the
-//! next one is.
+//! Converts single instructions into what a hart reports: how an instruction ended is known only
+//! when the next one is.
 
 use crate::{Guesses, Row};
 use hartrace_ingress::{IType, Privilege, Retired};
@@ -13,11 +13,11 @@ pub(crate) struct Step {
     pub(crate) pc: u64,
     pub(crate) word: u32,
     pub(crate) privilege: Privilege,
-    /// Clock cycles since the row before.
+    /// Clock cycles since the previous row.
     pub(crate) cycles: u32,
-    /// Outcome of a branch, if the log has it.
+    /// Outcome of a branch, if the log contains it.
     pub(crate) taken: Option<bool>,
-    /// An interrupt was taken right before it.
+    /// Whether an interrupt was taken directly before it.
     pub(crate) interrupted: bool,
 }
 
@@ -26,24 +26,24 @@ pub(crate) struct Step {
 pub(crate) struct Trap {
     pub(crate) line: u64,
     pub(crate) interrupt: bool,
-    /// If the log has it.
+    /// The cause, if the log contains it.
     pub(crate) cause: Option<u64>,
     pub(crate) epc: u64,
     pub(crate) tval: u64,
-    /// Before the trap, if the log has it.
+    /// Privilege before the trap, if the log contains it.
     pub(crate) privilege: Option<Privilege>,
     pub(crate) cycles: u32,
 }
 
-/// Puts steps and traps together. Each of them adds two rows at most, so whoever takes them out
-/// before the next one needs no more room.
+/// Combines steps and traps into rows. Each of them adds at most two rows, so a caller that removes
+/// them before adding the next needs no more room.
 #[derive(Debug)]
 pub(crate) struct Join {
     isa: Isa,
     rows: VecDeque<Row>,
     /// The step whose successor is not known yet.
     current: Option<(Step, Option<Insn>)>,
-    /// The instruction retired immediately before it, and its address.
+    /// The instruction that retired directly before it, and its address.
     before: Option<(Insn, u64)>,
     privilege: Privilege,
     pub(crate) guesses: Guesses,
@@ -61,7 +61,7 @@ impl Join {
         }
     }
 
-    /// The oldest row that is complete and was not taken yet.
+    /// Removes the oldest complete row.
     pub(crate) fn take(&mut self) -> Option<Row> {
         self.rows.pop_front()
     }
@@ -76,17 +76,17 @@ impl Join {
         self.emit_trap(trap);
     }
 
-    /// There is nothing more.
+    /// Ends the input.
     pub(crate) fn end(&mut self) {
         self.finish(None, false);
     }
 
-    /// The step that is not finished.
+    /// The step that is not complete.
     pub(crate) fn current(&self) -> Option<Step> {
         self.current.map(|(step, _)| step)
     }
 
-    /// The step that is not finished turned out not to have retired.
+    /// Drops the incomplete step, which turned out not to have retired.
     pub(crate) fn drop_current(&mut self) {
         self.current = None;
     }
@@ -111,7 +111,7 @@ impl Join {
         let explained = match (next, insn) {
             (None, _) => true,
             (Some(_), Some(insn)) if insn.is_uninferable() => true,
-            // Logged as retired: its own row has the exception.
+            // Logged as retired: its own row contains the exception.
             (Some(_), Some(insn)) if insn.kind == Kind::EnvironmentTrap => true,
             _ if interrupted => false,
             (Some(next), _) => (target.is_none() || branch) && next == fall || Some(next) == target,

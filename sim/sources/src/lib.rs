@@ -1,20 +1,20 @@
-//! What others wrote down about a hart, as what it would have reported to its trace encoder.
+//! Reads logs of a hart and converts them into what the hart would have reported to its trace encoder.
 //!
 //! | [`Format`] | rows |
 //! | --- | --- |
 //! | Spike, `--log-commits` and `-l`; RVFI tracer of CVA6 | one per instruction or trap |
 //! | commit log of CVA6, a table | one per instruction or trap |
 //! | encoder input of the reference flow, a table | one per block |
-//! | our own [trace file](mod@file) | as written |
+//! | the project's [trace file](mod@file) | as written |
 //!
-//! [`open`] reads any of them, compressed or not, and tells them apart by their content;
-//! [`Source`] is the same on any input, [`Tally`] counts what is in it. `iretire` counts half-words everywhere.
+//! [`open`] reads any of them, compressed or not, and detects the format by its content; [`Source`] does the
+//! same for any input, and [`Tally`] counts what it contains. `iretire` counts half-words everywhere.
 //!
 //! # Guarantees
 //!
-//! Nothing here panics on any input. No more is held in memory than a line of 64 KiB or a chunk of a
-//! trace file. An error says in one line which file, where, what and what to try; everything before
-//! that place was handed out.
+//! Nothing in this crate panics on any input. Memory holds no more than a line of 64 KiB or a chunk of a
+//! trace file. An error states in one line the file, the place, the problem and what to try; everything
+//! before that place has been returned.
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing))]
 
 mod cva6;
@@ -25,7 +25,7 @@ mod format;
 mod join;
 mod lines;
 mod packed;
-// Its tables are its own, not those of an input.
+// Its tables are internal; no input determines their indices.
 #[allow(clippy::indexing_slicing)]
 pub mod qemu;
 mod reference;

@@ -1,9 +1,9 @@
-//! Text, line by line.
+//! Reads text line by line.
 
 use crate::{Hint, Place, SourceError};
 use std::io::{BufRead, Read};
 
-/// No line of any of the formats is nearly as long.
+/// Far longer than any line of any format.
 pub(crate) const LONGEST: u64 = 1 << 16;
 
 const WHOLE_FILE: &str = "a complete file; this one may have been cut off or damaged";
@@ -22,7 +22,7 @@ impl<R: BufRead> Lines<R> {
         Self { input, file: file.into(), number: 0, line: Vec::new() }
     }
 
-    /// Goes to the next line; `false` after the last.
+    /// Advances to the next line; `false` after the last.
     pub(crate) fn advance(&mut self) -> Result<bool, SourceError> {
         self.number += 1;
         self.line.clear();
@@ -50,7 +50,7 @@ impl<R: BufRead> Lines<R> {
         std::str::from_utf8(&self.line).unwrap_or_default().trim_end_matches('\r')
     }
 
-    /// Number of the current line, from 1.
+    /// Number of the current line, counted from 1.
     pub(crate) fn number(&self) -> u64 {
         self.number
     }
@@ -70,10 +70,10 @@ impl<R: BufRead> Lines<R> {
     }
 }
 
-/// A hexadecimal number, with or without `0x`.
+/// Parses a hexadecimal number, with or without `0x`.
 pub(crate) fn hex(text: &str) -> Option<u64> {
     let digits = text.strip_prefix("0x").unwrap_or(text);
-    // The library function would also take a sign.
+    // The library function would also accept a sign.
     if digits.starts_with('+') {
         return None;
     }

@@ -6,10 +6,10 @@ use std::io::{self, BufRead, BufReader};
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
-/// Something to read a log from, on any thread.
+/// An input to read a log from, on any thread.
 pub type Input = Box<dyn BufRead + Send>;
 
-/// Decompresses what starts as gzip or zstd does. No log starts with these bytes.
+/// Decompresses an input that starts like gzip or zstd. No log starts with these bytes.
 pub fn decompress(mut raw: Input) -> io::Result<Input> {
     let start = raw.fill_buf()?;
     if start.starts_with(&ZSTD) {

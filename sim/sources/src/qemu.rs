@@ -1,14 +1,14 @@
-//! Programs run by QEMU, as what a RISC-V hart or an Arm core reports to its trace encoder.
+//! Programs run by QEMU, converted into what a RISC-V hart or an Arm core reports to its trace encoder.
 //!
-//! [`Qemu::run`] runs a program, in user mode or on a whole machine, and hands every executed block
-//! of instructions to a sink as a [`Retired`] in block retirement, in order and to the instruction,
-//! with the traps in between. How that works, and what QEMU does not tell, is in
-//! `docs/design/qemu.md`. [`Qemu::run_arm`] does the same for programs of A64, A32 and T32 in user mode,
-//! an instruction at a time.
+//! [`Qemu::run`] runs a program, in user mode or on a whole machine, and passes every executed block of
+//! instructions to a sink as a [`Retired`] in block retirement, in order and exact to the instruction,
+//! with the traps in between. `docs/design/qemu.md` explains how this works and what QEMU does not
+//! report. [`Qemu::run_arm`] does the same for A64, A32 and T32 programs in user mode, one instruction
+//! at a time.
 //!
-//! Nothing of QEMU is needed to build this crate. To run it needs a C compiler (`cc`), for a small
-//! plugin that comes with it, and a QEMU of version 6 to 8 that was built with plugins, as Debian's
-//! is.
+//! Building this crate does not require QEMU. Running a program requires a C compiler (`cc`), for a
+//! small plugin that is part of this crate, and QEMU version 6 to 8 built with plugin support, such as
+//! Debian's.
 //!
 //! ```no_run
 //! use hartrace_sources::qemu::{Mode, Qemu};

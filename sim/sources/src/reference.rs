@@ -1,4 +1,4 @@
-//! Encoder input of the reference flow: a table of what crosses the ingress port.
+//! Encoder input of the reference flow: a table of the signals at the ingress port.
 
 use crate::table::Table;
 use crate::{Hint, Row, SourceError};
@@ -7,13 +7,13 @@ use hartrace_isa::Xlen;
 use std::collections::VecDeque;
 use std::io::BufRead;
 
-/// The most lanes a row may have.
+/// The largest number of lanes in a row.
 const LANES: usize = 4;
 
 const HINT: &str = "a header row such as itype_0,cause,tval,priv,iaddr_0,iretire_0,ilastsize_0, and \
                     numbers below it";
 
-/// How to understand the columns.
+/// How to interpret the columns.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Meaning {
     pub(crate) flavour: Flavour,
@@ -30,7 +30,7 @@ struct Lane {
     sijump: Option<usize>,
 }
 
-/// Columns all lanes share.
+/// Columns that all lanes share.
 #[derive(Copy, Clone, Debug)]
 struct Shared {
     cause: usize,
@@ -45,26 +45,26 @@ struct Shared {
     cycles: Option<usize>,
 }
 
-/// The rows of a table, one at a time. Columns are found by name:
+/// Reads the rows of a table, one at a time. Columns are found by name:
 ///
-/// - for each lane `itype_0`, `iretire_0`, `ilastsize_0` (decimal), `iaddr_0` (hexadecimal) and,
-///   optional, `sijump_0`; up to `_3`,
+/// - for each lane `itype_0`, `iretire_0`, `ilastsize_0` (decimal), `iaddr_0` (hexadecimal) and
+///   optionally `sijump_0`; up to `_3`,
 /// - for all lanes `cause`, `priv` (decimal), `tval` (hexadecimal) and, optional and decimal,
 ///   `context`, `ctype`, `time`, `trigger` (bit 0 on, 1 off, 2+lane notify), `halted`, `reset`
-///   (levels) and `cycles` (since the row before).
+///   (levels) and `cycles` (since the previous row).
 #[derive(Debug)]
 pub(crate) struct Reference<R> {
     table: Table<R>,
     lanes: Vec<Lane>,
     shared: Shared,
     meaning: Meaning,
-    /// Blocks read but not handed out: the last one waits for an idle row behind it that says that
-    /// the hart halted.
+    /// Blocks that were read but not returned: the last one waits for an idle row after it that may
+    /// report that the hart halted.
     queue: VecDeque<Row>,
     at_end: bool,
-    /// Cycles of idle rows, to be counted with the next block.
+    /// Cycles of idle rows, to be added to the next block.
     idle_cycles: u32,
-    /// An idle row switched tracing on.
+    /// Whether an idle row switched tracing on.
     idle_on: bool,
 }
 
@@ -112,7 +112,7 @@ impl<R: BufRead> Reference<R> {
         })
     }
 
-    /// The next block; `None` after the last.
+    /// Returns the next block, or `None` after the last.
     pub(crate) fn next(&mut self) -> Result<Option<Row>, SourceError> {
         while self.queue.len() < 2 && !self.at_end {
             if self.table.advance()? {
@@ -141,7 +141,7 @@ impl<R: BufRead> Reference<R> {
         self.idle_cycles = self.idle_cycles.saturating_add(cycles);
         let mut blocks = cycle.blocks().peekable();
         if blocks.peek().is_none() {
-            // Nothing retired: what the hart says concerns the block before, or the next one.
+            // Nothing retired: the signals apply to the previous block, or to the next one.
             if let Some(last) = self.queue.back_mut() {
                 last.retired.halted |= cycle.halted;
                 last.retired.reset |= cycle.reset;
@@ -195,7 +195,7 @@ impl<R: BufRead> Reference<R> {
         })
     }
 
-    /// A hexadecimal address or trap value. For RV32 it may be sign-extended to 64 bits.
+    /// Parses a hexadecimal address or trap value. For RV32 it may be sign-extended to 64 bits.
     fn address(&self, column: usize) -> Result<u64, SourceError> {
         let value = self.table.hexadecimal(column)?;
         let low = u64::from(value as u32);
@@ -315,7 +315,7 @@ mod tests {
         assert!(with("0,0,1,4,0,0,3\n").contains("ilastsize_0 `4`: more than 3"));
         assert!(with("0,+10,1,1,0,0,3\n").contains("iaddr_0 `+10`: not a hexadecimal number"));
         assert!(with("0,0,+1,1,0,0,3\n").contains("iretire_0 `+1`: not a decimal number"));
-        // Nobody knows how long the last number was.
+        // The length of the last number is unknown.
         assert!(with("0,1000,1,1,0,0,3").contains("t.csv:3: ends within a line"));
         assert!(error("", SINGLE).contains("no column itype_0"));
         assert!(error("itype_0,iaddr_0\n", SINGLE).contains("no column iretire_0"));

@@ -1,10 +1,10 @@
 use hartrace_ingress::Retired;
 
-/// One block, and where it was read.
+/// One block and its position in the file.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Row {
-    /// Line of the file, from 1; trace files have none.
+    /// Line of the file, counted from 1; trace files have none.
     pub line: Option<u64>,
     /// What the hart would have reported.
     pub retired: Retired,
@@ -16,13 +16,14 @@ impl Row {
     }
 }
 
-/// What a log does not say, and was made up.
+/// What a log does not contain, and was guessed.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Guesses {
-    /// Traps without a cause, most of which only a jump in the addresses tells of: reported with
-    /// cause 0.
+    /// Traps without a cause, reported with cause 0. Most of them are visible only as a jump in the
+    /// addresses.
     pub traps: u64,
-    /// The last instruction is a branch, whose outcome nothing tells: reported as not taken.
+    /// Whether the last instruction is a branch, whose outcome is unknown: it is reported as not
+    /// taken.
     pub open_end: bool,
 }

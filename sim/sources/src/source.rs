@@ -1,4 +1,4 @@
-//! Any of the formats.
+//! A source of any format.
 
 use crate::cva6::Cva6;
 use crate::file::Rows;
@@ -13,24 +13,24 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
-/// How to understand a file.
+/// How to interpret a file.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// What it is; told by its start if not given.
+    /// The format; detected from the start of the file if not given.
     pub format: Option<Format>,
-    /// Width of registers: of importance for what an instruction is, and for sign-extended
-    /// addresses. If not given, RV32 for logs of Spike with addresses of 8 digits, otherwise RV64.
+    /// Register width, which determines the meaning of instructions and of sign-extended addresses.
+    /// If not given, RV32 for logs of Spike with addresses of 8 digits, otherwise RV64.
     pub xlen: Option<Xlen>,
-    /// Logs of Spike: the hart to read; others are skipped.
+    /// For logs of Spike: the hart to read; others are skipped.
     pub hart: u32,
-    /// Encoder input: what `iretire` counts. Rows count half-words in any case.
+    /// For encoder input: the unit of `iretire`. Rows always count half-words.
     pub flavour: Flavour,
-    /// Which codes rows have; those of 4 bits are narrowed to those of 3.
+    /// The width of itype codes; 4-bit codes are narrowed if it is 3.
     pub itype_width: ITypeWidth,
 }
 
 impl Default for Options {
-    /// Everything as found; hart 0, single retirement, 4-bit codes.
+    /// Everything detected; hart 0, single retirement, 4-bit codes.
     fn default() -> Self {
         Self {
             format: None,
@@ -44,7 +44,7 @@ impl Default for Options {
 
 /// The rows of a file of any format, one at a time.
 ///
-/// It holds a line or a chunk of the file, never more, whatever the file says.
+/// It never holds more than a line or a chunk of the file, whatever its contents.
 #[derive(Debug)]
 pub struct Source<R> {
     kind: Kind<Peeked<R>>,
@@ -59,7 +59,7 @@ enum Kind<R> {
     TraceFile(Box<Rows<R>>),
 }
 
-/// Opens a file, compressed with gzip or zstd or not.
+/// Opens a file, which may be compressed with gzip or zstd.
 pub fn open(path: &Path, options: &Options) -> Result<Source<Input>, SourceError> {
     let name = path.display().to_string();
     let input = File::open(path)
@@ -71,8 +71,8 @@ pub fn open(path: &Path, options: &Options) -> Result<Source<Input>, SourceError
 }
 
 impl<R: BufRead> Source<R> {
-    /// Tells the format, if it is not given, and reads the header, if there is one. `file` is for
-    /// messages.
+    /// Detects the format, if it is not given, and reads the header, if there is one. Messages name
+    /// the input `file`.
     pub fn new(input: R, file: &str, options: &Options) -> Result<Self, SourceError> {
         let (format, input) = match options.format {
             Some(format) => (format, untouched(input)),
@@ -104,7 +104,7 @@ impl<R: BufRead> Source<R> {
         Ok(Self { kind, itype_width: options.itype_width })
     }
 
-    /// What it is.
+    /// Returns the format.
     pub fn format(&self) -> Format {
         match &self.kind {
             Kind::Spike(_) => Format::Spike,
@@ -114,7 +114,7 @@ impl<R: BufRead> Source<R> {
         }
     }
 
-    /// The next row; `None` after the last. What follows an error means nothing.
+    /// Returns the next row, or `None` after the last. Results after an error have no meaning.
     pub fn next_row(&mut self) -> Result<Option<Row>, SourceError> {
         let mut row = match &mut self.kind {
             Kind::Spike(spike) => spike.next()?,
@@ -128,7 +128,7 @@ impl<R: BufRead> Source<R> {
         Ok(row)
     }
 
-    /// What had to be guessed so far.
+    /// Returns what had to be guessed so far.
     pub fn guesses(&self) -> Guesses {
         match &self.kind {
             Kind::Spike(spike) => spike.guesses(),

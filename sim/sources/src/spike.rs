@@ -12,21 +12,22 @@ use std::io::BufRead;
 
 const HINT: &str = "the output of spike -l --log-commits";
 
-/// The rows of a log of Spike, as written with `--log-commits`, with `-l`, or with both; or by the
-/// RVFI tracer of CVA6, which writes nearly the same.
+/// Reads the rows of a log of Spike, written with `--log-commits`, with `-l`, or with both; or by
+/// the RVFI tracer of CVA6, which writes nearly the same.
 ///
-/// With both, everything is known but the privilege of an instruction that traps right behind a
-/// trap return. With `-l` alone, privilege is not known: all rows say M. With `--log-commits` alone,
-/// traps are not logged: where addresses jump without a reason an exception with cause 0 is
-/// reported, see [`Guesses::traps`], and traps right behind indirect jumps go unnoticed. Virtualised
-/// privilege shows as the plain one. CVA6 does not log causes of interrupts and values of traps.
+/// With both, everything is known except the privilege of an instruction that traps directly after a
+/// trap return. With `-l` alone, privilege is not known: all rows report M. With `--log-commits`
+/// alone, traps are not logged: an unexplained jump of addresses is reported as an exception with
+/// cause 0, see [`Guesses::traps`], and traps directly after indirect jumps go unnoticed.
+/// Virtualised privilege is reported as the plain one. CVA6 does not log the causes of interrupts or
+/// trap values.
 #[derive(Debug)]
 pub(crate) struct Spike<R> {
     lines: Lines<R>,
     hart: u32,
-    /// Known from the start, or from the first address.
+    /// Known from the start, or from the first address on.
     join: Option<(Xlen, Join)>,
-    /// The hart of the newest line.
+    /// The hart of the last line.
     newest: u32,
     state: State,
     any: bool,
@@ -102,21 +103,21 @@ impl<R: BufRead> Spike<R> {
     }
 }
 
-/// Whether a line is one of a hart.
+/// Whether a line belongs to a hart.
 pub(crate) fn is_line(text: &str) -> bool {
     matches!(line::find(text), Found::Hart(_, line) if line != Line::Other)
 }
 
-/// What waits for the next line.
+/// State that waits for the next line.
 #[derive(Debug, Default)]
 struct State {
-    /// Retired instructions have lines of their own.
+    /// Whether retired instructions have separate lines.
     commits: bool,
-    /// The newest instruction that was started, as far as is known.
+    /// The last instruction that was started, as far as is known.
     started: Option<Step>,
     /// A trap whose value may follow.
     trap: Option<Trap>,
-    /// How often the newest instruction was executed besides.
+    /// Number of additional executions of the last instruction.
     repeats: u32,
 }
 
@@ -128,7 +129,7 @@ impl State {
                     trap.tval = xlen.wrap(tval);
                 }
             }
-            // Comes behind the trap that ended the loop, if one did.
+            // Follows the trap that ended the loop, if there was one.
             Line::Executed(times) if !self.commits && self.started.is_some() => {
                 self.repeats = times.saturating_sub(1);
             }
@@ -177,28 +178,28 @@ impl State {
         }
         let started = self.started.take().filter(|started| started.pc == step.pc);
         if !self.commits && started.is_some() {
-            // The first instruction, started and now retired.
+            // The first instruction, which was started and has now retired.
             join.drop_current();
         }
         self.commits = true;
-        // Only the line of the start says so.
+        // Only the line of the start contains this.
         let interrupted = step.interrupted || started.is_some_and(|started| started.interrupted);
         join.step(Step { interrupted, ..step });
     }
 
-    /// The instruction at `epc` has trapped.
+    /// Undoes the instruction at `epc`, which has trapped.
     fn unretire(&mut self, epc: u64, join: &mut Join) {
         let Some(current) = join.current().filter(|step| step.pc == epc) else {
             return;
         };
-        // A vector access that was partly done is logged although it traps.
+        // A partly completed vector access is logged although it traps.
         let vector = matches!(current.word & 0x7f, 0x07 | 0x27);
         if !self.commits || vector {
             join.drop_current();
         }
     }
 
-    /// Executes the newest instruction once more, if it was.
+    /// Repeats the last instruction once, if repetitions are left.
     fn repeat(&mut self, join: &mut Join) -> bool {
         let Some(left) = self.repeats.checked_sub(1) else {
             return false;
@@ -210,7 +211,7 @@ impl State {
         true
     }
 
-    /// Hands on a trap that is complete.
+    /// Passes on a complete trap.
     fn flush(&mut self, join: &mut Join) {
         if let Some(trap) = self.trap.take() {
             join.trap(trap);

@@ -1,4 +1,4 @@
-//! What is in a log.
+//! A summary of a log.
 
 use crate::{Format, Guesses};
 use hartrace_ingress::{IType, Privilege, Retired};
@@ -6,13 +6,13 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-/// Counts what is in a log.
+/// Counts the contents of a log.
 #[derive(Debug, Default)]
 pub struct Tally {
     rows: u64,
-    /// Rows that are one instruction each.
+    /// Number of rows that are one instruction each.
     single: u64,
-    /// Rows in which something retired.
+    /// Number of rows in which something retired.
     retired: u64,
     halfwords: u64,
     exceptions: u64,
@@ -22,12 +22,12 @@ pub struct Tally {
     last: Option<u64>,
 }
 
-/// What happened at a privilege level.
+/// Counts for a privilege level.
 #[derive(Copy, Clone, Debug, Default, Serialize)]
 pub struct Level {
     /// Half-words of instructions.
     pub halfwords: u64,
-    /// Traps taken from there.
+    /// Traps taken from this level.
     pub traps: u64,
 }
 
@@ -50,7 +50,8 @@ impl Tally {
         }
     }
 
-    /// Sums up a log of this name and format. `written_bytes` is the size of the trace file that was made of it.
+    /// Summarises a log of this name and format. `written_bytes` is the size of the trace file that was
+    /// written from it.
     pub fn summary(
         self,
         input: String,
@@ -80,36 +81,36 @@ impl Tally {
     }
 }
 
-/// What is in a log. As JSON its keys are stable; what is not known is null.
+/// A summary of a log. The keys of its JSON form are stable; unknown values are null.
 #[derive(Clone, Debug, Serialize)]
 pub struct Summary {
     /// The name of the log.
     pub input: String,
     /// Its format.
     pub format: String,
-    /// Its rows.
+    /// The number of rows.
     pub rows: u64,
-    /// Instructions, if every row is one.
+    /// The number of instructions, if every row is one.
     pub instructions: Option<u64>,
     /// Half-words of instructions.
     pub halfwords: u64,
     /// The mean size of an instruction, if every row is one.
     pub bytes_per_instruction: Option<f64>,
-    /// Exceptions.
+    /// The number of exceptions.
     pub exceptions: u64,
-    /// Interrupts.
+    /// The number of interrupts.
     pub interrupts: u64,
     /// See [`Guesses::traps`].
     pub guessed_traps: u64,
     /// See [`Guesses::open_end`].
     pub open_end: bool,
-    /// What happened at each privilege level.
+    /// Counts for each privilege level.
     pub privilege: BTreeMap<String, Level>,
     /// The address of the first instruction, as text.
     pub first: Option<String>,
     /// The address of the last instruction, as text.
     pub last: Option<String>,
-    /// The size of the trace file that was made of it.
+    /// The size of the trace file that was written from it.
     pub written_bytes: Option<u64>,
 }
 

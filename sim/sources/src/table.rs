@@ -1,4 +1,4 @@
-//! Tables: a line of names, then lines of fields with commas between them. Nothing is quoted.
+//! Tables: a line of names, then lines of fields separated by commas, without quoting.
 
 use crate::lines::{Lines, hex};
 use crate::{Hint, Place, SourceError};
@@ -11,13 +11,13 @@ use std::ops::Range;
 pub(crate) struct Table<R> {
     lines: Lines<R>,
     names: Vec<String>,
-    /// Where the fields of the current row are.
+    /// Positions of the fields of the current row.
     fields: Vec<Range<usize>>,
     hint: &'static str,
 }
 
 impl<R: BufRead> Table<R> {
-    /// Reads the names. `hint` says what a good table looks like.
+    /// Reads the names. `hint` describes a valid table.
     pub(crate) fn new(input: R, file: &str, hint: &'static str) -> Result<Self, SourceError> {
         let mut lines = Lines::new(input, file);
         let names = match lines.advance()? {
@@ -27,19 +27,19 @@ impl<R: BufRead> Table<R> {
         Ok(Self { lines, names, fields: Vec::new(), hint })
     }
 
-    /// The column of a name, if there is one.
+    /// The column with this name, if there is one.
     pub(crate) fn find(&self, name: &str) -> Option<usize> {
         self.names.iter().position(|n| n == name)
     }
 
-    /// The column of a name.
+    /// The column with this name, which is required.
     pub(crate) fn need(&self, name: &str) -> Result<usize, SourceError> {
         self.find(name).ok_or_else(|| {
             self.lines.error_at(Place::Line(1), format!("no column {name}"), self.hint)
         })
     }
 
-    /// Goes to the next row; `false` after the last. Empty lines are no rows.
+    /// Advances to the next row; `false` after the last. Empty lines are skipped.
     pub(crate) fn advance(&mut self) -> Result<bool, SourceError> {
         loop {
             if !self.lines.advance()? {
@@ -64,7 +64,7 @@ impl<R: BufRead> Table<R> {
         }
     }
 
-    /// Number of the current line, from 1.
+    /// Number of the current line, counted from 1.
     pub(crate) fn line(&self) -> u64 {
         self.lines.number()
     }
@@ -75,9 +75,9 @@ impl<R: BufRead> Table<R> {
         self.lines.text().get(range).unwrap_or_default().trim()
     }
 
-    /// A decimal number of at most `max`.
+    /// Parses a decimal number of at most `max`.
     pub(crate) fn decimal(&self, column: usize, max: u64) -> Result<u64, SourceError> {
-        // The library function would also take a sign.
+        // The library function would also accept a sign.
         let text = Some(self.text(column)).filter(|text| !text.starts_with('+'));
         match text.and_then(|text| text.parse().ok()) {
             Some(value) if value <= max => Ok(value),
@@ -86,7 +86,7 @@ impl<R: BufRead> Table<R> {
         }
     }
 
-    /// A hexadecimal number.
+    /// Parses a hexadecimal number.
     pub(crate) fn hexadecimal(&self, column: usize) -> Result<u64, SourceError> {
         hex(self.text(column)).ok_or_else(|| self.wrong(column, "not a hexadecimal number"))
     }
@@ -96,10 +96,10 @@ impl<R: BufRead> Table<R> {
         self.lines.error(what.to_string(), hint)
     }
 
-    /// A field is not what its column needs.
+    /// An error for a field that its column does not allow.
     pub(crate) fn wrong(&self, column: usize, why: impl Display) -> SourceError {
         let name = self.names.get(column).map_or("?", String::as_str);
-        // Fields may be as long as lines.
+        // Fields may be as long as lines, so only the start is shown.
         let text: String = self.text(column).chars().take(40).collect();
         let place = Place::Column(self.lines.number(), column + 1);
         self.lines.error_at(place, format!("{name} `{text}`: {why}"), self.hint)

@@ -1,4 +1,4 @@
-//! All formats through one door: told apart, decompressed, and nothing that panics.
+//! All formats through one interface: detected and decompressed, without a panic.
 
 use hartrace_ingress::{Flavour, IType, ITypeWidth};
 use hartrace_isa::Xlen;
@@ -29,8 +29,8 @@ fn all() -> [(Format, Vec<u8>); 4] {
     ]
 }
 
-/// Reads at most `limit` rows: a log can say in a line that an instruction was executed four billion
-/// times.
+/// Reads at most `limit` rows: one line of a log can state that an instruction was executed four
+/// billion times.
 fn read(bytes: &[u8], options: &Options, limit: usize) -> Result<Vec<Retired>, SourceError> {
     let mut source = Source::new(bytes, "x", options)?;
     let mut rows = Vec::new();
@@ -50,7 +50,7 @@ fn formats_are_told_by_content() {
         assert_eq!(source.format(), format);
         let rows = read(&bytes, &Options::default(), 9).unwrap();
         assert_eq!(rows, [Retired::plain(0x8000_0000)], "{format}");
-        // By any other name it is an error.
+        // Read as any other format it is an error.
         for (other, _) in all() {
             let named = Options { format: Some(other), ..Options::default() };
             assert_eq!(read(&bytes, &named, 9).is_ok(), other == format, "{format} as {other}");
@@ -104,7 +104,7 @@ fn codes_are_narrowed_whatever_the_format() {
     }
 }
 
-/// Gives a byte at a time, and counts them.
+/// Returns one byte at a time, and counts them.
 struct Slow<'a>(&'a [u8], usize);
 
 impl Read for Slow<'_> {
@@ -128,7 +128,7 @@ fn a_pipe_is_not_waited_for() {
     assert_eq!(slow.1, SPIKE.len());
 }
 
-/// Without end, and without anything that could be a row.
+/// An endless input that contains nothing that could be a row.
 struct Endless(&'static [u8], usize);
 
 impl Read for Endless {

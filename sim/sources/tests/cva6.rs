@@ -1,5 +1,5 @@
-//! The commit log of a real CVA6: what its description counts, and that its rows follow each other.
-//! Ignored without `HARTRACE_DATA`, the folder that holds `cva6-commit`.
+//! The commit log of a real CVA6: the counts of its description are right, and its rows follow each
+//! other. Ignored without `HARTRACE_DATA`, the folder that contains `cva6-commit`.
 
 use hartrace_ingress::IType;
 use hartrace_sources::{Format, Options, Retired, file, open};
@@ -59,7 +59,7 @@ fn prog_a(log: &Path) -> Result<(), Failed> {
             return Err(format!("{ours} {what}, not {theirs}").into());
         }
     }
-    // A row continues with the next one.
+    // Each row continues with the next one.
     for pair in rows.windows(2) {
         let follows = pair[0].next_address() == pair[1].iaddr;
         let agrees = match pair[0].itype {
@@ -74,7 +74,7 @@ fn prog_a(log: &Path) -> Result<(), Failed> {
     trace_file(&rows)
 }
 
-/// The same through our own file.
+/// The same through the project's trace file.
 fn trace_file(rows: &[Retired]) -> Result<(), Failed> {
     let mut writer = file::Writer::new(Vec::new())?;
     for row in rows {

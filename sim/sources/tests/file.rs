@@ -1,4 +1,4 @@
-//! Our own trace file: what goes in comes out, from any chunk; what is damaged is refused.
+//! The project's trace file: rows are read back unchanged, from any chunk; damaged files are rejected.
 
 use hartrace_ingress::{CType, IType, Privilege, Trigger};
 use hartrace_sources::file::{TraceFile, Writer, read};
@@ -25,7 +25,7 @@ fn read_all(bytes: &[u8]) -> Result<Vec<Retired>, SourceError> {
     Ok(rows)
 }
 
-/// The same by way of the index.
+/// The same through the index.
 fn read_indexed(bytes: &[u8]) -> Result<Vec<Retired>, SourceError> {
     let mut file = TraceFile::open(Cursor::new(bytes), "t.htr")?;
     let mut rows = Vec::new();
@@ -38,7 +38,7 @@ fn read_indexed(bytes: &[u8]) -> Result<Vec<Retired>, SourceError> {
     Ok(rows)
 }
 
-/// Rows as of a program: loops of blocks, with a trap now and then.
+/// Rows like those of a program: loops of blocks, with an occasional trap.
 fn program(count: u64) -> Vec<Retired> {
     let row = |n: u64| {
         let trap = n % 1000 == 999;
@@ -64,7 +64,7 @@ fn any_row() -> impl Strategy<Value = Retired> {
         let (itype, iaddr, iretire, ilastsize, sijump) = shape;
         let (cause, tval, context, time, cycles) = numbers;
         let bit = |n: u8| flags >> n & 1 == 1;
-        // Mostly as usual, so that the short forms are met too.
+        // Mostly ordinary values, so that the short forms are tested too.
         let unless = |n: u8, value: u64| if keep >> n & 1 == 1 { 0 } else { value };
         Retired {
             itype,
@@ -102,7 +102,7 @@ proptest! {
         bytes[at] ^= flip;
         for read in [read_all(&bytes), read_indexed(&bytes)] {
             match read {
-                // Reserved bytes, or addresses in the index.
+                // The damage was in reserved bytes, or in addresses in the index.
                 Ok(read) => prop_assert!(read == rows, "byte {at}"),
                 Err(error) => prop_assert!(error.to_string().contains("; try: "), "{error}"),
             }

@@ -12,8 +12,8 @@ const OPTIONS: Options = Options {
     itype_width: hartrace_ingress::ITypeWidth::Four,
 };
 
-/// A loop, a call by constant and jump, an illegal instruction and an interrupt, with every line
-/// that Spike can write; another hart in between.
+/// A loop, a call by constant and jump, an illegal instruction and an interrupt, with every kind of
+/// line that Spike can write, and another hart in between.
 const FULL: &str = "\
 warning: something that the program printed
 core   0: 0x0000000000001000 (0x00000297) auipc   t0, 0x0
@@ -93,7 +93,7 @@ fn older_versions() {
         FULL.lines().filter(|line| !line.starts_with("core   1")).map(number).collect();
     assert!(old.contains("\n3 0x0000000080000002 (0xfe059fe3)\n") && old.contains(" badaddr 0x"));
     assert_eq!(rows(&old), rows(FULL));
-    // The hart of a commit is that of the line before.
+    // The hart of a commit is that of the previous line.
     let two = "core   1: 0x0000000000001000 (0x00000013) nop\n3 0x0000000000001000 (0x00000013)\n\
                core   0: 0x0000000000002000 (0x00000013) nop\n3 0x0000000000002000 (0x00000013)\n";
     assert_eq!(shape(&rows(two).unwrap().0), [(0x2000, IType::None, 0)]);
@@ -115,8 +115,8 @@ core   0: 0x0000000080000100 (0x00000013) nop
     assert_eq!(rows[1].privilege, Privilege::U);
 }
 
-/// With `-l`, a jump to itself is printed once, and how often it was executed behind it: behind the
-/// interrupt too, if one ended it.
+/// With `-l`, a jump to itself is printed once, followed by how often it was executed. If an
+/// interrupt ended it, that line follows the interrupt.
 #[test]
 fn loops_that_are_not_repeated() {
     let text = "\
@@ -132,9 +132,9 @@ core   0: 0x0000000080000200 (0x00000013) nop
     let (jump, short) =
         ((0x8000_0000, IType::InferableTailCall, 0), (0x8000_0100, IType::InferableTailCall, 0));
     let expected = [jump, jump, jump, (0x8000_0000, IType::Interrupt, 7), short, short];
-    // The last one went elsewhere, which nothing explains.
+    // The last one led elsewhere, without an explanation.
     assert_eq!(shape(&rows)[..6], expected);
-    // Commits are all there.
+    // All commits are present.
     let both = "core   0: 0x0000000080000000 (0x0000006f) j       pc + 0x0\n\
                 core   0: 3 0x0000000080000000 (0x0000006f)\n\
                 core   0: 3 0x0000000080000000 (0x0000006f)\n\
@@ -177,8 +177,8 @@ core   0: 3 0x0000000080000104 (0xfe059ee3)
     assert_eq!((guesses.traps, guesses.open_end), (1, true));
 }
 
-/// The tracer of CVA6 writes the old form, traps in forms of its own, and nothing of interrupts but
-/// where a handler starts.
+/// The tracer of CVA6 writes the old form, its own forms of traps, and nothing about interrupts
+/// except where a handler starts.
 #[test]
 fn the_tracer_of_cva6() {
     let text = "\
@@ -205,7 +205,7 @@ exception : 0x0000000080000202
     assert_eq!(guesses.traps, 2);
 }
 
-/// Addresses are as wide as registers, which decides what `c.jal` is.
+/// Addresses are as wide as registers, which determines the meaning of `c.jal`.
 #[test]
 fn width_of_registers() {
     let narrow =
@@ -213,7 +213,7 @@ fn width_of_registers() {
     assert_eq!(rows(narrow).unwrap().0[0].itype, IType::InferableCall);
     let rv64 = Options { xlen: Some(Xlen::Rv64), ..OPTIONS };
     assert_eq!(read(narrow, &rv64).unwrap().0[0].itype, IType::None);
-    // Until 2021 they were 16 digits, with the sign.
+    // Until 2021 they had 16 digits, with the sign.
     let old = narrow.replace("0x80000000 (", "0xffffffff80000000 (");
     let rv32 = Options { xlen: Some(Xlen::Rv32), ..OPTIONS };
     assert_eq!(read(&old, &rv32).unwrap().0[0].iaddr, 0x8000_0000);

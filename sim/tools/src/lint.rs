@@ -1,10 +1,10 @@
-//! Has two linters look at SystemVerilog with all their warnings on, in tests.
+//! Runs two linters on SystemVerilog with all their warnings on, in tests.
 //!
 //! *Verilator* is the program of that name. *slang* is the Python package `pyslang` in the virtual
-//! environment that the variable `HARTRACE_SLANG_TOOLS` names; `./test.sh rtl` makes one. Tests of one that
-//! is missing are ignored.
+//! environment that the variable `HARTRACE_SLANG_TOOLS` names; `./test.sh rtl` creates one. Tests of a
+//! linter that is missing are ignored.
 //!
-//! Nothing is allowed but what [`Linter::check`] says.
+//! No warning is allowed except those listed at [`Linter::check`].
 #![forbid(unsafe_code)]
 
 use libtest_mimic::{Failed, Trial};
@@ -12,10 +12,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// Names and texts of modules that belong together.
+/// Names and texts of the modules of a design.
 pub type Design = Vec<(String, String)>;
 
-/// A program that looks for doubtful places.
+/// A linter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Linter {
     /// `verilator --lint-only -Wall`.
@@ -25,10 +25,10 @@ pub enum Linter {
 }
 
 impl Linter {
-    /// Both.
+    /// Both linters.
     pub const ALL: [Self; 2] = [Self::Verilator, Self::Slang];
 
-    /// Its name.
+    /// Returns its name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -37,7 +37,7 @@ impl Linter {
         }
     }
 
-    /// Whether it is there.
+    /// Returns whether it is installed.
     #[must_use]
     pub fn available(self) -> bool {
         match self {
@@ -46,10 +46,10 @@ impl Linter {
         }
     }
 
-    /// What it has to remark on designs, each of which is read alone; an error if there is anything.
+    /// Checks designs, each separately; returns an error if there are any warnings.
     ///
-    /// More than one module at the top is no mistake. slang also reports that the value of a variable
-    /// whose name starts with `unused_` is never used; that is what such a variable is for.
+    /// More than one module at the top is allowed. slang also reports that the value of a variable whose
+    /// name starts with `unused_` is never used; that is the purpose of such a variable.
     pub fn check(self, folder: &Path, designs: &[Design]) -> Result<(), Failed> {
         let designs = write(folder, designs)?;
         match self {
@@ -75,7 +75,7 @@ impl Linter {
                 }
                 let output = command.output()?;
                 let text = said(&output);
-                // All of them have been looked at.
+                // Checks that all designs were read.
                 let done = text.contains(&format!("{} designs", designs.len()));
                 if output.status.success() && done && remarks(&text).is_empty() {
                     return Ok(());
@@ -86,8 +86,8 @@ impl Linter {
     }
 }
 
-/// Tests that no linter has a remark on some designs, one for each linter. Their files are written to a
-/// folder in `folder`.
+/// Returns tests that no linter has a warning on some designs, one test per linter. Their files are written
+/// to a subfolder of `folder`.
 #[must_use]
 pub fn trials(folder: &Path, name: &str, designs: &[Design]) -> Vec<Trial> {
     let trial = |linter: Linter| {
@@ -100,7 +100,7 @@ pub fn trials(folder: &Path, name: &str, designs: &[Design]) -> Vec<Trial> {
     Linter::ALL.map(trial).into()
 }
 
-/// Tests that no remark means something: there is one on each of these modules.
+/// Returns tests that the linters do report warnings: there is one for each of these modules.
 #[must_use]
 pub fn sees(folder: &Path) -> Vec<Trial> {
     let modules = [
@@ -111,7 +111,7 @@ pub fn sees(folder: &Path) -> Vec<Trial> {
     let mut trials = Vec::new();
     for linter in Linter::ALL {
         for (name, body) in modules {
-            // slang looks at whole ports, not at their bits.
+            // slang checks whole ports, not their bits.
             let body = match (linter, name) {
                 (Linter::Slang, "unused") => body.replace("^a_i[2:0]", "1'b0"),
                 _ => body.to_owned(),
@@ -121,7 +121,7 @@ pub fn sees(folder: &Path) -> Vec<Trial> {
             let design = vec![(name.to_owned(), format!("module {name} ({body}\nendmodule\n"))];
             let trial = Trial::test(test, move || match linter.check(&folder, &[design]) {
                 Err(_) => Ok(()),
-                Ok(()) => Err("no remark".into()),
+                Ok(()) => Err("no warning".into()),
             });
             trials.push(trial.with_ignored_flag(!linter.available()));
         }
@@ -129,7 +129,7 @@ pub fn sees(folder: &Path) -> Vec<Trial> {
     trials
 }
 
-/// A folder for each design, and the files in it.
+/// Writes the files of each design to a separate folder.
 fn write(folder: &Path, designs: &[Design]) -> Result<Vec<Vec<PathBuf>>, Failed> {
     let _ = fs::remove_dir_all(folder);
     let mut written = Vec::new();
@@ -151,7 +151,7 @@ fn python() -> Option<PathBuf> {
     Some(Path::new(&std::env::var_os("HARTRACE_SLANG_TOOLS")?).join("bin/python"))
 }
 
-/// The first lines of slang's remarks, but for those on variables that are there not to be used.
+/// The first lines of slang's warnings, except those on intentionally unused variables.
 fn remarks(text: &str) -> Vec<&str> {
     let waived = |line: &str| {
         line.contains(": warning: variable 'unused_")
@@ -161,7 +161,7 @@ fn remarks(text: &str) -> Vec<&str> {
     text.lines().filter(|line| is(line) && !waived(line)).collect()
 }
 
-/// Everything a tool said.
+/// All output of a tool.
 fn said(output: &Output) -> String {
     let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
     text(&output.stdout) + &text(&output.stderr)

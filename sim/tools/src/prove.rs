@@ -1,11 +1,12 @@
-//! Proves what is claimed of generated hardware, in tests.
+//! Proves claims about generated hardware, in tests.
 //!
-//! A [`Rig`] is a module around a block: all inputs of the block are free, and the rig assumes and
-//! asserts. A [`Proof`] is a rig and how far to look: `yosys` makes a circuit of gates of it, and ABC, which
-//! comes with it, shows that no run from reset breaks an assertion: none of a number of cycles (by a SAT
-//! solver), or none at all (by property-directed reachability, which finds an invariant, or by induction with
-//! invariants that are given, which may be about signals within the block). Each proof comes with mistakes that
-//! it has to find, so that one that cannot fail is noticed, and has to show that its assumptions allow a run.
+//! A [`Rig`] is a module around a block: all inputs of the block are free, and the rig contains assumptions
+//! and assertions. A [`Proof`] is a rig and the number of cycles to examine. `yosys` converts it into a
+//! circuit of gates, and ABC, which is part of yosys, shows that no run from reset breaks an assertion:
+//! either no run of a number of cycles (by a SAT solver), or no run at all. The latter uses property-directed
+//! reachability, which finds an invariant, or induction with given invariants, which may refer to signals
+//! within the block. Each proof includes mistakes that it has to find, so that a proof that cannot fail is
+//! noticed, and has to show that its assumptions allow a run.
 //!
 //! ```no_run
 //! use hartrace_hdl_tools::prove::{Proof, Rig, run};
@@ -35,8 +36,8 @@ use libtest_mimic::Arguments;
 use std::path::Path;
 use std::process::Command;
 
-/// The whole of a test without harness: runs proofs and their mistakes as tests, with files in `folder`,
-/// and ends the program. They are ignored if a tool is missing.
+/// Implements a whole test without harness: runs proofs and their mistakes as tests, with files in `folder`,
+/// and ends the program. The tests are ignored if a tool is missing.
 pub fn run(folder: &Path, proofs: Vec<Proof>) -> ! {
     let args = Arguments::from_args();
     let has = |tool: &str| Command::new(tool).arg("-h").output().is_ok();

@@ -1,12 +1,12 @@
 //! Simulates generated RTL, and plain SystemVerilog, with Verilator.
 //!
 //! A model is built when a program runs, not when it is compiled: tests generate dozens of designs from
-//! random parameters. [`Model::build`] has Verilator translate the SystemVerilog of a
+//! random parameters. [`Model::build`] lets Verilator translate the SystemVerilog of a
 //! [`Component`](hartrace_rtl::Component) or of files, compiles the result into a shared library, and loads
-//! that. Built models are kept; `docs/design/verilate.md` says where, and why all this is so.
+//! it. Built models are cached; `docs/design/verilate.md` explains where, and the reasons for this design.
 //!
-//! Nothing is needed to build this crate. To run it needs Verilator (Debian's 5.006 is what it is tested
-//! with) and a C++ compiler; [`available`] says whether they are there.
+//! Building this crate requires no tools. Running it requires Verilator (tested with Debian's 5.006) and a
+//! C++ compiler; [`available`] returns whether they are installed.
 //!
 //! ```
 //! use hartrace_rtl::{Module, lit, zero};

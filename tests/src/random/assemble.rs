@@ -1,4 +1,4 @@
-//! From instructions with labels to an ELF file.
+//! Assembles instructions with labels into an ELF file.
 
 use super::{narrow, wide};
 
@@ -6,7 +6,7 @@ use super::{narrow, wide};
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Label(usize);
 
-/// What an address is loaded of.
+/// The object whose address is loaded.
 #[derive(Copy, Clone, Debug)]
 pub(crate) enum Place {
     Label(Label),
@@ -17,7 +17,7 @@ pub(crate) enum Place {
 enum Item {
     Wide(u32),
     Narrow(u16),
-    /// A branch without its offset. One that is too far away becomes a `nop`.
+    /// A branch without its offset. If the target is too far away, it becomes a `nop`.
     Branch(u32, Label),
     NarrowBranch(u16, Label),
     NarrowJump(u16, Label),
@@ -26,29 +26,29 @@ enum Item {
     Address(u32, Place),
     /// The address itself, as data of XLEN bits.
     Entry(Label),
-    /// To a multiple of XLEN bits.
+    /// Alignment to a multiple of XLEN bits.
     Align,
     Here(Label),
 }
 
-/// Code as it grows, with the names of its instructions.
+/// Code under construction, with the names of its instructions.
 #[derive(Debug)]
 pub(crate) struct Code {
     pub(crate) xlen: u32,
-    /// What addresses of code and data are relative to.
+    /// The base of the addresses of code and data.
     base: u64,
     items: Vec<(Item, &'static str)>,
     labels: usize,
 }
 
-/// Where code and data of a program are, from its base on.
+/// Offset of the code from the base of a program.
 pub(crate) const CODE: u64 = 0x1_0000;
-/// Where data is, from the base of a program on.
+/// Offset of the data from the base of a program.
 pub const DATA: u64 = 0x4_0000;
-/// Where code is in the file, behind the headers.
+/// Offset of the code in the file, after the headers.
 const HEADER: u64 = 0x1000;
 
-/// Code at its place, and the name of the instruction at each address.
+/// Assembled code, and the name of the instruction at each address.
 #[derive(Debug)]
 pub(crate) struct Assembled {
     start: u64,
@@ -65,7 +65,7 @@ impl Code {
         self.items.len()
     }
 
-    /// A label that is not anywhere yet.
+    /// Creates a label without a position.
     pub(crate) fn label(&mut self) -> Label {
         self.labels += 1;
         Label(self.labels - 1)
@@ -107,12 +107,12 @@ impl Code {
         self.items.push((Item::Entry(label), ""));
     }
 
-    /// What follows is data, at a multiple of its size.
+    /// Aligns the following data to a multiple of its size.
     pub(crate) fn align(&mut self) {
         self.items.push((Item::Align, ""));
     }
 
-    /// Gives everything its address.
+    /// Assigns an address to everything.
     pub(crate) fn assemble(&self) -> Assembled {
         let start = self.base + CODE;
         let mut places = vec![start; self.labels];
@@ -190,8 +190,8 @@ impl Assembled {
     }
 }
 
-/// A static program for Linux: code at [`CODE`], where it starts, and data at [`DATA`] with zeros up to `memory`
-/// bytes.
+/// Creates a static Linux program: code at [`CODE`], which is also its entry, and data at [`DATA`] padded
+/// with zeros to `memory` bytes.
 pub(crate) fn elf(xlen: u32, code: &[u8], data: &[u8], memory: u64) -> Vec<u8> {
     let wide = xlen == 64;
     let mut bytes = Vec::new();

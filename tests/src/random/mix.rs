@@ -1,12 +1,12 @@
-//! Instructions that go straight on, with operands that are worth it.
+//! Straight-line instructions with interesting operands.
 
 use super::program::{BASE, FREE, Generator, NOTES, PLACE, POOL, SLOTS, SP};
 use super::{narrow, tables, wide};
 
-/// Loads and stores reach this far around [`BASE`].
+/// The range of loads and stores around [`BASE`].
 const FIRST: i32 = -1500;
 const LAST: i32 = 2032;
-/// Free registers that compressed instructions reach.
+/// Free registers that compressed instructions can name.
 const FREE_NARROW: [u32; 6] = [10, 11, 12, 13, 14, 15];
 
 impl Generator {
@@ -21,7 +21,7 @@ impl Generator {
         self.code.wide("addi", wide::addi(NOTES, NOTES, 8));
     }
 
-    /// The same with a floating-point register.
+    /// Adds a floating-point register.
     pub(super) fn note_float(&mut self, register: u32) {
         if self.bare {
             return;
@@ -30,7 +30,7 @@ impl Generator {
         self.code.wide("addi", wide::addi(NOTES, NOTES, 8));
     }
 
-    /// Offset of a number of the pool, of the kind that `pool_kind` gives a slot.
+    /// Offset of a number in the pool, of the kind that `pool_kind` assigns to a slot.
     pub(super) fn pool(&mut self, kind: u32) -> i32 {
         let third = SLOTS as i32 / 3;
         let slot = kind as i32 * third + self.rng.i32(0..third);
@@ -60,7 +60,8 @@ impl Generator {
             if !FREE.contains(&rs1) {
                 return;
             }
-            // QEMU 7.2 counts on in the upper half where the lower is zero; see docs/design/iss.md.
+            // QEMU 7.2 continues counting in the upper half if the lower is zero; see
+            // docs/design/iss.md.
             let one = self.rng.u32(..32);
             self.code.wide("bseti", wide::bseti(rs1, rs1, one));
         }
@@ -107,14 +108,14 @@ impl Generator {
             _ => self.note_float(rd),
         }
         if self.rng.bool() {
-            // Flags stay until somebody clears them.
+            // Flags are kept until they are cleared.
             let flags = self.pick(&PLACE);
             self.code.wide("csrrw fflags", wide::csr(1, wide::FFLAGS, flags, 0));
             self.note(flags);
         }
     }
 
-    /// A floating-point number; seldom of the other format.
+    /// Loads a floating-point number, rarely of the other format.
     fn load_operand(&mut self, register: u32, double: bool) {
         let double = double != (self.rng.u32(..16) == 0);
         let boxes = !double && self.rng.bool();
@@ -147,7 +148,7 @@ impl Generator {
             LoadSp => {}
             StoreSp => a = self.any(),
         }
-        // Now and then with the stack pointer elsewhere.
+        // Occasionally with the stack pointer elsewhere.
         let moves = matches!(insn.form, LoadSp | StoreSp) && self.rng.u32(..4) == 0;
         let by = self.rng.i32(1..=31) * if self.rng.bool() { 16 } else { -16 };
         if moves {
@@ -216,11 +217,12 @@ impl Generator {
             return;
         }
         if self.bare {
-            // The core in sim/cva6 takes a failed sc.w in the upper half of a double-word for one that
+            // The core in sim/cva6 treats a failed sc.w in the upper half of a double-word as one that
             // succeeded; see docs/design/cva6.md.
             self.code.wide("andi", wide::andi(place, place, -8));
         }
-        // A reservation never outlives this: a store to its place may or may not make the sc fail.
+        // A reservation never lasts beyond this: a store to its address may or may not make the sc
+        // fail.
         let kind = self.rng.u32(..6);
         if kind > 0 {
             self.code.wide("lr", wide::amo(wide::LR, order, wide_one, [rd, 0, place]));
@@ -230,7 +232,7 @@ impl Generator {
             self.integer();
         }
         if kind == 1 {
-            // Another place: it fails.
+            // It fails because of another address.
             self.code.wide("addi", wide::addi(place, place, 8));
         }
         for _ in 0..1 + u32::from(kind == 2) {
@@ -240,7 +242,7 @@ impl Generator {
         }
     }
 
-    /// Flags and rounding modes. A reserved mode does not stay.
+    /// Accesses flags and rounding modes. A reserved mode is not kept.
     pub(super) fn csr(&mut self) {
         let (rd, rs1, number) = (self.free(), self.any(), self.rng.u32(..32));
         let mode = self.rng.u32(..5);

@@ -2,17 +2,17 @@
 
 use super::wide::Base;
 
-/// Where the bits of an immediate go: from, to.
+/// Positions of the bits of an immediate: from, to.
 type Places = &'static [(u32, u32)];
 
-/// Operands of a compressed instruction. `C` are the eight registers `x8` to `x15`.
+/// Operands of a compressed instruction. `C` stands for the eight registers `x8` to `x15`.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// `rd` is also read; any immediate of 6 bits.
+    /// `rd`, which is also read, and any 6-bit immediate.
     Imm,
-    /// Not zero.
+    /// The same with an immediate other than zero.
     ImmNotZero,
-    /// By less than XLEN.
+    /// A shift by less than XLEN.
     Shift,
     /// The same for `C`.
     ShiftC,
@@ -35,7 +35,7 @@ pub(crate) struct Insn {
     pub(crate) bits: u16,
     pub(crate) form: Form,
     pub(crate) base: Base,
-    /// Of an access: its size, and whether the register is a floating-point one.
+    /// For an access: its size, and whether the register is a floating-point one.
     pub(crate) size: u32,
     pub(crate) float: bool,
 }
@@ -58,7 +58,8 @@ fn scatter(value: u32, places: Places) -> u16 {
 }
 
 impl Insn {
-    /// `a` is the destination, or what is stored; `b` the other register.
+    /// Encodes the instruction. `a` is the destination or the stored register; `b` is the other
+    /// register.
     pub(crate) fn encode(&self, a: u32, b: u32, imm: u32) -> u16 {
         let (full_a, full_b) = ((a << 7) as u16, (b << 2) as u16);
         let (high, low) = (((a & 7) << 7) as u16, ((b & 7) << 2) as u16);
@@ -88,7 +89,7 @@ const fn of64(name: &'static str, bits: u16, form: Form) -> Insn {
     Insn { name, bits, form, base: Base::Rv64, size: 0, float: false }
 }
 
-/// An access; those of `float` have a floating-point register.
+/// An access; if `float`, of a floating-point register.
 const fn memory(
     name: &'static str,
     bits: u16,
@@ -138,7 +139,7 @@ pub(crate) const ALL: &[Insn] = &[
 
 pub(crate) const NOP: u16 = 0x0001;
 pub(crate) const J: u16 = 0xa001;
-/// RV32 only.
+/// Only in RV32.
 pub(crate) const JAL: u16 = 0x2001;
 
 /// `c.addi16sp`, a multiple of 16 that is not zero.

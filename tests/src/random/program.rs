@@ -1,8 +1,8 @@
-//! Random programs: what they do is random, that they end is not.
+//! Random programs: their behaviour is random, but they always end.
 //!
-//! Some registers have one purpose, so that no address and no number of rounds can get lost. All others, and
-//! all floating-point registers, start with random values and take part in everything. Most results are
-//! also noted in a growing list, so that what is overwritten later is not lost; it tells which
+//! Some registers have a fixed purpose, so that no address and no loop counter can get lost. All others, and
+//! all floating-point registers, start with random values and take part in everything. Most results are also
+//! added to a growing list, so that values that are overwritten later are not lost; the list shows which
 //! instruction was the first to differ.
 
 use super::assemble::{Assembled, CODE, Code, DATA, Label, Place, elf};
@@ -13,7 +13,7 @@ use fastrand::Rng;
 const LINK: u32 = 1;
 pub(super) const SP: u32 = 2;
 const INNER_LINK: u32 = 5;
-/// Rounds of loops, from the inside out; branches on the first can be compressed.
+/// Loop counters, from the innermost out; branches on the first can be compressed.
 const ROUNDS: [u32; 2] = [8, 26];
 const ALL_ROUNDS: u32 = 27;
 /// The middle of the data that may be changed; also in `SP`.
@@ -24,20 +24,21 @@ pub(super) const POOL: u32 = 18;
 pub(super) const NOTES: u32 = 28;
 pub(super) const FREE: [u32; 20] =
     [3, 4, 6, 7, 10, 11, 12, 13, 14, 15, 16, 17, 19, 20, 21, 22, 23, 24, 25, 29];
-/// For addresses, so that they are free only when no address is in them.
+/// Registers for addresses, which are free only while they hold no address.
 pub(super) const PLACE: [u32; 2] = [30, 31];
 
-/// Data: registers are put into its first bytes at the end, everything else may be loaded and stored.
+/// Size of the data: registers are stored in its first bytes at the end, and everything else may be loaded
+/// and stored.
 pub const DATA_SIZE: usize = 4160;
 const MIDDLE: i32 = 2048;
 const POOL_AT: u64 = DATA + 0x2000;
 pub(super) const SLOTS: usize = 512;
-/// Where the list of results starts.
+/// Start of the list of results.
 pub const NOTES_AT: u64 = DATA + 0x4000;
-/// Room for data, pool and more results than a program has.
+/// Room for data, the pool and more results than any program has.
 const MEMORY: u64 = 4 << 20;
 
-/// What a program is for.
+/// The platform of a program.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Target {
     xlen: u32,
@@ -45,31 +46,31 @@ pub struct Target {
 }
 
 impl Target {
-    /// A Linux program with all instructions there are, which prints its registers and results.
+    /// Creates a target for Linux programs with all instructions, which print their registers and results.
     pub const fn linux(xlen: u32) -> Self {
         Self { xlen, bare: None }
     }
 
-    /// RV64IMAC without anything below it, in memory from `base` on. It ends with an `ecall`, its only one.
-    /// Accesses that are not aligned and, seldom, floating-point instructions are in it: a handler is to skip
-    /// what traps.
+    /// Creates a target for bare RV64IMAC programs in memory from `base` on. A program ends with an `ecall`,
+    /// its only one. It contains unaligned accesses and, rarely, floating-point instructions: a handler has
+    /// to skip those that trap.
     pub const fn bare(base: u64) -> Self {
         Self { xlen: 64, bare: Some(base) }
     }
 }
 
-/// A program, its file and what its instructions are called.
+/// A program, its file and the names of its instructions.
 #[derive(Debug)]
 pub struct Program {
-    /// For Linux.
+    /// The ELF file for Linux.
     pub elf: Vec<u8>,
-    /// Addresses and contents, the first of them code that is entered at its start.
+    /// Addresses and contents; the first segment is the code, which is entered at its start.
     pub segments: [(u64, Vec<u8>); 2],
-    /// Addresses and names.
+    /// Addresses and names of instructions.
     pub names: Vec<(u64, &'static str)>,
 }
 
-/// The program of a seed.
+/// Generates the program of a seed.
 pub fn generate(target: Target, seed: u64) -> Program {
     let Target { xlen, bare } = target;
     let base = bare.unwrap_or(0);
@@ -87,15 +88,15 @@ pub fn generate(target: Target, seed: u64) -> Program {
     Program { elf, segments: [(base + CODE, bytes), (base + DATA, data)], names }
 }
 
-/// A program as it grows.
+/// A program under construction.
 pub(super) struct Generator {
     pub(super) rng: Rng,
     pub(super) code: Code,
-    /// Not for Linux.
+    /// Whether it is not for Linux.
     pub(super) bare: bool,
     /// The first two may call the others.
     functions: Vec<Label>,
-    /// Loops around this place.
+    /// Number of loops around the current place.
     depth: usize,
     in_function: Option<usize>,
 }
@@ -109,7 +110,7 @@ impl Generator {
         self.rng.u32(..32)
     }
 
-    /// A destination; now and then `x0`.
+    /// A destination; occasionally `x0`.
     pub(super) fn free(&mut self) -> u32 {
         if self.rng.u32(..30) == 0 { 0 } else { FREE[self.rng.usize(..FREE.len())] }
     }
@@ -118,19 +119,19 @@ impl Generator {
         list[self.rng.usize(..list.len())]
     }
 
-    /// A static rounding mode, or the one of `frm`.
+    /// A static rounding mode, or that of `frm`.
     pub(super) fn rounding(&mut self) -> u32 {
         self.pick(&[0, 1, 2, 3, 4, 7, 7, 7])
     }
 
-    /// What the program starts with: numbers for the first part of the data, and the pool.
+    /// The initial data: numbers for the first part of the data, and the pool.
     fn data(&mut self) -> Vec<u8> {
         let rng = &mut self.rng;
         let mut bytes = Vec::new();
         let slot = |rng: &mut Rng, kind: u32| match kind {
             0 => values::integer(rng),
             1 => values::double(rng),
-            // Singles in their boxes, and some that are not.
+            // NaN-boxed singles, and some without a box.
             _ if rng.u32(..4) == 0 => u64::from(rng.u32(..)) << 32 | u64::from(values::single(rng)),
             _ => 0xffff_ffff << 32 | u64::from(values::single(rng)),
         };
@@ -195,7 +196,7 @@ impl Generator {
         }
     }
 
-    /// Writes all registers, all data and all results to standard output, and ends.
+    /// Writes all registers, all data and all results to standard output, and ends the program.
     fn end(&mut self) {
         if self.bare {
             self.code.wide("addi", wide::addi(10, 0, 0));
@@ -224,14 +225,14 @@ impl Generator {
         self.code.wide("ecall", wide::ECALL);
     }
 
-    /// `write`, of what `a1` and `a2` say.
+    /// Calls `write` with the buffer in `a1` and `a2`.
     fn print(&mut self) {
         self.code.wide("addi", wide::addi(10, 0, 1));
         self.code.wide("addi", wide::addi(17, 0, 64));
         self.code.wide("ecall", wide::ECALL);
     }
 
-    /// Some instructions, at least so many.
+    /// Generates at least this many instructions.
     fn body(&mut self, items: usize) {
         let end = self.code.len() + items;
         while self.code.len() < end {
@@ -256,7 +257,7 @@ impl Generator {
         }
     }
 
-    /// A branch forward to `to`, of any kind.
+    /// A forward branch of any kind to `to`.
     fn branch_to(&mut self, to: Label) {
         if self.rng.u32(..3) == 0 {
             let (register, not_zero) = (self.rng.u32(8..16), self.rng.bool());
@@ -271,14 +272,14 @@ impl Generator {
 
     fn jump_to(&mut self, to: Label) {
         if self.rng.bool() {
-            // If that is too far, both ways are gone.
+            // If the target is too far away, both paths are executed.
             self.code.narrow_jump("c.j", narrow::J, to);
         } else {
             self.code.jal(0, to);
         }
     }
 
-    /// One way or another.
+    /// Generates two alternative paths.
     fn forward(&mut self) {
         let (other, end) = (self.code.label(), self.code.label());
         self.branch_to(other);
@@ -306,7 +307,7 @@ impl Generator {
         }
     }
 
-    /// One of four ways, by an address from a table.
+    /// Jumps to one of four places, by an address from a table.
     fn jump_table(&mut self) {
         let (table, end) = (self.code.label(), self.code.label());
         let ways: Vec<Label> = (0..4).map(|_| self.code.label()).collect();
@@ -322,11 +323,11 @@ impl Generator {
         if self.rng.bool() {
             self.code.narrow("c.jr", narrow::jump_register(index, false));
         } else {
-            // The lowest bit does not count.
+            // The lowest bit is ignored.
             self.code.wide("jalr", wide::jalr(0, index, self.rng.i32(0..2)));
         }
         if self.bare {
-            // Or the load of an entry traps.
+            // Otherwise the load of an entry would trap.
             self.code.align();
         }
         self.code.here(table);
@@ -367,7 +368,7 @@ impl Generator {
         }
     }
 
-    /// A loop; it ends after some rounds, or before.
+    /// Generates a loop that ends after some iterations, or earlier.
     fn repeat(&mut self) {
         if self.depth == ROUNDS.len() || self.in_function.is_some() {
             return;
@@ -399,7 +400,7 @@ fn pool_kind(slot: usize) -> u32 {
     (slot / (SLOTS / 3)).min(2) as u32
 }
 
-/// The register that has the return address of a function.
+/// The register that holds the return address of a function.
 fn link(function: usize) -> u32 {
     if function < 2 { LINK } else { INNER_LINK }
 }

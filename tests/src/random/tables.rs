@@ -1,10 +1,10 @@
-//! Instructions of 4 bytes from registers to a register, as tables from the specification. They share
-//! nothing with the decoders that are to read them.
+//! 4-byte instructions from registers to a register, as tables from the specification. They share
+//! nothing with the decoders that are tested with them.
 
 use super::wide::Base;
 
-/// Operands of an instruction, the destination first. `F` are floating-point registers, `Rm` is a
-/// rounding mode.
+/// Operands of an instruction, the destination first. `F` stands for floating-point registers, `Rm`
+/// for a rounding mode.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     Xxx,
@@ -35,7 +35,7 @@ pub(crate) struct Insn {
     pub(crate) base: Base,
 }
 
-/// Operands; those that an instruction does not have are ignored.
+/// Operands; those that an instruction does not use are ignored.
 #[derive(Copy, Clone, Debug, Default)]
 pub(crate) struct Operands {
     pub(crate) rd: u32,
@@ -81,7 +81,7 @@ const fn r(name: &'static str, funct7: u32, funct3: u32) -> Insn {
     make(name, funct7 << 25 | funct3 << 12 | OP, Form::Xxx, Base::Both)
 }
 
-/// The same on words, of RV64.
+/// The same on words, in RV64.
 const fn rw(name: &'static str, funct7: u32, funct3: u32) -> Insn {
     make(name, funct7 << 25 | funct3 << 12 | OP_32, Form::Xxx, Base::Rv64)
 }
@@ -129,7 +129,7 @@ const fn fma(name: &'static str, opcode: u32, fmt: u32) -> Insn {
     make(name, fmt << 25 | opcode, Form::FfffRm, Base::Both)
 }
 
-/// How many of [`INTEGER`] are of I and M.
+/// Number of entries of [`INTEGER`] that belong to I and M.
 pub(crate) const I_AND_M: usize = 43;
 
 /// I, M, Zba, Zbb, Zbc, Zbs: from registers to a register.

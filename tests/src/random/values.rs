@@ -1,4 +1,4 @@
-//! Numbers at which instructions are most likely to be wrong.
+//! Numbers for which instructions are most likely to be wrong.
 
 use fastrand::Rng;
 
@@ -20,7 +20,7 @@ pub(crate) fn integer(rng: &mut Rng) -> u64 {
     }
 }
 
-/// Zeros, infinities, NaNs of all kinds, subnormal numbers, limits of conversions, halves for ties, and
+/// Zeros, infinities, all kinds of NaN, subnormal numbers, limits of conversions, halves for ties, and
 /// numbers of similar size, whose sums and products cancel and round.
 pub(crate) fn double(rng: &mut Rng) -> u64 {
     let bits = match rng.u32(..12) {
@@ -38,7 +38,7 @@ pub(crate) fn double(rng: &mut Rng) -> u64 {
         5 => (1023 - 150 + rng.u64(..30)) << 52 | rng.u64(..) >> 12,
         6 => (1023 + 120 + rng.u64(..10)) << 52 | rng.u64(..) >> 12,
         7 => beside(rng, 53, 1023 << 52),
-        // Beside the smallest normal numbers of both formats: tiny, or not after rounding.
+        // Next to the smallest normal numbers of both formats: tiny, or not tiny after rounding.
         8 => beside(rng, 53, 1 << 52),
         9 => beside(rng, 53, (1023 - 126) << 52),
         10 => (1023 - 4 + rng.u64(..8)) << 52 | short(rng, 52),
@@ -62,13 +62,13 @@ pub(crate) fn single(rng: &mut Rng) -> u32 {
     bits ^ u32::from(rng.bool()) << 31
 }
 
-/// A little more or less than a power of two, whose bits are `one`; how little is one bit.
+/// A power of two with the bits `one`, plus or minus a single lower bit.
 fn beside(rng: &mut Rng, digits: u32, one: u64) -> u64 {
     let little = 1 << rng.u32(..digits - 1);
     if rng.bool() { one + little } else { one - little }
 }
 
-/// A fraction of few digits, so that results are exact or ties now and then.
+/// A fraction of few digits, so that results are sometimes exact or ties.
 fn short(rng: &mut Rng, width: u32) -> u64 {
     let digits = rng.u32(1..=width);
     (rng.u64(..) & ((1 << width) - 1)) >> (width - digits) << (width - digits)

@@ -1,6 +1,6 @@
-//! Instructions of 4 bytes that access memory, jump or set things up, from the tables of the specification.
+//! 4-byte instructions that access memory, jump or prepare values, from the tables of the specification.
 
-/// Which base has an instruction.
+/// The base that has an instruction.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Base {
     Both,

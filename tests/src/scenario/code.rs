@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 /// One instruction of a scenario.
 #[derive(Clone, Debug)]
 pub struct Word {
-    /// The encoding; the low half only if it is 2 bytes.
+    /// The encoding; only the low half if it has 2 bytes.
     pub word: u32,
     /// Mnemonic as written in the file.
     pub mnemonic: String,
@@ -45,12 +45,12 @@ impl Code {
         Ok(code)
     }
 
-    /// Width of addresses.
+    /// Returns the width of addresses.
     pub fn xlen(&self) -> Xlen {
         self.isa.xlen
     }
 
-    /// The instructions in order of their addresses.
+    /// Returns the instructions in order of their addresses.
     pub fn words(&self) -> impl Iterator<Item = &Word> {
         self.words.values()
     }
@@ -59,7 +59,7 @@ impl Code {
         self.words.get(&address)
     }
 
-    /// The program as the golden decoder wants it.
+    /// Returns the program for the golden decoder.
     pub fn image(&self) -> Image {
         let mut image = Image::new(self.isa);
         for (address, word) in &self.words {
@@ -94,7 +94,7 @@ fn parse_word(line: &Line<'_>, isa: Isa) -> Result<(u64, Word), LineError> {
     Ok((address, Word { word, mnemonic: mnemonic.to_owned(), line: line.number, insn }))
 }
 
-/// Cuts an address to the width of the instruction set.
+/// Truncates an address to the width of the instruction set.
 pub(crate) fn wrap(address: u64, xlen: Xlen) -> u64 {
     match xlen {
         Xlen::Rv32 => address & u64::from(u32::MAX),
@@ -103,7 +103,7 @@ pub(crate) fn wrap(address: u64, xlen: Xlen) -> u64 {
 }
 
 impl Word {
-    /// How a block that ends with this instruction ends, in 4-bit codes; `taken` for branches.
+    /// The 4-bit itype of a block that ends with this instruction; `taken` for branches.
     pub(crate) fn itype(&self, taken: bool) -> IType {
         let inferable = matches!(self.insn.flow, Flow::Jump(_) | Flow::Absolute(_));
         match self.insn.flow {
@@ -126,7 +126,7 @@ impl Word {
         }
     }
 
-    /// A jump that writes its return address somewhere; compressed ones only to a link register.
+    /// Whether it is a jump that saves its return address; compressed ones only in a link register.
     fn keeps_link(&self) -> bool {
         self.insn.size == 4 && self.word >> 7 & 31 != 0
     }

@@ -1,12 +1,12 @@
 //! Compares text line by line.
 
-/// A line without needless space.
+/// A line without redundant spaces.
 pub(crate) fn normal(line: &str) -> String {
     line.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Folds repetitions: equal lines in a row into one with `x` and their number, up to four lines that
-/// repeat three times or more into `repeat` … `end`.
+/// Folds repetitions: consecutive equal lines into one line with `x` and their number, and groups of
+/// up to four lines that repeat at least three times into `repeat` … `end`.
 pub(crate) fn fold(lines: &[String]) -> Vec<String> {
     let mut folded = Vec::new();
     let mut rest = lines;
@@ -38,8 +38,8 @@ pub(crate) fn fold(lines: &[String]) -> Vec<String> {
     folded
 }
 
-/// Whether two lists of lines are the same; if not, both between fences, with `>` at the first line
-/// that differs.
+/// Compares two lists of lines; if they differ, returns both between fences, with `>` at the first
+/// line that differs.
 pub(crate) fn same(what: &str, expected: &[String], got: &[String]) -> Result<(), String> {
     let clean = |lines: &[String]| lines.iter().map(|l| normal(l)).collect::<Vec<_>>();
     let (expected, got) = (clean(expected), clean(got));

@@ -1,8 +1,8 @@
-//! Lines of a scenario, and values of words.
+//! Lines of a scenario, and values of their words.
 
 use super::LineError;
 
-/// A line that is not empty, without comment.
+/// A line that is not empty, without its comment.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Line<'a> {
     pub(crate) number: usize,

@@ -5,18 +5,18 @@ use hartrace_golden::isa::Xlen;
 use std::path::Path;
 use std::process::Command;
 
-/// The disassembler, if one is installed.
+/// Returns the disassembler, if one is installed.
 pub fn find() -> Option<&'static str> {
     ["riscv64-unknown-elf-objdump", "riscv64-linux-gnu-objdump"].into_iter().find(|name| {
         Command::new(name).arg("--version").output().is_ok_and(|out| out.status.success())
     })
 }
 
-/// Whether the mnemonic of every instruction is what `objdump` calls it, with or without aliases.
+/// Checks that the mnemonic of every instruction is that of `objdump`, with or without aliases.
 ///
 /// # Errors
 ///
-/// One line for every instruction that is called something else.
+/// One line for every instruction with another mnemonic.
 pub fn check(objdump: &str, scenarios: &[Scenario]) -> Result<(), String> {
     let folder = std::env::temp_dir().join(format!("hartrace-scenarios-{}", std::process::id()));
     std::fs::create_dir_all(&folder).map_err(|err| err.to_string())?;

@@ -1,4 +1,4 @@
-//! Rows of the ingress port, and whether they follow the code.
+//! Rows of the ingress port, and a check that they follow the code.
 
 use super::code::{Code, wrap};
 use hartrace_golden::isa::Flow;
@@ -11,20 +11,20 @@ pub struct Row {
     pub retired: Retired,
     /// The instructions that retire with it.
     pub instructions: Vec<u64>,
-    /// For a trap, the instruction that does not retire, where the row says so.
+    /// For a trap, the instruction that does not retire, if the row contains it.
     pub epc: Option<u64>,
-    /// It must be in the trace.
+    /// Whether it must be in the trace.
     pub traced: bool,
 }
 
-/// Where the hart can be.
+/// The possible positions of the hart.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 enum Next {
     Anywhere,
     At { from: u64, to: u64 },
 }
 
-/// Follows the rows of a scenario, so that they cannot claim what no hart does.
+/// Follows the rows of a scenario and rejects those that no hart can produce.
 pub(crate) struct Path<'a> {
     code: &'a Code,
     next: Next,
@@ -37,7 +37,7 @@ impl<'a> Path<'a> {
         Self { code, next: Next::Anywhere, before: None }
     }
 
-    /// Takes the next row; an error says why it cannot come here.
+    /// Follows the next row; an error states why it cannot occur here.
     pub(crate) fn step(&mut self, row: &Row) -> Result<(), String> {
         let retired = &row.retired;
         if retired.ctype == CType::AsynchronousDiscontinuity {
@@ -53,7 +53,7 @@ impl<'a> Path<'a> {
             self.next = self.after(*address, retired.itype == IType::Taken, retired.sijump)?;
             self.before = Some(*address);
         }
-        // A handler, or the debugger, may go anywhere.
+        // A handler, or the debugger, may continue anywhere.
         if retired.itype.is_trap() || retired.halted || retired.reset {
             self.next = Next::Anywhere;
             self.before = None;

@@ -8,7 +8,7 @@ use hartrace_golden::decoder::{Event, Fault, Position};
 use hartrace_golden::{Compat, Decoder, Encoded, Encoder};
 use hartrace_ingress::IType;
 
-/// What came out.
+/// The results of a run.
 pub(crate) struct Run {
     pub(crate) packets: Vec<String>,
     pub(crate) trace: Vec<String>,
@@ -16,7 +16,7 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// Runs everything, and checks the bytes on the way.
+    /// Runs everything, and also checks the bytes.
     pub(crate) fn of(scenario: &Scenario) -> Result<Self, String> {
         let setup = &scenario.setup;
         let layout = match setup.encoder.params.layout(setup.encoder.unit) {
@@ -41,7 +41,8 @@ impl Run {
         Self { packets: vec![format!("refused: {why}")], trace: Vec::new(), events: Vec::new() }
     }
 
-    /// Whether the trace is what the steps are: the same instructions and traps in the same order.
+    /// Checks that the trace corresponds to the steps: the same instructions and traps in the same
+    /// order.
     pub(crate) fn check_trace(&self, scenario: &Scenario) -> Result<(), String> {
         let Source::Steps(actions) = &scenario.source else { return Ok(()) };
         if self.packets.first().is_some_and(|line| line.starts_with("refused")) {
@@ -151,7 +152,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" ")
 }
 
-/// The production codec must agree with the golden model's own.
+/// Checks that the production codec agrees with that of the golden model.
 fn check_codec(
     scenario: &Scenario,
     layout: &Layout,
@@ -193,7 +194,7 @@ fn reader<'a>(layout: &Layout, bytes: &'a [u8]) -> BitReader<'a> {
     BitReader::new(bytes, tail)
 }
 
-/// What the production parser makes of a stream.
+/// Parses a stream with the production parser.
 fn parsed(layout: &Layout, payloads: &[Vec<u8>]) -> Result<Vec<String>, String> {
     let mut options = Ioptions::default();
     let mut lines = Vec::new();
@@ -205,7 +206,7 @@ fn parsed(layout: &Layout, payloads: &[Vec<u8>]) -> Result<Vec<String>, String> 
                 continue;
             }
         };
-        // However long it was, what it says can be said again.
+        // Whatever its length was, its contents can be emitted again.
         let again = emit(layout, options, &payload)?;
         if Payload::parse(layout, options, &mut reader(layout, &again)) != Ok(payload) {
             return Err(format!("{payload} does not survive emission as {}", hex(&again)));
@@ -218,7 +219,7 @@ fn parsed(layout: &Layout, payloads: &[Vec<u8>]) -> Result<Vec<String>, String> 
     Ok(lines)
 }
 
-/// What the golden decoder cannot parse, the production parser must refuse as well.
+/// Checks that the production parser rejects whatever the golden decoder cannot parse.
 fn check_malformed(packets: &[String], events: &[(usize, Event)]) -> Result<(), String> {
     for (packet, event) in events {
         if let Event::Gap(Fault::Malformed(why)) = event
@@ -230,7 +231,7 @@ fn check_malformed(packets: &[String], events: &[(usize, Event)]) -> Result<(), 
     Ok(())
 }
 
-/// What the golden decoder makes of the payloads, each event with the number of its payload.
+/// Decodes the payloads with the golden decoder; each event has the number of its payload.
 fn decode(scenario: &Scenario, payloads: &[Vec<u8>]) -> Result<Vec<(usize, Event)>, String> {
     let image = scenario.code.image();
     let mut decoder = Decoder::new(scenario.setup.decoder.clone(), &image)

@@ -8,10 +8,10 @@ use hartrace_golden::isa::{Isa, Xlen};
 use hartrace_golden::{Compat, DecoderConfig, EncoderConfig};
 use hartrace_ingress::{ITypeWidth, Privilege};
 
-/// How encoder and decoder are configured.
+/// The configuration of encoder and decoder.
 ///
-/// `params:` takes the fields of [`Params`] as `name=value`. RV32 is meant if addresses have 32
-/// bits or fewer. `options:` takes
+/// `params:` accepts the fields of [`Params`] as `name=value`. The program is RV32 if addresses
+/// have 32 bits or fewer. `options:` accepts
 ///
 /// * the names of modes that are on, as in [`Mode::name`];
 /// * `unit=reference|hartrace|rv_tracer`, `compat=python-model|c-model`, `itype_width=3`;
@@ -23,15 +23,15 @@ use hartrace_ingress::{ITypeWidth, Privilege};
 /// * `bytes`: packet lines show bytes; `lossy`: the trace differs from the steps.
 #[derive(Clone, Debug)]
 pub struct Setup {
-    /// For the golden encoder.
+    /// The configuration of the golden encoder.
     pub encoder: EncoderConfig,
-    /// For the golden decoder.
+    /// The configuration of the golden decoder.
     pub decoder: DecoderConfig,
-    /// For the code.
+    /// The instruction set of the code.
     pub isa: Isa,
-    /// The trace need not be what the steps are.
+    /// Whether the trace may differ from the steps.
     pub lossy: bool,
-    /// Packet lines show bytes.
+    /// Whether packet lines show bytes.
     pub bytes: bool,
 }
 

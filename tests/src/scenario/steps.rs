@@ -9,7 +9,7 @@ use hartrace_etrace::Ioptions;
 use hartrace_golden::isa::Flow;
 use hartrace_ingress::{CType, IType, ITypeWidth, Privilege, Retired};
 
-/// One thing that happens to the encoder.
+/// An event at the encoder.
 #[derive(Clone, Debug)]
 pub enum Action {
     /// A row of the ingress port.
@@ -22,7 +22,7 @@ pub enum Action {
     Options(Ioptions),
 }
 
-/// What stays in force from row to row.
+/// Values that apply to all following rows.
 #[derive(Copy, Clone)]
 struct Sticky {
     privilege: Privilege,
@@ -30,7 +30,7 @@ struct Sticky {
     time: u64,
 }
 
-/// What the words of a row say.
+/// The values of the words of a row.
 struct Words {
     row: Retired,
     taken: Option<bool>,
@@ -66,7 +66,7 @@ pub(crate) fn parse(
     Ok(actions)
 }
 
-/// Writes out what stands between `repeat` and `end`.
+/// Expands the lines between `repeat` and `end`.
 fn unroll<'a>(lines: &[Line<'a>]) -> Result<Vec<Line<'a>>, LineError> {
     let mut unrolled = Vec::new();
     let mut group: Option<(u64, Line<'a>, Vec<Line<'a>>)> = None;
@@ -142,7 +142,7 @@ fn parse_row(
     let mut epc = None;
     if let Some(trap) = then {
         if row.itype != IType::None {
-            return Err(line.error("an instruction with an itype of its own cannot also trap"));
+            return Err(line.error("an instruction that has an itype cannot also trap"));
         }
         row.itype = trap;
         let at_call = last.insn.flow == Flow::Trap && trap == IType::Exception;
@@ -155,7 +155,7 @@ fn half_words_of(word: &Word) -> u32 {
     u32::from(word.insn.size) / 2
 }
 
-/// The instructions of a block from `address` on, and the last one.
+/// The instructions of a block that starts at `address`, and the last one.
 fn block<'a>(
     line: &Line<'_>,
     code: &'a Code,
@@ -176,7 +176,7 @@ fn block<'a>(
             Some(n) => left = Some(n - size),
         }
         if word.insn.flow != Flow::Next {
-            return Err(line.error(format!("the block cannot go on after {at:x}")));
+            return Err(line.error(format!("the block cannot continue after {at:x}")));
         }
         at = at.wrapping_add(word.insn.size.into());
     }

@@ -21,12 +21,13 @@ pub(crate) struct Program {
     pub(crate) bare: bool,
 }
 
-/// Where time decides what happens. Here QEMU counts it in instructions, with one instruction in a
-/// block, so that each run is the same, whether registers or addresses are asked for.
+/// Programs whose behaviour depends on time. For these, QEMU counts time in instructions, with one
+/// instruction per block, so that each run is the same, whether registers or addresses are
+/// requested.
 const TIMED: [&str; 3] = ["interrupts", "interrupts-rv32", "user"];
 const COUNTED: [&str; 3] = ["-singlestep", "-icount", "shift=0,sleep=off"];
-/// All three execute a word of ones, which QEMU 7.2 cannot disassemble. Without disassembly the
-/// privilege of a block is not told either, only traps are.
+/// All three execute a word of ones, which QEMU 7.2 cannot disassemble. Without disassembly QEMU
+/// does not report the privilege of a block either, only traps.
 const NO_PRIVILEGE: [&str; 2] = ["-d", "int"];
 
 const SPIKE: [&str; 4] = ["-machine", "spike", "-serial", "none"];
@@ -58,7 +59,7 @@ fn log(program: &Program) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
 }
 
-/// Follows QEMU to its end, which has to be the ISS's.
+/// Follows QEMU to its end, where the ISS has to end too.
 fn follow(
     program: &Program,
     mode: Mode,
@@ -81,7 +82,7 @@ fn follow(
     if exit.code != Some(0) || ours != Exit::Exited(0) {
         return Err(format!("ended with {ours:?}, in QEMU with {:?}", exit.code));
     }
-    // Lengths within a block are the ISS's own, so count as well.
+    // Lengths within a block are those of the ISS, so the counts are compared as well.
     let counts = (lockstep.instructions + lockstep.reset_code, lockstep.traps);
     if counts != (exit.instructions, exit.traps) {
         return Err(format!("{counts:?} instructions and traps, in QEMU {exit:?}"));
@@ -117,7 +118,7 @@ fn bare(program: &Program, bytes: &[u8]) -> Result<(), String> {
     }
     let kernel = [Path::new("-kernel"), &program.file];
     let mut seen = registers::at(&mut command, &kernel, &[entry, halt], &log(program))?;
-    // With icount, an access to a device is started over.
+    // With icount, an access to a device is restarted.
     seen.dedup();
     let [start, end] = &seen[..] else {
         return Err(format!("QEMU was {} times at its entry and at halt", seen.len()));
@@ -125,7 +126,7 @@ fn bare(program: &Program, bytes: &[u8]) -> Result<(), String> {
     if (start.pc, end.pc) != (entry, halt) {
         return Err(format!("QEMU was at 0x{:x} and 0x{:x}", start.pc, end.pc));
     }
-    // What QEMU's reset code leaves behind.
+    // Registers that QEMU's reset code has set.
     for (number, &value) in (0..).zip(&start.x) {
         hart.set_register(number, value);
     }
@@ -178,7 +179,7 @@ fn linux(program: &Program, bytes: &[u8]) -> Result<(), String> {
     let (Some(start), Some(end)) = (seen.first(), seen.last()) else {
         return Err("QEMU was nowhere".to_owned());
     };
-    // Two kernels, two places for the stack.
+    // The two kernels place the stack differently.
     let theirs = start.x[2];
     let same = |a: u64, b: u64| a.wrapping_sub(stack) == b.wrapping_sub(theirs);
     same_registers(&lockstep, end, program.xlen, same)?;

@@ -1,7 +1,7 @@
-//! The ISS, one step behind QEMU.
+//! The ISS, following one step after QEMU.
 //!
-//! QEMU's rows come while it runs, and each lets the ISS execute as much, so nothing is kept: a run may
-//! be as long as it likes.
+//! QEMU's rows arrive while it runs, and for each row the ISS executes as many instructions. Nothing is
+//! kept, so a run may have any length.
 
 use hartrace_ingress::{IType, Retired};
 use hartrace_iss::{Exit, Hart, Step};
@@ -10,7 +10,7 @@ use hartrace_iss::{Exit, Hart, Step};
 const TIMER: u64 = 7;
 const BREAKPOINT: u64 = 3;
 
-/// What QEMU tells.
+/// What QEMU reports.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Told {
     /// Addresses, and causes of system calls: user mode.
@@ -21,19 +21,19 @@ pub(crate) enum Told {
     TrapsAndPrivilege,
 }
 
-/// An ISS that has to do what QEMU did.
+/// An ISS that has to execute the same as QEMU.
 pub(crate) struct Lockstep {
     pub(crate) hart: Hart,
     told: Told,
-    /// The program's entry, until it is reached: QEMU's reset code is not the program's.
+    /// The program's entry, until it is reached: QEMU's reset code does not belong to the program.
     entry: Option<u64>,
-    /// What the row before ended with.
+    /// The itype of the previous row.
     before: IType,
     steps: Vec<Step>,
     exit: Option<Exit>,
     /// Address of the last instruction that was started.
     pub(crate) last: u64,
-    /// Instructions that retired, in the sense of QEMU: `ecall` and `ebreak` do not.
+    /// Instructions that retired, as QEMU counts them: without `ecall` and `ebreak`.
     pub(crate) instructions: u64,
     /// QEMU's instructions before the entry.
     pub(crate) reset_code: u64,
@@ -71,10 +71,10 @@ impl Lockstep {
         }
     }
 
-    /// What QEMU executed next.
+    /// Executes and compares the next row of QEMU.
     pub(crate) fn row(&mut self, row: &Retired) -> Result<(), String> {
         if self.entry.is_some_and(|entry| entry != row.iaddr) {
-            // Four bytes each; see the documents.
+            // Four bytes each; see docs/design/iss.md.
             self.reset_code += u64::from(row.iretire / 2);
             return Ok(());
         }
@@ -90,7 +90,7 @@ impl Lockstep {
         let (mut pc, end) = (row.iaddr, row.next_address());
         let (mut last, mut size) = (pc, 0);
         while pc < end {
-            // No instruction is longer than two half-words, so this is never too far.
+            // No instruction is longer than two half-words, so this never goes too far.
             self.run((end - pc).div_ceil(4))?;
             for step in &self.steps {
                 if step.trap.is_some() || step.pc != pc {
@@ -117,7 +117,7 @@ impl Lockstep {
 
     fn trap(&mut self, row: &Retired) -> Result<(), String> {
         let interrupt = row.itype == IType::Interrupt;
-        // When time has come is QEMU's to say. All other interrupts are the program's doing.
+        // QEMU decides when the timer interrupt occurs. The program causes all other interrupts.
         let timer = interrupt && row.cause == TIMER;
         if timer {
             self.hart.set_time(u64::MAX);
@@ -133,13 +133,13 @@ impl Lockstep {
         if (kind, pc, trap.cause) != (row.itype, row.next_address(), row.cause) {
             return Err("traps differ".to_owned());
         }
-        // The address of a breakpoint is one of two values that the specification allows; QEMU has
+        // The address of a breakpoint is one of two values that the specification allows; QEMU reports
         // the other, which is 0.
         let zero = trap.cause == BREAKPOINT && !interrupt && row.tval == 0;
         if self.told >= Told::Traps && trap.tval != row.tval && !zero {
             return Err(format!("tval 0x{:x}, in QEMU 0x{:x}", trap.tval, row.tval));
         }
-        // QEMU does not tell the privilege that a trap return led to if nothing was executed there.
+        // QEMU does not report the privilege after a trap return if nothing was executed there.
         let led = row.iretire == 0 && self.before == IType::TrapReturn;
         if self.told == Told::TrapsAndPrivilege && !led && privilege != row.privilege {
             return Err(format!("privilege {privilege}, in QEMU {}", row.privilege));
@@ -151,8 +151,8 @@ impl Lockstep {
         Ok(())
     }
 
-    /// QEMU has ended. The ISS has as well, or does without going anywhere else than round the loop
-    /// that waits for it.
+    /// Ends the comparison with QEMU. The ISS has ended as well, or ends without leaving the loop that
+    /// waits for it.
     pub(crate) fn end(&mut self) -> Result<Exit, String> {
         let mut away = None;
         let near = self.last.wrapping_sub(8)..self.last.wrapping_add(8);

@@ -3,8 +3,8 @@
 //!
 //! `HARTRACE_PROGRAMS` sets the number of random programs, `HARTRACE_SEED` the first seed.
 //!
-//! Ignored where QEMU or a C compiler for its plugin is missing. What exactly is compared, and where QEMU and
-//! the ISS may differ, is in `docs/design/iss.md`.
+//! Ignored where QEMU or a C compiler for its plugin is missing. `docs/design/iss.md` describes what exactly
+//! is compared, and where QEMU and the ISS may differ.
 
 mod bundled;
 mod lockstep;
@@ -18,7 +18,7 @@ use std::ops::Range;
 use std::process::{Command, ExitCode};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
-/// With its plugin, which is compiled once.
+/// QEMU with its plugin, which is compiled once.
 fn qemu() -> &'static Qemu {
     static QEMU: LazyLock<Qemu> =
         LazyLock::new(|| Qemu::new().expect("the plugin compiles").silent());
@@ -49,7 +49,7 @@ fn main() -> ExitCode {
         let covers = Trial::test(format!("random/rv{xlen}/covers"), move || {
             random::covers(xlen, all).map_err(Into::into)
         });
-        // A few programs cannot have everything.
+        // A few programs cannot contain everything.
         trials.push(covers.with_ignored_flag(seeds.end - seeds.start < 100));
         for start in seeds.clone().step_by(GROUP as usize) {
             let group = start..seeds.end.min(start + GROUP);
@@ -61,14 +61,14 @@ fn main() -> ExitCode {
     libtest_mimic::run(&args, trials).exit_code()
 }
 
-/// Random programs in one trial.
+/// Number of random programs in one trial.
 const GROUP: u64 = 20;
 
 fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
 }
 
-/// The programs of some seeds; all that differ are told.
+/// Runs the programs of some seeds, and reports all that differ.
 fn random(xlen: u32, seeds: Range<u64>) -> Result<(), String> {
     let (mut instructions, mut failures) = (0, Vec::new());
     for seed in seeds.clone() {
@@ -81,7 +81,7 @@ fn random(xlen: u32, seeds: Range<u64>) -> Result<(), String> {
     if failures.is_empty() { Ok(()) } else { Err(failures.join("\n\n")) }
 }
 
-/// What a program prints.
+/// The output of a program.
 #[derive(Clone, Default)]
 struct Console(Arc<Mutex<Vec<u8>>>);
 

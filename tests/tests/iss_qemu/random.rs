@@ -1,5 +1,5 @@
-//! Random mixes of instructions. Each program writes its registers and data to standard output at its
-//! end, which must be the same bytes in the ISS and in QEMU, as must be every address on the way.
+//! Random mixes of instructions. At its end, each program writes its registers and data to standard
+//! output. These bytes must be the same in the ISS and in QEMU, and so must every address on the way.
 
 mod coverage;
 
@@ -17,13 +17,13 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Compares one program; the number of instructions and traps.
+/// Compares one program; returns the number of instructions and traps.
 pub(crate) fn check(xlen: u32, seed: u64) -> Result<u64, String> {
     let program = generate(Target::linux(xlen), seed);
     let file = write(&program, xlen, seed)?;
     let result = compare(&program, &file, xlen);
     if result.is_ok() {
-        // Those that differ stay, to be looked at.
+        // Files of programs that differ are kept for inspection.
         fs::remove_file(&file).map_err(|error| error.to_string())?;
     }
     result.map_err(|what| format!("rv{xlen}, seed {seed}, {}: {what}", file.display()))
@@ -71,7 +71,7 @@ fn compare(program: &Program, file: &Path, xlen: u32) -> Result<u64, String> {
     if (exit, run.code) != (Exit::Exited(0), Some(0)) || counts != (run.instructions, run.traps) {
         return Err(format!("{exit:?} after {counts:?}, in QEMU {run:?}"));
     }
-    // Once more without the plugin, which leaves nobody to take the output.
+    // Runs it again without the plugin, so that its output can be captured.
     let command = format!("qemu-riscv{xlen}");
     let output = Command::new(&command).arg(file).output();
     let theirs = output.map_err(|error| format!("{command}: {error}"))?.stdout;
@@ -111,7 +111,7 @@ impl Retire for Before<'_> {
     }
 }
 
-/// What differs first, and where it came from.
+/// The first difference, and its origin.
 fn explain(program: &Program, xlen: u32, ours: &[u8], theirs: &[u8]) -> Result<String, String> {
     let slots = ours.chunks_exact(8).zip(theirs.chunks_exact(8));
     let (data, notes): (Vec<_>, Vec<_>) =

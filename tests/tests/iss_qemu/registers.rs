@@ -1,8 +1,8 @@
 //! Registers at given addresses, as QEMU prints them.
 //!
-//! With `-singlestep` every instruction is a block of its own, and QEMU prints the registers before a
-//! block whose address passes `-dfilter` and that is executed for the first time; later ones as well
-//! if there are no direct links between blocks (`nochain`).
+//! With `-singlestep` every instruction is a separate block, and QEMU prints the registers before a
+//! block whose address passes `-dfilter` when it is executed for the first time. Without direct links
+//! between blocks (`nochain`), it also prints them at later executions.
 
 use hartrace_iss::Registers;
 use std::fs;
@@ -17,7 +17,7 @@ pub(crate) struct Seen {
     pub(crate) f: [u64; 32],
 }
 
-/// Runs `command` and returns what it prints at `addresses`, in order.
+/// Runs `command` and returns the registers that it prints at `addresses`, in order.
 pub(crate) fn at(
     command: &mut Command,
     program: &[&Path],
@@ -65,7 +65,8 @@ fn parse(text: &str) -> Result<Vec<Seen>, String> {
     Ok(list)
 }
 
-/// How the registers differ, if they do. `same` says which values of integer registers count as equal.
+/// The differences between the registers, if any. `same` decides which values of integer registers
+/// count as equal.
 pub(crate) fn differences(
     iss: &Registers,
     qemu: &Seen,

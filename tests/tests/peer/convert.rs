@@ -1,4 +1,4 @@
-//! Our parameters and payloads in the peer's types.
+//! Conversion of parameters and payloads to the peer's types.
 
 use hartrace_etrace as ours;
 use hartrace_etrace::{AddressReport, BranchFmt, BranchMap, Params, Payload, QualStatus};
@@ -29,17 +29,17 @@ pub(crate) fn parameters(p: &Params) -> Parameters {
     }
 }
 
-/// Makes decoders and encoders for these parameters.
+/// Creates decoders and encoders for these parameters.
 pub(crate) fn builder(p: &Params) -> Builder<Reference> {
     packet::builder().with_params(&parameters(p))
 }
 
-/// The peer's reading of one payload.
+/// Parses one payload with the peer.
 pub(crate) fn parse(p: &Params, bytes: &[u8]) -> Result<InstructionTrace, packet::Error> {
     builder(p).decoder(bytes).decode_payload()
 }
 
-/// The peer's writing of one payload.
+/// Emits one payload with the peer.
 pub(crate) fn emit(p: &Params, payload: &InstructionTrace) -> Result<Vec<u8>, packet::Error> {
     let mut buffer = [0; 64];
     let mut encoder = builder(p).encoder(&mut buffer);
@@ -48,7 +48,7 @@ pub(crate) fn emit(p: &Params, payload: &InstructionTrace) -> Result<Vec<u8>, pa
     Ok(buffer[..len].to_vec())
 }
 
-/// A payload in the peer's type; `None` if that has no place for something.
+/// A payload in the peer's type; `None` if that type cannot represent it.
 pub(crate) fn payload(p: &Params, payload: &Payload) -> Option<InstructionTrace> {
     let absolute = |field: u64| field << p.iaddress_lsb_p;
     Some(match payload {

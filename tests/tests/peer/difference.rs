@@ -1,4 +1,4 @@
-//! The numbered differences, and how often each was met.
+//! The numbered differences, and how often each was observed.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
@@ -63,7 +63,7 @@ impl fmt::Display for P {
 /// A difference and the predicate that recognises it.
 pub(crate) type Test<S> = (P, fn(&S) -> bool);
 
-/// How one comparison ended.
+/// The result of one comparison.
 #[derive(Clone, Debug)]
 pub(crate) enum Verdict {
     /// Equal.
@@ -126,7 +126,7 @@ impl Tally {
     }
 }
 
-/// All of them side by side: a line for equal cases and one for each difference.
+/// A table of all tallies: a line for equal cases and one for each difference.
 pub(crate) fn table(tallies: &[&Tally]) -> String {
     let mut text = format!("{:<6}", "");
     let mut line = |head: String, cells: Vec<u64>, tail: &str| {

@@ -16,7 +16,7 @@ use hartrace_tests::case::Case;
 use riscv_etrace::generator::Generator;
 use riscv_etrace::packet::unit::ReferenceIOptions;
 
-/// Runs all of them.
+/// Runs all cases.
 pub(crate) fn all() -> Tally {
     let mut tally = Tally::new("directed");
     let mut expect = |p: P, verdict: Verdict| {
@@ -78,7 +78,7 @@ fn payloads(expect: &mut impl FnMut(P, Verdict)) {
     expect(P::ImplicitException, packets::read(&params, &trap, &bytes(&params, options, &trap)));
 }
 
-/// The tracer refuses support packets with these modes, the generator one more.
+/// The tracer rejects support packets with these modes, the generator one more.
 fn modes() -> Verdict {
     let case = script(&[(0x1000, &[NOP])], &[Run(0x1000)]);
     let refused = [Mode::ImplicitException, Mode::BranchPrediction, Mode::JumpTargetCache];
@@ -172,7 +172,7 @@ fn returns() -> Vec<(P, Case)> {
     let leaf: (u64, &[u32]) = (0x2000, &[NOP, RET]);
     let target: (u64, &[u32]) = (0x5000, &[NOP, RET]);
 
-    // The handler returns to somewhere else, with nothing on its own stack.
+    // The handler returns elsewhere, with nothing on its own stack.
     let code = [(0x1000, &[jal(1, 0x1000)][..]), leaf, (0x3000, &[RET]), target];
     let way = [Run(0x1000), Run(0x2000), Interrupt(0x2004), Run(0x3000), Run(0x5000)];
     list.push((P::StaleReturns, stack(script(&code, &way))));
@@ -182,7 +182,7 @@ fn returns() -> Vec<(P, Case)> {
     let way = [0x1000, 0x2000, 0x2004, 0x1004, 0x1008, 0x2000, 0x2004, 0x5000].map(Run);
     list.push((P::DepthTooEarly, stack(script(&code, &way))));
 
-    // The leaf is called, then jumped to: notify is meant at depth 0.
+    // The leaf is called, then jumped to: notify refers to depth 0.
     let code = [(0x1000, &[jal(1, 0x1000), jal(0, 0xffc)][..]), leaf, target];
     let mut case = script(&code, &[0x1000, 0x2000, 0x2004, 0x1004, 0x2000].map(Run));
     case.walk.rows[4].trigger.notify = true;
@@ -262,7 +262,7 @@ fn stack(mut case: Case) -> Case {
     resettled(case)
 }
 
-/// The rows were edited.
+/// Applies the edited rows of the walk to the case.
 fn resettled(mut case: Case) -> Case {
     case.rows = case.walk.rows.clone();
     case
@@ -284,7 +284,7 @@ fn set_user(case: &mut Case, first: usize) {
     case.rows = case.walk.rows.clone();
 }
 
-/// A loop without branches, and an address that it never comes to.
+/// A loop without branches, and an address that it never reaches.
 fn no_end() -> Verdict {
     const MANY: usize = 1 << 20;
     let case = script(&[(0x1000, &[NOP, jal(0, -4)]), (0x5000, &[NOP])], &[Run(0x1000)]);

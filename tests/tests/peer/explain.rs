@@ -1,7 +1,7 @@
-//! Which difference explains that the peer's tracer leaves the executed path.
+//! Identifies the difference that explains why the peer's tracer leaves the executed path.
 //!
-//! Each predicate looks for its situation at the place of the difference: the last instruction that
-//! was right, or the payload that was being followed.
+//! Each predicate looks for its situation at the place of the difference: the last correct
+//! instruction, or the payload that was being followed.
 
 use crate::convert;
 use crate::difference::{P, Test};
@@ -12,7 +12,7 @@ use hartrace_golden::encoder::{Encoded, Reason};
 use hartrace_ingress::{IType, Retired};
 use hartrace_tests::case::Case;
 
-/// A difference with everything around it.
+/// A difference with its context.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Scene<'a> {
     /// The case.
@@ -58,12 +58,12 @@ impl Scene<'_> {
         self.payloads.get(index).map(|encoded| &encoded.payload)
     }
 
-    /// The payload the peer was following.
+    /// The payload that the peer was following.
     pub(crate) fn current(&self) -> Option<&Encoded> {
         self.payloads.get(self.at.payload)
     }
 
-    /// The row a payload describes.
+    /// The row that a payload describes.
     pub(crate) fn row_of(&self, payload: usize) -> usize {
         self.payloads.get(payload).map_or(self.case.walk.rows.len(), |e| e.row as usize)
     }
@@ -83,7 +83,7 @@ impl Scene<'_> {
         list.filter(|(_, what)| matches!(what, Traced::Retired(_))).map(|(row, _)| *row).next()
     }
 
-    /// The last instruction that was right.
+    /// The last correct instruction.
     pub(crate) fn last_right(&self) -> Option<usize> {
         self.retired_before(self.at.right)
     }
@@ -94,12 +94,12 @@ impl Scene<'_> {
         self.retired_before(self.want.partition_point(|(row, _)| *row < reported))
     }
 
-    /// Whether the peer came to the instruction that the current payload reports.
+    /// Whether the peer reached the instruction that the current payload reports.
     pub(crate) fn arrived(&self) -> bool {
         self.last_right().is_some_and(|row| row >= self.row_of(self.at.payload))
     }
 
-    /// Whether a payload is the first of a traced stretch.
+    /// Whether a payload is the first of a traced part.
     pub(crate) fn starts(&self, payload: usize) -> bool {
         match payload.checked_sub(1).and_then(|before| self.payload(before)) {
             None => true,
@@ -113,7 +113,7 @@ impl Scene<'_> {
         if width < 64 { address & ((1 << width) - 1) } else { address }
     }
 
-    /// The last instruction was `jalr rd, imm(x0)`, and the peer went on at pc + imm.
+    /// The last instruction was `jalr rd, imm(x0)`, and the peer continued at pc + imm.
     fn absolute_jump(&self) -> bool {
         let Some(row) = self.last_right() else { return false };
         let word = self.word(row);
@@ -145,7 +145,7 @@ impl Scene<'_> {
         self.case.walk.program.fetch(epc).is_none() && text.ends_with(&format!(" {epc:#x}"))
     }
 
-    /// The current payload is a trap and the first of a stretch.
+    /// The current payload is a trap and the first of a traced part.
     fn trap_first(&self) -> bool {
         let trap = matches!(self.payload(self.at.payload), Some(Payload::Trap(_)));
         trap && self.starts(self.at.payload)
@@ -199,7 +199,7 @@ impl Scene<'_> {
             .is_some_and(|row| self.sequential(row) && self.word(row) & 0x0010_007f == 0x0010_0067)
     }
 
-    /// The row is a jump that is inferred from the instruction before it.
+    /// The row is a jump that is inferred from the previous instruction.
     pub(crate) fn sequential(&self, row: usize) -> bool {
         self.case.encoder.options.sequentially_inferred_jump && self.row(row).sijump
     }

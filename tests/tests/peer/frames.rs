@@ -1,4 +1,4 @@
-//! Framings: our frames read by the peer, and its frames compared with ours.
+//! Framings: the peer reads our frames, and its frames are compared with ours.
 
 use crate::convert;
 use crate::difference::{P, Tally, Verdict};
@@ -18,7 +18,7 @@ struct Subject<'a> {
     bytes: Vec<u8>,
 }
 
-/// Some payloads of a case, in random frames of each kind.
+/// Frames some payloads of a case, in random frames of each kind.
 pub(crate) fn one(n: u64, case: &Case, tally: &mut Tally) {
     let mut dice = Dice::new(n ^ 0xf4a3);
     // Long payloads do not fit into every frame.
@@ -204,7 +204,7 @@ fn smi_written(subject: &Subject<'_>, params: SmiParams, header: &FrameHeader) -
     })
 }
 
-/// Only reading: the peer does not write these.
+/// Only for reading: the peer does not write these.
 fn esp32_read(subject: &Subject<'_>, header: &FrameHeader, padding: usize) -> Option<Verdict> {
     let frame = ours(Framing::Esp32, header, subject)?;
     let stream = [vec![0; padding], frame.clone(), vec![5, 1, 2, 3, 4]].concat();

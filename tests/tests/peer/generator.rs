@@ -1,4 +1,4 @@
-//! The golden decoder on payloads of the peer's generator.
+//! The golden decoder on payloads from the peer's generator.
 
 use crate::convert;
 use crate::difference::{P, Test, Verdict};
@@ -13,7 +13,7 @@ use riscv_etrace::packet::unit::{ReferenceDOptions, ReferenceIOptions};
 use riscv_etrace::types::{Context, Privilege};
 use std::fmt::Write;
 
-/// A row as the generator sees it.
+/// A row as input of the generator.
 #[derive(Clone, Debug)]
 pub(crate) struct Row(pub(crate) Retired);
 
@@ -51,13 +51,13 @@ impl step::Step for Row {
 /// A payload of the generator.
 #[derive(Clone, Debug)]
 struct Generated {
-    /// The row it describes.
+    /// The row that it describes.
     row: usize,
     payload: InstructionTrace,
     bytes: Vec<u8>,
 }
 
-/// Rows at which to resynchronise, at random.
+/// Random rows at which to resynchronise.
 pub(crate) fn resyncs(case: &Case) -> Vec<bool> {
     let mut dice = Dice::new(case.walk.seed ^ 0x7e57);
     let every = dice.range(5, 60);
@@ -71,7 +71,7 @@ fn stops(case: &Case, traced: &[bool], row: usize) -> bool {
     retired.halted || retired.reset || traced.get(row + 1) != Some(&true)
 }
 
-/// Everything the generator makes of the walk, started and stopped as the filter says.
+/// The generator's payloads for the walk, started and stopped according to the filter.
 fn generate(case: &Case, resyncs: &[bool]) -> Vec<Generated> {
     let params = &case.encoder.params;
     let traced = case.traced();
@@ -96,7 +96,7 @@ fn generate(case: &Case, resyncs: &[bool]) -> Vec<Generated> {
             true => Some(Event::Notify),
             false => resyncs[index].then_some(Event::ReSync),
         };
-        // What comes out describes the step before.
+        // The output describes the previous step.
         for payload in generator.process_step(Row(*row), event) {
             push(index.saturating_sub(1), payload.expect("steps in order"));
         }
@@ -143,12 +143,12 @@ pub(crate) fn verdict(case: &Case, resyncs: &[bool]) -> Verdict {
     Verdict::Unknown(text)
 }
 
-/// A difference with everything around it.
+/// A difference with its context.
 struct Scene<'a> {
     case: &'a Case,
     payloads: &'a [Generated],
     want: &'a [(usize, Traced)],
-    /// Items that were right.
+    /// Number of correct items.
     right: usize,
     /// The first payload with a wrong item or a gap.
     bad: usize,
@@ -170,7 +170,7 @@ impl Scene<'_> {
         &self.case.walk.rows[index]
     }
 
-    /// The item that is missing, if it is a trap.
+    /// The missing item, if it is a trap.
     fn missing_trap(&self) -> Option<usize> {
         let (row, what) = self.want.get(self.right)?;
         matches!(what, Traced::Trap(..)).then_some(*row)
@@ -187,8 +187,8 @@ impl Scene<'_> {
         self.missing_trap().is_some_and(|row| self.row(row).iretire == 0 && start(row))
     }
 
-    /// The wrong item is one of several traps in a row, or what follows them, and the first of them
-    /// happened at the target of an uninferable discontinuity.
+    /// The wrong item is one of several consecutive traps, or what follows them, and the first of
+    /// them happened at the target of an uninferable discontinuity.
     fn trap_twice(&self) -> bool {
         let Some((row, _)) = self.want.get(self.right) else { return false };
         let traps = (0..*row).rev().take_while(|row| self.row(*row).iretire == 0).count();
@@ -213,7 +213,7 @@ impl Scene<'_> {
             && sync.is_some_and(|sync| self.row(self.payloads[sync].row).sijump)
     }
 
-    /// The last payload before this one that leads somewhere.
+    /// The last payload before this one that advances the trace.
     fn payload_before(&self, payload: usize) -> Option<usize> {
         let leads = |payload: &InstructionTrace| match payload {
             InstructionTrace::Synchronization(sync) => {
@@ -224,7 +224,7 @@ impl Scene<'_> {
         self.payloads[..payload].iter().rposition(|g| leads(&g.payload))
     }
 
-    /// The address of a payload was passed before, since the payload before it.
+    /// The address of a payload was already passed since the previous payload.
     fn passed(&self, payload: usize) -> bool {
         let Some(before) = self.payload_before(payload) else { return false };
         let (from, to) = (self.payloads[before].row, self.payloads[payload].row);

@@ -1,11 +1,11 @@
-//! Our side of a comparison.
+//! This project's side of a comparison.
 
 use hartrace_golden::Decoder;
 use hartrace_golden::decoder::{Event, Position};
 use hartrace_ingress::IType;
 use hartrace_tests::case::{Case, bits};
 
-/// Something a trace reports.
+/// An item that a trace reports.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Traced {
     /// An instruction retired.
@@ -33,10 +33,10 @@ pub(crate) fn executed(case: &Case) -> Vec<(usize, Traced)> {
     list
 }
 
-/// What the golden decoder makes of a stream.
+/// The result of the golden decoder for a stream.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Decoded {
-    /// The list, each with its payload.
+    /// The items, each with its payload.
     pub(crate) traced: Vec<(usize, Traced)>,
     /// Payloads that could not be followed.
     pub(crate) gaps: Vec<(usize, String)>,

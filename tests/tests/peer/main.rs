@@ -1,9 +1,10 @@
-//! The peer crate `riscv-etrace`: equal on what it supports, and every difference listed by number
-//! in `docs/peer-differences.md`.
+//! Comparison with the peer crate `riscv-etrace`: equal on everything that it supports, and every
+//! difference is listed by number in `docs/peer-differences.md`.
 //!
 //! Random cases are compared up to their first difference. A predicate over program, walk and
-//! stream must explain that difference as one of the list, else the test fails. Each entry of the
-//! list also has a small case of its own (see [`directed`]), so none can go stale unnoticed.
+//! stream must explain that difference as one of the list, otherwise the test fails. Each entry of
+//! the list also has its own small case (see [`directed`]), so that no entry can become outdated
+//! unnoticed.
 //!
 //! `HARTRACE_PEER_RUNS` sets the number of random runs, `HARTRACE_PEER_SEED` the first one.
 
@@ -26,7 +27,7 @@ use hartrace_tests::case::Case;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-/// What a run is restricted to.
+/// The modes of a run.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 enum Modes {
     /// Every mode.
@@ -55,7 +56,7 @@ fn case(n: u64, modes: Modes) -> Case {
     case.encoder.unit = Unit::Reference;
     case.encoder.params.sijump_p = case.encoder.options.sequentially_inferred_jump;
     // Without the most common differences, the rare ones are reached; without nearly all of them,
-    // the end of the walk is.
+    // the end of the walk is reached.
     let shape = case.walk.shape.clone();
     let calm = Shape { absolute: 0, trap_first: false, ..shape };
     let quiet = Shape { loop_limit: 0, sijumps: 0, bases: vec![0x1_0000], ..calm.clone() };
@@ -171,7 +172,7 @@ fn title(what: &str) -> String {
     what[..1].to_uppercase() + &what[1..]
 }
 
-/// Prints what was compared; each difference was seen, and what should be equal mostly is.
+/// Prints what was compared; checks that each difference was seen, and that most cases are equal.
 #[test]
 fn table_of_differences() {
     let tallies: [&Tally; 7] = [&PARSE, &WRITE, &TRACE, &RETURNS, &GENERATE, &FRAMES, &DIRECTED];

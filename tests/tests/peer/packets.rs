@@ -5,7 +5,7 @@ use crate::difference::{P, Tally, Verdict};
 use hartrace_etrace::{Params, Payload};
 use hartrace_tests::case::{Case, bits};
 
-/// The peer reads each payload of the golden encoder as we wrote it.
+/// The peer parses each payload of the golden encoder to the same fields.
 pub(crate) fn parse(n: u64, case: &Case, tally: &mut Tally) {
     let params = &case.encoder.params;
     for encoded in case.encode() {
@@ -13,7 +13,7 @@ pub(crate) fn parse(n: u64, case: &Case, tally: &mut Tally) {
     }
 }
 
-/// How the peer reads `bytes`, which are `payload`.
+/// Compares the peer's result for `bytes`, which are `payload`.
 pub(crate) fn read(params: &Params, payload: &Payload, bytes: &[u8]) -> Verdict {
     let got = convert::parse(params, bytes);
     match (payload, convert::payload(params, payload)) {
@@ -28,7 +28,7 @@ pub(crate) fn read(params: &Params, payload: &Payload, bytes: &[u8]) -> Verdict 
     }
 }
 
-/// The peer writes each payload as the golden encoder did.
+/// The peer emits each payload like the golden encoder.
 pub(crate) fn write(n: u64, case: &Case, tally: &mut Tally) {
     let params = &case.encoder.params;
     for encoded in case.encode() {
@@ -36,7 +36,7 @@ pub(crate) fn write(n: u64, case: &Case, tally: &mut Tally) {
     }
 }
 
-/// How the peer writes `payload`, which should give `bytes`.
+/// Compares the peer's bytes for `payload` with `bytes`.
 pub(crate) fn written(params: &Params, payload: &Payload, bytes: &[u8]) -> Verdict {
     let Some(theirs) = convert::payload(params, payload) else {
         return Verdict::Known(P::ImplicitException);

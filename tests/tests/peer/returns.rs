@@ -1,4 +1,4 @@
-//! Which difference explains that the peer loses the path with implicit returns.
+//! Identifies the difference that explains why the peer loses the path with implicit returns.
 
 use crate::difference::P;
 use crate::explain::Scene;
@@ -9,12 +9,12 @@ use hartrace_golden::encoder::Reason;
 use hartrace_ingress::IType;
 use std::collections::BTreeSet;
 
-/// How a return stack behaves.
+/// The behaviour of a return stack.
 #[derive(Copy, Clone, Debug)]
 struct Rules {
-    /// Returns that were not predicted by the stack pop too.
+    /// Whether returns that the stack did not predict also pop.
     all_pop: bool,
-    /// How many calls it holds.
+    /// The number of calls that it holds.
     limit: usize,
 }
 
@@ -44,7 +44,7 @@ impl Scene<'_> {
         tests.into_iter().find(|(_, explains)| *explains).map(|(p, _)| p)
     }
 
-    /// The return stack before each item that was right, emptied by every synchronisation.
+    /// The return stack before each correct item, emptied by every synchronisation.
     fn stacks(&self, rules: Rules) -> Vec<Vec<u64>> {
         let end = (self.at.payload + 1).min(self.payloads.len());
         let sync = |payload: &Payload| matches!(payload, Payload::Start(_) | Payload::Trap(_));
@@ -83,7 +83,7 @@ impl Scene<'_> {
         self.row(self.want[item].0).itype == IType::Return
     }
 
-    /// The items that were right in the current payload, and the one before.
+    /// The correct items of the current payload, and the one before.
     fn span(&self) -> std::ops::Range<usize> {
         self.at.before.saturating_sub(1)..self.at.right
     }
@@ -125,8 +125,8 @@ impl Scene<'_> {
         self.current().is_some_and(|e| map(&e.payload)) && self.in_doubt().is_some()
     }
 
-    /// After a synchronisation, in the current payload there was a return with an empty stack; or
-    /// the payload has a depth, and the peer took a return for the mispredicted one or passed the
+    /// After a synchronisation, there was a return with an empty stack in the current payload; or
+    /// the payload has a depth, and the peer treated a return as the mispredicted one or passed the
     /// reported instruction.
     fn stale_returns(&self, stacks: &[Vec<u64>]) -> bool {
         let end = self.at.payload.min(self.payloads.len());

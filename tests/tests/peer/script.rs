@@ -1,4 +1,4 @@
-//! Cases written by hand: a few instructions and the way through them.
+//! Handwritten cases: a few instructions and a path through them.
 
 use hartrace_etrace::{Params, Unit};
 use hartrace_golden::EncoderConfig;
@@ -37,7 +37,7 @@ pub(crate) fn lui(rd: u32, value: u32) -> u32 {
     0x37 | rd << 7 | value & 0xffff_f000
 }
 
-/// A step of the way.
+/// A step of the path.
 #[derive(Copy, Clone, Debug)]
 pub(crate) enum Do {
     /// The instruction at this address retires.
@@ -57,7 +57,7 @@ impl Do {
     }
 }
 
-/// The case: pieces of code, and the way through them, in machine mode on RV64.
+/// Creates a case from pieces of code and the path through them, in machine mode on RV64.
 pub(crate) fn script(code: &[(u64, &[u32])], way: &[Do]) -> Case {
     let segments: Vec<(u64, Vec<u8>)> = code
         .iter()
@@ -107,7 +107,8 @@ fn row(program: &Program, way: &[Do], at: usize) -> Retired {
     }
 }
 
-/// The class of an instruction; `away` says that the next one does not follow it.
+/// The class of an instruction; `away` if the next executed instruction does not follow it in
+/// memory.
 fn itype(word: u32, away: bool) -> IType {
     let link = |register: u32| register == 1 || register == 5;
     let (rd, rs1) = (word >> 7 & 31, word >> 15 & 31);

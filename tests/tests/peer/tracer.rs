@@ -1,4 +1,4 @@
-//! The peer's tracer on payloads of the golden encoder.
+//! The peer's tracer on payloads from the golden encoder.
 
 use crate::convert;
 use crate::difference::Verdict;
@@ -13,27 +13,27 @@ use riscv_etrace::tracer::{self, Tracer, item};
 use riscv_etrace::types::stack::VecStack;
 use std::fmt::Write;
 
-/// The first difference of the peer's list.
+/// The first item of the peer that differs.
 #[derive(Clone, Debug)]
 pub(crate) struct Divergence {
     /// The payload at which it leaves the path.
     pub(crate) payload: usize,
-    /// Items that were right before that payload.
+    /// Number of correct items before that payload.
     pub(crate) before: usize,
-    /// Items that were right when it left the path.
+    /// Number of correct items when it left the path.
     pub(crate) right: usize,
-    /// What it did.
+    /// What the peer did instead.
     pub(crate) instead: Instead,
 }
 
-/// What a tracer may do wrong.
+/// The possible errors of a tracer.
 #[derive(Clone, Debug)]
 pub(crate) enum Instead {
     /// Another item.
     Item(Traced),
     /// An error.
     Error(String),
-    /// It stops at a wrong visit of the reported address, which shows in a later payload.
+    /// It stops at a wrong visit of the reported address, which becomes visible in a later payload.
     Visit,
 }
 
@@ -88,8 +88,8 @@ pub(crate) fn verdict(case: &Case) -> Verdict {
     }
 }
 
-/// Feeds the payloads to the peer up to the first difference. `counts` says how many items the
-/// golden decoder has reported after each payload.
+/// Feeds the payloads to the peer up to the first difference. `counts` contains the number of items
+/// that the golden decoder has reported after each payload.
 fn run(
     case: &Case,
     payloads: &[Encoded],
@@ -106,7 +106,7 @@ fn run(
         }
         left = match left {
             _ if right == counts[payload] => None,
-            // Further than ours, which waits at an earlier visit that is in doubt.
+            // The peer is ahead of our decoder, which waits at an earlier visit that is in doubt.
             None if right > counts[payload] && want[right - 1].0 as u64 <= encoded.row => None,
             None => Some(Divergence { payload, before, right, instead: Instead::Visit }),
             left => left,
@@ -125,7 +125,7 @@ fn feed<B: Binary<Option<Kind>, Error = NoInstruction>>(
     let error = |e: &dyn std::fmt::Display| Instead::Error(e.to_string());
     let payload = convert::parse(&case.encoder.params, &encoded.bytes).map_err(|e| error(&e))?;
     tracer.process_te_inst(&payload).map_err(|e| error(&e))?;
-    // The items need not end, but then they differ from those executed.
+    // The items may be endless, but then they differ from those executed.
     for item in tracer {
         let item = item.map_err(|e| error(&e))?;
         let got = match item.kind() {

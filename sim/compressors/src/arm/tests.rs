@@ -3,7 +3,8 @@ use fastrand::Rng;
 use hartrace_arm_golden::{Program, Step, expected};
 use hartrace_isa::arm::Spaces;
 
-/// A random program, and what a core did with it up to the first exception, which has an end of its own.
+/// A random program, and the steps of a core up to its first exception, which ends a range in its own
+/// way.
 fn walked(seed: u64, wide: bool) -> (Program, Vec<Step>) {
     let mut rng = Rng::with_seed(seed);
     let program = Program::random(&mut rng, 300, wide);
@@ -53,7 +54,7 @@ fn everything_comes_back() {
             compressed.framed_bits >= 128 * frames && compressed.framed_bits.is_multiple_of(128)
         );
         told += found.len();
-        // One more than there are is noticed.
+        // Asking for one instruction too many is detected.
         let more = compressed.instructions + 1;
         let result = scheme.decompress(&memory, &compressed.bits, more, &mut |_| {});
         assert!(matches!(result, Err(DecodeError { fault: Fault::Truncated, .. })));
@@ -76,7 +77,7 @@ fn any_bits_come_to_an_end() {
                 bytes[at] = rng.u8(..);
             }
             let (bits, mut count) = (Bits::of_bytes(bytes), 0);
-            // Right or wrong, but never more than was asked for.
+            // The result may be wrong, but it is never longer than requested.
             let _ = scheme.decompress(&memory, &bits, good.instructions, &mut |range| {
                 count += u64::from(range.2);
             });

@@ -1,4 +1,4 @@
-//! ETMv4 and PTM beside E-Trace: the same C sources on three instruction sets, or any Arm programs.
+//! ETMv4 and PTM next to E-Trace: the same C sources on three instruction sets, or any Arm programs.
 
 mod run;
 
@@ -11,7 +11,7 @@ use serde::Serialize;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-/// A program for an instruction set in a scheme.
+/// Figures of a program for one instruction set in one scheme.
 #[derive(Clone, Debug, Serialize)]
 pub struct IsaFigures {
     /// The name of the program.
@@ -22,35 +22,35 @@ pub struct IsaFigures {
     pub scheme: String,
     /// Instructions that were executed.
     pub instructions: u64,
-    /// Bits of payload, without framing.
+    /// Payload bits, without framing.
     pub bits: u64,
-    /// The same for each instruction.
+    /// Payload bits per instruction.
     pub bits_per_instruction: f64,
-    /// Bits of payload in frames.
+    /// Payload bits in frames.
     pub framed_bits: u64,
-    /// Whether every instruction came back.
+    /// Whether every instruction was recovered.
     pub verified: bool,
-    /// The first range that did not come back.
+    /// The first range that was not recovered.
     pub difference: Option<String>,
 }
 
 impl IsaFigures {
-    /// Returns the bits in frames for each instruction.
+    /// Returns the framed bits per instruction.
     pub fn framed(&self) -> f64 {
         per_instruction(self.framed_bits, self.instructions)
     }
 }
 
-/// Programs for several instruction sets.
+/// Figures of programs for several instruction sets.
 #[derive(Clone, Debug)]
 pub struct Isas {
     /// Every program in every scheme.
     pub rows: Vec<IsaFigures>,
-    /// Why there are not more.
+    /// Why some rows are missing.
     missing: Option<String>,
 }
 
-/// A source without anything of one architecture, compiled for three.
+/// A source that does not depend on an architecture, compiled for three.
 #[derive(Copy, Clone, Debug)]
 pub struct Source {
     /// Its name.
@@ -61,17 +61,17 @@ pub struct Source {
     pub arm: [&'static [u8]; 2],
 }
 
-/// What they are compared with.
+/// The schemes that Arm trace is compared with.
 const ETRACE: [&str; 3] = ["E-Trace", "E-Trace+ir", "E-Trace+ir+bp+jtc"];
 
-/// Whether this is the start of an ELF file for Arm; 20 bytes are enough to tell.
+/// Returns whether this is the start of an ELF file for Arm; 20 bytes are enough to decide.
 pub fn is_arm_program(start: &[u8]) -> bool {
     let machine = start.get(18..20).map(|bytes| u16::from(bytes[0]) | u16::from(bytes[1]) << 8);
     let arm = [elf::abi::EM_AARCH64, elf::abi::EM_ARM];
     start.starts_with(b"\x7fELF") && machine.is_some_and(|machine| arm.contains(&machine))
 }
 
-/// Measures sources in all schemes, and Arm programs in those for them.
+/// Measures sources in all schemes, and Arm programs in the Arm schemes.
 pub(super) fn measure(
     sources: &[Source],
     programs: &[PathBuf],
@@ -137,7 +137,7 @@ fn etrace(source: &Source, options: &Options) -> Result<Vec<IsaFigures>, Compari
     Ok(rows)
 }
 
-/// All programs of an instruction set in a scheme together.
+/// The sum of all programs, per instruction set and scheme.
 fn means(rows: &[IsaFigures]) -> Vec<IsaFigures> {
     let mut means: Vec<IsaFigures> = Vec::new();
     for row in rows {
@@ -156,24 +156,24 @@ fn means(rows: &[IsaFigures]) -> Vec<IsaFigures> {
     means
 }
 
-/// What has to be known to compare them.
+/// Notes that a reader needs to compare the rows.
 const NOTES: [&str; 4] = [
     "The instruction sets differ: the same C source has other instructions on each, and another number of them, so \
      that bits compare better than bits/insn.",
     "ETMv4, PTM: without time, cycles and context; +rs: with a return stack of 16 entries; executed by QEMU.",
     "in frames: of CoreSight, or of the standard encapsulation for E-Trace.",
-    "Instructions behind the last branch of a run that is cut are not in a trace of ETMv4 or PTM.",
+    "Instructions after the last branch of a truncated run are not in a trace of ETMv4 or PTM.",
 ];
 
 impl Isas {
-    /// Returns what has to be known to compare the rows, and why there are not more.
+    /// Returns the notes that a reader needs to compare the rows, and why some rows are missing.
     pub fn notes(&self) -> impl Iterator<Item = String> {
         let missing = self.missing.as_ref();
         let missing = missing.map(|why| format!("ETMv4, PTM: some rows are missing: {why}."));
         NOTES.map(str::to_owned).into_iter().chain(missing)
     }
 
-    /// Returns all programs of each instruction set in each scheme together.
+    /// Returns the sum of all programs, per instruction set and scheme.
     pub fn means(&self) -> Vec<IsaFigures> {
         means(&self.rows)
     }

@@ -1,23 +1,24 @@
-//! Which schemes to compare.
+//! Selection of the schemes to compare.
 
 use super::ComparisonError;
 use crate::Scheme;
 
-/// What a sweep varies if nothing else is said.
+/// The schemes that a sweep varies if none of its family is named.
 const SWEPT: [&str; 7] =
     ["HWLZ-256", "gzip-6", "zstd-3", "eDMTF(192,4)", "rSDC-128", "bTMBP", "E-Trace+ir+bp+jtc"];
 
-/// Values of a sweep at most.
+/// The largest number of values in a sweep.
 const MOST: usize = 64;
 
 /// Returns the named schemes, or the default ones, and those of the sweeps.
 ///
-/// Names are separated by commas. A sweep varies one setting of the schemes of a family that are named, or of one
-/// with the usual settings: `tmbp.entries=64..2048` doubles it each time, `dmtf.mtf2=4,8,16` is a list.
+/// Names are separated by commas. A sweep varies one setting of the named schemes of a family, or of a scheme
+/// with default settings if none is named: `tmbp.entries=64..2048` doubles it each time, `dmtf.mtf2=4,8,16`
+/// is a list.
 ///
 /// # Errors
 ///
-/// If there is no such scheme, or a sweep cannot be understood.
+/// If there is no such scheme, or if a sweep cannot be understood.
 pub fn chosen(names: &[String], sweeps: &[String]) -> Result<Vec<Scheme>, ComparisonError> {
     let named: Vec<Scheme> = names
         .iter()
@@ -43,7 +44,7 @@ pub fn chosen(names: &[String], sweeps: &[String]) -> Result<Vec<Scheme>, Compar
     Ok(schemes)
 }
 
-/// The parts between commas that are in no parentheses.
+/// Splits at commas that are not inside parentheses.
 fn split(names: &str) -> Vec<&str> {
     let mut depth = 0_i32;
     let parts = names.split(|c: char| {
@@ -59,7 +60,7 @@ fn swept(sweep: &str, bases: &[Scheme]) -> Result<Vec<Scheme>, ComparisonError> 
     let (family, key) = path.split_once('.').ok_or_else(|| wrong("no setting".into()))?;
     let values = match values.split_once("..") {
         Some((from, to)) => doubled(from, to).ok_or_else(|| {
-            wrong(format!("{values} does not lead from a number above 0 to a larger one"))
+            wrong(format!("{values} is not a range from a number above 0 to a larger one"))
         })?,
         None => values.split(',').map(str::to_owned).collect(),
     };
@@ -68,7 +69,7 @@ fn swept(sweep: &str, bases: &[Scheme]) -> Result<Vec<Scheme>, ComparisonError> 
     }
     let bases: Vec<&Scheme> = bases.iter().filter(|scheme| scheme.family() == family).collect();
     if bases.is_empty() {
-        return Err(wrong(format!("no scheme here is of the family `{family}`")));
+        return Err(wrong(format!("no scheme belongs to the family `{family}`")));
     }
     let mut schemes = Vec::new();
     for base in bases {
@@ -79,10 +80,10 @@ fn swept(sweep: &str, bases: &[Scheme]) -> Result<Vec<Scheme>, ComparisonError> 
     Ok(schemes)
 }
 
-/// From a number to another, twice as much each time.
+/// The values from one number to another, doubled each time.
 fn doubled(from: &str, to: &str) -> Option<Vec<String>> {
     let (from, to): (u64, u64) = (from.parse().ok()?, to.parse().ok()?);
-    // Twice nothing is nothing: it would never end.
+    // Doubling zero would never end.
     if from == 0 || from > to {
         return None;
     }

@@ -1,4 +1,4 @@
-//! Data traces: what programs load and store through compressors of addresses and values.
+//! Data traces: loads and stores of programs through compressors of addresses and values.
 
 use super::ComparisonError;
 use super::figures::per_instruction;
@@ -8,7 +8,7 @@ use hartrace_sources::executed::Program;
 use serde::Serialize;
 use std::io::{self, Write};
 
-/// The data trace of a program in a scheme.
+/// Figures of the data trace of a program in a scheme.
 #[derive(Clone, Debug, Serialize)]
 pub struct DataFigures {
     /// The name of the program.
@@ -17,25 +17,25 @@ pub struct DataFigures {
     pub scheme: &'static str,
     /// Instructions that were executed.
     pub instructions: u64,
-    /// Addresses or values of these instructions.
+    /// Number of addresses or values of these instructions.
     pub references: u64,
     /// Their bits before compression.
     pub raw_bits: u64,
     /// Bits of the trace.
     pub bits: u64,
-    /// The same for each instruction.
+    /// Bits of the trace per instruction.
     pub bits_per_instruction: f64,
     /// Bits of memory in the trace module.
     pub storage_bits: u64,
-    /// Gates of the trace module, estimated.
+    /// Estimated gates of the trace module.
     pub gates: u64,
-    /// Whether all of them came back.
+    /// Whether all references were recovered.
     pub verified: bool,
-    /// The first that did not come back.
+    /// The first reference that was not recovered.
     pub difference: Option<String>,
 }
 
-/// Passes on what retires, with its accesses.
+/// Passes on each retired instruction with its accesses.
 struct Each<F>(F);
 
 impl<F: FnMut(&DataStep)> Retire for Each<F> {
@@ -54,14 +54,14 @@ struct Lane {
     coder: Box<dyn DataCoder>,
 }
 
-/// Executes a program twice: to compress, and to compare what comes back.
+/// Executes a program twice: once to compress, and once to compare what is decompressed.
 pub(super) fn measure(program: &Program, limit: u64) -> Result<Vec<DataFigures>, ComparisonError> {
     let xlen = program.xlen();
     let mut lanes: Vec<Lane> = DataScheme::defaults()
         .into_iter()
         .map(|(name, scheme)| {
             let scheme = match scheme {
-                // What an operating system does to registers is not in the trace.
+                // Changes that an operating system makes to registers are not in the trace.
                 DataScheme::Filter(_) => DataScheme::Filter(Filter { handlers: program.is_bare() }),
                 other => other,
             };
@@ -175,7 +175,7 @@ pub(super) fn print(out: &mut impl Write, figures: &[DataFigures], brief: bool) 
             one.instructions,
             one.references,
             one.bits_per_instruction,
-            // Where nothing had to be sent there is no ratio.
+            // There is no ratio where nothing had to be sent.
             match one.bits {
                 0 => "-".into(),
                 bits => format!("{:.2}", one.raw_bits as f64 / bits as f64),

@@ -1,4 +1,4 @@
-//! Why schemes cannot be compared.
+//! Errors of a comparison.
 
 use crate::{CompressError, UnknownScheme};
 use hartrace_sources::executed::ProgramError;
@@ -7,20 +7,20 @@ use std::io;
 use std::path::PathBuf;
 use thiserror::Error;
 
-/// A comparison that cannot be made.
+/// An error that prevents a comparison.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ComparisonError {
     /// There is no such scheme.
     #[error(transparent)]
     Scheme(#[from] UnknownScheme),
-    /// The scheme is not one of those for RISC-V.
-    #[error("{0} is for programs of Arm")]
+    /// The scheme is not for RISC-V.
+    #[error("{0} is for Arm programs")]
     ArmScheme(String),
     /// A sweep that cannot be understood.
     #[error("sweep {sweep}: {what}; try: {}", Self::SWEEP)]
     Sweep {
-        /// As it was given.
+        /// The sweep as it was given.
         sweep: String,
         /// What is wrong with it.
         what: String,

@@ -6,7 +6,7 @@ use crate::{Compressed, Scheme, Setup};
 use serde::Serialize;
 use std::num::NonZeroU64;
 
-/// A workload in a scheme.
+/// Figures of a workload in a scheme.
 #[derive(Clone, Debug, Serialize)]
 pub struct Figures {
     /// The name of the program.
@@ -15,37 +15,37 @@ pub struct Figures {
     pub scheme: String,
     /// Instructions that were executed.
     pub instructions: u64,
-    /// Bits of payload, without framing.
+    /// Payload bits, without framing.
     pub bits: u64,
-    /// The same for each instruction.
+    /// Payload bits per instruction.
     pub bits_per_instruction: f64,
-    /// Bits of payload in packets.
+    /// Payload bits in packets.
     pub framed_bits: u64,
     /// Bits of memory in the trace module, if the scheme is for hardware.
     pub storage_bits: Option<u64>,
-    /// Gates of the trace module, estimated.
+    /// Estimated gates of the trace module.
     pub gates: Option<u64>,
-    /// Whether every instruction came back.
+    /// Whether every instruction was recovered.
     pub verified: bool,
-    /// The first instruction that did not come back.
+    /// The first instruction that was not recovered.
     pub difference: Option<String>,
     /// The width of addresses.
     pub xlen: u32,
 }
 
 impl Figures {
-    /// Returns the bits of uncompressed addresses of this width, divided by those that were sent.
+    /// Returns the ratio of uncompressed addresses of this width to the bits that were sent.
     pub fn ratio(&self, width: u32) -> f64 {
         self.instructions as f64 * f64::from(width) / self.bits.max(1) as f64
     }
 
-    /// Returns the share that is saved of four bytes for each instruction, in whole bytes.
+    /// Returns the share saved compared with four bytes per instruction, counted in whole bytes.
     pub fn rate(&self) -> f64 {
         let bytes = self.bits.div_ceil(8) as f64;
         1.0 - bytes * 8.0 / (self.instructions.max(1) as f64 * 32.0)
     }
 
-    /// Returns the bits in packets for each instruction.
+    /// Returns the bits in packets per instruction.
     pub fn framed(&self) -> f64 {
         per_instruction(self.framed_bits, self.instructions)
     }
@@ -55,7 +55,8 @@ pub(super) fn per_instruction(bits: u64, instructions: u64) -> f64 {
     bits as f64 / instructions.max(1) as f64
 }
 
-/// Compresses, decompresses and compares; `None` if the scheme needs trap vectors that nobody knows.
+/// Compresses, decompresses and compares; `None` if the scheme needs trap vectors that are not
+/// known.
 pub(super) fn measure(
     workload: &Workload,
     scheme: &Scheme,
@@ -93,7 +94,7 @@ pub(super) fn measure(
     }))
 }
 
-/// The first instruction that does not come back.
+/// Finds the first instruction that is not recovered.
 fn difference(
     workload: &Workload,
     scheme: &Scheme,

@@ -1,4 +1,4 @@
-//! A page with plots, which needs nothing else.
+//! A self-contained page with plots.
 
 use super::plots::{self, Bar};
 use super::table::programs;
@@ -10,7 +10,7 @@ table{border-collapse:collapse}td,th{padding:.15em .7em;text-align:right;border-
 td:first-child,th:first-child{text-align:left}svg{max-width:100%;height:auto}";
 
 impl Comparison {
-    /// Returns a page with tables and plots, which needs nothing else.
+    /// Returns a self-contained page with tables and plots.
     ///
     /// # Errors
     ///
@@ -18,7 +18,7 @@ impl Comparison {
     pub fn page(&self) -> Result<String, ComparisonError> {
         let mut page = String::new();
         head(&mut page).map_err(failed)?;
-        // Arm programs alone have nothing to compress.
+        // With Arm programs alone there is nothing to compress.
         if !self.figures.is_empty() {
             compressors(&mut page, self)?;
         }
@@ -42,7 +42,7 @@ fn head(page: &mut String) -> fmt::Result {
     )
 }
 
-/// ETMv4 and PTM beside E-Trace: a plot of bits for every program, since those compare.
+/// ETMv4 and PTM next to E-Trace: one plot of bits per program, since only those can be compared.
 fn instruction_sets(page: &mut String, isas: &Isas) -> Result<(), ComparisonError> {
     page.push_str(
         "<h2>Instruction sets</h2>\n<table><tr><th>program</th><th>ISA</th><th>scheme</th>\
@@ -139,7 +139,7 @@ fn compressors(page: &mut String, comparison: &Comparison) -> Result<(), Compari
     Ok(())
 }
 
-/// Text that is not taken for tags.
+/// Escapes text so that it is not read as tags.
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

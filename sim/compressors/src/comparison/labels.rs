@@ -1,4 +1,4 @@
-//! Where the names of points go, so that they can be read.
+//! Placement of the names of points so that they can be read.
 
 /// A rectangle: left, top, right, bottom, in pixels.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -9,11 +9,11 @@ pub(super) struct Region {
     pub(super) bottom: i32,
 }
 
-/// Height of a line of text, and width of a letter, at 12 pixels. Whoever looks at the plot has the font, so
-/// these are on the safe side.
+/// Height of a line of text and width of a letter at 12 pixels. The viewer chooses the font, so these values
+/// are generous.
 const HEIGHT: i32 = 14;
 const LETTER: i32 = 6;
-/// From the middle of a point to its edge.
+/// Distance from the centre of a point to its edge.
 const DOT: i32 = 5;
 
 impl Region {
@@ -35,31 +35,31 @@ impl Region {
             && self.bottom <= area.bottom
     }
 
-    /// How far its nearest edge is from a point, squared.
+    /// The squared distance of its nearest edge from a point.
     fn from(&self, (x, y): (i32, i32)) -> i32 {
         let (dx, dy) = (x - x.clamp(self.left, self.right), y - y.clamp(self.top, self.bottom));
         dx * dx + dy * dy
     }
 
-    /// Where a line from a point would meet it.
+    /// The place where a line from a point meets it.
     pub(super) fn nearest(&self, (x, y): (i32, i32)) -> (i32, i32) {
         (x.clamp(self.left, self.right), y.clamp(self.top, self.bottom))
     }
 
-    /// Where its text starts, if it lies to the right of its point, or else ends; half way up.
+    /// The start of its text if it lies to the right of its point, otherwise the end; vertically centred.
     pub(super) fn anchor(&self, point: (i32, i32)) -> (i32, i32) {
         let x = if self.left > point.0 { self.left } else { self.right };
         (x, (self.top + self.bottom) / 2)
     }
 
-    /// Right beside its point, so that no line has to show to which one it belongs.
+    /// Whether it is directly beside its point, so that no line is needed to connect them.
     pub(super) fn is_beside(&self, point: (i32, i32)) -> bool {
         self.from(point) <= (2 * DOT) * (2 * DOT)
     }
 }
 
-/// A box for the name of every point, inside an area: as near to its point as there is room, and away from
-/// other names and points. What finds no room lies to the right of its point.
+/// Returns a box for the name of every point, inside an area: as near to its point as possible, and away
+/// from other names and points. A name for which there is no room is placed to the right of its point.
 pub(super) fn place(points: &[((i32, i32), &str)], area: &Region) -> Vec<Region> {
     let dots: Vec<Region> = points.iter().map(|(point, _)| Region::dot(*point)).collect();
     let mut placed: Vec<Region> = Vec::with_capacity(points.len());
@@ -75,7 +75,7 @@ pub(super) fn place(points: &[((i32, i32), &str)], area: &Region) -> Vec<Region>
             .flat_map(|top| columns.clone().map(move |left| at(left, top)))
             .filter(|label| label.is_in(area))
             .filter(|label| !dots.iter().chain(&placed).any(|other| label.meets(other)))
-            // Of several that are as near, one at the same height, and the one on the right.
+            // Among equally near boxes, prefer the same height, then the right side.
             .min_by_key(|label| {
                 (label.from((*x, *y)), (label.anchor((*x, *y)).1 - y).abs(), -label.left)
             });
@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn names_of_a_crowd_do_not_meet() {
-        // On the right edge, where names have to go to the left, and in the middle.
+        // At the right edge, where names have to be placed to the left, and in the middle.
         let crowd = |x| (0..8).map(move |number| ((x, 100 + 3 * number), "E-Trace+ir+bp+jtc"));
         let points: Vec<_> = crowd(590).chain(crowd(200)).collect();
         let labels = place(&points, &AREA);

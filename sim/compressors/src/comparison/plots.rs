@@ -7,7 +7,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use std::fmt::Display;
 use std::ops::Range;
 
-/// Why a plot could not be drawn.
+/// An error from the plotting library.
 fn failed(error: impl Display) -> ComparisonError {
     ComparisonError::Draw(error.to_string())
 }
@@ -27,7 +27,8 @@ fn colour(scheme: &str) -> RGBColor {
     }
 }
 
-/// Bits per instruction against gates, both logarithmic, and the line of those that nothing beats in both.
+/// Bits per instruction against gates, both logarithmic, with the line of schemes that no other beats in
+/// both.
 pub(super) fn pareto(means: &[Figures]) -> Result<String, ComparisonError> {
     let points: Vec<(f64, f64, &str)> = means
         .iter()
@@ -79,7 +80,7 @@ pub(super) fn pareto(means: &[Figures]) -> Result<String, ComparisonError> {
             })
             .collect();
         let boxes = labels::place(&dots, &region);
-        // Under the names, so that no line goes through one.
+        // Lines are drawn below the names, so that no line crosses one.
         for Region { left, top, right, bottom } in &boxes {
             let ground =
                 Rectangle::new([(*left, *top), (*right, *bottom)], WHITE.mix(0.8).filled());
@@ -102,7 +103,7 @@ pub(super) fn pareto(means: &[Figures]) -> Result<String, ComparisonError> {
     Ok(svg)
 }
 
-/// Where a logarithmic axis has ticks: at 1, 2 and 5 times powers of ten, or at the latter alone if there
+/// The ticks of a logarithmic axis: at 1, 2 and 5 times powers of ten, or only at powers of ten if there
 /// are many.
 fn ticks(range: &Range<f64>) -> Vec<f64> {
     let (first, last) = (range.start.log10().floor() as i32, range.end.log10().ceil() as i32);
@@ -113,13 +114,13 @@ fn ticks(range: &Range<f64>) -> Vec<f64> {
         .collect()
 }
 
-/// A tick with as many places as it has.
+/// A tick with as many decimal places as it needs.
 fn tick_name(tick: &f64) -> String {
     let places = (-tick.log10().floor()).max(0.0) as usize;
     format!("{tick:.places$}")
 }
 
-/// The points that no other beats in both, from the cheapest on.
+/// The points that no other beats in both values, starting with the cheapest.
 fn front(points: &[(f64, f64, &str)]) -> Vec<(f64, f64)> {
     let mut sorted: Vec<(f64, f64)> = points.iter().map(|point| (point.0, point.1)).collect();
     sorted.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
@@ -135,12 +136,12 @@ fn front(points: &[(f64, f64, &str)]) -> Vec<(f64, f64)> {
 /// One bar.
 pub(super) struct Bar {
     pub(super) name: String,
-    /// Its colour is that of the scheme.
+    /// The scheme, which determines the colour.
     pub(super) scheme: String,
     pub(super) value: f64,
 }
 
-/// Bars of one kind of value, each with it written out to some places.
+/// Bars of one kind of value, each labelled with its value to some decimal places.
 pub(super) fn bars(all: &[Bar], kind: &str, places: usize) -> Result<String, ComparisonError> {
     let names: Vec<&str> = all.iter().rev().map(|bar| bar.name.as_str()).collect();
     let most = all.iter().map(|bar| bar.value).fold(1e-6, f64::max);

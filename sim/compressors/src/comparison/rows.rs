@@ -1,21 +1,21 @@
-//! What was executed, in little memory: every block that differs once, and which one came when.
+//! Compact storage of executed rows: every distinct block once, and the order of blocks.
 
 use hartrace_ingress::Retired;
 use std::collections::HashMap;
 
-/// Rows, in order.
+/// Rows in order.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rows {
     distinct: Vec<Retired>,
-    /// Places in `distinct`.
+    /// Indices into `distinct`.
     order: Vec<u32>,
-    /// The place of each, to find it again.
+    /// The index of each distinct row.
     places: HashMap<Retired, u32>,
 }
 
 impl Rows {
-    /// Takes the next row. When it was, and how long it took, is of no consequence to any scheme, and would make
-    /// them all differ.
+    /// Adds the next row without its time and duration: no scheme uses them, and they would make all rows
+    /// distinct.
     pub(super) fn push(&mut self, row: &Retired) {
         let row = Retired { time: 0, cycles: 0, ..*row };
         let next = self.distinct.len() as u32;
@@ -26,12 +26,12 @@ impl Rows {
         self.order.push(place);
     }
 
-    /// How many there are.
+    /// The number of rows.
     pub(super) fn len(&self) -> usize {
         self.order.len()
     }
 
-    /// The first to the last.
+    /// The rows in order.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Retired> {
         self.order.iter().filter_map(|place| self.distinct.get(*place as usize))
     }

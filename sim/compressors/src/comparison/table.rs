@@ -7,7 +7,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-/// All programs together, as one: total bits over total instructions.
+/// All programs as one: total bits divided by total instructions.
 fn mean(figures: &[Figures], scheme: &Scheme) -> Option<Figures> {
     let name = scheme.to_string();
     let mut own = figures.iter().filter(|figures| figures.scheme == name);
@@ -27,7 +27,7 @@ fn mean(figures: &[Figures], scheme: &Scheme) -> Option<Figures> {
     Some(sum)
 }
 
-/// Uncompressed addresses of each program's own width over what was sent.
+/// The ratio of uncompressed addresses, in each program's own width, to what was sent.
 fn own_ratio(figures: &[Figures], scheme: &str) -> f64 {
     let own = figures.iter().filter(|figures| figures.scheme == scheme);
     let (raw, bits) = own.fold((0.0, 0), |(raw, bits), one| {
@@ -37,7 +37,7 @@ fn own_ratio(figures: &[Figures], scheme: &str) -> f64 {
 }
 
 impl Comparison {
-    /// All programs together, in each scheme.
+    /// The sum of all programs, per scheme.
     pub(super) fn means(&self) -> impl Iterator<Item = Figures> {
         self.schemes.iter().filter_map(|scheme| mean(&self.figures, scheme))
     }
@@ -95,7 +95,7 @@ impl Comparison {
         Ok(())
     }
 
-    /// What has to be known to compare the figures.
+    /// Notes that a reader needs to compare the figures.
     pub(super) fn notes(&self) -> Vec<String> {
         let Self { schemes, figures, options, .. } = self;
         let mut lines = vec![
@@ -166,7 +166,7 @@ impl Comparison {
     }
 }
 
-/// Names of programs, in order.
+/// The names of the programs, in order.
 pub(super) fn programs(figures: &[Figures]) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();
     for one in figures {
@@ -181,10 +181,10 @@ pub(super) fn programs(figures: &[Figures]) -> Vec<&str> {
 struct Document<'a> {
     rows: &'a [Figures],
     mean: BTreeMap<String, f64>,
-    /// If data traces were measured.
+    /// Present if data traces were measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     data: Option<&'a [DataFigures]>,
-    /// If Arm programs were measured.
+    /// Present if Arm programs were measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     isas: Option<&'a [IsaFigures]>,
 }

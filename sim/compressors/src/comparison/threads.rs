@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// Does some work for every item, and returns the results in order, or the first error.
+/// Runs a function on every item, and returns the results in order, or the first error.
 pub(super) fn each<T: Sync, R: Send, E: From<ComparisonError> + Send>(
     items: &[T],
     threads: usize,

@@ -1,4 +1,4 @@
-//! What was executed, with the program.
+//! An execution and its program.
 
 use super::rows::Rows;
 use crate::Code;
@@ -12,12 +12,12 @@ pub struct Workload {
     pub(super) name: String,
     pub(super) code: Code,
     pub(super) rows: Rows,
-    /// Contents of the trap vector registers by privilege, if they are known.
+    /// Contents of the trap vector registers by privilege, if known.
     pub(super) tvec: Option<Vec<(u8, u64)>>,
 }
 
 impl Workload {
-    /// Starts an execution that is known from a log: rows are given to [`Workload::push`].
+    /// Creates an empty workload for an execution from a log; add rows with [`Workload::push`].
     pub fn new(name: impl Into<String>, image: &Image) -> Self {
         let (name, code) = (name.into(), Code::new(image));
         Self { name, code, rows: Rows::default(), tvec: None }

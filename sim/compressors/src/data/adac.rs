@@ -1,5 +1,5 @@
-//! ADAC: a cache of the last data addresses, by instruction; of an address only as many low bits are sent as
-//! have differed lately.
+//! ADAC: a cache of recent data addresses, by instruction. Of an address, only as many low bits are sent as
+//! have recently differed.
 
 use super::{DataCoder, DataStep};
 use crate::{BitSource, Bits, CompressError, DecodeError, Fault};
@@ -15,23 +15,23 @@ pub struct Adac {
     pub ways: u32,
     /// How many more low bits than before may differ, plus one; a power of two.
     pub window: u32,
-    /// Low bits that are sent, at most; and of a new entry.
+    /// The largest number of low bits that are sent; also the initial number of a new entry.
     pub shift_max: u32,
-    /// Hits before one bit less is sent.
+    /// Hits before the number of sent bits decreases by one.
     pub tmax: u32,
-    /// The counter after one bit more is sent.
+    /// The counter after the number of sent bits has increased.
     pub after_increase: AfterIncrease,
     /// Low bits of instruction addresses that are always zero.
     pub align: u32,
 }
 
-/// Where the counter is after an increase.
+/// The counter after an increase.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AfterIncrease {
     /// At its maximum.
     Full,
-    /// At 0, as the source prints it; the next hit then takes the increase back.
+    /// At 0, as printed in the source; the next hit then undoes the increase.
     Zero,
 }
 
@@ -43,7 +43,8 @@ impl Default for Adac {
 }
 
 impl Adac {
-    /// Address, width and counter of every entry; as in the source, no order of ways.
+    /// Returns the bits of address, width and counter of every entry; like the source, without the order of
+    /// the ways.
     pub fn storage_bits(&self, xlen: u32) -> u64 {
         u64::from(self.sets) * u64::from(self.ways) * (u64::from(xlen) + 4 + 4)
     }
@@ -66,9 +67,9 @@ impl Adac {
 struct Entry {
     way: u32,
     address: u64,
-    /// Low bits that are sent.
+    /// Number of low bits that are sent.
     shift: u32,
-    /// Hits until one less is.
+    /// Hits until that number decreases.
     count: u32,
 }
 
@@ -76,7 +77,7 @@ struct Entry {
 pub(super) struct AdacCoder {
     config: Adac,
     xlen: u32,
-    /// The ways of each set, the last one used first.
+    /// The ways of each set, the most recently used first.
     sets: Vec<Vec<Entry>>,
 }
 
@@ -86,7 +87,7 @@ impl AdacCoder {
         (pc ^ pc >> self.config.sets.ilog2()) as usize & (self.config.sets as usize - 1)
     }
 
-    /// Place and additional bits of the best match: as few bits as possible, then the last one used.
+    /// Way and additional bits of the best match: the fewest bits, then the most recently used.
     fn find(&self, set: usize, address: u64) -> Option<(usize, u32)> {
         (0..self.config.window).find_map(|more| {
             let same = |entry: &Entry| {
@@ -97,7 +98,7 @@ impl AdacCoder {
         })
     }
 
-    /// What both sides do with an address.
+    /// Updates the cache with an address, in the same way on both sides.
     fn update(&mut self, set: usize, found: Option<(usize, u32)>, address: u64) {
         let Adac { shift_max, tmax, after_increase, ways, .. } = self.config;
         let place = found.map_or(ways as usize - 1, |(place, _)| place);
@@ -137,7 +138,7 @@ impl DataCoder for AdacCoder {
                 out.put(address, entry.shift);
             }
             Some((_, more, entry)) => {
-                // The way that would have been sent as `1`.
+                // The way that would otherwise have been sent as `1`.
                 out.put(last, 1 + ways);
                 out.put(entry.way.into(), ways);
                 out.put(more.into(), window);

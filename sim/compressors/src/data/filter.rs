@@ -1,5 +1,5 @@
-//! Register validation: an address is sent only if it does not follow from registers whose values are known,
-//! from addresses that were sent and from what was computed of them.
+//! Register validation: an address is sent only if it cannot be computed from registers whose values are
+//! known, either from addresses that were sent or from computations on them.
 
 use super::operands::{Role, role};
 use super::{DataCoder, DataStep};
@@ -8,12 +8,12 @@ use hartrace_isa::{Isa, Xlen, decode};
 use hartrace_iss::{Hart, HartConfig, Range, Step};
 use serde::{Deserialize, Serialize};
 
-/// How to filter.
+/// Options of the filter.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Filter {
-    /// What happens in trap handlers is traced too. Otherwise, as under Linux, a system call may change
-    /// any register.
+    /// Whether trap handlers are traced too. Otherwise, as under Linux, a system call may change any
+    /// register.
     pub handlers: bool,
 }
 
@@ -35,13 +35,13 @@ pub(super) struct FilterCoder {
     xlen: Xlen,
     /// A bit for every register whose value is known; `x0` always is.
     valid: u32,
-    /// When reading: the values.
+    /// For reading: the values.
     values: [u64; 32],
-    /// When reading: a hart to compute on.
+    /// For reading: a hart that computes results.
     bench: Option<Box<Hart>>,
 }
 
-/// Where single instructions are computed.
+/// The address at which single instructions are computed.
 const BENCH: u64 = 0x8000_0000;
 
 impl FilterCoder {
@@ -53,15 +53,16 @@ impl FilterCoder {
         self.valid = self.valid & !(1 << register) | u32::from(valid) << register | 1;
     }
 
-    /// What both sides do with the valid bits. The values come before, as long as the sources are known.
+    /// Updates the valid bits in the same way on both sides. Values are updated first, while the sources are
+    /// known.
     fn update(&mut self, role: Role, accessed: bool) {
         match role {
             Role::Memory { base, rd, .. } => {
-                // A conditional store that failed tells no address.
+                // A conditional store that failed reveals no address.
                 if accessed {
                     self.set_valid(base, true);
                 }
-                // After the base, which may be the same register.
+                // Cleared after the base is set, since both may be the same register.
                 self.set_valid(rd, false);
             }
             Role::Compute { rd, sources } => {
@@ -75,7 +76,7 @@ impl FilterCoder {
         }
     }
 
-    /// The result of an instruction that depends on nothing but registers.
+    /// The result of an instruction that depends only on registers.
     fn compute(&mut self, encoding: u32, rd: u8, sources: [u8; 2]) -> u64 {
         let xlen = self.xlen;
         let bench = self.bench.get_or_insert_with(|| {

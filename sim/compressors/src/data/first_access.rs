@@ -1,32 +1,32 @@
-//! First-access tracking: a flag for every byte of a cache says that whoever decompresses knows it.
+//! First-access tracking: a flag for every byte of a cache records whether the decompressor knows that byte.
 //!
-//! The result of a store-conditional is one bit of its own.
+//! The result of a store-conditional is a separate bit.
 
 use super::{DataCoder, DataStep, Reference};
 use crate::{BitSource, Bits, CompressError, DecodeError, Fault};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
-/// The cache: the core's data cache, which has a flag for every byte, or one in the trace module.
+/// The cache: either the core's data cache with a flag for every byte, or a cache in the trace module.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct FirstAccess {
-    /// Bytes.
+    /// Size in bytes.
     pub size: u64,
-    /// Ways.
+    /// Number of ways.
     pub ways: u64,
-    /// Bytes of a line, a power of two and at most 64.
+    /// Bytes per line, a power of two and at most 64.
     pub line: u64,
-    /// A cache in the trace module that holds what was loaded and stored last. A value that differs is sent
-    /// again, so nobody has to say what others have written to memory.
+    /// Whether the cache is in the trace module and holds the most recently loaded and stored bytes. A value
+    /// that differs is sent again, so writes to memory by others need not be reported.
     pub dedicated: bool,
-    /// Devices, from the first address up to the second, which the core's cache does not hold: what is loaded
-    /// there is always sent. A cache in the trace module has no need of it.
+    /// The addresses of devices, from the first up to the second, which the core's cache does not hold:
+    /// values loaded there are always sent. A cache in the trace module does not need this.
     pub devices: (u64, u64),
 }
 
 impl Default for FirstAccess {
-    /// With the interrupt controller of our own hart.
+    /// A default with the interrupt controller of the project's own hart.
     fn default() -> Self {
         let devices = (0x200_0000, 0x201_0000);
         Self { size: 8 << 10, ways: 4, line: 64, dedicated: false, devices }
@@ -34,8 +34,8 @@ impl Default for FirstAccess {
 }
 
 impl FirstAccess {
-    /// The flags of the core's cache; or contents, a valid bit for each byte and the address of every
-    /// line, without an order of ways.
+    /// Returns the bits of the flags in the core's cache; or of contents, a valid bit per byte and an address
+    /// per line, without the order of the ways.
     pub fn storage_bits(&self, xlen: u32) -> u64 {
         let Self { size, ways, line, dedicated, .. } = *self;
         if !dedicated {
@@ -68,30 +68,30 @@ impl FirstAccess {
 #[derive(Copy, Clone, Debug)]
 struct Line {
     number: u64,
-    /// A bit for every byte that whoever decompresses knows.
+    /// A bit for every byte that the decompressor knows.
     flags: u64,
-    /// In the trace module: the bytes.
+    /// For a cache in the trace module: the bytes.
     bytes: [u8; 64],
 }
 
 #[derive(Debug)]
 pub(super) struct FirstAccessCoder {
     config: FirstAccess,
-    /// When writing: the lines of each set, the last one used first.
+    /// For writing: the lines of each set, the most recently used first.
     sets: Vec<Vec<Line>>,
-    /// When reading: bytes as they were last.
+    /// For reading: the last known bytes.
     known: HashMap<u64, u8>,
 }
 
 impl FirstAccessCoder {
-    /// Whether whoever decompresses knows all bytes of an access, which it does from then on.
+    /// Returns whether the decompressor knows all bytes of an access, and marks them as known.
     fn access(&mut self, reference: &Reference) -> bool {
         let FirstAccess { devices, line, ways, dedicated, .. } = self.config;
         if !dedicated && (devices.0..devices.1).contains(&reference.address) {
             return false;
         }
         let loaded = reference.loaded.map(u64::to_le_bytes);
-        // A load whose value nobody sees brings in the line, but tells nothing.
+        // A load whose value is discarded brings in the line, but reveals no value.
         let last = reference.stored.map(u64::to_le_bytes).or(loaded);
         let mut old = true;
         for offset in 0..usize::from(reference.size.min(8)) {

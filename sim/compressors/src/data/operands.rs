@@ -1,21 +1,22 @@
-//! Which registers an instruction reads and writes, as far as addresses depend on them.
+//! The registers that an instruction reads and writes, as far as addresses depend on them.
 
 use hartrace_isa::Xlen;
 
-/// What an instruction does with integer registers.
+/// The effect of an instruction on integer registers.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) enum Role {
-    /// Accesses memory at `base + offset`; what it loads goes to `rd`, if that is an integer register.
+    /// Accesses memory at `base + offset`; the loaded value goes to `rd`, if that is an integer
+    /// register.
     Memory { base: u8, offset: i64, rd: u8 },
-    /// `rd` follows from the sources alone; 0 is a source that is always known.
+    /// `rd` depends only on the sources; source 0 is always known.
     Compute { rd: u8, sources: [u8; 2] },
-    /// `rd` follows from the instruction and its address: upper immediates and return addresses.
+    /// `rd` depends only on the instruction and its address: upper immediates and return addresses.
     Constant { rd: u8 },
-    /// `rd` comes from elsewhere.
+    /// `rd` has another origin.
     Foreign { rd: u8 },
     /// A system call or breakpoint.
     Environment,
-    /// No integer register is written.
+    /// Writes no integer register.
     None,
 }
 
@@ -29,7 +30,7 @@ fn reg(encoding: u32, from: u32) -> u8 {
     field(encoding, from, 5) as u8
 }
 
-/// A register of the eight that compressed instructions can name in three bits.
+/// One of the eight registers that compressed instructions name in three bits.
 fn small(encoding: u32, from: u32) -> u8 {
     8 + field(encoding, from, 3) as u8
 }

@@ -4,7 +4,7 @@ use super::*;
 use crate::test_bits::parse;
 use hartrace_iss::{Environment, Hart, HartConfig, Range, Retire};
 
-/// What a program does, up to so many steps.
+/// The steps of a program, up to a limit.
 fn executed(elf: &[u8], xlen: Xlen, steps: u64) -> Vec<DataStep> {
     struct Keep(Vec<DataStep>);
     impl Retire for Keep {
@@ -56,7 +56,7 @@ fn programs_come_back() {
                 raw_sent += if out.len() - before > 1 { raw } else { 0 };
                 loads += u64::from(raw > 0);
             }
-            // What the source says each costs.
+            // The cost of each, according to the source.
             match scheme {
                 DataScheme::Filter(_) => assert_eq!(out.len(), sent * u64::from(xlen.bits())),
                 DataScheme::FirstAccess(_) => assert_eq!(out.len(), loads + raw_sent),
@@ -95,7 +95,7 @@ fn addresses_in_a_row() {
     assert_eq!(Adac { sets: 128, ..Adac::default() }.storage_bits(32) * 3 / 2, 30_720);
 }
 
-/// Damage never panics and always ends.
+/// Decoding of damaged bits never panics and always ends.
 #[test]
 fn damage_is_survived() {
     let elf = include_bytes!("../../../../tests/programs/elf/user.elf");
@@ -124,7 +124,7 @@ fn accessed(address: u64, loaded: Option<u64>, stored: Option<u64>) -> DataStep 
     DataStep { pc: 0, encoding: 0, reference, succeeded: None }
 }
 
-/// Bits of steps, which come back.
+/// Encodes steps, checks that they are recovered, and returns the bits.
 fn value_bits(config: FirstAccess, steps: &[DataStep]) -> Bits {
     let scheme = DataScheme::FirstAccess(config);
     let (mut writer, mut out) = (scheme.coder(Xlen::Rv32).unwrap(), Bits::default());
@@ -137,7 +137,8 @@ fn value_bits(config: FirstAccess, steps: &[DataStep]) -> Bits {
     out
 }
 
-/// Somebody else writes to memory: the core's cache has to be told, the trace module sees it.
+/// When another agent writes to memory, the core's cache must be informed; the trace module detects
+/// it.
 #[test]
 fn a_cache_of_its_own_compares() {
     let load = |value| accessed(0x8000_0040, Some(value), None);
@@ -145,14 +146,14 @@ fn a_cache_of_its_own_compares() {
     let own = FirstAccess { dedicated: true, ..FirstAccess::default() };
     let (five, six) = (format!("0 {:032b}", 5), format!("0 {:032b}", 6));
     assert_eq!(value_bits(own, &steps), parse(&format!("{five} 1 {six} 1")));
-    // What was stored is known too, and of a line only what was accessed.
+    // A stored value is known too; of a line, only the accessed bytes are known.
     let store = accessed(0x8000_0040, None, Some(7));
     let other = accessed(0x8000_0044, Some(5), None);
     assert_eq!(value_bits(own, &[store, load(7), other]), parse(&format!("1 {five}")));
     assert_eq!(own.storage_bits(32), 128 * (512 + 64 + 32 - 6 - 5));
 }
 
-/// A load into `x0` tells no value, though the line is in the cache from then on.
+/// A load into `x0` reveals no value, though the line is in the cache afterwards.
 #[test]
 fn what_nobody_sees_is_not_known() {
     for dedicated in [false, true] {
@@ -173,10 +174,10 @@ fn conditional_stores_say_whether_they_stored() {
     let scheme = DataScheme::FirstAccess(FirstAccess::default());
     assert_eq!((scheme.field(&stored(2)), scheme.field(&failed)), (Some(0), Some(1)));
     assert_eq!((scheme.raw_bits(&stored(2), 32), scheme.raw_bits(&failed, 32)), (1, 1));
-    // Whoever reads cannot tell one from the other before the bit.
+    // The reader cannot distinguish them before the bit is read.
     assert_eq!(scheme.hidden(&failed).succeeded, scheme.hidden(&stored(2)).succeeded);
     assert!(scheme.hidden(&failed).reference.is_some());
-    // An address scheme has nothing to say of one that failed.
+    // An address scheme sends nothing for one that failed.
     assert_eq!(DataScheme::Nexus.field(&failed), None);
 }
 

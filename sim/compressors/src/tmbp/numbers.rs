@@ -1,15 +1,15 @@
-//! Numbers of variable length.
+//! Numbers of variable width.
 
 use crate::{BitSource, Bits, DecodeError, Fault};
 use serde::{Deserialize, Serialize};
 
-/// Widths to choose from: `size`, `size + step`, `size + 2 * step` and so on.
+/// The available widths: `size`, `size + step`, `size + 2 * step` and so on.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Widths {
-    /// The smallest.
+    /// The smallest width.
     pub size: u32,
-    /// From one to the next.
+    /// The difference between one width and the next.
     pub step: u32,
 }
 
@@ -23,21 +23,21 @@ impl Widths {
         out.put_bool(false);
     }
 
-    /// Ones up to the first zero, `most` at most.
+    /// Counts ones up to the first zero, at most `most`.
     fn get_header(from: &mut BitSource<'_>, most: u32) -> Result<u32, DecodeError> {
         let at = from.clone();
         let mut classes = 0;
         while from.get_bool()? {
             classes += 1;
             if classes > most {
-                return Err(at.error(Fault::Malformed("a number is wider than any")));
+                return Err(at.error(Fault::Malformed("a number is too wide")));
             }
         }
         Ok(classes)
     }
 
-    /// A number in the smallest width it fits in, behind as many ones as there are smaller ones and a
-    /// zero.
+    /// Writes a number in the smallest width that holds it, after a header of a one for each smaller
+    /// width and a zero.
     pub(crate) fn put(&self, value: u64, out: &mut Bits) {
         let bits = 64 - value.leading_zeros();
         let classes = bits.saturating_sub(self.size).div_ceil(self.step);
@@ -51,9 +51,9 @@ impl Widths {
         from.get((self.size + classes * self.step).min(64))
     }
 
-    /// An address as its distance from another one, with a sign; or as it is, in the widest class.
+    /// Writes an address as a signed distance from another one, or unchanged in the widest class.
     pub(crate) fn put_target(&self, target: u64, before: u64, xlen: u32, out: &mut Bits) {
-        // Distances as numbers, not around the end of the address space.
+        // Distances do not wrap around the end of the address space.
         let (distance, negative) = (target.abs_diff(before), target < before);
         let bits = 64 - distance.leading_zeros();
         let mut classes = bits.saturating_sub(self.size).div_ceil(self.step);

@@ -1,4 +1,4 @@
-//! The predictor: outcomes, returns and targets. Both sides have one, and keep them equal.
+//! The predictor of outcomes, returns and targets. Both sides have one and keep them equal.
 
 use super::Tmbp;
 use crate::dmtf::LOW;
@@ -8,16 +8,16 @@ use hartrace_isa::{Insn, Kind, Link, Xlen};
 pub(crate) struct Predictor {
     config: Tmbp,
     xlen: Xlen,
-    /// Counters of two bits; taken from 2 on.
+    /// Two-bit counters; 2 and above predict taken.
     outcomes: Vec<u8>,
-    /// Return addresses without their upper bits, a ring.
+    /// A ring of return addresses without their upper bits.
     returns: Vec<u64>,
     top: usize,
-    /// Targets by set, the last one used first.
+    /// Targets by set, the most recently used first.
     targets: Vec<Option<Target>>,
     /// Outcomes of the last conditional branches.
     history: u64,
-    /// The path: addresses of the last branches, mixed.
+    /// The path: a hash of the addresses of the last branches.
     path: u64,
     /// Upper bits of the last indirect target.
     upper: u64,
@@ -29,12 +29,12 @@ struct Target {
     low: u64,
 }
 
-/// What is predicted of a branch.
+/// The prediction for a branch.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Predicted {
-    /// Of a conditional one: taken or not.
+    /// For a conditional branch: whether it is taken.
     Outcome(bool),
-    /// Of an indirect one: where it leads.
+    /// For an indirect branch: where it leads.
     Target(u64),
 }
 
@@ -56,7 +56,7 @@ impl Predictor {
         }
     }
 
-    /// Predicts a branch that counts: conditional or indirect; `None` for all other instructions.
+    /// Predicts a conditional or indirect branch; `None` for all other instructions.
     pub(crate) fn predict(&self, pc: u64, insn: Insn) -> Option<Predicted> {
         if insn.is_branch() {
             return Some(Predicted::Outcome(self.outcomes[self.outcome_at(pc)] >= 2));
@@ -74,7 +74,7 @@ impl Predictor {
         Some(Predicted::Target(self.xlen.wrap(self.upper << LOW | low.unwrap_or(0))))
     }
 
-    /// Learns what an instruction did: `taken` if it is a conditional branch, `target` if it is indirect.
+    /// Trains on an executed instruction: `taken` for a conditional branch, `target` for an indirect one.
     pub(crate) fn update(&mut self, pc: u64, insn: Insn, taken: bool, target: u64) {
         let low = (1 << LOW) - 1;
         if insn.is_branch() {
@@ -126,7 +126,7 @@ impl Predictor {
         hash as usize & (self.outcomes.len() - 1)
     }
 
-    /// The set of an indirect branch, and its tag.
+    /// The set and the tag of an indirect branch.
     fn target_at(&self, pc: u64) -> (std::ops::Range<usize>, u8) {
         let Tmbp { pc_shift, ibtb, ways, .. } = self.config;
         if ibtb == 0 {
@@ -138,7 +138,7 @@ impl Predictor {
     }
 }
 
-/// Predicted from the stack of return addresses.
+/// Whether the target is predicted from the return stack.
 fn pops(insn: Insn) -> bool {
     !matches!(insn.kind, Kind::TrapReturn) && insn.link().is_some_and(Link::pops)
 }

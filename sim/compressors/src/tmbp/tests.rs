@@ -1,4 +1,4 @@
-//! Records, and gates of the source.
+//! Records, and the gate counts of the source.
 
 use super::*;
 use crate::test_bits::parse;
@@ -16,7 +16,7 @@ fn records() {
     assert_eq!(out, parse(&text));
 }
 
-/// Four branches as predicted, then two that are not: records of 5 and of 1.
+/// Four correctly predicted branches, then two mispredicted ones: records of 5 and of 1.
 #[test]
 fn branches_are_counted_up_to_the_wrong_one() {
     let mut image = Image::new(Isa::new(Xlen::Rv32));
@@ -36,7 +36,7 @@ fn branches_are_counted_up_to_the_wrong_one() {
     assert_eq!(out, parse(&(start + " 0 101  0 001")));
 }
 
-/// Storage of 18 bits a target, as for instructions of 4 bytes, and what the source has for gates.
+/// Storage of 18 bits per target, as for 4-byte instructions, and the gate counts of the source.
 #[test]
 fn gates_of_the_source() {
     let gates = |config: Tmbp| 1.5 * config.storage(32, 2) as f64 + 760.0;

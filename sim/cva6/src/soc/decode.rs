@@ -1,4 +1,4 @@
-//! The capture of a run, decoded once more.
+//! Decodes the capture of a run again.
 
 use crate::soc::{Job, Outcome, Soc, SocError, Survey};
 use hartrace_bits::{BitReader, Tail};
@@ -7,8 +7,8 @@ use hartrace_encap::{Deframer, Item};
 use hartrace_etrace::Unit;
 
 impl Soc {
-    /// Decodes what a run sent of one hart, for those who want to see more than whether it was right. Damage is in
-    /// the outcome already, and is skipped.
+    /// Decodes the trace of one hart of a run, for callers that need more than the verdict. Damage is already
+    /// reported in the outcome, and is skipped.
     ///
     /// # Errors
     ///

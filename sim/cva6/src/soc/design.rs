@@ -1,4 +1,4 @@
-//! The hardware: cores, what is attached to each, and what is common to all.
+//! The hardware: cores, the modules attached to each, and the common modules.
 
 use crate::soc::SocError;
 use crate::{Core, hart_ports};
@@ -9,13 +9,14 @@ use hartrace_hdl_tools::verilate::{Design, Model, Options};
 use hartrace_rtl::{Component, Direction};
 use std::fmt::Write;
 
-/// The module around everything.
+/// The name of the top module.
 const TOP: &str = "cva6_traced";
 
-/// Instructions that the core commits in one cycle at most. It can be configured for one, but does not work then.
+/// The largest number of instructions that the core commits in one cycle. It can be configured for one, but
+/// does not work then.
 const COMMIT_PORTS: u8 = 2;
 
-/// What is built around the cores.
+/// The configuration of everything around the cores.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SocConfig {
     /// The encoders; the sink is a stream.
@@ -25,8 +26,8 @@ pub struct SocConfig {
 }
 
 impl SocConfig {
-    /// An encoder for each hart, into a stream of 64 bits with packets of the standard encapsulation. They have a
-    /// srcID if there are several harts.
+    /// Creates a configuration with an encoder for each hart, and a 64-bit stream with packets of the
+    /// standard encapsulation. Packets have a srcID if there are several harts.
     #[must_use]
     pub fn new(encoder: Config, harts: u32) -> Self {
         let src_id_bits = if harts > 1 { 8 } else { 0 };
@@ -40,14 +41,14 @@ impl SocConfig {
         Self { top, building: Building::default() }
     }
 
-    /// The connector of each hart.
+    /// Returns the configuration of the connector of each hart.
     #[must_use]
     pub fn connector(&self) -> Connector {
         let connector = Connector::for_encoder(&self.top.encoder);
         Connector { building: self.building, ..connector }.with_commit_ports(COMMIT_PORTS)
     }
 
-    /// Whether a hart waits for its encoder, where there is no room.
+    /// Returns whether a hart waits for its encoder when there is no room.
     #[must_use]
     pub fn stalls(&self) -> bool {
         self.top.encoder.overflow == Overflow::Stall
@@ -67,7 +68,7 @@ impl SocConfig {
     }
 }
 
-/// Cores with connectors and encoders, as a model.
+/// A model of cores with connectors and encoders.
 #[derive(Debug)]
 pub struct Soc {
     pub(crate) model: Model,
@@ -92,20 +93,20 @@ impl Soc {
         Ok(Self { model: Model::build(design, options)?, config: config.clone() })
     }
 
-    /// Whether it was built before, and only had to be loaded.
+    /// Returns whether it was built before, and only had to be loaded.
     #[must_use]
     pub fn cached(&self) -> bool {
         self.model.cached()
     }
 
-    /// What it is.
+    /// Returns its configuration.
     #[must_use]
     pub fn config(&self) -> &SocConfig {
         &self.config
     }
 }
 
-/// Ports and contents of the module around everything, as they are found to be needed.
+/// Ports and contents of the top module, collected as they are needed.
 #[derive(Default)]
 struct Around {
     ports: Vec<String>,
@@ -117,14 +118,14 @@ impl Around {
         self.ports.push(format!("  {direction} logic {range} {name}"));
     }
 
-    /// An instance; `wire` says what its ports are connected to.
+    /// Adds an instance; `wire` maps its ports to their connections.
     fn instance(&mut self, module: &str, name: &str, wires: &[(String, String)]) {
         let wires: Vec<String> =
             wires.iter().map(|(port, wire)| format!("    .{port} ({wire})")).collect();
         let _ = writeln!(self.body, "  {module} {name} (\n{}\n  );\n", wires.join(",\n"));
     }
 
-    /// A wire.
+    /// Adds a wire.
     fn wire(&mut self, width: u32, name: &str) {
         let _ = writeln!(self.body, "  logic [{}:0] {name};", width - 1);
     }
@@ -134,8 +135,8 @@ impl Around {
     }
 }
 
-/// The module around everything. Cores have a reset of their own, so that tracing can be switched on before
-/// the first instruction, and the last one is known.
+/// Creates the top module. Cores have a separate reset, so that tracing can be switched on before the first
+/// instruction, and the last instruction is known.
 fn around(config: &SocConfig, encoder: &Component, connector: &Component) -> String {
     let mut m = Around::default();
     for name in ["clk_i", "rst_ni", "te_rst_ni", "flush_i"] {
@@ -163,7 +164,7 @@ fn around(config: &SocConfig, encoder: &Component, connector: &Component) -> Str
                 let told = format!("{}o", rest.trim_end_matches('i'));
                 match connector.ports().iter().any(|port| port.name == told) {
                     true => format!("blocks{hart}_{told}"),
-                    // Context, triggers and the like, which this core does not have.
+                    // Context, triggers and similar signals, which this core does not have.
                     false => "'0".to_owned(),
                 }
             }
@@ -181,7 +182,7 @@ fn around(config: &SocConfig, encoder: &Component, connector: &Component) -> Str
     format!("module {TOP} (\n{ports}\n);\n{}endmodule\n", m.body)
 }
 
-/// A core with its connector; ports of both are ports of the module around.
+/// Adds a core with its connector; the ports of both become ports of the top module.
 fn hart(m: &mut Around, config: &SocConfig, hart: u32, connector: &Component) {
     let refused = if config.stalls() { "stall" } else { "lost" };
     m.wire(1, &format!("encoder{hart}_{refused}_o"));
@@ -207,7 +208,7 @@ fn hart(m: &mut Around, config: &SocConfig, hart: u32, connector: &Component) {
             "clk_i" | "flush_i" => name.to_owned(),
             "rst_ni" => "te_rst_ni".to_owned(),
             "stall_i" if config.stalls() => format!("encoder{hart}_stall_o"),
-            // Debug mode is all there is of it.
+            // Debug mode is the only kind of halt.
             "stall_i" | "halted_i" => "'0".to_owned(),
             _ if port.direction == Direction::Input => {
                 format!("{adapter}.{}o", name.trim_end_matches('i'))

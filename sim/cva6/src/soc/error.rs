@@ -1,4 +1,4 @@
-//! What can go wrong.
+//! Errors of building and running a system.
 
 use crate::Cva6Error;
 use hartrace_encoder_hdl::top::TopError;
@@ -6,11 +6,11 @@ use hartrace_etrace::ParamsError;
 use hartrace_hdl_tools::verilate::SimError;
 use thiserror::Error;
 
-/// Why a system cannot be built or run.
+/// A system cannot be built or run.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum SocError {
-    /// The core is not there, or fails.
+    /// The core is missing, or fails.
     #[error(transparent)]
     Core(#[from] Cva6Error),
     /// The encoder cannot be generated.
@@ -19,7 +19,7 @@ pub enum SocError {
     /// The connector cannot be generated.
     #[error("connector: {0}")]
     Connector(#[from] hartrace_cva6_connector::ConfigError),
-    /// The encoder is not for this core.
+    /// The encoder does not fit this core.
     #[error(
         "{name} = {value}, but for this core it is {needs} at most, and addresses have 64 bits"
     )]
@@ -28,27 +28,27 @@ pub enum SocError {
         name: &'static str,
         /// Its value.
         value: u32,
-        /// What it should be.
+        /// The required value.
         needs: u32,
     },
     /// The trace cannot be decoded with these parameters.
     #[error(transparent)]
     Params(#[from] ParamsError),
-    /// The program is no ELF file that can be decoded with.
+    /// The program is not an ELF file that the decoder can read.
     #[error("the program cannot be read: {0}")]
     Program(#[from] hartrace_decoder::ElfError),
-    /// What is to be in memory besides the program does not fit.
+    /// Additional memory contents do not fit.
     #[error("{size} bytes at 0x{address:x} are not in memory")]
     Memory {
-        /// Where they should be.
+        /// Their address.
         address: u64,
-        /// How many.
+        /// Their size in bytes.
         size: usize,
     },
-    /// A mode is asked for that the connector or the program does not allow.
+    /// The connector or the program does not allow a requested mode.
     #[error("{0}")]
     Mode(String),
-    /// The registers do not answer as they should.
+    /// A register does not respond as expected.
     #[error("register 0x{address:x}: {problem}")]
     Register {
         /// Its address.
@@ -56,7 +56,7 @@ pub enum SocError {
         /// What is wrong.
         problem: String,
     },
-    /// The simulation fails.
+    /// The simulation failed.
     #[error(transparent)]
     Simulation(#[from] SimError),
 }

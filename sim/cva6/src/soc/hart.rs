@@ -1,4 +1,4 @@
-//! One hart: what it executed on one side, what its encoder was told on the other.
+//! One hart: what it executed on one side, and what its encoder received on the other.
 
 use crate::{Commit, Event, Rows};
 use hartrace_encoder_hdl::Config;
@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 pub(crate) struct HartWatch<'a> {
     pub(crate) follow: Follow<'a>,
     rows: Rows,
-    /// What was executed, and has not come out of the connector.
+    /// What was executed, but has not left the connector.
     inside: VecDeque<Retired>,
     lanes: u32,
     itype_width: u32,
@@ -28,7 +28,7 @@ pub(crate) struct HartWatch<'a> {
     pub(crate) traps: u64,
     pub(crate) stalled: u64,
     pub(crate) peak: u64,
-    /// The first block that is not what was executed.
+    /// The first block that differs from what was executed.
     pub(crate) difference: Option<String>,
 }
 
@@ -65,7 +65,7 @@ impl<'a> HartWatch<'a> {
 
     pub(crate) fn commit(&mut self, commit: &Commit) {
         if commit.debug || commit.event == Event::Debug {
-            // It breaks sequences of instructions.
+            // It interrupts sequences of instructions.
             let _ = self.rows.row(commit);
             return;
         }
@@ -76,7 +76,7 @@ impl<'a> HartWatch<'a> {
         self.inside.extend(self.rows.row(commit));
     }
 
-    /// After a clock cycle, with the outputs before its edge.
+    /// Called after a clock cycle, with the outputs before its edge.
     pub(crate) fn cycle(&mut self, sim: &Simulation) {
         self.peak = self.peak.max(sim.get(self.queue_level));
         if sim.get(self.missed) == 1 {
@@ -101,7 +101,7 @@ impl<'a> HartWatch<'a> {
         }
     }
 
-    /// What is in a block.
+    /// Compares the contents of a block.
     fn take(&mut self, mut half_words: u32, itype: IType, left: &mut Vec<Retired>) {
         while half_words > 0 {
             match self.inside.pop_front() {
@@ -124,7 +124,7 @@ impl<'a> HartWatch<'a> {
         self.difference.get_or_insert(what);
     }
 
-    /// Everything has come out.
+    /// Checks that everything has left the connector.
     pub(crate) fn close(&mut self) {
         if let Some(row) = self.inside.front().copied() {
             self.differ(format!("the connector keeps {row:x?}"));

@@ -5,7 +5,7 @@ use crate::soc::{HartOutcome, Outcome, Survey};
 use serde::Serialize;
 use std::io::{self, Write};
 
-/// Prints what came of programs, as they come.
+/// Prints the results of programs as they arrive.
 #[derive(Debug)]
 pub struct Report<'a, W> {
     encoder: &'a str,
@@ -183,7 +183,7 @@ impl<'a, W: Write> Report<'a, W> {
     }
 }
 
-/// What is computed from the outcome of a hart.
+/// Figures computed from the outcome of a hart.
 struct Figures {
     ipc: f64,
     bits: f64,

@@ -17,30 +17,30 @@ use std::path::PathBuf;
 /// Clock cycles of the reset of the encoders.
 const RESET: u32 = 4;
 
-/// Cycles in which everything has to be out of the connectors, once nothing comes in.
+/// Number of cycles within which the connectors must become empty after the last input.
 const DRAIN: u32 = 10_000;
 
-/// What to run.
+/// A program and the conditions of its run.
 #[derive(Clone, Debug)]
 pub struct Job {
     /// The program.
     pub elf: Vec<u8>,
-    /// What is in memory besides.
+    /// Additional memory contents.
     pub memory: Vec<(u64, Vec<u8>)>,
-    /// Memory and devices; names of harts are set to those there are.
+    /// Memory and devices; the names of harts are replaced by the actual ones.
     pub platform: PlatformConfig,
-    /// How encoders are set up.
+    /// The settings of the encoders.
     pub setting: Setting,
-    /// Cycles in a thousand in which the stream takes nothing.
+    /// Cycles per thousand in which the stream accepts nothing.
     pub back_pressure: u32,
-    /// Cycles at most.
+    /// The largest number of cycles.
     pub limit: u64,
     /// Where to write waves, if the model was built with them.
     pub waves: Option<PathBuf>,
 }
 
 impl Job {
-    /// A program without surprises, traced without modes.
+    /// Creates a job without external stimuli and without trace modes.
     #[must_use]
     pub fn new(elf: Vec<u8>) -> Self {
         Self {
@@ -54,7 +54,7 @@ impl Job {
         }
     }
 
-    /// A platform around a model, whose ports of each hart start like this.
+    /// Creates a platform around a model. The names are the prefixes of the ports of each hart.
     pub(crate) fn platform(&self, model: &Model, harts: Vec<String>) -> Result<Platform, SocError> {
         let config = PlatformConfig { harts, ..self.platform.clone() };
         let mut platform = Platform::new(model, &self.elf, &config)?;
@@ -67,16 +67,16 @@ impl Job {
     }
 }
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Debug)]
 pub struct Outcome {
-    /// How it ran, with tracing.
+    /// How the traced run ended.
     pub run: Run,
-    /// Everything that left the sink.
+    /// All output of the sink.
     pub bytes: Vec<u8>,
-    /// The most packets that waited for the sink at the same time.
+    /// The largest number of packets that waited for the sink at the same time.
     pub peak_fifo: u64,
-    /// Each hart.
+    /// The results of each hart.
     pub harts: Vec<HartOutcome>,
     /// What the program printed.
     pub console: Vec<u8>,
@@ -89,31 +89,31 @@ impl Outcome {
     }
 }
 
-/// What came of a hart.
+/// The results of a hart.
 #[derive(Clone, Debug)]
 pub struct HartOutcome {
     /// Instructions it executed outside of debug mode.
     pub instructions: u64,
     /// Traps it took.
     pub traps: u64,
-    /// Instructions that were lost, where there was no room.
+    /// Instructions that were lost because there was no room.
     pub lost: u64,
-    /// Instructions at the end that no trace can tell: turns of a loop in which the core waits.
+    /// Instructions at the end that no trace can contain: iterations of a loop in which the core waits.
     pub idle: u64,
-    /// Cycles it had to wait, where there was no room.
+    /// Cycles that it had to wait because there was no room.
     pub stalled: u64,
-    /// Packets.
+    /// Number of packets.
     pub packets: u64,
-    /// Bytes of their payloads.
+    /// Number of payload bytes.
     pub payload_bytes: u64,
-    /// The most entries of the encoder's queue in use at the same time.
+    /// The largest number of entries of the encoder's queue in use at the same time.
     pub peak_queue: u64,
     /// The decoded trace, compared with what was executed.
     pub verified: Verified,
 }
 
 impl Soc {
-    /// A platform around the model, with everything in reset.
+    /// Creates a platform around the model, with everything in reset.
     pub(crate) fn platform(&self, job: &Job) -> Result<Platform, SocError> {
         let harts = (0..self.config.top.harts).map(|hart| format!("hart{hart}_")).collect();
         job.platform(&self.model, harts)
@@ -132,8 +132,8 @@ impl Soc {
     ///
     /// # Errors
     ///
-    /// If a mode cannot be traced here, or the simulation fails. A trace that is not what was executed is no
-    /// error, but in the outcome.
+    /// If a mode cannot be traced here, or the simulation fails. A trace that differs from what was executed
+    /// is not an error: the outcome reports it.
     pub fn trace(&self, job: &Job, survey: &Survey) -> Result<Outcome, SocError> {
         self.has(&job.setting.options)?;
         let tvec = survey.tvec(job)?;
@@ -150,7 +150,7 @@ impl Soc {
 }
 
 impl Soc {
-    /// Whether the encoder has these modes: its registers would not take others.
+    /// Checks that the encoder has these modes: its registers would not accept others.
     fn has(&self, options: &Ioptions) -> Result<(), SocError> {
         let params = self.config.top.encoder_params();
         let returns = params.implicit_return != ImplicitReturn::None;
@@ -181,7 +181,7 @@ struct Watch<'a> {
     bytes: Vec<u8>,
     fifo_level: Output,
     peak_fifo: u64,
-    /// What is wrong with the stream.
+    /// The first error in the stream.
     difference: Option<String>,
 }
 
@@ -229,7 +229,7 @@ impl<'a> Watch<'a> {
         Ok(())
     }
 
-    /// Puts cores into reset, so that nothing more retires, and switches tracing off.
+    /// Resets the cores, so that nothing more retires, and switches tracing off.
     fn stop(&mut self, sim: &mut Simulation, setting: &Setting) -> Result<(), SocError> {
         let (reset, flush) = (sim.input("rst_ni")?, sim.input("flush_i")?);
         sim.set(reset, 0);
@@ -263,7 +263,7 @@ impl<'a> Watch<'a> {
         Ok(())
     }
 
-    /// After a clock cycle, with the outputs before its edge.
+    /// Called after a clock cycle, with the outputs before its edge.
     fn observe(&mut self, sim: &mut Simulation) {
         self.peak_fifo = self.peak_fifo.max(sim.get(self.fifo_level));
         self.harts.iter_mut().for_each(|hart| hart.cycle(sim));
@@ -281,7 +281,7 @@ impl<'a> Watch<'a> {
                         packets[hart].1 += payload.len() as u64;
                         watch.follow.seen(Seen::Payload(payload, None));
                     }
-                    None => drop(difference.get_or_insert(format!("source {source} is no hart"))),
+                    None => drop(difference.get_or_insert(format!("no hart has source {source}"))),
                 }
             }
             Ok(Item::Null(_)) => {}
@@ -301,7 +301,7 @@ impl<'a> Watch<'a> {
             hart.close();
             let (lost, accepted) = (hart.follow.lost, hart.follow.accepted);
             let mut verified = hart.follow.finish();
-            // Where it begins comes first.
+            // The place where the difference starts is reported first.
             let first = hart.difference.take().or_else(|| difference.clone());
             verified.difference = first.or(verified.difference);
             HartOutcome {
@@ -333,7 +333,7 @@ impl Observe for Watch<'_> {
     }
 }
 
-/// What takes the trace.
+/// The receiver of the trace.
 struct Stream {
     valid: Output,
     data: Output,

@@ -1,9 +1,10 @@
-//! The part of software: control registers, over APB.
+//! The role of software: access to control registers over APB.
 
 use crate::soc::SocError;
 use hartrace_hdl_tools::verilate::{Input, Output, SimError, Simulation};
 
-/// Cycles an answer may take, and reads of a register before software gives up.
+/// The largest number of cycles for a response, and of reads of a register before software gives
+/// up.
 const PATIENCE: u32 = 20_000;
 
 /// Bytes of the registers of a hart, or of a sink.
@@ -23,7 +24,7 @@ pub(crate) struct Apb {
     error: Output,
 }
 
-/// Lets a clock cycle pass; outputs are those before its edge.
+/// Advances one clock cycle; outputs are those before its edge.
 pub(crate) type Tick<'a> = &'a mut dyn FnMut(&mut Simulation) -> Result<(), SimError>;
 
 impl Apb {
@@ -41,7 +42,7 @@ impl Apb {
         })
     }
 
-    /// The registers of a hart.
+    /// The offset of the registers of a hart.
     pub(crate) fn page(hart: usize) -> u32 {
         PAGE * hart as u32
     }
@@ -56,7 +57,7 @@ impl Apb {
         self.access(sim, address, Some(data), tick).map(drop)
     }
 
-    /// Reads until it is so.
+    /// Reads a register until a condition holds.
     pub(crate) fn wait(
         &self,
         sim: &mut Simulation,

@@ -1,4 +1,5 @@
-//! A run without tracing: what a decoder has to know of a program, and what tracing must not change.
+//! A run without tracing, which shows what a decoder has to know about a program and what tracing
+//! must not change.
 
 use crate::soc::run::Job;
 use crate::soc::{Soc, SocError};
@@ -8,16 +9,16 @@ use hartrace_hdl_tools::verilate::Model;
 use hartrace_isa::{Isa, Xlen};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What was seen of a program when it ran without tracing.
+/// Observations of a program that ran without tracing.
 #[derive(Debug)]
 pub struct Survey {
     /// How it ran.
     pub run: Run,
     /// Its code: what is loaded, and what was executed elsewhere, such as at virtual addresses.
     pub image: Image,
-    /// Contents of the trap vector registers by privilege; nothing if they changed between traps.
+    /// Contents of the trap vector registers by privilege; `None` if they changed between traps.
     pub tvec: Option<Vec<(u8, u64)>>,
-    /// Instructions that are not what was loaded: the program has changed them.
+    /// Number of instructions that differ from what was loaded: the program has changed them.
     pub changed: u64,
 }
 
@@ -30,7 +31,7 @@ struct Vectors {
 }
 
 impl Vectors {
-    /// The register, if there is one value that explains all targets.
+    /// The value of the register, if a single one explains all targets.
     fn register(&self) -> Option<u64> {
         let plain: BTreeSet<u64> = self.interrupts.iter().map(|(_, target)| *target).collect();
         let direct: BTreeSet<u64> = self.exceptions.union(&plain).copied().collect();
@@ -53,7 +54,7 @@ impl Survey {
         Self::new(job, job.platform(model, vec![String::new()])?, 1)
     }
 
-    /// The trap vectors that a decoder has to know.
+    /// The trap vectors that a decoder needs.
     pub(crate) fn tvec(&self, job: &Job) -> Result<Vec<(u8, u64)>, SocError> {
         match (&self.tvec, job.setting.options.implicit_exception) {
             (_, false) => Ok(Vec::new()),
@@ -79,7 +80,7 @@ impl Survey {
             if commit.debug {
                 return;
             }
-            // Where a trap went to is known with what comes next.
+            // The target of a trap is known only with the next commit.
             if let Some(trap) = trap[usize::from(commit.hart)].take() {
                 let to = vectors.entry(commit.privilege.0).or_default();
                 match trap.event {

@@ -1,5 +1,5 @@
-//! Whether a record is consistent: each instruction is where the one before leads, and does what its encoding
-//! says.
+//! Checks that a record is consistent: each instruction is at the address to which the previous one leads,
+//! and matches its encoding.
 
 use hartrace_cva6_sim::{Commit, Event, map};
 use hartrace_isa::{Insn, Isa, Xlen, decode};
@@ -7,7 +7,7 @@ use hartrace_isa::{Insn, Isa, Xlen, decode};
 /// Operations of the core, as its package numbers them.
 const FU_CONTROL_FLOW: u8 = 4;
 
-/// Where execution goes on after a commit, as far as this tells.
+/// The address at which execution continues after a commit, as far as it is known.
 fn next(commit: &Commit) -> Result<u64, String> {
     match commit.event {
         Event::Debug => return Ok(map::DEBUG_ENTRY),

@@ -1,18 +1,18 @@
-//! The instruction set simulator, beside the record of the core.
+//! Comparison of the instruction set simulator with the record of the core.
 
 use hartrace_cva6_sim::{Commit, Event, Rows, map};
 use hartrace_iss::{Clock, Exit, Hart, HartConfig, Misaligned, Range, Step};
 
-/// Causes with another trap value than the simulator's, which is allowed: the core has the instruction for
-/// breakpoints and system calls.
+/// Causes whose trap value may differ from the simulator's: the core reports the instruction for breakpoints
+/// and system calls.
 const OTHER_TVAL: [u64; 4] = [3, 8, 9, 11];
 
-/// A hart like the core, as far as programs without interrupts can tell.
+/// A hart like the core, as far as programs without interrupts can observe.
 pub(crate) fn hart(elf: &[u8]) -> Result<Hart, String> {
     let mut hart = Hart::new(HartConfig {
         memory: vec![Range { base: map::RAM, size: map::RAM_SIZE }],
         misaligned: Misaligned::Trap,
-        // Time stands still.
+        // Time does not advance.
         clock: Clock::Instructions(u64::MAX),
         ..HartConfig::default()
     });
@@ -20,8 +20,8 @@ pub(crate) fn hart(elf: &[u8]) -> Result<Hart, String> {
     Ok(hart)
 }
 
-/// Runs the hart to its end and compares every step. After the last one the core may only have stored the exit
-/// code again: it does not stop before memory has it. Returns how many steps are the same.
+/// Runs the hart to its end and compares every step. After the last one the core may only have stored the
+/// exit code again: it does not stop before the store reaches memory. Returns the number of equal steps.
 pub(crate) fn compare(hart: &mut Hart, commits: &[Commit]) -> Result<usize, String> {
     let (mut rows, mut compared, mut difference) = (Rows::default(), 0, None);
     let exit = hart.run(commits.len() as u64, &mut |step: &Step| {

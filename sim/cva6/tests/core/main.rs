@@ -1,5 +1,5 @@
-//! Programs on the real core. What it says it did has to be consistent, and to be what the instruction set
-//! simulator does, wherever no interrupt comes between.
+//! Programs on the real core. Its record has to be consistent, and to agree with the instruction set
+//! simulator wherever no interrupt occurs.
 //!
 //! `HARTRACE_CVA6_PROGRAMS` sets the number of random programs, `HARTRACE_SEED` the first seed.
 //!
@@ -20,10 +20,10 @@ use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-/// No program here takes as many cycles.
+/// More cycles than any program here uses.
 const LIMIT: u64 = 5_000_000;
 
-/// Built once.
+/// The model, built once.
 fn model() -> Result<&'static Model, String> {
     static MODEL: LazyLock<Result<Model, String>> = LazyLock::new(|| {
         let start = Instant::now();
@@ -35,14 +35,14 @@ fn model() -> Result<&'static Model, String> {
     MODEL.as_ref().map_err(Clone::clone)
 }
 
-/// Random programs in one trial.
+/// Number of random programs in one trial.
 const GROUP: u64 = 8;
 
 fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
 }
 
-/// The programs of some seeds; all that differ are told.
+/// Runs the programs of some seeds, and reports all that differ.
 fn random(seeds: Range<u64>) -> Result<(), String> {
     let (mut seen, mut failures) = (random::Seen::default(), Vec::new());
     for seed in seeds.clone() {
@@ -58,7 +58,7 @@ fn random(seeds: Range<u64>) -> Result<(), String> {
         "random programs {seeds:?}: {cycles} cycles, {instructions} instructions, {exceptions} exceptions, \
          {interrupts} interrupts, {halts} halts"
     );
-    // Of a whole group; a program on its own may lack one.
+    // Required of a whole group; a single program may lack one.
     let all = exceptions > 0 && interrupts > 0 && halts > 0;
     let whole = seeds.end - seeds.start == GROUP;
     if all || !whole { Ok(()) } else { Err("something was never seen".to_owned()) }

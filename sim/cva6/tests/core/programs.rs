@@ -10,11 +10,11 @@ use libtest_mimic::Failed;
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-/// A program, and what is known of it.
+/// A program and its properties.
 #[derive(Debug)]
 pub(crate) struct Program {
     pub(crate) name: &'static str,
-    /// Nothing in it depends on time, so the instruction set simulator does the same.
+    /// Whether it does not depend on time, so that the instruction set simulator executes the same.
     timeless: bool,
 }
 
@@ -63,7 +63,7 @@ impl Program {
     }
 }
 
-/// The time memory takes changes when something is executed, not what.
+/// The latency of memory changes when something is executed, not what.
 pub(crate) fn latency() -> Result<(), Failed> {
     let elf = elf("exceptions")?;
     let what = |commits: &[Commit]| -> Vec<Commit> {
@@ -89,7 +89,7 @@ pub(crate) fn latency() -> Result<(), Failed> {
     Ok(())
 }
 
-/// Interrupts and requests for debug mode at random, on top of those the program raises itself.
+/// Random interrupts and requests for debug mode, in addition to those that the program raises itself.
 pub(crate) fn surprises() -> Result<(), Failed> {
     let elf = elf("surprises")?;
     let mut seen: BTreeMap<(Event, u64, Privilege), u64> = BTreeMap::new();
@@ -122,7 +122,7 @@ pub(crate) fn surprises() -> Result<(), Failed> {
     Ok(())
 }
 
-/// Debug mode is entered and left, and rows tell of the first only.
+/// Debug mode is entered and left; rows report only the entry.
 pub(crate) fn debug() -> Result<(), Failed> {
     let elf = elf("exceptions")?;
     let pokes = Surprises { gap: 500, until: 40_000, interrupts: false, debug: true }.draw(5);
@@ -130,7 +130,7 @@ pub(crate) fn debug() -> Result<(), Failed> {
     let halts = events(&commits, Event::Debug);
     println!("{halts} halts");
     assert!(halts > 20);
-    // Without debug mode nothing is missing.
+    // Nothing else is missing besides debug mode.
     let traced: Vec<Commit> = commits
         .iter()
         .filter(|commit| !commit.debug && commit.event != Event::Debug)
@@ -139,7 +139,7 @@ pub(crate) fn debug() -> Result<(), Failed> {
     iss::compare(&mut iss::hart(&elf)?, &traced)?;
     let mut rows = Rows::default();
     let rows: Vec<_> = commits.iter().filter_map(|commit| rows.row(commit)).collect();
-    // Entered again while in it, by a request that lasts longer: that is no halt.
+    // A second entry while in debug mode, caused by a longer request, is not a halt.
     let from_outside = |commit: &&Commit| commit.event == Event::Debug && !commit.debug;
     let halts = commits.iter().filter(from_outside).count();
     assert_eq!(rows.iter().filter(|row| row.halted).count(), halts);
@@ -149,7 +149,7 @@ pub(crate) fn debug() -> Result<(), Failed> {
 
 pub(crate) fn elsewhere() -> Result<(), Failed> {
     let mut elf = elf("atomics")?;
-    // The entry, in the header.
+    // The entry address in the header.
     elf[24] = 4;
     match Platform::new(crate::model()?, &elf, &Config::default()) {
         Err(Cva6Error::Entry { entry: 0x8000_0004, .. }) => {}

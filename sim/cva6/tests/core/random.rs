@@ -1,7 +1,7 @@
-//! Random programs in all modes, with interrupts and requests for debug mode at random.
+//! Random programs in all modes, with random interrupts and requests for debug mode.
 //!
-//! A monitor below them handles interrupts without a trace in the program, so without its handling of
-//! interrupts and without debug mode the record is what the simulator does, which is told of neither.
+//! A monitor below them handles interrupts invisibly to the program. So, without the handling of interrupts
+//! and without debug mode, the record is what the simulator executes, which has neither.
 
 use crate::{finish, iss, model};
 use hartrace_cva6_sim::{Commit, Config, Event, Exit, Latency, Platform, Surprises, map};
@@ -9,10 +9,10 @@ use hartrace_iss::Hart;
 use hartrace_tests::cva6::{Monitored, monitored};
 use hartrace_tests::random::{DATA, NOTES_AT};
 
-/// No random program takes as many cycles.
+/// More cycles than any random program uses.
 const LIMIT: u64 = 500_000;
 
-/// What there was in programs.
+/// Counts of events in programs.
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
     pub(crate) cycles: u64,
@@ -51,8 +51,8 @@ pub(crate) fn check(seed: u64, seen: &mut Seen) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether memory holds the same: the list of results of almost every instruction first, which tells where a
-/// difference came from, then data.
+/// Checks that memory contents are equal: first the list of results of almost every instruction, which
+/// reveals the origin of a difference, then data.
 fn same_results(platform: &Platform, hart: &Hart) -> Result<(), String> {
     for (what, start, size) in [("result", NOTES_AT, 1 << 18), ("data", DATA, NOTES_AT - DATA)] {
         let start = map::RAM + start;
@@ -69,7 +69,7 @@ fn same_results(platform: &Platform, hart: &Hart) -> Result<(), String> {
     Ok(())
 }
 
-/// Without what is executed in debug mode and between an interrupt and the return from it.
+/// Removes what is executed in debug mode and between an interrupt and the return from it.
 fn without_interrupts(commits: &[Commit]) -> Result<Vec<Commit>, String> {
     let mut interrupted: Option<u64> = None;
     let mut rest = Vec::new();

@@ -1,4 +1,4 @@
-//! The record of somebody else's platform around the same core.
+//! The record of another platform around the same core.
 
 use crate::run;
 use flate2::read::GzDecoder;
@@ -17,7 +17,8 @@ fn unpack(name: &str) -> Result<Vec<u8>, Failed> {
     Ok(bytes)
 }
 
-/// Not a byte differs from the recorded log, and the importer of such logs gives the rows we make of it.
+/// The record equals the recorded log byte for byte, and the importer of such logs returns the same
+/// rows.
 pub(crate) fn prog_a() -> Result<(), Failed> {
     let (run, commits) = run(&unpack("prog_a.elf.gz")?, &Config::default())?;
     assert_eq!(run.exit, Exit::Exited(0));

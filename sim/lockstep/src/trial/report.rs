@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::time::Duration;
 
-/// A program through the encoder.
+/// The results of a program.
 #[derive(Clone, Debug)]
 pub struct Figures {
     /// The name of the program, or of the log.
@@ -17,17 +17,17 @@ pub struct Figures {
     pub mode: String,
     /// Instructions that were executed, or rows of a log without its program.
     pub instructions: u64,
-    /// What both encoders did.
+    /// The counts of both encoders.
     pub summary: Summary,
     /// Packets of each format, in the order of [`Format::ALL`].
     pub formats: [u64; Format::ALL.len()],
     /// Instructions that were lost.
     pub lost: u64,
-    /// What was decoded, if the program is known.
+    /// The result of decoding, if the program is known.
     pub verified: Option<Verified>,
-    /// Where the encoders differ.
+    /// The difference between the encoders, if any.
     pub mismatch: Option<String>,
-    /// How long it took.
+    /// The duration of the trial.
     pub time: Duration,
 }
 
@@ -78,7 +78,7 @@ impl Figures {
     }
 }
 
-/// Prints figures as they come.
+/// Prints figures as they arrive.
 #[derive(Debug)]
 pub struct Report<W> {
     json: bool,

@@ -1,4 +1,4 @@
-//! What goes through the encoders.
+//! The input of the encoders.
 
 use super::TrialError;
 use hartrace_decoder::Image;
@@ -10,7 +10,7 @@ use hartrace_sources::executed::{Instructions, Port, Program};
 use hartrace_sources::{Input, Source};
 use std::fmt;
 
-/// Rows of a log that are passed on at a time.
+/// Number of rows of a log that are passed on at a time.
 const CHUNK: usize = 1 << 14;
 
 /// A program to execute, or a log of what was executed.
@@ -21,7 +21,7 @@ enum Kind {
     Log { name: String, rows: Box<Source<Input>>, program: Option<Box<Program>>, clean: Clean },
 }
 
-/// What of a log the encoder cannot be told, and does not trace.
+/// What a log contains but the encoder cannot receive, and does not trace.
 #[derive(Copy, Clone, Debug)]
 struct Clean {
     context: bool,
@@ -51,7 +51,7 @@ impl fmt::Debug for Work {
     }
 }
 
-/// Returns the width of the harts that an encoder is for.
+/// Returns the width of the harts for which an encoder is configured.
 pub fn xlen(config: &Config) -> Xlen {
     if config.etrace.iaddress_width_p > 32 { Xlen::Rv64 } else { Xlen::Rv32 }
 }
@@ -63,7 +63,7 @@ fn fits(program: &Program, config: &Config) -> Result<(), TrialError> {
 }
 
 impl Work {
-    /// Takes a program, which the hart executes.
+    /// Creates work from a program, which the hart executes.
     ///
     /// # Errors
     ///
@@ -73,7 +73,7 @@ impl Work {
         Ok(Self(Kind::Program(Box::new(program))))
     }
 
-    /// Takes a log. With its program, blocks are taken apart and what comes out is decoded.
+    /// Creates work from a log. With its program, blocks are split and the output is decoded.
     ///
     /// # Errors
     ///
@@ -102,7 +102,7 @@ impl Work {
         }
     }
 
-    /// The code, if it is known.
+    /// The code, if known.
     pub(super) fn image(&self) -> Option<Image> {
         match &self.0 {
             Kind::Program(program) => Some(program.image().clone()),
@@ -110,12 +110,12 @@ impl Work {
         }
     }
 
-    /// Returns the contents of the trap vector registers by privilege, if a mode needs them. The program is executed
-    /// to find them.
+    /// Returns the contents of the trap vector registers by privilege, if a mode requires them. The program
+    /// is executed to find them.
     ///
     /// # Errors
     ///
-    /// If they are needed, and cannot be known.
+    /// If they are required but not available.
     pub fn trap_vectors(
         &self,
         options: &Ioptions,
@@ -132,7 +132,7 @@ impl Work {
         }
     }
 
-    /// Passes on cycles of the port until `take` says no, and returns the number of instructions.
+    /// Passes on cycles of the port until `take` returns `false`, and returns the number of instructions.
     pub(super) fn execute(
         &mut self,
         port: Port,

@@ -1,4 +1,4 @@
-//! Bundled programs: what they execute, and their code. The benchmark uses it too.
+//! Bundled programs: their executed rows and their code. The benchmark uses this too.
 
 use hartrace_decoder::Image;
 use hartrace_encoder_hdl::Config;
@@ -8,15 +8,15 @@ use hartrace_iss::{Environment, Hart, HartConfig, Range, Step};
 use hartrace_sources::executed::{Port, Steps};
 use std::error::Error;
 
-/// A program and what it executes.
+/// A program and its executed rows.
 pub(crate) struct Executed {
     pub(crate) image: Image,
     pub(crate) tvec: Vec<(u8, u64)>,
     pub(crate) rows: Vec<Retired>,
 }
 
-/// The first steps of one of the bundled programs, as the encoder's port takes them, with so many
-/// instructions in a cycle at most.
+/// The first steps of a bundled program, as the encoder's port receives them, with at most this
+/// many instructions per cycle.
 pub(crate) fn bundled(
     name: &str,
     steps: u64,

@@ -1,9 +1,8 @@
-//! The gaps of the decoder are exactly what the RTL has lost.
+//! The gaps that the decoder reports are exactly the losses of the RTL.
 //!
-//! What a program executes goes through the RTL, which loses some of it when its output is slow. Its
-//! payloads are decoded. Between two losses, the decoded instructions are those that were accepted there,
-//! from the first behind the one loss to the last before the other. Where the hart is stalled instead,
-//! nothing is missing.
+//! The RTL receives what a program executes, and loses some of it when its output is slow. Its payloads
+//! are decoded. Between two losses, the decoded instructions are those that were accepted there, from the
+//! first after one loss to the last before the other. If the hart is stalled instead, nothing is missing.
 
 use crate::bundled::{Executed, bundled, itype_width};
 use crate::random;
@@ -47,7 +46,7 @@ pub(crate) fn trials(missing: bool) -> Vec<Trial> {
             let mut rng = fastrand::Rng::with_seed(seed ^ 0x6a95);
             let config = Config { overflow: Overflow::Drop, ..random::config(&mut rng) };
             let mut shape = random::shape(&mut rng, &config, seed, 20_000).without_sideband();
-            // Calls and returns have to be told apart where returns are implicit.
+            // Calls and returns have to be distinguished where returns are implicit.
             shape.itype_width = itype_width(&config);
             let executed = walked(&generate(seed, &shape), seed, &config);
             lossy(&config, &executed, seed)
@@ -78,7 +77,7 @@ fn walked(walk: &Walk, seed: u64, config: &Config) -> Executed {
     Executed { image, tvec, rows }
 }
 
-/// A program on a configuration that loses between nothing and nearly everything.
+/// Runs a program on a configuration that loses between nothing and nearly everything.
 fn lossy(config: &Config, executed: &Executed, seed: u64) -> Result<(), Failed> {
     let mut rng = fastrand::Rng::with_seed(seed);
     let mut bench = Bench::new(config, &Options::default())?;
@@ -97,7 +96,7 @@ fn lossy(config: &Config, executed: &Executed, seed: u64) -> Result<(), Failed> 
     }
 }
 
-/// The setting without anything that leaves something out.
+/// The setting without filters.
 fn everything(setting: Setting) -> Setting {
     Setting { privileges: Vec::new(), initially_off: false, ..setting }
 }
@@ -123,7 +122,7 @@ fn explain(error: &Failed, setting: &Setting, traffic: Traffic, config: &Config)
     format!("{text}\n{setting:?}\n{traffic:?}\n{config:?}").into()
 }
 
-/// One run; says how often something was lost.
+/// Makes one run, and returns the number of losses.
 fn run(
     bench: &mut Bench,
     config: &Config,
@@ -171,7 +170,7 @@ fn run(
     if all != executed {
         return Err("what was accepted and lost is not what was executed".into());
     }
-    // The same again as others see it, who do not keep all of it.
+    // The same comparison by [`Follow`], which does not keep everything.
     let (kept, lost) = (follow.accepted, follow.lost);
     let verified = follow.finish();
     if let Some(difference) = verified.difference {
@@ -186,7 +185,7 @@ fn run(
     Ok(summary.losses)
 }
 
-/// Addresses of the instructions of blocks.
+/// Addresses of the instructions in blocks.
 fn addresses(rows: &[Retired], instructions: &Instructions<'_>) -> Vec<u64> {
     let mut all = Vec::new();
     for block in rows {
@@ -220,7 +219,7 @@ impl Stretches {
         self.0.push(Vec::new());
     }
 
-    /// Where what was decoded is not what was accepted.
+    /// The first difference between what was decoded and what was accepted.
     fn first_difference(&self, accepted: &Self) -> Option<String> {
         let longest = self.0.len().max(accepted.0.len());
         (0..longest).find(|i| self.0.get(*i) != accepted.0.get(*i)).map(|i| {
@@ -238,7 +237,7 @@ impl Stretches {
     }
 }
 
-/// What a decoder makes of the payloads.
+/// Decodes the payloads.
 fn decode(
     config: &Config,
     executed: &Executed,
@@ -258,7 +257,7 @@ fn decode(
         let at = StreamPos { packet, byte: 0 };
         tracer.feed_bits(at, BitReader::new(payload, tail), &mut found);
     }
-    // rv_tracer has a bit for addresses that are not full; for others it follows.
+    // rv_tracer has a bit for addresses that are not full; for others this is implied.
     let found_options = Ioptions { delta_address: false, ..tracer.options() };
     if found_options != options {
         return Err("the trace does not say which modes are on".into());

@@ -1,9 +1,9 @@
-//! The RTL of named and random configurations sends what the golden encoder sends, bit for bit, from the
-//! first to the last packet, with modes, filters, resynchronisation, back-pressure and losses.
+//! The RTL of named and random configurations sends the same payloads as the golden encoder, bit for bit,
+//! from the first to the last packet, with modes, filters, resynchronisation, back-pressure and losses.
 //!
-//! `HARTRACE_STEPS` sets the instructions and traps for each configuration, `HARTRACE_CONFIGS` the number
-//! of random ones. Inputs of the reference flow are taken from `HARTRACE_DATA`. Without Verilator, or
-//! without that folder, the tests show as ignored.
+//! `HARTRACE_STEPS` sets the number of instructions and traps for each configuration, `HARTRACE_CONFIGS`
+//! the number of random ones. Inputs of the reference flow are read from `HARTRACE_DATA`. Without
+//! Verilator, or without that folder, the tests are shown as ignored.
 
 mod bundled;
 mod gaps;
@@ -50,7 +50,7 @@ fn main() {
     conclusion.exit();
 }
 
-/// Linters have no remark on the random configurations.
+/// Linters report no warning on the random configurations.
 fn lint(configs: u64) -> Vec<Trial> {
     let designs = (0..configs).map(|seed| {
         let config = random::config(&mut fastrand::Rng::with_seed(seed));

@@ -1,6 +1,6 @@
-//! The lock step can fail: the RTL with one mistake in it is told from the RTL without.
+//! The lock step can fail: RTL with one mistake in it is distinguished from RTL without.
 //!
-//! `HARTRACE_MUTANTS` sets the mistakes for each module.
+//! `HARTRACE_MUTANTS` sets the number of mistakes for each module.
 
 use crate::bundled::{bundled, itype_width};
 use crate::mutate::{Mutant, mutate};
@@ -17,12 +17,13 @@ use std::path::Path;
 
 const PACKAGE: &str = "package hartrace_mutant;\n  logic [15:0] chosen;\nendpackage\n";
 
-/// Random walks through the encoder, for each mistake.
+/// Number of random walks through the encoder, for each mistake.
 const WALKS: u64 = 40;
-/// And walks that are mostly loops.
+/// Number of additional walks that are mostly loops.
 const LOOPS: u64 = 12;
 
-/// Mistakes that change no payload: configuration if not any, module, place, what they make of it, and why nothing is to be seen.
+/// Mistakes that change no payload: configuration (empty for any), module, place, replacement, and why it has
+/// no effect.
 const HARMLESS: [(&str, &str, &str, &str, &str); 11] = [
     (
         "",
@@ -112,7 +113,7 @@ pub(crate) fn trials(missing: bool) -> Vec<Trial> {
     vec![trial("small"), trial("full")]
 }
 
-/// What goes through the encoder.
+/// The input of the encoder.
 struct Stimulus {
     rows: Vec<Retired>,
     setting: Setting,
@@ -152,7 +153,7 @@ fn check(name: &str) -> Result<(), Failed> {
     }
 }
 
-/// The RTL with an input that chooses the mistake.
+/// The RTL with an input that selects the mistake.
 fn design(folder: &Path, files: &mut [(String, String)]) -> Result<Design, Failed> {
     let top = files.iter_mut().find(|(name, _)| name == "te_core.sv").ok_or("no te_core")?;
     let header = "module te_core (\n";
@@ -168,11 +169,11 @@ fn design(folder: &Path, files: &mut [(String, String)]) -> Result<Design, Faile
         paths.push(path);
     }
     let design = Design::files("te_core", paths).clock("clk_i").reset("rst_ni", false);
-    // It is the comparison that has to see it, not an assertion or a warning.
+    // The comparison has to detect it, not an assertion or a warning.
     Ok(design.argument("--noassert").argument("-Wno-fatal"))
 }
 
-/// Random walks, and programs with loops that are predicted and calls that are nested deeply.
+/// Random walks, and programs with predicted loops and deeply nested calls.
 fn stimuli(config: &Config) -> Result<Vec<Stimulus>, Failed> {
     let mut rng = fastrand::Rng::with_seed(0x5eed);
     let mut stimuli = Vec::new();
@@ -185,7 +186,7 @@ fn stimuli(config: &Config) -> Result<Vec<Stimulus>, Failed> {
         setting.ranges = random::ranges(&mut rng, config, &rows);
         stimuli.push(Stimulus { rows, setting, traffic: random::traffic(&mut rng) });
     }
-    // The others slowly, for a loss synchronises too: what is remembered would be forgotten.
+    // The others are slow, because a loss also synchronises: remembered state would be cleared.
     let mut slowly = |rows, max| {
         let options = Ioptions {
             branch_prediction: config.etrace.bpred_size_p > 0,
@@ -193,7 +194,7 @@ fn stimuli(config: &Config) -> Result<Vec<Stimulus>, Failed> {
             full_address: false,
             ..random::setting(&mut rng, config).options
         };
-        // Cycles are what goes on in any program.
+        // Cycles advance in any program.
         let setting = Setting { options, resync: (2, max), ..Setting::default() };
         let traffic = Traffic { back_pressure: 0, idle: 850, seed: rng.u64(..) };
         stimuli.push(Stimulus { rows, setting, traffic });
@@ -221,7 +222,7 @@ fn stimuli(config: &Config) -> Result<Vec<Stimulus>, Failed> {
     Ok(stimuli)
 }
 
-/// How the RTL with this mistake differs from the golden encoder, if it does.
+/// The difference between the RTL with this mistake and the golden encoder, if any.
 fn difference(bench: &mut Bench, mutant: u64, on: &[Stimulus]) -> Result<Option<String>, Failed> {
     for (seed, Stimulus { rows, setting, traffic }) in (1..).zip(on) {
         bench.restart(seed)?;

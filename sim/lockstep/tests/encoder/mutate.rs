@@ -1,12 +1,12 @@
-//! Changes to SystemVerilog, by rule.
+//! Changes SystemVerilog by rules.
 //!
-//! All of them are in one text: each changed statement has both forms, and the variable `chosen` says which
-//! one counts. So one model is enough for all.
+//! One text contains all changes: each changed statement has both forms, and the variable `chosen` selects
+//! one. So one model is enough for all.
 
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// What is changed into what.
+/// Operators and their replacements.
 const OPERATORS: [(&str, &str); 8] = [
     (" + ", " - "),
     (" - ", " + "),
@@ -18,11 +18,11 @@ const OPERATORS: [(&str, &str); 8] = [
     (" < ", " >= "),
 ];
 
-/// A changed expression. Its number is its place in the list, from 1.
+/// A changed expression. Its number is its position in the list, counted from 1.
 #[derive(Clone, Debug)]
 pub(crate) struct Mutant {
     pub(crate) module: String,
-    /// What the expression is assigned to, or `if`.
+    /// The target of the assignment, or `if`.
     pub(crate) place: String,
     pub(crate) before: String,
     pub(crate) after: String,
@@ -35,8 +35,8 @@ struct Expression {
     text: String,
 }
 
-/// Changes up to `count` expressions of every file, named `MODULE.sv`. Which ones depends on their own text
-/// and the seed alone, so that they stay the same when others change.
+/// Changes up to `count` expressions of every file, named `MODULE.sv`. The choice depends only on their own
+/// text and the seed, so that it stays the same when others change.
 pub(crate) fn mutate(files: &mut [(String, String)], count: usize, seed: u64) -> Vec<Mutant> {
     let mut mutants = Vec::new();
     for (name, text) in files {
@@ -54,7 +54,7 @@ pub(crate) fn mutate(files: &mut [(String, String)], count: usize, seed: u64) ->
             .collect();
         changes.sort_by_key(|(hash, ..)| *hash);
         changes.truncate(count);
-        // From the end, so that places stay right.
+        // From the end, so that positions stay valid.
         changes.sort_by_key(|(_, expression, _)| std::cmp::Reverse(expression.range.start));
         for (_, Expression { place, range, text: before }, after) in changes {
             let number = mutants.len() + 1;
@@ -67,8 +67,8 @@ pub(crate) fn mutate(files: &mut [(String, String)], count: usize, seed: u64) ->
     mutants
 }
 
-/// Expressions on the right of assignments and in conditions, outside of registers (where they are but
-/// copies and values after reset), of assertions and of what exists for linters.
+/// Expressions on the right of assignments and in conditions, outside registers (where they are only copies
+/// and reset values), assertions and code that exists for linters.
 fn expressions(text: &str) -> Vec<Expression> {
     let mut found = Vec::new();
     let (mut at, mut registers, mut seen) = (0, false, BTreeSet::new());
@@ -102,7 +102,7 @@ fn expressions(text: &str) -> Vec<Expression> {
         let Some(from) = rest.find(open).map(|at| at + open.len()) else { continue };
         let Some(to) = rest[from..].find(close).map(|len| from + len) else { continue };
         let body = rest[from..to].split_whitespace().collect::<Vec<_>>().join(" ");
-        // Twice the same is changed once, so that the number is clear.
+        // Equal expressions are changed once, so that the number is unambiguous.
         if !body.contains("//") && seen.insert((place.to_owned(), body.clone())) {
             let range = start + from..start + to;
             found.push(Expression { place: place.to_owned(), range, text: body });
@@ -117,7 +117,7 @@ fn is_target(text: &str) -> bool {
     !name.is_empty() && name.chars().all(letters) && !name.starts_with("unused_")
 }
 
-/// The ways to change an expression.
+/// The possible changes of an expression.
 fn forms(expression: &Expression) -> Vec<String> {
     let text = &expression.text;
     let mut forms = Vec::new();
@@ -130,7 +130,7 @@ fn forms(expression: &Expression) -> Vec<String> {
         let rest = &text[at + 2..];
         let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
         let width = text[..at].trim_end_matches(|c: char| c.is_ascii_digit()).len();
-        // All bits of zero, otherwise one bit: it still fits.
+        // All bits of zero, otherwise one bit, so that it still fits.
         match rest[..digits].parse::<u128>() {
             Ok(0) => forms.push(format!("{}~{}", &text[..width], &text[width..])),
             Ok(value) => {

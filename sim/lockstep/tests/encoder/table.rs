@@ -1,4 +1,4 @@
-//! What the runs have covered.
+//! Coverage of the runs.
 
 use hartrace_golden::encoder::Reason;
 use hartrace_lockstep::{Covered, Summary};
@@ -22,8 +22,8 @@ struct Sums {
     bits: BTreeMap<String, (u64, [u64; 3])>,
 }
 
-/// What no encoder in hardware can send: closing packets of the reference models, and a count of 2^32
-/// branches, which takes too long to reach.
+/// Reasons that no hardware encoder can have: closing packets of the reference models, and a count of
+/// 2^32 branches, which takes too long to reach.
 const IMPOSSIBLE: [Reason; 2] = [Reason::Closing, Reason::CountFull];
 
 impl Table {
@@ -41,7 +41,8 @@ impl Table {
         }
     }
 
-    /// Bytes without a mode, with all modes, and without a mode in the dialect of rv_tracer.
+    /// Records the bytes without a mode, with all modes, and without a mode in the dialect of
+    /// rv_tracer.
     pub(crate) fn bits(&self, name: &str, instructions: u64, bytes: [u64; 3]) {
         if let Ok(mut sums) = self.0.lock() {
             sums.bits.insert(name.into(), (instructions, bytes));
@@ -79,7 +80,7 @@ impl Table {
 type Counts<'a> = BTreeMap<(u8, &'a str), u64>;
 
 impl Sums {
-    /// Payloads by format and reason, for each number of branches and lanes.
+    /// Prints payloads by format and reason, for each number of branches and lanes.
     fn coverage(&self) {
         let mut rows: BTreeMap<(&str, Reason), Counts<'_>> = BTreeMap::new();
         for ((lanes, covered), count) in &self.covered {

@@ -1,4 +1,4 @@
-//! How fast a program runs in QEMU when every block of it is reported.
+//! Measures how fast a program runs in QEMU when every block is reported.
 //!
 //! `cargo run --release -p hartrace-sources --example qemu_rate -- [--system|--arm] PROGRAM [ARGUMENT...]`
 

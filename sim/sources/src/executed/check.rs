@@ -1,7 +1,7 @@
-//! What a capture decodes to against what must have retired, instruction by instruction.
+//! Comparison of a decoded capture with what must have retired, instruction by instruction.
 //!
-//! [`Expected`] reads what must have retired, [`Comparison`] takes what was decoded and finds the first
-//! difference.
+//! [`Expected`] reads what must have retired; [`Comparison`] is given what was decoded and finds the
+//! first difference.
 
 mod expected;
 
@@ -12,39 +12,39 @@ use hartrace_isa::Xlen;
 use std::collections::VecDeque;
 use std::io::{self, Write};
 
-/// Equal instructions shown before a difference.
+/// Number of equal instructions shown before a difference.
 const BEFORE: usize = 4;
 
-/// Instructions shown after it.
+/// Number of instructions shown after a difference.
 const AFTER: usize = 3;
 
-/// The same instruction on both sides; `None` on a side that has ended.
+/// The same instruction on both sides; `None` for a side that has ended.
 #[derive(Copy, Clone, Debug)]
 struct Pair {
     decoded: Option<(u64, StreamPos)>,
     expected: Option<Entry>,
 }
 
-/// Compares instructions as they are decoded, and keeps what is worth showing.
+/// Compares instructions as they are decoded, and keeps those around the first difference.
 #[derive(Debug)]
 pub struct Comparison<'p> {
     expected: Expected<'p>,
-    /// Bits of an address that a trace carries.
+    /// The bits of an address that the trace contains.
     mask: u64,
-    /// Instructions that are equal, from the first.
+    /// Number of equal instructions, counted from the first.
     verified: u64,
-    /// The last of them.
+    /// The last equal instructions.
     before: VecDeque<Pair>,
     /// The first difference and what follows.
     rest: Vec<Pair>,
 }
 
-/// What to call the two sides, and what else is known of them.
+/// Names of the two sides, and other facts about them.
 #[derive(Copy, Clone, Debug)]
 pub struct Sides<'a> {
     /// The name of the capture.
     pub capture: &'a str,
-    /// The name of the file with what must have retired.
+    /// The name of the file that lists what must have retired.
     pub expected: &'a str,
     /// The width of addresses.
     pub xlen: Xlen,
@@ -53,31 +53,32 @@ pub struct Sides<'a> {
 }
 
 impl<'p> Comparison<'p> {
-    /// Starts before the first instruction. `mask` has the bits of an address that the trace carries.
+    /// Starts before the first instruction. `mask` selects the bits of an address that the trace
+    /// contains.
     pub fn new(expected: Expected<'p>, mask: u64) -> Self {
         Self { expected, mask, verified: 0, before: VecDeque::new(), rest: Vec::new() }
     }
 
-    /// Whether there was a difference, and enough after it to show.
+    /// Returns whether a difference was found, with enough context after it.
     pub fn is_done(&self) -> bool {
         self.rest.len() > AFTER
     }
 
-    /// Whether all instructions so far are equal.
+    /// Returns whether all instructions so far are equal.
     pub fn is_equal(&self) -> bool {
         self.rest.is_empty()
     }
 
-    /// Takes the next instruction of the decoder.
+    /// Compares the next decoded instruction.
     ///
     /// # Errors
     ///
-    /// If the file with what must have retired cannot be read.
+    /// If the file that lists what must have retired cannot be read.
     pub fn decoded(&mut self, pc: u64, at: StreamPos) -> Result<(), SourceError> {
         self.step(Some((pc, at)))
     }
 
-    /// Takes the next instruction of the decoder, `None` after the last.
+    /// Compares the next decoded instruction, or `None` after the last.
     fn step(&mut self, decoded: Option<(u64, StreamPos)>) -> Result<(), SourceError> {
         let expected = self.expected.next_entry()?;
         let pair = Pair { decoded, expected };
@@ -96,11 +97,11 @@ impl<'p> Comparison<'p> {
         Ok(())
     }
 
-    /// Ends the comparison: the capture has ended, or enough of it was seen.
+    /// Ends the comparison, because the capture has ended or enough of it was seen.
     ///
     /// # Errors
     ///
-    /// If the file with what must have retired cannot be read.
+    /// If the file that lists what must have retired cannot be read.
     pub fn finish(&mut self) -> Result<(), SourceError> {
         while !self.is_done() {
             self.step(None)?;
@@ -113,7 +114,7 @@ impl<'p> Comparison<'p> {
         Ok(())
     }
 
-    /// Prints that all is equal, or the first difference with what is around it.
+    /// Prints that everything is equal, or the first difference with its context.
     ///
     /// # Errors
     ///
@@ -182,7 +183,7 @@ impl<'p> Comparison<'p> {
     }
 }
 
-/// An address with all its digits.
+/// Formats an address with all its digits.
 fn hexadecimal(address: u64, xlen: Xlen) -> String {
     let width = xlen.bits() as usize / 4 + 2;
     format!("{address:#0width$x}")
@@ -193,7 +194,8 @@ mod tests {
     use super::*;
     use hartrace_bits::mask;
 
-    /// Compares addresses with the lines of a trace; whether they are equal, and what is printed.
+    /// Compares addresses with the lines of a trace; returns whether they are equal, and the printed
+    /// text.
     fn compare(decoded: &[u64], trace: &str, mask: u64) -> (bool, String) {
         let text = std::io::Cursor::new(trace.to_owned());
         let expected = expected::tests::of(text, Xlen::Rv64).unwrap();
@@ -217,7 +219,7 @@ mod tests {
         (0x10..0x24).step_by(2).collect()
     }
 
-    /// The marked line, and how many lines of context are around it.
+    /// The marked line, and the number of context lines around it.
     fn marked(text: &str) -> (usize, String, usize) {
         let rows: Vec<_> = text.lines().skip(2).filter(|l| !l.starts_with("equal")).collect();
         let at = rows.iter().position(|line| line.starts_with('>')).unwrap();
@@ -230,7 +232,7 @@ mod tests {
         let clean = |count| (true, format!("verified {count} of {count}\n"));
         assert_eq!(compare(&decoded(), TRACE, u64::MAX), clean(10));
         assert_eq!(compare(&[], "", u64::MAX), clean(0));
-        // Only the bits that the trace carries can be compared.
+        // Only the bits that the trace contains can be compared.
         assert_eq!(compare(&[0x7f_ffff_f000], "fffffffffffff000", mask(39)), clean(1));
     }
 

@@ -1,29 +1,29 @@
-//! Blocks, taken apart.
+//! Splits blocks into instructions.
 
 use hartrace_decoder::Image;
 use hartrace_ingress::{CType, IType, Retired};
 
-/// Takes the blocks of others apart where the program says that an instruction ends.
+/// Splits blocks from other sources at the instruction boundaries of the program.
 #[derive(Clone, Debug)]
 pub struct Instructions<'a> {
     image: &'a Image,
 }
 
 impl<'a> Instructions<'a> {
-    /// With this program.
+    /// Creates a splitter for this program.
     pub fn of(image: &'a Image) -> Self {
         Self { image }
     }
 
-    /// How many there are in a block; one in code that the program does not have.
+    /// Returns the number of instructions in a block; 1 for code that is not in the program.
     pub fn count(&self, block: &Retired) -> u64 {
         let mut count = 0;
         self.split(block, |row| count += u64::from(row.iretire > 0));
         count
     }
 
-    /// Gives the rows of the single instructions of a block; the block itself where the program does not
-    /// have the code.
+    /// Passes on a row for each instruction of a block, or the block itself where the program does not
+    /// contain the code.
     pub fn split(&self, block: &Retired, mut take: impl FnMut(&Retired)) {
         let mut rest = *block;
         let (mut first, last) = (true, block.last_address());
@@ -34,7 +34,7 @@ impl<'a> Instructions<'a> {
             if half_words == 0 || half_words >= rest.iretire {
                 break;
             }
-            // Only the last instruction is special, and only the first starts anything.
+            // Only the last instruction has an itype, and only the first starts anything.
             let mut row = Retired {
                 iaddr: rest.iaddr,
                 iretire: half_words,
@@ -85,7 +85,7 @@ mod tests {
             split(&block),
             [(0x100, 2, 1, none), (0x104, 1, 0, none), (0x106, 2, 1, IType::Interrupt)]
         );
-        // No code, not of whole instructions, nothing at all.
+        // No code, not whole instructions, and nothing at all.
         for (iaddr, iretire) in [(0x200, 8), (0x100, 1), (0x106, 1), (0x100, 0)] {
             let block = Retired { iaddr, iretire, ..block };
             assert_eq!(split(&block), [(iaddr, iretire, 1, IType::Interrupt)]);

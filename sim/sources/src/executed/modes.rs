@@ -1,9 +1,9 @@
-//! The modes to encode in, and an encoder that has them all.
+//! The modes to encode in, and the parameters of an encoder that supports them all.
 
 use hartrace_etrace::{Ioptions, Mode, Params, Unit};
 use thiserror::Error;
 
-/// Every mode alone, and every combination that is of use.
+/// Every mode alone, and every useful combination.
 pub const ALL: [&str; 13] = [
     "delta",
     "full",
@@ -20,11 +20,11 @@ pub const ALL: [&str; 13] = [
     "ir+ie+sij+bp+jtc",
 ];
 
-/// A mode that does not exist, or that our encoder does not have.
+/// A mode that does not exist, or that this project's encoder does not support.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("there is no mode `{name}`")]
 pub struct UnknownMode {
-    /// What was taken for its name.
+    /// The unknown name.
     pub name: String,
 }
 
@@ -50,7 +50,7 @@ pub fn named(text: &str) -> Result<Ioptions, UnknownMode> {
     }
 }
 
-/// Whether our encoder has a mode.
+/// Whether this project's encoder supports a mode.
 fn has(mode: &Mode) -> bool {
     Unit::Hartrace.ioptions().contains(mode)
 }
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn names() {
-        // Written as they are printed.
+        // Each is written in the form in which it is printed.
         assert!(ALL.iter().all(|name| named(name).unwrap().to_string() == *name));
         let options = named("implicit-return+jtc").unwrap();
         assert!(options.implicit_return && options.jump_target_cache && !options.full_address);

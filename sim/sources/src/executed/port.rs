@@ -1,33 +1,34 @@
-//! Rows as the blocks and cycles of an ingress port.
+//! Packs rows into the blocks and cycles of an ingress port.
 
 use hartrace_ingress::{CType, IType, ITypeWidth, Retired};
 
 /// What a hart can report in one cycle.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Port {
-    /// Blocks in one cycle at most.
+    /// The largest number of blocks per cycle.
     pub lanes: u8,
-    /// Half-words in one block at most, at least two.
+    /// The largest number of half-words per block; at least two.
     pub half_words: u32,
-    /// Rows in one cycle at most: instructions, if every row is one.
+    /// The largest number of rows per cycle: instructions, if every row is one instruction.
     pub rows: u32,
     /// Width of the itype signal.
     pub itype_width: ITypeWidth,
 }
 
 impl Port {
-    /// One block a cycle, which ends where the program may turn or at this many half-words.
+    /// Creates a port with one block per cycle. A block ends where control flow may change, or
+    /// after this many half-words.
     pub const fn blocks(half_words: u32) -> Self {
         Self { lanes: 1, half_words, rows: u32::MAX, itype_width: ITypeWidth::Four }
     }
 
-    /// Before the first row.
+    /// Returns a packer that has not received any rows.
     pub fn cycles(self) -> Cycles {
         Cycles { port: self, rows: Vec::new(), open: Vec::new(), taken: 0 }
     }
 }
 
-/// Puts rows into blocks, and blocks into cycles, as many as there is room for.
+/// Packs rows into blocks, and blocks into cycles, as many as fit.
 #[derive(Clone, Debug)]
 pub struct Cycles {
     port: Port,
@@ -35,12 +36,12 @@ pub struct Cycles {
     pub rows: Vec<Retired>,
     /// The blocks of the cycle that still has room.
     open: Vec<Retired>,
-    /// How many rows went into them.
+    /// Number of rows in them.
     taken: u32,
 }
 
 impl Cycles {
-    /// Takes the next row. A row with more half-words than a block can hold stays as it is.
+    /// Adds the next row. A row with more half-words than a block can hold is kept unchanged.
     pub fn push(&mut self, row: &Retired) {
         let Port { lanes, half_words, rows, .. } = self.port;
         let full = self.open.len() >= usize::from(lanes);
@@ -57,7 +58,7 @@ impl Cycles {
             }
         }
         self.taken += 1;
-        // Nothing more fits: it need not wait for the next row.
+        // Nothing more fits, so the cycle need not wait for the next row.
         let ended = self.open.last().is_some_and(|block| block.itype != IType::None);
         if self.taken >= rows || (ended && self.open.len() >= usize::from(lanes)) {
             self.close();
@@ -74,7 +75,7 @@ impl Cycles {
     }
 }
 
-/// The signals that the lanes of a cycle share are right for both.
+/// Whether the signals that the lanes of a cycle share suit both.
 fn shares(block: &Retired, row: &Retired) -> bool {
     let closed = block.itype.is_trap() || block.trigger.off || block.halted || block.reset;
     let opens = row.trigger.on || row.ctype != CType::Unreported;
@@ -82,7 +83,7 @@ fn shares(block: &Retired, row: &Retired) -> bool {
     common(block) == common(row) && !closed && !opens
 }
 
-/// The row goes on where the block ends, with nothing special between.
+/// Whether the row continues where the block ends, without an event in between.
 fn extends(block: &Retired, row: &Retired, half_words: u32) -> bool {
     row.iretire > 0
         && block.iretire > 0
@@ -111,7 +112,7 @@ mod tests {
 
     const PORT: Port = Port { lanes: 2, half_words: 7, rows: 5, itype_width: ITypeWidth::Three };
 
-    /// Address, half-words, whether a cycle starts.
+    /// Address, half-words, and whether a cycle starts.
     fn cycles(port: Port, rows: &[Retired]) -> Vec<(u64, u32, u32)> {
         let mut cycles = port.cycles();
         rows.iter().for_each(|row| cycles.push(row));

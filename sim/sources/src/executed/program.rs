@@ -1,4 +1,4 @@
-//! A program, and what is needed to execute it.
+//! A program and everything needed to execute it.
 
 mod error;
 
@@ -14,16 +14,16 @@ use hartrace_iss::{Environment, Exit, Hart, HartConfig, Range, Retire, Step};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-/// Steps that are executed and passed on at a time.
+/// Number of steps that are executed and passed on at a time.
 const CHUNK: u64 = 1 << 18;
 
-/// Half-words after which a block is passed on even if nothing ends it.
+/// Number of half-words after which a block is passed on even if nothing ends it.
 const LONGEST: u32 = 1 << 10;
 
-/// Memory of programs without an operating system.
+/// Memory of bare-metal programs.
 const MEMORY: Range = Range { base: 0x8000_0000, size: 256 << 20 };
 
-/// The same for QEMU, with time that depends on nothing but the instructions.
+/// The same for QEMU, with time that depends only on the instructions.
 const MACHINE: [&str; 6] = ["-machine", "spike", "-m", "256M", "-icount", "shift=0,sleep=off"];
 
 /// What executes a program.
@@ -32,14 +32,14 @@ pub enum Executor {
     /// [`hartrace_iss::Hart`].
     #[default]
     Hart,
-    /// QEMU, which is faster. It does not report the cause and the value of faults.
+    /// QEMU, which is faster. It does not report the cause and the trap value of faults.
     Qemu,
 }
 
 /// A program to execute.
 ///
-/// A program with the symbol `tohost` runs without an operating system and talks to its host through memory;
-/// any other is taken for a static Linux program.
+/// A program with the symbol `tohost` runs without an operating system and communicates with its host through
+/// memory; any other is treated as a static Linux program.
 ///
 /// ```no_run
 /// use hartrace_sources::executed::{Program, ProgramError};
@@ -70,12 +70,12 @@ pub struct Ending {
     pub exit: Exit,
     /// Instructions that retired.
     pub instructions: u64,
-    /// Contents of the trap vector registers by privilege, as they are at the end.
+    /// Contents of the trap vector registers by privilege, at the end of the run.
     pub tvec: Vec<(u8, u64)>,
 }
 
 impl Program {
-    /// Reads a program from the bytes of an ELF file that only this process has, to be executed by the hart.
+    /// Reads a program from the bytes of an ELF file that exists only in this process. The hart executes it.
     ///
     /// # Errors
     ///
@@ -84,8 +84,8 @@ impl Program {
         Self::read(name.into(), None, elf)
     }
 
-    /// Reads a program from the bytes of this ELF file, to be executed by the hart. Errors name the file, and
-    /// QEMU reads it again.
+    /// Reads a program from the bytes of an ELF file at `path`. The hart executes it by default; QEMU reads
+    /// the file again. Errors name the file.
     ///
     /// # Errors
     ///
@@ -96,7 +96,7 @@ impl Program {
     }
 
     fn read(name: String, path: Option<PathBuf>, elf: Vec<u8>) -> Result<Self, ProgramError> {
-        // The class: what is not an ELF file at all is refused below.
+        // The ELF class: bytes that are not an ELF file are rejected below.
         let xlen = if elf.get(4) == Some(&1) { Xlen::Rv32 } else { Xlen::Rv64 };
         let mut image = Image::new(Isa::new(xlen));
         let added = image.add_elf(&elf, 0);
@@ -106,7 +106,7 @@ impl Program {
         Ok(program)
     }
 
-    /// Sets what executes it.
+    /// Selects what executes the program.
     #[must_use]
     pub fn executed_by(mut self, executor: Executor) -> Self {
         self.executor = executor;
@@ -126,28 +126,29 @@ impl Program {
         Ok(self)
     }
 
-    /// Returns its name.
+    /// Returns the name of the program.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Returns its code.
+    /// Returns the code of the program.
     pub fn image(&self) -> &Image {
         &self.image
     }
 
-    /// Returns the width of the registers it is for.
+    /// Returns the register width of the program.
     pub fn xlen(&self) -> Xlen {
         self.image.isa().xlen
     }
 
-    /// Whether it runs without an operating system.
+    /// Returns whether the program runs without an operating system.
     pub fn is_bare(&self) -> bool {
         self.has_symbol("tohost")
     }
 
-    /// Whether an execution tells the trap vectors, without which implicit exceptions cannot be decoded. The
-    /// traps of a Linux program are handled where no trace is, and QEMU does not report the registers.
+    /// Returns whether an execution reveals the trap vectors, without which implicit exceptions cannot be
+    /// decoded. The traps of a Linux program are handled in untraced code, and QEMU does not report the
+    /// registers.
     pub fn knows_trap_vectors(&self) -> bool {
         self.is_bare() && self.executor == Executor::Hart
     }
@@ -162,7 +163,7 @@ impl Program {
     }
 
     /// Executes the program for at most `limit` steps, and passes on what retires, in blocks. With QEMU the
-    /// limit is twice as many half-words, since its blocks are not taken apart.
+    /// limit is twice as many half-words, since its blocks are not split.
     ///
     /// # Errors
     ///
@@ -226,7 +227,7 @@ impl Program {
     ///
     /// # Errors
     ///
-    /// If something stopped it that whoever wrote the program can mend.
+    /// If it was stopped by something that the author of the program can fix.
     pub fn check(&self, exit: Exit) -> Result<(), ProgramError> {
         Problem::of(exit).map_or(Ok(()), |problem| Err(self.error(problem)))
     }
@@ -241,7 +242,7 @@ impl Program {
         let run = Qemu::new().and_then(|qemu| {
             let qemu = qemu.silent();
             let arguments: Vec<&str> = self.arguments.iter().map(String::as_str).collect();
-            // The machine that knows `tohost`. Its reset code is not in the program.
+            // The machine that supports `tohost`. Its reset code is not in the program.
             let (qemu, mode, arguments) = match self.is_bare() {
                 true => (qemu.from(self.entry()), Mode::System, MACHINE.to_vec()),
                 false => (qemu, Mode::User, arguments),
@@ -266,7 +267,7 @@ impl Program {
         Ok(Ending { exit, instructions: ended.instructions, tvec: Vec::new() })
     }
 
-    /// A hart with the program loaded.
+    /// Creates a hart with the program loaded.
     fn hart(&self) -> Result<Hart, ProgramError> {
         let bare = self.is_bare();
         let environment = if bare {
@@ -290,7 +291,7 @@ impl Program {
         Ok(hart)
     }
 
-    /// The address of its first instruction.
+    /// The address of the first instruction.
     fn entry(&self) -> u64 {
         let file = ElfBytes::<LittleEndian>::minimal_parse(&self.elf);
         file.map_or(0, |file| file.ehdr.e_entry)

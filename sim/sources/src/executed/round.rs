@@ -1,7 +1,7 @@
 //! The round trip: what a program retires is encoded, framed, decoded and compared with what was executed.
 //!
-//! [`Trial`] executes a program once and makes the round trip in several modes; [`Round`] is one mode, for rows
-//! from anywhere. [`Table`] prints the results.
+//! [`Trial`] executes a program once and makes the round trip in several modes; [`Round`] covers one mode,
+//! for rows from any source. [`Table`] prints the results.
 
 mod error;
 mod table;
@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 pub use table::Table;
 pub use trial::{Line, Trial};
 
-/// Packets between synchronisations.
+/// Number of packets between synchronisations.
 const RESYNC: u64 = 1 << 10;
 
 /// Where a capture is written.
@@ -36,9 +36,9 @@ pub struct Figures {
     pub formats: [u64; Format::ALL.len()],
     /// Bytes of payloads.
     pub bytes: u64,
-    /// Instructions that came back.
+    /// Instructions that were recovered.
     pub decoded: u64,
-    /// The first instruction that did not.
+    /// The first instruction that was not recovered.
     pub difference: Option<String>,
     /// Time spent encoding and framing.
     pub encoding: Duration,
@@ -46,14 +46,14 @@ pub struct Figures {
     pub decoding: Duration,
 }
 
-/// A mode, and how far the run has come in it.
+/// The round trip in one mode, and its progress.
 pub struct Round<'a> {
     encoder: Encoder,
     tracer: Tracer<'a>,
     verify: Verify,
     figures: Figures,
     output: Option<Output>,
-    /// What has been encoded and not been decoded yet.
+    /// What has been encoded but not yet decoded.
     frames: Frames,
     /// Bytes decoded.
     decoded: u64,
@@ -78,8 +78,8 @@ impl fmt::Debug for Round<'_> {
 }
 
 impl<'a> Round<'a> {
-    /// Sets up an encoder and a decoder for this program. `tvec` has the contents of the trap vector registers
-    /// by privilege, which implicit exceptions need; frames are also written to `output`.
+    /// Sets up an encoder and a decoder for this program. `tvec` contains the trap vector registers by
+    /// privilege, which implicit exceptions require; frames are also written to `output`.
     ///
     /// # Errors
     ///
@@ -112,12 +112,12 @@ impl<'a> Round<'a> {
         })
     }
 
-    /// Takes what retired next.
+    /// Encodes and decodes what retired next.
     ///
     /// # Errors
     ///
-    /// If a payload cannot be framed, a frame cannot be read back, or the output cannot be written. A difference
-    /// is not an error: it is in the result.
+    /// If a payload cannot be framed, a frame cannot be read back, or the output cannot be written. A
+    /// difference is not an error: the result reports it.
     pub fn retire(&mut self, rows: &[Retired]) -> Result<(), RoundError> {
         let start = Instant::now();
         for row in rows {
@@ -153,7 +153,7 @@ impl<'a> Round<'a> {
         Ok(())
     }
 
-    /// Ends the trace and returns what came back.
+    /// Ends the trace and returns the result.
     ///
     /// # Errors
     ///
@@ -168,7 +168,7 @@ impl<'a> Round<'a> {
         let Frames { packets, formats, payload: bytes, .. } = self.frames;
         let Verified { decoded, difference, .. } = self.verify.finish();
         let framed = (packets != self.figures.packets)
-            .then(|| format!("{packets} packets were framed, {} came back", self.figures.packets));
+            .then(|| format!("{packets} packets were framed, {} decoded", self.figures.packets));
         let difference = difference.or(framed);
         Ok(Figures { formats, bytes, decoded, difference, ..self.figures })
     }

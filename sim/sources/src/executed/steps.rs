@@ -1,32 +1,33 @@
-//! Steps of a simulated hart.
+//! Rows from the steps of a simulated hart.
 
 use hartrace_ingress::Retired;
 use hartrace_isa::{Isa, decode};
 use hartrace_iss::Step;
 
-/// Makes rows of steps, one of each.
+/// Converts each step into a row.
 #[derive(Clone, Debug)]
 pub struct Steps {
     isa: Isa,
-    /// The step before, if an instruction retired in it.
+    /// The previous step, if an instruction retired in it.
     before: Option<Step>,
 }
 
 impl Steps {
-    /// Before the first step.
+    /// Creates a converter before the first step.
     pub fn new(isa: Isa) -> Self {
         Self { isa, before: None }
     }
 
-    /// The next step as a row, which says whether it is a sequentially inferable jump.
+    /// Converts the next step into a row, which includes whether it is a sequentially inferable
+    /// jump.
     pub fn row(&mut self, step: &Step) -> Retired {
         let sijump = self.is_sequential(step);
         self.before = Some(*step).filter(|step| step.retires);
         Retired { sijump, ..step.retired() }
     }
 
-    /// Whether the step is a jump through a register that the instruction before it has loaded with
-    /// a constant.
+    /// Whether the step is a jump through a register that the previous instruction loaded with a
+    /// constant.
     fn is_sequential(&self, step: &Step) -> bool {
         let Some(before) = self.before.filter(|before| before.next_pc == step.pc) else {
             return false;

@@ -1,4 +1,4 @@
-//! What was decoded against what was executed, first to last.
+//! Comparison of what was decoded with what was executed, from the first instruction to the last.
 
 use hartrace_decoder::{Event, Run, Sink, StreamPos};
 use hartrace_etrace::QualStatus;
@@ -6,15 +6,15 @@ use hartrace_ingress::{IType, Retired};
 use std::collections::VecDeque;
 use std::fmt;
 
-/// What was executed, and what became of it.
+/// An executed piece that is to be decoded.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 enum Executed {
-    /// Code from its first instruction up to the address behind its last. It is silent if a decoder knows
-    /// where it goes on.
+    /// Code from its first instruction up to the address after its last. It is silent if a decoder knows
+    /// where it continues.
     Code { start: u64, end: u64, silent: bool },
-    /// A trap; the value and the address of what did not retire where they are known.
+    /// A trap, with its value and the address of the instruction that did not retire, where they are known.
     Trap { cause: u64, interrupt: bool, tval: Option<u64>, epc: Option<u64> },
-    /// Something that the trace does not have, and says so.
+    /// Rows that the trace does not contain, which it reports.
     Lost,
 }
 
@@ -36,7 +36,7 @@ impl fmt::Display for Executed {
 }
 
 impl Executed {
-    /// Whether it may have been decoded as this; what is not known on one side does not count.
+    /// Whether it may have been decoded as `decoded`; a field that is unknown on one side is ignored.
     fn is(&self, decoded: &Self) -> bool {
         let same = |a: Option<u64>, b: Option<u64>| a.zip(b).is_none_or(|(a, b)| a == b);
         match (self, decoded) {
@@ -49,36 +49,37 @@ impl Executed {
     }
 }
 
-/// Compares as it goes: every instruction, every trap and every loss in its place, and no gap anywhere
-/// else. Code does not change while it is traced, so that the same stretches in the same order are the
+/// Compares incrementally: every instruction, every trap and every loss must be in its place, with no gap
+/// anywhere else. Code does not change while it is traced, so the same ranges in the same order are the
 /// same instructions.
 #[derive(Debug, Default)]
 pub struct Verify {
     /// What has not been decoded yet.
     executed: VecDeque<Executed>,
-    /// The address behind the last instruction that was decoded.
+    /// The address after the last decoded instruction.
     end: Option<u64>,
     result: Verified,
 }
 
-/// What came of it.
+/// The result of the comparison.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verified {
-    /// Instructions decoded.
+    /// Number of decoded instructions.
     pub decoded: u64,
-    /// Losses that were reported where they were.
+    /// Losses that were reported at the right place.
     pub losses: u64,
-    /// How often tracing started.
+    /// Number of times that tracing started.
     pub starts: u64,
-    /// Code at the end, first and behind last address, that no trace can tell: more turns of a loop without
-    /// branches or indirect jumps, in which the trace ends at the right instruction.
+    /// Code at the end, as first address and address after the last, that no trace can contain: more
+    /// iterations of a loop without branches or indirect jumps, in which the trace ends at the right
+    /// instruction.
     pub idle: Vec<(u64, u64)>,
     /// The first difference.
     pub difference: Option<String>,
 }
 
 impl Verify {
-    /// Takes what a hart reports.
+    /// Adds what a hart reports.
     pub fn executed(&mut self, row: &Retired) {
         if row.iretire > 0 {
             let (start, end) = (row.iaddr, row.next_address());
@@ -94,23 +95,23 @@ impl Verify {
         if row.itype.is_trap() {
             let (cause, interrupt) = (row.cause, row.itype == IType::Interrupt);
             let tval = (!interrupt).then_some(row.tval);
-            // Behind instructions of its own row, it is wherever they lead.
+            // After instructions in the same row, the trap is wherever they lead.
             let epc = (row.iretire == 0).then_some(row.iaddr);
             self.executed.push_back(Executed::Trap { cause, interrupt, tval, epc });
         }
     }
 
-    /// Rows are lost here, one or many.
+    /// Marks that one or more rows are lost here.
     pub fn lost(&mut self) {
         self.executed.push_back(Executed::Lost);
     }
 
-    /// How much so far.
+    /// Returns the result so far.
     pub fn so_far(&self) -> &Verified {
         &self.result
     }
 
-    /// The result, now that all has been decoded.
+    /// Returns the result after everything has been decoded.
     pub fn finish(mut self) -> Verified {
         if let Some(executed) = self.executed.front().copied() {
             match self.idle() {
@@ -121,7 +122,7 @@ impl Verify {
         self.result
     }
 
-    /// What is left, if it could not have been told.
+    /// The remaining code, if the trace could not contain it.
     fn idle(&self) -> Option<Vec<(u64, u64)>> {
         let silent = |executed: &Executed| match *executed {
             Executed::Code { start, end, silent: true } => Some((start, end)),
@@ -136,7 +137,7 @@ impl Verify {
         self.result.difference.get_or_insert_with(|| what.to_string());
     }
 
-    /// This comes next.
+    /// Compares the next decoded piece.
     fn expect(&mut self, at: StreamPos, decoded: Executed) {
         let packet = at.packet;
         match self.executed.pop_front() {
@@ -213,7 +214,7 @@ mod tests {
         assert!(difference(Some(0x40), Some(0x102)).is_some());
     }
 
-    /// What is left may only be more turns of a loop that nothing is to be told of.
+    /// Only more iterations of a loop that the trace need not report may be left over.
     #[test]
     fn what_is_left_at_the_end() {
         let left = |rows: &[Retired], end| {

@@ -16,17 +16,17 @@ const OTHER: &str = "a trace file written by hartrace";
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Chunk {
-    /// Where it is in the file.
+    /// Position of the chunk in the file.
     pub offset: u64,
-    /// Rows before it.
+    /// Number of rows before the chunk.
     pub first_row: u64,
-    /// Address of its first row.
+    /// Address of the first row of the chunk.
     pub first_address: u64,
 }
 
-/// Reads all rows from the start, without the index; also from a pipe. Returns how many there are.
+/// Reads all rows from the start, without the index; also from a pipe. Returns the number of rows.
 ///
-/// `file` is for messages.
+/// Messages name the input `file`.
 pub fn read(
     input: impl Read,
     file: &str,
@@ -47,21 +47,21 @@ pub fn read(
 #[derive(Debug)]
 pub struct Rows<R> {
     bytes: Bytes<R>,
-    /// Rows in the chunks that were opened.
+    /// Number of rows in the chunks that were opened.
     rows: u64,
     chunk: OpenChunk,
     at_end: bool,
 }
 
 impl<R: Read> Rows<R> {
-    /// Reads the header. `file` is for messages.
+    /// Reads the header. Messages name the input `file`.
     pub fn new(input: R, file: &str) -> Result<Self, SourceError> {
         let mut bytes = Bytes { input, file: file.into(), at: 0 };
         bytes.header()?;
         Ok(Self { bytes, rows: 0, chunk: OpenChunk::default(), at_end: false })
     }
 
-    /// The next row; `None` after the last, if the file is complete.
+    /// Returns the next row, or `None` after the last if the file is complete.
     pub fn next_row(&mut self) -> Result<Option<Retired>, SourceError> {
         loop {
             if let Some(row) = self.chunk.next_row(&self.bytes.file)? {
@@ -86,9 +86,9 @@ impl<R: Read> Rows<R> {
 
 /// A trace file with its index.
 ///
-/// It reads; it does not map the file, since that takes `unsafe` code. Chunks are where the index
-/// says and depend on nothing else, so whoever maps the file can hand parts of it to [`read`]ers of
-/// their own through a `Cursor`.
+/// It reads the file; it does not map it, since that requires `unsafe` code. Chunks start where the
+/// index says and are independent, so a caller that maps the file can pass parts of it to other
+/// [`read`]ers through a `Cursor`.
 #[derive(Debug)]
 pub struct TraceFile<R> {
     bytes: Bytes<R>,
@@ -97,7 +97,7 @@ pub struct TraceFile<R> {
 }
 
 impl<R: Read + Seek> TraceFile<R> {
-    /// Reads header and index. `file` is for messages.
+    /// Reads header and index. Messages name the input `file`.
     pub fn open(input: R, file: &str) -> Result<Self, SourceError> {
         let mut source = Bytes { input, file: file.into(), at: 0 };
         let length = source.seek(SeekFrom::End(0))?;
@@ -116,7 +116,7 @@ impl<R: Read + Seek> TraceFile<R> {
         source.seek(SeekFrom::Start(index))?;
         let head: [u8; 16] = source.bytes(DAMAGED)?;
         let count = le(&head, 8);
-        // Before anything of that size is allocated.
+        // Checked before anything of that size is allocated.
         let room = end.checked_sub(source.at);
         if !head.starts_with(&INDEX) || room != count.checked_mul(ENTRY_BYTES) {
             return Err(source.error(index, "not an index of this file", DAMAGED));
@@ -137,17 +137,17 @@ impl<R: Read + Seek> TraceFile<R> {
         Ok(Self { bytes: source, chunks, rows })
     }
 
-    /// All chunks, in order.
+    /// Returns all chunks, in order.
     pub fn chunks(&self) -> &[Chunk] {
         &self.chunks
     }
 
-    /// Rows in the file.
+    /// Returns the number of rows in the file.
     pub fn rows(&self) -> u64 {
         self.rows
     }
 
-    /// Reads the rows of some chunks; chunks that do not exist have none. Returns how many there are.
+    /// Reads the rows of some chunks; chunks that do not exist have none. Returns the number of rows.
     pub fn read(
         &mut self,
         chunks: Range<usize>,
@@ -171,36 +171,36 @@ impl<R: Read + Seek> TraceFile<R> {
     }
 }
 
-/// A chunk whose rows are being handed out.
+/// A chunk whose rows are being returned.
 #[derive(Debug)]
 struct OpenChunk {
-    /// Where it is in the file.
+    /// Position of the chunk in the file.
     offset: u64,
     rows: u32,
-    /// Rows that were handed out.
+    /// Number of rows that were returned.
     done: u32,
     bytes: Vec<u8>,
-    /// Of `bytes`, how far.
+    /// Position in `bytes`.
     at: usize,
     before: Before,
 }
 
 impl Default for OpenChunk {
-    /// One without rows.
+    /// A chunk without rows.
     fn default() -> Self {
         Self { offset: 0, rows: 0, done: 0, bytes: Vec::new(), at: 0, before: Before::new(0) }
     }
 }
 
 impl OpenChunk {
-    /// The next row; `None` after the last.
+    /// Returns the next row, or `None` after the last.
     fn next_row(&mut self, file: &str) -> Result<Option<Retired>, SourceError> {
         let error = |what: String| SourceError::new(file, Place::Byte(self.offset), what, DAMAGED);
         let mut rest = self.bytes.get(self.at..).unwrap_or_default();
         if self.done == self.rows {
             return match rest.is_empty() {
                 true => Ok(None),
-                false => Err(error("the chunk has more than its rows".into())),
+                false => Err(error("the chunk has data after its rows".into())),
             };
         }
         let row = row::parse(&mut rest, &mut self.before)
@@ -211,7 +211,7 @@ impl OpenChunk {
     }
 }
 
-/// The input and where in it we are.
+/// The input and the current position in it.
 #[derive(Debug)]
 struct Bytes<R> {
     input: R,
@@ -251,7 +251,7 @@ impl<R: Read> Bytes<R> {
         Ok(())
     }
 
-    /// Reads one chunk; `None` if the index is here.
+    /// Reads one chunk; `None` if the index starts here.
     fn chunk(&mut self, first_row: u64) -> Result<Option<OpenChunk>, SourceError> {
         let start = self.at;
         let tag: [u8; 4] = self.bytes(UNFINISHED)?;
@@ -280,13 +280,14 @@ impl<R: Read> Bytes<R> {
             return Err(self.error(start, "the chunk has another address than its rows", DAMAGED));
         }
         if bytes.len() != length {
-            return Err(self.error(start, "the chunk is shorter than it says", DAMAGED));
+            return Err(self.error(start, "the chunk is shorter than stated", DAMAGED));
         }
         let before = Before::new(address);
         Ok(Some(OpenChunk { offset: start, rows, done: 0, bytes, at: 8, before }))
     }
 
-    /// Reads to the end, so that a file that was cut off within its index is not taken for complete.
+    /// Reads to the end, so that a file that was truncated within its index is not considered
+    /// complete.
     fn rest_of_index(&mut self, rows: u64) -> Result<(), SourceError> {
         let index = self.at - 4;
         let head: [u8; 12] = self.bytes(UNFINISHED)?;
@@ -298,7 +299,7 @@ impl<R: Read> Bytes<R> {
         if !footer.ends_with(&FOOTER) || le(&footer, 0) != index || le(&footer, 8) != rows {
             return Err(self.error(at, "the end does not fit the chunks", DAMAGED));
         }
-        // Also finds out whether the compressed file around it, if there is one, is complete.
+        // Also detects whether the compressed file around it, if any, is complete.
         match io::copy(&mut self.input.by_ref().take(1), &mut io::sink()) {
             Ok(0) => Ok(()),
             Ok(_) => Err(self.error(self.at, "more than a trace file", DAMAGED)),
@@ -317,7 +318,7 @@ impl<R: Seek> Bytes<R> {
     }
 }
 
-/// Eight bytes as a number; 0 if they are not there.
+/// Eight bytes as a number; 0 if they are missing.
 fn le(bytes: &[u8], at: usize) -> u64 {
     let eight = bytes.get(at..at + 8).and_then(|eight| eight.try_into().ok());
     eight.map_or(0, u64::from_le_bytes)

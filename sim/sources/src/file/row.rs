@@ -1,4 +1,4 @@
-//! One row as bytes, relative to the row before.
+//! One row as bytes, relative to the previous row.
 
 use hartrace_ingress::{CType, IType, Privilege, Retired, Trigger};
 
@@ -18,7 +18,7 @@ const SIGNALS: u8 = 0x20;
 const TRAP: u8 = 0x40;
 const SIZE: u8 = 0x80;
 
-/// What a row is relative to.
+/// The state that a row is relative to.
 #[derive(Copy, Clone, Debug)]
 pub(super) struct Before {
     address: u64,
@@ -29,7 +29,7 @@ pub(super) struct Before {
 }
 
 impl Before {
-    /// At the start of a chunk.
+    /// The state at the start of a chunk.
     pub(super) fn new(address: u64) -> Self {
         Self { address, privilege: Privilege::M, context: 0, ctype: CType::Unreported, time: 0 }
     }
@@ -45,7 +45,7 @@ impl Before {
     }
 }
 
-/// Appends `row` and makes it the one before.
+/// Appends `row` and makes it the previous row.
 pub(super) fn emit(row: &Retired, before: &mut Before, out: &mut Vec<u8>) {
     let flag = |condition: bool, bit: u8| if condition { bit } else { 0 };
     let signals = flag(row.trigger.on, 1)
@@ -102,7 +102,7 @@ pub(super) fn emit(row: &Retired, before: &mut Before, out: &mut Vec<u8>) {
     *before = Before::after(row);
 }
 
-/// Takes a row from the front of `bytes`; says what is wrong if there is none.
+/// Removes a row from the front of `bytes`, or returns what is wrong.
 pub(super) fn parse(bytes: &mut &[u8], before: &mut Before) -> Result<Retired, &'static str> {
     let first = byte(bytes)?;
     let more = if first & MORE != 0 { byte(bytes)? } else { 0 };
@@ -155,7 +155,7 @@ pub(super) fn parse(bytes: &mut &[u8], before: &mut Before) -> Result<Retired, &
     Ok(row)
 }
 
-/// A signed difference with small numbers for small differences of either sign.
+/// Maps a signed difference so that small differences of either sign become small numbers.
 fn fold(difference: u64) -> u64 {
     let signed = difference as i64;
     (signed << 1 ^ signed >> 63) as u64
@@ -165,7 +165,7 @@ fn unfold(folded: u64) -> u64 {
     folded >> 1 ^ (folded & 1).wrapping_neg()
 }
 
-/// Seven bits in a byte, the lowest first; the eighth says that more follow.
+/// Writes seven bits per byte, the lowest first; the eighth bit marks that more follow.
 fn number(mut value: u64, out: &mut Vec<u8>) {
     while value >= 0x80 {
         out.push(value as u8 | 0x80);

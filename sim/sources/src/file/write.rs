@@ -3,24 +3,24 @@ use super::{CHUNK, CHUNK_BYTES, FOOTER, HEADER_BYTES, INDEX, MAGIC, VERSION};
 use hartrace_ingress::Retired;
 use std::io::{self, Write};
 
-/// zstd's default: higher ones gain little on what is delta coded already.
+/// The default of zstd: higher levels gain little on data that is already delta coded.
 const LEVEL: i32 = 3;
 
 /// Writes a trace file.
 ///
-/// Without [`finish`](Self::finish) the file has no index, and readers say so when they come to its
-/// end.
+/// Without [`finish`](Self::finish) the file has no index, and readers report this when they reach
+/// its end.
 #[derive(Debug)]
 pub struct Writer<W> {
     output: W,
-    /// Bytes written.
+    /// Number of bytes written.
     offset: u64,
     /// The chunk being filled.
     bytes: Vec<u8>,
     rows: u32,
     start: u64,
     before: Before,
-    /// Rows in closed chunks.
+    /// Number of rows in closed chunks.
     closed: u64,
     index: Vec<[u64; 3]>,
 }
@@ -48,7 +48,7 @@ impl<W: Write> Writer<W> {
         if self.rows == 0 {
             self.start = row.iaddr;
             self.before = Before::new(row.iaddr);
-            // Once more where it is under the checksum.
+            // The address is repeated where the checksum covers it.
             self.bytes.extend(row.iaddr.to_le_bytes());
         }
         row::emit(row, &mut self.before, &mut self.bytes);
@@ -56,7 +56,7 @@ impl<W: Write> Writer<W> {
         if self.bytes.len() >= CHUNK_BYTES { self.close() } else { Ok(()) }
     }
 
-    /// Ends the chunk, if there is one. The next row starts another.
+    /// Ends the current chunk, if there is one. The next row starts another.
     fn close(&mut self) -> io::Result<()> {
         if self.rows == 0 {
             return Ok(());
@@ -82,7 +82,7 @@ impl<W: Write> Writer<W> {
         Ok(())
     }
 
-    /// Writes what is left and the index, and returns the output.
+    /// Writes the remaining rows and the index, and returns the output.
     pub fn finish(mut self) -> io::Result<W> {
         self.close()?;
         let mut end = Vec::with_capacity(self.index.len() * 24 + 40);

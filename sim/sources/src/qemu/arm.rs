@@ -1,6 +1,7 @@
-//! From executed blocks of an Arm program to its instructions.
+//! Converts executed blocks of an Arm program into its instructions.
 //!
-//! As for RISC-V, how a block ended is known when the next one starts, so there is always one that waits.
+//! As for RISC-V, how a block ended is known only when the next one starts, so one block is always
+//! pending.
 
 mod block;
 
@@ -20,39 +21,39 @@ pub enum ArmStep {
     Executed {
         /// The instruction.
         executed: Executed,
-        /// Its opcode; of T32 with the first half-word uppermost.
+        /// Its opcode; for T32 with the first half-word in the upper half.
         opcode: u32,
     },
-    /// It took an exception. What executes it, the kernel, is QEMU: the next step is in the program
+    /// It took an exception. QEMU executes the handler, the kernel: the next step is in the program
     /// again.
     Exception {
-        /// Why.
+        /// The cause.
         cause: ArmCause,
-        /// The instruction to return to: behind a call, else the one that was not executed.
+        /// The instruction to return to: after a call, otherwise the one that was not executed.
         returns: Place,
     },
 }
 
-/// Why an exception was taken, as far as it shows in user mode.
+/// The cause of an exception, as far as it is visible in user mode.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub enum ArmCause {
     /// A system call: SVC.
     Call,
     /// An instruction could not be executed.
     Fault,
-    /// A signal that had nothing to do with the instruction.
+    /// A signal that was unrelated to the instruction.
     Signal,
 }
 
 /// How a block ended.
 enum End {
-    /// Its last instruction was executed, and taken or not.
+    /// Its last instruction was executed; the flag is whether it was taken.
     Whole(bool),
-    /// The same, and then a signal came.
+    /// The same, followed by a signal.
     Signal { taken: bool, returns: Place },
     /// The instruction of this number was not executed.
     Stopped(usize),
-    /// Nobody knows what became of its last instruction.
+    /// It is unknown what happened to its last instruction.
     Unknown,
 }
 
@@ -65,15 +66,15 @@ pub(crate) struct ArmFollow<S> {
     /// The block that is being executed.
     current: Option<usize>,
     first: Option<u64>,
-    /// Nothing counts before a block at this address.
+    /// Everything before a block at this address is ignored.
     awaited: Option<u64>,
-    /// Counters passed in `current`, if not all.
+    /// Counters passed in `current`, unless all were.
     left: Option<u32>,
-    /// Instructions at the start of `current` that are in an IT block of the one before.
+    /// Number of instructions at the start of `current` that are in an IT block of the previous one.
     conditional: u8,
-    /// Translated, but the log has not told their instruction set yet.
+    /// Translated blocks whose instruction set the log has not reported yet.
     untold: VecDeque<usize>,
-    /// The next line of the log is the first instruction of a block.
+    /// Whether the next line of the log is the first instruction of a block.
     starts: bool,
     instructions: u64,
     executed: u64,
@@ -101,7 +102,7 @@ impl<S: FnMut(&ArmStep) -> ControlFlow<()>> ArmFollow<S> {
         }
     }
 
-    /// Block number `index` is over; `next` was executed after it.
+    /// Ends block number `index`; `next` was executed after it.
     fn finish(&mut self, index: usize, next: Option<Place>) -> Result<(), Stop> {
         self.executed += 1;
         let end = self.how(index, next)?;
@@ -155,7 +156,7 @@ impl<S: FnMut(&ArmStep) -> ControlFlow<()>> ArmFollow<S> {
         }
     }
 
-    /// How a block ended that `next` followed.
+    /// How a block that `next` followed has ended.
     fn how(&self, index: usize, next: Option<Place>) -> Result<End, Stop> {
         let block = &self.blocks[index];
         let last = block.code.len() - 1;
@@ -179,7 +180,7 @@ impl<S: FnMut(&ArmStep) -> ControlFlow<()>> ArmFollow<S> {
                 match (next == target, conditional) {
                     (true, _) => End::Whole(true),
                     (false, false) => End::Signal { taken: true, returns: target },
-                    // A signal: its handler says nothing about where it came from.
+                    // A signal: the address of its handler does not reveal where it came from.
                     (false, true) => End::Signal { taken: false, returns: fall },
                 }
             }
@@ -206,7 +207,7 @@ impl<S: FnMut(&ArmStep) -> ControlFlow<()>> ArmFollow<S> {
     }
 }
 
-/// Whether it can go on elsewhere than behind itself.
+/// Whether it can continue elsewhere than at the next instruction.
 fn block_jumps(executed: &Executed) -> bool {
     matches!(executed.insn.kind, Kind::Direct { .. } | Kind::Indirect)
 }
@@ -222,8 +223,8 @@ impl<S: FnMut(&ArmStep) -> ControlFlow<()>> Blocks for ArmFollow<S> {
         self.blocks.push(block);
     }
 
-    /// Blocks are logged like this: `IN: symbol`, then a line for each instruction with its address and
-    /// its opcode, which is in half-words if it is one of T32.
+    /// Handles a line of the log. A block is logged as `IN: symbol`, then a line for each instruction
+    /// with its address and opcode; T32 opcodes are written as half-words.
     fn logged(&mut self, line: &str) -> Result<(), Stop> {
         if line.starts_with("IN:") {
             self.starts = true;
@@ -243,7 +244,7 @@ impl<S: FnMut(&ArmStep) -> ControlFlow<()>> Blocks for ArmFollow<S> {
             _ => return Ok(()),
         };
         let Ok(address) = u64::from_str_radix(address, 16) else { return Ok(()) };
-        // A child that was forked logs into the same file.
+        // A forked child logs into the same file.
         let place = self.untold.iter().position(|block| self.blocks[*block].start == address);
         if let Some(index) = place.and_then(|place| self.untold.remove(place)) {
             self.blocks[index].decode(isa);

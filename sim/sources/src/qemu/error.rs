@@ -2,22 +2,22 @@ use std::io;
 use std::path::PathBuf;
 use thiserror::Error;
 
-/// Why a run failed; each message is one line that says what to do.
+/// Why a run failed; each message is one line that states what to try.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum QemuError {
     /// QEMU is not installed.
-    #[error("no {binary} to be found; try: apt-get install {package}")]
+    #[error("{binary} was not found; try: apt-get install {package}")]
     NotInstalled {
         /// The command that was not found.
         binary: &'static str,
-        /// The Debian package that has it.
+        /// The Debian package that contains it.
         package: &'static str,
     },
     /// There is no C compiler for the plugin.
     #[error("no C compiler for the QEMU plugin; try: apt-get install gcc")]
     NoCompiler,
-    /// The C compiler did not take the plugin.
+    /// The C compiler rejected the plugin.
     #[error("cc cannot compile the QEMU plugin: {0}")]
     Compiler(String),
     /// The program cannot be read.
@@ -36,17 +36,17 @@ pub enum QemuError {
         /// What is wrong with it.
         why: String,
     },
-    /// The program is for something else than what is asked for.
+    /// The program is for another machine than requested.
     #[error("{}: ELF machine {machine}, not {wanted}; try: a compiler for that", .program.display())]
     WrongArchitecture {
         /// Its path.
         program: PathBuf,
-        /// What it should be for.
+        /// The expected machine.
         wanted: &'static str,
         /// `e_machine` of its header.
         machine: u16,
     },
-    /// The program needs a dynamic linker, and nothing says where to find one.
+    /// The program needs a dynamic linker, but its location is not set.
     #[error("{}: dynamically linked; try: link with -static, or set QEMU_LD_PREFIX to a root of its architecture", .program.display())]
     Dynamic {
         /// Its path.
@@ -64,7 +64,7 @@ pub enum QemuError {
     },
     /// QEMU ended before the first instruction.
     #[error(
-        "{binary} ended ({status}) before the first instruction; try: what it says on standard error"
+        "{binary} ended ({status}) before the first instruction; try: its messages on standard error"
     )]
     NotStarted {
         /// The command.
@@ -79,7 +79,7 @@ pub enum QemuError {
         program: PathBuf,
         /// The signal.
         signal: i32,
-        /// How far it came.
+        /// Number of instructions before it.
         instructions: u64,
     },
     /// The program started a thread, or the machine has a second hart.
@@ -87,10 +87,10 @@ pub enum QemuError {
         "a second thread or hart after {instructions} instructions; try: a program with one, or -smp 1"
     )]
     SeveralHarts {
-        /// How far it came.
+        /// Number of instructions before it.
         instructions: u64,
     },
-    /// QEMU writes its log, which traps and privilege are taken from, but executes nothing any more.
+    /// QEMU keeps writing its log, from which traps and privilege are read, but no longer executes anything.
     /// The sink may miss the last traps.
     #[error(
         "nothing is executed after the block at {address:#x}, but QEMU's log grows; try: a trap handler that can be fetched, and unimp for an illegal instruction"
@@ -99,20 +99,20 @@ pub enum QemuError {
         /// Start of the block that was translated last.
         address: u64,
     },
-    /// Nothing tells the instruction set of a block: QEMU has no disassembler.
+    /// The instruction set of a block is unknown: QEMU has no disassembler.
     #[error(
-        "QEMU does not tell the instruction set at {address:#x}; try: a QEMU with Capstone, such as Debian 12's"
+        "QEMU does not report the instruction set at {address:#x}; try: a QEMU with Capstone, such as Debian 12's"
     )]
     NoInstructionSet {
         /// Start of the block.
         address: u64,
     },
-    /// What the plugin reports contradicts itself: a mistake in this crate, or an unknown QEMU.
+    /// The plugin's report contradicts itself: an error in this crate, or an unknown QEMU.
     #[error(
         "QEMU's report is broken at word {at}: {what}; please report it with the version of QEMU"
     )]
     Report {
-        /// Words of the report before it.
+        /// Number of words of the report before it.
         at: u64,
         /// What is wrong.
         what: String,

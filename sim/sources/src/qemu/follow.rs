@@ -1,6 +1,6 @@
-//! From executed blocks to what a hart reports.
+//! Converts executed blocks into what a hart reports.
 //!
-//! How a block ended is known when the next one starts, so there is always one that waits.
+//! How a block ended is known only when the next one starts, so one block is always pending.
 
 use crate::qemu::log::{self, Line, Trap};
 use crate::qemu::stop::Stop;
@@ -20,17 +20,17 @@ pub(crate) struct Follow<S> {
     sink: S,
     /// The block that is being executed.
     current: Option<usize>,
-    /// The one before it, if that continued with it.
+    /// The previous block, if it continued with this one.
     before: Option<usize>,
-    /// The first address: where the hart is after a reset.
+    /// The first address, at which the hart is after a reset.
     first: Option<u64>,
-    /// Nothing counts before a block at this address.
+    /// Everything before a block at this address is ignored.
     awaited: Option<u64>,
-    /// Counters passed in `current`, if not all.
+    /// Counters passed in `current`, unless all were.
     left: Option<u32>,
     /// Traps taken since `current` started.
     traps: VecDeque<Trap>,
-    /// Translated, but the log has not told their privilege yet.
+    /// Translated blocks whose privilege the log has not reported yet.
     unprivileged: VecDeque<usize>,
     instructions: u64,
     blocks: u64,
@@ -60,7 +60,7 @@ impl<S: FnMut(&Retired) -> ControlFlow<()>> Follow<S> {
         }
     }
 
-    /// Block number `index` is over, in a way that needs a closer look; `next` was executed after it.
+    /// Ends block number `index` where a closer look is needed; `next` was executed after it.
     #[cold]
     fn finish(&mut self, index: usize, next: Option<u64>) -> Result<(), Stop> {
         let block = self.table.blocks[index].clone();
@@ -90,10 +90,10 @@ impl<S: FnMut(&Retired) -> ControlFlow<()>> Follow<S> {
             return Err(Stop::report(format!("{passed} counters in the block at {start:#x}")));
         };
         // With -icount, QEMU leaves a block before an access to a device and executes that
-        // instruction apart from any block that plugins see.
+        // instruction outside any block that plugins see.
         let successor = self.traps.front().map(|trap| trap.epc).or(next);
         let behind = self.table.code(block).nth(counted + 1).map(|(pc, _)| pc);
-        // Nothing follows where that access ended the machine.
+        // Nothing follows if that access ended the machine.
         let apart = self.mode == Mode::System
             && behind.is_some()
             && (successor.is_none() || behind == successor);
@@ -114,7 +114,7 @@ impl<S: FnMut(&Retired) -> ControlFlow<()>> Follow<S> {
         }
     }
 
-    /// The instructions before number `stopped`, and its trap.
+    /// Reports the instructions before number `stopped`, and its trap.
     fn part(&mut self, block: &Block, stopped: usize, next: Option<u64>) -> Result<(), Stop> {
         let (mut bytes, mut last_bytes, mut at) = (0, 2, (block.retired.iaddr, 0));
         for (n, (pc, word)) in self.table.code(block).take(stopped + 1).enumerate() {
@@ -147,7 +147,7 @@ impl<S: FnMut(&Retired) -> ControlFlow<()>> Follow<S> {
         self.trap(&row, trap)
     }
 
-    /// The whole block, and what followed it. Returns the privilege behind it.
+    /// Reports the whole block and what followed it. Returns the privilege after it.
     fn whole(&mut self, index: usize, block: &Block, next: Option<u64>) -> Result<Privilege, Stop> {
         let start = block.retired.iaddr;
         let successor = self.traps.front().map(|trap| trap.epc).or(next);
@@ -164,7 +164,7 @@ impl<S: FnMut(&Retired) -> ControlFlow<()>> Follow<S> {
             Some(address) if address == block.fall => block.fall_itype,
             Some(address) if address == block.taken => block.taken_itype,
             Some(_) if !known && self.mode == Mode::User => {
-                // A signal: its handler says nothing about where it came from.
+                // A signal: the address of its handler does not reveal where it came from.
                 self.unknown_outcomes += u64::from(row.itype.is_branch());
                 let epc = if row.itype.is_branch() { block.fall } else { block.taken };
                 self.traps.push_back(Trap { interrupt: true, cause: 0, epc, tval: 0 });
@@ -172,7 +172,7 @@ impl<S: FnMut(&Retired) -> ControlFlow<()>> Follow<S> {
             }
             Some(address) if !known || block.fall & 1 == 0 => {
                 if self.first != Some(address) {
-                    let what = format!("{address:#x} follows the block at {start:#x}, but why");
+                    let what = format!("{address:#x} follows the block at {start:#x} unexplained");
                     return Err(Stop::report(what));
                 }
                 row.reset = true;
@@ -188,13 +188,13 @@ impl<S: FnMut(&Retired) -> ControlFlow<()>> Follow<S> {
         self.before = Some(index);
         self.emit(&row)?;
         if !self.traps.is_empty() && row.itype == IType::TrapReturn {
-            // Where it returned to was never executed, so its privilege was never told.
+            // The return address was never executed, so its privilege was never reported.
             self.unknown_privileges += 1;
         }
         Ok(row.privilege)
     }
 
-    /// A trap behind the instructions of `row`, or alone.
+    /// Reports a trap after the instructions of `row`, or alone.
     fn trap(&mut self, row: &Retired, trap: Trap) -> Result<(), Stop> {
         self.trap_count += 1;
         let itype = if trap.interrupt { IType::Interrupt } else { IType::Exception };
@@ -203,7 +203,7 @@ impl<S: FnMut(&Retired) -> ControlFlow<()>> Follow<S> {
         self.emit(&Retired { itype, iaddr, cause, tval, sijump: false, ..*row })
     }
 
-    /// Instructions without a trap, if there are any.
+    /// Reports instructions without a trap, if there are any.
     fn some(&mut self, row: &Retired) -> Result<(), Stop> {
         if row.iretire == 0 { Ok(()) } else { self.emit(row) }
     }
@@ -307,7 +307,7 @@ impl<S: FnMut(&Retired) -> ControlFlow<()>> Blocks for Follow<S> {
     }
 }
 
-/// The likely cause of an exception of this instruction in user mode, where QEMU does not tell.
+/// The likely cause of an exception of this instruction in user mode, where QEMU does not report it.
 fn cause(word: u32) -> u64 {
     let narrow_store = matches!(word & 3, 0 | 2) && word >> 15 & 1 == 1;
     match (word & 3, word & 0x7f) {

@@ -1,4 +1,4 @@
-//! QEMU's log, the only place where it tells of traps and privilege.
+//! QEMU's log, the only place where it reports traps and privilege.
 
 use hartrace_ingress::Privilege;
 
@@ -12,13 +12,14 @@ pub(crate) struct Trap {
 }
 
 impl Trap {
-    /// Raised by fetching the instruction at `epc`, which therefore never was in a block.
+    /// Whether it was raised by fetching the instruction at `epc`, which was therefore never in a
+    /// block.
     pub(crate) fn is_fetch(&self) -> bool {
         !self.interrupt && matches!(self.cause, 1 | 12 | 20)
     }
 }
 
-/// A line that matters.
+/// A relevant line.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Line {
     Trap(Trap),
@@ -26,7 +27,7 @@ pub(crate) enum Line {
     Privilege(Privilege),
 }
 
-/// Understands one line; `None` if it says nothing we need.
+/// Parses one line; `None` if it is not relevant.
 pub(crate) fn line(text: &str) -> Option<Line> {
     if let Some(rest) = text.strip_prefix("Priv: ") {
         let (level, virt) = rest.split_once("; Virt: ")?;

@@ -1,4 +1,4 @@
-//! The plugin: a C file inside this crate, compiled when it is first needed.
+//! The plugin: a C file in this crate, compiled when it is first needed.
 
 use crate::qemu::QemuError;
 use std::fs::{self, DirBuilder};
@@ -10,12 +10,12 @@ use std::{env, io, process};
 
 const SOURCE: &str = include_str!("plugin.c");
 
-/// A folder of our own, removed when dropped.
+/// A private folder, removed when dropped.
 #[derive(Debug)]
 pub(crate) struct Folder(PathBuf);
 
 impl Folder {
-    /// Nobody else may enter it: what is in there is loaded into QEMU.
+    /// Creates a folder that nobody else may enter, because its contents are loaded into QEMU.
     pub(crate) fn new() -> Result<Self, QemuError> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         loop {
@@ -23,7 +23,7 @@ impl Folder {
             let path = env::temp_dir().join(format!("hartrace-{}-{number}", process::id()));
             match DirBuilder::new().mode(0o700).create(&path) {
                 Ok(()) => return Ok(Self(path)),
-                // Left behind by a process that had our number.
+                // Left over from an earlier process with the same number.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(QemuError::io("cannot create a folder")(error)),
             }
@@ -37,7 +37,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // Nothing can be done about it here, and the run itself was fine.
+        // Nothing can be done about it here, and the run itself succeeded.
         let _ = fs::remove_dir_all(&self.0);
     }
 }
@@ -61,7 +61,7 @@ pub(crate) fn compile(folder: &Folder) -> Result<PathBuf, QemuError> {
     }
 }
 
-/// A path in an option of QEMU, where a comma would end it.
+/// Escapes a path in an option of QEMU, where a comma would end it.
 pub(crate) fn escape(path: &Path) -> String {
     path.to_string_lossy().replace(',', ",,")
 }

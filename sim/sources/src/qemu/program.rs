@@ -1,4 +1,4 @@
-//! What can be said about a program before it runs.
+//! Facts about a program that are known before it runs.
 
 use crate::qemu::{Mode, QemuError};
 use elf::ElfStream;
@@ -10,7 +10,7 @@ use std::env;
 use std::fs::File;
 use std::path::Path;
 
-/// What a program is for.
+/// The machine that a program is for.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Machine {
     RiscV(Xlen),
@@ -18,7 +18,7 @@ pub(crate) enum Machine {
     AArch32,
 }
 
-/// The base instruction set of a RISC-V program, if QEMU can run it in this mode.
+/// The register width of a RISC-V program, if QEMU can run it in this mode.
 pub(crate) fn riscv(program: &Path, mode: Mode) -> Result<Xlen, QemuError> {
     match check(program, mode)? {
         (Some(Machine::RiscV(xlen)), _) => Ok(xlen),
@@ -26,7 +26,7 @@ pub(crate) fn riscv(program: &Path, mode: Mode) -> Result<Xlen, QemuError> {
     }
 }
 
-/// Whether an Arm program is one of 64 bits, if QEMU can run it in user mode.
+/// Whether an Arm program is a 64-bit one, if QEMU can run it in user mode.
 pub(crate) fn arm(program: &Path) -> Result<bool, QemuError> {
     match check(program, Mode::User)? {
         (Some(Machine::AArch64), _) => Ok(true),
@@ -39,7 +39,7 @@ fn wrong(program: &Path, machine: u16, wanted: &'static str) -> QemuError {
     QemuError::WrongArchitecture { program: program.into(), wanted, machine }
 }
 
-/// The machine that a program is for, if it is a known one, and its number in ELF.
+/// The machine that a program is for, if it is known, and its number in ELF.
 fn check(program: &Path, mode: Mode) -> Result<(Option<Machine>, u16), QemuError> {
     let path = program.to_path_buf();
     let file = File::open(program)

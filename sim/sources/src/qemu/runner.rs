@@ -1,4 +1,4 @@
-//! Starting QEMU and listening to it.
+//! Starts QEMU and reads what it reports.
 
 use crate::qemu::arm::{ArmFollow, ArmStep};
 use crate::qemu::follow::Follow;
@@ -21,11 +21,11 @@ use std::time::Duration;
 /// What runs the program.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Mode {
-    /// `qemu-riscv64` or `qemu-riscv32`: a Linux program. QEMU itself is its kernel, so of a trap
-    /// only the instruction before and the one after it are seen.
+    /// `qemu-riscv64` or `qemu-riscv32`: a Linux program. QEMU itself acts as the kernel, so only the
+    /// instructions before and after a trap are visible.
     User,
-    /// `qemu-system-riscv64` or `-riscv32`, machine `virt` without firmware: the program is loaded
-    /// as its kernel. Arguments are more options for QEMU.
+    /// `qemu-system-riscv64` or `-riscv32`, machine `virt` without firmware: the program is loaded as
+    /// the kernel. Arguments are additional options for QEMU.
     System,
 }
 
@@ -35,34 +35,34 @@ pub enum Mode {
 pub struct Exit {
     /// The program's exit code; `None` if the sink ended the run.
     pub code: Option<i32>,
-    /// Retired instructions.
+    /// Number of retired instructions.
     pub instructions: u64,
-    /// Rows the sink got.
+    /// Number of rows passed to the sink.
     pub rows: u64,
-    /// Traps among them, system calls included.
+    /// Number of traps among them, including system calls.
     pub traps: u64,
-    /// Branches reported as not taken because QEMU does not tell: before a signal in user mode, and
-    /// the last one of a run that was stopped.
+    /// Branches reported as not taken because QEMU does not report their outcome: before a signal in
+    /// user mode, and the last one of a run that was stopped.
     pub unknown_outcomes: u64,
-    /// Traps right behind a trap return, where the privilege is that of the return.
+    /// Traps directly after a trap return, which are reported with the privilege of the return.
     pub unknown_privileges: u64,
 }
 
-/// What is run.
+/// The kind of program to run.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 enum Guest {
     RiscV(Mode),
-    /// In user mode.
+    /// An Arm program in user mode.
     Arm {
-        /// AArch64.
+        /// Whether it is for AArch64.
         wide: bool,
     },
 }
 
-/// A plugin that was compiled, for any number of runs.
+/// A compiled plugin, which can be used for any number of runs.
 #[derive(Debug)]
 pub struct Qemu {
-    /// Holds the plugin as long as it may be needed.
+    /// Keeps the plugin for as long as it may be needed.
     _folder: Folder,
     plugin: PathBuf,
     silent: bool,
@@ -77,23 +77,23 @@ impl Qemu {
         Ok(Self { _folder: folder, plugin, silent: false, from: None })
     }
 
-    /// The same, but programs have neither input nor output.
+    /// Disconnects the input and output of programs.
     #[must_use]
     pub fn silent(self) -> Self {
         Self { silent: true, ..self }
     }
 
-    /// The same, but nothing is reported or counted before a block at `address`. Machines start in
-    /// reset code that is in no program.
+    /// Reports and counts nothing before a block at `address`. Machines start in reset code that is in
+    /// no program.
     #[must_use]
     pub fn from(self, address: u64) -> Self {
         Self { from: Some(address), ..self }
     }
 
-    /// Runs `program` and hands every block to `sink`, until either ends.
+    /// Runs `program` and passes every block to `sink`, until either ends.
     ///
-    /// Rows are in block retirement: `iretire` counts the half-words of a whole block. `time` is 0,
-    /// `cycles` 1.
+    /// Rows are in block retirement: `iretire` counts the half-words of a whole block. `time` is 0 and
+    /// `cycles` is 1.
     pub fn run(
         &self,
         program: &Path,
@@ -107,7 +107,7 @@ impl Qemu {
         self.start(binary, Guest::RiscV(mode), program, args, follow)
     }
 
-    /// Runs a program for AArch64 or AArch32 in user mode (`qemu-aarch64`, `qemu-arm`) and hands every
+    /// Runs an AArch64 or AArch32 program in user mode (`qemu-aarch64`, `qemu-arm`) and passes every
     /// instruction and every exception to `sink`, until either ends.
     pub fn run_arm(
         &self,
@@ -154,7 +154,7 @@ impl Qemu {
         }
         let status = child.0.wait().map_err(QemuError::io("cannot wait for QEMU"))?;
         match status.signal() {
-            // It did not like its options, or the program, and has said why.
+            // QEMU rejected its options or the program, and has printed why.
             None if follow.first_address().is_none() => {
                 Err(QemuError::NotStarted { binary: binary.0, status: status.to_string() })
             }
@@ -183,7 +183,7 @@ impl Qemu {
         match guest {
             Guest::RiscV(Mode::User) => {}
             Guest::Arm { wide: true } => option += ",core=aarch64",
-            // The log is the only place that tells A32 from T32.
+            // Only the log distinguishes A32 from T32.
             Guest::Arm { wide: false } => {
                 option += &format!(",core=aarch32,log={}", escape(&log));
                 command.args(["-d", "in_asm", "-D"]).arg(log);
@@ -207,7 +207,7 @@ impl Qemu {
     }
 }
 
-/// The command and the Debian package that has it.
+/// The command and the Debian package that contains it.
 fn binary(mode: Mode, xlen: Xlen) -> (&'static str, &'static str) {
     match (mode, xlen) {
         (Mode::User, Xlen::Rv32) => ("qemu-riscv32", "qemu-user"),
@@ -217,7 +217,7 @@ fn binary(mode: Mode, xlen: Xlen) -> (&'static str, &'static str) {
     }
 }
 
-/// QEMU does not outlive the run, whatever ends it.
+/// Ensures that QEMU does not outlive the run, whatever ends it.
 struct Running(Child);
 
 impl Drop for Running {
@@ -228,14 +228,14 @@ impl Drop for Running {
     }
 }
 
-/// Waits until the plugin calls, or QEMU gives up.
+/// Waits until the plugin connects, or QEMU ends.
 fn connection(
     listener: &UnixListener,
     child: &mut Child,
     binary: &'static str,
 ) -> Result<UnixStream, QemuError> {
     loop {
-        // Asked first: a short program may call and end between the two.
+        // Checked first: a short program may connect and end between the two.
         let ended = child.try_wait().map_err(QemuError::io("cannot wait for QEMU"))?;
         match listener.accept() {
             Ok((channel, _)) => {
@@ -252,7 +252,7 @@ fn connection(
     }
 }
 
-/// Takes what the plugin sends, then what it could not send any more.
+/// Reads what the plugin sends, then what it could no longer send.
 fn listen(
     mut channel: UnixStream,
     tail: &Path,
@@ -265,10 +265,10 @@ fn listen(
         let count = match channel.read(&mut bytes[kept..]) {
             Ok(0) => break,
             Ok(count) => count,
-            // The plugin's end is gone, which is how every run ends.
+            // The plugin's end is closed, as at the end of every run.
             Err(error) if error.kind() == io::ErrorKind::ConnectionReset => break,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(Stop::error(QemuError::io("cannot hear QEMU")(error))),
+            Err(error) => return Err(Stop::error(QemuError::io("cannot read from QEMU")(error))),
         };
         let full = (kept + count) & !3;
         words.clear();
@@ -283,7 +283,7 @@ fn listen(
     stream.end()
 }
 
-/// What is only in the plugin's memory; see `struct shared` in plugin.c.
+/// Reads what is only in the plugin's memory; see `struct shared` in plugin.c.
 fn remainder(tail: &[u8], received: u64, stream: &mut Stream<impl Blocks>) -> Result<(), Stop> {
     let Some((head, buffer)) = tail.split_at_checked(40) else {
         // Killed before it started.
@@ -297,7 +297,7 @@ fn remainder(tail: &[u8], received: u64, stream: &mut Stream<impl Blocks>) -> Re
     let words: Vec<u32> = buffer.chunks_exact(4).map(word).collect();
     let missing = total.checked_sub(received).filter(|&missing| missing <= words.len() as u64);
     if missing.is_none() {
-        return Err(Stop::report(format!("{received} words came, {total} were written")));
+        return Err(Stop::report(format!("{received} words were received, {total} written")));
     }
     let rest: Vec<u32> =
         (received..total).map(|at| words[(at % words.len() as u64) as usize]).collect();
@@ -317,7 +317,7 @@ fn remainder(tail: &[u8], received: u64, stream: &mut Stream<impl Blocks>) -> Re
     Ok(())
 }
 
-/// Plugin and hartrace run on the same machine.
+/// The plugin and hartrace run on the same machine, so the byte order is the same.
 #[inline]
 fn word(bytes: &[u8]) -> u32 {
     bytes.try_into().map_or(0, u32::from_ne_bytes)

@@ -2,10 +2,10 @@
 
 use crate::qemu::error::QemuError;
 
-/// Why nothing more is wanted.
+/// The reason to stop.
 #[derive(Debug)]
 pub(crate) enum Stop {
-    /// The sink has enough.
+    /// The sink asked to stop.
     Sink,
     Error(Box<QemuError>),
 }
@@ -15,7 +15,7 @@ impl Stop {
         Self::Error(Box::new(error))
     }
 
-    /// What the plugin says cannot be.
+    /// The plugin's report is inconsistent.
     pub(crate) fn report(what: String) -> Self {
         Self::error(QemuError::Report { at: 0, what })
     }

@@ -3,15 +3,15 @@
 use crate::qemu::stop::Stop;
 use crate::qemu::{Exit, QemuError};
 
-// As in plugin.c.
+// The same values as in plugin.c.
 const BLOCK: u32 = -1i32 as u32;
 const LOG: u32 = -2i32 as u32;
 const LEFT: u32 = -3i32 as u32;
 
-/// Blocks of QEMU have at most 512 instructions; more is not a block.
+/// Blocks of QEMU have at most 512 instructions; anything much larger is not a block.
 const LONGEST: u32 = 1 << 16;
 
-/// What the stream is about.
+/// The receiver of the stream.
 pub(crate) trait Blocks {
     /// A new block, with the words of its instructions and which of them are counted.
     fn translated(&mut self, start: u64, words: &[u32], counters: &[u32]);
@@ -31,20 +31,20 @@ pub(crate) trait Blocks {
     /// Where execution started, if it did.
     fn first_address(&self) -> Option<u64>;
 
-    /// Where the block that was translated last starts.
+    /// Start of the block that was translated last.
     fn newest(&self) -> u64;
 
-    /// What has happened, if this is the end.
+    /// The figures of the run, if this is its end.
     fn exit(&self, code: Option<i32>) -> Exit;
 }
 
-/// Takes the stream apart.
+/// Parses the stream.
 #[derive(Debug)]
 pub(crate) struct Stream<F> {
     pub(crate) follow: F,
     /// A record that is not complete yet.
     rest: Vec<u32>,
-    /// Words before `rest`.
+    /// Number of words before `rest`.
     at: u64,
     /// A line of the log that is not complete yet.
     line: Vec<u8>,
@@ -55,7 +55,7 @@ impl<F: Blocks> Stream<F> {
         Self { follow, rest: Vec::new(), at: 0, line: Vec::new() }
     }
 
-    /// Takes more words.
+    /// Adds more words.
     pub(crate) fn feed(&mut self, words: &[u32]) -> Result<(), Stop> {
         if self.rest.is_empty() {
             let used = self.records(words)?;
@@ -70,7 +70,7 @@ impl<F: Blocks> Stream<F> {
         Ok(())
     }
 
-    /// Takes all complete records, and returns their length.
+    /// Processes all complete records, and returns their length.
     fn records(&mut self, words: &[u32]) -> Result<usize, Stop> {
         let mut used = 0;
         while let Some(&word) = words.get(used) {
@@ -88,7 +88,7 @@ impl<F: Blocks> Stream<F> {
         Ok(used)
     }
 
-    /// Takes the record at the start of `words`; 0 if it is not complete.
+    /// Processes the record at the start of `words`; returns 0 if it is not complete.
     fn record(&mut self, words: &[u32]) -> Result<usize, Stop> {
         match *words {
             [BLOCK, low, high, count, ref rest @ ..] => {
@@ -127,12 +127,13 @@ impl<F: Blocks> Stream<F> {
         }
     }
 
-    /// The program ended. A record that was cut short describes what was not executed any more.
+    /// Ends the stream with the program. A truncated record describes what was not executed any
+    /// more.
     pub(crate) fn end(&mut self) -> Result<(), Stop> {
         self.follow.end().map_err(|stop| self.place(stop, 0))
     }
 
-    /// Says where in the stream it happened.
+    /// Adds the position in the stream.
     fn place(&self, mut stop: Stop, used: usize) -> Stop {
         if let Stop::Error(error) = &mut stop
             && let QemuError::Report { at, .. } = error.as_mut()

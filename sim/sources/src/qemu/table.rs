@@ -1,4 +1,4 @@
-//! The blocks that QEMU translated, with what of them is needed each time they are executed.
+//! The blocks that QEMU translated, with the data needed each time they are executed.
 
 use hartrace_ingress::{IType, Privilege, Retired};
 use hartrace_isa::{Insn, Isa, Kind, decode};
@@ -10,20 +10,20 @@ const NEVER: u64 = 1;
 /// One translated block.
 #[derive(Clone, Debug)]
 pub(crate) struct Block {
-    /// The whole block; `itype` is set when it is known.
+    /// The whole block; `itype` is set once it is known.
     pub(crate) retired: Retired,
-    /// Continues here with the next instruction, if it can.
+    /// The next address if the block falls through, if it can.
     pub(crate) fall: u64,
-    /// Jumps here, if it can and that is known.
+    /// The target if the block jumps, if it can and the target is known.
     pub(crate) taken: u64,
-    /// Meaning of either.
+    /// The itype of each case.
     pub(crate) fall_itype: IType,
     pub(crate) taken_itype: IType,
-    /// Continues anywhere.
+    /// Whether it may continue anywhere.
     pub(crate) anywhere: bool,
-    /// Its instructions, in the pool of the table.
+    /// Its instructions, as a range in the pool of the table.
     words: Range<usize>,
-    /// Those that the plugin counts, as bits.
+    /// Bits that mark the instructions that the plugin counts.
     counters: Range<usize>,
     pub(crate) last: Option<Insn>,
 }
@@ -36,7 +36,7 @@ impl Block {
     }
 }
 
-/// All blocks, by the number that the plugin gave them.
+/// All blocks, by the number that the plugin assigned.
 #[derive(Debug)]
 pub(crate) struct Table {
     pub(crate) isa: Isa,
@@ -76,7 +76,7 @@ impl Table {
             _ => (NEVER, NEVER),
         };
         let uninferable = last.is_some_and(Insn::is_uninferable);
-        // The constant of a sequentially inferable jump is loaded by the instruction before it.
+        // The constant of a sequentially inferable jump is loaded by the previous instruction.
         let before = words.len().checked_sub(2).map(|n| words[n]);
         let sijump = before.is_some_and(|word| {
             let pc = last_pc.wrapping_sub(size(word));
@@ -99,7 +99,7 @@ impl Table {
             taken,
             fall_itype: itype(false),
             taken_itype: itype(true),
-            // One jump alone: the constant may be in the block before.
+            // A block with only a jump: the constant may be in the previous block.
             anywhere: uninferable && words.len() > 1,
             words: at..split,
             counters: split..self.pool.len(),
@@ -118,24 +118,24 @@ impl Table {
         })
     }
 
-    /// Index of the instruction that has the counter of this number, from 1.
+    /// Index of the instruction with the counter of this number, counted from 1.
     pub(crate) fn counted(&self, block: &Block, number: u32) -> Option<usize> {
         nth_set(&self.pool[block.counters.clone()], number)
     }
 }
 
-/// Index of the bit that is set of this number, from 1.
+/// Index of the set bit with this number, counted from 1.
 pub(crate) fn nth_set(bits: &[u32], number: u32) -> Option<usize> {
     let is_set = |index: &usize| bits[index / 32] >> (index % 32) & 1 == 1;
     (0..32 * bits.len()).filter(is_set).nth((number as usize).checked_sub(1)?)
 }
 
-/// Length in bytes. QEMU takes what is longer than 4 for an illegal instruction of 4.
+/// Length in bytes. QEMU treats anything longer than 4 as an illegal instruction of 4.
 pub(crate) fn size(word: u32) -> u64 {
     if word & 3 == 3 { 4 } else { 2 }
 }
 
-/// Whether `jump` goes to a constant that `before`, at `pc`, loads.
+/// Whether `jump` leads to a constant that `before`, at `pc`, loads.
 pub(crate) fn infers(isa: Isa, before: Option<Insn>, pc: u64, jump: Option<Insn>) -> bool {
     matches!((before, jump), (Some(before), Some(jump))
         if jump.sequential_target(isa.xlen, before, pc).is_some())

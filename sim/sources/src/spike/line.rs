@@ -1,44 +1,43 @@
-//! One line of Spike's log, in the dress of any version since 2015, and of those who write it like
-//! Spike.
+//! One line of Spike's log, in the form of any version since 2015 and of tools that imitate it.
 
 use crate::lines::hex;
 use hartrace_ingress::Privilege;
 
-/// What a line says about a hart. Addresses are as printed.
+/// What a line reports about a hart. Addresses are as printed.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) enum Line {
     /// `core   0: 3 0x80000000 (0x00000297) x5  0x80000000`: with its privilege, retired; before
     /// September 2020 without `core   0:`.
-    /// `core   0: 0x80000000 (0x00000297) auipc   t0, 0x0`: without, started.
+    /// `core   0: 0x80000000 (0x00000297) auipc   t0, 0x0`: without privilege, started.
     Instruction { privilege: Option<Privilege>, pc: u64, word: u32, interrupted: bool },
     /// `core   0: exception trap_illegal_instruction, epc 0x80000222`
     Exception { interrupt: bool, cause: Option<u64>, epc: u64 },
     /// `core   0:           tval 0x00000000`
     Value(u64),
-    /// `core   0: Executed 7 times`: the instruction before, which jumps to itself, and is not
-    /// printed again.
+    /// `core   0: Executed 7 times`: refers to the previous instruction, which jumps to itself and
+    /// is not printed again.
     Executed(u32),
-    /// `core   0: >>>>  main`, and other things that need no attention.
+    /// `core   0: >>>>  main`, and other lines that are ignored.
     Other,
 }
 
-/// What a line is.
+/// The kind of a line.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) enum Found {
-    /// Of a hart; of that of the line before, if there is no number.
+    /// A line of a hart; of the hart of the previous line, if there is no number.
     Hart(Option<u32>, Line),
-    /// Of a hart, but not in a known form.
+    /// A line of a hart in an unknown form.
     Broken(u32),
-    /// Something that the program, the debugger or the simulator printed.
+    /// Output of the program, the debugger or the simulator.
     Nothing,
 }
 
-/// Takes a line apart.
+/// Parses a line.
 pub(super) fn find(text: &str) -> Found {
     if let Some((hart, interrupted, rest)) = split_hart(text) {
         return match parse(rest, interrupted) {
             Some(line) => Found::Hart(Some(hart), line),
-            // The number of the hart is padded: programs do not print it so by chance.
+            // The number of the hart is padded: programs do not print it like this by chance.
             None if text.find(':').is_some_and(|colon| colon >= 8) => Found::Broken(hart),
             None => Found::Nothing,
         };
@@ -46,7 +45,7 @@ pub(super) fn find(text: &str) -> Found {
     if let Some(line) = unnumbered(text) {
         return Found::Hart(None, line);
     }
-    // The program has not ended its line.
+    // The program has not ended its own line.
     let line = text.rfind("core ").and_then(|at| text.get(at..)).and_then(|text| {
         let (hart, interrupted, rest) = split_hart(text)?;
         Some(Found::Hart(Some(hart), parse(rest, interrupted)?))
@@ -62,8 +61,8 @@ fn split_hart(text: &str) -> Option<(u32, bool, &str)> {
     Some((handler.unwrap_or(hart).trim().parse().ok()?, handler.is_some(), rest.trim()))
 }
 
-/// Lines without a hart: commits of old versions and of CVA6, and exceptions of the latter,
-/// `exception : 0x80000000` or `LD_ACCESS_FAULT exception @ 0x80000000 (0x6108)`.
+/// Lines without a hart: commits of old versions and of CVA6, and exceptions of CVA6, `exception :
+/// 0x80000000` or `LD_ACCESS_FAULT exception @ 0x80000000 (0x6108)`.
 fn unnumbered(text: &str) -> Option<Line> {
     if let Some((name, epc)) = text.split_once("exception @ ") {
         let epc = hex(epc.split_whitespace().next()?.strip_prefix("0x")?)?;
@@ -76,7 +75,7 @@ fn unnumbered(text: &str) -> Option<Line> {
     matches!(line, Line::Instruction { privilege: Some(_), .. }).then_some(line)
 }
 
-/// Takes apart what follows the number of the hart.
+/// Parses what follows the number of the hart.
 fn parse(rest: &str, interrupted: bool) -> Option<Line> {
     if rest.is_empty() || rest.starts_with(">>>>") {
         return Some(Line::Other);
@@ -92,7 +91,7 @@ fn parse(rest: &str, interrupted: bool) -> Option<Line> {
     }
     if let Some(text) = rest.strip_prefix("Executed ") {
         let number = text.strip_suffix(" times")?;
-        // Hexadecimal until 2021, without saying so; most numbers do not tell.
+        // Hexadecimal until 2021, without a prefix; most numbers are ambiguous.
         let hexadecimal = || hex(number)?.try_into().ok();
         return Some(Line::Executed(number.parse().ok().or_else(hexadecimal)?));
     }
@@ -109,11 +108,11 @@ fn instruction(text: &str, interrupted: bool) -> Option<Line> {
     }
     let pc = hex(first.strip_prefix("0x")?)?;
     let word = hex(words.next()?.strip_prefix("(0x")?.strip_suffix(')')?)?;
-    // No known instruction is longer; short ones may come with zeros in front.
+    // No known instruction is longer; short ones may have leading zeros.
     Some(Line::Instruction { privilege, pc, word: word as u32, interrupted })
 }
 
-/// How many digits the first number of a line has.
+/// The number of digits in the first number of a line.
 pub(super) fn digits(text: &str) -> Option<usize> {
     let (_, number) = text.split_once(" 0x")?;
     Some(number.bytes().take_while(u8::is_ascii_hexdigit).count())
@@ -138,7 +137,7 @@ fn cause(name: &str) -> Option<(bool, u64)> {
         "store_access_fault" => 7,
         "user_ecall" => 8,
         "supervisor_ecall" => 9,
-        // The second name is that of 2015 to 2020.
+        // The second name was used from 2015 to 2020.
         "virtual_supervisor_ecall" | "hypervisor_ecall" => 10,
         "machine_ecall" => 11,
         "instruction_page_fault" => 12,

@@ -1,5 +1,5 @@
-//! Programs of A64, A32 and T32, run by QEMU block by block with the plugin and once more one instruction
-//! at a time with QEMU's log: both must have executed the same, from the first instruction to the last.
+//! A64, A32 and T32 programs, run by QEMU block by block with the plugin, and again one instruction at a
+//! time with QEMU's log: both must have executed the same, from the first instruction to the last.
 //!
 //! Ignored where QEMU is missing.
 
@@ -43,7 +43,7 @@ fn program(name: &str) -> PathBuf {
     folder.join(name).with_extension("elf")
 }
 
-/// What the plugin tells, and how it ended.
+/// What the plugin reports, and how the run ended.
 fn trace(program: &Path) -> Result<(Vec<ArmStep>, Result<Exit, QemuError>), Failed> {
     let mut steps = Vec::new();
     let exit = Qemu::new()?.silent().run_arm(program, &[], |step| {
@@ -53,7 +53,7 @@ fn trace(program: &Path) -> Result<(Vec<ArmStep>, Result<Exit, QemuError>), Fail
     Ok((steps, exit))
 }
 
-/// An instruction as QEMU's log has it: address, whether it is T32, and whether it is in an IT block.
+/// An instruction in QEMU's log: address, whether it is T32, and whether it is in an IT block.
 type Logged = (u64, bool, bool);
 
 fn log(binary: &str, program: &Path) -> Result<Vec<Logged>, Failed> {
@@ -75,7 +75,7 @@ fn log(binary: &str, program: &Path) -> Result<Vec<Logged>, Failed> {
         let [state, pc, ..] = fields[..] else { return Err(line.into()) };
         let (state, pc) = (u64::from_str_radix(state, 16)?, u64::from_str_radix(pc, 16)?);
         let narrow = binary == "qemu-arm";
-        // Of AArch32, `state` has the bit T and the IT state.
+        // For AArch32, `state` contains the bit T and the IT state.
         let thumb = narrow && state >> 23 & 1 == 1;
         all.push((pc, thumb, thumb && state >> 24 & 0xf != 0));
     }
@@ -100,7 +100,7 @@ fn compare(binary: &str, name: &str) -> Result<(), Failed> {
                 let same = executed.address == address && (executed.isa == Isa::T32) == thumb;
                 let here = Place { address, isa: executed.isa };
                 let follows = expected.is_none_or(|place| place == here);
-                // What returns from signals is QEMU's.
+                // The code that returns from signals is QEMU's.
                 let known = memory.opcode(address, executed.isa).is_none_or(|own| own == opcode);
                 if !same || !follows || !known || it && !executed.insn.conditional {
                     return Err(format!("{executed:x?}, but {address:x} {thumb} {it}").into());
@@ -113,7 +113,7 @@ fn compare(binary: &str, name: &str) -> Result<(), Failed> {
                     return Err(format!("{cause:?} that returns to {returns:x?}").into());
                 }
                 if cause == ArmCause::Fault {
-                    // It was tried.
+                    // It was attempted.
                     faults += 1;
                     let tried = log.next().map(|(address, ..)| *address);
                     if tried != Some(returns.address) {
@@ -135,7 +135,7 @@ fn compare(binary: &str, name: &str) -> Result<(), Failed> {
     Ok(())
 }
 
-/// A load in the middle of a block that cannot be executed, and an instruction that nobody knows.
+/// A load in the middle of a block that cannot be executed, and an unknown instruction.
 fn faults() -> Result<(), Failed> {
     let load = 0xf940_0000_u32; // ldr x0, [x0], with x0 0 from the start
     let (nop, undefined) = (0xd503_201f_u32, 0x0000_0000_u32);
@@ -153,7 +153,7 @@ fn faults() -> Result<(), Failed> {
             elf[offset..offset + 4].copy_from_slice(&word.to_le_bytes());
         }
         let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.elf"));
-        // Executable, or QEMU refuses it.
+        // It must be executable, or QEMU rejects it.
         fs::copy(program("flow"), &path)?;
         fs::write(&path, elf)?;
         let (steps, exit) = trace(&path)?;
@@ -214,7 +214,7 @@ impl Memory {
             .map(Self)
     }
 
-    /// As `decode` takes it.
+    /// In the form that `decode` accepts.
     fn opcode(&self, address: u64, isa: Isa) -> Option<u32> {
         let half = |address: u64| {
             self.0.iter().find_map(|(start, bytes)| {

@@ -1,4 +1,4 @@
-//! Programs of our own, run by QEMU block by block with the plugin and once more one instruction at
+//! The project's programs, run by QEMU block by block with the plugin, and again one instruction at
 //! a time with QEMU's log: both must have executed the same, from the first instruction to the last.
 //!
 //! Ignored where QEMU or the assembler is missing.
@@ -104,7 +104,7 @@ fn run(command: &mut Command) -> Result<(), Failed> {
 /// A trap: interrupt, cause, address and value.
 type Trap = (bool, u64, u64, u64);
 
-/// What was executed, instruction by instruction, those that trapped included.
+/// What was executed, instruction by instruction, including those that trapped.
 #[derive(Debug, Default)]
 struct Executed {
     started: Vec<(u64, Privilege)>,
@@ -112,7 +112,7 @@ struct Executed {
 }
 
 impl Executed {
-    /// Takes blocks apart with the help of the program.
+    /// Splits blocks with the help of the program.
     fn row(&mut self, image: &Image, row: &Retired) {
         let mut pc = row.iaddr;
         while pc < row.next_address() {
@@ -164,8 +164,8 @@ impl Executed {
         Ok(executed)
     }
 
-    /// Without the loop behind the access that ends the machine: how often it runs, if at all, is a
-    /// matter of time.
+    /// Drops the loop after the access that ends the machine: how often it runs, if at all, depends
+    /// on timing.
     fn without_final_loop(mut self, image: &Image) -> Self {
         while self.started.last().is_some_and(|(pc, _)| image.is_endless(*pc)) {
             self.started.pop();
@@ -187,7 +187,7 @@ impl Executed {
     }
 }
 
-/// The program's own bytes.
+/// The bytes of the program.
 struct Image(Vec<(u64, Vec<u8>)>);
 
 impl Image {
@@ -213,7 +213,7 @@ impl Image {
         self.at(pc).is_some_and(|bytes| bytes.starts_with(&[0x01, 0xa0]))
     }
 
-    /// Length of an instruction. The machine's own reset code has no short ones.
+    /// Length of an instruction. The machine's reset code has no short ones.
     fn size(&self, pc: u64) -> u64 {
         let byte = self.at(pc).and_then(|bytes| bytes.first());
         if byte.is_none_or(|byte| byte & 3 == 3) { 4 } else { 2 }
@@ -238,7 +238,7 @@ fn trace(
     Ok((executed, rows, exit))
 }
 
-/// Each block says how it ends, and that agrees with the next.
+/// Checks that the end of each block agrees with the next block.
 fn ends_agree(rows: &[Retired]) -> Result<(), Failed> {
     for pair in rows.windows(2) {
         let follows = pair[1].iaddr == pair[0].next_address();
@@ -279,7 +279,7 @@ fn user(program: &Path, xlen: u32, end: i32) -> Result<(), Failed> {
 }
 
 fn system(program: &Path, xlen: u32) -> Result<(), Failed> {
-    // Time counts instructions, so that interrupts come at the same places.
+    // Time counts instructions, so that interrupts occur at the same places.
     let icount = ["-icount", "shift=0,sleep=off", "-serial", "none"];
     let log = program.with_extension("log");
     Command::new(format!("qemu-system-riscv{xlen}"))
@@ -304,7 +304,7 @@ fn system(program: &Path, xlen: u32) -> Result<(), Failed> {
         return Err(format!("traps {:x?}, not {:x?}", executed.traps, expected.traps).into());
     }
     ends_agree(&rows)?;
-    // In real time, where interrupts come anywhere.
+    // In real time, where interrupts occur anywhere.
     let (executed, rows, exit) = trace(program, &[], Mode::System)?;
     if exit?.code != Some(0) || executed.traps.len() != expected.traps.len() {
         return Err(format!("traps {:x?}", executed.traps).into());
@@ -312,7 +312,7 @@ fn system(program: &Path, xlen: u32) -> Result<(), Failed> {
     ends_agree(&rows)
 }
 
-/// Errors are one line that says what to do.
+/// Errors are one line that states what to do.
 fn errors(program: &Path) -> Result<(), Failed> {
     let qemu = Qemu::new()?.silent();
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
@@ -327,7 +327,7 @@ fn errors(program: &Path) -> Result<(), Failed> {
     check(Path::new("tests/no-such-program"), "cannot read")?;
     check(Path::new("tests/programs.rs"), "not an ELF file")?;
     check(&env::current_exe()?, "not RISC-V")?;
-    // The first program header becomes one of an interpreter.
+    // The first program header becomes that of an interpreter.
     let mut bytes = fs::read(program)?;
     let header = usize::from(bytes[32]);
     bytes[header..header + 4].copy_from_slice(&3u32.to_le_bytes());
@@ -341,7 +341,7 @@ fn errors(program: &Path) -> Result<(), Failed> {
     check(&dynamic, "before the first instruction")
 }
 
-/// A run of minutes ends when the sink has enough.
+/// A run of minutes ends when the sink asks to stop.
 fn stops(program: &Path) -> Result<(), Failed> {
     let mut left = 1000;
     let exit = Qemu::new()?.silent().run(program, &[], Mode::User, |_| {
@@ -354,7 +354,7 @@ fn stops(program: &Path) -> Result<(), Failed> {
     Ok(())
 }
 
-/// The child of a fork runs, but only its parent is in the trace.
+/// The child of a fork runs, but only its parent is traced.
 fn forks(program: &Path) -> Result<(), Failed> {
     let (executed, rows, exit) = trace(program, &[], Mode::User)?;
     let exit = exit?;
@@ -364,7 +364,7 @@ fn forks(program: &Path) -> Result<(), Failed> {
     ends_agree(&rows)
 }
 
-/// Its blocks would be mixed with those of the first.
+/// Blocks of a second thread would be mixed with those of the first.
 fn threads(program: &Path) -> Result<(), Failed> {
     match trace(program, &[], Mode::User)?.2 {
         Err(QemuError::SeveralHarts { .. }) => Ok(()),

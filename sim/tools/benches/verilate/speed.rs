@@ -1,7 +1,6 @@
-//! Cycles per second of a small model, and how long it takes to build: `cargo bench -p
-//! hartrace-hdl-tools`.
+//! Cycles per second of a small model, and the time to build it: `cargo bench -p hartrace-hdl-tools`.
 //!
-//! Inputs are set and outputs read in every cycle. Figures are of wall time, the best of some passes.
+//! Inputs are set and outputs read in every cycle. Figures are wall time, the best of some passes.
 
 use hartrace_hdl_tools::verilate::{Mode, Model, Options, SimError, available};
 use hartrace_rtl::{Component, Module, lit, zero};
@@ -26,7 +25,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     ] {
         let cache = Some(folder.path().to_owned());
         let options = Options { mode, waves, cache, ..Options::default() };
-        // Compiles Verilator's runtime, which counts for no model.
+        // Compiles Verilator's runtime, which is not part of the time of any model.
         Model::build(&branch_map(1), &options)?;
         let (model, build) = timed(|| Model::build(&branch_map(4), &options))?;
         let (_, found) = timed(|| Model::build(&branch_map(4), &options))?;
@@ -72,7 +71,7 @@ fn run(model: &Model, waves: Option<&std::path::Path>) -> Result<(), SimError> {
     Ok(())
 }
 
-/// Collects the outcomes of up to `lanes` branches a cycle.
+/// Collects the outcomes of up to `lanes` branches per cycle.
 fn branch_map(lanes: u32) -> Component {
     let m = Module::new("branch_map", "Collects the outcomes of branches.").clocked();
     let valid = m.input("valid_i", lanes, "");

@@ -8,43 +8,43 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// How long a proof may take.
+/// The time limit of a proof.
 const SECONDS: u32 = 300;
 
-/// A module with assertions, and how they are shown to hold.
+/// A module with assertions, and the method that shows that they hold.
 #[derive(Debug)]
 pub struct Proof {
     name: String,
     files: Vec<(String, String)>,
     top: String,
-    /// Cycles from reset, the first being the reset.
+    /// Number of cycles from reset, including the reset cycle.
     cycles: u32,
     means: Means,
     mistakes: Vec<Mistake>,
 }
 
-/// How assertions are shown to hold.
+/// The method that shows that assertions hold.
 #[derive(Clone, Debug)]
 enum Means {
-    /// In runs of some cycles, each of which is looked at.
+    /// In runs of a number of cycles, each of which is examined.
     Cycles,
-    /// In any run, by an invariant that is found.
+    /// In any run, by an invariant that the solver finds.
     Search,
-    /// In any run, since this text, with more assertions, holds by induction over so many cycles.
+    /// In any run, since this text, with more assertions, holds by induction over this many cycles.
     Induction(String, u32),
 }
 
 /// A mistake that a proof has to find.
 #[derive(Clone, Debug)]
 enum Mistake {
-    /// A text is another one.
+    /// One text is replaced by another.
     Text(&'static str, &'static str),
-    /// A port of the block in the rig is connected to this, not to what it should be.
+    /// A port of the block in the rig is connected to this instead of its proper signal.
     Port(&'static str, &'static str),
 }
 
 impl Proof {
-    /// That no run of `cycles` cycles from reset breaks an assertion of `rig` or of what is in it.
+    /// Claims that no run of `cycles` cycles from reset breaks an assertion of `rig` or of its contents.
     #[must_use]
     pub fn bounded(name: &str, rig: &Component, cycles: u32) -> Self {
         Self {
@@ -57,21 +57,22 @@ impl Proof {
         }
     }
 
-    /// That no run at all does. Assumptions must allow runs of `cycles` cycles.
+    /// Claims that no run at all breaks an assertion. The assumptions must allow runs of `cycles` cycles.
     #[must_use]
     pub fn any_run(name: &str, rig: &Component, cycles: u32) -> Self {
         Self { means: Means::Search, ..Self::bounded(name, rig, cycles) }
     }
 
-    /// That no run at all does, by induction over at most `depth` cycles: if all assertions of `helped` hold
-    /// for that long, they hold in the next cycle too. `helped` is the rig with invariants asserted besides,
-    /// such as of signals [`within`](crate::prove::Rig::inner) the block; it may assume what another proof shows.
-    /// Mistakes have to be found without them, in as many cycles as the proof had before.
+    /// Claims that no run at all breaks an assertion, by induction over at most `depth` cycles: if all
+    /// assertions of `helped` hold for that long, they also hold in the next cycle. `helped` is the rig with
+    /// additional asserted invariants, for example of signals [`within`](crate::prove::Rig::inner) the block;
+    /// it may assume what another proof shows. Mistakes have to be found without the invariants, in as many
+    /// cycles as the proof had before.
     ///
     /// # Panics
     ///
-    /// If `helped` is about other modules, as when one was replaced before, or does not assert all that the rig
-    /// does.
+    /// If `helped` contains other modules, for example because one was replaced before, or if it does not
+    /// assert everything that the rig asserts.
     #[must_use]
     #[track_caller]
     pub fn by_induction(mut self, helped: &Component, depth: u32) -> Self {
@@ -89,8 +90,7 @@ impl Proof {
         self
     }
 
-    /// With another module in place of the one of the same name, so that a part can be proven without
-    /// what is behind it.
+    /// Replaces the module of the same name, so that a part can be proven without the modules it uses.
     ///
     /// # Panics
     ///
@@ -101,8 +101,8 @@ impl Proof {
         self.replaced(module, module.emit())
     }
 
-    /// With outputs of a module that may be anything at any time: what is proven then holds whatever the
-    /// module does.
+    /// Lets the outputs of a module take any value at any time: the proof then holds whatever the module
+    /// does.
     ///
     /// # Panics
     ///
@@ -134,7 +134,7 @@ impl Proof {
         self
     }
 
-    /// A mistake that the proof has to find: a text and what is there instead. Depends on how a block is
+    /// Adds a mistake that the proof has to find: a text and its replacement. It depends on how a block is
     /// written.
     #[must_use]
     pub fn refuted_by(mut self, from: &'static str, to: &'static str) -> Self {
@@ -142,8 +142,8 @@ impl Proof {
         self
     }
 
-    /// A mistake that the proof has to find, however a block is written: an input of the block in the rig
-    /// is always zero, or an output is anything.
+    /// Adds a mistake that the proof has to find, however a block is written: an input of the block in the
+    /// rig is always zero, or an output has any value.
     #[must_use]
     pub fn refuted_without(mut self, port: &'static str) -> Self {
         let value = if port.ends_with("_i") { "'0" } else { "" };
@@ -151,14 +151,14 @@ impl Proof {
         self
     }
 
-    /// Such a mistake: all bits of an input are always set.
+    /// Adds such a mistake: all bits of an input are always set.
     #[must_use]
     pub fn refuted_with(mut self, port: &'static str) -> Self {
         self.mistakes.push(Mistake::Port(port, "'1"));
         self
     }
 
-    /// A test that it holds, and one for each mistake.
+    /// Returns a test that the proof holds, and one test for each mistake.
     ///
     /// # Panics
     ///
@@ -188,7 +188,7 @@ impl Proof {
         let text = self.text();
         let folder = folder.join(format!("formal_{}", self.name));
         trials.push(Trial::test(self.name, move || {
-            // Assumptions that contradict each other would prove anything.
+            // Contradictory assumptions would prove anything.
             prepare(&folder, &text, Claims::NoEnd)?;
             refute(&folder, Search::Cycles(self.cycles))?;
             let (text, searches) = match self.means {
@@ -210,14 +210,14 @@ impl Proof {
 }
 
 impl Mistake {
-    /// The text with the mistake in it.
+    /// Returns the text with the mistake in it.
     fn made(&self, text: &str) -> Result<String, String> {
         let missing = |what: &str| format!("no text {what:?} to change in\n{text}");
         match self {
             Self::Text(from, to) if text.contains(from) => Ok(text.replace(from, to)),
             Self::Text(from, _) => Err(missing(from)),
             Self::Port(port, value) => {
-                // The block is the last thing that is instantiated.
+                // The block is instantiated last.
                 let start = text.rfind(" i_block (").ok_or_else(|| missing(" i_block ("))?;
                 let (before, instance) = text.split_at(start);
                 let connection = format!(".{port}(");
@@ -230,8 +230,8 @@ impl Mistake {
     }
 }
 
-/// The rig with all inputs free but reset, which is on in the first cycle only. With `NO_END` there
-/// is one more claim, that no run gets to the last cycle.
+/// The rig with all inputs free except reset, which is active only in the first cycle. With `NO_END` there is
+/// one more claim, that no run reaches the last cycle.
 fn top(rig: &Component, cycles: u32) -> String {
     let mut ports = String::new();
     let mut inner = String::new();
@@ -240,7 +240,7 @@ fn top(rig: &Component, cycles: u32) -> String {
         assert!(port.direction == Direction::Input, "{}: a rig has no outputs", port.name);
         let (name, high) = (&port.name, port.width - 1);
         if name.starts_with(INNER) {
-            // The attribute makes yosys join it with the signal of this name in the flat netlist.
+            // The attribute makes yosys connect it to the signal of this name in the flat netlist.
             let path = format!("\\i_rig.i_block.{} ", port.doc);
             let _ = writeln!(inner, "  (* hierconn *) logic [{high}:0] {path};");
             let _ = writeln!(connections, "    .{name}({path}),");
@@ -260,27 +260,27 @@ fn top(rig: &Component, cycles: u32) -> String {
     )
 }
 
-/// What is claimed.
+/// The claims to check.
 #[derive(Clone, Copy, PartialEq)]
 enum Claims {
     /// The assertions.
     Asserted,
-    /// Only that no run gets to the last cycle, which is wrong unless assumptions contradict each other.
+    /// Only that no run reaches the last cycle, which is false unless the assumptions contradict each other.
     NoEnd,
 }
 
-/// A circuit of AND gates and registers in an empty folder.
+/// Creates a circuit of AND gates and registers in an empty folder.
 fn prepare(folder: &Path, text: &str, claims: Claims) -> Result<(), Failed> {
     let _ = fs::remove_dir_all(folder);
     fs::create_dir_all(folder)?;
     fs::write(folder.join("proof.sv"), text)?;
     let (define, remove) = match claims {
         Claims::Asserted => ("", ""),
-        // In all modules but the top.
+        // In all modules except the top.
         Claims::NoEnd => ("-D NO_END", "chformal -assert -remove * formal %d;"),
     };
-    // What no claim depends on is left out. What is undefined may be anything, also where it only shows in
-    // gates.
+    // Logic that no claim depends on is removed. Undefined values may be anything, even if they appear only
+    // in gates.
     let script = format!(
         "read_verilog -formal -sv {define} proof.sv; hierarchy -top formal; proc; {remove} memory_map; \
          flatten; select -assert-none w:* a:hierconn %i; \
@@ -292,26 +292,26 @@ fn prepare(folder: &Path, text: &str, claims: Claims) -> Result<(), Failed> {
     if output.status.success() { Ok(()) } else { Err(said(&output).into()) }
 }
 
-/// What ABC looks for.
+/// The search that ABC performs.
 #[derive(Clone, Copy)]
 enum Search {
-    /// A run of so many cycles from reset that breaks an assertion.
+    /// A run of this many cycles from reset that breaks an assertion.
     Cycles(u32),
-    /// An invariant that shows that there is none. ABC checks it.
+    /// An invariant that shows that there is no such run. ABC checks it.
     Invariant,
-    /// Up to so many cycles that break no assertion, from any state, and one more that does.
+    /// Up to this many cycles that break no assertion, from any state, and one more that does.
     Step(u32),
 }
 
-/// What ABC says.
+/// Runs ABC and returns its output.
 fn abc(folder: &Path, search: Search) -> Result<String, Failed> {
     let command = match search {
         Search::Cycles(cycles) => format!("bmc3 -F {cycles}"),
-        // Registers that are always alike are made one first.
+        // Registers that are always equal are merged first.
         Search::Invariant => format!("scorr; dc2; pdr -T {SECONDS}"),
         Search::Step(cycles) => format!("orpos; ind -F {} -T {SECONDS}", cycles + 1),
     };
-    // `fold` takes the assumptions into account.
+    // `fold` includes the assumptions.
     let script = format!("read_aiger proof.aig; fold; strash; {command}");
     let output = Command::new("yosys-abc").current_dir(folder).args(["-c", &script]).output()?;
     Ok(said(&output))
@@ -319,7 +319,7 @@ fn abc(folder: &Path, search: Search) -> Result<String, Failed> {
 
 const BROKEN: &str = "was asserted in frame";
 
-/// No run breaks an assertion.
+/// Checks that no run breaks an assertion.
 fn prove(folder: &Path, search: Search) -> Result<(), Failed> {
     let text = abc(folder, search)?;
     let proven = match search {
@@ -330,14 +330,14 @@ fn prove(folder: &Path, search: Search) -> Result<(), Failed> {
     if text.contains(&proven) && !text.contains(BROKEN) { Ok(()) } else { Err(text.into()) }
 }
 
-/// A run breaks an assertion; that a tool fails does not count.
+/// Checks that a run breaks an assertion; the failure of a tool does not count.
 fn refute(folder: &Path, search: Search) -> Result<(), Failed> {
     let text = abc(folder, search)?;
     let broken = text.contains(BROKEN);
     if broken { Ok(()) } else { Err(format!("no run breaks an assertion\n{text}").into()) }
 }
 
-/// Everything a tool said.
+/// All output of a tool.
 fn said(output: &Output) -> String {
     let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
     text(&output.stdout) + &text(&output.stderr)

@@ -12,26 +12,27 @@ pub struct Rig {
     inputs: BTreeMap<String, Expr>,
     outputs: Outputs,
     names: Vec<String>,
-    /// Signals within the block that were asked for.
+    /// Number of signals within the block that were requested.
     inner: Cell<u32>,
 }
 
-/// Inputs of a rig with such names are not free, but signals within its block; their comment says which.
+/// Inputs of a rig with this prefix are not free, but signals within its block; their comment contains
+/// the path.
 pub(crate) const INNER: &str = "inner_";
 
-/// A stream at the ports of a block. `valid` is at the side that sends, `ready` at the other.
+/// A stream at the ports of a block. The sender drives `valid`, the receiver drives `ready`.
 #[derive(Clone, Copy, Debug)]
 pub struct Stream {
-    /// Port that offers.
+    /// Port of the sender.
     pub valid: &'static str,
-    /// Port that takes.
+    /// Port of the receiver.
     pub ready: &'static str,
-    /// Ports that say what is offered.
+    /// Ports that carry the data.
     pub data: &'static [&'static str],
 }
 
 impl Rig {
-    /// A rig for a block, without claims yet.
+    /// Creates a rig for a block, without claims.
     #[must_use]
     pub fn new(block: &Component) -> Self {
         let m = Module::new("rig", "").clocked();
@@ -54,27 +55,27 @@ impl Rig {
         Self { m, inputs, outputs, names, inner: Cell::new(0) }
     }
 
-    /// An input or output of the block.
+    /// Returns an input or output of the block.
     ///
     /// # Panics
     ///
-    /// If there is none of this name.
+    /// If there is no port of this name.
     #[must_use]
     #[track_caller]
     pub fn port(&self, name: &str) -> Expr {
         self.inputs.get(name).unwrap_or_else(|| &self.outputs[name]).clone()
     }
 
-    /// A port that not every block has.
+    /// Returns a port that not every block has.
     #[must_use]
     pub fn find(&self, name: &str) -> Option<Expr> {
         let output = || self.names.iter().any(|n| n == name).then(|| self.outputs[name].clone());
         self.inputs.get(name).cloned().or_else(output)
     }
 
-    /// A signal within the block, for invariants: instances from the block inwards, and the signal, as in
-    /// `i_builder.open_q`. A word of a memory is `i_fifo.mem[0]`. The proof fails if there is none, or if
-    /// it has another width.
+    /// Returns a signal within the block, for invariants. The path names the instances from the block
+    /// inwards and the signal, as in `i_builder.open_q`. A word of a memory is `i_fifo.mem[0]`. The proof
+    /// fails if there is no such signal, or if it has another width.
     #[must_use]
     pub fn inner(&self, path: &str, width: u32) -> Expr {
         let number = self.inner.replace(self.inner.get() + 1);
@@ -83,13 +84,13 @@ impl Rig {
         signal
     }
 
-    /// What moves at the end of this cycle.
+    /// Returns whether a transfer takes place at the end of this cycle.
     #[must_use]
     pub fn moves(&self, stream: Stream) -> Expr {
         self.port(stream.valid) & self.port(stream.ready)
     }
 
-    /// The value of a cycle ago.
+    /// Returns the value of the previous cycle.
     #[must_use]
     pub fn past(&self, name: &str, value: &Expr) -> Expr {
         let past = self.m.reg(name, zero(value.width()));
@@ -97,7 +98,7 @@ impl Rig {
         past.q
     }
 
-    /// A register that `step` changes.
+    /// Returns a register that `step` updates.
     #[must_use]
     pub fn count(&self, name: &str, width: u32, step: impl Fn(&Expr) -> Expr) -> Expr {
         let count = self.m.reg(name, zero(width));
@@ -105,7 +106,7 @@ impl Rig {
         count.q
     }
 
-    /// Whether what a stream offered and nobody took is still there.
+    /// Returns whether data that was offered but not accepted is still offered.
     #[must_use]
     pub fn kept(&self, stream: Stream) -> Expr {
         let valid = self.port(stream.valid);
@@ -119,7 +120,7 @@ impl Rig {
         !waited | kept
     }
 
-    /// Takes for granted that a stream into the block keeps what it offers.
+    /// Assumes that a stream into the block keeps what it offers.
     pub fn assume_kept(&self, stream: Stream) {
         self.m.assume_always(&format!("{}_kept", stream.valid), self.kept(stream));
     }
@@ -129,7 +130,7 @@ impl Rig {
         self.m.assert_always(&format!("{}_kept", stream.valid), self.kept(stream));
     }
 
-    /// The rig with all its claims.
+    /// Returns the rig with all its claims.
     #[must_use]
     pub fn finish(self) -> Component {
         for name in &self.names {
@@ -139,7 +140,7 @@ impl Rig {
     }
 }
 
-/// A number as wide as `like`.
+/// Returns a number as wide as `like`.
 #[must_use]
 pub fn num(like: &Expr, value: u32) -> Expr {
     lit(like.width(), value.into())

@@ -1,8 +1,8 @@
-//! Where built models are kept.
+//! The cache of built models.
 //!
-//! An entry is a folder with what was built and a manifest. It is built in a folder of its own and then
-//! renamed, so that it is there as a whole or not at all, however many processes build at once. The name
-//! of the folder is a hash of the key; the key itself is in the manifest and is compared.
+//! An entry is a folder with the built files and a manifest. It is built in a temporary folder and then
+//! renamed, so that it exists as a whole or not at all, however many processes build at once. The name
+//! of the folder is a hash of the key; the manifest contains the key itself, which is compared.
 
 use crate::verilate::ports::Ports;
 use crate::verilate::{Options, SimError};
@@ -15,20 +15,20 @@ use tempfile::TempDir;
 
 const MANIFEST: &str = "manifest.json";
 
-/// What is known of an entry.
+/// The description of an entry.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Manifest {
-    /// All that the entry depends on, except the contents of `inputs`.
+    /// Everything that the entry depends on, except the contents of `inputs`.
     pub(crate) key: String,
     /// The file that was built, by its name in the folder of the entry, and its hash.
     pub(crate) built: (String, u64),
     /// Files outside the folder that were read, and their hashes.
     pub(crate) inputs: Vec<(PathBuf, u64)>,
-    /// Of a model.
+    /// The ports of a model.
     pub(crate) ports: Ports,
 }
 
-/// A folder with entries.
+/// A folder of entries.
 #[derive(Debug)]
 pub(crate) struct Cache {
     root: PathBuf,
@@ -38,7 +38,7 @@ impl Cache {
     pub(crate) fn new(options: &Options) -> Result<Self, SimError> {
         let root = options.cache.clone().or_else(default_root).ok_or(SimError::NoFolder)?;
         fs::create_dir_all(&root).map_err(SimError::io("create", &root))?;
-        // Absolute, for tools that run in other folders.
+        // An absolute path, for tools that run in other folders.
         let root = root.canonicalize().map_err(SimError::io("find", &root))?;
         Ok(Self { root })
     }
@@ -47,8 +47,8 @@ impl Cache {
         self.root.join(format!("{:016x}", hash(key.as_bytes())))
     }
 
-    /// The entry with this key, if it is there, undamaged and not older than what it was built from:
-    /// the file that was built, and the manifest.
+    /// Returns the entry with this key, if it exists, is undamaged and not older than its inputs: the
+    /// built file and the manifest.
     pub(crate) fn find(&self, key: &str) -> Option<(PathBuf, Manifest)> {
         let folder = self.folder(key);
         let manifest = fs::read(folder.join(MANIFEST)).ok()?;
@@ -61,7 +61,7 @@ impl Cache {
         good.then_some((built, manifest))
     }
 
-    /// A folder to build an entry in. It is deleted when dropped.
+    /// Creates a folder to build an entry in. It is deleted when dropped.
     pub(crate) fn scratch(&self) -> Result<TempDir, SimError> {
         tempfile::Builder::new()
             .prefix("building-")
@@ -69,8 +69,8 @@ impl Cache {
             .map_err(SimError::io("create a folder in", &self.root))
     }
 
-    /// Makes an entry of the files `keep` in `scratch`. If another process was faster, it is its entry
-    /// that is found.
+    /// Makes an entry from the files `keep` in `scratch`. If another process was faster, its entry is
+    /// used.
     pub(crate) fn publish(
         &self,
         scratch: &TempDir,
@@ -87,15 +87,16 @@ impl Cache {
         text.and_then(|text| fs::write(&path, text)).map_err(SimError::io("write", &path))?;
         let folder = self.folder(&manifest.key);
         while let Err(error) = fs::rename(entry.path(), &folder) {
-            // What it has built may have another name: compilers need not give the same bytes twice.
+            // The other process's file may have another name: compilers need not produce the same bytes
+            // twice.
             if let Some((built, _)) = self.find(&manifest.key) {
                 return Ok(built);
             }
-            // A damaged or outdated entry goes out of the way, to be deleted with its new folder.
+            // A damaged or outdated entry is moved away, to be deleted with its new folder.
             let old = self.scratch()?;
             match fs::rename(&folder, old.path().join("old")) {
                 Ok(()) => {}
-                // It is somebody else who did so.
+                // Another process has done so.
                 Err(gone)
                     if gone.kind() == io::ErrorKind::NotFound && folder_is_in_the_way(&error) => {}
                 Err(_) => return Err(SimError::io("create", &folder)(error)),
@@ -109,9 +110,9 @@ fn folder_is_in_the_way(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::DirectoryNotEmpty | io::ErrorKind::AlreadyExists)
 }
 
-/// `verilate` in cargo's target folder: the one the running program is in, the one cargo was told, or
-/// the one of the workspace the program runs in. Libraries are loaded from there, so it is not a folder
-/// that others may write to.
+/// The folder `verilate` in cargo's target folder: the one that contains the running program, the one
+/// that cargo was given, or the one of the workspace in which the program runs. Libraries are loaded
+/// from there, so it must not be a folder that others may write to.
 fn default_root() -> Option<PathBuf> {
     let is_target = |folder: &Path| folder.join("CACHEDIR.TAG").is_file();
     let exe = env::current_exe().unwrap_or_default();
@@ -161,7 +162,7 @@ mod tests {
         let built = publish(&cache, &manifest("key", vec![]));
         assert_eq!(cache.find("key").unwrap().0, built);
         assert!(cache.find("other key").is_none());
-        // Built twice at once: both have it.
+        // Built twice at once: both find it.
         assert_eq!(publish(&cache, &manifest("key", vec![])), built);
 
         fs::write(&built, "buil").unwrap();

@@ -1,4 +1,4 @@
-//! From a design to the shared library of its model.
+//! Compiles a design into the shared library of its model.
 
 use crate::verilate::cache::{Cache, Manifest, hash, hash_file};
 use crate::verilate::design::{Design, Source};
@@ -14,20 +14,20 @@ use std::sync::{Mutex, PoisonError};
 
 const HOOKS: &str = include_str!("hooks.h");
 const CONSTHI: &str = include_str!("consthi.h");
-/// To be raised when what this file, library.rs or ports.rs generates changes; the texts of C++ count by
-/// themselves.
+/// To be increased when the output of this file, library.rs or ports.rs changes; the C++ texts are part
+/// of the key themselves.
 const VERSION: u32 = 2;
 
 const RUNTIME: &str = "runtime.o";
-/// Folder within the one an entry is built in.
+/// Subfolder of the folder in which an entry is built.
 const SOURCES: &str = "sources";
 
-/// The library of a model, where it is and what its ports are.
+/// The library of a model, its path and its ports.
 #[derive(Debug)]
 pub(crate) struct Compiled {
     pub(crate) library: PathBuf,
     pub(crate) ports: Ports,
-    /// Whether it had been built before.
+    /// Whether it was already built.
     pub(crate) cached: bool,
 }
 
@@ -51,7 +51,7 @@ pub(crate) fn compile(design: &Design, options: &Options) -> Result<Compiled, Si
     write(&folder.join("consthi.h"), CONSTHI)?;
     let library = build_library(design, options, tools, folder, &ports, &runtime)?;
     let built = hash_file(&library).map_err(SimError::io("read", &library))?;
-    // The loader takes a path it has seen for the library it has loaded from there.
+    // The loader identifies a library by its path, and does not load the same path twice.
     let name = format!("model-{built:016x}.so");
     fs::rename(&library, folder.join(&name)).map_err(SimError::io("rename", &library))?;
     let manifest = Manifest { key, built: (name.clone(), built), inputs, ports };
@@ -59,7 +59,7 @@ pub(crate) fn compile(design: &Design, options: &Options) -> Result<Compiled, Si
     Ok(Compiled { library, ports: manifest.ports, cached: false })
 }
 
-/// All that a model depends on, except the contents of files it is in.
+/// Everything that a model depends on, except the contents of its files.
 fn key(design: &Design, options: &Options, tools: &Tools) -> Result<String, SimError> {
     let mut key = String::new();
     let mut line = |text: &dyn std::fmt::Debug| {
@@ -78,7 +78,7 @@ fn key(design: &Design, options: &Options, tools: &Tools) -> Result<String, SimE
     Ok(key)
 }
 
-/// Runs Verilator. Returns the files it read and their hashes, if they are not our own.
+/// Runs Verilator. Returns the files that it read and their hashes, except generated ones.
 fn verilate(
     design: &Design,
     options: &Options,
@@ -112,13 +112,13 @@ fn verilate(
         return Ok(Vec::new());
     }
     let mut read = files_read(&folder.join(GENERATED))?;
-    // Texts are in the key, and gone when this folder is.
+    // Texts are part of the key, and are deleted with this folder.
     read.retain(|(path, _)| !path.starts_with(folder));
     Ok(read)
 }
 
-/// The files Verilator read, included ones too. It lists them, with its own binary, in lines that start
-/// with `S` and end with the name in quotes; newer ones have a hash in quotes before it.
+/// The files that Verilator read, including included ones. It lists them, with its own binary, in lines
+/// that start with `S` and end with the name in quotes; newer versions write a hash in quotes before it.
 fn files_read(generated: &Path) -> Result<Vec<(PathBuf, u64)>, SimError> {
     let list = generated.join("Vmodel__verFiles.dat");
     let text = fs::read_to_string(&list).map_err(SimError::io("read", &list))?;
@@ -137,7 +137,7 @@ fn files_read(generated: &Path) -> Result<Vec<(PathBuf, u64)>, SimError> {
 
 /// Verilator's runtime library, compiled once for all models with these options.
 fn runtime(options: &Options, tools: &Tools, cache: &Cache) -> Result<PathBuf, SimError> {
-    // Other threads wait for it instead of compiling it too.
+    // Other threads wait for it instead of compiling it as well.
     static COMPILING: Mutex<()> = Mutex::new(());
     let _one_at_a_time = COMPILING.lock().unwrap_or_else(PoisonError::into_inner);
 
@@ -160,7 +160,7 @@ fn runtime(options: &Options, tools: &Tools, cache: &Cache) -> Result<PathBuf, S
     write(&folder.join("runtime.cpp"), &text)?;
     let mut command = tools.compiler();
     command.current_dir(folder).args(["-O1", "-include", "hooks.h"]);
-    // The shim has its own.
+    // The shim defines its own.
     command.args(["-DVL_USER_FINISH", "-DVL_USER_STOP", "-DVL_USER_FATAL"]);
     command.args(["-c", "-o", RUNTIME, "runtime.cpp"]);
     run(&mut command, "g++", "Verilator's runtime").map_err(missing_header)?;
@@ -172,7 +172,7 @@ fn runtime(options: &Options, tools: &Tools, cache: &Cache) -> Result<PathBuf, S
     cache.publish(&scratch, &[RUNTIME], &manifest)
 }
 
-/// What to install if the runtime could not be compiled for want of a header.
+/// Returns what to install if the runtime could not be compiled because a header is missing.
 fn missing_header(error: SimError) -> SimError {
     let SimError::Tool { messages, .. } = &error else { return error };
     for (header, package) in [("zlib.h", "zlib1g-dev"), ("lz4.h", "liblz4-dev")] {

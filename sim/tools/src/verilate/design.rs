@@ -1,23 +1,23 @@
-//! What is simulated.
+//! The design to simulate.
 
 use hartrace_rtl::{Component, Direction};
 use std::path::PathBuf;
 
-/// A design: SystemVerilog, the name of the module at its top, and which of its inputs are special.
+/// A design: SystemVerilog, the name of its top module, and the names of its clock and reset.
 ///
-/// Of a [`Component`] it is made by `Design::from`, of files by [`Design::files`]; [`Design::file`], [`Design::text`] and
-/// [`Design::component`] add to either.
+/// `Design::from` creates it from a [`Component`], [`Design::files`] from files; [`Design::file`],
+/// [`Design::text`] and [`Design::component`] add to either.
 #[derive(Clone, Debug)]
 pub struct Design {
     pub(crate) top: String,
-    /// In the order Verilator reads them.
+    /// In the order in which Verilator reads them.
     pub(crate) sources: Vec<Source>,
     pub(crate) arguments: Vec<String>,
     pub(crate) clock: Option<String>,
     pub(crate) reset: Option<Reset>,
-    /// Direction, name and width as the builder knows them.
+    /// Direction, name and width according to the builder.
     pub(crate) ports: Option<Vec<(Direction, String, u32)>>,
-    /// Nothing in it depends on the falling edge or the level of the clock.
+    /// Whether nothing depends on the falling edge or the level of the clock.
     pub(crate) rising_only: bool,
 }
 
@@ -38,8 +38,8 @@ pub struct Reset {
 }
 
 impl Design {
-    /// A design in files, which are given to Verilator in this order. Ports are those that Verilator
-    /// finds. It has no clock and no reset until [`Design::clock`] and [`Design::reset`] name them.
+    /// Creates a design from files, which are passed to Verilator in this order. Its ports are those that
+    /// Verilator finds. It has no clock and no reset until [`Design::clock`] and [`Design::reset`] name them.
     #[must_use]
     pub fn files(top: &str, files: impl IntoIterator<Item = impl Into<PathBuf>>) -> Self {
         Self {
@@ -53,7 +53,7 @@ impl Design {
         }
     }
 
-    /// Names the clock, whose rising edge counts as one cycle.
+    /// Names the clock; each rising edge counts as one cycle.
     #[must_use]
     pub fn clock(mut self, input: &str) -> Self {
         self.clock = Some(input.to_owned());
@@ -67,7 +67,7 @@ impl Design {
         self
     }
 
-    /// Adds SystemVerilog that is not in a file; messages call it `name.sv`.
+    /// Adds SystemVerilog that is not in a file; messages name it `name.sv`.
     #[must_use]
     pub fn text(mut self, name: &str, text: &str) -> Self {
         self.sources.push(Source::Text { name: name.to_owned(), text: text.to_owned() });
@@ -83,8 +83,8 @@ impl Design {
         self
     }
 
-    /// Adds a generated module, and those it consists of, for others to instantiate. One that is there
-    /// already, as a part of another, is not added twice.
+    /// Adds a generated module and its submodules, for others to instantiate. A module that is already
+    /// present, as a part of another, is not added twice.
     #[must_use]
     pub fn component(mut self, component: &Component) -> Self {
         for text in texts(component) {
@@ -95,13 +95,13 @@ impl Design {
         self
     }
 
-    /// Whether all of it is text.
+    /// Whether the whole design is text.
     pub(crate) fn is_text(&self) -> bool {
         self.sources.iter().all(|source| matches!(source, Source::Text { .. }))
     }
 
-    /// Adds an argument of Verilator, such as `-GWidth=8`, `+incdir+include` or `-Wno-WIDTH`.
-    /// Its warnings are errors; `-Wno-fatal` makes them none.
+    /// Adds an argument of Verilator, such as `-GWidth=8`, `+incdir+include` or `-Wno-WIDTH`. Warnings are
+    /// errors unless `-Wno-fatal` is given.
     #[must_use]
     pub fn argument(mut self, argument: &str) -> Self {
         self.arguments.push(argument.to_owned());
@@ -124,7 +124,7 @@ impl From<&Component> for Design {
             clock: clocked.then(|| "clk_i".to_owned()),
             reset: clocked.then(|| Reset { input: "rst_ni".to_owned(), active: false }),
             ports: Some(component.ports().iter().map(port).collect()),
-            // All that the builder can make of a clock.
+            // The builder uses a clock in no other way.
             rising_only: true,
         }
     }

@@ -1,10 +1,10 @@
-//! What can go wrong.
+//! Errors of building and running models.
 
 use std::io;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
-/// Why a model cannot be built, or a simulation not go on.
+/// A model cannot be built, or a simulation cannot continue.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum SimError {
@@ -13,17 +13,17 @@ pub enum SimError {
     Missing {
         /// The command.
         tool: String,
-        /// The Debian package that has it.
+        /// The Debian package that contains it.
         package: &'static str,
     },
-    /// A tool did not accept what it was given. Its first messages say why.
+    /// A tool rejected its input. Its first messages explain why.
     #[error("{tool} failed on {top}:\n{messages}")]
     Tool {
         /// The command.
         tool: String,
         /// What it worked on.
         top: String,
-        /// The first lines it wrote.
+        /// The first lines of its output.
         messages: String,
     },
     /// A file or folder could not be read or written.
@@ -31,12 +31,12 @@ pub enum SimError {
     Io {
         /// What was tried.
         what: &'static str,
-        /// On which file or folder.
+        /// The file or folder.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
-    /// It is not known where to keep models: the program was not built by cargo, or was moved.
+    /// The folder for models is unknown: the program was not built by cargo, or was moved.
     #[error("no folder for models; set Options::cache, or CARGO_TARGET_DIR to an absolute path")]
     NoFolder,
     /// The shared library of a model could not be loaded.
@@ -44,25 +44,25 @@ pub enum SimError {
     Load {
         /// The library.
         path: PathBuf,
-        /// What the loader says.
+        /// The error of the loader.
         why: String,
     },
-    /// The module has ports that cannot be driven from here: bidirectional ones and unpacked arrays.
+    /// The module has ports that cannot be driven: bidirectional ones and unpacked arrays.
     #[error("{top}: {why}; wrap the module in one with packed inputs and outputs")]
     UnsupportedPort {
         /// The module.
         top: String,
-        /// Which port, and why not.
+        /// The port, and why it cannot be driven.
         why: String,
     },
-    /// Verilator sees other ports than the builder has; a bug in one of the two.
+    /// Verilator sees other ports than the builder; an error in one of the two.
     #[error("{top}: ports of the builder {built}, of Verilator {seen}")]
     PortsDiffer {
         /// The module.
         top: String,
-        /// Those of the builder.
+        /// The ports of the builder.
         built: String,
-        /// Those of Verilator.
+        /// The ports that Verilator sees.
         seen: String,
     },
     /// There is no such port.
@@ -72,37 +72,37 @@ pub enum SimError {
         top: String,
         /// `input` or `output`.
         direction: &'static str,
-        /// The name asked for.
+        /// The requested name.
         name: String,
-        /// Those there are.
+        /// The ports that exist.
         have: String,
     },
-    /// The design has no clock, or none was named.
+    /// The design has no clock, or its clock was not named.
     #[error("{0} has no clock; combinational logic needs settle only")]
     NoClock(String),
-    /// The design has no reset, or none was named.
+    /// The design has no reset, or its reset was not named.
     #[error("{0} has no reset")]
     NoReset(String),
     /// The model was built without waves.
     #[error("{0} was built without waves; set Options::waves")]
     NoWaves(String),
-    /// An assertion of the model failed, or it called `$error`, `$fatal` or `$stop`. The simulation
-    /// can go on.
+    /// An assertion of the model failed, or it called `$error`, `$fatal` or `$stop`. The simulation can
+    /// continue.
     #[error("{name} failed in cycle {cycle}: {message}")]
     Failed {
-        /// The assertion with the modules it is in, `encoder.i_fifo.no_overflow`; `$stop` where there is
+        /// The assertion with its enclosing modules, `encoder.i_fifo.no_overflow`; `$stop` if there is
         /// no assertion.
         name: String,
-        /// What the model says, with file and line.
+        /// The message of the model, with file and line.
         message: String,
         /// Clock edges since the last reset.
         cycle: u64,
     },
-    /// The model cannot go on: its logic does not settle, or a file it reads is missing. Every
-    /// further call gives the same.
+    /// The model cannot continue: its logic does not settle, or a file that it reads is missing. Every
+    /// further call returns the same error.
     #[error("the model stopped in cycle {cycle}: {message}")]
     Stopped {
-        /// What the model says.
+        /// The message of the model.
         message: String,
         /// Clock edges since the last reset.
         cycle: u64,
@@ -110,7 +110,7 @@ pub enum SimError {
 }
 
 impl SimError {
-    /// For `map_err` on what [`std::fs`] returns.
+    /// Converts an error of [`std::fs`], for `map_err`.
     pub(crate) fn io(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self::Io { what, path, source }

@@ -1,7 +1,7 @@
 //! The only unsafe code: calls into the shared library of a model.
 //!
-//! The functions are those of `shim.cpp`. The library was built by this crate, and the cache checked
-//! that it is still what was built.
+//! The functions are those of `shim.cpp`. The library was built by this crate, and the cache checked that
+//! it has not changed since.
 #![allow(unsafe_code)]
 
 use crate::verilate::SimError;
@@ -11,7 +11,7 @@ use std::path::Path;
 use std::ptr::{self, NonNull};
 use std::slice;
 
-/// An instance as C++ has it.
+/// An instance on the C++ side.
 #[repr(C)]
 struct Opaque {
     _private: [u8; 0],
@@ -49,7 +49,7 @@ pub(crate) enum Run {
     Step,
 }
 
-/// Bits of what evaluating returns; none is set if all went well.
+/// Bits of the result of an evaluation; none is set if it succeeded.
 pub(crate) const FAILED: u32 = 1;
 pub(crate) const FINISHED: u32 = 2;
 pub(crate) const DEAD: u32 = 4;
@@ -58,8 +58,8 @@ impl Shim {
     pub(crate) fn load(path: &Path) -> Result<Self, SimError> {
         let error =
             |e: libloading::Error| SimError::Load { path: path.to_owned(), why: e.to_string() };
-        // SAFETY: initialisers of the library are those of Verilator's runtime and of the C++ library,
-        // which expect nothing of the process. Symbols are local to the library (RTLD_LOCAL).
+        // SAFETY: the library's initialisers are those of Verilator's runtime and of the C++ library,
+        // which make no assumptions about the process. Symbols are local to the library (RTLD_LOCAL).
         let library = unsafe { Library::new(path) }.map_err(error)?;
         // SAFETY: the functions have these types in shim.cpp.
         let shim = unsafe {
@@ -80,7 +80,7 @@ impl Shim {
         Ok(shim)
     }
 
-    /// A new instance; `None` if it cannot be made.
+    /// Creates an instance; `None` if that fails.
     pub(crate) fn instance(self, seed: u32) -> Option<Instance> {
         let mut buffers = Buffers {
             inputs: ptr::null_mut(),
@@ -101,7 +101,7 @@ impl Shim {
     }
 }
 
-/// An instance of a model. Its buffers belong to the C++ side and live as long as it does.
+/// An instance of a model. Its buffers belong to the C++ side and live as long as the instance.
 #[derive(Debug)]
 pub(crate) struct Instance {
     shim: Shim,
@@ -112,24 +112,25 @@ pub(crate) struct Instance {
     output_words: usize,
 }
 
-// SAFETY: an instance shares nothing with others but the runtime's statics, which it locks. What the
-// runtime and the shim keep for a thread (context, current instance) is set at the start of every call, so
-// calls may come from any thread, one at a time: all of them take `&mut self` or own the instance.
+// SAFETY: an instance shares nothing with others except the runtime's statics, which it locks. The
+// per-thread state of the runtime and the shim (context, current instance) is set at the start of every
+// call, so calls may come from any thread, one at a time: all of them take `&mut self` or own the
+// instance.
 unsafe impl Send for Instance {}
 
 impl Instance {
     /// The words of all inputs.
     #[inline]
     pub(crate) fn inputs(&mut self) -> &mut [u64] {
-        // SAFETY: the shim gave this many words, which are initialised and live as long as the instance.
-        // They are accessed by calls only, and none is made while `self` is borrowed.
+        // SAFETY: the shim returned this many words, which are initialised and live as long as the
+        // instance. Only calls access them, and none is made while `self` is borrowed.
         unsafe { slice::from_raw_parts_mut(self.inputs.as_ptr(), self.input_words) }
     }
 
     /// The words of all outputs.
     #[inline]
     pub(crate) fn outputs(&self) -> &[u64] {
-        // SAFETY: as for the inputs; calls, the only ones to write, need `self` mutable.
+        // SAFETY: as for the inputs; only calls write, and they need `self` mutable.
         unsafe { slice::from_raw_parts(self.outputs.as_ptr(), self.output_words) }
     }
 
@@ -144,25 +145,25 @@ impl Instance {
         unsafe { function(self.handle.as_ptr()) }
     }
 
-    /// Starts a file of waves; `false` if the model was built without.
+    /// Starts a wave file; `false` if the model was built without waves.
     pub(crate) fn waves(&mut self, path: &CString) -> bool {
         // SAFETY: as for `run`; the path ends with a zero.
         unsafe { (self.shim.waves)(self.handle.as_ptr(), path.as_ptr()) }
     }
 
-    /// The first failure since the last call.
+    /// Returns the first failure since the last call.
     pub(crate) fn failure(&mut self) -> String {
         self.text(self.shim.failure)
     }
 
-    /// What was printed since the last call.
+    /// Returns what was printed since the last call.
     pub(crate) fn printed(&mut self) -> String {
         self.text(self.shim.printed)
     }
 
     fn text(&mut self, function: Text) -> String {
         // SAFETY: as for `run`; the text ends with a zero and stays valid until the next call, and it is
-        // copied before.
+        // copied before that.
         unsafe { CStr::from_ptr(function(self.handle.as_ptr())) }.to_string_lossy().into_owned()
     }
 }

@@ -1,4 +1,4 @@
-//! From the C++ of a model to its shared library.
+//! Compiles the C++ of a model into its shared library.
 
 use crate::verilate::design::Design;
 use crate::verilate::ports::Ports;
@@ -11,12 +11,13 @@ use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// What a model is driven through.
+/// The C++ interface through which a model is driven.
 pub(crate) const SHIM: &str = include_str!("shim.cpp");
-/// Folder, within the one an entry is built in, of what Verilator generates.
+/// Subfolder, of the folder in which an entry is built, for the output of Verilator.
 pub(crate) const GENERATED: &str = "generated";
 const LIBRARY: &str = "model.so";
-/// Bytes of C++ up to which all is one translation unit: the headers are most of the work then.
+/// Size of C++ in bytes up to which there is one translation unit: the headers are then most of the
+/// work.
 const SMALL: u64 = 4 << 20;
 
 /// A file of generated C++.
@@ -26,13 +27,14 @@ struct Generated {
 }
 
 impl Generated {
-    /// Whether it runs once, when a simulation starts: optimising would take longer than it saves.
+    /// Whether it runs only once, when a simulation starts: optimising it would take longer than it
+    /// saves.
     fn runs_once(&self) -> bool {
         self.name.ends_with("__Slow.cpp")
     }
 }
 
-/// Compiles what Verilator left in `folder`, and the shim.
+/// Compiles the output of Verilator in `folder`, and the shim.
 pub(crate) fn build_library(
     design: &Design,
     options: &Options,
@@ -85,7 +87,7 @@ pub(crate) fn build_library(
     Ok(folder.join(LIBRARY))
 }
 
-/// The files Verilator wrote, the largest first, so that no core is left with it at the end.
+/// The files that Verilator wrote, the largest first, so that no core is left with it at the end.
 fn generated(folder: &Path) -> Result<Vec<Generated>, SimError> {
     let folder = folder.join(GENERATED);
     let mut files = Vec::new();
@@ -101,7 +103,7 @@ fn generated(folder: &Path) -> Result<Vec<Generated>, SimError> {
     Ok(files)
 }
 
-/// Runs compilers, as many at once as there are cores. The first error is returned.
+/// Runs compilers, as many at once as there are cores. Returns the first error.
 fn run_all(commands: Vec<Command>, top: &str) -> Result<(), SimError> {
     let cores = thread::available_parallelism().map_or(1, usize::from).min(commands.len());
     let queue = Mutex::new(commands.into_iter());
@@ -121,7 +123,7 @@ fn run_all(commands: Vec<Command>, top: &str) -> Result<(), SimError> {
     })
 }
 
-/// Writes a file that is compiled.
+/// Writes a file to be compiled.
 pub(crate) fn write(path: &Path, text: &str) -> Result<(), SimError> {
     fs::write(path, text).map_err(SimError::io("write", path))
 }

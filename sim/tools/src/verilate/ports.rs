@@ -1,4 +1,4 @@
-//! The ports of a model, as Verilator sees them, and where their values are.
+//! The ports of a model, as Verilator sees them, and the positions of their values.
 
 use crate::verilate::SimError;
 use crate::verilate::design::Design;
@@ -11,11 +11,11 @@ use std::fmt::Write as _;
 pub struct ModelPort {
     /// Its name in SystemVerilog.
     pub name: String,
-    /// How many bits it has.
+    /// Its width in bits.
     pub width: u32,
     /// Its name in the C++ class of the model.
     pub(crate) member: String,
-    /// The first of its words in the buffer of inputs or outputs, each word 64 bits.
+    /// The index of its first 64-bit word in the buffer of inputs or outputs.
     pub(crate) at: usize,
 }
 
@@ -34,7 +34,7 @@ pub(crate) struct Ports {
 }
 
 impl Ports {
-    /// Reads the ports from the header of the model's class, where each is a line such as
+    /// Reads the ports from the header of the model's class, in which each is a line such as
     /// `VL_IN8(&valid_i,1,0);` or `VL_OUTW(&data_o,255,0,8);`.
     pub(crate) fn parse(header: &str, design: &Design) -> Result<Self, SimError> {
         let unsupported = |why: String| SimError::UnsupportedPort { top: design.top.clone(), why };
@@ -68,7 +68,7 @@ impl Ports {
         Ok(ports)
     }
 
-    /// That the ports are those of the builder, and that clock and reset are among them.
+    /// Checks that the ports are those of the builder, and that they include clock and reset.
     fn check(&self, design: &Design) -> Result<(), SimError> {
         let no_input = |name: &str| no_port(&design.top, "input", name, &self.inputs);
         if let (Some(clock), None) = (&design.clock, &self.clock) {
@@ -162,7 +162,7 @@ fn member(text: &str) -> Option<(String, u32)> {
     Some((name, width))
 }
 
-/// Undoes what Verilator does to names that are none in C++.
+/// Restores names that Verilator changed because they are not valid in C++.
 fn verilog_name(member: &str) -> String {
     member.strip_prefix("__SYM__").unwrap_or(member).replace("___05F", "__")
 }

@@ -1,13 +1,13 @@
-//! Waves of what failed.
+//! Waves of failing tests.
 
 use crate::verilate::{Design, Model, Options, SimError, Simulation};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// How many cycles before a failure are in its waves.
+/// Number of cycles before a failure that its waves contain.
 const WINDOW: u64 = 10_000;
 
-/// What failed, and where its waves are.
+/// A failure, and its waves.
 #[derive(Debug)]
 pub struct Failure<E> {
     /// What failed.
@@ -28,14 +28,14 @@ impl<E: fmt::Display> fmt::Display for Failure<E> {
 
 impl<E: fmt::Debug + fmt::Display> std::error::Error for Failure<E> {}
 
-/// Runs `test` on a simulation of the design. If it fails, it runs again with waves of the last cycles,
-/// in the file `waves`, so that tests are fast as long as they pass.
+/// Runs `test` on a simulation of the design. If it fails, it runs again and writes waves of the last
+/// cycles to the file `waves`, so that tests are fast as long as they pass.
 ///
-/// `test` has to do the same both times.
+/// `test` has to behave the same both times.
 ///
 /// # Errors
 ///
-/// What `test` returns, and where the waves are.
+/// The error of `test`, and the location of the waves.
 pub fn with_waves_of_failure<E: From<SimError>>(
     design: impl Into<Design>,
     options: &Options,

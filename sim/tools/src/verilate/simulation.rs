@@ -9,19 +9,19 @@ use std::ffi::CString;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-/// Clock edges during a reset: enough for registers that are reset a cycle later than others.
+/// Clock edges during a reset: enough for registers that are reset one cycle later than others.
 const RESET_CYCLES: u32 = 2;
 
 /// An instance of a [`Model`], with its own state and its own time.
 ///
-/// Inputs start as zeros, and nothing is evaluated before the first call that says so. A clocked design
-/// usually starts with [`Simulation::reset`]. A cycle is then either
+/// Inputs are initially zero, and nothing is evaluated before the first call that evaluates. A clocked
+/// design usually starts with [`Simulation::reset`]. A cycle is then either
 ///
-/// - [`Simulation::set`] inputs, [`Simulation::settle`], [`Simulation::get`] outputs (which are those of
+/// - [`Simulation::set`] inputs, [`Simulation::settle`], [`Simulation::get`] outputs (which correspond to
 ///   the present state and these inputs), perhaps set more inputs that depend on them and settle again,
 ///   then [`Simulation::clock`];
 /// - or [`Simulation::set`] inputs, [`Simulation::step`], [`Simulation::get`]: the same in one call, where
-///   the outputs are those before the clock edge, what a register behind them would take.
+///   the outputs are those before the clock edge, which a register at the output would capture.
 #[derive(Debug)]
 pub struct Simulation {
     instance: Instance,
@@ -30,18 +30,18 @@ pub struct Simulation {
     cycle: u64,
     edges: u64,
     finished: bool,
-    /// Why it cannot go on.
+    /// Why it cannot continue.
     stopped: Option<(String, u64)>,
     /// Waves to be started at this edge.
     waves_from: Option<(u64, PathBuf)>,
 }
 
 impl Simulation {
-    /// Builds a model and starts a simulation of it; [`Model::build`] and [`Model::start`] in one.
+    /// Builds a model and starts a simulation of it; combines [`Model::build`] and [`Model::start`].
     ///
     /// # Errors
     ///
-    /// As those two.
+    /// Those of the two.
     pub fn build(design: impl Into<Design>, options: &Options) -> Result<Self, SimError> {
         Model::build(design, options)?.start(options.seed)
     }
@@ -70,7 +70,7 @@ impl Simulation {
         })
     }
 
-    /// The model it is an instance of.
+    /// Returns its model.
     #[must_use]
     pub fn model(&self) -> &Model {
         &self.model
@@ -80,7 +80,7 @@ impl Simulation {
     ///
     /// # Errors
     ///
-    /// If there is none.
+    /// If there is no such input.
     pub fn input(&self, name: &str) -> Result<Input, SimError> {
         self.model.input(name)
     }
@@ -89,17 +89,17 @@ impl Simulation {
     ///
     /// # Errors
     ///
-    /// If there is none.
+    /// If there is no such output.
     pub fn output(&self, name: &str) -> Result<Output, SimError> {
         self.model.output(name)
     }
 
-    /// Sets an input, which takes effect with the next [`Simulation::settle`], [`Simulation::clock`] or
-    /// [`Simulation::step`]. Bits of a wide input past the 64th become zero.
+    /// Sets an input. It takes effect with the next [`Simulation::settle`], [`Simulation::clock`] or
+    /// [`Simulation::step`]. Bits of a wide input above the lowest 64 become zero.
     ///
     /// # Panics
     ///
-    /// If the value does not fit, or the input is that of another model.
+    /// If the value does not fit, or the input belongs to another model.
     #[inline]
     #[track_caller]
     pub fn set(&mut self, input: Input, value: u64) {
@@ -110,7 +110,7 @@ impl Simulation {
         check_fits(words, input.0.width);
     }
 
-    /// Sets a wide input, least significant word first; words that are not given are zero.
+    /// Sets a wide input, least significant word first; missing words are zero.
     ///
     /// # Panics
     ///
@@ -129,7 +129,7 @@ impl Simulation {
     ///
     /// # Panics
     ///
-    /// If the widths differ, or the input is that of another model.
+    /// If the widths differ, or the input belongs to another model.
     #[track_caller]
     pub fn set_bits(&mut self, input: Input, value: &Bits) {
         let (width, given) = (input.width(), value.width());
@@ -142,11 +142,11 @@ impl Simulation {
         self.set_wide(input, &words);
     }
 
-    /// An output of up to 64 bits, as it was when it was last evaluated.
+    /// Returns an output of up to 64 bits, as it was last evaluated.
     ///
     /// # Panics
     ///
-    /// If the output is wider, or that of another model.
+    /// If the output is wider, or belongs to another model.
     #[inline]
     #[must_use]
     #[track_caller]
@@ -157,11 +157,11 @@ impl Simulation {
         }
     }
 
-    /// An output of any width, least significant word first.
+    /// Returns an output of any width, least significant word first.
     ///
     /// # Panics
     ///
-    /// If the output is that of another model.
+    /// If the output belongs to another model.
     #[inline]
     #[must_use]
     #[track_caller]
@@ -170,11 +170,11 @@ impl Simulation {
         &self.instance.outputs()[output.0.at..output.0.at + output.0.words]
     }
 
-    /// An output of any width.
+    /// Returns an output of any width.
     ///
     /// # Panics
     ///
-    /// If the output is that of another model.
+    /// If the output belongs to another model.
     #[must_use]
     #[track_caller]
     pub fn get_bits(&self, output: Output) -> Bits {
@@ -183,20 +183,20 @@ impl Simulation {
         Bits::from_bits(&(0..output.width()).map(bit).collect::<Vec<_>>())
     }
 
-    /// Applies the inputs and lets combinational logic settle; outputs are those of the present state
-    /// and these inputs. The clock stays low.
+    /// Applies the inputs and lets combinational logic settle; outputs then correspond to the present
+    /// state and these inputs. The clock stays low.
     ///
     /// # Errors
     ///
-    /// If the model says so; see [`SimError::Failed`] and [`SimError::Stopped`].
+    /// If the model reports a failure; see [`SimError::Failed`] and [`SimError::Stopped`].
     #[inline]
     pub fn settle(&mut self) -> Result<(), SimError> {
         let status = self.instance.run(Run::Settle);
         self.check(status)
     }
 
-    /// Applies the inputs and lets a clock cycle pass; outputs are those of the new state and the same
-    /// inputs.
+    /// Applies the inputs and advances one clock cycle; outputs then correspond to the new state and the
+    /// same inputs.
     ///
     /// # Errors
     ///
@@ -206,7 +206,7 @@ impl Simulation {
         self.cycle_of(Run::Clock)
     }
 
-    /// Applies the inputs and lets a clock cycle pass; outputs are those before the clock edge.
+    /// Applies the inputs and advances one clock cycle; outputs are those before the clock edge.
     ///
     /// # Errors
     ///
@@ -231,8 +231,8 @@ impl Simulation {
         result
     }
 
-    /// Resets the design: the reset active for some clock edges, then inactive and settled. Other inputs
-    /// stay as they are. Cycles are counted from here.
+    /// Resets the design: the reset is active for some clock edges, then inactive and settled. Other
+    /// inputs keep their values. Cycles are counted from here.
     ///
     /// # Errors
     ///
@@ -251,7 +251,7 @@ impl Simulation {
         self.settle()
     }
 
-    /// Clock cycles since the last reset, or since the start if there was none.
+    /// Returns the clock cycles since the last reset, or since the start if there was none.
     #[must_use]
     pub fn cycle(&self) -> u64 {
         self.cycle
@@ -262,13 +262,13 @@ impl Simulation {
         self.edges
     }
 
-    /// Whether the model has called `$finish`. It can go on all the same.
+    /// Returns whether the model has called `$finish`. It can continue all the same.
     #[must_use]
     pub fn finished(&self) -> bool {
         self.finished
     }
 
-    /// What the model printed since the last call of this. It is kept up to a mebibyte; what is more is
+    /// Returns what the model printed since the last call. Up to a mebibyte is kept; the rest is only
     /// counted.
     pub fn printed(&mut self) -> String {
         self.instance.printed()
@@ -291,7 +291,7 @@ impl Simulation {
         Ok(())
     }
 
-    /// As [`Simulation::waves`], from a later edge on.
+    /// Like [`Simulation::waves`], from a later edge on.
     pub(crate) fn waves_from(&mut self, edge: u64, path: &Path) -> Result<(), SimError> {
         self.waves_from = Some((edge, path.to_owned()));
         self.start_waves()
@@ -342,7 +342,7 @@ fn check_model(handle: Handle, model: &Model) {
     assert!(handle.model == model.0.id, "a port of another model, not of {}", model.0.top);
 }
 
-/// Bits past the width would be seen by the model.
+/// The model would see bits above the width.
 #[inline]
 #[track_caller]
 fn check_fits(words: &[u64], width: u32) {
@@ -351,9 +351,8 @@ fn check_fits(words: &[u64], width: u32) {
     assert!(used == 0 || last >> used == 0, "value of more than {width} bits");
 }
 
-/// Name and message of a failure. Verilator writes
-/// `[10] %Error: fifo.sv:12: Assertion failed in TOP.fifo.no_overflow: 'assert' failed.`, and the shim
-/// adds a line with the place.
+/// Name and message of a failure. Verilator writes `[10] %Error: fifo.sv:12: Assertion failed in
+/// TOP.fifo.no_overflow: 'assert' failed.`, and the shim adds a line with the location.
 fn assertion(text: &str) -> (String, String) {
     let (line, place) = text.trim_end().rsplit_once('\n').unwrap_or((text, ""));
     let line = line.trim();

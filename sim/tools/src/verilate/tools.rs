@@ -8,36 +8,36 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// How many lines of a tool's messages go into an error.
+/// Number of lines of a tool's messages in an error.
 const MESSAGES: usize = 12;
 
-/// The tools, found and asked for their versions.
+/// The tools and their versions.
 #[derive(Debug)]
 pub(crate) struct Tools {
     verilator: PathBuf,
     /// Verilator's own folder.
     root: PathBuf,
-    /// Whether it has to be told: an installed one knows.
+    /// Whether its folder has to be passed: an installed Verilator knows it.
     told: bool,
     compiler: String,
-    /// Versions of both, which are part of the key of everything cached.
+    /// Versions of both, which are part of the key of every cache entry.
     pub(crate) versions: String,
-    /// Whether it is a Verilator whose runtime has to be mended; see `consthi.h`.
+    /// Whether the runtime of this Verilator needs a fix; see `consthi.h`.
     pub(crate) writes_past_the_end: bool,
 }
 
-/// Whether Verilator and a C++ compiler are installed: tests that need them show as ignored
-/// otherwise.
+/// Returns whether Verilator and a C++ compiler are installed: without them, tests that need them are
+/// shown as ignored.
 ///
-/// The commands are `verilator` and `c++`, or what the variables `VERILATOR` and `CXX` say.
+/// The commands are `verilator` and `c++`, or the values of the variables `VERILATOR` and `CXX`.
 #[must_use]
 pub fn available() -> bool {
     Tools::get(None).is_ok()
 }
 
 impl Tools {
-    /// Looks for the tools, once in a process for each Verilator if it finds them. With `root` it is the
-    /// Verilator in that folder.
+    /// Finds the tools, once per process and Verilator if successful. With `root` it is the Verilator in
+    /// that folder.
     pub(crate) fn get(root: Option<&Path>) -> Result<Arc<Self>, SimError> {
         type Found = BTreeMap<Option<PathBuf>, Arc<Tools>>;
         static TOOLS: Mutex<Found> = Mutex::new(BTreeMap::new());
@@ -83,16 +83,16 @@ impl Tools {
         verilator_command(&self.verilator, self.told.then_some(&*self.root))
     }
 
-    /// What waves are compressed with.
+    /// The libraries that compress waves.
     pub(crate) fn wave_libraries(&self) -> &'static [&'static str] {
         let with_lz4 = self.root.join("include/fstcpp").is_dir();
         if with_lz4 { &["-lz", "-llz4"] } else { &["-lz"] }
     }
 
-    /// The compiler, with what everything that ends in one shared library has in common.
+    /// The compiler with the options common to all parts of a shared library.
     ///
-    /// Many libraries with the same names in them are loaded into one process. So nothing but the shim
-    /// is visible, and no symbol is unique in the process.
+    /// Many libraries that contain the same names are loaded into one process. So only the shim is
+    /// visible, and no symbol is unique in the process.
     pub(crate) fn compiler(&self) -> Command {
         let include = self.root.join("include");
         let mut command = Command::new(&self.compiler);
@@ -117,7 +117,7 @@ fn ask(command: &mut Command, package: &'static str) -> Result<String, SimError>
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// Runs a tool to its end; `top` is what it works on.
+/// Runs a tool to its end; `top` is the design it works on.
 pub(crate) fn run(
     command: &mut Command,
     package: &'static str,

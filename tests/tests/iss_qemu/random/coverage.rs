@@ -1,4 +1,4 @@
-//! What the random programs execute, so that nothing drops out of them unnoticed.
+//! Coverage of the random programs, so that no instruction disappears from them unnoticed.
 
 use super::hart;
 use hartrace_ingress::IType;
@@ -7,10 +7,10 @@ use hartrace_tests::random::{Target, generate, instructions};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// So often each instruction has to be there.
+/// The number of times that each instruction has to be executed.
 const TIMES: u64 = 10;
 
-/// Other instructions and situations than those of the tables.
+/// Instructions and situations that are not in the tables.
 const OTHERS: [&str; 21] = [
     "jal",
     "jalr",
@@ -62,7 +62,7 @@ impl Retire for Counts<'_> {
     }
 }
 
-/// Whether the programs of these seeds execute every instruction there is.
+/// Checks that the programs of these seeds execute every instruction.
 pub(crate) fn covers(xlen: u32, seeds: Range<u64>) -> Result<(), String> {
     let mut counts = BTreeMap::new();
     for seed in seeds {

@@ -1,4 +1,4 @@
-//! An Arm program in QEMU, through all trace units at once.
+//! An Arm program in QEMU, traced by all trace units at once.
 
 use super::IsaFigures;
 use crate::comparison::figures::per_instruction;
@@ -18,18 +18,18 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::{env, process};
 
-/// A folder for bundled programs, which QEMU wants as files; removed when dropped.
+/// A folder for bundled programs, which QEMU needs as files; removed when dropped.
 pub(super) struct Bundle(PathBuf);
 
 impl Bundle {
-    /// Nobody else may enter it: what is in there is executed.
+    /// Creates a folder that nobody else may enter, because its contents are executed.
     pub(super) fn new() -> io::Result<Self> {
         let mut number = 0_u32;
         loop {
             let path = env::temp_dir().join(format!("hartrace-arm-{}-{number}", process::id()));
             match DirBuilder::new().mode(0o700).create(&path) {
                 Ok(()) => return Ok(Self(path)),
-                // Left behind by a process that had our number.
+                // Left over from an earlier process with the same number.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
                 Err(error) => return Err(error),
             }
@@ -46,7 +46,7 @@ impl Bundle {
 
 impl Drop for Bundle {
     fn drop(&mut self) {
-        // Nothing can be done about it here, and the figures are fine.
+        // Nothing can be done about it here, and the figures are not affected.
         let _ = fs::remove_dir_all(&self.0);
     }
 }
@@ -56,7 +56,7 @@ impl Drop for Bundle {
 struct Executed {
     ranges: Vec<Expected>,
     open: Ranges,
-    /// Instructions of A64, A32 and T32.
+    /// Number of A64, A32 and T32 instructions.
     counts: [u64; 3],
 }
 
@@ -71,7 +71,7 @@ impl Executed {
         });
     }
 
-    /// The instruction set of most of it: what starts a program may be in another.
+    /// The instruction set of most instructions: the start-up code may use another.
     fn isa(&self) -> (Isa, &'static str) {
         let [a64, a32, t32] = self.counts;
         match (a64, a32.min(t32) * 20 > a32 + t32) {
@@ -139,7 +139,7 @@ pub(super) fn run(
     Ok(rows)
 }
 
-/// The first range of instructions that does not come back.
+/// Finds the first range of instructions that is not recovered.
 fn difference(
     scheme: ArmScheme,
     memory: &Memory,
@@ -160,7 +160,7 @@ fn difference(
         .or_else(|| expected.next().map(|next| format!("range {number}: {next:x?} is missing")))
 }
 
-/// What the decoder knows: the file, not what was executed.
+/// The memory that the decoder knows: the file, not what was executed.
 fn memory(name: &str, path: &Path) -> Result<Memory, ComparisonError> {
     let bytes =
         fs::read(path).map_err(|error| ComparisonError::Read { path: path.into(), error })?;

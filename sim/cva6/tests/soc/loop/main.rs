@@ -1,5 +1,6 @@
-//! Programs on the real core with tracing attached: what is decoded is what the core says it executed, from the
-//! first to the last instruction, with every trap; and the core does not notice.
+//! Programs on the real core with tracing attached: the decoded trace is what the core reports to have
+//! executed, from the first to the last instruction, with every trap; and tracing does not influence the
+//! core.
 //!
 //! `HARTRACE_CVA6_PROGRAMS` sets the number of random programs, `HARTRACE_SEED` the first seed.
 //!

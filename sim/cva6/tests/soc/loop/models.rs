@@ -12,25 +12,25 @@ use std::time::Instant;
 /// A system around the core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
-    /// Delta and full addresses, itype of 3 bits.
+    /// Delta and full addresses, with a 3-bit itype.
     Small,
     /// Every mode.
     Full,
-    /// Every mode, and the core waits where there is no room.
+    /// Every mode, and the core waits when there is no room.
     FullStall,
-    /// What is meant for this core.
+    /// The configuration for this core.
     Cva6,
     /// The same, with blocks built one instruction after the other.
     Serialised,
     /// Two cores.
     TwoHarts,
-    /// An encoder that takes one block in a cycle.
+    /// An encoder that accepts one block per cycle.
     OneLane,
 }
 
 impl Kind {
     pub(crate) fn config(self) -> Result<SocConfig, String> {
-        // Bursts of this core need a queue of 16; with shorter ones it has to wait, or something is lost.
+        // Bursts of this core need a queue of 16; with a shorter one it has to wait, or data is lost.
         let named = |name: &str| {
             let config = Config::named(name).ok_or_else(|| format!("no {name}"))?;
             Ok::<_, String>(Config { ingress_depth: 16, ..config })
@@ -50,7 +50,7 @@ impl Kind {
         })
     }
 
-    /// The system; built once.
+    /// The system, built once.
     pub(crate) fn soc(self) -> Result<&'static Soc, String> {
         static BUILT: LazyLock<Mutex<BTreeMap<Kind, &'static Soc>>> = LazyLock::new(Mutex::default);
         let mut built = BUILT.lock().map_err(|error| error.to_string())?;
@@ -68,7 +68,7 @@ impl Kind {
     }
 }
 
-/// The core without anything attached.
+/// The core alone.
 pub(crate) fn alone() -> Result<&'static Model, String> {
     static MODEL: LazyLock<Result<Model, String>> = LazyLock::new(|| {
         Core::find().and_then(|core| core.model()).map_err(|error| error.to_string())

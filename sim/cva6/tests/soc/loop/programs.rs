@@ -12,7 +12,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-/// Of 64, which modes are on; the encoder of [`Kind::Full`] has them all.
+/// One of 64 combinations of modes; the encoder of [`Kind::Full`] supports all of them.
 pub(crate) fn modes(number: u64) -> Ioptions {
     let bit = |at: u32| number >> at & 1 == 1;
     Ioptions {
@@ -31,7 +31,7 @@ pub(crate) fn setting(options: Ioptions) -> Setting {
     Setting { options, resync: (1, 3), ..Setting::default() }
 }
 
-/// Traces a program that was surveyed on the core alone. Without stalls nothing differs but the trace.
+/// Traces a program that was surveyed on the core alone. Without stalls only the trace may differ.
 pub(crate) fn trace(kind: Kind, job: &Job, survey: &Survey) -> Result<Outcome, String> {
     let soc = kind.soc()?;
     let outcome = soc.trace(job, survey).map_err(|error| error.to_string())?;
@@ -45,7 +45,7 @@ pub(crate) fn trace(kind: Kind, job: &Job, survey: &Survey) -> Result<Outcome, S
         if let Some(difference) = &hart.verified.difference {
             return Err(format!("hart {number}: {difference}\n{hart:?}"));
         }
-        // Harts that wait for the end of the program.
+        // Harts may wait for the end of the program.
         if hart.verified.decoded + hart.idle + hart.lost != hart.instructions {
             return Err(format!("hart {number}: {hart:?}"));
         }
@@ -57,7 +57,7 @@ fn survey(job: &Job) -> Result<Survey, String> {
     Survey::alone(alone()?, job).map_err(|error| error.to_string())
 }
 
-/// Everything comes back, with each of some settings.
+/// Everything is recovered, with each of some settings.
 fn verify(kind: Kind, name: &str, all_modes: &[u64]) -> Result<(), Failed> {
     let mut job = Job::new(elf(name)?);
     let survey = survey(&job)?;
@@ -85,7 +85,7 @@ fn verify(kind: Kind, name: &str, all_modes: &[u64]) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Interrupts and debug mode at random, on top of those the program raises itself.
+/// Random interrupts and debug mode, in addition to those that the program raises itself.
 fn surprises(seed: u64) -> Result<(), Failed> {
     let mut job = Job::new(elf("surprises")?);
     let pokes =
@@ -100,13 +100,13 @@ fn surprises(seed: u64) -> Result<(), Failed> {
         "{} instructions, {} traps, starts {}",
         hart.instructions, hart.traps, hart.verified.starts
     );
-    // Each halt ends a trace, and another one starts behind it.
+    // Each halt ends a trace, and another one starts after it.
     let halts = seed % 2 == 1;
     assert!(hart.traps > 100 && hart.lost == 0 && (hart.verified.starts > 20) == halts, "{hart:?}");
     Ok(())
 }
 
-/// A stream that is almost never ready: what is missing is told, and the rest is right.
+/// A stream that is almost never ready: missing parts are reported, and the rest is right.
 fn losses() -> Result<(), Failed> {
     let mut job = Job::new(elf("interrupts")?);
     let survey = survey(&job)?;
@@ -165,7 +165,7 @@ fn two_harts() -> Result<(), Failed> {
     Ok(())
 }
 
-/// The record of somebody else's platform around the same core: the trace has all that is in there.
+/// The record of another platform around the same core: the trace contains all of it.
 fn prog_a() -> Result<(), Failed> {
     let folder = std::env::var_os("HARTRACE_DATA").ok_or("HARTRACE_DATA is not set")?;
     let unpack = |name: &str| -> Result<Vec<u8>, Failed> {
@@ -190,7 +190,7 @@ fn prog_a() -> Result<(), Failed> {
     Ok(())
 }
 
-/// A decoder with another program does not agree.
+/// A decoder with another program reports a difference.
 fn other_program() -> Result<(), Failed> {
     let job = Job::new(elf("calls")?);
     let mut survey = survey(&job)?;
@@ -210,7 +210,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     {
         let number = number as u64;
         trials.push(Trial::test(format!("small/{name}"), move || verify(Kind::Small, name, &[0])));
-        // Every mode alone somewhere, all of them everywhere.
+        // Every mode alone for some program, and all of them for every program.
         let some = [63, 1 << (number % 6), 7 * number + 9];
         trials.push(Trial::test(format!("full/{name}"), move || verify(Kind::Full, name, &some)));
         trials.push(Trial::test(format!("cva6/{name}"), move || verify(Kind::Cva6, name, &[0b11])));

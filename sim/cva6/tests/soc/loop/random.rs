@@ -1,4 +1,4 @@
-//! Random programs in all modes of the core, with interrupts and requests for debug mode at random, traced with
+//! Random programs in all modes of the core, with random interrupts and requests for debug mode, traced with
 //! every combination of modes of the encoder.
 
 use crate::models::{Kind, alone};
@@ -10,10 +10,10 @@ use hartrace_tests::cva6::{Monitored, monitored};
 use libtest_mimic::{Failed, Trial};
 use std::ops::Range;
 
-/// Random programs in one trial.
+/// Number of random programs in one trial.
 const GROUP: u64 = 8;
 
-/// No random program takes as many cycles.
+/// More cycles than any random program uses.
 const LIMIT: u64 = 500_000;
 
 fn check(seed: u64) -> Result<(u64, u64), String> {

@@ -1,4 +1,4 @@
-//! What must have retired, as a stream.
+//! A stream of the instructions that must have retired.
 
 use super::hexadecimal;
 use crate::{Format, Input, Options, Peeked, Place, Source, SourceError};
@@ -7,7 +7,7 @@ use hartrace_isa::Xlen;
 use std::fmt;
 use std::io::{self, BufRead, Read};
 
-/// No line of addresses is longer.
+/// The longest accepted line with an address.
 const LINE_BYTES: u64 = 1 << 12;
 
 /// An instruction that retired.
@@ -15,14 +15,15 @@ const LINE_BYTES: u64 = 1 << 12;
 pub struct Entry {
     /// Its address.
     pub address: u64,
-    /// Line of the file, from 1; trace files have none.
+    /// Line of the file, counted from 1; trace files have none.
     pub line: Option<u64>,
 }
 
-/// Returns the program of a context, by which blocks of several instructions are taken apart.
+/// Returns the program of a context, which is needed to split blocks of several instructions.
 pub type Code<'p> = Box<dyn Fn(u64) -> &'p Image + Send + 'p>;
 
-/// The instructions of a file, one at a time: a log of any format, or one hexadecimal address per line.
+/// The instructions of a file, one at a time. The file is a log of any format, or has one hexadecimal
+/// address per line.
 #[derive(Debug)]
 pub struct Expected<'p>(Kind<'p>);
 
@@ -33,11 +34,11 @@ enum Kind<'p> {
 }
 
 impl<'p> Expected<'p> {
-    /// Reads a file of any form. Errors name it `file`.
+    /// Opens a file of either form. Errors name it `file`.
     ///
     /// # Errors
     ///
-    /// If it cannot be read, or a log has no header that can be understood.
+    /// If it cannot be read, or if a log has no valid header.
     pub fn new(
         input: Input,
         file: String,
@@ -55,11 +56,12 @@ impl<'p> Expected<'p> {
         Ok(Self(Kind::Log(Box::new(Log { source, file, xlen, code, block: None }))))
     }
 
-    /// Returns the next instruction; `None` after the last.
+    /// Returns the next instruction, or `None` after the last.
     ///
     /// # Errors
     ///
-    /// If the file cannot be read further, or a block has instructions that the program does not have.
+    /// If the file cannot be read further, or if a block contains instructions that are not in the
+    /// program.
     pub fn next_entry(&mut self) -> Result<Option<Entry>, SourceError> {
         match &mut self.0 {
             Kind::Addresses(addresses) => addresses.next(),
@@ -68,7 +70,7 @@ impl<'p> Expected<'p> {
     }
 }
 
-/// What a log says, instruction by instruction.
+/// The instructions of a log.
 struct Log<'p> {
     source: Source<Peeked<Input>>,
     file: String,
@@ -83,7 +85,7 @@ impl fmt::Debug for Log<'_> {
     }
 }
 
-/// What is left of a block.
+/// The rest of a block.
 #[derive(Copy, Clone, Debug)]
 struct Block {
     line: Option<u64>,
@@ -109,11 +111,11 @@ impl Log<'_> {
             } else if bytes > 0 {
                 return Ok(Some(Entry { address: retired.iaddr, line }));
             }
-            // Otherwise a trap, before which nothing retired.
+            // Otherwise it is a trap before which nothing retired.
         }
     }
 
-    /// The first instruction of a block.
+    /// Splits off the first instruction of a block.
     fn split(&mut self, block: Block) -> Result<Entry, SourceError> {
         let Block { line, context, at, bytes } = block;
         let code = self.code.as_ref().and_then(|code| code(context).encoding(at));
@@ -136,7 +138,7 @@ impl Log<'_> {
     }
 }
 
-/// One address per line; empty lines do not count.
+/// One address per line; empty lines are skipped.
 struct Addresses {
     input: Input,
     file: String,
@@ -185,7 +187,7 @@ impl Addresses {
 }
 
 impl Addresses {
-    /// The next line, if it is as `decode` prints them: most are, and need not be copied.
+    /// The next line, if it has the form that `decode` prints: most lines do, and need not be copied.
     fn plain(&mut self) -> Option<u64> {
         let line: &[u8; 17] = self.input.fill_buf().ok()?.first_chunk()?;
         let (end, digits) = line.split_last()?;
@@ -199,7 +201,7 @@ impl Addresses {
     }
 }
 
-/// A hexadecimal address.
+/// Parses a hexadecimal address.
 fn parse(text: &[u8], xlen: Xlen) -> Option<u64> {
     let digits = text.strip_prefix(b"0x").or_else(|| text.strip_prefix(b"0X")).unwrap_or(text);
     if !digits.iter().all(u8::is_ascii_hexdigit) {
@@ -208,7 +210,7 @@ fn parse(text: &[u8], xlen: Xlen) -> Option<u64> {
     fit(u64::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?, xlen)
 }
 
-/// For RV32 an address may be sign-extended to 64 bits.
+/// An RV32 address may be sign-extended to 64 bits.
 fn fit(value: u64, xlen: Xlen) -> Option<u64> {
     let low = u64::from(value as u32);
     match xlen {
@@ -226,7 +228,7 @@ fn unreadable(file: &str, error: &io::Error) -> SourceError {
 pub(super) mod tests {
     use super::*;
 
-    /// The trace in `input`, called `t`.
+    /// The trace in `input`, named `t`.
     pub(in super::super) fn of(
         input: impl BufRead + Send + 'static,
         xlen: Xlen,

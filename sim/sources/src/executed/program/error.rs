@@ -1,4 +1,4 @@
-//! Why a program cannot be executed.
+//! Errors of executing a program.
 
 use crate::qemu::QemuError;
 use hartrace_decoder::ElfError;
@@ -7,7 +7,7 @@ use std::fmt;
 use std::path::PathBuf;
 use thiserror::Error;
 
-/// A program that cannot be executed, or not to its end.
+/// A program cannot be executed, or cannot be executed to its end.
 #[derive(Debug, Error)]
 pub struct ProgramError {
     /// The file of the program, or its name if it was not read from a file.
@@ -18,7 +18,7 @@ pub struct ProgramError {
 }
 
 impl ProgramError {
-    /// Returns what to try, where the problem does not say it.
+    /// Returns what to try, unless the problem already states it.
     pub fn hint(&self) -> Option<&'static str> {
         match self.problem {
             Problem::Unsupported { .. } => Some("build for rv32gc or rv64gc"),
@@ -45,16 +45,16 @@ pub enum Problem {
     /// The hart cannot load it.
     #[error(transparent)]
     Load(#[from] LoadError),
-    /// QEMU cannot run it, or not to its end.
+    /// QEMU cannot run it, or cannot run it to its end.
     #[error(transparent)]
     Qemu(#[from] QemuError),
-    /// QEMU reads programs itself, and this one is not a file.
+    /// QEMU reads programs itself, but this one is not in a file.
     #[error("QEMU executes files only; name the file of the program")]
     NoFile,
-    /// It runs without an operating system, so that nobody passes arguments to it.
+    /// It runs without an operating system, which could pass arguments to it.
     #[error("a bare-metal program takes no arguments")]
     Arguments,
-    /// It has an instruction that the hart does not know.
+    /// It contains an instruction that the hart does not implement.
     #[error("no instruction {encoding:#010x} at {pc:#x}")]
     Unsupported {
         /// The address of the instruction.
@@ -75,7 +75,7 @@ pub enum Problem {
 }
 
 impl Problem {
-    /// Returns what stopped a run, if whoever wrote the program can mend it.
+    /// Returns what stopped a run, if the author of the program can fix it.
     pub(super) fn of(exit: Exit) -> Option<Self> {
         match exit {
             Exit::Unsupported { pc, encoding } => Some(Self::Unsupported { pc, encoding }),
@@ -85,7 +85,7 @@ impl Problem {
     }
 }
 
-/// Says how a run ended, unless it ended well or at its limit.
+/// Describes how a run ended, unless it ended successfully or at its limit.
 pub fn complaint(exit: Exit) -> Option<String> {
     match (Problem::of(exit), exit) {
         (Some(problem), _) => Some(problem.to_string()),

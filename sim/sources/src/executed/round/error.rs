@@ -1,4 +1,4 @@
-//! Why a round trip cannot be made.
+//! Errors of a round trip.
 
 use crate::executed::ProgramError;
 use hartrace_encap::{EmitError, FrameError};
@@ -7,7 +7,7 @@ use hartrace_golden::encoder::ConfigError;
 use std::io;
 use thiserror::Error;
 
-/// A round trip that cannot be made.
+/// A round trip cannot be made.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum RoundError {

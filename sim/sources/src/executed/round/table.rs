@@ -41,7 +41,8 @@ impl<W: Write> Table<W> {
         Self { json, started: false, out }
     }
 
-    /// Prints some lines, and returns whether every instruction came back and every program ended well.
+    /// Prints some lines, and returns whether every instruction was recovered and every program ended
+    /// successfully.
     ///
     /// # Errors
     ///
@@ -116,7 +117,7 @@ impl<W: Write> Table<W> {
         Ok(())
     }
 
-    /// Explains the columns, and says how fast each stage of some lines was.
+    /// Explains the columns, and reports the speed of each stage of some lines.
     ///
     /// # Errors
     ///

@@ -15,11 +15,11 @@ pub struct Trial<'p> {
     pub program: &'p Program,
     /// The modes to trace it in.
     pub modes: &'p [Ioptions],
-    /// Steps to execute at most.
+    /// The largest number of steps to execute.
     pub limit: u64,
 }
 
-/// A program in a mode.
+/// The result of a program in one mode.
 #[derive(Clone, Debug)]
 pub struct Line {
     /// The name of the program.
@@ -30,7 +30,7 @@ pub struct Line {
     pub instructions: u64,
     /// Time spent executing, for all modes of the program together.
     pub execution: Duration,
-    /// What came of it.
+    /// The figures of the round trip.
     pub figures: Figures,
     /// How the program ended.
     pub exit: Exit,
@@ -38,19 +38,19 @@ pub struct Line {
 
 impl Trial<'_> {
     /// Executes the program and makes the round trip in all modes at once. `output` opens the file for the
-    /// trace of a mode, if there is to be one; `progress` gets what was executed.
+    /// trace of a mode, if one is wanted; `progress` receives what was executed.
     ///
     /// # Errors
     ///
-    /// If the program cannot be executed or encoded, and those of `output` and `progress`. A difference between
-    /// what was executed and what was decoded is not an error: it is in the lines.
+    /// If the program cannot be executed or encoded, and those of `output` and `progress`. A difference
+    /// between what was executed and what was decoded is not an error: the lines report it.
     pub fn run<E: From<RoundError> + From<ProgramError>>(
         &self,
         output: impl Fn(&str) -> Result<Option<Output>, E>,
         mut progress: impl FnMut(&[Retired]) -> Result<(), E>,
     ) -> Result<Vec<Line>, E> {
         let Self { program, modes, limit } = *self;
-        // Implicit exceptions need the trap vectors beforehand.
+        // Implicit exceptions require the trap vectors in advance.
         let implicit = modes.iter().any(|options| options.implicit_exception);
         let tvec = if implicit { program.trap_vectors(limit)? } else { Vec::new() };
         let params = modes::params(program.xlen());
@@ -98,18 +98,18 @@ fn advance(rounds: &mut [Round<'_>], rows: &[Retired]) -> Result<(), RoundError>
 }
 
 impl Line {
-    /// Whether every instruction came back.
+    /// Returns whether every instruction was recovered.
     pub fn is_verified(&self) -> bool {
         self.figures.difference.is_none() && self.figures.decoded == self.instructions
     }
 
-    /// Returns the bits of payload per instruction.
+    /// Returns the payload bits per instruction.
     pub fn bits_per_instruction(&self) -> f64 {
         8.0 * self.figures.bytes as f64 / (self.instructions.max(1)) as f64
     }
 
-    /// Returns what packets save of the instructions they stand for, four bytes each, as the specification
-    /// defines it.
+    /// Returns the share that packets save compared with the instructions they represent, at four bytes each,
+    /// as the specification defines it.
     pub fn compression(&self) -> f64 {
         1.0 - self.bits_per_instruction() / 32.0
     }

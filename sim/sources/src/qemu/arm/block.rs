@@ -2,26 +2,26 @@
 
 use hartrace_isa::arm::{Arch, Executed, Isa, Kind, Place, Rules, decode, is_wide};
 
-/// With everything that QEMU's cores have. Barriers and WFI are no branches here, whatever the trace
-/// unit takes them for.
+/// All features of QEMU's cores. Barriers and WFI are not branches here, even if the trace unit treats
+/// them as branches.
 const RULES: Rules = Rules { arch: Arch::Later, barriers: false, wfx: false };
 
 /// One translated block.
 #[derive(Clone, Debug)]
 pub(super) struct Block {
     pub(super) start: u64,
-    /// As in memory: of T32 with the first half-word lowermost.
+    /// As in memory: for T32 with the first half-word in the lower half.
     words: Vec<u32>,
-    /// Those that the plugin counts, as bits.
+    /// Bits that mark the instructions that the plugin counts.
     pub(super) counters: Vec<u32>,
     /// Its instructions, as if none of them jumped; empty until the instruction set is known.
     pub(super) code: Vec<Executed>,
     pub(super) opcodes: Vec<u32>,
-    /// Ends with a system call.
+    /// Whether it ends with a system call.
     pub(super) calls: bool,
-    /// Instructions behind the block that are in an IT block of it.
+    /// Number of instructions after the block that are in an IT block of it.
     conditional: u8,
-    /// What cannot be.
+    /// A contradiction in what QEMU reported.
     pub(super) contradiction: Option<String>,
 }
 
@@ -39,7 +39,7 @@ impl Block {
         }
     }
 
-    /// The instruction set is known now.
+    /// Decodes the block once the instruction set is known.
     pub(super) fn decode(&mut self, isa: Isa) {
         let (mut address, mut conditional) = (self.start, 0u8);
         for (at, word) in self.words.iter().enumerate() {
@@ -55,7 +55,7 @@ impl Block {
             let inside = at + 1 < self.words.len();
             if jumps && inside && !insn.conditional {
                 let what =
-                    format!("the block goes on behind the branch {opcode:#x} at {address:#x}");
+                    format!("the block continues after the branch {opcode:#x} at {address:#x}");
                 self.contradiction = Some(what);
             }
             let here = Place { address, isa };
@@ -69,13 +69,13 @@ impl Block {
         self.conditional = conditional;
     }
 
-    /// The address behind it.
+    /// The address after the block.
     pub(super) fn end(&self) -> u64 {
         self.code.last().map_or(self.start, Executed::end)
     }
 
-    /// How many instructions from number `at` on are in an IT block, if `from` at the start of this block
-    /// were in one of the block before.
+    /// The number of instructions from number `at` on that are in an IT block, if the first `from` of
+    /// this block were in an IT block of the previous one.
     pub(super) fn conditional_from(&self, at: usize, from: u8) -> u8 {
         let before = usize::from(from).saturating_sub(at) as u8;
         match self.code.get(at..) {

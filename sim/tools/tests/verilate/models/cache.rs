@@ -13,7 +13,7 @@ pub(crate) fn found_again(options: &Options) -> Result<(), Failed> {
     assert!(again.cached());
     assert_eq!(again.library(), first.library());
     assert_eq!(fs::metadata(again.library())?.modified()?, built);
-    // Of another design, or with other options, it is another model. A seed makes no difference.
+    // Another design, or other options, give another model. The seed makes no difference.
     assert!(!Model::build(&counter(9), options)?.cached());
     assert!(!Model::build(&counter(8), &Options { mode: Mode::Fast, ..options.clone() })?.cached());
     assert!(Model::build(&counter(8), &Options { seed: 7, ..options.clone() })?.cached());
@@ -22,7 +22,7 @@ pub(crate) fn found_again(options: &Options) -> Result<(), Failed> {
 
 pub(crate) fn damaged(options: &Options) -> Result<(), Failed> {
     let library = Model::build(&counter(10), options)?.library().to_owned();
-    // A new file of the same name, for the old one is mapped.
+    // A new file of the same name, because the old one is mapped.
     let whole = fs::read(&library)?;
     fs::remove_file(&library)?;
     fs::write(&library, &whole[..whole.len() / 2])?;
@@ -36,7 +36,7 @@ pub(crate) fn damaged(options: &Options) -> Result<(), Failed> {
 }
 
 pub(crate) fn at_once(options: &Options) -> Result<(), Failed> {
-    // So that the threads do not wait for each other to compile the runtime.
+    // Prevents the threads from waiting for each other to compile the runtime.
     Model::build(&counter(11), options)?;
     let threads: Vec<_> = (0..3)
         .map(|_| {

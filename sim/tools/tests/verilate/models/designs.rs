@@ -67,7 +67,7 @@ pub(crate) fn broken() -> Component {
     m.finish()
 }
 
-/// A loop that inverts itself while `enable_i` is set. The builder would refuse it.
+/// A loop that inverts itself while `enable_i` is set. The builder would reject it.
 pub(crate) fn oscillator(folder: &Path) -> io::Result<Design> {
     let source = folder.join("oscillator.sv");
     let text = "module oscillator (input logic enable_i, output logic wave_o);\n  \

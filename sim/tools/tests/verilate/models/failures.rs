@@ -22,7 +22,7 @@ pub(crate) fn assertion() -> Result<(), Failed> {
         }
         other => return Err(format!("{other:?}").into()),
     }
-    // It goes on, and fails again.
+    // It continues, and fails again.
     assert!(matches!(sim.step(), Err(SimError::Failed { cycle: 11, .. })));
     assert_eq!(sim.get(count), 11);
     let printed = sim.printed();

@@ -52,7 +52,7 @@ pub(crate) fn ports_and_includes(options: &Options) -> Result<(), Failed> {
     assert!(sim.finished());
     assert_eq!(sim.printed(), "all ones\n");
 
-    // An included file counts, too.
+    // A change of an included file is noticed, too.
     assert!(Model::build(&design, options)?.cached());
     fs::write(&header, "`define EXTRA 2\n")?;
     let model = Model::build(&design, options)?;
@@ -62,7 +62,7 @@ pub(crate) fn ports_and_includes(options: &Options) -> Result<(), Failed> {
     Ok(())
 }
 
-/// A module in a file with one in a text and one that is generated. What it writes to files is not written.
+/// A module in a file, with one in a text and one that is generated. No file output is written.
 pub(crate) fn texts_and_components(options: &Options) -> Result<(), Failed> {
     let folder = tempfile::tempdir()?;
     let source = folder.path().join("both.sv");

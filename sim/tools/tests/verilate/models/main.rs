@@ -1,4 +1,4 @@
-//! Models are built with Verilator and behave as the designs they are of.
+//! Models are built with Verilator and behave like their designs.
 //!
 //! Ignored where Verilator or the C++ compiler is missing.
 
@@ -37,8 +37,8 @@ const TESTS: [(&str, Test); 15] = [
     ("waves/of-a-late-failure-start-late", waves::of_late_failure),
 ];
 
-/// Those that build what the next run cannot use, or must not find: models go to a folder that is
-/// deleted. It is one for all, so that Verilator's runtime is compiled once.
+/// Tests that build models which the next run cannot use, or must not find: these are kept in a
+/// folder that is deleted. All tests share it, so that Verilator's runtime is compiled once.
 const IN_A_FOLDER: [(&str, TestWithOptions); 7] = [
     ("cache/second-build-is-found", cache::found_again),
     ("cache/damaged-is-built-again", cache::damaged),
@@ -49,7 +49,7 @@ const IN_A_FOLDER: [(&str, TestWithOptions); 7] = [
     ("files/with-texts-and-components", files::texts_and_components),
 ];
 
-/// Name of threads that are expected to panic, and say nothing then.
+/// Name of threads that are expected to panic, without a message.
 const QUIET: &str = "quiet";
 
 fn main() -> ExitCode {
@@ -73,7 +73,7 @@ fn main() -> ExitCode {
             test(&Options { cache: Some(folder.path().to_owned()), ..checked() })
         })
     }));
-    // The last test that needs it deletes it.
+    // The last test that needs the folder deletes it.
     drop(folder);
     let trials = trials.into_iter().map(|trial| trial.with_ignored_flag(!available()));
     libtest_mimic::run(&Arguments::from_args(), trials.collect()).exit_code()

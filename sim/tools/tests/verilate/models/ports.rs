@@ -70,7 +70,7 @@ pub(crate) fn reset() -> Result<(), Failed> {
             assert_eq!((sim.get(count), sim.cycle()), (i, i));
         }
     }
-    // The reset is an input like others, too; it is asynchronous.
+    // The reset is also an ordinary input; it is asynchronous.
     let reset = sim.input("rst_ni")?;
     sim.set(reset, 0);
     sim.settle()?;
@@ -96,7 +96,7 @@ pub(crate) fn combinational() -> Result<(), Failed> {
     Ok(())
 }
 
-/// Ports of every class of widths that Verilator has, and one bit around their limits.
+/// Ports of every class of widths in Verilator, and one bit around their limits.
 pub(crate) fn wide_ports() -> Result<(), Failed> {
     let widths = [1, 7, 8, 9, 16, 17, 32, 33, 63, 64, 65, 96, 97, 128, 129, 160, 200, 1000];
     let mut sim = Simulation::build(&echo(&widths), &checked())?;
@@ -104,7 +104,7 @@ pub(crate) fn wide_ports() -> Result<(), Failed> {
     let mut bit = 0u64;
     let mut values = Vec::new();
     for width in widths {
-        // Some bits that are neither regular nor the same for two ports.
+        // Bits that are neither regular nor the same for two ports.
         let bits = (0..width).map(|_| {
             bit += 1;
             ((bit * bit * 0x9e37) >> 5) & 1 == 1 || bit.is_multiple_of(7)
@@ -154,7 +154,7 @@ pub(crate) fn does_not_fit() -> Result<(), Failed> {
     assert!(panics(&|sim| sim.set_bits(wide, &Bits::zero(128)))?);
     assert!(panics(&|sim| assert_eq!(sim.get(output), 0))?, "see get_wide");
     assert!(!panics(&|sim| assert_eq!(sim.get_wide(output), [0, 0, 0]))?);
-    // Every build is a model of its own.
+    // Every build is a separate model.
     let other = Model::build(&echo(&[7, 64, 129]), &checked())?;
     let (narrow, output) = (other.input("in7_i")?, other.output("out129_o")?);
     assert!(panics(&|sim| sim.set(narrow, 0))?);

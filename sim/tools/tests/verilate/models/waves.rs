@@ -1,4 +1,4 @@
-//! Files of waves.
+//! Wave files.
 
 use crate::checked;
 use crate::designs::{broken, counter};
@@ -22,7 +22,7 @@ pub(crate) fn written() -> Result<(), Failed> {
     (0..10).try_for_each(|_| sim.clock())?;
     assert_eq!(sim.get(count), 1010 % 256);
     drop(sim);
-    // Two cycles of reset, and what was not clocked any more a little later.
+    // Two cycles of reset; the part without clock edges follows a little later.
     assert_eq!(time(&first)?, (1, 10_020));
     assert_eq!(time(&second)?, (10_021, 10_121));
     let bytes = fs::read(&first)?;
