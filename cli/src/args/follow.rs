@@ -22,7 +22,7 @@ pub(crate) struct FollowArgs {
     /// Bare code at ADDR (0x...). May be given more than once
     #[arg(long, value_name = "FILE@ADDR", allow_hyphen_values = true, value_parser = parse_image)]
     pub(crate) image: Vec<Placed>,
-    /// Program of context ID only, besides all common code. May be given more than once
+    /// Program of context ID only, in addition to all common code. May be given more than once
     #[arg(
         long,
         value_name = "ID=PROG[@BIAS]",

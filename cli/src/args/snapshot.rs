@@ -22,7 +22,7 @@ pub(crate) struct SnapshotArgs {
     /// The trace buffer of the snapshot [default: the first]
     #[arg(long, value_name = "NAME", requires = "snapshot")]
     pub(crate) buffer: Option<String>,
-    /// How frames are found in that buffer [default: as its format says]
+    /// How frames are found in that buffer [default: by its format]
     #[arg(long, value_enum, requires = "snapshot")]
     pub(crate) frames: Option<Frames>,
 }
