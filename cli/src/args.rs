@@ -23,7 +23,7 @@ use hartrace_etrace::Compat;
 use hartrace_report::Position;
 use std::path::PathBuf;
 
-/// RISC-V E-Trace: encode, look into, compare and decode instruction traces.
+/// RISC-V E-Trace: encode, inspect, compare and decode instruction traces.
 #[derive(Debug, Parser)]
 #[command(name = "hartrace", version, after_help = AFTER_HELP)]
 pub(crate) struct Cli {
@@ -33,25 +33,26 @@ pub(crate) struct Cli {
 
 const AFTER_HELP: &str = "\
 Without a command, `demo` runs. `-` is standard input or output wherever a file is named.
-Exit status: 0 clean, 1 decoded with gaps (or ended by one: --strict), 2 usage, 3 unreadable\ninput, 4 check failed.";
+Exit status: 0 clean, 1 decoded with gaps (with --strict, ended by the first), 2 usage error,
+3 unreadable input, 4 check failed or captures differ.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Turn what a hart retired into a trace
+    /// Encode a log of an execution as a trace
     Encode(EncodeArgs),
-    /// Turn a log of an execution into a trace file, and print what is in it
+    /// Convert a log of an execution to a trace file, and print a summary
     Convert(ConvertArgs),
     /// List the packets of a capture, field by field
     Dump(DumpArgs),
-    /// List packets with the reason for each: of a log of an execution, or of a capture, inferred
+    /// List packets with the reason for each, from a log of an execution or inferred from a capture
     Explain(ExplainArgs),
-    /// Turn a capture and the program back into the retired addresses
+    /// Decode a capture with its program: addresses, listing, blocks, edges, coverage
     Decode(DecodeArgs),
     /// Compare two captures packet by packet
     Diff(DiffArgs),
     /// Decode a capture and compare it with what must have retired, instruction by instruction
     Check(CheckArgs),
-    /// Packets and bytes by format; with the program, bits per instruction
+    /// Count packets and bytes by format; with the program, also bits per instruction
     Stats(StatsArgs),
     /// Execute a program, encode what retires, decode it again and compare
     Run(ExecArgs),
@@ -64,7 +65,7 @@ pub(crate) enum Command {
     /// Simulate generated hardware with Verilator
     #[command(subcommand)]
     Sim(SimCommand),
-    /// Measure what the trace encoder takes on an FPGA, and how fast it is there
+    /// Measure area and clock rate of the trace encoder on FPGAs
     #[command(subcommand)]
     Fpga(FpgaCommand),
 }
@@ -74,7 +75,7 @@ pub(crate) struct HdlArgs {
     /// micro, small, full, cva6 or rv_tracer, or a TOML file with parameters
     #[arg(long, value_name = "NAME|FILE", default_value = "small")]
     pub(crate) config: String,
-    /// Blocks that retire in one cycle at most [default: as configured]
+    /// Maximum number of blocks that retire in one cycle [default: as configured]
     #[arg(long, value_name = "N")]
     pub(crate) lanes: Option<u8>,
     /// Width of addresses [default: as configured]
@@ -83,11 +84,11 @@ pub(crate) struct HdlArgs {
     /// Where trace goes [default: as configured, otherwise memory]
     #[arg(long, value_enum)]
     pub(crate) sink: Option<SinkArg>,
-    /// Harts, each with a core and registers of its own; more than one get srcIDs of 8 bits if none are
-    /// configured [default: as configured, otherwise 1]
+    /// Number of harts, each with its own core and registers. Several harts get srcIDs of 8 bits if none
+    /// are configured [default: as configured, otherwise 1]
     #[arg(long, value_name = "N")]
     pub(crate) harts: Option<u32>,
-    /// Also write what connects it to a core
+    /// Also write the connector for a core
     #[arg(long, value_enum, value_name = "CORE")]
     pub(crate) core: Option<CoreArg>,
     /// Where to write it
@@ -131,20 +132,23 @@ pub(crate) struct ExecArgs {
     /// Arguments of a Linux program
     #[arg(value_name = "ARG", last = true)]
     pub(crate) arguments: Vec<String>,
-    /// Who executes it: our own hart, or QEMU (Debian: qemu-user, qemu-system-misc, gcc)
+    /// What executes it: our own hart, or QEMU (Debian: qemu-user, qemu-system-misc, gcc)
     #[arg(long, value_enum, default_value_t = With::Iss)]
     pub(crate) with: With,
-    /// Modes: delta, or some of ir, ie, sij, bp, jtc and full (or their names), joined by +;
-    /// or all [default: delta]
+    /// Modes: delta, or some of ir, ie, sij, bp, jtc and full, joined by +; or all [default: delta]
+    ///
+    /// Names are accepted as well: ir is implicit-return, ie implicit-exception, sij
+    /// sequentially-inferred-jump, bp branch-prediction, jtc jump-target-cache and full full-address.
+    /// docs/guide/first-trace.md explains them.
     #[arg(long, value_name = "MODES", value_delimiter = ',')]
     pub(crate) encode: Vec<String>,
-    /// Steps to execute at most
+    /// Maximum number of steps to execute
     #[arg(long, value_name = "N", default_value_t = 1_000_000_000)]
     pub(crate) limit: u64,
     /// Where to write the trace, in frames of the reference flow
     #[arg(short, long, value_name = "TRACE")]
     pub(crate) output: Option<PathBuf>,
-    /// Where to write what was executed, as a trace file (docs/trace-file.md)
+    /// Where to write the execution, as a trace file (docs/trace-file.md)
     #[arg(long, value_name = "FILE")]
     pub(crate) retired: Option<PathBuf>,
     /// Where to write the traces of several modes, as PROGRAM.MODES.te
@@ -209,10 +213,10 @@ pub(crate) struct DecodeArgs {
     pub(crate) json: bool,
     /// Print from here on: N or insn:N (instruction), packet:N or byte:N, all from 0
     ///
-    /// The capture is decoded from its start all the same, on one thread.
+    /// The capture is still decoded from its start, on one thread.
     #[arg(long, value_name = "POS")]
     pub(crate) from: Option<Position>,
-    /// Print up to here, and stop; what POS names is not printed
+    /// Print up to here, and stop; POS itself is not printed
     #[arg(long, value_name = "POS")]
     pub(crate) to: Option<Position>,
     #[command(flatten)]
@@ -223,11 +227,11 @@ pub(crate) struct DecodeArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
-    /// What must have retired: one hexadecimal address per line, or a log that `encode` takes
+    /// What must have retired: one hexadecimal address per line, or a log that `encode` accepts
     ///
-    /// Addresses as `decode --emit pcs` prints them, with or without 0x and leading zeros; of a log,
-    /// what retired. Either may be compressed with gzip or zstd. Instructions, packets and bytes are
-    /// numbered from 0, lines from 1.
+    /// Addresses are those of `decode --emit pcs`, with or without 0x and leading zeros. Of a log, only
+    /// retired instructions count. Either may be compressed with gzip or zstd. Instructions, packets and
+    /// bytes are numbered from 0, lines from 1.
     #[arg(long, value_name = "LOG")]
     pub(crate) against: PathBuf,
     #[command(flatten)]
@@ -265,9 +269,9 @@ pub(crate) struct StreamArgs {
     ///
     /// Needed unless the framing is rv-tracer. An `options` table may hold the modes implicit-return,
     /// implicit-exception, sequentially-inferred-jump, branch-prediction, jump-target-cache and
-    /// full-address (booleans; codes such as ir are accepted), resync-max (period 2^(v+4)), resync-mode (packets, cycles, half-words, off), unit
-    /// (reference, rv-tracer, hartrace), itype-width (3, 4); a `framing` table kind and the
-    /// framing options below.
+    /// full-address (booleans; codes such as ir are accepted), resync-max (period 2^(v+4)), resync-mode
+    /// (packets, cycles, half-words, off), unit (reference, rv-tracer, hartrace) and itype-width (3, 4).
+    /// A `framing` table may hold kind and the framing options below.
     #[arg(long, value_name = "P")]
     pub(crate) params: Option<PathBuf>,
     /// 32 or 64; sets iaddress_width_p where the parameters do not
@@ -276,17 +280,18 @@ pub(crate) struct StreamArgs {
     /// How payloads are framed [default: reference]
     #[arg(long, value_enum)]
     pub(crate) framing: Option<FramingKind>,
-    /// The capture starts anywhere: skip to the first place where framing is certain, or likely
+    /// The capture starts in the middle of a frame: skip to the first place where framing is certain, or
+    /// likely
     ///
-    /// encap and atb: after the first run of null packets. Others have no such mark: the first byte
-    /// that could start a frame.
+    /// With encap and atb, this is after the first run of null packets. Other framings have no such mark:
+    /// it is the first byte that could start a frame.
     #[arg(long)]
     pub(crate) find_sync: bool,
     #[command(flatten)]
     pub(crate) fields: FramingArgs,
 }
 
-/// Widths and values of framing fields; what is not given is 0 or absent.
+/// Widths and values of framing fields; a field that is not given is 0 or absent.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Framing options")]
 pub(crate) struct FramingArgs {
@@ -338,7 +343,7 @@ pub(crate) enum CompatArg {
 }
 
 impl CompatArg {
-    /// The habits of a choice; the specification if there is none.
+    /// Returns the quirks of the chosen model, or none without a choice.
     pub(crate) fn of(choice: Option<Self>) -> Compat {
         match choice {
             None => Compat::None,
@@ -354,18 +359,19 @@ pub(crate) enum Emit {
     Pcs,
     /// The program as executed: disassembly, functions, source lines, events
     Listing,
-    /// One line per run of consecutive instructions: start, end, how many, how it leaves, function
+    /// One line per run of consecutive instructions: start, end, number of instructions, how it
+    /// ends, function
     Blocks,
-    /// At the end, a table of branches and jumps that were taken or not, with counts
+    /// A table of branches and jumps at the end, taken and not taken, with counts
     Edges,
-    /// At the end, the ranges of code that were executed, and how much of each function
+    /// The executed ranges of code at the end, and how much of each function was executed
     Coverage,
     /// Every instruction and event, one JSON object per line
     #[value(alias = "events")]
     Json,
     /// With --snapshot: position, source, bytes and type of every packet
     Packets,
-    /// With --snapshot: source, start, end and number of every run of instructions, source by source
+    /// With --snapshot: source, start, end and number of instructions of every run, source by source
     Ranges,
     /// With --snapshot: everything that is decoded, source by source
     Elements,
@@ -382,7 +388,7 @@ mod tests {
     }
 }
 
-/// Who executes a program.
+/// What executes a program.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum With {
     /// Our own hart.

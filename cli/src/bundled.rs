@@ -1,4 +1,4 @@
-//! The programs that come with the command, so that nothing else is needed to try it.
+//! The programs that are bundled with the command: nothing else is needed to try it.
 
 use hartrace_compressors::comparison::Source;
 
@@ -24,7 +24,7 @@ pub(crate) const PROGRAMS: [(&str, &[u8]); 12] = [
     ("long", elf!("long")),
 ];
 
-/// Those of them that compute, for CVA6.
+/// The programs that compute, built for CVA6.
 pub(crate) const CVA6: [(&str, &[u8]); 6] = [
     ("branchy", elf!("cva6/branchy")),
     ("calls", elf!("cva6/calls")),
@@ -45,6 +45,6 @@ macro_rules! source {
     };
 }
 
-/// C sources without anything of one architecture, compiled for RV64, A64 and T32.
+/// C sources that depend on no architecture, compiled for RV64, A64 and T32.
 pub(crate) const SOURCES: [Source; 5] =
     [source!("branchy"), source!("crypto"), source!("interp"), source!("sort"), source!("strings")];

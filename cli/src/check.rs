@@ -1,4 +1,4 @@
-//! `hartrace check`: what a capture decodes to against what must have retired.
+//! `hartrace check`: compares what a capture decodes to with what must have retired.
 
 use crate::args::CheckArgs;
 use crate::failure::{Failure, Status};

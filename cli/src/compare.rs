@@ -1,5 +1,5 @@
-//! `hartrace compare`: the same executions through every trace compressor, each of them decompressed and
-//! compared, first to last.
+//! `hartrace compare`: runs the same executions through every trace compressor, decompresses each result
+//! and compares it, first to last.
 
 use crate::args::SchemesArgs;
 use crate::bundled::{PROGRAMS, SOURCES};
@@ -15,14 +15,14 @@ use hartrace_sources::executed::Program;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Something to execute or to read.
+/// A program to execute or a log to read.
 enum Input<'a> {
     Bundled(&'a str, &'a [u8]),
     Program(&'a Path),
     Log(&'a Path),
 }
 
-/// Runs the command; [`Status::Different`] if any instruction comes back wrong.
+/// Runs the command; [`Status::Different`] if any instruction is decompressed wrongly.
 pub(crate) fn run(args: &SchemesArgs) -> Result<Status, Failure> {
     let schemes = chosen(&args.schemes, &args.sweep)?;
     files::one_standard(args.inputs.iter().map(PathBuf::as_path))?;

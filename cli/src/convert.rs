@@ -1,4 +1,4 @@
-//! `hartrace convert`: a log of any format as a trace file, and what is in it.
+//! `hartrace convert`: converts a log of any format to a trace file, and prints a summary.
 
 use crate::args::ConvertArgs;
 use crate::failure::{Failure, Status};
@@ -37,7 +37,7 @@ pub(crate) fn run(args: &ConvertArgs) -> Result<Status, Failure> {
     };
     bar.finish_and_clear();
     if args.output.as_deref().is_some_and(files::is_standard) {
-        // The trace file is there.
+        // Standard output holds the trace file.
         return Ok(Status::Clean);
     }
     let summary =
@@ -53,7 +53,7 @@ pub(crate) fn run(args: &ConvertArgs) -> Result<Status, Failure> {
     Ok(Status::Clean)
 }
 
-/// Counts what is written.
+/// Counts the bytes that are written.
 struct Counted<W> {
     output: W,
     bytes: u64,

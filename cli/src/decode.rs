@@ -1,7 +1,7 @@
 //! `hartrace decode`.
 //!
-//! A capture is decoded in parts, by several threads. What the parts become is put together in order:
-//! text as it comes, tables at the end.
+//! A capture is decoded in parts, by several threads. The results are joined in order: text as it
+//! comes, tables at the end.
 
 mod snapshot;
 
@@ -26,18 +26,16 @@ pub(crate) fn run(args: &DecodeArgs) -> Result<Status, Failure> {
         return snapshot::run(folder, args);
     }
     if args.json && matches!(args.emit, Emit::Pcs | Emit::Listing) {
-        return Err(Failure::usage(
-            "--json has a form for events, blocks, edges and coverage only",
-        )
-        .hint("--emit json"));
+        return Err(Failure::usage("--json applies to events, blocks, edges and coverage only")
+            .hint("--emit json"));
     }
     let limits = Limits::new(args.from, args.to).map_err(|error| {
-        Failure::usage(error).hint("a --to behind --from; what it names is not printed any more")
+        Failure::usage(error).hint("a --to after --from; --to itself is not printed")
     })?;
     let limits = limits.map(Shared::new);
     let (mut follow, capture) = Follow::open(&args.follow, [])?;
     if limits.is_some() {
-        // Which instruction is number N is known only after all before it.
+        // The number of an instruction is known only after all instructions before it.
         follow.threads = NonZeroUsize::MIN;
     }
     let gaps = gaps::new(follow.name.clone(), args.follow.strict, capture.bar.clone());
@@ -45,7 +43,7 @@ pub(crate) fn run(args: &DecodeArgs) -> Result<Status, Failure> {
     let (programs, xlen) = (&follow.programs, follow.setup.xlen);
     match args.emit {
         Emit::Packets | Emit::Ranges | Emit::Elements => {
-            Err(Failure::usage("--emit packets, ranges and elements are of a snapshot")
+            Err(Failure::usage("--emit packets, ranges and elements need a snapshot")
                 .hint("--snapshot DIR, or `hartrace dump` for packets of a capture"))
         }
         Emit::Pcs => job.report(capture, SMALL, Pcs, gaps),
@@ -57,7 +55,7 @@ pub(crate) fn run(args: &DecodeArgs) -> Result<Status, Failure> {
     }
 }
 
-/// What is to be decoded, and how much of it.
+/// What to decode, and how much of it.
 struct Job<'a> {
     args: &'a DecodeArgs,
     follow: &'a Follow,
@@ -65,7 +63,7 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    /// Everything in order.
+    /// Reports everything in order.
     fn in_order(
         &self,
         capture: Capture,
@@ -77,15 +75,15 @@ impl Job<'_> {
         self.report(capture, SMALL, Ordered::new(form).headings(headings), gaps)
     }
 
-    /// One table at the end, or one for each source.
+    /// Reports one table at the end, or one for each source.
     fn table<S: Table>(&self, capture: Capture, gaps: Gaps) -> Result<Status, Failure> {
         let symbols = self.follow.programs.all_symbols();
         let style = Style { symbols, xlen: self.follow.setup.xlen, json: self.args.json };
         self.report(capture.map(Filling), LARGE, Tables::<S>::new(style), gaps)
     }
 
-    /// Decodes what lies within the limits, in parts of about `size` bytes. What was decoded before an
-    /// error is printed all the same.
+    /// Decodes everything within the limits, in parts of about `size` bytes. Prints what was decoded
+    /// even if an error follows.
     fn report<R: Report + Send>(
         &self,
         capture: Capture<impl Read + Send>,

@@ -1,5 +1,5 @@
-//! `hartrace demo`, also what runs without arguments: the whole loop on the bundled programs, in every
-//! mode, with nothing else needed.
+//! `hartrace demo`, the command that runs without arguments: the whole loop on the bundled programs, in
+//! every mode. Nothing else is needed.
 
 use crate::args::DemoArgs;
 use crate::bundled::PROGRAMS;
@@ -11,10 +11,10 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Steps of every program: all but the longest end before.
+/// Maximum number of steps per program; all but the longest program end earlier.
 const STEPS: u64 = 3_000_000;
 
-/// Runs the demonstration; [`Status::Different`] if any instruction comes back wrong.
+/// Runs the demonstration; [`Status::Different`] if any instruction is decoded wrongly.
 pub(crate) fn run(args: &DemoArgs) -> Result<Status, Failure> {
     let folder =
         args.output_dir.clone().unwrap_or_else(|| std::env::temp_dir().join("hartrace-demo"));
@@ -52,8 +52,8 @@ pub(crate) fn run(args: &DemoArgs) -> Result<Status, Failure> {
         writeln!(
             out,
             "\nPrograms, traces and parameters are in {place}. Look into one:\n  hartrace decode \
-             {place}/calls.return.te --elf {place}/calls.elf --params {place}/params-rv64.toml \
-             --xlen 64 --emit listing | less"
+             {place}/calls.ir.te --elf {place}/calls.elf --params {place}/params-rv64.toml \
+             --emit listing | less"
         )?;
     }
     Ok(status)

@@ -12,13 +12,13 @@ use hartrace_sources::{Input, Source};
 use std::collections::VecDeque;
 use std::io::Write;
 
-/// How many rows are remembered; the encoder looks back at a few only.
+/// Number of rows to remember; the encoder looks back at only a few.
 const REMEMBERED: usize = 64;
 
-/// What is worth knowing about a row once the encoder has it.
+/// What is remembered of a row that the encoder has taken.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Seen {
-    /// Where in the input; trace files have no lines.
+    /// Line of the input; trace files have no lines.
     pub(crate) line: Option<u64>,
     pub(crate) iaddr: u64,
     time: u64,
@@ -50,7 +50,7 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// Opens everything `args` names, so that mistakes show before anything is written.
+    /// Opens everything that `args` names, so mistakes are reported before anything is written.
     pub(crate) fn open(args: &RunArgs) -> Result<(Setup, Self), Failure> {
         let params = args.stream.params.as_deref();
         files::one_standard(params.into_iter().chain([args.input.as_path()]))?;

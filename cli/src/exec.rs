@@ -1,4 +1,4 @@
-//! `hartrace run`: a program is executed, and what retires is encoded, decoded again and compared.
+//! `hartrace run`: executes a program, encodes what retires, decodes it again and compares.
 
 use crate::args::{ExecArgs, With};
 use crate::failure::{Failure, Status};
@@ -54,14 +54,14 @@ pub(crate) fn run(args: &ExecArgs) -> Result<Status, Failure> {
     bar.finish_and_clear();
     let good = table.print(&lines)?;
     table.finish(&lines)?;
-    // The table stands for what was executed up to there.
+    // The table comes first: it is valid up to where the program failed.
     if let Some(line) = lines.first() {
         program.check(line.exit)?;
     }
     Ok(if good { Status::Clean } else { Status::Different })
 }
 
-/// The first bytes of a file; none of standard input, which can be read only once.
+/// Returns the first bytes of a file; none of standard input, which can be read only once.
 pub(crate) fn head(path: &Path, len: u64) -> Result<Vec<u8>, Failure> {
     let mut head = Vec::new();
     if !files::is_standard(path) {
@@ -98,14 +98,14 @@ impl<'a> Retirement<'a> {
     }
 
     fn finish(self) -> Result<(), Failure> {
-        // Dropping the buffer would not say that the disk is full.
+        // Dropping the buffer would not report a full disk.
         let buffer = self.writer.finish().map_err(cannot_write(self.path))?;
         buffer.into_inner().map_err(|error| cannot_write(self.path)(error.into_error()))?;
         Ok(())
     }
 }
 
-/// What the bar counts.
+/// Returns the half-words in `rows`, which the progress bar counts.
 pub(crate) fn half_words(rows: &[Retired]) -> u64 {
     rows.iter().map(|row| u64::from(row.iretire)).sum()
 }
@@ -122,12 +122,12 @@ pub(crate) fn all_modes(program: &Program) -> Result<Vec<Ioptions>, UnknownMode>
     Ok(modes)
 }
 
-/// Whether a program can be traced like this.
+/// Whether a program can be traced with these options.
 fn traces(program: &Program, options: &Ioptions) -> bool {
     program.knows_trap_vectors() || !options.implicit_exception
 }
 
-/// A file for a trace, with its folder.
+/// Creates a file for a trace, and its folder.
 pub(crate) fn capture(path: &Path) -> Result<Output, Failure> {
     Ok(Box::new(create(path)?))
 }

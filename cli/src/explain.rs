@@ -1,6 +1,6 @@
 //! `hartrace explain`: lists packets, each with its reason.
 //!
-//! Given a run it encodes it, so the reasons are the encoder's; given a capture they are inferred.
+//! A run is encoded, so its reasons are those of the encoder. For a capture, they are inferred.
 
 use crate::args::ExplainArgs;
 use crate::encode::Run;
@@ -26,18 +26,18 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<Status, Failure> {
 fn is_log(args: &ExplainArgs) -> Result<bool, Failure> {
     let path = &args.run.input;
     let name = path.to_string_lossy();
-    // Standard input cannot be looked at twice.
+    // Standard input cannot be read twice.
     let named = files::is_standard(path) || name.ends_with(".csv") || name.ends_with(".csv.zst");
     if named || args.run.format.input_format.is_some() {
         return Ok(true);
     }
     let (input, _) = files::open(path)?;
-    // What cannot be read on as one may still be a capture.
+    // A file that cannot be read as a log may still be a capture.
     Ok(Format::detect(input).is_ok_and(|(format, _)| format.is_some()))
 }
 
-/// The packets of a capture. What follows a packet says more about it than the packet itself, so
-/// all are read first.
+/// Explains the packets of a capture. All are read first: what follows a packet reveals more about its
+/// reason than the packet itself.
 fn explain_capture(args: &ExplainArgs) -> Result<Status, Failure> {
     let setup = params::setup(&args.run.stream)?;
     let bytes = files::read(&args.run.input)?;
@@ -48,7 +48,7 @@ fn explain_capture(args: &ExplainArgs) -> Result<Status, Failure> {
     let listed: Vec<Listed<'_>> =
         Packets::new(&bytes, transport).map(|packet| Listed::new(packet, &mut reader)).collect();
 
-    // For each packet the next one of its source, context packets left out.
+    // For each packet the next one of its source, except context packets.
     let mut next = vec![None; listed.len()];
     let mut latest = HashMap::new();
     for (index, packet) in listed.iter().enumerate().rev() {
@@ -79,7 +79,7 @@ fn explain_capture(args: &ExplainArgs) -> Result<Status, Failure> {
     Ok(status)
 }
 
-/// The packets of a run, with the reasons of the encoder.
+/// Explains the packets of a run, with the reasons of the encoder.
 fn explain_run(args: &ExplainArgs) -> Result<Status, Failure> {
     let (setup, mut run) = Run::open(&args.run)?;
     let transport = setup.transport.finding_sync(false).stream();

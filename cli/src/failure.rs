@@ -4,10 +4,10 @@ use std::fmt;
 use std::io;
 use std::process::ExitCode;
 
-/// How a command that ran to its end went.
+/// The result of a command that ran to its end.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Status {
-    /// Nothing to complain about.
+    /// Neither gaps nor differences.
     Clean,
     /// Part of the input could not be read or followed; the rest was.
     Gaps,
@@ -29,9 +29,9 @@ impl From<Status> for ExitCode {
 enum Kind {
     Usage,
     Input,
-    /// A gap where there must be none.
+    /// A gap where none is allowed.
     Gap,
-    /// Whoever read our output has gone.
+    /// The reader of our output has closed it.
     BrokenPipe,
 }
 
@@ -59,7 +59,7 @@ impl Failure {
         Self::new(Kind::Input, what)
     }
 
-    /// Something could not be followed, and all of it should have been.
+    /// Part of a trace could not be followed, and no gap is allowed.
     pub(crate) fn gap(what: impl fmt::Display) -> Self {
         Self::new(Kind::Gap, what)
     }
@@ -85,7 +85,7 @@ impl Failure {
         Self::new(kind, format_args!("cannot write: {error}")).at(place)
     }
 
-    /// There is nobody left to tell.
+    /// Nothing to report: the reader has closed our output.
     pub(crate) fn is_quiet(&self) -> bool {
         self.kind == Kind::BrokenPipe
     }
@@ -101,7 +101,7 @@ impl Failure {
     }
 }
 
-/// Standard output failed: the only output whose errors come without a name.
+/// Standard output failed: it is the only output whose errors carry no name.
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         Self::write("standard output", &error)

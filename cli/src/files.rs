@@ -44,7 +44,7 @@ pub(crate) fn progress(len: u64) -> ProgressBar {
     if len <= QUIET_BYTES || !io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
-    // Also where an error ends the command.
+    // The bar is cleared even if an error ends the command.
     let bar = ProgressBar::with_draw_target(Some(len), ProgressDrawTarget::stderr())
         .with_finish(ProgressFinish::AndClear);
     match ProgressStyle::with_template("{wide_bar} {percent:>3} % {binary_bytes_per_sec} {eta}") {
@@ -69,17 +69,17 @@ pub(crate) fn open(path: &Path) -> Result<(hartrace_sources::Input, ProgressBar)
     Ok((plain.map_err(|e| unreadable(path, &e))?, bar))
 }
 
-/// Captures are binary and may start with anything, so only the name says whether they are
-/// compressed.
+/// Whether the name of a capture ends in `.zst`. Captures are binary and may start with any byte, so
+/// their content does not show whether they are compressed.
 fn is_compressed(path: &Path) -> bool {
     !is_standard(path) && path.extension().is_some_and(|extension| extension == "zst")
 }
 
-/// A capture that is read as it is needed.
+/// A capture that is read on demand.
 pub(crate) struct Capture<R = Input> {
     pub(crate) input: R,
     pub(crate) bar: ProgressBar,
-    /// What is read moves the bar, since nobody else knows how far a compressed file has come.
+    /// Reading moves the bar: only the reader knows how far it is in a compressed file.
     pub(crate) moving: bool,
 }
 
@@ -109,8 +109,8 @@ impl Capture {
     }
 }
 
-/// Fills what it is given, however little comes at a time: for those that have nothing to show
-/// before the end, and work better on much at once.
+/// A reader that fills the whole buffer, however little arrives at a time. For commands that print
+/// nothing before the end, and work better on large pieces.
 pub(crate) struct Filling<R>(pub(crate) R);
 
 impl<R: Read> Read for Filling<R> {

@@ -1,4 +1,4 @@
-//! A capture and its program, through the decoder.
+//! Decodes a capture with its program.
 
 use crate::args::{CompatArg, FollowArgs};
 use crate::failure::Failure;
@@ -13,13 +13,14 @@ use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-/// Bytes of a capture that are decoded at once, about, where results are printed as they come.
+/// Approximate bytes in a part of a capture, where results are printed as they come.
 pub(crate) const SMALL: usize = 1 << 16;
 
-/// The same, where there is one result at the end: what is known of a part is not known of the next.
+/// The same where there is one result at the end. Parts are large, since what one part has learnt of the
+/// program is not known to the next.
 pub(crate) const LARGE: usize = 1 << 22;
 
-/// Everything read that decoding needs, but the capture.
+/// Everything that decoding needs, except the capture.
 pub(crate) struct Follow {
     pub(crate) setup: Setup,
     pub(crate) programs: Programs,
@@ -30,8 +31,8 @@ pub(crate) struct Follow {
 }
 
 impl Follow {
-    /// Reads parameters and program, and opens the capture. `others` are inputs that will be read
-    /// besides.
+    /// Reads parameters and program, and opens the capture. `others` are further inputs of the
+    /// command.
     pub(crate) fn open<'a>(
         args: &'a FollowArgs,
         others: impl IntoIterator<Item = &'a Path>,
@@ -73,8 +74,8 @@ impl Follow {
         Ok((Self { setup, programs, threads, name, config }, capture))
     }
 
-    /// Decodes a capture, in parts of about `size` bytes: into what `sink` makes, and from
-    /// there to `join`, in order. Breaks where `join` does; an error of it is one of this.
+    /// Decodes a capture in parts of about `size` bytes. Each part goes to a sink that `sink` makes,
+    /// and the sinks go to `join`, in order. Breaks when `join` does, and returns its errors.
     pub(crate) fn run<S: Sink + Send>(
         &self,
         capture: Capture<impl Read + Send>,

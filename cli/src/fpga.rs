@@ -1,4 +1,4 @@
-//! `hartrace fpga`: what the encoder takes on an FPGA, and how fast it is there.
+//! `hartrace fpga`: area and clock rate of the encoder on FPGAs.
 
 use crate::args::{CompareArgs, Part, ReportArgs};
 use crate::failure::{Failure, Status};
@@ -13,7 +13,7 @@ use std::time::Duration;
 /// Runs `fpga report`.
 pub(crate) fn report(args: &ReportArgs) -> Result<Status, Failure> {
     let options = options(args)?;
-    // What is wrong with any of them is said before minutes have gone by.
+    // Mistakes in any of them are reported before minutes have passed.
     let designs = designs(args)?;
     let tools = Tools::find().map_err(failure)?;
     let mut out = files::create(args.output.as_deref().unwrap_or(Path::new("-")))?;
@@ -24,7 +24,7 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Status, Failure> {
     let steps = options.steps() * designs.len() as u64;
     let bar = progress::bar(Some(steps), "{spinner} {msg} [{bar:30}] {pos}/{len} {elapsed}");
     if !bar.is_hidden() {
-        // Steps take minutes: the time shows that something goes on.
+        // Steps take minutes: the running time shows that work continues.
         bar.enable_steady_tick(Duration::from_millis(200));
     }
     let begun = Cell::new(0);
@@ -32,12 +32,12 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Status, Failure> {
     for (name, source) in &designs {
         let watch = |step: &str| {
             bar.set_message(format!("{name}: {step}"));
-            // A step that has begun is not done.
+            // A step that has begun does not count as done.
             bar.set_position(begun.replace(begun.get() + 1));
         };
         let report = Report::watched(source, &options, &tools, &watch).map_err(failure)?;
         let report = report.named(name);
-        // As soon as it is there: the next may take minutes. Not while the bar is on the same screen.
+        // Written at once, since the next may take minutes; without the bar, which shares the screen.
         let text = if args.json { report.to_json() } else { format!("{report}\n") };
         bar.suspend(|| out.write_all(text.as_bytes()).and_then(|()| out.flush()))
             .map_err(cannot)?;
@@ -125,12 +125,12 @@ fn read(path: &Path) -> Result<Vec<Report>, Failure> {
     let reports = Report::all_from_json(&String::from_utf8_lossy(&bytes))
         .map_err(|error| Failure::input(error).at(path.display()).hint(hint))?;
     if reports.is_empty() {
-        return Err(Failure::input("there is no report in it").at(path.display()).hint(hint));
+        return Err(Failure::input("the file contains no report").at(path.display()).hint(hint));
     }
     Ok(reports)
 }
 
-/// Tools that are missing or fail are no fault of the command line.
+/// Missing or failing tools are not mistakes on the command line.
 fn failure(error: FpgaError) -> Failure {
     Failure::input(error)
 }

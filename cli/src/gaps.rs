@@ -8,11 +8,11 @@ use hartrace_report::{Error, Gaps, Missing, SeveralSources};
 use indicatif::ProgressBar;
 use std::io::{self, Write};
 
-/// No gap so far; `strict` if the first is one too many. Lines are kept apart from the bar.
+/// Starts without gaps; if `strict`, the first one is an error. Lines do not overwrite the bar.
 pub(crate) fn new(file: String, strict: bool, bar: ProgressBar) -> Gaps {
     let tell = move |line: &str| {
         bar.suspend(|| {
-            // Nobody may be reading.
+            // A closed standard error is ignored.
             let _ = writeln!(io::stderr(), "{line}");
         });
     };
@@ -82,7 +82,7 @@ pub(crate) mod tests {
     use super::*;
     use hartrace_decoder::{Event, StreamPos};
 
-    /// Gaps that nobody is told of.
+    /// Gaps without messages.
     pub(crate) fn silent(strict: bool) -> Gaps {
         Gaps::new("t", |_| {}).strict(strict).hints(hint)
     }

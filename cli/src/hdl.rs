@@ -1,5 +1,4 @@
-//! `hartrace hdl`: writes the encoder in SystemVerilog, with what tools, software and decoders need to know
-//! of it.
+//! `hartrace hdl`: writes the encoder in SystemVerilog, with the files that tools, software and decoders need.
 
 use crate::args::{CoreArg, HdlArgs, SinkArg};
 use crate::failure::{Failure, Status};
@@ -11,10 +10,10 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 
-/// Instructions that a CVA6 commits in one cycle at most.
+/// Maximum number of instructions that a CVA6 commits in one cycle.
 const COMMIT_PORTS: u8 = 2;
 
-/// The list of what is bound into the core.
+/// Name of the list of files that are bound into the core.
 const ADAPTER_LIST: &str = "cva6_te_adapter";
 
 /// Runs the command.
@@ -44,19 +43,15 @@ pub(crate) fn run(args: &HdlArgs) -> Result<Status, Failure> {
         1 => String::new(),
         _ => format!(" --source {}", config.first_source),
     };
-    writeln!(
-        out,
-        "  hartrace decode TRACE --params {place}/params.toml --elf PROGRAM --xlen {}{source}",
-        config.encoder.etrace.iaddress_width_p
-    )?;
+    writeln!(out, "  hartrace decode TRACE --params {place}/params.toml --elf PROGRAM{source}")?;
     Ok(Status::Clean)
 }
 
 /// Names and texts.
 type Files = Vec<(String, String)>;
 
-/// Files of the connector for a CVA6, and those of its adapter with their list, which are not part of any design
-/// without the core.
+/// Returns the files of the connector for a CVA6, and those of its adapter with their list. The adapter is part
+/// of a design only together with the core.
 fn cva6(config: &TopConfig) -> Result<(Files, Files), Failure> {
     let connector = connector::Config::for_encoder(&config.encoder).with_commit_ports(COMMIT_PORTS);
     let modules = connector::sources(&connector).map_err(Failure::usage)?;
@@ -66,7 +61,7 @@ fn cva6(config: &TopConfig) -> Result<(Files, Files), Failure> {
     Ok((modules, adapter))
 }
 
-/// A named configuration or a file, with other lanes if asked for.
+/// Returns a named configuration or that of a file, with `lanes` if given.
 pub(crate) fn named(name: &str, lanes: Option<u8>) -> Result<TopConfig, Failure> {
     let mut config = match Config::named(name) {
         Some(encoder) => TopConfig { encoder, ..TopConfig::default() },
@@ -90,7 +85,7 @@ pub(crate) fn named(name: &str, lanes: Option<u8>) -> Result<TopConfig, Failure>
     Ok(config)
 }
 
-/// The configuration, with what was asked for otherwise.
+/// Returns the configuration, with the changes that the options ask for.
 fn config(args: &HdlArgs) -> Result<TopConfig, Failure> {
     let mut config = named(&args.config, args.lanes)?;
     if let Some(xlen) = args.xlen {

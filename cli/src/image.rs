@@ -9,8 +9,8 @@ use hartrace_decoder::ElfError;
 use hartrace_isa::Xlen;
 use std::io::{self, Write};
 
-/// Loads programs, then bare code, then the programs of single contexts; what comes later wins
-/// where they overlap.
+/// Loads programs, then bare code, then the programs of single contexts. Later code wins where they
+/// overlap.
 pub(crate) fn load(
     elf: &[Placed],
     bare: &[Placed],
@@ -33,7 +33,7 @@ pub(crate) fn load(
     Ok(programs)
 }
 
-/// Says so if code takes the place of other code.
+/// Warns if code replaces other code.
 fn loaded(
     placed: &Placed,
     xlen: Xlen,
@@ -49,17 +49,17 @@ fn loaded(
     Ok(())
 }
 
-/// Reads the log of what changes, if there is one.
+/// Reads the log of changes to the code, if there is one.
 pub(crate) fn changing(args: &EventsArgs, setup: &Setup) -> Result<Option<Changing>, Failure> {
     let (Some(log), Some(path)) = (args.log()?, &args.events) else {
         return match args.context_id {
-            Some(_) => Err(Failure::usage("--context-id is about processes of a log")
+            Some(_) => Err(Failure::usage("--context-id applies only to processes of a log")
                 .hint("--events LOG, or the same without it")),
             None => Ok(None),
         };
     };
     let Some(holds) = args.holds() else {
-        return Err(Failure::usage("nothing says what the context of the hart is")
+        return Err(Failure::usage("it is not known what the context of the hart holds")
             .hint("--context-id tid, if it holds a thread or process"));
     };
     let changing = Changing::new(path, &log, holds, &setup.params);
@@ -73,14 +73,14 @@ pub(crate) fn changing(args: &EventsArgs, setup: &Setup) -> Result<Option<Changi
 }
 
 fn warn(what: impl std::fmt::Display) {
-    // Nobody may be reading.
+    // A closed standard error is ignored.
     let _ = writeln!(io::stderr(), "warning: {what}");
 }
 
 fn unloadable(error: ElfError) -> Failure {
     match &error {
         ElfError::Xlen { found, expected } => Failure::usage(format_args!(
-            "this is an RV{} program, the trace is of RV{}",
+            "this is an RV{} program, but the trace is of RV{}",
             found.bits(),
             expected.bits()
         ))

@@ -9,7 +9,7 @@ use hartrace_sources::{Hint, Input, Options, Source, SourceError};
 use indicatif::ProgressBar;
 use std::path::Path;
 
-/// How the command line says to read a log.
+/// Returns the options for reading a log.
 pub(crate) fn options(args: &InputArgs, xlen: Option<Xlen>, itype_width: ITypeWidth) -> Options {
     Options {
         format: args.input_format.map(Into::into),

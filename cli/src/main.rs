@@ -1,6 +1,7 @@
 //! The `hartrace` command.
 //!
-//! Exit status: 0 clean, 1 decoded with gaps, or ended by one with `--strict`, 2 usage, 3 unreadable input, 4 check failed.
+//! Exit status: 0 clean, 1 decoded with gaps (with `--strict`, ended by the first), 2 usage error,
+//! 3 unreadable input, 4 check failed or captures differ.
 
 mod args;
 mod bundled;
@@ -37,7 +38,7 @@ fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            // Help and version are "errors" with status 0. Nobody may be reading.
+            // Help and version are "errors" with status 0. A closed output is ignored.
             let _ = error.print();
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }

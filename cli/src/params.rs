@@ -89,7 +89,7 @@ pub(crate) fn encoder(setup: &Setup, compat: Compat) -> Result<EncoderConfig, Fa
 pub(crate) fn check_compat(setup: &Setup, compat: Compat) -> Result<(), Failure> {
     if compat != Compat::None && setup.unit != Unit::Reference {
         return Err(Failure::usage(
-            "--compat reproduces a reference model, but the unit is another",
+            "--compat reproduces a reference model, but the unit is not `reference`",
         )
         .hint("unit = \"reference\", or no --compat"));
     }
@@ -108,7 +108,7 @@ impl From<DocumentError> for Failure {
     }
 }
 
-/// In the words of the command line.
+/// Messages name options of the command line.
 impl From<SetupError> for Failure {
     fn from(error: SetupError) -> Self {
         match error {

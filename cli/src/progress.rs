@@ -1,15 +1,14 @@
-//! How far a command is, if anybody looks.
+//! Progress of commands, on terminals.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
 use std::io::{self, IsTerminal};
 
-/// A bar on standard error, hidden unless that is a terminal. Without a number of steps nobody knows how many there
-/// are.
+/// A bar on standard error, hidden unless that is a terminal. `steps` is `None` if their number is not known.
 pub(crate) fn bar(steps: Option<u64>, template: &str) -> ProgressBar {
     if !io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
-    // Also where an error ends the command.
+    // The bar is cleared even if an error ends the command.
     let bar = ProgressBar::with_draw_target(steps, ProgressDrawTarget::stderr())
         .with_finish(ProgressFinish::AndClear);
     match ProgressStyle::with_template(template) {
@@ -18,7 +17,7 @@ pub(crate) fn bar(steps: Option<u64>, template: &str) -> ProgressBar {
     }
 }
 
-/// A bar for what is executed, which counts half-words.
+/// A bar for executions, which counts half-words.
 pub(crate) fn executed() -> ProgressBar {
     bar(None, "{spinner} {msg} {human_pos} half-words ({per_sec})")
 }

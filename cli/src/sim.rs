@@ -1,5 +1,5 @@
-//! `hartrace sim encoder`: what a program executes goes through the encoder's RTL in Verilator. Every payload
-//! is compared with the golden encoder, every decoded instruction with what was executed.
+//! `hartrace sim encoder`: runs an execution through the encoder's RTL in Verilator. Every payload is compared
+//! with the golden encoder, every decoded instruction with what was executed.
 
 pub(crate) mod cva6;
 
@@ -71,9 +71,9 @@ pub(crate) fn run(args: &SimArgs) -> Result<Status, Failure> {
     Ok(status)
 }
 
-/// Opens an ELF file, or anything that is a log.
+/// Opens an ELF file or a log.
 fn open(path: &Path, args: &SimArgs, config: &Config) -> Result<Work, Failure> {
-    // Which of the files it is, if there are two.
+    // There may be two files: name the one in question.
     let at = |path: &Path, error: TrialError| match error {
         TrialError::Width { .. } => Failure::from(error).at(files::name(path)),
         error => error.into(),
@@ -88,7 +88,7 @@ fn open(path: &Path, args: &SimArgs, config: &Config) -> Result<Work, Failure> {
     }
     let program = args.elf.as_deref().map(exec::program).transpose()?;
     let options = input::options(&args.format, Some(xlen(config)), ITypeWidth::Four);
-    // The bar is that of the simulation.
+    // The simulation has its own bar.
     let (rows, _) = input::open(path, &options)?;
     Work::log(files::name(path), rows, program, config)
         .map_err(|error| at(args.elf.as_deref().unwrap_or(path), error))
@@ -106,7 +106,7 @@ fn bundled(config: &Config) -> Result<Vec<Work>, Failure> {
     Ok(works)
 }
 
-/// Where models are kept: libraries are loaded from there, so it is a folder of the user's own.
+/// Where models are kept. Libraries are loaded from there, so the folder must belong to the user.
 fn cache() -> Result<PathBuf, Failure> {
     let told = env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
     let folder = told.or_else(|| env::home_dir().map(|home| home.join(".cache")));
@@ -144,13 +144,13 @@ impl From<TrialError> for Failure {
                 Self::usage(error).hint("another --encode, or --config full")
             }
             TrialError::Run(Mismatch::Block { .. }) => Self::input(error)
-                .hint("--elf PROG, so that blocks can be taken apart, or a wider iretire_width_p"),
+                .hint("--elf PROG, with which blocks can be split, or a wider iretire_width_p"),
             error => Self::input(error),
         }
     }
 }
 
-/// The file that payloads go to, if they go anywhere.
+/// The file that payloads are written to, if any.
 struct Output<'a> {
     file: Option<(Box<dyn Write>, &'a Path)>,
     failed: Option<Failure>,

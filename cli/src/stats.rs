@@ -33,7 +33,7 @@ pub(crate) fn run(args: &StatsArgs) -> Result<Status, Failure> {
     } else {
         let (follow, capture) = Follow::open(given, [])?;
         let mut printer = Printer::new(Total::<Count>::default(), io::sink(), gaps(&capture));
-        // Gaps of the decoder are enough.
+        // The decoder reports gaps, so the tally need not.
         let mut tally = Tally::new(&follow.setup);
         let capture = capture.map(|input| Counted { input: Filling(input), tally: &mut tally });
         let make = || Noted::new(Count::default(), given.strict);

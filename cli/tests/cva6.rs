@@ -89,7 +89,7 @@ fn what_cannot_be_is_said() -> Result<(), Failed> {
     Ok(())
 }
 
-/// It says how to install the core.
+/// The message explains how to install the core.
 fn without_the_core() -> Result<(), Failed> {
     let mut command = command(&format!("sim cva6 {}", program("calls")))?;
     let output = command.env("HARTRACE_CVA6_TOOLS", folder().join("nothing")).output()?;

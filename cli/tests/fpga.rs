@@ -6,7 +6,7 @@ use std::env;
 use std::process::{Command, ExitCode};
 
 fn main() -> ExitCode {
-    // Whoever names the tools means them to be used.
+    // If the tools are named, they must be there: the test does not skip.
     let missing = Tools::find().is_err() && env::var_os("HARTRACE_FPGA_TOOLS").is_none();
     let trials = vec![
         Trial::test("tables_of_several", tables_of_several).with_ignored_flag(missing),
@@ -15,7 +15,7 @@ fn main() -> ExitCode {
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
 
-/// What the command prints, of a module small enough for a test.
+/// The output of the command for a module small enough for a test.
 fn report(line: &str) -> Result<String, Failed> {
     let output = Command::new(env!("CARGO_BIN_EXE_hartrace"))
         .args(["fpga", "report", "--top", "te_branch_map"])

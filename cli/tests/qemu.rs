@@ -42,7 +42,7 @@ fn main() {
     libtest_mimic::run(&args, trials).exit();
 }
 
-/// Both modes come back, as long as the program takes.
+/// Both modes are decoded correctly, however long the program runs.
 fn verified(name: &str, arguments: &[String]) -> Result<(), Failed> {
     let program = format!("{}/../tests/programs/elf/{name}.elf", env!("CARGO_MANIFEST_DIR"));
     let output = Command::new(env!("CARGO_BIN_EXE_hartrace"))
@@ -88,7 +88,7 @@ fn compare(arguments: &[&str], path: Option<&str>) -> Result<(Value, String), Fa
     Ok((json, String::from_utf8(output.stdout)?))
 }
 
-/// The page has every row of the JSON, and says why rows of different instruction sets do not compare.
+/// The page has every row of the JSON, and explains why rows of different instruction sets do not compare.
 fn page(html: &str, json: &Value) -> Result<(), Failed> {
     let (_, sets) = html.split_once("<h2>Instruction sets</h2>").ok_or("no instruction sets")?;
     let rows = json["isas"].as_array().ok_or("no rows")?;
@@ -145,7 +145,7 @@ fn compare_arm() -> Result<(), Failed> {
     }
 }
 
-/// What is missing is said; the rest is there.
+/// What is missing is reported; the rest is printed.
 fn compare_without_qemu() -> Result<(), Failed> {
     let (json, text) =
         compare(&["--arm", "--schemes", "BASE", "--limit", "20000"], Some("/nowhere"))?;

@@ -63,7 +63,7 @@ fn a_program_comes_back() -> Result<(), Failed> {
     let plain = json(&line)?;
     assert_eq!(plain["verified"], true);
     assert_eq!(number(&plain, "instructions"), number(&plain, "decoded_instructions"));
-    // Two instructions a cycle at most.
+    // At most two instructions per cycle.
     assert!(2 * number(&plain, "cycles") >= number(&plain, "instructions"));
     let formats = plain["packets_by_format"].as_object().ok_or("no formats")?;
     let sum: u64 = formats.values().filter_map(Value::as_u64).sum();
@@ -117,7 +117,7 @@ fn a_log_is_a_program_too() -> Result<(), Failed> {
     for key in ["instructions", "decoded_instructions", "packets", "bytes", "cycles"] {
         assert_eq!(number(&direct, key), number(&log, key), "{key}");
     }
-    // Blocks as they are fit through no port.
+    // Blocks that are not split fit through no port.
     clean(&format!("run {} --limit 20000 --retired crypto.htr", program("crypto")))?;
     let output = hartrace("sim encoder crypto.htr --config full")?;
     let text = String::from_utf8_lossy(&output.stderr).into_owned();

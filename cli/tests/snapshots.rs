@@ -1,4 +1,4 @@
-//! Snapshots of others through the command line, against what OpenCSD makes of them.
+//! Snapshots of other projects through the command line, compared with the output of OpenCSD.
 //!
 //! Needs `HARTRACE_DATA`, the folder that holds `coresight`; shows as ignored without it.
 
@@ -42,7 +42,7 @@ fn text(path: PathBuf) -> Result<String, Failed> {
     Ok(text)
 }
 
-/// Position, source and what follows, of every record.
+/// Position, source and the rest of every record.
 fn records(report: &str) -> Vec<(&str, &str, &str)> {
     report.lines().filter_map(record).collect()
 }
@@ -127,7 +127,7 @@ fn buffers(data: &Path) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Lines and tables of E-Trace, on the traces of all three protocols: they must agree with OpenCSD's
+/// Lines and tables of E-Trace for the traces of all three protocols: they must agree with OpenCSD's
 /// ranges.
 fn sinks(data: &Path) -> Result<(), Failed> {
     for folder in ["ptm/trace_cov_a15", "etmv4/test-file-mem-offsets", "ete/002-ack_test_scr"] {
@@ -229,7 +229,7 @@ fn what_is_missing_is_named() -> Result<(), Failed> {
     refused(&made.0, "register TRCIDR2")?;
     fs::write(made.0.join("etm.ini"), format!("{ETM}TRCIDR2=0x488\nTRCIDR8=0\n"))?;
     refused(&made.0, "t.bin")?;
-    // A stream without a synchronisation has no packets, and is no error.
+    // A stream without a synchronisation has no packets, and is not an error.
     fs::write(made.0.join("t.bin"), [1, 2, 3])?;
     let output = decode(&made.0, &["--emit", "packets"])?;
     assert_eq!(String::from_utf8_lossy(&output.stdout), "0\t00\t010203\tI_INCOMPLETE_EOT\n");

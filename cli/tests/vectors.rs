@@ -1,5 +1,5 @@
 //! Outside vectors, through the command line: every stream of the reference flow is encoded to the
-//! byte, from its CSV and by way of a trace file, and decoded to the instruction; rv_tracer's capture
+//! byte, from its CSV and from a trace file, and decoded to the instruction; rv_tracer's capture
 //! is decoded; and the commit log of a CVA6 is encoded and decoded.
 //!
 //! Needs `HARTRACE_DATA`, the folder that holds `etrace-reference`, `rv_tracer` and `cva6-commit`; shows
@@ -287,7 +287,7 @@ fn cva6(folder: &Path) -> Result<(), Failed> {
     if retired.len() != 8104 {
         return Err(format!("{} instructions instead of 8104", retired.len()).into());
     }
-    // D15: it ends with a jump to itself, and no trace says how often it is taken.
+    // D15: it ends with a jump to itself, and no trace shows how often it is taken.
     let turns = retired.iter().rev().take_while(|pc| Some(*pc) == retired.last()).count();
     if turns != 3 {
         return Err(format!("{turns} turns at the end instead of 3").into());

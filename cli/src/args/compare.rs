@@ -1,4 +1,4 @@
-//! `hartrace compare`.
+//! Arguments of `hartrace compare`.
 
 use super::InputArgs;
 use super::values::{Placed, parse_elf};
@@ -9,7 +9,7 @@ use std::path::PathBuf;
 /// What to compare, and on what.
 #[derive(Debug, Args)]
 pub(crate) struct SchemesArgs {
-    /// Programs to execute, as `run` takes them, or logs that `encode` takes [default: the bundled programs]
+    /// Programs to execute, as for `run`, or logs, as for `encode` [default: the bundled programs]
     ///
     /// Programs for Arm (A64, A32, T32) are run by QEMU and traced in ETMv4 and PTM.
     #[arg(value_name = "PROGRAM.elf|TRACE")]
@@ -23,25 +23,25 @@ pub(crate) struct SchemesArgs {
     ///
     /// BASE, NEXS, HWLZ-256, gzip-6, zstd-17, eDMTF(192,4) or with b or h, rSDC-128 or with b or e (also by
     /// sets and ways: rSDC-32x4), tTMBP, sTMBP, bTMBP, E-Trace and E-Trace with some of +full, +ie, +sij, +ir,
-    /// +bp, +jtc. Sizes may differ, and everything else that can be set stands in brackets behind the name, as in
+    /// +bp, +jtc. Sizes may differ, and all other settings follow the name in brackets, as in
     /// `bTMBP[entries=1024,ras=16]`.
     #[arg(long, value_name = "NAMES")]
     pub(crate) schemes: Vec<String>,
     /// Also the schemes of a family with one setting varied: tmbp.entries=64..2048 doubles it each time,
     /// dmtf.mtf2=4,8,16 is a list. May be given more than once
     ///
-    /// Families: hwlz, gzip, zstd, dmtf, sdc, tmbp, etrace. What is varied is what --schemes names of
-    /// the family, or without it HWLZ-256, gzip-6, zstd-3, eDMTF(192,4), rSDC-128, bTMBP or
+    /// Families: hwlz, gzip, zstd, dmtf, sdc, tmbp, etrace. Varies the schemes of that family that
+    /// --schemes names, by default HWLZ-256, gzip-6, zstd-3, eDMTF(192,4), rSDC-128, bTMBP or
     /// E-Trace+ir+bp+jtc.
     #[arg(long, value_name = "FAMILY.KEY=VALUES")]
     pub(crate) sweep: Vec<String>,
     /// Empty all tables and send whole addresses after every N instructions [default: never]
     #[arg(long, value_name = "N")]
     pub(crate) sync_every: Option<NonZeroU64>,
-    /// Steps of each program at most; each takes about two bytes of memory
+    /// Maximum number of steps of each program; each uses about two bytes of memory
     #[arg(long, value_name = "N", default_value_t = 3_000_000)]
     pub(crate) limit: u64,
-    /// Also the addresses of loads and stores, and what is loaded, of programs
+    /// Also compress the addresses of loads and stores, and loaded values (programs only)
     #[arg(long)]
     pub(crate) data: bool,
     /// Also ETMv4 and PTM: the same C sources compiled for RV64, A64 and T32, the latter two run by QEMU
@@ -53,7 +53,7 @@ pub(crate) struct SchemesArgs {
     /// Where to write the figures as one JSON object
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
-    /// Where to write a page with plots, which needs nothing else
+    /// Where to write a self-contained page with plots
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
 }

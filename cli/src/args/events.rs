@@ -10,11 +10,11 @@ use std::path::PathBuf;
 pub(crate) struct EventsArgs {
     /// What changed while the program ran: processes, libraries, patches
     ///
-    /// Lines of TIME EVENT KEY=VALUE..., or of @POSITION in the capture. Images are files in the folder
-    /// of the log, or of the snapshot, and lie over all other code.
+    /// Lines are TIME EVENT KEY=VALUE..., or start with @POSITION in the capture. Images are files in the
+    /// folder of the log, or of the snapshot, and hide all other code at their addresses.
     #[arg(long, value_name = "LOG")]
     pub(crate) events: Option<PathBuf>,
-    /// What the context (identifier) is, which tells processes of --events apart
+    /// What the context identifier holds, by which --events distinguishes processes
     #[arg(long, value_enum)]
     pub(crate) context_id: Option<ContextId>,
 }
@@ -30,7 +30,7 @@ impl EventsArgs {
         log.map(Some).map_err(Failure::input)
     }
 
-    /// What contexts are, if that is said.
+    /// Returns what context identifiers hold, if that was given.
     pub(crate) fn holds(&self) -> Option<Holds> {
         Some(match self.context_id? {
             ContextId::Asid => Holds::Asid,
@@ -41,7 +41,7 @@ impl EventsArgs {
     }
 }
 
-/// What a context identifier is.
+/// What a context identifier holds.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ContextId {
     /// An address space identifier, in bits 7:0

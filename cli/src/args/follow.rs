@@ -1,4 +1,4 @@
-//! What `decode`, `check` and `stats` have in common.
+//! Arguments that `decode`, `check` and `stats` have in common.
 
 use super::values::{Placed, parse_context_elf, parse_elf, parse_image, parse_tvec};
 use super::{CompatArg, EventsArgs, StreamArgs};
@@ -22,7 +22,7 @@ pub(crate) struct FollowArgs {
     /// Bare code at ADDR (0x...). May be given more than once
     #[arg(long, value_name = "FILE@ADDR", allow_hyphen_values = true, value_parser = parse_image)]
     pub(crate) image: Vec<Placed>,
-    /// Program of context ID only, besides all common code. May be given more than once
+    /// Program of context ID only, in addition to all common code. May be given more than once
     #[arg(
         long,
         value_name = "ID=PROG[@BIAS]",
@@ -38,19 +38,19 @@ pub(crate) struct FollowArgs {
     /// Expect the listed quirks of a reference model
     #[arg(long, value_enum)]
     pub(crate) compat: Option<CompatArg>,
-    /// Where to go on after a gap
+    /// Where to continue after a gap
     #[arg(long, value_enum, default_value_t = ResyncArg::Sync)]
     pub(crate) resync: ResyncArg,
-    /// Stretches of code to follow for one packet at most: then it is taken for damaged
+    /// Follow at most N blocks of code for one packet, and treat it as damaged then
     ///
-    /// A packet may stand for billions of branches, and a damaged one claims them without there
-    /// being any. [default: 67108864]
+    /// A packet may stand for billions of branches, so a damaged one may claim billions that never
+    /// were. [default: 67108864]
     #[arg(long, value_name = "N")]
     pub(crate) max_blocks: Option<u64>,
     /// Threads to decode on [default: one per core]
     ///
-    /// The output is the same for any number. More than one need synchronisations in the trace, and
-    /// a single source; in a snapshot, several sources, each of which has one.
+    /// The output is the same for any number. More than one thread needs synchronisations in the
+    /// trace, and a single source. For a snapshot, each source has one thread.
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<NonZeroUsize>,
     /// End with an error, and status 1, at the first gap
@@ -67,13 +67,13 @@ impl FollowArgs {
         self.threads.unwrap_or_else(cores)
     }
 
-    /// Whether anything is given that has code.
+    /// Whether a program or other code is given.
     pub(crate) fn has_program(&self) -> bool {
         let fixed = self.elf.len() + self.image.len() + self.context_elf.len();
         fixed > 0 || self.events.events.is_some()
     }
 
-    /// The capture, which is there unless something else is given in its place.
+    /// The capture; an error if something else was given in its place.
     pub(crate) fn capture(&self) -> Result<&Path, Failure> {
         self.capture.as_deref().ok_or_else(|| Failure::usage("no capture given"))
     }
@@ -81,14 +81,14 @@ impl FollowArgs {
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ResyncArg {
-    /// At the next synchronisation: right whatever was lost
+    /// At the next synchronisation: exact, whatever was lost
     Sync,
-    /// At the next packet with an address: loses less, but may print instructions that never retired
+    /// At the next packet with an address: skips less, but may print instructions that never retired
     ///
-    /// These end with the next synchronisation. They come where a packet with an address was lost
-    /// without leaving a trace, since addresses are differences from the one before (not with full
-    /// addresses), and where a jump that could be inferred is taken for one that will be reported.
-    /// Has no effect while implicit returns, branch prediction or the jump target cache are on.
+    /// Such instructions end at the next synchronisation. They appear where a packet with an address
+    /// was lost unnoticed, since addresses are differences from the previous one (except with full
+    /// addresses), and where an inferable jump is mistaken for one that will be reported. Has no
+    /// effect while implicit returns, branch prediction or the jump target cache are on.
     Address,
 }
 

@@ -5,28 +5,28 @@ use std::path::PathBuf;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum FpgaCommand {
-    /// Area on AMD UltraScale+ by module, clock rate and critical path on Lattice ECP5
+    /// Measure area on AMD UltraScale+ by module, clock rate and critical path on Lattice ECP5
     ///
-    /// Needs yosys and nextpnr from PyPI; without them it says how to install them. What the figures
-    /// are worth is in docs/design/fpga.md.
+    /// Needs yosys and nextpnr from PyPI; without them, it explains how to install them.
+    /// docs/design/fpga.md discusses what the figures are worth.
     Report(ReportArgs),
-    /// What changed between reports that were written with --json; exit status 4 if anything did
+    /// Show what changed between reports written with --json; exit status 4 if anything did
     Compare(CompareArgs),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
-    /// micro, small, full or cva6, or a TOML file with parameters; may be repeated [default: all
-    /// that have a name]
+    /// micro, small, full, cva6 or rv_tracer, or a TOML file with parameters; may be repeated [default:
+    /// all named ones]
     #[arg(long, value_name = "NAME|FILE")]
     pub(crate) config: Vec<String>,
-    /// The module to measure, with all that is within it
+    /// The module to measure, with everything inside it
     #[arg(long, value_name = "MODULE", default_value = "te_core")]
     pub(crate) top: String,
-    /// Placements whose clock rates are measured [default: 3]
+    /// Number of placements to measure the clock rate of [default: 3]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub(crate) seeds: Option<u32>,
-    /// Measure one of the two only
+    /// Measure only one of the two
     #[arg(long, value_enum)]
     pub(crate) only: Option<Part>,
     /// One JSON object per configuration
@@ -48,8 +48,8 @@ pub(crate) enum Part {
 
 #[derive(Debug, Args)]
 pub(crate) struct CompareArgs {
-    /// One report, or several
+    /// File with one or more reports
     pub(crate) old: PathBuf,
-    /// Others
+    /// File with the reports to compare them with
     pub(crate) new: PathBuf,
 }

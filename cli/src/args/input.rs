@@ -1,14 +1,14 @@
-//! What an execution was written down in.
+//! Formats of logs.
 
 use clap::{Args, ValueEnum};
 use hartrace_ingress::Flavour;
 use hartrace_sources::Format;
 use std::path::PathBuf;
 
-/// How to understand a log.
+/// How to read a log.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct InputArgs {
-    /// What the log is [default: told by its content]
+    /// Format of the log [default: detected by its content]
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) input_format: Option<FormatArg>,
     /// spike: the hart to read

@@ -1,4 +1,4 @@
-//! What to simulate.
+//! Arguments of `hartrace sim`.
 
 use super::InputArgs;
 use clap::{Args, Subcommand, ValueEnum};
@@ -28,7 +28,7 @@ pub(crate) struct Cva6Args {
     /// small, full, cva6 or rv_tracer, or a TOML file with parameters
     #[arg(long, value_name = "NAME|FILE", default_value = "cva6")]
     pub(crate) encoder: String,
-    /// Blocks that the encoder takes in one cycle at most; with 1 they are built one after the other
+    /// Maximum number of blocks per cycle at the encoder; with 1, they are built one after the other
     #[arg(long, value_name = "N", default_value_t = 2,
           value_parser = clap::value_parser!(u8).range(1..=2))]
     pub(crate) lanes: u8,
@@ -36,33 +36,37 @@ pub(crate) struct Cva6Args {
     #[arg(long, value_name = "N", default_value_t = 1,
           value_parser = clap::value_parser!(u32).range(1..=4))]
     pub(crate) harts: u32,
-    /// Modes: delta, or some of ir, ie, sij, bp, jtc and full (or their names), joined by +
+    /// Modes: delta, or some of ir, ie, sij, bp, jtc and full, joined by +
+    ///
+    /// Names are accepted as well: ir is implicit-return, ie implicit-exception, sij
+    /// sequentially-inferred-jump, bp branch-prediction, jtc jump-target-cache and full full-address.
+    /// docs/guide/first-trace.md explains them.
     #[arg(long, value_name = "MODES", default_value = "delta")]
     pub(crate) encode: String,
-    /// Synchronise after 2^(N + 4) packets, or what the encoder has first in `resync`
+    /// Synchronise after 2^(N + 4) packets, or other units if the encoder lists them first in `resync`
     #[arg(long, value_name = "N", default_value_t = 10,
           value_parser = clap::value_parser!(u8).range(..=15))]
     pub(crate) resync_max: u8,
-    /// The core waits where there is no room, and nothing is lost
+    /// Stall the core when there is no room, so that nothing is lost
     #[arg(long)]
     pub(crate) stall: bool,
     /// The connector builds blocks one instruction after the other
     #[arg(long)]
     pub(crate) serialised: bool,
-    /// Cycles in a hundred in which nothing is taken at the output
+    /// Percentage of cycles in which the output accepts nothing
     #[arg(long, value_name = "PERCENT", default_value_t = 0,
           value_parser = clap::value_parser!(u32).range(..=99))]
     pub(crate) back_pressure: u32,
-    /// Cycles that memory takes
+    /// Latency of memory
     #[arg(long, value_name = "CYCLES", default_value_t = 2)]
     pub(crate) latency: u64,
-    /// For what is random
+    /// Seed of the random generator
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Cycles at most
+    /// Maximum number of cycles
     #[arg(long, value_name = "CYCLES", default_value_t = 100_000_000)]
     pub(crate) limit: u64,
-    /// Where to write what leaves the sink; what `decode --params` needs goes to TRACE.params.toml
+    /// Where to write the output of the sink; the parameters for `decode --params` go to TRACE.params.toml
     #[arg(short, long, value_name = "TRACE", requires = "program")]
     pub(crate) output: Option<PathBuf>,
     /// Where to write waves, in the FST format
@@ -71,7 +75,7 @@ pub(crate) struct Cva6Args {
     /// Print what was decoded instead of figures
     #[arg(long, value_enum, requires = "program", conflicts_with = "json")]
     pub(crate) emit: Option<SimEmit>,
-    /// Of which hart
+    /// The hart whose instructions to print
     #[arg(long, value_name = "N", default_value_t = 0, requires = "emit")]
     pub(crate) hart: u32,
     /// One JSON object per line
@@ -82,7 +86,7 @@ pub(crate) struct Cva6Args {
 /// What to print.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SimEmit {
-    /// Addresses, 16 hexadecimal digits a line
+    /// One address per line, 16 hexadecimal digits
     Pcs,
 }
 
@@ -91,42 +95,46 @@ pub(crate) struct SimArgs {
     /// A program as for `run`, or a log of an execution as for `encode` [default: the bundled programs]
     #[arg(value_name = "PROG|LOG")]
     pub(crate) input: Option<PathBuf>,
-    /// micro, small, full or cva6, or a TOML file with parameters
+    /// micro, small, full, cva6 or rv_tracer, or a TOML file with parameters
     #[arg(long, value_name = "NAME|FILE", default_value = "small")]
     pub(crate) config: String,
-    /// Blocks that retire in one cycle at most [default: as configured]
+    /// Maximum number of blocks that retire in one cycle [default: as configured]
     #[arg(long, value_name = "N")]
     pub(crate) lanes: Option<u8>,
-    /// The program of a log: without it, nothing is decoded
+    /// The program of a log; without it, nothing is decoded
     #[arg(long, value_name = "PROG")]
     pub(crate) elf: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) format: InputArgs,
-    /// Modes: delta, or some of ir, ie, sij, bp, jtc and full (or their names), joined by +
+    /// Modes: delta, or some of ir, ie, sij, bp, jtc and full, joined by +
+    ///
+    /// Names are accepted as well: ir is implicit-return, ie implicit-exception, sij
+    /// sequentially-inferred-jump, bp branch-prediction, jtc jump-target-cache and full full-address.
+    /// docs/guide/first-trace.md explains them.
     #[arg(long, value_name = "MODES", default_value = "delta")]
     pub(crate) encode: String,
-    /// Synchronise after 2^(N + 4) packets, or what the configuration has first in `resync`
+    /// Synchronise after 2^(N + 4) packets, or other units if the configuration lists them first in `resync`
     #[arg(long, value_name = "N", default_value_t = 10,
           value_parser = clap::value_parser!(u8).range(..=15))]
     pub(crate) resync_max: u8,
-    /// Instructions that retire in one cycle at most [default: one for each lane]
+    /// Maximum number of instructions that retire in one cycle [default: one per lane]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) retire: Option<u32>,
-    /// Cycles in a hundred in which nothing retires
+    /// Percentage of cycles in which nothing retires
     #[arg(long, value_name = "PERCENT", default_value_t = 0,
           value_parser = clap::value_parser!(u32).range(..=99))]
     pub(crate) idle: u32,
-    /// Cycles in a hundred in which nothing is taken at the output
+    /// Percentage of cycles in which the output accepts nothing
     #[arg(long, value_name = "PERCENT", default_value_t = 0,
           value_parser = clap::value_parser!(u32).range(..=99))]
     pub(crate) back_pressure: u32,
-    /// Which of a hundred cycles these are, and what is in memory before it is written
+    /// Seed for the choice of these cycles, and for the contents of memory before it is written
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Instructions and traps at most, of every program
+    /// Maximum number of instructions and traps of each program
     #[arg(long, value_name = "N", default_value_t = 200_000)]
     pub(crate) limit: u64,
-    /// Where to write what the encoder sends, in frames of the reference flow
+    /// Where to write the packets of the encoder, in frames of the reference flow
     ///
     /// `hartrace hdl` writes the parameters to decode it with.
     #[arg(short, long, value_name = "TRACE", requires = "input")]

@@ -8,8 +8,8 @@ pub(crate) struct SnapshotArgs {
     /// Decode a snapshot of an Arm system instead, as OpenCSD and DS-5 write it, or a package with a
     /// `contents.ini`, in a folder or a ZIP archive: ETMv4, ETE and PTM
     ///
-    /// Of all sources in a buffer that can be read. Prints packets, ranges or elements, as OpenCSD has
-    /// them, or what is printed of E-Trace, but for the listing.
+    /// Decodes all readable sources of a buffer. Prints packets, ranges or elements as OpenCSD does, or
+    /// any form of E-Trace but the listing.
     #[arg(
         long,
         value_name = "PATH",
@@ -22,7 +22,7 @@ pub(crate) struct SnapshotArgs {
     /// The trace buffer of the snapshot [default: the first]
     #[arg(long, value_name = "NAME", requires = "snapshot")]
     pub(crate) buffer: Option<String>,
-    /// How frames are found in that buffer [default: as its format says]
+    /// How frames are found in that buffer [default: by its format]
     #[arg(long, value_enum, requires = "snapshot")]
     pub(crate) frames: Option<Frames>,
 }
@@ -32,9 +32,9 @@ pub(crate) struct SnapshotArgs {
 pub(crate) enum Frames {
     /// Every sixteen bytes
     Aligned,
-    /// The same; four synchronisation words start everything anew, as between blocks of Linux perf
+    /// The same; four synchronisation words restart decoding, as between blocks of Linux perf
     Reset,
-    /// Behind synchronisation words of a trace port
+    /// After synchronisation words of a trace port
     Fsync,
     /// The same, with half synchronisation words anywhere
     Hsync,

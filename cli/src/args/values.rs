@@ -1,4 +1,4 @@
-//! Values on the command line that have a grammar of their own.
+//! Values on the command line with their own grammar.
 
 use hartrace_ingress::Privilege;
 use std::num::ParseIntError;
@@ -12,7 +12,7 @@ pub(crate) struct Placed {
 }
 
 pub(super) fn parse_elf(text: &str) -> Result<Placed, String> {
-    // A file name may contain an `@` itself; only a number behind the last one is a bias.
+    // A file name may contain an `@` itself; only a number after the last one is a bias.
     let split = text.rsplit_once('@').filter(|(_, bias)| bias.starts_with("0x"));
     let (path, address) = match split {
         Some((path, bias)) => (path, parse_address(bias)?),

@@ -18,19 +18,20 @@ use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::Path;
 
-/// Addresses are printed with all of their digits.
+/// Addresses are printed with all 16 digits.
 const XLEN: Xlen = Xlen::Rv64;
 
 /// Runs the command.
 pub(super) fn run(path: &Path, args: &DecodeArgs) -> Result<Status, Failure> {
     let emit = args.emit;
     if emit == Emit::Listing {
-        return Err(Failure::usage("there is no listing of a snapshot")
+        return Err(Failure::usage("a snapshot has no listing")
             .hint("--emit blocks, pcs, edges, coverage, json, packets, ranges or elements"));
     }
     if args.json && !matches!(emit, Emit::Blocks | Emit::Edges | Emit::Coverage | Emit::Json) {
-        return Err(Failure::usage("--json has a form for blocks, edges and coverage only")
-            .hint("--emit json"));
+        return Err(
+            Failure::usage("--json applies to blocks, edges and coverage only").hint("--emit json")
+        );
     }
     let unusable = |error: Error| Failure::input(error).at(path.display());
     let system = System::open(path).map_err(unusable)?;
@@ -48,7 +49,7 @@ pub(super) fn run(path: &Path, args: &DecodeArgs) -> Result<Status, Failure> {
     for origin in origins.iter().filter(|origin| !origin.is_read()) {
         // O2.
         if let Protocol::Other(kind) = origin.protocol() {
-            warn(format_args!("trace of {} is not read: {kind}", origin.name()));
+            warn(format_args!("the trace of {} is not read: {kind}", origin.name()));
         }
     }
     let log = match args.follow.events.log()? {
@@ -57,11 +58,11 @@ pub(super) fn run(path: &Path, args: &DecodeArgs) -> Result<Status, Failure> {
     };
     let raw = layout == Layout::Raw;
     if raw && log.as_ref().is_some_and(|log| !log.traces.is_empty()) {
-        warn("define_trace needs frames, which tell sources apart; it is ignored");
+        warn("define_trace is ignored: without frames, sources cannot be distinguished");
     }
     let sources = bind(&capture, &origins, raw, log.as_ref(), |id, bytes| {
-        let what = format_args!("{bytes} bytes of {id:#x}, which is nobody's then: define_trace");
-        gap(&mut status, what);
+        let what = "which has no source at that time (define_trace)";
+        gap(&mut status, format_args!("{bytes} bytes of {id:#x}, {what}"));
     })?;
     if sources.is_empty() {
         return Err(Failure::input(format_args!("no ETMv4, ETE or PTM trace in {}", buffer.name))
@@ -106,7 +107,7 @@ fn gap(status: &mut Status, what: std::fmt::Arguments<'_>) {
     let _ = writeln!(io::stderr(), "gap: {what}");
 }
 
-/// Prints what can be printed of a trace of any protocol.
+/// Prints a form that traces of every protocol have.
 fn print(name: String, args: &DecodeArgs, all: &[Traced<'_>]) -> Result<Status, Failure> {
     let job = Job { name, args, all };
     let several = all.len() > 1;
@@ -116,7 +117,7 @@ fn print(name: String, args: &DecodeArgs, all: &[Traced<'_>]) -> Result<Status, 
         Emit::Pcs if several => {
             let names: Vec<&str> = all.iter().map(|traced| &traced.name[..]).collect();
             Err(Failure::usage(format_args!(
-                "addresses of several sources cannot be told apart: {}",
+                "addresses of several sources cannot be distinguished: {}",
                 names.join(", ")
             ))
             .hint("--emit blocks"))
@@ -131,7 +132,7 @@ fn print(name: String, args: &DecodeArgs, all: &[Traced<'_>]) -> Result<Status, 
     }
 }
 
-/// What is to be printed.
+/// What to print.
 struct Job<'a> {
     name: String,
     args: &'a DecodeArgs,
@@ -139,19 +140,19 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    /// One table for each source.
+    /// Reports one table for each source.
     fn tables<S: Table>(self) -> Result<Status, Failure> {
         let style = Style { symbols: Symbols::default(), xlen: XLEN, json: self.args.json };
         let naming = if self.all.len() > 1 { Naming::Always } else { Naming::Never };
-        // Messages about gaps name the source all the same.
+        // Messages about gaps name the source in any case.
         self.report(Tables::<S>::new(style).naming(naming), true)
     }
 
-    /// Everything, source by source.
+    /// Reports everything, source by source.
     fn report(self, report: impl Report, named: bool) -> Result<Status, Failure> {
         let gaps = gaps::new(self.name, false, ProgressBar::hidden()).hints(|fault| match fault {
             Fault::NoCode(_) => "a [dump] with the code at that address in the file of the core",
-            _ => "--emit elements, for what the trace says there",
+            _ => "--emit elements, to see what the trace contains there",
         });
         let mut printer = Printer::new(report, files::stdout(), gaps);
         arm::report(&mut printer, self.args.follow.threads(), self.all, named)?;

@@ -1,5 +1,5 @@
-//! `hartrace sim cva6`: a program on the real CVA6 core with connector and encoder in one Verilator model. What
-//! comes out is decoded and compared with what the core executed.
+//! `hartrace sim cva6`: runs a program on the real CVA6 core with connector and encoder in one Verilator model.
+//! The trace is decoded and compared with what the core executed.
 
 use crate::args::{Cva6Args, SimEmit};
 use crate::bundled::CVA6;
@@ -85,7 +85,7 @@ pub(crate) fn run(args: &Cva6Args) -> Result<Status, Failure> {
     Ok(status)
 }
 
-/// What else has to be said of a run.
+/// Prints further remarks on a run.
 fn remark(args: &Cva6Args, name: &str, outcome: &Outcome) -> io::Result<()> {
     if let (Some(_), Some(difference)) = (args.emit, outcome.difference()) {
         eprintln!("{name}: {difference}");
@@ -101,7 +101,7 @@ fn remark(args: &Cva6Args, name: &str, outcome: &Outcome) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes the capture, and beside it what a decoder has to know.
+/// Writes the capture, and next to it the parameters for a decoder.
 fn save(path: &Path, config: &SocConfig, outcome: &Outcome) -> Result<(), Failure> {
     let write = |path: &Path, bytes: &[u8]| {
         let mut file = files::create(path)?;

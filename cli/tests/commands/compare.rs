@@ -43,14 +43,14 @@ fn every_scheme_comes_back() {
     };
     let mean = json["mean"]["bTMBP"].as_f64().unwrap();
     assert!((total("bits") / total("instructions") - mean).abs() < 1e-9);
-    // What the schemes are about.
+    // What the schemes must achieve.
     let mean = |name: &str| json["mean"][name].as_f64().unwrap();
     assert!(mean("bTMBP") < mean("rSDC-128") && mean("rSDC-128") < mean("NEXS"));
     assert!(mean("NEXS") < mean("BASE") && mean("E-Trace+ir+bp+jtc") < mean("E-Trace"));
 
     let html = std::fs::read_to_string(place.dir.join("out.html")).unwrap();
     assert_eq!(html.matches("<svg").count(), 1 + names.len());
-    // Nothing from elsewhere; the name of the format is no place.
+    // The page loads nothing; the name of the format is not an address to load.
     let elsewhere = html.replace("http://www.w3.org/2000/svg", "");
     assert!(
         !elsewhere.contains("http")

@@ -1,4 +1,4 @@
-//! What `decode` prints, to the letter, of a small program with symbols and source lines.
+//! The exact output of `decode` for a small program with symbols and source lines.
 
 use crate::place::{Place, stderr, stdout};
 
@@ -186,7 +186,7 @@ fn a_stretch_of_it() {
     assert!(LISTING.ends_with(&listing));
 }
 
-/// The trace twice, with something in between that is no frame.
+/// The trace twice, with bytes in between that are not a frame.
 fn damaged(place: &Place) {
     let trace = std::fs::read(place.dir.join("trace")).unwrap();
     place.write("damaged", &[&trace[..], &[0xff, 0xff], &trace].concat());
@@ -220,7 +220,7 @@ fn gaps_say_where_decoding_went_on() {
 
     let output = place.run(&LINE.replace("trace", "cut"));
     assert_eq!(stderr(&output), format!("cut: {GAP}; never resumed; {TRY}"));
-    // Whether it goes on is not known if nobody looked.
+    // The rest was not read, so it is not known whether decoding resumes.
     let output = place.run(&format!("{line} --to 15"));
     assert_eq!((output.status.code(), stderr(&output)), (Some(0), String::new()));
 }

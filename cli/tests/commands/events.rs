@@ -1,5 +1,5 @@
-//! Logs of what changed while a hart was traced: processes, threads and patches, told apart by the context
-//! and the time of E-Trace.
+//! Logs of what changed while a hart was traced: processes, threads and patches, distinguished by the
+//! context and the time of E-Trace.
 
 use crate::place::{Place, stderr, stdout};
 use std::fmt::Write;
@@ -49,7 +49,7 @@ fn visited(name: &str, count: usize) -> (Place, Visits) {
             .to_owned();
     let mut visits = Visits(Vec::new());
     for visit in 0..count {
-        // Every one follows every other, at all times.
+        // Each follows each other one, in every third of the time.
         let pid = [7, 8, 9, 8, 7, 9][visit % 6];
         let time = visit as u64 * 10;
         let code = code(pid, visit * 3 / count);
@@ -89,7 +89,7 @@ fn processes_threads_and_patches() {
     assert_eq!(place.clean(&format!("{check} --against run.csv")), verified);
     let stats = place.clean(&format!("{} --json", line.replace("decode", "stats")));
     assert!(stats.contains(&format!("\"instructions\":{count},")), "{stats}");
-    // The listing has the code of the time.
+    // The listing shows the code of that time.
     let listing = place.clean(&format!("{line} --emit listing"));
     let at_start = |word: &str| {
         let start = format!("  0x0000000080000000  {word}");
@@ -100,7 +100,7 @@ fn processes_threads_and_patches() {
     assert_eq!((at_start("00000013"), at_start("0001")), (long, 60 - long));
     assert!(long > 20 && long < 50);
 
-    // Code of the command line is there where the log has none.
+    // Code of the command line is used where the log has none.
     place.write("log", LOG.replacen("0 declare_process state=START pid=7", "# ", 1).as_bytes());
     let first = format!("{line} --image short.bin@0x80000000");
     assert_eq!(place.clean(&first), all);
@@ -144,7 +144,7 @@ fn positions() {
 fn incomplete_logs() {
     let (place, visits) = place("incomplete");
     let line = format!("decode trace {OPTIONS} --events log --context-id tid");
-    // Starts are lost: what ends, or is there later, was there before.
+    // Starts are lost: what ends, or exists later, must have existed before.
     let lost = LOG
         .replacen(
             "0 declare_process state=START pid=7",
@@ -155,8 +155,8 @@ fn incomplete_logs() {
         .replacen("0 declare_thread state=START", "300 declare_thread state=CURRENT", 1);
     place.write("log", lost.as_bytes());
     assert_eq!(place.clean(&line), visits.pcs(|_| true));
-    // A process that the log does not know is a gap, and so is one whose image is not there; nothing
-    // is guessed, and all else is right.
+    // A process that the log does not contain is a gap, and so is one whose image is missing. Nothing is
+    // guessed, and everything else is correct.
     let unknown: String = LOG
         .lines()
         .filter(|line| !line.contains("pid=7"))

@@ -1,4 +1,4 @@
-//! Logs of executions, of every format: what goes in as addresses comes out of the trace.
+//! Logs of executions in every format: the trace decodes to the addresses of the log.
 
 use crate::PCS;
 use crate::place::{Place, stderr, stdout};
@@ -112,7 +112,7 @@ fn logs_of_whole_programs_come_back() {
         assert!(round(&place, "spike.log", bits, &elf) == pcs, "{name} {started} {commits}");
         let trace = fs::read(place.dir.join("trace")).unwrap();
 
-        // The same by way of the trace file, which also knows the width.
+        // The same through the trace file, which also contains the width.
         let summary = place.clean("convert spike.log -o spike.htr");
         let count = format!("\ninstructions           {}\n", pcs.len());
         assert!(summary.contains(&count), "{summary}");
@@ -182,7 +182,7 @@ fn blocks_are_checked_instruction_by_instruction() {
     place.clean("convert other.csv --retirement block -o other.htr");
     let text = stdout(&place.run(&format!("{check} other.htr")));
     assert!(text.contains(" differs from other.htr\n"), "{text}");
-    // A block of which there is no code.
+    // A block without code.
     place.write("away.csv", blocks.replace("80000000", "90000000").as_bytes());
     let output = place.run(&format!("{check} away.csv --retirement block"));
     assert_eq!(output.status.code(), Some(3));
@@ -220,10 +220,10 @@ fn summaries() {
         assert_eq!(again[key], json[key], "{key}");
     }
     assert!(again["written_bytes"].is_null());
-    // Onto standard output comes the file alone.
+    // Standard output gets only the file.
     let output = place.run("convert user.log -o -");
     assert!(output.stdout == fs::read(place.dir.join("user.htr")).unwrap());
-    // What the log does not say is said.
+    // What the log does not contain is reported.
     let commits = "core   0: 3 0x0000000080000000 (0x00000013)\n\
                    core   0: 3 0x0000000080000100 (0xfe000ee3)\n";
     place.write("commits.log", commits.as_bytes());
@@ -231,7 +231,7 @@ fn summaries() {
     assert!(text.contains("1 traps without a cause") && text.contains("the last branch"), "{text}");
 }
 
-/// What is wrong, where, and what to do: in two short lines.
+/// Errors name the problem, the place and what to try, in two short lines.
 #[test]
 fn damaged_logs() {
     let place = Place::new("logs-damaged");
@@ -243,7 +243,7 @@ fn damaged_logs() {
     place.write("table.csv", b"time,pc\n1,2\n");
     place.write("text", b"hello\n");
     place.write("empty", b"");
-    // Several chunks, of which one is cut or damaged.
+    // Several chunks, one of which is cut or damaged.
     let (log, _) = spike("user", Xlen::Rv64, true, true);
     place.write("user.log", log.repeat(8).as_bytes());
     place.clean("convert user.log -o user.htr");

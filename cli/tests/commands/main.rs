@@ -82,7 +82,7 @@ fn a_capture_may_start_anywhere() {
     let place = Place::new("anywhere");
     place.clean("encode run.csv --params p.toml --xlen 64 --framing encap -o whole");
     let whole = std::fs::read(place.dir.join("whole")).unwrap();
-    // The end of some frame, then nulls, the last of which marks alignment.
+    // The end of a frame, then nulls, the last of which marks alignment.
     let mut torn = vec![0x5f, 0x33, 0x81];
     torn.extend([0; 40]);
     torn.push(0x80);
@@ -221,9 +221,12 @@ fn checks() {
         assert_eq!(rows.len(), before + 1 + after + 1, "{text}");
     }
     let text = different(&pcs[..4]);
-    assert!(text.starts_with("instruction 4: other has ended, trace goes on: packet "), "{text}");
+    assert!(text.starts_with("instruction 4: other has ended, trace continues: packet "), "{text}");
     let text = different(&[&pcs[..], &["80000014"]].concat());
-    assert!(text.starts_with("instruction 6: trace has ended, other goes on: line 7\n"), "{text}");
+    assert!(
+        text.starts_with("instruction 6: trace has ended, other continues: line 7\n"),
+        "{text}"
+    );
 
     // Equal, but something could not be read.
     let trace = std::fs::read(place.dir.join("trace")).unwrap();
@@ -320,7 +323,7 @@ fn mistakes() {
         (
             "decode trace --params p.toml --xlen 64 --image code@0 --from 5 --to 5",
             2,
-            "behind --from",
+            "after --from",
         ),
         ("decode trace --params p.toml --xlen 64 --context-elf code", 2, "ID=PROG"),
         ("decode trace --params p.toml --xlen 64 --context-elf 1=code", 2, "no contexts"),
@@ -366,7 +369,7 @@ fn help_is_clean() {
     }
 }
 
-/// The reader of our output may leave early.
+/// The reader of our output may close it early.
 #[test]
 fn a_broken_pipe_is_quiet() {
     let place = Place::new("pipe");

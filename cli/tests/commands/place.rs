@@ -42,7 +42,7 @@ impl Place {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        // Much of either does not fit into a pipe.
+        // Large input or output does not fit into a pipe.
         let (mut stdin, input) = (child.stdin.take().unwrap(), input.to_owned());
         let feeding = std::thread::spawn(move || stdin.write_all(&input));
         let output = child.wait_with_output().unwrap();

@@ -104,7 +104,7 @@ fn number(elf: &[u8], at: usize, bytes: usize) -> usize {
     elf[at..at + bytes].iter().rev().fold(0, |value, byte| value << 8 | usize::from(*byte))
 }
 
-/// A program header that is nothing to load, and where the first one to load is.
+/// A program header that is not loaded, and the place of the first one that is.
 fn headers(elf: &[u8]) -> (usize, usize) {
     let (start, count) = (number(elf, 32, 8), number(elf, 56, 2));
     let all = (0..count).map(|n| start + 56 * n);

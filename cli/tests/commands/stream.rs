@@ -20,8 +20,8 @@ fn all(output: &Output) -> (Option<i32>, String, String) {
     (output.status.code(), stdout(output), stderr(output))
 }
 
-/// Some 300 KB: a trace over and over, with its end missing or something else behind it now and
-/// then.
+/// About 300 KB: a trace repeated many times, sometimes with its end missing or followed by something
+/// else.
 fn long(place: &Place) -> Vec<u8> {
     let trace = std::fs::read(place.dir.join("trace")).unwrap();
     let mut long = Vec::new();
@@ -35,7 +35,7 @@ fn long(place: &Place) -> Vec<u8> {
     long
 }
 
-/// Neither the number of threads nor how the capture arrives can be seen.
+/// Neither the number of threads nor how the capture arrives affects the output.
 #[test]
 fn threads_and_pieces() {
     let place = decode::place("threads");
@@ -139,7 +139,7 @@ const PROGRAM: &str = "--image code@0x80000000";
 fn several_sources() {
     let place = two_sources("sources");
     let line = |rest: &str| format!("{rest} {SOURCES} {PROGRAM}");
-    // Plain addresses cannot tell, nor can a comparison.
+    // Plain addresses cannot name their source, nor can a comparison.
     place.write("pcs", PCS.as_bytes());
     for command in ["decode both", "decode mixed", "check both --against pcs"] {
         let output = place.run(&line(command));
@@ -197,7 +197,7 @@ fn several_sources() {
 #[test]
 fn gaps_of_several_sources() {
     let place = two_sources("source-gaps");
-    // Null packets are no damage; a frame that is cut off is.
+    // Null packets are not damage; a frame that is cut off is.
     let mut cut = std::fs::read(place.dir.join("mixed")).unwrap();
     cut.push(0x05);
     place.write("cut", &cut);
@@ -234,7 +234,7 @@ fn resync_and_limits_of_the_decoder() {
     }
 }
 
-/// The most memory a command ever had, in KiB.
+/// The peak memory of a command, in KiB.
 #[cfg(target_os = "linux")]
 fn peak(place: &Place, line: &str, pieces: usize, piece: &[u8]) -> u64 {
     use std::io::{BufRead, BufReader, Write};
@@ -242,7 +242,7 @@ fn peak(place: &Place, line: &str, pieces: usize, piece: &[u8]) -> u64 {
     let mut command = place.command(line);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
-    // The process is there as long as its input has no end.
+    // The process runs as long as its input does not end.
     let reader = BufReader::new(child.stdout.take().unwrap());
     let drain = std::thread::spawn(move || reader.split(b'\n').count());
     for _ in 0..pieces {

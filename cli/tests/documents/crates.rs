@@ -1,4 +1,4 @@
-//! `docs/crates.md`, which is written from what each package says about itself.
+//! `docs/crates.md`, which is generated from the description of each package.
 
 use libtest_mimic::Failed;
 use serde_json::Value;

@@ -14,7 +14,7 @@ pub(crate) struct Document {
     name: String,
     lines: Vec<String>,
     blocks: Vec<Fence>,
-    /// The console blocks, of which each is executed once, in order.
+    /// The console blocks, each of which is executed once, in order.
     progress: Mutex<Progress>,
 }
 
@@ -44,7 +44,7 @@ pub(crate) fn trials(document: &Arc<Document>) -> Vec<Trial> {
     let other = Arc::clone(document);
     let name = format!("{}: sessions are console blocks", document.name);
     trials.push(Trial::test(name, move || other.no_other_sessions()));
-    // Fragments of the changelog say what was there when they were written.
+    // Fragments of the changelog describe the state when they were written.
     if !document.name.starts_with("changelog/") {
         let other = Arc::clone(document);
         let name = format!("{}: names", document.name);
@@ -143,7 +143,7 @@ impl Document {
         Ok(())
     }
 
-    /// Writes what commands print now, and the text of quoted files, into the document.
+    /// Writes the current output of commands, and the text of quoted files, into the document.
     pub(crate) fn bless(&self) -> Result<(), Failed> {
         let mut progress = Progress::default();
         let mut lines = Vec::new();

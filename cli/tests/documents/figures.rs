@@ -1,4 +1,4 @@
-//! Figures that one document repeats from another, which is generated.
+//! Figures that a document repeats from another, generated one.
 
 use libtest_mimic::Failed;
 use std::collections::BTreeMap;

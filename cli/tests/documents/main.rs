@@ -10,9 +10,9 @@
 //!
 //! ```` ```rust file=tests/examples/x.rs ```` quotes a file, which must have this text.
 //!
-//! What a document names between backticks, files of the repository and packages, exists.
+//! Files of the repository and packages that a document names between backticks exist.
 //!
-//! `HARTRACE_BLESS=1` writes what commands print, quoted files and the table of crates into the documents.
+//! `HARTRACE_BLESS=1` writes the output of commands, quoted files and the table of crates into the documents.
 //! Elisions that still match stay.
 
 mod crates;

@@ -1,4 +1,4 @@
-//! What documents name exists: files and folders of the repository, packages, and headings that links lead to.
+//! Checks that what documents name exists: files and folders of the repository, packages, and headings of links.
 
 use crate::crates;
 use libtest_mimic::Failed;
@@ -43,7 +43,7 @@ pub(crate) fn check(root: &Path, name: &str, lines: &[String]) -> Result<(), Fai
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n").into()) }
 }
 
-/// What stands between backticks.
+/// The texts between backticks.
 fn quoted(line: &str) -> impl Iterator<Item = &str> {
     line.split('`').skip(1).step_by(2)
 }

@@ -11,9 +11,9 @@ use std::process::Command;
 /// A command with the lines that it prints according to the document.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Step {
-    /// As it stands in the document, with prompts.
+    /// As written in the document, with prompts.
     pub(crate) prompt: Vec<String>,
-    /// As a shell takes it.
+    /// As a shell executes it.
     pub(crate) command: String,
     pub(crate) expected: String,
 }
@@ -102,7 +102,7 @@ impl Place {
     }
 }
 
-/// What became of a step.
+/// The result of a step.
 #[derive(Debug)]
 pub(crate) struct Outcome {
     /// What it printed, with the elisions of the document that match.

@@ -16,7 +16,7 @@ struct Buffer {
     files: Vec<(String, Vec<u8>)>,
 }
 
-/// A stretch of trace with what was executed, and the first and last time in it.
+/// A stretch of trace with the executed ranges, and the first and last time in it.
 struct Stretch {
     start: usize,
     steps: Vec<Step>,
@@ -33,7 +33,7 @@ impl Buffer {
         }
     }
 
-    /// A program in memory. All are at other addresses.
+    /// A program in memory. Each has its own addresses.
     fn program(&mut self, wide: bool) -> Program {
         let number = self.files.len();
         let base = 0x1000_0000 * (number as u64 + 1);
@@ -128,18 +128,18 @@ fn numbers_move() {
     let made = buffer.package("numbers", &log);
     let ranges = ["--emit", "ranges"];
     assert_eq!(clean(&decode(&made.0, &ranges)), all.clone() + &later);
-    // Each source is one, whatever its number.
+    // A source stays the same, whatever its number.
     let blocks = clean(&decode(&made.0, &["--emit", "blocks"]));
     let headings: Vec<_> = blocks.lines().filter(|line| line.starts_with("source")).collect();
     assert_eq!(headings, ["source 16:", "source 18:"]);
-    // Packets of all, each read as it was written.
+    // Packets of all sources, each read in its configuration at that time.
     let packets = clean(&decode(&made.0, &["--emit", "packets"]));
     assert!(!packets.contains("RESERVED") && !packets.contains("BAD"), "{packets}");
-    // Starts were lost; what ends says how it was.
+    // Starts were lost; ends show the configuration before them.
     let lost: Vec<&str> = log.lines().filter(|line| !line.contains("START id=17")).collect();
     fs::write(made.0.join("log"), lost.join("\n")).unwrap();
     assert_eq!(clean(&decode(&made.0, &ranges)), all.clone() + &later);
-    // Nobody has the number any more: what is there is not read, and that is said.
+    // No source has the number any more: its bytes are not read, and this is reported.
     let lost: Vec<&str> = log.lines().filter(|line| !line.contains("trace_18")).collect();
     fs::write(made.0.join("log"), lost.join("\n")).unwrap();
     let output = decode(&made.0, &ranges);
@@ -181,7 +181,7 @@ fn threads() {
     let code = buffer.files[0].1.clone();
     let made = buffer.package("threads", "");
     assert_eq!(clean(&decode(&made.0, &["--emit", "ranges", "--threads", "3"])), all);
-    // Not all of the code is known, so that there are gaps, too.
+    // Not all of the code is known, so there are gaps, too.
     fs::write(made.0.join("code0.bin"), &code[..code.len() * 3 / 4]).unwrap();
     for emit in ["ranges", "elements", "blocks", "edges", "coverage", "json"] {
         let on = |threads: &str| {
@@ -225,7 +225,7 @@ fn configurations_change_at_a_time() {
     );
     let made = buffer.package("configurations", &log);
     assert_eq!(clean(&decode(&made.0, &["--emit", "ranges"])), all);
-    // Without the log it is wrong: the return stack tells where returns go.
+    // Without the log it is wrong: targets of returns come from the return stack.
     fs::write(made.0.join("log"), "").unwrap();
     let output = decode(&made.0, &["--emit", "ranges"]);
     assert_ne!(String::from_utf8_lossy(&output.stdout), all);

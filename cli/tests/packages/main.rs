@@ -49,7 +49,7 @@ fn package(name: &str, seed: u64) -> (Made, String) {
     let id = TraceId::new(16).unwrap();
     formatter.write(id, &trace, &mut |frame| frames.extend_from_slice(frame));
     formatter.finish(&mut |frame| frames.extend_from_slice(frame));
-    // As if the buffer had been written round and round.
+    // As if the buffer had wrapped around.
     let oldest = frames.len() / 32 * 16;
     frames.rotate_right(oldest);
     let made = Made::new(name);
@@ -62,7 +62,7 @@ fn package(name: &str, seed: u64) -> (Made, String) {
          TRCIDR1: {idr1:#x}\nTRCIDR2: {idr2:#x}\nTRCIDR8: 0\ncore: ARMv8-A\n\
          context_id_holds: tid\n"
     );
-    // Only its end is told, which is behind that of the trace.
+    // Only its end is given, which comes after that of the trace.
     let last = 1u64 << 62;
     let log = format!(
         "{last} declare_library state=END pid=0 base_address={library:#x} image_file=library.bin\n"
@@ -106,7 +106,7 @@ fn clean(output: &Output) -> String {
 fn folders_and_archives() {
     let (made, ranges) = package("package", 1);
     assert_eq!(clean(&decode(&made.0, &["--emit", "ranges"])), ranges);
-    // No block starts anew, and nothing changes by that.
+    // No block restarts decoding, so this changes nothing.
     assert_eq!(clean(&decode(&made.0, &["--emit", "ranges", "--frames", "reset"])), ranges);
     let archive = made.0.join("package.zip");
     let mut zip = ZipWriter::new(File::create(&archive).unwrap());
@@ -136,7 +136,7 @@ fn logs_of_events() {
     assert_eq!(output.status.code(), Some(1), "gaps");
     assert!(found.lines().count() < ranges.lines().count());
     assert_ne!(found, "");
-    // The log of the command line counts, and images are of the package.
+    // The log of the command line counts, and images come from the package.
     let other = made.0.join("other.log");
     fs::write(&other, &kept).unwrap();
     let events = ["--emit", "ranges", "--events", other.to_str().unwrap()];

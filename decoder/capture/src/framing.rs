@@ -1,4 +1,4 @@
-//! Framings: how payloads are packed into a byte stream, and what frame headers say.
+//! Framings: how payloads are packed into a byte stream, and what frame headers contain.
 
 use hartrace_bits::mask;
 use hartrace_decoder::stream;
@@ -174,8 +174,8 @@ pub enum Error {
     /// A time tag of another length.
     #[error("smi time tags have 2 bytes, not {0}")]
     TimeTag(u8),
-    /// A source was given, but frames do not name theirs.
-    #[error("there is no source id to be {0}")]
+    /// A source was given, but frames have no source id.
+    #[error("frames have no source id, so none can be {0}")]
     NoSource(u16),
     /// The source needs more bits than the frame has.
     #[error("source {id} does not fit in {bits} bits")]
@@ -187,7 +187,7 @@ pub enum Error {
     },
 }
 
-/// A framing with the values its headers get.
+/// A framing with the values of its headers.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Transport {
     /// The frames around payloads.
@@ -201,7 +201,7 @@ pub struct Transport {
 }
 
 impl Transport {
-    /// The framing `kind` with the fields of `first`, and where that says nothing those of `second`.
+    /// Returns the framing `kind` with the fields of `first`, or of `second` where `first` has none.
     ///
     /// Fields of `second` that the framing does not have are ignored: a file may describe another
     /// framing than the one that was chosen.
@@ -254,18 +254,18 @@ impl Transport {
         Ok(Self { framing, source, find_sync: false, stamp_bits })
     }
 
-    /// The same for captures that may start in the middle of a frame, if `find_sync`.
+    /// If `find_sync`, captures may start in the middle of a frame.
     pub fn finding_sync(self, find_sync: bool) -> Self {
         Self { find_sync, ..self }
     }
 
-    /// How the decoder has to read a capture.
+    /// Returns how the decoder has to read a capture.
     pub const fn stream(&self) -> stream::Transport {
         let Self { framing, source, find_sync, .. } = *self;
         stream::Transport { framing, source, find_sync }
     }
 
-    /// Writes the frame of packet number `packet`, sent at `time`, to the start of `out`.
+    /// Writes the frame of packet number `packet`, sent at `time`, to the start of `out`. Returns its length.
     pub fn emit(
         &self,
         packet: u64,
@@ -333,7 +333,7 @@ mod tests {
         assert_eq!(transport.source, Some(2));
         let transport = setup(Some(&text), "--source 4").unwrap().transport;
         assert_eq!(transport.source, Some(4));
-        // What the file says about another framing does not get in the way.
+        // Fields in the file for another framing are ignored.
         let transport = setup(Some(&text), "--framing reference").unwrap().transport;
         assert_eq!((transport.framing, transport.source), (Framing::Reference, None));
     }

@@ -1,4 +1,4 @@
-//! The encoder's parameters and modes, and everything else that a stream does not say about itself.
+//! The encoder's parameters and modes, and everything else that a stream does not contain itself.
 //!
 //! Parameter files are TOML, or JSON if they start with a brace. Keys are the specification's parameter
 //! names (`iaddress_width_p`, ...), in the file itself or in a table `parameters`. Two more tables are
@@ -31,10 +31,10 @@ pub enum Resync {
     HalfWords(u64),
 }
 
-/// What is said about a stream besides its parameter file, and takes precedence over it.
+/// Settings of a stream from outside its parameter file, which take precedence over it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Given {
-    /// The base instruction set; implies `iaddress_width_p` where the parameters do not say it.
+    /// The base instruction set; implies `iaddress_width_p` where the parameters do not set it.
     pub xlen: Option<Xlen>,
     /// The framing.
     pub framing: Option<Kind>,
@@ -49,7 +49,7 @@ pub struct Given {
 pub struct Setup {
     /// The encoder's parameters.
     pub params: Params,
-    /// Whose choices the encoder makes where the specification leaves them open.
+    /// The implementation whose choices the encoder makes where the specification leaves them open.
     pub unit: Unit,
     /// The base instruction set.
     pub xlen: Xlen,
@@ -66,7 +66,7 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// Completes what a parameter file says, if there is one.
+    /// Completes the contents of a parameter file, if there is one.
     pub fn new(draft: Option<Draft>, given: &Given) -> Result<Self, SetupError> {
         let has_file = draft.is_some();
         let draft = draft.unwrap_or_default();
@@ -131,7 +131,7 @@ fn complete(draft: &Draft, base: Params) -> Result<Params, SetupError> {
 }
 
 fn resync(draft: &Draft) -> Result<Resync, SetupError> {
-    // 2^(max + 4). A file says at most 59.
+    // 2^(max + 4). Files are limited to 59.
     let period = draft.resync_max.map(|max| 16u64.wrapping_shl(max.min(59)));
     let mode = draft.resync_mode.unwrap_or(match period {
         Some(_) => ResyncMode::Packets,
@@ -208,7 +208,7 @@ pub(crate) mod tests {
         assert_eq!(setup64.itype_width, ITypeWidth::Three);
         assert!(setup64.options.full_address && !setup64.options.sequentially_inferred_jump);
         assert_eq!(setup(Some(text), "--xlen 32").unwrap().params.iaddress_width_p, 32);
-        // Nothing says how wide addresses are.
+        // The width of addresses is not given anywhere.
         assert!(matches!(setup(Some(text), "").unwrap_err(), SetupError::NoWidth));
     }
 

@@ -19,15 +19,15 @@ pub fn address(address: u64, xlen: Xlen) -> String {
     }
 }
 
-/// The code of one context, or of all contexts that have none of their own.
+/// The code of one context, or of all contexts without their own code.
 #[derive(Debug)]
 pub struct Program {
     image: Image,
-    /// Its ELF files, the last one first, since it wins.
+    /// Its ELF files, the last one first, since it takes precedence.
     files: Vec<Arc<File>>,
 }
 
-/// An ELF file, for what is in it besides code.
+/// An ELF file, kept for its names and source lines.
 #[derive(Debug)]
 struct File {
     bytes: Vec<u8>,
@@ -35,7 +35,7 @@ struct File {
 }
 
 impl Program {
-    /// Names and source lines. Reading them takes time, so ask once.
+    /// Reads names and source lines. This takes time, so call it once.
     pub fn symbols(&self) -> Symbols<'_> {
         let mut symbols = Symbols::default();
         for file in &self.files {
@@ -45,16 +45,16 @@ impl Program {
     }
 }
 
-/// Stretches of code that something else took the place of.
+/// Ranges of code that were replaced by other code.
 pub type Replaced = Vec<Range<u64>>;
 
 /// Every program of a hart: code that all contexts share, and code of single contexts.
 #[derive(Debug)]
 pub struct Programs {
     common: Program,
-    /// Each with all common code below it.
+    /// Each includes all common code.
     contexts: Vec<(u64, Program)>,
-    /// What a log says of them.
+    /// Changes to the code, according to a log.
     changing: Option<Changing>,
 }
 
@@ -65,12 +65,13 @@ impl Programs {
         Self { common, contexts: Vec::new(), changing: None }
     }
 
-    /// Adds an ELF file, `bias` further up. It wins over what was added before; returns what it replaces.
+    /// Adds an ELF file; `bias` is added to its addresses. It replaces earlier code at the same addresses;
+    /// returns what it replaces.
     pub fn add_elf(&mut self, bytes: Vec<u8>, bias: u64) -> Result<Replaced, ElfError> {
         self.common.add_elf(bytes, bias)
     }
 
-    /// Adds bare code. It wins over what was added before; returns what it replaces.
+    /// Adds bare code. It replaces earlier code at the same addresses; returns what it replaces.
     pub fn add_code(&mut self, address: u64, bytes: &[u8]) -> Replaced {
         let image = &mut self.common.image;
         let before = image.overlaps().len();
@@ -78,7 +79,7 @@ impl Programs {
         image.overlaps().get(before..).unwrap_or_default().to_vec()
     }
 
-    /// Adds an ELF file that only one context runs, over all common code that was added before.
+    /// Adds an ELF file that only one context runs, on top of all common code that was added before.
     pub fn add_context_elf(
         &mut self,
         context: u64,
@@ -95,12 +96,12 @@ impl Programs {
         Ok(replaced)
     }
 
-    /// Adds code that comes and goes.
+    /// Adds code that changes over time.
     pub fn change(&mut self, changing: Changing) {
         self.changing = Some(changing);
     }
 
-    /// The programs as the decoder takes them.
+    /// Returns the programs in the form that the decoder uses.
     pub fn images(&self) -> Images<'_> {
         let first = Images::new(&self.common.image);
         let contexts = self.contexts.iter();
@@ -108,26 +109,26 @@ impl Programs {
         if self.changing.is_some() { images.versions(self) } else { images }
     }
 
-    /// The code at the start, and its number.
+    /// Returns the code at the start of a trace, and its number.
     pub fn first(&self) -> (usize, Image) {
         (0, self.common.image.clone())
     }
 
-    /// The code of a context at a time, and its number.
+    /// Returns the code of a context at a time, and its number.
     pub fn at(&self, moment: Moment) -> (usize, Image) {
         let program = self.of_context(moment.context);
         let image = self.image_of(program);
         match &self.changing {
             Some(changing) => {
                 let (number, image) = changing.version(moment, program, image);
-                // Numbers of programs come first, that of the common one included.
+                // Numbers of programs come first, including that of the common one.
                 (self.contexts.len().wrapping_add(1).wrapping_add(number), image)
             }
             None => (program, image.clone()),
         }
     }
 
-    /// The code of a context.
+    /// Returns the code of a context.
     pub fn image(&self, context: u64) -> &Image {
         self.image_of(self.of_context(Some(context)))
     }
@@ -136,12 +137,12 @@ impl Programs {
         self.iter().nth(program).map_or(&self.common.image, |program| &program.image)
     }
 
-    /// All programs by number, the common one first.
+    /// Returns all programs by number, the common one first.
     pub fn iter(&self) -> impl Iterator<Item = &Program> {
         std::iter::once(&self.common).chain(self.contexts.iter().map(|(_, own)| own))
     }
 
-    /// Names and source lines of all programs, the common one first.
+    /// Reads names and source lines of all programs, the common one first.
     pub fn all_symbols(&self) -> Symbols<'_> {
         let mut files: Vec<&Arc<File>> = Vec::new();
         for file in self.iter().flat_map(|program| &program.files) {
@@ -156,7 +157,7 @@ impl Programs {
         symbols
     }
 
-    /// Number of the program that a context runs.
+    /// Returns the number of the program that a context runs.
     pub fn of_context(&self, context: Option<u64>) -> usize {
         let own = self.contexts.iter().position(|(id, _)| Some(*id) == context);
         own.map_or(0, |index| index.wrapping_add(1))
@@ -199,7 +200,7 @@ mod tests {
         let garbage = || b"no ELF file".to_vec();
         assert!(matches!(programs.add_elf(garbage(), 0), Err(ElfError::NotElf(_))));
         assert!(programs.add_context_elf(3, garbage(), 0).is_err());
-        // A context without code of its own runs the common program.
+        // A context without its own code runs the common program.
         assert_eq!((programs.of_context(Some(3)), programs.iter().count()), (0, 1));
     }
 }

@@ -1,7 +1,7 @@
 //! Reports of Arm traces: ETMv4, ETE and PTM.
 //!
-//! [`report`] writes what can be reported of any trace. [`packets`] and [`elements`] write what only Arm
-//! traces have, a line each, as OpenCSD has them.
+//! [`report`] writes the reports that exist for any trace. [`packets`] and [`elements`] write what only Arm
+//! traces have, one line each, as OpenCSD does.
 
 mod side;
 
@@ -19,8 +19,8 @@ use std::num::NonZeroUsize;
 /// Bytes of text that are passed on at once.
 const CHUNK: usize = 1 << 16;
 
-/// Decodes sources, each by one of several threads, and reports them one after the other. The report is
-/// complete after that, but its gaps have not ended. If there is only one source, it is named if `named`.
+/// Decodes sources, each on one of several threads, and reports them one after the other. Finishes the
+/// report, but does not end its gaps. A single source is named only if `named`.
 pub fn report<R: Report, W: Write>(
     printer: &mut Printer<R, W>,
     threads: NonZeroUsize,
@@ -97,9 +97,9 @@ pub fn packets(sources: &[Portions<'_, '_>], out: &mut dyn Write) -> io::Result<
     Ok(())
 }
 
-/// Decodes sources, each by one of several threads, and writes all elements, or if `ranges` only runs of
-/// instructions, source by source. `lost` is told how many stretches of a source could not be followed, if
-/// there are any.
+/// Decodes sources, each on one of several threads, and writes all elements, or only runs of instructions
+/// if `ranges`, source by source. Calls `lost` with the number of stretches of a source that could not be
+/// followed, if there are any.
 pub fn elements(
     all: &[Traced<'_>],
     ranges: bool,
@@ -133,13 +133,13 @@ pub fn elements(
 #[derive(Default)]
 struct Written {
     text: Vec<u8>,
-    /// What could not be followed.
+    /// Number of stretches that could not be followed.
     gaps: u64,
-    /// Nothing comes after it.
+    /// Nothing follows it.
     last: bool,
 }
 
-/// Writes what is decoded of one source.
+/// Writes the elements of one source.
 struct Elements<'a> {
     id: u8,
     /// Ranges only.
@@ -149,7 +149,7 @@ struct Elements<'a> {
 }
 
 impl Elements<'_> {
-    /// Passes on what has been written, if it is much.
+    /// Passes on the text if there is enough of it.
     fn check(&mut self) {
         if self.written.text.len() >= CHUNK {
             (self.pass)(std::mem::take(&mut self.written));

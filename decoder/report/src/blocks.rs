@@ -10,7 +10,7 @@ use serde::Serialize;
 use std::fmt::Display;
 use std::io::Write;
 
-/// Runs of instructions as lines. Runs that only a packet has split are one again.
+/// Writes runs of instructions as lines. Runs that only a packet has split are joined again.
 #[derive(Debug)]
 pub struct Blocks<'a> {
     programs: &'a Programs,
@@ -20,7 +20,7 @@ pub struct Blocks<'a> {
     xlen: Xlen,
     json: bool,
     source: Option<u16>,
-    /// May go on with the next run.
+    /// The next run may continue it.
     pending: Option<Block>,
     /// Privilege and context, as far as known.
     state: Option<(u8, u64)>,
@@ -28,7 +28,7 @@ pub struct Blocks<'a> {
 
 #[derive(Copy, Clone, Debug)]
 struct Block {
-    /// Number of the program it is of.
+    /// Number of its program.
     program: usize,
     start: u64,
     end: u64,
@@ -48,7 +48,7 @@ struct Line {
 }
 
 impl<'a> Blocks<'a> {
-    /// Lines of text, or of JSON. Names are those of `programs`.
+    /// Writes lines of text, or of JSON, with the names of `programs`.
     pub fn new(programs: &'a Programs, xlen: Xlen, json: bool) -> Self {
         let symbols = programs.iter().map(|program| program.symbols()).collect();
         let (source, pending, state) = (None, None, None);
@@ -138,7 +138,7 @@ mod tests {
         run(0, 0x10, Leaves::No);
         run(1, 0x18, Leaves::Jump);
         run(1, 0x20, Leaves::No);
-        // It says where the program is, but nothing of it is reported.
+        // An event outside the reported stretch does not split a block.
         let aside = Event::Context { privilege: 3, context: 7, time: 0 };
         part.aside(StreamPos { packet: 2, byte: 9 }, aside);
         let programs = Programs::new(Xlen::Rv32);

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 /// Equal packets shown around a difference.
 const AROUND: usize = 3;
 
-/// How long the shortest alignment is looked for; then any will do.
+/// How long to search for the shortest alignment; after that, any will do.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Packets of two captures, aligned.
@@ -63,8 +63,8 @@ impl<'a> Diff<'a> {
         self.ops.iter().all(|op| op.tag() == DiffTag::Equal)
     }
 
-    /// Writes one JSON object per difference: `op` (delete, insert or replace), `a` and `b` (packets, as
-    /// [`Listed::json`] has them).
+    /// Writes one JSON object per difference: `op` (delete, insert or replace), `a` and `b` (packets, in the
+    /// form of [`Listed::json`]).
     pub fn json(&self, out: &mut dyn Write, xlen: Xlen) -> io::Result<()> {
         let json = |list: &[Listed<'_>]| -> Vec<_> {
             list.iter().map(|listed| listed.json(xlen)).collect()
@@ -83,13 +83,13 @@ impl<'a> Diff<'a> {
         Ok(())
     }
 
-    /// The packets that a step of the alignment is about.
+    /// The packets of a step of the alignment.
     fn of(&self, op: &DiffOp) -> (&[Listed<'a>], &[Listed<'a>]) {
         let (a, b) = (self.a.get(op.old_range()), self.b.get(op.new_range()));
         (a.unwrap_or_default(), b.unwrap_or_default())
     }
 
-    /// Writes differences with the packets around them, and how many there are. `names` are those of the
+    /// Writes differences with the packets around them, and their number. `names` are the names of the
     /// captures.
     pub fn print(&self, out: &mut dyn Write, names: [&str; 2], style: Style) -> io::Result<()> {
         let [red, green, cyan] = [AnsiColor::Red, AnsiColor::Green, AnsiColor::Cyan]

@@ -16,7 +16,7 @@ use std::io::{self, Write};
 /// Why a packet was sent, and for which row of the encoder's input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Because {
-    /// The reason in one word, as `before-trap`.
+    /// The reason in one word, such as `before-trap`.
     pub reason: String,
     /// The reason in one clause.
     pub why: &'static str,
@@ -27,7 +27,7 @@ pub struct Because {
     pub place: Option<(Option<u64>, u64)>,
 }
 
-/// A packet, read.
+/// A packet and its content.
 #[derive(Clone, Debug)]
 pub struct Listed<'a> {
     packet: Packet<'a>,
@@ -43,12 +43,12 @@ impl<'a> Listed<'a> {
         Self { packet, content, layout: *reader.layout(), because: None }
     }
 
-    /// Adds why it was sent.
+    /// Adds the reason why it was sent.
     pub fn because(self, because: Because) -> Self {
         Self { because: Some(because), ..self }
     }
 
-    /// Whether nothing is wrong with it. Trace of another kind is not wrong.
+    /// Whether the packet has no error. Trace of another kind is not an error.
     pub fn is_sound(&self) -> bool {
         matches!(self.content, Ok(_) | Err(Unread::Kind(_)))
     }
@@ -86,7 +86,7 @@ impl<'a> Listed<'a> {
         line
     }
 
-    /// What decides whether two packets are the same: everything but their places.
+    /// Format, name and fields, or the error, as text: everything but the place of the packet.
     pub fn content(&self) -> String {
         match &self.content {
             Ok(payload) => {
@@ -112,7 +112,7 @@ impl<'a> Listed<'a> {
         })
     }
 
-    /// What it says, if it could be read.
+    /// The parsed payload, if it could be read.
     pub fn payload(&self) -> Option<&Payload> {
         self.content.as_ref().ok()
     }
@@ -170,7 +170,7 @@ impl<'a> Listed<'a> {
 pub struct Dump {
     /// JSON objects instead of text.
     pub json: bool,
-    /// Text has a column for the source; JSON always says it.
+    /// Text has a column for the source; JSON always contains it.
     pub with_source: bool,
     /// Width of addresses in reasons.
     pub xlen: Xlen,
@@ -188,7 +188,7 @@ impl Dump {
     }
 }
 
-/// The fields that are there under these parameters.
+/// Shows the fields that a payload has under these parameters.
 fn fields(payload: &Payload, layout: &Layout, show: &mut dyn FnMut(FieldName, Shown)) {
     let present = layout.fields(payload.format());
     payload.show(&mut |name, value| {

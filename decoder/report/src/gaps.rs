@@ -1,4 +1,4 @@
-//! Gaps: what could not be followed, and where decoding went on.
+//! Gaps: what could not be followed, and where decoding resumed.
 
 use hartrace_decoder::{Event, Fault, StreamPos};
 use std::collections::BTreeMap;
@@ -6,18 +6,18 @@ use std::error::Error;
 use std::fmt;
 use std::ops::ControlFlow;
 
-/// Tells of the gaps of one capture: one line for each stretch that is missing.
+/// Reports the gaps of one capture: one line for each stretch that is missing.
 pub struct Gaps {
     file: String,
-    /// Takes the lines.
+    /// Receives the lines.
     tell: Box<dyn FnMut(&str) + Send>,
     strict: bool,
-    /// What to try about a fault.
+    /// What to try after a fault.
     hint: Option<fn(&Fault) -> &'static str>,
     count: u64,
     /// By source.
     open: BTreeMap<Option<u16>, Missing>,
-    /// A decoder cannot be stopped from within, so the end waits here.
+    /// A sink cannot stop the decoder, so the error waits here.
     failed: Option<Missing>,
 }
 
@@ -28,13 +28,13 @@ pub struct Missing {
     pub file: String,
     /// Where it starts.
     pub at: StreamPos,
-    /// The source that it is of, where the framing names sources.
+    /// Its source, where the framing names sources.
     pub source: Option<u16>,
     /// Why it could not be followed.
     pub cause: Fault,
     /// What to try.
     pub hint: Option<&'static str>,
-    /// Gaps in it after the first.
+    /// Number of gaps in it after the first.
     pub more: u64,
 }
 
@@ -61,24 +61,24 @@ fn place(at: StreamPos) -> String {
 }
 
 impl Gaps {
-    /// No gap so far in the capture of this name. Lines go to `tell`.
+    /// Starts without gaps, for the capture of this name. Lines go to `tell`.
     pub fn new(file: impl Into<String>, tell: impl FnMut(&str) + Send + 'static) -> Self {
         let (file, tell) = (file.into(), Box::new(tell));
         let (count, open) = (0, BTreeMap::new());
         Self { file, tell, strict: false, hint: None, count, open, failed: None }
     }
 
-    /// If `strict`, the first gap is one too many: see [`Gaps::check`].
+    /// If `strict`, the first gap is an error: see [`Gaps::check`].
     pub fn strict(self, strict: bool) -> Self {
         Self { strict, ..self }
     }
 
-    /// With advice: what to try about a fault.
+    /// Adds advice: what to try after a fault.
     pub fn hints(self, hint: fn(&Fault) -> &'static str) -> Self {
         Self { hint: Some(hint), ..self }
     }
 
-    /// Whether the first gap is one too many.
+    /// Whether the first gap is an error.
     pub fn is_strict(&self) -> bool {
         self.strict
     }
@@ -88,7 +88,7 @@ impl Gaps {
         &self.file
     }
 
-    /// Takes note of gaps and of where decoding goes on.
+    /// Records gaps, and where decoding resumes.
     pub fn event(&mut self, source: Option<u16>, at: StreamPos, event: &Event) {
         match event {
             Event::Gap(fault) => self.gap(source, at, *fault),
@@ -116,14 +116,14 @@ impl Gaps {
         }
     }
 
-    /// The first gap, if there must be none.
+    /// Returns the first gap as an error, if none is allowed.
     pub fn check(&mut self) -> Result<(), Missing> {
         self.failed.take().map_or(Ok(()), Err)
     }
 
-    /// The end of the capture, or of what is of interest in it if `flow` is a break.
+    /// Ends the capture, or the part of it that is of interest if `flow` is a break.
     pub fn end(&mut self, flow: ControlFlow<()>) {
-        // Nobody knows what follows if nobody looked.
+        // After a break, the rest was not read, and decoding might have resumed.
         let end = if flow.is_continue() { "; never resumed" } else { "" };
         for open in std::mem::take(&mut self.open).into_values() {
             (self.tell)(&open.line(end));

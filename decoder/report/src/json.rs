@@ -8,7 +8,7 @@ use hartrace_isa::Xlen;
 use serde::Serialize;
 use std::fmt::Display;
 
-/// Every instruction and every event.
+/// Writes every instruction and every event.
 #[derive(Debug)]
 pub struct Json {
     xlen: Xlen,

@@ -13,7 +13,7 @@
 //! program.add(0x1000, &[0x01, 0x00, 0x01, 0x00, 0x82, 0x80]); // nop; nop; ret
 //! let trace = [
 //!     0x45, 0x73, 0x00, 0x04, 0x00, 0x00, // starts at 0x1000
-//!     0x42, 0x0a, 0x00, // goes on to 0x1004
+//!     0x42, 0x0a, 0x00, // continues to 0x1004
 //! ];
 //!
 //! let decode = Decode::new(Config::default(), &program, Transport::new(Framing::Reference));
@@ -37,11 +37,11 @@
 //! | [`Tables`]`<Coverage>` | ranges of code and functions that were executed, as text or JSON |
 //! | [`Total`] | nothing: for callers who use the sum themselves |
 //!
-//! A [`Printer`] writes any of them and tells of [`Gaps`]. A capture is decoded in parts, by several
-//! threads: a [`Report`] says what a part is decoded into, and puts the parts together in order.
+//! A [`Printer`] writes any of them and reports [`Gaps`]. A capture is decoded in parts, by several
+//! threads: a [`Report`] defines what a part is decoded into, and joins the parts in order.
 //!
-//! A new format is a new type. If it shows things as they happened, it implements [`InOrder`] and is
-//! wrapped in [`Ordered`]. If it adds up, its sum implements [`Sum`] and, to be written at the end,
+//! A new format is a new type. If it shows events in order, it implements [`InOrder`] and is wrapped in
+//! [`Ordered`]. If it adds something up, its sum implements [`Sum`] and, to be written at the end,
 //! [`Table`]. Anything else implements [`Report`] itself.
 //!
 //! # Reports of packets
@@ -51,7 +51,7 @@
 //!
 //! # Arm traces
 //!
-//! [`arm`] writes the same reports of ETMv4, ETE and PTM, and a few of their own.
+//! [`arm`] writes the same reports of ETMv4, ETE and PTM, and a few that only these have.
 //!
 //! # Guarantees
 //!

@@ -1,4 +1,4 @@
-//! A stretch of a trace, before it is collected.
+//! Restricts a trace to a stretch before it is collected.
 
 use crate::limits::Limits;
 use crate::report::Collect;
@@ -19,7 +19,7 @@ impl Shared {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether nothing will be reported any more.
+    /// Whether nothing more will be reported.
     pub fn is_done(&self) -> bool {
         self.lock().is_done()
     }
@@ -28,7 +28,7 @@ impl Shared {
 /// Passes on what is within limits.
 #[derive(Debug)]
 pub struct Limited<'l, S> {
-    /// Where it goes.
+    /// The sink for everything within the limits.
     pub sink: S,
     /// The limits, which other sinks share.
     pub limits: &'l Shared,

@@ -27,9 +27,9 @@ pub enum PositionError {
     Number(String),
 }
 
-/// Nothing lies between two positions.
+/// The range between two positions is empty.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Error)]
-#[error("nothing lies from {from} up to {to}")]
+#[error("the range from {from} to {to} is empty")]
 pub struct NothingBetween {
     /// The first position.
     pub from: u64,
@@ -53,8 +53,8 @@ impl FromStr for Position {
 }
 
 impl Position {
-    /// How many of `count` instructions from packet `at`, the first of which has number `insn`, come
-    /// before.
+    /// Returns how many of `count` instructions of packet `at` come before this position. The first of
+    /// them has number `insn`.
     fn before(self, at: StreamPos, insn: u64, count: usize) -> usize {
         let reached = match self {
             Self::Insn(number) => {
@@ -72,7 +72,7 @@ impl Position {
     }
 }
 
-/// Which part of a trace to report. Positions are reached once, and for good.
+/// Which part of a trace to report. A position that was reached stays reached.
 #[derive(Copy, Clone, Debug)]
 pub struct Limits {
     from: Option<Position>,
@@ -101,7 +101,7 @@ impl Limits {
         }
     }
 
-    /// Takes the next instructions; which of them to report.
+    /// Takes the next instructions, and returns which of them to report.
     pub fn take(&mut self, at: StreamPos, count: usize) -> Range<usize> {
         let before = |p: Position| p.before(at, self.insns, count);
         let start = self.from.map_or(0, before);
@@ -128,7 +128,7 @@ impl Limits {
         self.from.is_none() && !self.is_done()
     }
 
-    /// Whether nothing will be reported any more.
+    /// Whether nothing more will be reported.
     pub fn is_done(&self) -> bool {
         matches!(self.to, Some(Position::Insn(number)) if number <= self.insns)
     }
@@ -164,7 +164,7 @@ mod tests {
         assert_eq!(printed("", "byte:11"), [0, 1, 2, 3, 4, 5]);
         assert_eq!(printed("byte:1", "packet:2"), [3, 4, 5]);
         assert!(printed("100", "").is_empty());
-        // Of different kinds: what ends first ends.
+        // Positions of different kinds: the end may come before the start.
         assert!(printed("packet:2", "2").is_empty());
     }
 

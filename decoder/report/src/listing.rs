@@ -10,27 +10,27 @@ use std::fmt::Display;
 use std::io::Write;
 use std::ops::Range;
 
-/// Bytes of text to keep; all of it is forgotten when there is more.
+/// Bytes of text to keep; when there are more, all text is dropped.
 const KEEP: usize = 1 << 26;
 
 /// A function or a source line, by number; 0 if there is none.
 type Number = u32;
 
-/// Instructions as lines. Their text is made once per run, since runs repeat.
+/// Writes instructions as lines. Their text is made once per run, since runs repeat.
 #[derive(Debug)]
 pub struct Listing<'a> {
     programs: &'a Programs,
     /// By number of the program.
     symbols: Vec<Symbols<'a>>,
     program: usize,
-    /// What is executed, and its number: a program has several versions where a log says so.
+    /// The code that is executed, and its number: a log may give a program several versions.
     code: (usize, Image),
     xlen: Xlen,
     numbers: HashMap<String, Number>,
     /// By version of the program, address and number of instructions.
     runs: HashMap<(usize, u64, usize), Rendered>,
     text: Vec<u8>,
-    /// Where the last instruction belongs to.
+    /// Function and source line of the last instruction.
     here: Here,
 }
 
@@ -41,7 +41,7 @@ struct Here {
     source: Number,
 }
 
-/// Where in the text a run is.
+/// Where the text of a run is.
 #[derive(Clone, Debug)]
 struct Rendered {
     first: Here,
@@ -49,12 +49,12 @@ struct Rendered {
     /// The line for the function it starts in, and for the source line, if they have to be printed.
     function: Range<usize>,
     source: Range<usize>,
-    /// Its instructions, with lines for what changes on the way.
+    /// Its instructions, with lines where function or source line change.
     body: Range<usize>,
 }
 
 impl<'a> Listing<'a> {
-    /// Code and names are those of `programs`.
+    /// Lists the code of `programs`, with their names.
     pub fn new(programs: &'a Programs, xlen: Xlen) -> Self {
         Self {
             programs,
@@ -186,7 +186,7 @@ impl InOrder for Listing<'_> {
             Event::Gap(fault) => format!("gap: {fault}"),
         };
         self.note(out, at, &text);
-        // Whoever reads on from here should not have to look back.
+        // Function and source line are repeated here, so a reader need not look back.
         self.here = Here::default();
     }
 

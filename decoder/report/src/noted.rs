@@ -6,24 +6,24 @@ use hartrace_decoder::{Event, Path, Run, Sink, StreamPos};
 /// Gaps after which a part is passed on.
 const FULL: usize = 1 << 12;
 
-/// A sink, and the gaps that the user has to be told of besides.
+/// A sink, and the gaps to report to the user.
 #[derive(Debug, Default)]
 pub struct Noted<S> {
     pub(crate) sink: S,
-    /// Gaps, and where decoding went on.
+    /// Gaps, and where decoding resumed.
     pub(crate) gaps: Vec<(StreamPos, Event)>,
-    /// A gap is the end.
+    /// The first gap ends it.
     strict: bool,
     ended: bool,
 }
 
 impl<S> Noted<S> {
-    /// Nothing is noted yet. If `strict`, the sink gets nothing after the first gap.
+    /// Starts without gaps. If `strict`, the sink gets nothing after the first gap.
     pub fn new(sink: S, strict: bool) -> Self {
         Self { sink, gaps: Vec::new(), strict, ended: false }
     }
 
-    /// Takes note of an event.
+    /// Records gaps and resumptions.
     fn note(&mut self, at: StreamPos, event: Event) {
         if matches!(event, Event::Gap(_) | Event::On) && !self.ended {
             self.gaps.push((at, event));

@@ -1,4 +1,4 @@
-//! Reports that are written as things happened, one after the other.
+//! Reports that are written in the order of execution.
 
 use crate::part::{Item, Part, Retired};
 use crate::report::Report;
@@ -10,21 +10,21 @@ use std::io::{self, Write};
 /// Bytes of text to collect before they are written.
 const CHUNK: usize = 1 << 16;
 
-/// Turns what was decoded into text, in order. [`Ordered`] makes a report of it.
+/// Converts what was decoded to text, in order. [`Ordered`] makes a report of it.
 pub trait InOrder {
     /// Instructions that retired.
     fn retired(&mut self, out: &mut Vec<u8>, at: StreamPos, run: Retired<'_>);
 
-    /// Anything else but gaps.
+    /// Any other event, except gaps.
     fn event(&mut self, out: &mut Vec<u8>, at: StreamPos, event: &Event);
 
     /// Something is missing.
     fn gap(&mut self, out: &mut Vec<u8>, at: StreamPos, cause: &dyn Display);
 
-    /// What follows is of this source, and what came before of another.
+    /// What follows belongs to this source; what came before belongs to another.
     fn turn(&mut self, out: &mut Vec<u8>, source: Option<u16>);
 
-    /// Code of this context and time follows; called for all contexts, also where nothing is reported.
+    /// Code of this context and time follows. Called for all contexts, even where nothing is reported.
     fn enter(&mut self, moment: Moment) {
         let _ = moment;
     }
@@ -48,18 +48,18 @@ pub struct Ordered<F> {
 }
 
 impl<F: InOrder> Ordered<F> {
-    /// A report in this form. It does not say of which source something is, unless the form does.
+    /// A report in this form. It does not name sources, unless the form does.
     pub fn new(form: F) -> Self {
         let text = Vec::with_capacity(CHUNK.saturating_mul(2));
         Self { form, text, headings: false, source: None, moments: BTreeMap::new() }
     }
 
-    /// The same with a line `source N:` wherever another source follows, if `headings`.
+    /// If `headings`, writes a line `source N:` wherever another source follows.
     pub fn headings(self, headings: bool) -> Self {
         Self { headings, ..self }
     }
 
-    /// What follows is of `source`.
+    /// What follows belongs to `source`.
     fn turn(&mut self, source: Option<u16>) {
         if self.source.replace(source) == Some(source) {
             return;
@@ -74,7 +74,7 @@ impl<F: InOrder> Ordered<F> {
         }
     }
 
-    /// Takes note of what counts whether it is reported or not.
+    /// Records contexts, whether they are reported or not.
     fn note(&mut self, source: Option<u16>, at: StreamPos, event: &Event) {
         if let Event::Context { context, time, .. } = *event {
             let moment = Moment { context: Some(context), time, byte: at.byte };
@@ -125,7 +125,7 @@ impl<F: InOrder> Report for Ordered<F> {
     }
 }
 
-/// How a run leaves, in one word.
+/// How a run ends, in one word.
 pub(crate) fn leaves(leaves: Leaves) -> &'static str {
     match leaves {
         Leaves::No => "-",

@@ -6,7 +6,7 @@ use hartrace_encap::{Frame, FrameError, FrameHeader, Frames, Framing, Item, Kind
 use hartrace_etrace::{Ioptions, Layout, ParseError, Payload};
 use std::collections::{BTreeSet, HashMap};
 
-/// Where an rv_tracer record has the first byte of its payload; the rest comes before it.
+/// Offset of the first byte of the payload in a record of rv_tracer; the other bytes precede it.
 const RV_TRACER_PAYLOAD: u64 = 30;
 
 /// A packet, or a place where one should be.
@@ -23,7 +23,7 @@ pub struct Packet<'a> {
 }
 
 impl Packet<'_> {
-    /// What the frame says, if there is one.
+    /// The header of the frame, or an empty one if there is no frame.
     pub fn header(&self) -> FrameHeader {
         self.body.map_or_else(|_| FrameHeader::default(), |frame| frame.header())
     }

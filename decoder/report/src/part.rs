@@ -3,10 +3,10 @@
 use crate::report::{Collect, ROOM};
 use hartrace_decoder::{Event, Leaves, Run, Sink, StreamPos};
 
-/// Everything that was decoded, in order, without the decoder.
+/// Everything that was decoded, in order, independent of the decoder.
 #[derive(Debug, Default)]
 pub struct Part {
-    /// Of all instructions of all runs.
+    /// Addresses of all instructions of all runs.
     addresses: Vec<u64>,
     records: Vec<(StreamPos, Record)>,
 }
@@ -25,18 +25,18 @@ pub struct Retired<'a> {
     pub addresses: &'a [u64],
     /// Address after the last.
     pub end: u64,
-    /// How the program goes on.
+    /// How the program continues.
     pub leaves: Leaves,
 }
 
-/// What a part is made of.
+/// An item of a part.
 #[derive(Copy, Clone, Debug)]
 pub enum Item<'a> {
     /// Instructions.
     Retired(Retired<'a>),
     /// Anything else.
     Event(Event),
-    /// An event outside of what is reported.
+    /// An event outside the stretch that is reported.
     Aside(Event),
 }
 

@@ -1,4 +1,4 @@
-//! One address per line: made by the thread that decodes.
+//! One address per line. The text is made by the thread that decodes.
 
 use crate::report::{Collect, ROOM, Report};
 use hartrace_decoder::{Path, Run, Sink, StreamPos};
@@ -23,7 +23,7 @@ fn digits(byte: u8) -> [u8; 2] {
     HEX.get(usize::from(byte)).copied().unwrap_or_default()
 }
 
-/// The report: addresses of one source, since there is no place to say which.
+/// The report: addresses of one source, since a line cannot name its source.
 #[derive(Copy, Clone, Debug, Default)]
 pub struct Pcs;
 
@@ -41,7 +41,7 @@ impl Report for Pcs {
 pub struct PcsText {
     /// What was written so far.
     pub text: Vec<u8>,
-    /// The last address and its line: most differ from the one before in the last digits only.
+    /// The last address and its line: most addresses differ from the one before only in the last digits.
     pc: u64,
     line: [u8; LINE],
 }

@@ -1,4 +1,4 @@
-//! From parts to a report and its gaps.
+//! Makes a report and its gaps from parts.
 
 use crate::gaps::{Gaps, Missing};
 use crate::noted::Noted;
@@ -16,7 +16,7 @@ pub enum Error {
     /// The report cannot be written.
     #[error("cannot write: {0}")]
     Write(#[from] io::Error),
-    /// There is a gap, and there must be none: see [`Gaps::strict`].
+    /// There is a gap, and none is allowed: see [`Gaps::strict`].
     #[error(transparent)]
     Gap(#[from] Missing),
     /// There are several sources, and only one can be reported: see [`Report::ONE_SOURCE`].
@@ -43,7 +43,7 @@ fn list(ids: &[u16]) -> String {
 pub struct OneSource(Option<Option<u16>>);
 
 impl OneSource {
-    /// Something of `source` was decoded from the capture of this name.
+    /// Records that something of `source` was decoded from the capture of this name.
     pub fn take(&mut self, source: Option<u16>, capture: &str) -> Result<(), SeveralSources> {
         let first = *self.0.get_or_insert(source);
         if first == source {
@@ -55,7 +55,7 @@ impl OneSource {
     }
 }
 
-/// Writes a report, part by part, and tells of gaps.
+/// Writes a report, part by part, and reports gaps.
 #[derive(Debug)]
 pub struct Printer<R, W> {
     /// The report.
@@ -68,12 +68,12 @@ pub struct Printer<R, W> {
 }
 
 impl<R: Report, W: Write> Printer<R, W> {
-    /// Nothing is written yet.
+    /// A printer that has not written anything yet.
     pub fn new(report: R, out: W, gaps: Gaps) -> Self {
         Self { report, gaps, out, source: OneSource::default() }
     }
 
-    /// Decodes all of a capture and finishes the report, also where the capture ends with an error.
+    /// Decodes all of a capture and finishes the report, even if the capture ends with an error.
     pub fn decode(
         &mut self,
         decode: &Decode<'_>,
@@ -115,7 +115,7 @@ impl<R: Report, W: Write> Printer<R, W> {
         Ok(())
     }
 
-    /// Writes what is left of everything so far. Other sources may follow.
+    /// Writes the rest of the report so far. Other sources may follow.
     pub fn finish(&mut self) -> io::Result<()> {
         self.report.finish(&mut self.out)?;
         self.out.flush()

@@ -1,18 +1,18 @@
-//! What a report is.
+//! The interface of reports.
 
 use hartrace_decoder::{Event, Sink, StreamPos};
 use std::io::{self, Write};
 
-/// Bytes that what was decoded of a part may use before it is passed on. Little, so that it stays in the
-/// caches: a few bytes of trace may stand for megabytes of addresses.
+/// Bytes that the result of a part may use before it is passed on. It should stay in the caches, although
+/// a few bytes of trace may stand for megabytes of addresses.
 pub(crate) const ROOM: usize = 1 << 20;
 
-/// A report: puts together what the parts of a capture became, and writes it.
+/// A report: joins the decoded parts of a capture, and writes the result.
 pub trait Report {
     /// What a part is decoded into, by the thread that decodes it.
     type Part: Collect + Default;
 
-    /// Whether there is no place to say of which source something is, so that there must be only one.
+    /// Whether the report cannot name sources, and so accepts only one.
     const ONE_SOURCE: bool = false;
 
     /// Takes the next part of a source. Parts come in the order of the capture.
@@ -23,7 +23,7 @@ pub trait Report {
         out: &mut dyn Write,
     ) -> io::Result<()>;
 
-    /// Writes what is left, at the end of the capture, or of all traces of some of its sources.
+    /// Writes what is left, at the end of the capture, or after all traces of some of its sources.
     fn finish(&mut self, out: &mut dyn Write) -> io::Result<()> {
         let _ = out;
         Ok(())
@@ -32,7 +32,7 @@ pub trait Report {
 
 /// What a part of a capture is decoded into.
 pub trait Collect: Sink + Send {
-    /// Takes an event outside of the stretch that is reported; see [`Limited`](crate::Limited).
+    /// Takes an event outside the stretch that is reported; see [`Limited`](crate::Limited).
     fn aside(&mut self, at: StreamPos, event: Event) {
         let _ = (at, event);
     }

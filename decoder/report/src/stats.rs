@@ -1,10 +1,10 @@
 //! Statistics: what a capture consists of, and what an instruction costs.
 //!
-//! JSON keys are stable: `capture_bytes`, `overhead_bytes` (of the capture, all that is no payload),
+//! JSON keys are stable: `capture_bytes`, `overhead_bytes` (bytes of the capture that are not payload),
 //! `formats` (by code: `name`, `packets`, `bytes` of payload), `malformed` and `other` (trace of
 //! another kind) and `total` (`packets`, `bytes`), `sync_share` (bytes of 3.0 and 3.1 among those of
 //! all formats), `lengths` (packets by bytes of payload), `program` (null, or `instructions`, `gaps`,
-//! `bits_per_instruction`, `compression`). What would be divided by 0 is null.
+//! `bits_per_instruction`, `compression`). Quotients with divisor 0 are null.
 
 mod tally;
 
@@ -32,7 +32,7 @@ impl Sum {
     }
 }
 
-/// What was counted of a capture.
+/// The counts of a capture.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Stats {
     /// Bytes of the capture.
@@ -49,9 +49,9 @@ pub struct Stats {
     pub total: Sum,
     /// Share of synchronisations (3.0 and 3.1) in the payload bytes of all formats.
     pub sync_share: Option<f64>,
-    /// Packets that could be read by bytes of payload.
+    /// Number of readable packets by bytes of payload.
     pub lengths: BTreeMap<u64, u64>,
-    /// What is known if the program is.
+    /// Figures that require the program.
     pub program: Option<Program>,
     /// Bits of all payloads that could be read.
     #[serde(skip)]
@@ -59,13 +59,13 @@ pub struct Stats {
 }
 
 impl Stats {
-    /// Writes one JSON object; the front page of the module lists its keys.
+    /// Writes one JSON object; the documentation of the module lists its keys.
     pub fn json(&self, out: &mut dyn Write) -> io::Result<()> {
         serde_json::to_writer(&mut *out, self)?;
         writeln!(out)
     }
 
-    /// Writes tables for people.
+    /// Writes tables as text.
     pub fn print(&self, out: &mut dyn Write) -> io::Result<()> {
         writeln!(
             out,
@@ -141,21 +141,21 @@ impl Serialize for Formats {
     }
 }
 
-/// What a capture says about the program.
+/// Figures of a capture that require the program.
 #[derive(Clone, Debug, Serialize)]
 pub struct Program {
     /// Instructions that retired.
     pub instructions: u64,
     /// Stretches that could not be followed.
     pub gaps: u64,
-    /// Bits of payload for each instruction.
+    /// Bits of payload per instruction.
     pub bits_per_instruction: Option<f64>,
-    /// Share that is saved against 32 bits per instruction.
+    /// Share that is saved compared with 32 bits per instruction.
     pub compression: Option<f64>,
 }
 
 impl Program {
-    /// For a program of which so much was decoded, from payloads of `bits`.
+    /// The figures for what was decoded from `bits` bits of payload.
     pub fn new(count: Count, bits: u64) -> Self {
         let bits_per_instruction = share(bits, count.instructions);
         Self {

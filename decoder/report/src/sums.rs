@@ -1,12 +1,12 @@
-//! What is added up over a whole capture.
+//! Sums over a whole capture.
 
 use crate::report::{Collect, Report};
 use hartrace_decoder::{Count, Coverage, Edges};
 use std::io::{self, Write};
 
-/// What parts of a capture add up to.
+/// A sum over the parts of a capture.
 pub trait Sum: Collect + Default {
-    /// Adds the part right after this one.
+    /// Adds the sum of the next part.
     fn merge(&mut self, next: Self);
 }
 

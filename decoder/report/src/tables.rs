@@ -1,4 +1,4 @@
-//! What is known only at the end, as a table: edges and coverage.
+//! Tables of what is known only at the end: edges and coverage.
 
 use crate::ordered::leaves;
 use crate::report::Report;
@@ -43,10 +43,10 @@ pub trait Table: Sum {
     fn print(self, out: &mut dyn Write, source: Option<u16>, style: &Style<'_>) -> io::Result<()>;
 }
 
-/// Where tables say of which source they are.
+/// Which tables name their source.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub enum Naming {
-    /// JSON wherever a source is known; text where there are several.
+    /// JSON if the source is known; text if there are several sources.
     #[default]
     Several,
     /// Every table.
@@ -64,12 +64,12 @@ pub struct Tables<'a, S> {
 }
 
 impl<'a, S: Table> Tables<'a, S> {
-    /// Nothing is added up yet.
+    /// A report without any sums yet.
     pub fn new(style: Style<'a>) -> Self {
         Self { sums: BTreeMap::new(), style, naming: Naming::default() }
     }
 
-    /// The same with another way of naming sources.
+    /// Changes which tables name their source.
     pub fn naming(self, naming: Naming) -> Self {
         Self { naming, ..self }
     }
@@ -86,7 +86,7 @@ impl<S: Table> Report for Tables<'_, S> {
     fn finish(&mut self, out: &mut dyn Write) -> io::Result<()> {
         let mut sums = std::mem::take(&mut self.sums);
         if sums.is_empty() {
-            // A table without rows has a header all the same.
+            // A table without rows still has a header.
             sums.insert(None, S::default());
         }
         let several = sums.len() > 1;
@@ -217,7 +217,7 @@ fn len(range: &Range<u64>) -> u64 {
     range.end.wrapping_sub(range.start)
 }
 
-/// Bytes of `range` that are in `ranges`, which are sorted and apart from each other.
+/// Returns the bytes of `range` that are in `ranges`, which are sorted and disjoint.
 fn overlap(ranges: &[Range<u64>], range: &Range<u64>) -> u64 {
     let first = ranges.partition_point(|other| other.end <= range.start);
     let near = ranges.iter().skip(first).take_while(|other| other.start < range.end);

@@ -1,4 +1,4 @@
-//! What unit tests have in common.
+//! Helpers that unit tests share.
 
 use hartrace_capture::params::{Draft, Given, Setup};
 

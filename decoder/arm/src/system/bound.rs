@@ -43,8 +43,8 @@ pub enum BindError {
 /// The portions of a source, in the order of time.
 pub type Portions<'c, 's> = (&'c Origin<'s>, Vec<Portion<'c>>);
 
-/// Finds the sources of all streams that can be read. What is nobody's goes to `lost`: its number, and how
-/// many bytes.
+/// Finds the sources of all streams that can be read. Bytes without a source go to `lost`: the number of
+/// the stream, and how many bytes.
 pub fn bind<'c, 's>(
     capture: &'c Capture,
     origins: &'c [Origin<'s>],
@@ -56,7 +56,7 @@ pub fn bind<'c, 's>(
     let usual =
         |id: u8| origins.iter().find(|origin| origin.is_read() && (raw || origin.id() == id));
     let bound = match log {
-        // Frames tell sources apart: without, there is one.
+        // Frames distinguish sources: without frames, there is only one.
         Some(log) if !raw => log.bound(|id| usual(id).map(Origin::name)),
         _ => Default::default(),
     };

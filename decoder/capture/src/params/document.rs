@@ -1,4 +1,4 @@
-//! TOML and JSON as one kind of tree, with the place of every key.
+//! TOML and JSON as the same kind of tree, with the place of every key.
 
 use super::error::{DocumentError, Problem};
 use toml::de::{DeTable, DeValue};
@@ -12,19 +12,19 @@ pub(crate) struct Entry {
     pub(crate) place: String,
 }
 
-/// What parameter files are made of.
+/// A value in a parameter file.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Value {
     Number(u64),
     Flag(bool),
     Text(String),
     Table(Vec<Entry>),
-    /// Something no key has: a list, a negative or broken number, a date.
+    /// Something that no key accepts: a list, a negative or broken number, a date.
     Other,
 }
 
 impl Entry {
-    /// The value has the wrong kind.
+    /// Returns the error for a value of the wrong kind.
     pub(crate) fn expected(&self, what: &str) -> DocumentError {
         let found = match &self.value {
             Value::Number(n) => n.to_string(),
@@ -36,7 +36,7 @@ impl Entry {
         self.wrong(Problem::Value { key: self.key.clone(), expected: what.into(), found })
     }
 
-    /// Something is wrong here.
+    /// Returns the error for a problem at this entry.
     pub(crate) fn wrong(&self, problem: Problem) -> DocumentError {
         DocumentError { place: self.place.clone(), problem }
     }

@@ -1,4 +1,4 @@
-//! What a parameter file says.
+//! The contents of a parameter file.
 
 use super::document::{self, Entry, Value};
 use super::error::{DocumentError, Problem};
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-/// Parameters of the specification that shape no packet, so they may be given but do not matter.
+/// Parameters of the specification that do not shape packets: accepted and ignored.
 const IGNORED: &[&str] = &[
     "arch_p",
     "blocks_p",
@@ -38,12 +38,12 @@ const IGNORED: &[&str] = &[
     "sdata_width_p",
 ];
 
-/// Keys of a vector's configuration that say nothing about packets.
+/// Keys of a vector's configuration that do not describe packets.
 const PROSE: &[&str] = &["config", "source", "resync", "input_variant", "notes"];
 
 const OPTIONS: &[&str] = &["resync-max", "resync-mode", "unit", "itype-width"];
 
-/// How deep configurations may refer to each other.
+/// How deeply references between configurations may be nested.
 const MAX_DEPTH: u32 = 4;
 
 /// What a resynchronisation period counts.
@@ -59,20 +59,20 @@ pub enum ResyncMode {
     HalfWords,
 }
 
-/// What a parameter file says; what it does not say is empty.
+/// The contents of a parameter file; what it does not set is empty.
 #[derive(Clone, Debug, Default)]
 pub struct Draft {
     /// Parameters that shape packets, by name.
     pub params: serde_json::Map<String, serde_json::Value>,
     /// `itype_width_p`: 3 or 4.
     pub itype_width: Option<u8>,
-    /// Run-time modes; of several for one mode the last counts.
+    /// Run-time modes; if a mode is set several times, the last setting counts.
     pub modes: Vec<(Mode, bool)>,
     /// `resync-max`, at most 59.
     pub resync_max: Option<u32>,
     /// `resync-mode`.
     pub resync_mode: Option<ResyncMode>,
-    /// `unit`: whose choices the encoder makes where the specification leaves them open.
+    /// `unit`: the implementation whose choices the encoder makes where the specification leaves them open.
     pub unit: Option<Unit>,
     /// `kind` of the framing.
     pub framing: Option<framing::Kind>,
@@ -88,7 +88,7 @@ impl Draft {
         })
     }
 
-    /// Reads a file, and those it starts from.
+    /// Reads a file, and the files that it is based on.
     pub fn read(path: &Path) -> Result<Self, DocumentError> {
         Self::read_with(path, &mut |path| {
             let place = path.display().to_string();
@@ -101,7 +101,7 @@ impl Draft {
         })
     }
 
-    /// The same for files that `read` reads: a name for errors, and the bytes.
+    /// The same, but calls `read` for each file, which returns a name for errors and the bytes.
     pub fn read_with<E: From<DocumentError>>(
         path: &Path,
         read: &mut dyn FnMut(&Path) -> Result<(String, Vec<u8>), E>,
@@ -136,7 +136,7 @@ impl Draft {
     ) -> Result<Self, E> {
         let entries = document::parse(text, file)?;
         let mut draft = Self::default();
-        // What another configuration says comes first, so that this one can change it.
+        // The other configuration is read first, since this one may override it.
         for entry in entries.iter().filter(|e| e.key == "parameters") {
             match &entry.value {
                 Value::Text(reference) => {
@@ -165,9 +165,9 @@ impl Draft {
                         draft.framing(inner)?;
                     }
                 }
-                // In the vectors this is prose: the width is that of each test.
+                // In the vectors this is prose: each test has its own width.
                 ("iaddress_width_p", Value::Text(_)) => {}
-                // Its stream was made from another one; only its name says what changed.
+                // Its stream was derived from another one; only its name shows what changed.
                 ("config", Value::Text(name)) if name.ends_with("implicit_exception") => {
                     draft.modes.push((Mode::ImplicitException, true));
                 }
@@ -269,7 +269,7 @@ impl Draft {
 
 /// The parameters that shape packets, and whether each is a flag.
 ///
-/// Taken from the type itself, so that the two cannot disagree.
+/// Derived from the type itself, so the two cannot disagree.
 fn parameter_names() -> BTreeMap<String, bool> {
     let flags = ["nocontext_p", "notime_p", "sijump_p"];
     match serde_json::to_value(Params::default()) {

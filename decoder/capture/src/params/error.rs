@@ -23,7 +23,7 @@ pub enum Problem {
     /// The file is not UTF-8.
     #[error("not text")]
     NotText,
-    /// The file starts as JSON, but is none.
+    /// The file starts like JSON, but is not JSON.
     #[error("not JSON: {0}")]
     NotJson(String),
     /// The file is not TOML.
@@ -47,16 +47,16 @@ pub enum Problem {
         /// What it is.
         found: String,
     },
-    /// The file starts from another one, which text alone cannot name.
-    #[error("this starts from the configuration {0}, which is in another file")]
+    /// The file is based on another one, which cannot be found from text alone.
+    #[error("this is based on the configuration {0}, which is in another file")]
     Reference(String),
-    /// Files that start from each other.
+    /// Files that are based on each other.
     #[error("configurations refer to each other in a circle")]
     Circle,
 }
 
 impl Problem {
-    /// Whether the file could not be read at all; otherwise it says something that cannot be.
+    /// Whether the file could not be read at all; otherwise its contents are wrong.
     pub const fn is_unreadable(&self) -> bool {
         matches!(self, Self::Unreadable(_) | Self::NotText | Self::NotJson(_) | Self::NotToml(_))
     }
@@ -73,15 +73,15 @@ impl Problem {
     }
 }
 
-/// Parameters that no stream has together.
+/// Why parameters do not describe a stream.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum SetupError {
     /// There are no parameters, and the framing does not imply any.
     #[error("a trace cannot be read without the encoder's parameters")]
     NoParameters,
-    /// Neither the parameters nor the caller say how wide addresses are.
-    #[error("the parameters do not say how wide addresses are")]
+    /// Neither the parameters nor the caller specify the width of addresses.
+    #[error("the parameters do not specify the width of addresses")]
     NoWidth,
     /// Addresses of this width belong to another base instruction set.
     #[error("XLEN {} contradicts iaddress_width_p = {width}", xlen.bits())]

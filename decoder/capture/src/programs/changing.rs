@@ -1,4 +1,4 @@
-//! Code that comes and goes, as a log says.
+//! Code that changes over time, according to a log.
 
 use crate::snapshot::{file, image};
 use crate::spaces::{Clock, Holds, Log, Segment, Space, Timeline};
@@ -9,37 +9,39 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use thiserror::Error;
 
-/// Versions to keep: each uses a few bytes for every stretch of code that it has, and there may be as many
-/// as the log has lines.
+/// Versions to keep. Each uses a few bytes for every range of code, and there may be as many versions as
+/// the log has lines.
 const KEPT: usize = 64;
 
-/// A log, and the programs that were made of it.
+/// A log, and the programs that were made from it.
 #[derive(Debug)]
 pub struct Changing {
     timeline: Timeline,
-    /// The trace has contexts.
+    /// Whether the trace has contexts.
     contexts: bool,
     made: Mutex<Made>,
 }
 
-/// The events of a log have times, but the trace has none: the log needs positions, or the trace times.
+/// The events of a log have times, but the trace has none. Either the log needs positions, or the trace
+/// needs times.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Error)]
 #[error("the events of the log have times, but the trace has none")]
 pub struct NoTime;
 
-/// By number of the program below it.
+/// The versions that were made.
 #[derive(Debug, Default)]
 struct Made {
+    /// By number of the program that they are based on, and by address space.
     versions: BTreeMap<(usize, Space), (usize, Image)>,
-    /// How many were ever made.
+    /// Number of versions made so far, including those that were dropped.
     count: usize,
 }
 
 impl Changing {
-    /// Reads the images that the log at `path` names: files in its folder. `holds` says what the
-    /// contexts of the trace are.
+    /// Reads the images that the log at `path` names, which are files in its folder. `holds` is what the
+    /// contexts of the trace hold.
     ///
-    /// Also returns warnings: what of the log cannot be used.
+    /// Also returns warnings about parts of the log that cannot be used.
     pub fn new(
         path: &Path,
         log: &Log,
@@ -59,16 +61,16 @@ impl Changing {
         let useless = params.nocontext_p && log.events.iter().any(|(_, event)| event.pid() != 0);
         let useless = useless.then(|| {
             format!(
-                "{name}: the trace has no contexts; of the log only process 0, the kernel, counts"
+                "{name}: the trace has no contexts; only process 0 of the log, the kernel, counts"
             )
         });
         let sources = (!log.traces.is_empty())
-            .then(|| format!("{name}: define_trace is of sources of CoreSight, and ignored"));
+            .then(|| format!("{name}: define_trace is for sources of CoreSight, and ignored"));
         let warnings = missing.chain(useless).chain(sources).collect();
         Ok((Self { timeline, contexts: !params.nocontext_p, made: Mutex::default() }, warnings))
     }
 
-    /// The code of a moment, over the `program` of this number, and its own number.
+    /// Returns the code at a moment, based on `program`, whose number is `below`, and its own number.
     pub(super) fn version(&self, moment: Moment, below: usize, program: &Image) -> (usize, Image) {
         let now = match self.timeline.clock() {
             Clock::Time => moment.time,

@@ -8,7 +8,7 @@ use hartrace_isa::Xlen;
 use std::fmt;
 use std::ops::Range;
 
-/// Names and source lines from several files; the file that was added first is asked first.
+/// Names and source lines from several files; the file that was added first is searched first.
 #[derive(Default)]
 pub struct Symbols<'a> {
     files: Vec<File<'a>>,
@@ -33,7 +33,7 @@ impl<'a> File<'a> {
         (address < symbol.end).then_some(place)
     }
 
-    /// Where symbols end that do not say so: at the next one, or with their section.
+    /// Where symbols without a size end: at the next symbol, or at the end of their section.
     fn ends(&self) -> impl Iterator<Item = u64> {
         let next = self.symbols.iter().skip(1).map(|symbol| symbol.start);
         let ends = self.symbols.iter().map(|symbol| symbol.end);
@@ -43,12 +43,12 @@ impl<'a> File<'a> {
 
 struct Symbol<'a> {
     start: u64,
-    /// End of its section: what no symbol covers belongs to the one before, as objdump has it.
+    /// End of its section: code that no symbol covers belongs to the one before, as in objdump.
     end: u64,
-    /// Bytes, if it says so.
+    /// Size in bytes; 0 if it is not given.
     size: u64,
     name: &'a str,
-    /// Of several names for one address, the one that ranks lowest is used.
+    /// Of several names for one address, the one with the lowest rank is used.
     rank: u8,
 }
 
@@ -75,13 +75,13 @@ impl fmt::Display for Place<'_> {
 pub struct Function<'a> {
     /// Its name.
     pub name: &'a str,
-    /// As long as its symbol says; up to the next one if that says nothing. Not empty.
+    /// Its addresses: as many as its symbol specifies, otherwise up to the next symbol. Not empty.
     pub range: Range<u64>,
 }
 
 impl<'a> Symbols<'a> {
-    /// Adds what a file knows. A file without symbols or debug information, or with any that cannot
-    /// be read, adds nothing: code is followed without them.
+    /// Adds the symbols and source lines of a file. A file without them, or with any that cannot be
+    /// read, adds nothing: code can be followed without them.
     pub fn add_elf(&mut self, bytes: &'a [u8], bias: u64, xlen: Xlen) {
         if let Ok(file) = ElfBytes::<LittleEndian>::minimal_parse(bytes) {
             let symbols = symbols(&file).unwrap_or_default();
@@ -89,12 +89,12 @@ impl<'a> Symbols<'a> {
         }
     }
 
-    /// The function an address is in.
+    /// Returns the function that contains an address.
     pub fn place(&self, address: u64) -> Option<Place<'a>> {
         self.files.iter().find_map(|file| file.place(address))
     }
 
-    /// All functions by address, where files that were added before do not have others.
+    /// Returns all functions by address, except where a file that was added before has another one.
     pub fn functions(&self) -> Vec<Function<'a>> {
         let mut list = Vec::new();
         for (index, file) in self.files.iter().enumerate() {
@@ -114,7 +114,7 @@ impl<'a> Symbols<'a> {
         list
     }
 
-    /// The source line an address comes from, as `file:line`.
+    /// Returns the source line of an address, as `file:line`.
     pub fn source(&self, address: u64) -> Option<String> {
         self.files.iter().find_map(|file| {
             let address = file.xlen.wrap(address.wrapping_sub(file.bias));
@@ -157,7 +157,7 @@ fn symbols<'a>(file: &ElfBytes<'a, LittleEndian>) -> Option<Vec<Symbol<'a>>> {
 fn lines<'a>(file: &ElfBytes<'a, LittleEndian>) -> Option<Lines<'a>> {
     let section = |id: SectionId| -> Result<_, addr2line::gimli::Error> {
         let header = file.section_header_by_name(id.name()).ok().flatten();
-        // Compressed debug information is as good as none.
+        // Compressed debug information is not supported, and treated as absent.
         let header = header.filter(|h| h.sh_flags & u64::from(SHF_COMPRESSED) == 0);
         let data = header.and_then(|h| file.section_data(&h).ok());
         let bytes = data.map_or(&[][..], |(bytes, _)| bytes);

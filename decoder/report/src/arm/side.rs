@@ -1,16 +1,16 @@
-//! Sources side by side, on several threads. What becomes of them is taken in order, so that the output is
-//! that of one thread.
+//! Works on sources side by side, on several threads. Results are taken in order, so the output is the same
+//! as with one thread.
 
 use std::num::NonZeroUsize;
 use std::sync::mpsc::sync_channel;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// Results of a source that may wait for those before them.
+/// Number of results of a source that may wait for those before them.
 const WAITING: usize = 8;
 
-/// Does `work` for each item, which hands over any number of results, and passes them to `take`: all of the
-/// first item, then all of the second one.
+/// Calls `work` for each item, which hands over any number of results, and passes these to `take`: all of
+/// the first item, then all of the second, and so on.
 pub(super) fn each<T: Sync, R: Send, E>(
     items: &[T],
     threads: NonZeroUsize,
@@ -19,7 +19,7 @@ pub(super) fn each<T: Sync, R: Send, E>(
 ) -> Result<(), E> {
     let (senders, receivers): (Vec<_>, Vec<_>) =
         items.iter().map(|_| sync_channel::<R>(WAITING)).unzip();
-    // In order, so that the one that is waited for is always being worked on.
+    // In order: a thread is always working on the item that is waited for.
     let left = Mutex::new(items.iter().zip(senders));
     thread::scope(|scope| {
         for _ in 0..threads.get().min(items.len()) {
@@ -27,7 +27,7 @@ pub(super) fn each<T: Sync, R: Send, E>(
                 let next = || left.lock().unwrap_or_else(PoisonError::into_inner).next();
                 while let Some((item, sender)) = next() {
                     work(item, &mut |result| {
-                        // Whoever takes no more of them has failed, and says so.
+                        // Fails only after `take` has failed, and that error is returned.
                         let _ = sender.send(result);
                     });
                 }

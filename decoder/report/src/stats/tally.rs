@@ -1,4 +1,4 @@
-//! Packets, counted as they come.
+//! Counts packets as they arrive.
 
 use super::{Stats, Sum};
 use crate::packets::{Reader, Unread};
@@ -7,7 +7,7 @@ use hartrace_decoder::{Fault, StreamPos};
 use hartrace_encap::{Deframer, FrameError, Item};
 use std::io::{self, Read};
 
-/// Counts the packets of a capture, which comes in pieces of any size.
+/// Counts the packets of a capture, which arrives in pieces of any size.
 #[derive(Debug)]
 pub struct Tally {
     stats: Stats,
@@ -24,7 +24,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Nothing is counted yet.
+    /// A tally that has not counted anything yet.
     pub fn new(setup: &Setup) -> Self {
         let mut deframer = Deframer::new(setup.transport.framing);
         if setup.transport.find_sync {
@@ -41,7 +41,7 @@ impl Tally {
         }
     }
 
-    /// Counts some more bytes.
+    /// Counts the next bytes of the capture.
     pub fn feed(&mut self, bytes: &[u8]) {
         self.stats.capture_bytes = self.stats.capture_bytes.saturating_add(bytes.len() as u64);
         let mut deframer = self.deframer.clone();
@@ -49,7 +49,7 @@ impl Tally {
         self.deframer = deframer;
     }
 
-    /// The capture has ended.
+    /// Ends the capture.
     pub fn end(&mut self) {
         if let Some((byte, error)) = self.deframer.clone().finish() {
             self.take(byte, Err(error));
@@ -62,7 +62,7 @@ impl Tally {
             Ok(Item::Null(_)) => return,
             Ok(Item::Frame(frame)) => {
                 let bits = frame.payload().remaining();
-                // Payloads of other sources are no overhead.
+                // Payloads of other sources are not overhead.
                 self.payloads = self.payloads.saturating_add(bits.div_ceil(8));
                 if self.source.is_some() && frame.header().source != self.source {
                     return;
@@ -100,7 +100,7 @@ impl Tally {
         self.fault
     }
 
-    /// What was counted.
+    /// Returns the counts.
     pub fn stats(self) -> Stats {
         let mut stats = self.stats;
         stats.overhead_bytes = stats.capture_bytes.saturating_sub(self.payloads);
@@ -109,12 +109,12 @@ impl Tally {
     }
 }
 
-/// Counts a capture while somebody else reads it.
+/// A reader that counts a capture while it is read.
 #[derive(Debug)]
 pub struct Counted<'t, R> {
     /// The capture.
     pub input: R,
-    /// Where it is counted.
+    /// The tally that counts it.
     pub tally: &'t mut Tally,
 }
 

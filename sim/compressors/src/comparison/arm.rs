@@ -162,7 +162,7 @@ const NOTES: [&str; 4] = [
      that bits compare better than bits/insn.",
     "ETMv4, PTM: without time, cycles and context; +rs: with a return stack of 16 entries; executed by QEMU.",
     "in frames: of CoreSight, or of the standard encapsulation for E-Trace.",
-    "Instructions after the last branch of a truncated run are not in a trace of ETMv4 or PTM.",
+    "Traces of ETMv4 and PTM do not contain the instructions after the last branch of a run that was cut.",
 ];
 
 impl Isas {

@@ -99,7 +99,7 @@ impl Comparison {
     pub(super) fn notes(&self) -> Vec<String> {
         let Self { schemes, figures, options, .. } = self;
         let mut lines = vec![
-            "bits/insn: what a scheme emits, without framing; in frames: the same in packets of the standard \
+            "bits/insn: output of a scheme, without framing; in frames: the same in packets of the standard \
              encapsulation."
                 .into(),
             "of 32, of XLEN: uncompressed addresses of that width over bits; rate: 1 - bytes * 8 / \

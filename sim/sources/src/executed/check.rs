@@ -147,13 +147,13 @@ impl<'p> Comparison<'p> {
             (Some((_, at)), None) => {
                 writeln!(
                     out,
-                    "{trace} has ended, {capture} goes on: packet {}, byte {}",
+                    "{trace} has ended, {capture} continues: packet {}, byte {}",
                     at.packet, at.byte
                 )?;
             }
             (None, _) => {
                 let line = first.expected.map_or(String::new(), |entry| line(entry, ": line "));
-                writeln!(out, "{capture} has ended, {trace} goes on{line}")?;
+                writeln!(out, "{capture} has ended, {trace} continues{line}")?;
             }
         }
         let width = hexadecimal(0, xlen).len();
@@ -260,12 +260,12 @@ mod tests {
     fn early_ends() {
         let (equal, text) = compare(&decoded()[..6], TRACE, u64::MAX);
         assert!(!equal);
-        assert!(text.starts_with("instruction 6: c has ended, t goes on: line 7\n"), "{text}");
+        assert!(text.starts_with("instruction 6: c has ended, t continues: line 7\n"), "{text}");
         assert_eq!(marked(&text), (4, "6 - 0x0000001c - - 7".into(), 3));
 
         let (equal, text) = compare(&decoded(), "10\n12\n", u64::MAX);
         assert!(!equal);
-        assert!(text.starts_with("instruction 2: t has ended, c goes on: packet 2, byte 6\n"));
+        assert!(text.starts_with("instruction 2: t has ended, c continues: packet 2, byte 6\n"));
         assert_eq!(marked(&text), (2, "2 0x00000014 - 2 6 -".into(), 3));
 
         assert_eq!(marked(&compare(&[], "10", u64::MAX).1), (0, "0 - 0x00000010 - - 1".into(), 0));

@@ -131,7 +131,7 @@ impl<W: Write> Table<W> {
             )?;
             for (i, line) in timed.iter().enumerate() {
                 if i == 0 {
-                    writeln!(self.out, "\nmillion instructions per second, one thread a stage:")?;
+                    writeln!(self.out, "\nmillion instructions per second, one thread per stage:")?;
                     let rate = line.rate(line.execution) / 1e6;
                     writeln!(self.out, "{:40} executed {rate:7.1}", line.program)?;
                 }
