@@ -1,8 +1,8 @@
-//! Captures and what describes them.
+//! Captures and their descriptions.
 //!
 //! [`snapshot`] reads snapshots of Arm systems and trace packages: devices with their registers, trace
-//! buffers, memory. [`spaces`] says which code is at an address, by context and time, where programs,
-//! libraries and patches come and go while a system is traced.
+//! buffers, memory. [`spaces`] determines the code at an address, by context and time, for systems
+//! whose programs, libraries and patches change while they are traced.
 //!
 //! # Guarantees
 //!
