@@ -1,4 +1,4 @@
-//! The ETMv4, ETE and PTM decoders: packets and memory to executed instructions, a range at a time.
+//! The ETMv4, ETE and PTM decoders: from packets and memory to executed instructions, a range at a time.
 //!
 //! [`Capture`] splits a trace buffer into the streams of its sources. [`Etmv4`] and [`Ptm`] decode the
 //! packets of one stream and report [`Range`]s of instructions and [`Event`]s to an [`ElementSink`]; both
