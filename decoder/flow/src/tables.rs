@@ -94,7 +94,7 @@ pub(crate) struct StackUse {
     pub(crate) emptied: bool,
     /// Entries that it pushes and leaves, the top one last.
     pub(crate) pushed: Vec<u64>,
-    /// The largest number of its own entries at any time.
+    /// The largest number of entries that it has pushed and not popped, at any time.
     pub(crate) most: usize,
     /// It depends on the number of entries.
     depth: bool,

@@ -39,7 +39,7 @@ pub struct Package {
     pub traces: Vec<Trace>,
     dumps: Vec<Dump>,
     events: Option<String>,
-    /// Position of the last write to the buffers, and whether their end was reached before.
+    /// The write pointer of the buffers, and whether it has wrapped.
     written: Option<(usize, bool)>,
 }
 
@@ -172,7 +172,7 @@ impl Told<'_> {
         self.need(key, option, register)
     }
 
-    /// Converts a number of bits to bytes; it must be a multiple of eight.
+    /// A width in bytes. The option gives it in bits: 0, 8, 16 or 32.
     fn bytes(&self, key: &str, register: Option<u8>) -> Result<u8, Error> {
         let option = match self.number(key)? {
             None => None,
@@ -182,7 +182,7 @@ impl Told<'_> {
         self.need(key, option, register)
     }
 
-    /// Position of the last write to the buffer.
+    /// The write pointer of the buffer, and whether it has wrapped.
     fn written(&self) -> Result<Option<(usize, bool)>, Error> {
         let Some(write) = self.number("write_pointer")? else { return Ok(None) };
         let wrapped = self.flag("wrapped", None)?;

@@ -15,7 +15,7 @@ impl Spans {
     pub(crate) fn take(&mut self, state: State, now: u64, floor: u64) {
         match (state, self.open) {
             (State::Start, None) => self.open = Some(now),
-            // Without a start, it starts at the floor, or where it last ended.
+            // Without a start event, it has existed since the floor; if it ended before, since now.
             (State::Current, None) => {
                 self.open = Some(if self.closed.is_empty() { floor } else { now });
             }

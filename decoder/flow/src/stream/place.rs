@@ -13,8 +13,8 @@ pub(super) struct Place {
     pub(super) packet: u64,
     /// The modes in force.
     pub(super) options: Ioptions,
-    /// What the sinks were told before: at a synchronisation, another tracer follows the stream up
-    /// to it.
+    /// The last announcement to the sinks: at a synchronisation, another tracer has followed the
+    /// stream up to it.
     pub(super) announced: Announced,
 }
 
