@@ -1,4 +1,4 @@
-//! Code that has been decoded.
+//! Decoded code.
 
 use crate::code::{Code, Place};
 use crate::memory::opcode;
@@ -6,8 +6,8 @@ use foldhash::{HashMap, HashMapExt};
 use hartrace_capture::spaces::Timeline;
 use hartrace_isa::arm::{Insn, Isa, Kind, Rules, Spaces, decode};
 
-/// Instructions up to one that ends a block.
-// A line of the cache, and not two halves: a walk through a large program is a walk through its blocks.
+/// Consecutive instructions, up to one that ends a block.
+// Exactly one aligned cache line: a walk through a large program is a walk through its blocks.
 #[derive(Copy, Clone, Debug)]
 #[repr(align(64))]
 pub(crate) struct Block {
@@ -16,19 +16,20 @@ pub(crate) struct Block {
     /// The last instruction; its address is `end` minus its size.
     pub last: Insn,
     pub exit: Exit,
-    /// Where the offsets of its instructions start.
+    /// Index of the offsets of its instructions.
     first: u32,
-    /// Where it goes if it is taken, else it goes to the end. The target of an indirect branch is not known.
+    /// The next address if the last instruction is taken; otherwise it is `end`. The target of an indirect
+    /// branch is not known.
     to: u64,
-    /// The blocks there: not taken, taken.
+    /// The blocks that follow: not taken, taken.
     next: [u32; 2],
-    /// To go there changes nothing but the address: it is no call, no indirect branch, and does not
-    /// change the instruction set.
+    /// Whether following them changes only the address: no call, no indirect branch, and no change of the
+    /// instruction set.
     plain: [bool; 2],
 }
 
 impl Block {
-    /// Where it goes, and the block there, if that is all there is to it and the block is known.
+    /// The next address and block, if only the address changes and the block is known.
     #[inline]
     pub(crate) fn plain(&self, taken: bool) -> Option<(u64, u32)> {
         let (side, [plain, plain_taken]) = (usize::from(taken), self.plain);
@@ -37,7 +38,7 @@ impl Block {
         ((if taken { plain_taken } else { plain }) && next != UNKNOWN).then_some((to, next))
     }
 
-    /// Its last instruction is known: where it goes.
+    /// Sets the successors, once the last instruction is known.
     fn ends(&mut self, isa: Isa) {
         let last = &self.last;
         self.exit = Exit::Last;
@@ -55,10 +56,10 @@ impl Block {
 pub(crate) enum Exit {
     /// With an instruction that changes the flow of control.
     Last,
-    /// At a page, to be continued: however many ways lead into a long stretch of code, it is decoded
-    /// once.
+    /// At a page boundary, where another block continues. Long code that is entered at many places is
+    /// therefore decoded only once.
     Page,
-    /// There is no code behind it; it may be empty.
+    /// There is no code after it; the block may be empty.
     Missing,
 }
 
@@ -67,15 +68,15 @@ const _: () = assert!(size_of::<Block>() == 64);
 /// No block yet.
 const UNKNOWN: u32 = u32::MAX;
 
-/// Where blocks are cut.
+/// Blocks are cut at multiples of this.
 const PAGE: u64 = 0x1000;
 
-/// The most blocks that are kept.
+/// Maximum number of blocks that are kept.
 const MOST: usize = 1 << 20;
 
 type Key = (u64, Place, Isa);
 
-/// Entries of the short index, and what an empty one holds.
+/// Number of entries of the short index, and the content of an empty one.
 const RECENT: usize = 1 << 11;
 const NOWHERE: (Key, u32) =
     ((u64::MAX, Place { spaces: Spaces::ALL, space: None }, Isa::A64), UNKNOWN);
@@ -88,12 +89,12 @@ pub(crate) struct Blocks<'m> {
     /// Instructions in an IT block count as conditional.
     it_blocks: bool,
     blocks: Vec<Block>,
-    /// Of the instructions of all blocks, each from the start of its block.
+    /// Offsets of the instructions of all blocks, each from the start of its block.
     offsets: Vec<u16>,
     index: HashMap<Key, u32>,
-    /// Some of the index again, by the low bits of the address: most jumps go where one went before.
+    /// A cache of the index, by the low bits of the address: most jumps repeat an earlier target.
     recent: Vec<(Key, u32)>,
-    /// How often all were forgotten.
+    /// How often all blocks were discarded.
     generation: u64,
 }
 
@@ -115,7 +116,7 @@ impl<'m> Blocks<'m> {
         &self.code
     }
 
-    /// Before anything is decoded.
+    /// Sets a timeline. Call it before anything is decoded.
     pub(crate) fn set_timeline(&mut self, timeline: &'m Timeline) {
         self.code.set_timeline(timeline);
     }
@@ -152,7 +153,7 @@ impl<'m> Blocks<'m> {
             return *id;
         }
         if self.blocks.len() >= MOST {
-            // Rare, and the links between blocks make it hard to forget a few.
+            // Rare; the links between blocks make it hard to discard only some.
             self.blocks.clear();
             self.offsets.clear();
             self.index.clear();
@@ -166,13 +167,13 @@ impl<'m> Blocks<'m> {
         id
     }
 
-    /// Where the instructions of a block are, from its start.
+    /// The offsets of the instructions of a block from its start.
     pub(crate) fn offsets(&self, block: &Block) -> &[u16] {
         let first = block.first as usize;
         self.offsets.get(first..first.saturating_add(block.count as usize)).unwrap_or_default()
     }
 
-    /// The block that follows another one, if that is known.
+    /// The block that follows another one, if it is known.
     #[inline]
     pub(crate) fn after(&self, id: u32, taken: bool) -> Option<u32> {
         let [not_taken, other] = self.get(id)?.next;
@@ -180,7 +181,7 @@ impl<'m> Blocks<'m> {
         (next != UNKNOWN).then_some(next)
     }
 
-    /// The block at an address, remembered as the one that follows another.
+    /// Returns the block at an address and remembers it as the successor of another.
     pub(crate) fn at_after(
         &mut self,
         id: u32,
@@ -189,7 +190,7 @@ impl<'m> Blocks<'m> {
     ) -> u32 {
         let before = self.generation;
         let next = self.at(address, isa, place);
-        // If all were forgotten, the number stands for another one now.
+        // If all blocks were discarded, the number now belongs to another block.
         if self.generation == before
             && let Some(block) = self.blocks.get_mut(id as usize)
             && let Some(to) = block.next.get_mut(usize::from(taken))
@@ -215,7 +216,7 @@ impl<'m> Blocks<'m> {
         loop {
             let opcode = match opcode(isa, bytes) {
                 Some(opcode) => opcode,
-                // Another stretch may go on where this one ends.
+                // Another range of code may continue where this one ends.
                 None => match self.code.opcode(isa, block.end, place) {
                     Some((opcode, more)) => {
                         bytes = more;
@@ -232,7 +233,7 @@ impl<'m> Blocks<'m> {
                 conditional = insn.it;
             }
             bytes = bytes.get(insn.size.into()..).unwrap_or_default();
-            // A block is shorter than a page and an instruction.
+            // A block is shorter than a page plus an instruction.
             self.offsets.push(block.end.wrapping_sub(start) as u16);
             block.end = block.end.wrapping_add(insn.size.into());
             block.count = block.count.saturating_add(1);

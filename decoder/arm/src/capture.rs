@@ -14,33 +14,33 @@ pub enum Layout {
 /// The bytes of one trace source.
 #[derive(Clone, Debug, Default)]
 pub struct Stream {
-    /// The source; 0 if there are no frames to tell.
+    /// The number of the source; 0 if the buffer has no frames.
     pub id: u8,
-    /// All of its bytes.
+    /// All bytes of the source.
     pub bytes: Vec<u8>,
-    /// Where in `bytes` each chunk starts.
+    /// The start of each chunk in `bytes`.
     chunks: Vec<Chunk>,
-    /// Where in `bytes` everything starts anew.
+    /// The positions in `bytes` where the state is reset.
     resets: Vec<usize>,
 }
 
 #[derive(Copy, Clone, Debug)]
 struct Chunk {
     offset: usize,
-    /// Where it is in the buffer, as OpenCSD counts: O1.
+    /// Its position in the buffer, as OpenCSD counts: O1.
     index: u64,
-    /// How many chunks, of all sources, came before it.
+    /// Number of chunks, of all sources, before it.
     order: u64,
 }
 
-/// A trace buffer, split.
+/// A trace buffer, split into its sources.
 #[derive(Clone, Debug, Default)]
 pub struct Capture {
     /// Its sources, by number.
     pub streams: Vec<Stream>,
-    /// What does not belong in frames.
+    /// Violations of the frame format.
     pub faults: Vec<Fault>,
-    /// Where bytes went.
+    /// How many bytes were used for what.
     pub statistics: Statistics,
 }
 
@@ -57,7 +57,7 @@ impl Capture {
             }
         };
         let mut capture = Self::default();
-        // One for each number; most stay empty.
+        // One for each source number; most remain empty.
         let mut streams = vec![Stream::default(); 128];
         let mut order = 0;
         let mut deformatter = Deformatter::new(mode);
@@ -65,7 +65,7 @@ impl Capture {
             Item::Data(chunk) => {
                 let Some(stream) = streams.get_mut(usize::from(chunk.id.get())) else { return };
                 let offset = stream.bytes.len();
-                // What goes on without a gap is one chunk, unless another source came between.
+                // Adjacent bytes form one chunk, unless another source came between.
                 stream.chunks.push(Chunk { offset, index: chunk.index, order });
                 stream.bytes.extend_from_slice(chunk.bytes);
                 order = order.wrapping_add(1);
@@ -94,10 +94,10 @@ impl Capture {
 }
 
 impl Stream {
-    /// Some of its bytes, with all that is known of them.
+    /// A part of the stream, with the positions of its bytes.
     pub fn part(&self, bytes: std::ops::Range<usize>) -> Self {
         let shift = |offset: usize| offset.saturating_sub(bytes.start);
-        // That which the first byte is in, and those behind.
+        // The chunk that contains the first byte, and those after it.
         let first = self.chunks.partition_point(|chunk| chunk.offset <= bytes.start);
         let last = self.chunks.partition_point(|chunk| chunk.offset < bytes.end);
         let chunks = self.chunks.get(first.saturating_sub(1)..last).unwrap_or_default();
@@ -115,12 +115,12 @@ impl Stream {
         }
     }
 
-    /// Where its first byte is in the buffer.
+    /// The position of its first byte in the buffer.
     pub fn first(&self) -> u64 {
         self.positions().index(0)
     }
 
-    /// How many of its bytes come before a position in the buffer.
+    /// Number of its bytes before a position in the buffer.
     pub fn before(&self, index: u64) -> usize {
         let later = self.chunks.partition_point(|chunk| chunk.index < index);
         let end = self.chunks.get(later).map_or(self.bytes.len(), |chunk| chunk.offset);
@@ -131,8 +131,7 @@ impl Stream {
         chunk.offset.saturating_add(within).min(end)
     }
 
-    /// Ends of the parts of the stream that have nothing to do with each other; the last one is that of the
-    /// stream.
+    /// The ends of the independent parts of the stream; the last one is the end of the stream.
     pub(crate) fn ends(&self) -> impl Iterator<Item = usize> + '_ {
         let resets = self.resets.iter().copied().filter(|end| (1..self.bytes.len()).contains(end));
         resets.chain([self.bytes.len()])
@@ -144,10 +143,10 @@ impl Stream {
     }
 }
 
-/// Tells where bytes of a stream come from.
+/// Maps bytes of a stream to positions in the buffer.
 pub(crate) struct Positions<'a> {
     chunks: &'a [Chunk],
-    /// Where the next chunk starts, and how far positions are from offsets up to there.
+    /// Start of the next chunk, and the distance between positions and offsets up to there.
     until: usize,
     apart: u64,
 }
@@ -185,20 +184,20 @@ impl<'a> Positions<'a> {
         }
     }
 
-    /// Where a byte is in the buffer.
+    /// The position of a byte in the buffer.
     #[inline]
     pub(crate) fn index(&mut self, offset: usize) -> u64 {
         self.go_to(offset);
         self.apart.wrapping_add(offset as u64)
     }
 
-    /// How many chunks of all sources were complete when this byte came.
+    /// Number of chunks, of all sources, that were complete when this byte arrived.
     pub(crate) fn order(&mut self, offset: usize) -> u64 {
         self.go_to(offset);
         self.chunks.first().map_or(0, |chunk| chunk.order)
     }
 
-    /// Bytes from this one up to the end of its chunk.
+    /// Number of bytes from this one to the end of its chunk.
     pub(crate) fn rest(&mut self, offset: usize) -> usize {
         self.go_to(offset);
         match self.until {
@@ -214,7 +213,7 @@ mod tests {
     use fastrand::Rng;
     use hartrace_encap::coresight::{Formatter, TraceId};
 
-    /// A part of a stream is the same bytes, from the same places.
+    /// A part of a stream has the same bytes, from the same positions.
     #[test]
     fn parts() {
         for seed in 0..50 {
@@ -231,7 +230,7 @@ mod tests {
                 let all = 0..stream.bytes.len();
                 let places: Vec<(u64, u64)> =
                     all.map(|offset| (positions.index(offset), positions.order(offset))).collect();
-                // Between frames, where sources are told apart; and at any byte.
+                // Between frames, where sources are distinguished; and at any byte.
                 for index in 0..frames.len() as u64 + 20 {
                     let right = places.iter().filter(|(place, _)| *place < index).count();
                     assert_eq!(stream.before(index), right, "seed {seed}, before {index}");

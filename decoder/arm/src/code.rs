@@ -1,18 +1,18 @@
-//! Where code is looked up: memory that does not change, and what a timeline says of it.
+//! Looks up code: in memory that does not change, and in a timeline.
 
 use crate::memory::{Memory, opcode};
 use hartrace_capture::spaces::{Clock, Space, Timeline};
 use hartrace_isa::arm::{Isa, Spaces};
 
-/// Which code is seen.
+/// The code that is visible.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Place {
     pub spaces: Spaces,
-    /// With a timeline: the process, and since when.
+    /// With a timeline: the process and the version of its code.
     pub space: Option<Space>,
 }
 
-/// Everything that can be looked up.
+/// All sources of code.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Code<'m> {
     memory: &'m Memory,
@@ -28,7 +28,7 @@ impl<'m> Code<'m> {
         self.timeline = Some(timeline);
     }
 
-    /// The bytes from an address on, up to where something else may be.
+    /// The bytes from an address on, up to the next possible change.
     pub(crate) fn from(&self, address: u64, place: Place) -> &'m [u8] {
         let memory = || self.memory.from(address, place.spaces).unwrap_or_default();
         let (Some(timeline), Some(space)) = (self.timeline, place.space) else { return memory() };
@@ -38,8 +38,8 @@ impl<'m> Code<'m> {
         bytes.get(..length).unwrap_or(bytes)
     }
 
-    /// The opcode at an address, with the bytes that it starts with. What changes while a program runs may
-    /// be as short as an instruction, so that an opcode can be of two stretches.
+    /// The opcode at an address, with the bytes that it starts with. Code that changes while a program
+    /// runs may be as short as an instruction, so an opcode may extend over two ranges.
     pub(crate) fn opcode(&self, isa: Isa, address: u64, place: Place) -> Option<(u32, &'m [u8])> {
         let bytes = self.from(address, place);
         if let Some(opcode) = opcode(isa, bytes) {
@@ -54,13 +54,13 @@ impl<'m> Code<'m> {
     }
 }
 
-/// What a timeline is asked with.
+/// The state for queries to a timeline.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Clocked<'m> {
     timeline: Option<&'m Timeline>,
     now: u64,
     context: Option<u64>,
-    /// When the answer may be another one.
+    /// The time at which the answer may change.
     until: u64,
 }
 
@@ -87,7 +87,7 @@ impl<'m> Clocked<'m> {
         self.settle();
     }
 
-    /// Time, or the position in the trace, has come to this. `false` if that changes nothing.
+    /// Advances to a time, or to a position in the trace. `false` if that changes nothing.
     #[inline]
     pub(crate) fn reach(&mut self, clock: Clock, now: u64) -> bool {
         if self.timeline.is_none_or(|timeline| timeline.clock() != clock) {

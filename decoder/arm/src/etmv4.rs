@@ -1,7 +1,7 @@
 //! ETMv4 and ETE.
 //!
-//! Packets become elements in a queue. When P0 elements are committed, they and everything older are
-//! followed; until then they can be cancelled. With MAXSPEC 0 every P0 element is committed at once.
+//! Packets become elements in a queue. When P0 elements are committed, they and all older elements are
+//! followed; until then they can be cancelled. With MAXSPEC 0 every P0 element is committed immediately.
 
 mod element;
 mod follow;
@@ -20,30 +20,30 @@ use hartrace_etmv4::{Addresses, Batch, Config, Fields, Found, Headers, Is, Packe
 use hartrace_isa::arm::{Arch, Isa, Rules};
 use std::collections::VecDeque;
 
-/// How far synchronisation has come.
+/// The state of synchronisation.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 enum State {
-    /// Lost, and not reported yet.
+    /// Synchronisation is lost, and the loss is not reported yet.
     Lost(Lost),
     /// Waiting for an alignment synchronisation.
     Async,
     /// Waiting for TraceInfo.
     TraceInfo,
-    /// Following.
+    /// Synchronised: the program is followed.
     Following,
 }
 
-/// What a packet is read with.
+/// The surroundings of a packet.
 #[derive(Copy, Clone)]
 struct Surroundings<'a> {
-    /// The batch it is in.
+    /// The batch that contains it.
     batch: &'a Batch,
     /// The packets after it in the batch.
     following: &'a [Fields],
     headers: &'a Headers,
     /// The stream, up to the end of its part.
     bytes: &'a [u8],
-    /// Where in `bytes` the packet starts.
+    /// The start of the packet in `bytes`.
     offset: usize,
 }
 
@@ -54,26 +54,26 @@ pub struct Etmv4<'m> {
     walk: Walk<'m>,
     returns: ReturnStack,
     state: State,
-    /// What packets are relative to.
+    /// The address registers to which packets are relative.
     addresses: Addresses,
     timestamp: Option<u64>,
     sent: Option<hartrace_etmv4::Context>,
     last_is: Is,
     threshold: u32,
-    /// Elements that are not committed, the oldest first.
+    /// Elements that are not committed yet, the oldest first.
     queue: VecDeque<(u64, Element)>,
-    /// P0 elements among them.
+    /// Number of P0 elements among them.
     depth: u32,
     /// An exception or Q element waits for its address.
     address_pending: bool,
-    /// What the core is in, as far as it is committed.
+    /// The committed context of the core.
     context: Option<Context>,
     need_address: bool,
-    /// The address is needed because there is no code at the one that was reached.
+    /// An address is needed because there is no code at the current one.
     missing: bool,
-    /// The last atom was an indirect branch: without an address, the return stack tells.
+    /// The last atom was an indirect branch: without an address, its target is on the return stack.
     pop_pending: bool,
-    /// After TraceInfo, calls do not count before the first address.
+    /// After TraceInfo, calls are not recorded before the first address.
     calls_blocked: bool,
     overflowed: bool,
     marked: bool,
@@ -82,7 +82,7 @@ pub struct Etmv4<'m> {
 }
 
 impl<'m> Etmv4<'m> {
-    /// For a trace unit of a core with this architecture and memory.
+    /// Creates a decoder for a trace unit of a core with this architecture and memory.
     pub fn new(config: Config, arch: Arch, memory: &'m Memory) -> Self {
         let rules = Rules { arch, barriers: false, wfx: config.wfx_branch };
         Self {
@@ -109,13 +109,13 @@ impl<'m> Etmv4<'m> {
         }
     }
 
-    /// Code changes while the program runs.
+    /// Adds a timeline, for code that changes while the program runs.
     pub fn with_timeline(mut self, timeline: &'m Timeline) -> Self {
         self.walk.set_timeline(timeline);
         self
     }
 
-    /// Decodes a stream, all of it.
+    /// Decodes a whole stream.
     pub fn decode(&mut self, stream: &Stream, sink: &mut impl ElementSink) {
         let headers = Headers::new(&self.config);
         let mut positions = stream.positions();
@@ -149,7 +149,7 @@ impl<'m> Etmv4<'m> {
         }
     }
 
-    /// Takes a packet whose fields have been read.
+    /// Processes a packet whose fields have been read.
     #[inline(always)]
     fn feed_frequent(
         &mut self,
@@ -158,8 +158,8 @@ impl<'m> Etmv4<'m> {
         all: Surroundings<'_>,
         sink: &mut impl ElementSink,
     ) {
-        // Without speculation nothing can be taken back: nearly all packets need not become a `Packet`, and
-        // those that are atoms or addresses no elements.
+        // Without speculation nothing can be cancelled: nearly all packets need not become a `Packet`, and
+        // atoms and addresses need not become elements.
         if self.state == State::Following && self.config.max_speculation == 0 {
             self.at = at;
             self.walk.reach(Clock::Position, at);
@@ -170,7 +170,7 @@ impl<'m> Etmv4<'m> {
         }
     }
 
-    /// Takes what a [`Reader`] found at the start of `bytes`, with its position.
+    /// Processes the item that a [`Reader`] found at the start of `bytes`, with its position.
     #[inline(never)]
     fn feed(
         &mut self,
@@ -196,7 +196,7 @@ impl<'m> Etmv4<'m> {
         }
     }
 
-    /// The stream ends within a packet.
+    /// Handles the end of the stream within a packet.
     fn cut(&mut self, at: u64, sink: &mut impl ElementSink) {
         self.at = at;
         sink.event(at, Event::Fault(Fault::Malformed));
@@ -228,7 +228,7 @@ impl<'m> Etmv4<'m> {
                 }
                 self.state = State::Following;
             }
-            // ETE allows them early.
+            // ETE allows events before TraceInfo.
             (State::TraceInfo, Packet::Event(bits)) if self.config.is_ete() => {
                 self.queue.push_back((at, Element::Events(*bits)));
             }
@@ -238,7 +238,7 @@ impl<'m> Etmv4<'m> {
         }
     }
 
-    /// What was committed or cancelled does not fit: drops everything.
+    /// Drops everything, because the number of committed or cancelled elements is wrong.
     fn give_up_elements(&mut self, at: u64, fault: Fault, sink: &mut impl ElementSink) {
         self.give_up(at, fault, sink);
         sink.event(at, Event::NoSync(Lost::Packet));
@@ -252,7 +252,7 @@ impl<'m> Etmv4<'m> {
         self.state = State::Lost(Lost::Packet);
     }
 
-    /// Forgets what does not outlive a loss.
+    /// Discards the state that does not survive a loss.
     fn forget(&mut self) {
         self.missing = false;
         self.queue.clear();

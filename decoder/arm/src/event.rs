@@ -1,6 +1,6 @@
 use hartrace_isa::arm::{Isa, Kind, Return, Space, Spaces};
 
-/// Instructions that were executed one after the other, at consecutive addresses.
+/// Instructions that were executed in sequence, at consecutive addresses.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Range {
     /// Address of the first instruction.
@@ -11,9 +11,9 @@ pub struct Range {
     pub count: u32,
     /// Their instruction set.
     pub isa: Isa,
-    /// What the last one does to the flow of control.
+    /// Effect of the last one on the flow of control.
     pub kind: Kind,
-    /// Bytes of the last one.
+    /// Size of the last one in bytes.
     pub size: u8,
     /// The last one is a branch with link.
     pub link: bool,
@@ -23,20 +23,20 @@ pub struct Range {
     pub conditional: bool,
     /// The last one was taken, or passed its condition.
     pub taken: bool,
-    /// Cycles, where the packet has them (PTM).
+    /// Cycles, if the packet contains them (PTM).
     pub cycles: Option<u32>,
 }
 
-/// Why there is no trace to follow.
+/// Why the trace cannot be followed.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Lost {
     /// The stream starts here.
     Start,
     /// Trace was lost in the trace unit.
     Overflow,
-    /// The trace unit gave up elements that it had not resolved.
+    /// The trace unit discarded elements that it had not resolved.
     Discard,
-    /// A packet that cannot be read, or that does not fit in what came before.
+    /// A packet cannot be read, or contradicts earlier packets.
     Packet,
     /// The stream ends here.
     End,
@@ -45,15 +45,15 @@ pub enum Lost {
 /// Why tracing starts.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Start {
-    /// It was switched on, or a filter lets through again.
+    /// Tracing was switched on, or a filter passes instructions again.
     Normal,
-    /// Trace was lost before.
+    /// Trace was lost before this point.
     Overflow,
     /// The core has left debug state.
     DebugExit,
 }
 
-/// What the core is in.
+/// The context of the core.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Context {
     /// Instruction set.
@@ -64,7 +64,7 @@ pub struct Context {
     pub ns: bool,
     /// See `ns`.
     pub nse: bool,
-    /// Exception level, where the protocol has it.
+    /// Exception level, if the protocol contains it.
     pub el: Option<u8>,
     /// Context identifier.
     pub context_id: Option<u32>,
@@ -73,7 +73,7 @@ pub struct Context {
 }
 
 impl Context {
-    /// The address spaces that memory is looked up in.
+    /// The address spaces in which memory is looked up.
     pub fn spaces(&self) -> Spaces {
         match self.el {
             Some(el) => Spaces::of(Space::of(el, self.ns, self.nse)),
@@ -82,10 +82,10 @@ impl Context {
     }
 }
 
-/// What happened to a transaction.
+/// The state of a transaction.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Transaction {
-    /// Tracing began within one.
+    /// Tracing started within a transaction.
     Within,
     /// It started.
     Start,
@@ -95,39 +95,39 @@ pub enum Transaction {
     Fail,
 }
 
-/// What does not fit.
+/// A contradiction in the trace, or something that cannot be decoded.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Fault {
     /// A packet cannot be read.
     Malformed,
-    /// A packet that the decoder does not know how to follow: conditional instructions and data.
+    /// A packet that the decoder does not support: conditional instructions and data.
     Unsupported,
     /// More elements are committed or cancelled than there are.
     Elements,
     /// An exception or Q element is not followed by an address.
     NoAddress,
-    /// A return was followed that has no call.
+    /// A return without a call.
     ReturnStack,
     /// An instruction set that is not decoded: ThumbEE or Jazelle.
     InstructionSet,
-    /// More instructions without a branch than make sense.
+    /// Too many instructions without a branch.
     TooLong,
 }
 
-/// What happened, apart from instructions.
+/// An event in the trace other than executed instructions.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// There is no trace to follow, up to the next synchronisation.
+    /// The trace cannot be followed, up to the next synchronisation.
     NoSync(Lost),
     /// Tracing starts.
     TraceOn(Start, Option<u32>),
-    /// What the core is in.
+    /// The context of the core has changed.
     Context(Context),
-    /// There is no code at an address that was reached. The next address is waited for.
+    /// An address was reached without code. Decoding waits for the next address.
     NotAccessible {
         /// The address.
         address: u64,
-        /// Where it was looked for.
+        /// The address spaces that were searched.
         spaces: Spaces,
     },
     /// An exception was taken.
@@ -136,22 +136,22 @@ pub enum Event {
         number: u16,
         /// The preferred return address, if it is known.
         returns: Option<u64>,
-        /// The return address is the target of the branch before.
+        /// The return address is the target of the previous branch.
         target: bool,
-        /// M profile: one exception followed the other, without a return address.
+        /// M profile: the exception directly followed another one, without a return address.
         tail_chained: bool,
-        /// Cycles, where the packet has them (PTM).
+        /// Cycles, if the packet contains them (PTM).
         cycles: Option<u32>,
     },
     /// Return from an exception.
     ExceptionReturn,
-    /// Instructions of which only the number is known, or not even that: 0.
+    /// Instructions of which at most the number is known.
     NoPath {
         /// Where they started.
         start: u64,
-        /// Where the program goes on.
+        /// Where the program continues.
         next: u64,
-        /// How many.
+        /// Number of instructions; 0 if it is not known.
         count: u32,
     },
     /// Time.
@@ -161,13 +161,13 @@ pub enum Event {
         /// Cycles.
         cycles: Option<u32>,
     },
-    /// Cycles since the count before; `None` if they are not known.
+    /// Cycles since the previous count; `None` if they are not known.
     Cycles(Option<u32>),
-    /// Events of the trace unit, a bit each.
+    /// Events of the trace unit, one bit each.
     Events(u8),
     /// A trigger.
     Trigger,
-    /// What the next timestamp is about.
+    /// Marks the element that the next timestamp refers to.
     TimestampMarker,
     /// A transaction.
     Transaction(Transaction),
@@ -178,27 +178,28 @@ pub enum Event {
         /// What the software wrote.
         value: u64,
     },
-    /// Something does not fit. What is lost by it is told by what follows.
+    /// A fault. The events that follow report what was lost.
     Fault(Fault),
-    /// The stream ends; why the last part of it could not be followed, if so.
+    /// The stream ends; contains the reason if the last part of it could not be followed.
     End(Lost),
 }
 
-/// Receives what is decoded.
+/// Receives the decoded trace.
 pub trait ElementSink {
-    /// Whether [`ElementSink::instructions`] is to be called.
+    /// Whether the decoder calls [`ElementSink::instructions`].
     const INSTRUCTIONS: bool = false;
 
-    /// Instructions that were executed; `at` is the position of the packet that tells.
+    /// Receives instructions that were executed; `at` is the position of the packet that reports
+    /// them.
     fn range(&mut self, at: u64, range: &Range);
 
-    /// Where the instructions of the next range are: at these offsets from `base`, in order. Called
-    /// before [`ElementSink::range`], more than once for a long range.
+    /// Receives the positions of the instructions of the next range, as offsets from `base`, in
+    /// order. Called before [`ElementSink::range`], more than once for a long range.
     #[inline]
     fn instructions(&mut self, at: u64, base: u64, offsets: &[u16]) {
         let _ = (at, base, offsets);
     }
 
-    /// Anything else.
+    /// Receives an event.
     fn event(&mut self, at: u64, event: Event);
 }

@@ -1,15 +1,15 @@
-//! The ETMv4, ETE and PTM decoders: packets and memory to executed instructions, a range at a time.
+//! The ETMv4, ETE and PTM decoders: from packets and memory to executed instructions, a range at a time.
 //!
-//! [`Capture`] splits a trace buffer into the streams of its sources. [`Etmv4`] and [`Ptm`] are fed the
-//! packets of one stream and report [`Range`]s of instructions and [`Event`]s to a [`ElementSink`]; both use
-//! the same sink. [`Memory`] is the program. Code is decoded once, into blocks that remember their
-//! successors: following an atom is one lookup, however many instructions lie between.
+//! [`Capture`] splits a trace buffer into the streams of its sources. [`Etmv4`] and [`Ptm`] decode the
+//! packets of one stream and report [`Range`]s of instructions and [`Event`]s to an [`ElementSink`]; both
+//! use the same sink. [`Memory`] holds the program. Code is decoded once, into blocks that remember their
+//! successors: following an atom costs one lookup, however many instructions lie between.
 //!
 //! # Guarantees
 //!
-//! Nothing here panics, for any packets and any memory. What cannot be followed is an [`Event`] with
-//! its cause, and decoding goes on at the next address or synchronisation, as OpenCSD does. A walk
-//! that takes too long is given up; memory for code and elements is bounded.
+//! Nothing here panics, for any packets and any memory. A part that cannot be followed is reported as an
+//! [`Event`] with its cause, and decoding continues at the next address or synchronisation, as in OpenCSD.
+//! A walk that is too long is abandoned; memory for code and elements is bounded.
 #![forbid(unsafe_code)]
 #![cfg_attr(
     not(test),

@@ -1,20 +1,20 @@
-//! Packets of a stream as OpenCSD lists them.
+//! Lists the packets of a stream like OpenCSD.
 
 use crate::Stream;
 use hartrace_etmv4::ParseError as Etmv4Error;
 use hartrace_ptm::ParseError as PtmError;
 use std::ops::Range;
 
-/// A packet, or bytes that are none.
+/// A packet, or bytes that are not a packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// Where it starts in the trace buffer.
+    /// Its start in the trace buffer.
     pub index: u64,
     /// Its bytes in the stream.
     pub bytes: Range<usize>,
-    /// The name OpenCSD gives it.
+    /// The name that OpenCSD uses.
     pub name: &'static str,
-    /// What it sorts by among the records of other streams of the buffer.
+    /// Sort key among the records of other streams of the buffer.
     pub order: u64,
 }
 
@@ -41,12 +41,12 @@ pub fn list_etmv4(stream: &Stream, config: &hartrace_etmv4::Config) -> Vec<Recor
                 Found::Bad(Etmv4Error::NotConfigured(_)) => "I_RESERVED_CFG",
                 Found::Bad(_) => "I_BAD_SEQUENCE",
             };
-            // A piece before the synchronisation counts from the end of the one before, even if the
-            // chunk ended there; but zeros are looked at anew.
+            // A piece before the synchronisation counts from the end of the previous one, even if
+            // the chunk ended there; but zeros are examined again.
             let index = after.take().filter(|_| rest.first() != Some(&0)).unwrap_or(own);
             let last = positions.index(end.saturating_sub(1));
             let order = match found {
-                // It is only given up with the next byte, or the one behind a zero.
+                // OpenCSD reports it only with the next byte, or with the byte after a zero.
                 Found::Unsynchronised => {
                     after = Some(last.wrapping_add(1));
                     let zero = stream.bytes.get(end) == Some(&0);
@@ -97,7 +97,7 @@ pub fn list_ptm(stream: &Stream, config: &hartrace_ptm::Config) -> Vec<Record> {
     records
 }
 
-/// What is left at the end of a stream, or of a part of it.
+/// The rest at the end of a stream, or of a part of it.
 fn incomplete(
     stream: &Stream,
     bytes: Range<usize>,

@@ -1,9 +1,9 @@
 use hartrace_isa::arm::{Isa, Spaces, is_wide};
 
-/// What a core sees: code, by address and address space.
+/// The memory that a core sees: code, by address and address space.
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
-    /// In the order they were added; the first that covers an address counts.
+    /// In the order of addition; the first segment that contains an address counts.
     segments: Vec<Segment>,
 }
 
@@ -15,12 +15,12 @@ struct Segment {
 }
 
 impl Memory {
-    /// Nothing.
+    /// Empty memory.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds bytes at an address, in some address spaces. What is there already stays.
+    /// Adds bytes at an address, in some address spaces. Bytes that were added before have priority.
     pub fn add(&mut self, start: u64, bytes: Vec<u8>, spaces: Spaces) {
         self.segments.push(Segment { start, bytes, spaces });
     }
@@ -34,8 +34,8 @@ impl Memory {
     }
 }
 
-/// The opcode at the start of `bytes`: of T32 with the first half-word uppermost. Four bytes must be
-/// there, even for an instruction of two, as OpenCSD has it (O16).
+/// The opcode at the start of `bytes`; for T32 the first half-word is in the upper half. Four bytes
+/// must be present, even for an instruction of two, as in OpenCSD (O16).
 #[inline]
 pub(crate) fn opcode(isa: Isa, bytes: &[u8]) -> Option<u32> {
     let word = u32::from_le_bytes(*bytes.first_chunk()?);

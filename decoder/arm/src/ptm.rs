@@ -10,16 +10,16 @@ use hartrace_ptm::{
     Atoms, Config, Found, ISync, Kind as PacketKind, Packet, Reader, Reason, Target,
 };
 
-/// How far synchronisation has come.
+/// The state of synchronisation.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 enum State {
-    /// Lost, and not reported yet.
+    /// Synchronisation is lost, and the loss is not reported yet.
     Lost(Lost),
     /// Waiting for an alignment synchronisation.
     Async,
     /// Waiting for an instruction synchronisation.
     ISync,
-    /// Following.
+    /// Synchronised: the program is followed.
     Following,
 }
 
@@ -30,27 +30,27 @@ pub struct Ptm<'m> {
     walk: Walk<'m>,
     returns: ReturnStack,
     state: State,
-    /// What packets are relative to.
+    /// The address to which packets are relative.
     target: Target,
-    /// An instruction set has been told.
+    /// The instruction set is known.
     isa_told: bool,
     timestamp: u64,
     context: Context,
     /// The address is known.
     known: bool,
-    /// No instruction synchronisation was followed since the last loss.
+    /// No instruction synchronisation has been followed since the last loss.
     fresh: bool,
     /// Position of the last packet.
     at: u64,
 }
 
 impl<'m> Ptm<'m> {
-    /// For a trace unit of a core with this architecture and memory.
+    /// Creates a decoder for a trace unit of a core with this architecture and memory.
     pub fn new(config: Config, arch: Arch, memory: &'m Memory) -> Self {
         let rules = Rules { arch, barriers: config.barriers, wfx: false };
         Self {
             config,
-            // What OpenCSD does, too: O13.
+            // The same as in OpenCSD: O13.
             walk: Walk::new(memory, rules, false),
             returns: ReturnStack::new(config.return_stack),
             state: State::Lost(Lost::Start),
@@ -72,13 +72,13 @@ impl<'m> Ptm<'m> {
         }
     }
 
-    /// Code changes while the program runs.
+    /// Adds a timeline, for code that changes while the program runs.
     pub fn with_timeline(mut self, timeline: &'m Timeline) -> Self {
         self.walk.set_timeline(timeline);
         self
     }
 
-    /// Decodes a stream, all of it.
+    /// Decodes a whole stream.
     pub fn decode(&mut self, stream: &Stream, sink: &mut impl ElementSink) {
         let mut positions = stream.positions();
         let mut offset = 0usize;
@@ -107,7 +107,7 @@ impl<'m> Ptm<'m> {
         self.fresh = true;
     }
 
-    /// Takes what a [`Reader`] found at the start of `bytes`, with its position.
+    /// Processes the item that a [`Reader`] found at the start of `bytes`, with its position.
     #[inline]
     fn feed(&mut self, at: u64, found: Found, bytes: &[u8], sink: &mut impl ElementSink) {
         self.at = at;
@@ -128,7 +128,7 @@ impl<'m> Ptm<'m> {
             Found::Bad(_) | Found::Unsynchronised => return,
         }
         if self.state == State::Following {
-            // Most packets are atoms, and smaller than a `Packet`.
+            // Most packets are atoms, which are smaller than a `Packet`.
             match Atoms::parse(&self.config, bytes) {
                 Some(atoms) => self.atoms(at, atoms, sink),
                 None => self.packet(at, bytes, sink),
@@ -153,7 +153,7 @@ impl<'m> Ptm<'m> {
         }
     }
 
-    /// A packet before the synchronisation: only what others are relative to counts.
+    /// Processes a packet before the synchronisation: only the state that others depend on.
     fn skip(&mut self, packet: &Packet) {
         match packet {
             Packet::Branch { address, exception, .. } => {
@@ -191,7 +191,7 @@ impl<'m> Ptm<'m> {
             }
             Packet::Atom { .. } => {}
             Packet::Branch { address, exception, cycles } => {
-                // Of any number: O12.
+                // With any number: O12.
                 match exception {
                     Some(exception) => sink.event(
                         at,
@@ -272,7 +272,7 @@ impl<'m> Ptm<'m> {
         }
     }
 
-    /// Goes to the address of a packet.
+    /// Continues at the address of a packet.
     fn go_to_target(&mut self, at: u64, sink: &mut impl ElementSink) {
         let isa = match self.target.isa {
             hartrace_ptm::Isa::Arm => Isa::A32,
@@ -324,7 +324,7 @@ impl<'m> Ptm<'m> {
         }
     }
 
-    /// A branch whose target the packet tells.
+    /// Follows a branch whose target is in the packet.
     fn branch(&mut self, at: u64, cycles: Option<u32>, sink: &mut impl ElementSink) {
         let isa = self.walk.isa;
         if let Followed::To(last) = self.walk.atom(at, true, cycles, sink)
@@ -334,7 +334,7 @@ impl<'m> Ptm<'m> {
         }
     }
 
-    /// Up to and with the instruction at the address of the packet.
+    /// Follows instructions up to and including the one at the address of the packet.
     fn waypoint(&mut self, at: u64, sink: &mut impl ElementSink) {
         let address = u64::from(self.target.address);
         let stepped = self.walk.step(|insn, end| end.wrapping_sub(insn.size.into()) != address);
@@ -356,7 +356,7 @@ impl<'m> Ptm<'m> {
     }
 }
 
-/// Natural binary from Gray code.
+/// Converts Gray code to natural binary.
 fn from_gray(mut value: u64) -> u64 {
     for shift in [32, 16, 8, 4, 2, 1] {
         value ^= value >> shift;

@@ -1,10 +1,10 @@
 use hartrace_isa::arm::Isa;
 
-/// Entries of a return stack.
+/// Number of entries of a return stack.
 const DEPTH: usize = 16;
 
-/// Where calls return to. The hardware has as many entries or fewer; what it no longer knows it does
-/// not use.
+/// A stack of return addresses. The hardware has at most as many entries, and does not use entries
+/// that it has dropped.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ReturnStack {
     active: bool,
@@ -33,7 +33,7 @@ impl ReturnStack {
         self.len = self.len.saturating_add(1).min(DEPTH);
     }
 
-    /// `None` if it is empty.
+    /// Pops an entry; `None` if the stack is empty.
     pub(crate) fn pop(&mut self) -> Option<(u64, Isa)> {
         self.len = self.len.checked_sub(1)?;
         let entry = self.entries.get(self.head).copied().flatten();

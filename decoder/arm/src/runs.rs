@@ -1,9 +1,10 @@
-//! One sink for three protocols: what the Arm decoder reports, in the events of the E-Trace decoder.
+//! One sink for three protocols: converts the reports of the Arm decoder to events of the E-Trace
+//! decoder.
 //!
-//! [`Runs`] is a sink of [`hartrace_arm_decoder`] around one of [`hartrace_decoder`], which then gets
-//! runs of instructions, traps, context, time and gaps as it does from an E-Trace stream. What only one
-//! protocol has (cycle counts, events of the trace unit, transactions) is left out: who needs it takes
-//! the events of the Arm decoder.
+//! [`Runs`] is a sink for [`hartrace_arm_decoder`] that wraps a sink for [`hartrace_decoder`]. The
+//! inner sink receives runs of instructions, traps, context, time and gaps, as from an E-Trace stream.
+//! Information of a single protocol (cycle counts, events of the trace unit, transactions) is left out;
+//! to receive it, use the events of the Arm decoder directly.
 
 use crate as arm;
 use hartrace_decoder::{Event, Fault, Leaves, Run, Sink, StreamPos};
@@ -15,7 +16,7 @@ use hartrace_isa::arm::Kind;
 pub enum Profile {
     /// Application and real-time cores: IRQ and FIQ.
     A,
-    /// Microcontrollers: from PendSV on, but not what stops the core.
+    /// Microcontrollers: from PendSV on, except exceptions that stop the core.
     M,
 }
 
@@ -28,16 +29,16 @@ impl Profile {
     }
 }
 
-/// Passes on what the Arm decoder reports.
+/// Passes on the reports of the Arm decoder.
 ///
-/// The position of an event is that of its packet in the trace buffer; packets have no number there, so
-/// that [`StreamPos::packet`] is 0.
+/// The position of an event is that of its packet in the trace buffer. Packets have no number there, so
+/// [`StreamPos::packet`] is 0.
 #[derive(Debug)]
 pub struct Runs<S> {
-    /// Where it goes.
+    /// The inner sink.
     pub sink: S,
     profile: Profile,
-    /// The last event said that instructions follow.
+    /// The last event announced that instructions follow.
     on: bool,
     /// Instructions of a range that is not complete, from `base` on.
     base: u64,
@@ -48,13 +49,13 @@ pub struct Runs<S> {
 }
 
 impl<S: Sink> Runs<S> {
-    /// For a core of this profile.
+    /// Creates a sink for a core of this profile.
     pub fn new(sink: S, profile: Profile) -> Self {
         let (base, offsets) = (0, Vec::new());
         Self { sink, profile, on: false, base, offsets, privilege: 0, context: 0, time: 0 }
     }
 
-    /// Passes on the instructions collected, which end here.
+    /// Passes on the collected instructions, which end here.
     fn flush(&mut self, at: StreamPos, end: u64, leaves: Leaves) {
         if !self.on && !self.offsets.is_empty() {
             self.sink.event(at, Event::On);
@@ -88,7 +89,7 @@ const fn position(at: u64) -> StreamPos {
     StreamPos { packet: 0, byte: at }
 }
 
-/// How a range leaves its last instruction.
+/// How the program continues after a range.
 const fn leaves(range: &arm::Range) -> Leaves {
     match range.kind {
         Kind::Direct { .. } if range.conditional => Leaves::Branch,
@@ -129,9 +130,9 @@ impl<S: Sink> arm::ElementSink for Runs<S> {
             arm::Event::NoSync(arm::Lost::Overflow | arm::Lost::Discard) => {
                 self.off(at, QualStatus::TraceLost);
             }
-            // At the start nothing is lost; of a packet, a fault has told.
+            // At the start nothing is lost; for a packet, a fault was reported before.
             arm::Event::NoSync(_) => self.on = false,
-            // What a filter let through ended before.
+            // The part that a filter passed ended before.
             arm::Event::TraceOn(..) => self.off(at, QualStatus::EndedNtr),
             arm::Event::Context(context) => {
                 self.privilege = context.el.unwrap_or(0);
@@ -155,7 +156,7 @@ impl<S: Sink> arm::ElementSink for Runs<S> {
                 );
             }
             arm::Event::Fault(fault) => self.gap(at, Fault::Other(cause(fault))),
-            // The instruction says that it returns; and where a stream ends is where it ends.
+            // The instruction itself shows that it returns, and the end of a stream is evident.
             arm::Event::ExceptionReturn | arm::Event::End(_) => {}
             arm::Event::Cycles(_)
             | arm::Event::Events(_)

@@ -1,15 +1,15 @@
-//! Elements in the words of OpenCSD, so that they can be compared.
+//! Prints elements in the format of OpenCSD, for comparison.
 
 use crate::event::{Context, Event, Fault, Lost, Range, Start, Transaction};
 use hartrace_isa::arm::{Isa, Kind, Return, Space, Spaces};
 use std::fmt;
 
-/// Shows what a [`ElementSink`](crate::ElementSink) receives.
+/// Prints what an [`ElementSink`](crate::ElementSink) receives.
 #[derive(Copy, Clone, Debug)]
 pub enum Shown<'a> {
     /// Instructions.
     Range(&'a Range),
-    /// Anything else.
+    /// An event.
     Event(&'a Event),
 }
 
@@ -174,7 +174,7 @@ fn show_event(event: &Event, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Event::Instrumentation { el, value } => {
             write!(f, "INSTRUMENTATION(EL{el}; 0x{value:016x})")
         }
-        // OpenCSD reports these apart from elements.
+        // OpenCSD reports these separately from elements.
         Event::Fault(fault) => write!(f, "FAULT({})", why(fault)),
     }
 }

@@ -1,4 +1,4 @@
-//! Where a program is, and how it goes on.
+//! The position in a program, and how the program continues.
 
 use crate::blocks::{Block, Blocks, Exit};
 use crate::code::{Clocked, Code, Place};
@@ -7,13 +7,13 @@ use crate::memory::Memory;
 use hartrace_capture::spaces::{Clock, Timeline};
 use hartrace_isa::arm::{Arch, Insn, Isa, Kind, Rules, Spaces, decode};
 
-/// The most instructions of one range (O14). Real code has a branch every few.
+/// Maximum number of instructions of one range (O14). Real code has a branch every few instructions.
 const LONGEST: u32 = 1 << 20;
 
-/// Bytes of code whose instructions are told at once.
+/// Bytes of code whose instructions are reported at once.
 const PIECE: u64 = 0x1000;
 
-/// Where a program is.
+/// The position in a program.
 #[derive(Debug)]
 pub(crate) struct Walk<'m> {
     blocks: Blocks<'m>,
@@ -21,7 +21,7 @@ pub(crate) struct Walk<'m> {
     pub isa: Isa,
     place: Place,
     clocked: Clocked<'m>,
-    /// The address behind the last block: where a call returns to.
+    /// The address after the last block: the return address of a call.
     pub link: u64,
     /// The block at `pc`, if it is known.
     block: Option<u32>,
@@ -29,11 +29,11 @@ pub(crate) struct Walk<'m> {
 
 /// How an atom was followed.
 pub(crate) enum Followed {
-    /// To the last instruction of a block, and on, without anything to do.
+    /// To the last instruction of a block and beyond; nothing else is needed.
     On,
     /// To the last instruction of a block.
     To(Insn),
-    /// Not to its end: the address is not known any more.
+    /// Not to the end of the block: the address is no longer known.
     Lost,
 }
 
@@ -54,7 +54,7 @@ impl<'m> Walk<'m> {
         self.blocks.rules().arch
     }
 
-    /// Goes somewhere else.
+    /// Moves to another address.
     #[inline]
     pub(crate) fn set(&mut self, pc: u64, isa: Isa) {
         self.pc = pc;
@@ -71,21 +71,21 @@ impl<'m> Walk<'m> {
         self.place.spaces
     }
 
-    /// Where code is looked up from now on.
+    /// Sets the address spaces and context in which code is looked up from now on.
     pub(crate) fn enter(&mut self, spaces: Spaces, context: Option<u32>) {
         self.clocked.enter(context);
         self.place = Place { spaces, space: self.clocked.space() };
         self.block = None;
     }
 
-    /// Code changes with time. Before anything is decoded.
+    /// Sets a timeline, for code that changes. Call it before anything is decoded.
     pub(crate) fn set_timeline(&mut self, timeline: &'m Timeline) {
         self.blocks.set_timeline(timeline);
         self.clocked = Clocked::new(timeline);
         self.place.space = self.clocked.space();
     }
 
-    /// Time, or the position in the trace, has come to this.
+    /// Advances to a time, or to a position in the trace.
     #[inline]
     pub(crate) fn reach(&mut self, clock: Clock, now: u64) {
         if self.clocked.reach(clock, now) {
@@ -94,8 +94,8 @@ impl<'m> Walk<'m> {
         }
     }
 
-    /// Up to the next instruction that ends a block, and reports it as taken or not. Behind it, `pc`
-    /// is the next instruction, or the target of a direct branch that was taken.
+    /// Follows the program up to the next instruction that ends a block, and reports it as taken or not.
+    /// Afterwards, `pc` is the next instruction, or the target of a direct branch that was taken.
     #[inline(always)]
     pub(crate) fn atom(
         &mut self,
@@ -104,7 +104,7 @@ impl<'m> Walk<'m> {
         cycles: Option<u32>,
         sink: &mut impl ElementSink,
     ) -> Followed {
-        // One branch for most atoms, whatever the block ends with: what it is cannot be predicted.
+        // One branch for most atoms, whatever the block ends with, which cannot be predicted.
         if let Some(block) = self.block.and_then(|id| self.blocks.get(id))
             && let Some((to, next)) = block.plain(taken)
         {
@@ -117,8 +117,8 @@ impl<'m> Walk<'m> {
         self.any_atom(at, taken, cycles, sink)
     }
 
-    /// Follows atoms, the lowest bit first, as long as there is nothing to it but to go on in another block
-    /// that is known; returns how many.
+    /// Follows atoms, the lowest bit first, as long as each only leads to another known block; returns
+    /// their number.
     #[inline(always)]
     pub(crate) fn plain_atoms<S: ElementSink>(
         &mut self,
@@ -129,7 +129,7 @@ impl<'m> Walk<'m> {
     ) -> u8 {
         let Some(mut id) = self.block else { return 0 };
         let (mut pc, mut bits, mut done) = (self.pc, bits, 0u8);
-        // One branch for each, whatever the block ends with: what it is cannot be predicted.
+        // One branch for each atom, whatever the block ends with, which cannot be predicted.
         while done < len
             && let Some(block) = self.blocks.get(id)
             && let Some((to, next)) = block.plain(bits & 1 == 1)
@@ -145,7 +145,7 @@ impl<'m> Walk<'m> {
         done
     }
 
-    /// The same for any atom.
+    /// Follows any atom.
     #[inline(never)]
     pub(crate) fn any_atom(
         &mut self,
@@ -193,7 +193,7 @@ impl<'m> Walk<'m> {
         }
     }
 
-    /// Where the instructions of a block are.
+    /// Reports the positions of the instructions of a block.
     #[inline]
     fn tell<S: ElementSink>(&self, at: u64, base: u64, block: &Block, sink: &mut S) {
         if S::INSTRUCTIONS && block.count > 0 {
@@ -201,7 +201,7 @@ impl<'m> Walk<'m> {
         }
     }
 
-    /// Goes on behind a block.
+    /// Continues after a block.
     #[inline]
     fn leave(&mut self, id: u32, end: u64, last: &Insn, taken: bool) {
         self.link = end;
@@ -219,7 +219,7 @@ impl<'m> Walk<'m> {
         }
     }
 
-    /// The block at `pc`, which is behind another one.
+    /// The block at `pc`, which follows another one.
     #[inline]
     fn behind(&mut self, id: u32, taken: bool) -> u32 {
         match self.blocks.after(id, taken) {
@@ -228,8 +228,8 @@ impl<'m> Walk<'m> {
         }
     }
 
-    /// One instruction after the other, while `go` says so of each with the address behind it. For
-    /// what is rare.
+    /// Steps instruction by instruction, while `go` returns `true` for the instruction and the address
+    /// after it. For rare cases.
     pub(crate) fn step(&self, mut go: impl FnMut(&Insn, u64) -> bool) -> Stepped {
         let mut stepped = Stepped { end: self.pc, count: 0, last: None, complete: false };
         let code = self.blocks.code();
@@ -247,7 +247,7 @@ impl<'m> Walk<'m> {
         stepped
     }
 
-    /// Reports what was stepped through.
+    /// Reports the instructions that were stepped through.
     pub(crate) fn report<S: ElementSink>(
         &self,
         at: u64,
@@ -290,7 +290,7 @@ impl<'m> Walk<'m> {
     }
 }
 
-/// What is executed up to the end of a block.
+/// The range of instructions up to the end of a block.
 #[inline]
 fn range(
     start: u64,
@@ -321,6 +321,6 @@ pub(crate) struct Stepped {
     pub end: u64,
     pub count: u32,
     pub last: Option<Insn>,
-    /// It ended where it should.
+    /// The walk ended where it should.
     pub complete: bool,
 }

@@ -1,5 +1,5 @@
-//! Code that changes while it is traced: random programs at the same addresses, one after the other, told
-//! apart by context, by time or by position.
+//! Code that changes while it is traced: random programs at the same addresses in sequence, distinguished
+//! by context, by time or by position.
 
 use fastrand::Rng;
 use hartrace_arm_decoder::{Capture, ElementSink, Etmv4, Event, Layout, Memory, Ptm, Range};
@@ -38,11 +38,11 @@ fn programs(rng: &mut Rng, wide: bool) -> [Program; 2] {
     [first, second]
 }
 
-/// A trace of several stretches, with packets between them.
+/// A trace of several parts, with packets between them.
 struct Trace {
     config: hartrace_etmv4::Config,
     bytes: Vec<u8>,
-    /// What is executed in each stretch.
+    /// The instructions executed in each part.
     expected: Vec<Vec<Expected>>,
     /// The latest time so far.
     time: u64,
@@ -69,7 +69,7 @@ impl Trace {
         self.run_in(None, program, rng);
     }
 
-    /// In a context that is told as soon as the stretch has started.
+    /// Runs a part in a context that is reported as soon as the part has started.
     fn run_in(&mut self, context: Option<u32>, program: &Program, rng: &mut Rng) {
         let options = etmv4::Options::default();
         let (start, mut steps) = program.walk(rng, 300);
@@ -113,11 +113,11 @@ fn processes_are_told_apart_by_their_context() {
         let wide = rng.bool();
         let programs = programs(&mut rng, wide);
         let mut trace = Trace::new();
-        // Which one runs, and once one that nobody knows.
+        // The program that runs; once, an unknown one.
         let runs = [0, 1, 0, 2, 1];
         for (number, process) in runs.into_iter().enumerate() {
             if number == 0 {
-                // The first stretch starts the trace, and a context counts only behind that.
+                // The first part starts the trace, and a context counts only after that.
                 trace.run(&programs[0], &mut rng);
             }
             let context = [0x501, 0x602, 0x703][process];
@@ -134,7 +134,7 @@ fn processes_are_told_apart_by_their_context() {
         );
         for holds in [Holds::AsidTid, Holds::Asid] {
             let found = trace.decode(&timeline(&log, holds, &programs));
-            // Without a context there is no process, nor is there one for the last but one.
+            // There is no process without a context, nor for the last part but one.
             let told = [1, 2, 3, 5].map(|stretch| trace.expected[stretch].clone()).concat();
             assert_eq!(found.ranges, told, "seed {seed}, {holds:?}");
             assert!(
@@ -159,7 +159,7 @@ fn code_is_written_anew() {
         let (base, length) = (programs[0].base, programs[1].bytes.len());
         let all = trace.expected.concat();
         for (start, when) in [("0", format!("{}", before + 1)), ("@0", format!("@{place}"))] {
-            // Of the kernel, so that no context is needed.
+            // Patches of the kernel, so no context is needed.
             let log = format!(
                 "{start} declare_process state=CURRENT pid=0 base_address={base:#x} image_file=one\n\
                  {when} patch_code pid=0 start_address={base:#x} length={length} id=two\n"
@@ -167,7 +167,7 @@ fn code_is_written_anew() {
             let found = trace.decode(&timeline(&log, Holds::Asid, &programs));
             assert_eq!(found.ranges, all, "seed {seed} at {when}");
             assert_eq!(found.faults + found.missing, 0, "seed {seed} at {when}");
-            // With the old code alone it cannot be right.
+            // With only the old code, the result cannot be right.
             let old = log.lines().next().unwrap();
             let found = trace.decode(&timeline(old, Holds::Asid, &programs));
             assert_ne!(found.ranges, all, "seed {seed} at {when}");
@@ -175,7 +175,7 @@ fn code_is_written_anew() {
     }
 }
 
-/// Instructions replaced one by one, of two bytes and four: code is put together from many stretches.
+/// Instructions of two and four bytes are replaced one by one: the code consists of many ranges.
 #[test]
 fn patches_of_single_instructions() {
     for seed in 0..PROGRAMS {
@@ -195,7 +195,7 @@ fn patches_of_single_instructions() {
                 "0 patch_code pid=0 start_address={start:#x} length={length} code={hex}\n"
             );
         }
-        // The last one may be short, and four bytes must be there (O16).
+        // The last one may be short, and four bytes must be present (O16).
         let end = program.base + program.bytes.len() as u64;
         log += &format!("0 patch_code pid=0 start_address={end:#x} length=4 code=00000000\n");
         let found = trace.decode(&timeline(&log, Holds::Tid, &programs));
@@ -218,7 +218,7 @@ fn stretches_of_ptm() {
             let program: &Program = &programs[number];
             let (start, steps) = program.walk(&mut rng, 200);
             let mut trace = ptm::encode(&config, &options, program, start, &steps, &mut rng);
-            // The context, behind A-Sync, address and information; it is the first process, or the second.
+            // The context, after A-Sync, address and information; it is the first process, or the second.
             assert_eq!((trace[5], trace[6], trace[12]), (0x80, 0x08, 0));
             trace[12] = number as u8 + 1;
             let (this, other) = if number == 0 { ("one", "two") } else { ("two", "one") };

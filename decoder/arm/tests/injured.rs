@@ -1,8 +1,8 @@
-//! Streams that are cut, or lack bytes, or have others in their place: nothing panics, and behind the
-//! injury what is decoded is exact again.
+//! Streams that are cut, lack bytes or contain wrong bytes: nothing panics, and decoding is exact again
+//! after the damage.
 //!
-//! Behind the next synchronisation at the best. But an injured packet may be taken for one that reaches
-//! into it: then behind the one after that.
+//! At best, it is exact after the next synchronisation. But a damaged packet may look like a longer one
+//! that reaches into the synchronisation: it is then exact after the following one.
 
 use fastrand::Rng;
 use hartrace_arm_decoder::{Capture, ElementSink, Etmv4, Event, Layout, Memory, Ptm, Range};
@@ -36,7 +36,7 @@ impl ElementSink for Found {
 }
 
 impl Found {
-    /// What is behind a position, counted from there.
+    /// The part after a position, counted from there.
     fn behind(&self, position: usize) -> Vec<(u64, What)> {
         let position = position as u64;
         let behind = self.0.iter().filter(|(at, _)| *at >= position);
@@ -44,7 +44,7 @@ impl Found {
     }
 }
 
-/// Injures a trace. Returns it with the first byte behind the injury, before and after.
+/// Damages a trace. Returns it with the position of the first byte after the damage, before and after.
 fn injure(trace: &[u8], rng: &mut Rng) -> (Vec<u8>, usize, usize) {
     let at = rng.usize(0..trace.len());
     let len = rng.usize(1..20).min(trace.len() - at);
@@ -71,7 +71,7 @@ fn injure(trace: &[u8], rng: &mut Rng) -> (Vec<u8>, usize, usize) {
 #[derive(Debug)]
 struct Sync {
     start: usize,
-    /// From here on the address is known.
+    /// The address is known from here on.
     known: usize,
 }
 
@@ -101,7 +101,7 @@ impl Tally {
                 a == b && !a.is_empty()
             };
             let next: Vec<&Sync> = syncs.iter().filter(|sync| sync.start >= before).collect();
-            // The last stretch may be one without a branch.
+            // The last part may have no branch.
             if let [first, second, _, ..] = next[..] {
                 self.all += 1;
                 self.first += usize::from(exact(first));
@@ -134,7 +134,7 @@ fn etmv4_streams() {
         let (start, steps) = program.walk(&mut rng, 2000);
         let speculative = seed % 3 == 0;
         let registers = hartrace_etmv4::Registers {
-            // Without a return stack: one that is not complete misleads until the next synchronisation.
+            // Without a return stack: an incomplete one misleads until the next synchronisation.
             configr: 0x800,
             idr8: if speculative { 20 } else { 0 },
             ..etmv4::REGISTERS
@@ -153,7 +153,8 @@ fn etmv4_streams() {
         while let Some((found, len)) = reader.next(&trace[offset..]) {
             match found {
                 Packets::Packet(Kind::Async) => start = Some(offset),
-                // The model sends no address with the synchronisation, but with the next exception.
+                // The model sends the address not with the synchronisation, but with the next
+                // exception.
                 Packets::Packet(Kind::AddressContext64Is0) => {
                     syncs.extend(start.take().map(|start| Sync { start, known: offset }));
                 }

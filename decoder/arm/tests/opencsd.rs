@@ -1,6 +1,6 @@
-//! Snapshots of others against what OpenCSD makes of them: every packet and every element.
+//! Compares snapshots of other projects with the output of OpenCSD: every packet and every element.
 //!
-//! Needs `HARTRACE_DATA`, the folder that holds `coresight`; shows as ignored without it.
+//! Requires `HARTRACE_DATA`, the folder that holds `coresight`; shown as ignored without it.
 
 use flate2::read::GzDecoder;
 use hartrace_arm_decoder::{
@@ -33,7 +33,7 @@ fn trials(data: &Path) -> Vec<Trial> {
         let [group, name, buffer, ..] = line.split('\t').collect::<Vec<_>>()[..] else { continue };
         let folder = data.join(group).join(name);
         let buffer = buffer.to_owned();
-        // Nothing in it that we read.
+        // It contains no protocol that we support.
         if only_others(&folder, &buffer) {
             continue;
         }
@@ -52,7 +52,7 @@ fn only_others(folder: &Path, buffer: &str) -> bool {
     sources.iter().all(|source| matches!(source.protocol, Protocol::Other(_)))
 }
 
-/// Whether a source of the report is one that we do not read.
+/// Whether a source of the report has a protocol that we do not support.
 fn is_other(sources: &[Source<'_>], id: u8) -> bool {
     let ours = sources.iter().any(|s| s.id == id && !matches!(s.protocol, Protocol::Other(_)));
     !ours && sources.iter().any(|source| matches!(source.protocol, Protocol::Other(_)))
@@ -68,8 +68,8 @@ fn oracle(folder: &Path, what: &str, buffer: &str) -> Result<String, Failed> {
     Ok(text)
 }
 
-/// Records of a report: position, number of the source, what follows. Messages have no line end, so
-/// that a record can follow on the same line.
+/// Records of a report: position, number of the source, text. Messages have no line end, so a
+/// record can follow on the same line.
 fn records(report: &str) -> impl Iterator<Item = (u64, u8, &str)> {
     report.lines().filter_map(|line| {
         let record = line.get(line.find("Idx:")?..)?;
@@ -94,7 +94,7 @@ fn open<'a>(
     Ok((capture, sources, layout == Layout::Raw))
 }
 
-/// The streams of protocols that we read, with their sources.
+/// The streams of supported protocols, with their sources.
 fn streams<'c, 's>(
     capture: &'c Capture,
     sources: &'c [Source<'s>],
@@ -106,7 +106,7 @@ fn streams<'c, 's>(
     })
 }
 
-/// Lists must be equal; says where they are not.
+/// Checks that the lists are equal; reports the first difference.
 fn equal(what: &str, expected: &[String], found: &[String]) -> Result<(), Failed> {
     if expected == found {
         return Ok(());
@@ -178,7 +178,7 @@ impl ElementSink for Lines {
     }
 
     fn event(&mut self, at: u64, event: Event) {
-        // Messages are apart from elements in the report.
+        // Messages are separate from elements in the report.
         if !matches!(event, Event::Fault(_)) {
             self.all.push(format!("{at} {}", Shown::Event(&event)));
         }
@@ -219,7 +219,7 @@ fn elements(folder: &Path, buffer: &str) -> Result<(), Failed> {
         equal(&format!("{what}: ranges"), &ranges(&theirs), &ranges(&lines.all))?;
         equal(&format!("{what}: elements"), &theirs, &lines.all)?;
     }
-    // Sources without a byte of trace have an end all the same.
+    // Sources without a byte of trace also have an end.
     expected.retain(|id, lines| !is_other(&sources, *id) && !lines[0].contains(" EO_TRACE("));
     match expected.is_empty() {
         true => Ok(()),

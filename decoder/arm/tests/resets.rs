@@ -1,5 +1,5 @@
-//! Blocks of trace that Linux perf puts one behind the other: four synchronisation words between them
-//! start everything anew, also where a packet is cut off.
+//! Blocks of trace that Linux perf concatenates: four synchronisation words between them reset the
+//! state, even where a packet is cut off.
 
 use fastrand::Rng;
 use hartrace_arm_decoder::{Capture, ElementSink, Etmv4, Event, Layout, Memory, Range, list_etmv4};

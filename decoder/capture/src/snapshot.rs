@@ -1,15 +1,15 @@
-//! Snapshots as OpenCSD and DS-5 write them: a folder with the devices of a system, their registers
-//! and memory, and the trace buffers that were captured.
+//! Snapshots in the format of OpenCSD and DS-5: a folder with the devices of a system, their registers
+//! and memory, and the captured trace buffers.
 //!
-//! [`Snapshot::open`] reads all `.ini` files; [`Snapshot::sources`] says which trace sources are in a
-//! buffer and how they were set up, [`Snapshot::segments`] what memory a core sees.
+//! [`Snapshot::open`] reads all `.ini` files. [`Snapshot::sources`] returns the trace sources in a buffer
+//! and their configurations, [`Snapshot::segments`] the memory that a core sees.
 //!
-//! [`Package`] is the other way to hand over trace: a folder or an archive with `contents.ini`, metadata of
-//! the sources, memory, and a log of what changed in it.
+//! [`Package`] is another format for captured trace: a folder or an archive with `contents.ini`, metadata
+//! of the sources, memory, and a log of the changes to it.
 //!
-//! Nothing is assumed in silence: a register that is needed and not there is an [`Error`] that names
-//! it. What can be done without, as a device that has no file, is a [`Snapshot::warnings`] entry.
-//! Files are read within the folder of the snapshot only.
+//! Nothing is assumed silently: if a required register is missing, an [`Error`] names it. If something
+//! optional is missing, such as the file of a device, [`Snapshot::warnings`] has an entry. Only files
+//! within the folder of the snapshot are read.
 
 mod contents;
 mod cores;

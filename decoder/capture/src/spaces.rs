@@ -1,17 +1,17 @@
-//! Code that changes while a program is traced: which code is at an address depends on the process that
-//! runs, and on time.
+//! Code that changes while a program is traced: the code at an address depends on the running process
+//! and on time.
 //!
 //! [`Log`] is the system event log: processes, libraries, threads, address space identifiers and patched
-//! code, each with the time (or the position in the trace) at which it starts or ends. [`Timeline`] puts
-//! it together, and answers two questions of a decoder: which [`Space`] is the one of this context now,
-//! and which code is at an address of it.
+//! code, each with the time (or the position in the trace) at which it starts or ends. [`Timeline`]
+//! combines the events and answers two questions of a decoder: which [`Space`] belongs to a context now,
+//! and which code is at an address of that space.
 //!
-//! A log may also tell that a trace source changes its number on the trace bus, or how it is set up:
+//! A log may also report that a trace source changes its number on the trace bus, or its configuration:
 //! [`Log::bound`].
 //!
-//! Logs are incomplete, since buffers wrap: what ends without having started was there before, and what
-//! is current without having started was, too, unless it ended in between. Every event says all there is
-//! to say, so that nothing else has to be known.
+//! Logs are incomplete, since buffers wrap. If an item ends without a start event, it existed before. If
+//! an item is current without a start event, it also existed before, unless it ended in between. Every
+//! event is complete and does not depend on other events.
 //!
 //! ```
 //! use hartrace_capture::spaces::{Holds, Log, Timeline};

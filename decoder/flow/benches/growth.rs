@@ -1,12 +1,12 @@
 //! How time and memory grow with the length of a stream: 1 MB to 1 GB of packets.
 //!
-//! With `HARTRACE_DATA` a stream of the reference flow, otherwise a random walk, repeated as often as
-//! needed and never held as a whole: it starts with a support packet and a synchronisation and ends
-//! with a support packet, so that what follows may be its start again.
+//! The input is a stream of the reference flow with `HARTRACE_DATA`, otherwise a random walk. It is
+//! repeated as often as needed and never held as a whole: it starts with a support packet and a
+//! synchronisation and ends with a support packet, so its start may follow its end.
 //!
-//! One decoder goes on for 1 GB. After every fourth megabyte a new one decodes the first megabyte, so
-//! that both see the same moods of the machine; times are those on the processor. The last lines are
-//! `ratio NAME VALUE`.
+//! One decoder processes 1 GB. After every fourth megabyte a new one decodes the first megabyte, so
+//! that the load of the machine affects both in the same way; times are processor times. The last
+//! lines are `ratio NAME VALUE`.
 
 #[expect(dead_code, reason = "only the input is needed here, not the peer's side")]
 #[path = "peer/input.rs"]
@@ -22,7 +22,7 @@ use std::alloc::System;
 static MEMORY: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
 const MEGABYTE: u64 = 1_000_000;
-/// After how many of them there is a line.
+/// Number of them after which a line is printed.
 const SHOWN: [u64; 4] = [1, 10, 100, 1000];
 
 fn main() {
@@ -33,7 +33,7 @@ fn main() {
         "{:>10} {:>12} {:>8} {:>8} {:>10} {:>12}",
         "bytes", "instructions", "ns/byte", "peak kB", "live bytes", "allocations"
     );
-    // Without what preparing the stream took.
+    // Not counting the memory for preparing the stream.
     std::fs::write("/proc/self/clear_refs", "5").expect("Linux lets a process reset its peak");
     let mut long = Decoding::new(&input, &image);
     let (mut short_time, mut short_bytes) = (0, 0);
@@ -63,10 +63,10 @@ fn main() {
     }
 }
 
-/// A decoder somewhere in the endless stream, and what it took to get there.
+/// A decoder at a position in the endless stream, and the time and memory used so far.
 struct Decoding<'a> {
     stream: &'a [u8],
-    /// Where in one turn of the stream it is.
+    /// Its position in one repetition of the stream.
     offset: usize,
     tracer: Tracer<'a>,
     count: Count,
@@ -74,7 +74,7 @@ struct Decoding<'a> {
     packets: u64,
     /// Nanoseconds on the processor.
     time: u64,
-    /// Times that memory was asked for.
+    /// Number of memory allocations.
     requests: usize,
     /// Bytes in use.
     live: usize,
@@ -99,7 +99,7 @@ impl<'a> Decoding<'a> {
         new
     }
 
-    /// Decodes until `bytes` have been read in all, or up to a frame more.
+    /// Decodes until `bytes` have been read in total, or up to a frame more.
     fn go_on(&mut self, bytes: u64) {
         let start = Spent::now();
         while self.bytes < bytes {
@@ -108,7 +108,7 @@ impl<'a> Decoding<'a> {
         self.spent(&start);
     }
 
-    /// At most to the end of the stream, where it starts again.
+    /// Decodes at most to the end of the stream, where it starts again.
     fn turn(&mut self, until: u64) {
         let from = self.bytes;
         let rest = &self.stream[self.offset..];
@@ -127,9 +127,9 @@ impl<'a> Decoding<'a> {
         self.offset = 0;
     }
 
-    /// Adds what was spent since `start`.
+    /// Adds the time and memory used since `start`.
     fn spent(&mut self, start: &Spent) {
-        // First the memory: asking for the time takes some.
+        // The memory first: reading the time uses some.
         let used = MEMORY.stats() - start.memory;
         self.time += processor_time() - start.time;
         self.requests += used.allocations + used.reallocations;
@@ -152,7 +152,7 @@ impl<'a> Decoding<'a> {
     }
 }
 
-/// Time and memory up to some moment.
+/// Time and memory up to a moment.
 struct Spent {
     time: u64,
     memory: Stats,
@@ -164,14 +164,14 @@ impl Spent {
     }
 }
 
-/// Most memory that this process had, in kB.
+/// Peak memory of this process, in kB.
 fn resident_peak() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").expect("Linux");
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("a peak");
     line.trim().trim_end_matches("kB").trim().parse().expect("a number")
 }
 
-/// Nanoseconds that this thread ran so far.
+/// Nanoseconds that this thread has run so far.
 fn processor_time() -> u64 {
     let stat = std::fs::read_to_string("/proc/thread-self/schedstat").expect("Linux");
     stat.split(' ').next().and_then(|field| field.parse().ok()).expect("a number")

@@ -1,15 +1,15 @@
-//! Decoded code, kept as blocks: consecutive instructions of which only the last may change the flow of
-//! control.
+//! Decoded code, kept as blocks: consecutive instructions, only the last of which may change the flow
+//! of control.
 
 use crate::event::Fault;
 use crate::image::Image;
 use crate::run::{BlockId, Leaves, NONE, Run, Span};
 use hartrace_isa::{Insn, Kind, Link};
 
-/// Longest block, in instructions, but for a jump that may belong to the last of them.
+/// Longest block, in instructions, not counting a jump that may use the constant of the last one.
 const MAX_INSNS: u16 = 1 << 8;
 
-/// Most blocks that may be kept: their instructions are numbered with 32 bits.
+/// Maximum number of blocks: their instructions are numbered with 32 bits.
 const MAX_BLOCKS: usize = 1 << 23;
 
 /// How a block ends.
@@ -22,7 +22,7 @@ pub(crate) enum Exit {
     /// A jump whose target is not in the code. `sequential` is the target if the instruction before
     /// it, in this block, loads its register.
     Indirect { link: Option<Link>, sequential: Option<u64> },
-    /// The block was cut, or continues where there is no code.
+    /// The block was cut, or the code ends after it.
     Next,
 }
 
@@ -47,7 +47,7 @@ pub(crate) struct Block {
     pub(crate) last: u64,
     pub(crate) insns: u16,
     pub(crate) exit: Exit,
-    /// Where the offsets of its instructions are.
+    /// Index of the offsets of its instructions.
     first: u32,
     /// Blocks that follow, [`NONE`] until known: branch taken or jump, and fall-through.
     pub(crate) taken: BlockId,
@@ -58,10 +58,10 @@ pub(crate) struct Block {
 #[derive(Clone, Debug)]
 pub(crate) struct Blocks {
     image: Image,
-    /// Addresses wrap to this.
+    /// Mask of the valid address bits.
     mask: u64,
     blocks: Vec<Block>,
-    /// For every instruction of every block, how far it is from the block's start.
+    /// The distance of every instruction of every block from the block's start.
     offsets: Vec<u16>,
     /// Block that starts at each half-word of each segment.
     heads: Vec<Vec<BlockId>>,
@@ -86,7 +86,7 @@ impl Blocks {
         self.blocks.len() > self.cap
     }
 
-    /// Forgets all blocks. Numbers given out before are void.
+    /// Discards all blocks. Block numbers returned before are no longer valid.
     pub(crate) fn clear(&mut self) {
         self.blocks.clear();
         self.offsets.clear();
@@ -127,7 +127,7 @@ impl Blocks {
         }
     }
 
-    /// Finds the block at `target` and remembers it as what follows `id` if it jumps there.
+    /// Finds the block at `target` and remembers it as the successor of `id` when it jumps.
     #[cold]
     pub(crate) fn link_taken(&mut self, id: BlockId, target: u64) -> Result<BlockId, Fault> {
         let next = self.at(target)?;
@@ -137,7 +137,7 @@ impl Blocks {
         Ok(next)
     }
 
-    /// Finds the block at `target` and remembers it as what follows `id` if it does not jump.
+    /// Finds the block at `target` and remembers it as the successor of `id` when it does not jump.
     #[cold]
     pub(crate) fn link_fall(&mut self, id: BlockId, target: u64) -> Result<BlockId, Fault> {
         let next = self.at(target)?;
@@ -162,7 +162,7 @@ impl Blocks {
                 None if insns == 0 => return Err(Fault::NoCode(start)),
                 None => break,
             };
-            // Never between a constant and the jump that may use it.
+            // Never cut between a constant and the jump that may use it.
             if insns >= MAX_INSNS && insn.is_sequential() {
                 break;
             }
@@ -205,13 +205,13 @@ impl Blocks {
         Ok(id)
     }
 
-    /// All of a block.
+    /// The span of a whole block.
     #[inline]
     pub(crate) fn whole(&self, id: BlockId) -> Option<Span> {
         Some(Span { block: id, from: 0, insns: self.get(id)?.insns })
     }
 
-    /// What of block `id` comes after its instruction at `pc`; `None` if `pc` is no instruction of it.
+    /// The part of block `id` after its instruction at `pc`; `None` if no instruction of it is at `pc`.
     pub(crate) fn after(&self, id: BlockId, pc: u64) -> Option<Span> {
         let whole = self.whole(id)?;
         let from = self.index(whole, pc)?.wrapping_add(1);
@@ -224,7 +224,7 @@ impl Blocks {
         Some(Span { from: self.index(whole, pc)?, insns: 1, ..whole })
     }
 
-    /// The part of `span` before `address`; `None` if `address` is no instruction of it.
+    /// The part of `span` before `address`; `None` if no instruction of it is at `address`.
     pub(crate) fn until(&self, span: Span, address: u64) -> Option<Span> {
         Some(Span { insns: self.index(span, address)?, ..span })
     }
@@ -252,13 +252,13 @@ impl Blocks {
         self.offsets.get(first..first.wrapping_add(span.insns.into()))
     }
 
-    /// Which instruction of `span` is at `address`.
+    /// Index in `span` of the instruction at `address`.
     #[inline]
     fn index(&self, span: Span, address: u64) -> Option<u16> {
         let block = self.get(span.block)?;
         let offsets = self.offsets_of(block, span)?;
         let offset = u16::try_from(address.wrapping_sub(block.start)).ok()?;
-        // Most spans are asked for their start.
+        // Most lookups are for the start of a span.
         match *offsets.first()? == offset {
             true => Some(0),
             false => offsets.binary_search(&offset).ok().map(|index| index as u16),

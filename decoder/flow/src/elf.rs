@@ -8,22 +8,23 @@ use elf::file::Class;
 use hartrace_isa::Xlen;
 use thiserror::Error;
 
-/// Why a file is no program for an image.
+/// Why a file cannot be added to an image.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ElfError {
-    /// Not an ELF file, or one that is cut off: give bare code to [`Image::add`].
+    /// Not an ELF file, or a truncated one. For bare code, use [`Image::add`].
     #[error("not an ELF file: {0}")]
     NotElf(String),
     /// The program is for another machine, with this `e_machine`.
     #[error("ELF file for machine {0}, not RISC-V")]
     Machine(u16),
-    /// The program has registers of another width than the image: make the image with that one.
+    /// The register widths of the program and the image differ: create the image with that of the
+    /// program.
     #[error("this is an RV{} program, the image is of RV{}", .found.bits(), .expected.bits())]
     Xlen {
-        /// What the program is for.
+        /// The register width of the program.
         found: Xlen,
-        /// What the image was made for.
+        /// The register width of the image.
         expected: Xlen,
     },
     /// There is nothing to load: an object file has to be linked first.
@@ -38,9 +39,9 @@ impl From<elf::ParseError> for ElfError {
 }
 
 impl Image {
-    /// Adds the bytes of every segment that is loaded, as [`Image::add`] does, at its address plus `bias`;
-    /// addresses wrap. For a position-independent program, `bias` is where it was placed. Nothing is
-    /// added if there is an error.
+    /// Adds the bytes of every loadable segment, as [`Image::add`] does, at its address plus `bias`;
+    /// addresses wrap. For a position-independent program, `bias` is its load address. On error, nothing
+    /// is added.
     pub fn add_elf(&mut self, bytes: &[u8], bias: u64) -> Result<(), ElfError> {
         let file = ElfBytes::<LittleEndian>::minimal_parse(bytes)?;
         if file.ehdr.e_machine != EM_RISCV {

@@ -11,7 +11,7 @@ pub struct StreamPos {
     pub byte: u64,
 }
 
-/// What happened, apart from instructions.
+/// An event in the trace other than retired instructions.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Event {
     /// A trap was taken.
@@ -22,7 +22,7 @@ pub enum Event {
         interrupt: bool,
         /// The trap value, for exceptions.
         tval: Option<u64>,
-        /// The instruction that did not retire, where it can be known.
+        /// The instruction that did not retire, if it can be determined.
         epc: Option<u64>,
     },
     /// Privilege, context and time from a payload that carries them.
@@ -34,11 +34,11 @@ pub enum Event {
         /// Hart time.
         time: u64,
     },
-    /// Tracing starts, or goes on after [`Event::Off`] or [`Event::Gap`]: instructions follow.
+    /// Tracing starts, or resumes after [`Event::Off`] or [`Event::Gap`]: instructions follow.
     On,
     /// Tracing ended, or was interrupted by a loss.
     Off(QualStatus),
-    /// A stretch of the trace that could not be followed, up to the next synchronisation.
+    /// A part of the trace that could not be followed, up to the next synchronisation.
     Gap(Fault),
 }
 
@@ -55,7 +55,7 @@ pub enum Fault {
     /// The stream does not start with a synchronisation.
     #[error("no synchronisation before this payload")]
     NotSynchronised,
-    /// There is no code at an address that was reached.
+    /// An address was reached where the image has no code.
     #[error("no code at {0:#018x}")]
     NoCode(u64),
     /// A branch was reached whose outcome has not been reported.
@@ -67,7 +67,7 @@ pub enum Fault {
     /// The reported address was reached with branches left over.
     #[error("{0} reported branches were not reached")]
     BranchesLeft(u64),
-    /// The program loops without ever reaching what was reported.
+    /// The program loops without ever reaching the reported address.
     #[error("the program loops at {0:#018x} without reaching the reported address")]
     NoProgress(u64),
     /// The walk is longer than the configured limit.
@@ -82,7 +82,7 @@ pub enum Fault {
     /// Implicit exception mode, but the trap vector of this privilege was not given.
     #[error("no trap vector was given for privilege {0}")]
     NoVector(u8),
-    /// A decoder of another protocol says why.
+    /// The reason given by a decoder of another protocol.
     #[error("{0}")]
     Other(&'static str),
 }

@@ -4,7 +4,7 @@ use hartrace_isa::{Insn, Isa};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A program: code by address. A clone shares the code, and costs little.
+/// A program: code by address. Cloning is cheap, since clones share the code.
 #[derive(Clone, Debug)]
 pub struct Image {
     isa: Isa,
@@ -13,12 +13,12 @@ pub struct Image {
     overlaps: Vec<Range<u64>>,
 }
 
-/// A range of code. What several images have in common is in memory once.
+/// A range of code. Code that several images share is in memory once.
 #[derive(Clone, Debug)]
 pub(crate) struct Segment {
     pub(crate) start: u64,
     code: Arc<[u8]>,
-    /// What of it is here; never empty.
+    /// The part of the code in this segment; never empty.
     part: Range<usize>,
 }
 
@@ -27,7 +27,7 @@ impl Segment {
         self.code.get(self.part.clone()).unwrap_or_default()
     }
 
-    /// Some of its bytes, if it has all of them.
+    /// `length` bytes at `address`, if the segment contains all of them.
     fn at(&self, address: u64, length: usize) -> Option<&[u8]> {
         let from = self.offset(address)?;
         self.bytes().get(from..from.saturating_add(length))
@@ -40,19 +40,19 @@ impl Segment {
         (offset < self.part.len()).then_some(offset)
     }
 
-    /// Address after the last byte; wide, since it may be 2^64.
+    /// Address after the last byte; wider than an address, since it may be 2^64.
     fn end(&self) -> u128 {
         u128::from(self.start).saturating_add(self.part.len() as u128)
     }
 
-    /// What of it comes before an address, if that is something.
+    /// The part before an address, unless it is empty.
     fn before(&self, address: u64) -> Option<Self> {
         let length = self.offset(address).filter(|length| *length > 0)?;
         let part = self.part.start..self.part.start.saturating_add(length);
         Some(Self { part, ..self.clone() })
     }
 
-    /// What of it is at an address and after it, if that is something.
+    /// The part from an address on, unless it is empty.
     fn from(&self, address: u128) -> Option<Self> {
         let start = u64::try_from(address).ok()?;
         let from = self.part.start.saturating_add(self.offset(start)?);
@@ -66,19 +66,18 @@ impl Image {
         Self { isa, segments: Arc::default(), overlaps: Vec::new() }
     }
 
-    /// Which encodings the program uses.
+    /// The encodings that the program uses.
     pub fn isa(&self) -> Isa {
         self.isa
     }
 
-    /// Adds code at `address`. Where code was added before, the new code wins, and the range is
-    /// listed by [`Image::overlaps`] if the two differ. What would lie past the end of the address
-    /// space is left out.
+    /// Adds code at `address`. New code replaces code that was added before; if the two differ,
+    /// [`Image::overlaps`] lists the range. Code past the end of the address space is left out.
     pub fn add(&mut self, address: u64, bytes: &[u8]) {
         self.add_shared(address, &bytes.into(), 0..bytes.len());
     }
 
-    /// The same with a part of `code`, which is not copied.
+    /// Like [`Image::add`], with a part of `code`, which is not copied.
     pub fn add_shared(&mut self, address: u64, code: &Arc<[u8]>, part: Range<usize>) {
         let room =
             usize::try_from(u64::MAX.wrapping_sub(address)).unwrap_or(usize::MAX).saturating_add(1);
@@ -97,7 +96,7 @@ impl Image {
         Arc::make_mut(&mut self.segments).splice(from..to, segments);
     }
 
-    /// Ranges that were added twice, with different code.
+    /// The ranges that were added more than once, with different code.
     pub fn overlaps(&self) -> &[Range<u64>] {
         &self.overlaps
     }
@@ -125,7 +124,7 @@ impl Image {
         Some(byte(address)? | byte(address.wrapping_add(1))?.wrapping_shl(8))
     }
 
-    /// The encoding at `address`, 16 bits of it or 32; `None` where there is no code.
+    /// The 16 or 32 bits of the encoding at `address`; `None` if there is no code.
     pub fn encoding(&self, address: u64) -> Option<u32> {
         let low = self.half(address)?;
         Some(match low & 3 {
@@ -134,13 +133,13 @@ impl Image {
         })
     }
 
-    /// The instruction at `address`; `None` where there is no code, or none of a known length.
+    /// The instruction at `address`; `None` if there is no code, or if its length is not supported.
     pub fn insn(&self, address: u64) -> Option<Insn> {
         hartrace_isa::decode(self.isa, self.encoding(address)?)
     }
 }
 
-/// Where two segments overlap, if they differ there.
+/// The range where two segments overlap, if they differ there.
 fn differing(old: &Segment, new: &Segment) -> Option<Range<u64>> {
     let start = old.start.max(new.start);
     let end = old.end().min(new.end());

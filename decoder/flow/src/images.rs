@@ -1,4 +1,4 @@
-//! The programs that a hart runs at a time.
+//! The programs that a hart runs at different times.
 
 use crate::config::Config;
 use crate::event::StreamPos;
@@ -7,26 +7,26 @@ use hartrace_bits::mask;
 use hartrace_etrace::Start;
 use std::fmt::Debug;
 
-/// What decides which program a hart runs: its context, and when.
+/// The context and time that determine which program a hart runs.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Moment {
     /// The context; `None` if the trace has none.
     pub context: Option<u64>,
-    /// The time, as the last synchronisation has it.
+    /// The time that the last synchronisation reported.
     pub time: u64,
-    /// Offset in the capture of the payload that says so.
+    /// Offset in the capture of the payload that reported it.
     pub byte: u64,
 }
 
-/// Programs that change while the hart runs. The tracer asks at every synchronisation, so that no image has
-/// to be made before it is needed.
+/// Programs that change while the hart runs. The tracer asks at every synchronisation, so no image has to
+/// be created before it is needed.
 pub trait Versions: Debug + Sync {
-    /// The program of a moment, with a number that no other program has; `None` for the one that
-    /// [`Images`] lists.
+    /// The program at a moment, with a unique number; `None` to use the program that [`Images`]
+    /// lists.
     fn at(&self, moment: Moment) -> Option<(usize, Image)>;
 }
 
-/// The programs of a hart: one, or one per context, which may change with time.
+/// The programs of a hart: one, or one per context; they may change with time.
 #[derive(Clone, Debug)]
 pub struct Images<'a> {
     default: &'a Image,
@@ -36,34 +36,34 @@ pub struct Images<'a> {
 
 #[derive(Copy, Clone, Debug)]
 struct Listed<'a> {
-    /// `None` for all contexts that are not listed.
+    /// `None` stands for all contexts that are not listed.
     context: Option<u64>,
     since: u64,
     image: &'a Image,
 }
 
 impl<'a> Images<'a> {
-    /// One program for all contexts that are not listed.
+    /// Creates a list with one program for all contexts that are not listed.
     pub fn new(default: &'a Image) -> Self {
         Self { default, listed: Vec::new(), versions: None }
     }
 
-    /// Lists the program of one context: all of it, with what it shares with others, such as a kernel.
-    /// Replaces the one given before for the same context. Register width and encodings are those of the
-    /// default image for all contexts.
+    /// Lists the program of one context. The image must be complete, including code shared with other
+    /// contexts, such as a kernel. It replaces the image given before for the same context. The register
+    /// width and encodings of the default image apply to all contexts.
     pub fn context(self, context: u64, image: &'a Image) -> Self {
         self.since(0, Some(context), image)
     }
 
-    /// Lists the program of a context from a time on, as synchronisations report it; `None` for all
-    /// contexts that have none of their own.
+    /// Lists the program of a context that applies from a time on, as reported by synchronisations; `None`
+    /// stands for all contexts that are not listed.
     pub fn since(mut self, time: u64, context: Option<u64>, image: &'a Image) -> Self {
         self.listed.retain(|other| (other.context, other.since) != (context, time));
         self.listed.push(Listed { context, since: time, image });
         self
     }
 
-    /// Asks `versions` first; the listed programs count where `versions` has none.
+    /// Asks `versions` first; the listed programs apply if `versions` returns none.
     pub fn versions(mut self, versions: &'a dyn Versions) -> Self {
         self.versions = Some(versions);
         self
@@ -73,12 +73,12 @@ impl<'a> Images<'a> {
         self.default.clone()
     }
 
-    /// Whether there is one for everything.
+    /// Whether one program applies to everything.
     pub(crate) fn is_one(&self) -> bool {
         self.listed.is_empty() && self.versions.is_none()
     }
 
-    /// The one that counts in a context at a time, and its number; that of the default one is 0.
+    /// The program that applies in a context at a time, and its number; the default one has number 0.
     pub(crate) fn find(
         &self,
         config: &Config,
@@ -101,13 +101,13 @@ impl<'a> Images<'a> {
         own.or_else(|| newest(None)).unwrap_or_else(|| (0, self.default.clone()))
     }
 
-    /// The bits of an address that count: as wide as the encoder's, and no wider than the hart's.
+    /// Mask of the valid address bits: as wide as the encoder's addresses, and no wider than the hart's.
     pub(crate) fn mask(&self, config: &Config) -> u64 {
         let width = u32::from(config.params.iaddress_width_p);
         mask(width.min(self.default.isa().xlen.bits()))
     }
 
-    /// Whether there is code where a synchronisation says.
+    /// Whether there is code at the address of a synchronisation.
     pub(crate) fn code_at(&self, config: &Config, at: StreamPos, start: &Start) -> bool {
         let address = start.address.wrapping_shl(config.params.iaddress_lsb_p.into());
         let (_, image) = self.find(config, at, (start.context, start.time));

@@ -44,21 +44,21 @@
 //! # Ok::<(), ParamsError>(())
 //! ```
 //!
-//! [`Tracer`] takes payloads and reports [`Run`]s of instructions and [`Event`]s to a [`Sink`], each with
-//! the position of its payload. [`Steps`] is the same as an iterator, and [`stream::Decode`] reads a whole
-//! capture on several threads.
+//! [`Tracer`] processes payloads and reports [`Run`]s of instructions and [`Event`]s to a [`Sink`], each
+//! with the position of its payload. [`Steps`] provides the same as an iterator. [`stream::Decode`] reads a
+//! whole capture on several threads.
 //!
-//! Code is decoded once, into blocks that end where the trace must say how the program continues. A block
-//! remembers its successors, so that following a branch map costs one lookup per branch, however many
-//! instructions lie between. Where the same payload arrives in the same state again, the tracer repeats the
+//! Code is decoded once, into blocks that end where the trace must report how the program continues. A
+//! block remembers its successors, so following a branch map costs one lookup per branch, however many
+//! instructions lie between. If the same payload arrives in the same state again, the tracer repeats the
 //! [`Path`] without parsing the payload.
 //!
 //! # Guarantees
 //!
-//! Nothing here panics, for any payloads and any image. A payload that cannot be followed is one
-//! [`Event::Gap`] with its cause, and decoding is exact again from the next synchronisation. A walk that
-//! cannot end is noticed because its state repeats; one that only takes long is limited by
-//! [`Config::max_blocks`].
+//! Nothing here panics, for any payloads and any image. A payload that cannot be followed is reported as
+//! one [`Event::Gap`] with its cause, and decoding is exact again from the next synchronisation. A walk
+//! that cannot end is detected because its state repeats; [`Config::max_blocks`] limits a walk that is only
+//! long.
 #![cfg_attr(
     not(test),
     deny(

@@ -1,7 +1,7 @@
-//! Finds paths that were followed before, by where they start and by the bits of their payload.
+//! Finds paths that were followed before, by their start and by the bits of their payload.
 //!
-//! Programs loop, so most payloads of a long trace are repetitions: where the same bits arrive in the
-//! same state, the same instructions retire. Then the payload is not parsed and the program is not
+//! Programs loop, so most payloads of a long trace are repetitions: if the same bits arrive in the
+//! same state, the same instructions retire. The payload is then not parsed, and the program is not
 //! followed again.
 
 use crate::blocks::Blocks;
@@ -13,13 +13,13 @@ use crate::sink::Sink;
 /// Longest path worth remembering, in spans.
 const MAX_SPANS: usize = 1 << 10;
 
-/// Slots in which a key may be.
+/// Number of slots in which a key may be.
 const PROBES: usize = 4;
 
-/// Slots to start with: small programs, and short parts of a stream, need few.
+/// Initial number of slots: small programs, and short parts of a stream, need few.
 const FIRST_SLOTS: usize = 1 << 10;
 
-/// All that the meaning of a payload depends on.
+/// Everything that the meaning of a payload depends on.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Key {
     /// The payload.
@@ -32,8 +32,8 @@ pub(crate) struct Key {
     pub(crate) len: u8,
     /// The outcome of that instruction: 0 = no branch, 1 = not taken, 2 = taken.
     pub(crate) pending: u8,
-    /// Some bits of the return address on top, where returns are implicit: a hint, since a path may
-    /// depend on the caller. What the path really needs is checked.
+    /// Some bits of the return address on top of the stack, if returns are implicit: a hint, since a
+    /// path may depend on the caller. The entries that the path actually uses are checked.
     pub(crate) caller: u16,
 }
 
@@ -55,7 +55,7 @@ impl Key {
 enum State {
     #[default]
     Unused,
-    /// It has occurred; most never do again.
+    /// The key has occurred once; most never occur again.
     Once,
     /// Number of its path.
     Path(u32),
@@ -64,9 +64,9 @@ enum State {
 /// The answer to a key.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Found {
-    /// Nothing is known, or to be remembered.
+    /// Nothing is known, and nothing is to be remembered.
     Nothing,
-    /// Its path is worth remembering, in this slot.
+    /// The path is worth remembering, in this slot.
     Record(Slot),
     /// Number of its path.
     Path(u32),
@@ -79,10 +79,10 @@ pub(crate) struct Slot {
     epoch: u64,
 }
 
-/// Remembers what keys led to.
+/// Remembers the paths of keys.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Memo {
-    /// By hash of the key; a new key takes the place of an old one.
+    /// Indexed by the hash of the key; a new key replaces an old one.
     slots: Vec<(Key, State)>,
     pub(crate) paths: Paths,
     /// Kept so that recording does not allocate.
@@ -107,11 +107,11 @@ impl Memo {
         }
     }
 
-    /// Looks in the slots after the first, and takes one if the key is not known.
+    /// Searches the slots after the first, and claims one if the key is not known.
     #[inline(never)]
     fn find_near(&mut self, key: &Key, index: usize) -> Found {
         if self.slots.is_empty() {
-            // Not before there is something to remember.
+            // Allocated only when there is something to remember.
             self.slots.resize(self.cap.min(FIRST_SLOTS), <(Key, State)>::default());
             return Found::Nothing;
         }
@@ -126,7 +126,7 @@ impl Memo {
                     (free, again) = (Some(near), true);
                     break;
                 }
-                // Rather this than one that has proved useful.
+                // Better to replace this key than one that has proved useful.
                 Some((_, State::Unused | State::Once)) => free = free.or(Some(near)),
                 _ => {}
             }
@@ -136,14 +136,14 @@ impl Memo {
             *slot = (*key, State::Once);
         }
         // While there is room, every path is worth remembering, since most are followed again. Later,
-        // only those are remembered that were.
+        // only paths that were followed again are remembered.
         if again || self.paths.len() < self.cap / 2 {
             return Found::Record(Slot { index: chosen, epoch: self.paths.epoch() });
         }
         Found::Nothing
     }
 
-    /// Remembers the path of a key, with its `addresses` if they will be asked for.
+    /// Remembers the path of a key, with its `addresses` if the sink will request them.
     pub(crate) fn remember(
         &mut self,
         slot: Slot,
@@ -154,7 +154,7 @@ impl Memo {
         if self.paths.is_full() {
             self.forget();
         }
-        // The blocks it is made of may be forgotten by now.
+        // The blocks of the path may have been discarded since.
         if slot.epoch != self.paths.epoch() {
             return;
         }
@@ -165,7 +165,7 @@ impl Memo {
         }
     }
 
-    /// Makes more slots, up to the cap.
+    /// Adds slots, up to the cap.
     #[cold]
     fn grow(&mut self) {
         let len = self.slots.len().saturating_mul(8).min(self.cap);
@@ -183,7 +183,7 @@ impl Memo {
         }
     }
 
-    /// Gives an empty list to record a path in; [`Memo::keep_scratch`] takes it back.
+    /// Returns an empty list to record a path in; give it back with [`Memo::keep_scratch`].
     pub(crate) fn scratch(&mut self) -> Vec<Span> {
         let mut spans = std::mem::take(&mut self.scratch);
         spans.clear();
@@ -194,7 +194,7 @@ impl Memo {
         self.scratch = spans;
     }
 
-    /// Forgets all paths.
+    /// Discards all paths.
     pub(crate) fn forget(&mut self) {
         self.slots.clear();
         self.paths.clear();
@@ -206,7 +206,7 @@ impl Memo {
 pub(crate) struct Recorder<'s, S> {
     pub(crate) sink: &'s mut S,
     pub(crate) spans: Vec<Span>,
-    /// There were only instructions, and not too many.
+    /// Only instructions were reported, and not too many.
     pub(crate) plain: bool,
 }
 

@@ -1,17 +1,17 @@
 /// Branches that have been reported but not yet executed, oldest first.
 ///
-/// Known outcomes come first: a branch that is only counted is latched as soon as the walk stops at
-/// it, before more can be reported.
+/// Known outcomes come first: a branch that is only counted becomes known as soon as the walk stops
+/// at it, before more can be reported.
 #[derive(Copy, Clone, Debug, Default)]
 pub(crate) struct Outcomes {
-    /// All of them.
+    /// Total number of outcomes.
     count: u64,
     /// Known outcomes, oldest in bit 0; 0 = taken.
     known: u64,
     known_count: u32,
-    /// Then this many that go as predicted.
+    /// Number of correctly predicted branches after them.
     predicted: u64,
-    /// Then one that does not.
+    /// A mispredicted branch follows.
     mispredicted: bool,
 }
 
@@ -26,8 +26,8 @@ impl Outcomes {
         *self = Self::default();
     }
 
-    /// Appends `count` outcomes, 32 at most. At most one is pending when a payload arrives, so that
-    /// they fit.
+    /// Appends `count` outcomes, at most 32. They fit, since at most one is pending when a payload
+    /// arrives.
     #[inline]
     pub(crate) fn push_map(&mut self, count: u8, map: u32) {
         self.known |= u64::from(map).wrapping_shl(self.known_count);
@@ -72,7 +72,7 @@ impl Outcomes {
         (self.known, self.known_count)
     }
 
-    /// Drops the oldest `count` known outcomes; there are as many.
+    /// Drops the oldest `count` known outcomes; there are at least that many.
     #[inline]
     pub(crate) fn skip_known(&mut self, count: u32) {
         self.known = self.known.wrapping_shr(count);
@@ -80,7 +80,7 @@ impl Outcomes {
         self.count = self.count.saturating_sub(count.into());
     }
 
-    /// Turns a counted branch that is left over into a known one.
+    /// Converts a remaining counted branch into a known one.
     pub(crate) fn latch(&mut self, predict: impl FnOnce() -> bool) {
         if self.known_count == 0
             && self.count() > 0

@@ -6,12 +6,12 @@ use crate::tables::StackUse;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Spans that all paths may have together, for every path that may be remembered.
+/// Maximum average number of spans per stored path.
 const SPANS_PER_PATH: usize = 32;
 
-/// The instructions that retired between two reports, where the decoder followed the same before.
+/// The instructions that retired between two reports, on a path that the decoder has followed before.
 ///
-/// A sink that adds up needs to look at a path only once: [`Path::id`] stands for all of it.
+/// A sink that computes sums needs to examine a path only once: [`Path::id`] identifies it.
 #[derive(Copy, Clone, Debug)]
 pub struct Path<'a> {
     id: PathId,
@@ -20,17 +20,17 @@ pub struct Path<'a> {
     blocks: &'a Blocks,
 }
 
-/// Name of a path, valid for as long as the tracer that gave it remembers the path.
+/// Identifier of a path, valid as long as the tracer that issued it remembers the path.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PathId {
-    /// Since when the tracer remembers. Never used again, nor by another tracer.
+    /// The period in which the tracer remembers the path. Never reused, not even by another tracer.
     pub epoch: u64,
     /// Number of the path, from 0 up.
     pub index: u32,
 }
 
 impl<'a> Path<'a> {
-    /// The same for every occurrence of the path.
+    /// The identifier, the same for every occurrence of the path.
     #[inline]
     pub fn id(&self) -> PathId {
         self.id
@@ -49,7 +49,7 @@ impl<'a> Path<'a> {
         self.stored.insns
     }
 
-    /// Calls `visit` with the address of every instruction. Faster than the same for every run, if
+    /// Calls `visit` with the address of every instruction. This is faster than visiting every run if
     /// [`Sink::ADDRESSES`](crate::Sink::ADDRESSES) announces it.
     #[inline]
     pub fn addresses(&self, mut visit: impl FnMut(u64)) {
@@ -83,7 +83,7 @@ pub(crate) struct Landing {
     pub(crate) pending: Option<bool>,
 }
 
-/// A path that was followed just now.
+/// A path that has just been followed.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct NewPath<'a> {
     /// The instruction that retired before it, and how the program continued.
@@ -105,11 +105,11 @@ struct StoredPath {
     offsets: Range<u32>,
     insns: u64,
     landing: Landing,
-    /// What it does with the return stack, if anything.
+    /// Index of its use of the return stack, if any.
     stack: Option<u32>,
 }
 
-/// Gives an epoch that no other store has or had: a sink may be used with several tracers.
+/// Returns an epoch that no other store has or had, since a sink may be used with several tracers.
 fn next_epoch() -> u64 {
     static EPOCHS: AtomicU64 = AtomicU64::new(1);
     EPOCHS.fetch_add(1, Ordering::Relaxed)
@@ -120,7 +120,7 @@ fn next_epoch() -> u64 {
 pub(crate) struct Paths {
     stored: Vec<StoredPath>,
     spans: Vec<Span>,
-    /// Where instructions are, for sinks that visit them all.
+    /// Positions of instructions, for sinks that visit them all.
     offsets: Vec<i32>,
     stacks: Vec<StackUse>,
     cap: usize,
@@ -128,12 +128,12 @@ pub(crate) struct Paths {
 }
 
 impl Paths {
-    /// A store of up to `cap` paths.
+    /// Creates a store of up to `cap` paths.
     pub(crate) fn new(cap: usize) -> Self {
         Self { cap, epoch: next_epoch(), ..Self::default() }
     }
 
-    /// Since when paths are remembered.
+    /// The present epoch.
     pub(crate) fn epoch(&self) -> u64 {
         self.epoch
     }
@@ -148,7 +148,7 @@ impl Paths {
         self.stored.len() >= self.cap || self.spans.len().max(self.offsets.len() >> 3) > room
     }
 
-    /// A path and where it ends.
+    /// A path and the state at its end.
     #[inline(always)]
     pub(crate) fn get<'a>(&'a self, index: u32, blocks: &'a Blocks) -> Option<(Path<'a>, Landing)> {
         let stored = self.stored.get(index as usize)?;
@@ -162,21 +162,21 @@ impl Paths {
         self.spans.get(start as usize..end as usize).unwrap_or_default()
     }
 
-    /// Where the instructions of a path are; empty if that has not been prepared.
+    /// The positions of the instructions of a path; empty if they were not prepared.
     #[inline]
     fn offsets(&self, stored: &StoredPath) -> &[i32] {
         let Range { start, end } = stored.offsets;
         self.offsets.get(start as usize..end as usize).unwrap_or_default()
     }
 
-    /// What a path does with the return stack, if anything.
+    /// The use of the return stack by a path, if any.
     #[inline]
     pub(crate) fn stack(&self, index: u32) -> Option<&StackUse> {
         let stack = self.stored.get(index as usize)?.stack?;
         self.stacks.get(stack as usize)
     }
 
-    /// Stores a path, with its `addresses` if they will be asked for. Returns its number.
+    /// Stores a path, with its `addresses` if the sink will request them. Returns its number.
     pub(crate) fn push(&mut self, path: NewPath<'_>, blocks: &Blocks, addresses: bool) -> u32 {
         let NewPath { entry, spans, landing, stack: used } = path;
         let index = self.stored.len() as u32;
@@ -218,7 +218,7 @@ impl Paths {
         }
     }
 
-    /// Forgets all paths, and the names given to them.
+    /// Discards all paths and their identifiers.
     pub(crate) fn clear(&mut self) {
         self.stored.clear();
         self.spans.clear();

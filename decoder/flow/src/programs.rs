@@ -9,14 +9,14 @@ use crate::memo::Memo;
 use hartrace_etrace::Start;
 use hartrace_isa::Insn;
 
-/// Most programs of other contexts and times of which the decoded code is kept. What is known of a program
-/// needs up to twice its size, and there may be as many versions of it as there are synchronisations.
+/// Maximum number of programs of other contexts and times whose decoded code is kept. Decoded code uses up
+/// to twice the size of its program, and every synchronisation may introduce another version.
 const PARKED: usize = 64;
 
-/// A program, and what has been found out about it.
+/// A program, and the code and paths decoded from it.
 #[derive(Clone, Debug)]
 pub(crate) struct Code {
-    /// Which of the images it is.
+    /// The number of its image.
     number: usize,
     pub(crate) image: Image,
     pub(crate) blocks: Blocks,
@@ -29,7 +29,7 @@ impl Code {
         Self { number, image, blocks, memo: Memo::new(config.path_cap) }
     }
 
-    /// Forgets all but the program.
+    /// Discards everything except the program.
     pub(crate) fn forget(&mut self) {
         self.blocks.clear();
         self.memo.forget();
@@ -41,10 +41,10 @@ impl Code {
 pub(crate) struct Programs<'a> {
     /// The code of the present context.
     pub(crate) code: Code,
-    /// Code of other contexts and times; the one that was left last is at the end.
+    /// Code of other contexts and times, in the order in which they were left.
     parked: Vec<Code>,
     images: Images<'a>,
-    /// Addresses wrap to this.
+    /// Mask of the valid address bits.
     mask: u64,
 }
 
@@ -55,7 +55,7 @@ impl<'a> Programs<'a> {
         Self { code, parked: Vec::new(), images, mask }
     }
 
-    /// The instruction at the address of a synchronisation, in the program that it names.
+    /// The instruction at the address of a synchronisation, in the program that it selects.
     pub(crate) fn insn_at(
         &self,
         config: &Config,
@@ -70,7 +70,7 @@ impl<'a> Programs<'a> {
         image.insn(address)
     }
 
-    /// Changes to the program of a context at a time. Returns whether that is another one.
+    /// Changes to the program of a context at a time. Returns whether the program changed.
     pub(crate) fn enter(
         &mut self,
         config: &Config,
@@ -96,7 +96,7 @@ impl<'a> Programs<'a> {
         }
     }
 
-    /// Changes to another program, and keeps what is known of the present one.
+    /// Changes to another program, and keeps the decoded code of the present one.
     fn change(&mut self, number: usize, image: Image, config: &Config) {
         let known = self.parked.iter().position(|code| code.number == number);
         let next = match known {
@@ -104,13 +104,13 @@ impl<'a> Programs<'a> {
             None => Code::new(number, image, self.mask, config),
         };
         if self.parked.len() >= PARKED {
-            // The one that was left first.
+            // Remove the one that was left first.
             self.parked.remove(0);
         }
         self.parked.push(std::mem::replace(&mut self.code, next));
     }
 
-    /// Forgets the paths of all programs.
+    /// Discards the paths of all programs.
     pub(crate) fn forget_paths(&mut self) {
         self.code.memo.forget();
         self.parked.iter_mut().for_each(|code| code.memo.forget());

@@ -3,13 +3,13 @@
 use crate::event::Fault;
 use crate::tables::Returns;
 
-/// Notices that a walk can never end.
+/// Detects that a walk can never end.
 ///
 /// As long as no branch is executed, the next address is a function of the address and the return stack:
-/// if both repeat, they repeat for ever. Brent's algorithm finds that without remembering the addresses.
+/// if both repeat, they repeat forever. Brent's algorithm detects this without storing the addresses.
 #[derive(Clone, Debug)]
 pub(crate) struct Progress {
-    /// Where a block leads to; the return stack there is `stack`.
+    /// An address that a block led to; the return stack there was `stack`.
     mark: Option<u64>,
     stack: Returns,
     distance: u64,
@@ -22,7 +22,7 @@ impl Progress {
         Self { mark: None, stack, distance: 0, power: 0 }
     }
 
-    /// A branch was executed: what follows depends on more than the address and the return stack.
+    /// Starts again after a branch: what follows depends on more than address and return stack.
     #[inline]
     pub(crate) fn branch(&mut self) {
         self.distance = 0;
@@ -30,14 +30,14 @@ impl Progress {
         self.mark = None;
     }
 
-    /// The instruction at `at` leads to `next`; an error if that repeats for ever.
+    /// Notes that the instruction at `at` leads to `next`; an error if this repeats forever.
     #[inline]
     pub(crate) fn check(&mut self, next: u64, returns: &Returns, at: u64) -> Result<(), Fault> {
         self.distance = self.distance.wrapping_add(1);
         if self.mark == Some(next) && self.stack.same(returns) {
             return Err(Fault::NoProgress(at));
         }
-        // Few walks get this far: most meet a branch within some blocks.
+        // Few walks get this far: most meet a branch within a few blocks.
         if self.distance > self.power.max(32) {
             self.mark = Some(next);
             self.stack.clone_from(returns);

@@ -1,4 +1,4 @@
-//! Instructions that retired together, and where they are in the decoded code.
+//! Instructions that retired together, and their position in the decoded code.
 
 use std::ops::Range;
 
@@ -43,8 +43,8 @@ pub struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    /// Makes a run of the instructions at these offsets from `base`, for decoders of other protocols;
-    /// `None` if there are none.
+    /// Creates a run of the instructions at these offsets from `base`, for decoders of other
+    /// protocols; `None` if there are no instructions.
     pub fn new(base: u64, offsets: &'a [u16], end: u64, leaves: Leaves) -> Option<Self> {
         let start = base.wrapping_add(u64::from(*offsets.first()?));
         let span = Span { block: NONE, from: 0, insns: offsets.len() as u16 };
@@ -75,13 +75,14 @@ impl<'a> Run<'a> {
         self.offsets.len() as u32
     }
 
-    /// How the program continues after the last instruction. The start of the next run says where.
+    /// How the program continues after the last instruction. The next run starts at the target.
     #[inline]
     pub fn leaves(&self) -> Leaves {
         self.leaves
     }
 
-    /// Some of its instructions, by number; `None` if it has none with these numbers.
+    /// A part of the run, by instruction numbers; `None` if it has no instructions with these
+    /// numbers.
     pub fn cut(&self, range: Range<usize>) -> Option<Self> {
         let offsets = self.offsets.get(range.clone())?;
         let address = |offset: &u16| self.base.wrapping_add(u64::from(*offset));

@@ -1,22 +1,23 @@
-//! What a decoder reports to.
+//! The receiver of a decoder's reports.
 
 use crate::event::{Event, StreamPos};
 use crate::paths::Path;
 use crate::run::Run;
 
-/// Receives what is decoded. Implement what you need: what a sink does not look at costs next to nothing.
+/// Receives the decoded trace. Implement only the methods you need: information that a sink does not use
+/// costs almost nothing.
 pub trait Sink {
-    /// Whether the sink calls [`Path::addresses`], so that the tracer prepares for it.
+    /// Whether the sink calls [`Path::addresses`]; the tracer then prepares the addresses.
     const ADDRESSES: bool = false;
 
-    /// Whether a stream has to keep the order between sources: then it passes the sink of one source on
-    /// before it makes that of another. See [`crate::stream`].
+    /// Whether a stream has to keep the order between sources. If so, it passes on the sink of one source
+    /// before it creates the sink of another. See [`crate::stream`].
     const ORDERED: bool = false;
 
-    /// Instructions that retired.
+    /// Receives instructions that retired.
     fn run(&mut self, at: StreamPos, run: Run<'_>);
 
-    /// Instructions that retired as they did before: the same as [`Sink::run`] for each run of the path.
+    /// Receives a path that was followed before: the same as [`Sink::run`] for each run of the path.
     #[inline]
     fn path(&mut self, at: StreamPos, path: Path<'_>) {
         for run in path.runs() {
@@ -24,13 +25,13 @@ pub trait Sink {
         }
     }
 
-    /// Whether it holds so much that a stream should pass it on; see [`crate::stream`].
+    /// Whether the sink holds so much that a stream should pass it on; see [`crate::stream`].
     #[inline]
     fn is_full(&self) -> bool {
         false
     }
 
-    /// Anything else.
+    /// Receives an event.
     fn event(&mut self, at: StreamPos, event: Event) {
         let _ = (at, event);
     }

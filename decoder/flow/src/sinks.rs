@@ -1,4 +1,4 @@
-//! Sinks that add up. What a path adds is found out once, however often the path is taken.
+//! Sinks that compute sums. The contribution of a path is computed once, however often it occurs.
 
 mod coverage;
 mod edges;
@@ -14,9 +14,9 @@ use crate::sink::Sink;
 /// Counts instructions and gaps.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct Count {
-    /// Instructions retired.
+    /// Number of instructions that retired.
     pub instructions: u64,
-    /// Gaps.
+    /// Number of gaps.
     pub gaps: u64,
 }
 

@@ -32,11 +32,11 @@ pub enum Step {
     Event(Event),
 }
 
-/// An iterator over what a [`Tracer`] reports, for callers who would rather pull than be called. It has the
-/// same content as a [`Sink`] receives, and is slower.
+/// An iterator over the reports of a [`Tracer`], for callers that prefer an iterator to a callback. It
+/// returns the same content as a [`Sink`] receives, but it is slower.
 ///
-/// It takes payloads as they were sent, or the reason why one cannot be read. It holds what one payload
-/// stands for, or a part of it if that is very much.
+/// Its input is an iterator over payloads as they were sent, or the reason why one cannot be read. It holds
+/// the decoded content of one payload, or a part of it if that is very long.
 ///
 /// ```
 /// use hartrace_decoder::{Config, Image, Step, Steps, StreamPos, Tracer};
@@ -69,14 +69,14 @@ pub struct Steps<'a, I> {
     ended: bool,
 }
 
-/// What was reported and has not been asked for yet.
+/// Items that were reported but not yet returned.
 #[derive(Clone, Debug)]
 struct Queue {
     steps: VecDeque<(StreamPos, Step)>,
     grain: Grain,
 }
 
-/// What instructions are reported by.
+/// The unit in which instructions are reported.
 #[derive(Copy, Clone, Debug)]
 enum Grain {
     Instruction,
@@ -84,12 +84,12 @@ enum Grain {
 }
 
 impl<'a, I> Steps<'a, I> {
-    /// Reports every instruction by itself.
+    /// Reports every instruction separately.
     pub fn instructions(tracer: Tracer<'a>, payloads: I) -> Self {
         Self::new(tracer, payloads, Grain::Instruction)
     }
 
-    /// Reports instructions by the run.
+    /// Reports instructions as runs.
     pub fn runs(tracer: Tracer<'a>, payloads: I) -> Self {
         Self::new(tracer, payloads, Grain::Run)
     }

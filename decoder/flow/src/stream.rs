@@ -1,14 +1,14 @@
 //! Decodes a capture as it arrives, on one thread or several, in bounded memory.
 //!
-//! The stream is cut into parts. Every part is decoded into a sink of its own, and the sinks are
-//! joined in the order of the stream: together they have received exactly what one [`Tracer`] on one
-//! thread delivers. Parts that start with a synchronisation need nothing of what comes before them
-//! and are decoded at the same time. Where no synchronisation comes for long, a part continues with the
+//! The stream is cut into parts. Every part is decoded into a separate sink, and the sinks are joined
+//! in the order of the stream: together they have received exactly what one [`Tracer`] on one thread
+//! delivers. Parts that start with a synchronisation do not depend on the parts before them and are
+//! decoded in parallel. If no synchronisation arrives for a long time, a part continues with the
 //! tracers of the part before.
 //!
-//! Memory holds some parts per thread, and what their sinks keep. That may be much more: a few bytes
-//! stand for a thousand instructions, and a payload of format 0.0 for billions. A sink that keeps them
-//! says when it is full.
+//! Memory holds a few parts per thread and the content of their sinks. The sinks may use much more: a
+//! few bytes stand for a thousand instructions, and a payload of format 0.0 for billions. A sink that
+//! stores instructions reports when it is full.
 //!
 //! [`Tracer`]: crate::Tracer
 
@@ -32,12 +32,12 @@ use std::io::Read;
 use std::sync::{Mutex, PoisonError};
 
 impl<'a> Decode<'a> {
-    /// Decodes all of `input`. Every part goes to sinks that `sink` makes, one per source, and then to
-    /// `join`, in the order of the stream. An error of `join` ends the decoding. A sink that is full
-    /// ([`Sink::is_full`]) is passed on before its part ends.
+    /// Decodes all of `input`. Every part is decoded into sinks that `sink` creates, one per source.
+    /// They are then passed to `join`, in the order of the stream. An error of `join` ends the
+    /// decoding. A sink that is full ([`Sink::is_full`]) is passed on before its part ends.
     ///
-    /// Each source is followed on its own. Where there are several, only one thread has work to do:
-    /// choose one source for speed ([`Transport::source`]).
+    /// Each source is followed separately. If there are several, only one thread has work to do: for
+    /// speed, select one source ([`Transport::source`]).
     pub fn run<R, S, E>(
         &self,
         input: R,
@@ -86,7 +86,7 @@ impl<'a> Decode<'a> {
         join.finish()
     }
 
-    /// Decodes a part with the demultiplexer of this thread, or that of the part before.
+    /// Decodes a part with the demultiplexer of this thread, or with that of the part before.
     fn decode<S: Sink, F: Fn(Option<u16>) -> S>(
         &self,
         part: Part<'a>,
@@ -109,7 +109,7 @@ impl<'a> Decode<'a> {
         }
         let (bytes, packets) = (demux.bytes(), demux.packets());
         match part.to {
-            // Nobody waits for it if all is to end.
+            // There may be no receiver if the decoding ends.
             Some(to) => drop(to.send(demux)),
             None => *mine = Some(demux),
         }

@@ -1,4 +1,4 @@
-//! The tables that the decoder keeps in step with the encoder.
+//! The tables that decoder and encoder update in the same way.
 
 use hartrace_etrace::Params;
 
@@ -11,7 +11,7 @@ pub(crate) struct Predictor {
     dirty: bool,
 }
 
-/// The state after `state` and an outcome, at `2 * state + taken`.
+/// The next state for a state and an outcome, at index `2 * state + taken`.
 const NEXT: [u8; 8] = [0b00, 0b01, 0b00, 0b11, 0b00, 0b11, 0b10, 0b11];
 const INITIAL: u8 = 0b01;
 
@@ -85,18 +85,18 @@ impl TargetCache {
     }
 }
 
-/// What a path does with the return stack it finds.
+/// The use of the return stack by a path.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StackUse {
-    /// Entries it takes that were there before, the top one first.
+    /// Earlier entries that it pops, the top one first.
     pub(crate) popped: Vec<u64>,
-    /// It takes one from the empty stack.
+    /// It pops from the empty stack.
     pub(crate) emptied: bool,
-    /// Entries that it leaves, the top one last.
+    /// Entries that it pushes and leaves, the top one last.
     pub(crate) pushed: Vec<u64>,
-    /// The most entries of its own that it has at a time.
+    /// The largest number of entries that it has pushed and not popped, at any time.
     pub(crate) most: usize,
-    /// It depends on how many entries there are.
+    /// It depends on the number of entries.
     depth: bool,
 }
 
@@ -108,13 +108,13 @@ impl StackUse {
     }
 }
 
-/// Return addresses (Spec: E-Trace 2.0, 3.2.5), a ring: a full stack drops its oldest entry.
+/// Return addresses (Spec: E-Trace 2.0, 3.2.5) in a ring: a full stack drops its oldest entry.
 #[derive(Debug)]
 pub(crate) struct Returns {
     ring: Vec<u64>,
     top: usize,
     depth: usize,
-    /// Written down while `watched`.
+    /// Recorded while `watched`.
     used: StackUse,
     watched: bool,
 }
@@ -125,7 +125,7 @@ impl Clone for Returns {
         Self { ring, used, ..*self }
     }
 
-    /// Allocates nothing: all stacks of a hart have the same size.
+    /// Does not allocate, since all stacks of a hart have the same size.
     fn clone_from(&mut self, source: &Self) {
         self.ring.clone_from(&source.ring);
         (self.top, self.depth) = (source.top, source.depth);
@@ -133,7 +133,7 @@ impl Clone for Returns {
 }
 
 impl Returns {
-    /// A stack of `2^n` entries, or for a call counter of `2^n - 1` (`2^n` if `wide_counter`).
+    /// Creates a stack of `2^n` entries; for a call counter, `2^n - 1` (`2^n` if `wide_counter`).
     pub(crate) fn new(params: &Params, wide_counter: bool) -> Self {
         let capacity = if params.return_stack_size_p > 0 {
             entries(params.return_stack_size_p)
@@ -198,36 +198,35 @@ impl Returns {
         Some(address)
     }
 
-    /// Writes down what happens from here on, if the stack can hold anything.
+    /// Starts recording the use of the stack, if it can hold anything.
     pub(crate) fn watch(&mut self) {
         self.used.clear();
         self.watched = !self.ring.is_empty();
     }
 
-    /// Ends [`Returns::watch`].
+    /// Ends the recording of [`Returns::watch`].
     pub(crate) fn unwatch(&mut self) {
         self.watched = false;
     }
 
-    /// What happened since [`Returns::watch`].
+    /// The use of the stack since [`Returns::watch`].
     pub(crate) fn used(&self) -> &StackUse {
         &self.used
     }
 
-    /// How many entries there are matters.
+    /// Notes that the path depends on the number of entries.
     pub(crate) fn note_depth(&mut self) {
         self.used.depth = true;
     }
 
-    /// Whether what was written down is all that matters, `depth` being what it was before: not if
-    /// entries were dropped.
+    /// Whether the recorded use is sufficient to repeat the path, where `depth` is the depth before
+    /// it. It is not if entries were dropped.
     pub(crate) fn is_repeatable(&self, depth: u32) -> bool {
         let most = (depth as usize).saturating_add(self.used.most);
         !self.used.depth && most <= self.ring.len().max(depth as usize)
     }
 
-    /// Does what was written down, if the stack is as it was then in all that matters. Returns
-    /// whether it is.
+    /// Repeats a recorded use if the relevant part of the stack is the same. Returns whether it is.
     pub(crate) fn repeat(&mut self, used: &StackUse) -> bool {
         let popped = used.popped.len();
         let same = popped <= self.depth
@@ -245,14 +244,14 @@ impl Returns {
         same
     }
 
-    /// Entry `below` the top.
+    /// The entry that is `below` entries under the top.
     fn entry(&self, below: usize) -> Option<u64> {
         let capacity = self.ring.len();
         let index = self.top.wrapping_add(capacity).wrapping_sub(below);
         self.ring.get(index.checked_rem(capacity)?).copied()
     }
 
-    /// Equal in what a walk can see: the entries, wherever they are in the ring.
+    /// Whether both have the same entries, wherever they are in the ring.
     pub(crate) fn same(&self, other: &Self) -> bool {
         self.depth == other.depth && (0..self.depth).all(|i| self.entry(i) == other.entry(i))
     }

@@ -1,4 +1,4 @@
-//! Turns payloads into runs of instructions and events.
+//! Converts payloads into runs of instructions and events.
 
 mod paths;
 mod recover;
@@ -24,15 +24,15 @@ use state::{Held, Latest, MayBeClosing, Recall, Reference, State, Undecided, Unf
 
 /// Follows one hart's payloads through its program.
 ///
-/// A payload that cannot be followed is one [`Event::Gap`]; decoding continues with the next
-/// synchronisation. Nothing is allocated per payload once the code has been seen.
+/// A payload that cannot be followed is reported as one [`Event::Gap`]; decoding continues at the next
+/// synchronisation. Nothing is allocated per payload once the code has been decoded.
 #[derive(Clone, Debug)]
 pub struct Tracer<'a> {
     config: Config,
     layout: Layout,
     /// The modes in force.
     options: Ioptions,
-    /// The bits of an address that count.
+    /// Mask of the valid address bits.
     mask: u64,
     programs: Programs<'a>,
     walk: Walk,
@@ -49,7 +49,7 @@ pub struct Tracer<'a> {
 }
 
 impl<'a> Tracer<'a> {
-    /// Makes a tracer at the start of a stream.
+    /// Creates a tracer for the start of a stream.
     pub fn new(config: Config, images: impl Into<Images<'a>>) -> Result<Self, ParamsError> {
         let layout = config.params.layout(config.unit)?;
         let images = images.into();
@@ -78,7 +78,7 @@ impl<'a> Tracer<'a> {
         Ok(tracer)
     }
 
-    /// The modes in force: how the next payload is to be parsed.
+    /// The modes in force, which determine how the next payload is parsed.
     pub fn options(&self) -> Ioptions {
         self.options
     }
@@ -86,11 +86,11 @@ impl<'a> Tracer<'a> {
     /// Sets the modes, as a support packet would.
     pub fn set_options(&mut self, options: Ioptions) {
         if options != self.options {
-            // The same bits mean something else now.
+            // The same bits have another meaning now.
             self.programs.forget_paths();
         }
         self.options = options;
-        // A unit that cannot report the mode has it fixed (D11).
+        // In a unit that cannot report the mode, it is fixed (D11).
         let fixed = !self.config.unit.ioptions().contains(&Mode::SequentiallyInferredJump);
         let sequentially_inferred_jump =
             if fixed { self.config.params.sijump_p } else { options.sequentially_inferred_jump };
@@ -99,14 +99,14 @@ impl<'a> Tracer<'a> {
             WalkModes { implicit_return, branch_prediction, sequentially_inferred_jump };
     }
 
-    /// Takes the next payload.
+    /// Processes the next payload.
     pub fn feed<S: Sink>(&mut self, at: StreamPos, payload: &Payload, sink: &mut S) {
         self.begin(at, payload, sink);
         self.complete(sink);
     }
 
-    /// Takes the next payload, but of one that stands for very many branches only the first of them.
-    /// [`Tracer::proceed`] continues with it.
+    /// Processes the next payload; if it stands for very many branches, only the first of them.
+    /// [`Tracer::proceed`] continues with the rest.
     pub(crate) fn begin<S: Sink>(&mut self, at: StreamPos, payload: &Payload, sink: &mut S) {
         self.complete(sink);
         if !self.settle(at, payload, sink) {
@@ -139,16 +139,16 @@ impl<'a> Tracer<'a> {
         while self.proceed(sink) {}
     }
 
-    /// Takes the next payload as it was sent. Faster than [`Tracer::feed`] where the program repeats
-    /// itself: a payload that was followed before is not even parsed.
-    // Inlined, with what it calls where a path is known: that is all that happens to most payloads.
+    /// Processes the next payload as it was sent. This is faster than [`Tracer::feed`] if the program
+    /// repeats itself: a payload that was followed before is not even parsed.
+    // Inlined, with everything it calls for a known path: most payloads need nothing else.
     #[inline(always)]
     pub fn feed_bits<S: Sink>(&mut self, at: StreamPos, bits: BitReader<'_>, sink: &mut S) {
         self.begin_bits(at, bits, sink);
         self.complete(sink);
     }
 
-    /// As [`Tracer::begin`], for a payload as it was sent.
+    /// Like [`Tracer::begin`], for a payload as it was sent.
     #[inline(always)]
     pub(crate) fn begin_bits<S: Sink>(
         &mut self,
@@ -165,8 +165,8 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    /// Follows the program up to a synchronisation without arriving there: reports what comes before it,
-    /// for a stream that another tracer continues from `start`.
+    /// Follows the program up to a synchronisation, and reports only the instructions before it: another
+    /// tracer continues the stream from `start`.
     pub(crate) fn approach<S: Sink>(&mut self, at: StreamPos, start: &Start, sink: &mut S) {
         self.complete(sink);
         if !self.settle(at, &Payload::Start(*start), sink) {
@@ -175,8 +175,8 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    /// Starts a stream, or continues elsewhere in this one, with what is known about the program.
-    /// `announced` is [`Announced::On`] at a synchronisation up to which another tracer followed it.
+    /// Starts a stream, or continues elsewhere in this one, and keeps the decoded code. `announced` is
+    /// [`Announced::On`] at a synchronisation up to which another tracer followed the stream.
     pub(crate) fn restart(&mut self, options: Ioptions, announced: Announced) {
         self.set_options(options);
         self.announced = announced;
@@ -191,7 +191,7 @@ impl<'a> Tracer<'a> {
         self.programs.restart(&self.config);
     }
 
-    /// Delivers what waited for this payload. Returns whether the payload itself has to wait.
+    /// Reports what was waiting for this payload. Returns whether the payload itself has to wait.
     fn settle<S: Sink>(&mut self, at: StreamPos, payload: &Payload, sink: &mut S) -> bool {
         self.walk.budget = self.config.max_blocks;
         // C2: the closing packet of the reference models repeats an address that is already known.
@@ -232,7 +232,7 @@ impl<'a> Tracer<'a> {
         self.reference = Reference::Lost;
     }
 
-    /// Ends the stream: delivers what waits for another payload.
+    /// Ends the stream: reports what was waiting for another payload.
     pub fn finish<S: Sink>(&mut self, sink: &mut S) {
         self.complete(sink);
         if let Some(at) = self.held.take() {
@@ -273,7 +273,7 @@ impl<'a> Tracer<'a> {
         };
         if let Err(fault) = result {
             self.fault(at, fault, sink);
-            // Its own address may be good.
+            // The address of this payload may still be usable.
             self.resync_fast(at, payload, sink);
         }
     }

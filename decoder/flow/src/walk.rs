@@ -12,7 +12,7 @@ use crate::sink::Sink;
 use crate::tables::{Predictor, Returns};
 use hartrace_isa::Link;
 
-/// What ends a walk.
+/// The point where a walk ends.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Goal {
     /// An address reported in format 0, 1 or 2.
@@ -28,9 +28,9 @@ pub(crate) enum Goal {
 pub(crate) enum Reached {
     /// As the target of a discontinuity.
     AsTarget,
-    /// At the first visit, by running into it.
+    /// At the first visit, in sequence.
     Passing,
-    /// The payload does not say: the first visit counts unless the next payload contradicts.
+    /// The payload does not specify it: the first visit counts unless the next payload contradicts.
     Unsaid,
 }
 
@@ -39,13 +39,13 @@ pub(crate) enum Reached {
 pub(crate) enum Arrival {
     /// At the target of a discontinuity.
     Target,
-    /// By running into it.
+    /// At the address, in sequence.
     Passing,
-    /// By running into an address that may still turn out to be a later visit.
+    /// At the address, in sequence, but a later visit may be the reported one.
     Undecided,
 }
 
-/// Steps before a stride is interrupted, to look for loops without a branch.
+/// Number of steps after which a stride is interrupted, to look for loops without a branch.
 const STRIDE: u64 = 256;
 
 /// The modes of the encoder that a walk depends on.
@@ -57,12 +57,12 @@ pub(crate) struct WalkModes {
     pub(crate) sequentially_inferred_jump: bool,
 }
 
-/// Where a hart is in its program, and what decides where it continues.
+/// The position of a hart in its program, and the state that determines where it continues.
 #[derive(Clone, Debug)]
 pub(crate) struct Walk {
     /// The instruction that retired last.
     pub(crate) pc: u64,
-    /// A block that `pc` is in.
+    /// A block that contains `pc`.
     pub(crate) block: BlockId,
     pub(crate) privilege: u8,
     pub(crate) modes: WalkModes,
@@ -99,14 +99,15 @@ impl Walk {
         }
     }
 
-    /// Turns the outcome of a counted branch at `pc` into a known one: more may be reported after it.
+    /// Makes the outcome of a counted branch at `pc` a known one, since more may be reported after
+    /// it.
     #[inline]
     pub(crate) fn latch(&mut self) {
         let Self { pc, predictor, outcomes, .. } = self;
         outcomes.latch(|| predictor.predict(*pc));
     }
 
-    /// Walks from `pc` to `goal`, reporting every instruction but the last.
+    /// Walks from `pc` to `goal` and reports every instruction except the last.
     pub(crate) fn follow<S: Sink>(
         &mut self,
         code: &mut Code,
@@ -119,7 +120,7 @@ impl Walk {
             Goal::Sync { address, .. } => (Some(address), None),
             Goal::LastBranch => (None, None),
         };
-        // Outcomes that are left over at the goal: that of a branch there is reported with it.
+        // Outcomes that remain at the goal: the outcome of a branch there is reported with it.
         let pending = match address {
             Some(address) => u64::from(code.blocks.is_branch(address)?),
             None => 1,
@@ -265,7 +266,7 @@ impl Walk {
         id
     }
 
-    /// Forgets all blocks but `id`, whose new number it returns.
+    /// Discards all blocks except `id`; returns its new number.
     #[cold]
     fn renew(&self, code: &mut Code, id: BlockId) -> Result<BlockId, Fault> {
         let start = code.blocks.get(id).map_or(self.pc, |block| block.start);
@@ -276,7 +277,7 @@ impl Walk {
     /// Arrives at the target of a reported jump.
     fn hit(&mut self, blocks: &mut Blocks, target: u64, pending: u64) -> Result<Arrival, Fault> {
         let count = self.outcomes.count();
-        // A branch at the target has its outcome reported with it, and nothing else is left.
+        // The outcome of a branch at the target is reported with it; no other outcome remains.
         if count > pending {
             return Err(Fault::BranchesLeft(count.wrapping_sub(pending)));
         }
@@ -311,8 +312,8 @@ impl Walk {
         predicted.filter(|_| !failed)
     }
 
-    /// Whether the walk ends in `rest` of block `id`, not having jumped: then reports what comes
-    /// before.
+    /// Checks whether the walk ends in `rest` of block `id` without a jump; if so, reports the
+    /// instructions before that point.
     fn arrive<S: Sink>(
         &mut self,
         blocks: &mut Blocks,
@@ -336,11 +337,12 @@ impl Walk {
                 Reached::Passing => (address, Arrival::Passing),
                 Reached::Unsaid => (address, Arrival::Undecided),
             },
-            // E17: a privilege change needs a trap return, and that is a jump.
+            // E17: a privilege change requires a trap return, which is a jump.
             Goal::Sync { privilege, .. } if privilege != self.privilege => return None,
             Goal::Sync { address, .. } => (address, Arrival::Passing),
         };
-        // Cheap, and nearly always enough. The last address and not the end, which may wrap.
+        // A cheap check that is nearly always enough. It uses the last address, since the end may
+        // wrap.
         if !(block.start..=block.last).contains(&address) {
             return None;
         }

@@ -1,4 +1,4 @@
-//! A log of processes and patches serves the context and time of E-Trace, too.
+//! A log of processes and patches also works with the context and time of E-Trace.
 
 use hartrace_capture::spaces::{Holds, Log, Segment, Space, Timeline};
 use hartrace_decoder::{
@@ -8,7 +8,7 @@ use hartrace_etrace::{Params, Payload, Start};
 use hartrace_isa::{Isa, Xlen};
 use std::sync::Mutex;
 
-/// Addresses, and where there is no code.
+/// Collects addresses, and addresses without code.
 #[derive(Default)]
 struct Found {
     addresses: Vec<u64>,
@@ -27,7 +27,7 @@ impl Sink for Found {
     }
 }
 
-/// Programs of a log, made when they are needed.
+/// Programs of a log, created when they are needed.
 #[derive(Debug)]
 struct Programs {
     timeline: Timeline,
@@ -76,7 +76,7 @@ fn processes_share_addresses_and_code_is_patched() {
     let mut found = Found::default();
     let visits = [(7, 10), (8, 10), (7, 20), (8, 29), (8, 30), (9, 30), (7, 31)];
     for ((context, time), packet) in visits.into_iter().zip(0..) {
-        // Each on its own: else the way from one to the next would be followed, too.
+        // Each one separately: otherwise the path from one to the next would also be followed.
         let mut tracer = fresh.clone();
         for (address, byte) in [(0x1000u64, 0), (0x1008, 1)] {
             let address = address >> params.iaddress_lsb_p;
@@ -90,6 +90,6 @@ fn processes_share_addresses_and_code_is_patched() {
     let patched = [0x1000, 0x1002, 0x1004, 0x1008];
     let expected = [&short[..], &long, &patched, &long, &patched].concat();
     assert_eq!(found.addresses, expected);
-    // Once for each stretch.
+    // Once for each part.
     assert_eq!(found.missing, [0x1000, 0x1000]);
 }

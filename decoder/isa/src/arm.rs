@@ -1,8 +1,8 @@
 //! Which A64, A32 and T32 instructions change the flow of control, and how.
 //!
-//! [`decode`] takes one instruction apart as far as a trace decoder needs: its size, whether it ends a
-//! block of the trace (a P0 instruction of ETMv4, a waypoint of PTM), and where it goes. Data
-//! processing, loads and stores are all [`Kind::Other`] unless they write the program counter.
+//! [`decode`] determines what a trace decoder needs of an instruction: its size, whether it ends a
+//! block of the trace (a P0 instruction of ETMv4, a waypoint of PTM), and its target. Data processing,
+//! loads and stores are all [`Kind::Other`] unless they write the program counter.
 //!
 //! ```
 //! use hartrace_isa::arm::{Arch, Isa, Kind, Rules, decode};
@@ -15,8 +15,8 @@
 //!
 //! # Guarantees
 //!
-//! Nothing here panics or allocates, for any opcode. Undefined opcodes are [`Kind::Other`] or what
-//! they look like.
+//! Nothing here panics or allocates, for any opcode. Undefined opcodes are [`Kind::Other`] or are
+//! decoded like a similar defined opcode.
 
 mod a32;
 mod a64;
@@ -31,8 +31,8 @@ pub use executed::{Executed, Place};
 pub use insn::{Arch, Insn, Isa, Kind, Return, Rules};
 pub use space::{Space, Spaces};
 
-/// Takes one instruction apart. Of T32 the first half-word is in the upper half of the opcode; a
-/// short instruction does not look at the lower half.
+/// Decodes one instruction. For T32 the first half-word is in the upper half of the opcode; the lower
+/// half is ignored for a short instruction.
 #[inline]
 pub fn decode(isa: Isa, rules: &Rules, address: u64, opcode: u32) -> Insn {
     match isa {
@@ -42,7 +42,7 @@ pub fn decode(isa: Isa, rules: &Rules, address: u64, opcode: u32) -> Insn {
     }
 }
 
-/// Whether a T32 instruction that starts with this half-word has another one.
+/// Whether a T32 instruction that starts with this half-word has a second one.
 #[inline]
 pub const fn is_wide(first: u16) -> bool {
     first & 0xf800 > 0xe000

@@ -1,15 +1,15 @@
-//! What an instruction means for a trace.
+//! The meaning of an instruction for a trace.
 
 use crate::Xlen;
 
-/// What a jump means for the call stack.
+/// The effect of a jump on the call stack.
 ///
 /// `x1` and `x5` are the link registers. Spec: E-Trace 2.0 4.1.1, table of `itype` values.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Link {
-    /// Nothing, and no return address is kept: a jump, or a tail call.
+    /// None, and no return address is kept: a jump, or a tail call.
     Jump,
-    /// Nothing, but the return address is kept in a register that is not a link register.
+    /// None, but the return address is kept in a register that is not a link register.
     Other,
     /// The next address is pushed.
     Call,
@@ -59,14 +59,14 @@ pub enum Kind {
     Plain,
     /// `lui`, `c.lui`: with the next instruction, after loading a constant.
     Lui {
-        /// Destination; may be 0, where nothing is loaded.
+        /// Destination; if it is 0, nothing is loaded.
         rd: u8,
         /// The constant, to be sign-extended.
         value: i32,
     },
     /// `auipc`: with the next instruction, after loading its own address plus a constant.
     Auipc {
-        /// Destination; may be 0, where nothing is loaded.
+        /// Destination; if it is 0, nothing is loaded.
         rd: u8,
         /// The constant, to be sign-extended.
         value: i32,
@@ -165,7 +165,7 @@ impl Insn {
         xlen.wrap(pc.wrapping_add(self.size as u64))
     }
 
-    /// Where this instruction, at `pc`, goes: for jumps with a known target, and for branches if
+    /// The target of this instruction, at `pc`: for jumps with a known target, and for branches if
     /// taken.
     #[inline]
     pub const fn target(self, xlen: Xlen, pc: u64) -> Option<u64> {
@@ -178,7 +178,7 @@ impl Insn {
         }
     }
 
-    /// Where an indirect jump goes if its source register holds `base`.
+    /// The target of an indirect jump if its source register holds `base`.
     pub const fn indirect_target(self, xlen: Xlen, base: u64) -> Option<u64> {
         match self.kind {
             Kind::IndirectJump { offset, .. } => {
@@ -188,8 +188,8 @@ impl Insn {
         }
     }
 
-    /// Where an indirect jump goes if `before`, at `pc`, was the instruction retired immediately
-    /// before it and loads its source register: a sequentially inferable jump.
+    /// The target of a sequentially inferable jump: an indirect jump whose source register is loaded
+    /// by `before`, at `pc`, the instruction that retired immediately before it.
     pub const fn sequential_target(self, xlen: Xlen, before: Self, pc: u64) -> Option<u64> {
         match (self.kind, before.constant(xlen, pc)) {
             (Kind::IndirectJump { rs1, .. }, Some((rd, base))) if rs1 == rd => {
@@ -212,9 +212,9 @@ impl Insn {
 
     /// The `itype` a hart reports for this instruction, in 4-bit codes.
     ///
-    /// `taken` matters for branches only. [`Kind::EnvironmentTrap`] has the code of the exception
+    /// `taken` matters only for branches. [`Kind::EnvironmentTrap`] has the code of the exception
     /// it raises; whether it counts as retired is the hart's choice, errata E8. Traps of other
-    /// instructions are not the instruction's doing and are not known here.
+    /// instructions do not follow from the instruction and are not known here.
     ///
     /// Spec: E-Trace 2.0 4.1.1, table of `itype` values.
     pub const fn itype(self, taken: bool) -> u8 {

@@ -1,12 +1,12 @@
 //! Control-flow classification of RISC-V instructions.
 //!
-//! A trace decoder replays a program from its image. Of every instruction it has to know the
-//! length, where it continues, what it does to the call stack, and, for jumps that can be inferred
-//! from the instruction before them, the constant it loads. [`decode`] says that much of every
-//! encoding of RV32GC and RV64GC, Zcb, Zcmp, Zcmt, the hypervisor extension and the privileged
-//! architecture, and nothing else: whatever continues with the next instruction is [`Kind::Plain`],
-//! reserved and unknown encodings included, since an instruction that does not exist is traced as
-//! the exception it raises.
+//! A trace decoder replays a program from its image. For every instruction it needs the length,
+//! where the program continues, the effect on the call stack, and, for jumps that can be inferred
+//! from the instruction before them, the constant that is loaded. [`decode`] returns this
+//! information, and nothing else, for every encoding of RV32GC and RV64GC, Zcb, Zcmp, Zcmt, the
+//! hypervisor extension and the privileged architecture. Every instruction that continues with the
+//! next one is [`Kind::Plain`]. This includes reserved and unknown encodings, since an instruction
+//! that does not exist is traced as the exception it raises.
 //!
 //! It is meant to be called once for each instruction of an image, not once for each instruction of
 //! a trace.
@@ -58,7 +58,8 @@ pub use insn::{Insn, Kind, Link};
 
 /// Which encodings exist, where one encoding has several meanings.
 ///
-/// Everything else is always recognised, returns from trap handlers of every privilege included.
+/// All other encodings are always recognised, including returns from trap handlers of every
+/// privilege.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Isa {
@@ -90,7 +91,7 @@ impl Isa {
 }
 
 /// Length in bytes, 2 or 4, of the instruction that starts with this half-word; `None` if it is
-/// longer, as no instruction of a known extension is.
+/// longer, which no instruction of a known extension is.
 #[inline]
 pub const fn length(low: u16) -> Option<u8> {
     match low & 0x1f {

@@ -24,8 +24,8 @@ const fn register(half: u16) -> u8 {
     ((half >> 7) & 31) as u8
 }
 
-/// `c.lui`, and what shares its opcode: a hint (rd 0), `c.addi16sp` (rd 2), and reserved encodings
-/// or Zcmop (immediate 0).
+/// `c.lui`, and the encodings that share its opcode: a hint (rd 0), `c.addi16sp` (rd 2), and
+/// reserved encodings or Zcmop (immediate 0).
 const fn lui(half: u16) -> Kind {
     match register(half) {
         0 | 2 => Kind::Plain,
@@ -34,7 +34,8 @@ const fn lui(half: u16) -> Kind {
     }
 }
 
-/// `c.jr`, `c.jalr`, `c.ebreak`, and what shares their opcode: `c.mv` and `c.add` (rs2 not 0).
+/// `c.jr`, `c.jalr`, `c.ebreak`, and the encodings that share their opcode: `c.mv` and `c.add` (rs2
+/// not 0).
 const fn jump_register(half: u16) -> Kind {
     match (half & 0x107c, register(half)) {
         (0x1000, 0) => Kind::EnvironmentTrap,
@@ -45,7 +46,7 @@ const fn jump_register(half: u16) -> Kind {
     }
 }
 
-/// The encodings of `c.fsdsp` that Zcmp and Zcmt use otherwise.
+/// The encodings of `c.fsdsp` that Zcmp and Zcmt reuse.
 const fn zcm(isa: Isa, half: u16) -> Kind {
     match (half >> 8) & 0x1f {
         0x00..=0x03 if isa.zcmt => Kind::TableJump { index: (half >> 2) as u8 },

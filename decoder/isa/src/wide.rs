@@ -28,7 +28,7 @@ const fn jalr(rd: u8, rs1: u8, offset: i32) -> Kind {
 
 /// Opcode SYSTEM: CSR accesses, fences, `wfi` and hypervisor loads and stores are plain.
 const fn system(word: u32) -> Kind {
-    // funct3, rd and rs1 are 0 in all that matter here.
+    // funct3, rd and rs1 are 0 in all relevant instructions.
     if word & 0x000f_ff80 != 0 {
         return Kind::Plain;
     }

@@ -7,7 +7,7 @@ use std::thread;
 
 const XLENS: [Xlen; 2] = [Xlen::Rv32, Xlen::Rv64];
 
-/// Every set of encodings both can be asked for.
+/// Every set of encodings that both support.
 fn isas() -> impl Iterator<Item = (Isa, golden::Isa)> {
     XLENS.into_iter().flat_map(|xlen| {
         [false, true].map(|zcm| {
@@ -17,7 +17,7 @@ fn isas() -> impl Iterator<Item = (Isa, golden::Isa)> {
     })
 }
 
-/// What the golden model says of the same instruction.
+/// The result of the golden model for the same instruction.
 fn translate(insn: Insn) -> golden::Insn {
     let constant = |rd, value, pc_relative| {
         Some(golden::Constant { rd, value: i64::from(value), pc_relative })
@@ -45,7 +45,7 @@ fn translate(insn: Insn) -> golden::Insn {
     golden::Insn { size: insn.size, flow, link, constant }
 }
 
-/// `itype` after the table in E-Trace 2.0 4.1.1, from what the golden model says; branches are
+/// `itype` by the table in E-Trace 2.0 4.1.1, from the result of the golden model; branches are
 /// taken.
 fn itype(insn: golden::Insn, word: u32) -> u8 {
     // Compressed jumps link x1, which makes them calls, or nothing.
@@ -71,7 +71,7 @@ fn check(isa: Isa, theirs: golden::Isa, word: u32) {
     let expected = golden::Insn::decode(word, theirs);
     match (&ours, &expected) {
         (None, None) => {}
-        // Most are plain, and this is quicker than a translation.
+        // Most are plain, and this is faster than a translation.
         (
             Some(Insn { size: 4, kind: Kind::Plain }),
             Some(golden::Insn {
@@ -87,7 +87,7 @@ fn check(isa: Isa, theirs: golden::Isa, word: u32) {
 }
 
 fn check_flow(ours: Insn, mut expected: golden::Insn, word: u32) {
-    // The golden model clears bit 0 of an absolute target later, when it goes there.
+    // The golden model clears bit 0 of an absolute target later, when it jumps there.
     if let golden::Flow::Absolute(target) = &mut expected.flow {
         *target &= !1;
     }

@@ -1,12 +1,13 @@
-//! Equality with GNU objdump on all half-words and a sample of words; ignored where it is missing.
+//! Equality with GNU objdump on all half-words and a sample of words; ignored if it is not
+//! installed.
 
 use hartrace_isa::{Insn, Isa, Kind, Link, Xlen, decode};
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::process::{Command, ExitCode};
 
-/// Words for each base instruction set, besides all half-words.
+/// Number of words for each base instruction set, in addition to all half-words.
 const WORDS: usize = 60_000;
-/// Pairs of a constant and a jump.
+/// Number of pairs of a constant and a jump.
 const PAIRS: usize = 2_000;
 
 fn main() -> ExitCode {
@@ -56,7 +57,7 @@ fn compare(objdump: &str, name: &str, xlen: Xlen) -> Result<(), Failed> {
     if !wrong.is_empty() {
         return Err(wrong.into());
     }
-    // A comparison of nothing is not a success.
+    // An empty comparison is not a success.
     if flows < 25_000 || inferred < PAIRS / 2 {
         return Err(format!("only {flows} jumps and branches, {inferred} inferred").into());
     }
@@ -70,8 +71,7 @@ fn half_words() -> Vec<(u32, u8)> {
     (0..=0xffff).filter(|half| half & 3 != 3).map(|half| (half, 2)).collect()
 }
 
-/// Random words, every other one with an opcode that matters, and all SYSTEM words without
-/// registers.
+/// Random words, every other one with a relevant opcode, and all SYSTEM words without registers.
 fn words() -> impl Iterator<Item = (u32, u8)> {
     let mut random = random();
     let opcodes = [0x63, 0x67, 0x6f, 0x37, 0x17, 0x73, 0x63, 0x67];
@@ -100,7 +100,7 @@ fn pairs() -> impl Iterator<Item = (u32, u8)> {
     })
 }
 
-/// Marsaglia's xorshift, always the same numbers.
+/// Marsaglia's xorshift, which always returns the same numbers.
 fn random() -> impl FnMut() -> u32 {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     move || {
@@ -119,7 +119,7 @@ struct Line {
     pc: u64,
     mnemonic: String,
     operands: Vec<String>,
-    /// The address behind `#`.
+    /// The address after `#`.
     comment: Option<u64>,
 }
 
@@ -165,7 +165,7 @@ impl Line {
         })
     }
 
-    /// What the mnemonic means; all others are plain.
+    /// The meaning of the mnemonic; all others are plain.
     fn kind(&self, xlen: Xlen, word: u32) -> Result<Kind, Failed> {
         let line = || format!("not understood: {self:?}");
         let operand = |n: usize| self.operands.get(n).ok_or_else(line);

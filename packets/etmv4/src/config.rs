@@ -31,8 +31,8 @@ pub struct Config {
     pub wfx_branch: bool,
     /// ETE: the start of a transaction is a P0 element.
     pub transaction_p0: bool,
-    /// ETE: a marker precedes the element that a timestamp refers to; timestamps before the first
-    /// marker are ignored.
+    /// ETE: a marker shows what a timestamp refers to; timestamps before the first marker do not
+    /// count.
     pub timestamp_marker: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What a RISC-V hart reports to its trace encoder.
+//! The ingress port of an E-Trace encoder: the signals that a RISC-V hart reports.
 //!
 //! This is the contract between core, connector, generated hardware, golden model and comparators:
 //! the ingress port of the E-Trace specification, as plain data, with the specification's names.

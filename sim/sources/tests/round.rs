@@ -9,7 +9,7 @@ const CALLS: &[u8] = include_bytes!("../../../tests/programs/elf/calls.elf");
 fn every_instruction_comes_back() {
     let program = Program::new("calls", CALLS.to_vec()).unwrap();
     assert!(program.is_bare() && program.knows_trap_vectors());
-    let named = |name: &'static str| (name, modes::named(name).unwrap());
+    let named = |name| modes::named(name).unwrap();
     let modes = [named("delta"), named("ir")];
     let trial = Trial { program: &program, modes: &modes, limit: 20_000 };
     let mut half_words = 0;

@@ -1,4 +1,4 @@
-//! Traces of random programs, and of programs that QEMU runs, where it is installed.
+//! Traces of random programs, and of programs that QEMU runs, if it is installed.
 
 use crate::library::Unit;
 use elf::ElfBytes;
@@ -11,17 +11,17 @@ use std::error::Error;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-/// Instructions of a random walk, and of a program at most.
+/// Number of instructions of a random walk, and maximum number of a program.
 const WALK: usize = 2_000_000;
 const RUN: u64 = 10_000_000;
 
-/// Memory: addresses, and what is there.
+/// Memory: addresses with their content.
 pub(crate) type Segments = Vec<(u64, Vec<u8>)>;
 
-/// A trace with what it takes to decode it.
+/// A trace with everything that is needed to decode it.
 pub(crate) struct Input {
     pub(crate) name: &'static str,
-    /// Behind the names of its ratios.
+    /// Suffix of the names of its ratios.
     pub(crate) suffix: &'static str,
     pub(crate) unit: Unit,
     pub(crate) trace: Vec<u8>,
@@ -37,7 +37,7 @@ impl Input {
     }
 }
 
-/// All there are. What cannot be made is told.
+/// All available traces. Reports those that cannot be created.
 pub(crate) fn all() -> Vec<Input> {
     let mut all = vec![random_etmv4(), random_ptm()];
     for run in [run_etmv4(), run_ptm()] {
@@ -80,7 +80,7 @@ fn random_ptm() -> Input {
     Input { name: "PTM, random A32 and T32", suffix: "", unit: ptm_unit(&registers), trace, memory }
 }
 
-/// Without return stack: as Linux sets trace units up, so that more addresses are sent.
+/// Without return stack, as Linux configures trace units: more addresses are sent.
 fn run_etmv4() -> Result<Input, Box<dyn Error>> {
     let registers = etmv4_registers(0);
     let options = etmv4::Options {

@@ -1,4 +1,4 @@
-//! The library, loaded.
+//! Loads the OpenCSD library and calls it.
 #![allow(unsafe_code)]
 
 use std::ffi::{c_char, c_int, c_void};
@@ -10,7 +10,7 @@ use std::time::Duration;
 pub(crate) enum Error {
     /// It cannot be loaded, or lacks a function.
     Load(libloading::Error),
-    /// It refuses something.
+    /// It returned an error.
     Refused(&'static str, c_int),
 }
 
@@ -31,7 +31,7 @@ impl From<libloading::Error> for Error {
     }
 }
 
-/// A trace unit, by its registers.
+/// A trace unit, described by its registers.
 #[derive(Copy, Clone, Debug)]
 pub(crate) enum Unit {
     /// TRCIDR0, 1, 2, 8 and TRCCONFIGR.
@@ -40,23 +40,23 @@ pub(crate) enum Unit {
     Ptm([u32; 3]),
 }
 
-/// What is decoded.
+/// The input.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Job<'a> {
-    /// Who wrote it.
+    /// The trace unit that wrote it.
     pub(crate) unit: Unit,
     /// The trace, of one source.
     pub(crate) trace: &'a [u8],
-    /// The program: addresses and what is there; without it, only packets are made.
+    /// The program: addresses with their content; without it, only packets are decoded.
     pub(crate) program: Option<&'a [(u64, Vec<u8>)]>,
 }
 
-/// What came out.
+/// The result.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
-    /// Packets, if only they were made.
+    /// Number of packets, if only packets were decoded.
     pub(crate) packets: u64,
-    /// Ranges of instructions.
+    /// Number of ranges of instructions.
     pub(crate) ranges: u64,
 }
 
@@ -71,7 +71,7 @@ const V7: u32 = 0x700;
 const V8: u32 = 0x800;
 const PROFILE_A: u32 = 3;
 const TRACE_ID: u32 = 0x10;
-/// As `trc_pkt_lister` feeds it.
+/// The size of pieces that `trc_pkt_lister` uses.
 const BLOCK: usize = 1 << 16;
 
 type Tree = *mut c_void;
@@ -119,13 +119,13 @@ unsafe extern "C" fn count_packet(
 }
 
 impl Library {
-    /// Loads it.
+    /// Loads the library.
     pub(crate) fn load() -> Result<Self, Error> {
         // SAFETY: its initialisers do nothing but register decoders.
         Ok(Self(unsafe { libloading::Library::new("libopencsd_c_api.so.1")? }))
     }
 
-    /// Decodes.
+    /// Decodes the input.
     pub(crate) fn run(&self, job: &Job<'_>) -> Result<Counts, Error> {
         let mut counts = Counts::default();
         // SAFETY: the signatures are those of `opencsd_c_api.h`. An index is 32 or 64 bits wide, as the
@@ -205,7 +205,7 @@ unsafe extern "C" {
     fn clock_gettime(clock: c_int, time: *mut Timespec) -> c_int;
 }
 
-/// Processor time of this thread on Linux: on a busy machine, other time says little.
+/// Processor time of this thread on Linux: on a busy machine, elapsed time is not meaningful.
 pub(crate) fn cpu_time() -> Duration {
     const THREAD: c_int = 3;
     let mut time = Timespec { seconds: 0, nanoseconds: 0 };

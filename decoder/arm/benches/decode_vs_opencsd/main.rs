@@ -1,8 +1,8 @@
-//! Our decoder beside OpenCSD on the same trace: packets alone, and down to instructions.
+//! Compares our decoder with OpenCSD on the same trace: packets alone, and down to instructions.
 //!
-//! Both count ranges, or packets, and nothing else; each starts anew in every pass, with no code
-//! decoded. The passes of the two take turns, so that whatever else the machine does slows down both;
-//! the best of each counts. The last lines are `ratio NAME VALUE`: how many times as fast ours is.
+//! Both count ranges, or packets, and nothing else; each starts every pass with no code decoded. The
+//! passes of the two alternate, so that other load on the machine slows down both; the best of each
+//! counts. The last lines are `ratio NAME VALUE`: how many times as fast ours is.
 
 mod input;
 mod library;
@@ -15,7 +15,7 @@ use input::Input;
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// Passes of which the best counts.
+/// Number of passes; the best one counts.
 const PASSES: usize = 15;
 
 const ROWS: &str = "\
@@ -47,7 +47,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// The best time of each of several, and what the last pass of each returned.
+/// The best time of each decoder, and the result of its last pass.
 fn best<T, const N: usize>(passes: [&dyn Fn() -> T; N]) -> [(Duration, T); N] {
     let timed = |pass: &dyn Fn() -> T| {
         let start = cpu_time();

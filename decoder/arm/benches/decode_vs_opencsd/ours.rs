@@ -1,4 +1,4 @@
-//! What is measured of our decoder.
+//! The measurements of our decoder.
 
 use crate::input::Input;
 use crate::library::Unit;
@@ -29,7 +29,7 @@ fn ptm([idr, cr, ccer]: [u32; 3]) -> hartrace_ptm::Config {
     hartrace_ptm::Registers { cr, idr, ccer }.config()
 }
 
-/// Down to instructions.
+/// Decodes down to instructions.
 pub(crate) fn decode(input: &Input, memory: &Memory) -> Count {
     let capture = Capture::split(Layout::Raw, &input.trace);
     let stream = &capture.streams[0];
@@ -45,7 +45,7 @@ pub(crate) fn decode(input: &Input, memory: &Memory) -> Count {
     count
 }
 
-/// Packets with their fields.
+/// Reads packets with their fields.
 #[inline(never)]
 pub(crate) fn packets(input: &Input) -> u64 {
     let (mut count, mut offset) = (0, 0);
@@ -62,7 +62,7 @@ pub(crate) fn packets(input: &Input) -> u64 {
                     black_box(packet);
                     count += 1;
                 }
-                // What is rare has forms of its own.
+                // Rare packets have separate forms.
                 if len == 0 {
                     let Some((_, len)) = reader.next(bytes) else { break };
                     let _ = black_box(hartrace_etmv4::Packet::parse(&headers, bytes));
@@ -94,7 +94,7 @@ pub(crate) fn packets(input: &Input) -> u64 {
     count
 }
 
-/// Only what the packets are and where they end.
+/// Finds only the kinds and the ends of packets.
 pub(crate) fn lengths(input: &Input) -> u64 {
     let (mut count, mut offset) = (0, 0);
     match input.unit {

@@ -1,10 +1,10 @@
 use crate::Transaction;
 use hartrace_etmv4::{Context, Is};
 
-/// What a packet becomes, in the order of the program.
+/// An element that a packet becomes, in program order.
 #[derive(Copy, Clone, Debug)]
 pub(super) enum Element {
-    /// P0: outcomes, the lowest bit first; a bit that is set is E.
+    /// P0: outcomes, the lowest bit first; a set bit is E.
     Atoms {
         bits: u32,
         len: u8,
@@ -15,14 +15,14 @@ pub(super) enum Element {
         target: bool,
         with_address: bool,
     },
-    /// P0: instructions up to and with the one at this address.
+    /// P0: instructions up to and including the one at this address.
     Source(u64, Is),
     /// P0.
     Q {
         count: u32,
         address: Option<(u64, Is)>,
     },
-    /// P0 if it says so.
+    /// P0 if flagged as such.
     ExceptionReturn {
         p0: bool,
     },
@@ -30,7 +30,7 @@ pub(super) enum Element {
     FunctionReturn,
     /// P0: an element from before the synchronisation.
     Unseen,
-    /// P0 if it says so.
+    /// P0 if flagged as such.
     Transaction(Transaction, bool),
     Address(u64, Is),
     Context(Context, Is),
@@ -52,7 +52,7 @@ pub(super) enum Element {
 }
 
 impl Element {
-    /// How many P0 elements it is.
+    /// Number of P0 elements that it counts as.
     pub(super) fn p0(&self) -> u32 {
         match self {
             Self::Atoms { len, .. } => (*len).into(),
@@ -67,8 +67,8 @@ impl Element {
         }
     }
 
-    /// Whether it stays when elements around it are cancelled: it is about the trace, not the
-    /// program.
+    /// Whether it remains when elements around it are cancelled: it belongs to the trace, not to
+    /// the program.
     pub(super) fn stays(&self) -> bool {
         matches!(
             self,

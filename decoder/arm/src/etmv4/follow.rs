@@ -1,4 +1,4 @@
-//! What is committed is followed through the program.
+//! Follows committed elements through the program.
 
 use super::Etmv4;
 use super::element::Element;
@@ -15,7 +15,7 @@ const TAIL_CHAINED: u64 = 0xffff_fffe;
 pub(super) type Following = (Option<(hartrace_etmv4::Context, Is)>, u64, Is);
 
 impl Etmv4<'_> {
-    /// Follows an element that is not atoms. `false` if that was given up.
+    /// Follows an element other than atoms. `false` if decoding gave up.
     pub(super) fn commit_one(
         &mut self,
         at: u64,
@@ -71,7 +71,7 @@ impl Etmv4<'_> {
         true
     }
 
-    /// An address element.
+    /// Follows an address element.
     #[inline]
     pub(super) fn arrive(&mut self, address: u64, is: Is) {
         self.pop_pending = false;
@@ -111,7 +111,7 @@ impl Etmv4<'_> {
         sink.event(at, Event::Context(context));
     }
 
-    /// If the last atom was an indirect branch and no address came, the return stack has it.
+    /// If the last atom was an indirect branch and no address followed, uses the return stack.
     #[inline]
     fn pop(&mut self, at: u64, sink: &mut impl ElementSink) -> bool {
         if !self.pop_pending {
@@ -131,7 +131,7 @@ impl Etmv4<'_> {
         }
     }
 
-    /// The oldest `len` atoms. `false` if that was given up.
+    /// Follows the oldest `len` atoms. `false` if decoding gave up.
     #[inline]
     pub(super) fn follow_atoms(
         &mut self,
@@ -146,7 +146,7 @@ impl Etmv4<'_> {
                 return false;
             }
             if !self.is_known() {
-                // Nothing in this packet brings an address.
+                // This packet contains no address.
                 return true;
             }
             let plain = self.walk.plain_atoms(at, bits, left, sink);
@@ -197,7 +197,7 @@ impl Etmv4<'_> {
         }
     }
 
-    /// The address of an exception or Q element, with the context that may be before it.
+    /// The address of an exception or Q element, with the context that may precede it.
     fn following(&mut self) -> Option<Following> {
         let mut context = None;
         if let Some((_, Element::Arrival(new, address, is))) = self.queue.front() {
@@ -219,7 +219,7 @@ impl Etmv4<'_> {
         }
     }
 
-    /// An exception whose address is the next element, or that has none.
+    /// Follows an exception whose address is the next element, or that has none.
     fn queued_exception(
         &mut self,
         at: u64,
@@ -243,7 +243,7 @@ impl Etmv4<'_> {
         true
     }
 
-    /// An exception with its address.
+    /// Follows an exception with its address.
     pub(super) fn take_exception(
         &mut self,
         at: u64,
@@ -258,7 +258,7 @@ impl Etmv4<'_> {
     }
 
     fn before_exception(&mut self, at: u64, target: bool, sink: &mut impl ElementSink) -> bool {
-        // The target of the branch before is told, so that it was not on the stack: O17.
+        // The target of the previous branch is given, so it was not on the stack: O17.
         if target {
             self.pop_pending = false;
         }
@@ -292,8 +292,8 @@ impl Etmv4<'_> {
                 self.enter(at, &context, is, sink);
             }
             tail_chained = self.config.m_profile && address == TAIL_CHAINED;
-            // Even if there was no code where the program is: what it executed there is missing too. Not
-            // from an address that is not known: O10.
+            // Even if there is no code at the current address: the instructions executed there are
+            // missing too. Not from an unknown address: O10.
             let known = self.context.is_some() && (!self.need_address || self.missing);
             if known && self.walk.pc < address && !tail_chained {
                 let stepped = self.walk.step(|_, end| end != address);
@@ -312,7 +312,7 @@ impl Etmv4<'_> {
         sink.event(at, event);
     }
 
-    /// Instructions of which only the number is known.
+    /// Follows instructions of which only the number is known.
     fn q(
         &mut self,
         at: u64,
@@ -346,7 +346,7 @@ impl Etmv4<'_> {
             }));
         }
         match stepped {
-            // All of them one after the other, or up to a branch: that is a path.
+            // All of them in sequence, or up to a branch: the path is known.
             Some(path) if path.count == count && (path.end == next || branch) => {
                 self.walk.report(at, &path, None, sink);
             }
@@ -359,7 +359,7 @@ impl Etmv4<'_> {
         true
     }
 
-    /// Instructions up to and with the one at an address, which is executed as an atom E (O15).
+    /// Follows instructions up to and including the one at an address, which is an atom E (O15).
     fn source(&mut self, at: u64, address: u64, is: Is, sink: &mut impl ElementSink) {
         if self.context.is_none() {
             return;
@@ -367,7 +367,7 @@ impl Etmv4<'_> {
         let isa = self.isa(is);
         let known = !self.need_address && self.walk.pc <= address && self.walk.isa == isa;
         if !known {
-            // How the program came here is not known.
+            // How the program reached this address is not known.
             self.walk.set(address, isa);
         }
         let stepped = self.walk.step(|insn, end| end.wrapping_sub(insn.size.into()) != address);

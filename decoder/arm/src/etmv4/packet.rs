@@ -1,4 +1,4 @@
-//! Packets to elements.
+//! Converts packets to elements.
 
 use super::element::Element;
 use super::{Etmv4, Surroundings};
@@ -9,11 +9,11 @@ use hartrace_etmv4::{
 };
 use hartrace_isa::arm::Arch;
 
-/// The most elements that wait for their commit (O18). MAXSPEC is a register of 32 bits, but real trace
-/// units have room for some hundred; and every one may be looked at for every packet.
+/// Maximum number of elements that wait for their commit (O18). MAXSPEC is a 32-bit register, but real
+/// trace units have room for a few hundred, and each packet may have to examine all elements.
 pub(super) const MOST: usize = 1 << 12;
 
-/// Whether atoms are next, behind packets that wait for them: these need not, then.
+/// Whether atoms follow the packets that would wait for them, so that these need not wait.
 #[inline]
 fn atoms_follow(packets: &[Fields]) -> bool {
     let waits = |packet: &&Fields| {
@@ -26,7 +26,7 @@ fn atoms_follow(packets: &[Fields]) -> bool {
     next.is_some_and(|packet| packet.atoms().is_some())
 }
 
-/// What a packet says about elements before it.
+/// The effect of a packet on earlier elements.
 #[derive(Copy, Clone, Debug, Default)]
 pub(super) struct Resolution {
     pub commit: u32,
@@ -36,7 +36,7 @@ pub(super) struct Resolution {
 }
 
 impl Etmv4<'_> {
-    /// Takes what later packets are relative to. Returns the address of an address packet.
+    /// Updates the state to which later packets are relative. Returns the address of an address packet.
     pub(super) fn take(&mut self, packet: &Packet) -> Option<(u64, Is)> {
         match packet {
             Packet::Address(a) | Packet::Source(a) => Some(self.take_address(a)),
@@ -60,7 +60,7 @@ impl Etmv4<'_> {
         }
     }
 
-    /// Takes a packet in a stream that is synchronised, and without speculation.
+    /// Processes a packet of a synchronised stream without speculation.
     #[inline(always)]
     pub(super) fn frequent(
         &mut self,
@@ -92,7 +92,7 @@ impl Etmv4<'_> {
         }
     }
 
-    /// By way of the queue, unless it is plain that nothing has to wait there.
+    /// Processes a packet through the queue, unless it is clear that nothing has to wait there.
     #[inline(never)]
     fn waiting(
         &mut self,
@@ -153,7 +153,8 @@ impl Etmv4<'_> {
         }
     }
 
-    /// The exception that waits for its address, if it is all that waits; it is taken out of the queue.
+    /// Removes from the queue and returns the exception that waits for its address, if nothing else
+    /// waits.
     #[inline]
     fn only_exception(&mut self) -> Option<(u64, u16, bool)> {
         if !self.address_pending || self.depth > 0 || self.queue.len() != 1 {
@@ -170,7 +171,7 @@ impl Etmv4<'_> {
         Some(found)
     }
 
-    /// Takes what later addresses are relative to.
+    /// Updates the state to which later addresses are relative.
     #[inline]
     fn take_address(&mut self, address: &Address) -> (u64, Is) {
         let wide = self.sent.is_some_and(|context| context.sf);
@@ -192,7 +193,7 @@ impl Etmv4<'_> {
         value
     }
 
-    /// Takes the packet at the start of `bytes`, by way of the queue.
+    /// Processes the packet at the start of `bytes` through the queue.
     #[inline(never)]
     pub(super) fn other(
         &mut self,
@@ -212,7 +213,7 @@ impl Etmv4<'_> {
         }
     }
 
-    /// Follows what has to be, now that there is something new in the queue.
+    /// Follows the elements that can be followed after a change of the queue.
     fn settle(&mut self, at: u64, mut resolution: Resolution, sink: &mut impl ElementSink) {
         if self.queue.len() > MOST {
             return self.give_up(at, Fault::Elements, sink);
@@ -253,7 +254,7 @@ impl Etmv4<'_> {
 
     #[inline]
     fn push(&mut self, at: u64, element: Element) {
-        // An exception or Q element counts once its address is there.
+        // An exception or Q element counts once its address is known.
         let waits = match element {
             Element::Exception { with_address, .. } => with_address,
             Element::Q { address, .. } => address.is_none(),
@@ -275,7 +276,7 @@ impl Etmv4<'_> {
         self.addressed();
     }
 
-    /// There is the address that an exception or Q element may have waited for.
+    /// Notes the address that an exception or Q element may have been waiting for.
     #[inline]
     fn addressed(&mut self) {
         if std::mem::take(&mut self.address_pending) {
@@ -290,7 +291,7 @@ impl Etmv4<'_> {
         resolution: &mut Resolution,
     ) -> Result<(), Fault> {
         let address = match packet {
-            // These are taken with the element.
+            // These are processed together with the element.
             Packet::AddressContext(..) | Packet::Timestamp(_) => None,
             _ => self.take(packet),
         };

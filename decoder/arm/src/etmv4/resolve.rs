@@ -22,7 +22,7 @@ impl Etmv4<'_> {
         }
     }
 
-    /// Follows the oldest P0 elements, and what is older. `false` if that was given up.
+    /// Follows the oldest P0 elements, and all older elements. `false` if decoding gave up.
     fn commit(&mut self, mut count: u32, at: u64, sink: &mut impl ElementSink) -> bool {
         while count > 0 {
             let Some((root, element)) = self.queue.pop_front() else {
@@ -50,7 +50,7 @@ impl Etmv4<'_> {
         true
     }
 
-    /// Removes the newest P0 elements, and addresses and contexts behind them.
+    /// Removes the newest P0 elements, and the addresses and contexts after them.
     fn cancel(&mut self, mut count: u32) -> bool {
         let mut at = self.queue.len();
         while count > 0 {
@@ -76,7 +76,7 @@ impl Etmv4<'_> {
         true
     }
 
-    /// Turns the newest atom round, and forgets addresses behind it.
+    /// Inverts the newest atom, and removes the addresses after it.
     fn mispredict(&mut self) -> bool {
         for at in (0..self.queue.len()).rev() {
             match self.queue.get_mut(at) {
@@ -84,7 +84,7 @@ impl Etmv4<'_> {
                     *bits ^= 1u32.wrapping_shl(u32::from(*len).saturating_sub(1));
                     return true;
                 }
-                // One from before the synchronisation, which is not known.
+                // An atom from before the synchronisation, which is not known.
                 Some((_, Element::Unseen)) => return true,
                 Some((_, Element::Address(..))) => {
                     self.queue.remove(at);
@@ -100,7 +100,7 @@ impl Etmv4<'_> {
         false
     }
 
-    /// Drops all elements but those that are about the trace.
+    /// Drops all elements except those that belong to the trace.
     fn discard(&mut self, at: u64, lost: Lost, sink: &mut impl ElementSink) {
         while let Some((root, element)) = self.queue.pop_front() {
             if element.stays() && !self.commit_one(root, &element, sink) {
@@ -116,7 +116,7 @@ impl Etmv4<'_> {
         sink.event(at, Event::NoSync(lost));
     }
 
-    /// Ends the stream: what is not committed is dropped.
+    /// Ends the stream: elements that are not committed are dropped.
     pub fn finish(&mut self, sink: &mut impl ElementSink) {
         while let Some((root, element)) = self.queue.pop_front() {
             let p0 = element.p0() > 0;

@@ -1,4 +1,4 @@
-//! Packets in batches are decoded as they are one by one, by way of the queue.
+//! Packets in batches are decoded in the same way as one by one, through the queue.
 
 use super::*;
 use crate::{Capture, Layout, Range};
@@ -39,7 +39,7 @@ fn one_by_one(mut decoder: Etmv4<'_>, stream: &Stream) -> All {
     all
 }
 
-/// A trace where some exceptions are followed by what is no packet: what waits with them is lost.
+/// A trace where bytes that are not a packet follow some exceptions: elements that wait are lost.
 fn without_addresses(config: &Config, trace: &[u8], rng: &mut Rng) -> Vec<u8> {
     let mut reader = Reader::new(Headers::new(config));
     let (mut injured, mut offset) = (Vec::new(), 0);

@@ -1,5 +1,5 @@
-//! The sinks of the E-Trace decoder on ETMv4 and PTM traces of random programs, against what a look at
-//! the executed instructions gives.
+//! Checks the sinks of the E-Trace decoder on ETMv4 and PTM traces of random programs against the
+//! executed instructions.
 
 use fastrand::Rng;
 use hartrace_arm_decoder::runs::{Profile, Runs};
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 const PROGRAMS: u64 = 60;
 
-/// All of them at once, and what they do not show.
+/// All sinks at once, and the information that they do not provide.
 #[derive(Default)]
 struct All {
     count: Count,
@@ -87,7 +87,7 @@ fn check(name: &str, program: &Program, steps: &[Step], found: All) {
     assert_eq!(found.coverage.bytes(), sizes.values().sum::<u64>(), "{name}");
     assert!(sizes.keys().all(|address| found.coverage.contains(*address)), "{name}");
     assert_eq!(found.edges.sorted(), edges.into_iter().collect::<Vec<_>>(), "{name}");
-    // What is behind the last instruction that is told may be told or not.
+    // A trap after the last reported instruction may be missing.
     assert!(found.traps.len() + 1 >= traps.len(), "{name}");
     assert_eq!(found.traps, traps[..found.traps.len()], "{name}");
     assert!(found.times.windows(2).all(|pair| pair[0] <= pair[1]), "{name}: time");

@@ -7,7 +7,7 @@ use std::path::Path;
 /// How trace is stored in a buffer.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Format {
-    /// Frames from the first byte on.
+    /// Frames, starting at the first byte.
     Coresight,
     /// Frames with synchronisation words, in blocks of a DSTREAM probe.
     Dstream,
@@ -36,7 +36,7 @@ impl Format {
 pub struct Buffer {
     /// Its name.
     pub name: String,
-    /// The files that hold it, one behind the other.
+    /// The files that hold it, in order.
     pub files: Vec<String>,
     /// How trace is stored in it.
     pub format: Format,
@@ -45,11 +45,11 @@ pub struct Buffer {
 /// Memory of a core.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Segment {
-    /// Where it starts.
+    /// Its start address.
     pub address: u64,
-    /// What is there.
+    /// Its content.
     pub bytes: Vec<u8>,
-    /// Address spaces it is in.
+    /// The address spaces that contain it.
     pub spaces: Spaces,
 }
 
@@ -61,7 +61,7 @@ pub struct Snapshot {
     pub devices: Vec<Device>,
     /// Its trace buffers.
     pub buffers: Vec<Buffer>,
-    /// What is missing, and not always needed.
+    /// Missing items that are not always required.
     pub warnings: Vec<String>,
     pub(crate) source_buffers: Vec<(String, String)>,
     pub(crate) core_sources: Vec<(String, String)>,

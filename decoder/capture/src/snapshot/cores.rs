@@ -1,15 +1,16 @@
 use hartrace_isa::arm::Arch;
 
-/// What a core is able to execute.
+/// The properties of a core.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Core {
     /// Its architecture.
     pub arch: Arch,
-    /// It is of M profile.
+    /// Whether it has an M profile.
     pub m_profile: bool,
 }
 
-/// What a core is, by its type: names of Cortex cores, `ARMv8.3-A`, `ARM-AA64`. `None` if not known.
+/// The properties of a core type: the name of a Cortex core, `ARMv8.3-A`, `ARM-AA64`. `None` if
+/// unknown.
 pub fn core(kind: &str) -> Option<Core> {
     let of = |arch, m_profile| Some(Core { arch, m_profile });
     if let Some(cortex) = kind.strip_prefix("Cortex-") {

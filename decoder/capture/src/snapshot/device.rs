@@ -2,12 +2,12 @@ use crate::snapshot::Error;
 use crate::snapshot::ini::{Ini, Section};
 use hartrace_isa::arm::Spaces;
 
-/// What a device does.
+/// The class of a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Class {
-    /// Executes programs.
+    /// A core that executes programs.
     Core,
-    /// Writes trace.
+    /// A source of trace.
     TraceSource,
     /// Anything else.
     Other(String),
@@ -18,13 +18,13 @@ pub enum Class {
 pub struct Device {
     /// Its name.
     pub name: String,
-    /// What it does.
+    /// Its class.
     pub class: Class,
-    /// Which one it is, as `Cortex-A53` or `ETM4.2`.
+    /// Its type, such as `Cortex-A53` or `ETM4.2`.
     pub kind: String,
-    /// Its registers, without what is in parentheses behind their names.
+    /// Its registers, without the text in parentheses after their names.
     pub registers: Vec<(String, u64)>,
-    /// Memory it sees.
+    /// The memory that it sees.
     pub dumps: Vec<Dump>,
 }
 
@@ -33,13 +33,13 @@ pub struct Device {
 pub struct Dump {
     /// The file.
     pub file: String,
-    /// Where its first byte is in memory.
+    /// The address of its first byte in memory.
     pub address: u64,
-    /// How many bytes of it; `None` for all.
+    /// Number of bytes; `None` for all.
     pub length: Option<u64>,
     /// Bytes of the file to skip.
     pub offset: u64,
-    /// Address spaces it is in.
+    /// The address spaces that contain it.
     pub spaces: Spaces,
 }
 
@@ -53,7 +53,7 @@ impl Device {
         let mut registers = Vec::new();
         for (key, value) in ini.named("regs").flat_map(|section| &section.entries) {
             let name = key.split('(').next().unwrap_or(key).trim();
-            // Registers of cores can be wider than any of a trace source; those are not needed.
+            // Registers of cores can be wider than those of a trace source; they are not needed.
             match ini.number(key, value) {
                 Ok(value) => registers.push((name.to_owned(), value)),
                 Err(_) if class != Class::TraceSource => {}
@@ -76,10 +76,10 @@ impl Device {
     }
 }
 
-/// All memory that a file tells of.
+/// All memory dumps that a file lists.
 pub(crate) fn dumps(ini: &Ini) -> Result<Vec<Dump>, Error> {
     let sections = ini.sections.iter().filter(|section| section.name.starts_with("dump"));
-    // An empty section is one that was opened twice.
+    // An empty section results from a repeated section header.
     let sections = sections.filter(|section| !section.entries.is_empty());
     sections.map(|section| dump(ini, section)).collect()
 }

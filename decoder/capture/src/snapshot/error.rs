@@ -11,14 +11,14 @@ pub enum Error {
     Read {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         #[source]
         error: std::io::Error,
     },
-    /// The name of a file leads out of the snapshot.
+    /// A file name points outside the snapshot.
     #[error("{file}: file {name:?} is not within the snapshot; copy it there")]
     Outside {
-        /// Where it is named.
+        /// The file that contains the name.
         file: String,
         /// The name.
         name: String,
@@ -36,7 +36,7 @@ pub enum Error {
     Missing {
         /// The file.
         file: String,
-        /// What.
+        /// The missing item.
         what: String,
     },
     /// A value that cannot be read.
@@ -46,12 +46,12 @@ pub enum Error {
         file: String,
         /// The key.
         key: String,
-        /// What it says.
+        /// The value.
         value: String,
-        /// What it could have said.
+        /// The valid values.
         expected: &'static str,
     },
-    /// A register that is needed to read the trace.
+    /// A register that is required to read the trace is missing.
     #[error("{device}: register {register} is needed to read its trace; add it to [regs]")]
     Register {
         /// The device.
@@ -64,15 +64,15 @@ pub enum Error {
     Buffer {
         /// The name.
         name: String,
-        /// Names that there are.
+        /// The existing names.
         known: String,
     },
-    /// Memory that is told many times over, or is longer than can be.
-    #[error("{file}: with file {name:?} there are more than 4 GiB of memory; name less of it")]
+    /// The memory is listed too many times, or is too long.
+    #[error("{file}: with file {name:?} there are more than 4 GiB of memory; list less of it")]
     Memory {
-        /// Where it is named.
+        /// The file that contains the name.
         file: String,
-        /// The file that is too much.
+        /// The file that exceeds the limit.
         name: String,
     },
     /// A line of the system event log.

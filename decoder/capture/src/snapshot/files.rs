@@ -9,9 +9,9 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use zip::ZipArchive;
 
-/// Where the files of a snapshot are.
+/// Access to the files of a snapshot.
 pub trait Files: Debug {
-    /// A file from an offset on, up to a length. Names are relative, and do not lead outside.
+    /// Reads a file from an offset on, up to a length. Names are relative, and do not point outside.
     fn read(&self, name: &str, offset: u64, length: Option<u64>) -> io::Result<Vec<u8>>;
 }
 
@@ -47,15 +47,16 @@ pub struct Archive<R = File>(Mutex<Opened<R>>);
 
 struct Opened<R> {
     zip: ZipArchive<R>,
-    /// How many bytes may still be unpacked.
+    /// Number of bytes that may still be unpacked.
     left: u64,
 }
 
-/// The most that is unpacked, for each byte of an archive: everything in it several times, since there is no
-/// way to an offset but through all that is before it. A few bytes can name the same file again and again.
+/// Maximum number of bytes that are unpacked for each byte of an archive. It allows unpacking everything
+/// several times, since an offset can only be reached by unpacking all bytes before it. It is limited
+/// because a few bytes can name the same file many times.
 const UNPACKED: u64 = 1 << 12;
 
-/// Less than that is unpacked of any archive.
+/// This many bytes may be unpacked from any archive.
 const UNPACKED_ANYWAY: u64 = 1 << 26;
 
 impl Archive {
@@ -80,8 +81,8 @@ impl<R> Debug for Archive<R> {
     }
 }
 
-/// The most that is kept of a file in an archive, and of all memory of a core or a package: a few bytes can
-/// stand for any amount.
+/// Maximum size of a file in an archive, and of all memory of a core or a package: a few compressed bytes
+/// can stand for any amount.
 const LONGEST: u64 = 1 << 32;
 
 impl<R: Read + Seek> Files for Archive<R> {
@@ -97,18 +98,18 @@ impl<R: Read + Seek> Files for Archive<R> {
             .read_to_end(&mut bytes)?;
         *left = left.saturating_sub(bytes.len() as u64);
         if bytes.len() as u64 > most {
-            return Err(io::Error::other("too much to unpack; unpack the archive"));
+            return Err(io::Error::other("too much to unpack; unpack the archive first"));
         }
         Ok(bytes)
     }
 }
 
-/// The most that is read of an ini file: real ones have some ten thousand bytes.
+/// Maximum size of an ini file: real ones have some ten thousand bytes.
 const LONGEST_INI: u64 = 1 << 24;
 
-/// The name of a file that `named_in` names, if it does not lead out of the folder.
+/// Checks that a file name in `named_in` does not point outside the folder.
 fn within(named_in: &str, name: &str) -> Result<String, Error> {
-    // Snapshots come from other systems, too.
+    // Snapshots may come from other operating systems.
     let name = name.replace('\\', "/");
     let inside = |part| matches!(part, Component::Normal(_) | Component::CurDir);
     match !name.is_empty() && Path::new(&name).components().all(inside) {
@@ -117,12 +118,12 @@ fn within(named_in: &str, name: &str) -> Result<String, Error> {
     }
 }
 
-/// All of a file that `named_in` names. Names that lead out of where files are, are refused.
+/// Reads a whole file that `named_in` names. Names that point outside are refused.
 pub fn file(files: &dyn Files, named_in: &str, name: &str) -> Result<Vec<u8>, Error> {
     read(files, named_in, name, 0, None)
 }
 
-/// A part of a file that `named_in` names.
+/// Reads a part of a file that `named_in` names.
 pub(crate) fn read(
     files: &dyn Files,
     named_in: &str,
@@ -135,7 +136,7 @@ pub(crate) fn read(
     files.read(&name, offset, length).map_err(failed)
 }
 
-/// Memory in files. One that cannot be read is left out, with a warning.
+/// Reads memory from files. A file that cannot be read is left out, with a warning.
 pub(crate) fn segments(
     files: &dyn Files,
     of: &str,
@@ -145,7 +146,7 @@ pub(crate) fn segments(
     segments_up_to(LONGEST, files, of, dumps, warnings)
 }
 
-/// The same, with as many bytes at most.
+/// The same, with a maximum number of bytes.
 fn segments_up_to(
     mut left: u64,
     files: &dyn Files,
@@ -186,7 +187,7 @@ mod tests {
     use zip::ZipWriter;
     use zip::write::SimpleFileOptions;
 
-    /// An archive of a package whose memory is a megabyte, named again and again, from an offset on.
+    /// An archive of a package whose memory is a megabyte that is named many times, from an offset on.
     fn archive(times: usize, offset: u64) -> Archive<Cursor<Vec<u8>>> {
         let mut contents = "[trace]\nmetadata=trace.ini\nbuffer0=zeros\n".to_owned();
         for dump in 0..times {
@@ -210,7 +211,7 @@ mod tests {
 
     #[test]
     fn little_of_a_small_archive_is_unpacked() {
-        // Less than is unpacked of any, then more: that is a warning for each that is left out.
+        // Less than the limit, then more: there is a warning for each file that is left out.
         for (times, offset, there) in [(60, 0, 60), (200, 0, 63), (60, 1 << 30, 60), (200, 9, 63)] {
             let package = Package::read(Box::new(archive(times, offset))).unwrap();
             let mut warnings = Vec::new();

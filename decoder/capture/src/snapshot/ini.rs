@@ -1,15 +1,15 @@
 //! Files of sections with keys and values.
 //!
-//! Both `=` and `:` separate a key from its value, whichever comes first outside of parentheses
-//! (register names have them in it: `X0(size:64)=1`). Comments start with `;` or `#`; lines may end
-//! with a carriage return. A section may come several times; keys keep their order.
+//! Both `=` and `:` separate a key from its value, whichever comes first outside parentheses
+//! (register names may contain them: `X0(size:64)=1`). Comments start with `;` or `#`; lines may
+//! end with a carriage return. A section may occur several times; keys keep their order.
 
 use crate::snapshot::Error;
 
 /// A file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ini {
-    /// What it is called in messages.
+    /// Its name in messages.
     pub name: String,
     /// Its sections, in order.
     pub sections: Vec<Section>,
@@ -55,17 +55,17 @@ impl Ini {
         Ok(ini)
     }
 
-    /// The sections of a name.
+    /// The sections with a name.
     pub fn named<'a>(&'a self, name: &str) -> impl Iterator<Item = &'a Section> {
         self.sections.iter().filter(move |section| section.name == name)
     }
 
-    /// The value of a key in any section of a name.
+    /// The value of a key in any section with a name.
     pub fn get(&self, section: &str, key: &str) -> Option<&str> {
         self.named(section).filter_map(|section| section.get(key)).last()
     }
 
-    /// The same, which must be there.
+    /// The same; an error if there is none.
     pub fn need(&self, section: &str, key: &str) -> Result<&str, Error> {
         self.get(section, key).ok_or_else(|| self.missing(format!("key {key:?} in [{section}]")))
     }
@@ -74,7 +74,7 @@ impl Ini {
         Error::Missing { file: self.name.clone(), what }
     }
 
-    /// A number, hexadecimal with 0x, otherwise decimal.
+    /// Parses a number, hexadecimal with 0x, otherwise decimal.
     pub(crate) fn number(&self, key: &str, value: &str) -> Result<u64, Error> {
         number(value).ok_or_else(|| Error::Value {
             file: self.name.clone(),
@@ -85,7 +85,7 @@ impl Ini {
     }
 }
 
-/// Where the value starts.
+/// The position of the separator.
 fn separator(line: &str) -> Option<usize> {
     let mut depth = 0usize;
     for (at, char) in line.char_indices() {
@@ -100,7 +100,7 @@ fn separator(line: &str) -> Option<usize> {
     None
 }
 
-/// Hexadecimal with 0x, otherwise decimal.
+/// Parses a number, hexadecimal with 0x, otherwise decimal.
 pub fn number(text: &str) -> Option<u64> {
     match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
         Some(digits) => u64::from_str_radix(digits, 16).ok(),

@@ -1,10 +1,11 @@
 //! Trace packages: a folder, or a ZIP archive, with `contents.ini`, metadata and one file for each buffer.
 //!
-//! Of `contents.ini`, `[trace]` names the metadata, the buffers (`buffer0=...`) and the system event log
-//! (`events=...`), and every `[dump...]` some memory, as in the file of a core of a snapshot.
+//! In `contents.ini`, section `[trace]` names the metadata, the buffers (`buffer0=...`) and the system
+//! event log (`events=...`). Every section `[dump...]` describes memory, as in the file of a core of a
+//! snapshot.
 //!
-//! Metadata gives options, registers or both of every source; where both tell, the option counts. There
-//! are no defaults: what is told by neither is an error that names it.
+//! Metadata contains options, registers or both for every source; the option has priority over a register.
+//! There are no defaults: an error names a property that neither provides.
 
 use crate::snapshot::device::dumps;
 use crate::snapshot::files::{self, Archive, Files};
@@ -20,11 +21,11 @@ use std::path::Path;
 pub struct Trace {
     /// Its number in frames.
     pub id: u8,
-    /// How it writes.
+    /// Its protocol and configuration.
     pub protocol: Protocol,
-    /// The type of the core it traces, if that is told.
+    /// The type of the core it traces, if the metadata contains it.
     pub core: Option<String>,
-    /// What the context identifier of that core is, if that is told.
+    /// The content of that core's context identifier, if the metadata describes it.
     pub holds: Option<Holds>,
 }
 
@@ -38,7 +39,7 @@ pub struct Package {
     pub traces: Vec<Trace>,
     dumps: Vec<Dump>,
     events: Option<String>,
-    /// Where buffers were written last, and whether their end was reached before.
+    /// The write pointer of the buffers, and whether it has wrapped.
     written: Option<(usize, bool)>,
 }
 
@@ -128,7 +129,7 @@ impl Package {
     }
 }
 
-/// What metadata tells of a source.
+/// The metadata of a source.
 struct Told<'a> {
     ini: &'a Ini,
     section: &'a Section,
@@ -152,11 +153,11 @@ impl Told<'_> {
         Ok(self.number(key)?.map(|value| value as u32))
     }
 
-    /// An option, or what a register says.
+    /// The value of an option or, without it, of a register.
     fn need<T>(&self, key: &str, option: Option<T>, register: Option<T>) -> Result<T, Error> {
         let missing = || {
             let section = &self.section.name;
-            self.ini.missing(format!("key {key:?} in [{section}], nor registers that tell"))
+            self.ini.missing(format!("key {key:?} in [{section}], nor registers that contain it"))
         };
         option.or(register).ok_or_else(missing)
     }
@@ -171,7 +172,7 @@ impl Told<'_> {
         self.need(key, option, register)
     }
 
-    /// A number of bits that are whole bytes.
+    /// A width in bytes. The option gives it in bits: 0, 8, 16 or 32.
     fn bytes(&self, key: &str, register: Option<u8>) -> Result<u8, Error> {
         let option = match self.number(key)? {
             None => None,
@@ -181,7 +182,7 @@ impl Told<'_> {
         self.need(key, option, register)
     }
 
-    /// Where the buffer was written last.
+    /// The write pointer of the buffer, and whether it has wrapped.
     fn written(&self) -> Result<Option<(usize, bool)>, Error> {
         let Some(write) = self.number("write_pointer")? else { return Ok(None) };
         let wrapped = self.flag("wrapped", None)?;
@@ -219,7 +220,7 @@ impl Told<'_> {
         Ok(Protocol::Other(format.to_owned()))
     }
 
-    /// `major` is that of the version as ETMv4 has it: ETE 1 is 5.
+    /// `major` is the major version in the numbering of ETMv4: ETE 1 is 5.
     fn etmv4(&self, major: u8, version: &str, core: Option<&str>) -> Result<Protocol, Error> {
         let minor = version.strip_prefix('.').and_then(|minor| minor.parse::<u8>().ok());
         let registers = match (
@@ -262,10 +263,10 @@ impl Told<'_> {
             q: self.need("q_support", q, of(|c| c.q))?,
             return_stack: self.flag("return_stack", of(|c| c.return_stack))?,
             wfx_branch: self.flag("wfx_branch", of(|c| c.wfx_branch).or(before))?,
-            // As many as a packet has room for, where registers do not say; what else they could tell
-            // is about packets that are errors without.
+            // Without registers, as many bits as a packet has room for. Their other fields only
+            // concern packets that are errors without them.
             cycle_count_bits: registers.map_or(22, |c| c.cycle_count_bits),
-            // Only of ETE, and the second one only of later ones.
+            // Only in ETE; the second one only in later versions.
             transaction_p0: self.flag(
                 "transaction_p0",
                 of(|c| c.transaction_p0).or((version < 0x50).then_some(true)),
@@ -348,7 +349,7 @@ mod tests {
         let (core, holds) = (Some("Cortex-A9".to_owned()), Some(Holds::AsidTid));
         assert_eq!(package.traces[0], Trace { id: 1, protocol: Protocol::Ptm(ptm), core, holds });
         let Protocol::Etmv4(config) = &package.traces[1].protocol else { panic!("not ETMv4") };
-        // The option counts where both tell.
+        // The option has priority over the register.
         assert_eq!((package.traces[1].id, config.max_speculation), (0x10, 7));
         assert_eq!((config.version, config.vmid_bytes, config.commopt), (0x40, 1, true));
         assert_eq!(package.traces[2].protocol, Protocol::Other("ETM3.5".to_owned()));

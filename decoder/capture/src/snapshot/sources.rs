@@ -1,19 +1,19 @@
 use crate::snapshot::{Class, Device, Error, Snapshot, core};
 use crate::spaces::Setup;
 
-/// How a trace source writes.
+/// The protocol and configuration of a trace source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Protocol {
     /// ETMv4 or ETE.
     Etmv4(hartrace_etmv4::Config),
     /// PTM.
     Ptm(hartrace_ptm::Config),
-    /// Another one, by the type of the device, which is not read.
+    /// Another protocol, which is not supported, with the type of the device.
     Other(String),
 }
 
 impl Protocol {
-    /// The same after registers were written; `None` if it has no such register.
+    /// The configuration after registers were written; `None` if it has no such register.
     pub fn with(&self, setup: Setup) -> Option<Self> {
         Some(match (self, setup) {
             (_, Setup { etmcr: None, trcconfigr: None }) => self.clone(),
@@ -35,7 +35,7 @@ pub struct Source<'a> {
     pub device: &'a Device,
     /// Its number in frames; 0 if the protocol is not known.
     pub id: u8,
-    /// How it writes.
+    /// Its protocol and configuration.
     pub protocol: Protocol,
     /// The core it traces.
     pub core: Option<&'a Device>,
@@ -102,9 +102,9 @@ impl Snapshot {
     }
 }
 
-/// What the core of a source executes, if both are known.
+/// The core of a source.
 impl Source<'_> {
-    /// What its core is able to execute; an error if the type of the core is not known.
+    /// The properties of its core; an error if the type of the core is not known.
     pub fn core_kind(&self) -> Result<crate::snapshot::Core, Error> {
         let kind = self.core.map(|core| core.kind.as_str());
         kind.and_then(core).ok_or_else(|| Error::Missing {

@@ -1,4 +1,4 @@
-//! Events, one after the other, to what was there when.
+//! Processes events in order, and determines what existed when.
 
 use crate::spaces::log::Written;
 use crate::spaces::span::Spans;
@@ -6,10 +6,10 @@ use crate::spaces::{Event, Image, State};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-/// A patch: when, where, how long, and what.
+/// A patch: its time span, address, length and code.
 pub(crate) type Patch = (Range<u64>, u64, u64, Written);
 
-/// What is known after some of the events.
+/// The state after some of the events.
 #[derive(Debug, Default)]
 pub(crate) struct Build {
     pub(crate) processes: BTreeMap<u64, Known>,
@@ -17,17 +17,17 @@ pub(crate) struct Build {
     pub(crate) asids: Names,
 }
 
-/// What is known of one process.
+/// The state of one process.
 #[derive(Debug, Default)]
 pub(crate) struct Known {
     /// By base address and image.
     pub(crate) mapped: BTreeMap<(u64, Image), Spans>,
     pub(crate) patches: Vec<Patch>,
-    /// Those of `mapped` that may still be there.
+    /// Entries of `mapped` that may still exist.
     open: BTreeSet<(u64, Image)>,
-    /// How many of the patches are gone.
+    /// Number of patches that have ended.
     gone: usize,
-    /// When a process with this number was last seen to end.
+    /// The last time at which a process with this number ended.
     ended: u64,
 }
 
@@ -56,7 +56,7 @@ impl Build {
 }
 
 impl Known {
-    /// The process ends, and with it all it has.
+    /// Ends the process and everything that belongs to it.
     fn end(&mut self, now: u64) {
         for key in std::mem::take(&mut self.open) {
             self.mapped.entry(key).or_default().close(now);
@@ -69,13 +69,13 @@ impl Known {
     }
 }
 
-/// Which process a number stands for; it cannot stand for two at a time.
+/// The process that each number stands for; a number stands for at most one process at a time.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     spans: BTreeMap<(u64, u64), Spans>,
     /// The process that a number stands for now.
     current: BTreeMap<u64, u64>,
-    /// When it last ceased to stand for one.
+    /// The time at which a number last ceased to stand for a process.
     ended: BTreeMap<u64, u64>,
     /// The numbers that may stand for a process now.
     numbers: BTreeMap<u64, BTreeSet<u64>>,
@@ -99,7 +99,7 @@ impl Names {
         }
     }
 
-    /// A process ends.
+    /// Ends a process.
     fn end(&mut self, pid: u64, now: u64) {
         for number in self.numbers.remove(&pid).unwrap_or_default() {
             if self.current.get(&number) == Some(&pid) {
@@ -114,7 +114,7 @@ impl Names {
         self.ended.insert(number, now);
     }
 
-    /// For every number, the processes that it stands for, and when.
+    /// For every number, the processes that it stands for, with their time spans.
     pub(crate) fn all(self) -> BTreeMap<u64, Vec<(u64, Range<u64>)>> {
         let mut all = BTreeMap::<_, Vec<_>>::new();
         for ((number, pid), spans) in self.spans {

@@ -1,7 +1,7 @@
 //! The system event log.
 //!
 //! Lines of `<time> <event> key=value ...`; numbers are decimal, or hexadecimal with 0x. In place of a
-//! time, `@N` is a position in the trace buffer. Empty lines and what follows `#` do not count.
+//! time, `@N` is a position in the trace buffer. Empty lines and text after `#` are ignored.
 
 use crate::spaces::{Defined, Setup};
 use std::collections::BTreeMap;
@@ -15,25 +15,25 @@ pub struct Error {
     pub log: String,
     /// Line, from 1.
     pub line: usize,
-    /// What, and what to write instead.
+    /// The problem, and what to write instead.
     pub what: String,
 }
 
-/// What an event says of the thing it is about.
+/// The state that an event reports for its subject.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub enum State {
-    /// It is there from now on.
+    /// It exists from now on.
     Start,
-    /// It was there up to now.
+    /// It existed up to now.
     End,
-    /// It is there; since when is not said.
+    /// It exists; its start is not given.
     Current,
 }
 
-/// What the first field of a line counts.
+/// The unit of the first field of a line.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Clock {
-    /// Time, as timestamps of the trace have it.
+    /// Time, in the unit of the timestamps of the trace.
     Time,
     /// Bytes of the trace buffer.
     Position,
@@ -44,29 +44,29 @@ pub enum Clock {
 pub struct Image {
     /// Its name.
     pub file: String,
-    /// What tells it from others of the same name, if it is said.
+    /// Identifies it among files of the same name, if given.
     pub uuid: Option<String>,
 }
 
-/// Something that changes which code is at an address.
+/// An event that changes the code at an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// A process, or a library of it. Process 0 is the kernel, which all others see.
+    /// A process, or one of its libraries. Process 0 is the kernel, which all others see.
     Mapped {
-        /// Whether it is there.
+        /// Its state.
         state: State,
-        /// It is the process itself: its end is that of everything it has.
+        /// Whether it is the process itself, whose end is the end of everything that belongs to it.
         process: bool,
-        /// Of this process.
+        /// The process.
         pid: u64,
-        /// Where it is in memory.
+        /// Its base address.
         base: u64,
         /// Its code.
         image: Image,
     },
     /// A thread of a process.
     Thread {
-        /// Whether it is there.
+        /// Its state.
         state: State,
         /// Its number.
         tid: u64,
@@ -75,7 +75,7 @@ pub enum Event {
     },
     /// An address space identifier of a process.
     Asid {
-        /// Whether it is there.
+        /// Its state.
         state: State,
         /// The identifier.
         asid: u64,
@@ -84,19 +84,19 @@ pub enum Event {
     },
     /// Code was written.
     Patch {
-        /// In this process.
+        /// The process.
         pid: u64,
-        /// Where.
+        /// The address.
         start: u64,
-        /// How many bytes.
+        /// Number of bytes.
         length: u64,
-        /// What.
+        /// The new code.
         code: Written,
     },
 }
 
 impl Event {
-    /// The process that it is about.
+    /// The process that the event concerns.
     pub const fn pid(&self) -> u64 {
         match self {
             Self::Mapped { pid, .. }
@@ -107,25 +107,25 @@ impl Event {
     }
 }
 
-/// Where code that was written is to be found.
+/// The location of code that was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Written {
-    /// Here.
+    /// In the log.
     Bytes(Vec<u8>),
     /// In a file of this name.
     File(String),
-    /// Still in memory: in what is known of that besides the log.
+    /// Still in memory, outside the log.
     Memory,
 }
 
 /// A system event log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Log {
-    /// What the times of events are.
+    /// The unit of the times of events.
     pub clock: Clock,
-    /// Events in the order of time.
+    /// Events in chronological order.
     pub events: Vec<(u64, Event)>,
-    /// Sources that change their number or configuration, in the order of time.
+    /// Sources that change their number or configuration, in chronological order.
     pub traces: Vec<(u64, Defined)>,
 }
 
@@ -161,7 +161,7 @@ impl Fields<'_> {
         }
     }
 
-    /// A 32-bit register, if it is told.
+    /// A 32-bit register, if it is given.
     fn register(&self, key: &str) -> Result<Option<u32>, Error> {
         if !self.values.contains_key(key) {
             return Ok(None);
@@ -176,7 +176,7 @@ impl Fields<'_> {
         Ok(Defined {
             state: self.state()?,
             id: known.ok_or_else(|| {
-                self.bad(format!("id={id}: expected that of a trace source, 1 to 111"))
+                self.bad(format!("id={id}: expected the ID of a trace source, 1 to 111"))
             })?,
             source: self.text("source")?.to_owned(),
             setup: Setup {
@@ -186,7 +186,7 @@ impl Fields<'_> {
         })
     }
 
-    /// The event, if it is about code.
+    /// The event, if it concerns code.
     fn event(&self) -> Result<Event, Error> {
         Ok(match self.event {
             "declare_process" | "declare_library" => Event::Mapped {
@@ -249,7 +249,7 @@ fn number(text: &str) -> Option<u64> {
 }
 
 impl Log {
-    /// Reads a log; `name` is for errors. Lines may be in any order.
+    /// Parses a log; `name` is used in errors. Lines may be in any order.
     pub fn parse(name: &str, text: &str) -> Result<Self, Error> {
         let mut log = Self { clock: Clock::Time, events: Vec::new(), traces: Vec::new() };
         let mut clock = None;

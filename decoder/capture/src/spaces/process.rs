@@ -5,62 +5,62 @@ use std::iter;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A stretch of code in an address space, for some time.
+/// A range of code in an address space, for a span of time.
 #[derive(Clone, Debug)]
 pub(crate) struct Layer {
     pub(crate) when: Range<u64>,
     pub(crate) start: u64,
     pub(crate) length: u64,
-    /// What is there; `None` if it is in memory that the log does not tell.
+    /// The code; `None` if it is in memory that the log does not contain.
     pub(crate) code: Option<Arc<[u8]>>,
 }
 
 impl Layer {
-    /// How far `address` is from the start, if it is within.
+    /// The distance of `address` from the start, if it is within the range.
     fn offset(&self, address: u64) -> Option<u64> {
         address.checked_sub(self.start).filter(|offset| *offset < self.length)
     }
 
-    /// The address of its last byte, if it has one.
+    /// The address of its last byte; `None` if it is empty.
     fn last(&self) -> Option<u64> {
         Some(self.start.saturating_add(self.length.checked_sub(1)?))
     }
 }
 
-/// The code that is one process's own.
+/// The code of one process, without the kernel.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Process {
-    /// What comes later is written over what came before.
+    /// Later layers cover earlier ones.
     layers: Vec<Layer>,
-    /// When something changes, in order.
+    /// The times of changes, in order.
     times: Vec<u64>,
 }
 
 impl Process {
     pub(crate) fn new(mut layers: Vec<Layer>) -> Self {
-        // Nothing is not written over anything.
+        // An empty layer covers nothing.
         layers.retain(|layer| layer.length > 0);
         layers.sort_by_key(|layer| layer.when.start);
         let mut times: Vec<u64> =
             layers.iter().flat_map(|layer| [layer.when.start, layer.when.end]).collect();
-        // What never ends does not change.
+        // An open end is not a change.
         times.retain(|time| *time != u64::MAX);
         times.sort_unstable();
         times.dedup();
         Self { layers, times }
     }
 
-    /// Which version of its code it is at a time.
+    /// The version of its code at a time.
     pub(crate) fn version(&self, now: u64) -> usize {
         self.times.partition_point(|time| *time <= now)
     }
 
-    /// When the next one starts.
+    /// The time at which the next version starts.
     pub(crate) fn changes(&self, now: u64) -> Option<u64> {
         self.times.get(self.version(now)).copied()
     }
 
-    /// The layers that are there in a version, from the first one on.
+    /// The layers that exist in a version, the first one first.
     fn there(&self, version: usize) -> impl DoubleEndedIterator<Item = &Layer> {
         let before = version.checked_sub(1);
         let now = before.and_then(|before| self.times.get(before)).copied().unwrap_or(0);
@@ -75,19 +75,19 @@ pub(crate) struct Seen<'a> {
     pub(crate) kernel: (&'a Process, usize),
 }
 
-/// Code at an address: a part of what may be a whole library.
+/// Code at an address: a part of a larger piece of code, such as a library.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Segment {
     /// Its address.
     pub start: u64,
-    /// Where it is from.
+    /// The larger piece of code.
     pub code: Arc<[u8]>,
-    /// Which part of that it is.
+    /// The part of it.
     pub part: Range<usize>,
 }
 
 impl<'a> Seen<'a> {
-    /// All layers, from the last one that was written on: of those of one time, the kernel's first.
+    /// All layers, the most recently written one first; among those of the same time, the kernel's first.
     fn layers(self) -> impl Iterator<Item = &'a Layer> {
         let mut own = self.own.0.there(self.own.1).rev().peekable();
         let mut kernel = self.kernel.0.there(self.kernel.1).rev().peekable();
@@ -98,18 +98,19 @@ impl<'a> Seen<'a> {
         })
     }
 
-    /// The code at an address, and up to which distance from there nothing is written over it.
+    /// The code at an address, and the distance from there up to which nothing else covers it.
     pub(crate) fn code(self, address: u64) -> (Option<&'a [u8]>, u64) {
         let mut free = u64::MAX;
         for layer in self.layers() {
             if let Some(offset) = layer.offset(address) {
                 let free = free.min(layer.length.saturating_sub(offset));
                 let from = usize::try_from(offset).unwrap_or(usize::MAX);
-                // What is shorter than it says has no code behind its end, and does not show what is below.
+                // Code that is shorter than its stated length has nothing after its end, and hides what is
+                // below.
                 let code = layer.code.as_ref().map(|code| code.get(from..).unwrap_or_default());
                 return (code.map(|code| cut(code, free)), free);
             }
-            // It starts further up: what is below ends there.
+            // The layer starts at a higher address: lower layers end there.
             if let Some(distance) = layer.start.checked_sub(address) {
                 free = free.min(distance);
             }
@@ -117,11 +118,11 @@ impl<'a> Seen<'a> {
         (None, free)
     }
 
-    /// All of the code, without overlaps, in the order of addresses.
+    /// All code, without overlaps, in the order of addresses.
     pub(crate) fn segments(self) -> Vec<Segment> {
         let mut layers: Vec<&Layer> = self.layers().collect();
         layers.reverse();
-        // By the first address: the last one, and what is there.
+        // Key: the first address. Value: the last address, and the layer there.
         let mut painted: BTreeMap<u64, (u64, &Layer)> = BTreeMap::new();
         for layer in layers {
             let (start, Some(last)) = (layer.start, layer.last()) else { continue };
@@ -149,7 +150,7 @@ impl<'a> Seen<'a> {
     }
 }
 
-/// Keeps what of a stretch is behind an address.
+/// Keeps the part of a range after an address.
 fn keep_tail<'l>(
     painted: &mut BTreeMap<u64, (u64, &'l Layer)>,
     last: u64,

@@ -1,9 +1,9 @@
-//! Since when and until when something is there.
+//! The time spans in which something exists.
 
 use crate::spaces::State;
 use std::ops::Range;
 
-/// Stretches of time, in order; at most the last one is open.
+/// Spans of time, in order; only the last one may be open.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Spans {
     closed: Vec<Range<u64>>,
@@ -11,16 +11,16 @@ pub(crate) struct Spans {
 }
 
 impl Spans {
-    /// Takes an event; `floor` is the last time at which it cannot have been there.
+    /// Applies an event; `floor` is the last time at which the subject cannot have existed.
     pub(crate) fn take(&mut self, state: State, now: u64, floor: u64) {
         match (state, self.open) {
             (State::Start, None) => self.open = Some(now),
-            // Without a start: since it cannot have been there, or since it ended.
+            // Without a start event, it has existed since the floor; if it ended before, since now.
             (State::Current, None) => {
                 self.open = Some(if self.closed.is_empty() { floor } else { now });
             }
             (State::End, None) if self.closed.is_empty() => self.closed.push(floor..now),
-            // It ended once already.
+            // It has already ended.
             (State::End, None) => {}
             (State::End, Some(_)) => self.close(now),
             (State::Start | State::Current, Some(_)) => {}
@@ -34,7 +34,7 @@ impl Spans {
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = Range<u64>> + '_ {
-        // What is open never ends.
+        // An open span never ends.
         self.closed.iter().cloned().chain(self.open.map(|since| since..u64::MAX))
     }
 }

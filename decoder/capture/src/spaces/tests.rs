@@ -87,7 +87,7 @@ fn patches_lie_over_code_until_the_process_ends() {
     ] {
         assert_eq!(all(now), expected, "{now}");
     }
-    // What is returned ends where something else lies over it, or behind it.
+    // The returned code ends where something else covers it, or where its segment ends.
     let code = |now, address| timeline.code(timeline.space(now, Some(1)), address);
     assert_eq!(code(10, 0), Code { bytes: Some(b"aaaa"), length: 4 });
     assert_eq!(code(10, 6), Code { bytes: Some(b"aa"), length: 2 });
@@ -97,7 +97,7 @@ fn patches_lie_over_code_until_the_process_ends() {
 }
 
 proptest! {
-    /// All of the code at once is what it is address by address, whatever lies over it.
+    /// All code at once is the same as the code address by address, whatever covers it.
     #[test]
     fn segments_are_code(
         patches in prop::collection::vec((0..2u64, 0..40u64, 0..20u64, 0..30u64), 0..30),
@@ -108,7 +108,7 @@ proptest! {
                        9 declare_process state=START pid=0 base_address=0x18 image_file=k\n"
             .to_owned();
         for ((pid, start, length, time), letter) in patches.into_iter().zip(b'A'..) {
-            // Some are said to be in memory, and some are shorter than they say.
+            // Some are in memory, and some are shorter than their stated length.
             let code = match letter % 4 {
                 0 => String::new(),
                 1 => format!("id={}", char::from(letter)),
@@ -129,7 +129,7 @@ proptest! {
         for (found, address) in found.into_iter().zip(0..) {
             let code = timeline.code(space, address);
             prop_assert_eq!(found, code.bytes.and_then(|bytes| bytes.first()).copied());
-            // As far as it is said, it is the same.
+            // It is the same within the stated length.
             let all = code.bytes.unwrap_or_default();
             prop_assert!(all.len() as u64 <= code.length);
             for (byte, at) in all.iter().zip(address..) {
@@ -155,7 +155,7 @@ fn long_logs() {
     }
     let timeline = timeline(Holds::Tid, &log);
     assert_eq!(timeline.process(29_999, 7), Some(29_995));
-    // Its own code lies over older patches of the kernel.
+    // Its own code covers older patches of the kernel.
     let at = |address| byte(&timeline, 29_999, 29_994, address);
     assert_eq!((at(8), at(18), at(19)), (Some('a'), Some('P'), None));
     assert_eq!(timeline.segments(timeline.space(29_999, Some(29_994))).len(), 2 + 6_000 - 3);
@@ -174,20 +174,20 @@ fn all_see_the_kernel_and_its_patches() {
         };
         assert_eq!((at(9), at(10)), (Some(b'k'), Some(b'P')), "{context:?}");
     }
-    // Which process it is is not known: nothing is guessed.
+    // The process is not known: nothing is guessed.
     assert_eq!(byte(&timeline, 9, 1, 0), None);
 }
 
 #[test]
 fn logs_that_lack_their_start() {
     let process = "declare_process state=CURRENT pid=1 base_address=0 image_file=a";
-    // A list of what is there at the end.
+    // A list of what exists at the end.
     let last = timeline(Holds::Tid, &format!("900 {process}"));
     assert_eq!(byte(&last, 0, 1, 0), Some('a'));
     // Only its end is known.
     let ended = timeline(Holds::Tid, &format!("900 {}", process.replace("CURRENT", "END")));
     assert_eq!((byte(&ended, 899, 1, 0), byte(&ended, 900, 1, 0)), (Some('a'), None));
-    // Another one with the same number ended before: it cannot have been there earlier.
+    // Another process with the same number ended before: it cannot have existed earlier.
     let other = process.replace("CURRENT", "END").replace("=a", "=b");
     let reused = timeline(Holds::Tid, &format!("100 {other}\n900 {process}"));
     let at = |now| byte(&reused, now, 1, 0);
@@ -222,15 +222,15 @@ fn lines_that_cannot_be_read() {
 }
 
 proptest! {
-    /// Whatever events of a process are lost, what is told of it is never wrong: between its start and its
-    /// end there is its code, or none if all of them are lost.
+    /// Whatever events of a process are lost, the result is never wrong: between its start and its end
+    /// there is its code, or none if all events are lost.
     #[test]
     fn any_part_of_a_log(
         spans in prop::collection::vec((1u64..50, 1u64..50), 1..6),
         lost: u32,
         now in 0u64..300,
     ) {
-        // One after the other, each with a number and an image of its own.
+        // Processes in sequence, each with its own number and image.
         let (mut time, mut log, mut bit) = (0, String::new(), 0);
         let mut there = Vec::new();
         for ((before, length), letter) in spans.into_iter().zip('a'..) {

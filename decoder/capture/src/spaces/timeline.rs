@@ -6,73 +6,75 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What the operating system writes to CONTEXTIDR, or to the context register of RISC-V.
+/// The value that the operating system writes to CONTEXTIDR, or to the context register of RISC-V.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Holds {
     /// An address space identifier in bits 7:0.
     Asid,
-    /// The same, and a process in bits 31:8.
+    /// An address space identifier in bits 7:0, and a process in bits 31:8.
     AsidPid,
-    /// The same, and a thread in bits 31:8: Linux with its PID in CONTEXTIDR.
+    /// An address space identifier in bits 7:0, and a thread in bits 31:8: Linux with its PID in
+    /// CONTEXTIDR.
     AsidTid,
     /// A thread, in all bits.
     Tid,
 }
 
-/// The code that one process sees at one time. Different ones are never equal, so that what was decoded
-/// can be kept under it.
+/// The code that one process sees at one time. Spaces with different code are never equal, so a space can
+/// be the key of decoded code.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Space {
-    /// Which process; `None` is for contexts that are not known, which see the kernel alone.
+    /// The process; `None` stands for unknown contexts, which only see the kernel.
     process: Option<u32>,
     version: u32,
     kernel: u32,
 }
 
-/// What is at an address.
+/// The code at an address.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Code<'a> {
-    /// The bytes from there on, if the log tells.
+    /// The bytes from there on, if the log contains them.
     pub bytes: Option<&'a [u8]>,
-    /// Up to how many bytes from there the same can be said; something else is behind.
+    /// Number of bytes from there for which this answer holds; other code may follow.
     pub length: u64,
 }
 
-/// Which process a number stands for, at which times.
+/// The processes that a number stands for, with their time spans.
 type Names = BTreeMap<u64, Vec<(u64, Range<u64>)>>;
 
-/// Stretches of code that a log may stand for: an image may have many, and be there many times.
+/// Maximum number of code ranges of a log: an image may have many, and may be mapped many times.
 const MOST: usize = 1 << 20;
 
-/// Bytes that its images may have: the same file may be named many times, each time with another identity.
+/// Maximum number of bytes of its images: a file may be named many times, each time with another identity.
 const MOST_BYTES: u64 = 1 << 32;
 
-/// A log, put together.
+/// The combined events of a log.
 #[derive(Clone, Debug)]
 pub struct Timeline {
     holds: Holds,
     clock: Clock,
     threads: Names,
     asids: Names,
-    /// When a number starts or ceases to stand for a process, in order.
+    /// The times at which a number starts or ceases to stand for a process, in order.
     named: Vec<u64>,
-    /// Where in `processes` each one is.
+    /// The index of each process in `processes`.
     numbers: BTreeMap<u64, u32>,
     processes: Vec<Process>,
-    /// What all others see.
+    /// The kernel, which all others see.
     kernel: Process,
     /// No process.
     nobody: Process,
-    /// Images that could not be had, and code that is longer than it says.
+    /// Images that could not be loaded, and code that exceeds a limit.
     pub missing: Vec<String>,
 }
 
-/// Code by name: segments, each with its distance from where the image is placed.
+/// The code of an image: segments, each with its distance from the base address.
 type Segments = Option<Vec<(u64, Arc<[u8]>)>>;
 
 impl Timeline {
-    /// From a log. `load` gives the code of an image: segments, each with its distance from the base
-    /// address; `None` if it cannot be had, in which case there is no code.
+    /// Creates a timeline from a log. `load` returns the code of an image: segments, each with its
+    /// distance from the base address. It returns `None` if the image cannot be loaded; there is no code
+    /// then.
     pub fn new(
         log: &Log,
         holds: Holds,
@@ -106,7 +108,7 @@ impl Timeline {
                 for when in spans.iter() {
                     let Some(left) = room.checked_sub(loaded.len()) else {
                         let (file, at) = (&image.file, when.start);
-                        missing.push(format!("image {file} at {at}, behind {MOST} others,"));
+                        missing.push(format!("image {file} at {at}, after {MOST} others,"));
                         break;
                     };
                     room = left;
@@ -122,7 +124,7 @@ impl Timeline {
                 let code = match code {
                     Written::Bytes(bytes) => Some(bytes.into()),
                     Written::Memory => None,
-                    // A file that is not there is no reason to believe in the code before it.
+                    // If the file is missing, the code before the patch is still outdated.
                     Written::File(file) => {
                         let found = segments(&Image { file, uuid: None }, &mut missing);
                         found.into_iter().next().map(|(_, code)| code)
@@ -137,7 +139,7 @@ impl Timeline {
         let (threads, asids) = (build.threads.all(), build.asids.all());
         let all = [&threads, &asids].into_iter().flat_map(Names::values).flatten();
         let mut named: Vec<u64> = all.flat_map(|(_, when)| [when.start, when.end]).collect();
-        // What never ends does not change.
+        // An open end is not a change.
         named.retain(|time| *time != u64::MAX);
         named.sort_unstable();
         named.dedup();
@@ -155,16 +157,16 @@ impl Timeline {
         }
     }
 
-    /// What its times are.
+    /// The unit of its times.
     pub const fn clock(&self) -> Clock {
         self.clock
     }
 
-    /// The process of a context at a time, if that can be told.
+    /// The process of a context at a time, if it can be determined.
     pub fn process(&self, now: u64, context: u64) -> Option<u64> {
         let find = |names: &Names, number| {
             let spans = names.get(&number)?;
-            // They do not overlap, but for those whose start was not seen.
+            // They do not overlap, except those whose start was not seen.
             let started = spans.get(..spans.partition_point(|(_, when)| when.start <= now))?;
             started.iter().rev().find(|(_, when)| when.contains(&now)).map(|(pid, _)| *pid)
         };
@@ -177,8 +179,8 @@ impl Timeline {
         }
     }
 
-    /// The process of a context at a time. One that the log does not know sees the kernel, as one that is
-    /// not known.
+    /// The process of a context at a time. A process that is not in the log sees only the kernel, like an
+    /// unknown context.
     fn of(&self, now: u64, context: Option<u64>) -> (Option<u32>, &Process) {
         let pid = context.and_then(|context| self.process(now, context));
         let number = pid.and_then(|pid| self.numbers.get(&pid)).copied();
@@ -189,16 +191,16 @@ impl Timeline {
         number.and_then(|number| self.processes.get(number as usize)).unwrap_or(&self.nobody)
     }
 
-    /// What the code is in a context at a time. Without a context, or where it does not say which process
-    /// it is, that is the code of the kernel.
+    /// The code in a context at a time. Without a context, or if it does not identify a process, this is
+    /// the code of the kernel.
     pub fn space(&self, now: u64, context: Option<u64>) -> Space {
         let (process, own) = self.of(now, context);
-        // A log has fewer lines than that.
+        // A log has fewer lines than the limit.
         let version = |of: &Process| u32::try_from(of.version(now)).unwrap_or(u32::MAX);
         Space { process, version: version(own), kernel: version(&self.kernel) }
     }
 
-    /// When [`Timeline::space`] may have another answer for a context.
+    /// The time at which the answer of [`Timeline::space`] for a context may change.
     pub fn changes(&self, now: u64, context: Option<u64>) -> Option<u64> {
         let named = self.named.get(self.named.partition_point(|time| *time <= now)).copied();
         let (_, own) = self.of(now, context);
@@ -211,7 +213,7 @@ impl Timeline {
         Code { bytes, length }
     }
 
-    /// All of the code, without overlaps, in the order of addresses.
+    /// All code, without overlaps, in the order of addresses.
     pub fn segments(&self, space: Space) -> Vec<Segment> {
         self.seen(space).segments()
     }

@@ -1,4 +1,4 @@
-//! Which source writes under which number of the trace bus, and how it is set up, while that changes.
+//! Changes of the number of a source on the trace bus, and of its configuration.
 
 use crate::spaces::{Log, State};
 use std::collections::BTreeMap;
@@ -6,17 +6,17 @@ use std::collections::BTreeMap;
 /// `define_trace`: a source has a number, with a configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Defined {
-    /// Whether it has it.
+    /// Whether the source has the number.
     pub state: State,
-    /// The number, as frames have it.
+    /// The number in frames.
     pub id: u8,
     /// The source, by its name.
     pub source: String,
-    /// How it is set up.
+    /// Its configuration.
     pub setup: Setup,
 }
 
-/// Registers of a source that differ from what is known of it otherwise.
+/// Registers of a source that differ from its other description.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct Setup {
     /// ETMCR of a PTM.
@@ -25,18 +25,18 @@ pub struct Setup {
     pub trcconfigr: Option<u32>,
 }
 
-/// Whose a number is, from some time on.
+/// The source of a number from a time on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bound {
-    /// Since when.
+    /// The time.
     pub since: u64,
-    /// The source, and how it is set up; `None` if it is nobody's.
+    /// The source and its configuration; `None` if no source has the number.
     pub source: Option<(String, Setup)>,
 }
 
 impl Log {
-    /// For every number that the log defines, whose it is, in the order of time. `usual` tells whose a number
-    /// is where the log does not say.
+    /// For every number that the log defines, its sources in chronological order. `usual` returns the source
+    /// of a number where the log does not define it.
     pub fn bound(&self, usual: impl Fn(u8) -> Option<String>) -> BTreeMap<u8, Vec<Bound>> {
         let mut all: BTreeMap<u8, Vec<Bound>> = BTreeMap::new();
         for (now, defined) in &self.traces {
@@ -53,20 +53,20 @@ impl Log {
 impl Defined {
     fn take(&self, now: u64, bound: &mut Vec<Bound>) {
         let told = Some((self.source.clone(), self.setup));
-        // Nothing was said of the number before, but what is usual.
+        // Before this event, only the usual source of the number is known.
         let first = bound.len() == 1;
         let Some(last) = bound.last_mut() else { return };
         let known = last.source.as_ref().is_some_and(|(name, _)| *name == self.source);
         match self.state {
             State::Start => bound.push(Bound { since: now, source: told }),
             State::Current | State::End => {
-                // Every event says all there is to say: it held before, too, if its start was lost.
+                // Every event is complete: it also applied before, if its start was lost.
                 if first || (known && self.setup != Setup::default()) {
                     last.source = told;
                 } else if !known && self.state == State::Current {
                     bound.push(Bound { since: now, source: told });
                 } else if !known {
-                    // Somebody else has it by now.
+                    // Another source has the number by now.
                     return;
                 }
                 if self.state == State::End {
@@ -84,7 +84,7 @@ mod tests {
     /// A source and its ETMCR.
     type Source = Option<(String, Option<u32>)>;
 
-    /// Who has number 1 since when, and with which ETMCR; it is usually that of `a`.
+    /// The sources of number 1, with times and ETMCR; the usual source is `a`.
     fn bound(log: &str) -> Vec<(u64, Source)> {
         let bound = Log::parse("log", log).unwrap().bound(|id| (id == 1).then(|| "a".to_owned()));
         let one = bound.get(&1).cloned().unwrap_or_default();
@@ -116,12 +116,12 @@ mod tests {
 
     #[test]
     fn starts_that_were_lost() {
-        // What ends was there, with what is said at its end.
+        // A source that ends existed before, with the configuration given at its end.
         let ended = bound("30 define_trace state=END id=1 source=b etmcr=7\n");
         assert_eq!(ended, [(0, of("b", Some(7))), (30, None)]);
         let current = bound("30 define_trace state=CURRENT id=1 source=b\n");
         assert_eq!(current, [(0, of("b", None))]);
-        // Somebody else had it in between.
+        // Another source had the number in between.
         let log = "10 define_trace state=START id=1 source=b\n\
                    20 define_trace state=CURRENT id=1 source=c\n\
                    30 define_trace state=END id=1 source=b\n\

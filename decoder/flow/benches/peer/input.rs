@@ -1,4 +1,4 @@
-//! What the benchmarks decode, and how.
+//! The input of the benchmarks, and how it is decoded.
 
 use elf::ElfBytes;
 use elf::endian::LittleEndian;
@@ -45,7 +45,7 @@ const REFERENCE: Params = Params {
 pub(crate) const BOOT_ROM: [u32; 5] =
     [0x0000_0297, 0x0202_8593, 0xf140_2573, 0x0182_b283, 0x0002_8067];
 
-/// Two streams of the reference flow if `HARTRACE_DATA` says where they are, else a random walk.
+/// Two streams of the reference flow if `HARTRACE_DATA` is set, otherwise a random walk.
 pub(crate) fn inputs() -> Vec<Input> {
     match std::env::var_os("HARTRACE_DATA") {
         Some(data) => {
@@ -103,13 +103,13 @@ impl Input {
         image
     }
 
-    /// The stream, `times` over.
+    /// The stream, repeated `times` times.
     pub(crate) fn reader(&self, times: usize) -> Repeat<'_> {
         Repeat { stream: &self.stream, rest: &[], times }
     }
 }
 
-/// Reads the same bytes several times, without a copy of them all.
+/// Reads the same bytes several times, without copying them.
 pub(crate) struct Repeat<'a> {
     stream: &'a [u8],
     rest: &'a [u8],
@@ -134,7 +134,7 @@ impl Read for Repeat<'_> {
     }
 }
 
-/// Decodes a stream `times` over, as the command line does. Returns what `join` made of the sinks.
+/// Decodes a stream `times` times, as the command line does. Returns the result of `join`.
 pub(crate) fn decode<S: Sink + Default + Send>(
     input: &Input,
     image: &Image,
@@ -144,7 +144,7 @@ pub(crate) fn decode<S: Sink + Default + Send>(
 ) -> S {
     let mut decode = Decode::new(input.config(), image, Transport::new(Framing::Reference));
     decode.threads = NonZeroUsize::new(threads).expect("at least one");
-    // Every part learns its paths anew: large ones for one thread, several for each of more.
+    // Every part learns its paths again: large parts for one thread, several parts each for more.
     decode.part = if threads > 1 { 1 << 17 } else { 1 << 22 };
     let mut all = S::default();
     let result = decode.run(

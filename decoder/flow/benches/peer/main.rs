@@ -1,9 +1,9 @@
-//! Speed beside the peer crate, in one run, on the same packets.
+//! Compares the speed with the peer crate, in one run, on the same packets.
 //!
-//! With `HARTRACE_DATA` on two streams of the reference flow, otherwise on a random walk; each once,
-//! starting with nothing decoded, and many times over, as in a long trace. From bytes to what is
-//! asked for. Every rate is that of the best of several passes. The last lines are
-//! `ratio NAME VALUE`, ours over theirs.
+//! The input is two streams of the reference flow with `HARTRACE_DATA`, otherwise a random walk.
+//! Each is decoded once, starting with nothing decoded, and many times, as in a long trace. The time
+//! includes everything from bytes to the requested result. Every rate is that of the best of several
+//! passes. The last lines are `ratio NAME VALUE`, ours over theirs.
 
 mod input;
 mod steps;
@@ -16,7 +16,7 @@ use input::{Input, Visit, decode, inputs};
 use std::hint::black_box;
 use std::time::Instant;
 
-/// A long trace is this many of a short one.
+/// A long trace repeats a short one this many times.
 const LONG: usize = 64;
 
 fn main() {
@@ -36,7 +36,7 @@ fn main() {
     }
 }
 
-/// Seconds of the best pass, and what it returned.
+/// Seconds of the best pass, and its result.
 fn best<T>(passes: usize, mut pass: impl FnMut() -> T) -> (f64, T) {
     let mut best = f64::INFINITY;
     let mut result = None;
@@ -108,7 +108,7 @@ fn measure(input: &Input, times: usize, passes: usize, ratios: &mut Vec<(String,
         ratio(format!("edges-over-peer-{peer}"), time / edge_time);
         ratio(format!("coverage-over-peer-{peer}"), time / coverage_time);
     }
-    // What is not cut into several parts has nothing for a second thread.
+    // An input that is not cut into several parts has no work for a second thread.
     if times > 1 {
         ratio("addresses-two-threads-over-one".into(), address_time / address_time_2);
         ratio("counting-two-threads-over-one".into(), count_time / count_time_2);

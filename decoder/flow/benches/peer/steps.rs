@@ -1,9 +1,9 @@
-//! Instructions that the decoder executes per instruction it decodes, counted by Callgrind: a figure
-//! that does not depend on the machine. Needs `valgrind`.
+//! The number of instructions that the decoder executes per instruction it decodes, counted by
+//! Callgrind: a figure that does not depend on the machine. Requires `valgrind`.
 //!
-//! The benchmark runs itself under valgrind: the stream once, and three times over. The first is the
-//! cost with nothing decoded before, start of the process included; the difference is that of a long
-//! trace.
+//! The benchmark runs itself under valgrind, with the stream once and three times. The first is the
+//! cost with nothing decoded before, including the start of the process; the difference is the cost
+//! in a long trace.
 
 use crate::input::{Input, Visit, decode};
 use hartrace_decoder::{Count, Coverage, Edges};
@@ -13,7 +13,7 @@ use std::process::Command;
 /// Tells the benchmark under valgrind what to do.
 const TASK: &str = "HARTRACE_TASK";
 
-/// Does one piece of work if the environment asks for it; returns whether it does.
+/// Does one piece of work if the environment requests it; returns whether it does.
 pub(crate) fn run_task(inputs: &[Input]) -> bool {
     let Ok(task) = std::env::var(TASK) else { return false };
     let mut words = task.split(' ');

@@ -1,4 +1,4 @@
-//! The same with the peer crate.
+//! The same benchmarks with the peer crate.
 
 use crate::input::{BOOT_ROM, Input, Visit};
 use elf::ElfBytes;
@@ -30,7 +30,7 @@ fn parameters(p: &Params) -> Parameters {
     }
 }
 
-/// Decodes a stream `times` over.
+/// Decodes a stream `times` times.
 fn decode<B>(input: &Input, times: usize, binary: B) -> Visit
 where
     B: Binary<Option<Kind>>,
@@ -70,7 +70,7 @@ pub(crate) fn parse(input: &Input) -> u64 {
     count
 }
 
-/// Every instruction, decoded beforehand: the best a caller can give the peer.
+/// Every instruction, decoded in advance: the best input that a caller can give the peer.
 pub(crate) fn table(input: &Input) -> HashMap<u64, Instruction> {
     let image = input.image();
     let mut table = HashMap::new();
@@ -81,7 +81,7 @@ pub(crate) fn table(input: &Input) -> HashMap<u64, Instruction> {
             let rest = &bytes[at..];
             let len = rest.len().min(4);
             word[..len].copy_from_slice(&rest[..len]);
-            // The peer wants no more than the instruction.
+            // The peer needs only the instruction.
             let Some(insn) = image.insn(start + offset) else { continue };
             let mask = if insn.size == 2 { 0xffff } else { u32::MAX };
             if let Ok(bits) = Bits::try_from(u32::from_le_bytes(word) & mask) {

@@ -1,4 +1,4 @@
-//! Which code was executed.
+//! Code coverage.
 
 use crate::event::StreamPos;
 use crate::paths::{Path, PathId};
@@ -13,16 +13,17 @@ const HALVES: u64 = 2048;
 /// One bit per half-word.
 type Page = [u64; (HALVES / 64) as usize];
 
-/// Which code was executed, to the half-word.
+/// Records which code was executed, with half-word precision.
 ///
-/// Needs memory for the pages of 4 KiB that were reached, not for the program.
+/// Its memory depends on the number of 4 KiB pages that were reached, not on the size of the
+/// program.
 #[derive(Clone, Debug, Default)]
 pub struct Coverage {
-    /// In no order.
+    /// The pages, in no particular order.
     pages: Vec<Page>,
-    /// Where each is in `pages`.
+    /// The index of each page in `pages`.
     index: BTreeMap<u64, usize>,
-    /// Number and place of the page used last.
+    /// Number and index of the page used last.
     recent: Option<(u64, usize)>,
     epoch: u64,
     /// Which paths of this epoch have been taken.
@@ -38,7 +39,7 @@ impl Coverage {
         word.is_some_and(|word| word.wrapping_shr((half & 63) as u32) & 1 != 0)
     }
 
-    /// Bytes of code that were executed.
+    /// Number of bytes of code that were executed.
     pub fn bytes(&self) -> u64 {
         let bits = self.pages.iter().flatten().map(|word| u64::from(word.count_ones()));
         bits.sum::<u64>().wrapping_mul(2)
@@ -67,7 +68,7 @@ impl Coverage {
         ranges
     }
 
-    /// Adds what was executed in another part of the trace.
+    /// Adds the code that was executed in another part of the trace.
     pub fn merge(&mut self, other: &Self) {
         for (page, words) in other.pages() {
             for (mine, word) in self.page(page).into_iter().flatten().zip(words) {

@@ -8,49 +8,50 @@ use foldhash::fast::RandomState;
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// A step from one run of instructions to the next that the last instruction decided on: a branch,
-/// taken or not, or a jump.
+/// A step from one run of instructions to the next that was determined by the last instruction: a
+/// branch, taken or not, or a jump.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Edge {
     /// The branch or jump.
     pub from: u64,
-    /// Where it led.
+    /// Its destination.
     pub to: u64,
-    /// What it is.
+    /// Its kind.
     pub kind: Leaves,
 }
 
 /// The last instruction before an edge.
 type Source = Option<(u64, Leaves)>;
 
-/// What a path adds.
+/// The contribution of a path.
 #[derive(Clone, Debug, Default)]
 struct Learnt {
-    /// Its edges, the one that leads to its start among them.
+    /// Its edges, including the one that leads to its start.
     edges: Range<usize>,
     end: Source,
 }
 
-/// What came first.
+/// The first item of a part of the trace.
 #[derive(Copy, Clone, Debug, Default)]
 enum First {
     #[default]
     Nothing,
     /// An instruction.
     Instruction(u64),
-    /// Something that no edge leads across, or that has it counted already.
+    /// An item that no edge crosses, or whose edge is already counted.
     Break,
 }
 
 /// Counts how often each edge was taken.
 ///
-/// A trap is no edge, nor is what lies on both sides of a gap.
+/// Traps and gaps are not edges.
 #[derive(Clone, Debug, Default)]
 pub struct Edges {
     counts: HashMap<Edge, u64, RandomState>,
     first: First,
     last: Source,
-    /// The path that was taken last, if nothing else happened since: `last` is its end, then.
+    /// The path that was taken last, if nothing else has happened since; its end then replaces
+    /// `last`.
     path: Option<u32>,
     epoch: u64,
     /// How often each path of this epoch was taken.
@@ -60,7 +61,7 @@ pub struct Edges {
 }
 
 impl Edges {
-    /// All edges, with the number of times each was taken; in the order of the edges.
+    /// All edges in sorted order, with the number of times each was taken.
     pub fn sorted(mut self) -> Vec<(Edge, u64)> {
         self.fold();
         let mut edges: Vec<_> = self.counts.into_iter().collect();
@@ -68,7 +69,7 @@ impl Edges {
         edges
     }
 
-    /// Adds what follows in the trace: `next` has seen the part right after this one.
+    /// Adds the edges of the part of the trace directly after this one.
     pub fn merge(&mut self, mut next: Self) {
         self.settle();
         next.settle();
@@ -89,7 +90,7 @@ impl Edges {
         *sum = sum.saturating_add(count);
     }
 
-    /// The edge to an instruction that retires next.
+    /// The edge to the next instruction that retires.
     fn edge(&mut self, to: u64) -> Option<Edge> {
         if matches!(self.first, First::Nothing) {
             self.first = First::Instruction(to);
@@ -103,7 +104,7 @@ impl Edges {
         }
     }
 
-    /// Makes `last` true.
+    /// Updates `last` to the end of `path`.
     #[inline]
     fn settle(&mut self) {
         if let Some(path) = self.path.take() {
@@ -130,7 +131,7 @@ impl Edges {
             self.fold();
             self.epoch = id.epoch;
         }
-        // What came before may have been another sink's.
+        // Another sink may have received what came before.
         self.last = source(path.entry());
         if matches!(self.first, First::Nothing) {
             self.first = First::Break;
@@ -153,7 +154,7 @@ impl Edges {
     }
 }
 
-/// An instruction, if it decides where to go on.
+/// The instruction, if it determines where the program continues.
 fn source(last: (u64, Leaves)) -> Source {
     (last.1 != Leaves::No).then_some(last)
 }

@@ -1,4 +1,4 @@
-//! What to decode, and what comes of it.
+//! The input and the result of decoding.
 
 use crate::config::Config;
 use crate::images::Images;
@@ -10,16 +10,16 @@ use std::num::NonZeroUsize;
 /// How a capture carries its payloads.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Transport {
-    /// The frames around them.
+    /// The framing of the payloads.
     pub framing: Framing,
-    /// Whose payloads to take; all if `None`.
+    /// The source to decode; all sources if `None`.
     pub source: Option<u16>,
     /// The capture may start in the middle of a frame.
     pub find_sync: bool,
 }
 
 impl Transport {
-    /// All of a capture that starts with a frame.
+    /// All sources of a capture that starts with a frame.
     pub const fn new(framing: Framing) -> Self {
         Self { framing, source: None, find_sync: false }
     }
@@ -36,21 +36,21 @@ pub struct Decode<'a> {
     pub transport: Transport,
     /// The modes in force up to the first support packet.
     pub options: Ioptions,
-    /// Threads to decode on.
+    /// Number of threads.
     pub threads: NonZeroUsize,
-    /// Bytes of a part, about. Some parts per thread are in memory.
+    /// Approximate size of a part in bytes. A few parts per thread are in memory.
     pub part: usize,
 }
 
-/// What was decoded of one part of a capture.
+/// The result of decoding one part of a capture.
 #[derive(Debug)]
 pub struct Decoded<S> {
-    /// A sink for each source that the part has payloads of; `None` is the source of frames that
-    /// name none.
+    /// A sink for each source with payloads in this part; `None` is the source of frames without a
+    /// source id.
     pub sinks: Vec<(Option<u16>, S)>,
-    /// Bytes of the capture up to here, at least.
+    /// Lower bound for the number of bytes of the capture up to here.
     pub bytes: u64,
-    /// Packets of the capture up to here, at least.
+    /// Lower bound for the number of packets of the capture up to here.
     pub packets: u64,
 }
 
@@ -77,7 +77,7 @@ pub enum StreamError<E> {
     /// The capture cannot be read.
     #[error("the capture cannot be read: {0}")]
     Input(io::Error),
-    /// The caller could not take what was decoded.
+    /// The caller's `join` function returned an error.
     #[error("{0}")]
     Join(E),
 }

@@ -1,4 +1,4 @@
-//! From frames to tracers.
+//! Distributes frames to tracers.
 
 use super::decode::{Decode, Transport};
 use super::place::{NextSync, Place};
@@ -11,7 +11,7 @@ use crate::tracer::{Announced, Tracer};
 use hartrace_encap::{Deframer, FrameError, FrameHeader, Framing, Item, Kind};
 use hartrace_etrace::ParamsError;
 
-/// Gives the items of a deframer to the demultiplexer.
+/// Passes the items of a deframer to the demultiplexer.
 struct Taker<'t, 'a, 'f, S, F> {
     demux: &'t mut Demux<'a>,
     sinks: &'t mut SourceSinks<'f, S, F>,
@@ -19,7 +19,8 @@ struct Taker<'t, 'a, 'f, S, F> {
 }
 
 impl<S: Sink, F: Fn(Option<u16>) -> S> hartrace_encap::FrameSink for Taker<'_, '_, '_, S, F> {
-    // Inlined, with all it calls for a payload: the loop over frames keeps its state in registers.
+    // Inlined, with everything it calls for a payload: the loop over frames then keeps its state in
+    // registers.
     #[inline(always)]
     fn item(&mut self, byte: u64, item: Result<Item<'_>, FrameError>) {
         if let Err(error) = self.demux.take(byte, item, self.sinks) {
@@ -28,7 +29,7 @@ impl<S: Sink, F: Fn(Option<u16>) -> S> hartrace_encap::FrameSink for Taker<'_, '
     }
 }
 
-/// Takes frames apart, and gives each payload to the tracer of its source.
+/// Unpacks frames, and passes each payload to the tracer of its source.
 #[derive(Clone, Debug)]
 pub(super) struct Demux<'a> {
     config: Config,
@@ -38,7 +39,7 @@ pub(super) struct Demux<'a> {
     packet: u64,
     /// By source; most captures have one.
     tracers: Vec<(Option<u16>, Tracer<'a>)>,
-    /// Where it started: the state of a source that appears.
+    /// The place where it started: the initial state of a new source.
     start: Place,
     /// Damage before any source appeared.
     early: Option<(StreamPos, Fault)>,
@@ -59,7 +60,7 @@ impl<'a> Demux<'a> {
         }
     }
 
-    /// Goes on elsewhere, with what is known about the program.
+    /// Continues elsewhere, and keeps the decoded code.
     pub(super) fn restart(&mut self, place: &Place) {
         self.deframer = Deframer::at(self.transport.framing, place.byte);
         if place.byte == 0 && self.transport.find_sync {
@@ -94,7 +95,7 @@ impl<'a> Demux<'a> {
         result
     }
 
-    /// The end of the capture.
+    /// Ends the capture.
     pub(super) fn finish<S: Sink, F: Fn(Option<u16>) -> S>(
         &mut self,
         sinks: &mut SourceSinks<'_, S, F>,
@@ -103,7 +104,7 @@ impl<'a> Demux<'a> {
             self.take(byte, Err(error), sinks)?;
         }
         if self.early.is_some() {
-            // Damage is all there is.
+            // The capture contains only damage.
             self.with(self.transport.source, sinks, |_, _| {})?;
         }
         for (source, tracer) in &mut self.tracers {
@@ -112,7 +113,7 @@ impl<'a> Demux<'a> {
         Ok(())
     }
 
-    /// The end of a part, where another one starts.
+    /// Ends a part, at the start of the next one.
     pub(super) fn approach<S: Sink, F: Fn(Option<u16>) -> S>(
         &mut self,
         sync: &NextSync,
@@ -141,7 +142,7 @@ impl<'a> Demux<'a> {
                 return Ok(());
             }
         };
-        // Frames that say nothing need not be asked.
+        // The header is not read if the framing has no such fields.
         let FrameHeader { source, kind, .. } = match self.transport.framing {
             Framing::Reference => FrameHeader::default(),
             _ => frame.header(),
@@ -167,7 +168,7 @@ impl<'a> Demux<'a> {
         Ok(())
     }
 
-    /// Passes on what sinks hold, and goes on with a payload that stands for very much.
+    /// Passes on full sinks, and continues with a payload that stands for very many instructions.
     #[cold]
     fn proceed<S: Sink, F: Fn(Option<u16>) -> S>(
         &mut self,
@@ -184,7 +185,7 @@ impl<'a> Demux<'a> {
         Ok(())
     }
 
-    /// What was lost may be of any source: none must go on as if nothing was.
+    /// Reports damage to every source, since the lost bytes may belong to any of them.
     #[cold]
     fn damage<S: Sink, F: Fn(Option<u16>) -> S>(
         &mut self,
@@ -200,7 +201,7 @@ impl<'a> Demux<'a> {
         }
     }
 
-    /// The place of the tracer of a source.
+    /// The index of the tracer of a source.
     #[inline(always)]
     fn index<S: Sink, F: Fn(Option<u16>) -> S>(
         &mut self,
@@ -215,7 +216,7 @@ impl<'a> Demux<'a> {
         known.map_or_else(|| self.appear(source, sinks), Ok)
     }
 
-    /// Calls `with` with tracer and sink of a source.
+    /// Calls `with` with the tracer and the sink of a source.
     fn with<S: Sink, F: Fn(Option<u16>) -> S>(
         &mut self,
         source: Option<u16>,
@@ -229,7 +230,7 @@ impl<'a> Demux<'a> {
         Ok(())
     }
 
-    /// Makes a tracer for a source; returns its place.
+    /// Creates a tracer for a source; returns its index.
     #[cold]
     fn appear<S: Sink, F: Fn(Option<u16>) -> S>(
         &mut self,

@@ -5,15 +5,15 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Parts that may wait for their turn, for every thread.
+/// Number of parts per thread that may wait for their turn.
 const WAITING: u64 = 2;
 
-/// Takes parts in any order and passes them on in theirs.
+/// Accepts parts in any order and passes them on in the order of the stream.
 pub(super) struct Join<S, E, J> {
     state: Mutex<State<S, E, J>>,
-    /// A part was passed on, or decoding is to end.
+    /// Notified when a part was passed on, or when decoding ends.
     turn: Condvar,
-    /// How far a part may be ahead of the one whose turn it is.
+    /// How far a part may be ahead of the part whose turn it is.
     ahead: u64,
 }
 
@@ -23,7 +23,7 @@ struct State<S, E, J> {
     next: u64,
     waiting: BTreeMap<u64, Decoded<S>>,
     failed: Option<StreamError<E>>,
-    /// What fails once all parts have been passed on.
+    /// An error to report once all parts have been passed on.
     late: Option<StreamError<E>>,
 }
 
@@ -46,7 +46,7 @@ impl<S, E, J: FnMut(Decoded<S>) -> Result<(), E>> Join<S, E, J> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a part, and waits while it is too far ahead. Returns whether to continue.
+    /// Accepts a part, and waits while it is too far ahead. Returns whether to continue.
     pub(super) fn put(&self, number: u64, decoded: Decoded<S>) -> bool {
         let mut state = self.lock();
         state.waiting.insert(number, decoded);
@@ -69,7 +69,7 @@ impl<S, E, J: FnMut(Decoded<S>) -> Result<(), E>> Join<S, E, J> {
         }
     }
 
-    /// Takes what there is of a part that is not complete, when it is its turn. Returns whether to
+    /// Accepts the beginning of an incomplete part when it is its turn. Returns whether to
     /// continue.
     pub(super) fn put_some(&self, number: u64, decoded: Decoded<S>) -> bool {
         let mut state = self.lock();
@@ -86,14 +86,15 @@ impl<S, E, J: FnMut(Decoded<S>) -> Result<(), E>> Join<S, E, J> {
         failed.is_none()
     }
 
-    /// Ends the decoding with the first error. Returns whether to continue: never.
+    /// Ends the decoding with the first error. Returns whether to continue, which is always
+    /// `false`.
     pub(super) fn fail(&self, error: StreamError<E>) -> bool {
         self.lock().failed.get_or_insert(error);
         self.turn.notify_all();
         false
     }
 
-    /// There are no more parts; those that are there are passed on.
+    /// Ends the decoding with an error after the parts read so far have been passed on.
     pub(super) fn fail_late(&self, error: StreamError<E>) {
         self.lock().late.get_or_insert(error);
     }

@@ -16,19 +16,19 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 /// Bytes that are read at once.
 const CHUNK: usize = 1 << 16;
 
-/// How much longer than wanted a part may get in the hope for a synchronisation.
+/// How many times longer than requested a part may become while waiting for a synchronisation.
 const PATIENCE: usize = 16;
 
-/// A piece of a capture that is decoded by itself.
+/// A piece of a capture that is decoded separately.
 #[derive(Debug)]
 pub(super) struct Part<'a> {
     /// Running number, from 0.
     pub(super) number: u64,
     pub(super) bytes: Vec<u8>,
     pub(super) start: Place,
-    /// Where the demultiplexer of the part before comes from, if this part continues with it.
+    /// Source of the previous part's demultiplexer, if this part continues with it.
     pub(super) from: Option<Receiver<Demux<'a>>>,
-    /// Where the demultiplexer goes, if the next part continues with it.
+    /// Destination of the demultiplexer, if the next part continues with it.
     pub(super) to: Option<Sender<Demux<'a>>>,
     /// The synchronisation that the next part starts with.
     pub(super) next_sync: Option<NextSync>,
@@ -39,22 +39,22 @@ pub(super) struct Part<'a> {
 /// Reads a capture and cuts it.
 pub(super) struct Parts<'a, R> {
     input: R,
-    /// Bytes of a part, about.
+    /// Approximate size of a part in bytes.
     size: usize,
     scan: Option<Scan<'a>>,
-    /// What has been read, from `start` on.
+    /// The bytes that have been read, from `start` on.
     buffer: Vec<u8>,
     start: Place,
     number: u64,
-    /// Where the next part gets its demultiplexer from.
+    /// Source of the next part's demultiplexer.
     from: Option<Receiver<Demux<'a>>>,
-    /// Where bytes are read to.
+    /// Buffer for reading.
     chunk: Vec<u8>,
-    /// The last read filled less than the chunk: the sender may pause for a while.
+    /// The last read did not fill the chunk: the sender may pause for a while.
     pause: bool,
-    /// All has been read.
+    /// The whole capture has been read.
     ended: bool,
-    /// The last part has been given out.
+    /// The last part has been returned.
     done: bool,
 }
 
@@ -63,7 +63,7 @@ impl<'a, R: Read> Parts<'a, R> {
         let start =
             Place { byte: 0, packet: 0, options: decode.options, announced: Announced::Off };
         let threads = decode.threads.get() > 1;
-        // The C model's predictor lives on across synchronisations (C5).
+        // The C model's predictor keeps its state across synchronisations (C5).
         let cut = threads && decode.config.compat != Compat::CModel;
         Ok(Self {
             input,
@@ -80,7 +80,7 @@ impl<'a, R: Read> Parts<'a, R> {
         })
     }
 
-    /// The next part.
+    /// Returns the next part.
     pub(super) fn next(&mut self) -> io::Result<Option<Part<'a>>> {
         loop {
             if let Some((place, next_sync)) =
@@ -101,7 +101,7 @@ impl<'a, R: Read> Parts<'a, R> {
             let (wait, len) = match &self.scan {
                 None if self.pause => (1, self.buffer.len()),
                 None => (self.size, self.buffer.len()),
-                // A frame of which only the start has come may be the one to cut at.
+                // The cut may be at a frame of which only the start has arrived.
                 Some(scan) => {
                     let whole = scan.deframer.offset().saturating_sub(self.start.byte);
                     (self.size.saturating_mul(PATIENCE), whole as usize)
@@ -119,7 +119,7 @@ impl<'a, R: Read> Parts<'a, R> {
         }
     }
 
-    /// Takes `len` bytes off what has been read.
+    /// Removes `len` bytes from the buffer and returns them.
     fn split(&mut self, len: usize) -> Vec<u8> {
         let rest = self.buffer.split_off(len.min(self.buffer.len()));
         std::mem::replace(&mut self.buffer, rest)
@@ -164,18 +164,18 @@ struct Scan<'a> {
     decode: Decode<'a>,
     layout: Layout,
     deframer: Deframer,
-    /// Where the next frame is.
+    /// Position of the next frame.
     place: Place,
-    /// Where the last cut is.
+    /// Position of the last cut.
     cut: u64,
     /// The source of all frames so far.
     source: Option<Option<u16>>,
-    /// There are others. Where one can start the others cannot.
+    /// There are several sources. Where one of them can start, the others cannot.
     several: bool,
     cuts: VecDeque<(Place, NextSync)>,
 }
 
-/// Gives the items of a deframer to a search.
+/// Passes the items of a deframer to the scan.
 struct Taker<'t, 'a> {
     scan: &'t mut Scan<'a>,
     size: usize,
@@ -214,14 +214,14 @@ impl<'a> Scan<'a> {
         self.deframer = deframer;
     }
 
-    // All threads wait for this: it looks no closer than it must.
+    // All threads wait for this function, so it does as little as possible.
     #[inline(always)]
     fn take(&mut self, byte: u64, item: Result<Item<'_>, FrameError>, size: usize) {
         let Ok(Item::Frame(frame)) = item else { return };
-        // Formats 0, 1 and 2 are of no interest, and most.
+        // Formats 0, 1 and 2, the majority, are not relevant.
         let first = frame.payload_bytes().and_then(<[u8]>::first);
         let boring = first.is_some_and(|byte| byte & 3 != 3);
-        // Frames without a header need not be asked for it.
+        // Frames of this framing have no header fields to read.
         if boring && self.decode.transport == Transport::new(Framing::Reference) {
             self.place.packet = self.place.packet.wrapping_add(1);
             return;
@@ -239,13 +239,14 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Looks whether a payload is a place to cut at.
+    /// Checks whether the capture may be cut at a payload.
     #[cold]
     fn look(&mut self, at: StreamPos, source: Option<u16>, mut bits: BitReader<'_>, size: usize) {
         let StreamPos { packet, byte } = at;
         match Payload::parse(&self.layout, self.place.options, &mut bits) {
             Ok(Payload::Support(support)) => self.place.options = support.ioptions,
-            // A synchronisation where there is no code is a fault, and those depend on the past.
+            // A synchronisation without code at its address is a fault, and faults depend on the
+            // past.
             Ok(Payload::Start(start))
                 if byte.saturating_sub(self.cut) >= size as u64
                     && self.images.code_at(&self.decode.config, at, &start) =>

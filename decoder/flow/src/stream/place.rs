@@ -1,10 +1,10 @@
-//! Places of a capture at which a part may start.
+//! Places in a capture where a part may start.
 
 use crate::event::StreamPos;
 use crate::tracer::Announced;
 use hartrace_etrace::{Ioptions, Start};
 
-/// Where a part starts.
+/// The place where a part starts.
 #[derive(Copy, Clone, Debug)]
 pub(super) struct Place {
     /// Offset in the capture.
@@ -13,7 +13,8 @@ pub(super) struct Place {
     pub(super) packet: u64,
     /// The modes in force.
     pub(super) options: Ioptions,
-    /// What the sinks know there: at a synchronisation, another tracer follows the stream up to it.
+    /// The last announcement to the sinks: at a synchronisation, another tracer has followed the
+    /// stream up to it.
     pub(super) announced: Announced,
 }
 

@@ -6,9 +6,9 @@ use crate::sink::Sink;
 pub(super) struct SourceSinks<'f, S, F> {
     pub(super) made: Vec<(Option<u16>, S)>,
     make: &'f F,
-    /// Passes on what the sinks have before the part is done. Returns whether to continue.
+    /// Passes on the sinks before the part is complete. Returns whether to continue.
     flush: &'f dyn Fn(Vec<(Option<u16>, S)>) -> bool,
-    /// Nobody wants more.
+    /// The receiver does not want more.
     pub(super) stopped: bool,
 }
 
@@ -17,13 +17,13 @@ impl<'f, S: Sink, F: Fn(Option<u16>) -> S> SourceSinks<'f, S, F> {
         Self { made: Vec::new(), make, flush, stopped: false }
     }
 
-    /// Makes room.
+    /// Passes on all sinks, to free memory.
     #[cold]
     pub(super) fn flush(&mut self) {
         self.stopped = !(self.flush)(std::mem::take(&mut self.made));
     }
 
-    /// The place of the sink of a source.
+    /// The index of the sink of a source.
     #[inline(always)]
     pub(super) fn index(&mut self, source: Option<u16>) -> usize {
         if self.made.first().is_some_and(|(first, _)| *first == source) {
@@ -41,7 +41,7 @@ impl<'f, S: Sink, F: Fn(Option<u16>) -> S> SourceSinks<'f, S, F> {
         }
     }
 
-    /// Makes the sink of a source; returns its place.
+    /// Creates the sink of a source; returns its index.
     #[cold]
     fn appear(&mut self, source: Option<u16>) -> usize {
         if S::ORDERED && !self.made.is_empty() {

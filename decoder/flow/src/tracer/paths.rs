@@ -1,4 +1,4 @@
-//! Paths that were followed before: how they are found and kept; see [`crate::memo`].
+//! Finds and stores paths that were followed before; see [`crate::memo`].
 
 use super::Tracer;
 use super::state::{Held, Latest, Recall, Reference, State};
@@ -11,7 +11,7 @@ use hartrace_bits::BitReader;
 use hartrace_etrace::{Compat, Payload};
 
 impl Tracer<'_> {
-    /// All that the meaning of a payload depends on, if that is little enough.
+    /// Everything that the meaning of a payload depends on, if it fits in a key.
     #[inline(always)]
     pub(super) fn key(&self, bits: &BitReader<'_>) -> Option<Key> {
         let (Recall::Possible, Reference::Known(address)) = (self.recall, self.reference) else {
@@ -35,7 +35,7 @@ impl Tracer<'_> {
         Some(Key { bits, len, address, block: self.walk.block, pending, caller })
     }
 
-    /// Whether [`Key`] holds all that a payload of format 1 or 2 depends on.
+    /// Whether a [`Key`] holds everything that a payload of format 1 or 2 depends on.
     pub(super) fn can_recall(&self) -> Recall {
         let Self { options, walk, programs, .. } = self;
         let block = programs.code.blocks.get(walk.block);
@@ -57,7 +57,7 @@ impl Tracer<'_> {
         }
     }
 
-    /// Repeats a path that was followed before, if it is still known. Returns whether it is.
+    /// Repeats a path that was followed before, if it is still stored. Returns whether it is.
     #[inline(always)]
     pub(super) fn replay<S: Sink>(&mut self, at: StreamPos, path: u32, sink: &mut S) -> bool {
         let Self { programs, walk, .. } = self;

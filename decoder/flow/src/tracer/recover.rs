@@ -9,7 +9,7 @@ use hartrace_etrace::{Branch, Payload};
 
 impl Tracer<'_> {
     pub(super) fn fault<S: Sink>(&mut self, at: StreamPos, fault: Fault, sink: &mut S) {
-        // Payloads of a stretch that is lost already are not another gap.
+        // Payloads within a gap do not start another gap.
         if self.state != State::Lost {
             self.gap(at, fault, sink);
         }
@@ -17,7 +17,7 @@ impl Tracer<'_> {
         self.forget();
     }
 
-    /// Continues after a gap at an address that is no synchronisation; see [`Resync::Address`].
+    /// Continues after a gap at an address outside a synchronisation; see [`Resync::Address`].
     pub(super) fn resync_fast<S: Sink>(&mut self, at: StreamPos, payload: &Payload, sink: &mut S) {
         if self.config.resync != Resync::Address {
             return;
@@ -28,7 +28,7 @@ impl Tracer<'_> {
                 (report, map.taken(map.branches().wrapping_sub(1)))
             }
             Payload::Branch(_) | Payload::Start(_) | Payload::Trap(_) => return,
-            // Their addresses need tables that are lost.
+            // Their addresses depend on tables whose content is lost.
             _ => {
                 self.reference = Reference::Lost;
                 return;
@@ -69,7 +69,7 @@ impl Tracer<'_> {
         }
     }
 
-    /// Forgets what was reported and not yet executed.
+    /// Discards everything that was reported but not yet executed.
     pub(super) fn forget(&mut self) {
         self.walk.outcomes.clear();
         self.undecided = None;

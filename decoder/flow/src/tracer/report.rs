@@ -7,11 +7,11 @@ use crate::sink::Sink;
 use crate::walk::{Arrival, Goal, Reached};
 use hartrace_etrace::{AddressReport, BranchCount, BranchFmt, BranchMap, Compat, Payload, Unit};
 
-/// Predicted branches that are followed at once; what retired can be passed on before the next.
+/// Number of predicted branches followed at once; sinks may be passed on before the next ones.
 const SLICE: u32 = 1 << 12;
 
 impl Tracer<'_> {
-    /// Decides that the address reported last is not `pc`, but the target of the next jump.
+    /// Decides that the last reported address is not `pc`, but the target of the next jump.
     pub(super) fn decide<S: Sink>(
         &mut self,
         at: StreamPos,
@@ -27,7 +27,7 @@ impl Tracer<'_> {
         Ok(())
     }
 
-    /// Formats 0, 1 and 2.
+    /// Processes formats 0, 1 and 2.
     pub(super) fn report<S: Sink>(
         &mut self,
         at: StreamPos,
@@ -55,7 +55,7 @@ impl Tracer<'_> {
             }
             Payload::BranchCount(p) => {
                 if let Some(rest) = p.branch_count.checked_sub(SLICE) {
-                    // An address without code is a fault before the first of them.
+                    // An address without code is a fault before the first branch.
                     if let BranchFmt::Address(report) | BranchFmt::MispredictedAddress(report) =
                         &p.branch_fmt
                     {
@@ -82,13 +82,13 @@ impl Tracer<'_> {
                     }
                 }
             }
-            // The others are not reports.
+            // The other formats are not reports.
             _ => return Ok(()),
         };
         self.arrive_at(at, goal, sink)
     }
 
-    /// Walks on to a goal.
+    /// Continues the walk to a goal.
     pub(super) fn follow<S: Sink>(
         &mut self,
         at: StreamPos,
@@ -98,7 +98,7 @@ impl Tracer<'_> {
         self.walk.follow(&mut self.programs.code, at, goal, sink)
     }
 
-    /// Follows the program to where a report leads, and reports the instruction there.
+    /// Follows the program to the goal of a report, and reports the instruction there.
     pub(super) fn arrive_at<S: Sink>(
         &mut self,
         at: StreamPos,
@@ -120,7 +120,7 @@ impl Tracer<'_> {
         Ok(())
     }
 
-    /// Notes the target of a reported jump.
+    /// Stores the target of a reported jump.
     pub(super) fn store(&mut self, address: u64) {
         if self.options.jump_target_cache {
             self.cache.store(address);
@@ -145,7 +145,7 @@ impl Tracer<'_> {
         Goal::Address { address, reached, irdepth: report.irdepth }
     }
 
-    /// A field of formats 0, 1 and 2 as an address.
+    /// Converts an address field of formats 0, 1 and 2 to an address.
     #[inline]
     pub(super) fn absolute(&self, field: u64) -> u64 {
         let base = match self.reference {

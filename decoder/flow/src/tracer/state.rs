@@ -1,29 +1,29 @@
-//! What a tracer knows between two payloads.
+//! The state of a tracer between two payloads.
 
 use crate::event::StreamPos;
 use hartrace_etrace::{BranchCount, Payload};
 
-/// Whether the place of the hart is known.
+/// Whether the position of the hart is known.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) enum State {
     /// Tracing has not started, or has ended.
     Off,
     /// The hart is at the `pc` of the walk.
     On,
-    /// In a gap.
+    /// The trace is in a gap.
     Lost,
 }
 
-/// What the hart did last, as far as the trace tells.
+/// The last known action of the hart.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) enum Latest {
     /// An instruction retired.
     Retired,
-    /// It took a trap, and nothing of the handler has retired.
+    /// The hart took a trap, and no instruction of the handler has retired.
     Trapped,
 }
 
-/// What the sink was told last.
+/// The last announcement to the sink.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Announced {
     /// Instructions follow: [`Event::On`](crate::Event::On).
@@ -32,28 +32,28 @@ pub(crate) enum Announced {
     Off,
 }
 
-/// The address that those of formats 0, 1 and 2 are differences from.
+/// The address from which the addresses of formats 0, 1 and 2 are differences.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) enum Reference {
     /// The address that was reported last.
     Known(u64),
-    /// None was reported yet, or a payload was lost that may have reported one.
+    /// No address has been reported, or a payload that may have reported one was lost.
     Lost,
 }
 
-/// An instruction that a synchronisation named, while it is open whether it retired (D2).
+/// An instruction at a synchronisation, while it is not known whether it retired (D2).
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) enum Held {
     /// There is none.
     Nothing,
     /// The next payload decides. If it retired, it is reported with this position.
     MayNotHaveRetired(StreamPos),
-    /// The present payload says that it did not retire.
+    /// The present payload shows that it did not retire.
     DidNotRetire,
 }
 
 impl Held {
-    /// Ends the wait. Returns the position of the instruction that waited, if there is one.
+    /// Ends the wait. Returns the position of the waiting instruction, if there is one.
     #[inline]
     pub(super) fn take(&mut self) -> Option<StreamPos> {
         match std::mem::replace(self, Self::Nothing) {
@@ -63,17 +63,17 @@ impl Held {
     }
 }
 
-/// Whether a payload of format 1 or 2 means the same whenever it arrives at the same place: then a path
-/// that is remembered can be used.
+/// Whether a payload of format 1 or 2 always has the same meaning at the same place, so that a
+/// remembered path can be used.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) enum Recall {
-    /// The key of the payload holds all that its meaning depends on.
+    /// The key of the payload holds everything that its meaning depends on.
     Possible,
-    /// More matters than the key holds.
+    /// The meaning depends on more than the key.
     Impossible,
 }
 
-/// An address that was reported without saying which visit it is: `pc` is the first one.
+/// A reported address whose visit is not determined: `pc` is the first visit.
 #[derive(Copy, Clone, Debug)]
 pub(super) struct Undecided {
     pub(super) address: u64,

@@ -1,4 +1,4 @@
-//! Format 3: synchronisations, traps, and what changes the modes.
+//! Format 3: synchronisations, traps, and changes of the modes.
 
 use super::Tracer;
 use super::state::{Announced, Held, Latest, Reference, State};
@@ -44,7 +44,7 @@ impl Tracer<'_> {
         let epc = self.epc(p, address);
         let (cause, interrupt, tval) = (p.ecause, p.interrupt, p.tval);
         sink.event(at, Event::Trap { cause, interrupt, tval, epc });
-        // D17: a branch that was reported before the trap belongs to what the trap interrupted.
+        // D17: a branch that was reported before the trap belongs to the interrupted program.
         self.walk.outcomes.clear();
         self.undecided = None;
         if !p.thaddr {
@@ -80,7 +80,7 @@ impl Tracer<'_> {
         Ok((tvec & !3).wrapping_add(offset) & self.mask)
     }
 
-    /// The instruction that did not retire, where it can be known.
+    /// The instruction that did not retire, if it can be determined.
     pub(super) fn epc(&self, p: &Trap, address: Option<u64>) -> Option<u64> {
         if !p.thaddr && self.state == State::Off && self.latest == Latest::Retired {
             return address;
@@ -123,7 +123,7 @@ impl Tracer<'_> {
         }
     }
 
-    /// Where the jump at `pc` leads, if it is sequentially inferable.
+    /// The target of the jump at `pc`, if it is sequentially inferable.
     pub(super) fn sequential(&self) -> Option<u64> {
         let block = self.programs.code.blocks.get(self.walk.block)?;
         match block.exit {
@@ -160,20 +160,20 @@ impl Tracer<'_> {
         Ok(())
     }
 
-    /// Follows the program up to a synchronisation, if it is known where from.
+    /// Follows the program up to a synchronisation, if the starting point is known.
     pub(super) fn walk_to<S: Sink>(&mut self, at: StreamPos, p: &Start, sink: &mut S) {
         self.undecided = None;
         if self.state != State::On || self.latest == Latest::Trapped {
             return;
         }
         let address = self.unshift(p.address);
-        // A branch there has its outcome in the payload.
+        // The payload contains the outcome of a branch there.
         if self.programs.code.blocks.insn(address).is_ok_and(|insn| insn.is_branch()) {
             self.walk.outcomes.push(!p.branch);
         }
         let goal = Goal::Sync { address, privilege: p.privilege };
         if let Err(fault) = self.follow(at, goal, sink) {
-            // The synchronisation itself is good: only what leads to it is not.
+            // The synchronisation itself is usable; only the way to it is not.
             self.gap(at, fault, sink);
         }
     }
@@ -204,13 +204,14 @@ impl Tracer<'_> {
     pub(super) fn enter(&mut self, at: StreamPos, context: u64, time: u64) {
         let Self { programs, walk, config, .. } = self;
         if programs.enter(config, at, context, time) {
-            // Only matters if the hart continues at the same place, which is in both programs then.
+            // Only matters if the hart continues at the same address, which is then in both
+            // programs.
             walk.block = programs.code.blocks.at(walk.pc).unwrap_or(NONE);
         }
     }
 
-    /// D2: an instruction fetch fault at the address just synchronised to, which is not where the
-    /// instruction there leads. It did not retire, then.
+    /// D2: whether the payload is an instruction fetch fault at the address of the last
+    /// synchronisation, to which the instruction there does not lead. It then did not retire.
     pub(super) fn is_fetch_fault(&self, payload: &Payload) -> bool {
         match payload {
             Payload::Trap(p) => {

@@ -44,7 +44,7 @@ fn conditional(rules: &Rules, address: u32, opcode: u32) -> Insn {
         let link = opcode & 0x0ff0_00f0 == 0x0120_0030;
         return Insn::indirect(4, link, returns);
     }
-    // Writes to coprocessor 15 that were barriers before there were instructions for them.
+    // Writes to coprocessor 15 that served as barriers before barrier instructions existed.
     Insn::of(
         4,
         match opcode & 0x0fff_0fff {
@@ -56,7 +56,7 @@ fn conditional(rules: &Rules, address: u32, opcode: u32) -> Insn {
     )
 }
 
-/// Whether it writes the program counter, and whether that looks like a return.
+/// If the instruction writes the program counter: whether it looks like a return.
 fn indirect(opcode: u32) -> Option<Return> {
     let implied = |condition| if condition { Return::Implied } else { Return::No };
     let is = |mask, value| opcode & mask == value;

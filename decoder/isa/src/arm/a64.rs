@@ -4,8 +4,8 @@ use crate::arm::{Arch, Insn, Isa, Kind, Return, Rules};
 /// Spec: Arm ARM, C4.1 "A64 instruction set encoding", branches, exception generating and system.
 #[inline]
 pub(crate) fn decode(rules: &Rules, address: u64, opcode: u32) -> Insn {
-    // Branches and system instructions all have bits 28:26 at 101; compare and branch of Armv9.6
-    // and the returns with an address offset are there too.
+    // Branches and system instructions all have 101 in bits 28:26, including the compare and branch
+    // instructions of Armv9.6 and the returns with an address offset.
     if opcode & 0x1c00_0000 != 0x1400_0000 {
         return Insn::other(4);
     }
@@ -38,7 +38,7 @@ fn indirect(rules: &Rules, opcode: u32) -> Option<Insn> {
         _ if opcode & 0xffdf_f800 == 0xd71f_0800 => branch,
         _ if opcode & 0xffdf_f81f == 0xd61f_081f => branch,
         _ if opcode & 0xffff_fbff == 0xd69f_0bff => eret,
-        // RETAA and RETAB, and with another register their forms with the address in it.
+        // RETAA and RETAB; with another register, their forms with the address in that register.
         _ if opcode & 0xffff_fbe0 == 0xd65f_0be0 => ret,
         _ if opcode & 0xffc0_001f == 0x5500_001f => ret,
         _ => None,

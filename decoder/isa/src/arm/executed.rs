@@ -1,18 +1,18 @@
 use crate::arm::{Insn, Isa};
 
-/// An instruction that a core has executed, and where it went.
+/// An instruction that a core has executed, and where the core continued.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Executed {
     /// Its address.
     pub address: u64,
     /// Its instruction set.
     pub isa: Isa,
-    /// What it is.
+    /// The decoded instruction.
     pub insn: Insn,
-    /// A branch was taken; of other instructions this is set. One that does not pass its condition is
-    /// executed all the same.
+    /// Whether a branch was taken; always set for other instructions. An instruction whose condition
+    /// fails counts as executed.
     pub taken: bool,
-    /// Where the core went on, or would have without an exception.
+    /// Where the core continued, or would have continued without an exception.
     pub next: Place,
 }
 
@@ -26,7 +26,7 @@ pub struct Place {
 }
 
 impl Executed {
-    /// The address behind it.
+    /// The address after it.
     #[inline]
     pub const fn end(&self) -> u64 {
         let end = self.address.wrapping_add(self.insn.size as u64);

@@ -9,7 +9,7 @@ pub enum Isa {
     T32,
 }
 
-/// Architectures, as far as they differ in what changes the flow of control.
+/// Architectures, as far as they differ in the instructions that change the flow of control.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Arch {
     /// Armv7.
@@ -18,29 +18,29 @@ pub enum Arch {
     V8,
     /// Armv8.3: returns and branches with pointer authentication.
     V8r3,
-    /// What came later: WFIT and WFET, transactions, compare and branch.
+    /// Later versions: WFIT and WFET, transactions, compare and branch.
     Later,
 }
 
-/// What ends a block of the trace, apart from branches and ISB.
+/// The instructions that end a block of the trace, apart from branches and ISB.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Rules {
     /// Architecture of the core.
     pub arch: Arch,
-    /// DSB and DMB do (PTM, by its configuration).
+    /// DSB and DMB end a block (PTM, depending on its configuration).
     pub barriers: bool,
-    /// WFI and WFE do (ETMv4.3, by its configuration).
+    /// WFI and WFE end a block (ETMv4.3, depending on its configuration).
     pub wfx: bool,
 }
 
-/// What an instruction does to the flow of control.
+/// The effect of an instruction on the flow of control.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
-    /// Nothing.
+    /// None.
     Other,
     /// A branch whose target is in the opcode.
     Direct {
-        /// Where to.
+        /// The target address.
         target: u64,
         /// The instruction set there.
         isa: Isa,
@@ -49,20 +49,20 @@ pub enum Kind {
     Indirect,
     /// ISB.
     Isb,
-    /// DSB or DMB, if they count.
+    /// DSB or DMB, if they end a block.
     Barrier,
-    /// WFI or WFE, if they count.
+    /// WFI or WFE, if they end a block.
     Wfx,
     /// TSTART, which is traced as a branch to the next instruction.
     TransactionStart,
 }
 
-/// Whether a branch is a return, as far as its opcode tells.
+/// Whether a branch is a return, judged by its opcode.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Return {
     /// No.
     No,
-    /// By the usual way of AArch32, which has no instruction for it: `bx lr`, `pop {pc}`.
+    /// By convention in AArch32, which has no return instruction: `bx lr`, `pop {pc}`.
     Implied,
     /// RET.
     Ret,
@@ -73,17 +73,18 @@ pub enum Return {
 /// An instruction.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Insn {
-    /// Bytes: 2 or 4.
+    /// Size in bytes: 2 or 4.
     pub size: u8,
-    /// What it does to the flow of control.
+    /// Its effect on the flow of control.
     pub kind: Kind,
     /// It sets the link register.
     pub link: bool,
-    /// It has a condition of its own. One in an IT block has too; see [`Insn::it`].
+    /// The opcode contains a condition. Instructions in an IT block are also conditional; see
+    /// [`Insn::it`].
     pub conditional: bool,
     /// Whether it is a return.
     pub returns: Return,
-    /// An IT instruction: how many behind it are conditional; else 0.
+    /// For an IT instruction: the number of conditional instructions after it; else 0.
     pub it: u8,
 }
 
@@ -118,7 +119,7 @@ impl Insn {
     }
 }
 
-/// The `bits` of a field, of which the uppermost is its sign, as an offset.
+/// Sign-extends a field of `bits` bits to an offset.
 pub(crate) const fn signed(field: u32, bits: u32) -> i64 {
     let unused = 32u32.wrapping_sub(bits);
     ((field.wrapping_shl(unused) as i32) >> (unused & 31)) as i64

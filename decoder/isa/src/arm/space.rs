@@ -20,7 +20,7 @@ pub enum Space {
 }
 
 impl Space {
-    /// Of an exception level in a security state, as bits NS and NSE tell it.
+    /// The space of an exception level in the security state given by bits NS and NSE.
     pub const fn of(el: u8, ns: bool, nse: bool) -> Self {
         match (nse, ns, el) {
             (true, false, _) => Self::Root,
@@ -34,7 +34,7 @@ impl Space {
         }
     }
 
-    /// The name OpenCSD gives it.
+    /// The name that OpenCSD uses.
     pub const fn name(self) -> &'static str {
         match self {
             Self::El1S => "EL1S",
@@ -54,15 +54,15 @@ impl Space {
 pub struct Spaces(u8);
 
 impl Spaces {
-    /// All of them.
+    /// All spaces.
     pub const ALL: Self = Self(0xff);
 
-    /// A single one.
+    /// A single space.
     pub const fn of(space: Space) -> Self {
         Self(1u8.wrapping_shl(space as u32))
     }
 
-    /// By the name of one or several, as `EL1N`, `S` for secure ones or `ANY`.
+    /// Parses the name of one or several spaces, such as `EL1N`, `S` for the secure ones, or `ANY`.
     pub fn named(name: &str) -> Option<Self> {
         let all = |spaces: &[Space]| Self(spaces.iter().fold(0, |set, s| set | Self::of(*s).0));
         Some(match name {
@@ -82,7 +82,7 @@ impl Spaces {
         })
     }
 
-    /// The secure ones, or the non-secure ones.
+    /// The secure spaces, or the non-secure ones.
     pub const fn security(ns: bool) -> Self {
         let [a, b, c] = match ns {
             true => [Space::El1N, Space::El2N, Space::El2N],
@@ -91,18 +91,18 @@ impl Spaces {
         Self(Self::of(a).0 | Self::of(b).0 | Self::of(c).0)
     }
 
-    /// Whether a space is in it.
+    /// Whether the set contains a space.
     pub const fn contains(self, space: Space) -> bool {
         self.meets(Self::of(space))
     }
 
-    /// Whether any of another set is in it.
+    /// Whether the set contains any space of another set.
     #[inline]
     pub const fn meets(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }
 
-    /// One bit for each.
+    /// The set as a bit mask, one bit per space.
     #[inline]
     pub const fn bits(self) -> u8 {
         self.0

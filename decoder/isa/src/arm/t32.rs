@@ -30,7 +30,7 @@ fn barrier(opcode: u32) -> bool {
         || matches!(opcode & 0xffff_0fff, 0xee07_0f9a | 0xee07_0fba)
 }
 
-/// How many instructions an IT block has.
+/// Number of instructions in an IT block.
 fn it(opcode: u32) -> u8 {
     let mask = (opcode >> 16) & 0xf;
     match opcode >> 24 == 0xbf && mask != 0 {
@@ -85,7 +85,7 @@ fn direct(address: u32, opcode: u32, size: u8) -> Option<Insn> {
 /// The offset of B, BL and BLX of four bytes.
 fn long(opcode: u32) -> i64 {
     let sign = (opcode >> 26) & 1;
-    // Two bits are stored so that they are set where they are equal to the sign.
+    // Two bits are stored inverted: a bit is set if it equals the sign.
     let bit = |at: u32| ((opcode >> at) & 1) ^ sign ^ 1;
     let field = sign.wrapping_shl(23)
         | bit(13).wrapping_shl(22)
@@ -95,7 +95,8 @@ fn long(opcode: u32) -> i64 {
     signed(field, 24).wrapping_mul(2)
 }
 
-/// Whether it writes the program counter: with a link, and looking like a return.
+/// If the instruction writes the program counter: whether it sets the link register, and whether it
+/// looks like a return.
 fn indirect(opcode: u32) -> Option<(bool, Return)> {
     let implied = |condition| if condition { Return::Implied } else { Return::No };
     let is = |mask, value| opcode & mask == value;

@@ -1,4 +1,5 @@
-//! Opcodes against LLVM's disassembler: whether they change the flow of control, and where to.
+//! Compares opcodes with LLVM's disassembler: whether they change the flow of control, and their
+//! targets.
 //!
 //! Needs `llvm-mc`; shows as ignored without it.
 
@@ -43,7 +44,7 @@ fn main() {
     libtest_mimic::run(&args, trials).exit();
 }
 
-/// Random opcodes, some in those parts of the encoding where branches are.
+/// Random opcodes, some in the parts of the encoding space that contain branches.
 fn opcodes(isa: Isa, bias: &[(u32, u32)]) -> Vec<u32> {
     let mut random = 0x9e37_79b9_7f4a_7c15u64;
     let mut next = move || {
@@ -59,13 +60,13 @@ fn opcodes(isa: Isa, bias: &[(u32, u32)]) -> Vec<u32> {
         })
         .collect();
     if isa == Isa::T32 {
-        // Every short one; the half-word behind it is a nop.
+        // Every short opcode; the half-word after it is a nop.
         all.extend((0u32..0xe800).map(|first| first << 16 | 0xbf00));
     }
     all
 }
 
-/// The bytes of an opcode as they are in memory. Short ones of T32 have two.
+/// The bytes of an opcode in memory order. Short opcodes of T32 have two.
 fn bytes(isa: Isa, opcode: u32) -> Vec<u8> {
     if isa != Isa::T32 {
         return opcode.to_le_bytes().into();
@@ -78,7 +79,7 @@ fn bytes(isa: Isa, opcode: u32) -> Vec<u8> {
     bytes
 }
 
-/// What LLVM says, by encoding. Opcodes it does not know are left out.
+/// The result of LLVM, by encoding. Opcodes that it does not know are left out.
 fn disassemble(triple: &str, codes: &[Vec<u8>]) -> Result<BTreeMap<Vec<u8>, String>, Failed> {
     let mut command = Command::new("llvm-mc");
     command.args(["--disassemble", "--show-encoding", "-triple", triple]);
@@ -111,7 +112,8 @@ fn disassemble(triple: &str, codes: &[Vec<u8>]) -> Result<BTreeMap<Vec<u8>, Stri
     Ok(known)
 }
 
-/// What the text of an instruction means: a word for the kind, and the offset of a direct branch.
+/// The meaning of the text of an instruction: a word for its kind, and the offset of a direct
+/// branch.
 fn meaning(isa: Isa, text: &str) -> (&'static str, Option<i64>) {
     let (mnemonic, operands) = text.split_once(['\t', ' ']).unwrap_or((text, ""));
     let mnemonic = mnemonic.trim_end_matches(".w");
@@ -167,8 +169,8 @@ fn meaning(isa: Isa, text: &str) -> (&'static str, Option<i64>) {
     if !operand.starts_with("pc,") {
         return ("other", None);
     }
-    // To the program counter, this is what is defined; A32 has data processing, too. Of what is not
-    // defined we say what OpenCSD says, and LLVM cannot tell.
+    // These are the defined instructions that write the program counter; A32 also has data
+    // processing. For undefined ones we follow OpenCSD, and LLVM gives no answer.
     let (load, of_a32) = (
         ["ldr", "mov", "add"],
         [
@@ -210,7 +212,7 @@ fn compare(isa: Isa, triple: &str, bias: &[(u32, u32)]) -> Result<(), Failed> {
             Kind::Barrier => ("barrier", None),
             Kind::Wfx => ("wfx", None),
         };
-        // Offsets of AArch32 count from the program counter, which is ahead.
+        // Offsets of AArch32 count from the program counter, which is ahead of the instruction.
         let ahead = match isa {
             Isa::A64 => 0,
             Isa::A32 => 8,

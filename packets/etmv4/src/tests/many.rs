@@ -62,7 +62,7 @@ fn is_same(headers: &Headers, batch: &Batch, fields: &Fields, packet: &Packet) -
                 fields.value() == u64::from(commit << 4 | count)
             }
             Packet::Event(bits) => fields.events() == Some(bits) && fields.len() == 1,
-            // The header says it all.
+            // The header contains all fields.
             _ => {
                 fields.is_exception_return() == matches!(packet, Packet::ExceptionReturn)
                     && fields.events().is_none()
