@@ -189,7 +189,7 @@ mod tests {
     fn later_code_wins() {
         let mut programs = Programs::new(Xlen::Rv32);
         assert!(programs.add_code(0x1000, &[0; 16]).is_empty());
-        assert_eq!(programs.add_code(0x1004, &ADD), [0x1004..0x1008]);
+        assert_eq!(programs.add_code(0x1004, &ADD), vec![0x1004..0x1008; 1]);
         assert_eq!(programs.image(7).encoding(0x1004), Some(0x00b5_0533));
         assert_eq!(programs.of_context(Some(7)), 0);
     }

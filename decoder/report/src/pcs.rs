@@ -8,6 +8,7 @@ use std::io::{self, Write};
 const LINE: usize = 17;
 
 /// Two digits for every byte.
+#[expect(clippy::indexing_slicing, reason = "computed by the compiler, which would notice")]
 const HEX: [[u8; 2]; 256] = {
     let digits = b"0123456789abcdef";
     let mut table = [[0; 2]; 256];

@@ -59,6 +59,9 @@ pub enum ResyncMode {
     HalfWords,
 }
 
+/// A name for errors, and the bytes of a file.
+type Named = (String, Vec<u8>);
+
 /// The contents of a parameter file; what it does not set is empty.
 #[derive(Clone, Debug, Default)]
 pub struct Draft {
@@ -104,7 +107,7 @@ impl Draft {
     /// The same, but calls `read` for each file, which returns a name for errors and the bytes.
     pub fn read_with<E: From<DocumentError>>(
         path: &Path,
-        read: &mut dyn FnMut(&Path) -> Result<(String, Vec<u8>), E>,
+        read: &mut dyn FnMut(&Path) -> Result<Named, E>,
     ) -> Result<Self, E> {
         Self::read_nested(path, MAX_DEPTH, read)
     }
@@ -112,7 +115,7 @@ impl Draft {
     fn read_nested<E: From<DocumentError>>(
         path: &Path,
         depth: u32,
-        read: &mut dyn FnMut(&Path) -> Result<(String, Vec<u8>), E>,
+        read: &mut dyn FnMut(&Path) -> Result<Named, E>,
     ) -> Result<Self, E> {
         let (file, bytes) = read(path)?;
         let text = String::from_utf8(bytes).map_err(|error| DocumentError {
