@@ -1,6 +1,7 @@
 //! Configurations with a name.
 
 use crate::config::{Config, ConfigError};
+use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
 use thiserror::Error;
 
@@ -9,20 +10,24 @@ const TEXT: &str = include_str!("../configs.toml");
 /// Reasons why a file is not a configuration.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
-pub enum ReadError {
+pub enum ReadError<E> {
     /// It is not TOML, or has unknown keys.
     #[error("{0}")]
     Text(String),
     /// It cannot be generated.
     #[error(transparent)]
-    Config(#[from] ConfigError),
+    Config(#[from] E),
+}
+
+/// Reads a configuration, without checking it.
+pub(crate) fn parse<C: DeserializeOwned, E>(text: &str) -> Result<C, ReadError<E>> {
+    toml::from_str(text).map_err(|error| ReadError::Text(error.to_string()))
 }
 
 impl Config {
     /// Reads a configuration; parameters that are not given have their defaults.
-    pub fn from_toml(text: &str) -> Result<Self, ReadError> {
-        let config: Self =
-            toml::from_str(text).map_err(|error| ReadError::Text(error.to_string()))?;
+    pub fn from_toml(text: &str) -> Result<Self, ReadError<ConfigError>> {
+        let config: Self = parse(text)?;
         config.check()?;
         Ok(config)
     }

@@ -24,7 +24,7 @@ mod pages;
 mod sink;
 mod wiring;
 
-pub use config::{Encapsulation, ReadError, Sink, Standard, TopConfig, TopError};
+pub use config::{Encapsulation, Sink, Standard, TopConfig, TopError};
 pub use module::{sources, top};
 pub use package::{PackageError, TOP, package, params};
 pub use pages::{Page, header, manual, pages};

@@ -2,7 +2,7 @@
 
 use crate::registers::{EncoderParams, ImplicitReturn, ParamsError, RamSinkParams, Resync};
 use crate::transport::Frame;
-use crate::{Config, ConfigError, Overflow, ResyncUnit};
+use crate::{Config, ConfigError, Overflow, ReadError, ResyncUnit, named};
 use hartrace_encap::{EncapParams, Framing};
 use hartrace_etrace::Unit;
 use serde::{Deserialize, Serialize};
@@ -149,23 +149,10 @@ pub enum TopError {
     },
 }
 
-/// Reasons why a file is not a configuration.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum ReadError {
-    /// It is not TOML, or has unknown keys.
-    #[error("{0}")]
-    Text(String),
-    /// It cannot be generated.
-    #[error(transparent)]
-    Config(#[from] TopError),
-}
-
 impl TopConfig {
     /// Reads a configuration; parameters that are not given have their defaults.
-    pub fn from_toml(text: &str) -> Result<Self, ReadError> {
-        let config: Self =
-            toml::from_str(text).map_err(|error| ReadError::Text(error.to_string()))?;
+    pub fn from_toml(text: &str) -> Result<Self, ReadError<TopError>> {
+        let config: Self = named::parse(text)?;
         config.check()?;
         Ok(config)
     }
