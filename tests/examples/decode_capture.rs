@@ -19,10 +19,10 @@ impl Sink for Addresses {
 
 pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     // Image::add_elf takes a whole program; this one is c.nop, c.nop, ret.
-    let mut image = Image::new(Isa::new(Xlen::Rv64));
-    image.add(0x8000_0000, &[0x01, 0x00, 0x01, 0x00, 0x82, 0x80]);
-    // A synchronisation at 0x80000000, and the last instruction that retired.
-    let capture = [0x47, 0x13, 0x00, 0x00, 0x00, 0x00, 0x80, 0x00, 0x41, 0x12];
+    let mut image = Image::new(Isa::new(Xlen::Rv32));
+    image.add(0x1000, &[0x01, 0x00, 0x01, 0x00, 0x82, 0x80]);
+    // A synchronisation at 0x1000, and the address of the last instruction that retired.
+    let capture = [0x45, 0x73, 0x00, 0x04, 0x00, 0x00, 0x42, 0x0a, 0x00];
 
     // Anything that can be read serves as input: a file, a pipe, bytes.
     let decode = Decode::new(Config::default(), &image, Transport::new(Framing::Reference));
@@ -36,7 +36,7 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
         },
     )?;
     println!("{addresses:#x?}");
-    assert_eq!(addresses, [0x8000_0000, 0x8000_0002, 0x8000_0004]);
+    assert_eq!(addresses, [0x1000, 0x1002, 0x1004]);
 
     // Sinks that count never look at single instructions, and are several times as fast.
     let mut count = Count::default();

@@ -72,7 +72,7 @@ fn main() -> ExitCode {
 /// Assembles and links a program.
 fn build(prefix: Option<&str>, xlen: u32, name: &str) -> Result<PathBuf, Failed> {
     let prefix = prefix.ok_or("no assembler")?;
-    let source = Path::new("tests/programs").join(name).with_extension("s");
+    let source = Path::new("tests/qemu/programs").join(name).with_extension("s");
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let object = folder.join(format!("{name}-{xlen}.o"));
     let program = folder.join(format!("{name}-{xlen}.elf"));
@@ -325,7 +325,7 @@ fn errors(program: &Path) -> Result<(), Failed> {
         Ok(())
     };
     check(Path::new("tests/no-such-program"), "cannot read")?;
-    check(Path::new("tests/programs.rs"), "not an ELF file")?;
+    check(Path::new("tests/qemu/programs.rs"), "not an ELF file")?;
     check(&env::current_exe()?, "not RISC-V")?;
     // The first program header becomes that of an interpreter.
     let mut bytes = fs::read(program)?;
