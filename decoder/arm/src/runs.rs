@@ -1,7 +1,7 @@
 //! One sink for three protocols: converts the reports of the Arm decoder to events of the E-Trace
 //! decoder.
 //!
-//! [`Runs`] is a sink for [`hartrace_arm_decoder`] that wraps a sink for [`hartrace_decoder`]. The
+//! [`Runs`] is a sink for the decoders of this crate that wraps a sink for [`hartrace_decoder`]. The
 //! inner sink receives runs of instructions, traps, context, time and gaps, as from an E-Trace stream.
 //! Information of a single protocol (cycle counts, events of the trace unit, transactions) is left out;
 //! to receive it, use the events of the Arm decoder directly.

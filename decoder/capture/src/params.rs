@@ -3,7 +3,7 @@
 //! Parameter files are TOML, or JSON if they start with a brace. Keys are the specification's parameter
 //! names (`iaddress_width_p`, ...), in the file itself or in a table `parameters`. Two more tables are
 //! `options` (modes, `resync-max`, `resync-mode`, `unit`, `itype-width`) and `framing` (`kind` and the
-//! fields of [`Fields`](crate::framing::Fields)).
+//! fields of [`Fields`]).
 
 mod document;
 mod draft;

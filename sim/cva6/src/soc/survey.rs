@@ -45,7 +45,7 @@ impl Vectors {
 }
 
 impl Survey {
-    /// Runs a program on a model of the core alone: [`Core::model`](hartrace_cva6_sim::Core::model).
+    /// Runs a program on a model of the core alone: [`Core::model`](crate::Core::model).
     ///
     /// # Errors
     ///
