@@ -265,6 +265,42 @@ impl Transport {
         stream::Transport { framing, source, find_sync }
     }
 
+    /// Returns the kind of framing.
+    pub const fn kind(&self) -> Kind {
+        match self.framing {
+            Framing::Reference => Kind::Reference,
+            Framing::Encap(_) => Kind::Encap,
+            Framing::Smi(_) => Kind::Smi,
+            Framing::RvTracer => Kind::RvTracer,
+            Framing::Atb(_) => Kind::Atb,
+            Framing::Esp32 => Kind::Esp32,
+        }
+    }
+
+    /// Returns the fields with which [`Transport::new`] makes the same framing.
+    pub fn fields(&self) -> Fields {
+        let stamp_bytes = Some((self.stamp_bits / 8) as u8);
+        let fields = Fields { source: self.source, ..Fields::default() };
+        match self.framing {
+            Framing::Reference | Framing::RvTracer | Framing::Esp32 => fields,
+            Framing::Encap(params) => Fields {
+                src_bits: Some(params.src_id_bits()),
+                timestamp_bytes: stamp_bytes,
+                type_bits: Some(params.type_bits()),
+                instruction_type: Some(params.instruction_type()),
+                ..fields
+            },
+            Framing::Smi(params) => Fields {
+                hart_bits: Some(params.hart_index_bits()),
+                timestamp_bytes: stamp_bytes,
+                ..fields
+            },
+            Framing::Atb(params) => {
+                Fields { atid: Some(params.atid()), timestamp_bytes: stamp_bytes, ..fields }
+            }
+        }
+    }
+
     /// Writes the frame of packet number `packet`, sent at `time`, to the start of `out`. Returns its length.
     pub fn emit(
         &self,

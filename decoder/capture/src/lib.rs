@@ -1,5 +1,7 @@
 //! Captures and what describes them: what has to be known before a trace can be decoded.
 //!
+//! - [`description`]: everything about a capture in a file beside it.
+//! - [`bundle`]: capture, description and programs in one archive.
 //! - [`params`]: the encoder's parameters and modes, from a TOML or JSON file.
 //! - [`framing`]: how payloads are packed into the byte stream.
 //! - [`programs`]: the code that was traced, with the names of functions and source lines.
@@ -38,6 +40,8 @@
     )
 )]
 
+pub mod bundle;
+pub mod description;
 pub mod framing;
 pub mod params;
 pub mod programs;

@@ -1,14 +1,17 @@
 //! The encoder's parameters and modes, and everything else that a stream does not contain itself.
 //!
 //! Parameter files are TOML, or JSON if they start with a brace. Keys are the specification's parameter
-//! names (`iaddress_width_p`, ...), in the file itself or in a table `parameters`. Two more tables are
-//! `options` (modes, `resync-max`, `resync-mode`, `unit`, `itype-width`) and `framing` (`kind` and the
+//! names (`iaddress_width_p`, ...), in the file itself or in a table `parameters`. Another key is `xlen`; two more
+//! tables are `options` (modes, `resync-max`, `resync-mode`, `unit`, `itype-width`) and `framing` (`kind` and the
 //! fields of [`Fields`]).
 
-mod document;
+mod commented;
+pub(crate) mod document;
 mod draft;
 mod error;
+mod text;
 
+pub(crate) use draft::unknown;
 pub use draft::{Draft, ResyncMode};
 pub use error::{DocumentError, Problem, SetupError};
 
@@ -76,7 +79,8 @@ impl Setup {
             return Err(SetupError::NoParameters);
         }
         let unit = draft.unit.unwrap_or(if dialect { Unit::RvTracer } else { Unit::Reference });
-        let (xlen, width) = width(&draft, given.xlen, unit == Unit::RvTracer)?;
+        let xlen = given.xlen.or(draft.xlen);
+        let (xlen, width) = width(&draft, xlen, unit == Unit::RvTracer)?;
         let base = if unit == Unit::RvTracer { Params::RV_TRACER } else { Params::default() };
         let params = Params { iaddress_width_p: width, ..complete(&draft, base)? };
         let layout = params.layout(unit)?;

@@ -1,6 +1,7 @@
 //! TOML and JSON as the same kind of tree, with the place of every key.
 
 use super::error::{DocumentError, Problem};
+use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 /// A key with its value.
@@ -19,7 +20,9 @@ pub(crate) enum Value {
     Flag(bool),
     Text(String),
     Table(Vec<Entry>),
-    /// Something that no key accepts: a list, a negative or broken number, a date.
+    /// A list of tables.
+    Tables(Vec<Vec<Entry>>),
+    /// Something that no key accepts: another list, a negative or broken number, a date.
     Other,
 }
 
@@ -31,6 +34,7 @@ impl Entry {
             Value::Flag(flag) => flag.to_string(),
             Value::Text(text) => format!("\"{text}\""),
             Value::Table(_) => "a table".into(),
+            Value::Tables(_) => "a list of tables".into(),
             Value::Other => "something else".into(),
         };
         self.wrong(Problem::Value { key: self.key.clone(), expected: what.into(), found })
@@ -68,6 +72,25 @@ impl Entry {
         match &self.value {
             Value::Text(text) => Ok(text),
             _ => Err(self.expected("a string")),
+        }
+    }
+
+    /// A number, or text with `0x` and a hexadecimal one: numbers of TOML have only 63 bits.
+    pub(crate) fn address(&self) -> Result<u64, DocumentError> {
+        let hex = |text: &str| u64::from_str_radix(text.strip_prefix("0x")?, 16).ok();
+        match &self.value {
+            Value::Number(n) => Some(*n),
+            Value::Text(text) => hex(text),
+            _ => None,
+        }
+        .ok_or_else(|| self.expected("a number, or a string such as \"0x80000000\""))
+    }
+
+    /// The tables of a list.
+    pub(crate) fn tables(&self) -> Result<&[Vec<Entry>], DocumentError> {
+        match &self.value {
+            Value::Tables(tables) => Ok(tables),
+            _ => Err(self.expected("a list of tables")),
         }
     }
 
@@ -109,6 +132,13 @@ fn of_json(json: serde_json::Map<String, serde_json::Value>, file: &str) -> Vec<
         serde_json::Value::Number(n) => n.as_u64().map_or(Value::Other, Value::Number),
         serde_json::Value::String(text) => Value::Text(text),
         serde_json::Value::Object(inner) => Value::Table(of_json(inner, file)),
+        serde_json::Value::Array(items) => {
+            let table = |item| match item {
+                serde_json::Value::Object(inner) => Some(of_json(inner, file)),
+                _ => None,
+            };
+            items.into_iter().map(table).collect::<Option<_>>().map_or(Value::Other, Value::Tables)
+        }
         _ => Value::Other,
     };
     let entry = |(key, v)| Entry { key, value: value(v), place: file.into() };
@@ -123,6 +153,13 @@ fn of_toml(toml: &DeTable<'_>, text: &str, file: &str) -> Vec<Entry> {
         }
         DeValue::String(text) => Value::Text(text.to_string()),
         DeValue::Table(inner) => Value::Table(of_toml(inner, text, file)),
+        DeValue::Array(items) => {
+            let table = |item: &Spanned<DeValue<'_>>| match item.get_ref() {
+                DeValue::Table(inner) => Some(of_toml(inner, text, file)),
+                _ => None,
+            };
+            items.iter().map(table).collect::<Option<_>>().map_or(Value::Other, Value::Tables)
+        }
         _ => Value::Other,
     };
     toml.iter()
@@ -160,6 +197,19 @@ mod tests {
     }
 
     #[test]
+    fn lists_of_tables() {
+        let toml = parse("[[a]]\nb = 1\n[[a]]\nb = \"0x8000000000000000\"\n", "t").unwrap();
+        let json = parse(r#"{"a": [{"b": 1}, {"b": "0x8000000000000000"}]}"#, "j").unwrap();
+        for entries in [toml, json] {
+            let tables = entries[0].tables().unwrap();
+            let values = tables.iter().map(|table| table[0].address().unwrap());
+            assert_eq!(values.collect::<Vec<_>>(), [1, 1 << 63]);
+        }
+        assert!(parse("a = [1, {}]", "t").unwrap()[0].tables().is_err());
+        assert!(parse("a = \"80\"", "t").unwrap()[0].address().is_err());
+    }
+
+    #[test]
     fn syntax_errors_say_where() {
         let error = parse("a = 1\nb = = 2\n", "t").unwrap_err();
         assert!(error.to_string().contains("t:2:5"), "{error}");
@@ -170,7 +220,7 @@ mod tests {
 
     #[test]
     fn kinds_are_checked() {
-        let entries = parse("a = -1\nb = 300\nc = 2\nd = []\n", "t").unwrap();
+        let entries = parse("a = -1\nb = 300\nc = 2\nd = [1]\n", "t").unwrap();
         for entry in &entries {
             assert!(entry.flag().is_err(), "{}", entry.key);
         }

@@ -4,6 +4,7 @@ use super::document::{self, Entry, Value};
 use super::error::{DocumentError, Problem};
 use crate::framing::{self, Field};
 use hartrace_etrace::{Mode, Params, Unit};
+use hartrace_isa::Xlen;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -41,6 +42,9 @@ const IGNORED: &[&str] = &[
 /// Keys of a vector's configuration that do not describe packets.
 const PROSE: &[&str] = &["config", "source", "resync", "input_variant", "notes"];
 
+/// Keys of a [description](crate::description) that do not describe packets.
+const DESCRIPTION: &[&str] = &["version", "command", "programs", "trap-vectors"];
+
 const OPTIONS: &[&str] = &["resync-max", "resync-mode", "unit", "itype-width"];
 
 /// How deeply references between configurations may be nested.
@@ -59,6 +63,31 @@ pub enum ResyncMode {
     HalfWords,
 }
 
+impl ResyncMode {
+    const ALL: [Self; 4] = [Self::Off, Self::Packets, Self::Cycles, Self::HalfWords];
+
+    /// The name in parameter files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::Packets => "packets",
+            Self::Cycles => "cycles",
+            Self::HalfWords => "half-words",
+        }
+    }
+}
+
+const UNITS: [Unit; 3] = [Unit::Reference, Unit::RvTracer, Unit::Hartrace];
+
+/// The name of a unit in parameter files.
+pub(super) const fn unit_name(unit: Unit) -> &'static str {
+    match unit {
+        Unit::Reference => "reference",
+        Unit::RvTracer => "rv-tracer",
+        Unit::Hartrace => "hartrace",
+    }
+}
+
 /// A name for errors, and the bytes of a file.
 type Named = (String, Vec<u8>);
 
@@ -67,6 +96,8 @@ type Named = (String, Vec<u8>);
 pub struct Draft {
     /// Parameters that shape packets, by name.
     pub params: serde_json::Map<String, serde_json::Value>,
+    /// `xlen`: the base instruction set.
+    pub xlen: Option<Xlen>,
     /// `itype_width_p`: 3 or 4.
     pub itype_width: Option<u8>,
     /// Run-time modes; if a mode is set several times, the last setting counts.
@@ -137,7 +168,14 @@ impl Draft {
         file: &str,
         refer: &mut dyn FnMut(&str, &Entry) -> Result<Self, E>,
     ) -> Result<Self, E> {
-        let entries = document::parse(text, file)?;
+        Self::of_entries(&document::parse(text, file)?, refer)
+    }
+
+    /// Reads the entries of a file.
+    pub(crate) fn of_entries<E: From<DocumentError>>(
+        entries: &[Entry],
+        refer: &mut dyn FnMut(&str, &Entry) -> Result<Self, E>,
+    ) -> Result<Self, E> {
         let mut draft = Self::default();
         // The other configuration is read first, since this one may override it.
         for entry in entries.iter().filter(|e| e.key == "parameters") {
@@ -155,9 +193,12 @@ impl Draft {
                 }
             }
         }
-        for entry in &entries {
+        for entry in entries {
             match (entry.key.as_str(), &entry.value) {
                 ("parameters", _) => {}
+                ("xlen", Value::Number(32)) => draft.xlen = Some(Xlen::Rv32),
+                ("xlen", Value::Number(64)) => draft.xlen = Some(Xlen::Rv64),
+                ("xlen", _) => return Err(entry.expected("32 or 64").into()),
                 ("options", _) => {
                     for inner in entry.table()? {
                         draft.option(inner)?;
@@ -174,7 +215,7 @@ impl Draft {
                 ("config", Value::Text(name)) if name.ends_with("implicit_exception") => {
                     draft.modes.push((Mode::ImplicitException, true));
                 }
-                (key, _) if PROSE.contains(&key) => {}
+                (key, _) if PROSE.contains(&key) || DESCRIPTION.contains(&key) => {}
                 _ => draft.parameter(entry)?,
             }
         }
@@ -194,7 +235,8 @@ impl Draft {
             None if IGNORED.contains(&key) => Ok(()),
             None => {
                 let names = known.keys().map(String::as_str);
-                let others = ["itype_width_p", "options", "framing", "parameters"];
+                let others = ["itype_width_p", "options", "framing", "parameters", "xlen"];
+                let others = others.into_iter().chain(DESCRIPTION.iter().copied());
                 Err(unknown(entry, names.chain(IGNORED.iter().copied()).chain(others)))
             }
         }
@@ -218,21 +260,16 @@ impl Draft {
             // The period 2^(v+4) must fit in 64 bits.
             "resync-max" => self.resync_max = Some(entry.number(59)? as u32),
             "resync-mode" => {
-                self.resync_mode = Some(match entry.text()? {
-                    "off" => ResyncMode::Off,
-                    "packets" => ResyncMode::Packets,
-                    "cycles" => ResyncMode::Cycles,
-                    "half-words" => ResyncMode::HalfWords,
-                    _ => return Err(entry.expected("packets, cycles, half-words or off")),
-                });
+                let text = entry.text()?;
+                let mode = ResyncMode::ALL.into_iter().find(|mode| mode.name() == text);
+                let unknown = || entry.expected("packets, cycles, half-words or off");
+                self.resync_mode = Some(mode.ok_or_else(unknown)?);
             }
             "unit" => {
-                self.unit = Some(match entry.text()? {
-                    "reference" => Unit::Reference,
-                    "rv-tracer" => Unit::RvTracer,
-                    "hartrace" => Unit::Hartrace,
-                    _ => return Err(entry.expected("reference, rv-tracer or hartrace")),
-                });
+                let text = entry.text()?;
+                let unit = UNITS.into_iter().find(|unit| unit_name(*unit) == text);
+                let unknown = || entry.expected("reference, rv-tracer or hartrace");
+                self.unit = Some(unit.ok_or_else(unknown)?);
             }
             "itype-width" => self.itype_width(entry)?,
             _ => {
@@ -283,7 +320,7 @@ fn parameter_names() -> BTreeMap<String, bool> {
     }
 }
 
-fn unknown<'a>(entry: &Entry, known: impl Iterator<Item = &'a str>) -> DocumentError {
+pub(crate) fn unknown<'a>(entry: &Entry, known: impl Iterator<Item = &'a str>) -> DocumentError {
     let distance = |name: &&str| strsim::damerau_levenshtein(name, &entry.key);
     let closest = known.min_by_key(distance).map(str::to_owned);
     entry.wrong(Problem::UnknownKey { key: entry.key.clone(), closest })

@@ -50,6 +50,12 @@ pub enum Problem {
     /// The file is based on another one, which cannot be found from text alone.
     #[error("this is based on the configuration {0}, which is in another file")]
     Reference(String),
+    /// A description of another version of the format.
+    #[error("version {0} is not known here, only 1")]
+    Version(u64),
+    /// A program of a description without its file.
+    #[error("a program has no file")]
+    NoFile,
     /// Files that are based on each other.
     #[error("configurations refer to each other in a circle")]
     Circle,

@@ -1,0 +1,218 @@
+//! Bundles: a capture with its description and its programs in one archive.
+//!
+//! A bundle is a [trace package](crate::snapshot::Package) whose metadata is a [`Description`]:
+//! `contents.ini` names it and the capture. Like every package, it may also be a folder.
+
+use crate::description::{Description, ProgramFile};
+use crate::params::DocumentError;
+use crate::snapshot::{self, Archive, Files, ini::Ini};
+use std::fs::File;
+use std::io::{self, Cursor, Read, Seek, Write};
+use std::path::Path;
+use thiserror::Error;
+use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
+
+/// The file that lists the contents of a package.
+const CONTENTS: &str = "contents.ini";
+
+/// What the first bytes of an archive are.
+const MAGIC: [u8; 4] = *b"PK\x03\x04";
+
+/// A capture with its description and its programs.
+#[derive(Debug)]
+pub struct Bundle {
+    files: Box<dyn Files>,
+    /// The name of the capture in it.
+    pub capture: String,
+    /// The name of the description in it.
+    pub name: String,
+    /// The description.
+    pub description: Description,
+}
+
+/// What a path leads to.
+#[derive(Debug)]
+pub enum Found {
+    /// A bundle.
+    Bundle(Box<Bundle>),
+    /// A package of CoreSight trace.
+    Package,
+    /// Something else, such as a capture.
+    Other,
+}
+
+/// Why a bundle cannot be used.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum BundleError {
+    /// A file in it cannot be read.
+    #[error(transparent)]
+    Files(#[from] snapshot::Error),
+    /// Its description is wrong.
+    #[error(transparent)]
+    Description(#[from] DocumentError),
+}
+
+/// Looks for a bundle in a folder or an archive.
+///
+/// # Errors
+///
+/// If there is one, but it cannot be read.
+pub fn find(path: &Path) -> Result<Found, BundleError> {
+    let files: Box<dyn Files> = if path.is_dir() {
+        Box::new(path.to_owned())
+    } else {
+        match archive(path) {
+            Some(archive) => Box::new(archive),
+            None => return Ok(Found::Other),
+        }
+    };
+    read(files)
+}
+
+/// Opens an archive. A capture may start with any bytes: what is not an archive is no error.
+fn archive(path: &Path) -> Option<Archive> {
+    let mut start = [0; MAGIC.len()];
+    let mut file = File::open(path).ok()?;
+    // A pipe can be read only once.
+    if !file.metadata().ok()?.is_file() {
+        return None;
+    }
+    file.read_exact(&mut start).ok()?;
+    (start == MAGIC).then(|| Archive::open(path).ok())?
+}
+
+/// Looks for a bundle among files.
+///
+/// # Errors
+///
+/// If there is one, but it cannot be read.
+pub fn read(files: Box<dyn Files>) -> Result<Found, BundleError> {
+    let Ok(contents) = snapshot::file(&*files, "", CONTENTS) else { return Ok(Found::Other) };
+    let contents = Ini::parse(CONTENTS, &String::from_utf8_lossy(&contents))?;
+    let name = contents.need("trace", "metadata")?;
+    if !name.ends_with(".toml") {
+        return Ok(Found::Package);
+    }
+    let capture = contents.need("trace", "buffer0")?.to_owned();
+    let text = snapshot::file(&*files, CONTENTS, name)?;
+    let description = Description::parse(&String::from_utf8_lossy(&text), name)?;
+    let name = name.to_owned();
+    Ok(Found::Bundle(Box::new(Bundle { files, capture, name, description })))
+}
+
+impl Bundle {
+    /// Reads the capture.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read.
+    pub fn bytes(&self) -> Result<Vec<u8>, snapshot::Error> {
+        snapshot::file(&*self.files, CONTENTS, &self.capture)
+    }
+
+    /// Reads a program.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read.
+    pub fn program(&self, program: &ProgramFile) -> Result<Vec<u8>, snapshot::Error> {
+        snapshot::file(&*self.files, &self.name, &program.file)
+    }
+}
+
+/// Writes a bundle. The programs of the description are replaced by `programs`: each with its contents,
+/// and with a file name within the bundle.
+///
+/// # Errors
+///
+/// If it cannot be written, or the capture cannot be read.
+pub fn write(
+    out: impl Write + Seek,
+    name: &str,
+    mut capture: impl Read,
+    description: &Description,
+    programs: &[(ProgramFile, Vec<u8>)],
+) -> io::Result<()> {
+    let named = programs.iter().map(|(program, _)| program.clone()).collect();
+    let description = Description { programs: named, ..description.clone() };
+    let metadata = format!("{name}.toml");
+    let contents = format!("[trace]\nmetadata={metadata}\nbuffer0={name}\n");
+    let mut zip = ZipWriter::new(out);
+    let usual = SimpleFileOptions::default();
+    for (name, bytes) in [(CONTENTS, contents), (&metadata, description.to_string())] {
+        zip.start_file(name, usual)?;
+        zip.write_all(bytes.as_bytes())?;
+    }
+    for (program, bytes) in programs {
+        zip.start_file(&*program.file, usual)?;
+        zip.write_all(bytes)?;
+    }
+    // Its length is not known, and may exceed 4 GiB.
+    zip.start_file(name, usual.large_file(true))?;
+    io::copy(&mut capture, &mut zip)?;
+    zip.finish()?.flush()
+}
+
+/// The same in memory.
+///
+/// # Errors
+///
+/// As [`write`].
+pub fn to_bytes(
+    name: &str,
+    capture: &[u8],
+    description: &Description,
+    programs: &[(ProgramFile, Vec<u8>)],
+) -> io::Result<Vec<u8>> {
+    let mut out = Cursor::new(Vec::new());
+    write(&mut out, name, capture, description, programs)?;
+    Ok(out.into_inner())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::description::At;
+    use std::collections::BTreeMap;
+
+    fn bundle() -> Vec<u8> {
+        let description =
+            Description::parse("version = 1\n[framing]\nkind = \"smi\"", "d").unwrap();
+        let program = ProgramFile::new("a.elf", At::Bias(16), b"program");
+        let programs = [(program, b"program".to_vec())];
+        to_bytes("c.te", b"capture", &description, &programs).unwrap()
+    }
+
+    #[test]
+    fn written_and_read() {
+        let archive = Archive::new(Cursor::new(bundle())).unwrap();
+        let Found::Bundle(bundle) = read(Box::new(archive)).unwrap() else { panic!("no bundle") };
+        assert_eq!(bundle.bytes().unwrap(), b"capture");
+        let [program] = &bundle.description.programs[..] else { panic!("no program") };
+        assert_eq!(program.at, At::Bias(16));
+        assert_eq!(program.check(&bundle.program(program).unwrap()), Ok(()));
+    }
+
+    #[test]
+    fn what_is_no_bundle() {
+        let files = |list: &[(&str, &str)]| -> Box<dyn Files> {
+            let own = list.iter().map(|(name, text)| (name.to_string(), text.as_bytes().to_vec()));
+            Box::new(own.collect::<BTreeMap<_, _>>())
+        };
+        assert!(matches!(read(files(&[])), Ok(Found::Other)));
+        let coresight = files(&[(CONTENTS, "[trace]\nmetadata=trace.ini\n")]);
+        assert!(matches!(read(coresight), Ok(Found::Package)));
+        let text = "[trace]\nmetadata=c.toml\nbuffer0=c\n";
+        let missing = read(files(&[(CONTENTS, text)])).unwrap_err().to_string();
+        assert!(missing.starts_with("c.toml"), "{missing}");
+        let outside = "[trace]\nmetadata=../c.toml\nbuffer0=c\n";
+        assert!(matches!(
+            read(files(&[(CONTENTS, outside)])),
+            Err(BundleError::Files(snapshot::Error::Outside { .. }))
+        ));
+        let wrong = read(files(&[(CONTENTS, text), ("c.toml", "version = 9")])).unwrap_err();
+        assert_eq!(wrong.to_string(), "c.toml:1:1: version 9 is not known here, only 1");
+    }
+}

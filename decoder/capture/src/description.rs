@@ -1,0 +1,206 @@
+//! Descriptions of captures: `NAME.toml` beside the capture `NAME`.
+//!
+//! A description is a [parameter file](crate::params) with a few more keys, so it can be given wherever
+//! parameters are expected:
+//!
+//! ```toml
+//! version = 1                       # of this format
+//! command = "hartrace run calls.elf -o calls.te"
+//! xlen = 64
+//!
+//! [parameters]                      # as in a parameter file, like the next two
+//! iaddress_width_p = 64
+//!
+//! [options]
+//! unit = "hartrace"
+//!
+//! [framing]
+//! kind = "reference"
+//!
+//! [trap-vectors]                    # contents of xtvec by privilege, where decoding requires them
+//! m = "0x80000100"
+//!
+//! [[programs]]
+//! file = "calls.elf"                # relative to the description
+//! sha256 = "..."
+//! build-id = "..."                  # if the program has one
+//! bias = "0x0"                      # or address, for bare code
+//! context = 7                       # if only one context runs it
+//! ```
+
+mod program;
+
+pub use program::{At, Different, ProgramFile};
+
+use crate::params::document::{self, Entry};
+use crate::params::{DocumentError, Draft, Problem, unknown};
+use hartrace_ingress::Privilege;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// The version of the format that is written.
+pub const VERSION: u64 = 1;
+
+const KEYS: [&str; 6] = ["file", "sha256", "build-id", "bias", "address", "context"];
+
+/// What is known of a capture, apart from its contents.
+#[derive(Clone, Debug, Default)]
+pub struct Description {
+    /// The command that wrote the capture.
+    pub command: Option<String>,
+    /// Parameters, modes and framing.
+    pub draft: Draft,
+    /// Contents of the trap vector registers, where decoding requires them.
+    pub trap_vectors: Vec<(Privilege, u64)>,
+    /// The programs that were traced; later ones replace earlier code at the same addresses.
+    pub programs: Vec<ProgramFile>,
+}
+
+impl Description {
+    /// Reads a description. `file` is its name in errors.
+    ///
+    /// # Errors
+    ///
+    /// If it is not a description of this version; the error names the line.
+    pub fn parse(text: &str, file: &str) -> Result<Self, DocumentError> {
+        let entries = document::parse(text, file)?;
+        let refer = &mut |name: &str, entry: &Entry| {
+            Err::<Draft, _>(entry.wrong(Problem::Reference(name.into())))
+        };
+        let mut description =
+            Self { draft: Draft::of_entries(&entries, refer)?, ..Self::default() };
+        for entry in &entries {
+            match entry.key.as_str() {
+                "version" => match entry.number(u64::MAX)? {
+                    VERSION => {}
+                    version => return Err(entry.wrong(Problem::Version(version))),
+                },
+                "command" => description.command = Some(entry.text()?.into()),
+                "trap-vectors" => {
+                    for inner in entry.table()? {
+                        let level = privilege(&inner.key);
+                        let level =
+                            level.ok_or_else(|| unknown(inner, LEVELS.iter().map(|l| l.0)))?;
+                        description.trap_vectors.push((level, inner.address()?));
+                    }
+                }
+                "programs" => {
+                    for table in entry.tables()? {
+                        description.programs.push(ProgramFile::read(entry, table)?);
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(description)
+    }
+
+    /// Returns where the description of a capture may be, the likeliest place first.
+    pub fn places(capture: &Path) -> Vec<PathBuf> {
+        let mut places = vec![Self::place(capture)];
+        // The capture may have been compressed later.
+        if capture.extension().is_some_and(|extension| extension == "zst") {
+            places.push(Self::place(&capture.with_extension("")));
+        }
+        places
+    }
+
+    /// Returns where to write the description of a capture.
+    pub fn place(capture: &Path) -> PathBuf {
+        let mut name = capture.as_os_str().to_owned();
+        name.push(".toml");
+        name.into()
+    }
+}
+
+/// Names of privilege levels.
+const LEVELS: [(&str, Privilege); 5] = [
+    ("m", Privilege::M),
+    ("s", Privilege::S),
+    ("u", Privilege::U),
+    ("vs", Privilege::VS),
+    ("vu", Privilege::VU),
+];
+
+/// A privilege level by name or number.
+pub fn privilege(name: &str) -> Option<Privilege> {
+    let named = LEVELS.iter().find(|(other, _)| name.eq_ignore_ascii_case(other));
+    named.map(|(_, level)| *level).or_else(|| Some(Privilege(name.parse().ok()?)))
+}
+
+/// TOML.
+impl fmt::Display for Description {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "version = {VERSION}")?;
+        if let Some(command) = &self.command {
+            writeln!(f, "command = {}", quoted(command))?;
+        }
+        write!(f, "{}", self.draft)?;
+        if !self.trap_vectors.is_empty() {
+            writeln!(f, "\n[trap-vectors]")?;
+        }
+        for (level, base) in &self.trap_vectors {
+            let named = LEVELS.iter().find(|(_, other)| other == level);
+            let name = named.map_or_else(|| level.0.to_string(), |(name, _)| (*name).into());
+            writeln!(f, "{name} = \"{base:#x}\"")?;
+        }
+        self.programs.iter().try_for_each(|program| write!(f, "\n[[programs]]\n{program}"))
+    }
+}
+
+/// Text as a string of TOML.
+fn quoted(text: &str) -> toml::Value {
+    toml::Value::String(text.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "\
+        version = 1\ncommand = \"hartrace run 'a b.elf'\"\nxlen = 32\n\n[parameters]\n\
+        iaddress_width_p = 32\n\n[options]\nunit = \"hartrace\"\nimplicit-return = true\n\n\
+        [framing]\nkind = \"encap\"\nsrc-bits = 3\n\n[trap-vectors]\n\
+        7 = \"0xffffffff80000000\"\nm = \"0x80000100\"\n\n[[programs]]\nfile = \"a b.elf\"\nbias = \"0x0\"\n\n\
+        [[programs]]\nfile = \"rom\"\naddress = \"0xffffffffffff0000\"\n\n\
+        [[programs]]\nfile = \"x.elf\"\nbuild-id = \"0a0b\"\nbias = \"0x10\"\ncontext = 9\n";
+
+    #[test]
+    fn text_and_back() {
+        let description = Description::parse(TEXT, "d").unwrap();
+        assert_eq!(description.trap_vectors[1], (Privilege::M, 0x8000_0100));
+        assert_eq!(description.programs.len(), 3);
+        assert_eq!(description.programs[1].at, At::Address(0xffff_ffff_ffff_0000));
+        assert_eq!(description.programs[2].context, Some(9));
+        assert_eq!(description.to_string(), TEXT);
+    }
+
+    #[test]
+    fn it_is_a_parameter_file() {
+        let draft = Draft::parse(TEXT, "d").unwrap();
+        assert_eq!((draft.fields.src_bits, draft.params.len()), (Some(3), 1));
+    }
+
+    #[test]
+    fn mistakes_have_places() {
+        let error = |text: &str| Description::parse(text, "d").unwrap_err().to_string();
+        assert_eq!(error("version = 2"), "d:1:1: version 2 is not known here, only 1");
+        assert_eq!(error("programs = 1"), "d:1:1: programs must be a list of tables, not 1");
+        assert_eq!(error("[[programs]]\nfiel = \"a\""), "d:2:1: unknown key fiel");
+        assert_eq!(error("\n[[programs]]\nbias = 1"), "d:2:3: a program has no file");
+        assert_eq!(error("[trap-vectors]\nx = 1"), "d:2:1: unknown key x");
+        assert_eq!(
+            error("[[programs]]\nfile = \"a\"\nsha256 = \"0\"").split(':').nth(1),
+            Some("3")
+        );
+        let both = "[[programs]]\nfile = \"a\"\nbias = 0\naddress = 1";
+        assert!(error(both).starts_with("d:4:1: address must be"), "{}", error(both));
+    }
+
+    #[test]
+    fn beside_the_capture() {
+        assert_eq!(Description::places(Path::new("d/c.te")), [Path::new("d/c.te.toml")]);
+        let compressed = Description::places(Path::new("c.te.zst"));
+        assert_eq!(compressed, [Path::new("c.te.zst.toml"), Path::new("c.te.toml")]);
+    }
+}
