@@ -48,6 +48,8 @@ pub(crate) enum Command {
     Explain(ExplainArgs),
     /// Decode a capture with its program: addresses, listing, blocks, edges, coverage
     Decode(DecodeArgs),
+    /// Pack a capture with its description and its programs into one file
+    Bundle(BundleArgs),
     /// Compare two captures packet by packet
     Diff(DiffArgs),
     /// Decode a capture and compare it with what must have retired, instruction by instruction
@@ -68,6 +70,12 @@ pub(crate) enum Command {
     /// Measure area and clock rate of the trace encoder on FPGAs
     #[command(subcommand)]
     Fpga(FpgaCommand),
+    /// Write a file of encoder parameters in which every key is explained
+    Params(ParamsArgs),
+    /// Print completions for a shell, for example to ~/.local/share/bash-completion/completions/hartrace
+    Completions(CompletionsArgs),
+    /// Write the manual pages
+    Man(ManArgs),
 }
 
 #[derive(Debug, Args)]
@@ -145,7 +153,7 @@ pub(crate) struct ExecArgs {
     /// Maximum number of steps to execute
     #[arg(long, value_name = "N", default_value_t = 1_000_000_000)]
     pub(crate) limit: u64,
-    /// Where to write the trace, in frames of the reference flow
+    /// Where to write the trace, in frames of the reference flow, and its description TRACE.toml
     #[arg(short, long, value_name = "TRACE")]
     pub(crate) output: Option<PathBuf>,
     /// Where to write the execution, as a trace file (docs/trace-file.md)
@@ -161,9 +169,12 @@ pub(crate) struct ExecArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct EncodeArgs {
-    /// Where to write the trace
+    /// Where to write the trace, and its description OUT.toml
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: PathBuf,
+    /// The program that was executed, for the description; BIAS (0x...) is added to its addresses
+    #[arg(long, value_name = "PROG[@BIAS]", allow_hyphen_values = true, value_parser = values::parse_elf)]
+    pub(crate) elf: Vec<Placed>,
     #[command(flatten)]
     pub(crate) run: RunArgs,
 }
@@ -241,6 +252,42 @@ pub(crate) struct CheckArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct ParamsArgs {
+    /// The parameters of generated hardware: micro, small, full, cva6 or rv_tracer, or a TOML file for
+    /// `hdl` [default: the defaults of the specification]
+    #[arg(long, value_name = "NAME|FILE", conflicts_with = "xlen")]
+    pub(crate) config: Option<String>,
+    /// 32 or 64
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = values::parse_xlen)]
+    pub(crate) xlen: u8,
+    /// Where to write it
+    #[arg(short, long, value_name = "FILE", default_value = "-")]
+    pub(crate) output: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    pub(crate) shell: clap_complete::Shell,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ManArgs {
+    /// Where to write them
+    #[arg(short, long, value_name = "DIR")]
+    pub(crate) output: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BundleArgs {
+    /// The archive to write: a trace package, which all commands accept in place of a capture
+    #[arg(short, long, value_name = "OUT.zip")]
+    pub(crate) output: PathBuf,
+    #[command(flatten)]
+    pub(crate) follow: FollowArgs,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct StatsArgs {
     /// One JSON object
     #[arg(long)]
@@ -264,10 +311,12 @@ pub(crate) struct DiffArgs {
 
 /// What a stream looks like.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Stream options")]
 pub(crate) struct StreamArgs {
     /// Encoder parameters: TOML with the specification's names, or a vector's configuration JSON
+    /// [default: CAPTURE.toml, which describes the capture]
     ///
-    /// Needed unless the framing is rv-tracer. An `options` table may hold the modes implicit-return,
+    /// Needed unless the capture has a description, or the framing is rv-tracer. An `options` table may hold the modes implicit-return,
     /// implicit-exception, sequentially-inferred-jump, branch-prediction, jump-target-cache and
     /// full-address (booleans; codes such as ir are accepted), resync-max (period 2^(v+4)), resync-mode
     /// (packets, cycles, half-words, off), unit (reference, rv-tracer, hartrace) and itype-width (3, 4).

@@ -89,7 +89,7 @@ fn log(path: &Path, args: &SchemesArgs) -> Result<Workload, Failure> {
             .hint("--elf PROG"));
     };
     let xlen = if files::read(&first.path)?.get(4) == Some(&1) { Xlen::Rv32 } else { Xlen::Rv64 };
-    let programs = image::load(&args.elf, &[], &[], xlen)?;
+    let programs = image::load(image::elf(&args.elf)?, xlen)?;
     let options = input::options(&args.format, Some(xlen), ITypeWidth::Four);
     let (mut source, bar) = input::open(path, &options)?;
     let name = path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy();

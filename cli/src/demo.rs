@@ -3,10 +3,11 @@
 
 use crate::args::DemoArgs;
 use crate::bundled::PROGRAMS;
+use crate::described::{Traced, describe};
 use crate::failure::{Failure, Status};
 use crate::{exec, files, progress};
+use hartrace_sources::executed::Program;
 use hartrace_sources::executed::round::{Table, Trial};
-use hartrace_sources::executed::{Program, modes};
 use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
@@ -24,36 +25,33 @@ pub(crate) fn run(args: &DemoArgs) -> Result<Status, Failure> {
     for (name, elf) in PROGRAMS {
         bar.set_message(name);
         let program = Program::new(name, elf.to_vec())?;
-        write(&folder.join(format!("{name}.elf")), elf)?;
+        let path = folder.join(format!("{name}.elf"));
+        write(&path, elf)?;
         let modes = exec::all_modes(&program)?;
         let trial = Trial { program: &program, modes: &modes, limit: STEPS };
-        let output = |mode: &str| {
-            let file = folder.join(format!("{name}.{mode}.te"));
-            exec::capture(&file).map(Some)
-        };
+        let file = |mode: &str| folder.join(format!("{name}.{mode}.te"));
+        let output = |mode: &str| exec::capture(&file(mode)).map(Some);
         let lines = trial.run(output, |rows| {
             bar.inc(exec::half_words(rows));
             Ok(())
         })?;
+        for line in &lines {
+            let description = exec::description(&program, line);
+            describe(&file(&line.mode), description, &[Traced::new(&path, elf)])?;
+        }
         if !bar.suspend(|| table.print(&lines))? {
             status = Status::Different;
         }
     }
     bar.finish_and_clear();
-    for xlen in [hartrace_isa::Xlen::Rv32, hartrace_isa::Xlen::Rv64] {
-        let params = toml::to_string(&modes::params(xlen)).map_err(Failure::usage)?;
-        let text = format!("{params}\n[options]\nunit = \"hartrace\"\n");
-        write(&folder.join(format!("params-rv{}.toml", xlen.bits())), text.as_bytes())?;
-    }
     table.finish(&[])?;
     if !args.json {
         let mut out = io::stdout().lock();
         let place = folder.display();
         writeln!(
             out,
-            "\nPrograms, traces and parameters are in {place}. Look into one:\n  hartrace decode \
-             {place}/calls.ir.te --elf {place}/calls.elf --params {place}/params-rv64.toml \
-             --emit listing | less"
+            "\nPrograms, traces and their descriptions are in {place}. Look into one:\n  hartrace \
+             decode {place}/calls.ir.te --emit listing | less"
         )?;
     }
     Ok(status)

@@ -1,9 +1,9 @@
 //! `hartrace diff`.
 
 use crate::args::DiffArgs;
+use crate::described::Described;
 use crate::failure::{Failure, Status};
 use crate::files;
-use crate::params;
 use hartrace_capture::params::Setup;
 use hartrace_report::diff::{Diff, Style};
 use hartrace_report::dump::Listed;
@@ -14,9 +14,16 @@ use std::io::{self, Write};
 pub(crate) fn run(args: &DiffArgs) -> Result<Status, Failure> {
     let params = args.stream.params.as_deref();
     files::one_standard(params.into_iter().chain([args.a.as_path(), args.b.as_path()]))?;
-    let setup = params::setup(&args.stream)?;
-    let (a, b) = (files::read(&args.a)?, files::read(&args.b)?);
-    let diff = Diff::new(list(&a, &setup), list(&b, &setup));
+    let [first, second] = [Described::find(&args.a)?, Described::find(&args.b)?];
+    // Where only one has a description, it is of both.
+    let [of_a, of_b] = match (&first.description, &second.description) {
+        (None, Some(_)) => [&second, &second],
+        (Some(_), None) => [&first, &first],
+        _ => [&first, &second],
+    };
+    let (setup, other) = (of_a.setup(&args.stream)?, of_b.setup(&args.stream)?);
+    let (a, b) = (first.read()?, second.read()?);
+    let diff = Diff::new(list(&a, &setup), list(&b, &other));
     if diff.is_empty() {
         return Ok(Status::Clean);
     }
@@ -25,13 +32,14 @@ pub(crate) fn run(args: &DiffArgs) -> Result<Status, Failure> {
         diff.json(&mut out, setup.xlen)?;
     } else {
         let choice = anstream::AutoStream::choice(&io::stdout());
-        let several = |bytes: &[u8]| sources(bytes, setup.transport.stream()).len() > 1;
+        let several =
+            |bytes: &[u8], setup: &Setup| sources(bytes, setup.transport.stream()).len() > 1;
         let style = Style {
             colour: choice != anstream::ColorChoice::Never,
-            with_source: several(&a) || several(&b),
+            with_source: several(&a, &setup) || several(&b, &other),
             xlen: setup.xlen,
         };
-        diff.print(&mut out, [&files::name(&args.a), &files::name(&args.b)], style)?;
+        diff.print(&mut out, [&first.name, &second.name], style)?;
     }
     out.flush()?;
     Ok(Status::Different)

@@ -1,9 +1,9 @@
 //! `hartrace dump`.
 
 use crate::args::DumpArgs;
+use crate::described::Described;
 use crate::failure::{Failure, Status};
 use crate::files;
-use crate::params;
 use hartrace_report::dump::{Dump, Listed};
 use hartrace_report::packets::{Packets, Reader, sources};
 use std::io::Write;
@@ -12,8 +12,9 @@ use std::io::Write;
 pub(crate) fn run(args: &DumpArgs) -> Result<Status, Failure> {
     let params = args.stream.params.as_deref();
     files::one_standard(params.into_iter().chain([args.capture.as_path()]))?;
-    let setup = params::setup(&args.stream)?;
-    let bytes = files::read(&args.capture)?;
+    let described = Described::find(&args.capture)?;
+    let setup = described.setup(&args.stream)?;
+    let bytes = described.read()?;
     let transport = setup.transport.stream();
     let with_source = sources(&bytes, transport).len() > 1;
     let dump = Dump { json: args.json, with_source, xlen: setup.xlen };

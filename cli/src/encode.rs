@@ -1,11 +1,13 @@
 //! `hartrace encode`.
 
 use crate::args::{CompatArg, EncodeArgs, RunArgs};
+use crate::described::{Traced, describe};
 use crate::failure::{Failure, Status};
 use crate::files;
 use crate::input;
 use crate::params;
-use hartrace_capture::params::Setup;
+use hartrace_capture::description::{At, Description};
+use hartrace_capture::params::{Draft, Setup};
 use hartrace_encap::MAX_FRAME;
 use hartrace_golden::{Encoded, Encoder};
 use hartrace_sources::{Input, Source};
@@ -39,6 +41,14 @@ pub(crate) fn run(args: &EncodeArgs) -> Result<Status, Failure> {
     let failed = |error: std::io::Error| Failure::write(files::output_name(&args.output), &error);
     run.each(&setup, &mut |sent| out.write_all(sent.frame).map_err(failed))?;
     out.flush().map_err(failed)?;
+    let programs = args.elf.iter().map(|placed| Ok((placed, files::read(&placed.path)?)));
+    let programs: Vec<_> = programs.collect::<Result<_, Failure>>()?;
+    let traced = programs.iter().map(|(placed, bytes)| Traced {
+        at: At::Bias(placed.address),
+        ..Traced::new(&placed.path, bytes)
+    });
+    let description = Description { draft: Draft::from(&setup), ..Description::default() };
+    describe(&args.output, description, &traced.collect::<Vec<_>>())?;
     Ok(Status::Clean)
 }
 
@@ -54,7 +64,7 @@ impl Run {
     pub(crate) fn open(args: &RunArgs) -> Result<(Setup, Self), Failure> {
         let params = args.stream.params.as_deref();
         files::one_standard(params.into_iter().chain([args.input.as_path()]))?;
-        let setup = params::setup(&args.stream)?;
+        let setup = params::setup(&args.stream, None)?;
         let config = params::encoder(&setup, CompatArg::of(args.compat))?;
         let encoder = Encoder::new(config).map_err(|error| {
             Failure::usage(error).hint("parameters and [options] that fit together")

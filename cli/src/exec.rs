@@ -1,12 +1,16 @@
 //! `hartrace run`: executes a program, encodes what retires, decodes it again and compares.
 
 use crate::args::{ExecArgs, With};
+use crate::described::{Traced, describe};
 use crate::failure::{Failure, Status};
 use crate::{files, progress};
-use hartrace_etrace::Ioptions;
-use hartrace_ingress::Retired;
+use hartrace_capture::description::Description;
+use hartrace_capture::framing::Kind;
+use hartrace_capture::params::{Draft, Resync};
+use hartrace_etrace::{Ioptions, Unit};
+use hartrace_ingress::{Privilege, Retired};
 use hartrace_sources::executed::modes::{self, UnknownMode};
-use hartrace_sources::executed::round::{Output, RoundError, Table, Trial};
+use hartrace_sources::executed::round::{Line, Output, RESYNC, RoundError, Table, Trial};
 use hartrace_sources::executed::{Executor, Problem, Program, ProgramError};
 use hartrace_sources::file::Writer;
 use std::fs::{self, File};
@@ -35,13 +39,11 @@ pub(crate) fn run(args: &ExecArgs) -> Result<Status, Failure> {
         return Err(Failure::usage("one file cannot hold the traces of several modes")
             .hint("--encode with one mode, or --output-dir DIR"));
     }
-    let output = |mode: &str| match (&args.output, &args.output_dir) {
-        (Some(file), _) => capture(file).map(Some),
-        (None, Some(folder)) => {
-            capture(&folder.join(format!("{}.{mode}.te", program.name()))).map(Some)
-        }
-        (None, None) => Ok(None),
+    let file = |mode: &str| match (&args.output, &args.output_dir) {
+        (None, Some(folder)) => Some(folder.join(format!("{}.{mode}.te", program.name()))),
+        (file, _) => file.clone(),
     };
+    let output = |mode: &str| file(mode).map(|file| capture(&file)).transpose();
     let mut table = Table::new(files::stdout(), args.json);
     let trial = Trial { program: &program, modes: &modes, limit: args.limit };
     let bar = progress::executed();
@@ -52,6 +54,12 @@ pub(crate) fn run(args: &ExecArgs) -> Result<Status, Failure> {
     })?;
     retired.map_or(Ok(()), Retirement::finish)?;
     bar.finish_and_clear();
+    for line in &lines {
+        if let Some(file) = file(&line.mode) {
+            let traced = Traced::new(&args.program, program.elf());
+            describe(&file, description(&program, line), &[traced])?;
+        }
+    }
     let good = table.print(&lines)?;
     table.finish(&lines)?;
     // The table comes first: it is valid up to where the program failed.
@@ -59,6 +67,23 @@ pub(crate) fn run(args: &ExecArgs) -> Result<Status, Failure> {
         program.check(line.exit)?;
     }
     Ok(if good { Status::Clean } else { Status::Different })
+}
+
+/// Describes the trace of a program in one mode.
+pub(crate) fn description(program: &Program, line: &Line) -> Description {
+    let params = modes::params(program.xlen());
+    let draft = Draft::new(&params, Unit::Hartrace, &line.options).resync(Resync::Packets(RESYNC));
+    let framing = Some(Kind::Reference);
+    Description {
+        draft: Draft { xlen: Some(program.xlen()), framing, ..draft },
+        trap_vectors: trap_vectors(&line.tvec),
+        ..Description::default()
+    }
+}
+
+/// Trap vectors in the form of descriptions.
+pub(crate) fn trap_vectors(tvec: &[(u8, u64)]) -> Vec<(Privilege, u64)> {
+    tvec.iter().map(|(level, base)| (Privilege(*level), *base)).collect()
 }
 
 /// Returns the first bytes of a file; none of standard input, which can be read only once.

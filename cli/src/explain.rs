@@ -3,10 +3,10 @@
 //! A run is encoded, so its reasons are those of the encoder. For a capture, they are inferred.
 
 use crate::args::ExplainArgs;
+use crate::described::Described;
 use crate::encode::Run;
 use crate::failure::{Failure, Status};
 use crate::files;
-use crate::params;
 use hartrace_bits::BitPos;
 use hartrace_etrace::Payload;
 use hartrace_golden::encoder::Reason;
@@ -39,8 +39,9 @@ fn is_log(args: &ExplainArgs) -> Result<bool, Failure> {
 /// Explains the packets of a capture. All are read first: what follows a packet reveals more about its
 /// reason than the packet itself.
 fn explain_capture(args: &ExplainArgs) -> Result<Status, Failure> {
-    let setup = params::setup(&args.run.stream)?;
-    let bytes = files::read(&args.run.input)?;
+    let described = Described::find(&args.run.input)?;
+    let setup = described.setup(&args.run.stream)?;
+    let bytes = described.read()?;
     let transport = setup.transport.stream();
     let with_source = sources(&bytes, transport).len() > 1;
     let dump = Dump { json: args.json, with_source, xlen: setup.xlen };

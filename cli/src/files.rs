@@ -84,11 +84,15 @@ pub(crate) struct Capture<R = Input> {
 }
 
 impl Capture {
+    /// A capture without progress.
+    pub(crate) fn of(input: Input) -> Self {
+        Self { input, bar: ProgressBar::hidden(), moving: false }
+    }
+
     /// Opens a capture.
     pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
         if is_standard(path) {
-            let (input, bar) = (Box::new(io::stdin()), ProgressBar::hidden());
-            return Ok(Self { input, bar, moving: false });
+            return Ok(Self::of(Box::new(io::stdin())));
         }
         let file = File::open(path).map_err(|e| unreadable(path, &e))?;
         let bar = progress(file.metadata().map_or(0, |meta| meta.len()));

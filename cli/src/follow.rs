@@ -1,6 +1,7 @@
 //! Decodes a capture with its program.
 
 use crate::args::{CompatArg, FollowArgs};
+use crate::described::Described;
 use crate::failure::Failure;
 use crate::files::{self, Capture};
 use crate::{image, params};
@@ -44,33 +45,39 @@ impl Follow {
         let path = args.capture()?;
         let inputs = programs.chain(params_file).chain([path]);
         files::one_standard(inputs.chain(others))?;
-        let setup = params::setup(&args.stream)?;
+        let described = Described::find(path)?;
+        let setup = described.setup(&args.stream)?;
         params::check_compat(&setup, CompatArg::of(args.compat))?;
         if setup.params.nocontext_p && !args.context_elf.is_empty() {
             return Err(Failure::usage("--context-elf, but the trace has no contexts")
                 .hint("--elf, or nocontext_p = 0 and context_width_p among the parameters"));
         }
-        if !args.has_program() {
+        let code = image::code(args, &described)?;
+        if code.is_empty() && args.events.events.is_none() {
             return Err(Failure::usage("a trace cannot be followed without the program")
                 .hint("--elf PROG, or --image FILE@ADDR for bare code"));
         }
-        let mut programs = image::load(&args.elf, &args.image, &args.context_elf, setup.xlen)?;
+        let mut programs = image::load(code, setup.xlen)?;
         if let Some(changing) = image::changing(&args.events, &setup)? {
             programs.change(changing);
         }
-        let capture = Capture::open(path)?;
+        let capture = described.open()?;
         let usual = Config::default();
         let config = Config {
             params: setup.params,
             unit: setup.unit,
-            tvec: args.tvec.iter().map(|(level, base)| (level.0, *base)).collect(),
+            tvec: args
+                .trap_vectors(&described)
+                .iter()
+                .map(|(level, base)| (level.0, *base))
+                .collect(),
             compat: CompatArg::of(args.compat),
             resync: args.resync.into(),
             max_blocks: args.max_blocks.unwrap_or(usual.max_blocks),
             ..usual
         };
         let threads = args.threads();
-        let name = files::name(path);
+        let name = described.name;
         Ok((Self { setup, programs, threads, name, config }, capture))
     }
 

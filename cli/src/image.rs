@@ -1,46 +1,72 @@
 //! Programs that the command line names.
 
-use crate::args::{EventsArgs, Placed};
+use crate::args::{EventsArgs, FollowArgs, Placed};
+use crate::described::Described;
 use crate::failure::Failure;
 use crate::files;
+use hartrace_capture::description::At;
 use hartrace_capture::params::Setup;
 use hartrace_capture::programs::{Changing, Programs, Replaced, address};
 use hartrace_decoder::ElfError;
 use hartrace_isa::Xlen;
 use std::io::{self, Write};
 
-/// Loads programs, then bare code, then the programs of single contexts. Later code wins where they
-/// overlap.
-pub(crate) fn load(
-    elf: &[Placed],
-    bare: &[Placed],
-    contexts: &[(u64, Placed)],
-    xlen: Xlen,
-) -> Result<Programs, Failure> {
+/// Code of the traced program.
+pub(crate) struct Code {
+    /// Its file, for messages.
+    pub(crate) name: String,
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) at: At,
+    /// The only context that runs it, if not all do.
+    pub(crate) context: Option<u64>,
+}
+
+impl Code {
+    fn read(placed: &Placed, at: At, context: Option<u64>) -> Result<Self, Failure> {
+        let (name, bytes) = (files::name(&placed.path), files::read(&placed.path)?);
+        Ok(Self { name, bytes, at, context })
+    }
+}
+
+/// Reads the code that the command line names: programs, then bare code, then the programs of single
+/// contexts. Without any, it is that of the description.
+pub(crate) fn code(args: &FollowArgs, described: &Described) -> Result<Vec<Code>, Failure> {
+    let mut given = elf(&args.elf)?;
+    let bare = args.image.iter().map(|placed| (placed, At::Address(placed.address), None));
+    let contexts = args.context_elf.iter();
+    let contexts = contexts.map(|(id, placed)| (placed, At::Bias(placed.address), Some(*id)));
+    for (placed, at, context) in bare.chain(contexts) {
+        given.push(Code::read(placed, at, context)?);
+    }
+    if given.is_empty() {
+        return described.code();
+    }
+    described.compare(&given);
+    Ok(given)
+}
+
+/// Reads programs.
+pub(crate) fn elf(placed: &[Placed]) -> Result<Vec<Code>, Failure> {
+    placed.iter().map(|placed| Code::read(placed, At::Bias(placed.address), None)).collect()
+}
+
+/// Loads code. Later code wins where some overlaps.
+pub(crate) fn load(code: Vec<Code>, xlen: Xlen) -> Result<Programs, Failure> {
     let mut programs = Programs::new(xlen);
-    for placed in elf {
-        let bytes = files::read(&placed.path)?;
-        loaded(placed, xlen, programs.add_elf(bytes, placed.address))?;
-    }
-    for placed in bare {
-        let bytes = files::read(&placed.path)?;
-        loaded(placed, xlen, Ok(programs.add_code(placed.address, &bytes)))?;
-    }
-    for (id, placed) in contexts {
-        let bytes = files::read(&placed.path)?;
-        loaded(placed, xlen, programs.add_context_elf(*id, bytes, placed.address))?;
+    for Code { name, bytes, at, context } in code {
+        let replaced = match (at, context) {
+            (At::Bias(bias), None) => programs.add_elf(bytes, bias),
+            (At::Bias(bias), Some(id)) => programs.add_context_elf(id, bytes, bias),
+            (At::Address(address), _) => Ok(programs.add_code(address, &bytes)),
+        };
+        loaded(&name, xlen, replaced)?;
     }
     Ok(programs)
 }
 
 /// Warns if code replaces other code.
-fn loaded(
-    placed: &Placed,
-    xlen: Xlen,
-    replaced: Result<Replaced, ElfError>,
-) -> Result<(), Failure> {
-    let name = files::name(&placed.path);
-    for range in replaced.map_err(|error| unloadable(error).at(&name))? {
+fn loaded(name: &str, xlen: Xlen, replaced: Result<Replaced, ElfError>) -> Result<(), Failure> {
+    for range in replaced.map_err(|error| unloadable(error).at(name))? {
         let [start, end] = [range.start, range.end].map(|pc| address(pc, xlen));
         warn(format_args!(
             "{name}: replaces other code from {start} to {end}; try another address or bias"

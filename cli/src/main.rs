@@ -4,12 +4,14 @@
 //! 3 unreadable input, 4 check failed or captures differ.
 
 mod args;
+mod bundle;
 mod bundled;
 mod check;
 mod compare;
 mod convert;
 mod decode;
 mod demo;
+mod described;
 mod diff;
 mod dump;
 mod encode;
@@ -23,6 +25,7 @@ mod gaps;
 mod hdl;
 mod image;
 mod input;
+mod manual;
 mod params;
 mod progress;
 mod sim;
@@ -61,6 +64,7 @@ fn run(cli: Cli) -> Result<Status, Failure> {
         Some(Command::Dump(args)) => dump::run(&args),
         Some(Command::Explain(args)) => explain::run(&args),
         Some(Command::Decode(args)) => decode::run(&args),
+        Some(Command::Bundle(args)) => bundle::run(&args),
         Some(Command::Diff(args)) => diff::run(&args),
         Some(Command::Check(args)) => check::run(&args),
         Some(Command::Stats(args)) => stats::run(&args),
@@ -72,6 +76,9 @@ fn run(cli: Cli) -> Result<Status, Failure> {
         Some(Command::Sim(SimCommand::Cva6(args))) => sim::cva6::run(&args),
         Some(Command::Fpga(FpgaCommand::Report(args))) => fpga::report(&args),
         Some(Command::Fpga(FpgaCommand::Compare(args))) => fpga::compare(&args),
+        Some(Command::Params(args)) => manual::params(&args),
+        Some(Command::Completions(args)) => manual::completions(&args),
+        Some(Command::Man(args)) => manual::man(&args),
         None => demo::run(&args::DemoArgs::default()),
     }
 }

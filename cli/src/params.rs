@@ -10,18 +10,25 @@ use hartrace_golden::EncoderConfig;
 use hartrace_golden::encoder::Resync as EncoderResync;
 use hartrace_isa::Xlen;
 
-/// Reads the parameter file, if any, and completes it from the command line.
-pub(crate) fn setup(args: &StreamArgs) -> Result<Setup, Failure> {
-    let draft = match &args.params {
-        Some(path) => Some(Draft::read_with(path, &mut |path| {
-            Ok::<_, Failure>((files::name(path), files::read(path)?))
-        })?),
-        None => None,
+/// Reads the parameter file, if any, and completes it from the command line. Without a file, parameters are
+/// those of the description, with its name.
+pub(crate) fn setup(
+    args: &StreamArgs,
+    described: Option<(String, Draft)>,
+) -> Result<Setup, Failure> {
+    let (name, draft) = match &args.params {
+        Some(path) => {
+            let draft = Draft::read_with(path, &mut |path| {
+                Ok::<_, Failure>((files::name(path), files::read(path)?))
+            })?;
+            (Some(files::name(path)), Some(draft))
+        }
+        None => described.unzip(),
     };
     Setup::new(draft, &given(args)).map_err(|error| {
         let failure = Failure::from(error);
-        match &args.params {
-            Some(path) => failure.at(files::name(path)),
+        match name {
+            Some(name) => failure.at(name),
             None => failure,
         }
     })
@@ -113,7 +120,7 @@ impl From<SetupError> for Failure {
     fn from(error: SetupError) -> Self {
         match error {
             SetupError::NoParameters => Self::usage(error)
-                .hint("--params FILE.toml, with the specification's names as keys"),
+                .hint("--params FILE.toml, or a description CAPTURE.toml beside the capture"),
             SetupError::NoWidth => Self::usage(error).hint("--xlen 32 or --xlen 64"),
             SetupError::Width { xlen, width } => Self::usage(format_args!(
                 "--xlen {} contradicts iaddress_width_p = {width}",

@@ -5,8 +5,12 @@ pub(crate) mod cva6;
 
 use crate::args::SimArgs;
 use crate::bundled::PROGRAMS;
+use crate::described::{Traced, describe};
 use crate::failure::{Failure, Status};
 use crate::{exec, files, hdl, input, progress};
+use hartrace_capture::description::Description;
+use hartrace_capture::framing::Kind;
+use hartrace_capture::params::Draft;
 use hartrace_encap::{FrameHeader, Framing, MAX_FRAME};
 use hartrace_encoder_hdl::Config;
 use hartrace_hdl_tools::verilate::{Mode, Options, SimError};
@@ -58,9 +62,22 @@ pub(crate) fn run(args: &SimArgs) -> Result<Status, Failure> {
             bench.simulation().waves(path).map_err(Failure::input)?;
         }
         let payload = |payload: &[u8]| output.push(payload);
-        let figures =
-            trial.run(&mut bench, work, tvec, payload, |rows| bar.inc(exec::half_words(rows)))?;
+        let figures = trial
+            .run(&mut bench, work, tvec.clone(), payload, |rows| bar.inc(exec::half_words(rows)))?;
         output.finish()?;
+        if let (Some(path), Some(input)) = (&args.output, &args.input) {
+            let program = if exec::is_elf(input)? { Some(input) } else { args.elf.as_ref() };
+            let elf = program.map(|path| files::read(path)).transpose()?;
+            let traced = program.zip(elf.as_ref()).map(|(path, elf)| Traced::new(path, elf));
+            let draft = Draft::new(&config.etrace, config.unit(), &setting.options);
+            let (xlen, framing) = (Some(xlen(&config)), Some(Kind::Reference));
+            let description = Description {
+                draft: Draft { xlen, framing, ..draft },
+                trap_vectors: exec::trap_vectors(&tvec),
+                ..Description::default()
+            };
+            describe(path, description, traced.as_slice())?;
+        }
         if figures.difference().is_some() {
             status = Status::Different;
         }

@@ -1,11 +1,11 @@
 //! `hartrace stats`.
 
 use crate::args::StatsArgs;
+use crate::described::Described;
 use crate::failure::{Failure, Status};
 use crate::files::{self, Capture, Filling};
 use crate::follow::{Follow, LARGE};
 use crate::gaps;
-use crate::params;
 use hartrace_decoder::{Count, Event};
 use hartrace_report::stats::{Counted, Program, Tally};
 use hartrace_report::{Gaps, Noted, Printer, Total};
@@ -21,11 +21,21 @@ pub(crate) fn run(args: &StatsArgs) -> Result<Status, Failure> {
     let given = &args.follow;
     let path = given.capture()?;
     let gaps = |capture: &Capture| gaps::new(files::name(path), given.strict, capture.bar.clone());
-    let stats = if !given.has_program() {
+    let described = Described::find(path)?;
+    let missing = described.missing_program().filter(|_| !given.has_program());
+    if let Some(missing) = &missing {
+        let _ = writeln!(
+            io::stderr(),
+            "warning: {}: not there, so instructions are not counted; try --elf PROG",
+            missing.display()
+        );
+    }
+    let has_program = given.has_program() || described.has_programs() && missing.is_none();
+    let stats = if !has_program {
         let params = given.stream.params.as_deref();
         files::one_standard(params.into_iter().chain([path]))?;
-        let setup = params::setup(&given.stream)?;
-        let capture = Capture::open(path)?;
+        let setup = described.setup(&given.stream)?;
+        let capture = described.open()?;
         let gaps = gaps(&capture);
         let mut tally = Tally::new(&setup);
         read(&mut tally, path, capture, gaps)?;

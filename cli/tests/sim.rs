@@ -23,6 +23,11 @@ fn main() {
     libtest_mimic::run(&args, trials).exit();
 }
 
+/// Where models are kept, for all tests.
+fn cache() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache")
+}
+
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("sim")
 }
@@ -36,7 +41,7 @@ fn hartrace(line: &str) -> Result<Output, Failed> {
     // Models are kept between runs.
     let mut command = Command::new(env!("CARGO_BIN_EXE_hartrace"));
     command.args(line.split_whitespace()).current_dir(folder());
-    Ok(command.env("XDG_CACHE_HOME", folder().join("cache")).output()?)
+    Ok(command.env("XDG_CACHE_HOME", cache()).output()?)
 }
 
 /// Standard output of a command that must be clean.
@@ -104,8 +109,12 @@ fn the_capture_can_be_decoded() -> Result<(), Failed> {
     let figures = json(&format!(
         "sim encoder {calls} --config full --limit 20000 --encode ir+bp -o calls.te"
     ))?;
-    let pcs = clean(&format!("decode calls.te --elf {calls} --params full/params.toml --xlen 64"))?;
-    assert_eq!(pcs.lines().count() as u64, number(&figures, "decoded_instructions"));
+    // With its description, or with that of the hardware.
+    for options in ["", &format!("--elf {calls} --params full/params.toml --framing reference")] {
+        let pcs = clean(&format!("decode calls.te {options}"))?;
+        let decoded = number(&figures, "decoded_instructions");
+        assert_eq!(pcs.lines().count() as u64, decoded, "{options}");
+    }
     Ok(())
 }
 
@@ -142,7 +151,7 @@ fn what_cannot_be_simulated_is_said() -> Result<(), Failed> {
     }
     let output = Command::new(env!("CARGO_BIN_EXE_hartrace"))
         .args(["sim", "encoder", &calls])
-        .env("XDG_CACHE_HOME", folder().join("cache"))
+        .env("XDG_CACHE_HOME", cache())
         .env("VERILATOR", "no-such-verilator")
         .output()?;
     let text = String::from_utf8_lossy(&output.stderr).into_owned();

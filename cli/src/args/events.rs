@@ -7,6 +7,7 @@ use std::fs;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Code that changes")]
 pub(crate) struct EventsArgs {
     /// What changed while the program ran: processes, libraries, patches
     ///

@@ -2,6 +2,7 @@
 
 use super::values::{Placed, parse_context_elf, parse_elf, parse_image, parse_tvec};
 use super::{CompatArg, EventsArgs, StreamArgs};
+use crate::described::Described;
 use crate::failure::Failure;
 use clap::{Args, ValueEnum};
 use hartrace_decoder::Resync;
@@ -12,9 +13,12 @@ use std::thread;
 
 /// A capture, and the program to follow it through.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Decoding options")]
 pub(crate) struct FollowArgs {
-    /// The capture
-    #[arg(required = true)]
+    /// The capture, or a bundle of it
+    ///
+    /// Parameters and programs are those of its description, CAPTURE.toml; options take precedence.
+    #[arg(required = true, help_heading = "Arguments")]
     pub(crate) capture: Option<PathBuf>,
     /// Program; BIAS (0x...) is added to its addresses. May be given more than once
     #[arg(long, value_name = "PROG[@BIAS]", allow_hyphen_values = true, value_parser = parse_elf)]
@@ -71,6 +75,12 @@ impl FollowArgs {
     pub(crate) fn has_program(&self) -> bool {
         let fixed = self.elf.len() + self.image.len() + self.context_elf.len();
         fixed > 0 || self.events.events.is_some()
+    }
+
+    /// The trap vectors of the command line or, without any, of the description.
+    pub(crate) fn trap_vectors(&self, described: &Described) -> Vec<(Privilege, u64)> {
+        let known = || described.description.iter().flat_map(|known| known.trap_vectors.clone());
+        if self.tvec.is_empty() { known().collect() } else { self.tvec.clone() }
     }
 
     /// The capture; an error if something else was given in its place.

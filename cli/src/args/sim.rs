@@ -66,7 +66,7 @@ pub(crate) struct Cva6Args {
     /// Maximum number of cycles
     #[arg(long, value_name = "CYCLES", default_value_t = 100_000_000)]
     pub(crate) limit: u64,
-    /// Where to write the output of the sink; the parameters for `decode --params` go to TRACE.params.toml
+    /// Where to write the output of the sink, and its description TRACE.toml
     #[arg(short, long, value_name = "TRACE", requires = "program")]
     pub(crate) output: Option<PathBuf>,
     /// Where to write waves, in the FST format
@@ -134,9 +134,8 @@ pub(crate) struct SimArgs {
     /// Maximum number of instructions and traps of each program
     #[arg(long, value_name = "N", default_value_t = 200_000)]
     pub(crate) limit: u64,
-    /// Where to write the packets of the encoder, in frames of the reference flow
-    ///
-    /// `hartrace hdl` writes the parameters to decode it with.
+    /// Where to write the packets of the encoder, in frames of the reference flow, and their description
+    /// TRACE.toml
     #[arg(short, long, value_name = "TRACE", requires = "input")]
     pub(crate) output: Option<PathBuf>,
     /// Where to write waves, in the FST format

@@ -35,17 +35,18 @@ pub(super) fn parse_image(text: &str) -> Result<Placed, String> {
 pub(super) fn parse_tvec(text: &str) -> Result<(Privilege, u64), String> {
     let (privilege, address) =
         text.split_once('=').ok_or("write PRIV=ADDR, for example m=0x80000100")?;
-    let privilege = match privilege.to_ascii_lowercase().as_str() {
-        "u" => Privilege::U,
-        "s" => Privilege::S,
-        "m" => Privilege::M,
-        "vs" => Privilege::VS,
-        "vu" => Privilege::VU,
-        number => Privilege(number.parse().map_err(|_| {
-            format!("privilege `{privilege}` is not one of m, s, u, vs, vu or a number")
-        })?),
-    };
-    Ok((privilege, parse_address(address)?))
+    let level = hartrace_capture::description::privilege(privilege).ok_or_else(|| {
+        format!("privilege `{privilege}` is not one of m, s, u, vs, vu or a number")
+    })?;
+    Ok((level, parse_address(address)?))
+}
+
+pub(super) fn parse_xlen(text: &str) -> Result<u8, String> {
+    match text {
+        "32" => Ok(32),
+        "64" => Ok(64),
+        _ => Err("write 32 or 64".into()),
+    }
 }
 
 fn parse_address(text: &str) -> Result<u64, String> {

@@ -3,8 +3,11 @@
 
 use crate::args::{Cva6Args, SimEmit};
 use crate::bundled::CVA6;
+use crate::described::{Traced, describe};
 use crate::failure::{Failure, Status};
-use crate::{files, hdl, progress};
+use crate::{exec, files, hdl, progress};
+use hartrace_capture::description::Description;
+use hartrace_capture::params::Draft;
 use hartrace_cva6_connector::Building;
 use hartrace_cva6_sim::soc::{Job, Outcome, Report, Soc, SocConfig, SocError};
 use hartrace_cva6_sim::{Config as Platform, Core, Exit, Latency};
@@ -59,8 +62,26 @@ pub(crate) fn run(args: &Cva6Args) -> Result<Status, Failure> {
         let survey = soc.survey(&job)?;
         bar.set_message(format!("{name} with tracing;"));
         let outcome = soc.trace(&job, &survey)?;
-        if let Some(path) = &args.output {
-            save(path, &config, &outcome)?;
+        if let (Some(path), Some(program)) = (&args.output, &args.program) {
+            save(path, &outcome)?;
+            let text = params(&config.top).map_err(Failure::usage)?;
+            let draft = Draft::parse(&text, "parameters")?;
+            // The hardware lists no modes: they are set at run time.
+            let modes = Draft::new(
+                &config.top.encoder.etrace,
+                config.top.encoder.unit(),
+                &job.setting.options,
+            );
+            let tvec = match job.setting.options.implicit_exception {
+                true => survey.tvec.clone().unwrap_or_default(),
+                false => Vec::new(),
+            };
+            let description = Description {
+                draft: Draft { modes: modes.modes, ..draft },
+                trap_vectors: exec::trap_vectors(&tvec),
+                ..Description::default()
+            };
+            describe(path, description, &[Traced::new(program, &job.elf)])?;
         }
         if outcome.difference().is_some() {
             status = Status::Different;
@@ -101,21 +122,12 @@ fn remark(args: &Cva6Args, name: &str, outcome: &Outcome) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes the capture, and next to it the parameters for a decoder.
-fn save(path: &Path, config: &SocConfig, outcome: &Outcome) -> Result<(), Failure> {
-    let write = |path: &Path, bytes: &[u8]| {
-        let mut file = files::create(path)?;
-        file.write_all(bytes)
-            .and_then(|()| file.flush())
-            .map_err(|error| Failure::write(files::output_name(path), &error))
-    };
-    write(path, &outcome.bytes)?;
-    if files::is_standard(path) {
-        return Ok(());
-    }
-    let mut beside = path.as_os_str().to_owned();
-    beside.push(".params.toml");
-    write(Path::new(&beside), params(&config.top).map_err(Failure::usage)?.as_bytes())
+/// Writes the capture.
+fn save(path: &Path, outcome: &Outcome) -> Result<(), Failure> {
+    let mut file = files::create(path)?;
+    file.write_all(&outcome.bytes)
+        .and_then(|()| file.flush())
+        .map_err(|error| Failure::write(files::output_name(path), &error))
 }
 
 impl From<SocError> for Failure {

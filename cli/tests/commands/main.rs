@@ -2,10 +2,12 @@
 
 mod compare;
 mod decode;
+mod described;
 mod events;
 mod fpga;
 mod hdl;
 mod logs;
+mod manual;
 mod place;
 mod run;
 mod stream;
@@ -305,7 +307,7 @@ fn mistakes() {
     for (line, status, message) in [
         ("encode run.csv", 2, "--output"),
         ("frobnicate", 2, "frobnicate"),
-        ("dump trace --xlen 64", 2, "try: --params"),
+        ("dump code --xlen 64", 2, "try: --params"),
         ("dump trace --params p.toml", 2, "try: --xlen 32 or --xlen 64"),
         ("dump trace --params p.toml --xlen 48", 2, "48"),
         ("dump trace --params bad.toml --xlen 64", 2, "bad.toml:1:1: unknown key iadress_lsb_p"),
@@ -327,7 +329,7 @@ fn mistakes() {
         ),
         ("decode trace --params p.toml --xlen 64 --context-elf code", 2, "ID=PROG"),
         ("decode trace --params p.toml --xlen 64 --context-elf 1=code", 2, "no contexts"),
-        ("stats trace --xlen 64", 2, "try: --params"),
+        ("stats code --xlen 64", 2, "try: --params"),
         ("check trace --params p.toml --xlen 64 --image code@0", 2, "--against"),
         ("check trace --params p.toml --xlen 64 --against run.csv", 2, "try: --elf PROG"),
         ("check trace --params p.toml --xlen 64 --image code@0 --against none", 3, "none: cannot"),

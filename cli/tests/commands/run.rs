@@ -3,7 +3,7 @@
 use crate::place::{Place, stderr, stdout};
 
 /// One of the bundled programs.
-fn program(name: &str) -> String {
+pub(crate) fn program(name: &str) -> String {
     format!("{}/../tests/programs/elf/{name}.elf", env!("CARGO_MANIFEST_DIR"))
 }
 

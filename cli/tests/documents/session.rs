@@ -58,8 +58,8 @@ pub(crate) struct Place {
 impl Place {
     /// A fresh folder for `document`, with the folder `tests` of the repository in it.
     pub(crate) fn fresh(root: &Path, document: &str) -> Result<Self, Failed> {
-        let all = Path::new(env!("CARGO_TARGET_TMPDIR")).join("documents");
-        let folder = all.join(document.replace('/', "-"));
+        let all = Path::new(env!("CARGO_TARGET_TMPDIR"));
+        let folder = all.join("documents").join(document.replace('/', "-"));
         if folder.exists() {
             std::fs::remove_dir_all(&folder)?;
         }
@@ -70,7 +70,7 @@ impl Place {
         let folders = program.parent().map(Path::to_path_buf).into_iter();
         let others = env::var_os("PATH").unwrap_or_default();
         let path = env::join_paths(folders.chain(env::split_paths(&others)))?;
-        // Simulation models are kept from one run to the next.
+        // Simulation models are kept from one run to the next, and shared with other tests.
         Ok(Self { folder, cache: all.join("cache"), path })
     }
 

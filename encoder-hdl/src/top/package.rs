@@ -67,7 +67,12 @@ pub fn package(
 ///
 /// If it cannot be written as TOML.
 pub fn params(config: &TopConfig) -> Result<String, toml::ser::Error> {
-    let mut text = toml::to_string(&config.encoder.etrace)?;
+    let width = config.encoder.etrace.iaddress_width_p;
+    let mut text = format!(
+        "# What hartrace has to know about the trace of this hardware.\nversion = 1\nxlen = {}\n\n[parameters]\n{}",
+        if width > 32 { 64 } else { 32 },
+        toml::to_string(&config.encoder.etrace)?
+    );
     let unit = match config.encoder.unit() {
         Unit::Reference => "reference",
         Unit::RvTracer => "rv-tracer",

@@ -131,6 +131,11 @@ impl Program {
         &self.name
     }
 
+    /// Returns the ELF file of the program.
+    pub fn elf(&self) -> &[u8] {
+        &self.elf
+    }
+
     /// Returns the code of the program.
     pub fn image(&self) -> &Image {
         &self.image

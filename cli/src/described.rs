@@ -1,0 +1,220 @@
+//! Captures with what is known of them, from the description beside them or from a bundle.
+
+use crate::args::StreamArgs;
+use crate::failure::Failure;
+use crate::files::{self, Capture};
+use crate::image::Code;
+use crate::params;
+use hartrace_capture::bundle::{self, Bundle, BundleError, Found};
+use hartrace_capture::description::{At, Description, ProgramFile};
+use hartrace_capture::params::Setup;
+use std::fs;
+use std::io::{self, Cursor, Write};
+use std::path::{Path, PathBuf};
+
+/// A capture, and its description if it has one.
+pub(crate) struct Described {
+    /// The capture, for messages.
+    pub(crate) name: String,
+    pub(crate) description: Option<Description>,
+    place: Place,
+    /// The description, for messages.
+    file: PathBuf,
+}
+
+/// Where a capture is.
+enum Place {
+    File(PathBuf),
+    Bundle(Box<Bundle>),
+}
+
+impl Described {
+    /// Looks for the description of a capture.
+    pub(crate) fn find(path: &Path) -> Result<Self, Failure> {
+        let name = files::name(path);
+        let found = if files::is_standard(path) { Found::Other } else { bundle::find(path)? };
+        match found {
+            Found::Other => {}
+            Found::Package => {
+                return Err(Failure::input("this is a package of CoreSight trace")
+                    .at(name)
+                    .hint("`hartrace decode`, which reads it"));
+            }
+            Found::Bundle(bundle) => {
+                return Ok(Self {
+                    file: path.join(&bundle.name),
+                    name: path.join(&bundle.capture).display().to_string(),
+                    description: Some(bundle.description.clone()),
+                    place: Place::Bundle(bundle),
+                });
+            }
+        }
+        let mut places = Description::places(path);
+        places.retain(|place| !files::is_standard(path) && place.is_file());
+        let file = places.into_iter().next().unwrap_or_default();
+        let place = Place::File(path.into());
+        let description = match file.as_os_str().is_empty() {
+            true => None,
+            false => {
+                let text = files::read(&file)?;
+                let text = String::from_utf8_lossy(&text);
+                Some(Description::parse(&text, &files::name(&file))?)
+            }
+        };
+        Ok(Self { name, description, place, file })
+    }
+
+    /// Everything about the stream: options come first, then the file of parameters or the description.
+    pub(crate) fn setup(&self, args: &StreamArgs) -> Result<Setup, Failure> {
+        let draft = self.description.as_ref().map(|description| description.draft.clone());
+        params::setup(args, draft.map(|draft| (files::name(&self.file), draft)))
+    }
+
+    /// Opens the capture.
+    pub(crate) fn open(&self) -> Result<Capture, Failure> {
+        match &self.place {
+            Place::File(path) => Capture::open(path),
+            Place::Bundle(_) => Ok(Capture::of(Box::new(Cursor::new(self.read()?)))),
+        }
+    }
+
+    /// Reads the whole capture.
+    pub(crate) fn read(&self) -> Result<Vec<u8>, Failure> {
+        match &self.place {
+            Place::File(path) => files::read(path),
+            Place::Bundle(bundle) => Ok(bundle.bytes().map_err(BundleError::from)?),
+        }
+    }
+
+    /// Whether the description names programs.
+    pub(crate) fn has_programs(&self) -> bool {
+        self.programs().next().is_some()
+    }
+
+    /// A program that the description names, but that is not there.
+    pub(crate) fn missing_program(&self) -> Option<PathBuf> {
+        match &self.place {
+            Place::File(_) => {
+                self.programs().map(|program| self.beside(program)).find(|path| !path.is_file())
+            }
+            Place::Bundle(_) => None,
+        }
+    }
+
+    /// Reads the programs that the description names.
+    pub(crate) fn code(&self) -> Result<Vec<Code>, Failure> {
+        self.programs().map(|program| self.program(program)).collect()
+    }
+
+    /// Warns about programs other than those that the description names.
+    pub(crate) fn compare(&self, given: &[Code]) {
+        for code in given {
+            let mut different = None;
+            let same = |program: &ProgramFile| match program.check(&code.bytes) {
+                Ok(()) => true,
+                Err(error) => {
+                    different = Some(error);
+                    false
+                }
+            };
+            if !self.programs().any(same)
+                && let Some(error) = different
+            {
+                // A closed standard error is ignored.
+                let _ = writeln!(io::stderr(), "warning: {}: {error}", code.name);
+            }
+        }
+    }
+
+    fn programs(&self) -> impl Iterator<Item = &ProgramFile> {
+        self.description.iter().flat_map(|description| &description.programs)
+    }
+
+    fn program(&self, program: &ProgramFile) -> Result<Code, Failure> {
+        let path = self.beside(program);
+        let name = files::name(&path);
+        let bytes = match &self.place {
+            Place::Bundle(bundle) => bundle.program(program).map_err(BundleError::from)?,
+            Place::File(_) => files::read(&path)
+                .map_err(|error| error.hint("--elf PROG, with the program that was traced"))?,
+        };
+        program.check(&bytes).map_err(|error| {
+            let hint = "the program that was traced, or --elf PROG to decode with another";
+            Failure::input(error).at(&name).hint(hint)
+        })?;
+        Ok(Code { name, bytes, at: program.at, context: program.context })
+    }
+
+    /// Where a program is.
+    fn beside(&self, program: &ProgramFile) -> PathBuf {
+        self.file.with_file_name("").join(&program.file)
+    }
+}
+
+/// Writes the description of a capture beside it. `programs` are the traced ones.
+pub(crate) fn describe(
+    capture: &Path,
+    mut description: Description,
+    programs: &[Traced<'_>],
+) -> Result<(), Failure> {
+    if files::is_standard(capture) {
+        return Ok(());
+    }
+    let place = Description::place(capture);
+    description.command = Some(command());
+    description.programs = programs.iter().map(|traced| traced.beside(&place)).collect();
+    fs::write(&place, description.to_string())
+        .map_err(|error| Failure::write(place.display(), &error))
+}
+
+/// A program that was traced.
+pub(crate) struct Traced<'a> {
+    pub(crate) path: &'a Path,
+    pub(crate) bytes: &'a [u8],
+    pub(crate) at: At,
+}
+
+impl<'a> Traced<'a> {
+    /// An ELF file at its own addresses.
+    pub(crate) fn new(path: &'a Path, bytes: &'a [u8]) -> Self {
+        Self { path, bytes, at: At::Bias(0) }
+    }
+
+    /// Describes it in `description`, with a path relative to it.
+    fn beside(&self, description: &Path) -> ProgramFile {
+        let folder = description.parent().unwrap_or(Path::new(""));
+        let relative = |path: &Path, folder: &Path| {
+            let path = pathdiff::diff_paths(path, folder)?;
+            folder.join(&path).is_file().then_some(path)
+        };
+        let absolute = |path: &Path| fs::canonicalize(path).ok();
+        // As given, if that leads there; symbolic links may be in the way.
+        let given = relative(self.path, folder);
+        let path = given.or_else(|| {
+            let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+            relative(&absolute(self.path)?, &absolute(folder)?)
+        });
+        let path = path.or_else(|| absolute(self.path)).unwrap_or_else(|| self.path.into());
+        ProgramFile::new(path.to_string_lossy(), self.at, self.bytes)
+    }
+}
+
+/// The command that is running, as a shell would read it.
+fn command() -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=+,:@%".contains(c);
+    let quoted = |word: String| match !word.is_empty() && word.chars().all(plain) {
+        true => word,
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    };
+    let words = std::env::args_os().skip(1).map(|word| quoted(word.to_string_lossy().into()));
+    std::iter::once("hartrace".into()).chain(words).collect::<Vec<_>>().join(" ")
+}
+
+impl From<BundleError> for Failure {
+    fn from(error: BundleError) -> Self {
+        match error {
+            BundleError::Description(error) => error.into(),
+            error => Self::input(error),
+        }
+    }
+}
