@@ -4,9 +4,9 @@ pub mod case;
 pub mod cva6;
 pub mod fault;
 pub mod log;
+pub mod objdump;
 pub mod production;
 pub mod random;
-pub mod scenario;
 
 /// Returns whether expected results are to be rewritten with the actual ones (`HARTRACE_BLESS=1`).
 pub fn bless() -> bool {

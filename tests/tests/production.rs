@@ -1,7 +1,7 @@
 //! The production decoder equals the golden one, event for event: on random runs, on damaged streams and
 //! on hostile bytes.
 
-use hartrace_decoder::stream::{Decode, Decoded, Transport};
+use hartrace_decoder::stream::{Decode, Transport};
 use hartrace_decoder::{Config, Event, Fault, Image, Run, Sink, StreamPos, Tracer};
 use hartrace_encap::Framing;
 use hartrace_etrace::{AddressReport, Payload, Start};
@@ -9,7 +9,7 @@ use hartrace_golden::decoder as golden;
 use hartrace_isa::{Isa, Xlen};
 use hartrace_tests::case::{Case, Dice, bits};
 use hartrace_tests::log::{self, Collect, Log, Seen, settled, unannounced};
-use hartrace_tests::production::{config, feed, image};
+use hartrace_tests::production::{self, config, feed, image};
 use std::io::Read;
 use std::num::NonZeroUsize;
 
@@ -69,22 +69,9 @@ fn stream_log(case: &Case, stream: &[Vec<u8>], threads: usize, dice: &mut Dice) 
     let mut decode = Decode::new(config, &image, Transport::new(Framing::Reference));
     decode.threads = NonZeroUsize::new(threads).expect("at least one");
     decode.part = dice.range(1, 200) as usize;
-    let (mut log, mut parts, mut seen) = (Log::new(), 0, 0);
-    let pieces = Pieces { bytes: &bytes, dice };
-    let result = decode.run(
-        pieces,
-        |_| Collect::default(),
-        |part: Decoded<Collect>| {
-            assert!(part.sinks.len() <= 1, "there is one source");
-            log.extend(part.sinks.into_iter().flat_map(|(_, sink)| sink.0));
-            parts += 1;
-            seen = part.packets;
-            Ok::<(), std::convert::Infallible>(())
-        },
-    );
-    result.expect("nothing fails");
-    assert_eq!(seen, stream.len() as u64);
-    (unannounced(log), parts)
+    let (log, parts, packets) = production::stream_log(&decode, Pieces { bytes: &bytes, dice });
+    assert_eq!(packets, stream.len() as u64);
+    (log, parts)
 }
 
 /// Whether frames can hold its payloads: the length of a frame has five bits, and no payload may be empty.

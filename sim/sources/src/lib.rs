@@ -30,6 +30,7 @@ mod packed;
 pub mod qemu;
 mod reference;
 mod row;
+pub mod scenario;
 mod source;
 mod spike;
 mod summary;

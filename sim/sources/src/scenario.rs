@@ -25,8 +25,8 @@
 //! [`Setup`] for their keys.
 //!
 //! **code**: address, instruction word, assembly text. The meaning of the text is not checked,
-//! except for the targets of direct jumps, which are checked here, and mnemonics, which [`objdump`]
-//! checks.
+//! except for the targets of direct jumps, which are checked here, and for mnemonics, which a test compares
+//! with those of a disassembler.
 //!
 //! **steps**: one row of the ingress port per line, or a call of the encoder.
 //!
@@ -55,25 +55,31 @@
 //! A file may have **stream** instead of steps: `hex 73 00` lines, one payload each. Its packets are
 //! the results of the production parser, or `malformed: ` and the reason.
 //!
-//! With `HARTRACE_BLESS=1` in the environment, the last two sections are rewritten with the actual
-//! results. Read them before believing them.
+//! [`BUNDLED`] contains all scenarios of the project. [`Scenario::run`] encodes and decodes one with the golden
+//! models; its payloads and events serve to test other encoders and decoders.
 
+mod bundled;
+mod capture;
 mod code;
 mod compare;
+mod elf;
+mod kit;
 mod line;
-pub mod objdump;
 mod parse;
 mod path;
 mod run;
 mod setup;
 mod steps;
 
-pub use code::Code;
+pub use bundled::BUNDLED;
+pub use code::{Code, Word};
+pub use kit::{Entry, Left, Summary};
+pub use path::Row;
+pub use run::Run;
 pub use setup::Setup;
 pub use steps::Action;
 
 use std::fmt;
-use std::path::{Path, PathBuf};
 
 /// The input of the models.
 #[derive(Clone, Debug)]
@@ -84,13 +90,13 @@ pub enum Source {
     Stream(Vec<Vec<u8>>),
 }
 
-/// One scenario file.
+/// One scenario.
 #[derive(Clone, Debug)]
 pub struct Scenario {
-    /// The file.
-    pub path: PathBuf,
+    /// Its name: that of its file, without extension.
+    pub name: String,
     /// Its text up to the packets section.
-    head: String,
+    pub head: String,
     /// Parameters and options.
     pub setup: Setup,
     /// The program.
@@ -126,56 +132,49 @@ impl fmt::Display for LineError {
 
 impl std::error::Error for LineError {}
 
-/// Returns the scenario files in `folder`, sorted by name.
-///
-/// # Errors
-///
-/// If the folder cannot be read.
-pub fn files(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
-    let mut files = Vec::new();
-    for entry in std::fs::read_dir(folder)? {
-        let path = entry?.path();
-        if path.extension().is_some_and(|extension| extension == "htt") {
-            files.push(path);
-        }
-    }
-    files.sort();
-    Ok(files)
-}
-
 impl Scenario {
-    /// Reads and parses a file.
+    /// Parses the text of a scenario.
     ///
     /// # Errors
     ///
-    /// `file:line: what is wrong`.
-    pub fn load(path: &Path) -> Result<Self, String> {
-        let text = std::fs::read_to_string(path)
-            .map_err(|err| format!("{}: cannot be read: {err}", path.display()))?;
-        parse::parse(path, &text).map_err(|err| format!("{}:{err}", path.display()))
+    /// The first line that is wrong, and what is wrong in it.
+    pub fn parse(name: &str, text: &str) -> Result<Self, LineError> {
+        parse::parse(name, text)
     }
 
-    /// Runs the scenario; with `bless`, rewrites its packets and trace instead of comparing them.
+    /// Returns what the comment at the start of the file says, as one line.
+    pub fn about(&self) -> String {
+        let lines = self.head.lines().map_while(|line| line.strip_prefix('#'));
+        lines.map(str::trim).collect::<Vec<_>>().join(" ")
+    }
+
+    /// Encodes and decodes the scenario with the golden models.
+    ///
+    /// # Errors
+    ///
+    /// If the production codec does not agree with the golden models on a payload.
+    pub fn run(&self) -> Result<Run, String> {
+        Run::of(self)
+    }
+
+    /// Checks that a run had the packets and the trace that the file states, and that the trace corresponds
+    /// to the steps.
     ///
     /// # Errors
     ///
     /// A description of what does not hold.
-    pub fn check(&self, bless: bool) -> Result<(), String> {
-        let run = run::Run::of(self)?;
-        if bless {
-            let mut text = self.head.clone();
-            for (section, lines) in [("packets", &run.packets), ("trace", &run.trace)] {
-                text += &format!("--- {section}\n");
-                for line in lines {
-                    text += line;
-                    text.push('\n');
-                }
-            }
-            std::fs::write(&self.path, text).map_err(|err| err.to_string())?;
-        } else {
-            compare::same("packets", &self.packets, &run.packets)?;
-            compare::same("trace", &self.trace, &run.trace)?;
-        }
+    pub fn check(&self, run: &Run) -> Result<(), String> {
+        compare::same("packets", &self.packets, &run.packets)?;
+        compare::same("trace", &self.trace, &run.trace)?;
+        self.check_trace(run)
+    }
+
+    /// Checks that the trace of a run corresponds to the steps, unless the scenario is marked as `lossy`.
+    ///
+    /// # Errors
+    ///
+    /// A description of the first difference.
+    pub fn check_trace(&self, run: &Run) -> Result<(), String> {
         if self.setup.lossy { Ok(()) } else { run.check_trace(self) }
     }
 }

@@ -5,7 +5,6 @@ use super::line::Line;
 use super::setup::Setup;
 use super::{LineError, Scenario, Source, steps};
 use std::collections::BTreeMap;
-use std::path::Path;
 
 /// The sections a file may have.
 const SECTIONS: [&str; 5] = ["code", "steps", "stream", "packets", "trace"];
@@ -13,7 +12,7 @@ const SECTIONS: [&str; 5] = ["code", "steps", "stream", "packets", "trace"];
 /// Lines by section; `params:` and `options:` are sections of one line.
 type Sections<'a> = BTreeMap<&'a str, Vec<Line<'a>>>;
 
-pub(crate) fn parse(path: &Path, text: &str) -> Result<Scenario, LineError> {
+pub(crate) fn parse(name: &str, text: &str) -> Result<Scenario, LineError> {
     let end = text.lines().count();
     if !text.starts_with("# ") {
         return Err(LineError::new(1, "a scenario starts with a comment that explains it"));
@@ -33,7 +32,7 @@ pub(crate) fn parse(path: &Path, text: &str) -> Result<Scenario, LineError> {
         lines.iter().map(|line| line.text.to_owned()).collect()
     };
     Ok(Scenario {
-        path: path.to_owned(),
+        name: name.to_owned(),
         head: head.to_owned(),
         setup,
         code,
@@ -113,7 +112,7 @@ mod tests {
     use super::*;
 
     fn error(text: &str) -> String {
-        parse(Path::new("x.htt"), text).unwrap_err().to_string()
+        parse("x", text).unwrap_err().to_string()
     }
 
     #[test]

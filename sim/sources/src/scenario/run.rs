@@ -3,16 +3,24 @@
 use super::compare::{fold, same};
 use super::{Action, Scenario, Source};
 use hartrace_bits::{BitReader, BitWriter, Tail};
-use hartrace_etrace::{Ioptions, Layout, MAX_PAYLOAD_BYTES, Payload, Unit};
+use hartrace_etrace::{Ioptions, Layout, MAX_PAYLOAD_BYTES, Mode, Payload, Unit};
 use hartrace_golden::decoder::{Event, Fault, Position};
 use hartrace_golden::{Compat, Decoder, Encoded, Encoder};
 use hartrace_ingress::IType;
 
 /// The results of a run.
-pub(crate) struct Run {
-    pub(crate) packets: Vec<String>,
-    pub(crate) trace: Vec<String>,
-    events: Vec<Event>,
+#[derive(Clone, Debug, Default)]
+pub struct Run {
+    /// The payloads as text; if the configuration is rejected, one line that says why.
+    pub packets: Vec<String>,
+    /// The trace as text.
+    pub trace: Vec<String>,
+    /// The payloads as bytes.
+    pub payloads: Vec<Vec<u8>>,
+    /// The events of the golden decoder, each with the number of its payload.
+    pub events: Vec<(u64, Event)>,
+    /// Whether the configuration is rejected.
+    pub refused: bool,
 }
 
 impl Run {
@@ -32,20 +40,33 @@ impl Run {
         };
         let events = decode(scenario, &payloads)?;
         check_malformed(&packets, &events)?;
-        let events: Vec<Event> = events.into_iter().map(|(_, event)| event).collect();
-        let trace = fold(&events.iter().map(show).collect::<Vec<_>>());
-        Ok(Self { packets, trace, events })
+        let trace = fold(&events.iter().map(|(_, event)| show(event)).collect::<Vec<_>>());
+        Ok(Self { packets, trace, payloads, events, refused: false })
+    }
+
+    /// Returns the modes in any of the support packets.
+    pub fn modes(&self, scenario: &Scenario) -> Ioptions {
+        let encoder = &scenario.setup.encoder;
+        let mut all = Ioptions::default();
+        let Ok(layout) = encoder.params.layout(encoder.unit) else { return all };
+        for bytes in &self.payloads {
+            let parsed = Payload::parse(&layout, Ioptions::default(), &mut reader(&layout, bytes));
+            if let Ok(Payload::Support(support)) = parsed {
+                Mode::ALL.iter().for_each(|mode| all.set(*mode, all.get(*mode) | support.ioptions.get(*mode)));
+            }
+        }
+        all
     }
 
     fn refused(why: &dyn std::error::Error) -> Self {
-        Self { packets: vec![format!("refused: {why}")], trace: Vec::new(), events: Vec::new() }
+        Self { packets: vec![format!("refused: {why}")], refused: true, ..Self::default() }
     }
 
     /// Checks that the trace corresponds to the steps: the same instructions and traps in the same
     /// order.
     pub(crate) fn check_trace(&self, scenario: &Scenario) -> Result<(), String> {
         let Source::Steps(actions) = &scenario.source else { return Ok(()) };
-        if self.packets.first().is_some_and(|line| line.starts_with("refused")) {
+        if self.refused {
             return Ok(());
         }
         let mut expected = Vec::new();
@@ -63,7 +84,7 @@ impl Run {
             }
         }
         let mut known = Vec::new();
-        let got = self.events.iter().filter_map(|event| match event {
+        let got = self.events.iter().filter_map(|(_, event)| match event {
             Event::Retired(_) => Some(show(event)),
             Event::Trap { cause, interrupt, epc, .. } => {
                 known.push(*epc);
@@ -89,7 +110,7 @@ fn trap_text(interrupt: bool, cause: u64) -> String {
 }
 
 /// One event as a line of the trace.
-fn show(event: &Event) -> String {
+pub(crate) fn show(event: &Event) -> String {
     match event {
         Event::Retired(address) => format!("{address:x}"),
         Event::Trap { cause, interrupt, tval, epc } => {
@@ -183,7 +204,7 @@ fn emit(layout: &Layout, options: Ioptions, payload: &Payload) -> Result<Vec<u8>
         Unit::RvTracer => out.finish_padded(),
         Unit::Reference | Unit::Hartrace => out.finish_compressed(),
     };
-    Ok(bytes[..len].to_vec())
+    Ok(bytes.into_iter().take(len).collect())
 }
 
 fn reader<'a>(layout: &Layout, bytes: &'a [u8]) -> BitReader<'a> {
@@ -220,24 +241,25 @@ fn parsed(layout: &Layout, payloads: &[Vec<u8>]) -> Result<Vec<String>, String> 
 }
 
 /// Checks that the production parser rejects whatever the golden decoder cannot parse.
-fn check_malformed(packets: &[String], events: &[(usize, Event)]) -> Result<(), String> {
-    for (packet, event) in events {
+fn check_malformed(packets: &[String], events: &[(u64, Event)]) -> Result<(), String> {
+    for (number, event) in events {
+        let packet = packets.get(*number as usize).map_or("nothing", String::as_str);
         if let Event::Gap(Fault::Malformed(why)) = event
-            && !packets[*packet].starts_with("malformed: ")
+            && !packet.starts_with("malformed: ")
         {
-            return Err(format!("golden: {why}, production: {}", packets[*packet]));
+            return Err(format!("golden: {why}, production: {packet}"));
         }
     }
     Ok(())
 }
 
 /// Decodes the payloads with the golden decoder; each event has the number of its payload.
-fn decode(scenario: &Scenario, payloads: &[Vec<u8>]) -> Result<Vec<(usize, Event)>, String> {
+fn decode(scenario: &Scenario, payloads: &[Vec<u8>]) -> Result<Vec<(u64, Event)>, String> {
     let image = scenario.code.image();
     let mut decoder = Decoder::new(scenario.setup.decoder.clone(), &image)
         .map_err(|err| format!("decoder: {err}"))?;
     let mut events = Vec::new();
-    let mut out = |at: Position, event| events.push((at.packet as usize, event));
+    let mut out = |at: Position, event| events.push((at.packet, event));
     for (packet, bytes) in (0..).zip(payloads) {
         let bits: Vec<bool> =
             bytes.iter().flat_map(|byte| (0..8).map(move |bit| byte >> bit & 1 == 1)).collect();

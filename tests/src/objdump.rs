@@ -1,7 +1,7 @@
 //! Checks the assembly text of scenarios against a disassembler.
 
-use super::Scenario;
 use hartrace_golden::isa::Xlen;
+use hartrace_sources::scenario::Scenario;
 use std::path::Path;
 use std::process::Command;
 
@@ -38,10 +38,10 @@ fn check_xlen(
     let mut written = Vec::new();
     for scenario in scenarios.iter().filter(|scenario| scenario.code.xlen() == xlen) {
         for word in scenario.code.words() {
-            bytes.extend(&word.word.to_le_bytes()[..word.insn.size.into()]);
-            let place = format!("{}:{}", scenario.path.display(), word.line);
+            bytes.extend(word.bytes());
+            let place = format!("{}.htt:{}", scenario.name, word.line);
             // Aliases of compressed instructions lose their prefix: c.nop is shown as nop.
-            let narrow = if word.insn.size == 2 { word.mnemonic.strip_prefix("c.") } else { None };
+            let narrow = if word.size() == 2 { word.mnemonic.strip_prefix("c.") } else { None };
             written.push((place, word.mnemonic.as_str(), narrow));
         }
     }

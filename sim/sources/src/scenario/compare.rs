@@ -12,14 +12,14 @@ pub(crate) fn fold(lines: &[String]) -> Vec<String> {
     let mut rest = lines;
     while let Some(first) = rest.first() {
         let repeats = |period: usize| {
-            let group = &rest[..period];
-            rest.chunks_exact(period).take_while(|chunk| *chunk == group).count()
+            let group = rest.get(..period);
+            rest.chunks_exact(period).take_while(|chunk| Some(*chunk) == group).count()
         };
         let used = match repeats(1) {
             1 => match (2..=4.min(rest.len())).find(|period| repeats(*period) >= 3) {
                 Some(period) => {
                     folded.push(format!("repeat {}", repeats(period)));
-                    folded.extend(rest[..period].iter().map(|line| format!("  {line}")));
+                    folded.extend(rest.iter().take(period).map(|line| format!("  {line}")));
                     folded.push("end".to_owned());
                     period * repeats(period)
                 }
@@ -33,7 +33,7 @@ pub(crate) fn fold(lines: &[String]) -> Vec<String> {
                 times
             }
         };
-        rest = &rest[used..];
+        rest = rest.get(used..).unwrap_or_default();
     }
     folded
 }

@@ -62,10 +62,24 @@ impl Code {
     /// Returns the program for the golden decoder.
     pub fn image(&self) -> Image {
         let mut image = Image::new(self.isa);
-        for (address, word) in &self.words {
-            image.add(*address, &word.word.to_le_bytes()[..word.insn.size.into()]);
+        for (address, bytes) in self.segments() {
+            image.add(address, &bytes);
         }
         image
+    }
+
+    /// Returns the code in pieces without holes, with their addresses.
+    pub fn segments(&self) -> Vec<(u64, Vec<u8>)> {
+        let mut segments: Vec<(u64, Vec<u8>)> = Vec::new();
+        for (address, word) in &self.words {
+            match segments.last_mut() {
+                Some((start, bytes)) if start.wrapping_add(bytes.len() as u64) == *address => {
+                    bytes.extend(word.bytes());
+                }
+                _ => segments.push((*address, word.bytes().collect())),
+            }
+        }
+        segments
     }
 }
 
@@ -103,6 +117,16 @@ pub(crate) fn wrap(address: u64, xlen: Xlen) -> u64 {
 }
 
 impl Word {
+    /// Returns its size in bytes: 2 or 4.
+    pub fn size(&self) -> u8 {
+        self.insn.size
+    }
+
+    /// Returns its bytes in the order of their addresses.
+    pub fn bytes(&self) -> impl Iterator<Item = u8> {
+        self.word.to_le_bytes().into_iter().take(self.insn.size.into())
+    }
+
     /// The 4-bit itype of a block that ends with this instruction; `taken` for branches.
     pub(crate) fn itype(&self, taken: bool) -> IType {
         let inferable = matches!(self.insn.flow, Flow::Jump(_) | Flow::Absolute(_));
