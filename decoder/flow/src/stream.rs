@@ -29,12 +29,14 @@ use part::{Part, Parts};
 use place::Place;
 use source_sinks::SourceSinks;
 use std::io::Read;
+use std::panic::resume_unwind;
 use std::sync::{Mutex, PoisonError};
 
 impl<'a> Decode<'a> {
     /// Decodes all of `input`. Every part is decoded into sinks that `sink` creates, one per source.
     /// They are then passed to `join`, in the order of the stream. An error of `join` ends the
-    /// decoding. A sink that is full ([`Sink::is_full`]) is passed on before its part ends.
+    /// decoding, and so does a panic of `sink`, of a sink or of `join`, which is passed on to the caller.
+    /// A sink that is full ([`Sink::is_full`]) is passed on before its part ends.
     ///
     /// Each source is followed separately. If there are several, only one thread has work to do: for
     /// speed, select one source ([`Transport::source`]).
@@ -53,6 +55,7 @@ impl<'a> Decode<'a> {
         let parts = Mutex::new(Parts::new(self, input)?);
         let join = Join::new(join, self.threads);
         let work = || {
+            let _watch = join.watch();
             let mut demux = None;
             loop {
                 // A lock guards the parts: one thread looks for the end of its part while the others
@@ -78,10 +81,13 @@ impl<'a> Decode<'a> {
             }
         };
         std::thread::scope(|scope| {
-            for _ in 1..self.threads.get() {
-                scope.spawn(work);
-            }
+            let others: Vec<_> = (1..self.threads.get()).map(|_| scope.spawn(work)).collect();
             work();
+            for other in others {
+                if let Err(panic) = other.join() {
+                    resume_unwind(panic);
+                }
+            }
         });
         join.finish()
     }

@@ -3,7 +3,7 @@
 use super::decode::{Decoded, StreamError};
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, LockResult, Mutex, MutexGuard, PoisonError};
 
 /// Number of parts per thread that may wait for their turn.
 const WAITING: u64 = 2;
@@ -23,6 +23,8 @@ struct State<S, E, J> {
     next: u64,
     waiting: BTreeMap<u64, Decoded<S>>,
     failed: Option<StreamError<E>>,
+    /// A thread has panicked, so a part will never arrive.
+    panicked: bool,
     /// An error to report once all parts have been passed on.
     late: Option<StreamError<E>>,
 }
@@ -35,6 +37,7 @@ impl<S, E, J: FnMut(Decoded<S>) -> Result<(), E>> Join<S, E, J> {
                 next: 0,
                 waiting: BTreeMap::new(),
                 failed: None,
+                panicked: false,
                 late: None,
             }),
             turn: Condvar::new(),
@@ -43,7 +46,12 @@ impl<S, E, J: FnMut(Decoded<S>) -> Result<(), E>> Join<S, E, J> {
     }
 
     fn lock(&self) -> MutexGuard<'_, State<S, E, J>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        poisoned(self.state.lock())
+    }
+
+    /// Waits until a part was passed on, or until decoding ends.
+    fn wait<'s>(&self, state: MutexGuard<'s, State<S, E, J>>) -> MutexGuard<'s, State<S, E, J>> {
+        poisoned(self.turn.wait(state))
     }
 
     /// Accepts a part, and waits while it is too far ahead. Returns whether to continue.
@@ -51,21 +59,23 @@ impl<S, E, J: FnMut(Decoded<S>) -> Result<(), E>> Join<S, E, J> {
         let mut state = self.lock();
         state.waiting.insert(number, decoded);
         loop {
+            let ended = state.panicked;
             let State { join, next, waiting, failed, .. } = &mut *state;
-            while failed.is_none()
+            while !ended
+                && failed.is_none()
                 && let Some(decoded) = waiting.remove(next)
             {
                 *next = next.saturating_add(1);
                 *failed = join(decoded).err().map(StreamError::Join);
                 self.turn.notify_all();
             }
-            if failed.is_some() {
+            if ended || failed.is_some() {
                 return false;
             }
             if number < next.saturating_add(self.ahead) {
                 return true;
             }
-            state = self.turn.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = self.wait(state);
         }
     }
 
@@ -73,8 +83,11 @@ impl<S, E, J: FnMut(Decoded<S>) -> Result<(), E>> Join<S, E, J> {
     /// continue.
     pub(super) fn put_some(&self, number: u64, decoded: Decoded<S>) -> bool {
         let mut state = self.lock();
-        while state.failed.is_none() && state.next < number {
-            state = self.turn.wait(state).unwrap_or_else(PoisonError::into_inner);
+        while !state.panicked && state.failed.is_none() && state.next < number {
+            state = self.wait(state);
+        }
+        if state.panicked {
+            return false;
         }
         let State { join, failed, .. } = &mut *state;
         if failed.is_none() {
@@ -99,8 +112,39 @@ impl<S, E, J: FnMut(Decoded<S>) -> Result<(), E>> Join<S, E, J> {
         self.lock().late.get_or_insert(error);
     }
 
+    /// Ends the decoding if the present thread panics while the result is alive: the other threads would
+    /// wait for its part for ever.
+    pub(super) fn watch(&self) -> Watch<'_, S, E, J> {
+        Watch { join: self }
+    }
+
     pub(super) fn finish(self) -> Result<(), StreamError<E>> {
         let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
         state.failed.or(state.late).map_or(Ok(()), Err)
     }
+}
+
+/// See [`Join::watch`].
+pub(super) struct Watch<'j, S, E, J> {
+    join: &'j Join<S, E, J>,
+}
+
+impl<S, E, J> Drop for Watch<'_, S, E, J> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            poisoned(self.join.state.lock()).panicked = true;
+            self.join.turn.notify_all();
+        }
+    }
+}
+
+/// The state of a lock; `join` is not called again after it has panicked.
+fn poisoned<'s, S, E, J>(
+    lock: LockResult<MutexGuard<'s, State<S, E, J>>>,
+) -> MutexGuard<'s, State<S, E, J>> {
+    lock.unwrap_or_else(|error| {
+        let mut state = error.into_inner();
+        state.panicked = true;
+        state
+    })
 }
