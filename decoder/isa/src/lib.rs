@@ -48,11 +48,13 @@
 #[cfg(test)]
 extern crate std;
 
+mod arch;
 pub mod arm;
 mod insn;
 mod narrow;
 mod wide;
 
+pub use arch::Arch;
 pub use hartrace_ingress::Xlen;
 pub use insn::{Insn, Kind, Link};
 
