@@ -1,7 +1,7 @@
 //! Files, standard input and output, and progress on long inputs.
 
 use crate::failure::Failure;
-use hartrace_sources::decompress;
+use hartrace_sources::{decompress, decompress_all};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, IsTerminal, Read, Write};
@@ -132,13 +132,22 @@ impl<R: Read> Read for Filling<R> {
     }
 }
 
+/// Bytes that a compressed file may have if all of it has to be in memory.
+const LARGEST: u64 = 256 << 20;
+
 /// Reads a whole file.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
+    if is_compressed(path) {
+        let all = File::open(path).and_then(|file| decompress_all(file, LARGEST));
+        return all.map_err(|e| unreadable(path, &e))?.ok_or_else(|| {
+            Failure::input(format_args!("more than {} MiB when decompressed", LARGEST >> 20))
+                .at(name(path))
+                .hint("the file after `zstd -d`, if there is enough memory for it")
+        });
+    }
     let outcome = if is_standard(path) {
         io::stdin().lock().read_to_end(&mut bytes).map(|_| ())
-    } else if is_compressed(path) {
-        File::open(path).and_then(|file| zstd::stream::copy_decode(file, &mut bytes))
     } else {
         std::fs::read(path).map(|read| bytes = read)
     };

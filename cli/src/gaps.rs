@@ -37,15 +37,23 @@ fn hint(fault: &Fault) -> &'static str {
         Fault::NoCode(_) => "--elf PROG or --image FILE@ADDR with the code at that address",
         Fault::EmptyCacheEntry(_) => "another cache_size_p, or a capture from its start",
         Fault::NoVector(_) => "--tvec PRIV=ADDR",
-        Fault::TooLong(_) => "the program that was traced, other --params, or more --max-blocks",
+        Fault::TooLong { .. } => {
+            "the program that was traced, other --params, or more --max-blocks"
+        }
+        Fault::NotABranch(_) | Fault::InsideInstruction(_) => {
+            "the program that was traced: this is another one, or another version of it"
+        }
+        Fault::TooManySources(_) => {
+            "--source ID, or --src-bits and --hart-bits as the encoder has them"
+        }
         _ => "the program that was traced, other --params, or --compat",
     }
 }
 
-/// The status of a command that met these gaps.
+/// The status of a command that met these gaps, and decoded something or nothing.
 impl From<&Gaps> for Status {
     fn from(gaps: &Gaps) -> Self {
-        if gaps.count() > 0 { Self::Gaps } else { Self::Clean }
+        if gaps.count() > 0 || !gaps.has_started() { Self::Gaps } else { Self::Clean }
     }
 }
 
@@ -90,8 +98,10 @@ pub(crate) mod tests {
     #[test]
     fn the_first_gap_is_an_error() {
         let mut gaps = silent(true);
-        assert_eq!(Status::from(&gaps), Status::Clean);
         let at = StreamPos { packet: 2, byte: 20 };
+        assert_eq!(Status::from(&gaps), Status::Gaps, "nothing was decoded");
+        gaps.event(None, at, &Event::On);
+        assert_eq!(Status::from(&gaps), Status::Clean);
         gaps.event(None, at, &Event::Gap(Fault::NoCode(4)));
         let failure = Failure::from(gaps.check().unwrap_err());
         assert_eq!(

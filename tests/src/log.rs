@@ -67,7 +67,7 @@ impl Sink for Collect {
     fn event(&mut self, at: StreamPos, event: Event) {
         let seen = match event {
             Event::On => Seen::On,
-            Event::Gap(Fault::NoProgress(_) | Fault::TooLong(_)) => Seen::Endless,
+            Event::Gap(Fault::NoProgress(_) | Fault::TooLong { .. }) => Seen::Endless,
             Event::Gap(_) => Seen::Gap,
             Event::Trap { cause, interrupt, tval, epc } => trap(cause, interrupt, tval, epc),
             Event::Context { privilege, context: id, time } => context(privilege, id, time),

@@ -3,17 +3,24 @@
 //! This test does not use the built-in harness, whose threads allocate at any time: the trials run
 //! one after the other on the main thread.
 
-use hartrace_bits::{BitReader, Tail, mask};
-use hartrace_decoder::{Config, Count, Image, StreamPos, Tracer};
-use hartrace_etrace::{AddressReport, Layout, Params, Payload, Start};
+use hartrace_bits::{BitReader, BitWriter, Tail, mask};
+use hartrace_decoder::stream::{Decode, Transport};
+use hartrace_decoder::{
+    Config, Count, ElfError, Event, Fault, Image, Run, Sink, StreamPos, Tracer,
+};
+use hartrace_encap::{EncapParams, FrameHeader, Framing, MAX_FRAME};
+use hartrace_etrace::{AddressReport, Ioptions, Layout, Params, Payload, Start};
 use hartrace_golden::walk::Shape;
 use hartrace_isa::{Isa, Xlen};
+use hartrace_sources::decompress_all;
 use hartrace_tests::case::{Case, Dice};
 use hartrace_tests::production::{config, feed, image};
 use libtest_mimic::{Arguments, Trial};
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 use std::alloc::System;
+use std::num::NonZeroUsize;
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 #[global_allocator]
 static MEMORY: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
@@ -51,6 +58,18 @@ fn main() -> ExitCode {
         }),
         Trial::test("long_jumps_allocate_nothing", || {
             long_jumps_allocate_nothing();
+            Ok(())
+        }),
+        Trial::test("sources_share_the_code", || {
+            sources_share_the_code();
+            Ok(())
+        }),
+        Trial::test("elf_files_are_in_memory_once", || {
+            elf_files_are_in_memory_once();
+            Ok(())
+        }),
+        Trial::test("compressed_files_are_bounded", || {
+            compressed_files_are_bounded();
             Ok(())
         }),
     ];
@@ -220,4 +239,159 @@ fn long_jumps_allocate_nothing() {
     assert_eq!(pass(), 0, "memory asked for in the second pass");
     // Three passes through all of it: the second synchronisation is also reached by walking.
     assert_eq!((count.gaps, count.instructions), (0, 3 * 401 + 1));
+}
+
+/// The largest use of memory that a [`Watching`] sink has seen.
+static PEAK: AtomicUsize = AtomicUsize::new(0);
+
+/// Counts, and watches the memory.
+#[derive(Default)]
+struct Watching {
+    count: Count,
+    refused: Vec<(u64, Fault)>,
+}
+
+impl Sink for Watching {
+    fn run(&mut self, at: StreamPos, run: Run<'_>) {
+        self.count.run(at, run);
+        PEAK.fetch_max(live(), Ordering::Relaxed);
+    }
+
+    fn event(&mut self, at: StreamPos, event: Event) {
+        self.count.event(at, event);
+        if let Event::Gap(fault) = event {
+            self.refused.push((at.packet, fault));
+        }
+        PEAK.fetch_max(live(), Ordering::Relaxed);
+    }
+}
+
+/// Eight bytes are enough to name another source. Each is synchronised somewhere in a large program.
+fn sources_share_the_code() {
+    const LEN: usize = 1 << 20;
+    let mut image = Image::new(Isa::new(Xlen::Rv32));
+    image.add(BASE, &[0x01, 0x00].repeat(LEN / 2)); // c.nop
+    // The largest tables: they are not created before something is stored in them.
+    let params = Params {
+        bpred_size_p: 16,
+        cache_size_p: 16,
+        f0s_width_p: 1,
+        return_stack_size_p: 15,
+        ..Params::default()
+    };
+    let framing = Framing::Encap(EncapParams::new(16, 0, 0).expect("legal"));
+    let config = Config { params, ..Config::default() };
+    let layout = params.layout(config.unit).expect("legal");
+    let decoded = |sources: u16, threads| {
+        let mut capture = Vec::new();
+        for source in 0..sources {
+            let payload = start(BASE + 64 * u64::from(source));
+            let mut bytes = [0; 32];
+            let mut bits = BitWriter::new(&mut bytes);
+            payload.emit(&layout, Ioptions::default(), &mut bits).expect("fits");
+            let len = bits.finish_compressed();
+            let bytes = &bytes[..len];
+            let header = FrameHeader { source: Some(source), ..FrameHeader::default() };
+            let mut frame = [0; MAX_FRAME];
+            let len = framing.emit(&header, bytes, &mut frame).expect("fits");
+            capture.extend(&frame[..len]);
+        }
+        assert!(capture.len() <= 10 * usize::from(sources), "{} bytes", capture.len());
+        let mut decode = Decode::new(config.clone(), &image, Transport::new(framing));
+        decode.threads = NonZeroUsize::new(threads).expect("not zero");
+        let before = live();
+        PEAK.store(before, Ordering::Relaxed);
+        let (mut sum, mut refused) = (Count::default(), Vec::new());
+        let result = decode.run(
+            &capture[..],
+            |_| Watching::default(),
+            |part| {
+                for (source, sink) in part.sinks {
+                    sum.instructions += sink.count.instructions;
+                    sum.gaps += sink.count.gaps;
+                    refused.extend(sink.refused.into_iter().map(|gap| (source, gap)));
+                }
+                Ok::<(), std::convert::Infallible>(())
+            },
+        );
+        result.expect("nothing fails");
+        (PEAK.load(Ordering::Relaxed) - before, sum, refused)
+    };
+    for threads in [1, 3] {
+        // Apart from the code: buffers of a stream, and some kilobytes for each source.
+        let bound = |sources: usize| 2 * LEN * threads + (1 << 19) * threads + (sources << 13);
+        for sources in [1, 400, 1024] {
+            let (peak, sum, refused) = decoded(sources, threads);
+            let bound = bound(sources.into());
+            assert!(peak <= bound, "{sources} sources: {peak} bytes are more than {bound}");
+            assert_eq!(sum, Count { instructions: sources.into(), gaps: 0 });
+            assert_eq!(refused, []);
+        }
+        // More are left out, and the decoder says so once.
+        let (peak, sum, refused) = decoded(u16::MAX, threads);
+        assert!(peak <= bound(1024) + 8 * usize::from(u16::MAX), "{peak} bytes");
+        assert_eq!(sum, Count { instructions: 1024, gaps: 1 });
+        assert_eq!(refused, [(Some(1024), (1024, Fault::TooManySources(1024)))]);
+    }
+}
+
+/// Bytes that were allocated while `work` ran, whether they were freed or not.
+fn allocated<T>(work: impl FnOnce() -> T) -> (usize, T) {
+    let before = MEMORY.stats().bytes_allocated;
+    let result = work();
+    (MEMORY.stats().bytes_allocated - before, result)
+}
+
+/// An ELF file of `size` bytes whose segments are all of it, one page after the other.
+fn overlapping(size: usize, segments: u16) -> Vec<u8> {
+    let mut file = vec![0; size];
+    file[..8].copy_from_slice(&[0x7f, b'E', b'L', b'F', 2, 1, 1, 0]);
+    let mut put = |at: usize, value: u64, len: usize| {
+        file[at..at + len].copy_from_slice(&value.to_le_bytes()[..len]);
+    };
+    // e_type, e_machine, e_version, e_phoff, e_ehsize, e_phentsize, e_phnum, e_shentsize
+    for (at, value, len) in
+        [(16, 2, 2), (18, 243, 2), (20, 1, 4), (32, 64, 8), (52, 64, 2), (54, 56, 2), (58, 64, 2)]
+    {
+        put(at, value, len);
+    }
+    put(56, segments.into(), 2);
+    for index in 0..u64::from(segments) {
+        let at = 64 + 56 * index as usize;
+        put(at, 1, 4); // p_type
+        put(at + 16, BASE + 4096 * index, 8); // p_vaddr
+        put(at + 32, size as u64, 8); // p_filesz
+        put(at + 40, size as u64, 8); // p_memsz
+    }
+    file
+}
+
+/// A file of 1 MB may claim that all of it is 500 segments.
+fn elf_files_are_in_memory_once() {
+    const SIZE: usize = 1 << 20;
+    let load = |segments| {
+        let file = overlapping(SIZE, segments);
+        let mut image = Image::new(Isa::new(Xlen::Rv64));
+        let (bytes, result) = allocated(|| image.add_elf(&file, 0));
+        (bytes, result.map(|()| image.ranges().count()))
+    };
+    let (bytes, loaded) = load(2);
+    assert_eq!(loaded, Ok(2));
+    assert!(bytes < SIZE + SIZE / 8, "{bytes} bytes for two segments");
+    let (bytes, refused) = load(500);
+    let (segments, file) = (500 * SIZE as u64, SIZE as u64);
+    assert_eq!(refused, Err(ElfError::TooLarge { segments, file }));
+    assert!(bytes < SIZE / 8, "{bytes} bytes for 500 segments");
+}
+
+/// A few bytes of zstd may stand for more than fits in memory.
+fn compressed_files_are_bounded() {
+    const LIMIT: usize = 1 << 20;
+    // Without the allocations of the library that decompresses, which is written in C.
+    let packed = zstd::encode_all(std::io::Read::take(std::io::repeat(0), 1 << 28), 1);
+    let packed = packed.expect("it is in memory");
+    assert!(packed.len() < 1 << 16, "{} bytes", packed.len());
+    let (bytes, all) = allocated(|| decompress_all(&packed[..], LIMIT as u64));
+    assert!(matches!(all, Ok(None)));
+    assert!(bytes <= 8 * LIMIT, "{bytes} bytes");
 }

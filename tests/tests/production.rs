@@ -207,3 +207,46 @@ fn two_jumps_in_a_circle_are_a_gap() {
     assert!(matches!(last.0, Some(Fault::NoProgress(_))), "{:?}", last.0);
     assert!(last.1 < 1000, "{} instructions before it was noticed", last.1);
 }
+
+/// The cause of the only gap, and the instructions before it.
+fn gap(code: &[u32], payloads: &[Payload]) -> (Option<Fault>, u32) {
+    let mut image = Image::new(Isa::new(Xlen::Rv64));
+    image.add(BASE, &code.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<_>>());
+    let mut tracer = Tracer::new(Config::default(), &image).expect("legal");
+    let mut last = LastGap::default();
+    for (packet, payload) in (0..).zip(payloads) {
+        tracer.feed(StreamPos { packet, byte: 0 }, payload, &mut last);
+    }
+    tracer.finish(&mut last);
+    (last.0, last.1)
+}
+
+const BASE: u64 = 0x8000_0000;
+
+/// D20: this is another program than the one that was traced.
+#[test]
+fn a_wrong_program_is_a_gap() {
+    let start = |branch, address: u64| {
+        Payload::Start(Start { branch, privilege: 3, address: address >> 1, ..Start::default() })
+    };
+    let report = |notify, distance: u64| {
+        Payload::Address(AddressReport { notify, ..AddressReport::new(distance >> 1) })
+    };
+    // nop; nop; jr t0; beq x0,x0,.
+    let code = [0x13, 0x13, 0x0002_8067, 0x63];
+    // Only a branch can be taken.
+    let (fault, before) = gap(&code, &[start(false, BASE)]);
+    assert_eq!((fault, before), (Some(Fault::NotABranch(BASE)), 0));
+    assert_eq!(gap(&code, &[start(false, BASE + 12)]), (None, 1));
+    // Without the check, both would be believed to be the target of the jump.
+    for notify in [false, true] {
+        let got = gap(&code, &[start(true, BASE), report(notify, 6)]);
+        assert_eq!(got, (Some(Fault::InsideInstruction(BASE + 6)), 1), "{notify}");
+    }
+    let got = gap(&code, &[start(true, BASE), start(true, BASE + 6)]);
+    assert_eq!(got.0, Some(Fault::InsideInstruction(BASE + 6)));
+    // The jump itself.
+    let got = gap(&code, &[start(true, BASE), report(true, 10)]);
+    assert_eq!(got, (Some(Fault::InsideInstruction(BASE + 10)), 2));
+    assert_eq!(gap(&code, &[start(true, BASE), report(true, 8)]), (None, 3));
+}

@@ -63,7 +63,7 @@ pub(crate) struct Blocks {
     blocks: Vec<Block>,
     /// The distance of every instruction of every block from the block's start.
     offsets: Vec<u16>,
-    /// Block that starts at each half-word of each segment.
+    /// Block that starts at each half-word of each segment; empty until there is a block.
     heads: Vec<Vec<BlockId>>,
     cap: usize,
 }
@@ -74,7 +74,7 @@ impl Blocks {
             mask,
             blocks: Vec::new(),
             offsets: Vec::new(),
-            heads: vec![Vec::new(); image.segments().len()],
+            heads: Vec::new(),
             image,
             cap: cap.min(MAX_BLOCKS),
         }
@@ -193,6 +193,9 @@ impl Blocks {
         }
         let id = self.blocks.len() as BlockId;
         self.blocks.push(Block { start, end, last, insns, exit, first, taken: NONE, fall: NONE });
+        if self.heads.len() <= segment {
+            self.heads.resize(self.image.segments().len(), Vec::new());
+        }
         if let Some(heads) = self.heads.get_mut(segment) {
             if heads.is_empty() {
                 let bytes = self.image.segments().get(segment).map_or(0, |s| s.bytes().len());
@@ -227,6 +230,27 @@ impl Blocks {
     /// The part of `span` before `address`; `None` if no instruction of it is at `address`.
     pub(crate) fn until(&self, span: Span, address: u64) -> Option<Span> {
         Some(Span { insns: self.index(span, address)?, ..span })
+    }
+
+    /// The distance of `address` from the start of a block, if the block contains it.
+    #[inline]
+    pub(crate) fn offset(&self, block: &Block, address: u64) -> Option<u64> {
+        // The end may wrap.
+        let last = block.last.wrapping_sub(block.start);
+        let size = last.wrapping_add(block.end.wrapping_sub(block.last) & self.mask);
+        let offset = address.wrapping_sub(block.start) & self.mask;
+        (offset < size).then_some(offset)
+    }
+
+    /// The part of `span` before the instruction that `address` is inside of, which is not its start;
+    /// `None` if there is no such instruction.
+    pub(crate) fn around(&self, span: Span, address: u64) -> Option<Span> {
+        let block = self.get(span.block)?;
+        let offset = self.offset(block, address)?;
+        let offsets = self.offsets_of(block, span)?;
+        let inside = offsets.partition_point(|start| u64::from(*start) <= offset).checked_sub(1)?;
+        (offsets.get(inside).map(|start| u64::from(*start)) != Some(offset))
+            .then_some(Span { insns: inside as u16, ..span })
     }
 
     /// The instructions of a span; `None` if there are none.

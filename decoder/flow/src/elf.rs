@@ -1,11 +1,16 @@
 //! Adds ELF files to images.
 
+mod attributes;
+
+pub use attributes::{elf_arch, elf_float};
+
 use crate::image::Image;
 use elf::ElfBytes;
 use elf::abi::{EM_RISCV, PT_LOAD};
 use elf::endian::LittleEndian;
 use elf::file::Class;
-use hartrace_isa::Xlen;
+use hartrace_isa::{Arch, Isa, Xlen};
+use std::sync::Arc;
 use thiserror::Error;
 
 /// Why a file cannot be added to an image.
@@ -30,7 +35,28 @@ pub enum ElfError {
     /// There is nothing to load: an object file has to be linked first.
     #[error("ELF file without segments to load")]
     NoSegments,
+    /// More segments than any program has.
+    #[error("{0} segments to load, more than {MAX_SEGMENTS}")]
+    TooManySegments(usize),
+    /// The segments contain much more than the file: they have the same bytes many times, as no linker
+    /// writes it.
+    #[error(
+        "the segments to load have {segments} bytes, more than {SHARE} times those of the file, {file}"
+    )]
+    TooLarge {
+        /// The sum of the segments' bytes.
+        segments: u64,
+        /// The bytes of the file.
+        file: u64,
+    },
 }
+
+/// Maximum number of segments to load.
+const MAX_SEGMENTS: usize = 1 << 12;
+
+/// How many times larger than the file its segments may be together. Segments may share a page, but not a
+/// whole file: a few bytes could then fill all memory.
+const SHARE: u64 = 2;
 
 impl From<elf::ParseError> for ElfError {
     fn from(error: elf::ParseError) -> Self {
@@ -40,8 +66,9 @@ impl From<elf::ParseError> for ElfError {
 
 impl Image {
     /// Adds the bytes of every loadable segment, as [`Image::add`] does, at its address plus `bias`;
-    /// addresses wrap. For a position-independent program, `bias` is its load address. On error, nothing
-    /// is added.
+    /// addresses wrap. For a position-independent program, `bias` is its load address. If the file lists
+    /// Zcmp or Zcmt among its extensions, the image has them from then on: see [`Image::set_isa`]. On error,
+    /// nothing is added.
     pub fn add_elf(&mut self, bytes: &[u8], bias: u64) -> Result<(), ElfError> {
         let file = ElfBytes::<LittleEndian>::minimal_parse(bytes)?;
         if file.ehdr.e_machine != EM_RISCV {
@@ -55,18 +82,38 @@ impl Image {
         if found != expected {
             return Err(ElfError::Xlen { found, expected });
         }
-        let mut segments = Vec::new();
-        for segment in file.segments().iter().flat_map(|table| table.iter()) {
-            if segment.p_type == PT_LOAD {
-                let address = expected.wrap(segment.p_vaddr.wrapping_add(bias));
-                segments.push((address, file.segment_data(&segment)?));
-            }
-        }
-        if segments.is_empty() {
+        let all = file.segments().into_iter().flat_map(|table| table.iter());
+        let all: Vec<_> = all.filter(|segment| segment.p_type == PT_LOAD).collect();
+        if all.is_empty() {
             return Err(ElfError::NoSegments);
         }
-        for (address, code) in segments {
-            self.add(address, code);
+        if all.len() > MAX_SEGMENTS {
+            return Err(ElfError::TooManySegments(all.len()));
+        }
+        let segments = all.iter().fold(0u64, |sum, segment| sum.saturating_add(segment.p_filesz));
+        if segments > (bytes.len() as u64).saturating_mul(SHARE) {
+            return Err(ElfError::TooLarge { segments, file: bytes.len() as u64 });
+        }
+        for segment in &all {
+            file.segment_data(segment)?;
+        }
+        // One copy of everything that is loaded, without the debug information around it. All segments
+        // are within the file.
+        let parts = all.iter().map(|segment| {
+            let start = segment.p_offset as usize;
+            start..start.saturating_add(segment.p_filesz as usize)
+        });
+        let start = parts.clone().map(|part| part.start).min().unwrap_or(0);
+        let end = parts.clone().map(|part| part.end).max().unwrap_or(0);
+        let code: Arc<[u8]> = bytes.get(start..end).unwrap_or_default().into();
+        for (segment, part) in all.iter().zip(parts) {
+            let address = expected.wrap(segment.p_vaddr.wrapping_add(bias));
+            let part = part.start.saturating_sub(start)..part.end.saturating_sub(start);
+            self.add_shared(address, &code, part);
+        }
+        if let Some(arch) = elf_arch(bytes).and_then(Arch::new) {
+            let (old, new) = (self.isa(), Isa::from(arch));
+            self.set_isa(old.with_zcmp(old.zcmp || new.zcmp).with_zcmt(old.zcmt || new.zcmt));
         }
         Ok(())
     }
@@ -75,7 +122,6 @@ impl Image {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hartrace_isa::Isa;
 
     /// An ELF file with one segment of this type: `c.j .` at 0x80000000.
     fn elf64(machine: u8, kind: u64) -> Vec<u8> {
@@ -127,6 +173,10 @@ mod tests {
         assert_eq!(width.to_string(), "this is an RV64 program, the image is of RV32");
         assert_eq!(error(&elf64(62, 1), Xlen::Rv64), ElfError::Machine(62));
         assert_eq!(error(&elf64(243, 4), Xlen::Rv64), ElfError::NoSegments);
+        let mut many = elf64(243, 1);
+        many[56..58].copy_from_slice(&5000u16.to_le_bytes());
+        many.splice(64..120, elf64(243, 1)[64..120].repeat(5000));
+        assert_eq!(error(&many, Xlen::Rv64), ElfError::TooManySegments(5000));
         for cut in [0, 3, 10, 63, 100, 120] {
             let error = error(&elf64(243, 1)[..cut], Xlen::Rv64);
             assert!(matches!(error, ElfError::NotElf(_)), "{cut}: {error}");

@@ -67,12 +67,26 @@ pub enum Fault {
     /// The reported address was reached with branches left over.
     #[error("{0} reported branches were not reached")]
     BranchesLeft(u64),
+    /// An outcome was reported for an instruction that is not a branch: this is not the program that was
+    /// traced.
+    #[error("an outcome for {0:#018x}, which is not a branch")]
+    NotABranch(u64),
+    /// An address was reported that is inside an instruction that was passed: this is not the program that
+    /// was traced.
+    #[error("{0:#018x} is inside an instruction")]
+    InsideInstruction(u64),
     /// The program loops without ever reaching the reported address.
     #[error("the program loops at {0:#018x} without reaching the reported address")]
     NoProgress(u64),
-    /// The walk is longer than the configured limit.
-    #[error("gave up at {0:#018x} after the configured number of blocks")]
-    TooLong(u64),
+    /// The walk is longer than the configured limit: see [`Config::max_blocks`](crate::Config::max_blocks)
+    /// and [`Config::max_detour`](crate::Config::max_detour).
+    #[error("gave up at {address:#018x} after {blocks} blocks of code, the configured limit")]
+    TooLong {
+        /// The last instruction of the walk.
+        address: u64,
+        /// The limit.
+        blocks: u64,
+    },
     /// A jump target cache entry was used that has not been filled.
     #[error("jump target cache entry {0} is empty")]
     EmptyCacheEntry(u32),
@@ -82,6 +96,9 @@ pub enum Fault {
     /// Implicit exception mode, but the trap vector of this privilege was not given.
     #[error("no trap vector was given for privilege {0}")]
     NoVector(u8),
+    /// The stream names more sources than the configured limit.
+    #[error("more than {0} sources: this one and any further ones are left out")]
+    TooManySources(usize),
     /// The reason given by a decoder of another protocol.
     #[error("{0}")]
     Other(&'static str),

@@ -10,7 +10,7 @@ pub struct Image {
     isa: Isa,
     /// By address, not overlapping.
     segments: Arc<Vec<Segment>>,
-    overlaps: Vec<Range<u64>>,
+    overlaps: Arc<Vec<Range<u64>>>,
 }
 
 /// A range of code. Code that several images share is in memory once.
@@ -63,12 +63,17 @@ impl Segment {
 impl Image {
     /// An image without code.
     pub fn new(isa: Isa) -> Self {
-        Self { isa, segments: Arc::default(), overlaps: Vec::new() }
+        Self { isa, segments: Arc::default(), overlaps: Arc::default() }
     }
 
     /// The encodings that the program uses.
     pub fn isa(&self) -> Isa {
         self.isa
+    }
+
+    /// Changes the encodings that the program uses. The register width stays the same.
+    pub fn set_isa(&mut self, isa: Isa) {
+        self.isa = Isa::new(self.isa.xlen).with_zcmp(isa.zcmp).with_zcmt(isa.zcmt);
     }
 
     /// Adds code at `address`. New code replaces code that was added before; if the two differ,
@@ -89,7 +94,10 @@ impl Image {
         let from = self.segments.partition_point(|old| old.end() <= u128::from(new.start));
         let to = self.segments.partition_point(|old| u128::from(old.start) < new.end());
         let covered = self.segments.get(from..to).unwrap_or_default();
-        self.overlaps.extend(covered.iter().filter_map(|old| differing(old, &new)));
+        let mut differing = covered.iter().filter_map(|old| differing(old, &new)).peekable();
+        if differing.peek().is_some() {
+            Arc::make_mut(&mut self.overlaps).extend(differing);
+        }
         let head = covered.first().and_then(|old| old.before(new.start));
         let tail = covered.last().and_then(|old| old.from(new.end()));
         let segments = head.into_iter().chain([new]).chain(tail);

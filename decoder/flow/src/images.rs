@@ -73,6 +73,11 @@ impl<'a> Images<'a> {
         self.default.clone()
     }
 
+    /// Only the default program.
+    pub(crate) fn only_default(&self) -> Self {
+        Self::new(self.default)
+    }
+
     /// Whether one program applies to everything.
     pub(crate) fn is_one(&self) -> bool {
         self.listed.is_empty() && self.versions.is_none()
@@ -107,11 +112,13 @@ impl<'a> Images<'a> {
         mask(width.min(self.default.isa().xlen.bits()))
     }
 
-    /// Whether there is code at the address of a synchronisation.
+    /// Whether there is code at the address of a synchronisation, and its `branch` field fits.
     pub(crate) fn code_at(&self, config: &Config, at: StreamPos, start: &Start) -> bool {
         let address = start.address.wrapping_shl(config.params.iaddress_lsb_p.into());
         let (_, image) = self.find(config, at, (start.context, start.time));
-        image.insn(address & self.mask(config)).is_some()
+        let address = address & self.mask(config);
+        let insn = image.insn(address);
+        insn.is_some_and(|insn| config.check_branch(address, insn, start.branch).is_ok())
     }
 }
 

@@ -57,8 +57,9 @@
 //!
 //! Nothing here panics, for any payloads and any image. A payload that cannot be followed is reported as
 //! one [`Event::Gap`] with its cause, and decoding is exact again from the next synchronisation. A walk
-//! that cannot end is detected because its state repeats; [`Config::max_blocks`] limits a walk that is only
-//! long.
+//! that cannot end is detected because its state repeats, and [`Config::max_detour`] limits a walk that is
+//! only long. The work for a payload that counts many branches is limited by the sink: one that only adds
+//! up ([`Sink::REPEATS`]) receives each loop once.
 #![cfg_attr(
     not(test),
     deny(
@@ -89,7 +90,7 @@ mod tables;
 mod tracer;
 mod walk;
 
-pub use self::elf::ElfError;
+pub use self::elf::{ElfError, elf_arch, elf_float};
 pub use config::{Config, Resync};
 pub use event::{Event, Fault, StreamPos};
 pub use hartrace_etrace::Compat;

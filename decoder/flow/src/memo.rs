@@ -30,7 +30,9 @@ pub(crate) struct Key {
     pub(crate) block: BlockId,
     /// Number of bits, 8 bits of it.
     pub(crate) len: u8,
-    /// The outcome of that instruction: 0 = no branch, 1 = not taken, 2 = taken.
+    /// The outcome of that instruction in the lowest two bits: 0 = no branch, 1 = not taken, 2 = taken.
+    /// The modes that the payload depends on in the others: sources that share the paths may differ in
+    /// them.
     pub(crate) pending: u8,
     /// Some bits of the return address on top of the stack, if returns are implicit: a hint, since a
     /// path may depend on the caller. The entries that the path actually uses are checked.

@@ -66,6 +66,18 @@ impl Outcomes {
         }
     }
 
+    /// Whether the next branch is one of those that are only counted, and predicted correctly.
+    #[inline]
+    pub(crate) fn is_counted(&self) -> bool {
+        self.known_count == 0 && self.predicted > 0
+    }
+
+    /// Drops `count` of the branches that are only counted; there are at least that many.
+    pub(crate) fn skip_counted(&mut self, count: u64) {
+        self.predicted = self.predicted.saturating_sub(count);
+        self.count = self.count.saturating_sub(count);
+    }
+
     /// The known outcomes, oldest in bit 0, 0 = taken, and their number.
     #[inline]
     pub(crate) fn known(&self) -> (u64, u32) {

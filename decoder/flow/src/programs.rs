@@ -110,9 +110,22 @@ impl<'a> Programs<'a> {
         self.parked.push(std::mem::replace(&mut self.code, next));
     }
 
-    /// Discards the paths of all programs.
-    pub(crate) fn forget_paths(&mut self) {
-        self.code.memo.forget();
-        self.parked.iter_mut().for_each(|code| code.memo.forget());
+    /// The same without any code.
+    pub(crate) fn hollow(&self, config: &Config) -> Self {
+        let images = self.images.only_default();
+        Self::new(images, self.mask, config)
+    }
+
+    /// The present program and its number, if there are several.
+    pub(crate) fn present(&self) -> Option<(usize, Image)> {
+        let Code { number, image, .. } = &self.code;
+        (!self.images.is_one()).then(|| (*number, image.clone()))
+    }
+
+    /// Changes back to a program that was present before.
+    pub(crate) fn resume(&mut self, number: usize, image: Image, config: &Config) {
+        if number != self.code.number {
+            self.change(number, image, config);
+        }
     }
 }

@@ -14,6 +14,11 @@ pub trait Sink {
     /// before it creates the sink of another. See [`crate::stream`].
     const ORDERED: bool = false;
 
+    /// Whether the sink only adds up, and accepts repetitions. A payload of format 0.0 stands for up to 2^32
+    /// branches, most of them in the same loop: the tracer then reports one turn of it, with the number of
+    /// turns, in [`Sink::repeat`]. A sink of any other kind receives every turn.
+    const REPEATS: bool = false;
+
     /// Receives instructions that retired.
     fn run(&mut self, at: StreamPos, run: Run<'_>);
 
@@ -21,6 +26,17 @@ pub trait Sink {
     #[inline]
     fn path(&mut self, at: StreamPos, path: Path<'_>) {
         for run in path.runs() {
+            self.run(at, run);
+        }
+    }
+
+    /// Receives instructions that retired `times` times, at least once. The runs of one turn of a loop follow
+    /// one another, the last of them leads to the first, and all are repeated equally often. The run
+    /// before the first was the last of an equal turn.
+    ///
+    /// Called only if [`Sink::REPEATS`].
+    fn repeat(&mut self, at: StreamPos, run: Run<'_>, times: u64) {
+        for _ in 0..times {
             self.run(at, run);
         }
     }

@@ -21,6 +21,8 @@ pub struct Count {
 }
 
 impl Sink for Count {
+    const REPEATS: bool = true;
+
     #[inline]
     fn run(&mut self, _: StreamPos, run: Run<'_>) {
         self.instructions = self.instructions.wrapping_add(run.insns().into());
@@ -29,6 +31,11 @@ impl Sink for Count {
     #[inline]
     fn path(&mut self, _: StreamPos, path: Path<'_>) {
         self.instructions = self.instructions.wrapping_add(path.insns());
+    }
+
+    fn repeat(&mut self, _: StreamPos, run: Run<'_>, times: u64) {
+        let instructions = u64::from(run.insns()).wrapping_mul(times);
+        self.instructions = self.instructions.wrapping_add(instructions);
     }
 
     fn event(&mut self, _: StreamPos, event: Event) {

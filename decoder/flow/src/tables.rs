@@ -5,7 +5,9 @@ use hartrace_etrace::Params;
 /// Two-bit branch predictor (Spec: E-Trace 2.0, 3.2.6): bit 1 = prediction, bit 0 = last outcome.
 #[derive(Clone, Debug)]
 pub(crate) struct Predictor {
+    /// Empty until something is stored, so that a source that sends nothing useful needs no memory.
     states: Vec<u8>,
+    entries: usize,
     shift: u32,
     /// Something was stored since the last reset.
     dirty: bool,
@@ -18,7 +20,12 @@ const INITIAL: u8 = 0b01;
 impl Predictor {
     pub(crate) fn new(params: &Params) -> Self {
         let entries = entries(params.bpred_size_p);
-        Self { states: vec![INITIAL; entries], shift: shift(params), dirty: false }
+        Self { states: Vec::new(), entries, shift: shift(params), dirty: false }
+    }
+
+    /// A predictor of the same size that nothing was stored in.
+    pub(crate) fn empty(&self) -> Self {
+        Self { states: Vec::new(), dirty: false, ..*self }
     }
 
     pub(crate) fn reset(&mut self) {
@@ -33,6 +40,7 @@ impl Predictor {
         (address.wrapping_shr(self.shift) as usize) & self.states.len().wrapping_sub(1)
     }
 
+    /// Whether the branch is predicted to be taken; without any state, it is not, as in [`INITIAL`].
     #[inline]
     pub(crate) fn predict(&self, address: u64) -> bool {
         self.states.get(self.index(address)).is_some_and(|state| state & 2 != 0)
@@ -40,6 +48,9 @@ impl Predictor {
 
     #[inline]
     pub(crate) fn update(&mut self, address: u64, taken: bool) {
+        if self.states.is_empty() {
+            self.states.resize(self.entries, INITIAL);
+        }
         let index = self.index(address);
         if let Some(state) = self.states.get_mut(index) {
             let next = usize::from(*state & 3).wrapping_mul(2) | usize::from(taken);
@@ -52,7 +63,9 @@ impl Predictor {
 /// Jump target cache (Spec: E-Trace 2.0, 3.2.7).
 #[derive(Clone, Debug)]
 pub(crate) struct TargetCache {
+    /// Empty until something is stored.
     targets: Vec<Option<u64>>,
+    entries: usize,
     shift: u32,
     dirty: bool,
 }
@@ -60,7 +73,12 @@ pub(crate) struct TargetCache {
 impl TargetCache {
     pub(crate) fn new(params: &Params) -> Self {
         let entries = entries(params.cache_size_p);
-        Self { targets: vec![None; entries], shift: shift(params), dirty: false }
+        Self { targets: Vec::new(), entries, shift: shift(params), dirty: false }
+    }
+
+    /// A cache of the same size that nothing was stored in.
+    pub(crate) fn empty(&self) -> Self {
+        Self { targets: Vec::new(), dirty: false, ..*self }
     }
 
     pub(crate) fn reset(&mut self) {
@@ -72,6 +90,9 @@ impl TargetCache {
 
     #[inline]
     pub(crate) fn store(&mut self, target: u64) {
+        if self.targets.is_empty() {
+            self.targets.resize(self.entries, None);
+        }
         let index = (target.wrapping_shr(self.shift) as usize) & self.targets.len().wrapping_sub(1);
         if let Some(entry) = self.targets.get_mut(index) {
             *entry = Some(target);
@@ -111,7 +132,9 @@ impl StackUse {
 /// Return addresses (Spec: E-Trace 2.0, 3.2.5) in a ring: a full stack drops its oldest entry.
 #[derive(Debug)]
 pub(crate) struct Returns {
+    /// As long as the stack has ever been, and at most `capacity`.
     ring: Vec<u64>,
+    capacity: usize,
     top: usize,
     depth: usize,
     /// Recorded while `watched`.
@@ -125,10 +148,10 @@ impl Clone for Returns {
         Self { ring, used, ..*self }
     }
 
-    /// Does not allocate, since all stacks of a hart have the same size.
+    /// Allocates only if this stack has never been as long.
     fn clone_from(&mut self, source: &Self) {
         self.ring.clone_from(&source.ring);
-        (self.top, self.depth) = (source.top, source.depth);
+        (self.capacity, self.top, self.depth) = (source.capacity, source.top, source.depth);
     }
 }
 
@@ -142,7 +165,8 @@ impl Returns {
             counter.saturating_sub(usize::from(!wide_counter))
         };
         Self {
-            ring: vec![0; capacity],
+            ring: Vec::new(),
+            capacity,
             top: 0,
             depth: 0,
             used: StackUse::default(),
@@ -150,9 +174,15 @@ impl Returns {
         }
     }
 
+    /// A stack of the same size without entries.
+    pub(crate) fn empty(&self) -> Self {
+        let (ring, used) = (Vec::new(), StackUse::default());
+        Self { ring, used, top: 0, depth: 0, watched: false, ..*self }
+    }
+
     #[inline]
     pub(crate) fn reset(&mut self) {
-        self.depth = 0;
+        (self.top, self.depth) = (0, 0);
     }
 
     #[inline]
@@ -166,15 +196,23 @@ impl Returns {
             self.used.pushed.push(address);
             self.used.most = self.used.most.max(self.used.pushed.len());
         }
-        let capacity = self.ring.len();
         self.top = self.top.wrapping_add(1);
-        if self.top >= capacity {
+        if self.top >= self.capacity {
             self.top = 0;
         }
-        if let Some(slot) = self.ring.get_mut(self.top) {
-            *slot = address;
-            self.depth = self.depth.saturating_add(1).min(capacity);
+        match self.ring.get_mut(self.top) {
+            Some(slot) => *slot = address,
+            None if self.capacity == 0 => return,
+            None => self.grow(address),
         }
+        self.depth = self.depth.saturating_add(1).min(self.capacity);
+    }
+
+    /// Makes room for the top, and stores it there.
+    #[cold]
+    fn grow(&mut self, address: u64) {
+        self.ring.resize(self.top, 0);
+        self.ring.push(address);
     }
 
     #[inline]
@@ -194,14 +232,14 @@ impl Returns {
         }
         let address = top?;
         self.depth = self.depth.saturating_sub(1);
-        self.top = self.top.checked_sub(1).unwrap_or(self.ring.len().saturating_sub(1));
+        self.top = self.top.checked_sub(1).unwrap_or(self.capacity.saturating_sub(1));
         Some(address)
     }
 
     /// Starts recording the use of the stack, if it can hold anything.
     pub(crate) fn watch(&mut self) {
         self.used.clear();
-        self.watched = !self.ring.is_empty();
+        self.watched = self.capacity > 0;
     }
 
     /// Ends the recording of [`Returns::watch`].
@@ -223,7 +261,7 @@ impl Returns {
     /// it. It is not if entries were dropped.
     pub(crate) fn is_repeatable(&self, depth: u32) -> bool {
         let most = (depth as usize).saturating_add(self.used.most);
-        !self.used.depth && most <= self.ring.len().max(depth as usize)
+        !self.used.depth && most <= self.capacity.max(depth as usize)
     }
 
     /// Repeats a recorded use if the relevant part of the stack is the same. Returns whether it is.
@@ -231,7 +269,7 @@ impl Returns {
         let popped = used.popped.len();
         let same = popped <= self.depth
             && (!used.emptied || popped == self.depth)
-            && self.depth.saturating_add(used.most) <= self.ring.len()
+            && self.depth.saturating_add(used.most) <= self.capacity
             && used.popped.iter().enumerate().all(|(below, a)| self.entry(below) == Some(*a));
         if same {
             for _ in 0..popped {
@@ -246,9 +284,8 @@ impl Returns {
 
     /// The entry that is `below` entries under the top.
     fn entry(&self, below: usize) -> Option<u64> {
-        let capacity = self.ring.len();
-        let index = self.top.wrapping_add(capacity).wrapping_sub(below);
-        self.ring.get(index.checked_rem(capacity)?).copied()
+        let index = self.top.wrapping_add(self.capacity).wrapping_sub(below);
+        self.ring.get(index.checked_rem(self.capacity)?).copied()
     }
 
     /// Whether both have the same entries, wherever they are in the ring.

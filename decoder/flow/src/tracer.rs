@@ -3,6 +3,7 @@
 mod paths;
 mod recover;
 mod report;
+mod share;
 mod state;
 mod sync;
 
@@ -20,6 +21,7 @@ use hartrace_bits::BitReader;
 use hartrace_etrace::{
     AddressReport, Compat, Ioptions, Layout, Mode, ParamsError, Payload, QualStatus, Start, Support,
 };
+use share::Left;
 use state::{Held, Latest, MayBeClosing, Recall, Reference, State, Undecided, Unfinished};
 
 /// Follows one hart's payloads through its program.
@@ -32,9 +34,14 @@ pub struct Tracer<'a> {
     layout: Layout,
     /// The modes in force.
     options: Ioptions,
+    /// The modes that the meaning of a path depends on.
+    path_modes: u8,
     /// Mask of the valid address bits.
     mask: u64,
-    programs: Programs<'a>,
+    /// What is known of the code. Tracers of one stream share it: while another one has it, this is
+    /// empty.
+    programs: Box<Programs<'a>>,
+    left: Option<Left>,
     walk: Walk,
     cache: TargetCache,
     state: State,
@@ -46,6 +53,8 @@ pub struct Tracer<'a> {
     undecided: Option<Undecided>,
     unfinished: Option<Unfinished>,
     may_be_closing: Option<MayBeClosing>,
+    /// Blocks that may be followed for the rest of the payload.
+    reserve: u64,
 }
 
 impl<'a> Tracer<'a> {
@@ -59,8 +68,10 @@ impl<'a> Tracer<'a> {
         let mut tracer = Self {
             layout,
             options: Ioptions::default(),
+            path_modes: 0,
             mask,
-            programs: Programs::new(images, mask, &config),
+            programs: Box::new(Programs::new(images, mask, &config)),
+            left: None,
             walk: Walk::new(Predictor::new(params), returns),
             cache: TargetCache::new(params),
             state: State::Off,
@@ -72,6 +83,7 @@ impl<'a> Tracer<'a> {
             undecided: None,
             unfinished: None,
             may_be_closing: None,
+            reserve: 0,
             config,
         };
         tracer.set_options(Ioptions::default());
@@ -85,11 +97,17 @@ impl<'a> Tracer<'a> {
 
     /// Sets the modes, as a support packet would.
     pub fn set_options(&mut self, options: Ioptions) {
-        if options != self.options {
-            // The same bits have another meaning now.
-            self.programs.forget_paths();
-        }
         self.options = options;
+        // Paths are not used with branch prediction or a jump target cache.
+        self.path_modes = [
+            options.implicit_return,
+            options.implicit_exception,
+            options.full_address,
+            options.sequentially_inferred_jump,
+            options.delta_address,
+        ]
+        .iter()
+        .fold(0, |modes, mode| modes << 1 | u8::from(*mode));
         // In a unit that cannot report the mode, it is fixed (D11).
         let fixed = !self.config.unit.ioptions().contains(&Mode::SequentiallyInferredJump);
         let sequentially_inferred_jump =
@@ -120,6 +138,8 @@ impl<'a> Tracer<'a> {
     pub(crate) fn proceed<S: Sink>(&mut self, sink: &mut S) -> bool {
         match self.unfinished.take() {
             Some(Unfinished { at, rest }) => {
+                self.reserve = self.reserve.saturating_add(self.walk.budget);
+                self.grant();
                 self.run(at, &Payload::BranchCount(rest), sink);
                 self.recall = self.can_recall();
                 true
@@ -185,6 +205,7 @@ impl<'a> Tracer<'a> {
         self.reference = Reference::Lost;
         self.held = Held::Nothing;
         self.may_be_closing = None;
+        self.left = None;
         self.forget();
         self.walk.predictor.reset();
         self.reset_tables();
@@ -193,7 +214,7 @@ impl<'a> Tracer<'a> {
 
     /// Reports what was waiting for this payload. Returns whether the payload itself has to wait.
     fn settle<S: Sink>(&mut self, at: StreamPos, payload: &Payload, sink: &mut S) -> bool {
-        self.walk.budget = self.config.max_blocks;
+        self.grant_all();
         // C2: the closing packet of the reference models repeats an address that is already known.
         if let Some(closing) = self.may_be_closing.take() {
             let ended = matches!(
@@ -239,9 +260,28 @@ impl<'a> Tracer<'a> {
             self.emit_pc(at, sink);
         }
         if let Some(MayBeClosing { at, payload }) = self.may_be_closing.take() {
-            self.walk.budget = self.config.max_blocks;
+            self.grant_all();
             self.run(at, &payload, sink);
         }
+    }
+
+    /// Limits the work for a payload.
+    #[inline]
+    fn grant_all(&mut self) {
+        self.reserve = self.config.max_blocks;
+        self.grant();
+    }
+
+    /// Limits the work for a payload, or for the next slice of one.
+    #[inline]
+    fn grant(&mut self) {
+        let Config { max_blocks, max_detour, .. } = self.config;
+        let (blocks, limit) = match self.reserve < max_detour {
+            true => (self.reserve, max_blocks),
+            false => (max_detour, max_detour),
+        };
+        self.reserve = self.reserve.saturating_sub(blocks);
+        self.walk.grant(blocks, limit);
     }
 
     /// Reports the instruction at `pc`.

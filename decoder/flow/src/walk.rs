@@ -6,7 +6,7 @@ use crate::blocks::{Blocks, Exit};
 use crate::event::{Fault, StreamPos};
 use crate::outcomes::Outcomes;
 use crate::programs::Code;
-use crate::progress::Progress;
+use crate::progress::{Lap, Progress};
 use crate::run::{BlockId, NONE, Span};
 use crate::sink::Sink;
 use crate::tables::{Predictor, Returns};
@@ -69,8 +69,9 @@ pub(crate) struct Walk {
     pub(crate) outcomes: Outcomes,
     pub(crate) returns: Returns,
     pub(crate) predictor: Predictor,
-    /// Blocks that may still be followed for this payload.
+    /// Blocks that may still be followed for this payload, and the limit that this follows from.
     pub(crate) budget: u64,
+    limit: u64,
     progress: Progress,
 }
 
@@ -86,7 +87,19 @@ impl Walk {
             returns,
             predictor,
             budget: 0,
+            limit: 0,
         }
+    }
+
+    /// Follows at most `blocks` blocks from here on, because of `limit`.
+    #[inline]
+    pub(crate) fn grant(&mut self, blocks: u64, limit: u64) {
+        (self.budget, self.limit) = (blocks, limit);
+    }
+
+    /// A walk of another hart that has not started.
+    pub(crate) fn sibling(&self) -> Self {
+        Self::new(self.predictor.empty(), self.returns.empty())
     }
 
     /// Reports the instruction at `pc`.
@@ -139,7 +152,7 @@ impl Walk {
             let (last, end, exit) = (block.last, block.end, block.exit);
             let (on_taken, on_fall) = (block.taken, block.fall);
             if self.outcomes.count() == pending
-                && let Some(arrival) = self.arrive(&mut code.blocks, at, goal, id, rest, sink)
+                && let Some(arrival) = self.arrive(&mut code.blocks, at, goal, id, rest, sink)?
             {
                 return Ok(arrival);
             }
@@ -147,19 +160,25 @@ impl Walk {
             self.pc = last;
             self.block = id;
             if self.budget == 0 {
-                return Err(Fault::TooLong(last));
+                return Err(Fault::TooLong { address: last, blocks: self.limit });
             }
             self.budget = self.budget.wrapping_sub(1);
 
+            let mut lap = None;
             let next = match exit {
                 Exit::Branch { taken: target } => {
+                    let counted = self.outcomes.is_counted();
                     let prediction = &self.predictor;
                     let taken = self.outcomes.take(|| prediction.predict(last));
                     let taken = taken.ok_or(Fault::NoOutcome(last))?;
                     if self.modes.branch_prediction {
                         self.predictor.update(last, taken);
                     }
-                    self.progress.branch();
+                    if counted {
+                        lap = self.check(if taken { target } else { end }, last)?;
+                    } else {
+                        self.progress.branch();
+                    }
                     match if taken { on_taken } else { on_fall } {
                         NONE if taken => code.blocks.link_taken(id, target)?,
                         NONE => code.blocks.link_fall(id, end)?,
@@ -170,14 +189,14 @@ impl Walk {
                     if call && self.modes.implicit_return {
                         self.returns.push(end);
                     }
-                    self.progress.check(target, &self.returns, last)?;
+                    lap = self.check(target, last)?;
                     match on_taken {
                         NONE => code.blocks.link_taken(id, target)?,
                         next => next,
                     }
                 }
                 Exit::Next => {
-                    self.progress.check(end, &self.returns, last)?;
+                    lap = self.check(end, last)?;
                     match on_fall {
                         NONE => code.blocks.link_fall(id, end)?,
                         next => next,
@@ -191,7 +210,7 @@ impl Walk {
                     }
                     match inferred {
                         Some(target) => {
-                            self.progress.check(target, &self.returns, last)?;
+                            lap = self.check(target, last)?;
                             code.blocks.at(target)?
                         }
                         None => {
@@ -205,6 +224,11 @@ impl Walk {
             if code.blocks.is_full() {
                 id = self.renew(code, id)?;
             }
+            if let Some(lap) = lap
+                && S::REPEATS
+            {
+                id = self.repeat(code, at, id, lap, pending, sink)?;
+            }
             if !self.modes.branch_prediction {
                 let count = self.outcomes.count();
                 id = self.stride(&code.blocks, at, id, pending, sink);
@@ -214,6 +238,64 @@ impl Walk {
             }
             rest = code.blocks.whole(id).ok_or(Fault::NoCode(end))?;
         }
+    }
+
+    #[inline]
+    fn check(&mut self, next: u64, at: u64) -> Result<Option<Lap>, Fault> {
+        let Self { progress, returns, outcomes, .. } = self;
+        progress.check(next, returns, outcomes.count(), at)
+    }
+
+    /// Reports a lap, which starts with block `id`, for all times that it is taken before the outcomes end.
+    /// Returns the block where it ended, which is the same, but may have another number.
+    #[cold]
+    fn repeat<S: Sink>(
+        &mut self,
+        code: &mut Code,
+        at: StreamPos,
+        mut id: BlockId,
+        lap: Lap,
+        pending: u64,
+        sink: &mut S,
+    ) -> Result<BlockId, Fault> {
+        // At least one outcome remains before the goal, which is then reached as usual.
+        let left = self.outcomes.count().saturating_sub(pending).saturating_sub(1);
+        let times = left.checked_div(lap.branches).unwrap_or(0);
+        if times == 0 {
+            return Ok(id);
+        }
+        for _ in 0..lap.blocks {
+            let block = code.blocks.get(id).ok_or(Fault::NoCode(self.pc))?;
+            let (last, end, exit) = (block.last, block.end, block.exit);
+            let whole = Span { block: id, from: 0, insns: block.insns };
+            if let Some(run) = code.blocks.run(whole) {
+                sink.repeat(at, run, times);
+            }
+            let next = match exit {
+                Exit::Branch { taken } if self.predictor.predict(last) => taken,
+                Exit::Branch { .. } | Exit::Next => end,
+                Exit::Jump { target, call } => {
+                    if call && self.modes.implicit_return {
+                        self.returns.push(end);
+                    }
+                    target
+                }
+                Exit::Indirect { link, sequential } => {
+                    let sequential = sequential.filter(|_| self.modes.sequentially_inferred_jump);
+                    let target = self.infer(link, sequential, None, pending);
+                    if link == Some(Link::Call) && self.modes.implicit_return {
+                        self.returns.push(end);
+                    }
+                    target.ok_or(Fault::UnexpectedJump(last))?
+                }
+            };
+            id = code.blocks.at(next)?;
+            if code.blocks.is_full() {
+                id = self.renew(code, id)?;
+            }
+        }
+        self.outcomes.skip_counted(times.saturating_mul(lap.branches));
+        Ok(id)
     }
 
     /// Follows known outcomes through known blocks, from the start of block `id`: [`Walk::follow`]
@@ -322,39 +404,56 @@ impl Walk {
         id: BlockId,
         rest: Span,
         sink: &mut S,
-    ) -> Option<Arrival> {
-        let block = blocks.get(id)?;
+    ) -> Result<Option<Arrival>, Fault> {
+        let Some(block) = blocks.get(id) else { return Ok(None) };
         let (address, arrival) = match goal {
             Goal::LastBranch => match block.exit {
                 Exit::Branch { .. } => (block.last, Arrival::Passing),
-                _ => return None,
+                _ => return Ok(None),
             },
             Goal::Address { irdepth: Some(depth), .. } if depth != self.returns.depth() => {
-                return None;
+                return Ok(None);
             }
             Goal::Address { address, reached, .. } => match reached {
-                Reached::AsTarget => return None,
+                Reached::AsTarget => return Ok(None),
                 Reached::Passing => (address, Arrival::Passing),
                 Reached::Unsaid => (address, Arrival::Undecided),
             },
             // E17: a privilege change requires a trap return, which is a jump.
-            Goal::Sync { privilege, .. } if privilege != self.privilege => return None,
+            Goal::Sync { privilege, .. } if privilege != self.privilege => return Ok(None),
             Goal::Sync { address, .. } => (address, Arrival::Passing),
         };
-        // A cheap check that is nearly always enough. It uses the last address, since the end may
-        // wrap.
-        if !(block.start..=block.last).contains(&address) {
-            return None;
+        // A cheap check that is nearly always enough.
+        if blocks.offset(block, address).is_none() {
+            return Ok(None);
         }
-        let before = blocks.until(rest, address)?;
+        let Some(before) = blocks.until(rest, address) else {
+            return self.pass(blocks, at, rest, address, sink);
+        };
         emit(blocks, at, before, sink);
         self.pc = address;
         // A jump may need the instruction before it, which is in this block; a branch does not.
         self.block = match goal {
-            Goal::LastBranch => blocks.at(address).ok()?,
+            Goal::LastBranch => blocks.at(address)?,
             _ => id,
         };
-        Some(arrival)
+        Ok(Some(arrival))
+    }
+
+    /// Passes an address at which no instruction of `rest` starts. It is a fault if it is inside one of
+    /// them (D20): that instruction is then not the one that retired.
+    #[cold]
+    fn pass<S: Sink>(
+        &self,
+        blocks: &Blocks,
+        at: StreamPos,
+        rest: Span,
+        address: u64,
+        sink: &mut S,
+    ) -> Result<Option<Arrival>, Fault> {
+        let Some(before) = blocks.around(rest, address) else { return Ok(None) };
+        emit(blocks, at, before, sink);
+        Err(Fault::InsideInstruction(address))
     }
 }
 

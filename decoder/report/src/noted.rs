@@ -35,11 +35,18 @@ impl<S> Noted<S> {
 impl<S: Sink> Sink for Noted<S> {
     const ADDRESSES: bool = S::ADDRESSES;
     const ORDERED: bool = S::ORDERED;
+    const REPEATS: bool = S::REPEATS;
 
     #[inline]
     fn run(&mut self, at: StreamPos, run: Run<'_>) {
         if !self.ended {
             self.sink.run(at, run);
+        }
+    }
+
+    fn repeat(&mut self, at: StreamPos, run: Run<'_>, times: u64) {
+        if !self.ended {
+            self.sink.repeat(at, run, times);
         }
     }
 

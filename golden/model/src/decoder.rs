@@ -260,12 +260,22 @@ impl<'a> Decoder<'a> {
             Some(address) => address,
             None => self.vector(p)?,
         };
-        if self.insn(address)?.is_branch() {
+        if self.is_branch(address, p.branch)? {
             self.outcomes.known(!p.branch);
         }
         self.synchronise(at, address, p.privilege, p.context, p.time, out);
         out(at, Event::Retired(address));
         Ok(())
+    }
+
+    /// Whether there is a branch at the address of a synchronisation. D20: if not, `not_taken`, its
+    /// `branch` field, is set, except by rv_tracer.
+    fn is_branch(&self, address: u64, not_taken: bool) -> Result<bool, Fault> {
+        let branch = self.insn(address)?.is_branch();
+        if !branch && !not_taken && self.config.unit != Unit::RvTracer {
+            return Err(Fault::NotABranch(address));
+        }
+        Ok(branch)
     }
 
     /// 3.2.3: the handler's address follows from the cause.
@@ -319,7 +329,7 @@ impl<'a> Decoder<'a> {
     /// Handles format 3, subformat 0.
     fn start(&mut self, at: Position, p: &Start, out: EventSink<'_>) -> Result<(), Fault> {
         let address = self.wrap(p.address << self.config.params.iaddress_lsb_p);
-        let branch = self.insn(address)?.is_branch();
+        let branch = self.is_branch(address, p.branch)?;
         let follow = self.mode == Mode::On && !self.after_trap;
         if !follow {
             self.outcomes.clear();

@@ -39,7 +39,7 @@ mod table;
 pub use error::{Hint, Place, SourceError};
 pub use format::{Format, Peeked};
 pub use hartrace_ingress::Retired;
-pub use packed::{Input, decompress};
+pub use packed::{Input, decompress, decompress_all};
 pub use row::{Guesses, Row};
 pub use source::{Options, Source, open};
 pub use summary::{Level, Summary, Tally};

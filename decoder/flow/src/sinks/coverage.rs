@@ -128,6 +128,8 @@ impl Coverage {
 }
 
 impl Sink for Coverage {
+    const REPEATS: bool = true;
+
     fn run(&mut self, _: StreamPos, run: Run<'_>) {
         let mut half = run.start() >> 1;
         let mut left = run.end().wrapping_sub(run.start()) >> 1;
@@ -143,6 +145,10 @@ impl Sink for Coverage {
             half = half.wrapping_add(take);
             left = left.wrapping_sub(take);
         }
+    }
+
+    fn repeat(&mut self, at: StreamPos, run: Run<'_>, _: u64) {
+        self.run(at, run);
     }
 
     #[inline]

@@ -26,6 +26,8 @@ type Source = Option<(u64, Leaves)>;
 /// The contribution of a path.
 #[derive(Clone, Debug, Default)]
 struct Learnt {
+    /// How often it was taken.
+    taken: u64,
     /// Its edges, including the one that leads to its start.
     edges: Range<usize>,
     end: Source,
@@ -50,12 +52,13 @@ pub struct Edges {
     counts: HashMap<Edge, u64, RandomState>,
     first: First,
     last: Source,
-    /// The path that was taken last, if nothing else has happened since; its end then replaces
-    /// `last`.
+    /// The path that was taken last, by its place in `learnt`, if nothing else has happened since; its
+    /// end then replaces `last`.
     path: Option<u32>,
     epoch: u64,
-    /// How often each path of this epoch was taken.
-    taken: Vec<u64>,
+    /// The place in `learnt` of each path of this epoch, from 1; 0 if it was not taken. Other sources may
+    /// take most of the paths, so this is small.
+    places: Vec<u32>,
     learnt: Vec<Learnt>,
     edges: Vec<Edge>,
 }
@@ -75,7 +78,7 @@ impl Edges {
         next.settle();
         match next.first {
             First::Nothing => return,
-            First::Instruction(to) => self.arrive(to),
+            First::Instruction(to) => self.arrive(to, 1),
             First::Break => {}
         }
         next.fold();
@@ -98,9 +101,9 @@ impl Edges {
         self.last.map(|(from, kind)| Edge { from, to, kind })
     }
 
-    fn arrive(&mut self, to: u64) {
+    fn arrive(&mut self, to: u64, times: u64) {
         if let Some(edge) = self.edge(to) {
-            self.add(edge, 1);
+            self.add(edge, times);
         }
     }
 
@@ -114,11 +117,11 @@ impl Edges {
 
     /// Adds up the paths.
     fn fold(&mut self) {
-        let (taken, learnt) = (std::mem::take(&mut self.taken), std::mem::take(&mut self.learnt));
-        let edges = std::mem::take(&mut self.edges);
-        for (times, learnt) in taken.into_iter().zip(learnt) {
-            for edge in edges.get(learnt.edges).unwrap_or_default() {
-                self.add(*edge, times);
+        self.places.clear();
+        let (learnt, edges) = (std::mem::take(&mut self.learnt), std::mem::take(&mut self.edges));
+        for Learnt { taken, edges: range, .. } in learnt {
+            for edge in edges.get(range).unwrap_or_default() {
+                self.add(*edge, taken);
             }
         }
     }
@@ -143,13 +146,11 @@ impl Edges {
             self.last = source((run.last(), run.leaves()));
         }
         let index = id.index as usize;
-        let len = self.taken.len().max(index.saturating_add(1));
-        self.taken.resize(len, 0);
-        self.learnt.resize_with(len, Learnt::default);
-        if let (Some(taken), Some(learnt)) = (self.taken.get_mut(index), self.learnt.get_mut(index))
-        {
-            *taken = 1;
-            *learnt = Learnt { edges: first..self.edges.len(), end: self.last };
+        let len = self.places.len().max(index.saturating_add(1));
+        self.places.resize(len, 0);
+        self.learnt.push(Learnt { taken: 1, edges: first..self.edges.len(), end: self.last });
+        if let Some(place) = self.places.get_mut(index) {
+            *place = self.learnt.len() as u32;
         }
     }
 }
@@ -160,19 +161,26 @@ fn source(last: (u64, Leaves)) -> Source {
 }
 
 impl Sink for Edges {
-    fn run(&mut self, _: StreamPos, run: Run<'_>) {
+    const REPEATS: bool = true;
+
+    fn run(&mut self, at: StreamPos, run: Run<'_>) {
+        self.repeat(at, run, 1);
+    }
+
+    fn repeat(&mut self, _: StreamPos, run: Run<'_>, times: u64) {
         self.settle();
-        self.arrive(run.start());
+        self.arrive(run.start(), times);
         self.last = source((run.last(), run.leaves()));
     }
 
     #[inline]
     fn path(&mut self, _: StreamPos, path: Path<'_>) {
         let id = path.id();
-        match self.taken.get_mut(id.index as usize) {
-            Some(taken) if *taken > 0 && id.epoch == self.epoch => {
-                *taken = taken.wrapping_add(1);
-                self.path = Some(id.index);
+        let place = self.places.get(id.index as usize).map_or(0, |place| *place).wrapping_sub(1);
+        match self.learnt.get_mut(place as usize) {
+            Some(learnt) if id.epoch == self.epoch => {
+                learnt.taken = learnt.taken.wrapping_add(1);
+                self.path = Some(place);
             }
             _ => self.learn(path),
         }

@@ -4,12 +4,12 @@ use super::decode::{Decode, Transport};
 use super::place::{NextSync, Place};
 use super::source_sinks::SourceSinks;
 use crate::config::Config;
-use crate::event::{Fault, StreamPos};
+use crate::event::{Event, Fault, StreamPos};
 use crate::images::Images;
 use crate::sink::Sink;
 use crate::tracer::{Announced, Tracer};
 use hartrace_encap::{Deframer, FrameError, FrameHeader, Framing, Item, Kind};
-use hartrace_etrace::ParamsError;
+use hartrace_etrace::{Ioptions, ParamsError};
 
 /// Passes the items of a deframer to the demultiplexer.
 struct Taker<'t, 'a, 'f, S, F> {
@@ -37,10 +37,18 @@ pub(super) struct Demux<'a> {
     transport: Transport,
     deframer: Deframer,
     packet: u64,
-    /// By source; most captures have one.
-    tracers: Vec<(Option<u16>, Tracer<'a>)>,
-    /// The place where it started: the initial state of a new source.
+    /// The sources, in the order of their tracers; most captures have one.
+    sources: Vec<Option<u16>>,
+    /// One for each source. They share what is known of the code: one of them has it at a time.
+    tracers: Vec<Tracer<'a>>,
+    /// The index of that tracer.
+    present: usize,
+    /// There were more sources than the configuration allows, and a gap says so.
+    refused: bool,
+    /// The place where it started: the initial state of its source.
     start: Place,
+    /// The modes of any other source up to its first support packet.
+    options: Ioptions,
     /// Damage before any source appeared.
     early: Option<(StreamPos, Fault)>,
 }
@@ -54,8 +62,12 @@ impl<'a> Demux<'a> {
             deframer: Deframer::new(transport.framing),
             transport,
             packet: 0,
+            sources: Vec::new(),
             tracers: Vec::new(),
-            start: Place { byte: 0, packet: 0, options, announced: Announced::Off },
+            present: 0,
+            refused: false,
+            start: Place { byte: 0, packet: 0, options, source: None },
+            options,
             early: None,
         }
     }
@@ -69,8 +81,9 @@ impl<'a> Demux<'a> {
         self.packet = place.packet;
         self.start = *place;
         self.early = None;
-        for (_, tracer) in &mut self.tracers {
-            tracer.restart(place.options, place.announced);
+        self.refused = false;
+        for index in 0..self.tracers.len() {
+            self.begin(index);
         }
     }
 
@@ -107,9 +120,7 @@ impl<'a> Demux<'a> {
             // The capture contains only damage.
             self.with(self.transport.source, sinks, |_, _| {})?;
         }
-        for (source, tracer) in &mut self.tracers {
-            sinks.with(*source, |sink| tracer.finish(sink));
-        }
+        self.each(|_| true, sinks, |tracer, sink| tracer.finish(sink));
         Ok(())
     }
 
@@ -154,9 +165,13 @@ impl<'a> Demux<'a> {
         if kind != Kind::Instruction {
             return Ok(());
         }
-        let (tracer, sink) = (self.index(source, sinks)?, sinks.index(source));
-        let (Some((_, tracer)), Some((_, sink))) =
-            (self.tracers.get_mut(tracer), sinks.made.get_mut(sink))
+        if !self.turn(source, sinks)? {
+            self.refuse(at, source, sinks);
+            return Ok(());
+        }
+        let sink = sinks.index(source);
+        let (Some(tracer), Some((_, sink))) =
+            (self.tracers.get_mut(self.present), sinks.made.get_mut(sink))
         else {
             return Ok(());
         };
@@ -196,24 +211,50 @@ impl<'a> Demux<'a> {
         if self.tracers.is_empty() {
             self.early.get_or_insert((at, error.into()));
         }
-        for (source, tracer) in &mut self.tracers {
-            sinks.with(*source, |sink| tracer.damage(at, error.into(), sink));
-        }
+        let concerned = |tracer: &Tracer<'_>| !tracer.is_lost();
+        self.each(concerned, sinks, |tracer, sink| tracer.damage(at, error.into(), sink));
     }
 
-    /// The index of the tracer of a source.
+    /// Gives the code to the tracer of a source. Returns whether there is such a tracer.
     #[inline(always)]
-    fn index<S: Sink, F: Fn(Option<u16>) -> S>(
+    fn turn<S: Sink, F: Fn(Option<u16>) -> S>(
         &mut self,
         source: Option<u16>,
         sinks: &mut SourceSinks<'_, S, F>,
-    ) -> Result<usize, ParamsError> {
+    ) -> Result<bool, ParamsError> {
         // Most captures have one source.
-        if self.tracers.first().is_some_and(|(first, _)| *first == source) {
-            return Ok(0);
+        if self.sources.get(self.present) == Some(&source) {
+            return Ok(true);
         }
-        let known = self.tracers.iter().position(|(other, _)| *other == source);
-        known.map_or_else(|| self.appear(source, sinks), Ok)
+        match self.sources.iter().position(|other| *other == source) {
+            Some(index) => {
+                self.give(index);
+                Ok(true)
+            }
+            None => self.appear(source, sinks),
+        }
+    }
+
+    /// Puts a tracer into its state at the start.
+    fn begin(&mut self, index: usize) {
+        let here =
+            self.start.source.is_some() && self.start.source == self.sources.get(index).copied();
+        let (options, announced) = match here {
+            true => (self.start.options, Announced::On),
+            false => (self.options, Announced::Off),
+        };
+        if let Some(tracer) = self.tracers.get_mut(index) {
+            tracer.restart(options, announced);
+        }
+    }
+
+    /// Gives the code to another tracer.
+    #[inline(never)]
+    fn give(&mut self, index: usize) {
+        let from = std::mem::replace(&mut self.present, index);
+        if let Ok([old, new]) = self.tracers.get_disjoint_mut([from, index]) {
+            new.take_code(old);
+        }
     }
 
     /// Calls `with` with the tracer and the sink of a source.
@@ -223,26 +264,71 @@ impl<'a> Demux<'a> {
         sinks: &mut SourceSinks<'_, S, F>,
         with: impl FnOnce(&mut Tracer<'a>, &mut S),
     ) -> Result<(), ParamsError> {
-        let index = self.index(source, sinks)?;
-        if let Some((_, tracer)) = self.tracers.get_mut(index) {
+        if self.turn(source, sinks)?
+            && let Some(tracer) = self.tracers.get_mut(self.present)
+        {
             sinks.with(source, |sink| with(tracer, sink));
         }
         Ok(())
     }
 
-    /// Creates a tracer for a source; returns its index.
+    /// Calls `with` with the tracers that `concerned` selects, and their sinks.
+    fn each<S: Sink, F: Fn(Option<u16>) -> S>(
+        &mut self,
+        concerned: impl Fn(&Tracer<'a>) -> bool,
+        sinks: &mut SourceSinks<'_, S, F>,
+        mut with: impl FnMut(&mut Tracer<'a>, &mut S),
+    ) {
+        for index in 0..self.tracers.len() {
+            if !self.tracers.get(index).is_some_and(&concerned) {
+                continue;
+            }
+            self.give(index);
+            if let (Some(tracer), Some(source)) =
+                (self.tracers.get_mut(index), self.sources.get(index))
+            {
+                sinks.with(*source, |sink| with(tracer, sink));
+            }
+        }
+    }
+
+    /// Creates a tracer for a source. Returns whether that is allowed.
     #[cold]
     fn appear<S: Sink, F: Fn(Option<u16>) -> S>(
         &mut self,
         source: Option<u16>,
         sinks: &mut SourceSinks<'_, S, F>,
-    ) -> Result<usize, ParamsError> {
-        let mut tracer = Tracer::new(self.config.clone(), self.images.clone())?;
-        tracer.restart(self.start.options, self.start.announced);
-        if let Some((at, fault)) = self.early.take() {
+    ) -> Result<bool, ParamsError> {
+        if self.sources.len() >= self.config.source_cap.max(1) {
+            return Ok(false);
+        }
+        let tracer = match self.tracers.first() {
+            Some(other) => other.sibling(),
+            None => Tracer::new(self.config.clone(), self.images.clone())?,
+        };
+        let index = self.tracers.len();
+        self.tracers.push(tracer);
+        self.sources.push(source);
+        self.begin(index);
+        self.give(index);
+        if let (Some((at, fault)), Some(tracer)) = (self.early.take(), self.tracers.get_mut(index))
+        {
             sinks.with(source, |sink| tracer.damage(at, fault, sink));
         }
-        self.tracers.push((source, tracer));
-        Ok(self.tracers.len().wrapping_sub(1))
+        Ok(true)
+    }
+
+    /// Says once that there are too many sources, where the first one appears that is left out.
+    #[cold]
+    fn refuse<S: Sink, F: Fn(Option<u16>) -> S>(
+        &mut self,
+        at: StreamPos,
+        source: Option<u16>,
+        sinks: &mut SourceSinks<'_, S, F>,
+    ) {
+        if !std::mem::replace(&mut self.refused, true) {
+            let gap = Event::Gap(Fault::TooManySources(self.config.source_cap));
+            sinks.with(source, |sink| sink.event(at, gap));
+        }
     }
 }

@@ -5,7 +5,6 @@ use super::demux::Demux;
 use super::place::{NextSync, Place};
 use crate::event::StreamPos;
 use crate::images::Images;
-use crate::tracer::Announced;
 use hartrace_bits::BitReader;
 use hartrace_encap::{Deframer, FrameError, FrameHeader, Framing, Item, Kind};
 use hartrace_etrace::{Compat, Layout, ParamsError, Payload};
@@ -60,8 +59,7 @@ pub(super) struct Parts<'a, R> {
 
 impl<'a, R: Read> Parts<'a, R> {
     pub(super) fn new(decode: &Decode<'a>, input: R) -> Result<Self, ParamsError> {
-        let start =
-            Place { byte: 0, packet: 0, options: decode.options, announced: Announced::Off };
+        let start = Place { byte: 0, packet: 0, options: decode.options, source: None };
         let threads = decode.threads.get() > 1;
         // The C model's predictor keeps its state across synchronisations (C5).
         let cut = threads && decode.config.compat != Compat::CModel;
@@ -252,7 +250,7 @@ impl<'a> Scan<'a> {
                     && self.images.code_at(&self.decode.config, at, &start) =>
             {
                 self.cut = byte;
-                let place = Place { byte, packet, announced: Announced::On, ..self.place };
+                let place = Place { byte, packet, source: Some(source), ..self.place };
                 self.cuts.push_back((place, NextSync { at, source, start }));
             }
             _ => {}

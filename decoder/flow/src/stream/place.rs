@@ -1,7 +1,6 @@
 //! Places in a capture where a part may start.
 
 use crate::event::StreamPos;
-use crate::tracer::Announced;
 use hartrace_etrace::{Ioptions, Start};
 
 /// The place where a part starts.
@@ -11,11 +10,11 @@ pub(super) struct Place {
     pub(super) byte: u64,
     /// Packets before it.
     pub(super) packet: u64,
-    /// The modes in force.
+    /// The modes in force for the source, and for any source at the start of the capture.
     pub(super) options: Ioptions,
-    /// The last announcement to the sinks: at a synchronisation, another tracer has followed the
-    /// stream up to it.
-    pub(super) announced: Announced,
+    /// The source whose synchronisation is here, and which another tracer has followed up to it. Any other
+    /// source starts later.
+    pub(super) source: Option<Option<u16>>,
 }
 
 /// The synchronisation that the next part starts with.

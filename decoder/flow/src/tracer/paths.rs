@@ -26,7 +26,7 @@ impl Tracer<'_> {
         let pending = match self.walk.outcomes.peek() {
             None => 0,
             Some(taken) => 1u8.wrapping_add(taken.into()),
-        };
+        } | self.path_modes << 2;
         let caller = if self.options.implicit_return {
             self.walk.returns.top().map_or(0, |address| (address >> 1) as u16)
         } else {

@@ -54,7 +54,9 @@ impl Tracer<'_> {
                 return Err(Fault::NoPredictor);
             }
             Payload::BranchCount(p) => {
-                if let Some(rest) = p.branch_count.checked_sub(SLICE) {
+                if !S::REPEATS
+                    && let Some(rest) = p.branch_count.checked_sub(SLICE)
+                {
                     // An address without code is a fault before the first branch.
                     if let BranchFmt::Address(report) | BranchFmt::MispredictedAddress(report) =
                         &p.branch_fmt

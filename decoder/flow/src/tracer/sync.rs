@@ -60,7 +60,9 @@ impl Tracer<'_> {
             None => self.vector(p)?,
         };
         self.enter(at, p.context, p.time);
-        if self.programs.code.blocks.insn(address)?.is_branch() {
+        let insn = self.programs.code.blocks.insn(address)?;
+        self.config.check_branch(address, insn, p.branch)?;
+        if insn.is_branch() {
             self.walk.outcomes.push(!p.branch);
         }
         self.synchronise(address, p.privilege)?;
@@ -146,6 +148,7 @@ impl Tracer<'_> {
         let address = self.unshift(p.address);
         let insn = self.programs.insn_at(&self.config, at, p, address);
         let insn = insn.ok_or(Fault::NoCode(address))?;
+        self.config.check_branch(address, insn, p.branch)?;
         self.walk_to(at, p, sink);
         self.enter(at, p.context, p.time);
         self.walk.outcomes.clear();

@@ -93,6 +93,12 @@ pub enum Fault {
     /// The walk reached the reported address with branches left over.
     #[error("{0} reported branches were not reached")]
     BranchesLeft(u64),
+    /// A synchronisation reports that an instruction was taken that is not a branch.
+    #[error("an outcome for {0:#018x}, which is not a branch")]
+    NotABranch(u64),
+    /// The walk passed an instruction with the reported address in its middle.
+    #[error("{0:#018x} is inside an instruction")]
+    InsideInstruction(u64),
     /// The program loops and never reaches the reported address.
     #[error("the program loops at {0:#018x} without reaching the reported address")]
     NoProgress(u64),

@@ -98,17 +98,32 @@ impl Decoder<'_> {
         }
         Ok(match goal {
             Goal::LastBranch => self.insn(self.pc)?.is_branch().then_some(Arrival::Passing),
-            _ if goal.address() != Some(self.pc) => None,
             Goal::Address { irdepth: Some(depth), .. } if depth != self.returns.depth() => None,
             Goal::Address { target: true, .. } => None,
+            // E17: a privilege change needs a trap return.
+            Goal::Sync { privilege, .. } if privilege != self.privilege => {
+                let returned = self.last.is_some_and(|(_, i)| i.flow == Flow::TrapReturn);
+                (returned && goal.address() == Some(self.pc)).then_some(Arrival::Passing)
+            }
+            _ if goal.address() != Some(self.pc) => {
+                self.inside(goal)?;
+                None
+            }
             Goal::Address { notify: true, .. } => Some(Arrival::Passing),
             Goal::Address { .. } => Some(Arrival::Undecided),
-            // E17: a privilege change needs a trap return.
-            Goal::Sync { privilege, .. } => {
-                let returned = self.last.is_some_and(|(_, i)| i.flow == Flow::TrapReturn);
-                (privilege == self.privilege || returned).then_some(Arrival::Passing)
-            }
+            Goal::Sync { .. } => Some(Arrival::Passing),
         })
+    }
+
+    /// D20: the reported address is not in the middle of the instruction that the walk passes.
+    fn inside(&self, goal: Goal) -> Result<(), Fault> {
+        let Some(address) = goal.address() else { return Ok(()) };
+        let size = self.image.insn(self.pc).map_or(0, |insn| u64::from(insn.size));
+        let distance = self.wrap(address.wrapping_sub(self.pc));
+        if distance > 0 && distance < size {
+            return Err(Fault::InsideInstruction(address));
+        }
+        Ok(())
     }
 
     /// Executes the instruction at `self.pc`. Returns whether it jumped to the goal.
