@@ -81,11 +81,8 @@ impl<'a> Follow<'a> {
     pub fn finish(mut self) -> Verified {
         self.tracer.finish(&mut self.sink);
         let mut verified = self.sink.finish();
-        let idle = verified.idle.iter().map(|(start, end)| {
-            let iretire = (end.wrapping_sub(*start) / 2) as u32;
-            self.instructions.count(&Retired { iretire, ..Retired::plain(*start) })
-        });
-        if verified.decoded + idle.sum::<u64>() != self.accepted {
+        let idle = verified.idle_instructions(&self.instructions);
+        if verified.decoded + idle != self.accepted {
             let (decoded, accepted) = (verified.decoded, self.accepted);
             verified.difference.get_or_insert_with(|| {
                 format!("{decoded} instructions were decoded, {accepted} executed")

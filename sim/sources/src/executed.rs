@@ -22,4 +22,4 @@ pub use instructions::Instructions;
 pub use port::{Cycles, Port};
 pub use program::{Ending, Executor, Problem, Program, ProgramError, complaint};
 pub use steps::Steps;
-pub use verify::{Verified, Verify};
+pub use verify::{Idle, Verified, Verify, is_idle};

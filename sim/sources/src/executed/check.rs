@@ -6,9 +6,11 @@
 mod expected;
 
 use crate::SourceError;
+use crate::executed::is_idle;
 pub use expected::{Code, Entry, Expected};
-use hartrace_decoder::StreamPos;
+use hartrace_decoder::{Image, StreamPos};
 use hartrace_isa::Xlen;
+use serde::Serialize;
 use std::collections::VecDeque;
 use std::io::{self, Write};
 
@@ -37,6 +39,10 @@ pub struct Comparison<'p> {
     before: VecDeque<Pair>,
     /// The first difference and what follows.
     rest: Vec<Pair>,
+    /// The program, which decides what a trace has to contain.
+    program: Option<&'p Image>,
+    /// Instructions at the end that no trace contains.
+    idle: u64,
 }
 
 /// Names of the two sides, and other facts about them.
@@ -56,7 +62,19 @@ impl<'p> Comparison<'p> {
     /// Starts before the first instruction. `mask` selects the bits of an address that the trace
     /// contains.
     pub fn new(expected: Expected<'p>, mask: u64) -> Self {
-        Self { expected, mask, verified: 0, before: VecDeque::new(), rest: Vec::new() }
+        let (before, rest) = (VecDeque::new(), Vec::new());
+        Self { expected, mask, verified: 0, before, rest, program: None, idle: 0 }
+    }
+
+    /// Accepts instructions after the end of the capture that no trace contains: see [`is_idle`].
+    #[must_use]
+    pub fn of(self, program: &'p Image) -> Self {
+        Self { program: Some(program), ..self }
+    }
+
+    /// Returns the number of equal instructions.
+    pub fn verified(&self) -> u64 {
+        self.verified
     }
 
     /// Returns whether a difference was found, with enough context after it.
@@ -103,6 +121,9 @@ impl<'p> Comparison<'p> {
     ///
     /// If the file that lists what must have retired cannot be read.
     pub fn finish(&mut self) -> Result<(), SourceError> {
+        if self.rest.is_empty() {
+            self.finish_equal()?;
+        }
         while !self.is_done() {
             self.step(None)?;
             if self.rest.last().is_some_and(|pair| pair.expected.is_none()) {
@@ -114,6 +135,40 @@ impl<'p> Comparison<'p> {
         Ok(())
     }
 
+    /// Looks at what follows after the end of a capture that is equal so far.
+    fn finish_equal(&mut self) -> Result<(), SourceError> {
+        let Self { expected, program, before, rest, .. } = self;
+        let after = |address: u64| {
+            let (image, xlen) = program.map(|image| (image, image.isa().xlen))?;
+            let insn = image.insn(address)?;
+            let silent = !insn.is_branch() && !insn.is_uninferable();
+            silent.then(|| insn.next(xlen, address))
+        };
+        let end = before.back().and_then(|pair| program.zip(pair.expected));
+        let end = end.and_then(|(image, last)| {
+            Some(image.insn(last.address)?.next(image.isa().xlen, last.address))
+        });
+        let (mut count, mut failed) = (0, None);
+        let left = std::iter::from_fn(|| match expected.next_entry() {
+            Ok(entry) => entry.map(|entry| {
+                count += 1;
+                if rest.len() <= AFTER {
+                    rest.push(Pair { decoded: None, expected: Some(entry) });
+                }
+                after(entry.address)
+            }),
+            Err(error) => {
+                failed = Some(error);
+                None
+            }
+        });
+        if is_idle(end, left) {
+            self.idle = count;
+            rest.clear();
+        }
+        failed.map_or(Ok(()), Err)
+    }
+
     /// Prints that everything is equal, or the first difference with its context.
     ///
     /// # Errors
@@ -123,7 +178,18 @@ impl<'p> Comparison<'p> {
         let Sides { capture, expected: trace, xlen, gaps } = *sides;
         let verified = self.verified;
         let Some(first) = self.rest.first() else {
-            write!(out, "verified {verified} of {verified}")?;
+            if verified == 0 {
+                write!(
+                    out,
+                    "nothing to compare: neither {capture} nor {trace} has an instruction"
+                )?;
+            } else {
+                write!(out, "verified {verified} of {verified}")?;
+            }
+            if self.idle > 0 {
+                let idle = self.idle;
+                write!(out, ", and {trace} has {idle} more in a loop that no trace contains")?;
+            }
             if gaps > 0 {
                 write!(out, ", gaps: {gaps}")?;
             }
@@ -183,6 +249,55 @@ impl<'p> Comparison<'p> {
     }
 }
 
+/// The result of a comparison as one JSON object; keys are stable.
+#[derive(Serialize)]
+struct Record {
+    equal: bool,
+    verified: u64,
+    idle_instructions: u64,
+    gaps: u64,
+    /// The first instruction that differs; a side that has ended is null.
+    difference: Option<Difference>,
+}
+
+#[derive(Serialize)]
+struct Difference {
+    instruction: u64,
+    decoded: Option<String>,
+    expected: Option<String>,
+    packet: Option<u64>,
+    byte: Option<u64>,
+    line: Option<u64>,
+}
+
+impl Comparison<'_> {
+    /// Writes the result as one JSON object.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be written.
+    pub fn json(&self, out: &mut dyn Write, sides: &Sides<'_>) -> io::Result<()> {
+        let hex = |pc: u64| hexadecimal(pc, sides.xlen);
+        let difference = self.rest.first().map(|pair| Difference {
+            instruction: self.verified,
+            decoded: pair.decoded.map(|(pc, _)| hex(pc)),
+            expected: pair.expected.map(|entry| hex(entry.address)),
+            packet: pair.decoded.map(|(_, at)| at.packet),
+            byte: pair.decoded.map(|(_, at)| at.byte),
+            line: pair.expected.and_then(|entry| entry.line),
+        });
+        let record = Record {
+            equal: self.is_equal(),
+            verified: self.verified,
+            idle_instructions: self.idle,
+            gaps: sides.gaps,
+            difference,
+        };
+        serde_json::to_writer(&mut *out, &record)?;
+        writeln!(out)
+    }
+}
+
 /// Formats an address with all its digits.
 fn hexadecimal(address: u64, xlen: Xlen) -> String {
     let width = xlen.bits() as usize / 4 + 2;
@@ -193,6 +308,7 @@ fn hexadecimal(address: u64, xlen: Xlen) -> String {
 mod tests {
     use super::*;
     use hartrace_bits::mask;
+    use hartrace_isa::Isa;
 
     /// Compares addresses with the lines of a trace; returns whether they are equal, and the printed
     /// text.
@@ -231,7 +347,8 @@ mod tests {
     fn equal() {
         let clean = |count| (true, format!("verified {count} of {count}\n"));
         assert_eq!(compare(&decoded(), TRACE, u64::MAX), clean(10));
-        assert_eq!(compare(&[], "", u64::MAX), clean(0));
+        let nothing = "nothing to compare: neither c nor t has an instruction\n";
+        assert_eq!(compare(&[], "", u64::MAX), (true, nothing.into()));
         // Only the bits that the trace contains can be compared.
         assert_eq!(compare(&[0x7f_ffff_f000], "fffffffffffff000", mask(39)), clean(1));
     }
@@ -253,6 +370,40 @@ mod tests {
             let first = format!("instruction {number}: c packet {number}, byte");
             assert!(text.starts_with(&first), "{text}");
             assert!(text.ends_with(&format!("\nequal before: {number}, gaps before: 0\n")));
+        }
+    }
+
+    /// A jump to itself at the end of a program: no trace says how often it was executed.
+    #[test]
+    fn a_loop_at_the_end() {
+        let mut image = Image::new(Isa::new(Xlen::Rv64));
+        // c.nop; c.beqz a0,.; c.j .
+        image.add(0x10, &[0x01, 0x00, 0x01, 0xc1, 0x01, 0xa0]);
+        let image: &'static Image = Box::leak(Box::new(image));
+        let compare = |trace: &str| {
+            let text = std::io::Cursor::new(trace.to_owned());
+            let expected = expected::tests::of(text, Xlen::Rv64).unwrap();
+            let mut comparison = Comparison::new(expected, u64::MAX).of(image);
+            for pc in [0x10, 0x12, 0x14] {
+                comparison.decoded(pc, StreamPos::default()).unwrap();
+            }
+            comparison.finish().unwrap();
+            let mut out = Vec::new();
+            let sides = Sides { capture: "c", expected: "t", xlen: Xlen::Rv32, gaps: 0 };
+            comparison.print(&mut out, &sides).unwrap();
+            comparison.json(&mut out, &sides).unwrap();
+            (comparison.is_equal(), String::from_utf8(out).unwrap())
+        };
+        let (equal, text) = compare("10\n12\n14\n14\n14\n14\n14\n14\n14\n");
+        assert!(equal, "{text}");
+        let first = "verified 3 of 3, and t has 6 more in a loop that no trace contains\n";
+        assert!(text.starts_with(first), "{text}");
+        assert!(text.contains(r#""equal":true,"verified":3,"idle_instructions":6,"#), "{text}");
+        // The loop ends elsewhere, or has a branch.
+        for trace in ["10\n12\n14\n14\n10\n", "10\n12\n14\n12\n14\n"] {
+            let (equal, text) = compare(trace);
+            assert!(!equal, "{text}");
+            assert!(text.contains(r#""difference":{"instruction":3,"decoded":null,"#), "{text}");
         }
     }
 

@@ -274,6 +274,11 @@ impl Program {
 
     /// Creates a hart with the program loaded.
     fn hart(&self) -> Result<Hart, ProgramError> {
+        let Isa { zcmp, zcmt, .. } = self.image.isa();
+        if zcmp || zcmt {
+            // The hart would execute their encodings as other instructions.
+            return Err(self.error(Problem::Extension(if zcmp { "Zcmp" } else { "Zcmt" })));
+        }
         let bare = self.is_bare();
         let environment = if bare {
             Environment::Htif

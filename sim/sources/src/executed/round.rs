@@ -7,7 +7,7 @@ mod error;
 mod table;
 mod trial;
 
-use crate::executed::{Verified, Verify};
+use crate::executed::{Instructions, Verified, Verify};
 pub use error::RoundError;
 use hartrace_decoder::{Config, Image, StreamPos, Tracer};
 use hartrace_encap::{FrameHeader, Framing, Item, MAX_FRAME};
@@ -38,6 +38,8 @@ pub struct Figures {
     pub bytes: u64,
     /// Instructions that were recovered.
     pub decoded: u64,
+    /// Instructions at the end that no trace contains: see [`is_idle`](crate::executed::is_idle).
+    pub idle: u64,
     /// The first instruction that was not recovered.
     pub difference: Option<String>,
     /// Time spent encoding and framing.
@@ -51,6 +53,7 @@ pub struct Round<'a> {
     encoder: Encoder,
     tracer: Tracer<'a>,
     verify: Verify,
+    instructions: Instructions<'a>,
     figures: Figures,
     output: Option<Output>,
     /// What has been encoded but not yet decoded.
@@ -105,6 +108,7 @@ impl<'a> Round<'a> {
             encoder: Encoder::new(encoder)?,
             tracer: Tracer::new(config, image)?,
             verify: Verify::default(),
+            instructions: Instructions::of(image),
             figures: Figures::default(),
             output,
             frames: Frames::default(),
@@ -166,11 +170,13 @@ impl<'a> Round<'a> {
             output.flush().map_err(RoundError::Write)?;
         }
         let Frames { packets, formats, payload: bytes, .. } = self.frames;
-        let Verified { decoded, difference, .. } = self.verify.finish();
+        let verified = self.verify.finish();
+        let idle = verified.idle_instructions(&self.instructions);
+        let Verified { decoded, difference, .. } = verified;
         let framed = (packets != self.figures.packets)
             .then(|| format!("{packets} packets were framed, {} decoded", self.figures.packets));
         let difference = difference.or(framed);
-        Ok(Figures { formats, bytes, decoded, difference, ..self.figures })
+        Ok(Figures { formats, bytes, decoded, idle, difference, ..self.figures })
     }
 }
 

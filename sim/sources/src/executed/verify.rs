@@ -1,5 +1,6 @@
 //! Comparison of what was decoded with what was executed, from the first instruction to the last.
 
+use crate::executed::Instructions;
 use hartrace_decoder::{Event, Run, Sink, StreamPos};
 use hartrace_etrace::QualStatus;
 use hartrace_ingress::{IType, Retired};
@@ -9,9 +10,10 @@ use std::fmt;
 /// An executed piece that is to be decoded.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 enum Executed {
-    /// Code from its first instruction up to the address after its last. It is silent if a decoder knows
-    /// where it continues.
-    Code { start: u64, end: u64, silent: bool },
+    /// Code from its first instruction up to the address after its last, of which everything before `from`
+    /// has been decoded. It is silent if a decoder knows where it continues. The same code follows `again`
+    /// times.
+    Code { start: u64, from: u64, end: u64, silent: bool, again: u64 },
     /// A trap, with its value and the address of the instruction that did not retire, where they are known.
     Trap { cause: u64, interrupt: bool, tval: Option<u64>, epc: Option<u64> },
     /// Rows that the trace does not contain, which it reports.
@@ -21,7 +23,7 @@ enum Executed {
 impl fmt::Display for Executed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Code { start, .. } => write!(f, "{start:#x}"),
+            Self::Code { from, .. } => write!(f, "{from:#x}"),
             Self::Trap { cause, interrupt, tval, epc } => {
                 let kind = if *interrupt { "interrupt" } else { "exception" };
                 write!(f, "{kind} {cause}")?;
@@ -70,12 +72,45 @@ pub struct Verified {
     pub losses: u64,
     /// Number of times that tracing started.
     pub starts: u64,
-    /// Code at the end, as first address and address after the last, that no trace can contain: more
-    /// iterations of a loop without branches or indirect jumps, in which the trace ends at the right
-    /// instruction.
-    pub idle: Vec<(u64, u64)>,
+    /// Code at the end that no trace contains: see [`is_idle`].
+    pub idle: Vec<Idle>,
     /// The first difference.
     pub difference: Option<String>,
+}
+
+/// Code that was executed some number of times.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Idle {
+    /// Its first address.
+    pub start: u64,
+    /// The address after its last instruction.
+    pub end: u64,
+    /// How often it was executed.
+    pub times: u64,
+}
+
+/// Whether what was executed after the end of a trace is what no trace contains (D15): further turns of a
+/// loop without branches or indirect jumps, such as a jump to itself after the end of a program. `end` is the
+/// address after the last instruction of the trace, and `left` what was executed after it: the address after
+/// each piece of code, `None` if a trace has to report where that piece leads.
+pub fn is_idle(end: Option<u64>, left: impl IntoIterator<Item = Option<u64>>) -> bool {
+    let mut last = None;
+    left.into_iter().all(|piece| {
+        last = piece;
+        piece.is_some()
+    }) && last == end
+}
+
+impl Verified {
+    /// Returns the number of instructions at the end that no trace contains.
+    pub fn idle_instructions(&self, instructions: &Instructions<'_>) -> u64 {
+        let count = |idle: &Idle| {
+            let iretire = (idle.end.wrapping_sub(idle.start) / 2) as u32;
+            let once = instructions.count(&Retired { iretire, ..Retired::plain(idle.start) });
+            once.saturating_mul(idle.times)
+        };
+        self.idle.iter().map(count).fold(0, u64::saturating_add)
+    }
 }
 
 impl Verify {
@@ -90,7 +125,19 @@ impl Verify {
                     | IType::InferableTailCall
                     | IType::OtherInferableJump
             );
-            self.executed.push_back(Executed::Code { start, end, silent });
+            let new = (start, end, silent);
+            match self.executed.back_mut() {
+                // A loop without branches may run for as long as it wants.
+                Some(Executed::Code { start, end, silent, again, .. })
+                    if (*start, *end, *silent) == new =>
+                {
+                    *again += 1;
+                }
+                _ => {
+                    let code = Executed::Code { start, from: start, end, silent, again: 0 };
+                    self.executed.push_back(code);
+                }
+            }
         }
         if row.itype.is_trap() {
             let (cause, interrupt) = (row.cause, row.itype == IType::Interrupt);
@@ -123,14 +170,24 @@ impl Verify {
     }
 
     /// The remaining code, if the trace could not contain it.
-    fn idle(&self) -> Option<Vec<(u64, u64)>> {
+    fn idle(&self) -> Option<Vec<Idle>> {
         let silent = |executed: &Executed| match *executed {
-            Executed::Code { start, end, silent: true } => Some((start, end)),
+            Executed::Code { end, silent: true, .. } => Some(end),
             _ => None,
         };
-        let left: Vec<_> = self.executed.iter().map(silent).collect::<Option<_>>()?;
-        let last = left.last().map(|(_, end)| *end);
-        (last == self.end).then_some(left)
+        if !is_idle(self.end, self.executed.iter().map(silent)) {
+            return None;
+        }
+        let mut left = Vec::new();
+        for executed in &self.executed {
+            if let Executed::Code { start, from, end, again, .. } = *executed {
+                left.push(Idle { start: from, end, times: 1 });
+                if again > 0 {
+                    left.push(Idle { start, end, times: again });
+                }
+            }
+        }
+        Some(left)
     }
 
     fn differ(&mut self, what: fmt::Arguments<'_>) {
@@ -157,15 +214,22 @@ impl Sink for Verify {
         self.end = Some(to);
         while from != to && self.result.difference.is_none() {
             match self.executed.front_mut() {
-                Some(Executed::Code { start, end, .. }) if *start == from => {
-                    let len = to.wrapping_sub(from).min(end.wrapping_sub(*start));
+                Some(Executed::Code { start, from: next, end, again, .. }) if *next == from => {
+                    let len = to.wrapping_sub(from).min(end.wrapping_sub(*next));
                     from = from.wrapping_add(len);
-                    *start = start.wrapping_add(len);
-                    if start == end {
-                        self.executed.pop_front();
+                    *next = next.wrapping_add(len);
+                    if next == end {
+                        match again.checked_sub(1) {
+                            Some(left) => (*next, *again) = (*start, left),
+                            None => drop(self.executed.pop_front()),
+                        }
                     }
                 }
-                _ => self.expect(at, Executed::Code { start: from, end: to, silent: false }),
+                _ => {
+                    let (start, end) = (from, to);
+                    let code = Executed::Code { start, from, end, silent: false, again: 0 };
+                    self.expect(at, code);
+                }
             }
         }
     }
@@ -227,6 +291,9 @@ mod tests {
         let jump = Retired { itype: IType::InferableTailCall, ..Retired::plain(0x104) };
         assert_eq!(left(&[store, jump], 0x108), (2, false));
         assert_eq!(left(&[store], 0x108), (0, true), "it ends elsewhere");
+        // Any number of turns uses no memory.
+        let many = vec![jump; 1000];
+        assert_eq!(left(&many, 0x108), (2, false));
         let branch = Retired { itype: IType::Taken, ..jump };
         assert_eq!(left(&[store, branch], 0x108), (0, true), "a branch is to be told");
     }

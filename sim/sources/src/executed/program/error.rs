@@ -22,6 +22,7 @@ impl ProgramError {
     pub fn hint(&self) -> Option<&'static str> {
         match self.problem {
             Problem::Unsupported { .. } => Some("build for rv32gc or rv64gc"),
+            Problem::Extension(_) => Some("build without it, or let QEMU execute it"),
             Problem::Fault { .. } => Some("a trap handler, or an address within memory"),
             _ => None,
         }
@@ -54,6 +55,10 @@ pub enum Problem {
     /// It runs without an operating system, which could pass arguments to it.
     #[error("a bare-metal program takes no arguments")]
     Arguments,
+    /// It was built for an extension that the hart does not implement, and whose instructions would be taken
+    /// for others.
+    #[error("built for {0}, which our hart does not have")]
+    Extension(&'static str),
     /// It contains an instruction that the hart does not implement.
     #[error("no instruction {encoding:#010x} at {pc:#x}")]
     Unsupported {

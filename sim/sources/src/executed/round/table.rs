@@ -13,6 +13,7 @@ struct Record<'a> {
     program: &'a str,
     mode: &'a str,
     instructions: u64,
+    idle_instructions: u64,
     packets: u64,
     packets_by_format: BTreeMap<&'static str, u64>,
     bytes: u64,
@@ -82,7 +83,10 @@ impl<W: Write> Table<W> {
             (Some(difference), _) => format!("NO: {difference}"),
             (None, _) if !line.is_verified() => "NO: another number of instructions".into(),
             (None, Some(complaint)) => format!("yes, but the program ended with {complaint}"),
-            (None, None) => "yes".into(),
+            (None, None) => match line.figures.idle {
+                0 => "yes".into(),
+                idle => format!("yes, but for {idle} at the end that no trace contains"),
+            },
         };
         let (bits, rate) = (line.bits_per_instruction(), 100.0 * line.compression());
         writeln!(self.out, " {bytes:9} {bits:9.3} {rate:9.2}%  {verdict}")?;
@@ -96,6 +100,7 @@ impl<W: Write> Table<W> {
             program: &line.program,
             mode: &line.mode,
             instructions: line.instructions,
+            idle_instructions: figures.idle,
             packets: figures.packets,
             packets_by_format: Format::ALL
                 .map(Format::code)

@@ -104,9 +104,10 @@ fn advance(rounds: &mut [Round<'_>], rows: &[Retired]) -> Result<(), RoundError>
 }
 
 impl Line {
-    /// Returns whether every instruction was recovered.
+    /// Returns whether every instruction was recovered that a trace can contain.
     pub fn is_verified(&self) -> bool {
-        self.figures.difference.is_none() && self.figures.decoded == self.instructions
+        let Figures { decoded, idle, difference, .. } = &self.figures;
+        difference.is_none() && decoded.saturating_add(*idle) == self.instructions
     }
 
     /// Returns the payload bits per instruction.
