@@ -9,7 +9,7 @@ use crate::{exec, files, hdl, progress};
 use hartrace_capture::description::Description;
 use hartrace_capture::params::Draft;
 use hartrace_cva6_connector::Building;
-use hartrace_cva6_sim::soc::{Job, Outcome, Report, Soc, SocConfig, SocError};
+use hartrace_cva6_sim::soc::{Job, Outcome, Report, Soc, SocConfig, SocError, check_extensions};
 use hartrace_cva6_sim::{Config as Platform, Core, Exit, Latency};
 use hartrace_encoder_hdl::Overflow;
 use hartrace_encoder_hdl::top::params;
@@ -31,6 +31,10 @@ pub(crate) fn run(args: &Cva6Args) -> Result<Status, Failure> {
         Some(path) => vec![(files::name(path), files::read(path)?)],
         None => CVA6.iter().map(|(name, elf)| ((*name).into(), elf.to_vec())).collect(),
     };
+    // Building the model takes minutes.
+    for (name, elf) in &programs {
+        check_extensions(elf).map_err(|error| Failure::from(error).at(name))?;
+    }
     let mut config = SocConfig::new(encoder, args.harts);
     if args.serialised {
         config.building = Building::Serialised;
@@ -133,6 +137,9 @@ fn save(path: &Path, outcome: &Outcome) -> Result<(), Failure> {
 impl From<SocError> for Failure {
     fn from(error: SocError) -> Self {
         match error {
+            SocError::Extensions(_) => {
+                Self::input(error).hint("-march=rv64imac_zicsr_zifencei -mabi=lp64")
+            }
             SocError::Mode(_) => Self::usage(error).hint("another --encode"),
             SocError::Fit { .. } | SocError::Top(_) | SocError::Connector(_) => {
                 Self::usage(error).hint("another --encoder, such as cva6, small or full")

@@ -21,6 +21,7 @@
 mod decode;
 mod design;
 mod error;
+mod extensions;
 mod hart;
 mod report;
 mod run;
@@ -29,6 +30,7 @@ mod survey;
 
 pub use design::{Soc, SocConfig};
 pub use error::SocError;
+pub use extensions::check_extensions;
 pub use report::Report;
 pub use run::{HartOutcome, Job, Outcome};
 pub use survey::Survey;

@@ -37,6 +37,9 @@ pub enum SocError {
     /// The program is not an ELF file that the decoder can read.
     #[error("the program cannot be read: {0}")]
     Program(#[from] hartrace_decoder::ElfError),
+    /// The program needs extensions that the core does not have: build it for RV64IMAC.
+    #[error("the program is built for extensions that the core lacks: {0}")]
+    Extensions(String),
     /// Additional memory contents do not fit.
     #[error("{size} bytes at 0x{address:x} are not in memory")]
     Memory {
