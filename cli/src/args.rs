@@ -33,8 +33,8 @@ pub(crate) struct Cli {
 
 const AFTER_HELP: &str = "\
 Without a command, `demo` runs. `-` is standard input or output wherever a file is named.
-Exit status: 0 clean, 1 decoded with gaps (with --strict, ended by the first), 2 usage error,
-3 unreadable input, 4 check failed or captures differ.";
+Exit status: 0 clean, 1 decoded with gaps (with --strict, ended by the first) or nothing to decode,
+2 usage error, 3 unreadable input, 4 check failed or captures differ.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -245,6 +245,9 @@ pub(crate) struct CheckArgs {
     /// bytes are numbered from 0, lines from 1.
     #[arg(long, value_name = "LOG")]
     pub(crate) against: PathBuf,
+    /// One JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) format: InputArgs,
     #[command(flatten)]

@@ -6,7 +6,7 @@ use crate::files::{self, Capture};
 use crate::follow::{Follow, SMALL};
 use crate::{gaps, input};
 use hartrace_bits::mask;
-use hartrace_report::{Item, OneSource, Part};
+use hartrace_report::{Item, OneSource, Part, Silent};
 use hartrace_sources::executed::check::{Comparison, Expected, Sides};
 use indicatif::ProgressBar;
 use std::io::Write;
@@ -22,11 +22,13 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Status, Failure> {
     let expected = Expected::new(input, files::name(&args.against), &options, Some(code))?;
     let width = u32::from(setup.params.iaddress_width_p).min(setup.xlen.bits());
     let mut gaps = gaps::new(follow.name.clone(), args.follow.strict, bar.clone());
-    let mut comparison = Comparison::new(expected, mask(width));
+    let mut comparison = Comparison::new(expected, mask(width)).of(follow.programs.image(0));
     // One bar is enough.
     let capture = Capture { bar: ProgressBar::hidden(), ..capture };
     let mut source = OneSource::default();
+    let mut found = Silent::default();
     let flow = follow.run(capture, SMALL, Part::default, |decoded| {
+        found = Silent { bytes: decoded.bytes, packets: decoded.packets };
         for (id, part) in &decoded.sinks {
             for (at, item) in part.iter() {
                 if comparison.is_done() {
@@ -51,13 +53,20 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Status, Failure> {
         Ok(if comparison.is_done() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     })?;
     gaps.end(flow);
+    if flow.is_continue() {
+        gaps.silent(found);
+    }
     comparison.finish()?;
     bar.finish_and_clear();
     let mut out = files::stdout();
     let against = files::name(&args.against);
     let count = gaps.count();
     let sides = Sides { capture: &follow.name, expected: &against, xlen: setup.xlen, gaps: count };
-    comparison.print(&mut out, &sides)?;
+    if args.json {
+        comparison.json(&mut out, &sides)?;
+    } else {
+        comparison.print(&mut out, &sides)?;
+    }
     out.flush()?;
     Ok(if comparison.is_equal() { Status::from(&gaps) } else { Status::Different })
 }

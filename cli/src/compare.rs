@@ -49,10 +49,13 @@ pub(crate) fn run(args: &SchemesArgs) -> Result<Status, Failure> {
         comparison.measure_arm(if args.arm { &SOURCES } else { &[] }, &arm)?;
     }
     bar.finish_and_clear();
-    let mut out = files::stdout();
-    comparison.print(&mut out, args.brief)?;
-    out.flush()?;
-    if let Some(path) = &args.json {
+    let json = args.output.as_deref().or(args.json.as_deref());
+    if !json.is_some_and(files::is_standard) {
+        let mut out = files::stdout();
+        comparison.print(&mut out, args.brief)?;
+        out.flush()?;
+    }
+    if let Some(path) = json {
         write(path, &comparison.json()?)?;
     }
     if let Some(path) = &args.html {

@@ -14,7 +14,7 @@ use hartrace_decoder::stream::Decoded;
 use hartrace_decoder::{Coverage, Edges};
 use hartrace_report::{
     Blocks, Gaps, InOrder, Json, Limited, Limits, Listing, Noted, Ordered, Pcs, Printer, Report,
-    Shared, Style, Table, Tables,
+    Shared, Silent, Style, Table, Tables,
 };
 use std::io::Read;
 use std::num::NonZeroUsize;
@@ -94,14 +94,17 @@ impl Job<'_> {
         let strict = gaps.is_strict();
         let mut printer = Printer::new(report, files::stdout(), gaps);
         let make = || Noted::new(R::Part::default(), strict);
+        let mut found = Silent::default();
         let outcome = match &self.limits {
             None => self.follow.run(capture, size, make, |decoded| {
+                found = Silent { bytes: decoded.bytes, packets: decoded.packets };
                 printer.join(decoded.sinks)?;
                 Ok(ControlFlow::Continue(()))
             }),
             Some(limits) => {
                 let make = || Limited { sink: make(), limits };
-                self.follow.run(capture, size, make, |Decoded { sinks, .. }| {
+                self.follow.run(capture, size, make, |Decoded { sinks, bytes, packets }| {
+                    found = Silent { bytes, packets };
                     let sinks = sinks.into_iter();
                     printer
                         .join(sinks.map(|(source, limited)| (source, limited.sink)).collect())?;
@@ -112,6 +115,9 @@ impl Job<'_> {
         };
         let printed = printer.finish().map_err(Failure::from);
         printer.gaps.end(*outcome.as_ref().unwrap_or(&ControlFlow::Break(())));
+        if let Ok(ControlFlow::Continue(())) = outcome {
+            printer.gaps.silent(found);
+        }
         outcome.and(printed.map(|()| Status::from(&printer.gaps)))
     }
 }

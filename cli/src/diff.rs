@@ -3,11 +3,13 @@
 use crate::args::DiffArgs;
 use crate::described::Described;
 use crate::failure::{Failure, Status};
-use crate::files;
+use crate::{files, gaps};
 use hartrace_capture::params::Setup;
+use hartrace_report::Silent;
 use hartrace_report::diff::{Diff, Style};
 use hartrace_report::dump::Listed;
 use hartrace_report::packets::{Packets, Reader, sources};
+use indicatif::ProgressBar;
 use std::io::{self, Write};
 
 /// Runs the command.
@@ -23,7 +25,13 @@ pub(crate) fn run(args: &DiffArgs) -> Result<Status, Failure> {
     };
     let (setup, other) = (of_a.setup(&args.stream)?, of_b.setup(&args.stream)?);
     let (a, b) = (first.read()?, second.read()?);
-    let diff = Diff::new(list(&a, &setup), list(&b, &other));
+    let lists = (list(&a, &setup), list(&b, &other));
+    if lists.0.is_empty() && lists.1.is_empty() {
+        let found = Silent { bytes: a.len() as u64, packets: 0 };
+        gaps::new(files::name(&args.a), false, ProgressBar::hidden()).silent(found);
+        return Ok(Status::Gaps);
+    }
+    let diff = Diff::new(lists.0, lists.1);
     if diff.is_empty() {
         return Ok(Status::Clean);
     }

@@ -3,7 +3,9 @@
 use crate::args::DumpArgs;
 use crate::described::Described;
 use crate::failure::{Failure, Status};
-use crate::files;
+use crate::{files, gaps};
+use hartrace_etrace::Payload;
+use hartrace_report::Silent;
 use hartrace_report::dump::{Dump, Listed};
 use hartrace_report::packets::{Packets, Reader, sources};
 use std::io::Write;
@@ -22,9 +24,13 @@ pub(crate) fn run(args: &DumpArgs) -> Result<Status, Failure> {
     let mut reader = Reader::new(setup.layout, setup.options);
     let mut out = files::stdout();
     let mut status = Status::Clean;
+    let mut found = Silent { bytes: bytes.len() as u64, packets: 0 };
+    let mut synchronised = false;
     for packet in Packets::new(&bytes, transport) {
         bar.set_position(packet.frame);
         let listed = Listed::new(packet, &mut reader);
+        found.packets += 1;
+        synchronised |= matches!(listed.payload(), Some(Payload::Start(_) | Payload::Trap(_)));
         if !listed.is_sound() {
             status = Status::Gaps;
         }
@@ -32,5 +38,11 @@ pub(crate) fn run(args: &DumpArgs) -> Result<Status, Failure> {
     }
     bar.finish_and_clear();
     out.flush()?;
+    if !synchronised {
+        if status == Status::Clean {
+            gaps::new(files::name(&args.capture), false, bar).silent(found);
+        }
+        status = Status::Gaps;
+    }
     Ok(status)
 }

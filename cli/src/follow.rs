@@ -58,6 +58,15 @@ impl Follow {
                 .hint("--elf PROG, or --image FILE@ADDR for bare code"));
         }
         let mut programs = image::load(code, setup.xlen)?;
+        if let Some(isa) = args.isa {
+            let bits = isa.xlen.bits();
+            if isa.xlen != setup.xlen {
+                let what =
+                    format!("--isa of RV{bits}, but the trace is of RV{}", setup.xlen.bits());
+                return Err(Failure::usage(what).hint(format_args!("--xlen {bits}")));
+            }
+            programs.set_isa(isa);
+        }
         if let Some(changing) = image::changing(&args.events, &setup)? {
             programs.change(changing);
         }

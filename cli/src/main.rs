@@ -1,7 +1,7 @@
 //! The `hartrace` command.
 //!
-//! Exit status: 0 clean, 1 decoded with gaps (with `--strict`, ended by the first), 2 usage error,
-//! 3 unreadable input, 4 check failed or captures differ.
+//! Exit status: 0 clean, 1 decoded with gaps (with `--strict`, ended by the first) or nothing to decode,
+//! 2 usage error, 3 unreadable input, 4 check failed or captures differ.
 
 mod args;
 mod bundle;

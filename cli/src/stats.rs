@@ -9,6 +9,7 @@ use crate::gaps;
 use hartrace_decoder::{Count, Event};
 use hartrace_report::stats::{Counted, Program, Tally};
 use hartrace_report::{Gaps, Noted, Printer, Total};
+use indicatif::ProgressBar;
 use std::io::{self, ErrorKind, Read, Write};
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -64,8 +65,11 @@ pub(crate) fn run(args: &StatsArgs) -> Result<Status, Failure> {
         stats.print(&mut out)?;
     }
     out.flush()?;
+    if let Some(silent) = stats.silent().filter(|_| stats.malformed.packets == 0) {
+        gaps::new(files::name(path), false, ProgressBar::hidden()).silent(silent);
+    }
     let gaps = stats.program.as_ref().map_or(0, |program| program.gaps);
-    let clean = gaps + stats.malformed.packets == 0;
+    let clean = gaps + stats.malformed.packets == 0 && stats.silent().is_none();
     Ok(if clean { Status::Clean } else { Status::Gaps })
 }
 

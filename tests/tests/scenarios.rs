@@ -58,9 +58,8 @@ fn golden(name: &str, bless: bool) -> Result<(), Failed> {
     let section = |name: &str, lines: &[String]| {
         lines.iter().fold(format!("--- {name}\n"), |text, line| text + line + "\n")
     };
-    let text = scenario.head.clone()
-        + &section("packets", &run.packets)
-        + &section("trace", &run.trace);
+    let text =
+        scenario.head.clone() + &section("packets", &run.packets) + &section("trace", &run.trace);
     std::fs::write(&path, text)?;
     Ok(scenario.check_trace(&run)?)
 }
@@ -75,7 +74,9 @@ fn all_files_are_bundled() -> Result<(), Failed> {
     names.sort();
     let bundled: Vec<_> = BUNDLED.iter().map(|(name, _)| (*name).to_owned()).collect();
     if names != bundled {
-        return Err("sim/sources/src/scenario/bundled.rs does not list what is in the folder".into());
+        return Err(
+            "sim/sources/src/scenario/bundled.rs does not list what is in the folder".into()
+        );
     }
     Ok(())
 }

@@ -50,9 +50,12 @@ pub(crate) struct SchemesArgs {
     /// Only the means
     #[arg(long)]
     pub(crate) brief: bool,
-    /// Where to write the figures as one JSON object
-    #[arg(long, value_name = "FILE")]
+    /// The figures as one JSON object, instead of tables; with a file, in addition to them
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
     pub(crate) json: Option<PathBuf>,
+    /// Where to write the JSON object
+    #[arg(short, long, value_name = "FILE", requires = "json")]
+    pub(crate) output: Option<PathBuf>,
     /// Where to write a self-contained page with plots
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,

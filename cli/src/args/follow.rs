@@ -1,12 +1,13 @@
 //! Arguments that `decode`, `check` and `stats` have in common.
 
-use super::values::{Placed, parse_context_elf, parse_elf, parse_image, parse_tvec};
+use super::values::{Placed, parse_context_elf, parse_elf, parse_image, parse_isa, parse_tvec};
 use super::{CompatArg, EventsArgs, StreamArgs};
 use crate::described::Described;
 use crate::failure::Failure;
 use clap::{Args, ValueEnum};
 use hartrace_decoder::Resync;
 use hartrace_ingress::Privilege;
+use hartrace_isa::Isa;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -34,6 +35,11 @@ pub(crate) struct FollowArgs {
         value_parser = parse_context_elf
     )]
     pub(crate) context_elf: Vec<(u64, Placed)>,
+    /// Extensions of the hart, such as rv32imac_zcmp [default: as the programs list them]
+    ///
+    /// Only Zcmp and Zcmt matter: their encodings mean something else on other harts.
+    #[arg(long, value_name = "ISA", value_parser = parse_isa)]
+    pub(crate) isa: Option<Isa>,
     #[command(flatten)]
     pub(crate) events: EventsArgs,
     /// Contents of xtvec, for implicit exceptions: PRIV is m, s, vs, u or a number
@@ -45,10 +51,11 @@ pub(crate) struct FollowArgs {
     /// Where to continue after a gap
     #[arg(long, value_enum, default_value_t = ResyncArg::Sync)]
     pub(crate) resync: ResyncArg,
-    /// Follow at most N blocks of code for one packet, and treat it as damaged then
+    /// Follow at most N blocks of code for one packet, and treat it as damaged then [default: no limit]
     ///
-    /// A packet may stand for billions of branches, so a damaged one may claim billions that never
-    /// were. [default: 67108864]
+    /// A packet may stand for billions of branches, so a damaged one may claim billions that never were,
+    /// and commands that print every instruction print them all. Commands that add up count the turns of a
+    /// loop without following each.
     #[arg(long, value_name = "N")]
     pub(crate) max_blocks: Option<u64>,
     /// Threads to decode on [default: one per core]

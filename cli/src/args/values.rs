@@ -1,6 +1,7 @@
 //! Values on the command line with their own grammar.
 
 use hartrace_ingress::Privilege;
+use hartrace_isa::{Arch, Isa};
 use std::num::ParseIntError;
 use std::path::PathBuf;
 
@@ -47,6 +48,13 @@ pub(super) fn parse_xlen(text: &str) -> Result<u8, String> {
         "64" => Ok(64),
         _ => Err("write 32 or 64".into()),
     }
+}
+
+pub(super) fn parse_isa(text: &str) -> Result<Isa, String> {
+    let arch = text.to_ascii_lowercase();
+    let arch =
+        Arch::new(&arch).ok_or("write the base and extensions, for example rv32imac_zcmp")?;
+    Ok(arch.into())
 }
 
 fn parse_address(text: &str) -> Result<u64, String> {

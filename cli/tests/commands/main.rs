@@ -10,6 +10,7 @@ mod logs;
 mod manual;
 mod place;
 mod run;
+mod silence;
 mod stream;
 
 use place::{Place, stderr, stdout};

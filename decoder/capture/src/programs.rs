@@ -96,6 +96,12 @@ impl Programs {
         Ok(replaced)
     }
 
+    /// Sets the encodings that all programs use, whatever their files say.
+    pub fn set_isa(&mut self, isa: Isa) {
+        self.common.image.set_isa(isa);
+        self.contexts.iter_mut().for_each(|(_, own)| own.image.set_isa(isa));
+    }
+
     /// Adds code that changes over time.
     pub fn change(&mut self, changing: Changing) {
         self.changing = Some(changing);

@@ -2,7 +2,8 @@
 //!
 //! JSON keys are stable: `packet`, `frame` (byte offset), `offset` (of the payload, byte.bit),
 //! `source`, `timestamp`, `index` (null where the framing has none), `raw` (payload bytes), then
-//! either `format`, `name`, `fields` or `error` or `skipped` (kind of trace), and with `explain`
+//! either `format`, `name`, `fields` and `address` (of the hart, where it follows from the field and
+//! the payloads before) or `error` or `skipped` (kind of trace), and with `explain`
 //! `row`, `line`, `iaddr` (null where the reason was inferred from a capture), `reason`, `why`.
 
 use crate::packets::{Packet, Reader, Unread};
@@ -32,6 +33,8 @@ pub struct Because {
 pub struct Listed<'a> {
     packet: Packet<'a>,
     content: Result<Payload, Unread>,
+    /// The address that it reports.
+    resolved: Option<u64>,
     layout: Layout,
     because: Option<Because>,
 }
@@ -40,7 +43,8 @@ impl<'a> Listed<'a> {
     /// Reads `packet`.
     pub fn new(packet: Packet<'a>, reader: &mut Reader) -> Self {
         let content = reader.read(&packet);
-        Self { packet, content, layout: *reader.layout(), because: None }
+        let (resolved, layout) = (reader.resolved(), *reader.layout());
+        Self { packet, content, resolved, layout, because: None }
     }
 
     /// Adds the reason why it was sent.
@@ -61,7 +65,7 @@ impl<'a> Listed<'a> {
             let source = header.source.map_or("-".into(), |id| id.to_string());
             let _ = write!(line, "{source:>5}  ");
         }
-        let _ = write!(line, "{:<16}  {}", self.raw(), self.content());
+        let _ = write!(line, "{:<16}  {}", self.raw(), self.text(Some(xlen)));
         for (name, value) in [
             ("timestamp", header.timestamp.filter(|t| *t != 0)),
             ("index", header.index.map(u64::from)),
@@ -88,12 +92,21 @@ impl<'a> Listed<'a> {
 
     /// Format, name and fields, or the error, as text: everything but the place of the packet.
     pub fn content(&self) -> String {
+        self.text(None)
+    }
+
+    /// The content; with `xlen`, the address of the hart follows the field that it results from.
+    fn text(&self, xlen: Option<Xlen>) -> String {
         match &self.content {
             Ok(payload) => {
                 let format = payload.format();
                 let mut text = format!("{:<3} {:<7}", format.code(), format.name());
                 fields(payload, &self.layout, &mut |name, value| {
                     let _ = write!(text, " {}={value}", name.as_str());
+                    if let (FieldName::Address, Some(pc), Some(xlen)) = (name, self.resolved, xlen)
+                    {
+                        let _ = write!(text, " ({})", address(pc, xlen));
+                    }
                 });
                 text
             }
@@ -152,6 +165,7 @@ impl<'a> Listed<'a> {
                 fields(p, &self.layout, &mut |name, value| list.push((name.as_str(), value)));
                 Fields(list)
             }),
+            address: self.resolved.map(|pc| address(pc, xlen)),
             error,
             skipped,
             because: self.because.as_ref().map(|because| JsonBecause {
@@ -229,6 +243,8 @@ struct Json {
     #[serde(skip_serializing_if = "Option::is_none")]
     fields: Option<Fields>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    address: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     skipped: Option<String>,
@@ -298,10 +314,10 @@ mod tests {
                 "      1.0  1f04              3.3 support ienable=1 encoder_mode=0 \
                  qual_status=no_change ioptions=full denable=0 dloss=0 doptions=0",
                 "      4.0  730000000040      3.0 start   branch=1 privilege=3 context=0x0 \
-                 address=0x80",
+                 address=0x80 (0x00000100)",
                 "     11.0  0dca00            1   branch  branches=3 branch_map=TTN \
-                 address=0x32 notify=0 updiscon=0 irreport=0",
-                "     15.0  3204              2   address address=0x10c notify=0 updiscon=0 \
+                 address=0x32 (0x00000064) notify=0 updiscon=0 irreport=0",
+                "     15.0  3204              2   address address=0x10c (0x00000218) notify=0 updiscon=0 \
                  irreport=0",
                 "     17.0                    error: frame: no frame starts with header 0x80",
                 "     19.0  00                error: format 0 payload, but neither branch \
@@ -327,7 +343,7 @@ mod tests {
         );
         assert_eq!(
             json(&list[3].clone().because(because)),
-            r#"{"packet":3,"frame":14,"offset":"15.0","source":null,"timestamp":null,"index":null,"raw":"3204","format":"2","name":"address","fields":{"address":"0x10c","notify":0,"updiscon":0,"irreport":0},"row":3,"line":5,"iaddr":"0x80000000","reason":"before-trap","why":"a trap follows"}"#
+            r#"{"packet":3,"frame":14,"offset":"15.0","source":null,"timestamp":null,"index":null,"raw":"3204","format":"2","name":"address","fields":{"address":"0x10c","notify":0,"updiscon":0,"irreport":0},"address":"0x00000218","row":3,"line":5,"iaddr":"0x80000000","reason":"before-trap","why":"a trap follows"}"#
         );
         assert_eq!(
             json(&list[4]),

@@ -1,5 +1,6 @@
 //! Gaps: what could not be followed, and where decoding resumed.
 
+use crate::silent::Silent;
 use hartrace_decoder::{Event, Fault, StreamPos};
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -15,6 +16,8 @@ pub struct Gaps {
     /// What to try after a fault.
     hint: Option<fn(&Fault) -> &'static str>,
     count: u64,
+    /// Something was decoded.
+    started: bool,
     /// By source.
     open: BTreeMap<Option<u16>, Missing>,
     /// A sink cannot stop the decoder, so the error waits here.
@@ -65,7 +68,7 @@ impl Gaps {
     pub fn new(file: impl Into<String>, tell: impl FnMut(&str) + Send + 'static) -> Self {
         let (file, tell) = (file.into(), Box::new(tell));
         let (count, open) = (0, BTreeMap::new());
-        Self { file, tell, strict: false, hint: None, count, open, failed: None }
+        Self { file, tell, strict: false, hint: None, count, started: false, open, failed: None }
     }
 
     /// If `strict`, the first gap is an error: see [`Gaps::check`].
@@ -93,6 +96,7 @@ impl Gaps {
         match event {
             Event::Gap(fault) => self.gap(source, at, *fault),
             Event::On => {
+                self.started = true;
                 if let Some(open) = self.open.remove(&source) {
                     (self.tell)(&open.line(&format!("; resumed at {}", place(at))));
                 }
@@ -128,6 +132,20 @@ impl Gaps {
         for open in std::mem::take(&mut self.open).into_values() {
             (self.tell)(&open.line(end));
         }
+    }
+
+    /// Reports that a capture contains no trace, unless something was decoded, or a gap says more. `found` is
+    /// how much of it was read.
+    pub fn silent(&mut self, found: Silent) {
+        if !self.started && self.count == 0 {
+            let (file, hint) = (&self.file, found.hint());
+            (self.tell)(&format!("{file}: nothing to decode: {found}; try {hint}"));
+        }
+    }
+
+    /// Whether anything was decoded.
+    pub fn has_started(&self) -> bool {
+        self.started
     }
 
     /// Gaps so far.

@@ -1,9 +1,11 @@
 //! The packets of a capture, each with its place.
 
-use hartrace_bits::{BitPos, Tail};
+use hartrace_bits::{BitPos, Tail, mask};
 use hartrace_decoder::stream::Transport;
 use hartrace_encap::{Frame, FrameError, FrameHeader, Frames, Framing, Item, Kind};
-use hartrace_etrace::{Ioptions, Layout, ParseError, Payload};
+use hartrace_etrace::{
+    AddressReport, Branch, BranchFmt, Ioptions, Layout, Params, ParseError, Payload, QualStatus,
+};
 use std::collections::{BTreeSet, HashMap};
 
 /// Offset of the first byte of the payload in a record of rv_tracer; the other bytes precede it.
@@ -120,19 +122,28 @@ pub enum Unread {
     Kind(Kind),
 }
 
-/// Reads payloads, keeping track of each source's modes.
+/// Reads payloads, keeping track of each source's modes and of the address that it reported last.
 #[derive(Clone, Debug)]
 pub struct Reader {
     layout: Layout,
     initial: Ioptions,
-    modes: HashMap<Option<u16>, Ioptions>,
+    sources: HashMap<Option<u16>, Known>,
+    resolved: Option<u64>,
+}
+
+/// What is known of a source.
+#[derive(Copy, Clone, Debug)]
+struct Known {
+    modes: Ioptions,
+    /// The address that the next one is a difference from.
+    address: Option<u64>,
 }
 
 impl Reader {
     /// A reader at the start of a capture. `initial` are the modes in force before the first support
     /// packet.
     pub fn new(layout: Layout, initial: Ioptions) -> Self {
-        Self { layout, initial, modes: HashMap::new() }
+        Self { layout, initial, sources: HashMap::new(), resolved: None }
     }
 
     /// The fields of payloads.
@@ -140,24 +151,71 @@ impl Reader {
         &self.layout
     }
 
+    /// The address that the last payload reported, which often contains only the difference from the one
+    /// before. `None` if it reported none, or if a program is needed to find it.
+    pub fn resolved(&self) -> Option<u64> {
+        self.resolved
+    }
+
     /// Reads the payload of a packet.
     pub fn read(&mut self, packet: &Packet<'_>) -> Result<Payload, Unread> {
-        self.read_frame(&packet.body.map_err(Unread::Frame)?)
+        let frame = packet.body.map_err(|error| {
+            // The frame that is missing may have reported an address.
+            self.sources.values_mut().for_each(|known| known.address = None);
+            self.resolved = None;
+            Unread::Frame(error)
+        })?;
+        self.read_frame(&frame)
     }
 
     /// Reads the payload of a frame.
     pub fn read_frame(&mut self, frame: &Frame<'_>) -> Result<Payload, Unread> {
+        self.resolved = None;
         let FrameHeader { source, kind, .. } = frame.header();
         if kind != Kind::Instruction {
             return Err(Unread::Kind(kind));
         }
-        let modes = self.modes.get(&source).copied().unwrap_or(self.initial);
-        let payload =
-            Payload::parse(&self.layout, modes, &mut frame.payload()).map_err(Unread::Payload)?;
-        if let Payload::Support(support) = &payload {
-            self.modes.insert(source, support.ioptions);
-        }
+        let new = Known { modes: self.initial, address: None };
+        let known = self.sources.entry(source).or_insert(new);
+        let payload = Payload::parse(&self.layout, known.modes, &mut frame.payload());
+        let payload = payload.map_err(|error| {
+            known.address = None;
+            Unread::Payload(error)
+        })?;
+        self.resolved = known.resolve(self.layout.params(), &payload);
         Ok(payload)
+    }
+}
+
+impl Known {
+    /// Follows the addresses and modes of a source. Returns the address that the payload reports.
+    fn resolve(&mut self, params: &Params, payload: &Payload) -> Option<u64> {
+        let all = mask(params.iaddress_width_p.into());
+        let whole = |field: u64| field.wrapping_shl(params.iaddress_lsb_p.into()) & all;
+        let base = if self.modes.full_address { Some(0) } else { self.address };
+        let report = |report: &AddressReport| Some(base?.wrapping_add(whole(report.address)) & all);
+        let resolved = match payload {
+            Payload::Start(p) => Some(whole(p.address)),
+            Payload::Trap(p) => p.address.map(whole),
+            Payload::Address(p) => report(p),
+            Payload::Branch(Branch { address: Some(p), .. }) => report(p),
+            Payload::BranchCount(p) => match &p.branch_fmt {
+                BranchFmt::Address(p) | BranchFmt::MispredictedAddress(p) => report(p),
+                BranchFmt::NoAddress => return None,
+            },
+            // It reports an entry of a table, which depends on the program.
+            Payload::JumpTarget(_) => None,
+            Payload::Support(p) => {
+                self.modes = p.ioptions;
+                if p.qual_status == QualStatus::NoChange && p.ienable {
+                    return None;
+                }
+                None
+            }
+            Payload::Branch(_) | Payload::Context(_) => return None,
+        };
+        self.address = resolved;
+        resolved
     }
 }
 

@@ -10,6 +10,7 @@ mod tally;
 
 pub use tally::{Counted, Tally};
 
+use crate::silent::Silent;
 use hartrace_decoder::Count;
 use hartrace_etrace::Format;
 use serde::{Serialize, Serializer};
@@ -59,6 +60,12 @@ pub struct Stats {
 }
 
 impl Stats {
+    /// How much was read of a capture without any synchronisation; `None` if there is one.
+    pub fn silent(&self) -> Option<Silent> {
+        let silent = Silent { bytes: self.capture_bytes, packets: self.total.packets };
+        (self.formats.synchronisations() == 0).then_some(silent)
+    }
+
     /// Writes one JSON object; the documentation of the module lists its keys.
     pub fn json(&self, out: &mut dyn Write) -> io::Result<()> {
         serde_json::to_writer(&mut *out, self)?;
@@ -120,10 +127,19 @@ impl Formats {
     }
 
     fn sync_share(&self) -> Option<f64> {
+        let part = self.syncs().map(|sum| sum.bytes).sum();
+        share(part, self.0.iter().map(|sum| sum.bytes).sum())
+    }
+
+    /// Packets from which decoding can start.
+    fn synchronisations(&self) -> u64 {
+        self.syncs().map(|sum| sum.packets).sum()
+    }
+
+    fn syncs(&self) -> impl Iterator<Item = Sum> {
+        let pairs = Format::ALL.into_iter().zip(self.0);
         let sync = |format| matches!(format, Format::Start | Format::Trap);
-        let pairs = || Format::ALL.into_iter().zip(self.0);
-        let part = pairs().filter(|(format, _)| sync(*format)).map(|(_, sum)| sum.bytes).sum();
-        share(part, pairs().map(|(_, sum)| sum.bytes).sum())
+        pairs.filter(move |(format, _)| sync(*format)).map(|(_, sum)| sum)
     }
 }
 

@@ -41,7 +41,8 @@ fn where_they_run() -> Result<(), Failed> {
     for scenario in scenarios()? {
         *counts.entry(fit(&scenario)).or_default() += 1;
     }
-    let ran: usize = counts.iter().filter(|(fit, _)| matches!(fit, Fit::Runs(_))).map(|(_, n)| n).sum();
+    let ran: usize =
+        counts.iter().filter(|(fit, _)| matches!(fit, Fit::Runs(_))).map(|(_, n)| n).sum();
     println!("RTL: {ran} of {} scenarios in lock step", BUNDLED.len());
     for (fit, count) in &counts {
         println!("  {count:>3} {fit}");
@@ -76,10 +77,11 @@ fn run(bench: &mut Bench, config: &Config, scenario: &Scenario) -> Result<(), Fa
     });
     let rows: Vec<Retired> = rows.collect();
     let encoder = &scenario.setup.encoder;
-    let want = values(&encoder.params.layout(encoder.unit)?, &scenario.run()?.payloads, |options| {
-        // Without a bit for it, the parameter is the mode (D11).
-        options.sequentially_inferred_jump |= always_inferred(scenario);
-    })?;
+    let want =
+        values(&encoder.params.layout(encoder.unit)?, &scenario.run()?.payloads, |options| {
+            // Without a bit for it, the parameter is the mode (D11).
+            options.sequentially_inferred_jump |= always_inferred(scenario);
+        })?;
     let setting = setting(scenario)?;
     for traffic in [Traffic::default(), Traffic { back_pressure: 600, idle: 300, seed: 1 }] {
         let mut payloads = Vec::new();
@@ -93,7 +95,8 @@ fn run(bench: &mut Bench, config: &Config, scenario: &Scenario) -> Result<(), Fa
         session.finish()?;
         let got = values(&config.etrace.layout(config.unit())?, &payloads, |_| {})?;
         if let Some(i) = (0..want.len().max(got.len())).find(|i| want.get(*i) != got.get(*i)) {
-            let text = |all: &[Payload]| all.get(i).map_or("nothing".to_owned(), Payload::to_string);
+            let text =
+                |all: &[Payload]| all.get(i).map_or("nothing".to_owned(), Payload::to_string);
             return Err(format!("payload {i}: {} instead of {}", text(&got), text(&want)).into());
         }
     }

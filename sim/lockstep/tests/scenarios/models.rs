@@ -2,8 +2,8 @@
 
 use hartrace_encoder_hdl::{Compression, Config, Overflow, ResyncUnit};
 use hartrace_etrace::{Params, Unit};
-use hartrace_golden::encoder::{EncoderConfig, Resync};
 use hartrace_golden::Compat;
+use hartrace_golden::encoder::{EncoderConfig, Resync};
 use hartrace_ingress::ITypeWidth;
 use hartrace_sources::scenario::{Action, Scenario, Source};
 use std::collections::BTreeMap;
@@ -93,20 +93,13 @@ pub(crate) fn models() -> Vec<(&'static str, Config)> {
         sijump_p: true,
         ..Params::default()
     };
-    let dialect = Params {
-        iaddress_width_p: 64,
-        iaddress_lsb_p: 0,
-        ecause_width_p: 64,
-        ..Params::default()
-    };
+    let dialect =
+        Params { iaddress_width_p: 64, iaddress_lsb_p: 0, ecause_width_p: 64, ..Params::default() };
     let plain = Params::default();
     vec![
         ("rv32", with(rv32)),
         ("rv64", with(rv64)),
-        (
-            "rv_tracer",
-            Config { compression: Compression::Bytes, triggers: false, ..with(dialect) },
-        ),
+        ("rv_tracer", Config { compression: Compression::Bytes, triggers: false, ..with(dialect) }),
         ("itype3", Config { itype_width_p: 3, ..with(plain) }),
         ("counter", with(Params { call_counter_size_p: 1, ..plain })),
         ("stack1", with(Params { return_stack_size_p: 1, ..plain })),
@@ -179,9 +172,8 @@ fn serves(config: &Config, encoder: &EncoderConfig) -> bool {
     let (hardware, wanted) = (&config.etrace, &encoder.params);
     // A table may be there without being used, but not with another size.
     let table = |has: u8, wanted: u8| wanted == 0 || has == wanted;
-    let field = |lacks: bool, has: u8, unused: bool, wanted: u8| {
-        unused || (!lacks && has == wanted)
-    };
+    let field =
+        |lacks: bool, has: u8, unused: bool, wanted: u8| unused || (!lacks && has == wanted);
     let itype = if encoder.itype_width == ITypeWidth::Three { 3 } else { 4 };
     (config.unit() == Unit::RvTracer) == (encoder.unit == Unit::RvTracer)
         && config.itype_width_p == itype

@@ -2,8 +2,8 @@
 
 use super::Code;
 use elf::abi::{
-    EF_RISCV_RVC, EI_NIDENT, ELFCLASS32, ELFCLASS64, ELFDATA2LSB, ELFMAGIC, EM_RISCV, ET_EXEC, EV_CURRENT,
-    PF_R, PF_X, PT_LOAD, SHF_ALLOC, SHF_EXECINSTR, SHT_NULL, SHT_PROGBITS, SHT_STRTAB,
+    EF_RISCV_RVC, EI_NIDENT, ELFCLASS32, ELFCLASS64, ELFDATA2LSB, ELFMAGIC, EM_RISCV, ET_EXEC,
+    EV_CURRENT, PF_R, PF_X, PT_LOAD, SHF_ALLOC, SHF_EXECINSTR, SHT_NULL, SHT_PROGBITS, SHT_STRTAB,
 };
 use hartrace_ingress::Xlen;
 
@@ -21,7 +21,8 @@ impl Code {
         let segments = self.segments();
         let compressed = self.words().any(|word| word.size() == 2);
         let mut out = Writer { bytes: Vec::new(), wide: self.xlen() == Xlen::Rv64 };
-        let (header, program, section) = if out.wide { (64u16, 56u16, 64u16) } else { (52, 32, 40) };
+        let (header, program, section) =
+            if out.wide { (64u16, 56u16, 64u16) } else { (52, 32, 40) };
         let (parts, sections) = (segments.len() as u16, segments.len() as u16 + 2);
         let code_at = u64::from(header) + u64::from(program) * u64::from(parts);
         let code_size: u64 = segments.iter().map(|(_, bytes)| bytes.len() as u64).sum();

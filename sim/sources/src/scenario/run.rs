@@ -52,7 +52,9 @@ impl Run {
         for bytes in &self.payloads {
             let parsed = Payload::parse(&layout, Ioptions::default(), &mut reader(&layout, bytes));
             if let Ok(Payload::Support(support)) = parsed {
-                Mode::ALL.iter().for_each(|mode| all.set(*mode, all.get(*mode) | support.ioptions.get(*mode)));
+                Mode::ALL
+                    .iter()
+                    .for_each(|mode| all.set(*mode, all.get(*mode) | support.ioptions.get(*mode)));
             }
         }
         all
