@@ -10,6 +10,7 @@ use crate::failure::{Failure, Status};
 use crate::files::{self, Capture, Filling};
 use crate::follow::{Follow, LARGE, SMALL};
 use crate::gaps;
+use hartrace_capture::bundle::{self, Found};
 use hartrace_decoder::stream::Decoded;
 use hartrace_decoder::{Coverage, Edges};
 use hartrace_report::{
@@ -19,11 +20,13 @@ use hartrace_report::{
 use std::io::Read;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
+use std::path::Path;
 
 /// Runs the command.
 pub(crate) fn run(args: &DecodeArgs) -> Result<Status, Failure> {
-    if let Some(folder) = &args.arm.snapshot {
-        return snapshot::run(folder, args);
+    let capture = args.follow.capture.as_deref().filter(|path| is_arm(path));
+    if let Some(path) = args.arm.snapshot.as_deref().or(capture) {
+        return snapshot::run(path, args);
     }
     if args.json && matches!(args.emit, Emit::Pcs | Emit::Listing) {
         return Err(Failure::usage("--json applies to events, blocks, edges and coverage only")
@@ -52,6 +55,18 @@ pub(crate) fn run(args: &DecodeArgs) -> Result<Status, Failure> {
         Emit::Listing => job.in_order(capture, Listing::new(programs, xlen), gaps),
         Emit::Blocks => job.in_order(capture, Blocks::new(programs, xlen, args.json), gaps),
         Emit::Json => job.in_order(capture, Json::new(xlen), gaps),
+    }
+}
+
+/// Whether a path leads to a snapshot or a package of an Arm system.
+fn is_arm(path: &Path) -> bool {
+    if files::is_standard(path) {
+        return false;
+    }
+    match bundle::find(path) {
+        Ok(Found::Package) => true,
+        Ok(Found::Other) => path.is_dir(),
+        Ok(Found::Bundle(_)) | Err(_) => false,
     }
 }
 

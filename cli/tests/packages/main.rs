@@ -118,6 +118,18 @@ fn folders_and_archives() {
     }
     zip.finish().unwrap();
     assert_eq!(clean(&decode(&archive, &["--emit", "ranges"])), ranges);
+    // Its contents show what it is. Other commands do not read it, and say so.
+    for path in [&made.0, &archive] {
+        let run = |words: &[&str]| {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_hartrace"));
+            command.args(words).arg(path).output().unwrap()
+        };
+        assert_eq!(clean(&run(&["decode", "--emit", "ranges"])), ranges);
+        let output = run(&["stats"]);
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(3), "{message}");
+        assert!(message.contains("package of CoreSight trace"), "{message}");
+    }
     fs::write(&archive, b"PK no archive").unwrap();
     let output = decode(&archive, &["--emit", "ranges"]);
     let message = String::from_utf8_lossy(&output.stderr).into_owned();
