@@ -33,7 +33,8 @@ fuzz_target!(|input: &[u8]| {
 
 fn check(bundle: &Bundle) {
     let programs: Vec<_> = bundle.description.programs.iter().collect();
-    let Ok(bytes) = programs.iter().map(|program| bundle.program(program)).collect::<Result<Vec<_>, _>>()
+    let Ok(bytes) =
+        programs.iter().map(|program| bundle.program(program)).collect::<Result<Vec<_>, _>>()
     else {
         return;
     };

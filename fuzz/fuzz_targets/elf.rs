@@ -40,7 +40,8 @@ fn program(u: &mut Unstructured<'_>, xlen: Xlen) -> Result<Vec<u8>> {
         true => value.to_le_bytes().to_vec(),
         false => (value as u32).to_le_bytes().to_vec(),
     };
-    let (header, segment, section): (u16, u16, u16) = if wide { (64, 56, 64) } else { (52, 32, 40) };
+    let (header, segment, section): (u16, u16, u16) =
+        if wide { (64, 56, 64) } else { (52, 32, 40) };
     let segments = u.int_in_range(0..=8u16)?;
     let sections = u.int_in_range(0..=8u16)?;
     let after = header + segments * segment;

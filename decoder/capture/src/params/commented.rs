@@ -77,6 +77,11 @@ impl Draft {
             let on = self.modes.iter().any(|(other, on)| *other == mode && *on);
             writeln!(text, "{} = {on}", mode.name())?;
         }
+        let width = self.itype_width.unwrap_or(4);
+        writeln!(
+            text,
+            "# Width of itype between hart and encoder: 3 or 4.\nitype-width = {width}"
+        )?;
         writeln!(
             text,
             "# For an encoder: it synchronises after 2^(N + 4) packets, cycles or half-words."
@@ -122,7 +127,8 @@ mod tests {
         let options = Ioptions { branch_prediction: true, ..Ioptions::default() };
         let draft = Draft::new(&params, Unit::Hartrace, &options);
         assert_eq!(draft.params.len(), PARAMETERS.len());
-        for draft in [Draft { xlen: Some(Xlen::Rv64), ..draft.clone() }, draft] {
+        let narrow = Draft { xlen: Some(Xlen::Rv64), itype_width: Some(3), ..draft.clone() };
+        for draft in [narrow, draft] {
             let text = draft.commented();
             assert!(
                 PARAMETERS.iter().all(|(name, what)| text.contains(name) && text.contains(what))

@@ -146,6 +146,10 @@ fn symbols<'a>(file: &ElfBytes<'a, LittleEndian>) -> Option<Vec<Symbol<'a>>> {
             _ => continue,
         };
         let end = section.sh_addr.saturating_add(section.sh_size);
+        // Beyond its section there is no code.
+        if entry.st_value > end || (entry.st_value == end && entry.st_size > 0) {
+            continue;
+        }
         list.push(Symbol { start: entry.st_value, end, size: entry.st_size, name, rank });
     }
     list.sort_by(|a, b| (a.start, a.rank, a.name).cmp(&(b.start, b.rank, b.name)));
