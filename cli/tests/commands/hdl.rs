@@ -19,8 +19,8 @@ fn files_for_tools_software_and_decoders() {
     assert!(read("registers.md").contains("| 0x01000 | Trace RAM sink |"));
     assert!(read("hartrace_registers.h").contains("#define HARTRACE_SINK_PAGE 0x01000u"));
     // The parameters are enough for a decoder, and the configuration makes the same encoder again.
-    place.write("empty.te", b"");
-    place.clean("stats empty.te --params rtl/params.toml");
+    place.clean("encode run.csv --params rtl/params.toml -o own.te");
+    place.clean("stats own.te --params rtl/params.toml");
     place.clean("hdl --config rtl/config.toml -o again");
     for file in ["te_core.sv", "te_top.sv"] {
         let again = std::fs::read_to_string(place.dir.join("again").join(file)).unwrap();
@@ -48,8 +48,9 @@ fn sinks_and_harts() {
         assert!(page.is_none_or(|page| manual.contains(&format!("| 0x02000 | {page} |"))));
         let params = read("params.toml");
         assert!(params.contains("src-bits = 8") && !params.contains("source ="), "{params}");
-        place.write("empty.te", b"");
-        place.clean(&format!("stats empty.te --params {sink}/params.toml --source 1"));
+        let options = format!("--params {sink}/params.toml --source 1");
+        place.clean(&format!("encode run.csv {options} -o {sink}.te"));
+        place.clean(&format!("stats {sink}.te {options}"));
     }
 }
 
