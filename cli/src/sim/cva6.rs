@@ -28,12 +28,13 @@ pub(crate) fn run(args: &Cva6Args) -> Result<Status, Failure> {
     }
     let setting = Setting::new(&encoder, modes::named(&args.encode)?, args.resync_max);
     let programs = match &args.program {
-        Some(path) => vec![(files::name(path), files::read(path)?)],
+        Some(path) => vec![(stem(path), files::read(path)?)],
         None => CVA6.iter().map(|(name, elf)| ((*name).into(), elf.to_vec())).collect(),
     };
     // Building the model takes minutes.
     for (name, elf) in &programs {
-        check_extensions(elf).map_err(|error| Failure::from(error).at(name))?;
+        let place = || args.program.as_deref().map_or_else(|| name.clone(), files::name);
+        check_extensions(elf).map_err(|error| Failure::from(error).at(place()))?;
     }
     let mut config = SocConfig::new(encoder, args.harts);
     if args.serialised {
@@ -108,6 +109,11 @@ pub(crate) fn run(args: &Cva6Args) -> Result<Status, Failure> {
         report.finish()?;
     }
     Ok(status)
+}
+
+/// The name of a program in tables.
+fn stem(path: &Path) -> String {
+    path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy().into()
 }
 
 /// Prints further remarks on a run.

@@ -225,7 +225,11 @@ fn resync_and_limits_of_the_decoder() {
     assert!(address.ends_with(&sync) && address.len() > sync.len(), "{sync}\n{address}");
     let few = place.run(&format!("{} --max-blocks 1", decode::LINE));
     assert_eq!(few.status.code(), Some(1));
-    assert!(stderr(&few).contains("after 1 blocks of code, the configured limit"), "{}", stderr(&few));
+    assert!(
+        stderr(&few).contains("after 1 blocks of code, the configured limit"),
+        "{}",
+        stderr(&few)
+    );
     assert!(stderr(&few).contains("more --max-blocks"), "{}", stderr(&few));
     for (option, message) in [("--threads 0", "--threads"), ("--resync soon", "address")] {
         let output = place.run(&format!("{} {option}", decode::LINE));
