@@ -76,7 +76,7 @@ pub use packet::{
     Cancel, ConditionalResult, Context, CycleCount, Exception, Packet, Q, Return, Timestamp,
     TraceInfo,
 };
-pub use reader::{Found, Reader};
+pub use reader::{Found, Parsed, Reader};
 pub use stepper::{Step, Stepper};
 pub use table::{
     Effect, End, Field, FieldName, Needs, ROWS, Row, Rule, Section, Sections, Shape, Test,

@@ -1,5 +1,5 @@
 use crate::table::Section;
-use crate::{Headers, Kind, ParseError};
+use crate::{Headers, Kind, Packet, ParseError};
 
 /// An item that a [`Reader`] finds.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
@@ -11,6 +11,17 @@ pub enum Found {
     Unsynchronised,
     /// Bytes that are not a packet. The reader continues after them. If the caller does not trust
     /// the bytes that follow, it calls [`Reader::resynchronise`].
+    Bad(ParseError),
+}
+
+/// The same, with the packet itself.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Parsed {
+    /// A packet.
+    Packet(Packet),
+    /// See [`Found::Unsynchronised`].
+    Unsynchronised,
+    /// See [`Found::Bad`].
     Bad(ParseError),
 }
 
@@ -64,6 +75,26 @@ impl Reader {
             Ok((kind, len)) => Some((Found::Packet(kind), len.into())),
             Err(ParseError::Incomplete) => None,
             Err(error) => Some((Found::Bad(error), error.len())),
+        }
+    }
+
+    /// The same as [`Reader::next`], for callers that need the packet: they read it only once.
+    #[inline]
+    pub fn parse(&mut self, bytes: &[u8]) -> Option<(Parsed, usize)> {
+        if !self.synchronised {
+            let (found, len) = self.search(bytes)?;
+            let parsed = match found {
+                // Nothing else ends the search.
+                Found::Packet(_) => Parsed::Packet(Packet::Async),
+                Found::Unsynchronised => Parsed::Unsynchronised,
+                Found::Bad(error) => Parsed::Bad(error),
+            };
+            return Some((parsed, len as usize));
+        }
+        match Packet::parse(&self.headers, bytes) {
+            Ok((packet, len)) => Some((Parsed::Packet(packet), len)),
+            Err(ParseError::Incomplete) => None,
+            Err(error) => Some((Parsed::Bad(error), error.len())),
         }
     }
 

@@ -148,3 +148,27 @@ fn frequent_packets_are_read() {
     let count = check(&config, &stream);
     assert!(count >= 200 * packets.len(), "{count}");
 }
+
+proptest! {
+    /// One call that finds and reads is the same as two.
+    #[test]
+    fn packets_are_found_and_read_at_once(config in any_config(), bytes in any_bytes(), cut in 0usize..20) {
+        let headers = Headers::new(&config);
+        let sync = [&[0; 11][..], &[0x80]].concat();
+        let bytes = [&bytes[bytes.len().min(cut)..], &sync, &bytes].concat();
+        let (mut finder, mut parser) = (Reader::new(headers.clone()), Reader::new(headers.clone()));
+        let mut rest = &bytes[..];
+        loop {
+            let found = finder.next(rest);
+            let parsed = parser.parse(rest);
+            let expected = found.map(|(found, len)| match found {
+                Found::Packet(_) => (Parsed::Packet(Packet::parse(&headers, rest).unwrap().0), len),
+                Found::Unsynchronised => (Parsed::Unsynchronised, len),
+                Found::Bad(error) => (Parsed::Bad(error), len),
+            });
+            prop_assert_eq!(parsed, expected);
+            let Some((_, len)) = found else { break };
+            rest = &rest[len..];
+        }
+    }
+}
