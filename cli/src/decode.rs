@@ -3,6 +3,7 @@
 //! A capture is decoded in parts, by several threads. The results are joined in order: text as it
 //! comes, tables at the end.
 
+mod arm;
 mod snapshot;
 
 use crate::args::{DecodeArgs, Emit};

@@ -67,7 +67,7 @@ fn check(files: Box<dyn Files>) {
         let _ = trace.core.as_deref().and_then(core);
     }
     for buffer in &package.buffers {
-        let _ = package.bytes(buffer);
+        let _ = package.bytes(buffer).read();
     }
     let mut warnings = Vec::new();
     let _ = package.segments(&mut warnings);

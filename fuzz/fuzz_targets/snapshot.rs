@@ -17,7 +17,7 @@ fuzz_target!(|input: &[u8]| {
     };
     let mut warnings = Vec::new();
     for buffer in &snapshot.buffers {
-        let _ = snapshot.bytes(buffer);
+        let _ = snapshot.bytes(buffer).read();
         let Ok(sources) = snapshot.sources(&buffer.name) else { continue };
         for source in &sources {
             let _ = source.core_kind();

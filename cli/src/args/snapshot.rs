@@ -10,13 +10,13 @@ pub(crate) struct SnapshotArgs {
     /// `contents.ini`, in a folder or a ZIP archive: ETMv4, ETE and PTM
     ///
     /// Decodes all readable sources of a buffer. Prints packets, ranges or elements as OpenCSD does, or
-    /// any form of E-Trace but the listing.
+    /// any form of E-Trace. Code of --elf and --image has priority over memory of the snapshot. Instructions
+    /// and packets are numbered for each source.
     #[arg(
         long,
         value_name = "PATH",
         conflicts_with_all = [
-            "capture", "elf", "image", "context_elf", "tvec", "compat", "max_blocks", "strict",
-             "params", "xlen", "from", "to",
+            "capture", "context_elf", "tvec", "compat", "max_blocks", "params", "xlen",
         ]
     )]
     pub(crate) snapshot: Option<PathBuf>,

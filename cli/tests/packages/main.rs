@@ -2,6 +2,8 @@
 //! package can hold.
 
 mod define;
+mod faults;
+mod program;
 
 use fastrand::Rng;
 use hartrace_arm_golden::{Expected, Program, Step, etmv4, expected};
@@ -14,7 +16,8 @@ use std::process::{self, Command, Output};
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
-const CONTENTS: &str = "[trace]\nmetadata=trace.ini\nbuffer0=t.bin\nevents=system-event-log\n\
+/// Nothing names the log: it has the usual name.
+const CONTENTS: &str = "[trace]\nmetadata=trace.ini\nbuffer0=t.bin\n\
                         [dump1]\nfile=code.bin\naddress=";
 
 /// A folder for temporary files, which is removed at the end.
@@ -37,8 +40,14 @@ impl Drop for Made {
 /// A package, and what must be decoded from it. The code is in memory, but for the second half, which is
 /// a library.
 fn package(name: &str, seed: u64) -> (Made, String) {
+    let (made, _, ranges) = package_of(name, seed, true);
+    (made, ranges)
+}
+
+/// The same, of A64 or of A32 and T32, with the program.
+fn package_of(name: &str, seed: u64, wide: bool) -> (Made, Program, String) {
     let mut rng = Rng::with_seed(seed);
-    let program = Program::random(&mut rng, 300, true);
+    let program = Program::random(&mut rng, 300, wide);
     let (start, steps): (usize, Vec<Step>) = program.walk(&mut rng, 2000);
     let registers = hartrace_etmv4::Registers { configr: 0x800, ..etmv4::REGISTERS };
     let hartrace_etmv4::Registers { configr, idr0, idr1, idr2, .. } = registers;
@@ -79,7 +88,7 @@ fn package(name: &str, seed: u64) -> (Made, String) {
         fs::write(made.0.join(file), content).unwrap();
     }
     let (ranges, _) = expected(&program, &steps);
-    (made, lines(16, &ranges))
+    (made, program, lines(16, &ranges))
 }
 
 /// Ranges as they are printed.

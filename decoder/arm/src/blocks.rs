@@ -40,14 +40,26 @@ impl Block {
 
     /// Sets the successors, once the last instruction is known.
     fn ends(&mut self, isa: Isa) {
-        let last = &self.last;
+        let (last, falls_through) = (&self.last, !self.leaves_always(isa));
         self.exit = Exit::Last;
-        self.plain = [true, !last.link && last.kind != Kind::Indirect];
+        self.plain = [falls_through, !last.link && last.kind != Kind::Indirect];
         self.to = self.end;
         if let Kind::Direct { target, isa: other } = last.kind {
             self.to = target;
-            self.plain = [true, !last.link && other == isa];
+            self.plain = [falls_through, !last.link && other == isa];
         }
+    }
+
+    /// Whether the last instruction is a branch that is always taken, so that the program cannot be right if
+    /// the trace reports otherwise (O19). An instruction of T32 may be in an IT block that is not known, and
+    /// some trace units report a branch to the next instruction as not taken.
+    pub(crate) fn leaves_always(&self, isa: Isa) -> bool {
+        let elsewhere = match self.last.kind {
+            Kind::Direct { target, .. } => target != self.end,
+            Kind::Indirect => true,
+            _ => false,
+        };
+        elsewhere && !self.last.conditional && isa != Isa::T32
     }
 }
 

@@ -1,4 +1,12 @@
-use hartrace_encap::coresight::{Deformatter, Dstream, Fault, Item, Mode, Statistics};
+mod pieces;
+#[cfg(test)]
+mod read;
+mod splitter;
+
+use hartrace_capture::snapshot::{BufferBytes, Error};
+use hartrace_encap::coresight::{Fault, Item, Mode, Statistics};
+use pieces::Backing;
+use splitter::Splitter;
 
 /// How the bytes of a trace buffer are laid out.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
@@ -16,12 +24,14 @@ pub enum Layout {
 pub struct Stream {
     /// The number of the source; 0 if the buffer has no frames.
     pub id: u8,
-    /// All bytes of the source.
+    /// All bytes of the source, unless they are read when they are needed: see [`Stream::held`].
     pub bytes: Vec<u8>,
     /// The start of each chunk in `bytes`.
     chunks: Vec<Chunk>,
     /// The positions in `bytes` where the state is reset.
     resets: Vec<usize>,
+    /// Where its bytes are read from, if they are not held.
+    backing: Option<Backing>,
 }
 
 #[derive(Copy, Clone, Debug)]
@@ -33,11 +43,43 @@ struct Chunk {
     order: u64,
 }
 
+/// A trigger or a flush, which frames carry beside the bytes of sources.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Mark {
+    /// Its position in the buffer, as OpenCSD counts: O1.
+    pub index: u64,
+    /// What it is.
+    pub kind: MarkKind,
+    /// Sort key among the records of streams of the buffer.
+    pub order: u64,
+}
+
+/// What a [`Mark`] is.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+pub enum MarkKind {
+    /// A trigger, with the byte that identifies it.
+    Trigger(u8),
+    /// A flush has finished.
+    Flush,
+}
+
+impl Mark {
+    /// The number that frames give it in place of that of a source.
+    pub const fn id(&self) -> u8 {
+        match self.kind {
+            MarkKind::Trigger(_) => 0x7d,
+            MarkKind::Flush => 0x7b,
+        }
+    }
+}
+
 /// A trace buffer, split into its sources.
 #[derive(Clone, Debug, Default)]
 pub struct Capture {
     /// Its sources, by number.
     pub streams: Vec<Stream>,
+    /// Triggers and flushes, in order.
+    pub marks: Vec<Mark>,
     /// Violations of the frame format.
     pub faults: Vec<Fault>,
     /// How many bytes were used for what.
@@ -47,53 +89,97 @@ pub struct Capture {
 impl Capture {
     /// Splits a buffer.
     pub fn split(layout: Layout, bytes: &[u8]) -> Self {
-        let (mode, probe) = match layout {
-            Layout::Frames(mode) => (mode, false),
-            Layout::Dstream(mode) => (mode, true),
-            Layout::Raw => {
-                let chunks = vec![Chunk { offset: 0, index: 0, order: 0 }];
-                let stream = Stream { bytes: bytes.to_vec(), chunks, ..Stream::default() };
-                return Self { streams: vec![stream], ..Self::default() };
-            }
-        };
+        if layout == Layout::Raw {
+            let chunks = vec![Chunk { offset: 0, index: 0, order: 0 }];
+            let stream = Stream { bytes: bytes.to_vec(), chunks, ..Stream::default() };
+            return Self { streams: vec![stream], ..Self::default() };
+        }
         let mut capture = Self::default();
         // One for each source number; most remain empty.
         let mut streams = vec![Stream::default(); 128];
-        let mut order = 0;
-        let mut deformatter = Deformatter::new(mode);
-        let mut out = |item: Item<'_>| match item {
-            Item::Data(chunk) => {
-                let Some(stream) = streams.get_mut(usize::from(chunk.id.get())) else { return };
-                let offset = stream.bytes.len();
-                // Adjacent bytes form one chunk, unless another source came between.
-                stream.chunks.push(Chunk { offset, index: chunk.index, order });
-                stream.bytes.extend_from_slice(chunk.bytes);
-                order = order.wrapping_add(1);
+        let mut splitter = Splitter::new(layout);
+        let mut out = |order, item: Item<'_>| {
+            if let Item::Data(chunk) = item {
+                if let Some(stream) = streams.get_mut(usize::from(chunk.id.get())) {
+                    stream.push(chunk.index, order, chunk.bytes);
+                }
+            } else if item == Item::Reset {
+                streams.iter_mut().for_each(Stream::reset);
+            } else {
+                capture.note(order, item);
             }
-            Item::Fault(fault) => capture.faults.push(fault),
-            Item::Reset => streams.iter_mut().for_each(|stream| {
-                stream.resets.push(stream.bytes.len());
-            }),
-            Item::Trigger(_) | Item::Flush => {}
         };
-        if probe {
-            Dstream::new().feed(bytes, &mut |piece| deformatter.feed(piece, &mut out));
-        } else {
-            deformatter.feed(bytes, &mut out);
-        }
-        deformatter.finish(&mut out);
+        splitter.feed(bytes, &mut out);
+        splitter.finish(&mut out);
         for (mut stream, id) in streams.into_iter().zip(0..) {
             if !stream.bytes.is_empty() {
                 stream.id = id;
                 capture.streams.push(stream);
             }
         }
-        capture.statistics = deformatter.statistics();
+        capture.statistics = splitter.statistics();
         capture
+    }
+
+    /// Finds the sources of a buffer. Its streams are read when they are needed, piece by piece, and as often
+    /// as they are needed: memory does not grow with the length of the buffer.
+    pub fn open(layout: Layout, bytes: BufferBytes) -> Result<Self, Error> {
+        let mut capture = Self::default();
+        let backing = |first| Some(Backing { layout, bytes: bytes.clone(), first });
+        if layout == Layout::Raw {
+            // An error now is better than a gap later.
+            bytes.open()?;
+            capture.streams.push(Stream { backing: backing(0), ..Stream::default() });
+            return Ok(capture);
+        }
+        let mut first = [None; 128];
+        let mut splitter = Splitter::new(layout);
+        let mut out = |order, item: Item<'_>| match item {
+            Item::Data(chunk) => {
+                if let Some(first) = first.get_mut(usize::from(chunk.id.get())) {
+                    first.get_or_insert(chunk.index);
+                }
+            }
+            item => capture.note(order, item),
+        };
+        bytes.each(|piece| splitter.feed(piece, &mut out))?;
+        splitter.finish(&mut out);
+        for (first, id) in first.into_iter().zip(0..) {
+            if let Some(first) = first {
+                capture.streams.push(Stream { id, backing: backing(first), ..Stream::default() });
+            }
+        }
+        capture.statistics = splitter.statistics();
+        Ok(capture)
+    }
+
+    /// Records what belongs to no source.
+    fn note(&mut self, order: u64, item: Item<'_>) {
+        match item {
+            Item::Fault(fault) => self.faults.push(fault),
+            Item::Trigger { index, bytes } => {
+                let kinds = bytes.iter().map(|byte| MarkKind::Trigger(*byte));
+                self.marks.extend(kinds.map(|kind| Mark { index, kind, order }));
+            }
+            Item::Flush { index } => self.marks.push(Mark { index, kind: MarkKind::Flush, order }),
+            Item::Data(_) | Item::Reset => {}
+        }
     }
 }
 
 impl Stream {
+    /// Adds bytes at a position in the buffer.
+    fn push(&mut self, index: u64, order: u64, bytes: &[u8]) {
+        // Adjacent bytes form one chunk, unless another source came between.
+        self.chunks.push(Chunk { offset: self.bytes.len(), index, order });
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// Resets the state after the last byte.
+    fn reset(&mut self) {
+        self.resets.push(self.bytes.len());
+    }
+
     /// A part of the stream, with the positions of its bytes.
     pub fn part(&self, bytes: std::ops::Range<usize>) -> Self {
         let shift = |offset: usize| offset.saturating_sub(bytes.start);
@@ -112,12 +198,13 @@ impl Stream {
             bytes: self.bytes.get(bytes.clone()).unwrap_or_default().to_vec(),
             chunks: chunks.iter().map(chunk).collect(),
             resets: resets.copied().map(shift).collect(),
+            backing: None,
         }
     }
 
     /// The position of its first byte in the buffer.
     pub fn first(&self) -> u64 {
-        self.positions().index(0)
+        self.backing.as_ref().map_or_else(|| self.positions().index(0), |backing| backing.first)
     }
 
     /// Number of its bytes before a position in the buffer.
@@ -129,6 +216,13 @@ impl Stream {
         };
         let within = usize::try_from(index.saturating_sub(chunk.index)).unwrap_or(usize::MAX);
         chunk.offset.saturating_add(within).min(end)
+    }
+
+    /// The ends of the independent parts of a piece, and whether a part really ends there: the last one of
+    /// a piece that is not the last may go on.
+    pub(crate) fn parts(&self, last: bool) -> impl Iterator<Item = (usize, bool)> + '_ {
+        let resets = self.resets.iter().map(|end| (*end, true));
+        resets.chain([(self.bytes.len(), last)])
     }
 
     /// The ends of the independent parts of the stream; the last one is the end of the stream.

@@ -11,14 +11,17 @@ mod resolve;
 mod tests;
 
 use crate::event::{Context, ElementSink, Event, Fault, Lost};
+use crate::reading::Reading;
 use crate::returns::ReturnStack;
 use crate::walk::Walk;
 use crate::{Memory, Stream};
 use element::Element;
 use hartrace_capture::spaces::{Clock, Timeline};
-use hartrace_etmv4::{Addresses, Batch, Config, Fields, Found, Headers, Is, Packet, Reader};
+use hartrace_decoder::StreamPos;
+use hartrace_etmv4::{Addresses, Batch, Config, Fields, Headers, Is, Packet, Parsed, Reader};
 use hartrace_isa::arm::{Arch, Isa, Rules};
 use std::collections::VecDeque;
+use std::ops::ControlFlow;
 
 /// The state of synchronisation.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -61,7 +64,7 @@ pub struct Etmv4<'m> {
     last_is: Is,
     threshold: u32,
     /// Elements that are not committed yet, the oldest first.
-    queue: VecDeque<(u64, Element)>,
+    queue: VecDeque<(StreamPos, Element)>,
     /// Number of P0 elements among them.
     depth: u32,
     /// An exception or Q element waits for its address.
@@ -78,7 +81,9 @@ pub struct Etmv4<'m> {
     overflowed: bool,
     marked: bool,
     /// Position of the last packet.
-    at: u64,
+    at: StreamPos,
+    /// Number of the next packet.
+    packets: u64,
 }
 
 impl<'m> Etmv4<'m> {
@@ -105,7 +110,8 @@ impl<'m> Etmv4<'m> {
             calls_blocked: false,
             overflowed: false,
             marked: false,
-            at: 0,
+            at: StreamPos::default(),
+            packets: 0,
         }
     }
 
@@ -115,45 +121,84 @@ impl<'m> Etmv4<'m> {
         self
     }
 
-    /// Decodes a whole stream.
+    /// Number of packets decoded so far. Bytes before a synchronisation are not a packet.
+    pub const fn packets(&self) -> u64 {
+        self.packets
+    }
+
+    /// Sets the number of the next packet, where the stream continues another one.
+    pub const fn numbered_from(mut self, packets: u64) -> Self {
+        self.packets = packets;
+        self
+    }
+
+    /// Decodes a whole stream. If it cannot be read to its end, that is a fault.
     pub fn decode(&mut self, stream: &Stream, sink: &mut impl ElementSink) {
-        let headers = Headers::new(&self.config);
-        let mut positions = stream.positions();
-        let mut batch = Batch::default();
-        let mut offset = 0usize;
-        for end in stream.ends() {
-            let mut reader = Reader::new(headers.clone());
-            while let Some(rest) = stream.bytes.get(offset..end) {
-                reader.read(rest, &mut batch);
-                let bytes = stream.bytes.get(..end).unwrap_or_default();
+        let mut reading = Reading::new(Reader::new(Headers::new(&self.config)), Batch::default());
+        let read = stream.pieces(|piece, last| self.decode_piece(piece, last, &mut reading, sink));
+        if read.is_err() {
+            sink.event(self.at, Event::Fault(Fault::Unreadable));
+            self.finish(sink);
+        }
+    }
+
+    /// Decodes a piece of a stream; returns the number of bytes that were used.
+    fn decode_piece(
+        &mut self,
+        piece: &Stream,
+        last: bool,
+        reading: &mut Reading<Reader, Batch>,
+        sink: &mut impl ElementSink,
+    ) -> ControlFlow<(), usize> {
+        let mut positions = piece.positions();
+        let (mut offset, mut number) = (0usize, self.packets);
+        for (end, ends) in piece.parts(last) {
+            reading.begin(offset..end);
+            let Reading { reader, batch, .. } = &mut *reading;
+            while let Some(rest) = piece.bytes.get(offset..end) {
+                reader.read(rest, batch);
+                let bytes = piece.bytes.get(..end).unwrap_or_default();
                 let mut packets = batch.packets();
                 while let [packet, following @ ..] = packets {
-                    let at = positions.index(offset);
-                    let all =
-                        Surroundings { batch: &batch, following, headers: &headers, bytes, offset };
+                    let at = StreamPos { packet: number, byte: positions.index(offset) };
+                    let headers = reader.headers();
+                    let all = Surroundings { batch, following, headers, bytes, offset };
                     self.feed_frequent(at, packet, all, sink);
+                    number = number.wrapping_add(1);
                     offset = offset.wrapping_add(packet.len());
                     packets = following;
                 }
                 if batch.packets().is_empty() {
-                    let Some((found, len)) = reader.next(rest) else { break };
-                    self.feed(positions.index(offset), found, &headers, rest, sink);
+                    let Some((parsed, len)) = reader.parse(rest) else { break };
+                    let at = StreamPos { packet: number, byte: positions.index(offset) };
+                    self.feed(at, &parsed, sink);
+                    number = number.wrapping_add((parsed != Parsed::Unsynchronised).into());
                     offset = offset.saturating_add(len);
                 }
+                if sink.is_done() {
+                    self.packets = number;
+                    return ControlFlow::Break(());
+                }
             }
-            if offset < end {
-                self.cut(positions.index(offset), sink);
+            if ends && reading.end(last) {
+                if offset < end {
+                    self.cut(StreamPos { packet: number, byte: positions.index(offset) }, sink);
+                    number = number.wrapping_add(1);
+                }
+                self.finish(sink);
+                reading.reader.resynchronise();
+                offset = end;
             }
-            self.finish(sink);
-            offset = end;
         }
+        self.packets = number;
+        ControlFlow::Continue(offset)
     }
 
     /// Processes a packet whose fields have been read.
     #[inline(always)]
     fn feed_frequent(
         &mut self,
-        at: u64,
+        at: StreamPos,
         packet: &Fields,
         all: Surroundings<'_>,
         sink: &mut impl ElementSink,
@@ -162,47 +207,38 @@ impl<'m> Etmv4<'m> {
         // atoms and addresses need not become elements.
         if self.state == State::Following && self.config.max_speculation == 0 {
             self.at = at;
-            self.walk.reach(Clock::Position, at);
+            self.walk.reach(Clock::Position, at.byte);
             self.frequent(at, packet, all, sink);
         } else {
             let bytes = all.bytes.get(all.offset..).unwrap_or_default();
-            self.feed(at, Found::Packet(packet.kind()), all.headers, bytes, sink);
+            let parsed = match Packet::parse(all.headers, bytes) {
+                Ok((packet, _)) => Parsed::Packet(packet),
+                Err(error) => Parsed::Bad(error),
+            };
+            self.feed(at, &parsed, sink);
         }
     }
 
-    /// Processes the item that a [`Reader`] found at the start of `bytes`, with its position.
+    /// Processes the next item of the stream.
     #[inline(never)]
-    fn feed(
-        &mut self,
-        at: u64,
-        found: Found,
-        headers: &Headers,
-        bytes: &[u8],
-        sink: &mut impl ElementSink,
-    ) {
+    fn feed(&mut self, at: StreamPos, parsed: &Parsed, sink: &mut impl ElementSink) {
         self.at = at;
-        self.walk.reach(Clock::Position, at);
-        if self.state != State::Following {
-            let packet = match found {
-                Found::Packet(_) => Packet::parse(headers, bytes).ok().map(|(packet, _)| packet),
-                Found::Unsynchronised | Found::Bad(_) => None,
-            };
-            self.synchronise(at, packet.as_ref(), sink);
-            return;
-        }
-        match found {
-            Found::Packet(_) => self.other(at, headers, bytes, sink),
-            Found::Unsynchronised | Found::Bad(_) => self.give_up(at, Fault::Malformed, sink),
+        self.walk.reach(Clock::Position, at.byte);
+        match (self.state, parsed) {
+            (State::Following, Parsed::Packet(packet)) => self.other(at, packet, sink),
+            (State::Following, _) => self.give_up(at, Fault::Malformed, sink),
+            (_, Parsed::Packet(packet)) => self.synchronise(at, Some(packet), sink),
+            (_, Parsed::Unsynchronised | Parsed::Bad(_)) => self.synchronise(at, None, sink),
         }
     }
 
     /// Handles the end of the stream within a packet.
-    fn cut(&mut self, at: u64, sink: &mut impl ElementSink) {
+    fn cut(&mut self, at: StreamPos, sink: &mut impl ElementSink) {
         self.at = at;
         sink.event(at, Event::Fault(Fault::Malformed));
     }
 
-    fn synchronise(&mut self, at: u64, packet: Option<&Packet>, sink: &mut impl ElementSink) {
+    fn synchronise(&mut self, at: StreamPos, packet: Option<&Packet>, sink: &mut impl ElementSink) {
         if let State::Lost(lost) = self.state {
             sink.event(at, Event::NoSync(lost));
             self.state = State::Async;
@@ -239,14 +275,14 @@ impl<'m> Etmv4<'m> {
     }
 
     /// Drops everything, because the number of committed or cancelled elements is wrong.
-    fn give_up_elements(&mut self, at: u64, fault: Fault, sink: &mut impl ElementSink) {
+    fn give_up_elements(&mut self, at: StreamPos, fault: Fault, sink: &mut impl ElementSink) {
         self.give_up(at, fault, sink);
         sink.event(at, Event::NoSync(Lost::Packet));
         self.state = State::Async;
     }
 
     /// Drops everything, up to the next alignment synchronisation.
-    fn give_up(&mut self, at: u64, fault: Fault, sink: &mut impl ElementSink) {
+    fn give_up(&mut self, at: StreamPos, fault: Fault, sink: &mut impl ElementSink) {
         sink.event(at, Event::Fault(fault));
         self.forget();
         self.state = State::Lost(Lost::Packet);

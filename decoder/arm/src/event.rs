@@ -1,3 +1,4 @@
+use hartrace_decoder::StreamPos;
 use hartrace_isa::arm::{Isa, Kind, Return, Space, Spaces};
 
 /// Instructions that were executed in sequence, at consecutive addresses.
@@ -112,6 +113,10 @@ pub enum Fault {
     InstructionSet,
     /// Too many instructions without a branch.
     TooLong,
+    /// The trace buffer could not be read to its end.
+    Unreadable,
+    /// A branch that is always taken was not taken: the memory is not that of the traced program.
+    WrongImage,
 }
 
 /// An event in the trace other than executed instructions.
@@ -189,17 +194,37 @@ pub trait ElementSink {
     /// Whether the decoder calls [`ElementSink::instructions`].
     const INSTRUCTIONS: bool = false;
 
-    /// Receives instructions that were executed; `at` is the position of the packet that reports
-    /// them.
-    fn range(&mut self, at: u64, range: &Range);
+    /// Whether the decoder calls [`ElementSink::opcodes`], if it calls [`ElementSink::instructions`].
+    const OPCODES: bool = false;
+
+    /// Whether to go on after an [`Event::Fault`] with [`Fault::WrongImage`], as OpenCSD does, and not to wait
+    /// for the next synchronisation (O19).
+    const GOES_ON: bool = false;
+
+    /// Receives instructions that were executed; `at` is the packet that reports them: its number in the
+    /// stream of its source, and its position in the trace buffer.
+    fn range(&mut self, at: StreamPos, range: &Range);
 
     /// Receives the positions of the instructions of the next range, as offsets from `base`, in
     /// order. Called before [`ElementSink::range`], more than once for a long range.
     #[inline]
-    fn instructions(&mut self, at: u64, base: u64, offsets: &[u16]) {
+    fn instructions(&mut self, at: StreamPos, base: u64, offsets: &[u16]) {
         let _ = (at, base, offsets);
     }
 
+    /// Receives the opcodes of the instructions of the next call of [`ElementSink::instructions`]. For T32 the
+    /// first half-word is in the upper half.
+    #[inline]
+    fn opcodes(&mut self, isa: Isa, opcodes: &[u32]) {
+        let _ = (isa, opcodes);
+    }
+
     /// Receives an event.
-    fn event(&mut self, at: u64, event: Event);
+    fn event(&mut self, at: StreamPos, event: Event);
+
+    /// Whether nothing more is of interest: the decoder ends at once, without an [`Event::End`].
+    #[inline]
+    fn is_done(&self) -> bool {
+        false
+    }
 }

@@ -29,15 +29,17 @@ mod event;
 mod list;
 mod memory;
 mod ptm;
+mod reading;
 mod returns;
 pub mod runs;
 pub mod system;
 mod text;
 mod walk;
 
-pub use capture::{Capture, Layout, Stream};
+pub use capture::{Capture, Layout, Mark, MarkKind, Stream};
 pub use etmv4::Etmv4;
 pub use event::{Context, ElementSink, Event, Fault, Lost, Range, Start, Transaction};
+pub use hartrace_decoder::StreamPos;
 pub use list::{Record, list_etmv4, list_ptm};
 pub use memory::Memory;
 pub use ptm::Ptm;

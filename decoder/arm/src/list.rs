@@ -18,6 +18,13 @@ pub struct Record {
     pub order: u64,
 }
 
+impl Record {
+    /// Whether it is numbered: bytes before a synchronisation are not a packet.
+    pub fn is_packet(&self) -> bool {
+        !matches!(self.name, "I_NOT_SYNC" | "NOTSYNC")
+    }
+}
+
 /// Bytes that are reported at once before PTM's first synchronisation.
 const PTM_PIECE: usize = 16;
 

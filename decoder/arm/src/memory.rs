@@ -1,4 +1,5 @@
 use hartrace_isa::arm::{Isa, Spaces, is_wide};
+use std::sync::Arc;
 
 /// The memory that a core sees: code, by address and address space.
 #[derive(Clone, Debug, Default)]
@@ -10,7 +11,8 @@ pub struct Memory {
 #[derive(Clone, Debug)]
 struct Segment {
     start: u64,
-    bytes: Vec<u8>,
+    /// Shared: several cores may see it.
+    bytes: Arc<Vec<u8>>,
     spaces: Spaces,
 }
 
@@ -22,7 +24,13 @@ impl Memory {
 
     /// Adds bytes at an address, in some address spaces. Bytes that were added before have priority.
     pub fn add(&mut self, start: u64, bytes: Vec<u8>, spaces: Spaces) {
-        self.segments.push(Segment { start, bytes, spaces });
+        self.segments.push(Segment { start, bytes: Arc::new(bytes), spaces });
+    }
+
+    /// The same memory behind other memory, which has priority.
+    #[must_use]
+    pub fn behind(&self, first: &Self) -> Self {
+        Self { segments: [&first.segments[..], &self.segments].concat() }
     }
 
     /// The bytes from an address on, up to the end of the segment.

@@ -31,8 +31,7 @@ impl Profile {
 
 /// Passes on the reports of the Arm decoder.
 ///
-/// The position of an event is that of its packet in the trace buffer. Packets have no number there, so
-/// [`StreamPos::packet`] is 0.
+/// Packets are numbered for each source; [`StreamPos::byte`] is a position in the trace buffer.
 #[derive(Debug)]
 pub struct Runs<S> {
     /// The inner sink.
@@ -85,10 +84,6 @@ impl<S: Sink> Runs<S> {
     }
 }
 
-const fn position(at: u64) -> StreamPos {
-    StreamPos { packet: 0, byte: at }
-}
-
 /// How the program continues after a range.
 const fn leaves(range: &arm::Range) -> Leaves {
     match range.kind {
@@ -108,24 +103,27 @@ const fn cause(fault: arm::Fault) -> &'static str {
         arm::Fault::ReturnStack => "a return was followed that has no call",
         arm::Fault::InstructionSet => "ThumbEE and Jazelle are not decoded",
         arm::Fault::TooLong => "more instructions without a branch than make sense",
+        arm::Fault::Unreadable => "the trace buffer cannot be read to its end",
+        arm::Fault::WrongImage => {
+            "a branch without condition was not taken, so this is not the traced program"
+        }
     }
 }
 
 impl<S: Sink> arm::ElementSink for Runs<S> {
     const INSTRUCTIONS: bool = true;
 
-    fn range(&mut self, at: u64, range: &arm::Range) {
-        self.flush(position(at), range.end, leaves(range));
+    fn range(&mut self, at: StreamPos, range: &arm::Range) {
+        self.flush(at, range.end, leaves(range));
     }
 
-    fn instructions(&mut self, at: u64, base: u64, offsets: &[u16]) {
-        self.flush(position(at), base, Leaves::No);
+    fn instructions(&mut self, at: StreamPos, base: u64, offsets: &[u16]) {
+        self.flush(at, base, Leaves::No);
         self.base = base;
         self.offsets.extend_from_slice(offsets);
     }
 
-    fn event(&mut self, at: u64, event: arm::Event) {
-        let at = position(at);
+    fn event(&mut self, at: StreamPos, event: arm::Event) {
         match event {
             arm::Event::NoSync(arm::Lost::Overflow | arm::Lost::Discard) => {
                 self.off(at, QualStatus::TraceLost);

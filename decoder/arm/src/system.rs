@@ -12,8 +12,10 @@ pub use origin::Origin;
 pub use traced::Traced;
 
 use crate::{Layout, Memory};
-use hartrace_capture::snapshot::{Buffer, Error, Format, Package, Snapshot, Source, image};
-use hartrace_capture::spaces::{Holds, Log, Timeline};
+use hartrace_capture::snapshot::{
+    Buffer, BufferBytes, Error, Format, Package, Snapshot, Source, image, open_files,
+};
+use hartrace_capture::spaces::{Holds, Loaded, Log, Timeline};
 use hartrace_encap::coresight::Mode;
 use std::path::Path;
 use std::sync::Arc;
@@ -32,11 +34,13 @@ pub enum System {
 }
 
 impl System {
-    /// Reads metadata. A folder with a `contents.ini`, and everything that is no folder, is a package.
+    /// Reads metadata, in a folder or an archive. With a `snapshot.ini` it is a snapshot, whatever else there
+    /// is: DS-5 also writes a `contents.ini`, which does not describe the sources.
     pub fn open(path: &Path) -> Result<Self, Error> {
-        match path.is_file() || path.join("contents.ini").is_file() {
-            true => Package::open(path).map(Self::Package),
-            false => Snapshot::open(path).map(Self::Snapshot),
+        let files = open_files(path)?;
+        match files.has("contents.ini") && !files.has("snapshot.ini") {
+            true => Package::read(files).map(Self::Package),
+            false => Snapshot::read(files).map(Self::Snapshot),
         }
     }
 
@@ -57,7 +61,7 @@ impl System {
     }
 
     /// The bytes of a buffer.
-    pub fn bytes(&self, buffer: &Buffer) -> Result<Vec<u8>, Error> {
+    pub fn bytes(&self, buffer: &Buffer) -> BufferBytes {
         match self {
             Self::Snapshot(snapshot) => snapshot.bytes(buffer),
             Self::Package(package) => package.bytes(buffer),
@@ -152,10 +156,10 @@ impl System {
                 Self::Snapshot(snapshot) => snapshot.file(&image.file),
                 Self::Package(package) => package.file(&image.file),
             };
-            bytes.ok().and_then(image::segments)
+            bytes.map_or(Loaded::Missing, |bytes| image::load(image, bytes))
         });
         let missing = timeline.missing.iter();
-        warnings.extend(missing.map(|what| format!("{what} of the event log cannot be read")));
+        warnings.extend(missing.map(|what| format!("event log: {what}")));
         let timeline = Arc::new(timeline);
         known.push((holds, timeline.clone()));
         Ok(Some(timeline))

@@ -1,5 +1,6 @@
 //! Prints elements in the format of OpenCSD, for comparison.
 
+use crate::capture::{Mark, MarkKind};
 use crate::event::{Context, Event, Fault, Lost, Range, Start, Transaction};
 use hartrace_isa::arm::{Isa, Kind, Return, Space, Spaces};
 use std::fmt;
@@ -11,6 +12,8 @@ pub enum Shown<'a> {
     Range(&'a Range),
     /// An event.
     Event(&'a Event),
+    /// A trigger or a flush in a frame.
+    Mark(&'a Mark),
 }
 
 impl fmt::Display for Shown<'_> {
@@ -18,6 +21,11 @@ impl fmt::Display for Shown<'_> {
         match self {
             Self::Range(range) => show_range(range, f),
             Self::Event(event) => show_event(event, f),
+            // OpenCSD does not report these: O20.
+            Self::Mark(Mark { kind: MarkKind::Trigger(byte), .. }) => {
+                write!(f, "FRAME_TRIGGER({byte:#04x})")
+            }
+            Self::Mark(Mark { kind: MarkKind::Flush, .. }) => f.write_str("FRAME_FLUSH()"),
         }
     }
 }
@@ -188,5 +196,7 @@ fn why(fault: Fault) -> &'static str {
         Fault::ReturnStack => "a return without a call",
         Fault::InstructionSet => "ThumbEE or Jazelle, which are not decoded",
         Fault::TooLong => "too many instructions without a branch; the memory image may be wrong",
+        Fault::Unreadable => "the trace buffer cannot be read to its end",
+        Fault::WrongImage => "a branch without condition was not taken; the memory image is wrong",
     }
 }

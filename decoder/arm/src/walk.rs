@@ -5,6 +5,7 @@ use crate::code::{Clocked, Code, Place};
 use crate::event::{ElementSink, Event, Fault, Range};
 use crate::memory::Memory;
 use hartrace_capture::spaces::{Clock, Timeline};
+use hartrace_decoder::StreamPos;
 use hartrace_isa::arm::{Arch, Insn, Isa, Kind, Rules, Spaces, decode};
 
 /// Maximum number of instructions of one range (O14). Real code has a branch every few instructions.
@@ -35,6 +36,8 @@ pub(crate) enum Followed {
     To(Insn),
     /// Not to the end of the block: the address is no longer known.
     Lost,
+    /// The program cannot be the one that was traced.
+    WrongImage,
 }
 
 impl<'m> Walk<'m> {
@@ -99,7 +102,7 @@ impl<'m> Walk<'m> {
     #[inline(always)]
     pub(crate) fn atom(
         &mut self,
-        at: u64,
+        at: StreamPos,
         taken: bool,
         cycles: Option<u32>,
         sink: &mut impl ElementSink,
@@ -122,7 +125,7 @@ impl<'m> Walk<'m> {
     #[inline(always)]
     pub(crate) fn plain_atoms<S: ElementSink>(
         &mut self,
-        at: u64,
+        at: StreamPos,
         bits: u32,
         len: u8,
         sink: &mut S,
@@ -147,12 +150,12 @@ impl<'m> Walk<'m> {
 
     /// Follows any atom.
     #[inline(never)]
-    pub(crate) fn any_atom(
+    pub(crate) fn any_atom<S: ElementSink>(
         &mut self,
-        at: u64,
+        at: StreamPos,
         taken: bool,
         cycles: Option<u32>,
-        sink: &mut impl ElementSink,
+        sink: &mut S,
     ) -> Followed {
         let (start, mut count) = (self.pc, 0u32);
         loop {
@@ -161,6 +164,12 @@ impl<'m> Walk<'m> {
                 None => self.blocks.at(self.pc, self.isa, self.place),
             };
             let Some(block) = self.blocks.get(id) else { return Followed::Lost };
+            if !taken && block.exit == Exit::Last && block.leaves_always(self.isa) {
+                if !S::GOES_ON {
+                    return Followed::WrongImage;
+                }
+                sink.event(at, Event::Fault(Fault::WrongImage));
+            }
             self.tell(at, self.pc, block, sink);
             count = count.saturating_add(block.count);
             let (last, end, exit) = (block.last, block.end, block.exit);
@@ -195,10 +204,30 @@ impl<'m> Walk<'m> {
 
     /// Reports the positions of the instructions of a block.
     #[inline]
-    fn tell<S: ElementSink>(&self, at: u64, base: u64, block: &Block, sink: &mut S) {
+    fn tell<S: ElementSink>(&self, at: StreamPos, base: u64, block: &Block, sink: &mut S) {
         if S::INSTRUCTIONS && block.count > 0 {
-            sink.instructions(at, base, self.blocks.offsets(block));
+            self.tell_offsets(at, base, self.blocks.offsets(block), sink);
         }
+    }
+
+    /// Reports the positions of instructions, and their opcodes if these are of interest.
+    #[inline]
+    fn tell_offsets<S: ElementSink>(
+        &self,
+        at: StreamPos,
+        base: u64,
+        offsets: &[u16],
+        sink: &mut S,
+    ) {
+        if S::OPCODES {
+            let code = self.blocks.code();
+            let opcode = |offset: &u16| {
+                let address = base.wrapping_add((*offset).into());
+                code.opcode(self.isa, address, self.place).map_or(0, |(opcode, _)| opcode)
+            };
+            sink.opcodes(self.isa, &offsets.iter().map(opcode).collect::<Vec<_>>());
+        }
+        sink.instructions(at, base, offsets);
     }
 
     /// Continues after a block.
@@ -250,7 +279,7 @@ impl<'m> Walk<'m> {
     /// Reports the instructions that were stepped through.
     pub(crate) fn report<S: ElementSink>(
         &self,
-        at: u64,
+        at: StreamPos,
         stepped: &Stepped,
         cycles: Option<u32>,
         sink: &mut S,
@@ -261,7 +290,7 @@ impl<'m> Walk<'m> {
             self.step(|insn, end| {
                 let address = end.wrapping_sub(insn.size.into());
                 if address.wrapping_sub(base) >= PIECE {
-                    sink.instructions(at, base, &offsets);
+                    self.tell_offsets(at, base, &offsets, sink);
                     offsets.clear();
                     base = address;
                 }
@@ -269,7 +298,7 @@ impl<'m> Walk<'m> {
                 left = left.saturating_sub(1);
                 left > 0
             });
-            sink.instructions(at, base, &offsets);
+            self.tell_offsets(at, base, &offsets, sink);
         }
         sink.range(
             at,

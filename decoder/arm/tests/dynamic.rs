@@ -2,7 +2,9 @@
 //! by context, by time or by position.
 
 use fastrand::Rng;
-use hartrace_arm_decoder::{Capture, ElementSink, Etmv4, Event, Layout, Memory, Ptm, Range};
+use hartrace_arm_decoder::{
+    Capture, ElementSink, Etmv4, Event, Layout, Memory, Ptm, Range, StreamPos,
+};
 use hartrace_arm_golden::{Expected, Ids, Program, Step, etmv4, expected, ptm};
 use hartrace_capture::spaces::{Holds, Log, Timeline};
 use hartrace_etmv4::{Headers, MAX_PACKET, Packet, Timestamp};
@@ -18,11 +20,11 @@ struct Found {
 }
 
 impl ElementSink for Found {
-    fn range(&mut self, _: u64, range: &Range) {
+    fn range(&mut self, _: StreamPos, range: &Range) {
         self.ranges.push((range.start, range.end, range.count, range.taken));
     }
 
-    fn event(&mut self, _: u64, event: Event) {
+    fn event(&mut self, _: StreamPos, event: Event) {
         match event {
             Event::NotAccessible { .. } => self.missing += 1,
             Event::Fault(_) => self.faults += 1,

@@ -5,7 +5,9 @@
 //! that reaches into the synchronisation: it is then exact after the following one.
 
 use fastrand::Rng;
-use hartrace_arm_decoder::{Capture, ElementSink, Etmv4, Event, Layout, Memory, Ptm, Range};
+use hartrace_arm_decoder::{
+    Capture, ElementSink, Etmv4, Event, Layout, Memory, Ptm, Range, StreamPos,
+};
 use hartrace_arm_golden::{Program, etmv4, ptm};
 use hartrace_etmv4::{Found as Packets, Headers, Kind, Reader};
 use hartrace_isa::arm::{Arch, Spaces};
@@ -24,13 +26,13 @@ enum What {
 }
 
 impl ElementSink for Found {
-    fn range(&mut self, at: u64, range: &Range) {
-        self.0.push((at, What::Range(*range)));
+    fn range(&mut self, at: StreamPos, range: &Range) {
+        self.0.push((at.byte, What::Range(*range)));
     }
 
-    fn event(&mut self, at: u64, event: Event) {
+    fn event(&mut self, at: StreamPos, event: Event) {
         if let Event::Exception { number, returns, .. } = event {
-            self.0.push((at, What::Exception(number, returns)));
+            self.0.push((at.byte, What::Exception(number, returns)));
         }
     }
 }

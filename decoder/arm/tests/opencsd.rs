@@ -4,8 +4,8 @@
 
 use flate2::read::GzDecoder;
 use hartrace_arm_decoder::{
-    Capture, ElementSink, Etmv4, Event, Layout, Memory, Ptm, Range, Record, Shown, list_etmv4,
-    list_ptm,
+    Capture, ElementSink, Etmv4, Event, Layout, Memory, Ptm, Range, Record, Shown, StreamPos,
+    list_etmv4, list_ptm,
 };
 use hartrace_capture::snapshot::{Format, Protocol, Snapshot, Source};
 use hartrace_encap::coresight::Mode;
@@ -89,7 +89,7 @@ fn open<'a>(
         Format::Dstream => Layout::Dstream(Mode::Fsync),
         Format::SourceData => Layout::Raw,
     };
-    let capture = Capture::split(layout, &snapshot.bytes(buffer)?);
+    let capture = Capture::split(layout, &snapshot.bytes(buffer).read()?);
     let sources = snapshot.sources(&buffer.name)?;
     Ok((capture, sources, layout == Layout::Raw))
 }
@@ -172,15 +172,17 @@ struct Lines {
 }
 
 impl ElementSink for Lines {
-    fn range(&mut self, at: u64, range: &Range) {
+    const GOES_ON: bool = true;
+
+    fn range(&mut self, at: StreamPos, range: &Range) {
         self.instructions += u64::from(range.count);
-        self.all.push(format!("{at} {}", Shown::Range(range)));
+        self.all.push(format!("{} {}", at.byte, Shown::Range(range)));
     }
 
-    fn event(&mut self, at: u64, event: Event) {
+    fn event(&mut self, at: StreamPos, event: Event) {
         // Messages are separate from elements in the report.
         if !matches!(event, Event::Fault(_)) {
-            self.all.push(format!("{at} {}", Shown::Event(&event)));
+            self.all.push(format!("{} {}", at.byte, Shown::Event(&event)));
         }
     }
 }

@@ -2,7 +2,9 @@
 //! state, even where a packet is cut off.
 
 use fastrand::Rng;
-use hartrace_arm_decoder::{Capture, ElementSink, Etmv4, Event, Layout, Memory, Range, list_etmv4};
+use hartrace_arm_decoder::{
+    Capture, ElementSink, Etmv4, Event, Layout, Memory, Range, StreamPos, list_etmv4,
+};
 use hartrace_arm_golden::{Expected, Program, etmv4, expected};
 use hartrace_encap::coresight::{FSYNC, Formatter, Mode, TraceId};
 use hartrace_isa::arm::{Arch, Spaces};
@@ -11,11 +13,11 @@ use hartrace_isa::arm::{Arch, Spaces};
 struct Found(Vec<Expected>, usize);
 
 impl ElementSink for Found {
-    fn range(&mut self, _: u64, range: &Range) {
+    fn range(&mut self, _: StreamPos, range: &Range) {
         self.0.push((range.start, range.end, range.count, range.taken));
     }
 
-    fn event(&mut self, _: u64, event: Event) {
+    fn event(&mut self, _: StreamPos, event: Event) {
         self.1 += usize::from(matches!(event, Event::NoSync(_)));
     }
 }

@@ -71,6 +71,12 @@ impl Programs {
         self.common.add_elf(bytes, bias)
     }
 
+    /// Adds the names and source lines of an ELF file, without its code, for a decoder that has the code
+    /// already; `bias` is added to its addresses.
+    pub fn add_names(&mut self, bytes: Vec<u8>, bias: u64) {
+        self.common.files.insert(0, Arc::new(File { bytes, bias }));
+    }
+
     /// Adds bare code. It replaces earlier code at the same addresses; returns what it replaces.
     pub fn add_code(&mut self, address: u64, bytes: &[u8]) -> Replaced {
         let image = &mut self.common.image;

@@ -11,6 +11,7 @@
 //! optional is missing, such as the file of a device, [`Snapshot::warnings`] has an entry. Only files
 //! within the folder of the snapshot are read.
 
+mod bytes;
 mod contents;
 mod cores;
 mod device;
@@ -21,10 +22,11 @@ pub mod ini;
 mod package;
 mod sources;
 
+pub use bytes::BufferBytes;
 pub use contents::{Buffer, Format, Segment, Snapshot};
 pub use cores::{Core, core};
 pub use device::{Class, Device, Dump};
 pub use error::Error;
-pub use files::{Archive, Files, file};
+pub use files::{Archive, Files, file, open_files};
 pub use package::{Package, Trace};
 pub use sources::{Protocol, Source};

@@ -39,5 +39,5 @@ mod traces;
 
 pub use log::{Clock, Error, Event, Image, Log, State, Written};
 pub use process::Segment;
-pub use timeline::{Code, Holds, Space, Timeline};
+pub use timeline::{Code, Holds, Loaded, Space, Timeline};
 pub use traces::{Bound, Defined, Setup};

@@ -1,187 +1,199 @@
 //! Reports of Arm traces: ETMv4, ETE and PTM.
 //!
-//! [`report`] writes the reports that exist for any trace. [`packets`] and [`elements`] write what only Arm
-//! traces have, one line each, as OpenCSD does.
+//! [`report`] writes the reports that exist for any trace, and [`listing`] the listing. [`packets`] and
+//! [`elements`] write what only Arm traces have, one line each, as OpenCSD does.
 
+mod elements;
+mod listing;
 mod side;
 
+pub use elements::{elements, marks, packets};
+pub use listing::{Listing, listing};
+
+use crate::limited::{Limited, Shared};
+use crate::limits::Limits;
 use crate::noted::Noted;
 use crate::printer::{Error, Printer};
-use crate::report::Report;
+use crate::report::{Collect, Report};
 use hartrace_arm_decoder::runs::{Profile, Runs};
-use hartrace_arm_decoder::system::{Portion, Portions, Traced};
-use hartrace_arm_decoder::{self as arm, Lost, Range, Shown, list_etmv4, list_ptm};
-use hartrace_capture::snapshot::Protocol;
+use hartrace_arm_decoder::system::Traced;
+use hartrace_arm_decoder::{self as arm, ElementSink, Range};
 use hartrace_decoder::{Event, Run, Sink, StreamPos};
-use std::io::{self, Write};
+use std::io::Write;
 use std::num::NonZeroUsize;
 
-/// Bytes of text that are passed on at once.
-const CHUNK: usize = 1 << 16;
+/// How sources are decoded.
+#[derive(Copy, Clone, Debug)]
+pub struct How {
+    /// Number of threads; each decodes a source.
+    pub threads: NonZeroUsize,
+    /// The part of each source to report, if not all of it.
+    pub limits: Option<Limits>,
+    /// Whether a single source is named too.
+    pub named: bool,
+}
 
 /// Decodes sources, each on one of several threads, and reports them one after the other. Finishes the
-/// report, but does not end its gaps. A single source is named only if `named`.
+/// report, but does not end its gaps.
 pub fn report<R: Report, W: Write>(
     printer: &mut Printer<R, W>,
-    threads: NonZeroUsize,
+    how: How,
     all: &[Traced<'_>],
-    named: bool,
 ) -> Result<(), Error> {
-    let work = |traced: &Traced<'_>, pass: &mut dyn FnMut(Option<Noted<R::Part>>)| {
-        let passing = Passing { part: Noted::default(), pass };
-        let profile = if traced.core.m_profile { Profile::M } else { Profile::A };
-        let mut runs = Runs::new(passing, profile);
-        traced.decode(&mut runs);
-        runs.sink.pass_on();
-        (runs.sink.pass)(None);
+    each(printer, how, all, &Plain)
+}
+
+/// Decodes sources with the sinks that a form needs.
+fn each<R: Report, W: Write>(
+    printer: &mut Printer<R, W>,
+    how: How,
+    all: &[Traced<'_>],
+    form: &(impl Form<R::Part> + Sync),
+) -> Result<(), Error> {
+    let strict = printer.gaps.is_strict();
+    let work = |traced: &Traced<'_>, pass: &mut dyn FnMut(Option<Noted<R::Part>>) -> bool| {
+        let make = || Noted::new(R::Part::default(), strict);
+        match how.limits.map(Shared::new) {
+            None => form.decode(traced, &mut Passing::new(&make, pass)),
+            Some(limits) => {
+                let make = || Limited { sink: make(), limits: &limits };
+                let mut pass = |part: Option<Limited<'_, _>>| pass(part.map(|part| part.sink));
+                form.decode(traced, &mut Passing::new(&make, &mut pass));
+            }
+        }
     };
     let take = |traced: &Traced<'_>, part: Option<Noted<R::Part>>| {
-        let source = (named || all.len() > 1).then_some(u16::from(traced.id));
+        let source = (how.named || all.len() > 1).then_some(u16::from(traced.id));
         match part {
             Some(part) => printer.join(vec![(source, part)]),
             // The end of this source.
             None => Ok(printer.finish()?),
         }
     };
-    side::each(all, threads, work, take)
+    side::each(all, how.threads, work, take)
+}
+
+/// Decodes a source into parts of type `P`.
+trait Form<P> {
+    fn decode<S: Whole<Part = P>>(&self, traced: &Traced<'_>, passing: &mut Passing<'_, S>);
+}
+
+/// Any form of E-Trace.
+struct Plain;
+
+impl<P> Form<P> for Plain {
+    fn decode<S: Whole<Part = P>>(&self, traced: &Traced<'_>, passing: &mut Passing<'_, S>) {
+        traced.decode(&mut Checked(Runs::new(&mut *passing, profile(traced))));
+        passing.end();
+    }
+}
+
+fn profile(traced: &Traced<'_>) -> Profile {
+    if traced.core.m_profile { Profile::M } else { Profile::A }
+}
+
+/// A part with its gaps, within limits or not.
+trait Whole: Sink {
+    type Part;
+
+    /// The part itself.
+    fn part(&mut self) -> &mut Self::Part;
+
+    /// Whether nothing more will be reported.
+    fn is_over(&self) -> bool;
+}
+
+impl<P: Collect> Whole for Noted<P> {
+    type Part = P;
+
+    fn part(&mut self) -> &mut P {
+        &mut self.sink
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_ended()
+    }
+}
+
+impl<P: Collect> Whole for Limited<'_, Noted<P>> {
+    type Part = P;
+
+    fn part(&mut self) -> &mut P {
+        &mut self.sink.sink
+    }
+
+    fn is_over(&self) -> bool {
+        self.sink.is_ended() || self.limits.is_done()
+    }
 }
 
 /// Collects a part, and passes it on when it is full.
 struct Passing<'a, S> {
     part: S,
-    pass: &'a mut dyn FnMut(Option<S>),
+    make: &'a dyn Fn() -> S,
+    /// Returns whether somebody waits for more.
+    pass: &'a mut dyn FnMut(Option<S>) -> bool,
+    /// Nothing more is of interest.
+    done: bool,
 }
 
-impl<S: Sink + Default> Passing<'_, S> {
+impl<'a, S: Whole> Passing<'a, S> {
+    fn new(make: &'a dyn Fn() -> S, pass: &'a mut dyn FnMut(Option<S>) -> bool) -> Self {
+        Self { part: make(), make, pass, done: false }
+    }
+
+    /// Passes on the part if there is enough in it.
+    fn check(&mut self) {
+        if self.part.is_over() {
+            self.done = true;
+        } else if self.part.is_full() {
+            self.pass_on();
+        }
+    }
+
     fn pass_on(&mut self) {
-        (self.pass)(Some(std::mem::take(&mut self.part)));
+        let part = std::mem::replace(&mut self.part, (self.make)());
+        self.done |= !(self.pass)(Some(part));
+    }
+
+    /// Passes on the rest.
+    fn end(&mut self) {
+        self.pass_on();
+        (self.pass)(None);
     }
 }
 
-impl<S: Sink + Default> Sink for Passing<'_, S> {
+impl<S: Whole> Sink for &mut Passing<'_, S> {
     fn run(&mut self, at: StreamPos, run: Run<'_>) {
         self.part.run(at, run);
-        if self.part.is_full() {
-            self.pass_on();
-        }
     }
 
     fn event(&mut self, at: StreamPos, event: Event) {
         self.part.event(at, event);
-        if self.part.is_full() {
-            self.pass_on();
-        }
     }
 }
 
-/// Writes the packets of all sources in the order in which they are complete: position, source, bytes and
-/// name.
-pub fn packets(sources: &[Portions<'_, '_>], out: &mut dyn Write) -> io::Result<()> {
-    let mut records = Vec::new();
-    for Portion { stream, protocol, .. } in sources.iter().flat_map(|(_, portions)| portions) {
-        let list = match protocol {
-            Protocol::Etmv4(config) => list_etmv4(stream, config),
-            Protocol::Ptm(config) => list_ptm(stream, config),
-            Protocol::Other(_) => continue,
-        };
-        records.extend(list.into_iter().map(|record| (record, stream)));
-    }
-    records.sort_by_key(|(record, _)| record.order);
-    for (record, stream) in records {
-        write!(out, "{}\t{:02x}\t", record.index, stream.id)?;
-        for byte in stream.bytes.get(record.bytes.clone()).unwrap_or_default() {
-            write!(out, "{byte:02x}")?;
-        }
-        writeln!(out, "\t{}", record.name)?;
-    }
-    Ok(())
-}
+/// Passes on parts that are full, and ends when nothing more is of interest.
+struct Checked<'p, 'a, S>(Runs<&'p mut Passing<'a, S>>);
 
-/// Decodes sources, each on one of several threads, and writes all elements, or only runs of instructions
-/// if `ranges`, source by source. Calls `lost` with the number of stretches of a source that could not be
-/// followed, if there are any.
-pub fn elements(
-    all: &[Traced<'_>],
-    ranges: bool,
-    threads: NonZeroUsize,
-    out: &mut dyn Write,
-    mut lost: impl FnMut(&Traced<'_>, u64),
-) -> io::Result<()> {
-    let work = |traced: &Traced<'_>, pass: &mut dyn FnMut(Written)| {
-        let mut elements = Elements { id: traced.id, ranges, written: Written::default(), pass };
-        for portion in &traced.portions {
-            elements.id = portion.id;
-            traced.decode_portion(portion, &mut elements);
-        }
-        elements.written.last = true;
-        (elements.pass)(elements.written);
-    };
-    let mut gaps: u64 = 0;
-    let take = |traced: &Traced<'_>, written: Written| {
-        out.write_all(&written.text)?;
-        gaps = gaps.saturating_add(written.gaps);
-        if written.last && gaps > 0 {
-            lost(traced, gaps);
-            gaps = 0;
-        }
-        Ok(())
-    };
-    side::each(all, threads, work, take)
-}
+impl<S: Whole> ElementSink for Checked<'_, '_, S> {
+    const INSTRUCTIONS: bool = true;
 
-/// Some of the elements of one source.
-#[derive(Default)]
-struct Written {
-    text: Vec<u8>,
-    /// Number of stretches that could not be followed.
-    gaps: u64,
-    /// Nothing follows it.
-    last: bool,
-}
-
-/// Writes the elements of one source.
-struct Elements<'a> {
-    id: u8,
-    /// Ranges only.
-    ranges: bool,
-    written: Written,
-    pass: &'a mut dyn FnMut(Written),
-}
-
-impl Elements<'_> {
-    /// Passes on the text if there is enough of it.
-    fn check(&mut self) {
-        if self.written.text.len() >= CHUNK {
-            (self.pass)(std::mem::take(&mut self.written));
-        }
-    }
-}
-
-// Writing to memory does not fail.
-impl arm::ElementSink for Elements<'_> {
-    fn range(&mut self, at: u64, range: &Range) {
-        let (id, out) = (self.id, &mut self.written.text);
-        let _ = match self.ranges {
-            true => {
-                let Range { start, end, count, .. } = range;
-                writeln!(out, "{id:02x}\t{start:x}\t{end:x}\t{count}")
-            }
-            false => writeln!(out, "{at}\t{id:02x}\t{}", Shown::Range(range)),
-        };
-        self.check();
+    fn range(&mut self, at: StreamPos, range: &Range) {
+        self.0.range(at, range);
+        self.0.sink.check();
     }
 
-    fn event(&mut self, at: u64, event: arm::Event) {
-        let gap = match event {
-            arm::Event::NoSync(lost) => lost != Lost::Start,
-            arm::Event::NotAccessible { .. } | arm::Event::Fault(_) => true,
-            _ => false,
-        };
-        self.written.gaps = self.written.gaps.saturating_add(gap.into());
-        if !self.ranges {
-            let (id, shown) = (self.id, Shown::Event(&event));
-            let _ = writeln!(self.written.text, "{at}\t{id:02x}\t{shown}");
-            self.check();
-        }
+    fn instructions(&mut self, at: StreamPos, base: u64, offsets: &[u16]) {
+        self.0.instructions(at, base, offsets);
+    }
+
+    fn event(&mut self, at: StreamPos, event: arm::Event) {
+        self.0.event(at, event);
+        self.0.sink.check();
+    }
+
+    fn is_done(&self) -> bool {
+        self.0.sink.done
     }
 }

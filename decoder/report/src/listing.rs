@@ -170,21 +170,7 @@ impl InOrder for Listing<'_> {
     }
 
     fn event(&mut self, out: &mut Vec<u8>, at: StreamPos, event: &Event) {
-        let hex = |value: u64| address(value, self.xlen);
-        let text = match *event {
-            Event::On => "on".to_owned(),
-            Event::Off(status) => format!("off, {}", status.name()),
-            Event::Trap { cause, interrupt, tval, epc } => {
-                let kind = if interrupt { "interrupt" } else { "exception" };
-                let tval = tval.map_or(String::new(), |tval| format!(", tval {}", hex(tval)));
-                let epc = epc.map_or(String::new(), |epc| format!(", epc {}", hex(epc)));
-                format!("{kind} {cause}{epc}{tval}")
-            }
-            Event::Context { privilege, context, time } => {
-                format!("privilege {privilege}, context {context:#x}, time {time}")
-            }
-            Event::Gap(fault) => format!("gap: {fault}"),
-        };
+        let text = describe(event, self.xlen);
         self.note(out, at, &text);
         // Function and source line are repeated here, so a reader need not look back.
         self.here = Here::default();
@@ -202,5 +188,24 @@ impl InOrder for Listing<'_> {
     fn gap(&mut self, out: &mut Vec<u8>, at: StreamPos, cause: &dyn Display) {
         self.note(out, at, &format_args!("gap: {cause}"));
         self.here = Here::default();
+    }
+}
+
+/// An event in words.
+pub(crate) fn describe(event: &Event, xlen: Xlen) -> String {
+    let hex = |value: u64| address(value, xlen);
+    match *event {
+        Event::On => "on".to_owned(),
+        Event::Off(status) => format!("off, {}", status.name()),
+        Event::Trap { cause, interrupt, tval, epc } => {
+            let kind = if interrupt { "interrupt" } else { "exception" };
+            let tval = tval.map_or(String::new(), |tval| format!(", tval {}", hex(tval)));
+            let epc = epc.map_or(String::new(), |epc| format!(", epc {}", hex(epc)));
+            format!("{kind} {cause}{epc}{tval}")
+        }
+        Event::Context { privilege, context, time } => {
+            format!("privilege {privilege}, context {context:#x}, time {time}")
+        }
+        Event::Gap(fault) => format!("gap: {fault}"),
     }
 }

@@ -23,6 +23,11 @@ impl<S> Noted<S> {
         Self { sink, gaps: Vec::new(), strict, ended: false }
     }
 
+    /// Whether a gap has ended it.
+    pub(crate) fn is_ended(&self) -> bool {
+        self.ended
+    }
+
     /// Records gaps and resumptions.
     fn note(&mut self, at: StreamPos, event: Event) {
         if matches!(event, Event::Gap(_) | Event::On) && !self.ended {

@@ -9,7 +9,9 @@ mod opencsd;
 use elf::ElfBytes;
 use elf::abi::PT_LOAD;
 use elf::endian::AnyEndian;
-use hartrace_arm_decoder::{Capture, ElementSink, Etmv4, Event, Layout, Lost, Memory, Ptm, Range};
+use hartrace_arm_decoder::{
+    Capture, ElementSink, Etmv4, Event, Layout, Lost, Memory, Ptm, Range, StreamPos,
+};
 use hartrace_arm_golden::{Expected, Ranges, etmv4, ptm};
 use hartrace_isa::arm::{Arch, Spaces};
 use hartrace_sources::qemu::{ArmCause, ArmStep, Qemu};
@@ -240,15 +242,15 @@ impl Check<'_> {
 }
 
 impl ElementSink for Check<'_> {
-    fn range(&mut self, _: u64, range: &Range) {
+    fn range(&mut self, _: StreamPos, range: &Range) {
         self.range((range.start, range.end, range.count, range.taken));
     }
 
-    fn event(&mut self, at: u64, event: Event) {
+    fn event(&mut self, at: StreamPos, event: Event) {
         let bad = matches!(event, Event::Fault(_) | Event::NotAccessible { .. })
             || matches!(event, Event::NoSync(lost) if lost != Lost::Start);
         if bad && self.wrong.is_none() {
-            self.wrong = Some(format!("byte {at}: {event:x?}"));
+            self.wrong = Some(format!("byte {}: {event:x?}", at.byte));
         }
     }
 }

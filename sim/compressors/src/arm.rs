@@ -4,7 +4,9 @@
 //! Decompression returns ranges of instructions; the program turns these into instructions.
 
 use crate::{Bits, CompressError, Compressed, DecodeError, Fault};
-use hartrace_arm_decoder::{Capture, ElementSink, Etmv4, Event, Layout, Lost, Memory, Ptm, Range};
+use hartrace_arm_decoder::{
+    Capture, ElementSink, Etmv4, Event, Layout, Lost, Memory, Ptm, Range, StreamPos,
+};
 use hartrace_arm_golden::{Expected, Ranges, etmv4, ptm};
 use hartrace_encap::coresight::{FRAME, Formatter, TraceId};
 use hartrace_isa::arm::{Arch, Executed, Isa, Place};
@@ -183,7 +185,7 @@ struct Pass<'t> {
 }
 
 impl ElementSink for Pass<'_> {
-    fn range(&mut self, at: u64, range: &Range) {
+    fn range(&mut self, at: StreamPos, range: &Range) {
         if self.failed.is_some() {
             return;
         }
@@ -194,12 +196,12 @@ impl ElementSink for Pass<'_> {
             }
             None => {
                 let fault = Fault::Malformed("more instructions are decoded than there are");
-                self.failed = Some(DecodeError { bit: at.saturating_mul(8), fault });
+                self.failed = Some(DecodeError { bit: at.byte.saturating_mul(8), fault });
             }
         }
     }
 
-    fn event(&mut self, at: u64, event: Event) {
+    fn event(&mut self, at: StreamPos, event: Event) {
         let wrong = match event {
             Event::Fault(_) | Event::NotAccessible { .. } => true,
             Event::NoSync(lost) => lost != Lost::Start,
@@ -207,7 +209,7 @@ impl ElementSink for Pass<'_> {
         };
         if wrong && self.failed.is_none() {
             let fault = Fault::Packed(format!("{event:x?}"));
-            self.failed = Some(DecodeError { bit: at.saturating_mul(8), fault });
+            self.failed = Some(DecodeError { bit: at.byte.saturating_mul(8), fault });
         }
     }
 }

@@ -2,7 +2,9 @@
 
 use crate::input::Input;
 use crate::library::Unit;
-use hartrace_arm_decoder::{Capture, ElementSink, Etmv4, Event, Layout, Memory, Ptm, Range};
+use hartrace_arm_decoder::{
+    Capture, ElementSink, Etmv4, Event, Layout, Memory, Ptm, Range, StreamPos,
+};
 use hartrace_isa::arm::Arch;
 use std::hint::black_box;
 
@@ -13,12 +15,12 @@ pub(crate) struct Count {
 }
 
 impl ElementSink for Count {
-    fn range(&mut self, _: u64, range: &Range) {
+    fn range(&mut self, _: StreamPos, range: &Range) {
         self.ranges += 1;
         self.instructions += u64::from(range.count);
     }
 
-    fn event(&mut self, _: u64, _: Event) {}
+    fn event(&mut self, _: StreamPos, _: Event) {}
 }
 
 fn etmv4([idr0, idr1, idr2, idr8, configr]: [u32; 5]) -> hartrace_etmv4::Config {

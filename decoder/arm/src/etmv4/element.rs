@@ -16,7 +16,7 @@ pub(super) enum Element {
         with_address: bool,
     },
     /// P0: instructions up to and including the one at this address.
-    Source(u64, Is),
+    Source(u64),
     /// P0.
     Q {
         count: u32,

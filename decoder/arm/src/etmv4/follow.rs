@@ -5,8 +5,9 @@ use super::element::Element;
 use crate::event::{Context, ElementSink, Event, Fault, Start};
 use crate::walk::Followed;
 use hartrace_capture::spaces::Clock;
+use hartrace_decoder::StreamPos;
 use hartrace_etmv4::Is;
-use hartrace_isa::arm::{Kind, Return};
+use hartrace_isa::arm::{Insn, Isa, Kind, Return};
 
 /// M profile: the return address of an exception that follows another one.
 const TAIL_CHAINED: u64 = 0xffff_fffe;
@@ -18,7 +19,7 @@ impl Etmv4<'_> {
     /// Follows an element other than atoms. `false` if decoding gave up.
     pub(super) fn commit_one(
         &mut self,
-        at: u64,
+        at: StreamPos,
         element: &Element,
         sink: &mut impl ElementSink,
     ) -> bool {
@@ -49,7 +50,7 @@ impl Etmv4<'_> {
             }
             Element::ExceptionReturn { .. } => sink.event(at, Event::ExceptionReturn),
             Element::FunctionReturn | Element::Unseen => {}
-            Element::Source(address, is) => self.source(at, address, is, sink),
+            Element::Source(address) => return self.source(at, address, sink),
             Element::Q { count, address } => return self.q(at, count, address, sink),
             Element::Transaction(what, _) => sink.event(at, Event::Transaction(what)),
             Element::Events(bits) => sink.event(at, Event::Events(bits)),
@@ -88,7 +89,7 @@ impl Etmv4<'_> {
 
     pub(super) fn enter(
         &mut self,
-        at: u64,
+        at: StreamPos,
         new: &hartrace_etmv4::Context,
         is: Is,
         sink: &mut impl ElementSink,
@@ -113,7 +114,7 @@ impl Etmv4<'_> {
 
     /// If the last atom was an indirect branch and no address followed, uses the return stack.
     #[inline]
-    fn pop(&mut self, at: u64, sink: &mut impl ElementSink) -> bool {
+    fn pop(&mut self, at: StreamPos, sink: &mut impl ElementSink) -> bool {
         if !self.pop_pending {
             return true;
         }
@@ -135,7 +136,7 @@ impl Etmv4<'_> {
     #[inline]
     pub(super) fn follow_atoms(
         &mut self,
-        at: u64,
+        at: StreamPos,
         mut bits: u32,
         len: u8,
         sink: &mut impl ElementSink,
@@ -153,7 +154,9 @@ impl Etmv4<'_> {
             bits = bits.wrapping_shr(plain.into());
             left = left.saturating_sub(plain);
             if left > 0 {
-                self.atom(at, bits & 1 == 1, sink);
+                if !self.atom(at, bits & 1 == 1, sink) {
+                    return false;
+                }
                 bits >>= 1;
                 left = left.saturating_sub(1);
             }
@@ -161,23 +164,36 @@ impl Etmv4<'_> {
         true
     }
 
+    /// Follows an atom. `false` if decoding gave up.
     #[inline]
-    fn atom(&mut self, at: u64, taken: bool, sink: &mut impl ElementSink) {
+    fn atom(&mut self, at: StreamPos, taken: bool, sink: &mut impl ElementSink) -> bool {
         let isa = self.walk.isa;
-        let last = match self.walk.any_atom(at, taken, None, sink) {
-            Followed::On => return,
-            Followed::To(last) => last,
+        match self.walk.any_atom(at, taken, None, sink) {
+            Followed::To(last) if taken => self.leave(at, &last, self.walk.link, isa, sink),
+            Followed::On | Followed::To(_) => {}
             Followed::Lost => {
                 self.need_address = true;
                 self.missing = true;
-                return;
             }
-        };
-        if !taken || !matches!(last.kind, Kind::Direct { .. } | Kind::Indirect) {
-            return;
+            Followed::WrongImage => {
+                self.give_up_elements(at, Fault::WrongImage, sink);
+                return false;
+            }
         }
+        true
+    }
+
+    /// Notes that a branch was taken, if this is one: `next` is the address after it.
+    #[inline]
+    fn leave(
+        &mut self,
+        at: StreamPos,
+        last: &Insn,
+        next: u64,
+        isa: Isa,
+        sink: &mut impl ElementSink,
+    ) {
         if last.link {
-            let next = self.walk.link;
             self.call(next, isa);
         }
         if last.kind == Kind::Indirect {
@@ -191,7 +207,7 @@ impl Etmv4<'_> {
         }
     }
 
-    fn call(&mut self, next: u64, isa: hartrace_isa::arm::Isa) {
+    fn call(&mut self, next: u64, isa: Isa) {
         if !self.calls_blocked {
             self.returns.push(next, isa);
         }
@@ -222,7 +238,7 @@ impl Etmv4<'_> {
     /// Follows an exception whose address is the next element, or that has none.
     fn queued_exception(
         &mut self,
-        at: u64,
+        at: StreamPos,
         number: u16,
         target: bool,
         with_address: bool,
@@ -246,7 +262,7 @@ impl Etmv4<'_> {
     /// Follows an exception with its address.
     pub(super) fn take_exception(
         &mut self,
-        at: u64,
+        at: StreamPos,
         number: u16,
         target: bool,
         following: Following,
@@ -257,7 +273,12 @@ impl Etmv4<'_> {
         }
     }
 
-    fn before_exception(&mut self, at: u64, target: bool, sink: &mut impl ElementSink) -> bool {
+    fn before_exception(
+        &mut self,
+        at: StreamPos,
+        target: bool,
+        sink: &mut impl ElementSink,
+    ) -> bool {
         // The target of the previous branch is given, so it was not on the stack: O17.
         if target {
             self.pop_pending = false;
@@ -267,7 +288,7 @@ impl Etmv4<'_> {
 
     fn exception(
         &mut self,
-        at: u64,
+        at: StreamPos,
         number: u16,
         target: bool,
         following: Option<Following>,
@@ -278,12 +299,11 @@ impl Etmv4<'_> {
         if let Some((context, address, is)) = following {
             returns = Some(address);
             if target {
-                let wide =
-                    context.map_or(self.walk.isa == hartrace_isa::arm::Isa::A64, |(c, _)| c.sf);
+                let wide = context.map_or(self.walk.isa == Isa::A64, |(c, _)| c.sf);
                 let isa = match (is, wide) {
-                    (Is::Is1, _) => hartrace_isa::arm::Isa::T32,
-                    (Is::Is0, true) => hartrace_isa::arm::Isa::A64,
-                    (Is::Is0, false) => hartrace_isa::arm::Isa::A32,
+                    (Is::Is1, _) => Isa::T32,
+                    (Is::Is0, true) => Isa::A64,
+                    (Is::Is0, false) => Isa::A32,
                 };
                 self.walk.set(address, isa);
                 self.need_address = false;
@@ -315,7 +335,7 @@ impl Etmv4<'_> {
     /// Follows instructions of which only the number is known.
     fn q(
         &mut self,
-        at: u64,
+        at: StreamPos,
         count: u32,
         address: Option<(u64, Is)>,
         sink: &mut impl ElementSink,
@@ -359,14 +379,18 @@ impl Etmv4<'_> {
         true
     }
 
-    /// Follows instructions up to and including the one at an address, which is an atom E (O15).
-    fn source(&mut self, at: u64, address: u64, is: Is, sink: &mut impl ElementSink) {
-        if self.context.is_none() {
-            return;
+    /// Follows instructions up to and including the one at an address, which is an atom E (O15). `false` if
+    /// decoding gave up.
+    fn source(&mut self, at: StreamPos, address: u64, sink: &mut impl ElementSink) -> bool {
+        if !self.pop(at, sink) {
+            return false;
         }
-        let isa = self.isa(is);
-        let known = !self.need_address && self.walk.pc <= address && self.walk.isa == isa;
-        if !known {
+        if self.context.is_none() {
+            return true;
+        }
+        // That of execution: the packet only tells how many bits of the address it leaves out.
+        let isa = self.walk.isa;
+        if self.need_address || self.walk.pc > address {
             // How the program reached this address is not known.
             self.walk.set(address, isa);
         }
@@ -375,22 +399,15 @@ impl Etmv4<'_> {
             let spaces = self.walk.spaces();
             sink.event(at, Event::NotAccessible { address, spaces });
             self.need_address = true;
-            return;
+            return true;
         };
         self.walk.report(at, &stepped, None, sink);
-        self.pop_pending = false;
         self.need_address = false;
-        if last.link {
-            self.call(stepped.end, isa);
-        }
         match last.kind {
             Kind::Direct { target, isa } => self.walk.set(target, isa),
-            Kind::Indirect => {
-                self.walk.set(stepped.end, isa);
-                self.need_address = true;
-                self.pop_pending = self.returns.is_active();
-            }
             _ => self.walk.set(stepped.end, isa),
         }
+        self.leave(at, &last, stepped.end, isa, sink);
+        true
     }
 }

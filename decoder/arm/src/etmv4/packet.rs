@@ -4,9 +4,8 @@ use super::element::Element;
 use super::{Etmv4, Surroundings};
 use crate::Transaction;
 use crate::event::{ElementSink, Event, Fault, Lost};
-use hartrace_etmv4::{
-    Address, Cancel, Context, Exception, Fields, Headers, Is, Packet, Return, Timestamp,
-};
+use hartrace_decoder::StreamPos;
+use hartrace_etmv4::{Address, Cancel, Context, Exception, Fields, Is, Packet, Return, Timestamp};
 use hartrace_isa::arm::Arch;
 
 /// Maximum number of elements that wait for their commit (O18). MAXSPEC is a 32-bit register, but real
@@ -64,7 +63,7 @@ impl Etmv4<'_> {
     #[inline(always)]
     pub(super) fn frequent(
         &mut self,
-        at: u64,
+        at: StreamPos,
         packet: &Fields,
         all: Surroundings<'_>,
         sink: &mut impl ElementSink,
@@ -96,7 +95,7 @@ impl Etmv4<'_> {
     #[inline(never)]
     fn waiting(
         &mut self,
-        at: u64,
+        at: StreamPos,
         packet: &Fields,
         all: Surroundings<'_>,
         sink: &mut impl ElementSink,
@@ -146,7 +145,10 @@ impl Etmv4<'_> {
             self.push(at, Element::Events(bits));
         } else {
             let bytes = bytes.get(offset..).unwrap_or_default();
-            return self.other(at, headers, bytes, sink);
+            return match Packet::parse(headers, bytes) {
+                Ok((packet, _)) => self.other(at, &packet, sink),
+                Err(_) => self.give_up(at, Fault::Malformed, sink),
+            };
         }
         if self.depth > 0 || self.queue.len() > MOST {
             self.settle(at, Resolution::default(), sink);
@@ -156,7 +158,7 @@ impl Etmv4<'_> {
     /// Removes from the queue and returns the exception that waits for its address, if nothing else
     /// waits.
     #[inline]
-    fn only_exception(&mut self) -> Option<(u64, u16, bool)> {
+    fn only_exception(&mut self) -> Option<(StreamPos, u16, bool)> {
         if !self.address_pending || self.depth > 0 || self.queue.len() != 1 {
             return None;
         }
@@ -193,28 +195,18 @@ impl Etmv4<'_> {
         value
     }
 
-    /// Processes the packet at the start of `bytes` through the queue.
+    /// Processes a packet through the queue.
     #[inline(never)]
-    pub(super) fn other(
-        &mut self,
-        at: u64,
-        headers: &Headers,
-        bytes: &[u8],
-        sink: &mut impl ElementSink,
-    ) {
+    pub(super) fn other(&mut self, at: StreamPos, packet: &Packet, sink: &mut impl ElementSink) {
         let mut resolution = Resolution::default();
-        let taken = match Packet::parse(headers, bytes) {
-            Ok((packet, _)) => self.enqueue(at, &packet, &mut resolution),
-            Err(_) => Err(Fault::Malformed),
-        };
-        match taken {
+        match self.enqueue(at, packet, &mut resolution) {
             Ok(()) => self.settle(at, resolution, sink),
             Err(fault) => self.give_up(at, fault, sink),
         }
     }
 
     /// Follows the elements that can be followed after a change of the queue.
-    fn settle(&mut self, at: u64, mut resolution: Resolution, sink: &mut impl ElementSink) {
+    fn settle(&mut self, at: StreamPos, mut resolution: Resolution, sink: &mut impl ElementSink) {
         if self.queue.len() > MOST {
             return self.give_up(at, Fault::Elements, sink);
         }
@@ -226,20 +218,20 @@ impl Etmv4<'_> {
     }
 
     #[inline]
-    fn push_exception_return(&mut self, at: u64) {
+    fn push_exception_return(&mut self, at: StreamPos) {
         let p0 = self.config.m_profile && self.walk.arch() == Arch::V7;
         self.push(at, Element::ExceptionReturn { p0 });
     }
 
     #[inline]
-    fn push_exception(&mut self, at: u64, exception: &Exception) {
+    fn push_exception(&mut self, at: StreamPos, exception: &Exception) {
         let target = exception.returns == Return::Target;
         let number = exception.number;
         self.push(at, Element::Exception { number, target, with_address: true });
     }
 
     #[inline]
-    fn push_address_context(&mut self, at: u64, address: &Address, context: &Context) {
+    fn push_address_context(&mut self, at: StreamPos, address: &Address, context: &Context) {
         let address = self.take_address_context(address, context);
         self.last_is = address.1;
         self.queue.push_back((at, Element::Arrival(*context, address.0, address.1)));
@@ -247,13 +239,13 @@ impl Etmv4<'_> {
     }
 
     #[inline]
-    fn push_timestamp(&mut self, at: u64, ts: &Timestamp) {
+    fn push_timestamp(&mut self, at: StreamPos, ts: &Timestamp) {
         let value = self.take_timestamp(ts);
         self.push(at, Element::Timestamp { value, cycles: ts.cycles });
     }
 
     #[inline]
-    fn push(&mut self, at: u64, element: Element) {
+    fn push(&mut self, at: StreamPos, element: Element) {
         // An exception or Q element counts once its address is known.
         let waits = match element {
             Element::Exception { with_address, .. } => with_address,
@@ -269,7 +261,7 @@ impl Etmv4<'_> {
     }
 
     #[inline]
-    fn push_address(&mut self, at: u64, address: Option<(u64, Is)>) {
+    fn push_address(&mut self, at: StreamPos, address: Option<(u64, Is)>) {
         let Some((value, is)) = address else { return };
         self.last_is = is;
         self.queue.push_back((at, Element::Address(value, is)));
@@ -286,7 +278,7 @@ impl Etmv4<'_> {
 
     fn enqueue(
         &mut self,
-        at: u64,
+        at: StreamPos,
         packet: &Packet,
         resolution: &mut Resolution,
     ) -> Result<(), Fault> {
@@ -310,8 +302,8 @@ impl Etmv4<'_> {
                 self.push_address_context(at, &address, &context);
             }
             Packet::Source(_) => {
-                if let Some((value, is)) = address {
-                    self.push(at, Element::Source(value, is));
+                if let Some((value, _)) = address {
+                    self.push(at, Element::Source(value));
                 }
             }
             Packet::Exception(exception) => self.push_exception(at, &exception),
@@ -387,7 +379,7 @@ impl Etmv4<'_> {
         Ok(())
     }
 
-    fn push_atoms(&mut self, at: u64, atoms: Option<(u32, u8)>) {
+    fn push_atoms(&mut self, at: StreamPos, atoms: Option<(u32, u8)>) {
         if let Some((bits, len)) = atoms {
             self.push(at, Element::Atoms { bits, len });
         }

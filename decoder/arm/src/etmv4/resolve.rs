@@ -4,9 +4,15 @@ use super::element::Element;
 use super::packet::Resolution;
 use super::{Etmv4, State};
 use crate::event::{ElementSink, Event, Fault, Lost, Transaction};
+use hartrace_decoder::StreamPos;
 
 impl Etmv4<'_> {
-    pub(super) fn resolve(&mut self, at: u64, resolution: Resolution, sink: &mut impl ElementSink) {
+    pub(super) fn resolve(
+        &mut self,
+        at: StreamPos,
+        resolution: Resolution,
+        sink: &mut impl ElementSink,
+    ) {
         let Resolution { commit, cancel, mispredict, discard } = resolution;
         if commit > 0 && !self.commit(commit, at, sink) {
             return;
@@ -23,7 +29,7 @@ impl Etmv4<'_> {
     }
 
     /// Follows the oldest P0 elements, and all older elements. `false` if decoding gave up.
-    fn commit(&mut self, mut count: u32, at: u64, sink: &mut impl ElementSink) -> bool {
+    fn commit(&mut self, mut count: u32, at: StreamPos, sink: &mut impl ElementSink) -> bool {
         while count > 0 {
             let Some((root, element)) = self.queue.pop_front() else {
                 self.give_up_elements(at, Fault::Elements, sink);
@@ -101,7 +107,7 @@ impl Etmv4<'_> {
     }
 
     /// Drops all elements except those that belong to the trace.
-    fn discard(&mut self, at: u64, lost: Lost, sink: &mut impl ElementSink) {
+    fn discard(&mut self, at: StreamPos, lost: Lost, sink: &mut impl ElementSink) {
         while let Some((root, element)) = self.queue.pop_front() {
             if element.stays() && !self.commit_one(root, &element, sink) {
                 return;

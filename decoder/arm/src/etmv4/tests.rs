@@ -4,36 +4,37 @@ use super::*;
 use crate::{Capture, Layout, Range};
 use fastrand::Rng;
 use hartrace_arm_golden::{Program, etmv4};
-use hartrace_etmv4::Kind;
+use hartrace_etmv4::{Found, Kind};
 use hartrace_isa::arm::Spaces;
 
 #[derive(Default, PartialEq, Debug)]
 struct All {
-    ranges: Vec<(u64, Range)>,
-    events: Vec<(u64, usize, Event)>,
+    ranges: Vec<(StreamPos, Range)>,
+    events: Vec<(StreamPos, usize, Event)>,
 }
 
 impl ElementSink for All {
-    fn range(&mut self, at: u64, range: &Range) {
+    fn range(&mut self, at: StreamPos, range: &Range) {
         self.ranges.push((at, *range));
     }
 
-    fn event(&mut self, at: u64, event: Event) {
+    fn event(&mut self, at: StreamPos, event: Event) {
         self.events.push((at, self.ranges.len(), event));
     }
 }
 
 fn one_by_one(mut decoder: Etmv4<'_>, stream: &Stream) -> All {
     let mut all = All::default();
-    let headers = Headers::new(&decoder.config);
-    let mut reader = Reader::new(headers.clone());
-    let mut offset = 0;
-    while let Some((found, len)) = reader.next(&stream.bytes[offset..]) {
-        decoder.feed(offset as u64, found, &headers, &stream.bytes[offset..], &mut all);
+    let mut reader = Reader::new(Headers::new(&decoder.config));
+    let (mut offset, mut packet) = (0, 0);
+    while let Some((parsed, len)) = reader.parse(&stream.bytes[offset..]) {
+        let at = StreamPos { packet, byte: offset as u64 };
+        decoder.feed(at, &parsed, &mut all);
+        packet += u64::from(parsed != Parsed::Unsynchronised);
         offset += len;
     }
     if offset < stream.bytes.len() {
-        decoder.cut(offset as u64, &mut all);
+        decoder.cut(StreamPos { packet, byte: offset as u64 }, &mut all);
     }
     decoder.finish(&mut all);
     all

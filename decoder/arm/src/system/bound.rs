@@ -8,6 +8,7 @@ use super::origin::Origin;
 use crate::{Capture, ElementSink, Etmv4, Event, Memory, Ptm, Range, Stream, list_etmv4, list_ptm};
 use hartrace_capture::snapshot::Protocol;
 use hartrace_capture::spaces::{Bound, Clock, Log};
+use hartrace_decoder::StreamPos;
 use hartrace_isa::arm::Arch;
 use std::borrow::Cow;
 use thiserror::Error;
@@ -38,6 +39,9 @@ pub enum BindError {
     /// The protocol of this source does not have the register that is given for it.
     #[error("define_trace: {0} has no such register")]
     NoRegister(String),
+    /// The trace buffer cannot be read.
+    #[error("{0}")]
+    Unreadable(String),
 }
 
 /// The portions of a source, in the order of time.
@@ -72,6 +76,9 @@ pub fn bind<'c, 's>(
             }
             continue;
         };
+        // Positions and times are looked for, so all of it is needed at once.
+        let held = stream.held().map_err(|error| BindError::Unreadable(error.to_string()))?;
+        let stream: &Stream = &held;
         let clock = log.map_or(Clock::Time, |log| log.clock);
         let mut start = 0;
         // How the bytes from `start` on are to be read, to find times in them.
@@ -171,13 +178,13 @@ struct Times {
 }
 
 impl ElementSink for Times {
-    fn range(&mut self, _: u64, _: &Range) {}
+    fn range(&mut self, _: StreamPos, _: &Range) {}
 
-    fn event(&mut self, at: u64, event: Event) {
+    fn event(&mut self, at: StreamPos, event: Event) {
         if let Event::Timestamp { value, .. } = event
             && value >= self.time
         {
-            self.at.get_or_insert(at);
+            self.at.get_or_insert(at.byte);
         }
     }
 }

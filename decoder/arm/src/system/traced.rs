@@ -24,30 +24,47 @@ pub struct Traced<'c> {
 }
 
 impl Traced<'_> {
-    /// Decodes all of it.
-    pub fn decode(&self, sink: &mut impl ElementSink) {
-        self.portions.iter().for_each(|portion| self.decode_portion(portion, sink));
+    /// Adds code that has priority over memory, but not over what a timeline tells.
+    pub fn add_code(&mut self, code: &Memory) {
+        self.memory = Arc::new(self.memory.behind(code));
     }
 
-    /// Decodes one of its portions.
-    pub fn decode_portion(&self, portion: &Portion<'_>, sink: &mut impl ElementSink) {
+    /// Decodes all of it.
+    pub fn decode(&self, sink: &mut impl ElementSink) {
+        let mut packets = 0;
+        for portion in &self.portions {
+            packets = self.decode_portion(portion, packets, sink);
+        }
+    }
+
+    /// Decodes one of its portions. Packets are numbered from `packets` on; returns the number of the next.
+    pub fn decode_portion(
+        &self,
+        portion: &Portion<'_>,
+        packets: u64,
+        sink: &mut impl ElementSink,
+    ) -> u64 {
         let stream = &portion.stream;
         match &portion.protocol {
             Protocol::Etmv4(config) => {
-                let mut decoder = Etmv4::new(*config, self.core.arch, &self.memory);
+                let mut decoder =
+                    Etmv4::new(*config, self.core.arch, &self.memory).numbered_from(packets);
                 if let Some(timeline) = &self.timeline {
                     decoder = decoder.with_timeline(timeline);
                 }
                 decoder.decode(stream, sink);
+                decoder.packets()
             }
             Protocol::Ptm(config) => {
-                let mut decoder = Ptm::new(*config, self.core.arch, &self.memory);
+                let mut decoder =
+                    Ptm::new(*config, self.core.arch, &self.memory).numbered_from(packets);
                 if let Some(timeline) = &self.timeline {
                     decoder = decoder.with_timeline(timeline);
                 }
                 decoder.decode(stream, sink);
+                decoder.packets()
             }
-            Protocol::Other(_) => {}
+            Protocol::Other(_) => packets,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Code that changes over time, according to a log.
 
 use crate::snapshot::{file, image};
-use crate::spaces::{Clock, Holds, Log, Segment, Space, Timeline};
+use crate::spaces::{Clock, Holds, Loaded, Log, Segment, Space, Timeline};
 use hartrace_decoder::{Image, Moment};
 use hartrace_etrace::Params;
 use std::collections::BTreeMap;
@@ -53,11 +53,12 @@ impl Changing {
         }
         let folder: PathBuf = path.parent().unwrap_or(Path::new("")).into();
         let name = path.display().to_string();
-        let timeline = Timeline::new(log, holds, |image| {
-            file(&folder, &name, &image.file).ok().and_then(image::segments)
+        let timeline = Timeline::new(log, holds, |image| match file(&folder, &name, &image.file) {
+            Ok(bytes) => image::load(image, bytes),
+            Err(_) => Loaded::Missing,
         });
-        let missing = timeline.missing.iter();
-        let missing = missing.map(|what| format!("{name}: {what} cannot be read"));
+        let missing = timeline.missing.iter().chain(&timeline.wrong);
+        let missing = missing.map(|what| format!("{name}: {what}"));
         let useless = params.nocontext_p && log.events.iter().any(|(_, event)| event.pid() != 0);
         let useless = useless.then(|| {
             format!(

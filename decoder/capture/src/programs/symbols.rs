@@ -2,7 +2,7 @@
 
 use addr2line::gimli::{Dwarf, EndianSlice, LittleEndian as Little, SectionId};
 use elf::ElfBytes;
-use elf::abi::{SHF_COMPRESSED, SHF_EXECINSTR, STB_LOCAL, STT_FUNC, STT_NOTYPE};
+use elf::abi::{EM_ARM, SHF_COMPRESSED, SHF_EXECINSTR, STB_LOCAL, STT_FUNC, STT_NOTYPE};
 use elf::endian::LittleEndian;
 use hartrace_isa::Xlen;
 use std::fmt;
@@ -129,6 +129,7 @@ fn symbols<'a>(file: &ElfBytes<'a, LittleEndian>) -> Option<Vec<Symbol<'a>>> {
     let sections = file.section_headers()?;
     let table = file.symbol_table().ok().flatten();
     let (table, names) = table.or_else(|| file.dynamic_symbol_table().ok().flatten())?;
+    let thumb = file.ehdr.e_machine == EM_ARM;
     let mut list = Vec::new();
     for entry in table.iter() {
         let Ok(section) = sections.get(entry.st_shndx.into()) else { continue };
@@ -146,11 +147,13 @@ fn symbols<'a>(file: &ElfBytes<'a, LittleEndian>) -> Option<Vec<Symbol<'a>>> {
             _ => continue,
         };
         let end = section.sh_addr.saturating_add(section.sh_size);
+        // The lowest bit tells that a function is of T32.
+        let start = entry.st_value & if thumb && rank < 2 { !1 } else { !0 };
         // Beyond its section there is no code.
-        if entry.st_value > end || (entry.st_value == end && entry.st_size > 0) {
+        if start > end || (start == end && entry.st_size > 0) {
             continue;
         }
-        list.push(Symbol { start: entry.st_value, end, size: entry.st_size, name, rank });
+        list.push(Symbol { start, end, size: entry.st_size, name, rank });
     }
     list.sort_by(|a, b| (a.start, a.rank, a.name).cmp(&(b.start, b.rank, b.name)));
     list.dedup_by_key(|symbol| symbol.start);

@@ -1,8 +1,9 @@
 use crate::snapshot::files::{self, Files};
 use crate::snapshot::ini::Ini;
-use crate::snapshot::{Device, Error};
+use crate::snapshot::{BufferBytes, Device, Error};
 use hartrace_isa::arm::Spaces;
 use std::path::Path;
+use std::sync::Arc;
 
 /// How trace is stored in a buffer.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
@@ -56,7 +57,7 @@ pub struct Segment {
 /// A snapshot.
 #[derive(Debug)]
 pub struct Snapshot {
-    files: Box<dyn Files>,
+    files: Arc<dyn Files>,
     /// Its devices.
     pub devices: Vec<Device>,
     /// Its trace buffers.
@@ -68,16 +69,16 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Reads the ini files of a snapshot in a folder.
-    pub fn open(folder: &Path) -> Result<Self, Error> {
-        Self::read(Box::new(folder.to_owned()))
+    /// Reads the ini files of a snapshot, in a folder or an archive.
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        Self::read(files::open_files(path)?)
     }
 
     /// Reads the ini files of a snapshot.
     pub fn read(files: Box<dyn Files>) -> Result<Self, Error> {
         let main = files::ini(&*files, "", "snapshot.ini")?;
         let mut snapshot = Self {
-            files,
+            files: files.into(),
             devices: Vec::new(),
             buffers: Vec::new(),
             warnings: Vec::new(),
@@ -127,12 +128,8 @@ impl Snapshot {
     }
 
     /// The bytes of a buffer.
-    pub fn bytes(&self, buffer: &Buffer) -> Result<Vec<u8>, Error> {
-        let mut bytes = Vec::new();
-        for file in &buffer.files {
-            bytes.extend(files::read(&*self.files, &buffer.name, file, 0, None)?);
-        }
-        Ok(bytes)
+    pub fn bytes(&self, buffer: &Buffer) -> BufferBytes {
+        BufferBytes::new(&self.files, &buffer.name, &buffer.files, None)
     }
 
     /// The memory that a core sees. A file that cannot be read is left out, with a warning.

@@ -4,26 +4,54 @@ use crate::snapshot::{Dump, Error, Segment, ini::Ini};
 use std::collections::BTreeMap;
 use std::fmt::{self, Debug, Formatter};
 use std::fs::{self, File};
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, Cursor, Read, Seek, SeekFrom};
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use zip::ZipArchive;
 
 /// Access to the files of a snapshot.
-pub trait Files: Debug {
+pub trait Files: Debug + Send + Sync {
     /// Reads a file from an offset on, up to a length. Names are relative, and do not point outside.
     fn read(&self, name: &str, offset: u64, length: Option<u64>) -> io::Result<Vec<u8>>;
+
+    /// Opens a file, to read it bit by bit. Where that is not possible, all of it is read at once.
+    fn open(&self, name: &str) -> io::Result<Box<dyn Read + Send>> {
+        Ok(Box::new(Cursor::new(self.read(name, 0, None)?)))
+    }
+
+    /// Whether there is such a file.
+    fn has(&self, name: &str) -> bool {
+        self.read(name, 0, Some(0)).is_ok()
+    }
+}
+
+/// The files of a folder or of an archive.
+pub fn open_files(path: &Path) -> Result<Box<dyn Files>, Error> {
+    if path.is_dir() {
+        return Ok(Box::new(path.to_owned()));
+    }
+    let failed = |error| Error::Read { path: path.to_owned(), error };
+    Ok(Box::new(Archive::open(path).map_err(failed)?))
+}
+
+/// Opens a file of a folder.
+fn regular(folder: &Path, name: &str) -> io::Result<File> {
+    let path = folder.join(name);
+    // A pipe would never end, and could not be read again.
+    if !fs::metadata(&path)?.is_file() {
+        return Err(io::Error::other("not a regular file"));
+    }
+    File::open(path)
 }
 
 /// Files in a folder.
 impl Files for PathBuf {
+    fn open(&self, name: &str) -> io::Result<Box<dyn Read + Send>> {
+        Ok(Box::new(regular(self, name)?))
+    }
+
     fn read(&self, name: &str, offset: u64, length: Option<u64>) -> io::Result<Vec<u8>> {
-        let path = self.join(name);
-        // A pipe would never end.
-        if !fs::metadata(&path)?.is_file() {
-            return Err(io::Error::other("not a regular file"));
-        }
-        let mut file = File::open(path)?;
+        let mut file = regular(self, name)?;
         file.seek(SeekFrom::Start(offset))?;
         let mut bytes = Vec::new();
         file.take(length.unwrap_or(u64::MAX)).read_to_end(&mut bytes)?;
@@ -85,7 +113,7 @@ impl<R> Debug for Archive<R> {
 /// can stand for any amount.
 const LONGEST: u64 = 1 << 32;
 
-impl<R: Read + Seek> Files for Archive<R> {
+impl<R: Read + Seek + Send> Files for Archive<R> {
     fn read(&self, name: &str, offset: u64, length: Option<u64>) -> io::Result<Vec<u8>> {
         let mut opened = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let Opened { zip, left } = &mut *opened;
@@ -121,6 +149,17 @@ fn within(named_in: &str, name: &str) -> Result<String, Error> {
 /// Reads a whole file that `named_in` names. Names that point outside are refused.
 pub fn file(files: &dyn Files, named_in: &str, name: &str) -> Result<Vec<u8>, Error> {
     read(files, named_in, name, 0, None)
+}
+
+/// Opens a file that `named_in` names, to read it bit by bit.
+pub(crate) fn open(
+    files: &dyn Files,
+    named_in: &str,
+    name: &str,
+) -> Result<Box<dyn Read + Send>, Error> {
+    let name = within(named_in, name)?;
+    let failed = |error| Error::Read { path: name.clone().into(), error };
+    files.open(&name).map_err(failed)
 }
 
 /// Reads a part of a file that `named_in` names.
@@ -183,7 +222,7 @@ pub(crate) fn ini(files: &dyn Files, named_in: &str, name: &str) -> Result<Ini, 
 mod tests {
     use super::*;
     use crate::snapshot::Package;
-    use std::io::{Cursor, Write};
+    use std::io::Write;
     use zip::ZipWriter;
     use zip::write::SimpleFileOptions;
 

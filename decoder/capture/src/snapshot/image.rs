@@ -1,8 +1,26 @@
 //! Code in files: ELF, or bare code.
 
+use crate::spaces::{Image, Loaded};
 use elf::ElfBytes;
-use elf::abi::PT_LOAD;
+use elf::abi::{EM_AARCH64, EM_ARM, PT_LOAD, PT_NOTE};
 use elf::endian::AnyEndian;
+use elf::note::Note;
+use thiserror::Error;
+
+/// Maximum number of segments that are searched for the identifier of a file: each may span all of it.
+const NOTES: usize = 16;
+
+/// The code of an image that a log names, from the bytes of its file. If the log identifies the image, and
+/// the file is another one, its code is not used.
+pub fn load(image: &Image, bytes: Vec<u8>) -> Loaded {
+    let found = build_id(&bytes);
+    let Some(code) = segments(bytes) else { return Loaded::Missing };
+    match (&image.uuid, found) {
+        (Some(uuid), Some(found)) if !is_same(uuid, &found) => Loaded::Other { code, found },
+        (Some(_), None) => Loaded::Unidentified(code),
+        _ => Loaded::Code(code),
+    }
+}
 
 /// The segments of code, each with its distance from the lowest address. `None` if the file is an ELF
 /// file that cannot be read: wrong code is worse than none.
@@ -24,4 +42,74 @@ pub fn segments(bytes: Vec<u8>) -> Option<Vec<(u64, Vec<u8>)>> {
             Some((segment.p_vaddr.wrapping_sub(lowest), data.to_vec()))
         })
         .collect()
+}
+
+/// Why a program cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ProgramError {
+    /// Not an ELF file, or a truncated one.
+    #[error("not an ELF file: {0}")]
+    NotElf(String),
+    /// The program is for another machine, with this `e_machine`.
+    #[error("ELF file for machine {0}, not Arm")]
+    Machine(u16),
+    /// There is nothing to load: an object file has to be linked first.
+    #[error("ELF file without segments to load")]
+    NoSegments,
+    /// Segments share most of their bytes, which no linker does: a small file could fill all memory.
+    #[error("ELF file whose segments have {segments} bytes, more than twice those of the file")]
+    TooLarge {
+        /// Bytes of all segments.
+        segments: u64,
+    },
+}
+
+impl From<elf::ParseError> for ProgramError {
+    fn from(error: elf::ParseError) -> Self {
+        Self::NotElf(error.to_string())
+    }
+}
+
+/// The segments of an Arm program, each with its address.
+pub fn program(bytes: &[u8]) -> Result<Vec<(u64, &[u8])>, ProgramError> {
+    let file = ElfBytes::<AnyEndian>::minimal_parse(bytes)?;
+    if !matches!(file.ehdr.e_machine, EM_AARCH64 | EM_ARM) {
+        return Err(ProgramError::Machine(file.ehdr.e_machine));
+    }
+    let mut all = Vec::new();
+    let table = file.segments();
+    for segment in table.iter().flat_map(|table| table.iter()) {
+        if segment.p_type == PT_LOAD && segment.p_filesz > 0 {
+            all.push((segment.p_vaddr, file.segment_data(&segment)?));
+        }
+    }
+    let segments = all.iter().fold(0u64, |sum, (_, code)| sum.saturating_add(code.len() as u64));
+    match all.is_empty() {
+        true => Err(ProgramError::NoSegments),
+        false if segments > (bytes.len() as u64).saturating_mul(2) => {
+            Err(ProgramError::TooLarge { segments })
+        }
+        false => Ok(all),
+    }
+}
+
+/// The identifier that the linker gave an ELF file, in hexadecimal digits.
+pub fn build_id(bytes: &[u8]) -> Option<String> {
+    let file = ElfBytes::<AnyEndian>::minimal_parse(bytes).ok()?;
+    let segments = file.segments()?.iter().filter(|segment| segment.p_type == PT_NOTE);
+    let notes =
+        segments.take(NOTES).filter_map(|segment| file.segment_data_as_notes(&segment).ok());
+    notes.flatten().find_map(|note| match note {
+        Note::GnuBuildId(id) => Some(id.0.iter().map(|byte| format!("{byte:02x}")).collect()),
+        _ => None,
+    })
+}
+
+/// Whether two identifiers have the same digits. Some tools write hyphens in between, or capital letters.
+fn is_same(a: &str, b: &str) -> bool {
+    let digits = |text: &str| -> String {
+        text.chars().filter(|digit| *digit != '-').map(|digit| digit.to_ascii_lowercase()).collect()
+    };
+    digits(a) == digits(b)
 }

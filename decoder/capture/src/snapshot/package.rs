@@ -1,20 +1,24 @@
 //! Trace packages: a folder, or a ZIP archive, with `contents.ini`, metadata and one file for each buffer.
 //!
 //! In `contents.ini`, section `[trace]` names the metadata, the buffers (`buffer0=...`) and the system
-//! event log (`events=...`). Every section `[dump...]` describes memory, as in the file of a core of a
-//! snapshot.
+//! event log (`events=...`, or else the file `system-event-log` if there is one). Every section `[dump...]`
+//! describes memory, as in the file of a core of a snapshot.
 //!
 //! Metadata contains options, registers or both for every source; the option has priority over a register.
 //! There are no defaults: an error names a property that neither provides.
 
+use crate::snapshot::bytes::{BufferBytes, Written};
 use crate::snapshot::device::dumps;
-use crate::snapshot::files::{self, Archive, Files};
+use crate::snapshot::files::{self, Files};
 use crate::snapshot::ini::{Ini, Section, number};
 use crate::snapshot::{Buffer, Dump, Error, Format, Protocol, Segment};
 use crate::spaces::{Holds, Log};
-use hartrace_encap::coresight::oldest_first;
 use hartrace_isa::arm::Arch;
 use std::path::Path;
+use std::sync::Arc;
+
+/// The system event log, where nothing names another.
+const LOG: &str = "system-event-log";
 
 /// A trace source of a package.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,7 +36,7 @@ pub struct Trace {
 /// A trace package.
 #[derive(Debug)]
 pub struct Package {
-    files: Box<dyn Files>,
+    files: Arc<dyn Files>,
     /// Its trace buffers.
     pub buffers: Vec<Buffer>,
     /// The sources in them.
@@ -46,11 +50,7 @@ pub struct Package {
 impl Package {
     /// Reads the ini files of a package, in a folder or an archive.
     pub fn open(path: &Path) -> Result<Self, Error> {
-        if path.is_dir() {
-            return Self::read(Box::new(path.to_owned()));
-        }
-        let failed = |error| Error::Read { path: path.to_owned(), error };
-        Self::read(Box::new(Archive::open(path).map_err(failed)?))
+        Self::read(files::open_files(path)?)
     }
 
     /// Reads the ini files of a package.
@@ -84,8 +84,8 @@ impl Package {
             None => None,
         };
         let (dumps, events) = (dumps(&contents)?, contents.get("trace", "events"));
-        let events = events.map(str::to_owned);
-        Ok(Self { files, buffers, traces, dumps, events, written })
+        let events = events.or_else(|| files.has(LOG).then_some(LOG)).map(str::to_owned);
+        Ok(Self { files: files.into(), buffers, traces, dumps, events, written })
     }
 
     /// A buffer by its name, or the first one.
@@ -115,17 +115,9 @@ impl Package {
     }
 
     /// The bytes of a buffer, the oldest first.
-    pub fn bytes(&self, buffer: &Buffer) -> Result<Vec<u8>, Error> {
-        let mut bytes = Vec::new();
-        for file in &buffer.files {
-            bytes.extend(files::read(&*self.files, "contents.ini", file, 0, None)?);
-        }
-        if let Some((write, wrapped)) = self.written {
-            let frames = buffer.format == Format::Coresight;
-            let len = oldest_first(&mut bytes, write, wrapped, frames).len();
-            bytes.truncate(len);
-        }
-        Ok(bytes)
+    pub fn bytes(&self, buffer: &Buffer) -> BufferBytes {
+        let written = self.written.map(|written| Written::new(written, buffer.format));
+        BufferBytes::new(&self.files, "contents.ini", &buffer.files, written)
     }
 }
 
@@ -339,8 +331,8 @@ mod tests {
         )
         .unwrap();
         assert_eq!(package.buffers.len(), 2);
-        assert_eq!(package.bytes(&package.buffers[1]).unwrap(), b"abc");
-        assert!(package.bytes(&package.buffers[0]).is_err());
+        assert_eq!(package.bytes(&package.buffers[1]).read().unwrap(), b"abc");
+        assert!(package.bytes(&package.buffers[0]).open().is_err());
         let ptm = hartrace_ptm::Config {
             cycle_accurate: true,
             context_id_bytes: 4,

@@ -196,7 +196,11 @@ impl Fields<'_> {
                 base: self.number("base_address")?,
                 image: Image {
                     file: self.text("image_file")?.to_owned(),
-                    uuid: self.values.get("uuid").map(|uuid| (*uuid).to_owned()),
+                    uuid: self
+                        .values
+                        .get("uuid")
+                        .filter(|uuid| !uuid.is_empty())
+                        .map(|uuid| (*uuid).to_owned()),
                 },
             },
             "declare_thread" => Event::Thread {

@@ -195,7 +195,7 @@ fn logs_that_lack_their_start() {
     let missing =
         timeline(Holds::Tid, &process.replace("=a", "=none").replace("declare", "1 declare"));
     assert_eq!(byte(&missing, 5, 1, 0), None);
-    assert_eq!(missing.missing, ["image none"]);
+    assert_eq!(missing.missing, ["image none cannot be read"]);
 }
 
 #[test]

@@ -64,59 +64,125 @@ pub struct Timeline {
     kernel: Process,
     /// No process.
     nobody: Process,
-    /// Images that could not be loaded, and code that exceeds a limit.
+    /// Images that could not be loaded or identified, and code that exceeds a limit.
     pub missing: Vec<String>,
+    /// Images that are others than the log identifies. Where they were mapped there is no code.
+    pub wrong: Vec<String>,
 }
 
-/// The code of an image: segments, each with its distance from the base address.
-type Segments = Option<Vec<(u64, Arc<[u8]>)>>;
+/// What became of an image that a log names. Code is segments, each with its distance from the base address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Loaded {
+    /// Its code.
+    Code(Vec<(u64, Vec<u8>)>),
+    /// Its code, but nothing tells whether the file is the one that the log identifies.
+    Unidentified(Vec<(u64, Vec<u8>)>),
+    /// The file is another one than the log identifies.
+    Other {
+        /// Its code, which is not used, nor any code that it would hide.
+        code: Vec<(u64, Vec<u8>)>,
+        /// What identifies the file.
+        found: String,
+    },
+    /// It cannot be read.
+    Missing,
+}
+
+impl From<Option<Vec<(u64, Vec<u8>)>>> for Loaded {
+    fn from(code: Option<Vec<(u64, Vec<u8>)>>) -> Self {
+        code.map_or(Self::Missing, Self::Code)
+    }
+}
+
+/// Images that were loaded before, and what is to be said of the others.
+#[derive(Debug, Default)]
+struct Images {
+    /// Distance from the base address, number of bytes, and code, unless it is not to be used.
+    known: BTreeMap<Image, Vec<Stretch>>,
+    bytes: u64,
+    missing: Vec<String>,
+    wrong: Vec<String>,
+}
+
+#[derive(Clone, Debug)]
+struct Stretch {
+    at: u64,
+    length: u64,
+    code: Arc<[u8]>,
+}
+
+impl Images {
+    fn get(&mut self, image: &Image, load: impl FnOnce(&Image) -> Loaded) -> Vec<Stretch> {
+        if let Some(known) = self.known.get(image) {
+            return known.clone();
+        }
+        let Image { file, uuid } = image;
+        let uuid = uuid.as_deref().unwrap_or_default();
+        let loaded = if self.bytes < MOST_BYTES { load(image) } else { Loaded::Missing };
+        let mut used = true;
+        let code = match loaded {
+            Loaded::Code(code) => code,
+            Loaded::Unidentified(code) => {
+                self.missing.push(format!("image {file} has no build-id to compare with {uuid}"));
+                code
+            }
+            Loaded::Other { code, found } => {
+                let what = "which is not used";
+                self.wrong.push(format!("image {file} has build-id {found}, not {uuid}; {what}"));
+                used = false;
+                code
+            }
+            Loaded::Missing => {
+                self.missing.push(format!("image {file} cannot be read"));
+                Vec::new()
+            }
+        };
+        let stretch = |(at, code): (u64, Vec<u8>)| {
+            let length = code.len() as u64;
+            Stretch { at, length, code: if used { code.into() } else { Arc::default() } }
+        };
+        let all: Vec<Stretch> = code.into_iter().map(stretch).collect();
+        let sizes = all.iter().map(|stretch| stretch.code.len() as u64);
+        self.bytes = sizes.fold(self.bytes, u64::saturating_add);
+        self.known.insert(image.clone(), all.clone());
+        all
+    }
+}
 
 impl Timeline {
     /// Creates a timeline from a log. `load` returns the code of an image: segments, each with its
-    /// distance from the base address. It returns `None` if the image cannot be loaded; there is no code
-    /// then.
-    pub fn new(
+    /// distance from the base address. There is no code if the image cannot be loaded.
+    pub fn new<L: Into<Loaded>>(
         log: &Log,
         holds: Holds,
-        mut load: impl FnMut(&Image) -> Option<Vec<(u64, Vec<u8>)>>,
+        mut load: impl FnMut(&Image) -> L,
     ) -> Self {
         let mut build = Build::default();
         for (now, event) in &log.events {
             build.take(*now, event);
         }
-        let mut images: BTreeMap<Image, Segments> = BTreeMap::new();
-        let mut bytes = 0u64;
-        let mut missing = Vec::new();
-        let mut segments = |image: &Image, missing: &mut Vec<String>| {
-            let loaded = images.entry(image.clone()).or_insert_with(|| {
-                let segments = if bytes < MOST_BYTES { load(image) } else { None };
-                let sizes = segments.iter().flatten().map(|(_, code)| code.len() as u64);
-                bytes = sizes.fold(bytes, u64::saturating_add);
-                if segments.is_none() {
-                    missing.push(format!("image {}", image.file));
-                }
-                segments.map(|all| all.into_iter().map(|(at, code)| (at, code.into())).collect())
-            });
-            loaded.clone().unwrap_or_default()
-        };
+        let mut images = Images::default();
+        let mut segments =
+            |images: &mut Images, image: &Image| images.get(image, |image| load(image).into());
         let mut processes = BTreeMap::new();
         let mut room = MOST;
         for (pid, known) in build.processes {
             let mut layers = Vec::new();
             for ((base, image), spans) in &known.mapped {
-                let loaded = segments(image, &mut missing);
+                let loaded = segments(&mut images, image);
                 for when in spans.iter() {
                     let Some(left) = room.checked_sub(loaded.len()) else {
                         let (file, at) = (&image.file, when.start);
-                        missing.push(format!("image {file} at {at}, after {MOST} others,"));
+                        let what = format!("image {file} at {at} cannot be read: {MOST} others");
+                        images.missing.push(what);
                         break;
                     };
                     room = left;
-                    layers.extend(loaded.iter().map(|(at, code)| Layer {
+                    layers.extend(loaded.iter().map(|stretch| Layer {
                         when: when.clone(),
-                        start: base.wrapping_add(*at),
-                        length: code.len() as u64,
-                        code: Some(code.clone()),
+                        start: base.wrapping_add(stretch.at),
+                        length: stretch.length,
+                        code: Some(stretch.code.clone()),
                     }));
                 }
             }
@@ -126,8 +192,8 @@ impl Timeline {
                     Written::Memory => None,
                     // If the file is missing, the code before the patch is still outdated.
                     Written::File(file) => {
-                        let found = segments(&Image { file, uuid: None }, &mut missing);
-                        found.into_iter().next().map(|(_, code)| code)
+                        let found = segments(&mut images, &Image { file, uuid: None });
+                        found.into_iter().next().map(|stretch| stretch.code)
                     }
                 };
                 layers.push(Layer { when, start, length, code });
@@ -153,7 +219,8 @@ impl Timeline {
             processes: processes.into_values().collect(),
             kernel,
             nobody: Process::default(),
-            missing,
+            missing: images.missing,
+            wrong: images.wrong,
         }
     }
 

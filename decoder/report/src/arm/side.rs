@@ -10,11 +10,12 @@ use std::thread;
 const WAITING: usize = 8;
 
 /// Calls `work` for each item, which hands over any number of results, and passes these to `take`: all of
-/// the first item, then all of the second, and so on.
+/// the first item, then all of the second, and so on. `work` learns from each result whether any more is
+/// wanted: after `take` has failed, nothing is.
 pub(super) fn each<T: Sync, R: Send, E>(
     items: &[T],
     threads: NonZeroUsize,
-    work: impl Fn(&T, &mut dyn FnMut(R)) + Sync,
+    work: impl Fn(&T, &mut dyn FnMut(R) -> bool) + Sync,
     mut take: impl FnMut(&T, R) -> Result<(), E>,
 ) -> Result<(), E> {
     let (senders, receivers): (Vec<_>, Vec<_>) =
@@ -26,10 +27,7 @@ pub(super) fn each<T: Sync, R: Send, E>(
             scope.spawn(|| {
                 let next = || left.lock().unwrap_or_else(PoisonError::into_inner).next();
                 while let Some((item, sender)) = next() {
-                    work(item, &mut |result| {
-                        // Fails only after `take` has failed, and that error is returned.
-                        let _ = sender.send(result);
-                    });
+                    work(item, &mut |result| sender.send(result).is_ok());
                 }
             });
         }
@@ -52,7 +50,7 @@ mod tests {
         let expected: Vec<_> = items.iter().flat_map(|item| (0..30).map(|n| (*item, n))).collect();
         for threads in [1, 3, 50] {
             let mut found = Vec::new();
-            let work = |_: &usize, pass: &mut dyn FnMut(u8)| (0..30).for_each(pass);
+            let work = |_: &usize, pass: &mut dyn FnMut(u8) -> bool| assert!((0..30).all(pass));
             let take = |item: &usize, result| {
                 found.push((*item, result));
                 Ok::<(), ()>(())
@@ -64,7 +62,9 @@ mod tests {
 
     #[test]
     fn a_failure_ends_it() {
-        let work = |item: &u8, pass: &mut dyn FnMut(u8)| (0..100).for_each(|_| pass(*item));
+        let work = |item: &u8, pass: &mut dyn FnMut(u8) -> bool| {
+            let _ = (0..100).all(|_| pass(*item));
+        };
         let mut taken = 0;
         let take = |_: &u8, result| {
             taken += 1;

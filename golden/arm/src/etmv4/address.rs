@@ -53,7 +53,12 @@ impl Registers {
 
     /// All forms that can express an address, the shortest first.
     pub(super) fn forms(&self, place: Place) -> Vec<Address> {
-        let (address, is) = (place.address, is(place));
+        self.forms_as(place, is(place))
+    }
+
+    /// The same, in packets that leave out as many bits as for an address of this kind.
+    pub(super) fn forms_as(&self, place: Place, is: Is) -> Vec<Address> {
+        let address = place.address;
         let wide = place.isa == Isa::A64;
         let last = self.held[0].0;
         let shift = if is == Is::Is0 { 2 } else { 1 };

@@ -1,8 +1,9 @@
 //! Packets that a trace unit may send between the outcomes of instructions.
 
 use super::Unit;
+use super::address::is;
 use hartrace_etmv4::{Address, Atoms, Cancel, CycleCount, Form, Is, Packet};
-use hartrace_isa::arm::{Executed, Place};
+use hartrace_isa::arm::{Executed, Isa, Place};
 
 impl Unit {
     pub(super) fn now_and_then(&mut self) {
@@ -59,20 +60,34 @@ impl Unit {
     /// then corrected.
     pub(super) fn outcome(&mut self, executed: &Executed) {
         let here = Place { address: executed.address, isa: executed.isa };
-        let known = executed.taken && !self.returned && self.config().is_ete();
-        if known && self.whims.one_in(6) {
+        if executed.taken && self.config().is_ete() && self.whims.one_in(6) {
             self.flush();
-            let forms = self.registers.forms(here);
-            let form = self.whims.choose(&forms);
-            self.send(Packet::Source(form));
-            self.registers.moved(here);
-            self.sent(1);
+            self.source(here);
         } else if self.options.speculate && self.room() >= 8 && self.whims.one_in(8) {
             self.flush();
             self.mispredict(executed.taken);
         } else {
             self.atom(executed.taken);
         }
+    }
+
+    /// Reports that everything up to this instruction was executed, and that it was taken.
+    fn source(&mut self, here: Place) {
+        // Decoders know the instruction set, so an address of AArch32 can be sent as if it were of the other
+        // one, if it is aligned.
+        let aligned = here.isa != Isa::A64 && here.address.is_multiple_of(4);
+        let natural = is(here);
+        let is = match natural {
+            Is::Is0 if aligned && self.whims.one_in(3) => Is::Is1,
+            Is::Is1 if aligned && self.whims.one_in(3) => Is::Is0,
+            _ => natural,
+        };
+        let forms = self.registers.forms_as(here, is);
+        let form = self.whims.choose(&forms);
+        self.send(Packet::Source(form));
+        // It says nothing about the instruction set after a context.
+        self.registers.pushed(here.address, is);
+        self.sent(1);
     }
 
     /// Number of P0 elements that can still be cancelled.

@@ -1,6 +1,6 @@
 //! The output of our decoder.
 
-use hartrace_arm_decoder::{ElementSink, Event, Lost, Range, Start};
+use hartrace_arm_decoder::{ElementSink, Event, Lost, Range, Start, StreamPos};
 use hartrace_arm_golden::{Expected, Gap, Ids};
 
 #[derive(Debug, Default)]
@@ -30,13 +30,13 @@ impl Seen {
 }
 
 impl ElementSink for Seen {
-    fn range(&mut self, _: u64, range: &Range) {
+    fn range(&mut self, _: StreamPos, range: &Range) {
         self.ranges.push((range.start, range.end, range.count, range.taken));
         self.instructions += u64::from(range.count);
         self.passed(range.cycles);
     }
 
-    fn event(&mut self, at: u64, event: Event) {
+    fn event(&mut self, at: StreamPos, event: Event) {
         match event {
             Event::Timestamp { value, cycles } => {
                 self.times.push(value);
@@ -55,9 +55,9 @@ impl ElementSink for Seen {
                 context: context.context_id.unwrap_or(0),
                 vmid: context.vmid.unwrap_or(0),
             }),
-            Event::Fault(_) | Event::NotAccessible { .. } => self.wrong.push((at, event)),
+            Event::Fault(_) | Event::NotAccessible { .. } => self.wrong.push((at.byte, event)),
             Event::NoSync(lost) if lost != Lost::Start => {
-                self.wrong.push((at, event));
+                self.wrong.push((at.byte, event));
             }
             _ => {}
         }

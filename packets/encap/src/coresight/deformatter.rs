@@ -22,10 +22,18 @@ pub enum Mode {
 pub enum Item<'a> {
     /// Bytes of a trace source.
     Data(Chunk<'a>),
-    /// A trigger, with the bytes that identify it.
-    Trigger(&'a [u8]),
+    /// A trigger.
+    Trigger {
+        /// Its position in the capture, as for a [`Chunk`].
+        index: u64,
+        /// The bytes that identify it.
+        bytes: &'a [u8],
+    },
     /// A flush has finished.
-    Flush,
+    Flush {
+        /// Its position in the capture, as for a [`Chunk`].
+        index: u64,
+    },
     /// [`Mode::AlignedReset`]: the state of all sources is reset.
     Reset,
     /// A violation of the frame format.
@@ -312,19 +320,19 @@ impl Deformatter {
         unpack(frame, &mut self.current, &mut |piece| {
             let len = piece.bytes.len() as u64;
             carried = carried.wrapping_add(len);
+            let index = start.wrapping_add(piece.index.into());
             let counter = match piece.source {
                 Some(Source::Trace(id)) => {
-                    let index = start.wrapping_add(piece.index.into());
                     out(Item::Data(Chunk { id, index, bytes: piece.bytes }));
                     &mut statistics.data
                 }
                 Some(Source::Null) => &mut statistics.null,
                 Some(Source::Trigger) => {
-                    out(Item::Trigger(piece.bytes));
+                    out(Item::Trigger { index, bytes: piece.bytes });
                     &mut statistics.overhead
                 }
                 Some(Source::Flush) => {
-                    out(Item::Flush);
+                    out(Item::Flush { index });
                     &mut statistics.overhead
                 }
                 Some(Source::Reserved(_)) => &mut statistics.reserved,

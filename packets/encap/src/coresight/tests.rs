@@ -8,8 +8,8 @@ use std::vec::Vec;
 #[derive(Clone, Debug, PartialEq)]
 enum Seen {
     Data(u8, u64, Vec<u8>),
-    Trigger(Vec<u8>),
-    Flush,
+    Trigger(u64, Vec<u8>),
+    Flush(u64),
     Reset,
     Fault(Fault),
 }
@@ -20,8 +20,8 @@ fn read(mode: Mode, capture: &[u8], piece: usize) -> (Vec<Seen>, Deformatter) {
     let mut out = |item: Item<'_>| {
         seen.push(match item {
             Item::Data(Chunk { id, index, bytes }) => Seen::Data(id.get(), index, bytes.to_vec()),
-            Item::Trigger(bytes) => Seen::Trigger(bytes.to_vec()),
-            Item::Flush => Seen::Flush,
+            Item::Trigger { index, bytes } => Seen::Trigger(index, bytes.to_vec()),
+            Item::Flush { index } => Seen::Flush(index),
             Item::Reset => Seen::Reset,
             Item::Fault(fault) => Seen::Fault(fault),
         });
@@ -85,7 +85,7 @@ fn a_change_in_the_last_byte_holds_from_the_next_frame_on() {
 fn special_sources_are_told_apart() {
     let frame = [0xfb, 5, 0xf7, 0, 1, 7, 0xe1, 8, 0xe1, 9, 0xe1, 1, 0xe1, 1, 0xe1, 0];
     let (seen, deformatter) = read(Mode::Aligned, &frame, 16);
-    assert_eq!(seen, [Seen::Trigger(vec![5]), Seen::Flush]);
+    assert_eq!(seen, [Seen::Trigger(0, vec![5]), Seen::Flush(2)]);
     assert_eq!(deformatter.statistics().null, 1);
     assert_eq!(deformatter.statistics().reserved, 4);
 }
