@@ -5,6 +5,7 @@ pub mod cva6;
 pub mod fault;
 pub mod log;
 pub mod objdump;
+pub mod perf;
 pub mod production;
 pub mod random;
 

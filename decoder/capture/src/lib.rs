@@ -4,6 +4,7 @@
 //! - [`bundle`]: capture, description and programs in one archive.
 //! - [`params`]: the encoder's parameters and modes, from a TOML or JSON file.
 //! - [`framing`]: how payloads are packed into the byte stream.
+//! - [`perf`]: recordings of Linux perf with hardware trace in them.
 //! - [`programs`]: the code that was traced, with the names of functions and source lines.
 //! - [`snapshot`]: snapshots of Arm systems and trace packages, that is devices with their registers,
 //!   trace buffers and memory.
@@ -44,6 +45,7 @@ pub mod bundle;
 pub mod description;
 pub mod framing;
 pub mod params;
+pub mod perf;
 pub mod programs;
 pub mod snapshot;
 pub mod spaces;

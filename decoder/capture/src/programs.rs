@@ -113,6 +113,13 @@ impl Programs {
         self.changing = Some(changing);
     }
 
+    /// Sets the time of the piece of a recording that is decoded next, and its thread if that is known.
+    pub fn set_moment(&self, time: u64, thread: Option<u64>) {
+        if let Some(changing) = &self.changing {
+            changing.set_moment(time, thread);
+        }
+    }
+
     /// Returns the programs in the form that the decoder uses.
     pub fn images(&self) -> Images<'_> {
         let first = Images::new(&self.common.image);

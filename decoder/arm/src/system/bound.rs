@@ -101,6 +101,8 @@ pub fn bind<'c, 's>(
                 Some(next) => match clock {
                     Clock::Position => stream.before(next.since),
                     Clock::Time => before_time(stream, start, reader.as_ref(), next.since),
+                    // Recordings do not define sources in this way.
+                    Clock::Recorded => stream.bytes.len(),
                 },
             };
             let end = end.max(start);

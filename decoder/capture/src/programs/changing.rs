@@ -35,6 +35,8 @@ struct Made {
     versions: BTreeMap<(usize, Space), (usize, Image)>,
     /// Number of versions made so far, including those that were dropped.
     count: usize,
+    /// For a recording, the time of the piece, and its thread if that is known.
+    moment: (u64, Option<u64>),
 }
 
 impl Changing {
@@ -68,17 +70,30 @@ impl Changing {
         let sources = (!log.traces.is_empty())
             .then(|| format!("{name}: define_trace is for sources of CoreSight, and ignored"));
         let warnings = missing.chain(useless).chain(sources).collect();
-        Ok((Self { timeline, contexts: !params.nocontext_p, made: Mutex::default() }, warnings))
+        let contexts = !params.nocontext_p;
+        Ok((Self { timeline, contexts, made: Mutex::default() }, warnings))
+    }
+
+    /// Uses what a recording tells. It has no code before [`Programs::set_moment`](super::Programs::set_moment).
+    pub fn recorded(timeline: Timeline, params: &Params) -> Self {
+        let contexts = !params.nocontext_p;
+        Self { timeline, contexts, made: Mutex::default() }
+    }
+
+    pub(super) fn set_moment(&self, time: u64, thread: Option<u64>) {
+        self.made.lock().unwrap_or_else(PoisonError::into_inner).moment = (time, thread);
     }
 
     /// Returns the code at a moment, based on `program`, whose number is `below`, and its own number.
     pub(super) fn version(&self, moment: Moment, below: usize, program: &Image) -> (usize, Image) {
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         let now = match self.timeline.clock() {
             Clock::Time => moment.time,
             Clock::Position => moment.byte,
+            Clock::Recorded => made.moment.0,
         };
-        let space = self.timeline.space(now, moment.context.filter(|_| self.contexts));
-        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        let context = moment.context.filter(|_| self.contexts).or(made.moment.1);
+        let space = self.timeline.space(now, context);
         if let Some((number, image)) = made.versions.get(&(below, space)) {
             return (*number, image.clone());
         }

@@ -37,6 +37,8 @@ pub enum Clock {
     Time,
     /// Bytes of the trace buffer.
     Position,
+    /// Time of a recording, which the trace does not have: only the time of each piece is known.
+    Recorded,
 }
 
 /// A file with code.
@@ -46,6 +48,8 @@ pub struct Image {
     pub file: String,
     /// Identifies it among files of the same name, if given.
     pub uuid: Option<String>,
+    /// The bytes of the file that are mapped, by offset and length; `None` for all segments of it.
+    pub part: Option<(u64, u64)>,
 }
 
 /// An event that changes the code at an address.
@@ -201,6 +205,7 @@ impl Fields<'_> {
                         .get("uuid")
                         .filter(|uuid| !uuid.is_empty())
                         .map(|uuid| (*uuid).to_owned()),
+                    part: None,
                 },
             },
             "declare_thread" => Event::Thread {

@@ -116,7 +116,7 @@ impl Images {
         if let Some(known) = self.known.get(image) {
             return known.clone();
         }
-        let Image { file, uuid } = image;
+        let Image { file, uuid, .. } = image;
         let uuid = uuid.as_deref().unwrap_or_default();
         let loaded = if self.bytes < MOST_BYTES { load(image) } else { Loaded::Missing };
         let mut used = true;
@@ -192,7 +192,8 @@ impl Timeline {
                     Written::Memory => None,
                     // If the file is missing, the code before the patch is still outdated.
                     Written::File(file) => {
-                        let found = segments(&mut images, &Image { file, uuid: None });
+                        let image = Image { file, uuid: None, part: None };
+                        let found = segments(&mut images, &image);
                         found.into_iter().next().map(|stretch| stretch.code)
                     }
                 };
