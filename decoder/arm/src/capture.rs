@@ -1,4 +1,5 @@
 mod pieces;
+mod placed;
 #[cfg(test)]
 mod read;
 mod splitter;
@@ -6,6 +7,7 @@ mod splitter;
 use hartrace_capture::snapshot::{BufferBytes, Error};
 use hartrace_encap::coresight::{Fault, Item, Mode, Statistics};
 use pieces::Backing;
+pub(crate) use placed::Parts;
 use splitter::Splitter;
 
 /// How the bytes of a trace buffer are laid out.

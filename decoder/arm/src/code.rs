@@ -60,12 +60,15 @@ pub(crate) struct Clocked<'m> {
     timeline: Option<&'m Timeline>,
     now: u64,
     context: Option<u64>,
+    /// The context of trace that has none.
+    usual: Option<u64>,
     /// The time at which the answer may change.
     until: u64,
 }
 
 impl<'m> Clocked<'m> {
-    pub(crate) const NEVER: Self = Self { timeline: None, now: 0, context: None, until: u64::MAX };
+    pub(crate) const NEVER: Self =
+        Self { timeline: None, now: 0, context: None, usual: None, until: u64::MAX };
 
     pub(crate) fn new(timeline: &'m Timeline) -> Self {
         let mut clocked = Self { timeline: Some(timeline), ..Self::NEVER };
@@ -83,7 +86,15 @@ impl<'m> Clocked<'m> {
     }
 
     pub(crate) fn enter(&mut self, context: Option<u32>) {
-        self.context = context.map(u64::from);
+        self.context = context.map(u64::from).or(self.usual);
+        self.settle();
+    }
+
+    /// Sets a time that the trace does not have, and the context if it has none.
+    pub(crate) fn set_moment(&mut self, now: u64, context: Option<u32>) {
+        self.now = now;
+        self.usual = context.map(u64::from);
+        self.context = self.usual;
         self.settle();
     }
 

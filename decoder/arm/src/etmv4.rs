@@ -13,6 +13,7 @@ mod tests;
 use crate::event::{Context, ElementSink, Event, Fault, Lost};
 use crate::reading::Reading;
 use crate::returns::ReturnStack;
+use crate::system::Moment;
 use crate::walk::Walk;
 use crate::{Memory, Stream};
 use element::Element;
@@ -80,6 +81,8 @@ pub struct Etmv4<'m> {
     calls_blocked: bool,
     overflowed: bool,
     marked: bool,
+    /// Processes are told by virtual context identifiers.
+    vmid: bool,
     /// Position of the last packet.
     at: StreamPos,
     /// Number of the next packet.
@@ -110,6 +113,7 @@ impl<'m> Etmv4<'m> {
             calls_blocked: false,
             overflowed: false,
             marked: false,
+            vmid: false,
             at: StreamPos::default(),
             packets: 0,
         }
@@ -129,6 +133,14 @@ impl<'m> Etmv4<'m> {
     /// Sets the number of the next packet, where the stream continues another one.
     pub const fn numbered_from(mut self, packets: u64) -> Self {
         self.packets = packets;
+        self
+    }
+
+    /// Sets what the recording of a stream says: its time, if the timeline has the time of recordings, and
+    /// whose trace it is. Call it after [`Self::with_timeline`].
+    pub(crate) fn at_moment(mut self, moment: &Moment) -> Self {
+        self.walk.set_moment(moment.time, moment.context);
+        self.vmid = moment.vmid;
         self
     }
 

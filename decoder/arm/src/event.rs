@@ -117,6 +117,10 @@ pub enum Fault {
     Unreadable,
     /// A branch that is always taken was not taken: the memory is not that of the traced program.
     WrongImage,
+    /// The buffer of a recording was full, and trace was lost after this.
+    Truncated,
+    /// Trace was lost somewhere in this stretch of a recording.
+    Partial,
 }
 
 /// An event in the trace other than executed instructions.

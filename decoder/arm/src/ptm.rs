@@ -7,6 +7,7 @@ mod tests;
 use crate::event::{Context, ElementSink, Event, Fault, Lost};
 use crate::reading::Reading;
 use crate::returns::ReturnStack;
+use crate::system::Moment;
 use crate::walk::Walk;
 use crate::{Memory, Stream};
 use hartrace_capture::spaces::{Clock, Timeline};
@@ -94,6 +95,13 @@ impl<'m> Ptm<'m> {
     /// Sets the number of the next packet, where the stream continues another one.
     pub const fn numbered_from(mut self, packets: u64) -> Self {
         self.packets = packets;
+        self
+    }
+
+    /// Sets what the recording of a stream says: its time, if the timeline has the time of recordings, and
+    /// whose trace it is. Call it after [`Self::with_timeline`].
+    pub(crate) fn at_moment(mut self, moment: &Moment) -> Self {
+        self.walk.set_moment(moment.time, moment.context);
         self
     }
 

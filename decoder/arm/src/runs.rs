@@ -102,6 +102,8 @@ const fn cause(fault: arm::Fault) -> &'static str {
         arm::Fault::NoAddress => "an exception or Q element is not followed by an address",
         arm::Fault::ReturnStack => "a return was followed that has no call",
         arm::Fault::InstructionSet => "ThumbEE and Jazelle are not decoded",
+        arm::Fault::Truncated => "the buffer of the recording was full, and trace was lost",
+        arm::Fault::Partial => "trace was lost within this stretch of the recording",
         arm::Fault::TooLong => "more instructions without a branch than make sense",
         arm::Fault::Unreadable => "the trace buffer cannot be read to its end",
         arm::Fault::WrongImage => {

@@ -1,14 +1,17 @@
 //! What was captured of an Arm system: a snapshot or a package, and the traces in it.
 //!
 //! [`System::open`] reads either. [`bind`] finds the sources of the streams in a buffer, and
-//! [`System::traced`] puts together what it takes to decode each: [`Traced::decode`].
+//! [`System::traced`] puts together what it takes to decode each: [`Traced::decode`]. [`recorded`] does all of
+//! this for a recording of Linux perf.
 
 mod bound;
 mod origin;
+mod recorded;
 mod traced;
 
-pub use bound::{BindError, Portion, Portions, bind};
+pub use bound::{BindError, Moment, Portion, Portions, bind};
 pub use origin::Origin;
+pub use recorded::{Recorded, recorded};
 pub use traced::Traced;
 
 use crate::{Layout, Memory};
@@ -121,7 +124,7 @@ impl System {
             let mut own = Vec::new();
             all.push(Traced {
                 name: origin.name(),
-                id: origin.id(),
+                id: origin.id().into(),
                 portions,
                 core: origin.core()?,
                 memory: match all.first().filter(|_| self.has_one_memory()) {

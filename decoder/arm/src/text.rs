@@ -195,6 +195,8 @@ fn why(fault: Fault) -> &'static str {
         Fault::NoAddress => "no address follows an exception or Q element",
         Fault::ReturnStack => "a return without a call",
         Fault::InstructionSet => "ThumbEE or Jazelle, which are not decoded",
+        Fault::Truncated => "the buffer of the recording was full, and trace was lost",
+        Fault::Partial => "trace was lost within this stretch of the recording",
         Fault::TooLong => "too many instructions without a branch; the memory image may be wrong",
         Fault::Unreadable => "the trace buffer cannot be read to its end",
         Fault::WrongImage => "a branch without condition was not taken; the memory image is wrong",

@@ -88,6 +88,13 @@ impl<'m> Walk<'m> {
         self.place.space = self.clocked.space();
     }
 
+    /// Sets a time that the trace does not have, and the context if it has none. Call it after the timeline
+    /// is set.
+    pub(crate) fn set_moment(&mut self, now: u64, context: Option<u32>) {
+        self.clocked.set_moment(now, context);
+        self.place.space = self.clocked.space();
+    }
+
     /// Advances to a time, or to a position in the trace.
     #[inline]
     pub(crate) fn reach(&mut self, clock: Clock, now: u64) {

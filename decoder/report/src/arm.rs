@@ -63,7 +63,7 @@ fn each<R: Report, W: Write>(
         }
     };
     let take = |traced: &Traced<'_>, part: Option<Noted<R::Part>>| {
-        let source = (how.named || all.len() > 1).then_some(u16::from(traced.id));
+        let source = (how.named || all.len() > 1).then_some(traced.id);
         match part {
             Some(part) => printer.join(vec![(source, part)]),
             // The end of this source.

@@ -108,7 +108,8 @@ impl Etmv4<'_> {
         context.isa = self.isa(is);
         self.context = Some(context);
         self.walk.set_isa(context.isa);
-        self.walk.enter(context.spaces(), context.context_id);
+        let process = if self.vmid { context.vmid } else { context.context_id };
+        self.walk.enter(context.spaces(), process);
         sink.event(at, Event::Context(context));
     }
 

@@ -5,7 +5,9 @@
 //! configurations.
 
 use super::origin::Origin;
-use crate::{Capture, ElementSink, Etmv4, Event, Memory, Ptm, Range, Stream, list_etmv4, list_ptm};
+use crate::{
+    Capture, ElementSink, Etmv4, Event, Fault, Memory, Ptm, Range, Stream, list_etmv4, list_ptm,
+};
 use hartrace_capture::snapshot::Protocol;
 use hartrace_capture::spaces::{Bound, Clock, Log};
 use hartrace_decoder::StreamPos;
@@ -22,6 +24,21 @@ pub struct Portion<'c> {
     pub stream: Cow<'c, Stream>,
     /// Its protocol, with its configuration.
     pub protocol: Protocol,
+    /// When and where it was recorded, if the trace itself does not say.
+    pub moment: Option<Moment>,
+}
+
+/// What a recording says of a portion.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Moment {
+    /// When it ended, as the log of the recording counts time.
+    pub time: u64,
+    /// The thread that ran, for trace without context identifiers.
+    pub context: Option<u32>,
+    /// Processes are told by virtual context identifiers.
+    pub vmid: bool,
+    /// Why trace was lost at its end.
+    pub lost: Option<Fault>,
 }
 
 /// A log says something about a source that cannot be.
@@ -71,7 +88,7 @@ pub fn bind<'c, 's>(
             if let Some(origin) = usual(stream.id) {
                 let protocol = origin.protocol().clone();
                 let id = if raw { origin.id() } else { stream.id };
-                let portion = Portion { id, stream: Cow::Borrowed(stream), protocol };
+                let portion = Portion { id, stream: Cow::Borrowed(stream), protocol, moment: None };
                 found.push((origin, stream.first(), portion));
             }
             continue;
@@ -111,7 +128,8 @@ pub fn bind<'c, 's>(
                     Some((origin, protocol)) if origin.is_read() => {
                         let (id, part) = (stream.id, stream.part(start..end));
                         let first = part.first();
-                        let portion = Portion { id, stream: Cow::Owned(part), protocol };
+                        let stream = Cow::Owned(part);
+                        let portion = Portion { id, stream, protocol, moment: None };
                         found.push((origin, first, portion));
                     }
                     Some(_) => {}

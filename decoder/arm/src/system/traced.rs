@@ -1,9 +1,10 @@
 //! A source, ready to be decoded.
 
 use super::bound::Portion;
-use crate::{ElementSink, Etmv4, Memory, Ptm};
+use crate::{ElementSink, Etmv4, Event, Memory, Ptm};
 use hartrace_capture::snapshot::{Core, Protocol};
 use hartrace_capture::spaces::Timeline;
+use hartrace_decoder::StreamPos;
 use std::sync::Arc;
 
 /// What it takes to follow the trace of a source.
@@ -11,8 +12,8 @@ use std::sync::Arc;
 pub struct Traced<'c> {
     /// The name of the source.
     pub name: String,
-    /// Its number in the metadata.
-    pub id: u8,
+    /// Its number in the metadata; that of its CPU if it was recorded.
+    pub id: u16,
     /// What it wrote, in the order of time.
     pub portions: Vec<Portion<'c>>,
     /// The core that it traces.
@@ -45,12 +46,15 @@ impl Traced<'_> {
         sink: &mut impl ElementSink,
     ) -> u64 {
         let stream = &portion.stream;
-        match &portion.protocol {
+        let packets = match &portion.protocol {
             Protocol::Etmv4(config) => {
                 let mut decoder =
                     Etmv4::new(*config, self.core.arch, &self.memory).numbered_from(packets);
                 if let Some(timeline) = &self.timeline {
                     decoder = decoder.with_timeline(timeline);
+                }
+                if let Some(moment) = &portion.moment {
+                    decoder = decoder.at_moment(moment);
                 }
                 decoder.decode(stream, sink);
                 decoder.packets()
@@ -61,10 +65,18 @@ impl Traced<'_> {
                 if let Some(timeline) = &self.timeline {
                     decoder = decoder.with_timeline(timeline);
                 }
+                if let Some(moment) = &portion.moment {
+                    decoder = decoder.at_moment(moment);
+                }
                 decoder.decode(stream, sink);
                 decoder.packets()
             }
             Protocol::Other(_) => packets,
+        };
+        if let Some(fault) = portion.moment.and_then(|moment| moment.lost) {
+            let at = StreamPos { packet: packets, byte: stream.last() };
+            sink.event(at, Event::Fault(fault));
         }
+        packets
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{How, side};
 use crate::limits::Limits;
-use hartrace_arm_decoder::system::{Portion, Portions, Traced};
+use hartrace_arm_decoder::system::{Portion, Traced};
 use hartrace_arm_decoder::{self as arm, Lost, Mark, MarkKind, Range, Shown, list_etmv4, list_ptm};
 use hartrace_capture::snapshot::Protocol;
 use hartrace_decoder::StreamPos;
@@ -28,8 +28,8 @@ pub fn marks(marks: &[Mark], json: bool, out: &mut dyn Write) -> io::Result<()> 
 
 /// Writes the packets of all sources, and triggers and flushes, in the order in which they are complete:
 /// position, source, bytes and name. `limits` count the packets of each source.
-pub fn packets(
-    sources: &[Portions<'_, '_>],
+pub fn packets<'p, 'c: 'p>(
+    sources: impl IntoIterator<Item = &'p [Portion<'c>]>,
     marks: &[Mark],
     limits: Option<Limits>,
     out: &mut dyn Write,
@@ -42,7 +42,7 @@ pub fn packets(
     let marks = marks.iter().filter(|mark| admitted(&mut marked, 0, mark.index));
     let mut marks = marks.collect::<Vec<_>>().into_iter().peekable();
     let (mut records, mut streams) = (Vec::new(), Vec::new());
-    for (_, portions) in sources {
+    for portions in sources {
         let (mut limits, mut packet) = (limits, 0u64);
         for Portion { stream, protocol, .. } in portions {
             let held = stream.held().map_err(io::Error::other)?;
@@ -99,7 +99,7 @@ pub fn elements<E: From<io::Error>>(
     let work = |traced: &Traced<'_>, pass: &mut dyn FnMut(Written) -> bool| {
         let (limits, written) = (how.limits, Written::default());
         let (started, done) = (false, false);
-        let id = traced.id;
+        let id = 0;
         let mut elements = Elements { id, ranges, strict, limits, written, pass, started, done };
         let mut packets = 0;
         for portion in &traced.portions {
