@@ -5,6 +5,7 @@ mod events;
 mod follow;
 mod fpga;
 mod input;
+mod perf;
 mod sim;
 mod snapshot;
 mod values;
@@ -14,6 +15,7 @@ pub(crate) use events::EventsArgs;
 pub(crate) use follow::FollowArgs;
 pub(crate) use fpga::{CompareArgs, FpgaCommand, Part, ReportArgs};
 pub(crate) use input::{ConvertArgs, InputArgs};
+pub(crate) use perf::PerfArgs;
 pub(crate) use sim::{Cva6Args, SimArgs, SimCommand, SimEmit};
 pub(crate) use snapshot::{Frames, SnapshotArgs};
 pub(crate) use values::Placed;
@@ -232,6 +234,8 @@ pub(crate) struct DecodeArgs {
     pub(crate) to: Option<Position>,
     #[command(flatten)]
     pub(crate) arm: SnapshotArgs,
+    #[command(flatten)]
+    pub(crate) perf: PerfArgs,
     #[command(flatten)]
     pub(crate) follow: FollowArgs,
 }

@@ -4,6 +4,7 @@
 //! comes, tables at the end.
 
 mod arm;
+mod perf;
 mod snapshot;
 
 use crate::args::{DecodeArgs, Emit};
@@ -12,12 +13,14 @@ use crate::files::{self, Capture, Filling};
 use crate::follow::{Follow, LARGE, SMALL};
 use crate::gaps;
 use hartrace_capture::bundle::{self, Found};
+use hartrace_capture::perf::Recording;
 use hartrace_decoder::stream::Decoded;
-use hartrace_decoder::{Coverage, Edges};
+use hartrace_decoder::{Coverage, Edges, Sink};
 use hartrace_report::{
     Blocks, Gaps, InOrder, Json, Limited, Limits, Listing, Noted, Ordered, Pcs, Printer, Report,
     Shared, Silent, Style, Table, Tables,
 };
+use indicatif::ProgressBar;
 use std::io::Read;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
@@ -29,33 +32,88 @@ pub(crate) fn run(args: &DecodeArgs) -> Result<Status, Failure> {
     if let Some(path) = args.arm.snapshot.as_deref().or(capture) {
         return snapshot::run(path, args);
     }
+    if let Some(file) = &args.perf.perf {
+        return perf::run(file, args);
+    }
+    let limits = limits(args)?;
+    let (mut follow, capture) = Follow::open(&args.follow, [])?;
+    print(args, &mut follow, limits, Input::Capture(capture))
+}
+
+/// Refuses combinations of arguments that mean nothing; returns what part of the trace to print.
+fn limits(args: &DecodeArgs) -> Result<Option<Limits>, Failure> {
     if args.json && matches!(args.emit, Emit::Pcs | Emit::Listing) {
         return Err(Failure::usage("--json applies to events, blocks, edges and coverage only")
             .hint("--emit json"));
     }
-    let limits = Limits::new(args.from, args.to).map_err(|error| {
+    Limits::new(args.from, args.to).map_err(|error| {
         Failure::usage(error).hint("a --to after --from; --to itself is not printed")
-    })?;
+    })
+}
+
+/// What is decoded.
+enum Input<'r, R = files::Input> {
+    /// A capture, as it arrives.
+    Capture(Capture<R>),
+    /// E-Trace in a recording of perf.
+    Recording(&'r Recording),
+}
+
+impl<'r> Input<'r> {
+    fn map<R>(self, wrap: impl FnOnce(files::Input) -> R) -> Input<'r, R> {
+        match self {
+            Self::Capture(capture) => Input::Capture(capture.map(wrap)),
+            Self::Recording(recording) => Input::Recording(recording),
+        }
+    }
+}
+
+impl<R: Read + Send> Input<'_, R> {
+    /// Decodes all of it; see [`Follow::run`].
+    fn run<S: Sink + Send>(
+        self,
+        follow: &Follow,
+        size: usize,
+        sink: impl Fn() -> S + Sync,
+        join: impl FnMut(Decoded<S>) -> Result<ControlFlow<()>, Failure> + Send,
+    ) -> Result<ControlFlow<()>, Failure> {
+        match self {
+            Self::Capture(capture) => follow.run(capture, size, sink, join),
+            Self::Recording(recording) => follow.run_pieces(recording, sink, join),
+        }
+    }
+}
+
+/// Prints what was decoded.
+fn print(
+    args: &DecodeArgs,
+    follow: &mut Follow,
+    limits: Option<Limits>,
+    input: Input<'_>,
+) -> Result<Status, Failure> {
     let limits = limits.map(Shared::new);
-    let (mut follow, capture) = Follow::open(&args.follow, [])?;
     if limits.is_some() {
         // The number of an instruction is known only after all instructions before it.
         follow.threads = NonZeroUsize::MIN;
     }
-    let gaps = gaps::new(follow.name.clone(), args.follow.strict, capture.bar.clone());
-    let job = Job { args, follow: &follow, limits };
+    let bar = match &input {
+        Input::Capture(capture) => capture.bar.clone(),
+        Input::Recording(_) => ProgressBar::hidden(),
+    };
+    let gaps = gaps::new(follow.name.clone(), args.follow.strict, bar);
+    let job = Job { args, follow, limits };
     let (programs, xlen) = (&follow.programs, follow.setup.xlen);
     match args.emit {
         Emit::Packets | Emit::Ranges | Emit::Elements => {
-            Err(Failure::usage("--emit packets, ranges and elements need a snapshot")
+            Err(Failure::usage("--emit packets, ranges and elements need trace of CoreSight")
                 .hint("--snapshot DIR, or `hartrace dump` for packets of a capture"))
         }
-        Emit::Pcs => job.report(capture, SMALL, Pcs, gaps),
-        Emit::Edges => job.table::<Edges>(capture, gaps),
-        Emit::Coverage => job.table::<Coverage>(capture, gaps),
-        Emit::Listing => job.in_order(capture, Listing::new(programs, xlen), gaps),
-        Emit::Blocks => job.in_order(capture, Blocks::new(programs, xlen, args.json), gaps),
-        Emit::Json => job.in_order(capture, Json::new(xlen), gaps),
+        Emit::Pcs => job.report(input, SMALL, Pcs, gaps),
+        Emit::Edges => job.table::<Edges>(input, gaps),
+        Emit::Coverage => job.table::<Coverage>(input, gaps),
+        Emit::Listing => job.in_order(input, Listing::new(programs, xlen), gaps),
+        Emit::Blocks => job.in_order(input, Blocks::new(programs, xlen, args.json), gaps),
+        Emit::Json => job.in_order(input, Json::new(xlen), gaps),
     }
 }
 
@@ -82,27 +140,27 @@ impl Job<'_> {
     /// Reports everything in order.
     fn in_order(
         &self,
-        capture: Capture,
+        input: Input<'_>,
         form: impl InOrder + Send,
         gaps: Gaps,
     ) -> Result<Status, Failure> {
         let one = self.follow.setup.transport.source.is_some();
         let headings = !one && !self.args.json && self.args.emit != Emit::Json;
-        self.report(capture, SMALL, Ordered::new(form).headings(headings), gaps)
+        self.report(input, SMALL, Ordered::new(form).headings(headings), gaps)
     }
 
     /// Reports one table at the end, or one for each source.
-    fn table<S: Table>(&self, capture: Capture, gaps: Gaps) -> Result<Status, Failure> {
+    fn table<S: Table>(&self, input: Input<'_>, gaps: Gaps) -> Result<Status, Failure> {
         let symbols = self.follow.programs.all_symbols();
         let style = Style { symbols, xlen: self.follow.setup.xlen, json: self.args.json };
-        self.report(capture.map(Filling), LARGE, Tables::<S>::new(style), gaps)
+        self.report(input.map(Filling), LARGE, Tables::<S>::new(style), gaps)
     }
 
     /// Decodes everything within the limits, in parts of about `size` bytes. Prints what was decoded
     /// even if an error follows.
     fn report<R: Report + Send>(
         &self,
-        capture: Capture<impl Read + Send>,
+        input: Input<'_, impl Read + Send>,
         size: usize,
         report: R,
         gaps: Gaps,
@@ -112,14 +170,14 @@ impl Job<'_> {
         let make = || Noted::new(R::Part::default(), strict);
         let mut found = Silent::default();
         let outcome = match &self.limits {
-            None => self.follow.run(capture, size, make, |decoded| {
+            None => input.run(self.follow, size, make, |decoded| {
                 found = Silent { bytes: decoded.bytes, packets: decoded.packets };
                 printer.join(decoded.sinks)?;
                 Ok(ControlFlow::Continue(()))
             }),
             Some(limits) => {
                 let make = || Limited { sink: make(), limits };
-                self.follow.run(capture, size, make, |Decoded { sinks, bytes, packets }| {
+                input.run(self.follow, size, make, |Decoded { sinks, bytes, packets }| {
                     found = Silent { bytes, packets };
                     let sinks = sinks.into_iter();
                     printer

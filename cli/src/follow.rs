@@ -1,14 +1,19 @@
 //! Decodes a capture with its program.
 
-use crate::args::{CompatArg, FollowArgs};
+use crate::args::{CompatArg, FollowArgs, Placed};
 use crate::described::Described;
 use crate::failure::Failure;
 use crate::files::{self, Capture};
-use crate::{image, params};
+use crate::image::{self, Code};
+use crate::params;
 use hartrace_capture::params::Setup;
-use hartrace_capture::programs::Programs;
+use hartrace_capture::perf::{Pieces, Recording};
+use hartrace_capture::programs::{Changing, Programs};
+use hartrace_capture::spaces::Timeline;
 use hartrace_decoder::stream::{Decode, Decoded, StreamError};
 use hartrace_decoder::{Config, Sink};
+use hartrace_ingress::Privilege;
+use hartrace_isa::Xlen;
 use std::io::Read;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
@@ -57,37 +62,33 @@ impl Follow {
             return Err(Failure::usage("a trace cannot be followed without the program")
                 .hint("--elf PROG, or --image FILE@ADDR for bare code"));
         }
-        let mut programs = image::load(code, setup.xlen)?;
-        if let Some(isa) = args.isa {
-            let bits = isa.xlen.bits();
-            if isa.xlen != setup.xlen {
-                let what =
-                    format!("--isa of RV{bits}, but the trace is of RV{}", setup.xlen.bits());
-                return Err(Failure::usage(what).hint(format_args!("--xlen {bits}")));
-            }
-            programs.set_isa(isa);
-        }
+        let mut programs = load(args, code, setup.xlen)?;
         if let Some(changing) = image::changing(&args.events, &setup)? {
             programs.change(changing);
         }
         let capture = described.open()?;
-        let usual = Config::default();
-        let config = Config {
-            params: setup.params,
-            unit: setup.unit,
-            tvec: args
-                .trap_vectors(&described)
-                .iter()
-                .map(|(level, base)| (level.0, *base))
-                .collect(),
-            compat: CompatArg::of(args.compat),
-            resync: args.resync.into(),
-            max_blocks: args.max_blocks.unwrap_or(usual.max_blocks),
-            ..usual
-        };
+        let config = config(args, &setup, &args.trap_vectors(&described));
         let threads = args.threads();
         let name = described.name;
         Ok((Self { setup, programs, threads, name, config }, capture))
+    }
+
+    /// Reads parameters and programs for E-Trace in a recording of perf. `elf` are programs at the addresses
+    /// where they were mapped; `timeline` has what was mapped.
+    pub(crate) fn recorded(
+        path: &Path,
+        args: &FollowArgs,
+        elf: &[Placed],
+        recording: &Recording,
+        timeline: Timeline,
+    ) -> Result<Self, Failure> {
+        let setup = params::recorded(&args.stream, recording)?;
+        params::check_compat(&setup, CompatArg::of(args.compat))?;
+        let mut programs = load(args, image::placed(elf, &args.image)?, setup.xlen)?;
+        programs.change(Changing::recorded(timeline, &setup.params));
+        let config = config(args, &setup, &args.tvec);
+        let (threads, name) = (args.threads(), files::name(path));
+        Ok(Self { setup, programs, threads, name, config })
     }
 
     /// Decodes a capture in parts of about `size` bytes. Each part goes to a sink that `sink` makes,
@@ -123,6 +124,36 @@ impl Follow {
             },
         );
         bar.finish_and_clear();
+        self.ended(outcome)
+    }
+
+    /// The same for E-Trace in a recording of perf.
+    pub(crate) fn run_pieces<S: Sink + Send>(
+        &self,
+        recording: &Recording,
+        sink: impl Fn() -> S + Sync,
+        mut join: impl FnMut(Decoded<S>) -> Result<ControlFlow<()>, Failure> + Send,
+    ) -> Result<ControlFlow<()>, Failure> {
+        let pieces = Pieces {
+            recording,
+            programs: &self.programs,
+            config: self.config.clone(),
+            options: self.setup.options,
+            transport: self.setup.transport.stream(),
+            threads: self.threads,
+        };
+        let outcome = pieces.run(sink, |decoded| match join(decoded) {
+            Ok(ControlFlow::Continue(())) => Ok(()),
+            Ok(ControlFlow::Break(())) => Err(None),
+            Err(failure) => Err(Some(failure)),
+        });
+        self.ended(outcome)
+    }
+
+    fn ended(
+        &self,
+        outcome: Result<(), StreamError<Option<Failure>>>,
+    ) -> Result<ControlFlow<()>, Failure> {
         match outcome {
             Ok(()) => Ok(ControlFlow::Continue(())),
             Err(StreamError::Join(None)) => Ok(ControlFlow::Break(())),
@@ -132,5 +163,32 @@ impl Follow {
                 Err(Failure::input(format_args!("cannot read: {error}")).at(&self.name))
             }
         }
+    }
+}
+
+/// Loads code for the instruction set of the command line, if there is one.
+fn load(args: &FollowArgs, code: Vec<Code>, xlen: Xlen) -> Result<Programs, Failure> {
+    let mut programs = image::load(code, xlen)?;
+    if let Some(isa) = args.isa {
+        let bits = isa.xlen.bits();
+        if isa.xlen != xlen {
+            let what = format!("--isa of RV{bits}, but the trace is of RV{}", xlen.bits());
+            return Err(Failure::usage(what).hint(format_args!("--xlen {bits}")));
+        }
+        programs.set_isa(isa);
+    }
+    Ok(programs)
+}
+
+fn config(args: &FollowArgs, setup: &Setup, vectors: &[(Privilege, u64)]) -> Config {
+    let usual = Config::default();
+    Config {
+        params: setup.params,
+        unit: setup.unit,
+        tvec: vectors.iter().map(|(level, base)| (level.0, *base)).collect(),
+        compat: CompatArg::of(args.compat),
+        resync: args.resync.into(),
+        max_blocks: args.max_blocks.unwrap_or(usual.max_blocks),
+        ..usual
     }
 }

@@ -31,17 +31,23 @@ impl Code {
 /// Reads the code that the command line names: programs, then bare code, then the programs of single
 /// contexts. Without any, it is that of the description.
 pub(crate) fn code(args: &FollowArgs, described: &Described) -> Result<Vec<Code>, Failure> {
-    let mut given = elf(&args.elf)?;
-    let bare = args.image.iter().map(|placed| (placed, At::Address(placed.address), None));
-    let contexts = args.context_elf.iter();
-    let contexts = contexts.map(|(id, placed)| (placed, At::Bias(placed.address), Some(*id)));
-    for (placed, at, context) in bare.chain(contexts) {
-        given.push(Code::read(placed, at, context)?);
+    let mut given = placed(&args.elf, &args.image)?;
+    for (id, placed) in &args.context_elf {
+        given.push(Code::read(placed, At::Bias(placed.address), Some(*id))?);
     }
     if given.is_empty() {
         return described.code();
     }
     described.compare(&given);
+    Ok(given)
+}
+
+/// Reads programs, then bare code.
+pub(crate) fn placed(programs: &[Placed], bare: &[Placed]) -> Result<Vec<Code>, Failure> {
+    let mut given = elf(programs)?;
+    for placed in bare {
+        given.push(Code::read(placed, At::Address(placed.address), None)?);
+    }
     Ok(given)
 }
 

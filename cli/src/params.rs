@@ -5,10 +5,12 @@ use crate::failure::Failure;
 use crate::files;
 use hartrace_capture::framing::{self, Fields, Kind};
 use hartrace_capture::params::{DocumentError, Draft, Given, Resync, Setup, SetupError};
+use hartrace_capture::perf::Recording;
 use hartrace_etrace::{Compat, Unit};
 use hartrace_golden::EncoderConfig;
 use hartrace_golden::encoder::Resync as EncoderResync;
 use hartrace_isa::Xlen;
+use std::io::{self, Write};
 
 /// Reads the parameter file, if any, and completes it from the command line. Without a file, parameters are
 /// those of the description, with its name.
@@ -32,6 +34,22 @@ pub(crate) fn setup(
             None => failure,
         }
     })
+}
+
+/// The same for E-Trace in a recording of perf, which tells some of it.
+pub(crate) fn recorded(args: &StreamArgs, recording: &Recording) -> Result<Setup, Failure> {
+    let Some(path) = &args.params else { return Err(SetupError::NoParameters.into()) };
+    let mut draft = Draft::read_with(path, &mut |path| {
+        Ok::<_, Failure>((files::name(path), files::read(path)?))
+    })?;
+    let given = given(args);
+    if let Some(bits) = recording.complete(&mut draft, &given) {
+        let cpus = recording.cpus.unwrap_or(0);
+        let what = format!("srcID is taken to have {bits} bits, for {cpus} CPUs");
+        let _ = writeln!(io::stderr(), "warning: {what}; --src-bits overrides it");
+    }
+    let failed = |error: SetupError| Failure::from(error).at(files::name(path));
+    Setup::new(Some(draft), &given).map_err(failed)
 }
 
 fn given(args: &StreamArgs) -> Given {

@@ -1,6 +1,6 @@
 //! Prints decoded traces of Arm sources, whatever they were captured in.
 
-use crate::args::{DecodeArgs, Emit};
+use crate::args::{DecodeArgs, Emit, Placed};
 use crate::failure::{Failure, Status};
 use crate::{files, gaps};
 use hartrace_arm_decoder::system::Traced;
@@ -66,11 +66,12 @@ pub(super) fn limits(args: &DecodeArgs) -> Result<Option<Limits>, Failure> {
 pub(super) fn print(
     name: String,
     args: &DecodeArgs,
+    elf: &[Placed],
     mut all: Vec<Traced<'_>>,
     marks: &[Mark],
     mut lost: Lost<'_>,
 ) -> Result<Status, Failure> {
-    let programs = load(args, &mut all)?;
+    let programs = load(args, elf, &mut all)?;
     let several = all.len() > 1;
     let how = How { threads: args.follow.threads(), limits: limits(args)?, named: false };
     let job = Job { name, args, all: &all, how };
@@ -115,13 +116,13 @@ pub(super) fn print(
 }
 
 /// Adds the code that the command line names to what the sources see; returns its names.
-fn load(args: &DecodeArgs, all: &mut [Traced<'_>]) -> Result<Programs, Failure> {
+fn load(args: &DecodeArgs, elf: &[Placed], all: &mut [Traced<'_>]) -> Result<Programs, Failure> {
     let (mut programs, mut memory) = (Programs::new(XLEN), Memory::new());
     // The first counts, and later code wins.
     for placed in args.follow.image.iter().rev() {
         memory.add(placed.address, files::read(&placed.path)?, Spaces::ALL);
     }
-    for placed in args.follow.elf.iter().rev() {
+    for placed in elf.iter().rev() {
         let bytes = files::read(&placed.path)?;
         let unusable = |error: ProgramError| {
             let failure = Failure::input(&error).at(files::name(&placed.path));
@@ -135,10 +136,10 @@ fn load(args: &DecodeArgs, all: &mut [Traced<'_>]) -> Result<Programs, Failure> 
             memory.add(address.wrapping_add(placed.address), code.to_vec(), Spaces::ALL);
         }
     }
-    for placed in &args.follow.elf {
+    for placed in elf {
         programs.add_names(files::read(&placed.path)?, placed.address);
     }
-    if args.follow.elf.len() + args.follow.image.len() > 0 {
+    if elf.len() + args.follow.image.len() > 0 {
         all.iter_mut().for_each(|traced| traced.add_code(&memory));
     }
     Ok(programs)

@@ -60,7 +60,8 @@ pub(super) fn run(path: &Path, args: &DecodeArgs) -> Result<Status, Failure> {
     }
     if args.emit == Emit::Packets {
         let mut out = files::stdout();
-        hartrace_report::arm::packets(&sources, &capture.marks, limits, &mut out)?;
+        let all = sources.iter().map(|(_, portions)| &portions[..]);
+        hartrace_report::arm::packets(all, &capture.marks, limits, &mut out)?;
         out.flush()?;
         return Ok(lost.status);
     }
@@ -79,7 +80,7 @@ pub(super) fn run(path: &Path, args: &DecodeArgs) -> Result<Status, Failure> {
     for what in wrong {
         lost.gap(format_args!("event log: {what}"))?;
     }
-    arm::print(path.display().to_string(), args, all, &capture.marks, lost)
+    arm::print(path.display().to_string(), args, &args.follow.elf, all, &capture.marks, lost)
 }
 
 impl From<Frames> for Mode {

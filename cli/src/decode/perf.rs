@@ -1,0 +1,118 @@
+//! `hartrace decode --perf`.
+
+use super::arm::{self, Lost, warn};
+use super::{Input, limits, print};
+use crate::args::{DecodeArgs, Emit, Placed};
+use crate::failure::{Failure, Status};
+use crate::files;
+use crate::follow::Follow;
+use hartrace_arm_decoder::system::{Recorded, recorded};
+use hartrace_capture::perf::{Error, Finder, Given, Recording, Trace};
+use hartrace_capture::spaces::{Holds, Timeline};
+use std::env;
+use std::io::Write;
+use std::path::Path;
+
+/// Runs the command.
+pub(super) fn run(path: &Path, args: &DecodeArgs) -> Result<Status, Failure> {
+    let recording = Recording::read(files::read(path)?).map_err(|error| {
+        let hint = match &error {
+            Error::Compressed { .. } => Some("perf record without -z"),
+            Error::NoTrace => Some("perf record -e cs_etm//u, or the event of another trace unit"),
+            Error::Short { .. } => Some("the whole file"),
+            _ => None,
+        };
+        let failure = Failure::input(error).at(files::name(path));
+        match hint {
+            Some(hint) => failure.hint(hint),
+            None => failure,
+        }
+    })?;
+    recording.warnings.iter().for_each(warn);
+    let mut finder = finder(args)?;
+    match recording.trace {
+        Trace::Coresight(_) => coresight(path, args, &recording, &mut finder),
+        Trace::Riscv(_) => riscv(path, args, &recording, &mut finder),
+    }
+}
+
+/// Where to look for files that were mapped. A program with an address of its own is not one of them.
+fn finder(args: &DecodeArgs) -> Result<Finder, Failure> {
+    let mut given = Vec::new();
+    for placed in args.follow.elf.iter().filter(|placed| placed.address == 0) {
+        given.push(Given::new(placed.path.clone(), files::read(&placed.path)?));
+    }
+    let home = env::var_os("HOME").map(|home| Path::new(&home).join(".debug"));
+    let folders = args.perf.build_ids.iter().cloned().chain(home);
+    Ok(Finder::new(given, folders.collect(), args.perf.sysroot.clone()))
+}
+
+/// Programs at the addresses where they were mapped; where they were linked for, if they were not.
+fn placed(args: &DecodeArgs, recording: &Recording, finder: &Finder) -> Vec<Placed> {
+    let bias = |placed: &Placed| {
+        let given = finder.given.iter().find(|given| given.path == placed.path);
+        given.and_then(|given| given.bias(&recording.log)).unwrap_or(placed.address)
+    };
+    let elf = args.follow.elf.iter();
+    elf.map(|placed| Placed { path: placed.path.clone(), address: bias(placed) }).collect()
+}
+
+/// Prints CoreSight trace.
+fn coresight(
+    path: &Path,
+    args: &DecodeArgs,
+    recording: &Recording,
+    finder: &mut Finder,
+) -> Result<Status, Failure> {
+    let limits = arm::limits(args)?;
+    let found = recorded(recording, args.follow.events.holds(), |image| finder.code(image));
+    let Some(Recorded { sources, marks, gaps, warnings }) = found else {
+        return Err(Failure::input("no CoreSight trace").at(path.display()));
+    };
+    warnings.iter().chain(&finder.refused).for_each(warn);
+    let mut lost = Lost::nothing(args);
+    for gap in gaps {
+        lost.gap(gap)?;
+    }
+    if sources.is_empty() {
+        return Err(Failure::input("no ETMv4, ETE or PTM trace").at(path.display()));
+    }
+    if args.emit == Emit::Packets {
+        let mut out = files::stdout();
+        let all = sources.iter().map(|source| &source.portions[..]);
+        hartrace_report::arm::packets(all, &marks, limits, &mut out)?;
+        out.flush()?;
+        return Ok(lost.status);
+    }
+    let elf = placed(args, recording, finder);
+    arm::print(path.display().to_string(), args, &elf, sources, &marks, lost)
+}
+
+/// Prints E-Trace.
+fn riscv(
+    path: &Path,
+    args: &DecodeArgs,
+    recording: &Recording,
+    finder: &mut Finder,
+) -> Result<Status, Failure> {
+    if recording.is_ntrace() {
+        return Err(Failure::input("the recording has N-Trace, which is not supported")
+            .at(path.display())
+            .hint("E-Trace, if the trace unit has it"));
+    }
+    let limits = limits(args)?;
+    // What Linux writes to the context of a hart, if it does.
+    let holds = args.follow.events.holds().unwrap_or(Holds::Tid);
+    let timeline = Timeline::new(&recording.log, holds, |image| finder.code(image));
+    timeline.missing.iter().chain(&finder.refused).for_each(warn);
+    let elf = placed(args, recording, finder);
+    let mut follow = Follow::recorded(path, &args.follow, &elf, recording, timeline)?;
+    let mut lost = Lost::nothing(args);
+    for missing in &recording.missing {
+        lost.gap(missing)?;
+    }
+    match print(args, &mut follow, limits, Input::Recording(recording))? {
+        Status::Clean => Ok(lost.status),
+        other => Ok(other),
+    }
+}
