@@ -192,13 +192,12 @@ fn end<R: Report>(
     mut printer: Printer<R, impl Write>,
     outcome: Result<(), hartrace_report::Error>,
 ) -> Result<Status, Failure> {
-    let printed = printer.finish();
-    printer.gaps.end(match outcome {
-        Ok(()) => ControlFlow::Continue(()),
-        Err(_) => ControlFlow::Break(()),
-    });
+    if outcome.is_err() {
+        let _ = printer.finish();
+        printer.gaps.end(ControlFlow::Break(()));
+    }
     outcome?;
-    printed?;
+    printer.gaps.end(ControlFlow::Continue(()));
     if !printer.gaps.has_started() && printer.gaps.count() == 0 {
         let file = printer.gaps.file();
         let what = "no synchronisation in the trace of any source; try --emit packets";

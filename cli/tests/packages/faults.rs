@@ -10,24 +10,24 @@ fn message(output: &std::process::Output) -> String {
 /// A gap names the packet, by the number that it has among those of its source.
 #[test]
 fn gaps_name_their_packet() {
-    let (made, _) = package("gaps", 3);
-    fs::write(made.0.join("system-event-log"), "").unwrap();
-    let packets = clean(&decode(&made.0, &["--emit", "packets"]));
-    let packets: Vec<&str> = packets.lines().collect();
-    assert!(packets.iter().all(|packet| !packet.ends_with("I_NOT_SYNC")));
-    let output = decode(&made.0, &["--emit", "pcs"]);
-    let message = message(&output);
     let mut gaps = 0;
-    for line in message.lines() {
-        let Some((_, rest)) = line.split_once("gap at byte ") else { continue };
-        for (at, place) in rest.split("resumed at byte ").enumerate() {
-            let (byte, rest) = place.split_once(", packet ").unwrap();
-            let number: usize = rest.split([':', ';']).next().unwrap().trim().parse().unwrap();
-            assert_eq!(packets[number].split('\t').next(), Some(byte), "{line}");
-            gaps += usize::from(at == 0 && number > 0);
+    for seed in 20..26 {
+        let (made, _) = package("gaps", seed);
+        fs::write(made.0.join("system-event-log"), "").unwrap();
+        let packets = clean(&decode(&made.0, &["--emit", "packets"]));
+        let packets: Vec<&str> = packets.lines().collect();
+        assert!(packets.iter().all(|packet| !packet.ends_with("I_NOT_SYNC")));
+        for line in message(&decode(&made.0, &["--emit", "pcs"])).lines() {
+            let Some((_, rest)) = line.split_once("gap at byte ") else { continue };
+            for place in rest.split("resumed at byte ") {
+                let (byte, rest) = place.split_once(", packet ").unwrap();
+                let number: usize = rest.split([':', ';']).next().unwrap().trim().parse().unwrap();
+                assert_eq!(packets[number].split('\t').next(), Some(byte), "{line}");
+                gaps += usize::from(number > 0);
+            }
         }
     }
-    assert!(gaps > 3, "{message}");
+    assert!(gaps > 20, "{gaps}");
 }
 
 /// An ELF file with code and an identifier, each in a segment.
@@ -158,6 +158,6 @@ fn no_synchronisation() {
         let output = decode(&made.0, &["--emit", emit]);
         let told = message(&output);
         assert_eq!(output.status.code(), Some(1), "{emit}: {told}");
-        assert!(told.contains("gap: "), "{emit}: {told}");
+        assert!(told.contains("gap"), "{emit}: {told}");
     }
 }

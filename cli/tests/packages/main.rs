@@ -47,8 +47,14 @@ fn package(name: &str, seed: u64) -> (Made, String) {
 /// The same, of A64 or of A32 and T32, with the program.
 fn package_of(name: &str, seed: u64, wide: bool) -> (Made, Program, String) {
     let mut rng = Rng::with_seed(seed);
-    let program = Program::random(&mut rng, 300, wide);
-    let (start, steps): (usize, Vec<Step>) = program.walk(&mut rng, 2000);
+    // Some walks leave the program early.
+    let (program, start, steps): (Program, usize, Vec<Step>) = loop {
+        let program = Program::random(&mut rng, 300, wide);
+        let (start, steps) = program.walk(&mut rng, 2000);
+        if expected(&program, &steps).0.len() > 200 {
+            break (program, start, steps);
+        }
+    };
     let registers = hartrace_etmv4::Registers { configr: 0x800, ..etmv4::REGISTERS };
     let hartrace_etmv4::Registers { configr, idr0, idr1, idr2, .. } = registers;
     let options = etmv4::Options::default();
