@@ -13,6 +13,9 @@ use std::{env, process};
 /// A test on the folder of the data.
 type Test = fn(&Path) -> Result<(), Failed>;
 
+/// A test on a buffer.
+type CaseTest = fn(&Case) -> Result<(), Failed>;
+
 fn main() {
     let args = Arguments::from_args();
     let mut trials = vec![
@@ -49,7 +52,7 @@ fn every_snapshot(data: &Path) -> Vec<Trial> {
             // O2.
             others: if name == "TC2" { &["10", "11", "12", "20"] } else { &[] },
         };
-        let tests: &[(&str, fn(&Case) -> Result<(), Failed>)] = match (name, buffer) {
+        let tests: &[(&str, CaseTest)] = match (name, buffer) {
             ("juno_r1_1" | "infrastructure", "ETB_1") => &[("no_trace", no_trace)],
             _ => &[("packets", packets), ("elements", elements), ("ranges", ranges)],
         };

@@ -70,7 +70,10 @@ impl Stream {
                 return ControlFlow::Continue(());
             }
             match take(&mut piece, false) {
-                ControlFlow::Continue(used) => ControlFlow::Continue(piece.drop_front(used)),
+                ControlFlow::Continue(used) => {
+                    piece.drop_front(used);
+                    ControlFlow::Continue(())
+                }
                 ControlFlow::Break(()) => ControlFlow::Break(()),
             }
         })?;
