@@ -22,6 +22,18 @@ impl<'a> Instructions<'a> {
         count
     }
 
+    /// Returns the number of instructions from one address to another; where the program contains no code,
+    /// each half-word counts.
+    pub fn between(&self, start: u64, end: u64) -> u64 {
+        let (mut count, mut done) = (0, 0);
+        while done < end.wrapping_sub(start) {
+            let insn = self.image.insn(start.wrapping_add(done));
+            done += insn.map_or(2, |insn| u64::from(insn.size));
+            count += 1;
+        }
+        count
+    }
+
     /// Passes on a row for each instruction of a block, or the block itself where the program does not
     /// contain the code.
     pub fn split(&self, block: &Retired, mut take: impl FnMut(&Retired)) {

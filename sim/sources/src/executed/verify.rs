@@ -104,11 +104,8 @@ pub fn is_idle(end: Option<u64>, left: impl IntoIterator<Item = Option<u64>>) ->
 impl Verified {
     /// Returns the number of instructions at the end that no trace contains.
     pub fn idle_instructions(&self, instructions: &Instructions<'_>) -> u64 {
-        let count = |idle: &Idle| {
-            let iretire = (idle.end.wrapping_sub(idle.start) / 2) as u32;
-            let once = instructions.count(&Retired { iretire, ..Retired::plain(idle.start) });
-            once.saturating_mul(idle.times)
-        };
+        let count =
+            |idle: &Idle| instructions.between(idle.start, idle.end).saturating_mul(idle.times);
         self.idle.iter().map(count).fold(0, u64::saturating_add)
     }
 }
