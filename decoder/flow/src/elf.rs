@@ -182,4 +182,37 @@ mod tests {
             assert!(matches!(error, ElfError::NotElf(_)), "{cut}: {error}");
         }
     }
+
+    /// The extensions that the toolchain lists decide the meaning of encodings.
+    #[test]
+    fn extensions_come_from_the_attributes() {
+        let general = include_bytes!("../../../tests/programs/elf/calls.elf");
+        let arch = elf_arch(general).and_then(Arch::new).unwrap();
+        assert!(arch.has("d") && arch.has("zicsr") && !arch.has("zcmp"));
+        assert_eq!(elf_float(general), Some("d"));
+        assert_eq!(image(general, 0, Xlen::Rv64).unwrap().isa(), Isa::new(Xlen::Rv64));
+        // The same, built for Zcmp.
+        let (old, new) = (b"zicsr2p0", b"_zcmp1p0");
+        let mut other = general.to_vec();
+        for at in 0..other.len() - old.len() {
+            if other[at..].starts_with(old) {
+                other[at..at + new.len()].copy_from_slice(new);
+            }
+        }
+        let isa = Isa::new(Xlen::Rv64).with_zcmp(true);
+        let mut both = image(&other, 0, Xlen::Rv64).unwrap();
+        assert_eq!(both.isa(), isa);
+        // Another file does not take it away; the caller may.
+        both.add_elf(general, 0x1000_0000).unwrap();
+        assert_eq!(both.isa(), isa);
+        both.set_isa(Isa::new(Xlen::Rv64));
+        assert_eq!(both.isa(), Isa::new(Xlen::Rv64));
+        // Damaged attributes are none.
+        for at in 0..other.len() {
+            if other[at..].starts_with(b"riscv\0") {
+                other[at] = b'x';
+            }
+        }
+        assert_eq!(elf_arch(&other), None);
+    }
 }
