@@ -176,11 +176,14 @@ mod tests {
              @@ packet 0 / 0 @@\n \
              \u{20}     1.0  1f04              3.3 support ienable=1 encoder_mode=0 \
              qual_status=no_change ioptions=full denable=0 dloss=0 doptions=0\n\
-             -      4.0  3204              2   address address=0x10c notify=0 updiscon=0 irreport=0\n\
-             +      4.0  4204              2   address address=0x110 notify=0 updiscon=0 irreport=0\n \
-             \u{20}     7.0  05                1   branch  branches=1 branch_map=T address=0x0 \
+             -      4.0  3204              2   address address=0x10c (0x00000218) notify=0 updiscon=0 \
+             irreport=0\n\
+             +      4.0  4204              2   address address=0x110 (0x00000220) notify=0 updiscon=0 \
+             irreport=0\n \
+             \u{20}     7.0  05                1   branch  branches=1 branch_map=T address=0x0 (0x00000000) \
              notify=0 updiscon=0 irreport=0\n\
-             -      9.0  02                2   address address=0x0 notify=0 updiscon=0 irreport=0\n\
+             -      9.0  02                2   address address=0x0 (0x00000000) notify=0 updiscon=0 \
+             irreport=0\n\
              packets only in A: 2, only in B: 1, equal: 2\n"
         );
         assert!(!text(false).contains('\x1b'));
