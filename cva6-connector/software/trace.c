@@ -32,18 +32,40 @@ static int activate(uintptr_t page)
     return wait(page, TR_TE_CONTROL_OFFSET, TR_TE_CONTROL_ACTIVE_MASK, TR_TE_CONTROL_ACTIVE_MASK);
 }
 
+/* Writes an address; a sink stores only what it can use of it. */
+static int set_address(uintptr_t page, uint32_t low, uint32_t high, uint64_t address)
+{
+    set(page, low, (uint32_t)address);
+    set(page, high, (uint32_t)(address >> 32));
+    uint64_t stored = (uint64_t)get(page, high) << 32 | get(page, low);
+    return stored == address ? TRACE_OK : TRACE_BUFFER;
+}
+
+/* How often a run of null packets is needed, so that there is one in every half of a ring of this size. */
+static uint32_t async_freq(uint64_t size)
+{
+    uint32_t freq = 1;
+    while (freq < 7 && (uint64_t)512 << freq <= size)
+        freq++;
+    return freq;
+}
+
 int trace_start(const struct trace *trace, uint32_t features, unsigned sync_max)
 {
+    uint64_t word = HARTRACE_SINK_WORD_BYTES;
+    if (trace->size < word || (trace->size | trace->buffer) % word)
+        return TRACE_BUFFER;
     if (activate(trace->sink) || activate(trace->encoder))
         return TRACE_TIMEOUT;
-    uint64_t last = trace->buffer + trace->size - 4;
-    set(trace->sink, TR_RAM_START_LOW_OFFSET, (uint32_t)trace->buffer);
-    set(trace->sink, TR_RAM_START_HIGH_OFFSET, (uint32_t)(trace->buffer >> 32));
-    set(trace->sink, TR_RAM_LIMIT_LOW_OFFSET, (uint32_t)last);
-    set(trace->sink, TR_RAM_LIMIT_HIGH_OFFSET, (uint32_t)(last >> 32));
+    uint64_t last = trace->buffer + trace->size - word;
+    if (set_address(trace->sink, TR_RAM_START_LOW_OFFSET, TR_RAM_START_HIGH_OFFSET, trace->buffer) ||
+        set_address(trace->sink, TR_RAM_LIMIT_LOW_OFFSET, TR_RAM_LIMIT_HIGH_OFFSET, last))
+        return TRACE_BUFFER;
     set(trace->sink, TR_RAM_WP_HIGH_OFFSET, (uint32_t)(trace->buffer >> 32));
     set(trace->sink, TR_RAM_WP_LOW_OFFSET, (uint32_t)trace->buffer);
     uint32_t on = TR_SET(0, TR_RAM_CONTROL_ACTIVE, 1);
+    on = TR_SET(on, TR_RAM_CONTROL_ASYNC_FREQ, async_freq(trace->size));
+    set(trace->sink, TR_RAM_CONTROL_OFFSET, on);
     set(trace->sink, TR_RAM_CONTROL_OFFSET, TR_SET(on, TR_RAM_CONTROL_ENABLE, 1));
 
     set(trace->encoder, TR_TE_INST_FEATURES_OFFSET, features);

@@ -8,6 +8,7 @@
 //! | [`fifo`], [`spill`] | words | the same words |
 //! | [`encapsulator`] | payloads | packets of a [`Frame`] |
 //! | [`funnel`] | packets of several sources | packets |
+//! | [`aligner`] | packets | packets, with runs of null packets |
 //! | [`packer`] | packets | words without gaps |
 //! | [`axis_sink`] | words | AXI4-Stream |
 //! | [`atb_sink`] | words | ATB |
@@ -31,6 +32,7 @@
 //! Functions panic on illegal parameters, at the caller's line: they are meant for code that has
 //! checked the input of a user.
 
+mod aligner;
 mod atb_sink;
 mod axis_sink;
 mod drain;
@@ -41,6 +43,8 @@ mod memory_sink;
 mod packer;
 mod spill;
 
+pub(crate) use aligner::FREQ_BITS;
+pub use aligner::{Aligner, aligner};
 pub use atb_sink::atb_sink;
 pub use axis_sink::axis_sink;
 pub use drain::drain;

@@ -111,3 +111,41 @@ fn with_a_core() {
         .expect("the C compiler that Rust links with");
     assert!(compiler.status.success(), "{}", stderr(&compiler));
 }
+
+/// Buffers consist of whole words of the sink. The driver refuses others, and tells the sink the last word, so that
+/// nothing behind the buffer is written.
+#[test]
+fn the_driver_takes_whole_words() {
+    let place = Place::new("hdl-driver");
+    place.clean("hdl --config small --sink memory -o rtl");
+    let software = concat!(env!("CARGO_MANIFEST_DIR"), "/../cva6-connector/software");
+    let files = [
+        format!("{software}/trace.c"),
+        concat!(env!("CARGO_MANIFEST_DIR"), "/tests/commands/driver.c").to_owned(),
+    ];
+    let compiler = std::process::Command::new("cc")
+        .args(["-std=c11", "-Wall", "-Wextra", "-Werror", "-Irtl", "-o", "driver"])
+        .arg(format!("-I{software}"))
+        .args(files)
+        .current_dir(&place.dir)
+        .output()
+        .expect("the C compiler that Rust links with");
+    assert!(compiler.status.success(), "{}", stderr(&compiler));
+    for (buffer, size, printed) in [
+        // Result, start, last word, and how often a run of null packets is put in.
+        ("0x1000", "0x400", "0 0x1000 0x13f8 2"),
+        ("0x1008", "0x3e8", "0 0x1008 0x13e8 1"),
+        ("0x1000", "8", "0 0x1000 0x1000 1"),
+        ("0x1000", "0x100000", "0 0x1000 0x100ff8 7"),
+        ("0x1004", "0x400", "-3 0 0 0"),
+        ("0x1000", "0x3ec", "-3 0 0 0"),
+        ("0x1000", "0", "-3 0 0 0"),
+    ] {
+        let output = std::process::Command::new(place.dir.join("driver"))
+            .args([buffer, size])
+            .output()
+            .expect("it was compiled");
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(text.trim_end(), printed, "{size} bytes at {buffer}");
+    }
+}

@@ -40,15 +40,15 @@ module memory_sink_8a64b4 (
 );
   logic unused_wp_i;
   logic unused_start_i;
-  logic [60:0] first_word;
   logic unused_limit_i;
+  logic [60:0] first_word;
   logic [60:0] limit_word;
 
   assign unused_wp_i = ^wp_i[2:0];
-  assign unused_start_i = ^start_i[4:0];
-  assign first_word = {start_i[63:5], 2'd0};
-  assign unused_limit_i = ^limit_i[4:0];
-  assign limit_word = {limit_i[63:5], 2'd3};
+  assign unused_start_i = ^start_i[2:0];
+  assign unused_limit_i = ^limit_i[2:0];
+  assign first_word = start_i[63:3];
+  assign limit_word = limit_i[63:3];
 
   // Words that wait for a burst. Two bursts, so that one can fill while one is sent.
   logic pop;
@@ -88,6 +88,8 @@ module memory_sink_8a64b4 (
   logic stopped_d, stopped_q;
   logic sends;
   logic active;
+  logic near_limit;
+  logic [1:0] last_of_burst;
   logic [4:0] reached;
   logic whole;
   logic start;
@@ -99,11 +101,13 @@ module memory_sink_8a64b4 (
 
   assign sends = address_q | data_q;
   assign active = enable_i & !stopped_q;
+  assign near_limit = wp_q[60:2] == limit_word[60:2];
+  assign last_of_burst = near_limit ? limit_word[1:0] : 2'd3;
   assign reached = 5'(fifo_usage) + 5'(wp_q[1:0]);
-  assign whole = reached >= 5'd4;
+  assign whole = reached > 5'(last_of_burst);
   assign start = active & !sends & !(&pending_q) & (whole | (draining_q & fifo_valid));
   assign discard = !active & !sends & fifo_valid;
-  assign len_d = whole ? ~wp_q[1:0] : (fifo_usage[1:0] - 2'd1);
+  assign len_d = whole ? (last_of_burst - wp_q[1:0]) : (fifo_usage[1:0] - 2'd1);
   assign last_beat = beat_q == len_q;
   assign beat_sent = data_q & wready_i;
   assign pop = beat_sent | discard;

@@ -25,6 +25,7 @@ module ram_sink_registers (
     output logic        enable_o,  // until the flush is done
     output logic        flush_o,  // until flushed
     output logic        stop_on_wrap_o,
+    output logic [2:0]  freq_o,  // a run of null packets in 2^(freq + 7) bytes; 0: none
     output logic [63:0] start_o,
     output logic [63:0] limit_o,
     output logic        wp_we_o,  // set the write pointer
@@ -76,23 +77,25 @@ module ram_sink_registers (
   // What is configured.
   logic control_write;
   logic stop_on_wrap_d, stop_on_wrap_q;
+  logic [2:0] async_freq_d, async_freq_q;
   logic start_low_write;
-  logic [26:0] start_low_d, start_low_q;
+  logic [28:0] start_low_d, start_low_q;
   logic start_high_write;
   logic [31:0] start_high_d, start_high_q;
   logic limit_low_write;
-  logic [26:0] limit_low_d, limit_low_q;
+  logic [28:0] limit_low_d, limit_low_q;
   logic limit_high_write;
   logic [31:0] limit_high_d, limit_high_q;
 
   assign control_write = configures & (line_000 & (paddr_i[3:2] == 2'd0));
   assign stop_on_wrap_d = data[8];
+  assign async_freq_d = data[14:12];
   assign start_low_write = configures & (line_010 & (paddr_i[3:2] == 2'd0));
-  assign start_low_d = data[31:5];
+  assign start_low_d = data[31:3];
   assign start_high_write = configures & (line_010 & (paddr_i[3:2] == 2'd1));
   assign start_high_d = data;
   assign limit_low_write = configures & (line_010 & (paddr_i[3:2] == 2'd2));
-  assign limit_low_d = data[31:5];
+  assign limit_low_d = data[31:3];
   assign limit_high_write = configures & (line_010 & (paddr_i[3:2] == 2'd3));
   assign limit_high_d = data;
 
@@ -103,8 +106,9 @@ module ram_sink_registers (
   assign enable_o = enabled_q;
   assign flush_o = flushing_q;
   assign stop_on_wrap_o = stop_on_wrap_q;
-  assign start_o = {start_high_q, start_low_q, 5'd0};
-  assign limit_o = {limit_high_q, limit_low_q, 5'd24};
+  assign freq_o = async_freq_q;
+  assign start_o = {start_high_q, start_low_q, 3'd0};
+  assign limit_o = {limit_high_q, limit_low_q, 3'd0};
   assign wp_low_meant = line_020 & (paddr_i[3:2] == 2'd0);
   assign wp_high_meant = line_020 & (paddr_i[3:2] == 2'd1);
   assign wp_we_o = configures & (wp_low_meant | wp_high_meant);
@@ -127,7 +131,7 @@ module ram_sink_registers (
           32'h2901 :
           {
               17'd0,
-              3'd0,
+              async_freq_q,
               1'b0,
               2'd0,
               stop_on_wrap_q,
@@ -139,8 +143,8 @@ module ram_sink_registers (
               active_q | in_use
           });
   assign read_010 = paddr_i[3] ?
-      (paddr_i[2] ? limit_high_q : {limit_low_q, 3'd6, 2'd0}) :
-      (paddr_i[2] ? start_high_q : {start_low_q, 3'd0, 2'd0});
+      (paddr_i[2] ? limit_high_q : {limit_low_q, 1'b0, 2'd0}) :
+      (paddr_i[2] ? start_high_q : {start_low_q, 1'b0, 2'd0});
   assign read_020 = paddr_i[3] ? 32'd0 : (paddr_i[2] ? wp_i[63:32] : {wp_i[31:2], 1'b0, wrap_i});
   assign read_e00 = paddr_i[3] ?
       32'd0 :
@@ -157,9 +161,10 @@ module ram_sink_registers (
       enabled_q <= 1'b0;
       flushing_q <= 1'b0;
       stop_on_wrap_q <= 1'b0;
-      start_low_q <= 27'd0;
+      async_freq_q <= 3'd0;
+      start_low_q <= 29'd0;
       start_high_q <= 32'd0;
-      limit_low_q <= 27'd0;
+      limit_low_q <= 29'd0;
       limit_high_q <= 32'd0;
     end else begin
       if (usage_write) begin
@@ -169,6 +174,9 @@ module ram_sink_registers (
       flushing_q <= flushing_d;
       if (held | control_write) begin
         stop_on_wrap_q <= stop_on_wrap_d;
+      end
+      if (held | control_write) begin
+        async_freq_q <= async_freq_d;
       end
       if (held | start_low_write) begin
         start_low_q <= start_low_d;

@@ -36,7 +36,8 @@ module te_memory (
     output logic        wlast_o,
     input  logic        bvalid_i,
     output logic        bready_o,
-    input  logic [1:0]  bresp_i
+    input  logic [1:0]  bresp_i,
+    output logic [2:0]  freq_o  // asks for runs of null packets
 );
   logic empty;
   logic flushed;
@@ -51,6 +52,7 @@ module te_memory (
   logic registers_enable;
   logic registers_flush;
   logic registers_stop_on_wrap;
+  logic [2:0] registers_freq;
   logic [63:0] registers_start;
   logic [63:0] registers_limit;
   logic registers_wp_we;
@@ -79,6 +81,7 @@ module te_memory (
       .enable_o(registers_enable),
       .flush_o(registers_flush),
       .stop_on_wrap_o(registers_stop_on_wrap),
+      .freq_o(registers_freq),
       .start_o(registers_start),
       .limit_o(registers_limit),
       .wp_we_o(registers_wp_we),
@@ -123,6 +126,8 @@ module te_memory (
       .bready_o(bready_o),
       .bresp_i(bresp_i)
   );
+
+  assign freq_o = {3{registers_enable}} & registers_freq;
 
   // A sink that is switched off throws away what it has. So it stays on after a flush until all
   // is in memory, and takes nothing new meanwhile.

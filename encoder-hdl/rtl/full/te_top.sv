@@ -88,7 +88,7 @@ module te_top (
 
   // Packets of all harts, one after the other.
   logic fifo_ready;
-  logic packer_ready;
+  logic packet_taken;
   logic fifo_valid;
   logic [156:0] fifo_data;
   logic [3:0] fifo_usage;
@@ -103,7 +103,7 @@ module te_top (
       .ready_o(fifo_ready),
       .data_i({hart0_len, hart0_data}),
       .valid_o(fifo_valid),
-      .ready_i(packer_ready),
+      .ready_i(packet_taken),
       .data_o(fifo_data),
       .usage_o(fifo_usage),
       .full_o(fifo_full)
@@ -112,6 +112,35 @@ module te_top (
   logic unused_fifo_full;
 
   assign unused_fifo_full = fifo_full;
+
+  // Runs of null packets, at which reading can start.
+  logic packer_ready;
+  logic [2:0] freq;
+  logic [2:0] held;
+  logic word_padded;
+  logic aligner_valid;
+  logic [151:0] aligner_data;
+  logic [4:0] aligner_len;
+  logic aligner_run;
+  logic aligner_busy;
+
+  aligner_19r32w8 i_aligner (
+      .clk_i(clk_i),
+      .rst_ni(rst_ni),
+      .valid_i(fifo_valid),
+      .ready_o(packet_taken),
+      .data_i(fifo_data[151:0]),
+      .len_i(fifo_data[156:152]),
+      .valid_o(aligner_valid),
+      .ready_i(packer_ready),
+      .data_o(aligner_data),
+      .len_o(aligner_len),
+      .freq_i(freq),
+      .held_i(held),
+      .flushed_i(word_padded),
+      .run_o(aligner_run),
+      .busy_o(aligner_busy)
+  );
 
   // Words.
   logic flush;
@@ -126,11 +155,11 @@ module te_top (
   packer_19to8_end i_packer (
       .clk_i(clk_i),
       .rst_ni(rst_ni),
-      .valid_i(fifo_valid),
+      .valid_i(aligner_valid),
       .ready_o(packer_ready),
-      .data_i(fifo_data[151:0]),
-      .len_i(fifo_data[156:152]),
-      .flush_i(flush),
+      .data_i(aligner_data),
+      .len_i(aligner_len),
+      .flush_i(flush & !aligner_run),
       .flushed_o(flushed),
       .valid_o(packer_valid),
       .ready_i(word_ready),
@@ -139,6 +168,9 @@ module te_top (
       .last_o(packer_last),
       .held_o(packer_held)
   );
+
+  assign held = packer_held;
+  assign word_padded = flushed;
 
   // The sink.
   logic [1:0] asked;
@@ -153,7 +185,7 @@ module te_top (
       .rst_ni(rst_ni),
       .valid_i(packer_valid),
       .ready_o(word_ready),
-      .waiting_i(fifo_valid | (|packer_held)),
+      .waiting_i(fifo_valid | (|packer_held) | aligner_busy),
       .flush_o(sink_flush),
       .asked_i(asked[1]),
       .done_i(done[1]),
@@ -182,7 +214,8 @@ module te_top (
       .wlast_o(wlast_o),
       .bvalid_i(bvalid_i),
       .bready_o(bready_o),
-      .bresp_i(bresp_i)
+      .bresp_i(bresp_i),
+      .freq_o(freq)
   );
 
   // Flushes: at the end of each hart's trace, and when the sink asks for one.
@@ -198,7 +231,7 @@ module te_top (
       .asked_o(asked),
       .done_o(done),
       .waiting_i(fifo_usage),
-      .taken_i(fifo_valid & packer_ready),
+      .taken_i(fifo_valid & packet_taken),
       .flush_o(flush),
       .flushed_i(flushed)
   );

@@ -763,10 +763,18 @@ pub mod ram_sink {
             get(self.0, 9, 2)
         }
 
-        /// `trRamAsyncFreq`: How often alignment packets are put in: never.
+        /// `trRamAsyncFreq`: How often a run of null packets is put in, from which a reader can
+        /// start in a buffer that has wrapped. 0: never. Otherwise at least one in 2^(n + 7) bytes
+        /// (D21).
         #[must_use]
         pub const fn async_freq(self) -> u32 {
             get(self.0, 12, 3)
+        }
+
+        /// With another `trRamAsyncFreq`.
+        #[must_use]
+        pub const fn with_async_freq(self, value: u32) -> Self {
+            Self(set(self.0, 12, 3, value))
         }
     }
 
@@ -817,8 +825,7 @@ pub mod ram_sink {
         /// Where it is.
         pub const OFFSET: u32 = 0x010;
 
-        /// `trRamStartLow`: Bits 31 to 2 of its address. Bits below a whole burst cannot be
-        /// written.
+        /// `trRamStartLow`: Bits 31 to 2 of its address. Bits below a word cannot be written.
         #[must_use]
         pub const fn start_low(self) -> u32 {
             get(self.0, 2, 30)
@@ -860,8 +867,7 @@ pub mod ram_sink {
         /// Where it is.
         pub const OFFSET: u32 = 0x018;
 
-        /// `trRamLimitLow`: Bits 31 to 2 of its address. Bits below a whole burst cannot be
-        /// written.
+        /// `trRamLimitLow`: Bits 31 to 2 of its address. Bits below a word cannot be written.
         #[must_use]
         pub const fn limit_low(self) -> u32 {
             get(self.0, 2, 30)

@@ -66,11 +66,11 @@ pub struct Resync {
 pub struct RamSinkParams {
     /// Width of an address in bits, from 12 to 64.
     pub address_width: u32,
-    /// Size of a word in memory in bytes: 4, 8, 16 or 32.
+    /// Size of a word in memory in bytes: 4, 8, 16 or 32. The ring buffer starts and ends at
+    /// multiples of it.
     pub word_bytes: u32,
-    /// Granularity of the start and the end of the ring buffer: multiples of this number of words,
-    /// a power of 2 up to 256.
-    pub burst_words: u32,
+    /// Whether runs of null packets can be put into the trace.
+    pub null_runs: bool,
 }
 
 /// Parameters that no component can have.
@@ -163,10 +163,6 @@ impl RamSinkParams {
     pub(crate) fn check(&self) -> Result<(), ParamsError> {
         in_range("word_bytes", self.word_bytes, 4, 32)?;
         power_of_2("word_bytes", self.word_bytes)?;
-        in_range("burst_words", self.burst_words, 1, 256)?;
-        power_of_2("burst_words", self.burst_words)?;
-        // The buffer has at least one burst, below the 2^12 bytes that a burst must not cross.
-        in_range("word_bytes * burst_words", self.word_bytes * self.burst_words, 4, 2048)?;
         in_range("address_width", self.address_width, 12, 64)
     }
 }

@@ -10,7 +10,7 @@ pub use split::apb_split;
 use crate::registers::params::{EncoderParams, ParamsError, RamSinkParams};
 use crate::registers::tables;
 use block::Block;
-use hartrace_rtl::{Component, Expr, Module, concat, lit, ones, zero};
+use hartrace_rtl::{Component, Expr, Module, concat, ones, zero};
 
 /// The module `te_registers`: registers of an encoder on APB.
 ///
@@ -128,6 +128,7 @@ pub fn encoder_registers(params: &EncoderParams) -> Result<Component, ParamsErro
 /// | `enable_o` | write to memory; stays until a flush is done |
 /// | `flush_o` | flush, until `flushed_i` |
 /// | `stop_on_wrap_o`, `start_o`, `limit_o` | as in the table; whole addresses |
+/// | `freq_o` | how often to put in a run of null packets; only if there can be any |
 /// | `wp_we_o`, `wp_o` | set the write pointer; only while `empty_i` |
 ///
 /// # Errors
@@ -150,13 +151,13 @@ pub fn ram_sink_registers(params: &RamSinkParams) -> Result<Component, ParamsErr
     output("flush", block.usage.flushing.clone(), "until flushed");
     let stop = block.kept("trRamControl", "trRamStopOnWrap").unwrap_or_else(|| zero(1));
     output("stop_on_wrap", stop, "");
-    let (word, burst) = (params.word_bytes, params.word_bytes * params.burst_words);
-    for (name, register, tied) in
-        [("start", "trRamStart", 0), ("limit", "trRamLimit", burst - word)]
-    {
+    if let Some(freq) = block.kept("trRamControl", "trRamAsyncFreq") {
+        output("freq", freq, "a run of null packets in 2^(freq + 7) bytes; 0: none");
+    }
+    for (name, register) in [("start", "trRamStart"), ("limit", "trRamLimit")] {
         let half =
             |half: &str| block.kept(&format!("{register}{half}"), &format!("{register}{half}"));
-        let bottom = lit(burst.ilog2(), tied.into());
+        let bottom = zero(params.word_bytes.ilog2());
         let low = half("Low").map_or(bottom.clone(), |low| concat(&[&low, &bottom]));
         output(name, half("High").map_or(low.clone(), |high| concat(&[&high, &low])), "");
     }

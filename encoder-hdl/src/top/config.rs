@@ -298,8 +298,9 @@ impl TopConfig {
     #[must_use]
     pub fn ram_sink_params(&self) -> Option<RamSinkParams> {
         match self.sink {
-            Sink::Memory { address_width, word_bytes, burst_words } => {
-                Some(RamSinkParams { address_width, word_bytes, burst_words })
+            Sink::Memory { address_width, word_bytes, .. } => {
+                let null_runs = matches!(self.encapsulation, Encapsulation::Standard(_));
+                Some(RamSinkParams { address_width, word_bytes, null_runs })
             }
             _ => None,
         }

@@ -8,8 +8,8 @@ use crate::top::hart::hart;
 use crate::top::pages::pages;
 use crate::top::sink::sink;
 use crate::top::wiring::{APB, APB_ANSWER, Wiring, has};
-use crate::transport::{Packer, fifo, funnel, len_width, packer};
-use hartrace_rtl::{Component, Expr, Module, Outputs, concat, index_width, lit};
+use crate::transport::{Aligner, FREQ_BITS, Packer, aligner, fifo, funnel, len_width, packer};
+use hartrace_rtl::{Component, Expr, Module, Outputs, concat, index_width, lit, zero};
 
 /// The module `te_top`.
 ///
@@ -46,40 +46,56 @@ pub fn top(config: &TopConfig) -> Result<Component, TopError> {
     let max_bytes = harts[0].packets["data_o"].width() / 8;
     let fifo_ready = m.wire("fifo_ready", 1);
     let (valid, entry) = join(&m, &harts, max_bytes, &fifo_ready);
-    let packer_ready = m.wire("packer_ready", 1);
+    let taken = m.wire("packet_taken", 1);
     let buffer = m.inst(
         "i_fifo",
         &fifo(entry.width(), config.fifo_depth),
-        &[
-            ("valid_i", &valid),
-            ("data_i", &entry),
-            ("ready_o", &fifo_ready),
-            ("ready_i", &packer_ready),
-        ],
+        &[("valid_i", &valid), ("data_i", &entry), ("ready_o", &fifo_ready), ("ready_i", &taken)],
     );
     m.unused(&buffer["full_o"]);
 
+    let out = &buffer["data_o"];
+    let packets = Packets {
+        valid: buffer["valid_o"].clone(),
+        data: out.trunc(max_bytes * 8),
+        len: out.slice(max_bytes * 8, len_width(max_bytes)),
+        ready: taken.clone(),
+    };
+    let taker = sink(config)?;
+    let aligned = align(&m, config, &taker, &packets)?;
+
     m.section("Words.");
-    let (out, word_bytes) = (&buffer["data_o"], config.sink.word_bytes());
+    let word_bytes = config.sink.word_bytes();
     let [flush_now, flushed, word_ready] =
         ["flush", "flushed", "word_ready"].map(|name| m.wire(name, 1));
     let mark_end = !matches!(config.sink, Sink::Atb { .. });
+    let Packets { valid, data, len, ready } = aligned.as_ref().map_or(&packets, |a| &a.packets);
+    // A run of null packets is not interrupted by the padding of a flush.
+    let flush_next = match &aligned {
+        Some(aligned) => &flush_now & !&aligned.outputs["run_o"],
+        None => flush_now.clone(),
+    };
     let words = m.inst(
         "i_packer",
         &packer(Packer { max_bytes, word_bytes, mark_end }),
         &[
-            ("valid_i", &buffer["valid_o"]),
-            ("data_i", &out.trunc(max_bytes * 8)),
-            ("len_i", &out.slice(max_bytes * 8, len_width(max_bytes))),
-            ("ready_o", &packer_ready),
-            ("flush_i", &flush_now),
+            ("valid_i", valid),
+            ("data_i", data),
+            ("len_i", len),
+            ("ready_o", ready),
+            ("flush_i", &flush_next),
             ("flushed_o", &flushed),
             ("ready_i", &word_ready),
         ],
     );
+    let mut waiting = &buffer["valid_o"] | words["held_o"].any();
+    if let Some(aligned) = &aligned {
+        m.assign(&aligned.held, &words["held_o"]);
+        m.assign(&aligned.flushed, &flushed);
+        waiting = waiting | &aligned.outputs["busy_o"];
+    }
 
     m.section("The sink.");
-    let taker = sink(config)?;
     let asks = taker.ports().iter().find(|port| port.name == "flush_o").map_or(0, |p| p.width);
     let asked = m.wire("asked", config.harts + asks);
     let done = m.wire("done", config.harts + asks);
@@ -89,7 +105,8 @@ pub fn top(config: &TopConfig) -> Result<Component, TopError> {
         .wire("data_i", &words["data_o"])
         .wire("len_i", &words["len_o"])
         .wire_if("last_i", || words["last_o"].clone())
-        .wire_if("waiting_i", || &buffer["valid_o"] | words["held_o"].any())
+        .wire_if("waiting_i", || waiting.clone())
+        .wire_if("freq_o", || aligned.as_ref().map_or_else(|| zero(1), |a| a.freq.clone()))
         .wire_if("asked_i", || asked.slice(config.harts, asks))
         .wire_if("done_i", || done.slice(config.harts, asks));
     if !has(&taker, "last_i") {
@@ -126,7 +143,7 @@ pub fn top(config: &TopConfig) -> Result<Component, TopError> {
             ("asked_o", &asked),
             ("done_o", &done),
             ("waiting_i", &buffer["usage_o"]),
-            ("taken_i", &(&buffer["valid_o"] & &packer_ready)),
+            ("taken_i", &(&buffer["valid_o"] & &taken)),
             ("flush_o", &flush_now),
             ("flushed_i", &flushed),
         ],
@@ -138,6 +155,57 @@ pub fn top(config: &TopConfig) -> Result<Component, TopError> {
 /// Names and texts of the SystemVerilog files of a top module, in the order that tools require.
 pub fn sources(config: &TopConfig) -> Result<Vec<(String, String)>, TopError> {
     Ok(files(&top(config)?))
+}
+
+/// Packets on their way.
+struct Packets {
+    valid: Expr,
+    data: Expr,
+    len: Expr,
+    ready: Expr,
+}
+
+/// Packets with runs of null packets, and what they depend on.
+struct Aligned {
+    packets: Packets,
+    outputs: Outputs,
+    freq: Expr,
+    held: Expr,
+    flushed: Expr,
+}
+
+/// Puts runs of null packets between packets, if the sink asks for them.
+fn align(
+    m: &Module,
+    config: &TopConfig,
+    sink: &Component,
+    packets: &Packets,
+) -> Result<Option<Aligned>, TopError> {
+    let Some(run_bytes) = config.frame()?.null_run().filter(|_| has(sink, "freq_o")) else {
+        return Ok(None);
+    };
+    m.section("Runs of null packets, at which reading can start.");
+    let (max_bytes, word_bytes) = (packets.data.width() / 8, config.sink.word_bytes());
+    let ready = m.wire("packer_ready", 1);
+    let freq = m.wire("freq", FREQ_BITS);
+    let held = m.wire("held", index_width(word_bytes));
+    let flushed = m.wire("word_padded", 1);
+    let outputs = m.inst(
+        "i_aligner",
+        &aligner(Aligner { max_bytes, run_bytes, word_bytes }),
+        &[
+            ("valid_i", &packets.valid),
+            ("data_i", &packets.data),
+            ("len_i", &packets.len),
+            ("ready_o", &packets.ready),
+            ("ready_i", &ready),
+            ("freq_i", &freq),
+            ("held_i", &held),
+            ("flushed_i", &flushed),
+        ],
+    );
+    let [valid, data, len] = ["valid_o", "data_o", "len_o"].map(|name| outputs[name].clone());
+    Ok(Some(Aligned { packets: Packets { valid, data, len, ready }, outputs, freq, held, flushed }))
 }
 
 /// The encoder of one hart.

@@ -58,7 +58,8 @@ pub fn manual(config: &TopConfig) -> Result<String, TopError> {
     Ok(out)
 }
 
-/// A header in C: addresses of pages, offsets of registers in them, and positions of fields.
+/// A header in C: addresses of pages, offsets of registers in them, positions of fields, and, for a sink in
+/// memory, the size of the words of which buffers consist.
 pub fn header(config: &TopConfig) -> Result<String, TopError> {
     let pages = pages(config)?;
     let text = c_header(&tables(&pages));
@@ -70,6 +71,11 @@ pub fn header(config: &TopConfig) -> Result<String, TopError> {
             false => "HARTRACE_SINK_PAGE".to_owned(),
         };
         let _ = writeln!(out, "#define {name} {:#07x}u /* {} */", page.address, page.title);
+    }
+    if let Some(params) = config.ram_sink_params() {
+        let bytes = params.word_bytes;
+        let doc = "buffers start and end at multiples of it";
+        let _ = writeln!(out, "\n#define HARTRACE_SINK_WORD_BYTES {bytes}u /* {doc} */");
     }
     out.push_str("\n#endif\n");
     Ok(out)

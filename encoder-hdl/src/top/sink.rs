@@ -2,8 +2,8 @@
 
 use crate::registers::{atb_bridge_registers, ram_sink_registers};
 use crate::top::config::{Sink, TopConfig, TopError};
-use crate::top::wiring::{APB, APB_ANSWER, Wiring};
-use crate::transport::{MemorySink, atb_sink, axis_sink, len_width, memory_sink};
+use crate::top::wiring::{APB, APB_ANSWER, Wiring, has};
+use crate::transport::{FREQ_BITS, MemorySink, atb_sink, axis_sink, len_width, memory_sink};
 use hartrace_rtl::{Component, Expr, Module, concat};
 
 /// The module that accepts words.
@@ -11,7 +11,8 @@ use hartrace_rtl::{Component, Expr, Module, concat};
 /// `valid_i ready_o data_i len_i last_i` connect to the packer; not all sinks have `last_i`. A sink
 /// with registers has a port for them, `waiting_i` (trace is before the packer or in it) and, for
 /// each reason to flush, a bit of `flush_o asked_i done_i`, which connect to a
-/// [`flush`](crate::top::flush::flush). All other ports are external ports of the sink.
+/// [`flush`](crate::top::flush::flush). A sink that asks for runs of null packets has `freq_o`, which
+/// connects to an [`aligner`](crate::transport::aligner). All other ports are external ports of the sink.
 pub(crate) fn sink(config: &TopConfig) -> Result<Component, TopError> {
     match config.sink {
         Sink::AxiStream { word_bytes } => Ok(axis_sink(word_bytes)),
@@ -69,6 +70,11 @@ fn memory(config: &TopConfig, params: MemorySink) -> Result<Component, TopError>
     let written = wiring.ports("", |port| port.name != "idle_o").inst("i_sink");
     let idle = &written["idle_o"];
 
+    if has(&registers, "freq_o") {
+        let freq_o = m.output("freq_o", FREQ_BITS, "asks for runs of null packets");
+        // A new stream starts when the sink is switched on.
+        m.assign(&freq_o, told["enable_o"].gate(&told["freq_o"]));
+    }
     m.section(
         "A sink that is switched off throws away what it has. So it stays on after a flush until all\n\
          is in memory, and takes nothing new meanwhile.",

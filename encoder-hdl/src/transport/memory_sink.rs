@@ -24,9 +24,8 @@ pub struct MemorySink {
 /// are trace.
 ///
 /// **Ring**: from `start_i` to the word at `limit_i`, both included and both constant while
-/// enabled. It consists of whole bursts: bits below the size of a burst are treated as zeros in
-/// `start_i` and as ones in `limit_i`. The write pointer `wp_o` is the address of the next word.
-/// While `idle_o` is set, `wp_we_i` sets it to `wp_i`, which must be in the ring, and clears the
+/// enabled. It consists of whole words: bits below the size of a word have no effect. The write
+/// pointer `wp_o` is the address of the next word. While `idle_o` is set, `wp_we_i` sets it to `wp_i`, which must be in the ring, and clears the
 /// flags. At the limit, the pointer returns to the start and sets `wrap_o`; with `stop_on_wrap_i`,
 /// the sink then stops until `enable_i` is cleared.
 ///
@@ -35,7 +34,7 @@ pub struct MemorySink {
 /// Flush before clearing `enable_i`. `error_o` reports that memory refused a write. Both flags are
 /// sticky.
 ///
-/// **Bus**: INCR bursts end at multiples of their size, so none crosses 4 KiB. They are sent one at
+/// **Bus**: INCR bursts end at multiples of their size, so none crosses 4 KiB, or at the limit. They are sent one at
 /// a time, and up to seven wait for their response. Address and data of a burst of `n` words take
 /// `n + 1` cycles. Ids, cache and protection attributes are constants that the surrounding design
 /// chooses; every burst must have the same id.
@@ -95,18 +94,11 @@ pub fn memory_sink(params: MemorySink) -> Component {
 
     let byte_bits = index_width(word_bytes);
     let word_of = |address: &Expr| address.slice(byte_bits, addr_width - byte_bits);
-    m.unused(&wp_i.trunc(byte_bits));
-    // The ring consists of whole bursts, whatever the low bits are: no burst is written outside of
-    // it.
-    let ring_bits = byte_bits + if burst_words == 1 { 0 } else { index_width(burst_words) };
-    let ring_word = |address: &Expr, low: Expr| {
-        let high = address.slice(ring_bits, addr_width - ring_bits);
-        let whole = concat(&[&high, &low]);
-        m.unused(&address.trunc(ring_bits));
-        word_of(&whole)
-    };
-    let first = m.let_("first_word", ring_word(&start_i, zero(ring_bits)));
-    let limit = m.let_("limit_word", ring_word(&limit_i, ones(ring_bits)));
+    for address in [&wp_i, &start_i, &limit_i] {
+        m.unused(&address.trunc(byte_bits));
+    }
+    let first = m.let_("first_word", word_of(&start_i));
+    let limit = m.let_("limit_word", word_of(&limit_i));
 
     m.section("Words that wait for a burst. Two bursts, so that one can fill while one is sent.");
     let has_bytes = len_i.any();
@@ -139,7 +131,7 @@ pub fn memory_sink(params: MemorySink) -> Component {
     let stopped = m.reg("stopped", zero(1));
     let sends = m.let_("sends", &address.q | &data.q);
     let active = m.let_("active", &enable_i & !&stopped.q);
-    let burst = burst(&m, &wp.q, usage, burst_words);
+    let burst = burst(&m, [&wp.q, &limit], usage, burst_words);
     let ready_to_start = &burst.whole | (&draining.q & waiting);
     let start = m.let_("start", &active & !&sends & !pending.q.all() & ready_to_start);
     let discard = m.let_("discard", !&active & !&sends & waiting);
@@ -219,22 +211,24 @@ pub fn memory_sink(params: MemorySink) -> Component {
 struct Burst {
     /// Its number of words minus one.
     len: Expr,
-    /// It reaches the next multiple of a whole burst.
+    /// It reaches the next multiple of a whole burst, or the limit.
     whole: Expr,
     words: u32,
 }
 
-fn burst(m: &Module, wp: &Expr, usage: &Expr, words: u32) -> Burst {
+fn burst(m: &Module, [wp, limit]: [&Expr; 2], usage: &Expr, words: u32) -> Burst {
     if words == 1 {
         return Burst { len: zero(1), whole: usage.any(), words };
     }
     let bits = index_width(words);
-    let low = wp.trunc(bits);
     let wide = usage.width() + 1;
+    let high = |word: &Expr| word.slice(bits, word.width() - bits);
+    let low = wp.trunc(bits);
+    let near_limit = m.let_("near_limit", high(wp).eq(high(limit)));
+    let last = m.let_("last_of_burst", near_limit.mux(limit.trunc(bits), ones(bits)));
     let reached = m.let_("reached", usage.zext(wide) + low.zext(wide));
-    let whole = m.let_("whole", reached.ge(lit(wide, words.into())));
-    // Up to the multiple: words - 1 - low.
-    let len = whole.mux(!&low, usage.trunc(bits) - lit(bits, 1));
+    let whole = m.let_("whole", reached.gt(last.zext(wide)));
+    let len = whole.mux(&last - &low, usage.trunc(bits) - lit(bits, 1));
     Burst { len, whole, words }
 }
 

@@ -139,13 +139,13 @@ fn bus_errors_change_nothing() -> Result<(), Box<dyn Error>> {
 
 #[test]
 fn a_sink_flushes_before_it_stops() -> Result<(), Box<dyn Error>> {
-    let params = RamSinkParams { address_width: 32, word_bytes: 8, burst_words: 4 };
+    let params = RamSinkParams { address_width: 32, word_bytes: 8, null_runs: true };
     let mut bus = Bus::new(&ram_sink(&params)?);
     let control = |bus: &Bus| bus.read(TrRamControl::OFFSET).map(TrRamControl);
     let on = TrRamControl::default().with_active(true);
     bus.write(TrRamControl::OFFSET, on.0)?;
     // The lowest and the highest limit, as tools determine them.
-    for (written, read) in [(0, 0x18), (u32::MAX, 0xffff_fff8)] {
+    for (written, read) in [(0, 0), (u32::MAX, 0xffff_fff8)] {
         bus.write(TrRamLimitLow::OFFSET, written)?;
         assert_eq!(bus.read(TrRamLimitLow::OFFSET)?, read);
     }
@@ -180,8 +180,8 @@ fn parameters_are_checked() {
     let three = EncoderParams { privilege_levels: 3, ..everything };
     let error = encoder(three).map(|error| error.to_string());
     assert_eq!(error.as_deref(), Some("privilege_levels = 3 is not a power of 2"));
-    let params = RamSinkParams { address_width: 11, word_bytes: 4, burst_words: 1 };
+    let params = RamSinkParams { address_width: 11, word_bytes: 4, null_runs: false };
     assert!(ram_sink(&params).is_err());
-    let params = RamSinkParams { address_width: 64, word_bytes: 32, burst_words: 128 };
+    let params = RamSinkParams { address_width: 64, word_bytes: 64, null_runs: false };
     assert!(ram_sink(&params).is_err());
 }

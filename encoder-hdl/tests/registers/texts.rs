@@ -28,7 +28,7 @@ fn main() -> ExitCode {
 }
 
 fn tables(encoder_params: &EncoderParams) -> Result<[Table; 3], Failed> {
-    let sink = RamSinkParams { address_width: 64, word_bytes: 8, burst_words: 8 };
+    let sink = RamSinkParams { address_width: 64, word_bytes: 8, null_runs: true };
     Ok([encoder(encoder_params)?, ram_sink(&sink)?, atb_bridge()])
 }
 

@@ -3,6 +3,7 @@
 use super::{component, versions};
 use crate::registers::params::{ParamsError, RamSinkParams};
 use crate::registers::table::{Enable, Input, Kind, Register, Table};
+use crate::transport::FREQ_BITS;
 
 const DOC: &str = "\
 A ring buffer in system memory (SMEM mode), from the word at `trRamStart` to the word at `trRamLimit`, \
@@ -12,8 +13,9 @@ The sink is in use from the moment that `trRamEnable` is set until it is cleared
 memory. While it is in use, writes of other fields are ignored. Clearing `trRamEnable` flushes first; \
 the last word may end in bytes that are no trace, see `hartraceRamFill`.
 
-Write `trRamStart`, `trRamLimit` and then `trRamWP`, before `trRamEnable` is set. Nothing checks that \
-`trRamWP` is between the other two: if it is not, trace overwrites what is not meant for it.";
+The buffer consists of whole words, and nothing outside of it is written. Write `trRamStart`, `trRamLimit` \
+and then `trRamWP`, before `trRamEnable` is set. Nothing checks that `trRamWP` is between the other two: if it \
+is not, trace overwrites what is not meant for it.";
 
 /// The registers of a sink in memory.
 ///
@@ -24,28 +26,25 @@ Write `trRamStart`, `trRamLimit` and then `trRamWP`, before `trRamEnable` is set
 /// If a parameter is out of its range.
 pub fn ram_sink(params: &RamSinkParams) -> Result<Table, ParamsError> {
     params.check()?;
-    let (width, word, burst) =
-        (params.address_width, params.word_bytes, params.word_bytes * params.burst_words);
-    let mut registers = vec![control(), implementation()];
-    // A buffer starts and ends with a burst, so its last word is the last of a burst.
+    let (width, word) = (params.address_width, params.word_bytes);
+    let mut registers = vec![control(params.null_runs), implementation()];
     let buffer = [
-        (["trRamStartLow", "trRamStartHigh"], "The first word of the buffer.", 0),
-        (["trRamLimitLow", "trRamLimitHigh"], "The last word of the buffer.", burst - word),
+        (["trRamStartLow", "trRamStartHigh"], "The first word of the buffer."),
+        (["trRamLimitLow", "trRamLimitHigh"], "The last word of the buffer."),
     ];
-    for (n, ([low, high], doc, tied)) in (0..).zip(buffer) {
+    for (n, ([low, high], doc)) in (0..).zip(buffer) {
         let at = 0x010 + 8 * n;
-        let from = burst.ilog2() - 2;
         let kind = Kind::Stored {
-            from,
-            bits: width.min(32) - burst.ilog2(),
-            tied: tied >> 2,
+            from: word.ilog2() - 2,
+            bits: width.min(32) - word.ilog2(),
+            tied: 0,
             choices: Vec::new(),
         };
         registers.push(Register::new(low, at, doc).field(
             (31, 2),
             low,
             kind,
-            "Bits 31 to 2 of its address. Bits below a whole burst cannot be written.",
+            "Bits 31 to 2 of its address. Bits below a word cannot be written.",
         ));
         if width > 32 {
             let kind = Kind::stored(width - 32);
@@ -95,7 +94,14 @@ pub fn ram_sink(params: &RamSinkParams) -> Result<Table, ParamsError> {
     Ok(Table { title: "Trace RAM sink", name: "ram_sink", doc: DOC, inputs, registers })
 }
 
-fn control() -> Register {
+fn control(null_runs: bool) -> Register {
+    let (freq, doc) = match null_runs {
+        true => (
+            Kind::stored(FREQ_BITS),
+            "How often a run of null packets is put in, from which a reader can start in a buffer that has wrapped. 0: never. Otherwise at least one in 2^(n + 7) bytes (D21).",
+        ),
+        false => (Kind::Fixed(0), "How often a run of null packets is put in: never."),
+    };
     Register::new("trRamControl", 0x000, "Switches the sink on and off.")
         .field((0, 0), "trRamActive", Kind::Active, "Switches the sink on. While this reads as 0, the sink is in reset, and so are its other registers: they cannot be written. A write that sets this sets nothing else.")
         .field((1, 1), "trRamEnable", Kind::Enable(Enable::Flushed { stop: Some("stopped") }), "The sink is in use. Clearing it flushes what waits. With `trRamStopOnWrap`, a full buffer clears it.")
@@ -103,7 +109,7 @@ fn control() -> Register {
         .choice((4, 4), "trRamMode", Kind::Fixed(1), "Where trace goes.", &[(1, "SMEM", "to system memory")])
         .field((8, 8), "trRamStopOnWrap", Kind::stored(1), "When the buffer is full, the sink stops.")
         .choice((10, 9), "trRamMemFormat", Kind::Fixed(0), "What memory holds.", &[(0, "BYTES", "bytes of trace")])
-        .field((14, 12), "trRamAsyncFreq", Kind::Fixed(0), "How often alignment packets are put in: never.")
+        .field((14, 12), "trRamAsyncFreq", freq, doc)
 }
 
 fn implementation() -> Register {

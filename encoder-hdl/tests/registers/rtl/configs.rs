@@ -68,10 +68,10 @@ pub(crate) fn encoders() -> Vec<(String, Design)> {
 }
 
 pub(crate) fn ram_sinks() -> Vec<(String, Design)> {
-    let sinks = [(64, 8, 8), (32, 4, 1), (12, 32, 64), (33, 16, 16)];
-    let sinks = sinks.map(|(address_width, word_bytes, burst_words)| {
-        let params = RamSinkParams { address_width, word_bytes, burst_words };
-        (format!("ram_sink/a{address_width}w{word_bytes}b{burst_words}"), Design::RamSink(params))
+    let sinks = [(64, 8, true), (32, 4, false), (12, 32, true), (33, 16, false)];
+    let sinks = sinks.map(|(address_width, word_bytes, null_runs)| {
+        let params = RamSinkParams { address_width, word_bytes, null_runs };
+        (format!("ram_sink/a{address_width}w{word_bytes}"), Design::RamSink(params))
     });
     sinks.into()
 }

@@ -27,8 +27,8 @@ pub(crate) fn corners() -> Vec<hartrace_hdl_tools::lint::Design> {
     }
     for address_width in [12, 13, 32, 33, 64] {
         for word_bytes in [4, 8, 16, 32] {
-            for burst_words in [1, 16, 64] {
-                let params = RamSinkParams { address_width, word_bytes, burst_words };
+            for null_runs in [false, true] {
+                let params = RamSinkParams { address_width, word_bytes, null_runs };
                 designs.push(Design::RamSink(params));
             }
         }

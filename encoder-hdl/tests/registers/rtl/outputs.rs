@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 pub(crate) type Outputs = BTreeMap<String, Bits>;
 
 /// Outputs that are fields, and which.
-const FIELDS: [(&str, &str, &str); 10] = [
+const FIELDS: [(&str, &str, &str); 11] = [
     ("resync_max", "trTeControl", "trTeInstSyncMax"),
     ("trigger_enable", "trTeControl", "trTeInstTrigEnable"),
     ("full_address", "trTeInstFeatures", "trTeInstNoAddrDiff"),
@@ -21,6 +21,7 @@ const FIELDS: [(&str, &str, &str); 10] = [
     ("branch_prediction", "trTeInstFeatures", "trTeInstEnBranchPrediction"),
     ("jump_target_cache", "trTeInstFeatures", "trTeInstEnJumpTargetCache"),
     ("stop_on_wrap", "trRamControl", "trRamStopOnWrap"),
+    ("freq", "trRamControl", "trRamAsyncFreq"),
     ("id", "trAtbBridgeControl", "trAtbBridgeID"),
 ];
 

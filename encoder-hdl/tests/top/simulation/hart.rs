@@ -70,8 +70,13 @@ impl Hart {
         let walk = generate(seed, &random::shape(rng, &self.config, seed, steps));
         let half_words = (1 << self.config.iretire_width_p) - 1;
         let rows = walk.blocks_within(rng.u64(..), self.config.lanes.into(), half_words);
-        self.groups = rows.chunk_by(|_, row| row.cycles == 0).map(<[Retired]>::to_vec).collect();
+        self.execute(&rows);
         rows.iter().map(|row| row.iaddr).collect()
+    }
+
+    /// Executes these rows next. Of those in one cycle, all but the first have `cycles` 0.
+    pub(crate) fn execute(&mut self, rows: &[Retired]) {
+        self.groups = rows.chunk_by(|_, row| row.cycles == 0).map(<[Retired]>::to_vec).collect();
     }
 
     /// Call after writing the registers: tracing begins two cycles later, since nothing is

@@ -95,7 +95,7 @@ fn in_memory(rig: &mut Rig) -> Result<Vec<u8>, Failed> {
 fn memory() -> Result<(), Failed> {
     let config = TopConfig { encoder: named("small"), ..TopConfig::default() };
     let mut rig = Rig::new(&config, 1)?;
-    rig.start_ram(START, SIZE, false)?;
+    rig.start_ram(START, SIZE, TrRamControl::default())?;
     sessions(&mut rig, 12, in_memory)?;
     let hart = &rig.harts[0];
     assert!(hart.traced > 2_000 && hart.lost > 100, "{} {}", hart.traced, hart.lost);
@@ -178,7 +178,7 @@ fn switched_off(rig: &mut Rig) -> Result<(), Failed> {
         rig.stall = 0;
         rig.stop_ram()?;
         rig.harts[0].expected.clear();
-        rig.start_ram(START, SIZE, false)?;
+        rig.start_ram(START, SIZE, TrRamControl::default())?;
         rig.harts[0].load(&mut rig.rng.fork(), 6_000);
         rig.harts[0].idle = 200;
         let session = Session { setting: Setting::default(), triggers: false };
@@ -206,7 +206,7 @@ fn switched_off(rig: &mut Rig) -> Result<(), Failed> {
 fn stops_on_wrap(rig: &mut Rig) -> Result<(), Failed> {
     const SMALL: u32 = 0x200;
     rig.harts[0].expected.clear();
-    rig.start_ram(START, SMALL, true)?;
+    rig.start_ram(START, SMALL, TrRamControl::default().with_stop_on_wrap(true))?;
     plain(rig, 1_500)?;
     rig.empty(0)?;
     let control = TrRamControl(rig.read(rig.sink())?);
@@ -226,7 +226,7 @@ fn stops_on_wrap(rig: &mut Rig) -> Result<(), Failed> {
 
 /// Refused writes to memory are reported, and nothing stops.
 fn refused(rig: &mut Rig) -> Result<(), Failed> {
-    rig.start_ram(START, SIZE, false)?;
+    rig.start_ram(START, SIZE, TrRamControl::default())?;
     rig.memory()?.refuse_from = 0;
     plain(rig, 300)?;
     rig.empty(0)?;
@@ -294,7 +294,7 @@ fn two_harts() -> Result<(), Failed> {
         ..TopConfig::default()
     };
     let mut rig = Rig::new(&config, 4)?;
-    rig.start_ram(START, SIZE, false)?;
+    rig.start_ram(START, SIZE, TrRamControl::default())?;
     let mut running: [Option<Session>; 2] = [None, None];
     for turn in 0..60 {
         let hart = rig.rng.usize(..2);

@@ -80,10 +80,15 @@ impl Rig {
         page(self.harts.len())
     }
 
-    /// Sets up a ring buffer and switches the sink on.
-    pub(crate) fn start_ram(&mut self, start: u32, size: u32, stops: bool) -> Result<(), Failed> {
+    /// Sets up a ring buffer and switches the sink on, with these settings.
+    pub(crate) fn start_ram(
+        &mut self,
+        start: u32,
+        size: u32,
+        on: TrRamControl,
+    ) -> Result<(), Failed> {
         let base = self.sink();
-        let on = TrRamControl::default().with_active(true).with_stop_on_wrap(stops);
+        let on = on.with_active(true);
         self.write(base, on.0)?;
         self.write(base, on.0)?;
         self.write(base + TrRamStartLow::OFFSET, start)?;

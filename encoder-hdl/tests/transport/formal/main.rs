@@ -4,11 +4,13 @@ mod bytes;
 mod content;
 mod order;
 mod stable;
+mod within;
 
 use std::path::Path;
 
 fn main() {
-    let proofs = [order::proofs(), stable::proofs(), content::proofs(), bytes::proofs()];
+    let proofs =
+        [order::proofs(), stable::proofs(), content::proofs(), bytes::proofs(), within::proofs()];
     let proofs = proofs.into_iter().flatten().collect();
     hartrace_hdl_tools::prove::run(Path::new(env!("CARGO_TARGET_TMPDIR")), proofs)
 }

@@ -2,8 +2,8 @@
 
 use hartrace_encap::EncapParams;
 use hartrace_encoder_hdl::transport::{
-    Frame, MemorySink, Packer, atb_sink, axis_sink, encapsulator, fifo, funnel, memory_sink,
-    packer, spill,
+    Aligner, Frame, MemorySink, Packer, aligner, atb_sink, axis_sink, encapsulator, fifo, funnel,
+    memory_sink, packer, spill,
 };
 use hartrace_hdl_tools::prove::{Proof, Rig, Stream};
 use hartrace_rtl::Component;
@@ -98,6 +98,16 @@ pub(crate) fn proofs() -> Vec<Proof> {
             9,
         )
         .refuted_by("sent = sends & !address_d & !data_d", "sent = sends & !data_d"),
+        Proof::any_run(
+            "aligner_stable",
+            &stable(
+                &aligner(Aligner { max_bytes: 2, run_bytes: 3, word_bytes: 4 }),
+                &[packets_in],
+                &[packets_out],
+            ),
+            6,
+        )
+        .refuted_by("valid_o = due_q | valid_i", "valid_o = due_q & freq_i[0] | valid_i"),
         Proof::any_run("funnel2_stable", &stable_funnel(2), 6)
             .refuted_by("stays = valid_o & !ready_i", "stays = 1'b0"),
         Proof::any_run("funnel3_stable", &stable_funnel(3), 6)

@@ -3,10 +3,12 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod aligning;
 mod buffers;
 mod bus;
 mod chain;
 mod framing;
+mod nulls;
 mod packing;
 mod ports;
 mod ring;
@@ -17,8 +19,14 @@ use libtest_mimic::Arguments;
 
 fn main() {
     let args = Arguments::from_args();
-    let trials =
-        [buffers::trials(), framing::trials(), packing::trials(), ports::trials(), ring::trials()];
+    let trials = [
+        aligning::trials(),
+        buffers::trials(),
+        framing::trials(),
+        packing::trials(),
+        ports::trials(),
+        ring::trials(),
+    ];
     let trials = trials.into_iter().flatten();
     let trials = trials.map(|trial| trial.with_ignored_flag(!available())).collect();
     libtest_mimic::run(&args, trials).exit();

@@ -21,7 +21,12 @@ pub(crate) fn trials() -> Vec<Trial> {
     let params = MemorySink { word_bytes: 8, addr_width: 32, burst_words: 4 };
     let stamped = Frame::Encap(EncapParams::new(8, 4, 0).unwrap());
     trials.push(Trial::test("memory/stamped", move || ring(params, stamped)));
-    trials.push(Trial::test("memory/wraps", move || wraps(params, stamped)));
+    trials.push(Trial::test("memory/wraps", move || wraps(params, stamped, START, 0x400)));
+    for (start, size) in [(8, 0x400), (0, 0x3e8), (0x18, 0x3d8), (0x10, 0x8)] {
+        let name = format!("memory/wraps_from_{start}_after_{size}");
+        let run = move || wraps(params, stamped, START + start, size);
+        trials.push(Trial::test(name, run));
+    }
     trials.push(Trial::test("memory/stops_on_wrap", move || stops_on_wrap(params, stamped)));
     trials.push(Trial::test("memory/refused_writes", move || refused(params, stamped)));
     trials
@@ -43,13 +48,13 @@ impl Target {
         Ok(Self { sim, memory, word: word.into() })
     }
 
-    /// Registers for a ring of `size` bytes, as software sets them, except for low bits, which do
-    /// not matter.
-    fn configure(&mut self, size: u64, stop_on_wrap: bool) -> Result<(), SimError> {
+    /// Registers for a ring of `size` bytes from `start` on, as software sets them, except for the bits below
+    /// a word, which do not matter.
+    fn configure(&mut self, start: u64, size: u64, stop_on_wrap: bool) -> Result<(), SimError> {
         let values = [
-            ("start_i", START + self.word - 1),
-            ("limit_i", START + size - self.word),
-            ("wp_i", START),
+            ("start_i", start + self.word - 1),
+            ("limit_i", start + size - self.word),
+            ("wp_i", start),
             ("wp_we_i", 1),
             ("enable_i", 1),
             ("stop_on_wrap_i", stop_on_wrap.into()),
@@ -112,7 +117,7 @@ fn ring(params: MemorySink, frame: Frame) -> Result<(), Failed> {
     let mut target = Target::new(params, frame)?;
     let flushes = if frame == Frame::Reference { 0 } else { 10 };
     for (seed, stalls) in STALLS.into_iter().enumerate() {
-        target.configure(0x8000, false)?;
+        target.configure(START, 0x8000, false)?;
         let mut rng = Rng::with_seed(seed as u64);
         let sent = target.send(&mut rng, 300, stalls, flushes)?;
         let mut reader = Reader::new(framing_of(frame));
@@ -127,13 +132,13 @@ fn ring(params: MemorySink, frame: Frame) -> Result<(), Failed> {
     Ok(())
 }
 
-/// A ring that is too small holds the end of the stream. It is read from the write pointer on; the
-/// test knows where packets start, since it knows everything that was sent.
-fn wraps(params: MemorySink, frame: Frame) -> Result<(), Failed> {
+/// A ring that is too small holds the end of the stream, wherever it starts and ends: it consists of words,
+/// not of bursts. It is read from the write pointer on; the test knows where packets start, since it knows
+/// everything that was sent.
+fn wraps(params: MemorySink, frame: Frame, start: u64, size: u64) -> Result<(), Failed> {
     let mut target = Target::new(params, frame)?;
-    let size = 0x400;
     for (seed, stalls) in STALLS.into_iter().enumerate() {
-        target.configure(size, false)?;
+        target.configure(start, size, false)?;
         let mut rng = Rng::with_seed(seed as u64);
         // The stream without flushes is known to the byte; the flush at the end pads with zeros.
         let sent = target.send(&mut rng, 200, stalls, 0)?;
@@ -142,7 +147,7 @@ fn wraps(params: MemorySink, frame: Frame) -> Result<(), Failed> {
         assert_eq!(target.status("wrap_o"), 1);
         assert_eq!(target.status("stopped_o"), 0);
         let wp = target.status("wp_o") as usize;
-        let (start, end) = (START as usize, (START + size) as usize);
+        let (start, end) = (start as usize, (start + size) as usize);
         let ring = [&target.memory.bytes[wp..end], &target.memory.bytes[start..wp]].concat();
         assert_eq!(ring, whole[whole.len() - size as usize..]);
         assert!(target.memory.bytes[..start].iter().all(|byte| *byte == 0xee), "before the ring");
@@ -172,7 +177,7 @@ fn stops_on_wrap(params: MemorySink, frame: Frame) -> Result<(), Failed> {
         target.sim.set(enable, 0);
         target.sim.clock()?;
         assert_eq!(target.status("stopped_o"), 0);
-        target.configure(size, true)?;
+        target.configure(START, size, true)?;
         let mut rng = Rng::with_seed(seed as u64);
         let sent = target.send(&mut rng, 200, stalls, 0)?;
         for flag in ["wrap_o", "stopped_o", "lost_o"] {
@@ -202,7 +207,7 @@ fn stops_on_wrap(params: MemorySink, frame: Frame) -> Result<(), Failed> {
 fn refused(params: MemorySink, frame: Frame) -> Result<(), Failed> {
     let mut target = Target::new(params, frame)?;
     let mut rng = Rng::with_seed(1);
-    target.configure(0x8000, false)?;
+    target.configure(START, 0x8000, false)?;
     target.memory.refuse_from = START + 0x400;
     target.send(&mut rng, 10, (0, 50), 0)?;
     assert_eq!(target.status("error_o"), 0, "not yet");
@@ -211,7 +216,7 @@ fn refused(params: MemorySink, frame: Frame) -> Result<(), Failed> {
     target.memory.refuse_from = u64::MAX;
     target.send(&mut rng, 10, (0, 50), 0)?;
     assert_eq!(target.status("error_o"), 1, "until it is cleared");
-    target.configure(0x8000, false)?;
+    target.configure(START, 0x8000, false)?;
     target.sim.settle()?;
     assert_eq!(target.status("error_o"), 0);
     Ok(())

@@ -4,8 +4,8 @@
 
 use hartrace_encap::EncapParams;
 use hartrace_encoder_hdl::transport::{
-    Frame, MemorySink, Packer, atb_sink, axis_sink, drain, encapsulator, fifo, funnel, memory_sink,
-    packer, spill,
+    Aligner, Frame, MemorySink, Packer, aligner, atb_sink, axis_sink, drain, encapsulator, fifo,
+    funnel, memory_sink, packer, spill,
 };
 use hartrace_rtl::Component;
 
@@ -61,6 +61,11 @@ pub(crate) fn corners() -> Vec<Component> {
         }
     }
     blocks.extend(packers().into_iter().map(packer));
+    for word_bytes in [4, 8, 16] {
+        for (max_bytes, run_bytes) in [(2, 32), (16, 32), (31, 32), (32, 32), (42, 42), (20, 42)] {
+            blocks.push(aligner(Aligner { max_bytes, run_bytes, word_bytes }));
+        }
+    }
     for word_bytes in [2, 4, 8, 16] {
         blocks.push(axis_sink(word_bytes));
         blocks.push(atb_sink(word_bytes));
