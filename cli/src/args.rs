@@ -21,6 +21,7 @@ pub(crate) use snapshot::{Frames, SnapshotArgs};
 pub(crate) use values::Placed;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use hartrace_capture::ring::Ring;
 use hartrace_etrace::Compat;
 use hartrace_report::Position;
 use std::path::PathBuf;
@@ -343,6 +344,12 @@ pub(crate) struct StreamArgs {
     /// it is the first byte that could start a frame.
     #[arg(long)]
     pub(crate) find_sync: bool,
+    /// The capture is a ring buffer that has wrapped; its oldest byte is at this offset, where the write pointer is
+    ///
+    /// `find` looks for the end of the trace instead, which the oldest byte follows. Reading starts as with
+    /// --find-sync, and positions count from the oldest byte.
+    #[arg(long, value_name = "OLDEST")]
+    pub(crate) ring: Option<Ring>,
     #[command(flatten)]
     pub(crate) fields: FramingArgs,
 }

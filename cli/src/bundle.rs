@@ -16,6 +16,10 @@ use std::path::Path;
 /// Runs the command.
 pub(crate) fn run(args: &BundleArgs) -> Result<Status, Failure> {
     let path = args.follow.capture()?;
+    if args.follow.stream.ring.is_some() {
+        return Err(Failure::usage("a bundle holds a capture as it is, so --ring has no effect")
+            .hint("--ring for the command that reads the bundle"));
+    }
     let described = Described::find(path)?;
     let setup = described.setup(&args.follow.stream)?;
     let code = image::code(&args.follow, &described)?;

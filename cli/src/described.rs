@@ -8,6 +8,7 @@ use crate::params;
 use hartrace_capture::bundle::{self, Bundle, BundleError, Found};
 use hartrace_capture::description::{At, Description, ProgramFile};
 use hartrace_capture::params::Setup;
+use hartrace_capture::ring::{self, RingError};
 use std::fs;
 use std::io::{self, Cursor, Write};
 use std::path::{Path, PathBuf};
@@ -20,6 +21,8 @@ pub(crate) struct Described {
     place: Place,
     /// The description, for messages.
     file: PathBuf,
+    /// The capture, if it is a ring buffer: oldest first.
+    ring: Option<Vec<u8>>,
 }
 
 /// Where a capture is.
@@ -46,6 +49,7 @@ impl Described {
                     name: path.join(&bundle.capture).display().to_string(),
                     description: Some(bundle.description.clone()),
                     place: Place::Bundle(bundle),
+                    ring: None,
                 });
             }
         }
@@ -61,7 +65,7 @@ impl Described {
                 Some(Description::parse(&text, &files::name(&file))?)
             }
         };
-        Ok(Self { name, description, place, file })
+        Ok(Self { name, description, place, file, ring: None })
     }
 
     /// Everything about the stream: options come first, then the file of parameters or the description.
@@ -70,19 +74,37 @@ impl Described {
         params::setup(args, draft.map(|draft| (files::name(&self.file), draft)))
     }
 
+    /// Puts a ring buffer in order, if the capture is said to be one.
+    pub(crate) fn order(&mut self, args: &StreamArgs, setup: &mut Setup) -> Result<(), Failure> {
+        let Some(oldest) = args.ring else { return Ok(()) };
+        let mut bytes = self.read()?;
+        let framing = setup.transport.framing;
+        oldest.order(&mut bytes, framing).map_err(|error| self.no_ring(&error))?;
+        // The support packet that says this at the start of the trace may be overwritten.
+        setup.options = ring::modes(&bytes, framing, &setup.layout).unwrap_or(setup.options);
+        self.ring = Some(bytes);
+        Ok(())
+    }
+
+    fn no_ring(&self, error: &RingError) -> Failure {
+        let failure = Failure::input(error).at(&self.name);
+        failure.hint("--ring OFFSET: the write pointer of the trace memory, minus its start")
+    }
+
     /// Opens the capture.
     pub(crate) fn open(&self) -> Result<Capture, Failure> {
         match &self.place {
-            Place::File(path) => Capture::open(path),
-            Place::Bundle(_) => Ok(Capture::of(Box::new(Cursor::new(self.read()?)))),
+            Place::File(path) if self.ring.is_none() => Capture::open(path),
+            _ => Ok(Capture::of(Box::new(Cursor::new(self.read()?)))),
         }
     }
 
     /// Reads the whole capture.
     pub(crate) fn read(&self) -> Result<Vec<u8>, Failure> {
-        match &self.place {
-            Place::File(path) => files::read(path),
-            Place::Bundle(bundle) => Ok(bundle.bytes().map_err(BundleError::from)?),
+        match (&self.ring, &self.place) {
+            (Some(bytes), _) => Ok(bytes.clone()),
+            (None, Place::File(path)) => files::read(path),
+            (None, Place::Bundle(bundle)) => Ok(bundle.bytes().map_err(BundleError::from)?),
         }
     }
 

@@ -16,14 +16,16 @@ use std::io::{self, Write};
 pub(crate) fn run(args: &DiffArgs) -> Result<Status, Failure> {
     let params = args.stream.params.as_deref();
     files::one_standard(params.into_iter().chain([args.a.as_path(), args.b.as_path()]))?;
-    let [first, second] = [Described::find(&args.a)?, Described::find(&args.b)?];
+    let [mut first, mut second] = [Described::find(&args.a)?, Described::find(&args.b)?];
     // Where only one has a description, it is of both.
     let [of_a, of_b] = match (&first.description, &second.description) {
         (None, Some(_)) => [&second, &second],
         (Some(_), None) => [&first, &first],
         _ => [&first, &second],
     };
-    let (setup, other) = (of_a.setup(&args.stream)?, of_b.setup(&args.stream)?);
+    let (mut setup, mut other) = (of_a.setup(&args.stream)?, of_b.setup(&args.stream)?);
+    first.order(&args.stream, &mut setup)?;
+    second.order(&args.stream, &mut other)?;
     let (a, b) = (first.read()?, second.read()?);
     let lists = (list(&a, &setup), list(&b, &other));
     if lists.0.is_empty() && lists.1.is_empty() {

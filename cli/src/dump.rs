@@ -14,8 +14,9 @@ use std::io::Write;
 pub(crate) fn run(args: &DumpArgs) -> Result<Status, Failure> {
     let params = args.stream.params.as_deref();
     files::one_standard(params.into_iter().chain([args.capture.as_path()]))?;
-    let described = Described::find(&args.capture)?;
-    let setup = described.setup(&args.stream)?;
+    let mut described = Described::find(&args.capture)?;
+    let mut setup = described.setup(&args.stream)?;
+    described.order(&args.stream, &mut setup)?;
     let bytes = described.read()?;
     let transport = setup.transport.stream();
     let with_source = sources(&bytes, transport).len() > 1;

@@ -39,8 +39,9 @@ fn is_log(args: &ExplainArgs) -> Result<bool, Failure> {
 /// Explains the packets of a capture. All are read first: what follows a packet reveals more about its
 /// reason than the packet itself.
 fn explain_capture(args: &ExplainArgs) -> Result<Status, Failure> {
-    let described = Described::find(&args.run.input)?;
-    let setup = described.setup(&args.run.stream)?;
+    let mut described = Described::find(&args.run.input)?;
+    let mut setup = described.setup(&args.run.stream)?;
+    described.order(&args.run.stream, &mut setup)?;
     let bytes = described.read()?;
     let transport = setup.transport.stream();
     let with_source = sources(&bytes, transport).len() > 1;

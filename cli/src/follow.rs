@@ -50,8 +50,9 @@ impl Follow {
         let path = args.capture()?;
         let inputs = programs.chain(params_file).chain([path]);
         files::one_standard(inputs.chain(others))?;
-        let described = Described::find(path)?;
-        let setup = described.setup(&args.stream)?;
+        let mut described = Described::find(path)?;
+        let mut setup = described.setup(&args.stream)?;
+        described.order(&args.stream, &mut setup)?;
         params::check_compat(&setup, CompatArg::of(args.compat))?;
         if setup.params.nocontext_p && !args.context_elf.is_empty() {
             return Err(Failure::usage("--context-elf, but the trace has no contexts")

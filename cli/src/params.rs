@@ -74,7 +74,7 @@ fn given(args: &StreamArgs) -> Given {
             atid,
             source,
         },
-        find_sync: args.find_sync,
+        find_sync: args.find_sync || args.ring.is_some(),
     }
 }
 

@@ -22,7 +22,7 @@ pub(crate) fn run(args: &StatsArgs) -> Result<Status, Failure> {
     let given = &args.follow;
     let path = given.capture()?;
     let gaps = |capture: &Capture| gaps::new(files::name(path), given.strict, capture.bar.clone());
-    let described = Described::find(path)?;
+    let mut described = Described::find(path)?;
     let missing = described.missing_program().filter(|_| !given.has_program());
     if let Some(missing) = &missing {
         let _ = writeln!(
@@ -35,7 +35,8 @@ pub(crate) fn run(args: &StatsArgs) -> Result<Status, Failure> {
     let stats = if !has_program {
         let params = given.stream.params.as_deref();
         files::one_standard(params.into_iter().chain([path]))?;
-        let setup = described.setup(&given.stream)?;
+        let mut setup = described.setup(&given.stream)?;
+        described.order(&given.stream, &mut setup)?;
         let capture = described.open()?;
         let gaps = gaps(&capture);
         let mut tally = Tally::new(&setup);

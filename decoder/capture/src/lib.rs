@@ -6,6 +6,7 @@
 //! - [`framing`]: how payloads are packed into the byte stream.
 //! - [`perf`]: recordings of Linux perf with hardware trace in them.
 //! - [`programs`]: the code that was traced, with the names of functions and source lines.
+//! - [`ring`]: ring buffers that have wrapped.
 //! - [`snapshot`]: snapshots of Arm systems and trace packages, that is devices with their registers,
 //!   trace buffers and memory.
 //! - [`spaces`]: which code is at an address, by context and time, where programs, libraries and
@@ -47,5 +48,6 @@ pub mod framing;
 pub mod params;
 pub mod perf;
 pub mod programs;
+pub mod ring;
 pub mod snapshot;
 pub mod spaces;
