@@ -67,6 +67,8 @@ pub(crate) enum Command {
     Compare(SchemesArgs),
     /// Write the trace encoder in SystemVerilog
     Hdl(HdlArgs),
+    /// Write small situations with programs, captures and expected results: a conformance kit for decoders
+    Scenarios(ScenariosArgs),
     /// Simulate generated hardware with Verilator
     #[command(subcommand)]
     Sim(SimCommand),
@@ -79,6 +81,13 @@ pub(crate) enum Command {
     Completions(CompletionsArgs),
     /// Write the manual pages
     Man(ManArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ScenariosArgs {
+    /// Folder to write to
+    #[arg(short, long, value_name = "DIR")]
+    pub(crate) output: PathBuf,
 }
 
 #[derive(Debug, Args)]

@@ -28,6 +28,7 @@ mod input;
 mod manual;
 mod params;
 mod progress;
+mod scenarios;
 mod sim;
 mod stats;
 
@@ -72,6 +73,7 @@ fn run(cli: Cli) -> Result<Status, Failure> {
         Some(Command::Demo(args)) => demo::run(&args),
         Some(Command::Compare(args)) => compare::run(&args),
         Some(Command::Hdl(args)) => hdl::run(&args),
+        Some(Command::Scenarios(args)) => scenarios::run(&args),
         Some(Command::Sim(SimCommand::Encoder(args))) => sim::run(&args),
         Some(Command::Sim(SimCommand::Cva6(args))) => sim::cva6::run(&args),
         Some(Command::Fpga(FpgaCommand::Report(args))) => fpga::report(&args),

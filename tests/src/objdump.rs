@@ -64,6 +64,35 @@ fn check_xlen(
     if wrong.is_empty() { Ok(()) } else { Err(wrong) }
 }
 
+/// Checks that `objdump` finds every instruction in the ELF files of the scenarios, and nothing else.
+///
+/// # Errors
+///
+/// One line for every file with other contents.
+pub fn check_elf(objdump: &str, scenarios: &[Scenario]) -> Result<(), String> {
+    let file = std::env::temp_dir().join(format!("hartrace-scenario-{}.elf", std::process::id()));
+    let mut wrong = String::new();
+    for scenario in scenarios {
+        std::fs::write(&file, scenario.code.elf()).map_err(|err| err.to_string())?;
+        let output = Command::new(objdump).args(["-d", "-z"]).arg(&file).output();
+        let output = output.map_err(|err| err.to_string())?;
+        let listing = String::from_utf8_lossy(&output.stdout).into_owned();
+        // `    80000004:\tfe050ee3          \tbeqz\ta0,0x0`
+        let found = listing.lines().filter_map(|line| {
+            let (address, rest) = line.split_once(":\t")?;
+            let word = rest.split_whitespace().next()?;
+            let hex = |text: &str| u64::from_str_radix(text.trim(), 16).ok();
+            Some((hex(address)?, hex(word)? as u32))
+        });
+        let written = scenario.code.instructions().map(|(address, word)| (address, word.word));
+        if !found.eq(written) {
+            wrong += &format!("{}: {listing}\n", scenario.name);
+        }
+    }
+    let _ = std::fs::remove_file(&file);
+    if wrong.is_empty() { Ok(()) } else { Err(wrong) }
+}
+
 /// The mnemonics in a raw file of instructions, in order.
 fn mnemonics(
     objdump: &str,

@@ -29,6 +29,10 @@ fn main() {
         objdump::check(found.unwrap_or_default(), &scenarios()?).map_err(Failed::from)
     });
     trials.push(assembly.with_ignored_flag(found.is_none()));
+    let elf = Trial::test("elf-files", move || {
+        objdump::check_elf(found.unwrap_or_default(), &scenarios()?).map_err(Failed::from)
+    });
+    trials.push(elf.with_ignored_flag(found.is_none()));
     trials.push(Trial::test("all-files-are-bundled", all_files_are_bundled));
     trials.push(Trial::test("production-decoder", production_decoder));
     libtest_mimic::run(&args, trials).exit();

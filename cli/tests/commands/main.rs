@@ -10,6 +10,7 @@ mod logs;
 mod manual;
 mod place;
 mod run;
+mod scenarios;
 mod silence;
 mod stream;
 

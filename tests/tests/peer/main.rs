@@ -15,6 +15,7 @@ mod explain;
 mod frames;
 mod generator;
 mod golden;
+mod kit;
 mod packets;
 mod returns;
 mod script;

@@ -55,6 +55,11 @@ impl Code {
         self.words.values()
     }
 
+    /// Returns the instructions with their addresses, in order.
+    pub fn instructions(&self) -> impl Iterator<Item = (u64, &Word)> {
+        self.words.iter().map(|(address, word)| (*address, word))
+    }
+
     pub(crate) fn get(&self, address: u64) -> Option<&Word> {
         self.words.get(&address)
     }

@@ -3,7 +3,8 @@
 use super::run::show;
 use super::{Run, Scenario};
 use hartrace_etrace::{Compat, Unit};
-use hartrace_golden::decoder::Event;
+use hartrace_golden::DecoderConfig;
+use hartrace_golden::decoder::{Event, Fault};
 use serde::Serialize;
 use std::fmt;
 
@@ -43,6 +44,9 @@ pub struct Summary {
     pub instructions: usize,
     /// Number of places where the stream cannot be followed, on purpose.
     pub gaps: usize,
+    /// One of them is a program that loops for ever. What a decoder reports before it notices this is not part of the
+    /// expected result.
+    pub endless: bool,
 }
 
 /// Why a scenario is not in the kit.
@@ -52,6 +56,8 @@ pub enum Left {
     Refused,
     /// A payload cannot be framed, because it is empty.
     Unframed,
+    /// The result depends on a limit of the decoder.
+    Limited,
 }
 
 impl fmt::Display for Left {
@@ -59,6 +65,7 @@ impl fmt::Display for Left {
         f.write_str(match self {
             Self::Refused => "without a stream, because the configuration is refused",
             Self::Unframed => "with an empty payload, which no frame holds",
+            Self::Limited => "with a result that depends on a limit of the decoder",
         })
     }
 }
@@ -73,10 +80,13 @@ impl Scenario {
         if run.refused {
             return Err(Left::Refused);
         }
+        if self.setup.decoder.max_steps != DecoderConfig::default().max_steps {
+            return Err(Left::Limited);
+        }
         let capture = self.capture(run).map_err(|_| Left::Unframed)?;
-        let events = run.events.iter().map(|(_, event)| event);
+        let events = settled(&run.events);
         let addresses: Vec<u64> = events
-            .clone()
+            .iter()
             .filter_map(|event| match event {
                 Event::Retired(address) => Some(*address),
                 _ => None,
@@ -100,11 +110,26 @@ impl Scenario {
             },
             packets: run.payloads.len(),
             instructions: addresses.len(),
-            gaps: events.clone().filter(|event| matches!(event, Event::Gap(_))).count(),
+            gaps: events.iter().filter(|event| matches!(event, Event::Gap(_))).count(),
+            endless: events.len() < run.events.len(),
         };
-        let trace = events.map(show).collect();
+        let trace = events.iter().map(show).collect();
         Ok(Entry { elf: self.code.elf(), capture, addresses, trace, summary })
     }
+}
+
+/// The events without the steps of walks that do not end: decoders differ in how soon they notice.
+fn settled(events: &[(u64, Event)]) -> Vec<Event> {
+    let mut kept: Vec<(u64, Event)> = Vec::new();
+    for (packet, event) in events {
+        if matches!(event, Event::Gap(Fault::NoProgress(_) | Fault::TooLong(_))) {
+            while matches!(kept.last(), Some((last, Event::Retired(_))) if last == packet) {
+                kept.pop();
+            }
+        }
+        kept.push((*packet, *event));
+    }
+    kept.into_iter().map(|(_, event)| event).collect()
 }
 
 impl Entry {
