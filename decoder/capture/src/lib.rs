@@ -5,6 +5,7 @@
 //! - [`params`]: the encoder's parameters and modes, from a TOML or JSON file.
 //! - [`framing`]: how payloads are packed into the byte stream.
 //! - [`perf`]: recordings of Linux perf with hardware trace in them.
+//! - [`probe`]: all of this, found out from a capture and its program.
 //! - [`programs`]: the code that was traced, with the names of functions and source lines.
 //! - [`ring`]: ring buffers that have wrapped.
 //! - [`snapshot`]: snapshots of Arm systems and trace packages, that is devices with their registers,
@@ -47,6 +48,7 @@ pub mod description;
 pub mod framing;
 pub mod params;
 pub mod perf;
+pub mod probe;
 pub mod programs;
 pub mod ring;
 pub mod snapshot;

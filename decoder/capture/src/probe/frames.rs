@@ -1,0 +1,281 @@
+//! Framings in which all bytes of a capture can be read, the most plausible first.
+
+use hartrace_bits::BitReader;
+use hartrace_encap::{
+    AtbParams, EncapParams, Frame, FrameError, Framing, Item, Kind, Null, SmiParams,
+};
+use std::collections::BTreeMap;
+
+/// Readings of a capture that are decoded.
+const READINGS: usize = 10;
+
+/// Points of a reading that makes sense even if it is not decoded.
+const PLAUSIBLE: i64 = 950;
+
+/// A frame or damage, and where it is.
+pub(super) type Piece<'a> = (u64, Result<Frame<'a>, FrameError>);
+
+/// A capture, read in one framing.
+#[derive(Clone, Debug)]
+pub struct Reading<'a> {
+    /// The framing.
+    pub framing: Framing,
+    /// Other framings in which the capture has the same payloads.
+    pub alike: Vec<Framing>,
+    /// The source with the most packets, if frames have one.
+    pub source: Option<u16>,
+    /// Packets by source.
+    pub sources: BTreeMap<Option<u16>, u64>,
+    /// Packets without content, and bytes of padding.
+    pub nulls: u64,
+    /// Bytes that are no frame of this framing.
+    pub errors: u64,
+    /// Whether the last frame is cut off.
+    pub cut: bool,
+    /// The frames of the source.
+    pub(super) pieces: Vec<Piece<'a>>,
+    plausible: i64,
+}
+
+impl Reading<'_> {
+    /// Number of packets of the source.
+    pub fn packets(&self) -> u64 {
+        self.sources.get(&self.source).copied().unwrap_or(0)
+    }
+
+    /// Whether packets look as those of a trace do, and the first one is a support packet.
+    pub fn is_plausible(&self) -> bool {
+        self.packets() > 1 && self.plausible >= PLAUSIBLE
+    }
+
+    /// Bytes of the payloads.
+    pub(super) fn payload_bytes(&self) -> u64 {
+        self.payloads().fold(0, |sum, bits| sum.saturating_add(bytes(&bits)))
+    }
+
+    pub(super) fn payloads(&self) -> impl Iterator<Item = BitReader<'_>> {
+        self.pieces.iter().filter_map(|(_, piece)| piece.ok()).map(|frame| frame.payload())
+    }
+}
+
+/// Length of a payload in bytes, rounded up.
+pub(super) fn bytes(payload: &BitReader<'_>) -> u64 {
+    payload.remaining().div_ceil(8)
+}
+
+/// Format and, in format 3, subformat of a payload.
+pub(super) fn format(payload: &BitReader<'_>) -> (u8, u8) {
+    let low = payload.clone().read(4).unwrap_or(0) as u8;
+    (low & 3, if low & 3 == 3 { low >> 2 } else { 0 })
+}
+
+/// Reads a capture in all framings. `whole` if `bytes` are all of it.
+pub(super) fn readings(bytes: &[u8], whole: bool) -> Vec<Reading<'_>> {
+    let mut found: Vec<Reading<'_>> = Vec::new();
+    for framing in framings(bytes) {
+        let Some(reading) = read(framing, bytes, whole) else { continue };
+        // The first of several alike is the most specific one.
+        match found.iter_mut().find(|other| same(other, &reading)) {
+            Some(other) => other.alike.push(framing),
+            None => found.push(reading),
+        }
+    }
+    found.sort_by_key(|reading| std::cmp::Reverse(reading.plausible));
+    found.truncate(READINGS);
+    found
+}
+
+fn same(a: &Reading<'_>, b: &Reading<'_>) -> bool {
+    a.pieces.len() == b.pieces.len()
+        && a.errors == b.errors
+        && a.pieces.iter().zip(&b.pieces).all(|((at, a), (other, b))| {
+            at == other
+                && match (a, b) {
+                    (Ok(a), Ok(b)) => same_bits(a.payload(), b.payload()),
+                    (Err(a), Err(b)) => a == b,
+                    _ => false,
+                }
+        })
+}
+
+fn same_bits(mut a: BitReader<'_>, mut b: BitReader<'_>) -> bool {
+    let mut same = a.remaining() == b.remaining() && a.tail() == b.tail();
+    while same && a.remaining() > 0 {
+        same = a.read(64) == b.read(64);
+    }
+    same
+}
+
+/// All framings that the first bytes allow, the most specific first.
+fn framings(bytes: &[u8]) -> Vec<Framing> {
+    let mut list = vec![Framing::RvTracer, Framing::Reference, Framing::Esp32];
+    list.extend(
+        [0, 8, 16].into_iter().filter_map(|bits| SmiParams::new(bits).ok()).map(Framing::Smi),
+    );
+    for src_bytes in 0..=2u8 {
+        for stamp in stamps(src_bytes, bytes) {
+            for odd in 0..=15 {
+                list.extend(encap(src_bytes, stamp, odd, bytes).map(Framing::Encap));
+            }
+        }
+    }
+    // The ATID is not in the stream.
+    let atb = stamps(0, bytes).filter_map(|stamp| AtbParams::new(1, stamp).ok());
+    list.extend(atb.map(Framing::Atb));
+    list
+}
+
+/// Possible lengths of timestamps: only 0 if no frame announces one, since they are then all alike.
+fn stamps(src_bytes: u8, bytes: &[u8]) -> std::ops::RangeInclusive<u8> {
+    let Ok(params) = EncapParams::new(src_bytes.saturating_mul(8), 0, 0) else { return 0..=0 };
+    let announced = Framing::Encap(params).frames(bytes).any(|item| match item {
+        Ok((at, Item::Frame(_))) => {
+            usize::try_from(at).ok().and_then(|at| bytes.get(at)).is_some_and(|head| head >> 7 != 0)
+        }
+        _ => false,
+    });
+    if announced { 0..=8 } else { 0..=0 }
+}
+
+/// Encapsulation with `odd` bits of srcID and type in front of the payload. Nothing in the stream shows
+/// where the one ends and the other starts.
+fn encap(src_bytes: u8, stamp: u8, odd: u8, bytes: &[u8]) -> Option<EncapParams> {
+    // The examples of the E-Trace text have a type of two bits, and the code 2.
+    let typed = (2..=9).contains(&odd).then(|| {
+        let src_bits = src_bytes.saturating_mul(8).saturating_add(odd.saturating_sub(2));
+        EncapParams::new(src_bits, stamp, 2).ok()?.with_instruction_type(2).ok()
+    });
+    if let Some(Some(params)) = typed
+        && let Ok(first) = first(Framing::Encap(params), bytes)
+        && first.header().kind == Kind::Instruction
+    {
+        return Some(params);
+    }
+    let src_bits = src_bytes.saturating_mul(8).saturating_add(odd.min(7));
+    EncapParams::new(src_bits, stamp, odd.saturating_sub(7)).ok()
+}
+
+/// The first frame.
+fn first(framing: Framing, bytes: &[u8]) -> Result<Frame<'_>, ()> {
+    let mut items = framing.frames(bytes);
+    loop {
+        match items.next() {
+            Some(Ok((_, Item::Frame(frame)))) => return Ok(frame),
+            Some(Ok(_)) => {}
+            Some(Err(_)) | None => return Err(()),
+        }
+    }
+}
+
+/// Reads a capture in one framing; `None` if it makes no sense.
+fn read(framing: Framing, bytes: &[u8], whole: bool) -> Option<Reading<'_>> {
+    // The first frame rejects most framings.
+    let head = first(framing, bytes).ok()?;
+    if !matches!(format(&head.payload()), (3, 0 | 1 | 3)) {
+        return None;
+    }
+    let mut reading = Reading {
+        framing,
+        alike: Vec::new(),
+        source: None,
+        sources: BTreeMap::new(),
+        nulls: 0,
+        errors: 0,
+        cut: false,
+        pieces: Vec::new(),
+        plausible: 0,
+    };
+    let mut pieces: Vec<(u64, Result<Frame<'_>, FrameError>, Option<u16>)> = Vec::new();
+    let (mut frames, mut indices, mut index) = (0u64, 0u64, None);
+    for item in framing.frames(bytes) {
+        match item {
+            Ok((at, Item::Frame(frame))) => {
+                let header = frame.header();
+                frames = frames.saturating_add(1);
+                if let Some(next) = header.index {
+                    let follows = index.is_none_or(|index: u16| index.wrapping_add(1) == next);
+                    indices = indices.saturating_add(follows.into());
+                    index = Some(next);
+                }
+                if header.kind == Kind::Instruction {
+                    let count = reading.sources.entry(header.source).or_default();
+                    *count = count.saturating_add(1);
+                    pieces.push((at, Ok(frame), header.source));
+                } else if !matches!(header.kind, Kind::Data) {
+                    reading.errors = reading.errors.saturating_add(1);
+                }
+            }
+            Ok((_, Item::Null(Null::Padding | Null::Idle | Null::Alignment))) => {
+                reading.nulls = reading.nulls.saturating_add(1);
+            }
+            Err((_, FrameError::Incomplete { .. })) => reading.cut = true,
+            Err((at, error)) => {
+                reading.errors = reading.errors.saturating_add(1);
+                pieces.push((at, Err(error), None));
+            }
+        }
+        // One damaged frame in eight is too much for this to be the framing.
+        if reading.errors > 8 && reading.errors > frames >> 3 {
+            return None;
+        }
+    }
+    // A few sources, each with many packets; random bits would give many.
+    if reading.sources.len() > 64 || reading.packets_of_most() == 0 {
+        return None;
+    }
+    let most = reading.sources.iter().max_by_key(|(_, count)| **count);
+    let source = most.and_then(|(source, _)| *source);
+    pieces.retain(|(_, piece, other)| piece.is_err() || *other == source);
+    reading.pieces = pieces.into_iter().map(|(at, piece, _)| (at, piece)).collect();
+    reading.source = source;
+    reading.plausible = plausible(&reading, frames, indices, whole);
+    (reading.plausible > 0).then_some(reading)
+}
+
+impl Reading<'_> {
+    fn packets_of_most(&self) -> u64 {
+        self.sources.values().copied().max().unwrap_or(0)
+    }
+}
+
+/// How much a reading looks like a trace, without any parameter: out of 1000, and a little more.
+fn plausible(reading: &Reading<'_>, frames: u64, indices: u64, whole: bool) -> i64 {
+    let (mut all, mut bad) = (0i64, 0i64);
+    let mut extensions = false;
+    for payload in reading.payloads() {
+        let length = bytes(&payload);
+        let (format, subformat) = format(&payload);
+        let wrong = match (format, subformat) {
+            // Modes that allow format 0 are announced. The lowest bits of ioptions differ from unit to
+            // unit, but all of them are in the first two bytes.
+            (3, 3) => {
+                extensions |= payload.clone().read(20).unwrap_or(0) >> 8 != 0;
+                length > 3
+            }
+            (0, _) => !extensions,
+            // The longest: 64 bits of address, three flags, irdepth.
+            (2, _) => length > 13,
+            (1, _) => length > 17,
+            _ => false,
+        };
+        all = all.saturating_add(1);
+        bad = bad.saturating_add(wrong.into());
+    }
+    bad = bad.saturating_add(reading.errors as i64);
+    let mut points =
+        1000i64.saturating_sub(bad.saturating_mul(4000).checked_div(all).unwrap_or(4000));
+    // Frames that are numbered one by one.
+    if reading.framing == Framing::Esp32 && indices < frames {
+        return 0;
+    }
+    if reading.cut && whole {
+        points = points.saturating_sub(50);
+    }
+    // A trace starts with a support packet.
+    if reading.payloads().next().is_some_and(|payload| format(&payload) == (3, 3)) {
+        points = points.saturating_add(50);
+    }
+    // Few of many possible sources.
+    let many = (reading.sources.len() as i64).saturating_sub(1).saturating_mul(5);
+    points.saturating_sub(many)
+}

@@ -1,0 +1,291 @@
+//! The report, for people and as JSON.
+
+use super::{ETrace, Origin, Report, Setting};
+use crate::framing::Kind;
+use hartrace_encap::Framing;
+use hartrace_etrace::Unit;
+use serde_json::{Value, json};
+use std::fmt;
+
+/// Values of a list that are printed.
+const SHOWN: usize = 8;
+
+impl fmt::Display for Report<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(best) = self.best() {
+            write!(f, "{best}")?;
+        } else if let Some(arm) = self.coresight.as_ref().filter(|_| self.is_arm()) {
+            write!(f, "{arm}")?;
+        } else {
+            writeln!(f, "neither E-Trace nor Arm trace, as far as can be seen")?;
+        }
+        if self.examined < self.bytes {
+            writeln!(f, "examined: the first {} of {} bytes", self.examined, self.bytes)?;
+        }
+        if self.limited {
+            writeln!(f, "not everything was tried: that would have taken too long")?;
+        }
+        let others = self.etrace.iter().skip(self.best().is_some().into());
+        for other in others.filter(|_| !self.is_arm()) {
+            writeln!(f, "other reading: {}; {}", framing(&other.reading.framing), followed(other))?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for ETrace<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let reading = &self.reading;
+        writeln!(f, "RISC-V E-Trace: {}", followed(self))?;
+        if let Some(address) = self.score.and_then(|score| score.assumed) {
+            let what = "and the program has no code there; assumed: it jumps to the program";
+            writeln!(f, "the trace starts at {address:#x}, {what}")?;
+        }
+        if let Some((at, fault)) = self.score.and_then(|score| score.first_gap) {
+            writeln!(f, "the first gap is at packet {}, byte {}: {fault}", at.packet, at.byte)?;
+        }
+        row(f, "framing", framing(&reading.framing), "")?;
+        let alike = reading.alike.iter().map(framing).collect::<Vec<_>>();
+        if !alike.is_empty() {
+            row(f, "", "", &format!("the same payloads as {}", short(&alike)))?;
+        }
+        if reading.sources.len() > 1 {
+            let all = reading.sources.iter().map(|(id, count)| {
+                let id = id.map_or("none".to_owned(), |id| id.to_string());
+                format!("{id} ({count} packets)")
+            });
+            let source = reading.source.map_or("none".to_owned(), |id| id.to_string());
+            row(f, "source", source, &format!("of {}", short(&all.collect::<Vec<_>>())))?;
+        }
+        let xlen = match self.score {
+            Some(_) => "that of the program",
+            None => "guessed",
+        };
+        row(f, "xlen", self.guess.xlen.bits(), xlen)?;
+        row(f, "modes", self.modes, "from the support packets")?;
+        if self.guess.unit == Unit::RvTracer {
+            row(f, "unit", "rv-tracer", "its parameters are fixed")?;
+            return Ok(());
+        }
+        for setting in &self.settings {
+            let shown = setting.text(setting.value);
+            row(f, setting.name, shown, &setting.verdict())?;
+            if setting.name == super::STATE {
+                let params = &self.guess.params;
+                let widths =
+                    [params.privilege_width_p.into(), params.time_bits(), params.context_bits()];
+                let [privilege, time, context] = widths;
+                let what =
+                    format!("assumed: {privilege} + {time} + {context}, which is not visible");
+                row(f, "", "", &what)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn row(f: &mut fmt::Formatter<'_>, name: &str, value: impl fmt::Display, why: &str) -> fmt::Result {
+    let line = format!("  {name:<28}{:<14}{why}", value.to_string());
+    writeln!(f, "{}", line.trim_end())
+}
+
+/// Some of a list.
+fn short(list: &[String]) -> String {
+    let rest = list.len().saturating_sub(SHOWN);
+    let shown = list.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
+    if rest > 0 { format!("{shown} and {rest} more") } else { shown }
+}
+
+/// How much of a capture was followed.
+fn followed(found: &ETrace<'_>) -> String {
+    let packets = found.reading.packets();
+    let Some(score) = found.score else {
+        return format!("{packets} packets, not decoded without the program");
+    };
+    let all = score.followed.saturating_add(score.lost);
+    let instructions = score.instructions;
+    match score.lost {
+        0 => format!("{packets} packets, all followed; {instructions} instructions"),
+        _ => format!(
+            "{packets} packets, {} of {all} payload bytes followed; {instructions} instructions, {} gaps",
+            score.followed, score.gaps
+        ),
+    }
+}
+
+/// A framing with its fields, as on the command line.
+fn framing(framing: &Framing) -> String {
+    let fields = match framing {
+        Framing::Encap(params) => vec![
+            ("src-bits", params.src_id_bits()),
+            ("timestamp-bytes", params.timestamp_bytes()),
+            ("type-bits", params.type_bits()),
+            ("instruction-type", params.instruction_type()),
+        ],
+        Framing::Smi(params) => vec![("hart-bits", params.hart_index_bits())],
+        Framing::Atb(params) => vec![("timestamp-bytes", params.timestamp_bytes())],
+        Framing::Reference | Framing::RvTracer | Framing::Esp32 => Vec::new(),
+    };
+    let fields = fields.into_iter().filter(|(_, value)| *value > 0);
+    let fields = fields.map(|(name, value)| format!(" {name} {value}")).collect::<String>();
+    format!("{}{fields}", kind(framing))
+}
+
+/// The kind of a framing.
+pub(super) const fn kind(framing: &Framing) -> Kind {
+    match framing {
+        Framing::Reference => Kind::Reference,
+        Framing::Encap(_) => Kind::Encap,
+        Framing::Smi(_) => Kind::Smi,
+        Framing::RvTracer => Kind::RvTracer,
+        Framing::Atb(_) => Kind::Atb,
+        Framing::Esp32 => Kind::Esp32,
+    }
+}
+
+impl Setting {
+    /// A value as in a parameter file.
+    fn text(&self, value: u8) -> String {
+        let names: &[&str] = match self.name {
+            "unit" => &["reference", "hartrace"],
+            "compat" => &["none", "python-model", "c-model"],
+            _ => &[],
+        };
+        names.get(usize::from(value)).map_or_else(|| value.to_string(), |name| (*name).to_owned())
+    }
+
+    fn texts(&self, values: &[u8]) -> Vec<String> {
+        // Neighbours are a range.
+        let mut texts = Vec::new();
+        let mut rest = values.iter().copied().peekable();
+        while let Some(first) = rest.next() {
+            let mut last = first;
+            while let Some(next) = rest.next_if(|next| last.checked_add(1) == Some(*next)) {
+                last = next;
+            }
+            let words = matches!(self.name, "unit" | "compat");
+            texts.push(self.text(first));
+            match last.saturating_sub(first) {
+                0 => {}
+                1 => texts.push(self.text(last)),
+                _ if words => texts.extend((first..=last).skip(1).map(|value| self.text(value))),
+                _ => {
+                    texts.pop();
+                    texts.push(format!("{first} to {last}"));
+                }
+            }
+        }
+        texts
+    }
+
+    /// How sure the value is.
+    fn verdict(&self) -> String {
+        let list = |values: &[u8]| short(&self.texts(values));
+        match self.origin {
+            Origin::Unused => "no packet contains it".into(),
+            Origin::Fixed => "fixed".into(),
+            Origin::Guessed => "guessed".into(),
+            Origin::Tried if self.is_named() => "found: every other value decodes worse".into(),
+            Origin::Tried => {
+                let mut parts = Vec::new();
+                if !self.same.is_empty() && self.worse.is_empty() && self.rivals.is_empty() {
+                    return "does not matter here".into();
+                }
+                if !self.same.is_empty() {
+                    parts.push(format!("the same with {}", list(&self.same)));
+                }
+                if !self.rivals.is_empty() {
+                    parts.push(format!(
+                        "decodes as well, but to others, with {}",
+                        list(&self.rivals)
+                    ));
+                }
+                if !self.worse.is_empty() {
+                    parts.push(format!("worse with {}", list(&self.worse)));
+                }
+                parts.join("; ")
+            }
+        }
+    }
+
+    fn json(&self) -> Value {
+        let texts = |values: &[u8]| values.iter().map(|v| self.text(*v)).collect::<Vec<_>>();
+        json!({
+            "name": self.name,
+            "value": self.text(self.value),
+            "origin": match self.origin {
+                Origin::Tried => "tried",
+                Origin::Unused => "unused",
+                Origin::Fixed => "fixed",
+                Origin::Guessed => "guessed",
+            },
+            "found": self.is_named(),
+            "same": texts(&self.same),
+            "rivals": texts(&self.rivals),
+            "worse": texts(&self.worse),
+        })
+    }
+}
+
+impl Report<'_> {
+    /// The report as one JSON object.
+    pub fn json(&self) -> Value {
+        let protocol = match (self.best(), self.is_arm()) {
+            (Some(_), _) => Some("e-trace"),
+            (None, true) => Some("arm"),
+            (None, false) => None,
+        };
+        json!({
+            "protocol": protocol,
+            "bytes": self.bytes,
+            "examined": self.examined,
+            "limited": self.limited,
+            "etrace": self.etrace.iter().map(ETrace::json).collect::<Vec<_>>(),
+            "coresight": self.coresight.as_ref().map(super::CoreSight::json),
+        })
+    }
+}
+
+impl ETrace<'_> {
+    fn json(&self) -> Value {
+        let reading = &self.reading;
+        let sources =
+            reading.sources.iter().map(|(id, count)| json!({"source": id, "packets": count}));
+        let gap = |score: &super::Score| {
+            score.first_gap.map(|(at, fault)| {
+                json!({"packet": at.packet, "byte": at.byte, "cause": fault.to_string()})
+            })
+        };
+        json!({
+            "framing": framing(&reading.framing),
+            "alike": reading.alike.iter().map(framing).collect::<Vec<_>>(),
+            "packets": reading.packets(),
+            "errors": reading.errors,
+            "source": reading.source,
+            "sources": sources.collect::<Vec<_>>(),
+            "likely": self.is_likely(),
+            "decoded": self.score.map(|score| json!({
+                "followed_bytes": score.followed,
+                "lost_bytes": score.lost,
+                "gaps": score.gaps,
+                "instructions": score.instructions,
+                "first_gap": gap(&score),
+                "assumed_jump_at": score.assumed.map(|address| format!("{address:#x}")),
+            })),
+            "xlen": self.guess.xlen.bits(),
+            "modes": self.modes.to_string(),
+            "parameters": self.guess.params,
+            "unit": unit(self.guess.unit),
+            "settings": self.settings.iter().map(Setting::json).collect::<Vec<_>>(),
+        })
+    }
+}
+
+/// The name of a unit in parameter files.
+const fn unit(unit: Unit) -> &'static str {
+    match unit {
+        Unit::Reference => "reference",
+        Unit::RvTracer => "rv-tracer",
+        Unit::Hartrace => "hartrace",
+    }
+}
