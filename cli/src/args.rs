@@ -6,6 +6,7 @@ mod follow;
 mod fpga;
 mod input;
 mod perf;
+mod probe;
 mod sim;
 mod snapshot;
 mod values;
@@ -16,6 +17,7 @@ pub(crate) use follow::FollowArgs;
 pub(crate) use fpga::{CompareArgs, FpgaCommand, Part, ReportArgs};
 pub(crate) use input::{ConvertArgs, InputArgs};
 pub(crate) use perf::PerfArgs;
+pub(crate) use probe::ProbeArgs;
 pub(crate) use sim::{Cva6Args, SimArgs, SimCommand, SimEmit};
 pub(crate) use snapshot::{Frames, SnapshotArgs};
 pub(crate) use values::Placed;
@@ -51,6 +53,8 @@ pub(crate) enum Command {
     Explain(ExplainArgs),
     /// Decode a capture with its program: addresses, listing, blocks, edges, coverage
     Decode(DecodeArgs),
+    /// Find out what a capture is of: protocol, framing, parameters, modes; with the program, all that matters
+    Probe(ProbeArgs),
     /// Pack a capture with its description and its programs into one file
     Bundle(BundleArgs),
     /// Compare two captures packet by packet
@@ -336,7 +340,8 @@ pub(crate) struct StreamArgs {
     /// Needed unless the capture has a description, or the framing is rv-tracer. An `options` table may hold the modes implicit-return,
     /// implicit-exception, sequentially-inferred-jump, branch-prediction, jump-target-cache and
     /// full-address (booleans; codes such as ir are accepted), resync-max (period 2^(v+4)), resync-mode
-    /// (packets, cycles, half-words, off), unit (reference, rv-tracer, hartrace) and itype-width (3, 4).
+    /// (packets, cycles, half-words, off), unit (reference, rv-tracer, hartrace), compat
+    /// (python-model, c-model) and itype-width (3, 4).
     /// A `framing` table may hold kind and the framing options below.
     #[arg(long, value_name = "P")]
     pub(crate) params: Option<PathBuf>,
@@ -415,10 +420,10 @@ pub(crate) enum CompatArg {
 }
 
 impl CompatArg {
-    /// Returns the quirks of the chosen model, or none without a choice.
-    pub(crate) fn of(choice: Option<Self>) -> Compat {
+    /// Returns the quirks of the chosen model, or those of the parameters without a choice.
+    pub(crate) fn of(choice: Option<Self>, params: Compat) -> Compat {
         match choice {
-            None => Compat::None,
+            None => params,
             Some(Self::PythonModel) => Compat::PythonModel,
             Some(Self::CModel) => Compat::CModel,
         }

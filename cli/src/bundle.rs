@@ -1,6 +1,6 @@
 //! `hartrace bundle`: packs a capture with its description and its programs into one archive.
 
-use crate::args::BundleArgs;
+use crate::args::{BundleArgs, CompatArg};
 use crate::described::Described;
 use crate::failure::{Failure, Status};
 use crate::files::Filling;
@@ -21,7 +21,8 @@ pub(crate) fn run(args: &BundleArgs) -> Result<Status, Failure> {
             .hint("--ring for the command that reads the bundle"));
     }
     let described = Described::find(path)?;
-    let setup = described.setup(&args.follow.stream)?;
+    let mut setup = described.setup(&args.follow.stream)?;
+    setup.compat = CompatArg::of(args.follow.compat, setup.compat);
     let code = image::code(&args.follow, &described)?;
     let mut names = BTreeSet::new();
     let programs = code.into_iter().map(|code| {

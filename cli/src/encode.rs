@@ -64,8 +64,9 @@ impl Run {
     pub(crate) fn open(args: &RunArgs) -> Result<(Setup, Self), Failure> {
         let params = args.stream.params.as_deref();
         files::one_standard(params.into_iter().chain([args.input.as_path()]))?;
-        let setup = params::setup(&args.stream, None)?;
-        let config = params::encoder(&setup, CompatArg::of(args.compat))?;
+        let mut setup = params::setup(&args.stream, None)?;
+        setup.compat = CompatArg::of(args.compat, setup.compat);
+        let config = params::encoder(&setup)?;
         let encoder = Encoder::new(config).map_err(|error| {
             Failure::usage(error).hint("parameters and [options] that fit together")
         })?;

@@ -53,7 +53,8 @@ impl Follow {
         let mut described = Described::find(path)?;
         let mut setup = described.setup(&args.stream)?;
         described.order(&args.stream, &mut setup)?;
-        params::check_compat(&setup, CompatArg::of(args.compat))?;
+        setup.compat = CompatArg::of(args.compat, setup.compat);
+        params::check_compat(&setup)?;
         if setup.params.nocontext_p && !args.context_elf.is_empty() {
             return Err(Failure::usage("--context-elf, but the trace has no contexts")
                 .hint("--elf, or nocontext_p = 0 and context_width_p among the parameters"));
@@ -83,8 +84,9 @@ impl Follow {
         recording: &Recording,
         timeline: Timeline,
     ) -> Result<Self, Failure> {
-        let setup = params::recorded(&args.stream, recording)?;
-        params::check_compat(&setup, CompatArg::of(args.compat))?;
+        let mut setup = params::recorded(&args.stream, recording)?;
+        setup.compat = CompatArg::of(args.compat, setup.compat);
+        params::check_compat(&setup)?;
         let mut programs = load(args, image::placed(elf, &args.image)?, setup.xlen)?;
         programs.change(Changing::recorded(timeline, &setup.params));
         let config = config(args, &setup, &args.tvec);
@@ -187,7 +189,7 @@ fn config(args: &FollowArgs, setup: &Setup, vectors: &[(Privilege, u64)]) -> Con
         params: setup.params,
         unit: setup.unit,
         tvec: vectors.iter().map(|(level, base)| (level.0, *base)).collect(),
-        compat: CompatArg::of(args.compat),
+        compat: setup.compat,
         resync: args.resync.into(),
         max_blocks: args.max_blocks.unwrap_or(usual.max_blocks),
         ..usual

@@ -27,6 +27,7 @@ mod image;
 mod input;
 mod manual;
 mod params;
+mod probe;
 mod progress;
 mod scenarios;
 mod sim;
@@ -65,6 +66,7 @@ fn run(cli: Cli) -> Result<Status, Failure> {
         Some(Command::Dump(args)) => dump::run(&args),
         Some(Command::Explain(args)) => explain::run(&args),
         Some(Command::Decode(args)) => decode::run(&args),
+        Some(Command::Probe(args)) => probe::run(&args),
         Some(Command::Bundle(args)) => bundle::run(&args),
         Some(Command::Diff(args)) => diff::run(&args),
         Some(Command::Check(args)) => check::run(&args),

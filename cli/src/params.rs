@@ -92,8 +92,8 @@ impl From<FramingKind> for Kind {
 }
 
 /// The golden encoder's configuration for a stream.
-pub(crate) fn encoder(setup: &Setup, compat: Compat) -> Result<EncoderConfig, Failure> {
-    check_compat(setup, compat)?;
+pub(crate) fn encoder(setup: &Setup) -> Result<EncoderConfig, Failure> {
+    check_compat(setup)?;
     Ok(EncoderConfig {
         params: setup.params,
         unit: setup.unit,
@@ -105,14 +105,14 @@ pub(crate) fn encoder(setup: &Setup, compat: Compat) -> Result<EncoderConfig, Fa
             Resync::Cycles(period) => EncoderResync::Cycles(period),
             Resync::HalfWords(period) => EncoderResync::HalfWords(period),
         },
-        compat,
+        compat: setup.compat,
         ..EncoderConfig::default()
     })
 }
 
 /// Only streams of the reference models have their quirks.
-pub(crate) fn check_compat(setup: &Setup, compat: Compat) -> Result<(), Failure> {
-    if compat != Compat::None && setup.unit != Unit::Reference {
+pub(crate) fn check_compat(setup: &Setup) -> Result<(), Failure> {
+    if setup.compat != Compat::None && setup.unit != Unit::Reference {
         return Err(Failure::usage(
             "--compat reproduces a reference model, but the unit is not `reference`",
         )
@@ -219,7 +219,8 @@ mod tests {
     #[test]
     fn only_the_reference_has_quirks() {
         let ours = of("[options]\nunit = \"hartrace\"", "--xlen 64").unwrap();
-        assert!(encoder(&ours, Compat::None).is_ok());
-        assert_eq!(encoder(&ours, Compat::CModel).unwrap_err().status(), 2);
+        assert!(encoder(&ours).is_ok());
+        let like = Setup { compat: Compat::CModel, ..ours };
+        assert_eq!(encoder(&like).unwrap_err().status(), 2);
     }
 }

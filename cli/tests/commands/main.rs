@@ -9,6 +9,7 @@ mod hdl;
 mod logs;
 mod manual;
 mod place;
+mod probe;
 mod run;
 mod scenarios;
 mod silence;

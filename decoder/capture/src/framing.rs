@@ -265,6 +265,18 @@ impl Transport {
         stream::Transport { framing, source, find_sync }
     }
 
+    /// Returns how to read `framing`; only `source` if that is given.
+    pub fn of(framing: Framing, source: Option<u16>) -> Self {
+        let stamp_bytes = match framing {
+            Framing::Reference | Framing::Smi(_) | Framing::Esp32 => 0,
+            Framing::RvTracer => 8,
+            Framing::Encap(params) => params.timestamp_bytes(),
+            Framing::Atb(params) => params.timestamp_bytes(),
+        };
+        let stamp_bits = u32::from(stamp_bytes).saturating_mul(8);
+        Self { framing, source, find_sync: false, stamp_bits }
+    }
+
     /// Returns the kind of framing.
     pub const fn kind(&self) -> Kind {
         match self.framing {

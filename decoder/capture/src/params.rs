@@ -2,8 +2,8 @@
 //!
 //! Parameter files are TOML, or JSON if they start with a brace. Keys are the specification's parameter
 //! names (`iaddress_width_p`, ...), in the file itself or in a table `parameters`. Another key is `xlen`; two more
-//! tables are `options` (modes, `resync-max`, `resync-mode`, `unit`, `itype-width`) and `framing` (`kind` and the
-//! fields of [`Fields`]).
+//! tables are `options` (modes, `resync-max`, `resync-mode`, `unit`, `compat`, `itype-width`) and `framing` (`kind`
+//! and the fields of [`Fields`]).
 
 mod commented;
 pub(crate) mod document;
@@ -13,10 +13,11 @@ mod text;
 
 pub(crate) use draft::unknown;
 pub use draft::{Draft, ResyncMode};
+pub(crate) use draft::{compat_name, unit_name};
 pub use error::{DocumentError, Problem, SetupError};
 
 use crate::framing::{Fields, Kind, Transport};
-use hartrace_etrace::{Ioptions, Layout, Params, Unit};
+use hartrace_etrace::{Compat, Ioptions, Layout, Params, Unit};
 use hartrace_ingress::ITypeWidth;
 use hartrace_isa::Xlen;
 
@@ -54,6 +55,8 @@ pub struct Setup {
     pub params: Params,
     /// The implementation whose choices the encoder makes where the specification leaves them open.
     pub unit: Unit,
+    /// The reference model whose deviations from the specification the stream has.
+    pub compat: Compat,
     /// The base instruction set.
     pub xlen: Xlen,
     /// Modes to encode with; for a capture, those in force before its first support packet.
@@ -92,6 +95,7 @@ impl Setup {
         Ok(Self {
             params,
             unit,
+            compat: draft.compat.unwrap_or_default(),
             xlen,
             options,
             itype_width: match draft.itype_width {

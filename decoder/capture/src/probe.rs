@@ -26,8 +26,10 @@ pub use guess::Guess;
 pub use settings::{Origin, Setting};
 pub use trial::Score;
 
+use crate::framing::Transport;
+use crate::params::Draft;
 use hartrace_decoder::Image;
-use hartrace_etrace::Ioptions;
+use hartrace_etrace::{Compat, Ioptions};
 use search::{Search, Tried, modes};
 use std::cell::Cell;
 use std::cmp::Reverse;
@@ -47,9 +49,12 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { bytes: 1 << 18, work: 1 << 30 }
+        Self { bytes: 1 << 18, work: 1 << 28 }
     }
 }
+
+/// Packets that show whether a reading is worth a search.
+const FIRST: usize = 256;
 
 /// What is known besides the capture.
 #[derive(Copy, Clone, Debug, Default)]
@@ -122,8 +127,22 @@ impl ETrace<'_> {
     /// Whether most of the capture can be followed, or at least looks as it should.
     pub fn is_likely(&self) -> bool {
         match self.score {
-            Some(score) => score.followed > score.lost && score.instructions > 0,
+            Some(score) => score.followed >= score.lost && score.instructions > 1,
             None => self.reading.is_plausible(),
+        }
+    }
+
+    /// What a file must contain to decode the capture like this.
+    pub fn draft(&self) -> Draft {
+        let Guess { params, unit, options, compat, xlen } = self.guess;
+        // Only one of several sources was examined, but the others may be alike.
+        let transport = Transport::of(self.reading.framing, None);
+        Draft {
+            xlen: Some(xlen),
+            compat: Some(compat).filter(|compat| *compat != Compat::None),
+            framing: Some(transport.kind()),
+            fields: transport.fields(),
+            ..Draft::new(&params, unit, &options)
         }
     }
 
@@ -135,10 +154,23 @@ impl ETrace<'_> {
 
 /// Decodes every reading as well as possible.
 fn decoded<'a>(readings: Vec<Reading<'a>>, bench: &Bench<'_>) -> Vec<ETrace<'a>> {
-    let mut found: Vec<ETrace<'a>> = Vec::new();
+    // The first packets show which reading promises most.
+    let mut promising: Vec<(u64, Reading<'a>)> = Vec::new();
     for reading in readings {
+        let mut start = reading.clone();
+        start.pieces.truncate(FIRST);
+        if let Some((_, score)) = decode(&start, bench, Search::first) {
+            promising.push((score.permille(), reading));
+        }
+    }
+    promising.sort_by_key(|(promise, _)| Reverse(*promise));
+    let mut found: Vec<ETrace<'a>> = Vec::new();
+    for (promise, reading) in promising {
         let best = found.iter().filter_map(|other| other.score).max_by(|a, b| a.compare(b));
-        let Some((guess, score)) = decode(&reading, bench, best.as_ref()) else { continue };
+        if best.is_some_and(|best| promise <= best.permille()) {
+            break;
+        }
+        let Some((guess, score)) = decode(&reading, bench, Search::best) else { continue };
         let modes = modes(&reading, &guess);
         found.push(ETrace { reading, guess, modes, score: Some(score), settings: Vec::new() });
     }
@@ -151,18 +183,90 @@ fn decoded<'a>(readings: Vec<Reading<'a>>, bench: &Bench<'_>) -> Vec<ETrace<'a>>
     found
 }
 
-/// Finds the best parameters for a reading. `best` is that of another one, if there is one.
-fn decode(reading: &Reading<'_>, bench: &Bench<'_>, best: Option<&Score>) -> Option<Tried> {
+/// Finds parameters for a reading, with `search` or those of rv_tracer.
+fn decode<'a>(
+    reading: &'a Reading<'a>,
+    bench: &'a Bench<'a>,
+    search: impl Fn(&Search<'a>, Guess) -> Option<Tried>,
+) -> Option<Tried> {
     let own = Guess::rv_tracer();
     let own = (bench.image.isa().xlen == own.xlen)
         .then(|| Some((own, bench.decode(reading, &own, Goal::Any)?)))
         .flatten();
     let guess = Guess::new(bench.image.isa().xlen);
-    // A search takes time, so it must promise something.
-    let promising = best.is_none_or(|best| reading.payload_bytes() > best.followed);
-    let searched = promising.then(|| Search::new(bench, reading, &guess).best(guess)).flatten();
+    let searched = search(&Search::new(bench, reading, &guess), guess);
     match (own, searched) {
         (Some(own), Some(other)) if own.1.compare(&other.1).is_gt() => Some(own),
         (own, searched) => searched.or(own),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hartrace_isa::{Isa, Xlen};
+    use proptest::prelude::*;
+
+    /// A loop, a call and a return.
+    fn image() -> Image {
+        let mut image = Image::new(Isa::new(Xlen::Rv64));
+        let words: [u32; 4] = [0xfe00_0ee3, 0x0080_00ef, 0x0000_8067, 0xff5f_f06f];
+        image.add(0x8000_0000, &words.map(u32::to_le_bytes).concat());
+        image
+    }
+
+    fn examine(bytes: &[u8], image: Option<&Image>) {
+        let limits = Limits { bytes: 1 << 12, work: 1 << 14 };
+        let report = Report::new(bytes, &Known { image, tvec: &[(3, 0x8000_0000)] }, &limits);
+        assert!(!report.to_string().is_empty() && report.json().is_object());
+        for found in &report.etrace {
+            // What is found can be written, and read again.
+            let text = found.draft().to_string();
+            let setup = crate::params::Setup::new(
+                Some(Draft::parse(&text, "p").unwrap()),
+                &Default::default(),
+            );
+            let setup = setup.unwrap_or_else(|error| panic!("{error}: {text}"));
+            assert_eq!((setup.params, setup.compat), (found.guess.params, found.guess.compat));
+            assert_eq!(setup.transport.framing, found.reading.framing);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..600)) {
+            examine(&bytes, Some(&image()));
+            examine(&bytes, None);
+        }
+
+        /// Frames of the reference flow around payloads that look like those of a trace.
+        #[test]
+        fn any_payloads(
+            payloads in prop::collection::vec(
+                (prop::sample::select(vec![0x1fu8, 0x73, 0x77, 0x05, 0x02, 0x00]), prop::collection::vec(any::<u8>(), 0..9)),
+                1..60,
+            )
+        ) {
+            let mut bytes = Vec::new();
+            for (first, rest) in payloads {
+                bytes.extend([0x41 + rest.len() as u8, first]);
+                bytes.extend(rest);
+            }
+            examine(&bytes, Some(&image()));
+        }
+    }
+
+    /// Work is limited, and the report says so.
+    #[test]
+    fn limits() {
+        // A support packet and a synchronisation, then addresses that are nowhere.
+        let mut bytes = vec![0x42, 0x1f, 0x00, 0x45, 0x73, 0, 0, 0, 0x20];
+        bytes.extend([0x42, 0x02, 0x01].repeat(1000));
+        let image = image();
+        let known = Known { image: Some(&image), tvec: &[] };
+        let report = Report::new(&bytes, &known, &Limits { bytes: 1 << 12, work: 100 });
+        assert!(report.limited);
+        let report = Report::new(&bytes, &known, &Limits { bytes: 20, ..Limits::default() });
+        assert_eq!((report.examined, report.limited), (20, false));
     }
 }

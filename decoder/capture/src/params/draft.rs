@@ -3,7 +3,7 @@
 use super::document::{self, Entry, Value};
 use super::error::{DocumentError, Problem};
 use crate::framing::{self, Field};
-use hartrace_etrace::{Mode, Params, Unit};
+use hartrace_etrace::{Compat, Mode, Params, Unit};
 use hartrace_isa::Xlen;
 use std::collections::BTreeMap;
 use std::fs;
@@ -45,7 +45,7 @@ const PROSE: &[&str] = &["config", "source", "resync", "input_variant", "notes"]
 /// Keys of a [description](crate::description) that do not describe packets.
 const DESCRIPTION: &[&str] = &["version", "command", "programs", "trap-vectors"];
 
-const OPTIONS: &[&str] = &["resync-max", "resync-mode", "unit", "itype-width"];
+const OPTIONS: &[&str] = &["resync-max", "resync-mode", "unit", "compat", "itype-width"];
 
 /// How deeply references between configurations may be nested.
 const MAX_DEPTH: u32 = 4;
@@ -80,11 +80,22 @@ impl ResyncMode {
 const UNITS: [Unit; 3] = [Unit::Reference, Unit::RvTracer, Unit::Hartrace];
 
 /// The name of a unit in parameter files.
-pub(super) const fn unit_name(unit: Unit) -> &'static str {
+pub(crate) const fn unit_name(unit: Unit) -> &'static str {
     match unit {
         Unit::Reference => "reference",
         Unit::RvTracer => "rv-tracer",
         Unit::Hartrace => "hartrace",
+    }
+}
+
+const COMPATS: [Compat; 3] = [Compat::None, Compat::PythonModel, Compat::CModel];
+
+/// The name of a reference model in parameter files.
+pub(crate) const fn compat_name(compat: Compat) -> &'static str {
+    match compat {
+        Compat::None => "none",
+        Compat::PythonModel => "python-model",
+        Compat::CModel => "c-model",
     }
 }
 
@@ -108,6 +119,8 @@ pub struct Draft {
     pub resync_mode: Option<ResyncMode>,
     /// `unit`: the implementation whose choices the encoder makes where the specification leaves them open.
     pub unit: Option<Unit>,
+    /// `compat`: the reference model whose deviations from the specification the stream has.
+    pub compat: Option<Compat>,
     /// `kind` of the framing.
     pub framing: Option<framing::Kind>,
     /// The other keys of the framing.
@@ -271,6 +284,12 @@ impl Draft {
                 let unknown = || entry.expected("reference, rv-tracer or hartrace");
                 self.unit = Some(unit.ok_or_else(unknown)?);
             }
+            "compat" => {
+                let text = entry.text()?;
+                let compat = COMPATS.into_iter().find(|compat| compat_name(*compat) == text);
+                let unknown = || entry.expected("none, python-model or c-model");
+                self.compat = Some(compat.ok_or_else(unknown)?);
+            }
             "itype-width" => self.itype_width(entry)?,
             _ => {
                 let modes = Mode::ALL.into_iter().map(Mode::name);
@@ -411,6 +430,7 @@ mod tests {
             "[options]\nresync-max = 60",
             "[options]\nresync-mode = \"instructions\"",
             "[options]\nunit = \"other\"",
+            "[options]\ncompat = \"other\"",
             "options = 1",
             "[framing]\nkind = \"usb\"",
             "[framing]\nsource = 65536",

@@ -1,9 +1,9 @@
 //! Parameter files as text.
 
-use super::draft::unit_name;
+use super::draft::{compat_name, unit_name};
 use super::{Draft, Resync, ResyncMode, Setup};
 use crate::framing::{Field, Fields};
-use hartrace_etrace::{Ioptions, Mode, Params, Unit};
+use hartrace_etrace::{Compat, Ioptions, Mode, Params, Unit};
 use hartrace_ingress::ITypeWidth;
 use std::fmt;
 
@@ -42,6 +42,7 @@ impl From<&Setup> for Draft {
         let draft = Self::new(&setup.params, setup.unit, &setup.options).resync(setup.resync);
         Self {
             xlen: Some(setup.xlen),
+            compat: Some(setup.compat).filter(|compat| *compat != Compat::None),
             itype_width: Some(match setup.itype_width {
                 ITypeWidth::Three => 3,
                 ITypeWidth::Four => 4,
@@ -66,6 +67,9 @@ impl fmt::Display for Draft {
         writeln!(f, "\n[options]")?;
         if let Some(unit) = self.unit {
             writeln!(f, "unit = \"{}\"", unit_name(unit))?;
+        }
+        if let Some(compat) = self.compat {
+            writeln!(f, "compat = \"{}\"", compat_name(compat))?;
         }
         for (mode, on) in &self.modes {
             writeln!(f, "{} = {on}", mode.name())?;
@@ -92,7 +96,7 @@ impl fmt::Display for Draft {
 
 impl Field {
     /// The value of this field.
-    pub(super) fn value(self, fields: &Fields) -> Option<u16> {
+    pub(crate) fn value(self, fields: &Fields) -> Option<u16> {
         match self {
             Self::SrcBits => fields.src_bits.map(Into::into),
             Self::TimestampBytes => fields.timestamp_bytes.map(Into::into),
@@ -121,6 +125,7 @@ mod tests {
             (modes, "--xlen 64 --framing encap --src-bits 6 --type-bits 2 --instruction-type 2"),
             (modes, "--xlen 64 --framing encap --src-bits 6 --timestamp-bytes 8 --source 5"),
             ("[options]\nresync-max = 59\n", "--xlen 64 --framing atb --atid 9"),
+            ("[options]\ncompat = \"c-model\"\n", "--xlen 32"),
             ("", "--framing rv-tracer"),
             ("[options]\nfull = true\n", "--framing rv-tracer"),
             ("iaddress_width_p = 30\n", "--xlen 64 --framing esp32"),

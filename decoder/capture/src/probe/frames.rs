@@ -4,7 +4,7 @@ use hartrace_bits::BitReader;
 use hartrace_encap::{
     AtbParams, EncapParams, Frame, FrameError, Framing, Item, Kind, Null, SmiParams,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Readings of a capture that are decoded.
 const READINGS: usize = 10;
@@ -48,9 +48,9 @@ impl Reading<'_> {
         self.packets() > 1 && self.plausible >= PLAUSIBLE
     }
 
-    /// Bytes of the payloads.
-    pub(super) fn payload_bytes(&self) -> u64 {
-        self.payloads().fold(0, |sum, bits| sum.saturating_add(bytes(&bits)))
+    /// Bytes of the payloads that lead through the program.
+    pub(super) fn leading_bytes(&self) -> u64 {
+        self.payloads().fold(0, |sum, payload| sum.saturating_add(leading(&payload)))
     }
 
     pub(super) fn payloads(&self) -> impl Iterator<Item = BitReader<'_>> {
@@ -61,6 +61,11 @@ impl Reading<'_> {
 /// Length of a payload in bytes, rounded up.
 pub(super) fn bytes(payload: &BitReader<'_>) -> u64 {
     payload.remaining().div_ceil(8)
+}
+
+/// Length of a payload that leads through the program: of format 0, 1 or 2. It is 0 for others.
+pub(super) fn leading(payload: &BitReader<'_>) -> u64 {
+    if format(payload).0 == 3 { 0 } else { bytes(payload) }
 }
 
 /// Format and, in format 3, subformat of a payload.
@@ -112,36 +117,41 @@ fn framings(bytes: &[u8]) -> Vec<Framing> {
     list.extend(
         [0, 8, 16].into_iter().filter_map(|bits| SmiParams::new(bits).ok()).map(Framing::Smi),
     );
-    for src_bytes in 0..=2u8 {
-        for stamp in stamps(src_bytes, bytes) {
-            for odd in 0..=15 {
+    let stamped = [0, 1, 2].map(|src_bytes| is_stamped(src_bytes, bytes));
+    // If every frame has a timestamp, its length and that of srcID are one number: the usual ones first.
+    for stamp in STAMPS {
+        for (src_bytes, stamped) in (0..).zip(stamped) {
+            for odd in (0..=15).filter(|_| stamped || stamp == 0) {
                 list.extend(encap(src_bytes, stamp, odd, bytes).map(Framing::Encap));
             }
         }
     }
     // The ATID is not in the stream.
-    let atb = stamps(0, bytes).filter_map(|stamp| AtbParams::new(1, stamp).ok());
-    list.extend(atb.map(Framing::Atb));
+    let atb = STAMPS.into_iter().filter(|stamp| stamped[0] || *stamp == 0);
+    list.extend(atb.filter_map(|stamp| AtbParams::new(1, stamp).ok()).map(Framing::Atb));
     list
 }
 
-/// Possible lengths of timestamps: only 0 if no frame announces one, since they are then all alike.
-fn stamps(src_bytes: u8, bytes: &[u8]) -> std::ops::RangeInclusive<u8> {
-    let Ok(params) = EncapParams::new(src_bytes.saturating_mul(8), 0, 0) else { return 0..=0 };
-    let announced = Framing::Encap(params).frames(bytes).any(|item| match item {
+/// Lengths of timestamps, the usual ones first.
+const STAMPS: [u8; 9] = [0, 8, 4, 2, 6, 1, 3, 5, 7];
+
+/// Whether a frame announces a timestamp. If not, the length of timestamps does not matter.
+fn is_stamped(src_bytes: u8, bytes: &[u8]) -> bool {
+    let Ok(params) = EncapParams::new(src_bytes.saturating_mul(8), 0, 0) else { return false };
+    Framing::Encap(params).frames(bytes).any(|item| match item {
         Ok((at, Item::Frame(_))) => {
             usize::try_from(at).ok().and_then(|at| bytes.get(at)).is_some_and(|head| head >> 7 != 0)
         }
         _ => false,
-    });
-    if announced { 0..=8 } else { 0..=0 }
+    })
 }
 
 /// Encapsulation with `odd` bits of srcID and type in front of the payload. Nothing in the stream shows
 /// where the one ends and the other starts.
 fn encap(src_bytes: u8, stamp: u8, odd: u8, bytes: &[u8]) -> Option<EncapParams> {
-    // The examples of the E-Trace text have a type of two bits, and the code 2.
-    let typed = (2..=9).contains(&odd).then(|| {
+    // The examples of the E-Trace text have a byte of srcID and type, in which the type has two bits, and the
+    // code 2.
+    let typed = (odd == 8).then(|| {
         let src_bits = src_bytes.saturating_mul(8).saturating_add(odd.saturating_sub(2));
         EncapParams::new(src_bits, stamp, 2).ok()?.with_instruction_type(2).ok()
     });
@@ -170,8 +180,7 @@ fn first(framing: Framing, bytes: &[u8]) -> Result<Frame<'_>, ()> {
 /// Reads a capture in one framing; `None` if it makes no sense.
 fn read(framing: Framing, bytes: &[u8], whole: bool) -> Option<Reading<'_>> {
     // The first frame rejects most framings.
-    let head = first(framing, bytes).ok()?;
-    if !matches!(format(&head.payload()), (3, 0 | 1 | 3)) {
+    if !starts(&first(framing, bytes).ok()?) {
         return None;
     }
     let mut reading = Reading {
@@ -219,9 +228,15 @@ fn read(framing: Framing, bytes: &[u8], whole: bool) -> Option<Reading<'_>> {
             return None;
         }
     }
-    // A few sources, each with many packets; random bits would give many.
-    if reading.sources.len() > 64 || reading.packets_of_most() == 0 {
-        return None;
+    // The trace of every source starts with a support packet or a synchronisation.
+    let mut started = BTreeSet::new();
+    for (_, piece, source) in &pieces {
+        if let Ok(frame) = piece
+            && started.insert(*source)
+            && !starts(frame)
+        {
+            return None;
+        }
     }
     let most = reading.sources.iter().max_by_key(|(_, count)| **count);
     let source = most.and_then(|(source, _)| *source);
@@ -232,10 +247,9 @@ fn read(framing: Framing, bytes: &[u8], whole: bool) -> Option<Reading<'_>> {
     (reading.plausible > 0).then_some(reading)
 }
 
-impl Reading<'_> {
-    fn packets_of_most(&self) -> u64 {
-        self.sources.values().copied().max().unwrap_or(0)
-    }
+/// Whether a trace may start with this.
+fn starts(frame: &Frame<'_>) -> bool {
+    matches!(format(&frame.payload()), (3, 0 | 1 | 3))
 }
 
 /// How much a reading looks like a trace, without any parameter: out of 1000, and a little more.

@@ -43,8 +43,28 @@ impl<'a> Search<'a> {
         Self { bench, reading, seen, unannounced, syncs: of(0), traps: of(1) }
     }
 
+    /// The best guess before it is refined.
+    pub(super) fn first(&self, like: Guess) -> Option<Tried> {
+        self.beam(like).into_iter().next()
+    }
+
     /// The best guess of those that differ from `like` in any parameter.
     pub(super) fn best(&self, like: Guess) -> Option<Tried> {
+        let mut best: Option<Tried> = None;
+        for tried in self.beam(like) {
+            let refined = self.refine(tried);
+            if best.is_none_or(|(_, best)| refined.1.compare(&best).is_gt()) {
+                best = Some(refined);
+            }
+            if refined.1.is_perfect() {
+                break;
+            }
+        }
+        best
+    }
+
+    /// The best guesses for the widths of fields.
+    fn beam(&self, like: Guess) -> Vec<Tried> {
         let mut beam: Vec<Tried> = Vec::new();
         for guess in self.layouts(like) {
             for guess in self.variants(guess) {
@@ -57,17 +77,7 @@ impl<'a> Search<'a> {
                 }
             }
         }
-        let mut best: Option<Tried> = None;
-        for tried in beam {
-            let refined = self.refine(tried);
-            if best.is_none_or(|(_, best)| refined.1.compare(&best).is_gt()) {
-                best = Some(refined);
-            }
-            if refined.1.is_perfect() {
-                break;
-            }
-        }
-        best
+        beam
     }
 
     /// Widths with which synchronisations are at instructions of the program, the most likely first.

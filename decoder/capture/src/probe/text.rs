@@ -1,7 +1,8 @@
 //! The report, for people and as JSON.
 
 use super::{ETrace, Origin, Report, Setting};
-use crate::framing::Kind;
+use crate::framing::{Field, Transport};
+use crate::params::{compat_name, unit_name};
 use hartrace_encap::Framing;
 use hartrace_etrace::Unit;
 use serde_json::{Value, json};
@@ -44,11 +45,9 @@ impl fmt::Display for ETrace<'_> {
         if let Some((at, fault)) = self.score.and_then(|score| score.first_gap) {
             writeln!(f, "the first gap is at packet {}, byte {}: {fault}", at.packet, at.byte)?;
         }
-        row(f, "framing", framing(&reading.framing), "")?;
         let alike = reading.alike.iter().map(framing).collect::<Vec<_>>();
-        if !alike.is_empty() {
-            row(f, "", "", &format!("the same payloads as {}", short(&alike)))?;
-        }
+        let same = format!("the payloads are the same with {}", short(&alike));
+        row(f, "framing", framing(&reading.framing), if alike.is_empty() { "" } else { &same })?;
         if reading.sources.len() > 1 {
             let all = reading.sources.iter().map(|(id, count)| {
                 let id = id.map_or("none".to_owned(), |id| id.to_string());
@@ -70,7 +69,7 @@ impl fmt::Display for ETrace<'_> {
         for setting in &self.settings {
             let shown = setting.text(setting.value);
             row(f, setting.name, shown, &setting.verdict())?;
-            if setting.name == super::STATE {
+            if setting.name == super::STATE && self.guess.state_bits() > 3 {
                 let params = &self.guess.params;
                 let widths =
                     [params.privilege_width_p.into(), params.time_bits(), params.context_bits()];
@@ -115,32 +114,15 @@ fn followed(found: &ETrace<'_>) -> String {
 
 /// A framing with its fields, as on the command line.
 fn framing(framing: &Framing) -> String {
-    let fields = match framing {
-        Framing::Encap(params) => vec![
-            ("src-bits", params.src_id_bits()),
-            ("timestamp-bytes", params.timestamp_bytes()),
-            ("type-bits", params.type_bits()),
-            ("instruction-type", params.instruction_type()),
-        ],
-        Framing::Smi(params) => vec![("hart-bits", params.hart_index_bits())],
-        Framing::Atb(params) => vec![("timestamp-bytes", params.timestamp_bytes())],
-        Framing::Reference | Framing::RvTracer | Framing::Esp32 => Vec::new(),
-    };
-    let fields = fields.into_iter().filter(|(_, value)| *value > 0);
-    let fields = fields.map(|(name, value)| format!(" {name} {value}")).collect::<String>();
-    format!("{}{fields}", kind(framing))
-}
-
-/// The kind of a framing.
-pub(super) const fn kind(framing: &Framing) -> Kind {
-    match framing {
-        Framing::Reference => Kind::Reference,
-        Framing::Encap(_) => Kind::Encap,
-        Framing::Smi(_) => Kind::Smi,
-        Framing::RvTracer => Kind::RvTracer,
-        Framing::Atb(_) => Kind::Atb,
-        Framing::Esp32 => Kind::Esp32,
-    }
+    let transport = Transport::of(*framing, None);
+    let (kind, fields) = (transport.kind(), transport.fields());
+    let known = Field::ALL.into_iter().filter(|field| field.kinds().contains(&kind));
+    // The ATID is not in the capture.
+    let known = known.filter(|field| *field != Field::Atid);
+    let given = known.filter_map(|field| Some((field, field.value(&fields)?)));
+    let given = given.filter(|(_, value)| *value > 0);
+    let given = given.map(|(field, value)| format!(" --{field} {value}")).collect::<String>();
+    format!("{kind}{given}")
 }
 
 impl Setting {
@@ -275,17 +257,9 @@ impl ETrace<'_> {
             "xlen": self.guess.xlen.bits(),
             "modes": self.modes.to_string(),
             "parameters": self.guess.params,
-            "unit": unit(self.guess.unit),
+            "unit": unit_name(self.guess.unit),
+            "compat": compat_name(self.guess.compat),
             "settings": self.settings.iter().map(Setting::json).collect::<Vec<_>>(),
         })
-    }
-}
-
-/// The name of a unit in parameter files.
-const fn unit(unit: Unit) -> &'static str {
-    match unit {
-        Unit::Reference => "reference",
-        Unit::RvTracer => "rv-tracer",
-        Unit::Hartrace => "hartrace",
     }
 }

@@ -1,6 +1,6 @@
 //! Decodes a capture with one guess, and says how well that went.
 
-use super::frames::{Piece, Reading, bytes, format};
+use super::frames::{Piece, Reading, format, leading};
 use super::guess::Guess;
 use hartrace_bits::{BitReader, mask};
 use hartrace_decoder::{Config, Event, Fault, Image, Run, Sink, StreamPos, Tracer};
@@ -12,7 +12,7 @@ use std::cmp::{Ordering, Reverse};
 const MAX_BLOCKS: u64 = 1 << 14;
 
 /// Instructions that are decoded again and again to vary parameters.
-const SAMPLE: u64 = 1 << 19;
+const SAMPLE: u64 = 1 << 18;
 
 /// `c.jr t1`, which is neither a call nor a return.
 const JUMP: [u8; 2] = [0x02, 0x83];
@@ -20,9 +20,10 @@ const JUMP: [u8; 2] = [0x02, 0x83];
 /// How well a capture can be decoded.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct Score {
-    /// Bytes of payloads that were followed.
+    /// Bytes of payloads that lead through the program, and were followed. Synchronisations and traps do
+    /// not count: any address in the program suits them.
     pub followed: u64,
-    /// Bytes of payloads that were not.
+    /// Bytes of such payloads that were not followed.
     pub lost: u64,
     /// Number of gaps.
     pub gaps: u64,
@@ -42,6 +43,12 @@ pub struct Score {
 }
 
 impl Score {
+    /// The share that was followed, in thousandths.
+    pub(super) fn permille(&self) -> u64 {
+        let all = self.followed.saturating_add(self.lost);
+        self.followed.saturating_mul(1000).checked_div(all).unwrap_or(0)
+    }
+
     /// Whether nothing was lost.
     pub(super) fn is_perfect(&self) -> bool {
         self.lost == 0 && self.gaps == 0 && self.odd == 0
@@ -113,7 +120,7 @@ impl Bench<'_> {
         let mut tracer = Tracer::new(config, &with_jump).ok()?;
         tracer.set_options(guess.options);
         let mut judge = Judge::default();
-        let mut left = reading.payload_bytes();
+        let mut left = reading.leading_bytes();
         for (packet, piece) in reading.pieces.iter().enumerate() {
             let (gaps, before) = (judge.score.gaps, judge.score.instructions);
             if before < SAMPLE {
@@ -125,13 +132,11 @@ impl Bench<'_> {
                 judge.score.odd = judge.score.odd.saturating_add(1);
             }
             let length = feed(&mut tracer, packet as u64, piece, &mut judge);
-            left = left.saturating_sub(length.unwrap_or(0));
-            if let Some(length) = length {
-                let score = &mut judge.score;
-                let followed = !judge.lost && gaps == score.gaps;
-                let counted = if followed { &mut score.followed } else { &mut score.lost };
-                *counted = counted.saturating_add(length);
-            }
+            left = left.saturating_sub(length);
+            let score = &mut judge.score;
+            let followed = !judge.lost && gaps == score.gaps;
+            let counted = if followed { &mut score.followed } else { &mut score.lost };
+            *counted = counted.saturating_add(length);
             self.spend(judge.score.instructions.saturating_sub(before).saturating_add(1))?;
             if !goal.is_reachable(&judge.score, left) {
                 return None;
@@ -186,26 +191,19 @@ fn is_odd(layout: &Layout, options: Ioptions, mut payload: BitReader<'_>) -> boo
     odd || (rest != 0 && rest != !u128::MAX.checked_shl(left as u32).unwrap_or(0))
 }
 
-/// Decodes a payload. Returns its length if it should be followed.
-fn feed(
-    tracer: &mut Tracer<'_>,
-    packet: u64,
-    (byte, piece): &Piece<'_>,
-    judge: &mut Judge,
-) -> Option<u64> {
+/// Decodes a payload. Returns its length if it leads through the program.
+fn feed(tracer: &mut Tracer<'_>, packet: u64, (byte, piece): &Piece<'_>, judge: &mut Judge) -> u64 {
     let at = StreamPos { packet, byte: *byte };
     match piece {
         Ok(frame) => {
             let payload = frame.payload();
-            let length = bytes(&payload);
-            // Support and context packets say nothing about the program.
-            let counts = !matches!(format(&payload), (3, 2 | 3));
+            let length = leading(&payload);
             tracer.feed_bits(at, payload, judge);
-            counts.then_some(length)
+            length
         }
         Err(error) => {
             tracer.damage(at, Fault::Frame(*error), judge);
-            None
+            0
         }
     }
 }
