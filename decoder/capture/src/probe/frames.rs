@@ -82,11 +82,14 @@ pub(super) fn readings(bytes: &[u8], whole: bool) -> Vec<Reading<'_>> {
         // The first of several alike is the most specific one.
         match found.iter_mut().find(|other| same(other, &reading)) {
             Some(other) => other.alike.push(framing),
-            None => found.push(reading),
+            None => {
+                // Others are dropped at once: every reading is as large as the capture.
+                found.push(reading);
+                found.sort_by_key(|reading| std::cmp::Reverse(reading.plausible));
+                found.truncate(READINGS);
+            }
         }
     }
-    found.sort_by_key(|reading| std::cmp::Reverse(reading.plausible));
-    found.truncate(READINGS);
     found
 }
 

@@ -8,8 +8,9 @@ use hartrace_etrace::{Ioptions, Layout, Payload};
 use std::cell::Cell;
 use std::cmp::{Ordering, Reverse};
 
-/// Blocks to follow for one payload: enough for real ones, and little for nonsense.
-const MAX_BLOCKS: u64 = 1 << 14;
+/// Blocks to follow for one payload. A count of predicted branches may stand for more, but then all guesses end
+/// there.
+const MAX_BLOCKS: u64 = 1 << 20;
 
 /// Instructions that are decoded again and again to vary parameters.
 const SAMPLE: u64 = 1 << 18;
