@@ -114,7 +114,7 @@ fn rv_tracer(folder: &Path) -> Result<(), Failed> {
 fn coresight(folder: &Path, buffer: &str) -> Result<(), Failed> {
     let snapshot = Snapshot::open(folder)?;
     let buffer = snapshot.buffer(Some(buffer))?;
-    let bytes = snapshot.bytes(buffer)?;
+    let bytes = snapshot.bytes(buffer).read()?;
     let report = Report::new(&bytes, &Known::default(), &Limits::default());
     assert!(report.best().is_none(), "taken for E-Trace");
     let sources = snapshot.sources(&buffer.name)?;
