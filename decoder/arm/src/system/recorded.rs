@@ -10,7 +10,7 @@ use hartrace_capture::spaces::{Holds, Image, Timeline};
 use hartrace_encap::coresight::Mode;
 use hartrace_isa::arm::Arch;
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Formats of AUX records.
@@ -57,7 +57,9 @@ pub fn recorded(
     let narrow = recording.arch.as_deref().is_some_and(|arch| arch.starts_with("armv"));
     let usual = if narrow { Holds::AsidTid } else { Holds::Tid };
     let timeline = Timeline::new(&recording.log, holds.unwrap_or(usual), load);
-    warnings.extend(timeline.missing.iter().chain(&timeline.wrong).cloned());
+    // A file may be mapped many times.
+    let told: BTreeSet<&String> = timeline.missing.iter().chain(&timeline.wrong).collect();
+    warnings.extend(told.into_iter().cloned());
     let (timeline, memory) = (Arc::new(timeline), Arc::new(Memory::new()));
     let traced = |(cpu, Source { unit, portions }): (u32, Source)| Traced {
         name: format!("CPU {cpu}"),
@@ -172,6 +174,8 @@ impl Sources {
         for stream in capture.streams {
             let (id, count) = (stream.id, stream.bytes.len());
             let cpu = if layout == Layout::Raw { piece.cpu } else { self.cpu(id, piece.cpu) };
+            let number = self.numbers.iter().find(|number| Some(number.cpu) == cpu);
+            let number = number.map_or(0, |number| number.id);
             let Some(source) = cpu.and_then(|cpu| self.all.get_mut(&cpu)) else {
                 gaps.push(match layout {
                     Layout::Raw => format!("byte {at}: {count} bytes of an unknown CPU"),
@@ -188,7 +192,7 @@ impl Sources {
                 }
             };
             // Without frames nothing in the trace has a number.
-            let id = if layout == Layout::Raw { source.unit.trace_id as u8 & 0x7f } else { id };
+            let id = if layout == Layout::Raw { number } else { id };
             let moment =
                 Moment { time: piece.time.unwrap_or(u64::MAX), context: piece.tid, vmid, lost };
             let mut stream = stream.placed(&parts);
