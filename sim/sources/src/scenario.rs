@@ -73,7 +73,7 @@ mod steps;
 
 pub use bundled::BUNDLED;
 pub use code::{Code, Word};
-pub use kit::{Entry, Left, Summary};
+pub use kit::{Entry, Left, Summary, Written, write as write_kit};
 pub use path::Row;
 pub use run::Run;
 pub use setup::Setup;

@@ -1,12 +1,18 @@
 //! Scenarios for other people's decoders.
 
 use super::run::show;
-use super::{Run, Scenario};
-use hartrace_etrace::{Compat, Unit};
+use super::{BUNDLED, Run, Scenario};
+use hartrace_capture::description::{At, Description, ProgramFile};
+use hartrace_capture::framing::Kind;
+use hartrace_capture::params::Draft;
+use hartrace_etrace::{Compat, Ioptions, Unit};
 use hartrace_golden::DecoderConfig;
 use hartrace_golden::decoder::{Event, Fault};
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::fmt;
+use std::path::Path;
+use std::{fs, io};
 
 /// A scenario as files: what a decoder needs, and what it has to find.
 #[derive(Clone, Debug)]
@@ -133,8 +139,78 @@ fn settled(events: &[(u64, Event)]) -> Vec<Event> {
 }
 
 impl Entry {
+    /// Returns the names and contents of its files. `text` is that of the scenario.
+    fn files(&self, scenario: &Scenario, text: &str) -> [(String, Vec<u8>); 6] {
+        let name = |extension: &str| format!("{}.{extension}", scenario.name);
+        let trace: String = self.trace.iter().map(|line| format!("{line}\n")).collect();
+        let description = self.description(scenario, name("elf"));
+        [
+            (name("elf"), self.elf.clone()),
+            (name("te"), self.capture.clone()),
+            (name("te.toml"), description.to_string().into_bytes()),
+            (name("pcs"), self.listing().into_bytes()),
+            (name("trace"), trace.into_bytes()),
+            (name("htt"), text.as_bytes().to_vec()),
+        ]
+    }
+
+    fn description(&self, scenario: &Scenario, elf: String) -> Description {
+        let decoder = &scenario.setup.decoder;
+        let draft = Draft {
+            xlen: Some(scenario.code.xlen()),
+            framing: Some(match decoder.unit {
+                Unit::RvTracer => Kind::RvTracer,
+                Unit::Reference | Unit::Hartrace => Kind::Encap,
+            }),
+            // The support packets of the stream say which modes are on.
+            ..Draft::new(&decoder.params, decoder.unit, &Ioptions::default())
+        };
+        Description {
+            command: Some("hartrace scenarios".to_owned()),
+            draft,
+            trap_vectors: decoder.tvec.clone(),
+            programs: vec![ProgramFile::new(elf, At::Bias(0), &self.elf)],
+        }
+    }
+
     /// Returns the addresses as text: 16 hexadecimal digits and a line feed each.
     pub fn listing(&self) -> String {
         self.addresses.iter().map(|address| format!("{address:016x}\n")).collect()
     }
+}
+
+/// What was written by [`write`].
+#[derive(Clone, Debug, Default)]
+pub struct Written {
+    /// The scenarios in the kit.
+    pub index: Vec<Summary>,
+    /// Number of the others, by reason.
+    pub left: BTreeMap<Left, usize>,
+}
+
+/// Writes all scenarios to a folder, with an index of them.
+///
+/// # Errors
+///
+/// If a file cannot be written, or, which the tests exclude, if a scenario is wrong.
+pub fn write(folder: &Path) -> io::Result<Written> {
+    let mut written = Written::default();
+    fs::create_dir_all(folder)?;
+    for (name, text) in &BUNDLED {
+        let scenario = Scenario::parse(name, text).map_err(io::Error::other)?;
+        let run = scenario.run().map_err(io::Error::other)?;
+        match scenario.entry(&run) {
+            Ok(entry) => {
+                for (file, bytes) in entry.files(&scenario, text) {
+                    fs::write(folder.join(file), bytes)?;
+                }
+                written.index.push(entry.summary);
+            }
+            Err(reason) => *written.left.entry(reason).or_default() += 1,
+        }
+    }
+    let mut json = serde_json::to_vec_pretty(&written.index)?;
+    json.push(b'\n');
+    fs::write(folder.join("index.json"), json)?;
+    Ok(written)
 }
