@@ -203,7 +203,7 @@ mod tests {
     #[test]
     fn mistakes_name_options() {
         let message = |text, line| of(text, line).unwrap_err().to_string();
-        assert_eq!(message("x = 1", ""), "error: p:1:1: unknown key x\n  try: arch_p");
+        assert_eq!(message("x = 1", ""), "error: p:1:1: unknown key x\n  try: xlen");
         assert_eq!(
             message("", "--xlen 32 --hart-bits 2"),
             "error: --hart-bits means nothing with framing reference\n  try: --framing smi"

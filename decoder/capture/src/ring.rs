@@ -148,9 +148,10 @@ fn find(bytes: &mut [u8], framing: Framing) -> Result<u64, RingError> {
     }
 }
 
-/// Where the trace ends and does not start again, in bytes that start with a frame.
+/// Where the trace ends and does not start again, in bytes that start with a frame; or, if there is no such place,
+/// where it ends.
 fn ends(bytes: &[u8], framing: Framing) -> Vec<u64> {
-    let mut ends = Vec::new();
+    let (mut ends, mut restarted) = (Vec::new(), Vec::new());
     let mut frames = framing.frames(bytes);
     let mut end = None;
     loop {
@@ -161,21 +162,21 @@ fn ends(bytes: &[u8], framing: Framing) -> Vec<u64> {
             Some(Ok((_, Item::Frame(frame)))) => announces(frame),
             Some(Err(_)) => None,
         };
-        if announced != Some(true)
-            && let Some(end) = end.take()
-        {
-            // What follows is older, and starts anywhere in a frame.
-            ends.push(end);
-            if item.is_some() {
-                frames.resync();
+        match end.take() {
+            Some(end) if announced == Some(true) => restarted.push(end),
+            Some(end) => {
+                // What follows is older, and starts anywhere in a frame.
+                ends.push(end);
+                if item.is_some() {
+                    frames.resync();
+                }
             }
-        } else if announced == Some(false) {
-            end = Some(frames.offset());
-        } else {
-            end = None;
+            None if announced == Some(false) => end = Some(frames.offset()),
+            None => {}
         }
         if item.is_none() {
-            return ends;
+            // What looked like a new start may be the middle of an older frame.
+            return if ends.is_empty() { restarted } else { ends };
         }
     }
 }
