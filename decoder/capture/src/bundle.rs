@@ -159,7 +159,7 @@ pub fn write(
 ///
 /// # Errors
 ///
-/// As [`write`].
+/// As [`write`](fn@write).
 pub fn to_bytes(
     name: &str,
     capture: &[u8],

@@ -295,14 +295,14 @@ fn files_are_found_by_name_and_build_id() {
     let folder = std::env::temp_dir().join(format!("hartrace-perf-finder-{}", std::process::id()));
     let entry = folder.join("debug/.build-id/ab/cdef01");
     std::fs::create_dir_all(&entry).unwrap();
-    std::fs::create_dir_all(folder.join("root/somewhere")).unwrap();
+    std::fs::create_dir_all(folder.join("sysroot/somewhere")).unwrap();
     std::fs::write(entry.join("elf"), b"xyzuvw").unwrap();
-    std::fs::write(folder.join("root/somewhere/prog"), b"123456").unwrap();
-    let (debug, root) = (folder.join("debug"), folder.join("root"));
+    std::fs::write(folder.join("sysroot/somewhere/prog"), b"123456").unwrap();
+    let (debug, root) = (folder.join("debug"), folder.join("sysroot"));
     let mut finder = Finder::new(Vec::new(), vec![debug], Some(root));
     assert_eq!(finder.code(&image(Some("abcdef01"))), Some(vec![(0, b"zuv".to_vec())]));
     assert_eq!(finder.code(&image(Some("abcdef02"))), Some(vec![(0, b"345".to_vec())]));
-    let outside = Image { file: "/../root/somewhere/prog".to_owned(), ..image(None) };
+    let outside = Image { file: "/../sysroot/somewhere/prog".to_owned(), ..image(None) };
     assert_eq!(finder.code(&outside), None);
     std::fs::remove_dir_all(folder).unwrap();
 }

@@ -179,7 +179,7 @@ impl Entry {
     }
 }
 
-/// What was written by [`write`].
+/// What was written by [`write`](fn@write).
 #[derive(Clone, Debug, Default)]
 pub struct Written {
     /// The scenarios in the kit.
