@@ -235,11 +235,12 @@ impl Blocks {
     /// The distance of `address` from the start of a block, if the block contains it.
     #[inline]
     pub(crate) fn offset(&self, block: &Block, address: u64) -> Option<u64> {
-        // The end may wrap.
+        // The end may wrap, even to the start of the last instruction if all addresses have two bits. So this
+        // is the distance of the last byte.
         let last = block.last.wrapping_sub(block.start);
-        let size = last.wrapping_add(block.end.wrapping_sub(block.last) & self.mask);
+        let byte = block.end.wrapping_sub(block.last).wrapping_sub(1) & self.mask;
         let offset = address.wrapping_sub(block.start) & self.mask;
-        (offset < size).then_some(offset)
+        (offset <= last.wrapping_add(byte)).then_some(offset)
     }
 
     /// The part of `span` before the instruction that `address` is inside of, which is not its start;
