@@ -23,6 +23,11 @@ fn check(mut u: Unstructured<'_>) -> Result<()> {
     let got = production(&stream, 1 << 10);
     // Caching paths has no visible effect.
     assert_eq!(got, production(&stream, 0));
+    // Where all addresses are within two instructions, an address is both at the start of one and inside of
+    // another, and D20 has no meaning.
+    if stream.params.iaddress_width_p < 4 {
+        return Ok(());
+    }
     // The two count the length of a walk differently.
     if let Some(want) = golden(&stream) {
         let (got, want) = (settled(got), settled(want));
