@@ -224,7 +224,9 @@ fn burst(m: &Module, [wp, limit]: [&Expr; 2], usage: &Expr, words: u32) -> Burst
     let wide = usage.width() + 1;
     let high = |word: &Expr| word.slice(bits, word.width() - bits);
     let low = wp.trunc(bits);
-    let near_limit = m.let_("near_limit", high(wp).eq(high(limit)));
+    // A pointer outside of the ring must not start a burst of words that are not there.
+    let before_limit = low.le(limit.trunc(bits));
+    let near_limit = m.let_("near_limit", high(wp).eq(high(limit)) & before_limit);
     let last = m.let_("last_of_burst", near_limit.mux(limit.trunc(bits), ones(bits)));
     let reached = m.let_("reached", usage.zext(wide) + low.zext(wide));
     let whole = m.let_("whole", reached.gt(last.zext(wide)));
