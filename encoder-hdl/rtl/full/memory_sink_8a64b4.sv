@@ -101,7 +101,7 @@ module memory_sink_8a64b4 (
 
   assign sends = address_q | data_q;
   assign active = enable_i & !stopped_q;
-  assign near_limit = wp_q[60:2] == limit_word[60:2];
+  assign near_limit = (wp_q[60:2] == limit_word[60:2]) & (wp_q[1:0] <= limit_word[1:0]);
   assign last_of_burst = near_limit ? limit_word[1:0] : 2'd3;
   assign reached = 5'(fifo_usage) + 5'(wp_q[1:0]);
   assign whole = reached > 5'(last_of_burst);
