@@ -22,7 +22,7 @@ pub(crate) struct Code {
 }
 
 impl Code {
-    pub(crate) fn read(placed: &Placed, at: At, context: Option<u64>) -> Result<Self, Failure> {
+    fn read(placed: &Placed, at: At, context: Option<u64>) -> Result<Self, Failure> {
         let (name, bytes) = (files::name(&placed.path), files::read(&placed.path)?);
         Ok(Self { name, bytes, at, context })
     }

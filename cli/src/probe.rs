@@ -21,13 +21,8 @@ pub(crate) fn run(args: &ProbeArgs) -> Result<Status, Failure> {
             .hint("without --write, or remove the description first"));
     }
     let code = code(args, &described)?;
-    let programs = match code.is_empty() {
-        true => None,
-        false => {
-            let xlen = xlen(args, &code);
-            Some(image::load(code, xlen)?)
-        }
-    };
+    let xlen = xlen(args, &code);
+    let programs = if code.is_empty() { None } else { Some(image::load(code, xlen)?) };
     let limits = Limits::default();
     let mut bytes = Vec::new();
     let mut input = described.open()?.input.take(limits.bytes as u64 + 1);
@@ -54,14 +49,9 @@ pub(crate) fn run(args: &ProbeArgs) -> Result<Status, Failure> {
 
 /// The code that the command line names, otherwise that of the description.
 fn code(args: &ProbeArgs, described: &Described) -> Result<Vec<Code>, Failure> {
-    let mut code = image::elf(&args.elf)?;
-    for placed in &args.image {
-        code.push(Code::read(placed, At::Address(placed.address), None)?);
-    }
-    if code.is_empty() && described.missing_program().is_none() {
-        return described.code();
-    }
-    Ok(code)
+    let given = image::placed(&args.elf, &args.image)?;
+    let known = given.is_empty() && described.missing_program().is_none();
+    if known { described.code() } else { Ok(given) }
 }
 
 /// The register width of the first program.

@@ -233,6 +233,9 @@ mod tests {
     }
 
     proptest! {
+        // Each one is decoded hundreds of times.
+        #![proptest_config(ProptestConfig::with_cases(48))]
+
         #[test]
         fn any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..600)) {
             examine(&bytes, Some(&image()));

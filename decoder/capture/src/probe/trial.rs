@@ -102,6 +102,7 @@ impl Bench<'_> {
         guess: &Guess,
         goal: Goal<'_>,
     ) -> Option<Score> {
+        self.spend(1)?;
         let assumed = self.missing_start(reading, guess);
         let mut with_jump = self.image.clone();
         if let Some(address) = assumed {
