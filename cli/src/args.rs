@@ -23,6 +23,7 @@ pub(crate) use snapshot::{Frames, SnapshotArgs};
 pub(crate) use values::Placed;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use hartrace_capture::framing::Kind;
 use hartrace_capture::ring::Ring;
 use hartrace_etrace::Compat;
 use hartrace_report::Position;
@@ -349,8 +350,8 @@ pub(crate) struct StreamArgs {
     #[arg(long, value_name = "N", value_parser = ["32", "64"])]
     pub(crate) xlen: Option<String>,
     /// How payloads are framed [default: reference]
-    #[arg(long, value_enum)]
-    pub(crate) framing: Option<FramingKind>,
+    #[arg(long, value_parser = values::framing())]
+    pub(crate) framing: Option<Kind>,
     /// The capture starts in the middle of a frame: skip to the first place where framing is certain, or
     /// likely
     ///
@@ -396,22 +397,6 @@ pub(crate) struct FramingArgs {
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum FramingKind {
-    /// te_inst_raw files of the reference flow
-    Reference,
-    /// Standard encapsulation
-    Encap,
-    /// Siemens messaging
-    Smi,
-    /// 40-byte records of rv_tracer, with its payload dialect
-    RvTracer,
-    /// The data side of an ATB port
-    Atb,
-    /// ESP32-C6 trace memory
-    Esp32,
-}
-
-#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CompatArg {
     /// The Python model of the reference flow
     PythonModel,
@@ -454,6 +439,16 @@ pub(crate) enum Emit {
     Elements,
 }
 
+/// What executes a program.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum With {
+    /// Our own hart.
+    #[default]
+    Iss,
+    /// QEMU, which is faster. Cause and value of faults are not known.
+    Qemu,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -463,14 +458,4 @@ mod tests {
     fn definitions_are_consistent() {
         Cli::command().debug_assert();
     }
-}
-
-/// What executes a program.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum With {
-    /// Our own hart.
-    #[default]
-    Iss,
-    /// QEMU, which is faster. Cause and value of faults are not known.
-    Qemu,
 }

@@ -5,10 +5,9 @@ use crate::described::Described;
 use crate::failure::{Failure, Status};
 use crate::files::Filling;
 use crate::{files, image};
-use hartrace_capture::bundle;
+use hartrace_capture::bundle::{self, Names};
 use hartrace_capture::description::{Description, ProgramFile};
 use hartrace_capture::params::Draft;
-use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -24,9 +23,9 @@ pub(crate) fn run(args: &BundleArgs) -> Result<Status, Failure> {
     let mut setup = described.setup(&args.follow.stream)?;
     setup.compat = CompatArg::of(args.follow.compat, setup.compat);
     let code = image::code(&args.follow, &described)?;
-    let mut names = BTreeSet::new();
+    let mut names = Names::default();
     let programs = code.into_iter().map(|code| {
-        let file = unused(&mut names, Path::new(&code.name));
+        let file = names.unused(Path::new(&code.name));
         let program = ProgramFile::new(file, code.at, &code.bytes);
         (ProgramFile { context: code.context, ..program }, code.bytes)
     });
@@ -34,11 +33,11 @@ pub(crate) fn run(args: &BundleArgs) -> Result<Status, Failure> {
     let given = described.description.clone().unwrap_or_default();
     let description = Description {
         draft: Draft::from(&setup),
-        trap_vectors: args.follow.trap_vectors(&described),
+        trap_vectors: args.follow.trap_vectors(described.description.as_ref()),
         ..given
     };
     // The capture of a bundle keeps its name.
-    let name = unused(&mut names, Path::new(&described.name));
+    let name = names.unused(Path::new(&described.name));
     let name = name.strip_suffix(".zst").unwrap_or(&name);
     let capture = described.open()?;
     let failed = |error| Failure::write(args.output.display(), &error);
@@ -56,12 +55,4 @@ pub(crate) fn run(args: &BundleArgs) -> Result<Status, Failure> {
     )?;
     out.flush()?;
     Ok(Status::Clean)
-}
-
-/// The file name of a path, with a number if another file has the same name.
-fn unused(names: &mut BTreeSet<String>, path: &Path) -> String {
-    let name = path.file_name().map_or_else(|| "capture".into(), |name| name.to_string_lossy());
-    let numbered = (2..).map(|number: u32| format!("{number}-{name}"));
-    let mut candidates = std::iter::once(name.to_string()).chain(numbered);
-    candidates.find(|name| names.insert(name.clone())).unwrap_or_default()
 }

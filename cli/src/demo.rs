@@ -3,14 +3,13 @@
 
 use crate::args::DemoArgs;
 use crate::bundled::PROGRAMS;
-use crate::described::{Traced, describe};
+use crate::described::describe;
 use crate::failure::{Failure, Status};
 use crate::{exec, files, progress};
+use hartrace_capture::description::Traced;
 use hartrace_sources::executed::Program;
 use hartrace_sources::executed::round::{Table, Trial};
-use std::fs;
 use std::io::{self, Write};
-use std::path::Path;
 
 /// Maximum number of steps per program; all but the longest program end earlier.
 const STEPS: u64 = 3_000_000;
@@ -26,7 +25,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<Status, Failure> {
         bar.set_message(name);
         let program = Program::new(name, elf.to_vec())?;
         let path = folder.join(format!("{name}.elf"));
-        write(&path, elf)?;
+        files::write(&path, elf).map_err(|failure| failure.hint("--output-dir DIR"))?;
         let modes = exec::all_modes(&program)?;
         let trial = Trial { program: &program, modes: &modes, limit: STEPS };
         let file = |mode: &str| folder.join(format!("{name}.{mode}.te"));
@@ -36,7 +35,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<Status, Failure> {
             Ok(())
         })?;
         for line in &lines {
-            let description = exec::description(&program, line);
+            let description = line.description(&program);
             describe(&file(&line.mode), description, &[Traced::new(&path, elf)])?;
         }
         if !bar.suspend(|| table.print(&lines))? {
@@ -55,16 +54,4 @@ pub(crate) fn run(args: &DemoArgs) -> Result<Status, Failure> {
         )?;
     }
     Ok(status)
-}
-
-fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    let cannot = |error| {
-        Failure::input(format_args!("cannot write: {error}"))
-            .at(path.display().to_string())
-            .hint("--output-dir DIR")
-    };
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder).map_err(cannot)?;
-    }
-    fs::write(path, bytes).map_err(cannot)
 }

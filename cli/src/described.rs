@@ -6,10 +6,9 @@ use crate::files::{self, Capture};
 use crate::image::Code;
 use crate::params;
 use hartrace_capture::bundle::{self, Bundle, BundleError, Found};
-use hartrace_capture::description::{At, Description, ProgramFile};
+use hartrace_capture::description::{Description, ProgramFile, Traced};
 use hartrace_capture::params::Setup;
 use hartrace_capture::ring::{self, RingError};
-use std::fs;
 use std::io::{self, Cursor, Write};
 use std::path::{Path, PathBuf};
 
@@ -176,60 +175,16 @@ impl Described {
 /// Writes the description of a capture beside it. `programs` are the traced ones.
 pub(crate) fn describe(
     capture: &Path,
-    mut description: Description,
+    description: Description,
     programs: &[Traced<'_>],
 ) -> Result<(), Failure> {
     if files::is_standard(capture) {
         return Ok(());
     }
-    let place = Description::place(capture);
-    description.command = Some(command());
-    description.programs = programs.iter().map(|traced| traced.beside(&place)).collect();
-    fs::write(&place, description.to_string())
-        .map_err(|error| Failure::write(place.display(), &error))
-}
-
-/// A program that was traced.
-pub(crate) struct Traced<'a> {
-    pub(crate) path: &'a Path,
-    pub(crate) bytes: &'a [u8],
-    pub(crate) at: At,
-}
-
-impl<'a> Traced<'a> {
-    /// An ELF file at its own addresses.
-    pub(crate) fn new(path: &'a Path, bytes: &'a [u8]) -> Self {
-        Self { path, bytes, at: At::Bias(0) }
-    }
-
-    /// Describes it in `description`, with a path relative to it.
-    fn beside(&self, description: &Path) -> ProgramFile {
-        let folder = description.parent().unwrap_or(Path::new(""));
-        let relative = |path: &Path, folder: &Path| {
-            let path = pathdiff::diff_paths(path, folder)?;
-            folder.join(&path).is_file().then_some(path)
-        };
-        let absolute = |path: &Path| fs::canonicalize(path).ok();
-        // As given, if that leads there; symbolic links may be in the way.
-        let given = relative(self.path, folder);
-        let path = given.or_else(|| {
-            let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-            relative(&absolute(self.path)?, &absolute(folder)?)
-        });
-        let path = path.or_else(|| absolute(self.path)).unwrap_or_else(|| self.path.into());
-        ProgramFile::new(path.to_string_lossy(), self.at, self.bytes)
-    }
-}
-
-/// The command that is running, as a shell would read it.
-fn command() -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=+,:@%".contains(c);
-    let quoted = |word: String| match !word.is_empty() && word.chars().all(plain) {
-        true => word,
-        false => format!("'{}'", word.replace('\'', r"'\''")),
-    };
-    let words = std::env::args_os().skip(1).map(|word| quoted(word.to_string_lossy().into()));
-    std::iter::once("hartrace".into()).chain(words).collect::<Vec<_>>().join(" ")
+    let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into());
+    description
+        .write(capture, ["hartrace".into()].into_iter().chain(words), programs)
+        .map_err(|error| Failure::write(Description::place(capture).display(), &error))
 }
 
 impl From<BundleError> for Failure {

@@ -1,18 +1,17 @@
 //! `hartrace run`: executes a program, encodes what retires, decodes it again and compares.
 
 use crate::args::{ExecArgs, With};
-use crate::described::{Traced, describe};
+use crate::described::describe;
 use crate::failure::{Failure, Status};
 use crate::{files, progress};
-use hartrace_capture::description::Description;
-use hartrace_capture::framing::Kind;
-use hartrace_capture::params::{Draft, Resync};
-use hartrace_etrace::{Ioptions, Unit};
+use hartrace_capture::description::Traced;
+use hartrace_etrace::Ioptions;
 use hartrace_ingress::{Privilege, Retired};
 use hartrace_sources::executed::modes::{self, UnknownMode};
-use hartrace_sources::executed::round::{Line, Output, RESYNC, RoundError, Table, Trial};
+use hartrace_sources::executed::round::{Output, RoundError, Table, Trial};
 use hartrace_sources::executed::{Executor, Problem, Program, ProgramError};
 use hartrace_sources::file::Writer;
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read};
 use std::path::Path;
@@ -57,7 +56,7 @@ pub(crate) fn run(args: &ExecArgs) -> Result<Status, Failure> {
     for line in &lines {
         if let Some(file) = file(&line.mode) {
             let traced = Traced::new(&args.program, program.elf());
-            describe(&file, description(&program, line), &[traced])?;
+            describe(&file, line.description(&program), &[traced])?;
         }
     }
     let good = table.print(&lines)?;
@@ -69,20 +68,8 @@ pub(crate) fn run(args: &ExecArgs) -> Result<Status, Failure> {
     Ok(if good { Status::Clean } else { Status::Different })
 }
 
-/// Describes the trace of a program in one mode.
-pub(crate) fn description(program: &Program, line: &Line) -> Description {
-    let params = modes::params(program.xlen());
-    let draft = Draft::new(&params, Unit::Hartrace, &line.options).resync(Resync::Packets(RESYNC));
-    let framing = Some(Kind::Reference);
-    Description {
-        draft: Draft { xlen: Some(program.xlen()), framing, ..draft },
-        trap_vectors: trap_vectors(&line.tvec),
-        ..Description::default()
-    }
-}
-
 /// Trap vectors in the form of descriptions.
-pub(crate) fn trap_vectors(tvec: &[(u8, u64)]) -> Vec<(Privilege, u64)> {
+pub(crate) fn trap_vectors(tvec: &[(u8, u64)]) -> BTreeMap<Privilege, u64> {
     tvec.iter().map(|(level, base)| (Privilege(*level), *base)).collect()
 }
 

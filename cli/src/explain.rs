@@ -91,7 +91,7 @@ fn explain_run(args: &ExplainArgs) -> Result<Status, Failure> {
     let mut number = 0;
     let mut offset = 0;
     let mut status = Status::Clean;
-    run.each(&setup, &mut |sent| {
+    run.each(&setup, |sent| {
         let place = sent.row.map(|row| (row.line, row.iaddr));
         let because = because(sent.encoded.reason, Some(sent.encoded.row), place);
         // The frame is read back as `dump` would read it.

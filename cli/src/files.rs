@@ -164,6 +164,13 @@ pub(crate) fn create(path: &Path) -> Result<Box<dyn Write>, Failure> {
     Ok(Box::new(BufWriter::with_capacity(1 << 16, file)))
 }
 
+/// Writes a file, and creates its folder.
+pub(crate) fn write(path: &Path, contents: impl AsRef<[u8]>) -> Result<(), Failure> {
+    let folder = path.parent().map_or(Ok(()), std::fs::create_dir_all);
+    let written = folder.and_then(|()| std::fs::write(path, contents));
+    written.map_err(|error| Failure::write(path.display(), &error))
+}
+
 /// Standard output, buffered even where it is a terminal.
 pub(crate) fn stdout() -> BufWriter<io::Stdout> {
     BufWriter::with_capacity(1 << 16, io::stdout())

@@ -14,6 +14,7 @@ use hartrace_decoder::stream::{Decode, Decoded, StreamError};
 use hartrace_decoder::{Config, Sink};
 use hartrace_ingress::Privilege;
 use hartrace_isa::Xlen;
+use std::collections::BTreeMap;
 use std::io::Read;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
@@ -69,7 +70,7 @@ impl Follow {
             programs.change(changing);
         }
         let capture = described.open()?;
-        let config = config(args, &setup, &args.trap_vectors(&described));
+        let config = config(args, &setup, args.trap_vectors(described.description.as_ref()));
         let threads = args.threads();
         let name = described.name;
         Ok((Self { setup, programs, threads, name, config }, capture))
@@ -89,7 +90,7 @@ impl Follow {
         params::check_compat(&setup)?;
         let mut programs = load(args, image::placed(elf, &args.image)?, setup.xlen)?;
         programs.change(Changing::recorded(timeline, &setup.params));
-        let config = config(args, &setup, &args.tvec);
+        let config = config(args, &setup, args.trap_vectors(None));
         let (threads, name) = (args.threads(), files::name(path));
         Ok(Self { setup, programs, threads, name, config })
     }
@@ -183,12 +184,12 @@ fn load(args: &FollowArgs, code: Vec<Code>, xlen: Xlen) -> Result<Programs, Fail
     Ok(programs)
 }
 
-fn config(args: &FollowArgs, setup: &Setup, vectors: &[(Privilege, u64)]) -> Config {
+fn config(args: &FollowArgs, setup: &Setup, vectors: BTreeMap<Privilege, u64>) -> Config {
     let usual = Config::default();
     Config {
         params: setup.params,
         unit: setup.unit,
-        tvec: vectors.iter().map(|(level, base)| (level.0, *base)).collect(),
+        tvec: vectors.into_iter().map(|(level, base)| (level.0, base)).collect(),
         compat: setup.compat,
         resync: args.resync.into(),
         max_blocks: args.max_blocks.unwrap_or(usual.max_blocks),

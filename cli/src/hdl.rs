@@ -6,7 +6,6 @@ use crate::files;
 use hartrace_cva6_connector as connector;
 use hartrace_encoder_hdl::Config;
 use hartrace_encoder_hdl::top::{Encapsulation, PackageError, Sink, TOP, TopConfig, package};
-use std::fs;
 use std::io::Write;
 use std::path::Path;
 
@@ -30,7 +29,7 @@ pub(crate) fn run(args: &HdlArgs) -> Result<Status, Failure> {
     let mut files = package(&config, connector)?;
     files.extend(adapter);
     for (name, text) in &files {
-        write(&args.output.join(name), text)?;
+        files::write(&args.output.join(name), text)?;
     }
     let mut out = files::stdout();
     let place = args.output.display();
@@ -110,14 +109,6 @@ fn config(args: &HdlArgs) -> Result<TopConfig, Failure> {
         }
     }
     Ok(config)
-}
-
-fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    let cannot = |error| Failure::write(path.display(), &error);
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder).map_err(cannot)?;
-    }
-    fs::write(path, text).map_err(cannot)
 }
 
 impl From<PackageError> for Failure {

@@ -1,9 +1,9 @@
 //! Streams, as the command line and a parameter file describe them.
 
-use crate::args::{FramingArgs, FramingKind, StreamArgs};
+use crate::args::{FramingArgs, StreamArgs};
 use crate::failure::Failure;
 use crate::files;
-use hartrace_capture::framing::{self, Fields, Kind};
+use hartrace_capture::framing::{self, Fields};
 use hartrace_capture::params::{DocumentError, Draft, Given, Resync, Setup, SetupError};
 use hartrace_capture::perf::Recording;
 use hartrace_etrace::{Compat, Unit};
@@ -64,7 +64,7 @@ fn given(args: &StreamArgs) -> Given {
     } = args.fields;
     Given {
         xlen: args.xlen.as_deref().map(|xlen| if xlen == "32" { Xlen::Rv32 } else { Xlen::Rv64 }),
-        framing: args.framing.map(Kind::from),
+        framing: args.framing,
         fields: Fields {
             src_bits,
             timestamp_bytes,
@@ -75,19 +75,6 @@ fn given(args: &StreamArgs) -> Given {
             source,
         },
         find_sync: args.find_sync || args.ring.is_some(),
-    }
-}
-
-impl From<FramingKind> for Kind {
-    fn from(kind: FramingKind) -> Self {
-        match kind {
-            FramingKind::Reference => Self::Reference,
-            FramingKind::Encap => Self::Encap,
-            FramingKind::Smi => Self::Smi,
-            FramingKind::RvTracer => Self::RvTracer,
-            FramingKind::Atb => Self::Atb,
-            FramingKind::Esp32 => Self::Esp32,
-        }
     }
 }
 
@@ -171,6 +158,7 @@ impl From<framing::Error> for Failure {
 mod tests {
     use super::*;
     use clap::Parser;
+    use hartrace_capture::framing::Kind;
 
     #[derive(Parser)]
     struct Only {

@@ -1,11 +1,11 @@
 //! `hartrace probe`.
 
 use crate::args::ProbeArgs;
-use crate::described::{Described, Traced, describe};
+use crate::described::{Described, describe};
 use crate::failure::{Failure, Status};
 use crate::files;
 use crate::image::{self, Code};
-use hartrace_capture::description::{At, Description};
+use hartrace_capture::description::{At, Description, Traced};
 use hartrace_capture::probe::{ETrace, Known, Limits, Report};
 use hartrace_isa::Xlen;
 use std::io::{Read, Write};
@@ -76,7 +76,7 @@ fn write(args: &ProbeArgs, best: &ETrace<'_>) -> Result<(), Failure> {
         .map(|(placed, at, bytes)| Traced { at: *at, ..Traced::new(&placed.path, bytes) });
     let description = Description {
         draft: best.draft(),
-        trap_vectors: args.tvec.clone(),
+        trap_vectors: args.tvec.iter().copied().collect(),
         ..Description::default()
     };
     describe(&args.capture, description, &traced.collect::<Vec<_>>())

@@ -5,13 +5,12 @@ pub(crate) mod cva6;
 
 use crate::args::SimArgs;
 use crate::bundled::PROGRAMS;
-use crate::described::{Traced, describe};
+use crate::described::describe;
 use crate::failure::{Failure, Status};
 use crate::{exec, files, hdl, input, progress};
-use hartrace_capture::description::Description;
+use hartrace_capture::description::{Description, Traced};
 use hartrace_capture::framing::Kind;
 use hartrace_capture::params::Draft;
-use hartrace_encap::{FrameHeader, Framing, MAX_FRAME};
 use hartrace_encoder_hdl::Config;
 use hartrace_hdl_tools::verilate::{Mode, Options, SimError};
 use hartrace_ingress::ITypeWidth;
@@ -57,14 +56,20 @@ pub(crate) fn run(args: &SimArgs) -> Result<Status, Failure> {
         bar.set_message(work.name().to_owned());
         bench.restart(args.seed as u32).map_err(Failure::input)?;
         let tvec = work.trap_vectors(&setting.options, args.limit)?;
-        let mut output = Output::create(args.output.as_deref())?;
+        let mut output = args.output.as_deref().map(files::create).transpose()?;
         if let Some(path) = &args.waves {
             bench.simulation().waves(path).map_err(Failure::input)?;
         }
-        let payload = |payload: &[u8]| output.push(payload);
-        let figures = trial
-            .run(&mut bench, work, tvec.clone(), payload, |rows| bar.inc(exec::half_words(rows)))?;
-        output.finish()?;
+        let written = output.as_mut().map(|output| output as &mut dyn Write);
+        let progress = |rows: &[_]| bar.inc(exec::half_words(rows));
+        let figures = trial.run(&mut bench, work, tvec.clone(), written, progress);
+        let figures = figures.map_err(|error| match (error, &args.output) {
+            (TrialError::Write(error), Some(path)) => unwritable(path, &error),
+            (error, _) => error.into(),
+        })?;
+        if let (Some(mut output), Some(path)) = (output, &args.output) {
+            output.flush().map_err(|error| unwritable(path, &error))?;
+        }
         if let (Some(path), Some(input)) = (&args.output, &args.input) {
             let program = if exec::is_elf(input)? { Some(input) } else { args.elf.as_ref() };
             let elf = program.map(|path| files::read(path)).transpose()?;
@@ -86,6 +91,10 @@ pub(crate) fn run(args: &SimArgs) -> Result<Status, Failure> {
     bar.finish_and_clear();
     report.finish()?;
     Ok(status)
+}
+
+fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::write(files::output_name(path), error)
 }
 
 /// Opens an ELF file or a log.
@@ -163,45 +172,6 @@ impl From<TrialError> for Failure {
             TrialError::Run(Mismatch::Block { .. }) => Self::input(error)
                 .hint("--elf PROG, with which blocks can be split, or a wider iretire_width_p"),
             error => Self::input(error),
-        }
-    }
-}
-
-/// The file that payloads are written to, if any.
-struct Output<'a> {
-    file: Option<(Box<dyn Write>, &'a Path)>,
-    failed: Option<Failure>,
-}
-
-impl<'a> Output<'a> {
-    fn create(path: Option<&'a Path>) -> Result<Self, Failure> {
-        let file = path.map(|path| files::create(path).map(|file| (file, path))).transpose()?;
-        Ok(Self { file, failed: None })
-    }
-
-    fn push(&mut self, payload: &[u8]) {
-        let Some((file, path)) = &mut self.file else { return };
-        let mut frame = [0; MAX_FRAME];
-        let result = match Framing::Reference.emit(&FrameHeader::default(), payload, &mut frame) {
-            Ok(len) => file
-                .write_all(&frame[..len])
-                .map_err(|error| Failure::write(files::output_name(path), &error)),
-            Err(error) => Err(Failure::usage(error)),
-        };
-        if let (Err(failure), None) = (result, &self.failed) {
-            self.failed = Some(failure);
-        }
-    }
-
-    fn finish(self) -> Result<(), Failure> {
-        if let Some(failure) = self.failed {
-            return Err(failure);
-        }
-        match self.file {
-            Some((mut file, path)) => {
-                file.flush().map_err(|error| Failure::write(files::output_name(path), &error))
-            }
-            None => Ok(()),
         }
     }
 }

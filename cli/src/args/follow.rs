@@ -2,12 +2,13 @@
 
 use super::values::{Placed, parse_context_elf, parse_elf, parse_image, parse_isa, parse_tvec};
 use super::{CompatArg, EventsArgs, StreamArgs};
-use crate::described::Described;
 use crate::failure::Failure;
 use clap::{Args, ValueEnum};
+use hartrace_capture::description::Description;
 use hartrace_decoder::Resync;
 use hartrace_ingress::Privilege;
 use hartrace_isa::Isa;
+use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -85,9 +86,11 @@ impl FollowArgs {
     }
 
     /// The trap vectors of the command line or, without any, of the description.
-    pub(crate) fn trap_vectors(&self, described: &Described) -> Vec<(Privilege, u64)> {
-        let known = || described.description.iter().flat_map(|known| known.trap_vectors.clone());
-        if self.tvec.is_empty() { known().collect() } else { self.tvec.clone() }
+    pub(crate) fn trap_vectors(&self, known: Option<&Description>) -> BTreeMap<Privilege, u64> {
+        match known {
+            Some(known) if self.tvec.is_empty() => known.trap_vectors.clone(),
+            _ => self.tvec.iter().copied().collect(),
+        }
     }
 
     /// The capture; an error if something else was given in its place.

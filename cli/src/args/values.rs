@@ -1,5 +1,7 @@
 //! Values on the command line with their own grammar.
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use hartrace_capture::framing::Kind;
 use hartrace_ingress::Privilege;
 use hartrace_isa::{Arch, Isa};
 use std::num::ParseIntError;
@@ -40,6 +42,11 @@ pub(super) fn parse_tvec(text: &str) -> Result<(Privilege, u64), String> {
         format!("privilege `{privilege}` is not one of m, s, u, vs, vu or a number")
     })?;
     Ok((level, parse_address(address)?))
+}
+
+pub(super) fn framing() -> impl TypedValueParser<Value = Kind> {
+    let known = Kind::ALL.map(|kind| PossibleValue::new(kind.name()).help(kind.text()));
+    PossibleValuesParser::new(known).try_map(|name| name.parse::<Kind>())
 }
 
 pub(super) fn parse_xlen(text: &str) -> Result<u8, String> {

@@ -3,10 +3,10 @@
 
 use crate::args::{Cva6Args, SimEmit};
 use crate::bundled::CVA6;
-use crate::described::{Traced, describe};
+use crate::described::describe;
 use crate::failure::{Failure, Status};
 use crate::{exec, files, hdl, progress};
-use hartrace_capture::description::Description;
+use hartrace_capture::description::{Description, Traced};
 use hartrace_capture::params::Draft;
 use hartrace_cva6_connector::Building;
 use hartrace_cva6_sim::soc::{Job, Outcome, Report, Soc, SocConfig, SocError, check_extensions};

@@ -6,6 +6,7 @@
 use crate::description::{Description, ProgramFile};
 use crate::params::DocumentError;
 use crate::snapshot::{self, Archive, Files, ini::Ini};
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, Write};
 use std::path::Path;
@@ -119,6 +120,20 @@ impl Bundle {
     /// If it cannot be read.
     pub fn program(&self, program: &ProgramFile) -> Result<Vec<u8>, snapshot::Error> {
         snapshot::file(&*self.files, &self.name, &program.file)
+    }
+}
+
+/// Names of the files in a bundle.
+#[derive(Clone, Debug, Default)]
+pub struct Names(BTreeSet<String>);
+
+impl Names {
+    /// Returns the file name of a path, with a number in front if another file has the same name.
+    pub fn unused(&mut self, path: &Path) -> String {
+        let name = path.file_name().map_or_else(|| "capture".into(), |name| name.to_string_lossy());
+        let numbered = (2..).map(|number: u32| format!("{number}-{name}"));
+        let mut candidates = std::iter::once(name.to_string()).chain(numbered);
+        candidates.find(|name| self.0.insert(name.clone())).unwrap_or_default()
     }
 }
 

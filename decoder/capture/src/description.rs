@@ -29,12 +29,15 @@
 //! ```
 
 mod program;
+mod traced;
 
 pub use program::{At, Different, ProgramFile};
+pub use traced::Traced;
 
 use crate::params::document::{self, Entry};
 use crate::params::{DocumentError, Draft, Problem, unknown};
 use hartrace_ingress::Privilege;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -51,7 +54,7 @@ pub struct Description {
     /// Parameters, modes and framing.
     pub draft: Draft,
     /// Contents of the trap vector registers, where decoding requires them.
-    pub trap_vectors: Vec<(Privilege, u64)>,
+    pub trap_vectors: BTreeMap<Privilege, u64>,
     /// The programs that were traced; later ones replace earlier code at the same addresses.
     pub programs: Vec<ProgramFile>,
 }
@@ -81,7 +84,10 @@ impl Description {
                         let level = privilege(&inner.key);
                         let level =
                             level.ok_or_else(|| unknown(inner, LEVELS.iter().map(|l| l.0)))?;
-                        description.trap_vectors.push((level, inner.address()?));
+                        // Levels have several spellings, which TOML takes for several keys.
+                        if description.trap_vectors.insert(level, inner.address()?).is_some() {
+                            return Err(inner.wrong(Problem::Twice(inner.key.clone())));
+                        }
                     }
                 }
                 "programs" => {
@@ -161,18 +167,26 @@ mod tests {
         version = 1\ncommand = \"hartrace run 'a b.elf'\"\nxlen = 32\n\n[parameters]\n\
         iaddress_width_p = 32\n\n[options]\nunit = \"hartrace\"\nimplicit-return = true\n\n\
         [framing]\nkind = \"encap\"\nsrc-bits = 3\n\n[trap-vectors]\n\
-        7 = \"0xffffffff80000000\"\nm = \"0x80000100\"\n\n[[programs]]\nfile = \"a b.elf\"\nbias = \"0x0\"\n\n\
+        m = \"0x80000100\"\n7 = \"0xffffffff80000000\"\n\n[[programs]]\nfile = \"a b.elf\"\nbias = \"0x0\"\n\n\
         [[programs]]\nfile = \"rom\"\naddress = \"0xffffffffffff0000\"\n\n\
         [[programs]]\nfile = \"x.elf\"\nbuild-id = \"0a0b\"\nbias = \"0x10\"\ncontext = 9\n";
 
     #[test]
     fn text_and_back() {
         let description = Description::parse(TEXT, "d").unwrap();
-        assert_eq!(description.trap_vectors[1], (Privilege::M, 0x8000_0100));
+        assert_eq!(description.trap_vectors[&Privilege::M], 0x8000_0100);
         assert_eq!(description.programs.len(), 3);
         assert_eq!(description.programs[1].at, At::Address(0xffff_ffff_ffff_0000));
         assert_eq!(description.programs[2].context, Some(9));
         assert_eq!(description.to_string(), TEXT);
+    }
+
+    #[test]
+    fn levels_are_in_order_whatever_they_are_called() {
+        let description = Description::parse("[trap-vectors]\nVS = 1\nm = 2", "d").unwrap();
+        let text = description.to_string();
+        assert!(text.ends_with("m = \"0x2\"\nvs = \"0x1\"\n"), "{text}");
+        assert_eq!(Description::parse(&text, "d").unwrap().to_string(), text);
     }
 
     #[test]
@@ -189,6 +203,7 @@ mod tests {
         assert_eq!(error("[[programs]]\nfiel = \"a\""), "d:2:1: unknown key fiel");
         assert_eq!(error("\n[[programs]]\nbias = 1"), "d:2:3: a program has no file");
         assert_eq!(error("[trap-vectors]\nx = 1"), "d:2:1: unknown key x");
+        assert_eq!(error("[trap-vectors]\nM = 1\n3 = 1"), "d:2:1: M is given twice");
         assert_eq!(
             error("[[programs]]\nfile = \"a\"\nsha256 = \"0\"").split(':').nth(1),
             Some("3")

@@ -44,6 +44,20 @@ impl Kind {
     }
 }
 
+impl Kind {
+    /// What is framed in this way, in a few words.
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::Reference => "te_inst_raw files of the reference flow",
+            Self::Encap => "Standard encapsulation",
+            Self::Smi => "Siemens messaging",
+            Self::RvTracer => "40-byte records of rv_tracer, with its payload dialect",
+            Self::Atb => "The data side of an ATB port",
+            Self::Esp32 => "ESP32-C6 trace memory",
+        }
+    }
+}
+
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())

@@ -11,7 +11,7 @@
 //! let work = Work::program(Program::new("sort", std::fs::read("sort.elf")?)?, &config)?;
 //! let setting = Setting::default();
 //! let mut bench = Bench::new(&config, &Options::default())?;
-//! let figures = Trial::new(&setting, "delta").run(&mut bench, work, Vec::new(), |_| (), |_| ())?;
+//! let figures = Trial::new(&setting, "delta").run(&mut bench, work, Vec::new(), None, |_| ())?;
 //! Report::new(std::io::stdout(), false).print(&figures)?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -20,12 +20,14 @@ mod report;
 mod work;
 
 use crate::{Bench, Follow, Mismatch, Seen, Setting, Traffic};
+use hartrace_encap::{FrameHeader, Framing, MAX_FRAME};
 use hartrace_etrace::{Format, ParamsError};
 use hartrace_ingress::{ITypeWidth, Retired};
 use hartrace_isa::Xlen;
 use hartrace_sources::SourceError;
 use hartrace_sources::executed::{Port, ProgramError};
 pub use report::{Figures, Report};
+use std::io::{self, Write};
 use std::time::Instant;
 use thiserror::Error;
 pub use work::{Work, xlen};
@@ -69,6 +71,9 @@ pub enum TrialError {
     /// There is no decoder with these parameters.
     #[error(transparent)]
     Params(#[from] ParamsError),
+    /// The trace cannot be written.
+    #[error("cannot write: {0}")]
+    Write(#[from] io::Error),
     /// The encoder cannot be set up like this, or the simulation failed.
     #[error(transparent)]
     Run(#[from] Mismatch),
@@ -81,19 +86,19 @@ impl<'a> Trial<'a> {
     }
 
     /// Sends what was executed through both encoders, decodes it if the program is known, and compares.
-    /// `tvec` is the result of [`Work::trap_vectors`]. `payload` receives the output of the RTL, `progress`
-    /// its input.
+    /// `tvec` is the result of [`Work::trap_vectors`]. The output of the RTL is written to
+    /// `output`, in frames of the reference flow; `progress` receives its input.
     ///
     /// # Errors
     ///
-    /// If the program cannot be executed or traced in this way. A difference is not an error: the figures
+    /// If the program cannot be executed or traced in this way, or `output` not be written. A difference is not an error: the figures
     /// report it.
     pub fn run(
         &self,
         bench: &mut Bench,
         mut work: Work,
         tvec: Vec<(u8, u64)>,
-        mut payload: impl FnMut(&[u8]),
+        mut output: Option<&mut dyn Write>,
         mut progress: impl FnMut(&[Retired]),
     ) -> Result<Figures, TrialError> {
         let config = bench.config().clone();
@@ -110,13 +115,16 @@ impl<'a> Trial<'a> {
             },
         };
         let mut formats = [0; Format::ALL.len()];
+        let mut written = Ok(());
         let start = Instant::now();
         let mut watch = |seen: Seen<'_>| {
             if let Some(follow) = &mut follow {
                 follow.seen(seen);
             }
             if let Seen::Payload(bytes, encoded) = seen {
-                payload(bytes);
+                if let (Some(out), Ok(())) = (&mut output, &written) {
+                    written = frame(bytes, out);
+                }
                 let format = encoded.map(|encoded| encoded.payload.format());
                 let index = Format::ALL.iter().position(|other| Some(*other) == format);
                 if let Some(count) = index.and_then(|index| formats.get_mut(index)) {
@@ -139,6 +147,7 @@ impl<'a> Trial<'a> {
             }
         }
         let time = start.elapsed();
+        written?;
         let lost = follow.as_ref().map_or(0, |follow| follow.lost);
         Ok(Figures {
             program: work.name().into(),
@@ -152,6 +161,14 @@ impl<'a> Trial<'a> {
             time,
         })
     }
+}
+
+/// Writes a payload in its frame.
+fn frame(payload: &[u8], out: &mut dyn Write) -> io::Result<()> {
+    let mut frame = [0; MAX_FRAME];
+    let len = Framing::Reference.emit(&FrameHeader::default(), payload, &mut frame);
+    let frame = frame.get(..len.map_err(io::Error::other)?);
+    frame.map_or(Ok(()), |frame| out.write_all(frame))
 }
 
 /// A difference is what a trial is meant to find; any other error prevents it.

@@ -22,6 +22,7 @@ mod error;
 pub mod executed;
 pub mod file;
 mod format;
+mod framed;
 mod join;
 mod lines;
 mod packed;
@@ -38,6 +39,7 @@ mod table;
 
 pub use error::{Hint, Place, SourceError};
 pub use format::{Format, Peeked};
+pub use framed::{FramingError, Seen, Sent, encode};
 pub use hartrace_ingress::Retired;
 pub use packed::{Input, decompress, decompress_all};
 pub use row::{Guesses, Row};

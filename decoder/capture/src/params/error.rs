@@ -53,6 +53,9 @@ pub enum Problem {
     /// A description of another version of the format.
     #[error("version {0} is not known here, only 1")]
     Version(u64),
+    /// A key in two spellings.
+    #[error("{0} is given twice")]
+    Twice(String),
     /// A program of a description without its file.
     #[error("a program has no file")]
     NoFile,

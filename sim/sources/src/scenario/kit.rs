@@ -168,7 +168,7 @@ impl Entry {
         Description {
             command: Some("hartrace scenarios".to_owned()),
             draft,
-            trap_vectors: decoder.tvec.clone(),
+            trap_vectors: decoder.tvec.iter().copied().collect(),
             programs: vec![ProgramFile::new(elf, At::Bias(0), &self.elf)],
         }
     }

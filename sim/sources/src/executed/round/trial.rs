@@ -1,9 +1,12 @@
 //! A program in several modes at once.
 
-use super::{Figures, Output, Round, RoundError};
+use super::{Figures, Output, RESYNC, Round, RoundError};
 use crate::executed::{Program, ProgramError, modes};
-use hartrace_etrace::Ioptions;
-use hartrace_ingress::Retired;
+use hartrace_capture::description::Description;
+use hartrace_capture::framing::Kind;
+use hartrace_capture::params::{Draft, Resync};
+use hartrace_etrace::{Ioptions, Unit};
+use hartrace_ingress::{Privilege, Retired};
 use hartrace_iss::Exit;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -104,6 +107,20 @@ fn advance(rounds: &mut [Round<'_>], rows: &[Retired]) -> Result<(), RoundError>
 }
 
 impl Line {
+    /// Describes the trace of `program` in this mode.
+    pub fn description(&self, program: &Program) -> Description {
+        let params = modes::params(program.xlen());
+        let draft = Draft::new(&params, Unit::Hartrace, &self.options);
+        let draft = draft.resync(Resync::Packets(RESYNC));
+        let framing = Some(Kind::Reference);
+        let vectors = self.tvec.iter().map(|(level, base)| (Privilege(*level), *base));
+        Description {
+            draft: Draft { xlen: Some(program.xlen()), framing, ..draft },
+            trap_vectors: vectors.collect(),
+            ..Description::default()
+        }
+    }
+
     /// Returns whether every instruction was recovered that a trace can contain.
     pub fn is_verified(&self) -> bool {
         let Figures { decoded, idle, difference, .. } = &self.figures;
