@@ -138,7 +138,6 @@ hartrace-bits.path = "$PWD/packets/bits"
 hartrace-encap.path = "$PWD/packets/encap"
 hartrace-etmv4.path = "$PWD/packets/etmv4"
 hartrace-etrace = { path = "$PWD/packets/etrace", features = ["serde"] }
-hartrace-ingress.path = "$PWD/packets/ingress"
 hartrace-isa.path = "$PWD/decoder/isa"
 hartrace-ptm.path = "$PWD/packets/ptm"
 
@@ -151,7 +150,7 @@ TOML
 #![no_std]
 
 use {hartrace_bits as _, hartrace_encap as _, hartrace_etrace as _};
-use {hartrace_ingress as _, hartrace_isa as _};
+use hartrace_isa as _;
 use {hartrace_etmv4 as _, hartrace_ptm as _};
 
 #[panic_handler]

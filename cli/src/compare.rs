@@ -9,7 +9,7 @@ use crate::{exec, files, input, progress};
 use hartrace_compressors::comparison::{
     Comparison, ComparisonError, Options, Workload, chosen, is_arm_program,
 };
-use hartrace_ingress::ITypeWidth;
+use hartrace_etrace::ingress::ITypeWidth;
 use hartrace_isa::Xlen;
 use hartrace_sources::executed::Program;
 use std::io::{self, Write};

@@ -4,7 +4,7 @@ use crate::args::ConvertArgs;
 use crate::failure::{Failure, Status};
 use crate::files;
 use crate::input;
-use hartrace_ingress::ITypeWidth;
+use hartrace_etrace::ingress::ITypeWidth;
 use hartrace_isa::Xlen;
 use hartrace_sources::Tally;
 use hartrace_sources::file::Writer;

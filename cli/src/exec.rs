@@ -6,7 +6,7 @@ use crate::failure::{Failure, Status};
 use crate::{files, progress};
 use hartrace_capture::description::Traced;
 use hartrace_etrace::Ioptions;
-use hartrace_ingress::{Privilege, Retired};
+use hartrace_etrace::ingress::{Privilege, Retired};
 use hartrace_sources::executed::modes::{self, UnknownMode};
 use hartrace_sources::executed::round::{Output, RoundError, Table, Trial};
 use hartrace_sources::executed::{Executor, Problem, Program, ProgramError};

@@ -12,7 +12,7 @@ use hartrace_capture::programs::{Changing, Programs};
 use hartrace_capture::spaces::Timeline;
 use hartrace_decoder::stream::{Decode, Decoded, StreamError};
 use hartrace_decoder::{Config, Sink};
-use hartrace_ingress::Privilege;
+use hartrace_etrace::ingress::Privilege;
 use hartrace_isa::Xlen;
 use std::collections::BTreeMap;
 use std::io::Read;

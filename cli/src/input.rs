@@ -3,7 +3,7 @@
 use crate::args::InputArgs;
 use crate::failure::Failure;
 use crate::files;
-use hartrace_ingress::{Flavour, ITypeWidth};
+use hartrace_etrace::ingress::{Flavour, ITypeWidth};
 use hartrace_isa::Xlen;
 use hartrace_sources::{Hint, Input, Options, Source, SourceError};
 use indicatif::ProgressBar;

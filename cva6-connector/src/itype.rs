@@ -1,7 +1,7 @@
 //! Effect of an instruction, as the encoder classifies it.
 
 use crate::config::Config;
-use hartrace_ingress::IType;
+use hartrace_etrace::ingress::IType;
 use hartrace_rtl::{Component, Expr, Module, lit};
 
 /// Effect of an instruction on the flow of control: `kind` of the neutral port.

@@ -2,7 +2,7 @@
 
 use crate::config::Config;
 use crate::port::{Blocks, side_by_side};
-use hartrace_ingress::IType;
+use hartrace_etrace::ingress::IType;
 use hartrace_rtl::{Block, Expr, Module, Reg, concat, index_width, lit, zero};
 
 /// The signals of one block.

@@ -4,7 +4,7 @@
 use crate::bundle::{Bundle, Wire};
 use crate::config::{Config, ResyncUnit};
 use crate::group::{self, mark};
-use hartrace_ingress::IType;
+use hartrace_etrace::ingress::IType;
 use hartrace_rtl::{Component, Expr, Module, concat, lit};
 
 /// The signals of the hart in one cycle, without the bits that no address has.

@@ -4,7 +4,7 @@
 #![no_main]
 
 use arbitrary::{Result, Unstructured};
-use hartrace_ingress::{Flavour, ITypeWidth};
+use hartrace_etrace::ingress::{Flavour, ITypeWidth};
 use hartrace_isa::Xlen;
 use hartrace_sources::file::{TraceFile, Writer};
 use hartrace_sources::{Format, Options, Retired, Source};

@@ -5,7 +5,7 @@ use crate::code;
 use arbitrary::{Result, Unstructured};
 use hartrace_compressors::{BitSource, Bits, Code, DataScheme, DataStep, Reference, Scheme, Setup};
 use hartrace_decoder::Image;
-use hartrace_ingress::Retired;
+use hartrace_etrace::ingress::Retired;
 use hartrace_isa::{Isa, Xlen};
 use std::num::NonZeroU64;
 

@@ -1,11 +1,11 @@
 //! A random program, a random walk through it, and a random encoder for it.
 
+use hartrace_etrace::ingress::{ITypeWidth, Retired};
 use hartrace_etrace::{Ioptions, Mode, Params, Payload, Unit};
 use hartrace_golden::encoder::{Comparator, Condition, Encoded, EncoderConfig, Filter, Resync};
 use hartrace_golden::isa::{Isa, Xlen};
 use hartrace_golden::walk::{Shape, Walk, generate};
 use hartrace_golden::{Compat, DecoderConfig, Encoder, Image};
-use hartrace_ingress::{ITypeWidth, Retired};
 
 /// Small numbers from a seed (splitmix64): good enough to spread cases, and the same on every machine.
 #[derive(Clone, Debug)]

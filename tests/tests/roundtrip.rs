@@ -4,12 +4,12 @@
 //! `HARTRACE_RUNS` sets the number of runs, `HARTRACE_SEED` the first seed.
 
 use hartrace_bits::{BitReader, BitWriter, Tail};
+use hartrace_etrace::ingress::{IType, Privilege};
 use hartrace_etrace::{Ioptions, Payload, Unit};
 use hartrace_golden::Decoder;
 use hartrace_golden::decoder::{Event, Position};
 use hartrace_golden::encoder::Encoded;
 use hartrace_golden::encoder::Reason;
-use hartrace_ingress::{IType, Privilege};
 use hartrace_tests::case::{Case, bits, listing};
 use std::collections::BTreeSet;
 use std::fmt::Write;

@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use clap::{Args, ValueEnum};
 use hartrace_capture::description::Description;
 use hartrace_decoder::Resync;
-use hartrace_ingress::Privilege;
+use hartrace_etrace::ingress::Privilege;
 use hartrace_isa::Isa;
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;

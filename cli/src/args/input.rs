@@ -1,7 +1,7 @@
 //! Formats of logs.
 
 use clap::{Args, ValueEnum};
-use hartrace_ingress::Flavour;
+use hartrace_etrace::ingress::Flavour;
 use hartrace_sources::Format;
 use std::path::PathBuf;
 

@@ -2,7 +2,7 @@
 
 use super::values::{Placed, parse_elf, parse_image, parse_tvec};
 use clap::Args;
-use hartrace_ingress::Privilege;
+use hartrace_etrace::ingress::Privilege;
 use std::path::PathBuf;
 
 /// A capture that is not described, and perhaps its program.

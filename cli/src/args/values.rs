@@ -2,7 +2,7 @@
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use hartrace_capture::framing::Kind;
-use hartrace_ingress::Privilege;
+use hartrace_etrace::ingress::Privilege;
 use hartrace_isa::{Arch, Isa};
 use std::num::ParseIntError;
 use std::path::PathBuf;

@@ -29,7 +29,7 @@ use hartrace_encoder_hdl::registers::driver::ram_sink::{TrRamControl, TrRamWPLow
 use hartrace_encoder_hdl::top::{TopConfig, params, sources};
 use hartrace_encoder_hdl::{Config, Overflow};
 use hartrace_etrace::Ioptions;
-use hartrace_ingress::{ITypeWidth, Retired};
+use hartrace_etrace::ingress::{ITypeWidth, Retired};
 use hartrace_isa::{Isa, Xlen};
 use hartrace_iss::{Environment, HartConfig, Range, Step};
 use hartrace_lockstep::Setting;

@@ -7,8 +7,8 @@
 
 use crate::walk::{Chosen, NUMBER, Run, Trap, Walk, half_words};
 use hartrace_cva6_connector::{Building, Config, Kind, connector};
+use hartrace_etrace::ingress::IType;
 use hartrace_hdl_tools::prove::Rig;
-use hartrace_ingress::IType;
 use hartrace_rtl::{Expr, Module, Reg, lit, zero};
 
 /// Subject of a proof. Smaller proofs are easier to find.

@@ -4,8 +4,8 @@ use crate::model::{Event, Model};
 use crate::stream::{Cycle, Hart, Instruction, Trap};
 use fastrand::Rng;
 use hartrace_cva6_connector::{Building, Config, Kind, connector};
+use hartrace_etrace::ingress::{Block, CType, Flavour, IType, Privilege};
 use hartrace_hdl_tools::verilate::{Options, SimError, Simulation};
-use hartrace_ingress::{Block, CType, Flavour, IType, Privilege};
 use libtest_mimic::Failed;
 
 /// Behaviour of the encoder and of the hart.
@@ -216,7 +216,7 @@ impl<'a> Bench<'a> {
         let privilege = u8::try_from(value("priv_o")?).expect("few bits");
         let (cause, tval) = (value("cause_o")?, value("tval_o")?);
         let halted = value("halted_o")? == 1;
-        let cycle = hartrace_ingress::Cycle {
+        let cycle = hartrace_etrace::ingress::Cycle {
             flavour: Flavour::Block,
             blocks,
             cause,

@@ -4,7 +4,7 @@
 
 use crate::stream::{Cycle, Instruction};
 use hartrace_cva6_connector::{Config, Retirement};
-use hartrace_ingress::IType;
+use hartrace_etrace::ingress::IType;
 use hartrace_isa::{Isa, Xlen, decode};
 
 /// Events that reach the encoder, in order.

@@ -36,7 +36,7 @@ pub use traced::Traced;
 
 use crate::params::document::{self, Entry};
 use crate::params::{DocumentError, Draft, Problem, unknown};
-use hartrace_ingress::Privilege;
+use hartrace_etrace::ingress::Privilege;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};

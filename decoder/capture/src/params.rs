@@ -17,8 +17,8 @@ pub(crate) use draft::{compat_name, unit_name};
 pub use error::{DocumentError, Problem, SetupError};
 
 use crate::framing::{Fields, Kind, Transport};
+use hartrace_etrace::ingress::ITypeWidth;
 use hartrace_etrace::{Compat, Ioptions, Layout, Params, Unit};
-use hartrace_ingress::ITypeWidth;
 use hartrace_isa::Xlen;
 
 /// When the encoder resynchronises.

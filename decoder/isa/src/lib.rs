@@ -55,7 +55,7 @@ mod narrow;
 mod wide;
 
 pub use arch::Arch;
-pub use hartrace_ingress::Xlen;
+pub use hartrace_etrace::ingress::Xlen;
 pub use insn::{Insn, Kind, Link};
 
 /// Which encodings exist, where one encoding has several meanings.

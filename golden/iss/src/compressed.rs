@@ -6,7 +6,7 @@
 use crate::config::Xlen;
 use crate::fields::{bits, register, target};
 use crate::op::{Code, NOWHERE, Op, kind_of_jal, kind_of_jalr};
-use hartrace_ingress::IType;
+use hartrace_etrace::ingress::IType;
 
 /// One of the eight registers that three bits can name.
 const fn short(half: u32, lo: u32) -> u8 {

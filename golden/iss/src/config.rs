@@ -1,6 +1,6 @@
 //! Configuration of a hart.
 
-pub use hartrace_ingress::Xlen;
+pub use hartrace_etrace::ingress::Xlen;
 
 /// What loads and stores do when the address is not a multiple of their size. Atomics always trap.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash)]

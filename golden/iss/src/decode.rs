@@ -6,7 +6,7 @@ use crate::fields::{bits, immediate_b, immediate_i, immediate_j, immediate_s, re
 use crate::op::{
     AmoOp, BitOp, Code, CsrOp, FloatOp, MulOp, NOWHERE, Op, kind_of_jal, kind_of_jalr,
 };
-use hartrace_ingress::IType;
+use hartrace_etrace::ingress::IType;
 
 /// Decodes the instruction at the low end of `word`. Anything but an instruction of 2 or 4 bytes is
 /// illegal.

@@ -9,7 +9,7 @@ use crate::privileged::Level;
 use crate::process::Process;
 use crate::stop::Last;
 use crate::tlb::{NO_PAGE, Tlb};
-use hartrace_ingress::Privilege;
+use hartrace_etrace::ingress::Privilege;
 use std::fmt;
 use std::io::Write;
 

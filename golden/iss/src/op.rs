@@ -1,6 +1,6 @@
 //! Decoded instructions.
 
-use hartrace_ingress::IType;
+use hartrace_etrace::ingress::IType;
 
 /// Slot for results written to `x0`: it follows the real registers and is never read.
 pub(crate) const NOWHERE: u8 = 32;

@@ -8,7 +8,7 @@ use crate::privileged::cause;
 use crate::step::{Retire, Step, Trap};
 use crate::stop::{Exit, Last, Stop};
 use crate::tlb::Purpose;
-use hartrace_ingress::{IType, Privilege};
+use hartrace_etrace::ingress::{IType, Privilege};
 
 /// How a stretch of instructions ended.
 enum End {

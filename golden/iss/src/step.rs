@@ -1,7 +1,7 @@
 //! Reports of a hart.
 
 use crate::op::Op;
-use hartrace_ingress::{IType, Privilege, Retired};
+use hartrace_etrace::ingress::{IType, Privilege, Retired};
 
 /// Receives what a hart executes, one step at a time.
 pub trait Retire {

@@ -5,7 +5,7 @@
 
 mod platform;
 
-use hartrace_ingress::{IType, Retired};
+use hartrace_etrace::ingress::{IType, Retired};
 use hartrace_iss::{Hart, Step};
 use libtest_mimic::{Arguments, Failed, Trial};
 use serde_json::Value;

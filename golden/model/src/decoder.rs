@@ -11,11 +11,11 @@ use crate::tables::{Cache, Predictor, Returns};
 use crate::unpack::unpack;
 use crate::{Compat, Image};
 use follow::{Arrival, Goal};
+use hartrace_etrace::ingress::Privilege;
 use hartrace_etrace::{
     AddressReport, BranchFmt, BranchMap, Ioptions, ParamsError, Payload, QualStatus, Start,
     Support, Trap, Unit,
 };
-use hartrace_ingress::Privilege;
 use outcomes::Outcomes;
 
 /// What the decoder knows about its place in the program.

@@ -13,8 +13,8 @@ pub use reason::Reason;
 
 use crate::Compat;
 use filter::Qualifier;
+use hartrace_etrace::ingress::{ITypeWidth, Retired};
 use hartrace_etrace::{Ioptions, Mode, Params, ParamsError, Payload, QualStatus, Unit};
-use hartrace_ingress::{ITypeWidth, Retired};
 use state::State;
 use std::collections::VecDeque;
 use step::{Previous, Step};

@@ -6,7 +6,7 @@
 //! Spec: E-Trace 2.0, 4.1.1 "Jump classification and target inference"; RISC-V unprivileged and
 //! privileged ISA manuals for the encodings.
 
-pub use hartrace_ingress::Xlen;
+pub use hartrace_etrace::ingress::Xlen;
 
 /// The encodings that exist.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]

@@ -5,7 +5,7 @@
 //! use hartrace_golden::decoder::{Event, Position};
 //! use hartrace_golden::isa::{Isa, Xlen};
 //! use hartrace_golden::{Decoder, DecoderConfig, Encoder, EncoderConfig, Image};
-//! use hartrace_ingress::{IType, Retired};
+//! use hartrace_etrace::ingress::{IType, Retired};
 //!
 //! // The program: a loop of two compressed instructions, then a return.
 //! let mut image = Image::new(Isa::new(Xlen::Rv64));
@@ -55,7 +55,7 @@
 //!
 //! [`Payload`]: hartrace_etrace::Payload
 //! [`Params`]: hartrace_etrace::Params
-//! [`Retired`]: hartrace_ingress::Retired
+//! [`Retired`]: hartrace_etrace::ingress::Retired
 
 pub mod decoder;
 pub mod encoder;

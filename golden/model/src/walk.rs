@@ -37,6 +37,6 @@ mod trap;
 mod walker;
 
 pub use generate::{Walk, generate};
-pub use hartrace_ingress::Xlen;
+pub use hartrace_etrace::ingress::Xlen;
 pub use program::{Program, Word};
 pub use shape::Shape;

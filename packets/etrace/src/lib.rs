@@ -23,7 +23,7 @@
 //! [`Params`] holds the encoder's parameters under the specification's names. [`Layout`] is the
 //! field table that follows from them. The codec and the hardware generator both use this table, so
 //! they cannot disagree. [`Payload`] represents every instruction-trace payload; the types in
-//! [`data`] represent the data-trace payloads.
+//! [`data`] represent the data-trace payloads. [`ingress`] is what a hart reports to its encoder.
 //!
 //! # Guarantees
 //!
@@ -51,6 +51,7 @@ mod display;
 mod error;
 mod fast;
 mod field_names;
+pub mod ingress;
 mod layout;
 mod options;
 mod params;

@@ -8,7 +8,7 @@
 use criterion::{BenchmarkId, Criterion, Throughput};
 use hartrace_compressors::{Code, Compressed, Scheme, Setup};
 use hartrace_decoder::Image;
-use hartrace_ingress::Retired;
+use hartrace_etrace::ingress::Retired;
 use hartrace_isa::{Isa, Xlen};
 use hartrace_iss::{Environment, Hart, HartConfig, Range, Step};
 use hartrace_sources::executed::{Port, Steps};

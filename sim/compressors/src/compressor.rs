@@ -2,7 +2,7 @@
 
 use crate::events::{Event, Events};
 use crate::{Bits, Code, CompressError, DecodeError};
-use hartrace_ingress::Retired;
+use hartrace_etrace::ingress::Retired;
 use std::fmt::Debug;
 use std::num::NonZeroU64;
 

@@ -4,10 +4,10 @@ use crate::events::Events;
 use crate::{Bits, Code, CompressError, Compressed, Compressor, DecodeError, Decompressor, Fault};
 use hartrace_decoder::{Config, Event, Image, Path, Run, Sink, StreamPos, Tracer};
 use hartrace_encap::{EncapParams, FrameHeader, Framing, Item, MAX_FRAME};
+use hartrace_etrace::ingress::{ITypeWidth, Retired};
 use hartrace_etrace::{Ioptions, Mode, Params, Unit};
 use hartrace_golden::encoder::{EncoderConfig, Resync};
 use hartrace_golden::{Encoded, Encoder};
-use hartrace_ingress::{ITypeWidth, Retired};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU64;
 

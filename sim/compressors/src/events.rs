@@ -2,7 +2,7 @@
 
 use crate::code::Cursor;
 use crate::{Code, CompressError};
-use hartrace_ingress::Retired;
+use hartrace_etrace::ingress::Retired;
 use hartrace_isa::{Insn, Kind, Xlen};
 
 /// What happened next.

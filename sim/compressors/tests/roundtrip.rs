@@ -3,8 +3,8 @@
 
 use hartrace_compressors::{Bits, Code, Compressed, Scheme, Setup};
 use hartrace_decoder::Image;
+use hartrace_etrace::ingress::{IType, ITypeWidth, Retired};
 use hartrace_golden::walk::{Shape, Walk, generate};
-use hartrace_ingress::{IType, ITypeWidth, Retired};
 use hartrace_isa::{Isa, Xlen};
 use std::num::NonZeroU64;
 

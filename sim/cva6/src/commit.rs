@@ -1,7 +1,7 @@
 //! The core's own record of what it executed.
 
+use hartrace_etrace::ingress::Privilege;
 use hartrace_hdl_tools::verilate::{Output, SimError, Simulation};
-use hartrace_ingress::Privilege;
 use std::fmt;
 
 /// Number of commit ports of the core.

@@ -1,7 +1,7 @@
 //! Converts the core's record into what a hart reports to its trace encoder.
 
 use crate::{Commit, Event};
-use hartrace_ingress::{IType, Privilege, Retired};
+use hartrace_etrace::ingress::{IType, Privilege, Retired};
 use hartrace_isa::{Insn, Isa, Xlen, decode};
 
 /// Converts the commits of one hart into rows of the ingress port, one instruction or trap each.

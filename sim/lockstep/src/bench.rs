@@ -4,8 +4,8 @@ use crate::Mismatch;
 use crate::ports::{CONTROLS, Ports};
 use hartrace_encoder_hdl::{Config, encoder};
 use hartrace_etrace::Ioptions;
+use hartrace_etrace::ingress::Retired;
 use hartrace_hdl_tools::verilate::{Design, Model, Options, SimError, Simulation};
-use hartrace_ingress::Retired;
 use hartrace_rtl::{Component, Direction, Expr, Module, lit};
 use thiserror::Error;
 

@@ -4,8 +4,8 @@ use crate::Seen;
 use hartrace_bits::{BitReader, Tail};
 use hartrace_decoder::{Config as Reading, Image, StreamPos, Tracer};
 use hartrace_encoder_hdl::Config;
+use hartrace_etrace::ingress::Retired;
 use hartrace_etrace::{ParamsError, Unit};
-use hartrace_ingress::Retired;
 use hartrace_sources::executed::{Instructions, Verified, Verify};
 
 /// Decodes the output of the RTL, and compares it with what was executed: accepted instructions have to

@@ -1,8 +1,8 @@
 //! The ports of the encoder, as far as they exist.
 
 use hartrace_encoder_hdl::Config;
+use hartrace_etrace::ingress::Retired;
 use hartrace_hdl_tools::verilate::{Input, Output, SimError, Simulation};
-use hartrace_ingress::Retired;
 
 /// Inputs that change only while nothing is traced.
 pub(crate) const CONTROLS: [&str; 13] = [

@@ -2,9 +2,9 @@
 
 use crate::{Setting, Traffic};
 use hartrace_encoder_hdl::{Compression, Config, Overflow, ResyncUnit};
+use hartrace_etrace::ingress::{ITypeWidth, Retired};
 use hartrace_etrace::{Ioptions, Params};
 use hartrace_golden::walk::{Shape, Xlen};
-use hartrace_ingress::{ITypeWidth, Retired};
 
 /// Returns a random configuration.
 #[must_use]

@@ -5,9 +5,9 @@ use crate::bench::Bench;
 use crate::ports::cut;
 use hartrace_encoder_hdl::{Config, ResyncUnit};
 use hartrace_etrace::Ioptions;
+use hartrace_etrace::ingress::ITypeWidth;
 use hartrace_golden::Encoder;
 use hartrace_golden::encoder::{Comparator, Condition, ConfigError, EncoderConfig, Filter, Resync};
-use hartrace_ingress::ITypeWidth;
 
 /// Settings of the encoder.
 #[derive(Clone, Debug, Default)]

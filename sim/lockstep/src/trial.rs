@@ -21,8 +21,8 @@ mod work;
 
 use crate::{Bench, Follow, Mismatch, Seen, Setting, Traffic};
 use hartrace_encap::{FrameHeader, Framing, MAX_FRAME};
+use hartrace_etrace::ingress::{ITypeWidth, Retired};
 use hartrace_etrace::{Format, ParamsError};
-use hartrace_ingress::{ITypeWidth, Retired};
 use hartrace_isa::Xlen;
 use hartrace_sources::SourceError;
 use hartrace_sources::executed::{Port, ProgramError};

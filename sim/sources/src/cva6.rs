@@ -3,7 +3,7 @@
 use crate::join::{Join, Step, Trap};
 use crate::table::Table;
 use crate::{Guesses, Row, SourceError};
-use hartrace_ingress::Privilege;
+use hartrace_etrace::ingress::Privilege;
 use hartrace_isa::{Isa, Xlen};
 use std::io::BufRead;
 

@@ -1,4 +1,4 @@
-use hartrace_ingress::Flavour;
+use hartrace_etrace::ingress::Flavour;
 use hartrace_isa::Xlen;
 use std::fmt;
 use thiserror::Error;

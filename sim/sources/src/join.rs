@@ -2,7 +2,7 @@
 //! when the next one is.
 
 use crate::{Guesses, Row};
-use hartrace_ingress::{IType, Privilege, Retired};
+use hartrace_etrace::ingress::{IType, Privilege, Retired};
 use hartrace_isa::{Insn, Isa, Kind, decode};
 use std::collections::VecDeque;
 

@@ -40,7 +40,7 @@ mod table;
 pub use error::{Hint, Place, SourceError};
 pub use format::{Format, Peeked};
 pub use framed::{FramingError, Seen, Sent, encode};
-pub use hartrace_ingress::Retired;
+pub use hartrace_etrace::ingress::Retired;
 pub use packed::{Input, decompress, decompress_all};
 pub use row::{Guesses, Row};
 pub use source::{Options, Source, open};

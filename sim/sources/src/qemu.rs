@@ -36,5 +36,5 @@ mod table;
 
 pub use arm::{ArmCause, ArmStep};
 pub use error::QemuError;
-pub use hartrace_ingress::Retired;
+pub use hartrace_etrace::ingress::Retired;
 pub use runner::{Exit, Mode, Qemu};

@@ -2,7 +2,7 @@
 
 use crate::table::Table;
 use crate::{Hint, Row, SourceError};
-use hartrace_ingress::{Block, CType, Cycle, Flavour, IType, Privilege};
+use hartrace_etrace::ingress::{Block, CType, Cycle, Flavour, IType, Privilege};
 use hartrace_isa::Xlen;
 use std::collections::VecDeque;
 use std::io::BufRead;
@@ -213,7 +213,7 @@ impl<R: BufRead> Reference<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hartrace_ingress::{Retired, Trigger};
+    use hartrace_etrace::ingress::{Retired, Trigger};
 
     const SINGLE: Meaning = Meaning { flavour: Flavour::Single, xlen: Xlen::Rv64 };
 

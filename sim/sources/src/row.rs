@@ -1,4 +1,4 @@
-use hartrace_ingress::Retired;
+use hartrace_etrace::ingress::Retired;
 
 /// One block and its position in the file.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]

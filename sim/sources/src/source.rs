@@ -7,7 +7,7 @@ use crate::packed::{Input, decompress};
 use crate::reference::{Meaning, Reference};
 use crate::spike::Spike;
 use crate::{Format, Guesses, Hint, Place, Row, SourceError};
-use hartrace_ingress::{Flavour, ITypeWidth};
+use hartrace_etrace::ingress::{Flavour, ITypeWidth};
 use hartrace_isa::Xlen;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};

@@ -5,7 +5,7 @@ mod line;
 use crate::join::{Join, Step, Trap};
 use crate::lines::Lines;
 use crate::{Guesses, Row, SourceError};
-use hartrace_ingress::Privilege;
+use hartrace_etrace::ingress::Privilege;
 use hartrace_isa::{Isa, Xlen};
 use line::{Found, Line};
 use std::io::BufRead;

@@ -1,7 +1,7 @@
 //! A summary of a log.
 
 use crate::{Format, Guesses};
-use hartrace_ingress::{IType, Privilege, Retired};
+use hartrace_etrace::ingress::{IType, Privilege, Retired};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::{self, Write};

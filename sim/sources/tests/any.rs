@@ -1,6 +1,6 @@
 //! All formats through one interface: detected and decompressed, without a panic.
 
-use hartrace_ingress::{Flavour, IType, ITypeWidth};
+use hartrace_etrace::ingress::{Flavour, IType, ITypeWidth};
 use hartrace_isa::Xlen;
 use hartrace_sources::file::Writer;
 use hartrace_sources::{Format, Options, Retired, Source, SourceError, open};

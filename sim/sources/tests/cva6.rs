@@ -1,7 +1,7 @@
 //! The commit log of a real CVA6: the counts of its description are right, and its rows follow each
 //! other. Ignored without `HARTRACE_DATA`, the folder that contains `cva6-commit`.
 
-use hartrace_ingress::IType;
+use hartrace_etrace::ingress::IType;
 use hartrace_sources::{Format, Options, Retired, file, open};
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::env;

@@ -1,6 +1,6 @@
 //! The project's trace file: rows are read back unchanged, from any chunk; damaged files are rejected.
 
-use hartrace_ingress::{CType, IType, Privilege, Trigger};
+use hartrace_etrace::ingress::{CType, IType, Privilege, Trigger};
 use hartrace_sources::file::{TraceFile, Writer, read};
 use hartrace_sources::{Place, Retired, SourceError};
 use proptest::prelude::*;

@@ -1,6 +1,6 @@
 //! Logs of Spike, as versions since 2015 write them, and broken ones.
 
-use hartrace_ingress::{IType, Privilege};
+use hartrace_etrace::ingress::{IType, Privilege};
 use hartrace_isa::Xlen;
 use hartrace_sources::{Format, Guesses, Options, Retired, Source};
 
@@ -8,8 +8,8 @@ const OPTIONS: Options = Options {
     format: Some(Format::Spike),
     xlen: None,
     hart: 0,
-    flavour: hartrace_ingress::Flavour::Single,
-    itype_width: hartrace_ingress::ITypeWidth::Four,
+    flavour: hartrace_etrace::ingress::Flavour::Single,
+    itype_width: hartrace_etrace::ingress::ITypeWidth::Four,
 };
 
 /// A loop, a call by constant and jump, an illegal instruction and an interrupt, with every kind of

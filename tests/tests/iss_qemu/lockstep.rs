@@ -3,7 +3,7 @@
 //! QEMU's rows arrive while it runs, and for each row the ISS executes as many instructions. Nothing is
 //! kept, so a run may have any length.
 
-use hartrace_ingress::{IType, Retired};
+use hartrace_etrace::ingress::{IType, Retired};
 use hartrace_iss::{Exit, Hart, Step};
 
 /// The machine timer interrupt.

@@ -7,11 +7,11 @@ use crate::difference::{P, Tally, Verdict};
 use crate::script::Do::{Fault, Interrupt, Run};
 use crate::script::{Do, JUMP, MRET, NOP, RET, bne, jal, jalr, lui, script};
 use crate::{convert, frames, generator, golden, packets, tracer};
+use hartrace_etrace::ingress::{CType, Privilege};
 use hartrace_etrace::{
     AddressReport, BranchCount, BranchFmt, BranchMap, Ioptions, JumpTarget, Mode, Params, Payload,
     Start, Support, Trap, Unit,
 };
-use hartrace_ingress::{CType, Privilege};
 use hartrace_tests::case::Case;
 use riscv_etrace::generator::Generator;
 use riscv_etrace::packet::unit::ReferenceIOptions;

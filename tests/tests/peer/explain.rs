@@ -7,9 +7,9 @@ use crate::convert;
 use crate::difference::{P, Test};
 use crate::golden::Traced;
 use crate::tracer::{Divergence, Instead};
+use hartrace_etrace::ingress::{IType, Retired};
 use hartrace_etrace::{AddressReport, Payload, QualStatus};
 use hartrace_golden::encoder::{Encoded, Reason};
-use hartrace_ingress::{IType, Retired};
 use hartrace_tests::case::Case;
 
 /// A difference with its context.

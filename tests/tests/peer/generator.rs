@@ -3,7 +3,7 @@
 use crate::convert;
 use crate::difference::{P, Test, Verdict};
 use crate::golden::{self, Traced};
-use hartrace_ingress::{CType, IType, Retired};
+use hartrace_etrace::ingress::{CType, IType, Retired};
 use hartrace_tests::case::{Case, Dice};
 use riscv_etrace::generator::{self, Event, Generator, hart2enc, step};
 use riscv_etrace::instruction::Size;

@@ -1,8 +1,8 @@
 //! This project's side of a comparison.
 
+use hartrace_etrace::ingress::IType;
 use hartrace_golden::Decoder;
 use hartrace_golden::decoder::{Event, Position};
-use hartrace_ingress::IType;
 use hartrace_tests::case::{Case, bits};
 
 /// An item that a trace reports.

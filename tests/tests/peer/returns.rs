@@ -5,8 +5,8 @@ use crate::explain::Scene;
 use crate::golden::Traced;
 use crate::tracer::Instead;
 use hartrace_etrace::Payload;
+use hartrace_etrace::ingress::IType;
 use hartrace_golden::encoder::Reason;
-use hartrace_ingress::IType;
 use std::collections::BTreeSet;
 
 /// The behaviour of a return stack.

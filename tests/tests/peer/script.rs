@@ -1,9 +1,9 @@
 //! Handwritten cases: a few instructions and a path through them.
 
+use hartrace_etrace::ingress::{IType, Retired};
 use hartrace_etrace::{Params, Unit};
 use hartrace_golden::EncoderConfig;
 use hartrace_golden::walk::{Program, Shape, Walk, Xlen};
-use hartrace_ingress::{IType, Retired};
 use hartrace_tests::case::Case;
 
 /// `addi x0, x0, 0`

@@ -3,8 +3,8 @@
 use super::draft::{compat_name, unit_name};
 use super::{Draft, Resync, ResyncMode, Setup};
 use crate::framing::{Field, Fields};
+use hartrace_etrace::ingress::ITypeWidth;
 use hartrace_etrace::{Compat, Ioptions, Mode, Params, Unit};
-use hartrace_ingress::ITypeWidth;
 use std::fmt;
 
 impl Draft {

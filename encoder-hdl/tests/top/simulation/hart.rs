@@ -3,10 +3,10 @@
 
 use fastrand::Rng;
 use hartrace_encoder_hdl::{Config, Overflow};
+use hartrace_etrace::ingress::Retired;
 use hartrace_golden::Encoder;
 use hartrace_golden::walk::generate;
 use hartrace_hdl_tools::verilate::{Output, Simulation};
-use hartrace_ingress::Retired;
 use hartrace_lockstep::{HartPorts, Setting, random};
 use libtest_mimic::Failed;
 use std::collections::VecDeque;

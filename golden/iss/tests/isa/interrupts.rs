@@ -1,7 +1,7 @@
 //! The CLINT, interrupts, waiting.
 
 use crate::machine::{CODE, M, M_HANDLER, Machine, S, S_HANDLER, U, csr};
-use hartrace_ingress::IType;
+use hartrace_etrace::ingress::IType;
 use hartrace_iss::{Clock, Exit, HartConfig, Xlen};
 
 const MSIP: u64 = 0x200_0000;

@@ -1,7 +1,7 @@
 //! Exceptions: cause, value, handler, and return from the handler.
 
 use crate::machine::{CODE, Code, DATA, M, M_HANDLER, Machine, RAM, S, S_HANDLER, SIZE, U, csr};
-use hartrace_ingress::IType;
+use hartrace_etrace::ingress::IType;
 use hartrace_iss::{Exit, HartConfig, Misaligned, Xlen};
 
 const END: u64 = RAM + SIZE;

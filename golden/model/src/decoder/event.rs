@@ -1,6 +1,6 @@
 use crate::{Compat, Malformed};
+use hartrace_etrace::ingress::Privilege;
 use hartrace_etrace::{Params, QualStatus, Unit};
-use hartrace_ingress::Privilege;
 use thiserror::Error;
 
 /// How to read a stream.

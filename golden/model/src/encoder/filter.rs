@@ -2,7 +2,7 @@
 //!
 //! Spec: E-Trace 2.0, chapter 5 "Filtering" (informative), and 4.2.4 "Triggers".
 
-use hartrace_ingress::{IType, Retired};
+use hartrace_etrace::ingress::{IType, Retired};
 
 /// Input of a comparator.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
@@ -191,7 +191,7 @@ fn match_comparator(c: &Comparator, latched: &mut bool, row: &Retired) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hartrace_ingress::{Privilege, Trigger};
+    use hartrace_etrace::ingress::{Privilege, Trigger};
 
     fn traced(filter: Filter, rows: &[Retired]) -> Vec<bool> {
         let mut qualifier = Qualifier::new(filter);

@@ -4,7 +4,7 @@ use super::report::Report;
 use super::state::{Mark, ResyncState, State};
 use super::step::{Previous, Step};
 use super::{PayloadSink, Reason};
-use hartrace_ingress::IType;
+use hartrace_etrace::ingress::IType;
 
 /// Describes `current`. `next` is `None` if it is not traced. Returns `None` if tracing restarts
 /// after it.

@@ -8,7 +8,7 @@ use super::step::{Previous, Step};
 use super::{PayloadSink, Reason};
 use crate::Compat;
 use hartrace_etrace::QualStatus;
-use hartrace_ingress::{CType, IType};
+use hartrace_etrace::ingress::{CType, IType};
 
 /// Describes `current`. All steps are traced, and `next` is `None` only for a single first row.
 pub(crate) fn describe(

@@ -167,7 +167,7 @@ impl State {
     /// Format 3, subformat 0.
     pub(crate) fn sync(&mut self, step: &Step, reason: Reason, out: PayloadSink<'_>) {
         let payload = Payload::Start(Start {
-            branch: step.itype != hartrace_ingress::IType::Taken,
+            branch: step.itype != hartrace_etrace::ingress::IType::Taken,
             privilege: self.privilege(step),
             time: self.time(step),
             context: self.context(step),
@@ -188,11 +188,11 @@ impl State {
         out: PayloadSink<'_>,
     ) {
         let params = self.config.params;
-        let interrupt = trap.itype == hartrace_ingress::IType::Interrupt;
+        let interrupt = trap.itype == hartrace_etrace::ingress::IType::Interrupt;
         let implicit = self.config.options.implicit_exception && thaddr;
         let has_tval = !interrupt || self.config.unit == hartrace_etrace::Unit::RvTracer;
         let payload = Payload::Trap(Trap {
-            branch: step.itype != hartrace_ingress::IType::Taken,
+            branch: step.itype != hartrace_etrace::ingress::IType::Taken,
             privilege: self.privilege(step),
             time: self.time(step),
             context: self.context(step),

@@ -1,4 +1,4 @@
-use hartrace_ingress::{CType, IType, Privilege, Retired};
+use hartrace_etrace::ingress::{CType, IType, Privilege, Retired};
 
 /// One pass through the flow chart: an instruction that retired, or a trap.
 #[derive(Clone, Debug)]

@@ -4,7 +4,7 @@ use crate::walk::asm;
 use crate::walk::plan::{Class, Item, Label, Op, Plan, Style, chance, entry, pick};
 use crate::walk::shape::Shape;
 use fastrand::Rng;
-use hartrace_ingress::Privilege;
+use hartrace_etrace::ingress::Privilege;
 
 /// No new construct starts in a function longer than this, which keeps branches in reach.
 const LONG: usize = 400;

@@ -4,8 +4,8 @@ use crate::walk::asm::{self, Reg};
 use crate::walk::body::Body;
 use crate::walk::plain::{self, Access};
 use crate::walk::plan::{Item, Label, Op, Site, Style, Upper, direct_class, is_link};
-use hartrace_ingress::IType;
-use hartrace_ingress::Xlen;
+use hartrace_etrace::ingress::IType;
+use hartrace_etrace::ingress::Xlen;
 
 impl Body<'_> {
     pub(crate) fn link(&mut self) -> Reg {

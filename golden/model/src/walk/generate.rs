@@ -5,7 +5,7 @@ use crate::walk::regroup;
 use crate::walk::shape::Shape;
 use crate::walk::walker::Walker;
 use fastrand::Rng;
-use hartrace_ingress::{Cycle, Flavour, Retired};
+use hartrace_etrace::ingress::{Cycle, Flavour, Retired};
 
 /// A program and one way through it.
 ///

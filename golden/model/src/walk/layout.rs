@@ -7,8 +7,8 @@ use crate::walk::plan::{
 };
 use crate::walk::program::Program;
 use crate::walk::shape::Shape;
-use hartrace_ingress::Xlen;
-use hartrace_ingress::{IType, Privilege};
+use hartrace_etrace::ingress::Xlen;
+use hartrace_etrace::ingress::{IType, Privilege};
 use std::ops::Range;
 
 /// What the walk needs to know about an instruction. Targets are positions in [`Code::insns`].

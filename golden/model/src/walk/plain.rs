@@ -2,7 +2,7 @@
 
 use crate::walk::asm::{self, Reg};
 use fastrand::Rng;
-use hartrace_ingress::Xlen;
+use hartrace_etrace::ingress::Xlen;
 
 /// Whether an instruction may raise load or store faults.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use crate::walk::asm::Reg;
 use crate::walk::plain::Access;
 use crate::walk::shape::Shape;
 use fastrand::Rng;
-use hartrace_ingress::{IType, Privilege};
+use hartrace_etrace::ingress::{IType, Privilege};
 
 /// An instruction by function and position.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]

@@ -1,5 +1,5 @@
-use hartrace_ingress::Privilege;
-use hartrace_ingress::Xlen;
+use hartrace_etrace::ingress::Privilege;
+use hartrace_etrace::ingress::Xlen;
 
 /// The code of a walk: real instructions at their addresses.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use crate::walk::program::Program;
 use fastrand::Rng;
-use hartrace_ingress::{Block, CType, Cycle, Flavour, IType, Retired};
+use hartrace_etrace::ingress::{Block, CType, Cycle, Flavour, IType, Retired};
 
 /// Merges rows into blocks of at most `halfwords` (0 keeps single instructions) and puts up to
 /// `lanes` of them into one cycle.

@@ -1,5 +1,5 @@
 use fastrand::Rng;
-use hartrace_ingress::{ITypeWidth, Xlen};
+use hartrace_etrace::ingress::{ITypeWidth, Xlen};
 
 /// What a walk should contain.
 ///

@@ -3,7 +3,7 @@
 use crate::walk::plan::chance;
 use crate::walk::shape::Shape;
 use fastrand::Rng;
-use hartrace_ingress::{CType, Retired};
+use hartrace_etrace::ingress::{CType, Retired};
 
 #[derive(Debug)]
 pub(crate) struct Side {

@@ -5,7 +5,7 @@ use crate::walk::layout::{Insn, Kind};
 use crate::walk::plain::Access;
 use crate::walk::plan::{chance, pick};
 use crate::walk::walker::{Frame, Last, Walker};
-use hartrace_ingress::{IType, Privilege, Retired};
+use hartrace_etrace::ingress::{IType, Privilege, Retired};
 
 impl Walker<'_> {
     /// Whether a trap happens before the next instruction, and of which kind.

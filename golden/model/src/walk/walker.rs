@@ -5,7 +5,7 @@ use crate::walk::plan::{Style, chance, pick};
 use crate::walk::shape::Shape;
 use crate::walk::side::Side;
 use fastrand::Rng;
-use hartrace_ingress::{IType, ITypeWidth, Privilege, Retired};
+use hartrace_etrace::ingress::{IType, ITypeWidth, Privilege, Retired};
 
 /// A trap that was taken and from which the hart has not returned.
 #[derive(Copy, Clone, Debug)]

@@ -1,7 +1,7 @@
 //! Blocks and cycles carry the same information as the rows.
 
+use hartrace_etrace::ingress::{CType, Flavour, IType, Retired};
 use hartrace_golden::walk::{Program, Walk};
-use hartrace_ingress::{CType, Flavour, IType, Retired};
 
 /// Splits blocks into instructions again.
 fn split(program: &Program, blocks: &[Retired]) -> Vec<Retired> {

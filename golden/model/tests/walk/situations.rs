@@ -1,8 +1,8 @@
 //! Every situation on the list occurs within 300 random walks.
 
 use crate::common::{Op, op_at, sequential, starts};
+use hartrace_etrace::ingress::{CType, IType, ITypeWidth, Privilege, Retired};
 use hartrace_golden::walk::{Walk, Xlen};
-use hartrace_ingress::{CType, IType, ITypeWidth, Privilege, Retired};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 const NAMES: &[&str] = &[

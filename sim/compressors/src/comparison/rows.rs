@@ -1,6 +1,6 @@
 //! Compact storage of executed rows: every distinct block once, and the order of blocks.
 
-use hartrace_ingress::Retired;
+use hartrace_etrace::ingress::Retired;
 use std::collections::HashMap;
 
 /// Rows in order.

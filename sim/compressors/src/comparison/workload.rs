@@ -3,7 +3,7 @@
 use super::rows::Rows;
 use crate::Code;
 use hartrace_decoder::Image;
-use hartrace_ingress::Retired;
+use hartrace_etrace::ingress::Retired;
 use hartrace_sources::executed::{Program, ProgramError};
 
 /// An execution.

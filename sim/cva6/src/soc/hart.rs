@@ -2,8 +2,8 @@
 
 use crate::{Commit, Event, Rows};
 use hartrace_encoder_hdl::Config;
+use hartrace_etrace::ingress::{IType, Retired};
 use hartrace_hdl_tools::verilate::{Output, SimError, Simulation};
-use hartrace_ingress::{IType, Retired};
 use hartrace_lockstep::{Follow, Seen};
 use std::collections::VecDeque;
 

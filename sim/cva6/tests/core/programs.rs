@@ -4,7 +4,7 @@ use crate::{iss, run};
 use hartrace_cva6_sim::{
     Commit, Config, Cva6Error, Event, Exit, Latency, Platform, Rows, Surprises,
 };
-use hartrace_ingress::Privilege;
+use hartrace_etrace::ingress::Privilege;
 use hartrace_tests::cva6::elf;
 use libtest_mimic::Failed;
 use std::collections::BTreeMap;

@@ -4,7 +4,7 @@ use super::TrialError;
 use hartrace_decoder::Image;
 use hartrace_encoder_hdl::Config;
 use hartrace_etrace::Ioptions;
-use hartrace_ingress::{CType, Retired, Trigger};
+use hartrace_etrace::ingress::{CType, Retired, Trigger};
 use hartrace_isa::Xlen;
 use hartrace_sources::executed::{Instructions, Port, Program};
 use hartrace_sources::{Input, Source};

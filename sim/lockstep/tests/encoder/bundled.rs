@@ -2,7 +2,7 @@
 
 use hartrace_decoder::Image;
 use hartrace_encoder_hdl::Config;
-use hartrace_ingress::{ITypeWidth, Retired};
+use hartrace_etrace::ingress::{ITypeWidth, Retired};
 use hartrace_isa::{Isa, Xlen};
 use hartrace_iss::{Environment, Hart, HartConfig, Range, Step};
 use hartrace_sources::executed::{Port, Steps};

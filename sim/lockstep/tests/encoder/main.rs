@@ -13,9 +13,9 @@ mod table;
 
 use hartrace_encoder_hdl::{Config, encoder};
 use hartrace_etrace::Ioptions;
+use hartrace_etrace::ingress::Retired;
 use hartrace_golden::walk::generate;
 use hartrace_hdl_tools::verilate::Options;
-use hartrace_ingress::Retired;
 use hartrace_lockstep::{Bench, Setting, Summary, Traffic, random};
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::path::{Path, PathBuf};

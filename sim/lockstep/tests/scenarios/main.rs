@@ -8,9 +8,9 @@ mod models;
 
 use hartrace_bits::{BitReader, Tail};
 use hartrace_encoder_hdl::Config;
+use hartrace_etrace::ingress::Retired;
 use hartrace_etrace::{Ioptions, Layout, Payload, Support, Unit};
 use hartrace_hdl_tools::verilate::Options;
-use hartrace_ingress::Retired;
 use hartrace_lockstep::{Bench, Seen, Setting, Traffic};
 use hartrace_sources::scenario::{Action, BUNDLED, Scenario, Source};
 use libtest_mimic::{Arguments, Failed, Trial};

@@ -1,10 +1,10 @@
 //! The models, and which scenario runs on which.
 
 use hartrace_encoder_hdl::{Compression, Config, Overflow, ResyncUnit};
+use hartrace_etrace::ingress::ITypeWidth;
 use hartrace_etrace::{Params, Unit};
 use hartrace_golden::Compat;
 use hartrace_golden::encoder::{EncoderConfig, Resync};
-use hartrace_ingress::ITypeWidth;
 use hartrace_sources::scenario::{Action, Scenario, Source};
 use std::collections::BTreeMap;
 use std::fmt;

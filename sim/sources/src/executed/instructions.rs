@@ -1,7 +1,7 @@
 //! Splits blocks into instructions.
 
 use hartrace_decoder::Image;
-use hartrace_ingress::{CType, IType, Retired};
+use hartrace_etrace::ingress::{CType, IType, Retired};
 
 /// Splits blocks from other sources at the instruction boundaries of the program.
 #[derive(Clone, Debug)]

@@ -1,6 +1,6 @@
 //! Packs rows into the blocks and cycles of an ingress port.
 
-use hartrace_ingress::{CType, IType, ITypeWidth, Retired};
+use hartrace_etrace::ingress::{CType, IType, ITypeWidth, Retired};
 
 /// What a hart can report in one cycle.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]

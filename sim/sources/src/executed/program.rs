@@ -8,7 +8,7 @@ use elf::ElfBytes;
 use elf::endian::LittleEndian;
 pub use error::{Problem, ProgramError, complaint};
 use hartrace_decoder::Image;
-use hartrace_ingress::Retired;
+use hartrace_etrace::ingress::Retired;
 use hartrace_isa::{Isa, Xlen};
 use hartrace_iss::{Environment, Exit, Hart, HartConfig, Range, Retire, Step};
 use std::ops::ControlFlow;

@@ -1,6 +1,6 @@
 //! Rows from the steps of a simulated hart.
 
-use hartrace_ingress::Retired;
+use hartrace_etrace::ingress::Retired;
 use hartrace_isa::{Isa, decode};
 use hartrace_iss::Step;
 

@@ -3,7 +3,7 @@
 use crate::executed::Instructions;
 use hartrace_decoder::{Event, Run, Sink, StreamPos};
 use hartrace_etrace::QualStatus;
-use hartrace_ingress::{IType, Retired};
+use hartrace_etrace::ingress::{IType, Retired};
 use std::collections::VecDeque;
 use std::fmt;
 

@@ -4,7 +4,7 @@ use super::{
     LONGEST_CHUNK, MAGIC, VERSION,
 };
 use crate::{Place, SourceError};
-use hartrace_ingress::Retired;
+use hartrace_etrace::ingress::Retired;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::{ControlFlow, Range};
 

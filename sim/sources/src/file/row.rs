@@ -1,6 +1,6 @@
 //! One row as bytes, relative to the previous row.
 
-use hartrace_ingress::{CType, IType, Privilege, Retired, Trigger};
+use hartrace_etrace::ingress::{CType, IType, Privilege, Retired, Trigger};
 
 // First byte: itype in the low bits, then these.
 const JUMPED: u8 = 0x10;

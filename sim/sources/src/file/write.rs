@@ -1,6 +1,6 @@
 use super::row::{self, Before};
 use super::{CHUNK, CHUNK_BYTES, FOOTER, HEADER_BYTES, INDEX, MAGIC, VERSION};
-use hartrace_ingress::Retired;
+use hartrace_etrace::ingress::Retired;
 use std::io::{self, Write};
 
 /// The default of zstd: higher levels gain little on data that is already delta coded.

@@ -7,7 +7,7 @@ use crate::qemu::stop::Stop;
 use crate::qemu::stream::Blocks;
 use crate::qemu::table::{Block, Table, infers, size};
 use crate::qemu::{Exit, Mode};
-use hartrace_ingress::{IType, Privilege, Retired};
+use hartrace_etrace::ingress::{IType, Privilege, Retired};
 use hartrace_isa::{Isa, Kind};
 use std::collections::VecDeque;
 use std::ops::ControlFlow;

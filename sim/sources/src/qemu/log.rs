@@ -1,6 +1,6 @@
 //! QEMU's log, the only place where it reports traps and privilege.
 
-use hartrace_ingress::Privilege;
+use hartrace_etrace::ingress::Privilege;
 
 /// A trap, as QEMU took it.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use crate::qemu::plugin::{self, Folder, escape};
 use crate::qemu::stop::Stop;
 use crate::qemu::stream::{Blocks, Stream};
 use crate::qemu::{QemuError, program};
-use hartrace_ingress::Retired;
+use hartrace_etrace::ingress::Retired;
 use hartrace_isa::{Isa, Xlen};
 use std::fs::{self, File};
 use std::io::{self, Read};

@@ -149,7 +149,7 @@ mod tests {
     use super::*;
     use crate::qemu::Mode;
     use crate::qemu::follow::Follow;
-    use hartrace_ingress::{IType, Privilege, Retired};
+    use hartrace_etrace::ingress::{IType, Privilege, Retired};
     use hartrace_isa::{Isa, Xlen};
     use std::ops::ControlFlow;
 

@@ -1,6 +1,6 @@
 //! The blocks that QEMU translated, with the data needed each time they are executed.
 
-use hartrace_ingress::{IType, Privilege, Retired};
+use hartrace_etrace::ingress::{IType, Privilege, Retired};
 use hartrace_isa::{Insn, Isa, Kind, decode};
 use std::ops::Range;
 

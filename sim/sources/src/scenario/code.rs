@@ -2,9 +2,9 @@
 
 use super::LineError;
 use super::line::{Line, hex};
+use hartrace_etrace::ingress::IType;
 use hartrace_golden::Image;
 use hartrace_golden::isa::{Flow, Insn, Isa, Link, Xlen};
-use hartrace_ingress::IType;
 use std::collections::BTreeMap;
 
 /// One instruction of a scenario.

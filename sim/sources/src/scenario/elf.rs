@@ -5,7 +5,7 @@ use elf::abi::{
     EF_RISCV_RVC, EI_NIDENT, ELFCLASS32, ELFCLASS64, ELFDATA2LSB, ELFMAGIC, EM_RISCV, ET_EXEC,
     EV_CURRENT, PF_R, PF_X, PT_LOAD, SHF_ALLOC, SHF_EXECINSTR, SHT_NULL, SHT_PROGBITS, SHT_STRTAB,
 };
-use hartrace_ingress::Xlen;
+use hartrace_etrace::ingress::Xlen;
 
 /// Names of sections: none, that of code, and that of names.
 const NAMES: &[u8] = b"\0.text\0.shstrtab\0";

@@ -1,8 +1,8 @@
 //! Rows of the ingress port, and a check that they follow the code.
 
 use super::code::{Code, wrap};
+use hartrace_etrace::ingress::{CType, IType, Retired};
 use hartrace_golden::isa::Flow;
-use hartrace_ingress::{CType, IType, Retired};
 
 /// A row of the ingress port.
 #[derive(Clone, Debug)]

@@ -3,10 +3,10 @@
 use super::compare::{fold, same};
 use super::{Action, Scenario, Source};
 use hartrace_bits::{BitReader, BitWriter, Tail};
+use hartrace_etrace::ingress::IType;
 use hartrace_etrace::{Ioptions, Layout, MAX_PAYLOAD_BYTES, Mode, Payload, Unit};
 use hartrace_golden::decoder::{Event, Fault, Position};
 use hartrace_golden::{Compat, Decoder, Encoded, Encoder};
-use hartrace_ingress::IType;
 
 /// The results of a run.
 #[derive(Clone, Debug, Default)]

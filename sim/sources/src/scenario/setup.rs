@@ -2,11 +2,11 @@
 
 use super::LineError;
 use super::line::{Line, hex, number};
+use hartrace_etrace::ingress::{ITypeWidth, Privilege};
 use hartrace_etrace::{Ioptions, Mode, Params, Unit};
 use hartrace_golden::encoder::{Comparator, Condition, Resync};
 use hartrace_golden::isa::{Isa, Xlen};
 use hartrace_golden::{Compat, DecoderConfig, EncoderConfig};
-use hartrace_ingress::{ITypeWidth, Privilege};
 
 /// The configuration of encoder and decoder.
 ///

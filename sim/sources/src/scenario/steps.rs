@@ -6,8 +6,8 @@ use super::line::{Line, hex, number};
 use super::path::{Path, Row};
 use super::setup::{Setup, modes};
 use hartrace_etrace::Ioptions;
+use hartrace_etrace::ingress::{CType, IType, ITypeWidth, Privilege, Retired};
 use hartrace_golden::isa::Flow;
-use hartrace_ingress::{CType, IType, ITypeWidth, Privilege, Retired};
 
 /// An event at the encoder.
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
 //! One line of Spike's log, in the form of any version since 2015 and of tools that imitate it.
 
 use crate::lines::hex;
-use hartrace_ingress::Privilege;
+use hartrace_etrace::ingress::Privilege;
 
 /// What a line reports about a hart. Addresses are as printed.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@
 use elf::ElfBytes;
 use elf::abi::PT_LOAD;
 use elf::endian::AnyEndian;
-use hartrace_ingress::{IType, Privilege};
+use hartrace_etrace::ingress::{IType, Privilege};
 use hartrace_sources::qemu::{Exit, Mode, Qemu, QemuError, Retired};
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::ops::ControlFlow;

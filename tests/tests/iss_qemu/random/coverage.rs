@@ -1,7 +1,7 @@
 //! Coverage of the random programs, so that no instruction disappears from them unnoticed.
 
 use super::hart;
-use hartrace_ingress::IType;
+use hartrace_etrace::ingress::IType;
 use hartrace_iss::{AccessKind, Retire, Step};
 use hartrace_tests::random::{Target, generate, instructions};
 use std::collections::BTreeMap;

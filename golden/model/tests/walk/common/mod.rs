@@ -1,7 +1,7 @@
 //! A second opinion on walks: decodes the program again and follows the rows.
 
+use hartrace_etrace::ingress::{IType, ITypeWidth, Privilege, Retired};
 use hartrace_golden::walk::{Program, Walk, Word, Xlen};
-use hartrace_ingress::{IType, ITypeWidth, Privilege, Retired};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 

@@ -6,18 +6,6 @@
 //! A [`Cycle`] contains everything that crosses the port in one clock: up to `N` blocks and the
 //! signals they share. A [`Retired`] is one of those blocks with its shared signals resolved;
 //! software models consume this form. [`Cycle::blocks`] converts the first into the second.
-//!
-//! Nothing here panics or allocates.
-#![no_std]
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects
-    )
-)]
 
 mod cycle;
 mod itype;

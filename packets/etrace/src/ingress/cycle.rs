@@ -1,4 +1,4 @@
-use crate::{CType, IType, Privilege, Retired, Trigger};
+use crate::ingress::{CType, IType, Privilege, Retired, Trigger};
 use core::fmt;
 
 /// How `iretire` counts.
