@@ -10,7 +10,7 @@ const FLOORS: [&[&str]; 7] = [
     &["packets"],
     &["decoder", "rtl"],
     &["golden"],
-    &["encoder-hdl", "cva6-connector"],
+    &["encoder-hdl", "decoder-hdl", "cva6-connector"],
     &["sim"],
     &["fpga"],
     &["cli", "tests"],

@@ -7,6 +7,7 @@
 //! hardware around the encoder.
 
 mod bench;
+pub mod decoder;
 mod follow;
 mod ports;
 pub mod random;

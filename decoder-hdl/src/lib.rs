@@ -1,0 +1,6 @@
+//! Generates trace decoders in SystemVerilog.
+//!
+//! A decoder takes a number of bytes in every cycle, whatever they are: it never waits, and it has no buffer.
+//! [`etmv4`] decodes ETMv4 and ETE.
+
+pub mod etmv4;

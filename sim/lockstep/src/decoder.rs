@@ -1,0 +1,12 @@
+//! Generated decoders against software.
+//!
+//! [`Etmv4Bench`] simulates the RTL of a [`Config`](hartrace_decoder_hdl::etmv4::Config). It receives any bytes,
+//! with or without holes between them, and its records are compared with those of [`Records`], which reads packets
+//! with the parser of `hartrace-etmv4`: every field of every record, and the byte that it ends with.
+
+mod etmv4;
+pub mod random;
+mod records;
+
+pub use etmv4::{Etmv4Bench, Etmv4BenchError, Etmv4Report, Lanes};
+pub use records::{Ended, Record, Records};

@@ -1,0 +1,88 @@
+//! The generated ETMv4 decoder against software: every record, whatever the bytes are.
+//!
+//! `HARTRACE_DECODER_BYTES` sets the bytes of each random stream.
+
+use hartrace_decoder_hdl::etmv4::Config;
+use hartrace_etmv4::{Config as Unit, Layout};
+use hartrace_hdl_tools::verilate::{Options, available};
+use hartrace_lockstep::decoder::{Etmv4Bench, Lanes, random};
+use libtest_mimic::{Arguments, Failed, Trial};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+/// Trace units that differ in what packets they have.
+fn units() -> [(&'static str, Unit); 3] {
+    let a53 = Config::default().unit;
+    let commits = Unit {
+        commopt: false,
+        max_speculation: 8,
+        q: true,
+        conditional: true,
+        data: true,
+        vmid_bytes: 4,
+        version: 0x46,
+        ..a53
+    };
+    let ete = Unit { version: 0x53, vmid_bytes: 2, context_id_bytes: 0, q: true, ..a53 };
+    [("a53", a53), ("commits", commits), ("ete", ete)]
+}
+
+fn bytes() -> usize {
+    let told = std::env::var("HARTRACE_DECODER_BYTES");
+    told.ok().and_then(|text| text.parse().ok()).unwrap_or(200_000)
+}
+
+/// A stream through a decoder.
+fn compare(bench: &Etmv4Bench, stream: &[u8], lanes: Lanes) -> Result<(), Failed> {
+    let report = bench.compare(stream, lanes)?;
+    let first = report.first.as_deref().unwrap_or_default();
+    if report.differences > 0 || report.records < 100 {
+        return Err(format!(
+            "{} differences in {} records: {first}",
+            report.differences, report.records
+        )
+        .into());
+    }
+    Ok(())
+}
+
+fn trial(name: &str, unit: Unit, unroll: u32) -> Result<(), Failed> {
+    let config = Config { unroll, unit, ..Config::default() };
+    let bench = Arc::new(Etmv4Bench::new(&config, &Options::default())?);
+    let layout = Layout::new(&unit);
+    let len = bytes();
+    let seed = u64::from(unroll);
+    let random: Vec<u8> = {
+        let mut random = fastrand::Rng::with_seed(seed);
+        std::iter::repeat_with(|| random.u8(..)).take(len).collect()
+    };
+    for (what, stream) in [
+        ("packets", random::packets(&layout, len, seed)),
+        ("damaged", random::damaged(&layout, len, 100, seed)),
+    ] {
+        for lanes in [Lanes::Full, Lanes::Holes(seed)] {
+            compare(&bench, &stream, lanes)
+                .map_err(|error| format!("{name}, {what}, {lanes:?}: {:?}", error.message()))?;
+        }
+    }
+    let report = bench.compare(&random, Lanes::Full)?;
+    assert_eq!(report.differences, 0, "{:?}", report.first);
+    Ok(())
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let missing = !available();
+    let mut trials = Vec::new();
+    for (name, unit) in units() {
+        for unroll in 1..=8 {
+            // Each unit with few and many lanes, and one with every number.
+            if name == "a53" || [1, 3, 4, 8].contains(&unroll) {
+                let test = move || trial(name, unit, unroll);
+                trials
+                    .push(Trial::test(format!("{name}_{unroll}"), test).with_ignored_flag(missing));
+            }
+        }
+    }
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
