@@ -3,12 +3,13 @@
 use super::Config;
 use super::format::{Format, Target, headers};
 use super::stream::{bits, index_bits};
-use hartrace_etmv4::{Effect, End, FieldName, Headers, Kind, Packet, Section};
-use hartrace_rtl::{Component, Expr, Module, lit, zero};
+use hartrace_etmv4::{End, FieldName, Headers, Kind, Packet, Section};
+use hartrace_rtl::{Component, Expr, Module, concat, lit, zero};
 use std::collections::BTreeMap;
 
-/// Bits of the code of a kind of packet: its number in [`Kind`].
-pub(crate) const KIND_BITS: u32 = 6;
+/// Bits of the header in records: with the byte itself, a bit for packets whose header is an extension. Of
+/// these, the last byte decides what they are.
+pub(crate) const HEADER_BITS: u32 = 9;
 
 /// Adjacent bits of a register that are written together.
 #[derive(Clone, Debug)]
@@ -81,8 +82,8 @@ pub(super) fn wires(format: &Format) -> Vec<(&'static str, u32, &'static str)> {
         ("head", 1, "the byte is a header"),
         ("valid", 1, "a packet ends, or an error is found"),
         ("error", 1, "an error is found"),
-        ("kind_set", 1, "the byte decides the kind of the packet"),
-        ("kind", KIND_BITS, "the kind"),
+        ("header_set", 1, "the byte decides what the packet is"),
+        ("header", HEADER_BITS, "the header, or the byte of an extension"),
         ("clear", 1, "addresses and time start again"),
         ("shift", 1, "an address is new"),
         ("is_set", 1, "the instruction set of the address is sent"),
@@ -95,7 +96,7 @@ pub(super) fn wires(format: &Format) -> Vec<(&'static str, u32, &'static str)> {
         ),
         ("atoms", 5, "number of atoms"),
         ("outcomes", 24, "the atoms, the oldest lowest; set is E"),
-        ("events", 4, "events"),
+        ("events", 4, "events, if it is a packet of events"),
         ("raised", 1, "an exception"),
         ("write", others, "parts of other registers are written"),
         ("byte", 8, "what is written: the byte, or 0 if something starts again"),
@@ -111,45 +112,41 @@ pub(super) fn wires(format: &Format) -> Vec<(&'static str, u32, &'static str)> {
 }
 
 /// Inputs of modules that see the role of a byte.
-pub(super) fn role(m: &Module, format: &Format) -> [Expr; 4] {
+pub(super) fn role(m: &Module, format: &Format) -> [Expr; 5] {
     let role = [
         m.input("byte_i", 8, "the byte"),
         m.input("head_i", 1, "it is a header"),
+        m.input("inside_i", 1, "it is not"),
         m.input("section_i", format.classes.len() as u32, "its section, one-hot"),
         m.input("index_i", index_bits(format), "one-hot: bytes of the section after it"),
     ];
     // Not every section, and not every byte of one, has an effect.
-    let [_, _, section, index] = &role;
+    let [.., section, index] = &role;
     m.unused(section);
     m.unused(index);
     role
 }
 
 /// Whether the byte is one of the sources of a segment.
-pub(super) fn written(format: &Format, segment: &Segment, section: &Expr, index: &Expr) -> Expr {
-    chosen(format, segment.sources.iter(), section, index)
+pub(super) fn is_source(format: &Format, segment: &Segment, section: &Expr, index: &Expr) -> Expr {
+    let places = segment.sources.iter().map(|source| place(format, source, section, index));
+    bits(&places.collect::<Vec<_>>()).any()
 }
 
-fn chosen<'a>(
-    format: &Format,
-    sources: impl Iterator<Item = &'a (usize, u32, u32)>,
-    section: &Expr,
-    index: &Expr,
-) -> Expr {
-    let terms = sources.map(|(class, byte, _)| {
-        let place = section.bit(*class as u32);
-        match u32::from(format.classes[*class].shape.most) {
-            1 => place,
-            most => place & index.bit(most - 1 - byte),
-        }
-    });
-    terms.reduce(|a, b| a | b).unwrap_or_else(|| lit(1, 0))
+/// Whether the byte is this byte of this section.
+fn place(format: &Format, source: &(usize, u32, u32), section: &Expr, index: &Expr) -> Expr {
+    let (class, byte, _) = *source;
+    let place = section.bit(class as u32);
+    match u32::from(format.classes[class].shape.most) {
+        1 => place,
+        most => place & index.bit(most - 1 - byte),
+    }
 }
 
 /// The module `etmv4_action`: the effect of one byte whose role is known.
 pub(super) fn build(config: &Config, format: &Format) -> Component {
     let m = Module::new("etmv4_action", "What one byte does, once its role is known.");
-    let [byte, head, section, index] = role(&m, format);
+    let [byte, head, inside, section, index] = role(&m, format);
     let search = m.input("search_i", 1, "it is before a synchronisation");
     let last = m.input("last_i", 1, "a packet ends with it");
     let error = m.input("error_i", 1, "it is malformed");
@@ -161,14 +158,12 @@ pub(super) fn build(config: &Config, format: &Format) -> Component {
 
     m.section("What the byte means as a header.");
     let meanings = Meanings::new(config, format);
-    let kind = m.wire("header_kind", KIND_BITS);
     let shifts = m.wire("header_shifts", 1);
     let exact = m.wire("header_exact", 2);
     let is_sent = m.wire("header_has_is", 1);
     let is = m.wire("header_is", 1);
     let half = m.wire("header_is_half", 1);
     m.comb(|b| {
-        b.set(&kind, zero(KIND_BITS));
         for bit in [&shifts, &is_sent, &is, &half] {
             b.set(bit, false);
         }
@@ -178,7 +173,6 @@ pub(super) fn build(config: &Config, format: &Format) -> Component {
                 let values: Vec<_> =
                     headers.iter().map(|header| lit(8, (*header).into())).collect();
                 s.cases(&values.iter().collect::<Vec<_>>(), |b| {
-                    b.set(&kind, lit(KIND_BITS, meaning.kind.into()));
                     if meaning.shift {
                         b.set(&shifts, true);
                     }
@@ -238,27 +232,20 @@ pub(super) fn build(config: &Config, format: &Format) -> Component {
     m.assign(out("head"), &head);
     m.assign(out("valid"), &last | &error);
     m.assign(out("error"), &error);
-    let mut decided = vec![(head.clone(), kind.clone())];
-    let code = |kind: Kind| lit(KIND_BITS, (kind as u8).into());
-    for (number, class) in format.classes.iter().enumerate() {
-        for rule in &class.rules {
-            if let Effect::Kind(kind) = rule.effect {
-                let masked = &byte & lit(8, rule.test.mask.into());
-                let is = masked.eq(lit(8, rule.test.value.into()));
-                let passes = if rule.test.equal { is } else { !is };
-                let most = u32::from(class.shape.most);
-                let at = index.bit(most - 1 - u32::from(rule.first));
-                decided.push((section.bit(number as u32) & at & passes, code(kind)));
-            }
-        }
-    }
-    decided.push((&search & &last, code(Kind::Async)));
-    let sets = decided.iter().map(|(when, _)| when.clone()).reduce(|a, b| a | b);
-    m.assign(out("kind_set"), sets.unwrap_or_else(|| lit(1, 0)));
-    let value = decided.iter().map(|(when, kind)| when.gate(kind)).reduce(|a, b| a | b);
-    m.assign(out("kind"), value.unwrap_or_else(|| zero(KIND_BITS)));
-    let clear = m.let_("clear", &error | (&head & kind.eq(code(Kind::TraceInfo))));
-    let raised = m.let_("raised", &head & kind.eq(code(Kind::Exception)));
+    let extensions = format.classes.iter().enumerate().filter(|(_, class)| {
+        class.sections.iter().any(|section| format.extensions().contains(section))
+    });
+    let extensions: Vec<Expr> =
+        extensions.map(|(number, _)| section.bit(number as u32)).chain([search.clone()]).collect();
+    m.assign(out("header_set"), &head | (&inside & bits(&extensions).any()));
+    m.assign(out("header"), concat(&[&!&head, &byte]));
+    let starts = |kind: Kind| {
+        let row = headers(&format.layout).filter_map(|header| format.layout.row(header));
+        let first = row.into_iter().find(|row| row.kind == kind).map(|row| row.first);
+        first.map_or_else(|| lit(1, 0), |first| &head & byte.is(first.into()))
+    };
+    let clear = m.let_("clear", &error | starts(Kind::TraceInfo));
+    let raised = m.let_("raised", starts(Kind::Exception));
     m.assign(out("clear"), &clear);
     m.assign(out("shift"), &head & &shifts);
     m.assign(out("is_set"), &head & &is_sent);
@@ -266,12 +253,12 @@ pub(super) fn build(config: &Config, format: &Format) -> Component {
     m.assign(out("half"), &head & &half);
     m.assign(out("atoms"), head.gate(&count));
     m.assign(out("outcomes"), &outcomes);
-    m.assign(out("events"), (&head & kind.eq(code(Kind::Event))).gate(byte.trunc(4)));
+    m.assign(out("events"), byte.trunc(4));
     m.assign(out("raised"), &raised);
     m.assign(out("byte"), (!&head & !&error).gate(&byte));
     let (mut selects, mut writes) = (Vec::new(), Vec::new());
     for segment in all_segments(format, &TRACED) {
-        let sent = written(format, &segment, &section, &index);
+        let sent = &inside & is_source(format, &segment, &section, &index);
         match segment.target {
             Target::Address => {
                 let write = sent | &clear;
@@ -288,15 +275,14 @@ pub(super) fn build(config: &Config, format: &Format) -> Component {
     if let Some(out) = wires.get("mixed") {
         let mut parts = Vec::new();
         for segment in segments.iter().filter(|segment| segment.aligned().is_none()) {
-            let mut places: Vec<u32> = segment.sources.iter().map(|source| source.2).collect();
-            places.sort_unstable();
-            places.dedup();
-            let gated = places.iter().map(|place| {
-                let sources = segment.sources.iter().filter(|source| source.2 == *place);
-                let when = chosen(format, sources, &section, &index);
-                when.gate(byte.slice(*place, segment.width))
-            });
-            parts.push(gated.reduce(|a, b| a | b).unwrap_or_else(|| zero(segment.width)));
+            let mut places: BTreeMap<u32, Vec<Expr>> = BTreeMap::new();
+            for source in &segment.sources {
+                places.entry(source.2).or_default().push(place(format, source, &section, &index));
+            }
+            let gated = places
+                .into_iter()
+                .map(|(from, places)| bits(&places).any().gate(byte.slice(from, segment.width)));
+            parts.extend(gated.reduce(|a, b| a | b));
         }
         m.assign(out, bits(&parts));
     }
@@ -306,7 +292,6 @@ pub(super) fn build(config: &Config, format: &Format) -> Component {
 /// What a header means for the values of the trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Meaning {
-    kind: u8,
     shift: bool,
     /// The address register that has the address, unless it is the newest.
     exact: u8,
@@ -325,8 +310,12 @@ impl Meanings {
         let table = Headers::new(&config.unit);
         let mut groups: BTreeMap<Meaning, Vec<u8>> = BTreeMap::new();
         let mut atoms = Vec::new();
-        for header in headers(&format.layout) {
-            let Some(row) = format.layout.row(header) else { continue };
+        // A header that starts no packet is an error, whatever else it does: it shares the logic of the one
+        // before it.
+        let mut known = None;
+        for header in 0..=u8::MAX {
+            known = format.layout.row(header).or(known);
+            let Some(row) = known else { continue };
             let held = row.fields.iter().find(|field| field.name == FieldName::Match);
             let number = held.map(|field| field.extract(header.into()) as u8);
             let first = row.sections.first();
@@ -342,13 +331,17 @@ impl Meanings {
                 fixed && section.fields().iter().any(|field| field.to + field.width == 32)
             };
             let meaning = Meaning {
-                kind: row.kind as u8,
                 shift: number.is_some() || sent.is_some(),
                 exact: number.unwrap_or(0),
                 is: sent.map(is1),
                 half: sent.is_some_and(half),
             };
-            groups.entry(meaning).or_default().push(header);
+            if meaning.shift {
+                groups.entry(meaning).or_default().push(header);
+            }
+            if format.layout.row(header).is_none() {
+                continue;
+            }
             let found = match Packet::parse(&table, &[header]) {
                 Ok((Packet::Atoms(atoms), _)) => Some(atoms),
                 Ok((Packet::Mispredict(atoms), _)) => atoms,

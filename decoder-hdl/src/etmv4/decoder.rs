@@ -1,6 +1,6 @@
 //! The decoder as a whole.
 
-use super::action::{self, KIND_BITS};
+use super::action::{self, HEADER_BITS};
 use super::format::{Format, Target};
 use super::{Config, ConfigError, stream, trace};
 use hartrace_rtl::{Component, Expr, Module, Outputs, lit, zero};
@@ -9,12 +9,12 @@ use hartrace_rtl::{Component, Expr, Module, Outputs, lit, zero};
 pub const RECORD: [(&str, &str); 14] = [
     ("valid", "a packet ended with this byte, or an error was found"),
     ("error", "the byte is malformed; what follows is dropped up to the next synchronisation"),
-    ("kind", "the kind of the packet"),
+    ("header", "the header of the packet; bit 8: an extension, with its last byte"),
     ("address", "the newest address; bit 0 is its instruction set"),
     ("returns", "the packet follows an exception, so its address is where that returns to"),
     ("atoms", "number of atoms in the packet"),
     ("outcomes", "the atoms, the oldest lowest; a set bit is E"),
-    ("events", "the events of the packet"),
+    ("events", "the events, if it is a packet of events"),
     ("context", "NS, SF, NSE, exception level (2 bits)"),
     ("vmid", "virtual context identifier"),
     ("context_id", "context identifier"),
@@ -26,7 +26,7 @@ pub const RECORD: [(&str, &str); 14] = [
 /// The width of a field of a record; 0 if the configuration does not have it.
 fn width(config: &Config, field: &str) -> u32 {
     match field {
-        "kind" => KIND_BITS,
+        "header" => HEADER_BITS,
         "atoms" => 5,
         "outcomes" => 24,
         "events" => 4,
@@ -86,7 +86,7 @@ pub fn decoder(config: &Config) -> Result<Component, ConfigError> {
             all.push(out[&format!("{name}_o")].clone());
         }
     }
-    let data = ["byte", "mixed", "kind", "is", "outcomes"];
+    let data = ["byte", "mixed", "header", "is", "outcomes"];
     let actions: Vec<(&str, Expr)> = wires
         .iter()
         .zip(&actions)

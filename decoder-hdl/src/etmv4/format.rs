@@ -202,6 +202,20 @@ impl Format {
         (rest.next(), rest)
     }
 
+    /// Sections of packets whose header alone does not say what they are.
+    pub(crate) fn extensions(&self) -> BTreeSet<Section> {
+        let rows = headers(&self.layout).filter_map(|header| self.layout.row(header));
+        let extensions = rows.filter(|row| row.kind == Kind::Extension);
+        let mut open: Vec<Section> = extensions.flat_map(|row| row.sections).copied().collect();
+        let mut found = BTreeSet::new();
+        while let Some(section) = open.pop() {
+            if found.insert(section) {
+                open.extend(adds(self.layout.rules(section)));
+            }
+        }
+        found
+    }
+
     /// The number of a comparison.
     pub(crate) fn test(&self, test: &Test) -> usize {
         let found = self.tests.iter().position(|other| *other == (test.mask, test.value));

@@ -185,11 +185,12 @@ pub(super) fn lane(format: &Format) -> Component {
 }
 
 /// The role of a byte: name, width, what it is, and whether it is cleared by reset.
-pub(super) fn role(format: &Format) -> [(&'static str, u32, &'static str, bool); 7] {
+pub(super) fn role(format: &Format) -> [(&'static str, u32, &'static str, bool); 8] {
     [
         ("byte", 8, "the bytes", false),
         ("head", 1, "they are headers", true),
-        ("section", format.classes.len() as u32, "their sections, one-hot", true),
+        ("inside", 1, "they are not", true),
+        ("section", format.classes.len() as u32, "their sections, one-hot", false),
         ("index", index_bits(format), "one-hot: bytes of the sections after them", false),
         ("search", 1, "they are before an alignment synchronisation", false),
         ("last", 1, "packets end with them", true),
@@ -233,7 +234,7 @@ pub(super) fn unit(config: &Config, format: &Format) -> Component {
     };
     let regs = state(format).map(|(name, width, _)| m.reg(name, reset(name, width)));
     let mut now: Vec<Expr> = regs.iter().map(|reg| reg.q.clone()).collect();
-    let mut roles: [Vec<Expr>; 7] = Default::default();
+    let mut roles: [Vec<Expr>; 8] = Default::default();
     for (i, prepared) in (0..u).zip(&prepared) {
         let (valid, more) = (valid.bit(i), bytes.bit(8 * i + 7));
         let mut ports = vec![("valid_i".to_owned(), &valid), ("more_i".to_owned(), &more)];
@@ -245,7 +246,8 @@ pub(super) fn unit(config: &Config, format: &Format) -> Component {
         let role = [
             bytes.slice(8 * i, 8),
             &valid & head,
-            valid.gate(section),
+            &valid & !head,
+            section.clone(),
             index.clone(),
             search.clone(),
             out["last_o"].clone(),

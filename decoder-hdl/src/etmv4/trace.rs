@@ -1,7 +1,7 @@
 //! The values that packets change.
 
 use super::Config;
-use super::action::{self, KIND_BITS, Segment, TRACED, all_segments, role, written};
+use super::action::{self, HEADER_BITS, Segment, TRACED, all_segments, is_source, role};
 use super::decoder::delay;
 use super::format::{Format, SF, Target};
 use super::stream::{self, bits};
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 pub(super) fn state(config: &Config) -> Vec<(&'static str, u32, &'static str)> {
     let address = config.address_bits;
     let mut state = vec![
-        ("kind", KIND_BITS, "the kind of the packet"),
+        ("header", HEADER_BITS, "what the packet is"),
         ("address", address, "address register 0; bit 0 is the instruction set"),
         ("address_1", address, "address register 1"),
         ("address_2", address, "address register 2"),
@@ -56,7 +56,7 @@ pub(super) fn lane(config: &Config, format: &Format) -> Component {
         .map(|(name, width, _)| (name, m.output(&format!("{name}_o"), width, "")))
         .collect();
 
-    m.assign(&after["kind"], take("kind_set").mux(take("kind"), &before["kind"]));
+    m.assign(&after["header"], take("header_set").mux(take("header"), &before["header"]));
     let [head, raised] = [take("head"), take("raised")];
     m.assign(&after["after_raised"], head.mux(raised, &before["after_raised"]));
     m.assign(&after["returns"], head.mux(&before["after_raised"], &before["returns"]));
@@ -76,13 +76,10 @@ pub(super) fn lane(config: &Config, format: &Format) -> Component {
             let (lo, width) = (segment.lo, segment.width);
             let select = take("select").slice(2 * number, 2);
             let select = if lo >= 32 { select | narrow.repeat(2) } else { select };
-            b.switch(&select, |s| {
-                let cases = [a1.slice(lo, width), a2.slice(lo, width), value.clone()];
-                for (case, value) in (1..).zip(cases) {
-                    s.case(lit(2, case), |b| b.set(&address.slice(lo, width), value));
-                }
-                s.default(|_| ());
-            });
+            let [a0, a1, a2] = [a0, a1, a2].map(|register| register.slice(lo, width));
+            let (low, high) = (select.bit(0), select.bit(1));
+            let chosen = high.mux(low.mux(value, a2), low.mux(a1, a0));
+            b.set(&address.slice(lo, width), chosen);
         }
         b.note("Bit 0 is the instruction set. Bit 1 is sent only with the second one.");
         let other = take("select").slice(0, 2);
@@ -255,7 +252,7 @@ pub(super) fn cycles_unit(config: &Config, format: &Format) -> Component {
 pub(super) fn cycles_lane(config: &Config, format: &Format) -> Component {
     let m =
         Module::new("etmv4_cycles_lane", "The cycles that a packet counts, after one byte of it.");
-    let [byte, head, section, index] = role(&m, format);
+    let [byte, head, inside, section, index] = role(&m, format);
     let last = m.input("last_i", 1, "a packet ends with it");
     let error = m.input("error_i", 1, "it is malformed");
     let before = cycles_state(config)
@@ -288,7 +285,7 @@ pub(super) fn cycles_lane(config: &Config, format: &Format) -> Component {
             b.set(&after, &before);
             for segment in all_segments(format, &[target]) {
                 let value = byte.slice(segment.aligned().unwrap_or(0), segment.width);
-                b.when(written(format, &segment, &section, &index), |b| {
+                b.when(&inside & is_source(format, &segment, &section, &index), |b| {
                     b.set(&after.slice(segment.lo, segment.width), value);
                 });
             }

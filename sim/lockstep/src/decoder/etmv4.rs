@@ -1,8 +1,9 @@
-use super::records::{Ended, Record, Records, kind};
+use super::records::{Ended, Record, Records};
 use hartrace_decoder_hdl::etmv4::{Config, ConfigError, decoder};
 use hartrace_hdl_tools::verilate::{Input, Model, Options, Output, SimError, Simulation};
 use std::collections::VecDeque;
 use std::fmt;
+use std::ops::RangeInclusive;
 use thiserror::Error;
 
 /// The RTL of a decoder in simulation.
@@ -62,6 +63,9 @@ impl Etmv4Report {
         self.first.get_or_insert_with(|| what.to_string());
     }
 }
+
+/// Headers of packets of events.
+const EVENTS: RangeInclusive<u16> = 0x71..=0x7f;
 
 /// Cycles from a byte to its record.
 const LATENCY: usize = 5;
@@ -138,10 +142,9 @@ impl Etmv4Bench {
                 match (record, wanted.map(|ended| ended.record)) {
                     (None, None) => {}
                     (Some(found), Some(wanted)) if found == wanted => {}
-                    (Some(found), Some(wanted)) => report.differs(format_args!(
-                        "byte {at}, {:?}: {found:x?}, not {wanted:x?}",
-                        kind(&wanted)
-                    )),
+                    (Some(found), Some(wanted)) => {
+                        report.differs(format_args!("byte {at}: {found:x?}, not {wanted:x?}"))
+                    }
                     (Some(found), None) => {
                         report
                             .differs(format_args!("byte {at}: {found:x?}, but nothing ends there"));
@@ -191,7 +194,7 @@ impl Ports {
             let value = slice(sim.get_wide(*output), lane * width, *width);
             match *name {
                 "error" => record.error = value != 0,
-                "kind" => record.kind = value as u8,
+                "header" => record.header = value as u16,
                 "address" => record.address = value,
                 "returns" => record.returns = value != 0,
                 "atoms" => record.atoms = value as u8,
@@ -206,10 +209,14 @@ impl Ports {
                 _ => {}
             }
         }
-        // Outcomes above the number of atoms have no meaning, and neither has the kind of an error.
+        // Outcomes above the number of atoms have no meaning, neither have events of other packets, and what
+        // the packet of an error is.
         record.outcomes &= ones(record.atoms.into()) as u32;
+        if !EVENTS.contains(&record.header) {
+            record.events = 0;
+        }
         if record.error {
-            (record.kind, record.returns) = (0, false);
+            (record.header, record.returns, record.events) = (0, false, 0);
         }
         record
     }

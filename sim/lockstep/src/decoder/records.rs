@@ -1,7 +1,7 @@
 use hartrace_decoder_hdl::etmv4::Config;
 use hartrace_etmv4::{
-    Address, Addresses, Atoms, Cancel, Context, Exception, Headers, Is, Kind, Packet, Parsed,
-    Reader, Return,
+    Address, Addresses, Atoms, Cancel, Context, Exception, Headers, Is, Packet, Parsed, Reader,
+    Return,
 };
 
 /// What is known after a packet.
@@ -9,8 +9,8 @@ use hartrace_etmv4::{
 pub struct Record {
     /// The bytes cannot be understood; nothing else is known.
     pub error: bool,
-    /// The kind of the packet: its number in [`Kind`].
-    pub kind: u8,
+    /// The header of the packet; bit 8: an extension, with its last byte.
+    pub header: u16,
     /// The newest address, with its instruction set in bit 0.
     pub address: u64,
     /// The packet follows an exception, so its address is where that returns to.
@@ -85,11 +85,12 @@ impl Records {
         while let Some((parsed, len)) =
             self.reader.parse(self.bytes.get(start..).unwrap_or_default())
         {
+            let header = self.bytes.get(start).copied().unwrap_or_default();
             start += len;
             let record = match parsed {
                 Parsed::Packet(packet) => {
                     self.synchronised = true;
-                    Some(self.packet(&packet))
+                    Some(self.packet(header, &packet))
                 }
                 Parsed::Bad(_) if self.synchronised => {
                     self.synchronised = false;
@@ -116,8 +117,13 @@ impl Records {
         Record { error: true, ..self.now }
     }
 
-    fn packet(&mut self, packet: &Packet) -> Record {
-        self.now.kind = packet.kind() as u8;
+    fn packet(&mut self, header: u8, packet: &Packet) -> Record {
+        self.now.header = match packet {
+            Packet::Async => 0x180,
+            Packet::Discard => 0x103,
+            Packet::Overflow => 0x105,
+            _ => header.into(),
+        };
         self.now.returns = std::mem::take(&mut self.raised);
         let (mut atoms, mut events) = (None, 0);
         match packet {
@@ -188,10 +194,4 @@ impl Records {
 /// A number with the lowest bits set.
 fn ones(bits: u32) -> u64 {
     1u64.checked_shl(bits).map_or(u64::MAX, |bit| bit - 1)
-}
-
-/// The kind of a record, for messages.
-pub(super) fn kind(record: &Record) -> Option<Kind> {
-    let mut kinds = hartrace_etmv4::ROWS.iter().map(|row| row.kind);
-    kinds.find(|kind| *kind as u8 == record.kind)
 }
