@@ -125,6 +125,19 @@ pub fn decoder(config: &Config) -> Result<Component, ConfigError> {
     Ok(m.finish())
 }
 
+/// The module `etmv4_stream_{unroll}` alone, which finds where packets start and end, and the registers between
+/// its cycles.
+///
+/// # Errors
+///
+/// If there is no decoder with these parameters.
+pub fn stream_unit(config: &Config) -> Result<(Component, Vec<(&'static str, u32)>), ConfigError> {
+    config.check()?;
+    let format = Format::new(config);
+    let state = stream::state(&format).map(|(name, width, _)| (name, width));
+    Ok((stream::unit(config, &format), state.to_vec()))
+}
+
 /// Whether a module has a port.
 fn has(component: &Component, port: &str) -> bool {
     component.ports().iter().any(|other| other.name == port)

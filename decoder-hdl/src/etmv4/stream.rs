@@ -198,11 +198,11 @@ pub(super) fn role(format: &Format) -> [(&'static str, u32, &'static str, bool);
     ]
 }
 
-/// The module `etmv4_stream`: the role of every byte, two cycles later.
+/// The module `etmv4_stream_{unroll}`: the role of every byte, two cycles later.
 pub(super) fn unit(config: &Config, format: &Format) -> Component {
     let u = config.unroll;
     let m = Module::new(
-        "etmv4_stream",
+        &format!("etmv4_stream_{u}"),
         "Finds where packets start and end: a stage for headers, then a chain of one lane per byte.",
     )
     .clocked();

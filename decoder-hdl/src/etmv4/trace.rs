@@ -134,12 +134,14 @@ impl Values {
     }
 }
 
-/// The module `etmv4_trace`: the values after every byte, in the cycle in which its action comes.
+/// The module `etmv4_trace_{unroll}`: the values after every byte, in the cycle in which its action comes.
 pub(super) fn unit(config: &Config, format: &Format) -> Component {
     let u = config.unroll;
-    let m =
-        Module::new("etmv4_trace", "The values of the trace after every byte: a chain of lanes.")
-            .clocked();
+    let m = Module::new(
+        &format!("etmv4_trace_{u}"),
+        "The values of the trace after every byte: a chain of lanes.",
+    )
+    .clocked();
     let wires: Vec<_> = wires(format).collect();
     let inputs: Vec<Expr> = wires
         .iter()
@@ -201,11 +203,11 @@ pub(super) fn cycles_state(config: &Config) -> [(&'static str, u32, &'static str
     })
 }
 
-/// The module `etmv4_cycles`: the cycles counted up to every byte, one cycle after its role.
+/// The module `etmv4_cycles_{unroll}`: the cycles counted up to every byte, one cycle after its role.
 pub(super) fn cycles_unit(config: &Config, format: &Format) -> Component {
     let (u, width) = (config.unroll, config.cycles_bits);
     let m = Module::new(
-        "etmv4_cycles",
+        &format!("etmv4_cycles_{u}"),
         "Adds up the cycles that packets count: a chain of lanes, then one of adders.",
     )
     .clocked();
