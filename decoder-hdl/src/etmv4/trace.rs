@@ -68,7 +68,13 @@ pub(super) fn lane(config: &Config, format: &Format) -> Component {
     m.assign(&after["address_2"], (!clear).gate(shift.mux(a1, a2)));
     let values = Values::new(format, &taken);
     // 32 bits are the whole address, unless the context is AArch64. What is written is 0 then.
-    let narrow = m.let_("narrow", take("half") & !before[Target::Context.name()].bit(SF));
+    let narrow = match config.address_bits > 32 {
+        true => m.let_("narrow", take("half") & !before[Target::Context.name()].bit(SF)),
+        false => {
+            m.unused(take("half"));
+            lit(1, 0)
+        }
+    };
     let address = &after["address"];
     m.comb(|b| {
         b.set(address, a0);

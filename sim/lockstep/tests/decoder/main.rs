@@ -47,7 +47,11 @@ fn compare(bench: &Etmv4Bench, stream: &[u8], lanes: Lanes) -> Result<(), Failed
 }
 
 fn trial(name: &str, unit: Unit, unroll: u32) -> Result<(), Failed> {
-    let config = Config { unroll, unit, ..Config::default() };
+    let mut config = Config { unroll, unit, ..Config::default() };
+    if unit.context_id_bytes == 0 {
+        // Other widths of the rest.
+        config = Config { address_bits: 32, timestamp_bits: 48, cycles_bits: 24, ..config };
+    }
     let bench = Arc::new(Etmv4Bench::new(&config, &Options::default())?);
     let layout = Layout::new(&unit);
     let len = bytes();
