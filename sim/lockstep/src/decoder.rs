@@ -4,9 +4,11 @@
 //! with or without holes between them, and its records are compared with those of [`Records`], which reads packets
 //! with the parser of `hartrace-etmv4`: every field of every record, and the byte that it ends with.
 
+mod captures;
 mod etmv4;
 pub mod random;
 mod records;
 
+pub use captures::{Source, SourcesError, sources};
 pub use etmv4::{Etmv4Bench, Etmv4BenchError, Etmv4Report, Lanes};
 pub use records::{Ended, Record, Records};

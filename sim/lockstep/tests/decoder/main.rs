@@ -5,10 +5,10 @@
 use hartrace_decoder_hdl::etmv4::Config;
 use hartrace_etmv4::{Config as Unit, Layout};
 use hartrace_hdl_tools::verilate::{Options, available};
-use hartrace_lockstep::decoder::{Etmv4Bench, Lanes, random};
+use hartrace_lockstep::decoder::{Etmv4Bench, Lanes, random, sources};
 use libtest_mimic::{Arguments, Failed, Trial};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
 
 /// Trace units that differ in what packets they have.
 fn units() -> [(&'static str, Unit); 3] {
@@ -52,7 +52,7 @@ fn trial(name: &str, unit: Unit, unroll: u32) -> Result<(), Failed> {
         // Other widths of the rest.
         config = Config { address_bits: 32, timestamp_bits: 48, cycles_bits: 24, ..config };
     }
-    let bench = Arc::new(Etmv4Bench::new(&config, &Options::default())?);
+    let bench = Etmv4Bench::new(&config, &Options::default())?;
     let layout = Layout::new(&unit);
     let len = bytes();
     let seed = u64::from(unroll);
@@ -74,6 +74,31 @@ fn trial(name: &str, unit: Unit, unroll: u32) -> Result<(), Failed> {
     Ok(())
 }
 
+/// Where traces of others are, if there are any.
+fn snapshots() -> Vec<PathBuf> {
+    let Ok(data) = std::env::var("HARTRACE_DATA") else { return Vec::new() };
+    let mut found = Vec::new();
+    for protocol in ["coresight/etmv4", "coresight/ete"] {
+        let entries = std::fs::read_dir(Path::new(&data).join(protocol)).into_iter().flatten();
+        found.extend(entries.flatten().map(|entry| entry.path()));
+    }
+    found.sort();
+    found
+}
+
+/// All sources of a snapshot, four bytes per cycle.
+fn snapshot(path: &Path) -> Result<(), Failed> {
+    for source in sources(path)? {
+        let config = Config { unit: source.unit, ..Config::default() };
+        let bench = Etmv4Bench::new(&config, &Options::default())?;
+        let report = bench.compare(&source.bytes, Lanes::Full)?;
+        if report.differences > 0 || report.records == 0 {
+            return Err(format!("{}: {report:?}", source.name).into());
+        }
+    }
+    Ok(())
+}
+
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let missing = !available();
@@ -87,6 +112,14 @@ fn main() -> ExitCode {
                     .push(Trial::test(format!("{name}_{unroll}"), test).with_ignored_flag(missing));
             }
         }
+    }
+    for path in snapshots() {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let test = move || snapshot(&path);
+        trials.push(Trial::test(format!("snapshots/{name}"), test).with_ignored_flag(missing));
+    }
+    if std::env::var("HARTRACE_DATA").is_err() {
+        trials.push(Trial::test("snapshots", || Ok(())).with_ignored_flag(true));
     }
     libtest_mimic::run(&arguments, trials).exit_code()
 }

@@ -1,0 +1,62 @@
+use hartrace_arm_decoder::system::System;
+use hartrace_arm_decoder::{Capture, Layout};
+use hartrace_capture::snapshot::{Buffer, Error, Protocol};
+use hartrace_etmv4::Config as Unit;
+use std::path::Path;
+use thiserror::Error;
+
+/// The trace of an ETMv4 or ETE.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// Its name.
+    pub name: String,
+    /// Its trace unit.
+    pub unit: Unit,
+    /// The bytes of its packets.
+    pub bytes: Vec<u8>,
+}
+
+/// There is no trace to decode.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum SourcesError {
+    /// A file cannot be read or understood.
+    #[error(transparent)]
+    Files(#[from] Error),
+    /// There are other protocols only, or nothing.
+    #[error("no trace of an ETMv4 or ETE")]
+    Nothing,
+}
+
+/// Reads all ETMv4 and ETE traces of a snapshot or a package.
+///
+/// # Errors
+///
+/// If there are none, or they cannot be read.
+pub fn sources(path: &Path) -> Result<Vec<Source>, SourcesError> {
+    let system = System::open(path)?;
+    let buffers: Vec<&Buffer> = match &system {
+        System::Snapshot(snapshot) => snapshot.buffers.iter().collect(),
+        System::Package(_) => vec![system.buffer(None)?],
+    };
+    let mut found = Vec::new();
+    for buffer in &buffers {
+        let mut bytes = Vec::new();
+        system.bytes(buffer).each(|piece| bytes.extend_from_slice(piece))?;
+        let Ok(layout) = Layout::of_buffer(buffer.format, None) else { continue };
+        let capture = Capture::split(layout, &bytes);
+        for origin in system.origins(buffer)? {
+            let Protocol::Etmv4(unit) = *origin.protocol() else { continue };
+            let of = |id: u8| layout == Layout::Raw || id == origin.id();
+            let Some(stream) = capture.streams.iter().find(|stream| of(stream.id)) else {
+                continue;
+            };
+            let name = match buffers.len() {
+                1 => origin.name(),
+                _ => format!("{} in {}", origin.name(), buffer.name),
+            };
+            found.push(Source { name, unit, bytes: stream.bytes.clone() });
+        }
+    }
+    if found.is_empty() { Err(SourcesError::Nothing) } else { Ok(found) }
+}
