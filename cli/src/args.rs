@@ -18,7 +18,7 @@ pub(crate) use fpga::{CompareArgs, FpgaCommand, Part, ReportArgs};
 pub(crate) use input::{ConvertArgs, InputArgs};
 pub(crate) use perf::PerfArgs;
 pub(crate) use probe::ProbeArgs;
-pub(crate) use sim::{Cva6Args, SimArgs, SimCommand, SimEmit};
+pub(crate) use sim::{Cva6Args, DecoderArgs, SimArgs, SimCommand, SimEmit};
 pub(crate) use snapshot::{Frames, SnapshotArgs};
 pub(crate) use values::Placed;
 
@@ -73,7 +73,7 @@ pub(crate) enum Command {
     /// Write the trace encoder in SystemVerilog
     Hdl(HdlArgs),
     /// Write small situations with programs, captures and expected results: a conformance kit for decoders
-    Scenarios(ScenariosArgs),
+    Scenarios(FolderArgs),
     /// Simulate generated hardware with Verilator
     #[command(subcommand)]
     Sim(SimCommand),
@@ -85,11 +85,11 @@ pub(crate) enum Command {
     /// Print completions for a shell, for example to ~/.local/share/bash-completion/completions/hartrace
     Completions(CompletionsArgs),
     /// Write the manual pages
-    Man(ManArgs),
+    Man(FolderArgs),
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct ScenariosArgs {
+pub(crate) struct FolderArgs {
     /// Folder to write to
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: PathBuf,
@@ -291,13 +291,6 @@ pub(crate) struct ParamsArgs {
 pub(crate) struct CompletionsArgs {
     /// The shell
     pub(crate) shell: clap_complete::Shell,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ManArgs {
-    /// Where to write them
-    #[arg(short, long, value_name = "DIR")]
-    pub(crate) output: PathBuf,
 }
 
 #[derive(Debug, Args)]

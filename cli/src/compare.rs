@@ -12,7 +12,7 @@ use hartrace_compressors::comparison::{
 use hartrace_etrace::ingress::ITypeWidth;
 use hartrace_isa::Xlen;
 use hartrace_sources::executed::Program;
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// A program to execute or a log to read.
@@ -56,10 +56,10 @@ pub(crate) fn run(args: &SchemesArgs) -> Result<Status, Failure> {
         out.flush()?;
     }
     if let Some(path) = json {
-        write(path, &comparison.json()?)?;
+        files::write(path, comparison.json()?)?;
     }
     if let Some(path) = &args.html {
-        write(path, &comparison.page()?)?;
+        files::write(path, comparison.page()?)?;
     }
     Ok(if comparison.is_verified() { Status::Clean } else { Status::Different })
 }
@@ -96,20 +96,9 @@ fn log(path: &Path, args: &SchemesArgs) -> Result<Workload, Failure> {
     let options = input::options(&args.format, Some(xlen), ITypeWidth::Four);
     let (mut source, bar) = input::open(path, &options)?;
     let name = path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy();
-    let mut workload = Workload::new(name, programs.image(0));
-    while (workload.rows() as u64) < args.limit
-        && let Some(row) = source.next_row()?
-    {
-        workload.push(&row.retired);
-    }
+    let workload = Workload::read(name, programs.image(0), &mut source, args.limit);
     bar.finish_and_clear();
-    Ok(workload)
-}
-
-fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    let failed = |error: io::Error| Failure::write(files::output_name(path), &error);
-    let mut out = files::create(path)?;
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(failed)
+    Ok(workload?)
 }
 
 impl From<ComparisonError> for Failure {

@@ -1,7 +1,7 @@
 //! Captures with what is known of them, from the description beside them or from a bundle.
 
 use crate::args::StreamArgs;
-use crate::failure::Failure;
+use crate::failure::{Failure, warn};
 use crate::files::{self, Capture};
 use crate::image::Code;
 use crate::params;
@@ -9,7 +9,7 @@ use hartrace_capture::bundle::{self, Bundle, BundleError, Found};
 use hartrace_capture::description::{Description, ProgramFile, Traced};
 use hartrace_capture::params::Setup;
 use hartrace_capture::ring::{self, RingError};
-use std::io::{self, Cursor, Write};
+use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
 /// A capture, and its description if it has one.
@@ -141,8 +141,7 @@ impl Described {
             if !self.programs().any(same)
                 && let Some(error) = different
             {
-                // A closed standard error is ignored.
-                let _ = writeln!(io::stderr(), "warning: {}: {error}", code.name);
+                warn(format_args!("{}: {error}", code.name));
             }
         }
     }

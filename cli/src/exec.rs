@@ -46,12 +46,17 @@ pub(crate) fn run(args: &ExecArgs) -> Result<Status, Failure> {
     let mut table = Table::new(files::stdout(), args.json);
     let trial = Trial { program: &program, modes: &modes, limit: args.limit };
     let bar = progress::executed();
-    let mut retired = args.retired.as_ref().map(|path| Retirement::create(path)).transpose()?;
+    let place = args.retired.as_deref().unwrap_or(Path::new(""));
+    let retired = args.retired.as_deref().map(create).transpose()?;
+    let mut retired = retired.map(Writer::new).transpose().map_err(cannot_write(place))?;
     let lines = trial.run(output, |rows| {
         bar.inc(half_words(rows));
-        retired.as_mut().map_or(Ok(()), |retired| retired.push(rows))
+        let mut push = |row| retired.as_mut().map_or(Ok(()), |retired| retired.push(row));
+        rows.iter().try_for_each(&mut push).map_err(cannot_write(place))
     })?;
-    retired.map_or(Ok(()), Retirement::finish)?;
+    // Dropping the buffer would not report a full disk.
+    let end = |retired: Writer<BufWriter<File>>| retired.finish()?.into_inner().map_err(Into::into);
+    retired.map(end).transpose().map_err(cannot_write(place))?;
     bar.finish_and_clear();
     for line in &lines {
         if let Some(file) = file(&line.mode) {
@@ -91,30 +96,6 @@ pub(crate) fn is_elf(path: &Path) -> Result<bool, Failure> {
 /// Reads the program in a file.
 pub(crate) fn program(path: &Path) -> Result<Program, Failure> {
     Ok(Program::of_file(path, files::read(path)?)?)
-}
-
-/// A trace file of what was executed.
-struct Retirement<'a> {
-    writer: Writer<BufWriter<File>>,
-    path: &'a Path,
-}
-
-impl<'a> Retirement<'a> {
-    fn create(path: &'a Path) -> Result<Self, Failure> {
-        let writer = Writer::new(create(path)?).map_err(cannot_write(path))?;
-        Ok(Self { writer, path })
-    }
-
-    fn push(&mut self, rows: &[Retired]) -> Result<(), Failure> {
-        rows.iter().try_for_each(|row| self.writer.push(row)).map_err(cannot_write(self.path))
-    }
-
-    fn finish(self) -> Result<(), Failure> {
-        // Dropping the buffer would not report a full disk.
-        let buffer = self.writer.finish().map_err(cannot_write(self.path))?;
-        buffer.into_inner().map_err(|error| cannot_write(self.path)(error.into_error()))?;
-        Ok(())
-    }
 }
 
 /// Returns the half-words in `rows`, which the progress bar counts.

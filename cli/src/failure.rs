@@ -1,7 +1,7 @@
 //! How commands end: exit statuses and error messages.
 
 use std::fmt;
-use std::io;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 /// The result of a command that ran to its end.
@@ -99,6 +99,11 @@ impl Failure {
             Kind::Input => 3,
         }
     }
+}
+
+/// Warns on standard error; if that is closed, there is nobody to warn.
+pub(crate) fn warn(what: impl fmt::Display) {
+    let _ = writeln!(io::stderr(), "warning: {what}");
 }
 
 /// Standard output failed: it is the only output whose errors carry no name.

@@ -164,11 +164,14 @@ pub(crate) fn create(path: &Path) -> Result<Box<dyn Write>, Failure> {
     Ok(Box::new(BufWriter::with_capacity(1 << 16, file)))
 }
 
-/// Writes a file, and creates its folder.
+/// Writes a file, and creates its folder; or writes to standard output.
 pub(crate) fn write(path: &Path, contents: impl AsRef<[u8]>) -> Result<(), Failure> {
-    let folder = path.parent().map_or(Ok(()), std::fs::create_dir_all);
-    let written = folder.and_then(|()| std::fs::write(path, contents));
-    written.map_err(|error| Failure::write(path.display(), &error))
+    let folder = path.parent().filter(|_| !is_standard(path));
+    let folder = folder.map_or(Ok(()), std::fs::create_dir_all);
+    folder.map_err(|error| Failure::write(path.display(), &error))?;
+    let mut out = create(path)?;
+    let written = out.write_all(contents.as_ref()).and_then(|()| out.flush());
+    written.map_err(|error| Failure::write(output_name(path), &error))
 }
 
 /// Standard output, buffered even where it is a terminal.

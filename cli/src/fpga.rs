@@ -95,28 +95,11 @@ fn designs(args: &ReportArgs) -> Result<Vec<(String, Source)>, Failure> {
 /// Runs `fpga compare`.
 pub(crate) fn compare(args: &CompareArgs) -> Result<Status, Failure> {
     files::one_standard([args.old.as_path(), args.new.as_path()])?;
-    let (old, mut new) = (read(&args.old)?, read(&args.new)?);
+    let names = [&args.old, &args.new].map(|path| path.display().to_string());
+    let (text, same) = hartrace_fpga::compare_all(&read(&args.old)?, &read(&args.new)?, &names);
     let mut out = files::stdout();
-    let mut status = Status::Clean;
-    for old in &old {
-        let title = old.title();
-        let Some(at) = new.iter().position(|new| new.title() == title) else {
-            writeln!(out, "{title}: only in {}", args.old.display())?;
-            status = Status::Different;
-            continue;
-        };
-        let changes = hartrace_fpga::compare(old, &new.remove(at));
-        writeln!(out, "{title}\n{changes}")?;
-        if !changes.is_empty() {
-            status = Status::Different;
-        }
-    }
-    for new in &new {
-        writeln!(out, "{}: only in {}", new.title(), args.new.display())?;
-        status = Status::Different;
-    }
-    out.flush()?;
-    Ok(status)
+    out.write_all(text.as_bytes()).and_then(|()| out.flush())?;
+    Ok(if same { Status::Clean } else { Status::Different })
 }
 
 fn read(path: &Path) -> Result<Vec<Report>, Failure> {

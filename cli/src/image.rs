@@ -2,14 +2,13 @@
 
 use crate::args::{EventsArgs, FollowArgs, Placed};
 use crate::described::Described;
-use crate::failure::Failure;
+use crate::failure::{Failure, warn};
 use crate::files;
 use hartrace_capture::description::At;
 use hartrace_capture::params::Setup;
 use hartrace_capture::programs::{Changing, Programs, Replaced, address};
 use hartrace_decoder::ElfError;
 use hartrace_isa::Xlen;
-use std::io::{self, Write};
 
 /// Code of the traced program.
 pub(crate) struct Code {
@@ -102,11 +101,6 @@ pub(crate) fn changing(args: &EventsArgs, setup: &Setup) -> Result<Option<Changi
     })?;
     warnings.iter().for_each(warn);
     Ok(Some(changing))
-}
-
-fn warn(what: impl std::fmt::Display) {
-    // A closed standard error is ignored.
-    let _ = writeln!(io::stderr(), "warning: {what}");
 }
 
 fn unloadable(error: ElfError) -> Failure {

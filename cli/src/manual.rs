@@ -1,6 +1,6 @@
 //! `hartrace params`, `completions` and `man`: files that help with the command itself.
 
-use crate::args::{Cli, CompletionsArgs, ManArgs, ParamsArgs};
+use crate::args::{Cli, CompletionsArgs, FolderArgs, ParamsArgs};
 use crate::failure::{Failure, Status};
 use crate::{files, hdl};
 use clap::CommandFactory;
@@ -42,7 +42,7 @@ pub(crate) fn completions(args: &CompletionsArgs) -> Result<Status, Failure> {
 }
 
 /// Writes the manual pages.
-pub(crate) fn man(args: &ManArgs) -> Result<Status, Failure> {
+pub(crate) fn man(args: &FolderArgs) -> Result<Status, Failure> {
     let failed = |error| Failure::write(args.output.display(), &error);
     fs::create_dir_all(&args.output).map_err(failed)?;
     clap_mangen::generate_to(Cli::command(), &args.output).map_err(failed)?;

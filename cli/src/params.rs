@@ -1,7 +1,7 @@
 //! Streams, as the command line and a parameter file describe them.
 
 use crate::args::{FramingArgs, StreamArgs};
-use crate::failure::Failure;
+use crate::failure::{Failure, warn};
 use crate::files;
 use hartrace_capture::framing::{self, Fields};
 use hartrace_capture::params::{DocumentError, Draft, Given, Resync, Setup, SetupError};
@@ -10,7 +10,6 @@ use hartrace_etrace::{Compat, Unit};
 use hartrace_golden::EncoderConfig;
 use hartrace_golden::encoder::Resync as EncoderResync;
 use hartrace_isa::Xlen;
-use std::io::{self, Write};
 
 /// Reads the parameter file, if any, and completes it from the command line. Without a file, parameters are
 /// those of the description, with its name.
@@ -46,7 +45,7 @@ pub(crate) fn recorded(args: &StreamArgs, recording: &Recording) -> Result<Setup
     if let Some(bits) = recording.complete(&mut draft, &given) {
         let cpus = recording.cpus.unwrap_or(0);
         let what = format!("srcID is taken to have {bits} bits, for {cpus} CPUs");
-        let _ = writeln!(io::stderr(), "warning: {what}; --src-bits overrides it");
+        warn(format_args!("{what}; --src-bits overrides it"));
     }
     let failed = |error: SetupError| Failure::from(error).at(files::name(path));
     Setup::new(Some(draft), &given).map_err(failed)

@@ -1,6 +1,6 @@
 //! `hartrace scenarios`: writes the scenarios of the project as files, a conformance kit for decoders.
 
-use crate::args::ScenariosArgs;
+use crate::args::FolderArgs;
 use crate::failure::{Failure, Status};
 use crate::files;
 use hartrace_sources::scenario::{BUNDLED, write_kit};
@@ -10,7 +10,7 @@ use std::io::Write;
 const PAGE: &str = include_str!("../../docs/guide/conformance-kit.md");
 
 /// Runs the command.
-pub(crate) fn run(args: &ScenariosArgs) -> Result<Status, Failure> {
+pub(crate) fn run(args: &FolderArgs) -> Result<Status, Failure> {
     let folder = args.output.display();
     let failed = |error| Failure::write(&folder, &error);
     let written = write_kit(&args.output).map_err(failed)?;

@@ -2,6 +2,7 @@
 //! with the golden encoder, every decoded instruction with what was executed.
 
 pub(crate) mod cva6;
+pub(crate) mod decoder;
 
 use crate::args::SimArgs;
 use crate::bundled::PROGRAMS;
@@ -13,7 +14,7 @@ use hartrace_capture::framing::Kind;
 use hartrace_capture::params::Draft;
 use hartrace_encoder_hdl::Config;
 use hartrace_etrace::ingress::ITypeWidth;
-use hartrace_hdl_tools::verilate::{Mode, Options, SimError};
+use hartrace_hdl_tools::verilate::{Mode, Options};
 use hartrace_lockstep::trial::{Report, Trial, TrialError, Work, xlen};
 use hartrace_lockstep::{Bench, BenchError, Mismatch, Setting, Traffic};
 use hartrace_sources::executed::{Program, modes};
@@ -28,7 +29,8 @@ pub(crate) fn run(args: &SimArgs) -> Result<Status, Failure> {
         Some(path) => vec![open(path, args, &config)?],
         None => bundled(&config)?,
     };
-    let setting = Setting::new(&config, modes::named(&args.encode)?, args.resync_max);
+    let setting =
+        Setting::new(&config, modes::named(&args.tracing.encode)?, args.tracing.resync_max);
     let options = Options {
         mode: Mode::Fast,
         waves: args.waves.is_some(),
@@ -41,9 +43,9 @@ pub(crate) fn run(args: &SimArgs) -> Result<Status, Failure> {
     let mut bench = Bench::new(&config, &options)?;
     let trial = Trial {
         setting: &setting,
-        mode: &args.encode,
+        mode: &args.tracing.encode,
         traffic: Traffic {
-            back_pressure: 10 * args.back_pressure,
+            back_pressure: 10 * args.tracing.back_pressure,
             idle: 10 * args.idle,
             seed: args.seed,
         },
@@ -147,9 +149,7 @@ impl From<BenchError> for Failure {
             BenchError::Config(error) => {
                 Self::usage(error).hint("another --config, or other values in its file")
             }
-            BenchError::Simulation(error @ SimError::Missing { .. }) => {
-                Self::usage(error).hint("another command, named by the variables VERILATOR and CXX")
-            }
+            BenchError::Simulation(error) => error.into(),
             error => Self::input(error),
         }
     }

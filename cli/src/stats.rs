@@ -2,7 +2,7 @@
 
 use crate::args::StatsArgs;
 use crate::described::Described;
-use crate::failure::{Failure, Status};
+use crate::failure::{Failure, Status, warn};
 use crate::files::{self, Capture, Filling};
 use crate::follow::{Follow, LARGE};
 use crate::gaps;
@@ -25,11 +25,8 @@ pub(crate) fn run(args: &StatsArgs) -> Result<Status, Failure> {
     let mut described = Described::find(path)?;
     let missing = described.missing_program().filter(|_| !given.has_program());
     if let Some(missing) = &missing {
-        let _ = writeln!(
-            io::stderr(),
-            "warning: {}: not there, so instructions are not counted; try --elf PROG",
-            missing.display()
-        );
+        let what = "not there, so instructions are not counted; try --elf PROG";
+        warn(format_args!("{}: {what}", missing.display()));
     }
     let has_program = given.has_program() || described.has_programs() && missing.is_none();
     let stats = if !has_program {

@@ -54,6 +54,32 @@ pub fn compare(old: &Report, new: &Report) -> Comparison {
     Comparison { incomparable, changes: before.changes(&after) }
 }
 
+/// Compares the reports of two files, which have these names; returns a text, and whether all are the same.
+#[must_use]
+pub fn compare_all(old: &[Report], new: &[Report], names: &[String; 2]) -> (String, bool) {
+    let (mut text, mut same) = (String::new(), true);
+    let mut left: Vec<&Report> = new.iter().collect();
+    for old in old {
+        let title = old.title();
+        match left.iter().position(|new| new.title() == title) {
+            Some(at) => {
+                let changes = compare(old, left.remove(at));
+                text += &format!("{title}\n{changes}\n");
+                same &= changes.is_empty();
+            }
+            None => {
+                text += &format!("{title}: only in {}\n", names[0]);
+                same = false;
+            }
+        }
+    }
+    for new in left {
+        text += &format!("{}: only in {}\n", new.title(), names[1]);
+        same = false;
+    }
+    (text, same)
+}
+
 impl Comparison {
     /// Whether the reports are the same.
     #[must_use]

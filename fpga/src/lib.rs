@@ -42,7 +42,7 @@ mod tools;
 
 pub use area::{Area, ModuleArea};
 pub use cells::Cells;
-pub use compare::{Change, Comparison, compare};
+pub use compare::{Change, Comparison, compare, compare_all};
 pub use error::FpgaError;
 pub use path::{Path, Step};
 pub use report::{Options, Report, ToolVersions};

@@ -4,6 +4,52 @@ use super::InputArgs;
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
+/// How the encoder traces.
+#[derive(Debug, Args)]
+pub(crate) struct TracingArgs {
+    /// Modes: delta, or some of ir, ie, sij, bp, jtc and full, joined by +
+    ///
+    /// Names are accepted as well: ir is implicit-return, ie implicit-exception, sij
+    /// sequentially-inferred-jump, bp branch-prediction, jtc jump-target-cache and full full-address.
+    /// docs/guide/first-trace.md explains them.
+    #[arg(long, value_name = "MODES", default_value = "delta")]
+    pub(crate) encode: String,
+    /// Synchronise after 2^(N + 4) packets, or other units if the encoder lists them first in `resync`
+    #[arg(long, value_name = "N", default_value_t = 10,
+          value_parser = clap::value_parser!(u8).range(..=15))]
+    pub(crate) resync_max: u8,
+    /// Percentage of cycles in which the output accepts nothing
+    #[arg(long, value_name = "PERCENT", default_value_t = 0,
+          value_parser = clap::value_parser!(u32).range(..=99))]
+    pub(crate) back_pressure: u32,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DecoderArgs {
+    /// A snapshot or package with ETMv4 or ETE trace [default: random packets of a Cortex-A53]
+    #[arg(long, value_name = "DIR|ZIP")]
+    pub(crate) snapshot: Option<PathBuf>,
+    /// Bytes per cycle, 1 to 8; several are simulated one after the other
+    #[arg(long, value_name = "N", value_delimiter = ',', default_value = "4",
+          value_parser = clap::value_parser!(u32).range(1..=8))]
+    pub(crate) unroll: Vec<u32>,
+    /// Number of random bytes
+    #[arg(long, value_name = "N", default_value_t = 1_000_000, conflicts_with = "snapshot")]
+    pub(crate) random: usize,
+    /// Random packets are damaged: bytes are missing, others are added
+    #[arg(long, conflicts_with = "snapshot")]
+    pub(crate) hostile: bool,
+    /// Some of the bytes of each cycle are not valid, as this number determines
+    #[arg(long, value_name = "SEED")]
+    pub(crate) holes: Option<u64>,
+    /// Seed of random packets
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// One JSON object per line
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum SimCommand {
     /// Run a program through the trace encoder's RTL, and compare every payload with the golden encoder
@@ -12,6 +58,10 @@ pub(crate) enum SimCommand {
     /// Needs Verilator and a C++ compiler (Debian: verilator, g++). Models are kept in `hartrace` in the
     /// folder for caches, $XDG_CACHE_HOME or ~/.cache.
     Encoder(SimArgs),
+    /// Run a trace through the RTL of the ETMv4 decoder, and compare every record with the software decoder
+    ///
+    /// Needs Verilator and a C++ compiler, as `sim encoder`. The status is 4 if there is a difference.
+    Decoder(DecoderArgs),
     /// Run a program on the CVA6 core with connector and encoder attached, and compare every decoded
     /// instruction with what the core executed
     ///
@@ -36,27 +86,14 @@ pub(crate) struct Cva6Args {
     #[arg(long, value_name = "N", default_value_t = 1,
           value_parser = clap::value_parser!(u32).range(1..=4))]
     pub(crate) harts: u32,
-    /// Modes: delta, or some of ir, ie, sij, bp, jtc and full, joined by +
-    ///
-    /// Names are accepted as well: ir is implicit-return, ie implicit-exception, sij
-    /// sequentially-inferred-jump, bp branch-prediction, jtc jump-target-cache and full full-address.
-    /// docs/guide/first-trace.md explains them.
-    #[arg(long, value_name = "MODES", default_value = "delta")]
-    pub(crate) encode: String,
-    /// Synchronise after 2^(N + 4) packets, or other units if the encoder lists them first in `resync`
-    #[arg(long, value_name = "N", default_value_t = 10,
-          value_parser = clap::value_parser!(u8).range(..=15))]
-    pub(crate) resync_max: u8,
+    #[command(flatten)]
+    pub(crate) tracing: TracingArgs,
     /// Stall the core when there is no room, so that nothing is lost
     #[arg(long)]
     pub(crate) stall: bool,
     /// The connector builds blocks one instruction after the other
     #[arg(long)]
     pub(crate) serialised: bool,
-    /// Percentage of cycles in which the output accepts nothing
-    #[arg(long, value_name = "PERCENT", default_value_t = 0,
-          value_parser = clap::value_parser!(u32).range(..=99))]
-    pub(crate) back_pressure: u32,
     /// Latency of memory
     #[arg(long, value_name = "CYCLES", default_value_t = 2)]
     pub(crate) latency: u64,
@@ -106,17 +143,8 @@ pub(crate) struct SimArgs {
     pub(crate) elf: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) format: InputArgs,
-    /// Modes: delta, or some of ir, ie, sij, bp, jtc and full, joined by +
-    ///
-    /// Names are accepted as well: ir is implicit-return, ie implicit-exception, sij
-    /// sequentially-inferred-jump, bp branch-prediction, jtc jump-target-cache and full full-address.
-    /// docs/guide/first-trace.md explains them.
-    #[arg(long, value_name = "MODES", default_value = "delta")]
-    pub(crate) encode: String,
-    /// Synchronise after 2^(N + 4) packets, or other units if the configuration lists them first in `resync`
-    #[arg(long, value_name = "N", default_value_t = 10,
-          value_parser = clap::value_parser!(u8).range(..=15))]
-    pub(crate) resync_max: u8,
+    #[command(flatten)]
+    pub(crate) tracing: TracingArgs,
     /// Maximum number of instructions that retire in one cycle [default: one per lane]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) retire: Option<u32>,
@@ -124,10 +152,6 @@ pub(crate) struct SimArgs {
     #[arg(long, value_name = "PERCENT", default_value_t = 0,
           value_parser = clap::value_parser!(u32).range(..=99))]
     pub(crate) idle: u32,
-    /// Percentage of cycles in which the output accepts nothing
-    #[arg(long, value_name = "PERCENT", default_value_t = 0,
-          value_parser = clap::value_parser!(u32).range(..=99))]
-    pub(crate) back_pressure: u32,
     /// Seed for the choice of these cycles, and for the contents of memory before it is written
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,

@@ -22,11 +22,6 @@ use std::ops::ControlFlow;
 /// Addresses are printed with all 16 digits.
 const XLEN: Xlen = Xlen::Rv64;
 
-pub(super) fn warn(what: impl fmt::Display) {
-    // A closed standard error is ignored.
-    let _ = writeln!(io::stderr(), "warning: {what}");
-}
-
 /// What could not be read so far, apart from the traces of sources.
 pub(super) struct Lost<'a> {
     pub(super) status: Status,

@@ -1,9 +1,9 @@
 //! `hartrace decode --perf`.
 
-use super::arm::{self, Lost, warn};
+use super::arm::{self, Lost};
 use super::{Input, limits, print};
 use crate::args::{DecodeArgs, Emit, Placed};
-use crate::failure::{Failure, Status};
+use crate::failure::{Failure, Status, warn};
 use crate::files;
 use crate::follow::Follow;
 use hartrace_arm_decoder::system::{Recorded, recorded};

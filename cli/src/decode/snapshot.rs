@@ -1,8 +1,8 @@
 //! `hartrace decode --snapshot`.
 
-use super::arm::{self, Lost, warn};
+use super::arm::{self, Lost};
 use crate::args::{DecodeArgs, Emit, Frames};
-use crate::failure::{Failure, Status};
+use crate::failure::{Failure, Status, warn};
 use crate::files;
 use hartrace_arm_decoder::system::{BindError, System, SystemError, bind};
 use hartrace_arm_decoder::{Capture, Layout};

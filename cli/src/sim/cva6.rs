@@ -26,7 +26,8 @@ pub(crate) fn run(args: &Cva6Args) -> Result<Status, Failure> {
     if args.stall {
         encoder.overflow = Overflow::Stall;
     }
-    let setting = Setting::new(&encoder, modes::named(&args.encode)?, args.resync_max);
+    let setting =
+        Setting::new(&encoder, modes::named(&args.tracing.encode)?, args.tracing.resync_max);
     let programs = match &args.program {
         Some(path) => vec![(stem(path), files::read(path)?)],
         None => CVA6.iter().map(|(name, elf)| ((*name).into(), elf.to_vec())).collect(),
@@ -48,7 +49,7 @@ pub(crate) fn run(args: &Cva6Args) -> Result<Status, Failure> {
     bar.set_message("building the model of the core, which takes a minute or two the first time;");
     let soc = Soc::build(&core, &config, &options)?;
     let mut report =
-        Report::new(files::stdout(), args.json, &args.encoder, args.lanes, &args.encode);
+        Report::new(files::stdout(), args.json, &args.encoder, args.lanes, &args.tracing.encode);
     let mut status = Status::Clean;
     for (name, elf) in programs {
         let job = Job {
@@ -58,7 +59,7 @@ pub(crate) fn run(args: &Cva6Args) -> Result<Status, Failure> {
                 ..Platform::default()
             },
             setting: setting.clone(),
-            back_pressure: 10 * args.back_pressure,
+            back_pressure: 10 * args.tracing.back_pressure,
             limit: args.limit,
             waves: args.waves.clone(),
             ..Job::new(elf)
@@ -68,7 +69,7 @@ pub(crate) fn run(args: &Cva6Args) -> Result<Status, Failure> {
         bar.set_message(format!("{name} with tracing;"));
         let outcome = soc.trace(&job, &survey)?;
         if let (Some(path), Some(program)) = (&args.output, &args.program) {
-            save(path, &outcome)?;
+            files::write(path, &outcome.bytes)?;
             let text = params(&config.top).map_err(Failure::usage)?;
             let draft = Draft::parse(&text, "parameters")?;
             // The hardware lists no modes: they are set at run time.
@@ -130,14 +131,6 @@ fn remark(args: &Cva6Args, name: &str, outcome: &Outcome) -> io::Result<()> {
         _ => {}
     }
     Ok(())
-}
-
-/// Writes the capture.
-fn save(path: &Path, outcome: &Outcome) -> Result<(), Failure> {
-    let mut file = files::create(path)?;
-    file.write_all(&outcome.bytes)
-        .and_then(|()| file.flush())
-        .map_err(|error| Failure::write(files::output_name(path), &error))
 }
 
 impl From<SocError> for Failure {

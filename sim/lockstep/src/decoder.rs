@@ -8,7 +8,9 @@ mod captures;
 mod etmv4;
 pub mod random;
 mod records;
+mod table;
 
 pub use captures::{Source, SourcesError, sources};
 pub use etmv4::{Etmv4Bench, Etmv4BenchError, Etmv4Report, Lanes};
 pub use records::{Ended, Record, Records};
+pub use table::Table;

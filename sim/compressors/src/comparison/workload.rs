@@ -5,6 +5,8 @@ use crate::Code;
 use hartrace_decoder::Image;
 use hartrace_etrace::ingress::Retired;
 use hartrace_sources::executed::{Program, ProgramError};
+use hartrace_sources::{Source, SourceError};
+use std::io::BufRead;
 
 /// An execution.
 #[derive(Debug)]
@@ -21,6 +23,26 @@ impl Workload {
     pub fn new(name: impl Into<String>, image: &Image) -> Self {
         let (name, code) = (name.into(), Code::new(image));
         Self { name, code, rows: Rows::default(), tvec: None }
+    }
+
+    /// Reads at most `limit` rows of a log.
+    ///
+    /// # Errors
+    ///
+    /// If a row cannot be read.
+    pub fn read<R: BufRead>(
+        name: impl Into<String>,
+        image: &Image,
+        rows: &mut Source<R>,
+        limit: u64,
+    ) -> Result<Self, SourceError> {
+        let mut workload = Self::new(name, image);
+        while (workload.rows() as u64) < limit
+            && let Some(row) = rows.next_row()?
+        {
+            workload.push(&row.retired);
+        }
+        Ok(workload)
     }
 
     /// Executes a program for at most `limit` steps.

@@ -1,3 +1,4 @@
+use super::random;
 use hartrace_arm_decoder::system::System;
 use hartrace_arm_decoder::{Capture, Layout};
 use hartrace_capture::snapshot::{Buffer, Error, Protocol};
@@ -14,6 +15,19 @@ pub struct Source {
     pub unit: Unit,
     /// The bytes of its packets.
     pub bytes: Vec<u8>,
+}
+
+impl Source {
+    /// Random packets of a trace unit; if `hostile`, they are damaged.
+    #[must_use]
+    pub fn random(unit: &Unit, len: usize, hostile: bool, seed: u64) -> Self {
+        let layout = hartrace_etmv4::Layout::new(unit);
+        let (name, bytes) = match hostile {
+            false => ("random packets", random::packets(&layout, len, seed)),
+            true => ("damaged packets", random::damaged(&layout, len, 100, seed)),
+        };
+        Self { name: name.into(), unit: *unit, bytes }
+    }
 }
 
 /// There is no trace to decode.
