@@ -1,7 +1,7 @@
 //! Several bytes per cycle are the same as one byte per cycle, holes included: the units that find packets, at the
 //! widths of a real trace unit, from any state and for any bytes.
 
-use hartrace_decoder_hdl::etmv4::{Config, stream_unit};
+use hartrace_decoder_hdl::etmv4::{Config, Register, stream_unit};
 use hartrace_hdl_tools::prove::{Proof, Rig, run};
 use hartrace_rtl::{Component, Expr, Module, Outputs, concat, index_width, lit, zero};
 use std::path::Path;
@@ -55,7 +55,7 @@ const fn mistakes(wide: u32) -> [(&'static str, &'static str); 3] {
     }
 }
 
-fn unit(unroll: u32) -> (Component, Vec<(&'static str, u32)>) {
+fn unit(unroll: u32) -> (Component, Vec<Register>) {
     stream_unit(&Config { unroll, ..Config::default() }).expect("there is such a decoder")
 }
 

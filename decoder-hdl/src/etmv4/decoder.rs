@@ -125,13 +125,16 @@ pub fn decoder(config: &Config) -> Result<Component, ConfigError> {
     Ok(m.finish())
 }
 
+/// The name of a register, and its width.
+pub type Register = (&'static str, u32);
+
 /// The module `etmv4_stream_{unroll}` alone, which finds where packets start and end, and the registers between
 /// its cycles.
 ///
 /// # Errors
 ///
 /// If there is no decoder with these parameters.
-pub fn stream_unit(config: &Config) -> Result<(Component, Vec<(&'static str, u32)>), ConfigError> {
+pub fn stream_unit(config: &Config) -> Result<(Component, Vec<Register>), ConfigError> {
     config.check()?;
     let format = Format::new(config);
     let state = stream::state(&format).map(|(name, width, _)| (name, width));
