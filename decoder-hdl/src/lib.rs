@@ -1,6 +1,7 @@
 //! Generates trace decoders in SystemVerilog.
 //!
 //! A decoder takes a number of bytes in every cycle, whatever they are: it never waits, and it has no buffer.
-//! [`etmv4`] decodes ETMv4 and ETE.
+//! [`etmv4`] decodes ETMv4 and ETE, [`etrace`] decodes encapsulated E-Trace.
 
 pub mod etmv4;
+pub mod etrace;

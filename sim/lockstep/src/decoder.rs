@@ -2,15 +2,20 @@
 //!
 //! [`Etmv4Bench`] simulates the RTL of a [`Config`](hartrace_decoder_hdl::etmv4::Config). It receives any bytes,
 //! with or without holes between them, and its records are compared with those of [`Records`], which reads packets
-//! with the parser of `hartrace-etmv4`: every field of every record, and the byte that it ends with.
+//! with the parser of `hartrace-etmv4`: every field of every record, and the byte that it ends with. [`EtraceBench`] and
+//! [`EtraceRecords`] do the same for E-Trace.
 
 mod captures;
 mod etmv4;
+pub mod etrace;
 pub mod random;
 mod records;
 mod table;
 
 pub use captures::{Source, SourcesError, sources};
 pub use etmv4::{Etmv4Bench, Etmv4BenchError, Etmv4Report, Lanes};
+pub use etrace::{
+    EtraceBench, EtraceBenchError, EtraceEnded, EtraceRecord, EtraceRecords, EtraceReport,
+};
 pub use records::{Ended, Record, Records};
 pub use table::Table;

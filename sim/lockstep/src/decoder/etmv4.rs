@@ -227,7 +227,7 @@ fn ones(bits: u32) -> u64 {
 }
 
 /// Bits of a wide value.
-fn slice(words: &[u64], lo: u32, width: u32) -> u64 {
+pub(super) fn slice(words: &[u64], lo: u32, width: u32) -> u64 {
     let (word, bit) = ((lo / 64) as usize, lo % 64);
     let low = words.get(word).copied().unwrap_or(0) >> bit;
     let high = words.get(word + 1).copied().unwrap_or(0);

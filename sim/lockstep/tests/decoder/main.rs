@@ -1,6 +1,8 @@
-//! The generated ETMv4 decoder against software: every record, whatever the bytes are.
+//! The generated decoders against software: every record, whatever the bytes are.
 //!
 //! `HARTRACE_DECODER_BYTES` sets the bytes of each random stream.
+
+mod etrace;
 
 use hartrace_decoder_hdl::etmv4::Config;
 use hartrace_etmv4::{Config as Unit, Layout};
@@ -121,5 +123,6 @@ fn main() -> ExitCode {
     if std::env::var("HARTRACE_DATA").is_err() {
         trials.push(Trial::test("snapshots", || Ok(())).with_ignored_flag(true));
     }
+    trials.extend(etrace::trials(bytes(), missing));
     libtest_mimic::run(&arguments, trials).exit_code()
 }

@@ -1,0 +1,290 @@
+//! Where packets start and end.
+//!
+//! A header says how many bytes follow. That number is prepared one stage before, so a lane of the chain is one level
+//! of logic.
+
+use super::Config;
+use super::shape::Shape;
+use super::wires::{all, any, delay, join};
+use hartrace_rtl::{Component, Expr, Module, index_width, lit, zero};
+
+/// The module `etrace_header`: what a byte means as a header.
+fn header(shape: &Shape) -> Component {
+    let m = Module::new("etrace_header", "How many bytes follow, if the byte is a header.");
+    let byte = m.input("byte_i", 8, "the byte");
+    let follow = m.output("follow_o", shape.longest() + 1, "one-hot: bytes that follow");
+    let length = m.let_("length", byte.slice(0, 5));
+    let stamped = (shape.stamp_bytes > 0).then(|| m.let_("stamped", byte.bit(7)));
+    m.unused(&byte.slice(5, if stamped.is_some() { 2 } else { 3 }));
+    let is = |length_is: Option<u32>| match length_is {
+        Some(value @ 1..=31) => length.is(value.into()),
+        _ => lit(1, 0),
+    };
+    let bits: Vec<Expr> = (0..=shape.longest())
+        .map(|count| match (count, &stamped) {
+            (0, _) => length.is(0),
+            (_, None) => is(count.checked_sub(shape.source_bytes)),
+            (_, Some(stamped)) => stamped.mux(
+                is(count.checked_sub(shape.body())),
+                is(count.checked_sub(shape.source_bytes)),
+            ),
+        })
+        .collect();
+    m.assign(&follow, join(&bits));
+    m.finish()
+}
+
+/// The module `etrace_null_run`: where a run of null packets is too long to lie within a packet, one cycle later.
+fn null_run(shape: &Shape) -> Component {
+    let (u, run) = (shape.unroll, shape.longest() + 1);
+    let m = Module::new(
+        "etrace_null_run",
+        "Finds runs of null packets that cannot lie within a packet: a header follows each byte of the rest.",
+    )
+    .clocked();
+    let valid = m.input("valid_i", u, "valid bytes");
+    let null = m.input("null_i", u, "as headers, they are null packets");
+    let aligned = m.output("aligned_o", u, "a header follows, whatever came before");
+
+    m.section("Null packets within the cycle.");
+    let skips = |lanes: std::ops::Range<u32>| all(lanes.map(|i| null.bit(i) | !valid.bit(i)));
+    let only = delay(&m, "only_nulls", &skips(0..u), true);
+    // Up to the end of the cycle: all of them if there is nothing else.
+    let newest: Vec<Expr> = (0..u).map(|i| valid.bit(i) & skips(i..u)).collect();
+    let newest = delay(&m, "newest", &count(&newest), true);
+    // From the start of the cycle up to a byte: how many, one-hot.
+    let oldest: Vec<Expr> = (0..u)
+        .map(|i| {
+            let nulls = valid.bit(i) & skips(0..i + 1);
+            let bits: Vec<Expr> =
+                (1..=i + 1).map(|n| &nulls & exactly(&valid.slice(0, i + 1), n)).collect();
+            delay(&m, &format!("oldest_{i}"), &join(&bits), true)
+        })
+        .collect();
+
+    m.section("The run, which cannot both start and become long enough within one cycle.");
+    let width = index_width(run + 1);
+    let seen = m.reg("seen", zero(width));
+    let enough: Vec<Expr> = (1..=u).map(|n| seen.q.ge(lit(width, (run - n).into()))).collect();
+    let enough = m.let_("enough_with", join(&enough));
+    let full = any((1..=u).map(|n| newest.is(n.into()) & enough.bit(n - 1)));
+    let longer = full.mux(lit(width, run.into()), &seen.q + newest.zext(width));
+    // A run of full length stays full while nothing comes.
+    m.assign(&seen.d, only.mux(longer, newest.zext(width)));
+    let bits: Vec<Expr> =
+        (0..).zip(&oldest).map(|(i, counts)| (counts & enough.slice(0, i + 1)).any()).collect();
+    m.assign(&aligned, join(&bits));
+    m.finish()
+}
+
+/// How many of these bits are set.
+fn count(bits: &[Expr]) -> Expr {
+    match bits {
+        [one] => one.clone(),
+        _ => {
+            let (low, high) = bits.split_at(bits.len() / 2);
+            let width = index_width(bits.len() as u32 + 1);
+            count(low).zext(width) + count(high).zext(width)
+        }
+    }
+}
+
+/// Whether exactly this many bits are set.
+fn exactly(bits: &Expr, count: u32) -> Expr {
+    at_least(bits, count) & !at_least(bits, count + 1)
+}
+
+/// Whether at least this many bits are set.
+fn at_least(bits: &Expr, count: u32) -> Expr {
+    match (count, bits.width()) {
+        (0, _) => lit(1, 1),
+        (count, width) if count > width => lit(1, 0),
+        (1, _) => bits.any(),
+        (count, width) if count == width => bits.all(),
+        (count, width) => {
+            let rest = bits.slice(0, width - 1);
+            bits.msb().mux(at_least(&rest, count - 1), at_least(&rest, count))
+        }
+    }
+}
+
+/// Signals between lanes: name, width, and what they are.
+fn state(shape: &Shape) -> Vec<(&'static str, u32, &'static str)> {
+    let mut state = vec![
+        ("left", shape.longest() + 1, "one-hot: bytes left of the packet; none of them: a header"),
+        ("position", shape.positions(), "one-hot: the position of the byte"),
+    ];
+    if shape.stamp_bytes > 0 {
+        state.push(("stamped", 1, "the packet has a timestamp"));
+    }
+    state
+}
+
+/// The module `etrace_boundary_lane`: the role of one byte, and the state after it.
+fn lane(shape: &Shape) -> Component {
+    let m = Module::new(
+        "etrace_boundary_lane",
+        "The role of one byte, from the state after the byte before it. The first bit of `left` expects a header. \
+         No bit is set while none is known.",
+    );
+    let valid = m.input("valid_i", 1, "there is a byte");
+    let aligned = m.input("aligned_i", 1, "a header follows, whatever came before");
+    let follow = m.input("follow_i", shape.longest() + 1, "one-hot: bytes that follow a header");
+    let extend = (shape.stamp_bytes > 0)
+        .then(|| m.input("extend_i", 1, "as a header, it announces a timestamp"));
+    let before: Vec<Expr> = state(shape)
+        .into_iter()
+        .map(|(name, width, doc)| m.input(&format!("{name}_i"), width, doc))
+        .collect();
+    let after: Vec<Expr> = state(shape)
+        .into_iter()
+        .map(|(name, width, _)| m.output(&format!("{name}_o"), width, ""))
+        .collect();
+    let (left, position) = (&before[0], &before[1]);
+    let head = m.let_("head", left.bit(0));
+
+    let new_left: Vec<Expr> = (0..=shape.longest())
+        .map(|count| {
+            let started = &head & follow.bit(count);
+            match count {
+                0 => started | left.bit(1) | &aligned,
+                _ if count == shape.longest() => started,
+                _ => started | left.bit(count + 1),
+            }
+        })
+        .collect();
+    let (source, body) = (shape.source_bytes, shape.body());
+    let stamps = |of: Option<&Expr>, yes: bool| match of {
+        Some(stamped) if yes => stamped.clone(),
+        Some(stamped) => !stamped,
+        None => lit(1, (!yes).into()),
+    };
+    let new_position: Vec<Expr> = (0..shape.positions())
+        .map(|place| {
+            // The byte before this one: a header, or the one at the position before. The timestamp may be left out.
+            let after_head = match place {
+                0 if source > 0 => lit(1, 1),
+                _ if source > 0 => lit(1, 0),
+                _ if place == body => stamps(extend.as_ref(), false),
+                0 => stamps(extend.as_ref(), true),
+                _ => lit(1, 0),
+            };
+            let end_of_source = |yes| match source {
+                0 => lit(1, 0),
+                _ => position.bit(source - 1) & stamps(before.get(2), yes),
+            };
+            let after_byte = match place {
+                0 => lit(1, 0),
+                _ if place == body && body > source => {
+                    end_of_source(false) | position.bit(place - 1)
+                }
+                _ if place == source && body > source => end_of_source(true),
+                _ => position.bit(place - 1),
+            };
+            head.mux(after_head, after_byte)
+        })
+        .collect();
+    let now = [Some(join(&new_left)), Some(join(&new_position))]
+        .into_iter()
+        .chain([extend.map(|extend| head.mux(extend, &before[2]))])
+        .flatten();
+    for ((output, now), before) in after.iter().zip(now).zip(&before) {
+        m.assign(output, valid.mux(now, before));
+    }
+    m.finish()
+}
+
+/// The role of a byte: name, width, what it is, and whether it is cleared by reset.
+pub(super) fn role(shape: &Shape) -> Vec<(&'static str, u32, &'static str, bool)> {
+    let mut role = vec![
+        ("byte", 8, "the bytes", false),
+        ("head", 1, "they are headers", true),
+        ("last", 1, "packets end with them", true),
+        ("position", shape.positions(), "one-hot: their positions, if they are no headers", true),
+    ];
+    if shape.stamp_bytes > 0 {
+        role.push(("stamped", 1, "their packets have a timestamp", false));
+    }
+    role
+}
+
+/// The module `etrace_boundary`: the role of every byte, four cycles later.
+pub(super) fn unit(config: &Config, shape: &Shape) -> Component {
+    let u = shape.unroll;
+    let m = Module::new(
+        "etrace_boundary",
+        "Finds where packets start and end: a stage for headers, then a chain of one lane per byte.",
+    )
+    .clocked();
+    let valid_i = m.input("valid_i", u, "valid bytes");
+    let bytes_i = m.input("bytes_i", 8 * u, "bytes, the oldest lowest");
+    let outputs: Vec<Expr> = role(shape)
+        .into_iter()
+        .map(|(name, width, doc, _)| m.output(&format!("{name}_o"), u * width, doc))
+        .collect();
+
+    m.section("What each byte would be as a header.");
+    let valid = delay(&m, "valid", &valid_i, true);
+    let bytes = delay(&m, "bytes", &bytes_i, false);
+    let null: Vec<Expr> = (0..u).map(|i| bytes_i.slice(8 * i, 5).is(0)).collect();
+    let null = delay(&m, "null", &join(&null), false);
+    let run = m.inst("i_null_run", &null_run(shape), &[("valid_i", &valid), ("null_i", &null)]);
+    let aligned = delay(&m, "aligned", &run["aligned_o"], true);
+    let valid = delay(&m, "counted_valid", &valid, true);
+    let bytes = delay(&m, "counted_bytes", &bytes, false);
+    let header = header(shape);
+    let follow: Vec<Expr> = (0..u)
+        .map(|i| {
+            let out =
+                m.inst(&format!("i_header_{i}"), &header, &[("byte_i", &bytes.slice(8 * i, 8))]);
+            delay(&m, &format!("follow_{i}"), &out["follow_o"], false)
+        })
+        .collect();
+    let valid = delay(&m, "prepared_valid", &valid, true);
+    let bytes = delay(&m, "prepared_bytes", &bytes, false);
+
+    m.section("The role of each byte, from that of the byte before it.");
+    let lane = lane(shape);
+    let state = state(shape);
+    let regs: Vec<_> = state
+        .iter()
+        .map(|(name, width, _)| {
+            m.reg(name, lit(*width, (*name == "left" && config.aligned).into()))
+        })
+        .collect();
+    let mut now: Vec<Expr> = regs.iter().map(|reg| reg.q.clone()).collect();
+    let mut roles: Vec<Vec<Expr>> = outputs.iter().map(|_| Vec::new()).collect();
+    for (i, follow) in (0..u).zip(&follow) {
+        let (valid, aligned) = (valid.bit(i), aligned.bit(i));
+        let extend = bytes.bit(8 * i + 7);
+        let mut ports = vec![
+            ("valid_i".to_owned(), valid.clone()),
+            ("aligned_i".to_owned(), aligned),
+            ("follow_i".to_owned(), follow.clone()),
+        ];
+        if shape.stamp_bytes > 0 {
+            ports.push(("extend_i".to_owned(), extend));
+        }
+        ports.extend(
+            state.iter().zip(&now).map(|((name, ..), value)| (format!("{name}_i"), value.clone())),
+        );
+        let out = super::wires::instance(&m, &format!("i_lane_{i}"), &lane, &ports);
+        let (left, position) = (&now[0], &now[1]);
+        let role = [
+            bytes.slice(8 * i, 8),
+            &valid & left.bit(0),
+            &valid & left.bit(1),
+            (&valid & !left.bit(0)).gate(position),
+        ];
+        let role = role.into_iter().chain(now.get(2).cloned());
+        roles.iter_mut().zip(role).for_each(|(all, one)| all.push(one));
+        now = state.iter().map(|(name, ..)| out[&format!("{name}_o")].clone()).collect();
+    }
+    for (reg, value) in regs.iter().zip(&now) {
+        m.assign(&reg.d, value);
+    }
+    for ((output, all), (name, _, _, clears)) in outputs.iter().zip(&roles).zip(role(shape)) {
+        m.assign(output, delay(&m, &format!("role_{name}"), &join(all), clears));
+    }
+    m.finish()
+}

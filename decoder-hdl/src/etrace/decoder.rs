@@ -1,0 +1,150 @@
+//! The decoder as a whole.
+
+use super::extract::{self, EFFECTS};
+use super::shape::Shape;
+use super::wires::{delay, instance, join};
+use super::{Config, ConfigError, boundary, gather, resolve, select};
+use hartrace_etrace::FieldName;
+use hartrace_rtl::{Component, Expr, Module, zero};
+
+/// Cycles from a byte to the record of the packet that it ends.
+pub const LATENCY: u32 = 10;
+
+/// A field of a record.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Field {
+    /// The port is called `name_o`.
+    pub name: &'static str,
+    /// Its width in one record.
+    pub width: u32,
+    /// What it is.
+    pub doc: &'static str,
+}
+
+/// What the fields are that are not fields of payloads, or differ from them.
+const DOCS: [(&str, &str); 10] = [
+    ("valid", "a packet ended in these two bytes"),
+    ("second", "it ended with the second one"),
+    (
+        "error",
+        "0, or why it cannot be decoded: 1 no payload, 2 unknown format, 3 reserved branch_fmt",
+    ),
+    ("format", "the format: 0.0, 0.1, 1, 2, 3.0 to 3.3 are 0 to 7"),
+    ("stamped", "the packet has a timestamp"),
+    ("timestamp", "the timestamp"),
+    ("addressed", "the packet has an address or the index of one"),
+    ("known", "the address is known"),
+    ("address", "the last address that was sent, absolute"),
+    ("branches", "the number of branches in the map; full maps have 31"),
+];
+
+/// The fields of the records of a decoder, in the order of its ports.
+///
+/// # Errors
+///
+/// If there is no decoder with these parameters.
+pub fn record(config: &Config) -> Result<Vec<Field>, ConfigError> {
+    config.check()?;
+    Ok(fields(&Shape::new(config)?))
+}
+
+fn fields(shape: &Shape) -> Vec<Field> {
+    let doc = |name: &str| DOCS.iter().find(|(other, _)| *other == name).map_or("", |(_, doc)| doc);
+    let hidden =
+        |name: &str| name != "addressed" && EFFECTS.iter().any(|(other, _)| *other == name);
+    let mut fields: Vec<Field> = extract::extracted(shape)
+        .into_iter()
+        .filter(|(name, ..)| !hidden(name))
+        .map(|(name, width, _)| Field { name, width, doc: doc(name) })
+        .collect();
+    fields.push(Field { name: "known", width: 1, doc: doc("known") });
+    for field in &mut fields {
+        if field.name == FieldName::Address.as_str() {
+            field.width = shape.layout.params().iaddress_width_p.into();
+        }
+    }
+    fields
+}
+
+/// The module `etrace_decoder`: bytes in, records out, always a fixed number of cycles later.
+///
+/// # Errors
+///
+/// If there is no decoder with these parameters.
+pub fn decoder(config: &Config) -> Result<Component, ConfigError> {
+    config.check()?;
+    let shape = Shape::new(config)?;
+    let (u, slots) = (shape.unroll, shape.slots());
+    let m = Module::new(
+        "etrace_decoder",
+        "Decodes encapsulated E-Trace. Byte i of a cycle is older than byte i + 1; bytes that are not valid do not \
+         count. There is a record for every two bytes, in the order of the stream. Fields that a packet does not \
+         have are 0. Packets of other sources and types have no record.",
+    )
+    .clocked();
+    let valid_i = m.input("valid_i", u, "valid bytes");
+    let bytes_i = m.input("bytes_i", 8 * u, "bytes, the oldest lowest");
+    let source_i = (shape.source_bits > 0)
+        .then(|| m.input("source_i", shape.source_bits, "the srcID whose packets are decoded"));
+    let outputs: Vec<(Field, Expr)> = fields(&shape)
+        .into_iter()
+        .map(|field| {
+            (field, m.output(&format!("{}_o", field.name), slots * field.width, field.doc))
+        })
+        .collect();
+
+    m.section("Where packets start and end.");
+    let ports = [("valid_i", &valid_i), ("bytes_i", &bytes_i)];
+    let roles = m.inst("i_boundary", &boundary::unit(config, &shape), &ports);
+
+    m.section("Packets.");
+    let ports = connect(boundary::role(&shape).into_iter().map(|(name, ..)| name), &roles);
+    let packets = instance(&m, "i_gather", &gather::unit(&shape), &ports);
+    let mut ports = connect(gather::packet(&shape).into_iter().map(|(name, ..)| name), &packets);
+    ports.extend(source_i.map(|source| ("source_i".to_owned(), source)));
+    let selected = instance(&m, "i_selection", &select::unit(&shape), &ports);
+    let ports = connect(select::selected(&shape).into_iter().map(|(name, ..)| name), &selected);
+    let extracted = instance(&m, "i_extraction", &extract::unit(&shape), &ports);
+
+    m.section("The last address.");
+    let unit = resolve::unit(&shape);
+    let used = |name: &str| unit.ports().iter().any(|port| port.name == format!("{name}_i"));
+    let mut ports = connect(["addressed", "absolute", "jump", "forgets"].into_iter(), &extracted);
+    ports.push(("sent_i".to_owned(), extracted["address_o"].clone()));
+    for name in ["stores", "clears", "index"] {
+        if used(name) {
+            ports.push((format!("{name}_i"), extracted[&format!("{name}_o")].clone()));
+        } else if name != "index" {
+            m.unused(&extracted[&format!("{name}_o")]);
+        }
+    }
+    let resolved = instance(&m, "i_resolve", &unit, &ports);
+
+    m.section("Records.");
+    let lsb = shape.layout.params().iaddress_lsb_p.into();
+    for (field, output) in &outputs {
+        let port = format!("{}_o", field.name);
+        let value = match field.name {
+            "known" => resolved[&port].clone(),
+            "address" => {
+                let sent = field.width - lsb;
+                let full = (0..slots).flat_map(|slot| {
+                    let low = (lsb > 0).then(|| zero(lsb));
+                    low.into_iter().chain([resolved[&port].slice(slot * sent, sent)])
+                });
+                join(&full.collect::<Vec<_>>())
+            }
+            name => delay(&m, &format!("record_{name}"), &extracted[&port], name == "valid"),
+        };
+        m.assign(output, value);
+    }
+    Ok(m.finish())
+}
+
+/// Outputs of one stage as inputs of the next.
+fn connect(
+    names: impl Iterator<Item = &'static str>,
+    from: &hartrace_rtl::Outputs,
+) -> Vec<(String, Expr)> {
+    names.map(|name| (format!("{name}_i"), from[&format!("{name}_o")].clone())).collect()
+}
