@@ -38,5 +38,5 @@ mod shape;
 mod wires;
 
 pub use config::{Config, ConfigError};
-pub use decoder::{Field, LATENCY, decoder, record};
+pub use decoder::{Field, decoder, latency, record};
 pub use select::{Fault, MODES};

@@ -7,8 +7,18 @@ use super::{Config, ConfigError, boundary, gather, resolve, select};
 use hartrace_etrace::FieldName;
 use hartrace_rtl::{Component, Expr, Module, zero};
 
+/// Cycles from a byte to the fields of the packet that it ends, without the address.
+const TO_FIELDS: u32 = 9;
+
 /// Cycles from a byte to the record of the packet that it ends.
-pub const LATENCY: u32 = 10;
+///
+/// # Errors
+///
+/// If there is no decoder with these parameters.
+pub fn latency(config: &Config) -> Result<u32, ConfigError> {
+    config.check()?;
+    Ok(TO_FIELDS + resolve::latency(&Shape::new(config)?))
+}
 
 /// A field of a record.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -134,7 +144,10 @@ pub fn decoder(config: &Config) -> Result<Component, ConfigError> {
                 });
                 join(&full.collect::<Vec<_>>())
             }
-            name => delay(&m, &format!("record_{name}"), &extracted[&port], name == "valid"),
+            name => (1..=resolve::latency(&shape))
+                .fold(extracted[&port].clone(), |value, stage| {
+                    delay(&m, &format!("{name}_after_{stage}"), &value, name == "valid")
+                }),
         };
         m.assign(output, value);
     }

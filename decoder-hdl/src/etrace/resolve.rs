@@ -1,13 +1,38 @@
 //! The last address, and the jump target cache.
+//!
+//! Addresses are differences from the last one, so each packet depends on the one before it. Yet only one addition
+//! depends on an earlier cycle:
+//!
+//! ```text
+//!   indices       cache          offsets (one stage per slot)       read           resolve
+//! [low bits] -> [entries] -> [slot 1] -> ... -> [last slot] -> [memories] -> [start + offset] -> addresses
+//! ```
+//!
+//! An address is an offset from a start: from the last address of the cycle before, from an entry of the cache, or
+//! from nothing. Start and offset of a slot follow from those of the slots before it alone. An entry of the cache is at
+//! the index that the low bits of its address say, so which entry a packet means is known before its address.
+
+mod cache;
+mod pipe;
 
 use super::shape::Shape;
 use super::wires::{any, delay, join};
-use hartrace_rtl::{Component, Expr, Memory, Module, Reg, index_width, lit, zero};
+use cache::Cache;
+use hartrace_rtl::{Component, Expr, Module, concat, lit, zero};
+use pipe::Pipe;
 
-/// Effects of packets that this stage uses, without those on the cache.
-const BASIC: [&str; 4] = ["addressed", "absolute", "jump", "forgets"];
+/// The effects of packets, and whether only the cache needs them.
+const EFFECTS: [(&str, bool); 6] = [
+    ("addressed", false),
+    ("absolute", false),
+    ("jump", false),
+    ("forgets", false),
+    ("stores", true),
+    ("clears", true),
+];
 
 /// The sizes of the addresses and of the cache.
+#[derive(Copy, Clone, Debug)]
 struct Sizes {
     slots: u32,
     /// Bits of transmitted addresses.
@@ -29,186 +54,167 @@ impl Sizes {
             index_lo: u32::from(params.iaddress_lsb_p == 0),
         }
     }
-
-    fn index_of(&self, address: &Expr) -> Expr {
-        address.slice(self.index_lo, self.index)
-    }
 }
 
-/// The module `etrace_resolve_lane`: the last address after one packet.
-fn lane(sizes: &Sizes) -> Component {
-    let m = Module::new("etrace_resolve_lane", "The last address after one packet.");
-    let [addressed, absolute, jump, forgets] =
-        BASIC.map(|name| m.input(&format!("{name}_i"), 1, ""));
-    let sent = m.input("sent_i", sizes.address, "the address or difference in the packet");
-    let target = (sizes.index > 0)
-        .then(|| m.input("target_i", sizes.address, "the address in the jump target cache"));
-    let hit = m.input("hit_i", 1, "it is there");
-    let before = m.input("address_before_i", sizes.address, "the last address before it");
-    let known = m.input("known_before_i", 1, "that is known");
-    let address_o = m.output("address_o", sizes.address, "the last address after it");
-    let known_o = m.output("known_o", 1, "that is known");
-
-    let sum = m.let_("sum", &before + &sent);
-    m.comb(|b| {
-        b.set(&address_o, &before);
-        b.set(&known_o, &known & !&forgets);
-        b.when(&jump, |b| {
-            if let Some(target) = &target {
-                b.set(&address_o, target);
-            }
-            b.set(&known_o, &hit);
-        })
-        .elsif(&addressed & &absolute, |b| {
-            b.set(&address_o, &sent);
-            b.set(&known_o, true);
-        })
-        .elsif(&addressed, |b| b.set(&address_o, &sum));
-    });
-    m.finish()
+/// The cycles that this stage takes.
+pub(super) fn latency(shape: &Shape) -> u32 {
+    let sizes = Sizes::new(shape);
+    if sizes.index > 0 { sizes.slots + 4 } else { sizes.slots }
 }
 
-/// The jump target cache. Each slot has a memory of its own, since it has a write port of its own.
-struct Cache {
-    memories: Vec<Memory>,
-    /// Which entries are there.
-    there: Reg,
-    /// The slot that wrote an entry last, if there are several.
-    owner: Option<Reg>,
-}
-
-impl Cache {
-    fn new(m: &Module, sizes: &Sizes) -> Self {
-        let entries = 1 << sizes.index;
-        let memory = |slot| m.memory(&format!("targets_{slot}"), sizes.address, entries);
-        let owner =
-            (sizes.slots > 1).then(|| m.reg("owner", zero(entries * index_width(sizes.slots))));
-        let there = m.reg("there", zero(entries));
-        Self { memories: (0..sizes.slots).map(memory).collect(), there, owner }
-    }
-
-    /// What was stored in earlier cycles.
-    fn read(&self, m: &Module, slot: u32, index: &Expr) -> (Expr, Expr) {
-        let words: Vec<Expr> = (0u32..)
-            .zip(&self.memories)
-            .map(|(bank, memory)| m.read(memory, &format!("target_{slot}_{bank}"), index))
-            .collect();
-        let word = match (&self.owner, &words[..]) {
-            (Some(owner), words) => {
-                let bits = index_width(words.len() as u32);
-                let owner = m.let_(&format!("owner_{slot}"), owner.q.index(index, bits));
-                let of = |(bank, word): (u128, &Expr)| owner.is(bank).gate(word);
-                any((0u128..).zip(words).map(of))
-            }
-            (None, words) => any(words.iter().cloned()),
-        };
-        (word, self.there.q.bit_at(index))
-    }
-}
-
-/// One packet in a cycle.
-struct Packet {
-    address: Expr,
-    /// It enters the cache, at this index.
-    stores: Expr,
-    index: Expr,
-    clears: Expr,
-}
-
-/// The module `etrace_resolve`: the last address after every packet, in the same cycle.
+/// The module `etrace_resolve`: the last address after every packet.
 pub(super) fn unit(shape: &Shape) -> Component {
     let sizes = Sizes::new(shape);
     let slots = sizes.slots;
     let m = Module::new(
         "etrace_resolve",
-        "The last address after every packet: a chain of lanes. Addresses do not have the bits that are never sent.",
+        "The last address after every packet. Addresses do not have the bits that are never sent.",
     )
     .clocked();
-    let basic = BASIC.map(|name| m.input(&format!("{name}_i"), slots, ""));
+    let cached = sizes.index > 0;
+    let effects: Vec<(&str, Expr)> = EFFECTS
+        .into_iter()
+        .filter(|(_, only_cache)| cached || !only_cache)
+        .map(|(name, _)| (name, m.input(&format!("{name}_i"), slots, "")))
+        .collect();
     let sent = m.input("sent_i", slots * sizes.address, "addresses or differences in the packets");
-    let caching = (sizes.index > 0).then(|| {
-        let [stores, clears] =
-            ["stores", "clears"].map(|name| m.input(&format!("{name}_i"), slots, ""));
-        (
-            stores,
-            clears,
-            m.input("index_i", slots * sizes.index, "indices of the jump target cache"),
-        )
-    });
+    let index =
+        cached.then(|| m.input("index_i", slots * sizes.index, "indices of the jump target cache"));
     let address_o = m.output("address_o", slots * sizes.address, "the last addresses");
     let known_o = m.output("known_o", slots, "they are known");
 
-    let lane = lane(&sizes);
-    let cache = caching.as_ref().map(|_| Cache::new(&m, &sizes));
-    let address = m.reg("address", zero(sizes.address));
-    let known = m.reg("known", zero(1));
-    let mut now = (address.q.clone(), known.q.clone());
-    let mut packets: Vec<Packet> = Vec::new();
-    let mut results: (Vec<Expr>, Vec<Expr>) = Default::default();
+    let mut pipe = Pipe::new(&m);
     for slot in 0..slots {
-        let mut ports: Vec<(String, Expr)> = BASIC
-            .iter()
-            .zip(&basic)
-            .map(|(name, value)| (format!("{name}_i"), value.bit(slot)))
-            .collect();
-        ports.push(("sent_i".to_owned(), sent.slice(slot * sizes.address, sizes.address)));
-        let mut hit = lit(1, 0);
-        if let (Some((.., index)), Some(cache)) = (&caching, &cache) {
-            let index = index.slice(slot * sizes.index, sizes.index);
-            let (mut target, mut there) = cache.read(&m, slot, &index);
-            for packet in &packets {
-                let here = &packet.stores & packet.index.eq(&index);
-                target = here.mux(&packet.address, target);
-                there = here | (!&packet.clears & there);
-            }
-            hit = there;
-            ports.push(("target_i".to_owned(), target));
+        let effect = |name: &str| {
+            let found = effects.iter().find(|(other, _)| *other == name);
+            found.map_or_else(|| lit(1, 0), |(_, bits)| bits.bit(slot))
+        };
+        let (jump, absolute) = (effect("jump"), effect("absolute"));
+        let other = effect("addressed") & !&jump;
+        pipe.put("absolute", slot, &other & &absolute);
+        pipe.put("relative", slot, other & !absolute);
+        pipe.put("jump", slot, jump);
+        pipe.put("forgets", slot, effect("forgets"));
+        pipe.put("sent", slot, sent.slice(slot * sizes.address, sizes.address));
+        if let Some(index) = &index {
+            pipe.put("index", slot, index.slice(slot * sizes.index, sizes.index));
+            pipe.put("stores", slot, effect("stores"));
+            pipe.put("clears", slot, effect("clears"));
         }
-        ports.push(("hit_i".to_owned(), hit));
-        ports.push(("address_before_i".to_owned(), now.0.clone()));
-        ports.push(("known_before_i".to_owned(), now.1.clone()));
-        let out = super::wires::instance(&m, &format!("i_lane_{slot}"), &lane, &ports);
-        now = (out["address_o"].clone(), out["known_o"].clone());
-        if let Some((stores, clears, _)) = &caching {
-            packets.push(Packet {
-                stores: stores.bit(slot) & &now.1,
-                index: sizes.index_of(&now.0),
-                address: now.0.clone(),
-                clears: clears.bit(slot),
-            });
-        }
-        results.0.push(now.0.clone());
-        results.1.push(now.1.clone());
     }
-    m.assign(&address.d, &now.0);
-    m.assign(&known.d, &now.1);
+    let cache = cached.then(|| {
+        cache::indices(&m, sizes, &mut pipe);
+        Cache::new(&m, sizes)
+    });
+    known(&m, sizes, &mut pipe, cache.as_ref());
+    offsets(&m, sizes, &mut pipe);
     if let Some(cache) = &cache {
-        update(&m, cache, &packets);
+        cache.read(&m, &mut pipe);
     }
-    m.assign(&address_o, delay(&m, "resolved_address", &join(&results.0), false));
-    m.assign(&known_o, delay(&m, "resolved_known", &join(&results.1), true));
+
+    m.section("Addresses, and the last ones of the cycle before.");
+    let last: Vec<_> = (0..slots)
+        .map(|slot| m.reg_data(&format!("address_{slot}"), sizes.address, lit(1, 1)))
+        .collect();
+    let last_q: Vec<Expr> = last.iter().map(|reg| reg.q.clone()).collect();
+    let targets: Vec<Expr> = (0..slots)
+        .filter(|_| cached)
+        .map(|slot| {
+            let newer = pipe.take("newer", slot);
+            let passed = (0u32..).zip(&last_q).map(|(from, last)| newer.bit(from).gate(last));
+            let value = any(passed.chain([(!newer.any()).gate(pipe.take("target", slot))]));
+            m.let_(&format!("target_{slot}"), value)
+        })
+        .collect();
+    for (slot, reg) in (0..).zip(&last) {
+        let start = pipe.take("start", slot);
+        let starts = last_q.last().into_iter().chain(&targets).take(start.width() as usize);
+        let start = any((0u32..).zip(starts).map(|(bit, value)| start.bit(bit).gate(value)));
+        m.assign(&reg.d, start + pipe.take("offset", slot));
+        if let Some(cache) = &cache {
+            cache.write(&m, slot, &mut pipe, &reg.d);
+        }
+    }
+    m.assign(&address_o, join(&last_q));
+    let known: Vec<Expr> = (0..slots).map(|slot| pipe.take("known", slot)).collect();
+    m.assign(&known_o, delay(&m, "known", &join(&known), true));
     m.finish()
 }
 
-/// Stores the targets of a cycle.
-fn update(m: &Module, cache: &Cache, packets: &[Packet]) {
-    m.section("The jump target cache after the packets.");
-    for (memory, packet) in cache.memories.iter().zip(packets) {
-        m.write(memory, &packet.stores, &packet.index, &packet.address);
-    }
-    let there = &cache.there.d;
-    m.comb(|b| {
-        for packet in packets {
-            b.when(&packet.clears, |b| b.set(there, zero(there.width())));
-            b.when(&packet.stores, |b| b.set_at(there, &packet.index, true));
+/// Whether addresses are known, and which of them enter the cache.
+fn known(m: &Module, sizes: Sizes, pipe: &mut Pipe<'_>, cache: Option<&Cache>) {
+    m.section("Which addresses are known.");
+    let state = m.reg("is_known", zero(1));
+    let mut now = state.q.clone();
+    let mut entries = cache.map(|cache| cache.entries());
+    for slot in 0..sizes.slots {
+        let hit = entries.as_mut().map_or_else(|| lit(1, 0), |entries| entries.find(m, pipe, slot));
+        // Without a cache, nothing else depends on it.
+        let jump = match cache {
+            Some(_) => pipe.get("jump", slot),
+            None => pipe.take("jump", slot),
+        };
+        let absolute = pipe.get("absolute", slot);
+        let kept = &now & !pipe.take("forgets", slot);
+        now = m.let_(&format!("known_after_{slot}"), jump.mux(hit, absolute | kept));
+        pipe.put("known", slot, now.clone());
+        if let Some(entries) = &mut entries {
+            entries.store(m, pipe, slot, &now);
         }
-    });
-    if let Some(owner) = &cache.owner {
-        let bits = index_width(packets.len() as u32);
+    }
+    m.assign(&state.d, &now);
+    if let Some(entries) = entries {
+        entries.update(m);
+        pipe.advance("known");
+    }
+}
+
+/// Start and offset of every address: one addition per stage.
+fn offsets(m: &Module, sizes: Sizes, pipe: &mut Pipe<'_>) {
+    for slot in 0..sizes.slots {
+        if slot < 2 {
+            m.section("Starts and offsets of addresses: bit 0 of a start is the last address, the others are entries.");
+        }
+        let (absolute, relative) = (pipe.take("absolute", slot), pipe.take("relative", slot));
+        let sent = pipe.take("sent", slot);
+        let jump = (sizes.index > 0).then(|| pipe.take("jump", slot));
+        let width = if sizes.index > 0 { slot + 2 } else { 1 };
+        let before = slot.checked_sub(1);
+        let (start, offset) = before.map_or_else(
+            || (lit(1, 1).zext(width), zero(sizes.address)),
+            |before| (pipe.get("start", before).zext(width), pipe.get("offset", before)),
+        );
+        let moved = if slot == 0 { sent.clone() } else { &offset + &sent };
+        let start_here = m.wire(&format!("start_{slot}"), width);
+        let offset_here = m.wire(&format!("offset_{slot}"), sizes.address);
         m.comb(|b| {
-            for (slot, packet) in (0u128..).zip(packets) {
-                b.when(&packet.stores, |b| b.set_at(&owner.d, &packet.index, lit(bits, slot)));
-            }
+            b.set(&start_here, &start);
+            b.set(&offset_here, &offset);
+            b.when(&absolute, |b| {
+                b.set(&start_here, zero(width));
+                b.set(&offset_here, &sent);
+            });
+            b.when(&relative, |b| b.set(&offset_here, &moved));
+            let Some(jump) = &jump else { return };
+            b.when(jump, |b| {
+                b.note("An entry of the cache, or what a slot before stored there.");
+                b.set(&start_here, concat(&[&lit(1, 1), &zero(width - 1)]));
+                b.set(&offset_here, zero(sizes.address));
+                for from in 0..slot {
+                    b.when(pipe.get("from", slot).bit(from), |b| {
+                        b.set(&start_here, pipe.get("start", from).zext(width));
+                        b.set(&offset_here, pipe.get("offset", from));
+                    });
+                }
+            });
         });
+        if sizes.index > 0 && slot > 0 {
+            pipe.take("from", slot);
+        }
+        pipe.put("start", slot, start_here);
+        pipe.put("offset", slot, offset_here);
+        if slot > 0 {
+            pipe.advance(&format!("offset_{slot}"));
+        }
     }
 }

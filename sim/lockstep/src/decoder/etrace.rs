@@ -1,7 +1,7 @@
 //! The generated E-Trace decoder against software.
 
 use super::etmv4::{Lanes, slice};
-use hartrace_decoder_hdl::etrace::{Config, ConfigError, Field, LATENCY, decoder, record};
+use hartrace_decoder_hdl::etrace::{Config, ConfigError, Field, decoder, latency, record};
 use hartrace_hdl_tools::verilate::{Input, Model, Options, Output, SimError, Simulation};
 use std::collections::VecDeque;
 use std::fmt;
@@ -91,6 +91,7 @@ impl EtraceBench {
         lanes: Lanes,
     ) -> Result<EtraceReport, EtraceBenchError> {
         let u = self.config.unroll;
+        let latency = latency(&self.config)? as usize;
         let mut report = EtraceReport::default();
         let mut sim = self.model.start(1)?;
         let ports = Ports::new(&sim, &self.fields, u)?;
@@ -127,7 +128,7 @@ impl EtraceBench {
             sim.set(ports.valid, valid);
             sim.set(ports.bytes, u64::from_le_bytes(word) & (u64::MAX >> (64 - 8 * u)));
             sim.clock()?;
-            if on_the_way.len() < LATENCY as usize {
+            if on_the_way.len() < latency {
                 continue;
             }
             let Some((first, valid)) = on_the_way.pop_front() else { continue };

@@ -232,9 +232,9 @@ impl Packets {
         } else {
             self.address.map(|address| address.wrapping_add(sent) & all)
         };
-        if let (Some(address), true, false) =
-            (self.address, self.options.jump_target_cache, report.notify)
-        {
+        // No instruction is at an odd address.
+        let target = self.address.filter(|address| address & 1 == 0 && !report.notify);
+        if let (Some(address), true) = (target, self.options.jump_target_cache) {
             let index = address >> self.config.params.iaddress_lsb_p.max(1);
             let entries = self.cache.len().max(1) as u64;
             if let Some(entry) = self.cache.get_mut((index % entries) as usize) {
