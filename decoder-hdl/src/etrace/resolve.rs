@@ -197,7 +197,7 @@ fn offsets(m: &Module, sizes: Sizes, pipe: &mut Pipe<'_>) {
             b.when(&relative, |b| b.set(&offset_here, &moved));
             let Some(jump) = &jump else { return };
             b.when(jump, |b| {
-                b.note("An entry of the cache, or what a slot before stored there.");
+                b.note("An entry of the cache, or what the last slot before stored there.");
                 b.set(&start_here, concat(&[&lit(1, 1), &zero(width - 1)]));
                 b.set(&offset_here, zero(sizes.address));
                 for from in 0..slot {

@@ -109,7 +109,8 @@ pub(super) struct Entries<'a> {
 }
 
 impl Entries<'_> {
-    /// Whether the entry that a packet means is there. Says which slot it is from: of this cycle, or of an earlier one.
+    /// Whether the entry that a packet means is there. Also says which slots store it: of this cycle, where the last
+    /// one counts, or else of an earlier one.
     pub(super) fn find(&self, m: &Module, pipe: &mut Pipe<'_>, slot: u32) -> Expr {
         let index = pipe.get("index", slot);
         let mut there = self.cache.there.q.bit_at(&index);
@@ -117,7 +118,6 @@ impl Entries<'_> {
         for (stores, entry, clears) in &self.stored {
             let here = stores & entry.eq(&index);
             there = &here | (!clears & there);
-            from.iter_mut().for_each(|other| *other = &*other & !&here);
             from.push(here);
         }
         if !from.is_empty() {

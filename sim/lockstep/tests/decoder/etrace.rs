@@ -88,13 +88,16 @@ fn trial(config: &Config, len: usize, all_formats: bool) -> Result<(), Failed> {
 
 /// The trials of this decoder.
 pub(crate) fn trials(len: usize, missing: bool) -> Vec<Trial> {
+    // Streams are compared five times, and records are wide.
+    let len = len / 10;
     let mut trials = Vec::new();
     for unroll in 1..=8 {
-        let configs = [
-            ("everything", everything(unroll), true),
-            ("unaligned", unaligned(unroll), true),
-            ("random", random::config(unroll, unroll.into()), false),
-        ];
+        let mut configs = vec![("everything", everything(unroll), true)];
+        if [1, 3, 4, 8].contains(&unroll) {
+            configs.push(("unaligned", unaligned(unroll), true));
+        } else {
+            configs.push(("random", random::config(unroll, unroll.into()), false));
+        }
         for (name, config, all_formats) in configs {
             let test = move || {
                 trial(&config, len, all_formats)

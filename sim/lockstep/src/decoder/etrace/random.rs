@@ -70,13 +70,17 @@ impl Stream {
         let (random, options) = (Rng::with_seed(seed), Ioptions::default());
         let mut stream =
             Self { random, config: *config, layout, options, source, bytes: Vec::new() };
+        let (source, stamp) = (config.encap.src_id_bits() / 8, config.encap.timestamp_bytes());
+        let longest = usize::from(31 + source + stamp);
         if !config.aligned {
             let rest = stream.random.usize(1..60);
             stream.any_bytes(rest);
+            // A run that may lie within a packet, and what would be a packet after it.
+            stream.bytes.push(0x1f);
+            stream.nulls(longest);
+            stream.shortest(stream.bytes.len() + 20);
         }
-        // One byte more than the longest packet has after its header.
-        let (source, stamp) = (config.encap.src_id_bits() / 8, config.encap.timestamp_bytes());
-        stream.nulls(usize::from(31 + source + stamp) + 1);
+        stream.nulls(longest + 1);
         Ok(stream)
     }
 
