@@ -1,11 +1,39 @@
 //! Linters report no warning on generated decoders.
 
 use hartrace_decoder_hdl::etmv4::{Config, decoder};
+use hartrace_decoder_hdl::etrace;
+use hartrace_encap::EncapParams;
 use hartrace_etmv4::Config as Unit;
+use hartrace_etrace::{Params, Unit as Encoder};
 use hartrace_hdl_tools::lint;
 use libtest_mimic::Arguments;
 use std::path::Path;
 use std::process::ExitCode;
+
+/// Decoders for E-Trace with few and many fields.
+fn encoders() -> [(&'static str, etrace::Config); 4] {
+    let params = Params { iaddress_width_p: 64, ..Params::default() };
+    let encap = EncapParams::new(0, 0, 0).expect("no fields");
+    let plain = etrace::Config { unroll: 4, params, unit: Encoder::Hartrace, encap, aligned: true };
+    let many = Params {
+        nocontext_p: false,
+        notime_p: false,
+        f0s_width_p: 1,
+        bpred_size_p: 4,
+        cache_size_p: 5,
+        return_stack_size_p: 3,
+        iaddress_lsb_p: 0,
+        ..params
+    };
+    let encap = EncapParams::new(11, 8, 7).expect("widths are in range");
+    let many = etrace::Config { params: many, encap, aligned: false, ..plain };
+    [
+        ("etrace_four_bytes", plain),
+        ("etrace_one_byte", etrace::Config { unroll: 1, ..many }),
+        ("etrace_three_bytes", etrace::Config { unroll: 3, ..many }),
+        ("etrace_eight_bytes", etrace::Config { unroll: 8, ..many }),
+    ]
+}
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
@@ -24,5 +52,9 @@ fn main() -> ExitCode {
         let design = decoder(&config).expect("there is one").files();
         lint::trials(folder, name, &[design])
     });
-    libtest_mimic::run(&arguments, trials.collect()).exit_code()
+    let encoders = encoders().into_iter().flat_map(|(name, config)| {
+        let design = etrace::decoder(&config).expect("there is one").files();
+        lint::trials(folder, name, &[design])
+    });
+    libtest_mimic::run(&arguments, trials.chain(encoders).collect()).exit_code()
 }
