@@ -25,7 +25,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<Status, Failure> {
         bar.set_message(name);
         let program = Program::new(name, elf.to_vec())?;
         let path = folder.join(format!("{name}.elf"));
-        files::write(&path, elf).map_err(|failure| failure.hint("--output-dir DIR"))?;
+        files::write_new(&path, elf).map_err(|failure| failure.hint("--output-dir DIR"))?;
         let modes = exec::all_modes(&program)?;
         let trial = Trial { program: &program, modes: &modes, limit: STEPS };
         let file = |mode: &str| folder.join(format!("{name}.{mode}.te"));

@@ -126,9 +126,7 @@ pub(crate) fn capture(path: &Path) -> Result<Output, Failure> {
 }
 
 fn create(path: &Path) -> Result<BufWriter<File>, Failure> {
-    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        fs::create_dir_all(folder).map_err(cannot_write(path))?;
-    }
+    path.parent().map_or(Ok(()), fs::create_dir_all).map_err(cannot_write(path))?;
     Ok(BufWriter::new(File::create(path).map_err(cannot_write(path))?))
 }
 

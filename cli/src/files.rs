@@ -164,11 +164,15 @@ pub(crate) fn create(path: &Path) -> Result<Box<dyn Write>, Failure> {
     Ok(Box::new(BufWriter::with_capacity(1 << 16, file)))
 }
 
-/// Writes a file, and creates its folder; or writes to standard output.
-pub(crate) fn write(path: &Path, contents: impl AsRef<[u8]>) -> Result<(), Failure> {
-    let folder = path.parent().filter(|_| !is_standard(path));
-    let folder = folder.map_or(Ok(()), std::fs::create_dir_all);
+/// Writes a file in a folder that is created if there is none.
+pub(crate) fn write_new(path: &Path, contents: impl AsRef<[u8]>) -> Result<(), Failure> {
+    let folder = path.parent().map_or(Ok(()), std::fs::create_dir_all);
     folder.map_err(|error| Failure::write(path.display(), &error))?;
+    write(path, contents)
+}
+
+/// Writes a file, or to standard output.
+pub(crate) fn write(path: &Path, contents: impl AsRef<[u8]>) -> Result<(), Failure> {
     let mut out = create(path)?;
     let written = out.write_all(contents.as_ref()).and_then(|()| out.flush());
     written.map_err(|error| Failure::write(output_name(path), &error))

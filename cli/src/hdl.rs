@@ -29,7 +29,7 @@ pub(crate) fn run(args: &HdlArgs) -> Result<Status, Failure> {
     let mut files = package(&config, connector)?;
     files.extend(adapter);
     for (name, text) in &files {
-        files::write(&args.output.join(name), text)?;
+        files::write_new(&args.output.join(name), text)?;
     }
     let mut out = files::stdout();
     let place = args.output.display();
