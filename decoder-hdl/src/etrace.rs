@@ -35,7 +35,6 @@ mod places;
 mod resolve;
 mod select;
 mod shape;
-mod wires;
 
 pub use config::{Config, ConfigError};
 pub use decoder::{Field, decoder, latency, record};

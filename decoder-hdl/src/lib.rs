@@ -5,3 +5,4 @@
 
 pub mod etmv4;
 pub mod etrace;
+mod wires;

@@ -2,7 +2,8 @@
 
 use super::Config;
 use super::format::{Format, Target, headers};
-use super::stream::{bits, index_bits};
+use super::stream::index_bits;
+use crate::wires::join;
 use hartrace_etmv4::{End, FieldName, Headers, Kind, Packet, Section};
 use hartrace_rtl::{Component, Expr, Module, concat, lit, zero};
 use std::collections::BTreeMap;
@@ -130,7 +131,7 @@ pub(super) fn role(m: &Module, format: &Format) -> [Expr; 5] {
 /// Whether the byte is one of the sources of a segment.
 pub(super) fn is_source(format: &Format, segment: &Segment, section: &Expr, index: &Expr) -> Expr {
     let places = segment.sources.iter().map(|source| place(format, source, section, index));
-    bits(&places.collect::<Vec<_>>()).any()
+    join(&places.collect::<Vec<_>>()).any()
 }
 
 /// Whether the byte is this byte of this section.
@@ -237,7 +238,7 @@ pub(super) fn build(config: &Config, format: &Format) -> Component {
     });
     let extensions: Vec<Expr> =
         extensions.map(|(number, _)| section.bit(number as u32)).chain([search.clone()]).collect();
-    m.assign(out("header_set"), &head | (&inside & bits(&extensions).any()));
+    m.assign(out("header_set"), &head | (&inside & join(&extensions).any()));
     m.assign(out("header"), concat(&[&!&head, &byte]));
     let starts = |kind: Kind| {
         let row = headers(&format.layout).filter_map(|header| format.layout.row(header));
@@ -269,8 +270,8 @@ pub(super) fn build(config: &Config, format: &Format) -> Component {
             _ => writes.push(sent | &error),
         }
     }
-    m.assign(out("select"), bits(&selects));
-    m.assign(out("write"), bits(&writes));
+    m.assign(out("select"), join(&selects));
+    m.assign(out("write"), join(&writes));
     let segments = all_segments(format, &TRACED);
     if let Some(out) = wires.get("mixed") {
         let mut parts = Vec::new();
@@ -281,10 +282,10 @@ pub(super) fn build(config: &Config, format: &Format) -> Component {
             }
             let gated = places
                 .into_iter()
-                .map(|(from, places)| bits(&places).any().gate(byte.slice(from, segment.width)));
+                .map(|(from, places)| join(&places).any().gate(byte.slice(from, segment.width)));
             parts.extend(gated.reduce(|a, b| a | b));
         }
-        m.assign(out, bits(&parts));
+        m.assign(out, join(&parts));
     }
     m.finish()
 }

@@ -3,7 +3,8 @@
 use super::action::{self, HEADER_BITS};
 use super::format::{Format, Target};
 use super::{Config, ConfigError, stream, trace};
-use hartrace_rtl::{Component, Expr, Module, Outputs, lit, zero};
+use crate::wires::{delay, instance, join};
+use hartrace_rtl::{Component, Expr, Module};
 
 /// The fields of a record, in the order of the ports: name, and what it is.
 pub const RECORD: [(&str, &str); 14] = [
@@ -91,7 +92,7 @@ pub fn decoder(config: &Config) -> Result<Component, ConfigError> {
         .iter()
         .zip(&actions)
         .map(|((name, ..), all)| {
-            (*name, delay(&m, &format!("do_{name}"), &stream::bits(all), !data.contains(name)))
+            (*name, delay(&m, &format!("do_{name}"), &join(all), !data.contains(name)))
         })
         .collect();
 
@@ -144,20 +145,4 @@ pub fn stream_unit(config: &Config) -> Result<(Component, Vec<Register>), Config
 /// Whether a module has a port.
 fn has(component: &Component, port: &str) -> bool {
     component.ports().iter().any(|other| other.name == port)
-}
-
-/// A register between two stages; `clears` if it must not hold garbage after reset.
-pub(super) fn delay(m: &Module, name: &str, value: &Expr, clears: bool) -> Expr {
-    let reg = match clears {
-        true => m.reg(name, zero(value.width())),
-        false => m.reg_data(name, value.width(), lit(1, 1)),
-    };
-    m.assign(&reg.d, value);
-    reg.q
-}
-
-fn instance(m: &Module, name: &str, of: &Component, ports: &[(String, Expr)]) -> Outputs {
-    let ports: Vec<(&str, &Expr)> =
-        ports.iter().map(|(name, expr)| (name.as_str(), expr)).collect();
-    m.inst(name, of, &ports)
 }

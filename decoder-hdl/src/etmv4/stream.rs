@@ -3,11 +3,11 @@
 //! The stream state is chained through the lanes within one cycle, so nothing is in a lane that depends on its byte
 //! alone: `etmv4_header` prepares that one cycle before.
 
-use super::decoder::delay;
 use super::format::{Class, Format, ZEROS, decides_kind};
 use super::{Config, header};
+use crate::wires::{any, delay, join};
 use hartrace_etmv4::{Effect, End, Rule, Test};
-use hartrace_rtl::{Component, Expr, Module, concat, lit, zero};
+use hartrace_rtl::{Component, Expr, Module, lit, zero};
 
 /// Signals between lanes: name, width, and what they are.
 pub(super) fn state(format: &Format) -> [(&'static str, u32, &'static str); 6] {
@@ -24,10 +24,6 @@ pub(super) fn state(format: &Format) -> [(&'static str, u32, &'static str); 6] {
 /// While searching, the index is the number of zeros that are missing.
 pub(super) fn index_bits(format: &Format) -> u32 {
     format.longest().max(ZEROS + 1)
-}
-
-fn any(exprs: impl IntoIterator<Item = Expr>) -> Expr {
-    exprs.into_iter().reduce(|a, b| a | b).unwrap_or_else(|| lit(1, 0))
 }
 
 /// The module `etmv4_stream_lane`: the role of one byte, and the state after it.
@@ -92,7 +88,7 @@ pub(super) fn lane(format: &Format) -> Component {
         }
         wanted.push(any(all));
     }
-    let wanted = m.let_("wanted", bits(&wanted));
+    let wanted = m.let_("wanted", join(&wanted));
     let firsts: Vec<Expr> = (0u32..)
         .zip(&format.pending)
         .map(|(bit, section)| {
@@ -102,7 +98,7 @@ pub(super) fn lane(format: &Format) -> Component {
             if before.is_empty() { this } else { this & !any(before) }
         })
         .collect();
-    let first = m.let_("first", bits(&firsts));
+    let first = m.let_("first", join(&firsts));
     let found = m.let_("found", &search & index.bit(0) & &is_80);
     // While a header or a synchronisation is expected, `section` and `pending` are empty.
     let turns = m.let_("turns", &ends & !&malformed);
@@ -172,10 +168,10 @@ pub(super) fn lane(format: &Format) -> Component {
     let now = [
         last.clone(),
         (&search & !&found) | &error,
-        bits(&new_section),
-        bits(&new_index),
+        join(&new_section),
+        join(&new_index),
         (&head & opens(&started)) | (&turns & opens(&turned)) | (&goes_on & &open),
-        bits(&new_pending),
+        join(&new_pending),
     ];
     let before = [&head, &search, &section, &index, &open, &pending];
     for ((output, now), before) in next.iter().zip(now).zip(before) {
@@ -260,7 +256,7 @@ pub(super) fn unit(config: &Config, format: &Format) -> Component {
         m.assign(&reg.d, value);
     }
     for ((output, all), (name, _, _, clears)) in outputs.iter().zip(&roles).zip(role(format)) {
-        m.assign(output, delay(&m, &format!("role_{name}"), &bits(all), clears));
+        m.assign(output, delay(&m, &format!("role_{name}"), &join(all), clears));
     }
     m.finish()
 }
@@ -275,12 +271,4 @@ fn bytes(class: &Class, rule: &Rule, index: &Expr) -> Option<Expr> {
             Some(any((first..=last).map(|byte| index.bit(u32::from(most - 1 - byte)))))
         }
     }
-}
-
-/// A vector of these bits, the first one lowest.
-pub(super) fn bits(of: &[Expr]) -> Expr {
-    if of.is_empty() {
-        return zero(1);
-    }
-    concat(&of.iter().rev().collect::<Vec<_>>())
 }

@@ -2,9 +2,9 @@
 
 use super::Config;
 use super::action::{self, HEADER_BITS, Segment, TRACED, all_segments, is_source, role};
-use super::decoder::delay;
 use super::format::{Format, SF, Target};
-use super::stream::{self, bits};
+use super::stream;
+use crate::wires::{delay, join};
 use hartrace_etmv4::{FieldName, Kind};
 use hartrace_rtl::{Component, Expr, Module, lit, zero};
 use std::collections::BTreeMap;
@@ -184,7 +184,7 @@ pub(super) fn unit(config: &Config, format: &Format) -> Component {
         m.assign(&reg.d, value);
     }
     for (output, values) in outputs.iter().zip(&values) {
-        m.assign(output, bits(values));
+        m.assign(output, join(values));
     }
     m.finish()
 }
@@ -252,7 +252,7 @@ pub(super) fn cycles_unit(config: &Config, format: &Format) -> Component {
         m.assign(&reg.d, value);
     }
     m.assign(&total.d, &sum);
-    m.assign(&cycles_o, bits(&sums));
+    m.assign(&cycles_o, join(&sums));
     m.finish()
 }
 
@@ -318,7 +318,7 @@ pub(super) fn cycles_lane(config: &Config, format: &Format) -> Component {
         .filter(|(_, class)| class.writes.iter().any(|write| write.target == Target::Cycles))
         .map(|(number, _)| section.bit(number as u32))
         .collect();
-    let ending = bits(&ending).any();
+    let ending = join(&ending).any();
     m.assign(&counted, &last & (ending | (&head & &short)));
     m.finish()
 }

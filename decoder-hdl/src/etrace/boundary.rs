@@ -5,7 +5,7 @@
 
 use super::Config;
 use super::shape::Shape;
-use super::wires::{all, any, delay, join};
+use crate::wires::{all, any, delay, join};
 use hartrace_rtl::{Component, Expr, Module, index_width, lit, zero};
 
 /// The module `etrace_header`: what a byte means as a header.
@@ -268,7 +268,7 @@ pub(super) fn unit(config: &Config, shape: &Shape) -> Component {
         ports.extend(
             state.iter().zip(&now).map(|((name, ..), value)| (format!("{name}_i"), value.clone())),
         );
-        let out = super::wires::instance(&m, &format!("i_lane_{i}"), &lane, &ports);
+        let out = crate::wires::instance(&m, &format!("i_lane_{i}"), &lane, &ports);
         let (left, position) = (&now[0], &now[1]);
         let role = [
             bytes.slice(8 * i, 8),

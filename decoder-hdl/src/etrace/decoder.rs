@@ -2,8 +2,8 @@
 
 use super::extract::{self, EFFECTS};
 use super::shape::Shape;
-use super::wires::{delay, instance, join};
 use super::{Config, ConfigError, boundary, gather, resolve, select};
+use crate::wires::{delay, instance, join};
 use hartrace_etrace::FieldName;
 use hartrace_rtl::{Component, Expr, Module, zero};
 

@@ -3,7 +3,7 @@
 use super::places::MOST_BRANCHES;
 use super::select::{self, Choice, choices, mode};
 use super::shape::Shape;
-use super::wires::{any, delay, join};
+use crate::wires::{any, delay, join};
 use hartrace_etrace::{FieldName, Format, Mode};
 use hartrace_rtl::{Component, Expr, Module, lit};
 
@@ -143,7 +143,7 @@ pub(super) fn unit(shape: &Shape) -> Component {
             .into_iter()
             .filter_map(|name| of(name).map(|value| (format!("{name}_i"), value)))
             .collect();
-        let out = super::wires::instance(&m, &format!("i_extract_{slot}"), &extract, &ports);
+        let out = crate::wires::instance(&m, &format!("i_extract_{slot}"), &extract, &ports);
         for ((name, ..), found) in outputs.iter().zip(&mut found) {
             let passed = if *name == "format" { None } else { of(name) };
             found.push(passed.unwrap_or_else(|| out[&format!("{name}_o")].clone()));

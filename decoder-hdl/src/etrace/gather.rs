@@ -6,7 +6,7 @@
 
 use super::boundary;
 use super::shape::Shape;
-use super::wires::{all, any, delay, join};
+use crate::wires::{all, any, delay, join};
 use hartrace_rtl::{Component, Expr, Module, lit};
 
 /// What is known of the packet in a slot: name, width, what it is, and whether it is cleared by reset.

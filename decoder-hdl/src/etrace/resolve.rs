@@ -16,7 +16,7 @@ mod cache;
 mod pipe;
 
 use super::shape::Shape;
-use super::wires::{any, delay, join};
+use crate::wires::{any, delay, join};
 use cache::Cache;
 use hartrace_rtl::{Component, Expr, Module, concat, lit, zero};
 use pipe::Pipe;

@@ -3,7 +3,7 @@
 use super::gather;
 use super::places::{Condition, MOST_BRANCHES, Place, map_width, only, places};
 use super::shape::Shape;
-use super::wires::{all, any, delay, join};
+use crate::wires::{all, any, delay, join};
 use hartrace_etrace::{FieldName, Format, Layout, Mode, Presence};
 use hartrace_rtl::{Component, Expr, Module, lit, zero};
 
@@ -283,7 +283,7 @@ pub(super) fn unit(shape: &Shape) -> Component {
             .filter_map(|name| of(name).map(|value| (format!("{name}_i"), value)))
             .collect();
         ports.extend(source.iter().map(|source| ("source_i".to_owned(), source.clone())));
-        let out = super::wires::instance(&m, &format!("i_format_{slot}"), &format, &ports);
+        let out = crate::wires::instance(&m, &format!("i_format_{slot}"), &format, &ports);
         let keep =
             |name: &str, value: &Expr, clears| delay(&m, &format!("{name}_{slot}"), value, clears);
         let payload = keep("payload", &out["payload_o"], false);
@@ -297,7 +297,7 @@ pub(super) fn unit(shape: &Shape) -> Component {
         if of("short").is_some() {
             ports.push(("short_i".to_owned(), keep("short", &out["short_o"], true)));
         }
-        let selected = super::wires::instance(&m, &format!("i_select_{slot}"), &select, &ports);
+        let selected = crate::wires::instance(&m, &format!("i_select_{slot}"), &select, &ports);
         for ((name, ..), found) in outputs.iter().zip(&mut found) {
             found.push(match *name {
                 "payload" => payload.clone(),

@@ -2,7 +2,7 @@
 
 use super::Sizes;
 use super::pipe::Pipe;
-use crate::etrace::wires::{any, delay, join};
+use crate::wires::{any, delay, join};
 use hartrace_rtl::{Expr, Memory, Module, Reg, concat, index_width, lit, zero};
 
 /// The low bits of every address, which are its index in the cache: two stages.

@@ -1,6 +1,6 @@
 //! Values that move from stage to stage.
 
-use crate::etrace::wires::delay;
+use crate::wires::delay;
 use hartrace_rtl::{Expr, Module};
 use std::collections::BTreeMap;
 

@@ -158,6 +158,9 @@ impl Etmv4Bench {
                 at += u64::from(is_byte);
             }
         }
+        if let Some(ended) = expected.front() {
+            report.differs(format_args!("{ended:x?} never came"));
+        }
         report.bytes = sent as u64;
         Ok(report)
     }

@@ -58,21 +58,23 @@ fn trial(name: &str, unit: Unit, unroll: u32) -> Result<(), Failed> {
     let layout = Layout::new(&unit);
     let len = bytes();
     let seed = u64::from(unroll);
-    let random: Vec<u8> = {
-        let mut random = fastrand::Rng::with_seed(seed);
-        std::iter::repeat_with(|| random.u8(..)).take(len).collect()
-    };
+    let mut random = fastrand::Rng::with_seed(seed);
+    let mut noise = Vec::new();
+    while noise.len() < len {
+        // Without synchronisations, noise would hardly ever be read as packets.
+        noise.extend([[0; 11].as_slice(), &[0x80]].concat());
+        noise.extend(std::iter::repeat_with(|| random.u8(..)).take(64));
+    }
     for (what, stream) in [
         ("packets", random::packets(&layout, len, seed)),
         ("damaged", random::damaged(&layout, len, 100, seed)),
+        ("noise", noise),
     ] {
         for lanes in [Lanes::Full, Lanes::Holes(seed)] {
             compare(&bench, &stream, lanes)
                 .map_err(|error| format!("{name}, {what}, {lanes:?}: {:?}", error.message()))?;
         }
     }
-    let report = bench.compare(&random, Lanes::Full)?;
-    assert_eq!(report.differences, 0, "{:?}", report.first);
     Ok(())
 }
 

@@ -3,22 +3,22 @@
 use hartrace_rtl::{Component, Expr, Module, Outputs, concat, lit, zero};
 
 /// Whether any of these bits is set.
-pub(super) fn any(exprs: impl IntoIterator<Item = Expr>) -> Expr {
+pub(crate) fn any(exprs: impl IntoIterator<Item = Expr>) -> Expr {
     exprs.into_iter().reduce(|a, b| a | b).unwrap_or_else(|| lit(1, 0))
 }
 
 /// Whether all of these bits are set.
-pub(super) fn all(exprs: impl IntoIterator<Item = Expr>) -> Expr {
+pub(crate) fn all(exprs: impl IntoIterator<Item = Expr>) -> Expr {
     exprs.into_iter().reduce(|a, b| a & b).unwrap_or_else(|| lit(1, 1))
 }
 
 /// A vector of these parts, the first one lowest.
-pub(super) fn join(parts: &[Expr]) -> Expr {
+pub(crate) fn join(parts: &[Expr]) -> Expr {
     concat(&parts.iter().rev().collect::<Vec<_>>())
 }
 
 /// A register between two stages; `clears` if it must not hold garbage after reset.
-pub(super) fn delay(m: &Module, name: &str, value: &Expr, clears: bool) -> Expr {
+pub(crate) fn delay(m: &Module, name: &str, value: &Expr, clears: bool) -> Expr {
     let reg = match clears {
         true => m.reg(name, zero(value.width())),
         false => m.reg_data(name, value.width(), lit(1, 1)),
@@ -28,7 +28,7 @@ pub(super) fn delay(m: &Module, name: &str, value: &Expr, clears: bool) -> Expr 
 }
 
 /// An instance whose ports have computed names.
-pub(super) fn instance(
+pub(crate) fn instance(
     m: &Module,
     name: &str,
     of: &Component,
