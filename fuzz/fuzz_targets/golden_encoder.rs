@@ -4,11 +4,11 @@
 
 use arbitrary::{Result, Unstructured};
 use hartrace_bits::BitReader;
+use hartrace_etrace::ingress::{CType, IType, ITypeWidth, Privilege, Retired, Trigger};
 use hartrace_etrace::{Ioptions, Layout, MAX_PAYLOAD_BYTES, Payload};
 use hartrace_fuzz::{options, params, tail, unit};
 use hartrace_golden::encoder::{Combine, Comparator, Condition, Filter, Function, Input, Resync};
 use hartrace_golden::{Compat, Encoded, Encoder, EncoderConfig};
-use hartrace_etrace::ingress::{CType, IType, ITypeWidth, Privilege, Retired, Trigger};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: &[u8]| {

@@ -2,10 +2,10 @@
 
 use crate::bits;
 use crate::stream::Stream;
+use hartrace_etrace::ingress::Privilege;
 use hartrace_golden::decoder::{Event, Position};
 use hartrace_golden::isa::{Isa, Xlen};
 use hartrace_golden::{Compat, Decoder, DecoderConfig, Image};
-use hartrace_etrace::ingress::Privilege;
 
 /// The largest number of instructions that it follows for one payload.
 pub const MAX_STEPS: u64 = 20_000;
