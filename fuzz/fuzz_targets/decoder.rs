@@ -25,7 +25,7 @@ fn check(mut u: Unstructured<'_>) -> Result<()> {
     assert_eq!(got, production(&stream, 0));
     // Where all addresses are within two instructions, an address is both at the start of one and inside of
     // another, and D20 has no meaning.
-    if stream.params.iaddress_width_p < 4 {
+    if stream.params.iaddress_width_p < 4 || wraps(&stream) {
         return Ok(());
     }
     // The two count the length of a walk differently.
@@ -35,6 +35,13 @@ fn check(mut u: Unstructured<'_>) -> Result<()> {
         assert_eq!(got.get(same), want.get(same), "event {same}");
     }
     Ok(())
+}
+
+/// Whether execution can run over the end of the address space. For a jump at address 0, the golden decoder then
+/// knows the instruction before it, the one that retired; the production decoder, which looks at the code, does not.
+fn wraps(stream: &Stream) -> bool {
+    let end = 1_u128 << stream.params.iaddress_width_p;
+    u128::from(stream.base) % end + stream.code.len() as u128 >= end
 }
 
 /// `None` if a walk was too long.
