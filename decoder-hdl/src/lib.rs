@@ -1,8 +1,9 @@
 //! Generates trace decoders in SystemVerilog.
 //!
 //! A decoder takes a number of bytes in every cycle, whatever they are: it never waits, and it has no buffer.
-//! [`etmv4`] decodes ETMv4 and ETE, [`etrace`] decodes encapsulated E-Trace.
+//! [`etmv4`] decodes ETMv4 and ETE, [`etrace`] decodes encapsulated E-Trace. [`walker`] follows the program behind it.
 
 pub mod etmv4;
 pub mod etrace;
+pub mod walker;
 mod wires;

@@ -70,6 +70,7 @@
     )
 )]
 
+pub mod block_table;
 mod blocks;
 mod config;
 mod elf;

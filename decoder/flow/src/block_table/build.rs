@@ -1,0 +1,276 @@
+//! Finds the blocks of a program.
+
+use super::{BlockTable, Ends, Entry, WordLayout};
+use crate::image::Image;
+use hartrace_isa::{Insn, Kind, Link};
+
+/// What is known about a half-word.
+#[derive(Copy, Clone, Debug, Default)]
+struct Half {
+    /// An instruction starts here.
+    starts: bool,
+    /// The second half of an instruction is here.
+    second: bool,
+    /// A block starts here.
+    head: bool,
+}
+
+/// Consecutive code.
+#[derive(Debug)]
+struct Region {
+    start: u64,
+    halves: Vec<Half>,
+}
+
+/// The code of a program, as far as it is known.
+struct Finder<'a> {
+    image: &'a Image,
+    regions: Vec<Region>,
+    /// Where an instruction starts that was not followed yet.
+    open: Vec<u64>,
+}
+
+impl BlockTable {
+    /// Finds the blocks of a program. `roots` are addresses at which an instruction is known to start, such as the
+    /// entry point and functions: what is reached from there is code. The rest is read from the lowest address on.
+    ///
+    /// Blocks are cut where `layout` has no more bits of span. Targets without code are the last entry.
+    #[must_use]
+    pub fn build(image: &Image, roots: &[u64], span_bits: u32) -> Self {
+        let mut finder = Finder { image, regions: regions(image), open: Vec::new() };
+        finder.open.extend(roots.iter().rev());
+        finder.follow();
+        finder.sweep();
+        finder.heads();
+        let most = 1u32.checked_shl(span_bits).unwrap_or(u32::MAX).saturating_sub(1);
+        finder.entries(most)
+    }
+}
+
+impl WordLayout {
+    /// The layout of a memory with this many entries, for code that is at most `bytes` long.
+    #[must_use]
+    pub fn new(entries: u32, bytes: u64) -> Self {
+        let bits = |value: u64| u64::BITS.saturating_sub(value.leading_zeros()).max(1);
+        Self {
+            start_bits: bits(bytes >> 1),
+            span_bits: Self::SPAN_BITS,
+            index_bits: bits(u64::from(entries).saturating_sub(1)),
+        }
+    }
+}
+
+fn regions(image: &Image) -> Vec<Region> {
+    let mut ranges: Vec<(u64, u64)> = Vec::new();
+    for range in image.ranges() {
+        // Code at odd addresses does not exist.
+        let start = range.start.wrapping_add(range.start & 1);
+        // The end may be 2^64, which wraps.
+        let bytes = range.end.wrapping_sub(start);
+        match ranges.last_mut() {
+            Some((first, length)) if first.wrapping_add(*length) == start && start != 0 => {
+                *length = length.saturating_add(bytes);
+            }
+            _ => ranges.push((start, bytes)),
+        }
+    }
+    let region = |(start, bytes): (u64, u64)| {
+        let halves = vec![Half::default(); usize::try_from(bytes >> 1).unwrap_or(0)];
+        Region { start, halves }
+    };
+    ranges.into_iter().map(region).collect()
+}
+
+impl Finder<'_> {
+    fn place(&self, address: u64) -> Option<(usize, usize)> {
+        if address & 1 != 0 {
+            return None;
+        }
+        let at = self.regions.partition_point(|region| region.start <= address).checked_sub(1)?;
+        let region = self.regions.get(at)?;
+        let half = usize::try_from(address.wrapping_sub(region.start) >> 1).ok()?;
+        (half < region.halves.len()).then_some((at, half))
+    }
+
+    fn half(&mut self, address: u64) -> Option<&mut Half> {
+        let (region, half) = self.place(address)?;
+        self.regions.get_mut(region)?.halves.get_mut(half)
+    }
+
+    /// The targets of an instruction that are in the code.
+    fn targets(&self, address: u64, insn: Insn, before: Option<(Insn, u64)>) -> Option<u64> {
+        let xlen = self.image.isa().xlen;
+        let sequential = before.and_then(|(b, pc)| insn.sequential_target(xlen, b, pc));
+        insn.target(xlen, address).or(sequential)
+    }
+
+    /// Follows the code from all places that are open. An instruction that overlaps one found before is none.
+    fn follow(&mut self) {
+        while let Some(start) = self.open.pop() {
+            self.run(start);
+        }
+    }
+
+    fn run(&mut self, start: u64) {
+        let xlen = self.image.isa().xlen;
+        let mut address = start;
+        let mut before = None;
+        while let Some(half) = self.half(address).copied() {
+            let Some(insn) = self.image.insn(address) else { return };
+            if half.starts || half.second {
+                return;
+            }
+            let next = insn.next(xlen, address);
+            if insn.size == 4 {
+                match self.half(address.wrapping_add(2)) {
+                    Some(second) if !second.starts => second.second = true,
+                    _ => return,
+                }
+            }
+            if let Some(half) = self.half(address) {
+                half.starts = true;
+            }
+            self.open.extend(self.targets(address, insn, before));
+            let goes_on = insn.is_sequential()
+                || matches!(insn.kind, Kind::Branch { .. } | Kind::EnvironmentTrap)
+                || insn.link() == Some(Link::Call);
+            if !goes_on || next <= address {
+                return;
+            }
+            before = Some((insn, address));
+            address = next;
+        }
+    }
+
+    /// Reads what was not reached, from the lowest address on.
+    fn sweep(&mut self) {
+        for region in 0..self.regions.len() {
+            let mut half = 0usize;
+            while let Some(r) = self.regions.get(region)
+                && let Some(here) = r.halves.get(half)
+            {
+                if !here.starts && !here.second {
+                    let address = r.start.wrapping_add((half as u64).wrapping_mul(2));
+                    self.run(address);
+                    self.follow();
+                }
+                half = half.saturating_add(1);
+            }
+        }
+    }
+
+    /// Marks where blocks start: at targets, and after instructions that end a block.
+    fn heads(&mut self) {
+        let mut heads = Vec::new();
+        self.instructions(|this, address, insn, before| {
+            heads.extend(this.targets(address, insn, before));
+            if ends(insn) != Ends::Next {
+                heads.push(insn.next(this.image.isa().xlen, address));
+            }
+        });
+        for head in heads {
+            if let Some(half) = self.half(head) {
+                half.head = half.starts;
+            }
+        }
+    }
+
+    /// Visits every instruction, with the one before it in memory.
+    fn instructions(&self, mut visit: impl FnMut(&Self, u64, Insn, Option<(Insn, u64)>)) {
+        for region in &self.regions {
+            let mut before: Option<(Insn, u64)> = None;
+            for (half, at) in region.halves.iter().zip(0u64..) {
+                let address = region.start.wrapping_add(at.wrapping_mul(2));
+                if !half.starts {
+                    if !half.second {
+                        before = None;
+                    }
+                    continue;
+                }
+                let Some(insn) = self.image.insn(address) else { continue };
+                visit(self, address, insn, before);
+                before = Some((insn, address));
+            }
+        }
+    }
+
+    fn entries(&self, most: u32) -> BlockTable {
+        let mut entries: Vec<Entry> = Vec::new();
+        let mut targets: Vec<(usize, u64)> = Vec::new();
+        for region in &self.regions {
+            let mut open: Option<Entry> = None;
+            let mut before: Option<(Insn, u64)> = None;
+            for (half, at) in region.halves.iter().zip(0u64..) {
+                let address = region.start.wrapping_add(at.wrapping_mul(2));
+                let insn = match self.image.insn(address) {
+                    Some(insn) if half.starts => insn,
+                    _ if half.second => continue,
+                    _ => {
+                        entries.extend(open.take());
+                        before = None;
+                        hole(&mut entries, address);
+                        continue;
+                    }
+                };
+                let span = |entry: &Entry| (address.wrapping_sub(entry.start) >> 1) as u32;
+                if half.head || open.as_ref().is_some_and(|entry| span(entry) > most) {
+                    entries.extend(open.take());
+                }
+                let mut entry = open.take().unwrap_or_else(|| Entry::new(address));
+                entry.span = span(&entry);
+                entry.wide = insn.size == 4;
+                entry.ends = ends(insn);
+                let target = self.targets(address, insn, before);
+                entry.sequential =
+                    target.is_some() && matches!(insn.kind, Kind::IndirectJump { .. });
+                targets.extend(target.map(|target| (entries.len(), target)));
+                match entry.ends {
+                    Ends::Next => open = Some(entry),
+                    _ => entries.push(entry),
+                }
+                before = Some((insn, address));
+            }
+            entries.extend(open.take());
+            let bytes = (region.halves.len() as u64).wrapping_mul(2);
+            hole(&mut entries, region.start.wrapping_add(bytes));
+        }
+        let none = entries.len().saturating_sub(1);
+        let mut table = BlockTable { entries };
+        for (from, target) in targets {
+            let found = table.find(target).filter(|found| {
+                table.entries.get(*found).is_some_and(|entry| entry.start == target)
+            });
+            let target = found.unwrap_or(none);
+            if let Some(entry) = table.entries.get_mut(from) {
+                entry.target = target as u32;
+            }
+        }
+        table
+    }
+}
+
+/// Adds a place without code, unless there is one already.
+fn hole(entries: &mut Vec<Entry>, start: u64) {
+    if entries.last().is_none_or(|last| last.ends != Ends::NoCode) {
+        entries.push(Entry { ends: Ends::NoCode, ..Entry::new(start) });
+    }
+}
+
+impl Entry {
+    fn new(start: u64) -> Self {
+        Self { start, span: 0, wide: false, ends: Ends::Next, sequential: false, target: 0 }
+    }
+}
+
+/// How a block ends with this instruction.
+fn ends(insn: Insn) -> Ends {
+    match (insn.kind, insn.link()) {
+        (Kind::Branch { .. }, _) => Ends::Branch,
+        (Kind::Jump { .. } | Kind::AbsoluteJump { .. }, Some(Link::Call)) => Ends::Call,
+        (Kind::Jump { .. } | Kind::AbsoluteJump { .. }, _) => Ends::Jump,
+        (_, Some(Link::Call)) => Ends::IndirectCall,
+        (_, Some(Link::Return)) => Ends::Return,
+        _ if insn.is_uninferable() => Ends::Indirect,
+        _ => Ends::Next,
+    }
+}
