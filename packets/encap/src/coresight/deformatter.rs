@@ -112,10 +112,12 @@ pub struct Deformatter {
     position: u64,
     /// Frames start at a known place.
     synchronised: bool,
-    /// The last bytes read, to recognise a synchronisation word.
+    /// The last bytes read, to recognise a synchronisation word, even one among bytes that are a fault.
     window: [u8; 4],
     /// First byte of a pair, in the modes that look at pairs.
     half: Option<u8>,
+    /// The last pair may be the first half of a full synchronisation word between frames.
+    opened: bool,
     /// Full synchronisation words in a row.
     resets: u64,
     statistics: Statistics,
@@ -134,6 +136,7 @@ impl Deformatter {
             synchronised: matches!(mode, Mode::Aligned | Mode::AlignedReset),
             window: [0; 4],
             half: None,
+            opened: false,
             resets: 0,
             statistics: Statistics {
                 data: 0,
@@ -167,11 +170,9 @@ impl Deformatter {
     /// Ends the capture. An incomplete frame is a fault, and its bytes are not reported.
     pub fn finish(&mut self, out: &mut impl FnMut(Item<'_>)) {
         self.end_resets(out);
-        // The last bytes may be half of a full synchronisation word.
-        let opened = self.synchronised && self.window == [0, 0, 0xff, 0xff];
+        let opened = core::mem::take(&mut self.opened);
         let halves = u8::from(self.half.is_some()).saturating_add(if opened { 2 } else { 0 });
         let held = self.filled.saturating_add(halves);
-        self.window = [0; 4];
         if held > 0 {
             out(Item::Fault(Fault::Incomplete { index: self.start, bytes: held }));
             self.give_up(held.into());
@@ -234,13 +235,12 @@ impl Deformatter {
 
     /// Processes a byte in one of the modes with synchronisation words.
     fn port(&mut self, byte: u8, out: &mut impl FnMut(Item<'_>)) {
+        let [_, a, b, c] = self.window;
+        self.window = [a, b, c, byte];
         if !self.synchronised {
-            let [_, a, b, c] = self.window;
-            self.window = [a, b, c, byte];
             self.statistics.unsynchronised = self.statistics.unsynchronised.wrapping_add(1);
             if self.window == FSYNC {
                 self.synchronised = true;
-                self.window = [0; 4];
                 self.statistics.unsynchronised = self.statistics.unsynchronised.saturating_sub(4);
                 self.count_overhead(4);
             }
@@ -254,20 +254,14 @@ impl Deformatter {
             return;
         };
         let at = self.position.wrapping_sub(1);
-        // Perhaps the first half of a full synchronisation word: the next pair decides.
-        let opened = self.window == [0, 0, 0xff, 0xff];
-        self.window = [0; 4];
+        let opened = core::mem::take(&mut self.opened);
         match [first, byte] {
             HSYNC if opened => self.count_overhead(4),
             _ if opened => self.lost(Fault::FullSync { index: at.wrapping_sub(2) }, 4, out),
             HSYNC if self.mode == Mode::FsyncHsync => self.count_overhead(2),
             HSYNC => self.lost(Fault::HalfSync { index: at }, 2, out),
-            [0xff, 0xff] if self.filled == 0 => self.window = [0, 0, 0xff, 0xff],
-            [0xff, 0xff] => {
-                self.lost(Fault::FullSync { index: at }, 2, out);
-                // It may be a full synchronisation word after all.
-                self.window = [0, 0, 0xff, 0xff];
-            }
+            [0xff, 0xff] if self.filled == 0 => self.opened = true,
+            [0xff, 0xff] => self.lost(Fault::FullSync { index: at }, 2, out),
             _ => {
                 self.hold(first);
                 self.hold(byte);

@@ -137,6 +137,24 @@ fn a_full_synchronisation_within_a_frame_loses_that_frame_only() {
 }
 
 #[test]
+fn a_full_synchronisation_among_bytes_that_are_a_fault_is_found() {
+    // Two bytes too many before the word: its first half is the second half of what is a fault.
+    let capture = [&FSYNC[..], &WORKED, &[0xff, 0xff], &FSYNC, &WORKED].concat();
+    let (seen, deformatter) = read(Mode::FsyncHsync, &capture, 7);
+    assert_eq!(seen[2], Seen::Fault(Fault::FullSync { index: 20 }));
+    assert_eq!(seen[3], Seen::Data(0x10, 26, vec![0xaa]));
+    assert_eq!(seen.len(), 5);
+    assert_eq!(deformatter.statistics().unsynchronised, 2);
+    // A byte is missing in the frame before the word.
+    let capture = [&FSYNC[..], &WORKED[..5], &FSYNC, &WORKED].concat();
+    let (seen, deformatter) = read(Mode::FsyncHsync, &capture, 7);
+    assert_eq!(seen[0], Seen::Fault(Fault::FullSync { index: 10 }));
+    assert_eq!(seen[1], Seen::Data(0x10, 13, vec![0xaa]));
+    assert_eq!(seen.len(), 3);
+    assert_eq!(deformatter.statistics().unsynchronised, 5);
+}
+
+#[test]
 fn an_incomplete_frame_is_a_fault() {
     let (seen, _) = read(Mode::Aligned, &[&WORKED[..], &[1, 2, 3]].concat(), 4);
     assert_eq!(seen[2], Seen::Fault(Fault::Incomplete { index: 16, bytes: 3 }));
