@@ -1,7 +1,7 @@
 //! Linters report no warning on generated decoders.
 
 use hartrace_decoder_hdl::etmv4::{Config, decoder};
-use hartrace_decoder_hdl::etrace;
+use hartrace_decoder_hdl::{etrace, frame};
 use hartrace_encap::EncapParams;
 use hartrace_etmv4::Config as Unit;
 use hartrace_etrace::{Params, Unit as Encoder};
@@ -56,5 +56,9 @@ fn main() -> ExitCode {
         let design = etrace::decoder(&config).expect("there is one").files();
         lint::trials(folder, name, &[design])
     });
-    libtest_mimic::run(&arguments, trials.chain(encoders).collect()).exit_code()
+    let stages = [1, 4].into_iter().flat_map(|decoders| {
+        let design = frame::stage(&frame::Config { decoders }).expect("there is one").files();
+        lint::trials(folder, &format!("frames_for_{decoders}"), &[design])
+    });
+    libtest_mimic::run(&arguments, trials.chain(encoders).chain(stages).collect()).exit_code()
 }

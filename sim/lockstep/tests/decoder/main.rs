@@ -3,6 +3,7 @@
 //! `HARTRACE_DECODER_BYTES` sets the bytes of each random stream.
 
 mod etrace;
+mod frame;
 
 use hartrace_decoder_hdl::etmv4::Config;
 use hartrace_etmv4::{Config as Unit, Layout};
@@ -117,6 +118,7 @@ fn main() -> ExitCode {
             }
         }
     }
+    trials.extend(frame::trials(bytes(), &snapshots(), missing));
     for path in snapshots() {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let test = move || snapshot(&path);
