@@ -135,6 +135,8 @@ pub(crate) enum SinkArg {
     Atb,
     /// A ring buffer in memory, over AXI4
     Memory,
+    /// CoreSight frames on an AXI4-Stream, as a trace port sends them
+    Frames,
 }
 
 #[derive(Debug, Default, Args)]

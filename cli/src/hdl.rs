@@ -94,10 +94,12 @@ fn config(args: &HdlArgs) -> Result<TopConfig, Failure> {
         (None, as_configured)
         | (Some(SinkArg::Axis), as_configured @ Sink::AxiStream { .. })
         | (Some(SinkArg::Atb), as_configured @ Sink::Atb { .. })
-        | (Some(SinkArg::Memory), as_configured @ Sink::Memory { .. }) => as_configured,
+        | (Some(SinkArg::Memory), as_configured @ Sink::Memory { .. })
+        | (Some(SinkArg::Frames), as_configured @ Sink::Frames { .. }) => as_configured,
         (Some(SinkArg::Axis), _) => Sink::AXI_STREAM,
         (Some(SinkArg::Atb), _) => Sink::ATB,
         (Some(SinkArg::Memory), _) => Sink::MEMORY,
+        (Some(SinkArg::Frames), _) => Sink::FRAMES,
     };
     if let Some(harts) = args.harts {
         config.harts = harts;

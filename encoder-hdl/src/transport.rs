@@ -13,6 +13,7 @@
 //! | [`axis_sink`] | words | AXI4-Stream |
 //! | [`atb_sink`] | words | ATB |
 //! | [`memory_sink`] | words | a ring buffer in memory, over AXI4 |
+//! | [`frame_generator`] | words of several sources | CoreSight frames on an AXI4-Stream |
 //!
 //! [`drain`] requests a flush of a packer at the right time, so that packets waiting in a FIFO are
 //! sent too.
@@ -38,6 +39,7 @@ mod axis_sink;
 mod drain;
 mod encapsulator;
 mod fifo;
+mod frame_generator;
 mod funnel;
 mod memory_sink;
 mod packer;
@@ -50,6 +52,7 @@ pub use axis_sink::axis_sink;
 pub use drain::drain;
 pub use encapsulator::{Frame, encapsulator};
 pub use fifo::fifo;
+pub use frame_generator::{WORD_BYTES as FRAME_WORD_BYTES, frame_generator};
 pub use funnel::funnel;
 pub use memory_sink::{MemorySink, memory_sink};
 pub use packer::{Packer, packer};

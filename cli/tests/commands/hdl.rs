@@ -36,6 +36,7 @@ fn sinks_and_harts() {
         ("axis", "tvalid_o", None),
         ("atb", "atvalid_o", Some("ATB bridge")),
         ("memory", "awvalid_o", Some("Trace RAM sink")),
+        ("frames", "tvalid_o", None),
     ] {
         let said = place.clean(&format!("hdl --config micro --sink {sink} --harts 2 -o {sink}"));
         assert!(said.contains("--source 0"), "{said}");

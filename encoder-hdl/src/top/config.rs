@@ -1,7 +1,7 @@
 //! Configuration of a top module.
 
 use crate::registers::{EncoderParams, ImplicitReturn, ParamsError, RamSinkParams, Resync};
-use crate::transport::Frame;
+use crate::transport::{FRAME_WORD_BYTES, Frame};
 use crate::{Config, ConfigError, Overflow, ReadError, ResyncUnit, named};
 use hartrace_encap::{EncapParams, Framing};
 use hartrace_etrace::Unit;
@@ -74,6 +74,13 @@ pub enum Sink {
         /// Number of words in a burst: 1, 2, 4, 8 or 16.
         burst_words: u32,
     },
+    /// CoreSight frames on an AXI4-Stream of four bytes, as a trace port sends them.
+    Frames {
+        /// The number of the source, 1 to 111.
+        id: u32,
+        /// Number of frames from one full synchronisation word to the next.
+        sync_frames: u32,
+    },
 }
 
 impl Default for TopConfig {
@@ -97,12 +104,15 @@ impl Sink {
     pub const AXI_STREAM: Self = Self::AxiStream { word_bytes: 4 };
     /// A trace bus of 32 bits.
     pub const ATB: Self = Self::Atb { word_bytes: 4 };
+    /// Frames of source 1, with a synchronisation in every KiB.
+    pub const FRAMES: Self = Self::Frames { id: 1, sync_frames: 64 };
 
     pub(crate) fn word_bytes(self) -> u32 {
         match self {
             Self::AxiStream { word_bytes }
             | Self::Atb { word_bytes }
             | Self::Memory { word_bytes, .. } => word_bytes,
+            Self::Frames { .. } => FRAME_WORD_BYTES,
         }
     }
 }
@@ -216,6 +226,10 @@ impl TopConfig {
                 in_range("sink.memory.address_width", address_width, 12, 64)?;
                 choice("sink.memory.word_bytes", word_bytes, &PORT[1..])?;
                 choice("sink.memory.burst_words", burst_words, &[1, 2, 4, 8, 16])
+            }
+            Sink::Frames { id, sync_frames } => {
+                in_range("sink.frames.id", id, 1, 0x6f)?;
+                in_range("sink.frames.sync_frames", sync_frames, 1, 0xffff)
             }
         }
     }

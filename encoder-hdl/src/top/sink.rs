@@ -3,8 +3,10 @@
 use crate::registers::{atb_bridge_registers, ram_sink_registers};
 use crate::top::config::{Sink, TopConfig, TopError};
 use crate::top::wiring::{APB, APB_ANSWER, Wiring, has};
-use crate::transport::{FREQ_BITS, MemorySink, atb_sink, axis_sink, len_width, memory_sink};
-use hartrace_rtl::{Component, Expr, Module, concat};
+use crate::transport::{
+    FREQ_BITS, MemorySink, atb_sink, axis_sink, frame_generator, len_width, memory_sink,
+};
+use hartrace_rtl::{Component, Expr, Module, concat, lit};
 
 /// The module that accepts words.
 ///
@@ -21,6 +23,7 @@ pub(crate) fn sink(config: &TopConfig) -> Result<Component, TopError> {
             let addr_width = address_width;
             memory(config, MemorySink { word_bytes, addr_width, burst_words })
         }
+        Sink::Frames { id, sync_frames } => Ok(frames(id, sync_frames)),
     }
 }
 
@@ -87,6 +90,16 @@ fn memory(config: &TopConfig, params: MemorySink) -> Result<Component, TopError>
     m.assign(&ready_o, &word_ready & !&settles.q);
     m.assign(&empty, idle & !(&told["enable_o"] & &waiting_i));
     Ok(m.finish())
+}
+
+/// The module `te_frames`: a frame generator for one source.
+fn frames(id: u32, sync_frames: u32) -> Component {
+    let m = Module::new("te_frames", "Words in CoreSight frames of one source.").clocked();
+    Wiring::new(&m, frame_generator(sync_frames))
+        .wire("id_i", &lit(7, id.into()))
+        .ports("", |_| true)
+        .inst("i_generator");
+    m.finish()
 }
 
 /// The module `te_atb`: an ATB with its registers.

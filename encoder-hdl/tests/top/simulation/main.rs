@@ -12,6 +12,7 @@ mod rig;
 mod software;
 
 use hartrace_encap::Item;
+use hartrace_encap::coresight::{Deformatter, Item as Framed, Mode};
 use hartrace_encoder_hdl::registers::driver::atb_bridge::TrAtbBridgeControl;
 use hartrace_encoder_hdl::registers::driver::ram_sink::TrRamControl;
 use hartrace_encoder_hdl::registers::driver::te::TrTeControl;
@@ -30,6 +31,7 @@ fn main() {
         Trial::test("memory", memory),
         Trial::test("axi_stream", axi_stream),
         Trial::test("atb", atb),
+        Trial::test("frames", frames),
         Trial::test("two_harts", two_harts),
     ];
     let trials = trials.into_iter().map(|trial| trial.with_ignored_flag(missing));
@@ -279,6 +281,31 @@ fn atb() -> Result<(), Failed> {
     plain(&mut rig, 300)?;
     rig.empty(0)?;
     assert_eq!(rig.stream()?.received.len(), sent);
+    Ok(())
+}
+
+/// CoreSight frames, of which each trace has its own: they start with a synchronisation.
+fn frames() -> Result<(), Failed> {
+    let sink = Sink::Frames { id: 0x2b, sync_frames: 3 };
+    let config = TopConfig { sink, encoder: named("micro"), ..TopConfig::default() };
+    let mut rig = Rig::new(&config, 4)?;
+    sessions(&mut rig, 12, |rig| {
+        let (mut bytes, mut faults) = (Vec::new(), 0);
+        let mut deformatter = Deformatter::new(Mode::Fsync);
+        let mut out = |item: Framed<'_>| match item {
+            Framed::Data(chunk) => {
+                assert_eq!(chunk.id.get(), 0x2b);
+                bytes.extend_from_slice(chunk.bytes);
+            }
+            _ => faults += 1,
+        };
+        deformatter.feed(&rig.stream()?.received, &mut out);
+        deformatter.finish(&mut out);
+        assert_eq!((faults, deformatter.statistics().unsynchronised), (0, 0));
+        Ok(bytes)
+    })?;
+    assert!(rig.harts[0].traced > 1_000, "{}", rig.harts[0].traced);
+    assert_eq!(rig.stream()?.ends, 12, "each trace ends with a transfer that says so");
     Ok(())
 }
 

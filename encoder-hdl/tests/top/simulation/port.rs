@@ -40,7 +40,9 @@ impl Port {
                 let memory = Memory::new(sim, 1 << 20, word_bytes as usize)?;
                 return Ok(Self::Memory(Box::new(memory)));
             }
-            Sink::AxiStream { .. } => ["tvalid_o", "tready_i", "tdata_o", "tkeep_o", "tlast_o"],
+            Sink::AxiStream { .. } | Sink::Frames { .. } => {
+                ["tvalid_o", "tready_i", "tdata_o", "tkeep_o", "tlast_o"]
+            }
             Sink::Atb { .. } => ["atvalid_o", "atready_i", "atdata_o", "atbytes_o", "atid_o"],
         };
         let flush = sim.input("afvalid_i").ok().zip(sim.output("afready_o").ok());

@@ -27,9 +27,10 @@ pub(crate) fn config(rng: &mut Rng) -> TopConfig {
             true => Encapsulation::Reference,
             false => Encapsulation::Standard(standard),
         },
-        sink: match rng.u8(..3) {
+        sink: match rng.u8(..4) {
             0 => Sink::AxiStream { word_bytes },
             1 => Sink::Atb { word_bytes },
+            2 => Sink::Frames { id: rng.u32(1..=0x6f), sync_frames: rng.u32(1..=1000) },
             _ => Sink::Memory {
                 address_width: rng.u32(12..=64),
                 word_bytes: word_bytes.max(4),
@@ -47,7 +48,7 @@ pub(crate) fn config(rng: &mut Rng) -> TopConfig {
 
 /// The named configurations, each with another sink.
 pub(crate) fn named() -> Vec<(String, TopConfig)> {
-    let sinks = [Sink::MEMORY, Sink::AXI_STREAM, Sink::ATB];
+    let sinks = [Sink::MEMORY, Sink::AXI_STREAM, Sink::ATB, Sink::FRAMES];
     let named = Config::all_named().into_iter().zip(sinks.into_iter().cycle());
     named
         .map(|((name, encoder), sink)| (name, TopConfig { sink, encoder, ..TopConfig::default() }))

@@ -2,8 +2,8 @@
 
 use hartrace_encap::EncapParams;
 use hartrace_encoder_hdl::transport::{
-    Aligner, Frame, MemorySink, Packer, aligner, atb_sink, axis_sink, encapsulator, fifo, funnel,
-    memory_sink, packer, spill,
+    Aligner, Frame, MemorySink, Packer, aligner, atb_sink, axis_sink, encapsulator, fifo,
+    frame_generator, funnel, memory_sink, packer, spill,
 };
 use hartrace_hdl_tools::prove::{Proof, Rig, Stream};
 use hartrace_rtl::Component;
@@ -75,6 +75,16 @@ pub(crate) fn proofs() -> Vec<Proof> {
             4,
         )
         .refuted_by("tvalid_o = valid_i", "tvalid_o = valid_i & !tready_i"),
+        Proof::any_run(
+            "frame_generator_stable",
+            &stable(
+                &frame_generator(1),
+                &[stream("valid_i", "ready_o", &["data_i", "len_i", "last_i", "id_i"])],
+                &[stream("tvalid_o", "tready_i", &["tdata_o", "tkeep_o", "tlast_o"])],
+            ),
+            6,
+        )
+        .refuted_by("moves = !full_q | tready_i", "moves = 1'b1"),
         Proof::any_run(
             "atb_sink_stable",
             &stable(

@@ -5,7 +5,7 @@
 use hartrace_encap::EncapParams;
 use hartrace_encoder_hdl::transport::{
     Aligner, Frame, MemorySink, Packer, aligner, atb_sink, axis_sink, drain, encapsulator, fifo,
-    funnel, memory_sink, packer, spill,
+    frame_generator, funnel, memory_sink, packer, spill,
 };
 use hartrace_rtl::Component;
 
@@ -77,5 +77,6 @@ pub(crate) fn corners() -> Vec<Component> {
         }
     }
     blocks.extend([1, 2, 6].map(drain));
+    blocks.extend([1, 2, 64, 0xffff].map(frame_generator));
     blocks
 }

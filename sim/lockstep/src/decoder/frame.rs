@@ -1,17 +1,21 @@
-//! The frame stage against software.
+//! The frame stage and the frame generator against software, and against each other.
 
+mod generator;
 mod random;
 
-pub use random::{damaged, frames, hostile, synchronisations};
+pub use generator::{GeneratorReport, SYNC_FRAMES, Write};
+pub use random::{damaged, frames, hostile, synchronisations, writes};
 
 use hartrace_decoder_hdl::frame::{Config, ConfigError, stage};
 use hartrace_encap::coresight::{Deformatter, Item, Mode, Statistics};
+use hartrace_encoder_hdl::transport::frame_generator;
 use hartrace_hdl_tools::verilate::{Input, Model, Options, Output, SimError, Simulation};
+use hartrace_rtl::{Component, Module};
 use std::collections::VecDeque;
 use std::fmt;
 use thiserror::Error;
 
-/// The RTL of a frame stage in simulation.
+/// The RTL of a frame stage in simulation, with a frame generator before it.
 #[derive(Debug)]
 pub struct FrameBench {
     model: Model,
@@ -83,8 +87,7 @@ impl FrameBench {
     ///
     /// If there is no model of it.
     pub fn new(options: &Options) -> Result<Self, FrameBenchError> {
-        let component = stage(&Config { decoders: SOURCES.len() as u32 })?;
-        Ok(Self { model: Model::build(&component, options)? })
+        Ok(Self { model: Model::build(&pair()?, options)? })
     }
 
     /// Sends the whole words of a capture through the RTL and through software, and compares every byte, its source,
@@ -135,6 +138,38 @@ impl FrameBench {
         report.errors = software.errors;
         Ok(report)
     }
+}
+
+/// A frame generator and a frame stage, whose words come from outside or from the generator.
+fn pair() -> Result<Component, ConfigError> {
+    let stage = stage(&Config { decoders: SOURCES.len() as u32 })?;
+    let generator = frame_generator(SYNC_FRAMES);
+    let m = Module::new("frames", "A frame generator and a frame stage.").clocked();
+    let valid_i = m.input("valid_i", 1, "");
+    let bytes_i = m.input("bytes_i", 32, "");
+    let sources_i = m.input("sources_i", 7 * SOURCES.len() as u32, "");
+    let inputs = [("valid_i", 1), ("data_i", 16), ("len_i", 2), ("last_i", 1), ("id_i", 7)];
+    let inputs = inputs.map(|(name, width)| (name, m.input(&format!("word_{name}"), width, "")));
+    let tready_i = m.input("tready_i", 1, "");
+    let outputs = ["ready_o", "tvalid_o", "tdata_o", "tkeep_o", "tlast_o"].map(|name| {
+        let width = generator.ports().iter().find(|port| port.name == name).map_or(1, |p| p.width);
+        (name, m.output(name, width, ""))
+    });
+    let mut ports: Vec<_> = inputs.iter().chain(&outputs).map(|(name, e)| (*name, e)).collect();
+    ports.push(("tready_i", &tready_i));
+    m.inst("i_generator", &generator, &ports);
+    let [_, (_, tvalid), (_, tdata), (_, tkeep), _] = &outputs;
+    let sent = tvalid & &tready_i & tkeep.all();
+    let (valid, bytes) = (&valid_i | sent, valid_i.mux(bytes_i, tdata));
+    let mut ports = vec![("valid_i", &valid), ("bytes_i", &bytes), ("sources_i", &sources_i)];
+    let outputs: Vec<_> = stage.ports().iter().filter(|port| port.name.ends_with("_o")).collect();
+    let outputs: Vec<_> = outputs
+        .iter()
+        .map(|port| (port.name.as_str(), m.output(&format!("stage_{}", port.name), port.width, "")))
+        .collect();
+    ports.extend(outputs.iter().map(|(name, output)| (*name, output)));
+    m.inst("i_stage", &stage, &ports);
+    Ok(m.finish())
 }
 
 /// What software reads.
@@ -211,11 +246,11 @@ impl Ports {
             valid: sim.input("valid_i")?,
             bytes: sim.input("bytes_i")?,
             sources: sim.input("sources_i")?,
-            lanes: sim.output("valid_o")?,
-            data: sim.output("bytes_o")?,
-            ids: sim.output("ids_o")?,
-            all: sim.output("all_o")?,
-            error: sim.output("error_o")?,
+            lanes: sim.output("stage_valid_o")?,
+            data: sim.output("stage_bytes_o")?,
+            ids: sim.output("stage_ids_o")?,
+            all: sim.output("stage_all_o")?,
+            error: sim.output("stage_error_o")?,
         })
     }
 

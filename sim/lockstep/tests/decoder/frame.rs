@@ -6,7 +6,8 @@ use hartrace_capture::snapshot::Buffer;
 use hartrace_encap::coresight::{Dstream, FSYNC};
 use hartrace_hdl_tools::verilate::Options;
 use hartrace_lockstep::decoder::frame::{
-    FrameBench, FrameReport, damaged, frames, hostile, synchronisations,
+    FrameBench, FrameReport, GeneratorReport, SYNC_FRAMES, Write, damaged, frames, hostile,
+    synchronisations, writes,
 };
 use libtest_mimic::{Failed, Trial};
 use std::path::{Path, PathBuf};
@@ -41,6 +42,40 @@ fn random(len: usize) -> Result<(), Failed> {
         0..1000 => Err(format!("too few errors: {report:?}").into()),
         _ => Ok(()),
     }
+}
+
+/// Frames of the generator, of several sources and of one, back through the stage.
+fn generated(len: usize) -> Result<(), Failed> {
+    let bench = FrameBench::new(&Options::default())?;
+    let check = |writes: &[Write], pauses: Option<u64>| -> Result<GeneratorReport, Failed> {
+        let report = bench.generate(writes, pauses)?;
+        match report.wrong {
+            None => Ok(report),
+            Some(_) => Err(format!("{report:?}").into()),
+        }
+    };
+    for seed in 0..8 {
+        for pauses in [None, Some(seed)] {
+            check(&writes(len / 16, seed), pauses)?;
+        }
+    }
+    // A flush after each number of bytes, of one source and before a byte of another one.
+    let parts =
+        |id: u8| (1..70u8).map(move |len| Write { id, bytes: (0..len).collect(), flush: true });
+    check(&parts(0x10).collect::<Vec<_>>(), None)?;
+    let other = |write: Write| {
+        [Write { flush: false, ..write }, Write { id: 0x11, bytes: vec![0xff], flush: true }]
+    };
+    check(&parts(0x10).flat_map(other).collect::<Vec<_>>(), None)?;
+    // Full speed: a pair leaves in every cycle, and a synchronisation costs one cycle and one byte.
+    let long = Write { id: 0x6f, bytes: vec![0xff; len / 8], flush: true };
+    let report = check(&[long], None)?;
+    let frames = report.sent.saturating_sub(4 * report.synchronisations) / 16;
+    let expected = frames.div_ceil(SYNC_FRAMES.into());
+    if report.synchronisations != expected || report.cycles > 8 * frames + expected + 100 {
+        return Err(format!("{frames} frames: {report:?}").into());
+    }
+    Ok(())
 }
 
 /// The buffers of a snapshot, as a port would send them.
@@ -88,6 +123,7 @@ pub(crate) fn trials(len: usize, paths: &[PathBuf], missing: bool) -> Vec<Trial>
     let ignored = missing || paths.is_empty();
     vec![
         Trial::test("frame_random", move || random(len)).with_ignored_flag(missing),
+        Trial::test("frame_generated", move || generated(len)).with_ignored_flag(missing),
         Trial::test("frame_snapshots", move || snapshots(&paths)).with_ignored_flag(ignored),
     ]
 }

@@ -1,5 +1,6 @@
 //! Captures of a trace port.
 
+use super::Write;
 use fastrand::Rng;
 use hartrace_encap::coresight::{FRAME, FSYNC, Formatter, HSYNC, TraceId};
 
@@ -113,4 +114,25 @@ pub fn synchronisations() -> Vec<u8> {
         }
     }
     capture
+}
+
+/// What several sources write, in pieces of one byte and more, with flushes at any place; the last one ends with a
+/// flush.
+#[must_use]
+pub fn writes(len: usize, seed: u64) -> Vec<Write> {
+    let mut random = Rng::with_seed(seed);
+    let mut writes = Vec::new();
+    let mut left = len;
+    while left > 0 {
+        let longest = (1 << random.u32(..8)).min(left);
+        let bytes: Vec<u8> = (0..random.usize(1..=longest)).map(|_| random.u8(..)).collect();
+        left -= bytes.len();
+        let id = WRITERS[random.usize(..WRITERS.len())];
+        writes.push(Write { id, bytes, flush: left == 0 || random.u8(..16) == 0 });
+        // Nothing is left after the first of two flushes.
+        if random.u8(..32) == 0 {
+            writes.push(Write { id, bytes: Vec::new(), flush: true });
+        }
+    }
+    writes
 }
