@@ -1,8 +1,46 @@
 //! The block walker: the records of a decoder and a table of the program's blocks give the blocks that were executed.
 //!
-//! The table is a [`BlockTable`](hartrace_decoder::block_table::BlockTable). [`outputs`] are the ports to which back ends
-//! connect.
+//! ```text
+//! records of      +--------+   +------+   one record   +--------+   blocks, gaps
+//! a cycle ------> | intake |-->| FIFO |--------------->| walker |--------------->
+//!                 +--------+   +------+       |        +--------+
+//!                                             v         ^  |   ^
+//!                                         +--------+    |  v   |
+//!                                         | search |----+ +-------+  +---------+  +-----------+
+//!                                         +--------+<---->| table |  | returns |  | predictor |
+//!                                                         +-------+  +---------+  +-----------+
+//! ```
+//!
+//! A record may stand for many blocks, so a FIFO is in front. A record that finds it full is lost: it is counted, and
+//! the records after it say so. The walker then reports a gap and waits for the next synchronisation.
+//!
+//! The table is a [`BlockTable`](hartrace_decoder::block_table::BlockTable), written through a port. A step from one block
+//! to the next takes one cycle, two for a branch in branch-prediction mode. The block of an address that was sent is
+//! searched in the table, bit by bit of its number; meanwhile, the walker follows the branches before it.
+//!
+//! Instructions up to an address that was sent are reported with those after it, unless something else comes between:
+//! so a block is reported once, and its first instruction is always known.
+//!
+//! [`outputs`] are the ports to which back ends connect.
+//!
+//! # Not supported
+//!
+//! - Implicit exceptions: the address of a handler is not sent, so it is a gap up to the next synchronisation.
+//! - Addresses inside an instruction are noticed in the last one of a block only.
 
+mod config;
+mod etrace;
+mod fields;
+mod fifo;
+mod intake;
 mod output;
+mod predictor;
+mod report;
+mod returns;
+mod search;
+mod table;
+mod walk;
 
+pub use config::{Config, ConfigError};
+pub use etrace::{follower, walker};
 pub use output::{Cause, LOST_BITS, Output, outputs};

@@ -1,7 +1,7 @@
 //! Linters report no warning on generated decoders.
 
 use hartrace_decoder_hdl::etmv4::{Config, decoder};
-use hartrace_decoder_hdl::{etrace, frame};
+use hartrace_decoder_hdl::{etrace, frame, walker};
 use hartrace_encap::EncapParams;
 use hartrace_etmv4::Config as Unit;
 use hartrace_etrace::{Params, Unit as Encoder};
@@ -35,6 +35,13 @@ fn encoders() -> [(&'static str, etrace::Config); 4] {
     ]
 }
 
+/// Walkers behind two of them: with no tables of the encoder, and with all.
+fn walkers() -> [(&'static str, walker::Config); 2] {
+    let [(_, plain), .., (_, many)] = encoders();
+    let small = walker::Config { rows: 2, ..walker::Config::new(plain, 256) };
+    [("walker_plain", small), ("walker_many", walker::Config::new(many, 1 << 12))]
+}
+
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let usual = Config::default();
@@ -60,5 +67,10 @@ fn main() -> ExitCode {
         let design = frame::stage(&frame::Config { decoders }).expect("there is one").files();
         lint::trials(folder, &format!("frames_for_{decoders}"), &[design])
     });
-    libtest_mimic::run(&arguments, trials.chain(encoders).chain(stages).collect()).exit_code()
+    let walkers = walkers().into_iter().flat_map(|(name, config)| {
+        let design = walker::walker(&config).expect("there is one").files();
+        lint::trials(folder, name, &[design])
+    });
+    let all = trials.chain(encoders).chain(stages).chain(walkers).collect();
+    libtest_mimic::run(&arguments, all).exit_code()
 }

@@ -87,6 +87,7 @@ pub fn outputs(address_bits: u32) -> Vec<Output> {
         output("next_o", address_bits, "its address"),
         output("gap_o", 1, "after these instructions, if there are any, some are missing"),
         output("cause_o", Cause::BITS, "why"),
+        output("busy_o", 1, "records wait, or the walker follows one"),
         output(
             "lost_o",
             LOST_BITS,

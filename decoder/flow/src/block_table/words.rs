@@ -5,8 +5,8 @@ use std::fmt;
 use std::io::{self, Write};
 use thiserror::Error;
 
-/// The fields of a word, from the lowest bit: `start` in half-words from the base, `span`, `wide`, `ends`,
-/// `sequential`, `target`.
+/// The fields of a word, from the lowest bit: `start` in half-words from the base, `span`, `ends`, `sequential`,
+/// `target`. The length of the last instruction is not there, since the next entry starts after it.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub struct WordLayout {
     /// Bits of `start`.
@@ -24,12 +24,12 @@ impl WordLayout {
     /// Width of a word.
     #[must_use]
     pub const fn width(&self) -> u32 {
-        // wide and sequential have one bit each.
+        // The last one is sequential.
         self.start_bits
             .saturating_add(self.span_bits)
             .saturating_add(self.index_bits)
             .saturating_add(Ends::BITS)
-            .saturating_add(2)
+            .saturating_add(1)
     }
 
     /// The number of entries that a memory can have.
@@ -51,7 +51,6 @@ impl WordLayout {
         let fields = [
             (u128::from(entry.start.wrapping_sub(base) >> 1), self.start_bits),
             (entry.span.into(), self.span_bits),
-            (entry.wide.into(), 1),
             (entry.ends as u128, Ends::BITS),
             (entry.sequential.into(), 1),
             (entry.target.into(), self.index_bits),
