@@ -15,7 +15,7 @@
 //! the records after it say so. The walker then reports a gap and waits for the next synchronisation.
 //!
 //! The table is a [`BlockTable`](hartrace_decoder::block_table::BlockTable), written through a port. A step from one block
-//! to the next takes one cycle, two for a branch in branch-prediction mode. The block of an address that was sent is
+//! to the next takes one cycle. The block of an address that was sent is
 //! searched in the table, bit by bit of its number; meanwhile, the walker follows the branches before it.
 //!
 //! Instructions up to an address that was sent are reported with those after it, unless something else comes between:

@@ -69,6 +69,7 @@ pub fn walker(config: &Config) -> Result<Component, ConfigError> {
         ("again_i", &taken),
         ("address_i", &sent),
         ("base_i", &base),
+        ("changes_i", &write),
         ("final_i", &final_i),
         ("read_o", &search_read),
         ("index_o", &search_index),

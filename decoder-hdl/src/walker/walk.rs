@@ -301,13 +301,8 @@ pub(super) fn unit(config: &Config) -> Component {
         },
     );
     let hits = m.let_("hits", &indirect & !&by_constant & !&by_stack);
-    let looked = m.reg("looked", zero(1));
-    let prediction = predictor.as_ref().map(|(.., predicted)| {
-        let prediction = m.reg_data("prediction", 1, lit(1, 1));
-        m.assign(&prediction.d, predicted);
-        prediction.q
-    });
-    let taken = m.let_("taken", outcomes.taken(prediction.as_ref()));
+    let predicted = predictor.as_ref().map(|(.., predicted)| predicted);
+    let taken = m.let_("taken", outcomes.taken(predicted));
     let after = m.let_("after", &here.q + lit(index, 1));
     let by_return = &by_stack & !&by_constant;
     let falls = m.let_("falls", is(Ends::Next) | (&branch & !&taken));
@@ -367,7 +362,6 @@ pub(super) fn unit(config: &Config) -> Component {
     let go = |b: &mut Block| {
         b.set(&state.d, lit(STATE_BITS, State::Walk as u128));
         b.set(&patience.d, zero(config.patience));
-        b.set(&looked.d, false);
     };
     // The position is the goal.
     let reach = |b: &mut Block| {
@@ -567,9 +561,6 @@ pub(super) fn unit(config: &Config) -> Component {
                 emit(b);
                 gap(b, Cause::NoOutcome);
             })
-            .elsif(&branch & &predicts & !&looked.q, |b| {
-                b.set(&looked.d, true);
-            })
             .elsif(&hits & (&to_branch | !&counted), |b| {
                 emit(b);
                 gap(b, Cause::BranchesLeft);
@@ -588,7 +579,6 @@ pub(super) fn unit(config: &Config) -> Component {
                 emit(b);
                 b.set(&said.follows, true);
                 b.set(&move_, true);
-                b.set(&looked.d, false);
                 b.set(&here.d, &leads);
                 b.set(&fresh.d, true);
                 b.set(&in_sequence.d, is(Ends::Next));
@@ -610,8 +600,7 @@ pub(super) fn unit(config: &Config) -> Component {
             });
         })
         .elsif(in_state(State::Latch), |b| {
-            let predicted = predictor.as_ref().map(|(.., predicted)| predicted);
-            outcomes.only(b, &!outcomes.taken(predicted));
+            outcomes.only(b, &!&taken);
             b.set(&state.d, lit(STATE_BITS, State::Ready as u128));
         });
     });

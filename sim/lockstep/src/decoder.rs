@@ -8,6 +8,8 @@
 mod captures;
 mod etmv4;
 pub mod etrace;
+mod executed;
+mod follower;
 pub mod frame;
 pub mod random;
 mod records;
@@ -18,5 +20,7 @@ pub use etmv4::{Etmv4Bench, Etmv4BenchError, Etmv4Report, Lanes};
 pub use etrace::{
     EtraceBench, EtraceBenchError, EtraceEnded, EtraceRecord, EtraceRecords, EtraceReport,
 };
+pub use executed::{WalkFigures, Walks};
+pub use follower::{FollowerBench, FollowerError, Following, Said, Walked};
 pub use records::{Ended, Record, Records};
 pub use table::Table;

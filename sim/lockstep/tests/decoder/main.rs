@@ -4,6 +4,7 @@
 
 mod etrace;
 mod frame;
+mod walker;
 
 use hartrace_decoder_hdl::etmv4::Config;
 use hartrace_etmv4::{Config as Unit, Layout};
@@ -128,5 +129,6 @@ fn main() -> ExitCode {
         trials.push(Trial::test("snapshots", || Ok(())).with_ignored_flag(true));
     }
     trials.extend(etrace::trials(bytes(), missing));
+    trials.extend(walker::trials(missing));
     libtest_mimic::run(&arguments, trials).exit_code()
 }

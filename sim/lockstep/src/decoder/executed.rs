@@ -1,0 +1,195 @@
+//! What a walker says against what was executed.
+
+use super::follower::{Said, Walked};
+use hartrace_decoder::block_table::Ends;
+use hartrace_decoder::{Edge, Event, Fault, Image, Leaves, Run, Sink, StreamPos};
+use hartrace_decoder_hdl::walker::Cause;
+use hartrace_etrace::QualStatus;
+use hartrace_etrace::ingress::{IType, Retired};
+use hartrace_sources::executed::{Instructions, Verified, Verify};
+use std::collections::BTreeMap;
+
+/// Compares blocks with what was executed, instruction for instruction, and counts the edges between them.
+///
+/// A walker does not report traps: the instructions before and after them must be right, and no edge may lead over
+/// them.
+#[derive(Debug)]
+pub struct Walks<'a> {
+    image: &'a Image,
+    instructions: Instructions<'a>,
+    verify: Verify,
+    /// Instructions that were executed.
+    executed: u64,
+    /// Where the last block said that the next one starts.
+    next: Option<u64>,
+    difference: Option<String>,
+    edges: BTreeMap<Edge, u64>,
+    figures: WalkFigures,
+}
+
+/// The result of a comparison.
+#[derive(Clone, Debug, Default)]
+pub struct WalkFigures {
+    /// Blocks and parts of blocks.
+    pub blocks: u64,
+    /// Instructions in them.
+    pub instructions: u64,
+    /// Places where some are missing, by cause.
+    pub gaps: BTreeMap<&'static str, u64>,
+    /// The first difference.
+    pub difference: Option<String>,
+}
+
+impl<'a> Walks<'a> {
+    /// Starts a comparison for a program.
+    #[must_use]
+    pub fn new(image: &'a Image) -> Self {
+        Self {
+            image,
+            instructions: Instructions::of(image),
+            verify: Verify::default(),
+            executed: 0,
+            next: None,
+            difference: None,
+            edges: BTreeMap::new(),
+            figures: WalkFigures::default(),
+        }
+    }
+
+    /// Adds what was executed.
+    pub fn executed(&mut self, row: &Retired) {
+        if row.iretire == 0 {
+            return;
+        }
+        self.executed += self.instructions.count(row);
+        let itype = if row.itype.is_trap() { IType::None } else { row.itype };
+        self.verify.executed(&Retired { itype, ..*row });
+    }
+
+    /// Marks that what was executed here is not in the trace, which says so.
+    pub fn lost(&mut self) {
+        self.verify.lost();
+    }
+
+    /// Compares what the walker says.
+    pub fn said(&mut self, said: &Said) {
+        if let Some(block) = &said.block {
+            self.block(block);
+        }
+        if let Some(cause) = said.gap {
+            *self.figures.gaps.entry(name(cause)).or_default() += 1;
+            let event = match cause {
+                Cause::TraceLost => Event::Off(QualStatus::TraceLost),
+                cause => Event::Gap(Fault::Other(name(cause))),
+            };
+            self.verify.event(StreamPos::default(), event);
+            self.next = None;
+        }
+    }
+
+    fn block(&mut self, block: &Walked) {
+        self.figures.blocks += 1;
+        let Walked { start, last, ends, next, .. } = *block;
+        if let Some(expected) = self.next.filter(|next| *next != start) {
+            self.differ(format!("{expected:#x} was to come next, not {start:#x}"));
+        }
+        self.next = next;
+        let (offsets, end) = match self.offsets(block) {
+            Ok(offsets) => offsets,
+            Err(error) => return self.differ(error),
+        };
+        self.figures.instructions += offsets.len() as u64;
+        let leaves = leaves(ends);
+        if let Some(run) = Run::new(start, &offsets, end, leaves) {
+            self.verify.run(StreamPos::default(), run);
+        }
+        if let Some(to) = next.filter(|_| leaves != Leaves::No) {
+            *self.edges.entry(Edge { from: last, to, kind: leaves }).or_default() += 1;
+        }
+        let is_taken = next.is_none_or(|next| next != end) || leaves != Leaves::Branch;
+        if next.is_some() && leaves != Leaves::No && is_taken != block.taken {
+            // A taken branch may lead to the next instruction.
+            if !(block.taken && leaves == Leaves::Branch) {
+                self.differ(format!("{block:x?}: taken?"));
+            }
+        }
+    }
+
+    /// The offsets of the instructions of a block, and the address after the last one.
+    fn offsets(&self, block: &Walked) -> Result<(Vec<u16>, u64), String> {
+        let xlen = self.image.isa().xlen;
+        let (mut offsets, mut at) = (Vec::new(), block.start);
+        loop {
+            let insn =
+                self.image.insn(at).ok_or_else(|| format!("{block:x?}: no code at {at:#x}"))?;
+            let is_last = at == block.last;
+            if is_last && block.faulted {
+                return Ok((offsets, at));
+            }
+            let offset = u16::try_from(at.wrapping_sub(block.start));
+            offsets.push(offset.map_err(|_| format!("{block:x?} is too long"))?);
+            at = insn.next(xlen, at);
+            if is_last {
+                return Ok((offsets, at));
+            }
+        }
+    }
+
+    fn differ(&mut self, what: String) {
+        self.difference.get_or_insert(what);
+    }
+
+    /// How often the program went from one block to another.
+    #[must_use]
+    pub fn edges(&self) -> Vec<(Edge, u64)> {
+        self.edges.iter().map(|(edge, count)| (*edge, *count)).collect()
+    }
+
+    /// The result so far.
+    #[must_use]
+    pub fn so_far(&self) -> &Verified {
+        self.verify.so_far()
+    }
+
+    /// Returns the result after everything was said.
+    #[must_use]
+    pub fn finish(self) -> WalkFigures {
+        let Self { mut figures, verify, instructions, executed, difference, .. } = self;
+        let verified = verify.finish();
+        let idle = verified.idle_instructions(&instructions);
+        figures.difference = difference.or(verified.difference);
+        let said = figures.instructions;
+        if said + idle != executed && figures.gaps.is_empty() {
+            let text = || format!("{said} instructions were reported, {executed} executed");
+            figures.difference.get_or_insert_with(text);
+        }
+        figures
+    }
+}
+
+fn leaves(ends: Ends) -> Leaves {
+    match ends {
+        Ends::Next | Ends::NoCode => Leaves::No,
+        Ends::Branch => Leaves::Branch,
+        Ends::Jump | Ends::Call => Leaves::Jump,
+        Ends::Indirect | Ends::IndirectCall | Ends::Return => Leaves::Indirect,
+    }
+}
+
+/// A cause, for people.
+fn name(cause: Cause) -> &'static str {
+    match cause {
+        Cause::Lost => "records lost",
+        Cause::TraceLost => "trace lost",
+        Cause::Malformed => "malformed packet",
+        Cause::NotSynchronised => "not synchronised",
+        Cause::NoCode => "no code",
+        Cause::NoOutcome => "no outcome",
+        Cause::UnexpectedJump => "unexpected jump",
+        Cause::BranchesLeft => "branches left",
+        Cause::NotABranch => "not a branch",
+        Cause::InsideInstruction => "inside an instruction",
+        Cause::NoProgress => "no progress",
+        Cause::UnknownAddress => "unknown address",
+    }
+}

@@ -1,0 +1,242 @@
+//! The generated decoder and block walker in simulation.
+
+use hartrace_decoder::block_table::{BlockTable, Ends, TableError};
+use hartrace_decoder_hdl::walker::{Cause, Config, ConfigError, follower};
+use hartrace_hdl_tools::verilate::{Input, Model, Options, Output, SimError, Simulation};
+use thiserror::Error;
+
+/// The RTL of a decoder with a walker behind it.
+#[derive(Debug)]
+pub struct FollowerBench {
+    config: Config,
+    model: Model,
+}
+
+/// The RTL cannot be simulated.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum FollowerError {
+    /// There is no such walker.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The program does not fit into the table.
+    #[error(transparent)]
+    Table(#[from] TableError),
+    /// The simulator failed.
+    #[error(transparent)]
+    Simulation(#[from] SimError),
+    /// The RTL says something that it never should.
+    #[error("the walker never comes to rest")]
+    Restless,
+}
+
+/// Instructions that were executed, and whether some are missing after them.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Said {
+    /// The instructions.
+    pub block: Option<Walked>,
+    /// Why some are missing.
+    pub gap: Option<Cause>,
+}
+
+/// Instructions at consecutive addresses.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Walked {
+    /// Address of the first one.
+    pub start: u64,
+    /// Address of the last one.
+    pub last: u64,
+    /// What the last one is.
+    pub ends: Ends,
+    /// It is a jump, or a branch that was taken.
+    pub taken: bool,
+    /// It was not executed.
+    pub faulted: bool,
+    /// Where the program continues, unless a trap, a gap or the end of tracing follows.
+    pub next: Option<u64>,
+}
+
+impl FollowerBench {
+    /// Generates the RTL and builds its model.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such walker, or no model of it.
+    pub fn new(config: &Config, options: &Options) -> Result<Self, FollowerError> {
+        Ok(Self { config: *config, model: Model::build(&follower(config)?, options)? })
+    }
+
+    /// The parameters.
+    #[must_use]
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// Starts from reset with the table of a program.
+    ///
+    /// # Errors
+    ///
+    /// If the program does not fit, or the simulator fails.
+    pub fn start(&self, table: &BlockTable, source: u16) -> Result<Following, FollowerError> {
+        let words = table.words(&self.config.table)?;
+        let mut sim = self.model.start(1)?;
+        if let Ok(port) = sim.input("source_i") {
+            sim.set(port, source.into());
+        }
+        let [write, index, word, base, last] =
+            ["write_i", "write_index_i", "write_word_i", "base_i", "final_i"]
+                .map(|name| sim.input(name));
+        let (write, index, word) = (write?, index?, word?);
+        sim.set(base?, table.base());
+        sim.set(last?, words.len() as u64 - 1);
+        sim.reset()?;
+        sim.set(write, 1);
+        for (number, value) in (0..).zip(&words) {
+            sim.set(index, number);
+            let halves = [*value as u64, (value >> 64) as u64];
+            let used = if self.config.table.width() > 64 { 2 } else { 1 };
+            sim.set_wide(word, &halves[..used]);
+            sim.clock()?;
+        }
+        sim.set(write, 0);
+        let ports = Ports::new(&sim)?;
+        let unroll = self.config.decoder.unroll;
+        Ok(Following { sim, ports, unroll })
+    }
+}
+
+/// A decoder and a walker that run.
+#[derive(Debug)]
+pub struct Following {
+    sim: Simulation,
+    ports: Ports,
+    unroll: u32,
+}
+
+/// Cycles that a byte may take through the decoder.
+const PIPELINE: u64 = 64;
+
+/// Cycles after which a walker that received nothing should have come to rest.
+const RESTLESS: u64 = 1 << 34;
+
+impl Following {
+    /// Bytes that are taken in a cycle.
+    #[must_use]
+    pub fn unroll(&self) -> usize {
+        self.unroll as usize
+    }
+
+    /// Advances by one cycle, with the first bytes of `bytes`; returns what is said in it.
+    ///
+    /// # Errors
+    ///
+    /// If the simulator fails.
+    pub fn cycle(&mut self, bytes: &[u8]) -> Result<Option<Said>, FollowerError> {
+        let mut word = [0u8; 8];
+        let count = bytes.len().min(self.unroll());
+        word.iter_mut().zip(bytes).take(count).for_each(|(to, from)| *to = *from);
+        self.sim.set(self.ports.valid, (1 << count) - 1);
+        self.sim.set(self.ports.bytes, u64::from_le_bytes(word));
+        self.sim.clock()?;
+        Ok(self.ports.said(&self.sim))
+    }
+
+    /// Sends bytes, as many per cycle as possible, and passes on what is said.
+    ///
+    /// # Errors
+    ///
+    /// If the simulator fails.
+    pub fn send(&mut self, bytes: &[u8], mut see: impl FnMut(Said)) -> Result<(), FollowerError> {
+        for bytes in bytes.chunks(self.unroll()) {
+            self.cycle(bytes)?.into_iter().for_each(&mut see);
+        }
+        Ok(())
+    }
+
+    /// Waits until everything is said.
+    ///
+    /// # Errors
+    ///
+    /// If the simulator fails, or that takes too long.
+    pub fn rest(&mut self, mut see: impl FnMut(Said)) -> Result<(), FollowerError> {
+        let (mut quiet, mut cycles) = (0, 0);
+        while quiet < PIPELINE {
+            self.cycle(&[])?.into_iter().for_each(&mut see);
+            quiet = if self.busy() { 0 } else { quiet + 1 };
+            cycles += 1;
+            if cycles > RESTLESS {
+                return Err(FollowerError::Restless);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether records wait, or one is followed.
+    #[must_use]
+    pub fn busy(&self) -> bool {
+        self.sim.get(self.ports.busy) == 1
+    }
+
+    /// Records that found the FIFO full.
+    #[must_use]
+    pub fn lost(&self) -> u64 {
+        self.sim.get(self.ports.lost)
+    }
+}
+
+#[derive(Debug)]
+struct Ports {
+    valid: Input,
+    bytes: Input,
+    block: Output,
+    start: Output,
+    last: Output,
+    ends: Output,
+    taken: Output,
+    faulted: Output,
+    next_valid: Output,
+    next: Output,
+    gap: Output,
+    cause: Output,
+    busy: Output,
+    lost: Output,
+}
+
+impl Ports {
+    fn new(sim: &Simulation) -> Result<Self, SimError> {
+        Ok(Self {
+            valid: sim.input("valid_i")?,
+            bytes: sim.input("bytes_i")?,
+            block: sim.output("valid_o")?,
+            start: sim.output("start_o")?,
+            last: sim.output("last_o")?,
+            ends: sim.output("ends_o")?,
+            taken: sim.output("taken_o")?,
+            faulted: sim.output("faulted_o")?,
+            next_valid: sim.output("next_valid_o")?,
+            next: sim.output("next_o")?,
+            gap: sim.output("gap_o")?,
+            cause: sim.output("cause_o")?,
+            busy: sim.output("busy_o")?,
+            lost: sim.output("lost_o")?,
+        })
+    }
+
+    fn said(&self, sim: &Simulation) -> Option<Said> {
+        let bit = |output| sim.get(output) == 1;
+        let block = bit(self.block).then(|| Walked {
+            start: sim.get(self.start),
+            last: sim.get(self.last),
+            ends: Ends::ALL[sim.get(self.ends) as usize & 7],
+            taken: bit(self.taken),
+            faulted: bit(self.faulted),
+            next: bit(self.next_valid).then(|| sim.get(self.next)),
+        });
+        let gap = bit(self.gap).then(|| {
+            let code = sim.get(self.cause);
+            let cause = Cause::ALL.into_iter().find(|cause| *cause as u64 == code);
+            cause.unwrap_or_else(|| panic!("there is no cause {code}"))
+        });
+        (block.is_some() || gap.is_some()).then_some(Said { block, gap })
+    }
+}
