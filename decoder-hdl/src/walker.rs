@@ -1,14 +1,13 @@
 //! The block walker: the records of a decoder and a table of the program's blocks give the blocks that were executed.
 //!
 //! ```text
-//! records of      +--------+   +------+   one record   +--------+   blocks, gaps
-//! a cycle ------> | intake |-->| FIFO |--------------->| walker |--------------->
-//!                 +--------+   +------+       |        +--------+
-//!                                             v         ^  |   ^
-//!                                         +--------+    |  v   |
-//!                                         | search |----+ +-------+  +---------+  +-----------+
-//!                                         +--------+<---->| table |  | returns |  | predictor |
-//!                                                         +-------+  +---------+  +-----------+
+//! records of   +--------+   +------+   +--------+   +------+   blocks, gaps
+//! a cycle ---> | intake |-->| FIFO |-->| search |-->| walk |--------------->
+//!              +--------+   +------+   +--------+   +------+
+//!                                          |         |    |
+//!                                        +-----------+  +-------------------------------+
+//!                                        |   table   |  | return stack, predictor       |
+//!                                        +-----------+  +-------------------------------+
 //! ```
 //!
 //! A record may stand for many blocks, so a FIFO is in front. A record that finds it full is lost: it is counted, and
@@ -16,7 +15,7 @@
 //!
 //! The table is a [`BlockTable`](hartrace_decoder::block_table::BlockTable), written through a port. A step from one block
 //! to the next takes one cycle. The block of an address that was sent is
-//! searched in the table, bit by bit of its number; meanwhile, the walker follows the branches before it.
+//! searched in the table, bit by bit of its number, while the walk of the record before it goes on.
 //!
 //! Instructions up to an address that was sent are reported with those after it, unless something else comes between:
 //! so a block is reported once, and its first instruction is always known.

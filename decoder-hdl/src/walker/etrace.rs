@@ -5,8 +5,8 @@ use super::output::outputs;
 use super::walk;
 use super::{Config, ConfigError, fifo, predictor, returns, search, table};
 use crate::etrace::{decoder, record};
-use crate::wires::instance;
-use hartrace_rtl::{Component, Expr, Module, lit};
+use crate::wires::{any, instance};
+use hartrace_rtl::{Component, Expr, Module};
 
 /// The module `etrace_walker`: records of `etrace_decoder` in, blocks out.
 ///
@@ -61,19 +61,19 @@ pub fn walker(config: &Config) -> Result<Component, ConfigError> {
         ("search_index_i", &search_index),
     ];
     let words = m.inst("i_table", &table::unit(layout), &ports);
-    let searches = m.wire("searches", 1);
-    let stored = intake::stored(config);
-    let sent = stored.get(&fifo["record_o"], "address").unwrap_or_else(|| lit(1, 0));
+    let done = m.wire("done", 1);
     let ports = [
-        ("start_i", &searches),
-        ("again_i", &taken),
-        ("address_i", &sent),
+        ("valid_i", &fifo["valid_o"]),
+        ("record_i", &fifo["record_o"]),
+        ("after_loss_i", &fifo["after_loss_o"]),
+        ("take_o", &taken),
         ("base_i", &base),
         ("changes_i", &write),
         ("final_i", &final_i),
         ("read_o", &search_read),
         ("index_o", &search_index),
         ("word_i", &words["search_word_o"]),
+        ("take_i", &done),
     ];
     let found = m.inst("i_search", &search::unit(config), &ports);
 
@@ -81,18 +81,17 @@ pub fn walker(config: &Config) -> Result<Component, ConfigError> {
     let unit = walk::unit(config);
     let walking = m.wire("walking", 1);
     let mut ports: Vec<(String, Expr)> = vec![
-        ("record_i".into(), fifo["record_o"].clone()),
-        ("valid_i".into(), fifo["valid_o"].clone()),
-        ("after_loss_i".into(), fifo["after_loss_o"].clone()),
-        ("take_o".into(), taken),
-        ("searches_o".into(), searches),
+        ("record_i".into(), found["record_o"].clone()),
+        ("valid_i".into(), found["valid_o"].clone()),
+        ("after_loss_i".into(), found["after_loss_o"].clone()),
+        ("take_o".into(), done),
         ("walking_o".into(), walking.clone()),
         ("word_i".into(), words["walk_word_o"].clone()),
         ("read_o".into(), walk_read),
         ("index_o".into(), walk_index),
         ("base_i".into(), base),
     ];
-    for name in ["done", "block", "offset", "code", "inside", "last", "branch"] {
+    for (name, ..) in search::results(config) {
         ports.push((format!("found_{name}_i"), found[&format!("{name}_o")].clone()));
     }
     if config.returns() > 0 {
@@ -141,7 +140,15 @@ pub fn walker(config: &Config) -> Result<Component, ConfigError> {
     for (name, output) in &results {
         match *name {
             "lost_o" => m.assign(output, &fifo["lost_o"]),
-            "busy_o" => m.assign(output, &walking | &fifo["busy_o"] | rows["valid_o"].any()),
+            "busy_o" => m.assign(
+                output,
+                any([
+                    walking.clone(),
+                    found["valid_o"].clone(),
+                    fifo["busy_o"].clone(),
+                    rows["valid_o"].any(),
+                ]),
+            ),
             name => ports.push((name.into(), output.clone())),
         }
     }

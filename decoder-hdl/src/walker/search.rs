@@ -1,143 +1,162 @@
-//! The block of an address.
+//! The blocks of addresses.
 //!
-//! The blocks of addresses that were found before are remembered, since a program jumps to the same places again and again:
-//! a search takes as many cycles as the number of a block has bits, and three more; the memory takes two.
+//! The block of the address in a record is searched while the walker follows the record before it. A search takes as many
+//! cycles as the number of a block has bits, and two more. Blocks that were found before are remembered, since a program
+//! jumps to the same places again and again: that takes two cycles.
 
 use super::Config;
+use super::intake::stored;
 use super::table::word;
 use hartrace_decoder::block_table::Ends;
-use hartrace_rtl::{Component, Module, concat, lit, zero};
+use hartrace_rtl::{Component, Expr, Module, concat, lit, zero};
 
 /// Addresses that are remembered: 2 to the power of this.
 const RECENT_BITS: u32 = 6;
 
-/// The module `walker_search`: finds the entry of an address, one bit of its number per cycle.
+/// What is known of the address in a record: name, width in bits, and what it is.
+pub(super) fn results(config: &Config) -> [(&'static str, u32, &'static str); 6] {
+    [
+        ("block", config.table.index_bits, "number of the block of its address"),
+        ("offset", config.table.start_bits, "half-words from the base to the address"),
+        ("code", 1, "there is code"),
+        ("inside", 1, "the address is inside the last instruction of the block, or odd"),
+        ("last", 1, "it is that of the last instruction"),
+        ("branch", 1, "which is a branch"),
+    ]
+}
+
+/// The module `walker_search`: records, with the blocks of their addresses.
 pub(super) fn unit(config: &Config) -> Component {
     let layout = &config.table;
     let (address_bits, offset, index) =
         (config.address_bits(), layout.start_bits, layout.index_bits);
-    let word = word(layout);
+    let (word, stored) = (word(layout), stored(config));
     let m = Module::new(
         "walker_search",
-        "Finds the block of an address: the last one that starts at or before it. One bit of its number per cycle, or at \
-         once if the same address was found before.",
+        "Finds the block of the address in a record: the last one that starts at or before it. One bit of its number per \
+         cycle, or at once if the same address was found before.",
     )
     .clocked();
-    let start = m.input("start_i", 1, "there is an address; it stays until done");
-    let again = m.input("again_i", 1, "another one comes");
-    let address = m.input("address_i", address_bits, "the address");
+    let valid_i = m.input("valid_i", 1, "there is a record");
+    let record_i = m.input("record_i", stored.width(), "the record");
+    let after_loss_i = m.input("after_loss_i", 1, "records before it are lost");
+    let take_o = m.output("take_o", 1, "it is taken");
     let base = m.input("base_i", address_bits, "the address that starts are counted from");
     let changes = m.input("changes_i", 1, "the table is written");
     let final_i = m.input("final_i", index, "number of the last entry");
     let read_o = m.output("read_o", 1, "read a word");
     let index_o = m.output("index_o", index, "its number");
-    let word_i = m.input("word_i", layout.width(), "the word of the cycle before");
-    let done_o = m.output("done_o", 1, "the block is found");
-    let block_o = m.output("block_o", index, "its number");
-    let offset_o = m.output("offset_o", offset, "half-words from the base to the address");
-    let code_o = m.output("code_o", 1, "there is code");
-    let inside_o = m.output("inside_o", 1, "the address is inside the last instruction, or odd");
-    let last_o = m.output("last_o", 1, "it is that of the last instruction");
-    let branch_o = m.output("branch_o", 1, "which is a branch");
+    let word_i = m.input("word_i", layout.width(), "the word that was read last");
+    let valid_o = m.output("valid_o", 1, "there is a record");
+    let record_o = m.output("record_o", stored.width(), "the record");
+    let after_loss_o = m.output("after_loss_o", 1, "records before it are lost");
+    let results_o =
+        results(config).map(|(name, width, doc)| m.output(&format!("{name}_o"), width, doc));
+    let take_i = m.input("take_i", 1, "it is taken");
 
     m.section("What is searched.");
+    let get = |name| stored.get(&record_i, name).unwrap_or_else(|| lit(1, 0));
+    let address = get("address");
     let distance = m.let_("distance", &address - &base);
-    let here = m.reg("offset", zero(offset));
-    let outside = m.reg("outside", zero(1));
-    let odd = m.reg("odd", zero(1));
+    let high = address_bits - 1 - offset;
+    let far = if high > 0 { distance.slice(1 + offset, high).any() } else { lit(1, 0) };
+    let there = m.reg("there", zero(1));
+    let free = m.let_("free", !&there.q | &take_i);
     let asks = m.reg("asks", zero(1));
     let bit = m.reg("bit", zero(index));
-    let found = m.reg("found", zero(index));
     let ends = m.reg("ends", zero(1));
-    let done = m.reg("done", zero(1));
-    let idle = m.let_("idle", !(&asks.q | bit.q.any() | &ends.q | &done.q));
-    let begins = m.let_("begins", &start & &idle & !&again);
-
-    m.section("What is known of the block at the end of a search.");
-    let get = |name| word.get(&word_i, name).unwrap_or_else(|| zero(1));
-    let last = m.let_("last", get("start") + get("span").zext(offset));
-    let what = get("ends");
-    let at_last = m.let_("at_last", here.q.eq(&last) & !&odd.q);
-    let there_is_code = m.let_("there_is_code", !&outside.q & !what.is(Ends::NoCode as u128));
-    let is_inside = m.let_("is_inside", here.q.gt(&last) | &odd.q);
-    let at_branch = m.let_("at_branch", &at_last & what.is(Ends::Branch as u128));
-
-    m.section("Addresses that were found before.");
-    let place_bits = RECENT_BITS.min(offset - 1);
-    let place = here.q.trunc(place_bits);
-    let tag = here.q.slice(place_bits, offset - place_bits);
-    let known = m.reg("known", zero(1 << place_bits));
-    let memory = m.memory("recent", tag.width() + index + 2, 1 << place_bits);
-    let stores = m.let_("stores", &ends.q & &there_is_code & !&is_inside);
-    let entry = concat(&[&at_last, &at_branch, &found.q, &tag]);
-    m.write(&memory, &stores, &place, entry);
-    let entry = m.read(&memory, "entry", &place);
-    let same = entry.trunc(tag.width()).eq(&tag) & known.q.bit_at(&place) & !&outside.q & !&odd.q;
-    let same = m.let_("same", same);
-    m.comb(|b| {
-        b.when(&changes, |b| b.set(&known.d, zero(1 << place_bits)))
-            .elsif(&stores, |b| b.set_at(&known.d, &place, true));
-    });
+    let idle = m.let_("idle", !(&asks.q | bit.q.any() | &ends.q));
+    let needed = m.let_("needed", get("addressed") & get("known"));
+    let begins = m.let_("begins", &idle & &valid_i & &needed);
+    let held = |name: &str, value: &Expr| {
+        let reg = m.reg_data(name, value.width(), &begins);
+        m.assign(&reg.d, value);
+        reg.q
+    };
+    let here = held("here", &distance.slice(1, offset));
+    let odd = held("odd", &distance.bit(0));
+    let outside = held("is_outside", &(address.lt(&base) | far));
 
     m.section("The next bit of the number.");
+    let of_word = |name| word.get(&word_i, name).unwrap_or_else(|| zero(1));
+    let found = m.reg("found", zero(index));
     let candidate = m.let_("candidate", &found.q | &bit.q);
-    let before = candidate.le(&final_i) & get("start").le(&here.q);
+    let before = candidate.le(&final_i) & of_word("start").le(&here);
     let now = m.let_("now", before.mux(&candidate, &found.q));
     let next_bit = if index > 1 { &bit.q >> lit(1, 1) } else { zero(1) };
     let top = lit(index, 1 << (index - 1));
     m.assign(&read_o, &asks.q | bit.q.any());
     m.assign(&index_o, asks.q.mux(&top, &now | &next_bit));
-    let [code, inside, is_last, branch] =
-        ["code", "inside", "is_last", "branch"].map(|name| m.reg(name, zero(1)));
+
+    m.section("What is known of the block at the end.");
+    let last = m.let_("last", of_word("start") + of_word("span").zext(offset));
+    let is = |which: Ends| of_word("ends").is(which as u128);
+    let at_last = m.let_("at_last", here.eq(&last) & !&odd);
+    let code = m.let_("there_is_code", !&outside & !is(Ends::NoCode));
+    let inside = m.let_("is_inside", here.gt(&last) | &odd);
+    let branch = m.let_("at_branch", &at_last & is(Ends::Branch));
+
+    m.section("Addresses that were found before.");
+    let place_bits = RECENT_BITS.min(offset - 1);
+    let place = here.trunc(place_bits);
+    let tag = here.slice(place_bits, offset - place_bits);
+    let known = m.reg("known", zero(1 << place_bits));
+    let memory = m.memory("recent", tag.width() + index + 2, 1 << place_bits);
+    let stores = m.let_("stores", &ends.q & &code & !&inside);
+    m.write(&memory, &stores, &place, concat(&[&at_last, &branch, &found.q, &tag]));
+    let entry = m.read(&memory, "entry", &place);
+    let same = entry.trunc(tag.width()).eq(&tag) & known.q.bit_at(&place);
+    let same = m.let_("same", same & !(&outside | &odd));
     m.comb(|b| {
-        b.when(&again, |b| {
+        b.when(&changes, |b| b.set(&known.d, zero(1 << place_bits)))
+            .elsif(&stores, |b| b.set_at(&known.d, &place, true));
+    });
+
+    m.section("The record moves on if the one before it is gone.");
+    let done = (&idle & &valid_i & !&needed) | (&asks.q & &same) | &ends.q;
+    let moves = m.let_("moves", &free & done);
+    m.assign(&take_o, &moves);
+    m.comb(|b| {
+        b.when(&take_i, |b| b.set(&there.d, false));
+        b.when(&moves, |b| {
+            b.set(&there.d, true);
             b.set(&asks.d, false);
-            b.set(&bit.d, zero(index));
             b.set(&ends.d, false);
-            b.set(&done.d, false);
         })
         .elsif(&begins, |b| {
             b.set(&asks.d, true);
             b.set(&found.d, zero(index));
-            b.set(&here.d, distance.slice(1, offset));
-            b.set(&odd.d, distance.bit(0));
-            let high = address_bits - 1 - offset;
-            let far = if high > 0 { distance.slice(1 + offset, high).any() } else { lit(1, 0) };
-            b.set(&outside.d, address.lt(&base) | far);
         })
-        .elsif(&asks.q, |b| {
+        .elsif(&asks.q & !&same, |b| {
             b.set(&asks.d, false);
-            b.set(&code.d, true);
-            b.set(&inside.d, false);
-            b.set(&is_last.d, entry.msb());
-            b.set(&branch.d, entry.bit(tag.width() + index));
-            b.when(&same, |b| {
-                b.set(&found.d, entry.slice(tag.width(), index));
-                b.set(&done.d, true);
-            })
-            .otherwise(|b| b.set(&bit.d, &top));
+            b.set(&bit.d, &top);
         })
         .elsif(bit.q.any(), |b| {
             b.set(&found.d, &now);
             b.set(&bit.d, &next_bit);
             b.when(bit.q.bit(0), |b| b.set(&ends.d, true));
-        })
-        .elsif(&ends.q, |b| {
-            b.set(&ends.d, false);
-            b.set(&done.d, true);
-            b.set(&code.d, &there_is_code);
-            b.set(&inside.d, &is_inside);
-            b.set(&is_last.d, &at_last);
-            b.set(&branch.d, &at_branch);
         });
     });
+    let known_block = entry.slice(tag.width(), index);
+    let values = [
+        ends.q.mux(&found.q, known_block),
+        here.clone(),
+        !&ends.q | code,
+        &ends.q & inside,
+        ends.q.mux(at_last, entry.msb()),
+        ends.q.mux(branch, entry.bit(tag.width() + index)),
+    ];
+    let out = |name: &str, value: &Expr| {
+        let reg = m.reg_data(&format!("out_{name}"), value.width(), &moves);
+        m.assign(&reg.d, value);
+        reg.q
+    };
+    for (((name, ..), port), value) in results(config).iter().zip(&results_o).zip(&values) {
+        m.assign(port, out(name, value));
+    }
+    m.assign(&record_o, out("record", &record_i));
+    m.assign(&after_loss_o, out("after_loss", &after_loss_i));
+    m.assign(&valid_o, &there.q);
     m.unused(&word_i);
-    m.assign(&done_o, &done.q);
-    m.assign(&block_o, &found.q);
-    m.assign(&offset_o, &here.q);
-    m.assign(&code_o, &code.q);
-    m.assign(&inside_o, &inside.q);
-    m.assign(&last_o, &is_last.q);
-    m.assign(&branch_o, &branch.q);
     m.finish()
 }

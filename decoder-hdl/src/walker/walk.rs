@@ -1,11 +1,11 @@
 //! The walk from block to block.
 
-use super::Config;
 use super::fields::Fields;
 use super::intake::{Class, OUTCOME_BITS, stored};
 use super::output::{Cause, outputs};
 use super::report::{Report, Said};
 use super::table::word;
+use super::{Config, search};
 use crate::wires::{any, delay};
 use hartrace_decoder::block_table::Ends;
 use hartrace_rtl::{Block, Component, Expr, Module, Reg, concat, index_width, lit, zero};
@@ -32,7 +32,6 @@ const COUNTED: u128 = 31;
 
 /// Inputs about the block of the address in the record.
 struct Found {
-    done: Expr,
     block: Expr,
     offset: Expr,
     code: Expr,
@@ -159,18 +158,10 @@ pub(super) fn unit(config: &Config) -> Component {
     let valid = m.input("valid_i", 1, "there is one");
     let after_loss = m.input("after_loss_i", 1, "records before it are lost");
     let take = m.output("take_o", 1, "the record is done");
-    let searches = m.output("searches_o", 1, "the block of its address is needed");
     let walking = m.output("walking_o", 1, "it follows one, or says something");
-    let input = |name: &str, width, doc| m.input(&format!("found_{name}_i"), width, doc);
-    let found = Found {
-        done: input("done", 1, "the block is found"),
-        block: input("block", index, "its number"),
-        offset: input("offset", offset, "the address"),
-        code: input("code", 1, "there is code"),
-        inside: input("inside", 1, "but not the start of an instruction"),
-        last: input("last", 1, "the address is that of the last instruction of the block"),
-        branch: input("branch", 1, "which is a branch"),
-    };
+    let [block, offset_i, code, inside, at_last_i, branch_i] = search::results(config)
+        .map(|(name, width, doc)| m.input(&format!("found_{name}_i"), width, doc));
+    let found = Found { block, offset: offset_i, code, inside, last: at_last_i, branch: branch_i };
     let word_i = m.input("word_i", layout.width(), "the present block, from the table");
     let read = m.output("read_o", 1, "read another block");
     let index_o = m.output("index_o", index, "its number");
@@ -253,22 +244,17 @@ pub(super) fn unit(config: &Config) -> Component {
     let starts = m.let_("starts", record.is(Class::Start));
     let traps = m.let_("traps", record.is(Class::Trap));
     let addressed = m.let_("addressed", record.get("addressed"));
-    m.assign(&searches, &valid & &addressed & record.get("known"));
     let to_branch = m.let_("to_branch", !&deciding.q & &report & !&addressed);
-    let is_found = m.let_("is_found", &deciding.q | &found.done);
     let goal = m.let_("goal", deciding.q.mux(&earlier.q, &found.block));
     let goal_offset = m.let_("goal_offset", deciding.q.mux(&earlier_offset.q, &found.offset));
     let goal_last = m.let_("goal_last", deciding.q.mux(&earlier_last.q, &found.last));
     let goal_branch = m.let_("goal_branch", deciding.q.mux(&earlier_branch.q, &found.branch));
-    let bad = m.let_("bad_goal", found.done.clone() & (!&found.code | &found.inside));
+    let bad = m.let_("bad_goal", !&found.code | &found.inside);
     let no_goal = m.let_("no_goal", !&deciding.q & &addressed & &bad);
     let as_target = m.let_("as_target", &deciding.q | (&report & record.get("target")));
     // The outcome of a branch at the goal is sent with the goal.
     let pending = m.let_("pending", &to_branch | &goal_branch);
     let counted = m.let_("counted", pending.mux(&outcomes.one, &outcomes.none));
-    let certain = m.let_("certain", &to_branch | &is_found);
-    let few = &outcomes.none | &outcomes.one;
-    let holds = m.let_("holds", !&certain & (few | &indirect));
     let (depth_fits, depth_said) = match (&earlier_depth, &stack) {
         (Some((reported, depth)), Some((.., now))) => {
             let said = deciding.q.mux(&reported.q, &report & record.get("irreport"));
@@ -286,7 +272,7 @@ pub(super) fn unit(config: &Config) -> Component {
         !&as_target & goal.eq(&here.q) & (&fresh.q | &later) & depth_fits & same_privilege;
     let passes_branch = &branch & (&fresh.q | !&at_last.q);
     let passes = m.let_("passes", to_branch.mux(passes_branch, passes_goal));
-    let arrives = m.let_("arrives", &certain & &counted & passes);
+    let arrives = m.let_("arrives", &counted & passes);
 
     m.section("Where the present block leads.");
     let implicit = record.get("implicit_return");
@@ -470,7 +456,6 @@ pub(super) fn unit(config: &Config) -> Component {
                     gap(b, Cause::UnknownAddress);
                     b.set(&take, true);
                 })
-                .elsif(!&found.done, |b| b.note("The search goes on."))
                 .elsif(&bad | &not_a_branch, |b| {
                     flush(b);
                     gap(b, Cause::NotABranch);
@@ -536,7 +521,6 @@ pub(super) fn unit(config: &Config) -> Component {
                     b.set(&said.cause, lit(Cause::BITS, Cause::NoCode as u128));
                 });
             })
-            .elsif(&holds, |b| b.note("The search goes on."))
             .elsif(is(Ends::NoCode), |b| gap(b, Cause::NoCode))
             .elsif(&arrives, |b| {
                 b.set(&from.d, &first);
