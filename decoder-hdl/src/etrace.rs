@@ -23,8 +23,8 @@
 //! # Not supported
 //!
 //! - The payloads of rv_tracer, whose fields have positions that depend on the length of the payload.
-//! - Addresses of trap handlers in implicit-exception mode. They are not sent, so addresses are unknown from there
-//!   up to the next absolute one; records say so.
+//! - Addresses of trap handlers in implicit-exception mode, without the trap vectors ([`decoder_with_vectors`]). They are
+//!   not sent, so addresses are unknown from there up to the next absolute one; records say so.
 
 mod boundary;
 mod config;
@@ -35,7 +35,8 @@ mod places;
 mod resolve;
 mod select;
 mod shape;
+mod vectors;
 
 pub use config::{Config, ConfigError};
-pub use decoder::{Field, decoder, latency, record};
+pub use decoder::{Field, decoder, decoder_with_vectors, latency, record};
 pub use select::{Fault, MODES};

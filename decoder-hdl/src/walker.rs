@@ -24,7 +24,7 @@
 //!
 //! # Not supported
 //!
-//! - Implicit exceptions: the address of a handler is not sent, so it is a gap up to the next synchronisation.
+//! - Implicit exceptions behind a decoder that does not know the trap vectors: they are gaps. [`follower`] knows them.
 //! - Addresses inside an instruction are noticed in the last one of a block only.
 
 mod config;

@@ -2,7 +2,7 @@
 
 use super::extract::{self, EFFECTS};
 use super::shape::Shape;
-use super::{Config, ConfigError, boundary, gather, resolve, select};
+use super::{Config, ConfigError, boundary, gather, resolve, select, vectors};
 use crate::wires::{delay, instance, join};
 use hartrace_etrace::FieldName;
 use hartrace_rtl::{Component, Expr, Module, zero};
@@ -82,6 +82,20 @@ fn fields(shape: &Shape) -> Vec<Field> {
 ///
 /// If there is no decoder with these parameters.
 pub fn decoder(config: &Config) -> Result<Component, ConfigError> {
+    build(config, false)
+}
+
+/// Like [`decoder`], with an input for the trap vector of each privilege: the addresses of handlers in
+/// implicit-exception mode are then known.
+///
+/// # Errors
+///
+/// If there is no decoder with these parameters.
+pub fn decoder_with_vectors(config: &Config) -> Result<Component, ConfigError> {
+    build(config, true)
+}
+
+fn build(config: &Config, with_vectors: bool) -> Result<Component, ConfigError> {
     config.check()?;
     let shape = Shape::new(config)?;
     let (u, slots) = (shape.unroll, shape.slots());
@@ -96,6 +110,10 @@ pub fn decoder(config: &Config) -> Result<Component, ConfigError> {
     let bytes_i = m.input("bytes_i", 8 * u, "bytes, the oldest lowest");
     let source_i = (shape.source_bits > 0)
         .then(|| m.input("source_i", shape.source_bits, "the srcID whose packets are decoded"));
+    let vectors_i = with_vectors.then(|| {
+        let width = vectors::width(&shape);
+        m.input("vectors_i", width, "trap vector registers, that of privilege 0 lowest")
+    });
     let outputs: Vec<(Field, Expr)> = fields(&shape)
         .into_iter()
         .map(|field| {
@@ -119,8 +137,15 @@ pub fn decoder(config: &Config) -> Result<Component, ConfigError> {
     m.section("The last address.");
     let unit = resolve::unit(&shape);
     let used = |name: &str| unit.ports().iter().any(|port| port.name == format!("{name}_i"));
-    let mut ports = connect(["addressed", "absolute", "jump", "forgets"].into_iter(), &extracted);
-    ports.push(("sent_i".to_owned(), extracted["address_o"].clone()));
+    let mut ports = connect(["absolute", "jump"].into_iter(), &extracted);
+    let handlers = vectors_i.map(|vectors| vectors::handlers(&m, &shape, &vectors, &extracted));
+    let (implicit, sent) =
+        handlers.unwrap_or_else(|| (zero(slots), extracted["address_o"].clone()));
+    ports.extend([
+        ("addressed_i".to_owned(), &extracted["addressed_o"] | &implicit),
+        ("forgets_i".to_owned(), &extracted["forgets_o"] & !implicit),
+        ("sent_i".to_owned(), sent),
+    ]);
     for name in ["stores", "clears", "index"] {
         if used(name) {
             ports.push((format!("{name}_i"), extracted[&format!("{name}_o")].clone()));

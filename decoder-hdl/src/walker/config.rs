@@ -40,7 +40,7 @@ impl Config {
     /// A walker for a table with this many entries, for code of up to 1 MB.
     #[must_use]
     pub fn new(decoder: etrace::Config, entries: u32) -> Self {
-        Self { decoder, table: WordLayout::new(entries, 1 << 20), rows: 64, patience: 16 }
+        Self { decoder, table: WordLayout::new(entries, 1 << 20), rows: 512, patience: 16 }
     }
 
     /// Checks the parameters.

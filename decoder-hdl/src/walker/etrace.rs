@@ -4,7 +4,7 @@ use super::intake;
 use super::output::outputs;
 use super::walk;
 use super::{Config, ConfigError, fifo, predictor, returns, search, table};
-use crate::etrace::{decoder, record};
+use crate::etrace::{decoder_with_vectors, record};
 use crate::wires::{any, instance};
 use hartrace_rtl::{Component, Expr, Module};
 
@@ -163,7 +163,7 @@ pub fn walker(config: &Config) -> Result<Component, ConfigError> {
 /// If there is no decoder or no walker with these parameters.
 pub fn follower(config: &Config) -> Result<Component, ConfigError> {
     let walker = walker(config)?;
-    let decoder = decoder(&config.decoder)?;
+    let decoder = decoder_with_vectors(&config.decoder)?;
     let m =
         Module::new("etrace_follower", "Encapsulated E-Trace in, executed blocks out.").clocked();
     let inputs = |of: &Component| -> Vec<(String, u32, String)> {

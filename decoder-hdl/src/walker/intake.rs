@@ -202,6 +202,8 @@ pub(super) fn unit(config: &Config) -> Component {
         let fmt = of("branch_fmt").unwrap_or_else(|| zero(2));
         let record = stored.join(|field| match field {
             "class" => class.clone(),
+            // That of a handler may follow from the cause; it is then known.
+            "addressed" => bit("addressed") | (&trap & bit("thaddr")),
             "branches" => of("branches").unwrap_or_else(|| zero(5)),
             "outcomes" => outcomes.clone(),
             "counted" => is(Format::BranchCount),

@@ -108,7 +108,7 @@ impl Bench {
 }
 
 /// Puts a value into a vector of words.
-fn place(words: &mut [u64], at: u32, width: u32, value: u64) {
+pub(crate) fn place(words: &mut [u64], at: u32, width: u32, value: u64) {
     for bit in 0..width {
         let (word, shift) = ((at + bit) / 64, (at + bit) % 64);
         words[word as usize] |= (value >> bit & 1) << shift;

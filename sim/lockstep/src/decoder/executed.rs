@@ -22,7 +22,6 @@ pub struct Walks<'a> {
     executed: u64,
     /// Where the last block said that the next one starts.
     next: Option<u64>,
-    difference: Option<String>,
     edges: BTreeMap<Edge, u64>,
     figures: WalkFigures,
 }
@@ -36,6 +35,8 @@ pub struct WalkFigures {
     pub instructions: u64,
     /// Places where some are missing, by cause.
     pub gaps: BTreeMap<&'static str, u64>,
+    /// How often the program went from one block to another.
+    pub edges: Vec<(Edge, u64)>,
     /// The first difference.
     pub difference: Option<String>,
 }
@@ -50,7 +51,6 @@ impl<'a> Walks<'a> {
             verify: Verify::default(),
             executed: 0,
             next: None,
-            difference: None,
             edges: BTreeMap::new(),
             figures: WalkFigures::default(),
         }
@@ -136,13 +136,7 @@ impl<'a> Walks<'a> {
     }
 
     fn differ(&mut self, what: String) {
-        self.difference.get_or_insert(what);
-    }
-
-    /// How often the program went from one block to another.
-    #[must_use]
-    pub fn edges(&self) -> Vec<(Edge, u64)> {
-        self.edges.iter().map(|(edge, count)| (*edge, *count)).collect()
+        self.figures.difference.get_or_insert(what);
     }
 
     /// The result so far.
@@ -154,10 +148,11 @@ impl<'a> Walks<'a> {
     /// Returns the result after everything was said.
     #[must_use]
     pub fn finish(self) -> WalkFigures {
-        let Self { mut figures, verify, instructions, executed, difference, .. } = self;
+        let Self { mut figures, verify, instructions, executed, edges, .. } = self;
+        figures.edges = edges.into_iter().collect();
         let verified = verify.finish();
         let idle = verified.idle_instructions(&instructions);
-        figures.difference = difference.or(verified.difference);
+        figures.difference = figures.difference.or(verified.difference);
         let said = figures.instructions;
         if said + idle != executed && figures.gaps.is_empty() {
             let text = || format!("{said} instructions were reported, {executed} executed");

@@ -1,5 +1,6 @@
 //! The generated decoder and block walker in simulation.
 
+use crate::setup::place;
 use hartrace_decoder::block_table::{BlockTable, Ends, TableError};
 use hartrace_decoder_hdl::walker::{Cause, Config, ConfigError, follower};
 use hartrace_hdl_tools::verilate::{Input, Model, Options, Output, SimError, Simulation};
@@ -72,12 +73,17 @@ impl FollowerBench {
         &self.config
     }
 
-    /// Starts from reset with the table of a program.
+    /// Starts from reset with the table of a program, the source to follow and the trap vectors by privilege.
     ///
     /// # Errors
     ///
     /// If the program does not fit, or the simulator fails.
-    pub fn start(&self, table: &BlockTable, source: u16) -> Result<Following, FollowerError> {
+    pub fn start(
+        &self,
+        table: &BlockTable,
+        source: u16,
+        tvec: &[(u8, u64)],
+    ) -> Result<Following, FollowerError> {
         let words = table.words(&self.config.table)?;
         let mut sim = self.model.start(1)?;
         if let Ok(port) = sim.input("source_i") {
@@ -89,6 +95,16 @@ impl FollowerBench {
         let (write, index, word) = (write?, index?, word?);
         sim.set(base?, table.base());
         sim.set(last?, words.len() as u64 - 1);
+        let params = &self.config.decoder.params;
+        let vectors = sim.input("vectors_i")?;
+        let mut words_of = vec![0u64; vectors.width().div_ceil(64) as usize];
+        for (privilege, vector) in
+            tvec.iter().filter(|(level, _)| level >> params.privilege_width_p == 0)
+        {
+            let bits = u32::from(params.iaddress_width_p);
+            place(&mut words_of, u32::from(*privilege) * bits, bits, *vector);
+        }
+        sim.set_wide(vectors, &words_of);
         sim.reset()?;
         sim.set(write, 1);
         for (number, value) in (0..).zip(&words) {
