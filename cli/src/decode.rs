@@ -15,10 +15,10 @@ use crate::gaps;
 use hartrace_capture::bundle::{self, Found};
 use hartrace_capture::perf::Recording;
 use hartrace_decoder::stream::Decoded;
-use hartrace_decoder::{Coverage, Edges, Sink};
+use hartrace_decoder::{Coverage, Edges};
 use hartrace_report::{
-    Blocks, Gaps, InOrder, Json, Limited, Limits, Listing, Noted, Ordered, Pcs, Printer, Report,
-    Shared, Silent, Style, Table, Tables,
+    Blocks, Collect, Erased, Gaps, InOrder, Json, Limited, Limits, Listing, Noted, Ordered, Pcs,
+    Printer, Report, Shared, Silent, Style, Table, Tables,
 };
 use indicatif::ProgressBar;
 use std::io::Read;
@@ -64,22 +64,6 @@ impl<'r> Input<'r> {
         match self {
             Self::Capture(capture) => Input::Capture(capture.map(wrap)),
             Self::Recording(recording) => Input::Recording(recording),
-        }
-    }
-}
-
-impl<R: Read + Send> Input<'_, R> {
-    /// Decodes all of it; see [`Follow::run`].
-    fn run<S: Sink + Send>(
-        self,
-        follow: &Follow,
-        size: usize,
-        sink: impl Fn() -> S + Sync,
-        join: impl FnMut(Decoded<S>) -> Result<ControlFlow<()>, Failure> + Send,
-    ) -> Result<ControlFlow<()>, Failure> {
-        match self {
-            Self::Capture(capture) => follow.run(capture, size, sink, join),
-            Self::Recording(recording) => follow.run_pieces(recording, sink, join),
         }
     }
 }
@@ -169,21 +153,30 @@ impl Job<'_> {
         let mut printer = Printer::new(report, files::stdout(), gaps);
         let make = || Noted::new(R::Part::default(), strict);
         let mut found = Silent::default();
-        let outcome = match &self.limits {
-            None => input.run(self.follow, size, make, |decoded| {
-                found = Silent { bytes: decoded.bytes, packets: decoded.packets };
-                printer.join(decoded.sinks)?;
-                Ok(ControlFlow::Continue(()))
-            }),
-            Some(limits) => {
-                let make = || Limited { sink: make(), limits };
-                input.run(self.follow, size, make, |Decoded { sinks, bytes, packets }| {
-                    found = Silent { bytes, packets };
-                    let sinks = sinks.into_iter();
-                    printer
-                        .join(sinks.map(|(source, limited)| (source, limited.sink)).collect())?;
-                    let done = limits.is_done();
-                    Ok(if done { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        let mut join = |Decoded { sinks, bytes, packets }: Decoded<Noted<R::Part>>| {
+            found = Silent { bytes, packets };
+            printer.join(sinks)?;
+            let done = self.limits.as_ref().is_some_and(Shared::is_done);
+            Ok(if done { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        };
+        // Only a whole capture has to be decoded as fast as possible.
+        let erased = || Erased::new(make());
+        let outcome = match (input, &self.limits) {
+            (Input::Capture(capture), None) => self.follow.run(capture, size, make, join),
+            (Input::Capture(capture), Some(limits)) => {
+                let make = || Limited { sink: erased(), limits };
+                self.follow.run(capture, size, make, |decoded| {
+                    join(restored(decoded, |limited| limited.sink))
+                })
+            }
+            (Input::Recording(recording), None) => {
+                self.follow
+                    .run_pieces(recording, erased, |decoded| join(restored(decoded, |sink| sink)))
+            }
+            (Input::Recording(recording), Some(limits)) => {
+                let make = || Limited { sink: erased(), limits };
+                self.follow.run_pieces(recording, make, |decoded| {
+                    join(restored(decoded, |limited| limited.sink))
                 })
             }
         };
@@ -194,4 +187,14 @@ impl Job<'_> {
         }
         outcome.and(printed.map(|()| Status::from(&printer.gaps)))
     }
+}
+
+/// Sinks with the type they were made of.
+fn restored<S, P: Collect + 'static>(
+    Decoded { sinks, bytes, packets }: Decoded<S>,
+    erased: impl Fn(S) -> Erased,
+) -> Decoded<P> {
+    let sinks = sinks.into_iter();
+    let sinks = sinks.filter_map(|(source, sink)| Some((source, erased(sink).into_sink()?)));
+    Decoded { sinks: sinks.collect(), bytes, packets }
 }

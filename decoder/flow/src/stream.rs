@@ -42,15 +42,25 @@ impl<'a> Decode<'a> {
     /// speed, select one source ([`Transport::source`]).
     pub fn run<R, S, E>(
         &self,
-        input: R,
+        mut input: R,
         sink: impl Fn(Option<u16>) -> S + Sync,
-        join: impl FnMut(Decoded<S>) -> Result<(), E> + Send,
+        mut join: impl FnMut(Decoded<S>) -> Result<(), E> + Send,
     ) -> Result<(), StreamError<E>>
     where
         R: Read + Send,
         S: Sink + Send,
         E: Send,
     {
+        self.run_part_by_part(&mut input, &sink, &mut join)
+    }
+
+    /// The same, compiled only once for each type of sink.
+    fn run_part_by_part<S: Sink + Send, E: Send>(
+        &self,
+        input: &mut (dyn Read + Send),
+        sink: &(dyn Fn(Option<u16>) -> S + Sync),
+        join: &mut (dyn FnMut(Decoded<S>) -> Result<(), E> + Send),
+    ) -> Result<(), StreamError<E>> {
         self.config.params.layout(self.config.unit)?;
         let parts = Mutex::new(Parts::new(self, input)?);
         let join = Join::new(join, self.threads);
@@ -71,7 +81,7 @@ impl<'a> Decode<'a> {
                 let number = part.number;
                 let Place { byte: bytes, packet: packets, .. } = part.start;
                 let flush = |sinks| join.put_some(number, Decoded { sinks, bytes, packets });
-                let go_on = match self.decode(part, &mut demux, SourceSinks::new(&sink, &flush)) {
+                let go_on = match self.decode(part, &mut demux, SourceSinks::new(sink, &flush)) {
                     Ok(decoded) => join.put(number, decoded),
                     Err(error) => join.fail(StreamError::Params(error)),
                 };
@@ -93,11 +103,11 @@ impl<'a> Decode<'a> {
     }
 
     /// Decodes a part with the demultiplexer of this thread, or with that of the part before.
-    fn decode<S: Sink, F: Fn(Option<u16>) -> S>(
+    fn decode<S: Sink>(
         &self,
         part: Part<'a>,
         mine: &mut Option<Demux<'a>>,
-        mut sinks: SourceSinks<'_, S, F>,
+        mut sinks: SourceSinks<'_, S>,
     ) -> Result<Decoded<S>, ParamsError> {
         let mut demux = match part.from.and_then(|from| from.recv().ok()) {
             Some(demux) => demux,

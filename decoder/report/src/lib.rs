@@ -71,6 +71,7 @@ pub mod arm;
 mod blocks;
 pub mod diff;
 pub mod dump;
+mod erased;
 mod gaps;
 mod json;
 mod limited;
@@ -91,6 +92,7 @@ mod tables;
 mod testing;
 
 pub use blocks::Blocks;
+pub use erased::Erased;
 pub use gaps::{Gaps, Missing};
 pub use json::Json;
 pub use limited::{Limited, Shared};

@@ -10,7 +10,7 @@ pub(crate) const ROOM: usize = 1 << 20;
 /// A report: joins the decoded parts of a capture, and writes the result.
 pub trait Report {
     /// What a part is decoded into, by the thread that decodes it.
-    type Part: Collect + Default;
+    type Part: Collect + Default + 'static;
 
     /// Whether the report cannot name sources, and so accepts only one.
     const ONE_SOURCE: bool = false;

@@ -5,7 +5,7 @@ use hartrace_decoder::{Count, Coverage, Edges};
 use std::io::{self, Write};
 
 /// A sum over the parts of a capture.
-pub trait Sum: Collect + Default {
+pub trait Sum: Collect + Default + 'static {
     /// Adds the sum of the next part.
     fn merge(&mut self, next: Self);
 }

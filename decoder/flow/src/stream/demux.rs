@@ -12,13 +12,13 @@ use hartrace_encap::{Deframer, FrameError, FrameHeader, Framing, Item, Kind};
 use hartrace_etrace::{Ioptions, ParamsError};
 
 /// Passes the items of a deframer to the demultiplexer.
-struct Taker<'t, 'a, 'f, S, F> {
+struct Taker<'t, 'a, 'f, S> {
     demux: &'t mut Demux<'a>,
-    sinks: &'t mut SourceSinks<'f, S, F>,
+    sinks: &'t mut SourceSinks<'f, S>,
     result: Result<(), ParamsError>,
 }
 
-impl<S: Sink, F: Fn(Option<u16>) -> S> hartrace_encap::FrameSink for Taker<'_, '_, '_, S, F> {
+impl<S: Sink> hartrace_encap::FrameSink for Taker<'_, '_, '_, S> {
     // Inlined, with everything it calls for a payload: the loop over frames then keeps its state in
     // registers.
     #[inline(always)]
@@ -95,10 +95,10 @@ impl<'a> Demux<'a> {
         self.packet
     }
 
-    pub(super) fn feed<S: Sink, F: Fn(Option<u16>) -> S>(
+    pub(super) fn feed<S: Sink>(
         &mut self,
         bytes: &[u8],
-        sinks: &mut SourceSinks<'_, S, F>,
+        sinks: &mut SourceSinks<'_, S>,
     ) -> Result<(), ParamsError> {
         let mut deframer = self.deframer.clone();
         let mut taker = Taker { demux: self, sinks, result: Ok(()) };
@@ -109,9 +109,9 @@ impl<'a> Demux<'a> {
     }
 
     /// Ends the capture.
-    pub(super) fn finish<S: Sink, F: Fn(Option<u16>) -> S>(
+    pub(super) fn finish<S: Sink>(
         &mut self,
-        sinks: &mut SourceSinks<'_, S, F>,
+        sinks: &mut SourceSinks<'_, S>,
     ) -> Result<(), ParamsError> {
         if let Some((byte, error)) = self.deframer.clone().finish() {
             self.take(byte, Err(error), sinks)?;
@@ -125,21 +125,21 @@ impl<'a> Demux<'a> {
     }
 
     /// Ends a part, at the start of the next one.
-    pub(super) fn approach<S: Sink, F: Fn(Option<u16>) -> S>(
+    pub(super) fn approach<S: Sink>(
         &mut self,
         sync: &NextSync,
-        sinks: &mut SourceSinks<'_, S, F>,
+        sinks: &mut SourceSinks<'_, S>,
     ) -> Result<(), ParamsError> {
         let NextSync { at, source, start } = sync;
         self.with(*source, sinks, |tracer, sink| tracer.approach(*at, start, sink))
     }
 
     #[inline(always)]
-    fn take<S: Sink, F: Fn(Option<u16>) -> S>(
+    fn take<S: Sink>(
         &mut self,
         byte: u64,
         item: Result<Item<'_>, FrameError>,
-        sinks: &mut SourceSinks<'_, S, F>,
+        sinks: &mut SourceSinks<'_, S>,
     ) -> Result<(), ParamsError> {
         if sinks.stopped {
             return Ok(());
@@ -185,10 +185,10 @@ impl<'a> Demux<'a> {
 
     /// Passes on full sinks, and continues with a payload that stands for very many instructions.
     #[cold]
-    fn proceed<S: Sink, F: Fn(Option<u16>) -> S>(
+    fn proceed<S: Sink>(
         &mut self,
         source: Option<u16>,
-        sinks: &mut SourceSinks<'_, S, F>,
+        sinks: &mut SourceSinks<'_, S>,
     ) -> Result<(), ParamsError> {
         let mut more = true;
         while more && !sinks.stopped {
@@ -202,11 +202,11 @@ impl<'a> Demux<'a> {
 
     /// Reports damage to every source, since the lost bytes may belong to any of them.
     #[cold]
-    fn damage<S: Sink, F: Fn(Option<u16>) -> S>(
+    fn damage<S: Sink>(
         &mut self,
         at: StreamPos,
         error: FrameError,
-        sinks: &mut SourceSinks<'_, S, F>,
+        sinks: &mut SourceSinks<'_, S>,
     ) {
         if self.tracers.is_empty() {
             self.early.get_or_insert((at, error.into()));
@@ -217,10 +217,10 @@ impl<'a> Demux<'a> {
 
     /// Gives the code to the tracer of a source. Returns whether there is such a tracer.
     #[inline(always)]
-    fn turn<S: Sink, F: Fn(Option<u16>) -> S>(
+    fn turn<S: Sink>(
         &mut self,
         source: Option<u16>,
-        sinks: &mut SourceSinks<'_, S, F>,
+        sinks: &mut SourceSinks<'_, S>,
     ) -> Result<bool, ParamsError> {
         // Most captures have one source.
         if self.sources.get(self.present) == Some(&source) {
@@ -258,10 +258,10 @@ impl<'a> Demux<'a> {
     }
 
     /// Calls `with` with the tracer and the sink of a source.
-    fn with<S: Sink, F: Fn(Option<u16>) -> S>(
+    fn with<S: Sink>(
         &mut self,
         source: Option<u16>,
-        sinks: &mut SourceSinks<'_, S, F>,
+        sinks: &mut SourceSinks<'_, S>,
         with: impl FnOnce(&mut Tracer<'a>, &mut S),
     ) -> Result<(), ParamsError> {
         if self.turn(source, sinks)?
@@ -273,10 +273,10 @@ impl<'a> Demux<'a> {
     }
 
     /// Calls `with` with the tracers that `concerned` selects, and their sinks.
-    fn each<S: Sink, F: Fn(Option<u16>) -> S>(
+    fn each<S: Sink>(
         &mut self,
         concerned: impl Fn(&Tracer<'a>) -> bool,
-        sinks: &mut SourceSinks<'_, S, F>,
+        sinks: &mut SourceSinks<'_, S>,
         mut with: impl FnMut(&mut Tracer<'a>, &mut S),
     ) {
         for index in 0..self.tracers.len() {
@@ -294,10 +294,10 @@ impl<'a> Demux<'a> {
 
     /// Creates a tracer for a source. Returns whether that is allowed.
     #[cold]
-    fn appear<S: Sink, F: Fn(Option<u16>) -> S>(
+    fn appear<S: Sink>(
         &mut self,
         source: Option<u16>,
-        sinks: &mut SourceSinks<'_, S, F>,
+        sinks: &mut SourceSinks<'_, S>,
     ) -> Result<bool, ParamsError> {
         if self.sources.len() >= self.config.source_cap.max(1) {
             return Ok(false);
@@ -320,11 +320,11 @@ impl<'a> Demux<'a> {
 
     /// Says once that there are too many sources, where the first one appears that is left out.
     #[cold]
-    fn refuse<S: Sink, F: Fn(Option<u16>) -> S>(
+    fn refuse<S: Sink>(
         &mut self,
         at: StreamPos,
         source: Option<u16>,
-        sinks: &mut SourceSinks<'_, S, F>,
+        sinks: &mut SourceSinks<'_, S>,
     ) {
         if !std::mem::replace(&mut self.refused, true) {
             let gap = Event::Gap(Fault::TooManySources(self.config.source_cap));

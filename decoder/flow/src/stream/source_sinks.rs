@@ -3,17 +3,20 @@
 use crate::sink::Sink;
 
 /// The sinks of a part, by source.
-pub(super) struct SourceSinks<'f, S, F> {
+pub(super) struct SourceSinks<'f, S> {
     pub(super) made: Vec<(Option<u16>, S)>,
-    make: &'f F,
+    make: &'f dyn Fn(Option<u16>) -> S,
     /// Passes on the sinks before the part is complete. Returns whether to continue.
     flush: &'f dyn Fn(Vec<(Option<u16>, S)>) -> bool,
     /// The receiver does not want more.
     pub(super) stopped: bool,
 }
 
-impl<'f, S: Sink, F: Fn(Option<u16>) -> S> SourceSinks<'f, S, F> {
-    pub(super) fn new(make: &'f F, flush: &'f dyn Fn(Vec<(Option<u16>, S)>) -> bool) -> Self {
+impl<'f, S: Sink> SourceSinks<'f, S> {
+    pub(super) fn new(
+        make: &'f dyn Fn(Option<u16>) -> S,
+        flush: &'f dyn Fn(Vec<(Option<u16>, S)>) -> bool,
+    ) -> Self {
         Self { made: Vec::new(), make, flush, stopped: false }
     }
 

@@ -1,0 +1,91 @@
+//! One type for sinks of all kinds.
+
+use crate::report::Collect;
+use hartrace_decoder::{Event, Path, Run, Sink, StreamPos};
+use std::any::Any;
+
+/// A sink whose type is not known. A decoder is compiled for each type of sink; where its speed matters less than
+/// the size of the program, this one stands for all of them.
+pub struct Erased(Box<dyn Object>);
+
+/// What a sink can do, without its constants.
+trait Object: Send {
+    fn run(&mut self, at: StreamPos, run: Run<'_>);
+    fn path(&mut self, at: StreamPos, path: Path<'_>);
+    fn is_full(&self) -> bool;
+    fn event(&mut self, at: StreamPos, event: Event);
+    fn aside(&mut self, at: StreamPos, event: Event);
+    fn into_any(self: Box<Self>) -> Box<dyn Any>;
+}
+
+impl<S: Collect + 'static> Object for S {
+    fn run(&mut self, at: StreamPos, run: Run<'_>) {
+        Sink::run(self, at, run);
+    }
+
+    fn path(&mut self, at: StreamPos, path: Path<'_>) {
+        Sink::path(self, at, path);
+    }
+
+    fn is_full(&self) -> bool {
+        Sink::is_full(self)
+    }
+
+    fn event(&mut self, at: StreamPos, event: Event) {
+        Sink::event(self, at, event);
+    }
+
+    fn aside(&mut self, at: StreamPos, event: Event) {
+        Collect::aside(self, at, event);
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
+    }
+}
+
+impl Erased {
+    /// Forgets the type of a sink.
+    pub fn new(sink: impl Collect + 'static) -> Self {
+        Self(Box::new(sink))
+    }
+
+    /// Returns the sink if it is of this type.
+    pub fn into_sink<S: Collect + 'static>(self) -> Option<S> {
+        self.0.into_any().downcast().ok().map(|sink| *sink)
+    }
+}
+
+/// With what any sink may need: addresses, and the order between sources.
+impl Sink for Erased {
+    const ADDRESSES: bool = true;
+    const ORDERED: bool = true;
+
+    fn run(&mut self, at: StreamPos, run: Run<'_>) {
+        self.0.run(at, run);
+    }
+
+    fn path(&mut self, at: StreamPos, path: Path<'_>) {
+        self.0.path(at, path);
+    }
+
+    fn is_full(&self) -> bool {
+        self.0.is_full()
+    }
+
+    fn event(&mut self, at: StreamPos, event: Event) {
+        self.0.event(at, event);
+    }
+}
+
+impl Collect for Erased {
+    fn aside(&mut self, at: StreamPos, event: Event) {
+        self.0.aside(at, event);
+    }
+}
+
+impl std::fmt::Debug for Erased {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Erased").finish_non_exhaustive()
+    }
+}
