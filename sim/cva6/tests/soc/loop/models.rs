@@ -5,12 +5,11 @@ use hartrace_cva6_sim::Core;
 use hartrace_cva6_sim::soc::{Soc, SocConfig};
 use hartrace_encoder_hdl::{Config, Overflow};
 use hartrace_hdl_tools::verilate::Model;
-use std::collections::BTreeMap;
-use std::sync::{LazyLock, Mutex};
+use std::sync::{LazyLock, OnceLock};
 use std::time::Instant;
 
 /// A system around the core.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Delta and full addresses, with a 3-bit itype.
     Small,
@@ -50,20 +49,19 @@ impl Kind {
         })
     }
 
-    /// The system, built once.
+    /// The system, built once. Several are built at the same time if several trials need them.
     pub(crate) fn soc(self) -> Result<&'static Soc, String> {
-        static BUILT: LazyLock<Mutex<BTreeMap<Kind, &'static Soc>>> = LazyLock::new(Mutex::default);
-        let mut built = BUILT.lock().map_err(|error| error.to_string())?;
-        if let Some(soc) = built.get(&self) {
-            return Ok(soc);
-        }
+        static BUILT: [OnceLock<Result<Soc, String>>; 7] = [const { OnceLock::new() }; 7];
+        BUILT[self as usize].get_or_init(|| self.build()).as_ref().map_err(Clone::clone)
+    }
+
+    fn build(self) -> Result<Soc, String> {
         let start = Instant::now();
         let core = Core::find().map_err(|error| error.to_string())?;
         let soc = Soc::build(&core, &self.config()?, &core.options());
-        let soc: &'static Soc = Box::leak(Box::new(soc.map_err(|error| error.to_string())?));
+        let soc = soc.map_err(|error| error.to_string())?;
         let how = if soc.cached() { "found" } else { "built" };
         println!("{self:?} {how} in {:.0} s", start.elapsed().as_secs_f64());
-        built.insert(self, soc);
         Ok(soc)
     }
 }
