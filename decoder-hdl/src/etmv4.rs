@@ -23,4 +23,4 @@ mod stream;
 mod trace;
 
 pub use config::{Config, ConfigError};
-pub use decoder::{RECORD, Register, decoder, stream_unit};
+pub use decoder::{LATENCY, RECORD, Register, decoder, stream_unit};

@@ -7,5 +7,8 @@
 pub mod etmv4;
 pub mod etrace;
 pub mod frame;
+mod package;
 pub mod walker;
 mod wires;
+
+pub use package::{Decoder, DecoderError, package};

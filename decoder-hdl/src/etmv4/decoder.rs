@@ -6,6 +6,9 @@ use super::{Config, ConfigError, stream, trace};
 use crate::wires::{delay, instance, join};
 use hartrace_rtl::{Component, Expr, Module};
 
+/// Cycles from a byte to the record of the packet that it ends.
+pub const LATENCY: u32 = 5;
+
 /// The fields of a record, in the order of the ports: name, and what it is.
 pub const RECORD: [(&str, &str); 14] = [
     ("valid", "a packet ended with this byte, or an error was found"),

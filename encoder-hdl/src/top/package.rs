@@ -3,6 +3,7 @@
 
 use crate::top::{Encapsulation, TopConfig, TopError, header, manual, sources};
 use hartrace_etrace::Unit;
+use hartrace_rtl::lists;
 use std::fmt::Write;
 use thiserror::Error;
 
@@ -48,11 +49,9 @@ pub fn package(
     let names: Vec<String> = files.iter().map(|(name, _)| name.clone()).collect();
     let core = crate::sources(&config.encoder).map_err(TopError::from)?;
     let core: Vec<String> = core.into_iter().map(|(name, _)| name).collect();
+    files.extend(lists(TOP, &names));
     files.extend([
-        (format!("{TOP}.f"), names.join("\n") + "\n"),
         (format!("{CORE}.f"), core.join("\n") + "\n"),
-        ("Bender.yml".into(), bender(&names)),
-        (format!("{TOP}.core"), fusesoc(&names)),
         ("config.toml".into(), toml::to_string(config)?),
         ("params.toml".into(), params(config)?),
         ("registers.md".into(), manual(config)?),
@@ -97,29 +96,6 @@ pub fn params(config: &TopConfig) -> Result<String, toml::ser::Error> {
         }
     }
     Ok(text)
-}
-
-fn bender(names: &[String]) -> String {
-    let mut text = format!("package:\n  name: hartrace_{TOP}\n\nsources:\n");
-    for name in names {
-        let _ = writeln!(text, "  - {name}");
-    }
-    text
-}
-
-fn fusesoc(names: &[String]) -> String {
-    let mut text = format!(
-        "CAPI=2:\nname: hartrace:trace:{TOP}:{}\n\nfilesets:\n  rtl:\n    files:\n",
-        env!("CARGO_PKG_VERSION")
-    );
-    for name in names {
-        let _ = writeln!(text, "      - {name}");
-    }
-    let _ = write!(
-        text,
-        "    file_type: systemVerilogSource\n\ntargets:\n  default:\n    filesets: [rtl]\n    toplevel: {TOP}\n"
-    );
-    text
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
 use super::records::{Ended, Record, Records};
-use hartrace_decoder_hdl::etmv4::{Config, ConfigError, decoder};
+use hartrace_decoder_hdl::etmv4::{Config, ConfigError, LATENCY, decoder};
 use hartrace_hdl_tools::verilate::{Input, Model, Options, Output, SimError, Simulation};
 use std::collections::VecDeque;
 use std::fmt;
@@ -67,9 +67,6 @@ impl Etmv4Report {
 /// Headers of packets of events.
 const EVENTS: RangeInclusive<u16> = 0x71..=0x7f;
 
-/// Cycles from a byte to its record.
-const LATENCY: usize = 5;
-
 impl Etmv4Bench {
     /// Generates the RTL and builds its model.
     ///
@@ -122,7 +119,7 @@ impl Etmv4Bench {
             sim.set(ports.valid, valid);
             sim.set(ports.bytes, u64::from_le_bytes(word) & ones(8 * self.config.unroll));
             sim.clock()?;
-            if on_the_way.len() < LATENCY {
+            if on_the_way.len() < LATENCY as usize {
                 continue;
             }
             let Some((first, valid)) = on_the_way.pop_front() else { continue };
