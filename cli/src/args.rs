@@ -70,14 +70,14 @@ pub(crate) enum Command {
     Demo(DemoArgs),
     /// Compare trace compressors with E-Trace: bits per instruction, memory and gates of each
     Compare(SchemesArgs),
-    /// Write the trace encoder in SystemVerilog
+    /// Write the trace encoder, or a trace decoder, in SystemVerilog
     Hdl(HdlArgs),
     /// Write small situations with programs, captures and expected results: a conformance kit for decoders
     Scenarios(FolderArgs),
     /// Simulate generated hardware with Verilator
     #[command(subcommand)]
     Sim(SimCommand),
-    /// Measure area and clock rate of the trace encoder on FPGAs
+    /// Measure area and clock rate of the trace encoder and of trace decoders on FPGAs
     #[command(subcommand)]
     Fpga(FpgaCommand),
     /// Write a file of encoder parameters in which every key is explained
@@ -97,9 +97,21 @@ pub(crate) struct FolderArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct HdlArgs {
-    /// micro, small, full, cva6 or rv_tracer, or a TOML file with parameters
-    #[arg(long, value_name = "NAME|FILE", default_value = "small")]
-    pub(crate) config: String,
+    /// micro, small, full, cva6 or rv_tracer, or a TOML file with parameters [default: small]
+    #[arg(long, value_name = "NAME|FILE")]
+    pub(crate) config: Option<String>,
+    /// Write a trace decoder instead: of ETMv4, with the parameters in the file, or of the E-Trace that the
+    /// configuration sends
+    #[arg(long, value_enum, value_name = "PROTOCOL",
+          conflicts_with_all = ["lanes", "sink", "harts", "core"])]
+    pub(crate) decoder: Option<DecoderArg>,
+    /// Bytes that the decoder takes in every cycle
+    #[arg(long, value_name = "N", default_value_t = 4, requires = "decoder",
+          value_parser = clap::value_parser!(u32).range(1..=8))]
+    pub(crate) unroll: u32,
+    /// The decoder of E-Trace does not rely on the first byte after reset to start a packet
+    #[arg(long, requires = "decoder")]
+    pub(crate) find_sync: bool,
     /// Maximum number of blocks that retire in one cycle [default: as configured]
     #[arg(long, value_name = "N")]
     pub(crate) lanes: Option<u8>,
@@ -119,6 +131,14 @@ pub(crate) struct HdlArgs {
     /// Where to write it
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: PathBuf,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DecoderArg {
+    /// ETMv4 and ETE
+    Etmv4,
+    /// E-Trace in the standard encapsulation
+    Etrace,
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]

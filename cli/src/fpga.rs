@@ -1,10 +1,12 @@
 //! `hartrace fpga`: area and clock rate of the encoder on FPGAs.
 
-use crate::args::{CompareArgs, Part, ReportArgs};
+use crate::args::{CompareArgs, DecoderArg, Part, ReportArgs};
 use crate::failure::{Failure, Status};
 use crate::{files, hdl, progress};
 use hartrace_encoder_hdl::{Config, sources};
-use hartrace_fpga::{FpgaError, Options, Report, Source, Tools, summary};
+use hartrace_fpga::{
+    FpgaError, Options, Report, Source, Tools, Unrolled, decoders as table, summary,
+};
 use std::cell::Cell;
 use std::io::{self, Write as _};
 use std::path::Path;
@@ -14,14 +16,18 @@ use std::time::Duration;
 pub(crate) fn report(args: &ReportArgs) -> Result<Status, Failure> {
     let options = options(args)?;
     // Mistakes in any of them are reported before minutes have passed.
-    let designs = designs(args)?;
+    let designs = match args.decoder {
+        Some(protocol) => decoders(args, protocol)?,
+        None => designs(args)?,
+    };
     let tools = Tools::find().map_err(failure)?;
     let mut out = files::create(args.output.as_deref().unwrap_or(Path::new("-")))?;
     let cannot = |error: io::Error| match &args.output {
         Some(path) => Failure::write(path.display(), &error),
         None => error.into(),
     };
-    let steps = options.steps() * designs.len() as u64;
+    let more = if args.decoder.is_some() { 2 } else { 0 };
+    let steps = (options.steps() + more) * designs.len() as u64;
     let bar = progress::bar(Some(steps), "{spinner} {msg} [{bar:30}] {pos}/{len} {elapsed}");
     if !bar.is_hidden() {
         // Steps take minutes: the running time shows that work continues.
@@ -29,23 +35,43 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Status, Failure> {
     }
     let begun = Cell::new(0);
     let mut reports = Vec::new();
-    for (name, source) in &designs {
+    let mut all = Vec::new();
+    for Design { name, source, unrolled } in &designs {
         let watch = |step: &str| {
             bar.set_message(format!("{name}: {step}"));
             // A step that has begun does not count as done.
             bar.set_position(begun.replace(begun.get() + 1));
         };
-        let report = Report::watched(source, &options, &tools, &watch).map_err(failure)?;
-        let report = report.named(name);
+        let (report, json) = match unrolled {
+            Some((unroll, chain)) => {
+                let sources = [source, chain];
+                let measured = Unrolled::measure(*unroll, sources, &options, &tools, &watch);
+                let mut measured = measured.map_err(failure)?;
+                measured.report = measured.report.named(name);
+                all.push(measured.clone());
+                let json = measured.to_json();
+                (measured.report, json)
+            }
+            None => {
+                let report = Report::watched(source, &options, &tools, &watch);
+                let report = report.map_err(failure)?.named(name);
+                let json = report.to_json();
+                (report, json)
+            }
+        };
         // Written at once, since the next may take minutes; without the bar, which shares the screen.
-        let text = if args.json { report.to_json() } else { format!("{report}\n") };
+        let text = if args.json { json } else { format!("{report}\n") };
         bar.suspend(|| out.write_all(text.as_bytes()).and_then(|()| out.flush()))
             .map_err(cannot)?;
         reports.push(report);
     }
     bar.finish_and_clear();
-    if !args.json && reports.len() > 1 {
-        write!(out, "{}", summary(&reports)).map_err(cannot)?;
+    let table = match args.decoder {
+        Some(protocol) => table(&all, protocol == DecoderArg::Etmv4),
+        None => summary(&reports),
+    };
+    if !args.json && (reports.len() > 1 || args.decoder.is_some()) {
+        write!(out, "{table}").map_err(cannot)?;
     }
     out.flush().map_err(cannot)?;
     Ok(Status::Clean)
@@ -68,8 +94,37 @@ fn options(args: &ReportArgs) -> Result<Options, Failure> {
     Ok(options)
 }
 
+/// What to measure.
+struct Design {
+    name: String,
+    source: Source,
+    /// Of a decoder: bytes per cycle, and the stage that finds packets.
+    unrolled: Option<(u32, Source)>,
+}
+
+/// Decoders with each number of bytes per cycle.
+fn decoders(args: &ReportArgs, protocol: DecoderArg) -> Result<Vec<Design>, Failure> {
+    let config = match args.config.as_slice() {
+        [] => None,
+        [one] => Some(one.as_str()),
+        _ => return Err(Failure::usage("decoders of several configurations").hint("one --config")),
+    };
+    let decoder = hdl::decoder(protocol, config, false)?;
+    let design = |unroll: &u32| {
+        let decoder = decoder.with_unroll(*unroll);
+        let (source, chain) = (decoder.component()?, decoder.chain()?);
+        let name = format!("{unroll} bytes per cycle");
+        Ok(Design {
+            name,
+            source: Source::from(&source),
+            unrolled: Some((*unroll, Source::from(&chain))),
+        })
+    };
+    args.unroll.0.iter().map(design).collect()
+}
+
 /// The configurations to measure, by name.
-fn designs(args: &ReportArgs) -> Result<Vec<(String, Source)>, Failure> {
+fn designs(args: &ReportArgs) -> Result<Vec<Design>, Failure> {
     let configs: Vec<(String, Config)> = match args.config.as_slice() {
         [] => Config::all_named().into_iter().collect(),
         names => {
@@ -87,7 +142,8 @@ fn designs(args: &ReportArgs) -> Result<Vec<(String, Source)>, Failure> {
                 .hint(modules.join(", ")));
         }
         let texts: Vec<&str> = files.iter().map(|(_, text)| text.as_str()).collect();
-        Ok((name, Source::new(top, &texts.join("\n")).map_err(failure)?))
+        let source = Source::new(top, &texts.join("\n")).map_err(failure)?;
+        Ok(Design { name, source, unrolled: None })
     };
     configs.into_iter().map(design).collect()
 }

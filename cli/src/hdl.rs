@@ -1,13 +1,18 @@
-//! `hartrace hdl`: writes the encoder in SystemVerilog, with the files that tools, software and decoders need.
+//! `hartrace hdl`: writes the encoder or a decoder in SystemVerilog, with the files that tools, software and decoders need.
 
-use crate::args::{CoreArg, HdlArgs, SinkArg};
+use crate::args::{CoreArg, DecoderArg, HdlArgs, SinkArg};
 use crate::failure::{Failure, Status};
 use crate::files;
 use hartrace_cva6_connector as connector;
+use hartrace_decoder_hdl::{Decoder, DecoderError, etmv4, etrace, package as decoder_package};
+use hartrace_encap::Framing;
 use hartrace_encoder_hdl::Config;
 use hartrace_encoder_hdl::top::{Encapsulation, PackageError, Sink, TOP, TopConfig, package};
 use std::io::Write;
 use std::path::Path;
+
+/// The configuration of the encoder if none is named.
+const DEFAULT: &str = "small";
 
 /// Maximum number of instructions that a CVA6 commits in one cycle.
 const COMMIT_PORTS: u8 = 2;
@@ -17,6 +22,13 @@ const ADAPTER_LIST: &str = "cva6_te_adapter";
 
 /// Runs the command.
 pub(crate) fn run(args: &HdlArgs) -> Result<Status, Failure> {
+    if let Some(protocol) = args.decoder {
+        let decoder = decoder(protocol, args.config.as_deref(), args.find_sync)?;
+        let decoder = decoder.with_unroll(args.unroll);
+        let files = decoder_package(&decoder)?;
+        write(args, &files, decoder.component()?.name())?;
+        return Ok(Status::Clean);
+    }
     let config = config(args)?;
     config.check().map_err(|error| {
         Failure::usage(error).hint("another --config, or other values in its file")
@@ -28,22 +40,65 @@ pub(crate) fn run(args: &HdlArgs) -> Result<Status, Failure> {
     };
     let mut files = package(&config, connector)?;
     files.extend(adapter);
-    for (name, text) in &files {
-        files::write_new(&args.output.join(name), text)?;
-    }
-    let mut out = files::stdout();
+    let mut out = write(args, &files, TOP)?;
     let place = args.output.display();
-    writeln!(out, "{} files in {place}; the top module is {TOP}", files.len())?;
-    writeln!(
-        out,
-        "  verilator --lint-only -Wall -f {TOP}.f --top-module {TOP}   # in that folder"
-    )?;
     let source = match config.harts {
         1 => String::new(),
         _ => format!(" --source {}", config.first_source),
     };
     writeln!(out, "  hartrace decode TRACE --params {place}/params.toml --elf PROGRAM{source}")?;
     Ok(Status::Clean)
+}
+
+/// Writes files, and says so.
+fn write(args: &HdlArgs, files: &Files, top: &str) -> Result<impl Write, Failure> {
+    for (name, text) in files {
+        files::write_new(&args.output.join(name), text)?;
+    }
+    let mut out = files::stdout();
+    let place = args.output.display();
+    writeln!(out, "{} files in {place}; the top module is {top}", files.len())?;
+    writeln!(
+        out,
+        "  verilator --lint-only -Wall -f {top}.f --top-module {top}   # in that folder"
+    )?;
+    Ok(out)
+}
+
+/// Returns a decoder: for ETMv4 that of a file, for E-Trace that of a configuration of the encoder.
+pub(crate) fn decoder(
+    protocol: DecoderArg,
+    config: Option<&str>,
+    find_sync: bool,
+) -> Result<Decoder, Failure> {
+    match (protocol, config) {
+        (DecoderArg::Etmv4, None) => Ok(Decoder::Etmv4(etmv4::Config::default())),
+        (DecoderArg::Etmv4, Some(name)) => {
+            let text = files::read(Path::new(name))?;
+            let config = etmv4::Config::from_toml(&String::from_utf8_lossy(&text), 4);
+            let hint = "version, address_bits, timestamp_bits, cycles_bits, vmid_bytes, \
+                        context_id_bytes, commopt";
+            config.map(Decoder::Etmv4).map_err(|error| Failure::input(error).at(name).hint(hint))
+        }
+        (DecoderArg::Etrace, name) => {
+            let name = name.unwrap_or(DEFAULT);
+            let config = named(name, None)?;
+            let Framing::Encap(encap) = config.framing().map_err(Failure::usage)? else {
+                return Err(Failure::usage("only the standard encapsulation can be decoded")
+                    .at(name)
+                    .hint("encapsulation = \"standard\""));
+            };
+            let (params, unit) = (config.encoder.etrace, config.encoder.unit());
+            let config = etrace::Config { unroll: 4, params, unit, encap, aligned: !find_sync };
+            Ok(Decoder::Etrace(config))
+        }
+    }
+}
+
+impl From<DecoderError> for Failure {
+    fn from(error: DecoderError) -> Self {
+        Self::usage(error).hint("another --config, or other values in its file")
+    }
 }
 
 /// Names and texts.
@@ -86,7 +141,7 @@ pub(crate) fn named(name: &str, lanes: Option<u8>) -> Result<TopConfig, Failure>
 
 /// Returns the configuration, with the changes that the options ask for.
 fn config(args: &HdlArgs) -> Result<TopConfig, Failure> {
-    let mut config = named(&args.config, args.lanes)?;
+    let mut config = named(args.config.as_deref().unwrap_or(DEFAULT), args.lanes)?;
     if let Some(xlen) = args.xlen {
         config.encoder.etrace.iaddress_width_p = xlen;
     }

@@ -22,5 +22,5 @@ mod header;
 mod stream;
 mod trace;
 
-pub use config::{Config, ConfigError};
+pub use config::{Config, ConfigError, ReadError};
 pub use decoder::{LATENCY, RECORD, Register, decoder, stream_unit};

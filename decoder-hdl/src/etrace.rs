@@ -38,5 +38,5 @@ mod shape;
 mod vectors;
 
 pub use config::{Config, ConfigError};
-pub use decoder::{Field, decoder, decoder_with_vectors, latency, record};
+pub use decoder::{Field, boundary_unit, decoder, decoder_with_vectors, latency, record};
 pub use select::{Fault, MODES};

@@ -15,7 +15,8 @@ pub enum Decoder {
 }
 
 /// A decoder cannot have these parameters.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum DecoderError {
     /// Of ETMv4.
     #[error(transparent)]
@@ -23,6 +24,9 @@ pub enum DecoderError {
     /// Of E-Trace.
     #[error(transparent)]
     Etrace(#[from] etrace::ConfigError),
+    /// They cannot be written as TOML.
+    #[error(transparent)]
+    Toml(#[from] toml::ser::Error),
 }
 
 impl Decoder {
@@ -35,6 +39,18 @@ impl Decoder {
         Ok(match self {
             Self::Etmv4(config) => etmv4::decoder(config)?,
             Self::Etrace(config) => etrace::decoder(config)?,
+        })
+    }
+
+    /// Generates the stage that finds packets, byte after byte in one cycle, alone.
+    ///
+    /// # Errors
+    ///
+    /// If there is no decoder with these parameters.
+    pub fn chain(&self) -> Result<Component, DecoderError> {
+        Ok(match self {
+            Self::Etmv4(config) => etmv4::stream_unit(config)?.0,
+            Self::Etrace(config) => etrace::boundary_unit(config)?,
         })
     }
 
@@ -97,8 +113,8 @@ impl Decoder {
     }
 }
 
-/// Returns names and texts of all files: modules, lists of them for tools, a manual of ports and records, and the
-/// fields of records for C.
+/// Returns names and texts of all files: modules, lists of them for tools, the configuration, a manual of ports and
+/// records, and the fields of records for C. The configuration of a decoder of E-Trace is that of its encoder.
 ///
 /// # Errors
 ///
@@ -109,6 +125,9 @@ pub fn package(decoder: &Decoder) -> Result<Vec<(String, String)>, DecoderError>
         top.files().into_iter().map(|(name, text)| (format!("{name}.sv"), text)).collect();
     let names: Vec<String> = files.iter().map(|(name, _)| name.clone()).collect();
     files.extend(lists(top.name(), &names));
+    if let Decoder::Etmv4(config) = decoder {
+        files.push(("config.toml".into(), config.to_toml()?));
+    }
     files.push(("manual.md".into(), manual(decoder, &top)?));
     files.push(("hartrace_records.h".into(), header(decoder, &top)?));
     Ok(files)

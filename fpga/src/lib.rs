@@ -28,6 +28,7 @@
 mod area;
 mod cells;
 mod compare;
+mod decoders;
 mod error;
 mod harness;
 mod levels;
@@ -43,6 +44,7 @@ mod tools;
 pub use area::{Area, ModuleArea};
 pub use cells::Cells;
 pub use compare::{Change, Comparison, compare, compare_all};
+pub use decoders::{Unrolled, decoders};
 pub use error::FpgaError;
 pub use path::{Path, Step};
 pub use report::{Options, Report, ToolVersions};

@@ -1,5 +1,7 @@
 //! Arguments of `hartrace fpga`.
 
+use super::DecoderArg;
+use super::values::{Unrolls, parse_unrolls};
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -20,6 +22,12 @@ pub(crate) struct ReportArgs {
     /// all named ones]
     #[arg(long, value_name = "NAME|FILE")]
     pub(crate) config: Vec<String>,
+    /// Measure trace decoders instead: of ETMv4, or of E-Trace as a configuration of the encoder sends it
+    #[arg(long, value_enum, value_name = "PROTOCOL", conflicts_with = "top")]
+    pub(crate) decoder: Option<DecoderArg>,
+    /// Bytes per cycle of decoders, 1 to 8; several are written as 1,2,4-8
+    #[arg(long, value_name = "N", default_value = "1-8", value_parser = parse_unrolls, requires = "decoder")]
+    pub(crate) unroll: Unrolls,
     /// The module to measure, with everything inside it
     #[arg(long, value_name = "MODULE", default_value = "te_core")]
     pub(crate) top: String,

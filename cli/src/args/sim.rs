@@ -1,6 +1,7 @@
 //! Arguments of `hartrace sim`.
 
 use super::InputArgs;
+use super::values::{Unrolls, parse_unrolls};
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -29,10 +30,9 @@ pub(crate) struct DecoderArgs {
     /// A snapshot or package with ETMv4 or ETE trace [default: random packets of a Cortex-A53]
     #[arg(long, value_name = "DIR|ZIP")]
     pub(crate) snapshot: Option<PathBuf>,
-    /// Bytes per cycle, 1 to 8; several are simulated one after the other
-    #[arg(long, value_name = "N", value_delimiter = ',', default_value = "4",
-          value_parser = clap::value_parser!(u32).range(1..=8))]
-    pub(crate) unroll: Vec<u32>,
+    /// Bytes per cycle, 1 to 8; several, such as 1,2,4-8, are simulated one after the other
+    #[arg(long, value_name = "N", default_value = "4", value_parser = parse_unrolls)]
+    pub(crate) unroll: Unrolls,
     /// Number of random bytes
     #[arg(long, value_name = "N", default_value_t = 1_000_000, conflicts_with = "snapshot")]
     pub(crate) random: usize,

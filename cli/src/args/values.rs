@@ -44,6 +44,26 @@ pub(super) fn parse_tvec(text: &str) -> Result<(Privilege, u64), String> {
     Ok((level, parse_address(address)?))
 }
 
+/// Numbers of bytes per cycle.
+#[derive(Clone, Debug)]
+pub(crate) struct Unrolls(pub(crate) Vec<u32>);
+
+/// Numbers and ranges, for example `1,2,4-8`.
+pub(super) fn parse_unrolls(text: &str) -> Result<Unrolls, String> {
+    let number = |text: &str| text.parse().ok().filter(|unroll| (1..=8).contains(unroll));
+    let range = |text: &str| match text.split_once('-') {
+        Some((first, last)) => Some(number(first)?..=number(last)?),
+        None => number(text).map(|unroll| unroll..=unroll),
+    };
+    let all: Option<Vec<_>> = text.split(',').map(range).collect();
+    let all: Vec<u32> = all.into_iter().flatten().flatten().collect();
+    if all.is_empty() {
+        Err("write numbers from 1 to 8, for example 1,2,4-8".into())
+    } else {
+        Ok(Unrolls(all))
+    }
+}
+
 pub(super) fn framing() -> impl TypedValueParser<Value = Kind> {
     let known = Kind::ALL.map(|kind| PossibleValue::new(kind.name()).help(kind.text()));
     PossibleValuesParser::new(known).try_map(|name| name.parse::<Kind>())

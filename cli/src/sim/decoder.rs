@@ -19,7 +19,7 @@ pub(crate) fn run(args: &DecoderArgs) -> Result<Status, Failure> {
     let bar = progress::executed();
     let mut table = Table::new(files::stdout(), args.json);
     let mut status = Status::Clean;
-    for unroll in &args.unroll {
+    for unroll in &args.unroll.0 {
         for source in &sources {
             bar.set_message(format!("{} at {unroll} bytes per cycle;", source.name));
             bar.tick();

@@ -28,6 +28,34 @@ fn files_for_tools_software_and_decoders() {
     }
 }
 
+/// A decoder of the trace that a configuration sends, and one of ETMv4 with parameters of its own.
+#[test]
+fn decoders() {
+    let place = Place::new("hdl-decoders");
+    let said = place.clean("hdl --decoder etrace --config full --unroll 3 -o etrace");
+    assert!(said.contains("the top module is etrace_decoder"), "{said}");
+    let read = |name: &str| std::fs::read_to_string(place.dir.join(name)).unwrap();
+    for file in read("etrace/etrace_decoder.f").lines() {
+        let module = format!("module {}", file.trim_end_matches(".sv"));
+        assert!(read(&format!("etrace/{file}")).contains(&module), "{file}");
+    }
+    // Two records: a packet has at least two bytes.
+    assert!(read("etrace/hartrace_records.h").contains("HARTRACE_RECORDS_PER_CYCLE 2u"));
+    assert!(read("etrace/manual.md").contains("up to 3 bytes in every cycle"));
+    let aligned = read("etrace/manual.md");
+    place.clean("hdl --decoder etrace --config full --unroll 3 --find-sync -o any");
+    assert_ne!(read("any/manual.md"), aligned);
+
+    place.write("unit.toml", b"vmid_bytes = 0\ncontext_id_bytes = 0\nversion = \"5.0\"\n");
+    place.clean("hdl --decoder etmv4 --unroll 2 -o etmv4");
+    place.clean("hdl --decoder etmv4 --unroll 2 --config unit.toml -o small");
+    assert!(read("etmv4/etmv4_decoder.sv").contains("vmid_o"));
+    assert!(!read("small/etmv4_decoder.sv").contains("vmid_o"));
+    // The configuration makes the same decoder again.
+    place.clean("hdl --decoder etmv4 --unroll 2 --config small/config.toml -o again");
+    assert_eq!(read("again/etmv4_decoder.sv"), read("small/etmv4_decoder.sv"));
+}
+
 /// The sink and the number of harts can be chosen, and the files reflect it.
 #[test]
 fn sinks_and_harts() {
@@ -75,7 +103,14 @@ fn wrong_parameters_write_nothing() {
     let place = Place::new("hdl-errors");
     place.write("wrong.toml", b"[encoder]\nlanse = 2\n");
     place.write("raw.toml", b"encapsulation = \"reference\"\n");
+    place.write("unit.toml", b"version = \"3.5\"\n");
     for (line, what, status) in [
+        ("hdl --decoder etmv4 --config unit.toml -o out", "version `3.5`", 3),
+        ("hdl --decoder etrace --config rv_tracer -o out", "rv_tracer cannot be decoded", 2),
+        ("hdl --decoder etrace --config raw.toml -o out", "only the standard encapsulation", 2),
+        ("hdl --decoder etrace --unroll 9 -o out", "9 is not in 1..=8", 2),
+        ("hdl --unroll 4 -o out", "--decoder", 2),
+        ("fpga report --decoder etmv4 --unroll 0-3 -o out", "from 1 to 8", 2),
         ("hdl --lanes 9 -o out", "lanes = 9 is not in 1..=4", 2),
         ("hdl --xlen 16 -o out", "etrace.iaddress_width_p = 16 is not in 24..=64", 2),
         ("hdl --config huge -o out", "no configuration `huge`", 2),

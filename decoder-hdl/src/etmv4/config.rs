@@ -1,4 +1,5 @@
 use hartrace_etmv4::Config as Unit;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// The parameters of a decoder.
@@ -48,7 +49,114 @@ pub enum ConfigError {
     Cycles(u32),
 }
 
+/// A file with the parameters of a decoder; those that are not given are of a Cortex-A53.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct File {
+    version: String,
+    address_bits: u32,
+    timestamp_bits: u32,
+    cycles_bits: u32,
+    vmid_bytes: u8,
+    context_id_bytes: u8,
+    commopt: bool,
+}
+
+impl From<&Config> for File {
+    fn from(config: &Config) -> Self {
+        let unit = &config.unit;
+        Self {
+            version: format!("{}.{}", unit.version >> 4, unit.version & 0xf),
+            address_bits: config.address_bits,
+            timestamp_bits: config.timestamp_bits,
+            cycles_bits: config.cycles_bits,
+            vmid_bytes: unit.vmid_bytes,
+            context_id_bytes: unit.context_id_bytes,
+            commopt: unit.commopt,
+        }
+    }
+}
+
+impl Default for File {
+    fn default() -> Self {
+        Self::from(&Config::default())
+    }
+}
+
+/// A file of parameters cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ReadError {
+    /// It is not such a file.
+    #[error(transparent)]
+    Toml(#[from] toml::de::Error),
+    /// There is no such version.
+    #[error("version `{0}`; 4.0 to 4.6 are ETMv4, 5.0 and above ETE")]
+    Version(String),
+    /// Bytes of an identifier.
+    #[error("{name} = {value}; {possible} are possible")]
+    Bytes {
+        /// The parameter.
+        name: &'static str,
+        /// Its value.
+        value: u8,
+        /// What it may be.
+        possible: &'static str,
+    },
+    /// There is no such decoder.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+}
+
 impl Config {
+    /// Reads the parameters of a decoder that takes `unroll` bytes per cycle.
+    ///
+    /// # Errors
+    ///
+    /// If it is no such file, or there is no such decoder.
+    pub fn from_toml(text: &str, unroll: u32) -> Result<Self, ReadError> {
+        let file: File = toml::from_str(text)?;
+        let digits = file.version.split_once('.').and_then(|(major, minor)| {
+            Some((major.parse::<u8>().ok()?, minor.parse::<u8>().ok()?))
+        });
+        let version = match digits {
+            Some((major @ (4 | 5), minor @ ..=15)) => major << 4 | minor,
+            _ => return Err(ReadError::Version(file.version)),
+        };
+        let refused = |name, value, possible| Err(ReadError::Bytes { name, value, possible });
+        if ![0, 1, 2, 4].contains(&file.vmid_bytes) {
+            return refused("vmid_bytes", file.vmid_bytes, "0, 1, 2 and 4");
+        }
+        if ![0, 4].contains(&file.context_id_bytes) {
+            return refused("context_id_bytes", file.context_id_bytes, "0 and 4");
+        }
+        let unit = Unit {
+            version,
+            vmid_bytes: file.vmid_bytes,
+            context_id_bytes: file.context_id_bytes,
+            commopt: file.commopt,
+            ..Unit::default()
+        };
+        let config = Self {
+            unroll,
+            unit,
+            address_bits: file.address_bits,
+            timestamp_bits: file.timestamp_bits,
+            cycles_bits: file.cycles_bits,
+        };
+        config.check()?;
+        Ok(config)
+    }
+
+    /// The parameters as [`Config::from_toml`] reads them.
+    ///
+    /// # Errors
+    ///
+    /// If they cannot be written as TOML.
+    pub fn to_toml(&self) -> Result<String, toml::ser::Error> {
+        toml::to_string(&File::from(self))
+    }
+
     /// Checks the parameters.
     ///
     /// # Errors

@@ -179,6 +179,16 @@ fn build(config: &Config, with_vectors: bool) -> Result<Component, ConfigError> 
     Ok(m.finish())
 }
 
+/// The stage alone that finds where packets start and end.
+///
+/// # Errors
+///
+/// If there is no decoder with these parameters.
+pub fn boundary_unit(config: &Config) -> Result<Component, ConfigError> {
+    config.check()?;
+    Ok(boundary::unit(config, &Shape::new(config)?))
+}
+
 /// Outputs of one stage as inputs of the next.
 fn connect(
     names: impl Iterator<Item = &'static str>,
