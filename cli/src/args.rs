@@ -465,12 +465,5 @@ pub(crate) enum With {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use clap::CommandFactory;
-
-    #[test]
-    fn definitions_are_consistent() {
-        Cli::command().debug_assert();
-    }
-}
+#[path = "../tests/unit/args.rs"]
+mod tests;

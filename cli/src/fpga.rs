@@ -4,9 +4,7 @@ use crate::args::{CompareArgs, DecoderArg, Part, ReportArgs};
 use crate::failure::{Failure, Status};
 use crate::{files, hdl, progress};
 use hartrace_encoder_hdl::{Config, sources};
-use hartrace_fpga::{
-    FpgaError, Options, Report, Source, Tools, Unrolled, decoders as table, summary,
-};
+use hartrace_fpga::{Design, FpgaError, Measured, Options, Report, Source, Tools};
 use std::cell::Cell;
 use std::io::{self, Write as _};
 use std::path::Path;
@@ -26,52 +24,32 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Status, Failure> {
         Some(path) => Failure::write(path.display(), &error),
         None => error.into(),
     };
-    let more = if args.decoder.is_some() { 2 } else { 0 };
-    let steps = (options.steps() + more) * designs.len() as u64;
+    let steps = designs.iter().map(|design| design.steps(&options)).sum();
     let bar = progress::bar(Some(steps), "{spinner} {msg} [{bar:30}] {pos}/{len} {elapsed}");
     if !bar.is_hidden() {
         // Steps take minutes: the running time shows that work continues.
         bar.enable_steady_tick(Duration::from_millis(200));
     }
     let begun = Cell::new(0);
-    let mut reports = Vec::new();
     let mut all = Vec::new();
-    for Design { name, source, unrolled } in &designs {
+    for design in &designs {
         let watch = |step: &str| {
-            bar.set_message(format!("{name}: {step}"));
+            bar.set_message(format!("{}: {step}", design.name));
             // A step that has begun does not count as done.
             bar.set_position(begun.replace(begun.get() + 1));
         };
-        let (report, json) = match unrolled {
-            Some((unroll, chain)) => {
-                let sources = [source, chain];
-                let measured = Unrolled::measure(*unroll, sources, &options, &tools, &watch);
-                let mut measured = measured.map_err(failure)?;
-                measured.report = measured.report.named(name);
-                all.push(measured.clone());
-                let json = measured.to_json();
-                (measured.report, json)
-            }
-            None => {
-                let report = Report::watched(source, &options, &tools, &watch);
-                let report = report.map_err(failure)?.named(name);
-                let json = report.to_json();
-                (report, json)
-            }
-        };
+        let measured = design.measure(&options, &tools, &watch).map_err(failure)?;
         // Written at once, since the next may take minutes; without the bar, which shares the screen.
-        let text = if args.json { json } else { format!("{report}\n") };
+        let report = measured.report();
+        let text = if args.json { measured.to_json() } else { format!("{report}\n") };
         bar.suspend(|| out.write_all(text.as_bytes()).and_then(|()| out.flush()))
             .map_err(cannot)?;
-        reports.push(report);
+        all.push(measured);
     }
     bar.finish_and_clear();
-    let table = match args.decoder {
-        Some(protocol) => table(&all, protocol == DecoderArg::Etmv4),
-        None => summary(&reports),
-    };
-    if !args.json && (reports.len() > 1 || args.decoder.is_some()) {
-        write!(out, "{table}").map_err(cannot)?;
+    if !args.json {
+        let table = Measured::table(&all, args.decoder == Some(DecoderArg::Etmv4));
+        out.write_all(table.as_bytes()).map_err(cannot)?;
     }
     out.flush().map_err(cannot)?;
     Ok(Status::Clean)
@@ -92,14 +70,6 @@ fn options(args: &ReportArgs) -> Result<Options, Failure> {
         }
     }
     Ok(options)
-}
-
-/// What to measure.
-struct Design {
-    name: String,
-    source: Source,
-    /// Of a decoder: bytes per cycle, and the stage that finds packets.
-    unrolled: Option<(u32, Source)>,
 }
 
 /// Decoders with each number of bytes per cycle.

@@ -30,12 +30,11 @@ pub struct Unrolled {
 }
 
 impl Unrolled {
-    /// Measures a decoder, and the stage that finds packets. Announces each step: those of the options and two more.
-    ///
-    /// # Errors
-    ///
-    /// As [`Report::watched`].
-    pub fn measure(
+    /// Number of steps in addition to those of a report.
+    pub(crate) const STEPS: u64 = 2;
+
+    /// Measures a decoder, and the stage that finds packets, and announces each step.
+    pub(crate) fn measure(
         unroll: u32,
         [decoder, chain]: [&Source; 2],
         options: &Options,
@@ -51,8 +50,7 @@ impl Unrolled {
     }
 
     /// Converts to JSON, as [`Report::to_json`].
-    #[must_use]
-    pub fn to_json(&self) -> String {
+    pub(crate) fn to_json(&self) -> String {
         // Conversion cannot fail: no map has keys other than strings.
         serde_json::to_string_pretty(self)
             .map_or_else(|error| error.to_string(), |text| text + "\n")
@@ -88,8 +86,7 @@ const PUBLISHED: [(u64, u64, u64); 6] = [
 ];
 
 /// A table of decoders in Markdown. If they are for ETMv4, published figures stand beside.
-#[must_use]
-pub fn decoders(all: &[Unrolled], is_etmv4: bool) -> String {
+pub(crate) fn decoders(all: &[Unrolled], is_etmv4: bool) -> String {
     let mut heads = vec!["bytes/cycle", "LUT", "FF", "BRAM18", "levels", "of finding packets"];
     heads.push("GB/s, estimated");
     let timed = all.iter().any(|one| one.report.timing.is_some());

@@ -1,0 +1,7 @@
+use super::*;
+use clap::CommandFactory;
+
+#[test]
+fn definitions_are_consistent() {
+    Cli::command().debug_assert();
+}
