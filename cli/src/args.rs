@@ -72,6 +72,8 @@ pub(crate) enum Command {
     Compare(SchemesArgs),
     /// Write the trace encoder, or a trace decoder, in SystemVerilog
     Hdl(HdlArgs),
+    /// Write the blocks of a program as a table for the block walker behind a hardware decoder
+    Image(ImageArgs),
     /// Write small situations with programs, captures and expected results: a conformance kit for decoders
     Scenarios(FolderArgs),
     /// Simulate generated hardware with Verilator
@@ -92,6 +94,32 @@ pub(crate) enum Command {
 pub(crate) struct FolderArgs {
     /// Folder to write to
     #[arg(short, long, value_name = "DIR")]
+    pub(crate) output: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ImageArgs {
+    /// Programs, with an offset if they are loaded elsewhere
+    #[arg(value_name = "PROG[@0xBIAS]", required = true, value_parser = values::parse_elf)]
+    pub(crate) elf: Vec<Placed>,
+    /// Bare code at an address; may be repeated
+    #[arg(long, value_name = "FILE@ADDR", value_parser = values::parse_image)]
+    pub(crate) image: Vec<Placed>,
+    /// Words of the memory [default: as few as possible]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1 << 24))]
+    pub(crate) entries: Option<u32>,
+    /// From the first to the last address of the code, in KiB
+    #[arg(long, value_name = "KIB", default_value_t = 1024, requires = "entries",
+          value_parser = clap::value_parser!(u64).range(1..=1 << 30))]
+    pub(crate) reach: u64,
+    /// Words as bytes, the lowest first, instead of numbers for $readmemh
+    #[arg(long)]
+    pub(crate) binary: bool,
+    /// The summary as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Where to write it; a summary is printed unless it is standard output
+    #[arg(short, long, value_name = "FILE", default_value = "-")]
     pub(crate) output: PathBuf,
 }
 

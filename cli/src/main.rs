@@ -32,6 +32,7 @@ mod progress;
 mod scenarios;
 mod sim;
 mod stats;
+mod table;
 
 use args::{Cli, Command, FpgaCommand, SimCommand};
 use clap::Parser;
@@ -75,6 +76,7 @@ fn run(cli: Cli) -> Result<Status, Failure> {
         Some(Command::Demo(args)) => demo::run(&args),
         Some(Command::Compare(args)) => compare::run(&args),
         Some(Command::Hdl(args)) => hdl::run(&args),
+        Some(Command::Image(args)) => table::run(&args),
         Some(Command::Scenarios(args)) => scenarios::run(&args),
         Some(Command::Sim(SimCommand::Encoder(args))) => sim::run(&args),
         Some(Command::Sim(SimCommand::Decoder(args))) => sim::decoder::run(&args),

@@ -1,6 +1,7 @@
 //! `hartrace hdl`.
 
 use crate::place::{Place, stderr};
+use std::path::Path;
 
 #[test]
 fn files_for_tools_software_and_decoders() {
@@ -184,4 +185,34 @@ fn the_driver_takes_whole_words() {
         let text = String::from_utf8_lossy(&output.stdout);
         assert_eq!(text.trim_end(), printed, "{size} bytes at {buffer}");
     }
+}
+
+/// The table of blocks in both forms, and what does not fit.
+#[test]
+fn tables_for_the_walker() {
+    let place = Place::new("hdl-image");
+    let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/programs/elf/calls.elf");
+    let program = program.display();
+    let said = place.clean(&format!("image {program} -o table.hex --entries 512 --reach 64"));
+    let text = std::fs::read_to_string(place.dir.join("table.hex")).unwrap();
+    let (comment, words) = text.split_once('\n').unwrap();
+    assert_eq!(comment, format!("// {}", said.trim_end()));
+    let entries: usize = said.split_once(' ').unwrap().0.parse().unwrap();
+    assert_eq!(words.lines().count(), entries);
+    let json = place
+        .clean(&format!("image {program} -o table.bin --binary --json --entries 512 --reach 64"));
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let width = json["width"].as_u64().unwrap();
+    assert_eq!((json["depth"].as_u64(), json["base"].as_u64()), (Some(512), Some(0x8000_0000)));
+    // The same words: hexadecimal numbers have the highest digit first, bytes the lowest.
+    let bytes = std::fs::read(place.dir.join("table.bin")).unwrap();
+    let size = width.div_ceil(8) as usize;
+    for (line, word) in words.lines().zip(bytes.chunks(size)) {
+        let value = word.iter().rev().fold(0u128, |value, byte| value << 8 | u128::from(*byte));
+        assert_eq!(u128::from_str_radix(line, 16).unwrap(), value);
+    }
+    assert_eq!(bytes.len(), entries * size);
+    let output = place.run(&format!("image {program} --entries 4"));
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("--entries 256 or more"), "{}", stderr(&output));
 }
