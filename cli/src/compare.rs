@@ -10,7 +10,6 @@ use hartrace_compressors::comparison::{
     Comparison, ComparisonError, Options, Workload, chosen, is_arm_program,
 };
 use hartrace_etrace::ingress::ITypeWidth;
-use hartrace_isa::Xlen;
 use hartrace_sources::executed::Program;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -91,7 +90,7 @@ fn log(path: &Path, args: &SchemesArgs) -> Result<Workload, Failure> {
             .at(files::name(path))
             .hint("--elf PROG"));
     };
-    let xlen = if files::read(&first.path)?.get(4) == Some(&1) { Xlen::Rv32 } else { Xlen::Rv64 };
+    let xlen = image::xlen(&files::read(&first.path)?);
     let programs = image::load(image::elf(&args.elf)?, xlen)?;
     let options = input::options(&args.format, Some(xlen), ITypeWidth::Four);
     let (mut source, bar) = input::open(path, &options)?;

@@ -18,10 +18,7 @@ pub(crate) fn run(args: &ConvertArgs) -> Result<Status, Failure> {
     let place = || args.output.as_deref().map_or(String::new(), files::output_name);
     let failed = |error: io::Error| Failure::write(place(), &error);
     let mut writer = match &args.output {
-        Some(path) => {
-            let output = Counted { output: files::create(path)?, bytes: 0 };
-            Some(Writer::new(output).map_err(failed)?)
-        }
+        Some(path) => Some(Writer::new(files::create(path)?).map_err(failed)?),
         None => None,
     };
     let mut tally = Tally::default();
@@ -32,7 +29,7 @@ pub(crate) fn run(args: &ConvertArgs) -> Result<Status, Failure> {
         }
     }
     let written = match writer {
-        Some(writer) => Some(writer.finish().map_err(failed)?.bytes),
+        Some(writer) => Some(writer.finish_counted().map_err(failed)?.1),
         None => None,
     };
     bar.finish_and_clear();
@@ -51,22 +48,4 @@ pub(crate) fn run(args: &ConvertArgs) -> Result<Status, Failure> {
     }
     out.flush()?;
     Ok(Status::Clean)
-}
-
-/// Counts the bytes that are written.
-struct Counted<W> {
-    output: W,
-    bytes: u64,
-}
-
-impl<W: Write> Write for Counted<W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let count = self.output.write(bytes)?;
-        self.bytes += count as u64;
-        Ok(count)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.output.flush()
-    }
 }

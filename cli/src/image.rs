@@ -55,6 +55,12 @@ pub(crate) fn elf(placed: &[Placed]) -> Result<Vec<Code>, Failure> {
     placed.iter().map(|placed| Code::read(placed, At::Bias(placed.address), None)).collect()
 }
 
+/// The register width of a program; 64 if it is none, which is reported when it is loaded.
+pub(crate) fn xlen(elf: &[u8]) -> Xlen {
+    let class = elf.strip_prefix(b"\x7fELF").and_then(|rest| rest.first());
+    if class == Some(&1) { Xlen::Rv32 } else { Xlen::Rv64 }
+}
+
 /// Loads code. Later code wins where some overlaps.
 pub(crate) fn load(code: Vec<Code>, xlen: Xlen) -> Result<Programs, Failure> {
     let mut programs = Programs::new(xlen);

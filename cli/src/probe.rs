@@ -56,10 +56,13 @@ fn code(args: &ProbeArgs, described: &Described) -> Result<Vec<Code>, Failure> {
 
 /// The register width of the first program.
 fn xlen(args: &ProbeArgs, code: &[Code]) -> Xlen {
-    let class = code.iter().find_map(|code| code.bytes.strip_prefix(b"\x7fELF")?.first());
-    match (args.xlen.as_deref(), class) {
-        (Some("32"), _) | (None, Some(1)) => Xlen::Rv32,
-        _ => Xlen::Rv64,
+    match args.xlen.as_deref() {
+        Some("32") => Xlen::Rv32,
+        Some(_) => Xlen::Rv64,
+        None => {
+            let program = code.iter().find(|code| code.bytes.starts_with(b"\x7fELF"));
+            program.map_or(Xlen::Rv64, |program| image::xlen(&program.bytes))
+        }
     }
 }
 

@@ -4,14 +4,12 @@ use crate::args::ImageArgs;
 use crate::failure::{Failure, Status};
 use crate::{files, image};
 use hartrace_decoder::block_table::{BlockTable, WordLayout};
-use hartrace_isa::Xlen;
 use serde_json::json;
 use std::io::Write;
 
 /// Runs the command.
 pub(crate) fn run(args: &ImageArgs) -> Result<Status, Failure> {
-    let class = files::read(&args.elf[0].path)?.get(4).copied();
-    let xlen = if class == Some(1) { Xlen::Rv32 } else { Xlen::Rv64 };
+    let xlen = image::xlen(&files::read(&args.elf[0].path)?);
     let programs = image::load(image::placed(&args.elf, &args.image)?, xlen)?;
     let functions = programs.all_symbols().functions();
     let roots: Vec<u64> = functions.iter().map(|function| function.range.start).collect();

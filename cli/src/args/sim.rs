@@ -1,7 +1,7 @@
 //! Arguments of `hartrace sim`.
 
-use super::InputArgs;
-use super::values::{Unrolls, parse_unrolls};
+use super::values::{Unrolls, parse_size, parse_unrolls};
+use super::{DecoderArg, InputArgs};
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -27,14 +27,21 @@ pub(crate) struct TracingArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct DecoderArgs {
-    /// A snapshot or package with ETMv4 or ETE trace [default: random packets of a Cortex-A53]
+    /// The trace that is decoded
+    #[arg(long, value_enum, value_name = "PROTOCOL", default_value = "etmv4")]
+    pub(crate) decoder: DecoderArg,
+    /// Parameters, as for `hdl --decoder`
+    #[arg(long, value_name = "NAME|FILE", conflicts_with = "snapshot")]
+    pub(crate) config: Option<String>,
+    /// A snapshot or package with ETMv4 or ETE trace [default: random packets]
     #[arg(long, value_name = "DIR|ZIP")]
     pub(crate) snapshot: Option<PathBuf>,
     /// Bytes per cycle, 1 to 8; several, such as 1,2,4-8, are simulated one after the other
     #[arg(long, value_name = "N", default_value = "4", value_parser = parse_unrolls)]
     pub(crate) unroll: Unrolls,
-    /// Number of random bytes
-    #[arg(long, value_name = "N", default_value_t = 1_000_000, conflicts_with = "snapshot")]
+    /// Number of random bytes, with a unit if you like: 10MB
+    #[arg(long, value_name = "N", default_value = "1MB", conflicts_with = "snapshot",
+          value_parser = parse_size)]
     pub(crate) random: usize,
     /// Random packets are damaged: bytes are missing, others are added
     #[arg(long, conflicts_with = "snapshot")]
@@ -58,7 +65,7 @@ pub(crate) enum SimCommand {
     /// Needs Verilator and a C++ compiler (Debian: verilator, g++). Models are kept in `hartrace` in the
     /// folder for caches, $XDG_CACHE_HOME or ~/.cache.
     Encoder(SimArgs),
-    /// Run a trace through the RTL of the ETMv4 decoder, and compare every record with the software decoder
+    /// Run a trace through the RTL of a trace decoder, and compare every record with the software decoder
     ///
     /// Needs Verilator and a C++ compiler, as `sim encoder`. The status is 4 if there is a difference.
     Decoder(DecoderArgs),

@@ -44,6 +44,19 @@ pub(super) fn parse_tvec(text: &str) -> Result<(Privilege, u64), String> {
     Ok((level, parse_address(address)?))
 }
 
+/// A number of bytes, also in kB or MB.
+pub(super) fn parse_size(text: &str) -> Result<usize, String> {
+    let (digits, unit) = match (text.strip_suffix("MB"), text.strip_suffix("kB")) {
+        (Some(digits), _) => (digits, 1_000_000),
+        (_, Some(digits)) => (digits, 1_000),
+        _ => (text, 1),
+    };
+    let number = digits.trim_end().parse().ok().and_then(|number: usize| number.checked_mul(unit));
+    number
+        .filter(|size| *size <= 1 << 30)
+        .ok_or_else(|| "write bytes up to 1000MB, for example 10MB".into())
+}
+
 /// Numbers of bytes per cycle.
 #[derive(Clone, Debug)]
 pub(crate) struct Unrolls(pub(crate) Vec<u32>);

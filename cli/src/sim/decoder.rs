@@ -1,35 +1,49 @@
-//! `hartrace sim decoder`: runs a trace through the RTL of the ETMv4 decoder in Verilator. Every record is compared
+//! `hartrace sim decoder`: runs a trace through the RTL of a trace decoder in Verilator. Every record is compared
 //! with the software decoder.
 
-use crate::args::DecoderArgs;
+use crate::args::{DecoderArg, DecoderArgs};
 use crate::failure::{Failure, Status};
-use crate::{files, progress};
-use hartrace_decoder_hdl::etmv4::Config;
+use crate::{files, hdl, progress};
+use hartrace_decoder_hdl::{Decoder, etmv4};
 use hartrace_hdl_tools::verilate::{Options, SimError};
-use hartrace_lockstep::decoder::{Etmv4Bench, Etmv4BenchError, Lanes, Source, Table, sources};
+use hartrace_lockstep::decoder::{CompareError, Lanes, Table, compare, random_packets, sources};
 
 /// Runs the command.
 pub(crate) fn run(args: &DecoderArgs) -> Result<Status, Failure> {
-    let sources = match &args.snapshot {
-        Some(path) => sources(path).map_err(|error| Failure::input(error).at(path.display()))?,
-        None => vec![Source::random(&Config::default().unit, args.random, args.hostile, args.seed)],
-    };
+    let (config, snapshot) = (args.config.as_deref(), args.snapshot.as_deref());
+    if snapshot.is_some() && args.decoder == DecoderArg::Etrace {
+        return Err(Failure::usage("a snapshot has no E-Trace").hint("--decoder etmv4"));
+    }
+    let mut work = Vec::new();
+    for unroll in &args.unroll.0 {
+        let decoder = hdl::decoder(args.decoder, config, true)?.with_unroll(*unroll);
+        match (decoder, snapshot) {
+            (Decoder::Etmv4(config), Some(path)) => {
+                let found = sources(path);
+                for source in found.map_err(|error| Failure::input(error).at(path.display()))? {
+                    let config = etmv4::Config { unit: source.unit, ..config };
+                    work.push((Decoder::Etmv4(config), (source.name, source.bytes)));
+                }
+            }
+            (decoder, _) => {
+                let (len, hostile, seed) = (args.random, args.hostile, args.seed);
+                work.push((decoder, random_packets(&decoder, len, hostile, seed)?));
+            }
+        }
+    }
     let lanes = args.holes.map_or(Lanes::Full, Lanes::Holes);
     let options = Options { cache: Some(super::cache()?), ..Options::fast() };
     let bar = progress::executed();
     let mut table = Table::new(files::stdout(), args.json);
     let mut status = Status::Clean;
-    for unroll in &args.unroll.0 {
-        for source in &sources {
-            bar.set_message(format!("{} at {unroll} bytes per cycle;", source.name));
-            bar.tick();
-            let config = Config { unroll: *unroll, unit: source.unit, ..Config::default() };
-            let bench = Etmv4Bench::new(&config, &options)?;
-            let report = bench.compare(&source.bytes, lanes)?;
-            bar.suspend(|| table.print(&source.name, *unroll, &report))?;
-            if report.differences > 0 {
-                status = Status::Different;
-            }
+    for (decoder, (name, bytes)) in work {
+        let unroll = decoder.unroll();
+        bar.set_message(format!("{name} at {unroll} bytes per cycle;"));
+        bar.tick();
+        let report = compare(&decoder, &bytes, lanes, &options)?;
+        bar.suspend(|| table.print(&name, unroll, &report))?;
+        if report.differences > 0 {
+            status = Status::Different;
         }
     }
     bar.finish_and_clear();
@@ -37,10 +51,10 @@ pub(crate) fn run(args: &DecoderArgs) -> Result<Status, Failure> {
     Ok(status)
 }
 
-impl From<Etmv4BenchError> for Failure {
-    fn from(error: Etmv4BenchError) -> Self {
+impl From<CompareError> for Failure {
+    fn from(error: CompareError) -> Self {
         match error {
-            Etmv4BenchError::Simulation(error) => error.into(),
+            CompareError::Simulation(error) => error.into(),
             error => Self::usage(error),
         }
     }

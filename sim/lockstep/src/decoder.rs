@@ -6,6 +6,7 @@
 //! [`EtraceRecords`] do the same for E-Trace, and [`frame`] for the stage that splits frames.
 
 mod captures;
+mod compare;
 mod etmv4;
 pub mod etrace;
 mod executed;
@@ -16,7 +17,8 @@ mod records;
 mod table;
 
 pub use captures::{Source, SourcesError, sources};
-pub use etmv4::{Etmv4Bench, Etmv4BenchError, Etmv4Report, Lanes};
+pub use compare::{CompareError, compare, random_packets};
+pub use etmv4::{Comparison, Etmv4Bench, Etmv4BenchError, Lanes};
 pub use etrace::{
     EtraceBench, EtraceBenchError, EtraceEnded, EtraceRecord, EtraceRecords, EtraceReport,
 };

@@ -36,7 +36,7 @@ pub enum Lanes {
 
 /// The result of a comparison.
 #[derive(Clone, Debug, Default)]
-pub struct Etmv4Report {
+pub struct Comparison {
     /// Bytes that were sent.
     pub bytes: u64,
     /// Cycles in which they were sent.
@@ -51,7 +51,7 @@ pub struct Etmv4Report {
     pub first: Option<String>,
 }
 
-impl Etmv4Report {
+impl Comparison {
     /// Bytes per cycle.
     #[must_use]
     pub fn rate(&self) -> f64 {
@@ -82,8 +82,8 @@ impl Etmv4Bench {
     /// # Errors
     ///
     /// If the simulator fails.
-    pub fn compare(&self, bytes: &[u8], lanes: Lanes) -> Result<Etmv4Report, SimError> {
-        let mut report = Etmv4Report::default();
+    pub fn compare(&self, bytes: &[u8], lanes: Lanes) -> Result<Comparison, SimError> {
+        let mut report = Comparison::default();
         let mut sim = self.model.start(1)?;
         let ports = Ports::new(&sim, &self.config)?;
         sim.reset()?;

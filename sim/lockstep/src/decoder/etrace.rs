@@ -1,6 +1,6 @@
 //! The generated E-Trace decoder against software.
 
-use super::etmv4::{Lanes, slice};
+use super::etmv4::{Comparison, Lanes, slice};
 use hartrace_decoder_hdl::etrace::{Config, ConfigError, Field, decoder, latency, record};
 use hartrace_hdl_tools::verilate::{Input, Model, Options, Output, SimError, Simulation};
 use std::collections::VecDeque;
@@ -54,6 +54,19 @@ impl EtraceReport {
     #[must_use]
     pub fn rate(&self) -> f64 {
         self.bytes as f64 / self.cycles.max(1) as f64
+    }
+
+    /// The same without formats.
+    #[must_use]
+    pub fn comparison(&self) -> Comparison {
+        Comparison {
+            bytes: self.bytes,
+            cycles: self.cycles,
+            records: self.records.iter().sum(),
+            errors: self.records.last().copied().unwrap_or(0),
+            differences: self.differences,
+            first: self.first.clone(),
+        }
     }
 
     fn count(&mut self, record: &EtraceRecord) {

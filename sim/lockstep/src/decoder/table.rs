@@ -1,4 +1,4 @@
-use super::Etmv4Report;
+use super::Comparison;
 use serde_json::json;
 use std::io::{self, Write};
 
@@ -21,8 +21,8 @@ impl<W: Write> Table<W> {
     /// # Errors
     ///
     /// If it cannot be written.
-    pub fn print(&mut self, source: &str, unroll: u32, report: &Etmv4Report) -> io::Result<()> {
-        let Etmv4Report { bytes, cycles, records, errors, differences, first } = report;
+    pub fn print(&mut self, source: &str, unroll: u32, report: &Comparison) -> io::Result<()> {
+        let Comparison { bytes, cycles, records, errors, differences, first } = report;
         let rate = report.rate();
         if self.json {
             let row = json!({

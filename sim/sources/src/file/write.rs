@@ -83,7 +83,12 @@ impl<W: Write> Writer<W> {
     }
 
     /// Writes the remaining rows and the index, and returns the output.
-    pub fn finish(mut self) -> io::Result<W> {
+    pub fn finish(self) -> io::Result<W> {
+        Ok(self.finish_counted()?.0)
+    }
+
+    /// The same, with the number of bytes in the file.
+    pub fn finish_counted(mut self) -> io::Result<(W, u64)> {
         self.close()?;
         let mut end = Vec::with_capacity(self.index.len() * 24 + 40);
         end.extend(INDEX);
@@ -95,6 +100,7 @@ impl<W: Write> Writer<W> {
         end.extend(FOOTER);
         self.output.write_all(&end)?;
         self.output.flush()?;
-        Ok(self.output)
+        let size = self.offset.saturating_add(end.len() as u64);
+        Ok((self.output, size))
     }
 }
