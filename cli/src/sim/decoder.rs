@@ -19,8 +19,7 @@ pub(crate) fn run(args: &DecoderArgs) -> Result<Status, Failure> {
         let decoder = hdl::decoder(args.decoder, config, true)?.with_unroll(*unroll);
         match (decoder, snapshot) {
             (Decoder::Etmv4(config), Some(path)) => {
-                let found = sources(path);
-                for source in found.map_err(|error| Failure::input(error).at(path.display()))? {
+                for source in sources(path).map_err(Failure::input)? {
                     let config = etmv4::Config { unit: source.unit, ..config };
                     work.push((Decoder::Etmv4(config), (source.name, source.bytes)));
                 }

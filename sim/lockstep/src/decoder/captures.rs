@@ -3,7 +3,7 @@ use hartrace_arm_decoder::system::System;
 use hartrace_arm_decoder::{Capture, Layout};
 use hartrace_capture::snapshot::{Buffer, Error, Protocol};
 use hartrace_etmv4::Config as Unit;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 /// The trace of an ETMv4 or ETE.
@@ -38,8 +38,8 @@ pub enum SourcesError {
     #[error(transparent)]
     Files(#[from] Error),
     /// There are other protocols only, or nothing.
-    #[error("no trace of an ETMv4 or ETE")]
-    Nothing,
+    #[error("{}: no trace of an ETMv4 or ETE", .0.display())]
+    Nothing(PathBuf),
 }
 
 /// Reads all ETMv4 and ETE traces of a snapshot or a package.
@@ -72,5 +72,5 @@ pub fn sources(path: &Path) -> Result<Vec<Source>, SourcesError> {
             found.push(Source { name, unit, bytes: stream.bytes.clone() });
         }
     }
-    if found.is_empty() { Err(SourcesError::Nothing) } else { Ok(found) }
+    if found.is_empty() { Err(SourcesError::Nothing(path.into())) } else { Ok(found) }
 }
