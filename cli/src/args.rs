@@ -137,6 +137,10 @@ pub(crate) struct HdlArgs {
     #[arg(long, value_name = "N", default_value_t = 4, requires = "decoder",
           value_parser = clap::value_parser!(u32).range(1..=8))]
     pub(crate) unroll: u32,
+    /// Also write a walker behind the decoder, with a table of this many blocks of the program
+    #[arg(long, value_name = "N", requires = "decoder",
+          value_parser = clap::value_parser!(u32).range(2..=1 << 20))]
+    pub(crate) blocks: Option<u32>,
     /// The decoder of E-Trace does not rely on the first byte after reset to start a packet
     #[arg(long, requires = "decoder")]
     pub(crate) find_sync: bool,

@@ -4,7 +4,9 @@ use crate::args::{CoreArg, DecoderArg, HdlArgs, SinkArg};
 use crate::failure::{Failure, Status};
 use crate::files;
 use hartrace_cva6_connector as connector;
-use hartrace_decoder_hdl::{Decoder, DecoderError, etmv4, etrace, package as decoder_package};
+use hartrace_decoder_hdl::{
+    Decoder, DecoderError, etmv4, etrace, package as decoder_package, walker,
+};
 use hartrace_encap::Framing;
 use hartrace_encoder_hdl::Config;
 use hartrace_encoder_hdl::top::{Encapsulation, PackageError, Sink, TOP, TopConfig, package};
@@ -24,7 +26,16 @@ const ADAPTER_LIST: &str = "cva6_te_adapter";
 pub(crate) fn run(args: &HdlArgs) -> Result<Status, Failure> {
     if let Some(protocol) = args.decoder {
         let decoder = decoder(protocol, args.config.as_deref(), args.find_sync)?;
-        let decoder = decoder.with_unroll(args.unroll);
+        let decoder = match (decoder.with_unroll(args.unroll), args.blocks) {
+            (Decoder::Etrace(config), Some(entries)) => {
+                Decoder::Follower(walker::Config::new(config, entries))
+            }
+            (Decoder::Etmv4(_), Some(_)) => {
+                return Err(Failure::usage("--blocks, but there is no walker for ETMv4")
+                    .hint("--decoder etrace"));
+            }
+            (decoder, _) => decoder,
+        };
         let files = decoder_package(&decoder)?;
         write(args, &files, decoder.component()?.name())?;
         return Ok(Status::Clean);

@@ -1,6 +1,7 @@
 //! Everything that is delivered with a decoder: lists of files for tools, a manual, records for C.
 
-use crate::{etmv4, etrace};
+use crate::{etmv4, etrace, walker};
+use hartrace_decoder::block_table::Ends;
 use hartrace_rtl::{Component, Direction, lists};
 use std::fmt::Write;
 use thiserror::Error;
@@ -12,6 +13,8 @@ pub enum Decoder {
     Etmv4(etmv4::Config),
     /// E-Trace.
     Etrace(etrace::Config),
+    /// E-Trace, with a walker behind it.
+    Follower(walker::Config),
 }
 
 /// A decoder cannot have these parameters.
@@ -24,6 +27,9 @@ pub enum DecoderError {
     /// Of E-Trace.
     #[error(transparent)]
     Etrace(#[from] etrace::ConfigError),
+    /// Of a walker.
+    #[error(transparent)]
+    Walker(#[from] walker::ConfigError),
     /// They cannot be written as TOML.
     #[error(transparent)]
     Toml(#[from] toml::ser::Error),
@@ -39,6 +45,7 @@ impl Decoder {
         Ok(match self {
             Self::Etmv4(config) => etmv4::decoder(config)?,
             Self::Etrace(config) => etrace::decoder(config)?,
+            Self::Follower(config) => walker::follower(config)?,
         })
     }
 
@@ -51,6 +58,7 @@ impl Decoder {
         Ok(match self {
             Self::Etmv4(config) => etmv4::stream_unit(config)?.0,
             Self::Etrace(config) => etrace::boundary_unit(config)?,
+            Self::Follower(config) => etrace::boundary_unit(&config.decoder)?,
         })
     }
 
@@ -59,6 +67,7 @@ impl Decoder {
         match self {
             Self::Etmv4(config) => config.unroll,
             Self::Etrace(config) => config.unroll,
+            Self::Follower(config) => config.decoder.unroll,
         }
     }
 
@@ -68,14 +77,19 @@ impl Decoder {
         match self {
             Self::Etmv4(config) => Self::Etmv4(etmv4::Config { unroll, ..config }),
             Self::Etrace(config) => Self::Etrace(etrace::Config { unroll, ..config }),
+            Self::Follower(config) => {
+                let decoder = etrace::Config { unroll, ..config.decoder };
+                Self::Follower(walker::Config { decoder, ..config })
+            }
         }
     }
 
-    /// Records per cycle, and cycles from a byte to the record of the packet that it ends.
-    fn records(&self) -> Result<(u32, u32), DecoderError> {
+    /// Records per cycle, and cycles from a byte to the record of the packet that it ends. None if it has blocks instead.
+    fn records(&self) -> Result<Option<(u32, u32)>, DecoderError> {
         Ok(match self {
-            Self::Etmv4(config) => (config.unroll, etmv4::LATENCY),
-            Self::Etrace(config) => (config.unroll.div_ceil(2), etrace::latency(config)?),
+            Self::Etmv4(config) => Some((config.unroll, etmv4::LATENCY)),
+            Self::Etrace(config) => Some((config.unroll.div_ceil(2), etrace::latency(config)?)),
+            Self::Follower(_) => None,
         })
     }
 
@@ -109,6 +123,19 @@ impl Decoder {
                     ("first byte after reset", first.to_owned()),
                 ]
             }
+            Self::Follower(config) => {
+                let table = config.table;
+                let mut all = Self::Etrace(config.decoder).parameters();
+                all.push(("table of blocks", format!("{} words", table.depth())));
+                let [start, span, index] = [table.start_bits, table.span_bits, table.index_bits];
+                let ends = Ends::BITS;
+                all.push((
+                    "its words, from bit 0",
+                    format!("start {start}, span {span}, end {ends}, sequential 1, target {index}"),
+                ));
+                all.push(("FIFO in front", format!("{} rows", config.rows)));
+                all
+            }
         }
     }
 }
@@ -129,7 +156,9 @@ pub fn package(decoder: &Decoder) -> Result<Vec<(String, String)>, DecoderError>
         files.push(("config.toml".into(), config.to_toml()?));
     }
     files.push(("manual.md".into(), manual(decoder, &top)?));
-    files.push(("hartrace_records.h".into(), header(decoder, &top)?));
+    if let Some((records, _)) = decoder.records()? {
+        files.push(("hartrace_records.h".into(), header(records, &top)));
+    }
     Ok(files)
 }
 
@@ -141,14 +170,13 @@ fn fields(top: &Component, records: u32) -> impl Iterator<Item = (&str, u32, &st
 
 /// Ports and records, in Markdown.
 fn manual(decoder: &Decoder, top: &Component) -> Result<String, DecoderError> {
-    let (records, latency) = decoder.records()?;
     let unroll = decoder.unroll();
     let mut out = format!("# {}\n\n", top.name());
     // Writing to a string never fails.
     let _ = writeln!(
         out,
-        "It takes up to {unroll} bytes in every cycle, whatever they are, and never waits. Up to {records} records leave it \
-         in a cycle, {latency} cycles after the last bytes of their packets.\n\n## Configuration\n\n| | |\n| --- | --- |"
+        "It takes up to {unroll} bytes in every cycle, whatever they are, and never waits.\n\n## Configuration\n\n\
+         | | |\n| --- | --- |"
     );
     for (name, value) in decoder.parameters() {
         let _ = writeln!(out, "| {name} | {value} |");
@@ -164,20 +192,36 @@ fn manual(decoder: &Decoder, top: &Component) -> Result<String, DecoderError> {
     }
     let _ = writeln!(
         out,
-        "\nByte i is in bits 8i to 8i + 7 of `bytes_i` and counts if bit i of `valid_i` is set.\n\n## Records\n\nEach field \
-         is an output `FIELD_o`; that of record i starts at bit i times its width. Record 0 is the oldest.\n\n\
-         | field | bits | |\n| --- | --- | --- |"
+        "\nByte i is in bits 8i to 8i + 7 of `bytes_i` and counts if bit i of `valid_i` is set.\n"
     );
-    for (name, width, doc) in fields(top, records) {
-        let _ = writeln!(out, "| `{name}` | {width} | {doc} |");
+    match decoder.records()? {
+        Some((records, latency)) => {
+            let _ = writeln!(
+                out,
+                "## Records\n\nUp to {records} records leave it in a cycle, {latency} cycles after the last bytes of their \
+                 packets. Each field is an output `FIELD_o`; that of record i starts at bit i times its width. Record 0 is \
+                 the oldest.\n\n| field | bits | |\n| --- | --- | --- |"
+            );
+            for (name, width, doc) in fields(top, records) {
+                let _ = writeln!(out, "| `{name}` | {width} | {doc} |");
+            }
+        }
+        None => {
+            out.push_str(
+                "## Blocks\n\nAt most one block leaves it in a cycle. `hartrace image` writes the table of blocks, which is \
+                 loaded before the first byte.\n\n| output | bits | |\n| --- | --- | --- |\n",
+            );
+            for (name, width, doc) in fields(top, 1) {
+                let _ = writeln!(out, "| `{name}_o` | {width} | {doc} |");
+            }
+        }
     }
     Ok(out)
 }
 
 /// The fields of records as constants: the width of each, and its lowest bit if they follow one another, the first
 /// one lowest.
-fn header(decoder: &Decoder, top: &Component) -> Result<String, DecoderError> {
-    let (records, _) = decoder.records()?;
+fn header(records: u32, top: &Component) -> String {
     let mut out = format!(
         "/* Records of {}. A record is its fields, one after the other, the first in the lowest bits. */\n\
          #ifndef HARTRACE_RECORDS_H\n#define HARTRACE_RECORDS_H\n\n#define HARTRACE_RECORDS_PER_CYCLE {records}u\n",
@@ -193,5 +237,5 @@ fn header(decoder: &Decoder, top: &Component) -> Result<String, DecoderError> {
         at += width;
     }
     let _ = write!(out, "\n#define HARTRACE_RECORD_BITS {at}u\n\n#endif\n");
-    Ok(out)
+    out
 }

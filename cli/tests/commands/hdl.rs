@@ -47,6 +47,11 @@ fn decoders() {
     place.clean("hdl --decoder etrace --config full --unroll 3 --find-sync -o any");
     assert_ne!(read("any/manual.md"), aligned);
 
+    let said = place.clean("hdl --decoder etrace --config small --blocks 300 -o walker");
+    assert!(said.contains("the top module is etrace_follower"), "{said}");
+    assert!(read("walker/manual.md").contains("| table of blocks | 512 words |"));
+    assert!(read("walker/etrace_follower.f").contains("walker_table.sv"));
+
     place.write("unit.toml", b"vmid_bytes = 0\ncontext_id_bytes = 0\nversion = \"5.0\"\n");
     place.clean("hdl --decoder etmv4 --unroll 2 -o etmv4");
     place.clean("hdl --decoder etmv4 --unroll 2 --config unit.toml -o small");
@@ -111,6 +116,7 @@ fn wrong_parameters_write_nothing() {
         ("hdl --decoder etrace --config raw.toml -o out", "only the standard encapsulation", 2),
         ("hdl --decoder etrace --unroll 9 -o out", "9 is not in 1..=8", 2),
         ("hdl --unroll 4 -o out", "--decoder", 2),
+        ("hdl --decoder etmv4 --blocks 300 -o out", "no walker for ETMv4", 2),
         ("fpga report --decoder etmv4 --unroll 0-3 -o out", "from 1 to 8", 2),
         ("hdl --lanes 9 -o out", "lanes = 9 is not in 1..=4", 2),
         ("hdl --xlen 16 -o out", "etrace.iaddress_width_p = 16 is not in 24..=64", 2),

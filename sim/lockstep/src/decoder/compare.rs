@@ -4,7 +4,7 @@ use super::etrace::random::Stream;
 use super::{
     Comparison, Etmv4Bench, Etmv4BenchError, EtraceBench, EtraceBenchError, Lanes, Source,
 };
-use hartrace_decoder_hdl::{Decoder, DecoderError};
+use hartrace_decoder_hdl::{Decoder, DecoderError, walker};
 use hartrace_hdl_tools::verilate::{Options, SimError};
 use thiserror::Error;
 
@@ -54,7 +54,7 @@ pub fn compare(
 ) -> Result<Comparison, CompareError> {
     Ok(match decoder {
         Decoder::Etmv4(config) => Etmv4Bench::new(config, options)?.compare(bytes, lanes)?,
-        Decoder::Etrace(config) => {
+        Decoder::Etrace(config) | Decoder::Follower(walker::Config { decoder: config, .. }) => {
             EtraceBench::new(config, options)?.compare(bytes, SOURCE, lanes)?.comparison()
         }
     })
@@ -76,7 +76,9 @@ pub fn random_packets(
             let Source { name, bytes, .. } = Source::random(&config.unit, len, hostile, seed);
             return Ok((name, bytes));
         }
-        Decoder::Etrace(config) => config,
+        Decoder::Etrace(config) | Decoder::Follower(walker::Config { decoder: config, .. }) => {
+            config
+        }
     };
     let mut stream = Stream::new(config, SOURCE, seed)?;
     let name = if hostile { "damaged packets" } else { "random packets" };
