@@ -2,11 +2,13 @@
 
 use crate::Mismatch;
 use crate::ports::{CONTROLS, Ports};
+use hartrace_encap::EncapParams;
+use hartrace_encoder_hdl::transport::{Frame, encapsulator};
 use hartrace_encoder_hdl::{Config, encoder};
 use hartrace_etrace::Ioptions;
 use hartrace_etrace::ingress::Retired;
 use hartrace_hdl_tools::verilate::{Design, Model, Options, SimError, Simulation};
-use hartrace_rtl::{Component, Direction, Expr, Module, lit};
+use hartrace_rtl::{Component, Direction, Expr, Module, lit, zero};
 use thiserror::Error;
 
 /// The RTL of a configuration in simulation.
@@ -34,6 +36,17 @@ impl Bench {
     /// Generates the RTL and builds its model.
     pub fn new(config: &Config, options: &Options) -> Result<Self, BenchError> {
         let component = held(&encoder(config)?);
+        Self::of(config, &component, options)
+    }
+
+    /// Like [`Bench::new`], with hardware behind the encoder that encapsulates its payloads: what leaves it are packets.
+    /// They cannot be compared with those of the golden encoder.
+    pub fn framed(
+        config: &Config,
+        encap: EncapParams,
+        options: &Options,
+    ) -> Result<Self, BenchError> {
+        let component = held(&framed(&encoder(config)?, encap));
         Self::of(config, &component, options)
     }
 
@@ -119,6 +132,55 @@ fn held(encoder: &Component) -> Component {
     let results = m.inst("i_core", encoder, &connections);
     for port in outputs {
         m.assign(&m.output(&port.name, port.width, ""), &results[port.name.as_str()]);
+    }
+    m.finish()
+}
+
+/// The encoder with an encapsulator behind it, and the same ports. Packets have source and time 0.
+fn framed(encoder: &Component, encap: EncapParams) -> Component {
+    let m = Module::new("te_framed", "An encoder whose payloads are encapsulated.").clocked();
+    let ports: Vec<_> = encoder
+        .ports()
+        .iter()
+        .filter(|port| !["clk_i", "rst_ni"].contains(&port.name.as_str()))
+        .collect();
+    let inputs: Vec<(&str, Expr)> = ports
+        .iter()
+        .filter(|port| port.direction == Direction::Input)
+        .map(|port| (port.name.as_str(), m.input(&port.name, port.width, "")))
+        .collect();
+    let connections: Vec<(&str, &Expr)> =
+        inputs.iter().map(|(name, value)| (*name, value)).collect();
+    let payloads = m.inst("i_encoder", encoder, &connections);
+    let frame = encapsulator(Frame::Encap(encap), payloads["data_o"].width() / 8);
+    // Its handshake has no state, so the encoder has the same one.
+    let values: Vec<(&str, Expr)> = frame
+        .ports()
+        .iter()
+        .filter(|port| port.direction == Direction::Input)
+        .filter(|port| !["clk_i", "rst_ni"].contains(&port.name.as_str()))
+        .map(|port| {
+            let value = match port.name.as_str() {
+                "valid_i" => payloads["valid_o"].clone(),
+                "data_i" => payloads["data_o"].clone(),
+                "len_i" => payloads["len_o"].clone(),
+                "ready_i" => lit(1, 1),
+                _ => zero(port.width),
+            };
+            (port.name.as_str(), value)
+        })
+        .collect();
+    let connections: Vec<(&str, &Expr)> =
+        values.iter().map(|(name, value)| (*name, value)).collect();
+    let packets = m.inst("i_encapsulator", &frame, &connections);
+    m.unused(&packets["valid_o"]);
+    m.unused(&packets["ready_o"]);
+    for port in ports.iter().filter(|port| port.direction == Direction::Output) {
+        let value = match port.name.as_str() {
+            name @ ("data_o" | "len_o") => &packets[name],
+            name => &payloads[name],
+        };
+        m.assign(&m.output(&port.name, value.width(), ""), value);
     }
     m.finish()
 }

@@ -4,13 +4,14 @@
 //! rows, and every payload of the RTL is compared with that of the golden encoder, from the first to the
 //! last. [`Follow`] decodes the payloads and compares the result with what was executed, and [`trial`] does
 //! all of this for programs and logs. [`HartPorts`], [`Setting`] and [`random`] also serve tests of the
-//! hardware around the encoder.
+//! hardware around the encoder. [`rtl_loop`] puts a generated decoder and block walker behind the generated encoder.
 
 mod bench;
 pub mod decoder;
 mod follow;
 mod ports;
 pub mod random;
+pub mod rtl_loop;
 mod run;
 mod setup;
 mod software;

@@ -108,6 +108,8 @@ pub enum Seen<'a> {
     Lost(&'a [Retired]),
     /// A payload of the RTL, and that of the golden encoder if both are compared.
     Payload(&'a [u8], Option<&'a Encoded>),
+    /// A clock cycle is over.
+    Cycle,
 }
 
 /// Number of cycles without an event after which none is expected any more.
@@ -305,6 +307,7 @@ impl Session<'_> {
             }
         }
         self.compare()?;
+        (self.watch)(Seen::Cycle);
         if self.quiet > PATIENCE {
             return Err(Mismatch::Stuck {
                 cycle: self.summary.cycles,

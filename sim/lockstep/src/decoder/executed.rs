@@ -94,10 +94,11 @@ impl<'a> Walks<'a> {
             self.differ(format!("{expected:#x} was to come next, not {start:#x}"));
         }
         self.next = next;
-        let (offsets, end) = match self.offsets(block) {
-            Ok(offsets) => offsets,
-            Err(error) => return self.differ(error),
+        let Some((addresses, end)) = block.instructions(self.image) else {
+            return self.differ(format!("{block:x?}: there is no such code"));
         };
+        let offsets: Vec<u16> =
+            addresses.iter().map(|address| address.wrapping_sub(start) as u16).collect();
         self.figures.instructions += offsets.len() as u64;
         let leaves = leaves(ends);
         if let Some(run) = Run::new(start, &offsets, end, leaves) {
@@ -111,26 +112,6 @@ impl<'a> Walks<'a> {
             // A taken branch may lead to the next instruction.
             if !(block.taken && leaves == Leaves::Branch) {
                 self.differ(format!("{block:x?}: taken?"));
-            }
-        }
-    }
-
-    /// The offsets of the instructions of a block, and the address after the last one.
-    fn offsets(&self, block: &Walked) -> Result<(Vec<u16>, u64), String> {
-        let xlen = self.image.isa().xlen;
-        let (mut offsets, mut at) = (Vec::new(), block.start);
-        loop {
-            let insn =
-                self.image.insn(at).ok_or_else(|| format!("{block:x?}: no code at {at:#x}"))?;
-            let is_last = at == block.last;
-            if is_last && block.faulted {
-                return Ok((offsets, at));
-            }
-            let offset = u16::try_from(at.wrapping_sub(block.start));
-            offsets.push(offset.map_err(|_| format!("{block:x?} is too long"))?);
-            at = insn.next(xlen, at);
-            if is_last {
-                return Ok((offsets, at));
             }
         }
     }

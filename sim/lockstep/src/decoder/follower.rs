@@ -1,6 +1,7 @@
 //! The generated decoder and block walker in simulation.
 
 use crate::setup::place;
+use hartrace_decoder::Image;
 use hartrace_decoder::block_table::{BlockTable, Ends, TableError};
 use hartrace_decoder_hdl::walker::{Cause, Config, ConfigError, follower};
 use hartrace_hdl_tools::verilate::{Input, Model, Options, Output, SimError, Simulation};
@@ -55,6 +56,31 @@ pub struct Walked {
     pub faulted: bool,
     /// Where the program continues, unless a trap, a gap or the end of tracing follows.
     pub next: Option<u64>,
+}
+
+/// More instructions than any block has.
+const MOST: usize = 1 << 15;
+
+impl Walked {
+    /// The addresses of the instructions that were executed, and the address after them; `None` if there is no such code.
+    #[must_use]
+    pub fn instructions(&self, image: &Image) -> Option<(Vec<u64>, u64)> {
+        let xlen = image.isa().xlen;
+        let (mut addresses, mut at) = (Vec::new(), self.start);
+        while addresses.len() < MOST {
+            let insn = image.insn(at)?;
+            if at == self.last && self.faulted {
+                return Some((addresses, at));
+            }
+            addresses.push(at);
+            let next = insn.next(xlen, at);
+            if at == self.last {
+                return Some((addresses, next));
+            }
+            at = next;
+        }
+        None
+    }
 }
 
 impl FollowerBench {

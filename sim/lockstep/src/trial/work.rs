@@ -103,7 +103,7 @@ impl Work {
     }
 
     /// The code, if known.
-    pub(super) fn image(&self) -> Option<Image> {
+    pub(crate) fn image(&self) -> Option<Image> {
         match &self.0 {
             Kind::Program(program) => Some(program.image().clone()),
             Kind::Log { program, .. } => program.as_ref().map(|program| program.image().clone()),
@@ -133,7 +133,7 @@ impl Work {
     }
 
     /// Passes on cycles of the port until `take` returns `false`, and returns the number of instructions.
-    pub(super) fn execute(
+    pub(crate) fn execute(
         &mut self,
         port: Port,
         limit: u64,

@@ -1,16 +1,22 @@
 //! Decoder and block walker behind the golden encoder: what they report is what was executed.
 
+use hartrace_bits::{BitReader, Tail};
 use hartrace_decoder::block_table::{BlockTable, WordLayout};
-use hartrace_decoder::{Config as Reading, Edge, Edges, StreamPos, Tracer};
+use hartrace_decoder::{Config as Reading, Edge, Edges, Event, Run, Sink, StreamPos, Tracer};
+use hartrace_decoder_hdl::walker::Cause;
 use hartrace_decoder_hdl::{etrace, walker};
 use hartrace_encap::{EncapParams, FrameHeader, Framing, MAX_FRAME};
+use hartrace_encoder_hdl::Config as EncoderHdl;
 use hartrace_etrace::ingress::{ITypeWidth, Retired};
-use hartrace_etrace::{Params, Unit};
+use hartrace_etrace::{Params, QualStatus, Unit};
 use hartrace_golden::Encoder;
 use hartrace_golden::encoder::{EncoderConfig, Resync};
 use hartrace_hdl_tools::verilate::Options;
 use hartrace_isa::Xlen;
+use hartrace_lockstep::Setting;
 use hartrace_lockstep::decoder::{FollowerBench, WalkFigures, Walks};
+use hartrace_lockstep::rtl_loop::{Loop, LoopBench, LoopConfig};
+use hartrace_lockstep::trial::Work;
 use hartrace_sources::executed::{Port, Program, ProgramError, modes};
 use libtest_mimic::{Failed, Trial};
 use std::collections::VecDeque;
@@ -40,9 +46,13 @@ struct Traced {
     edges: Vec<(Edge, u64)>,
 }
 
-fn trace(params: Params, name: &str, mode: &str, limit: u64) -> Result<Traced, Failed> {
+fn program(name: &str) -> Result<Program, Failed> {
     let path = format!("{}/../../tests/programs/elf/{name}.elf", env!("CARGO_MANIFEST_DIR"));
-    let program = Program::new(name, std::fs::read(path)?)?;
+    Ok(Program::new(name, std::fs::read(path)?)?)
+}
+
+fn trace(params: Params, name: &str, mode: &str, limit: u64) -> Result<Traced, Failed> {
+    let program = program(name)?;
     let mut rows = Vec::new();
     // A hart that retires two blocks per cycle.
     let port = Port { lanes: 2, half_words: 31, rows: 2, itype_width: ITypeWidth::Four };
@@ -71,7 +81,7 @@ fn trace(params: Params, name: &str, mode: &str, limit: u64) -> Result<Traced, F
         let mut frame = [0; MAX_FRAME];
         let len = framing.emit(&FrameHeader::default(), payload, &mut frame);
         packets.push_back((at, frame[..len.unwrap_or_else(|error| panic!("{error}"))].to_vec()));
-        let bits = hartrace_bits::BitReader::new(payload, hartrace_bits::Tail::Sign);
+        let bits = BitReader::new(payload, Tail::Sign);
         tracer.feed_bits(StreamPos::default(), bits, &mut edges);
     };
     for (at, row) in rows.iter().enumerate() {
@@ -150,9 +160,139 @@ const PROGRAMS: [&str; 10] = [
     "user",
 ];
 
+/// The generated encoder in front: what it encodes, encapsulates and sends, cycle by cycle, is what was executed.
+///
+/// With a synchronisation every 64 packets, the encoder itself loses some, which the walker has to report where they are
+/// missing. Without, nothing may be missing.
+fn rtl_loop() -> Result<(), Failed> {
+    let encoder = EncoderHdl::named("full").ok_or("there is no such configuration")?;
+    let mut bench = LoopBench::new(&LoopConfig::new(encoder.clone(), 4), &Options::default())?;
+    let mut missing = 0;
+    for (mode, resync) in
+        [("delta", 2), ("ir", 2), ("ir+ie+sij+bp+jtc", 2), ("ir+ie+sij+bp+jtc", 8)]
+    {
+        let options = modes::named(mode)?;
+        let setting = Setting::new(&encoder, options, resync);
+        for name in PROGRAMS {
+            let program = program(name)?;
+            let unknown = options.implicit_exception && !program.knows_trap_vectors();
+            if unknown || program.xlen() != Xlen::Rv64 {
+                continue;
+            }
+            let work = Work::program(program, &encoder)?;
+            let trial = Loop { limit: 20_000, idle: 200, ..Loop::new(&setting, mode) };
+            let figures = trial.run(&mut bench, work, |_| ())?;
+            missing += figures.encoder.losses;
+            let complete = resync < 8 || figures.walked.gaps.is_empty();
+            if figures.difference().is_some() || figures.lost > 0 || !complete {
+                return Err(format!("{figures}: {:?}", figures.walked.gaps).into());
+            }
+        }
+    }
+    // Otherwise, this does not test what it should.
+    if missing == 0 { Err("the encoder lost nothing".into()) } else { Ok(()) }
+}
+
+/// The instructions and gaps that software reports.
+#[derive(Default)]
+struct Listing {
+    addresses: Vec<u64>,
+    gaps: usize,
+}
+
+impl Sink for Listing {
+    fn run(&mut self, _: StreamPos, run: Run<'_>) {
+        run.addresses(|address| self.addresses.push(address));
+    }
+
+    fn event(&mut self, _: StreamPos, event: Event) {
+        self.gaps +=
+            usize::from(matches!(event, Event::Gap(_) | Event::Off(QualStatus::TraceLost)));
+    }
+}
+
+/// Damaged packets: the walker reports the same instructions as the software, and gaps where that reports some.
+///
+/// It notices later that the program goes round and round, so it reports more of that before the gap.
+fn damaged(mode: &str) -> Result<(), Failed> {
+    let bench = FollowerBench::new(&config(), &Options::default())?;
+    let mut random = fastrand::Rng::with_seed(1);
+    let mut gaps = 0;
+    for name in ["branchy", "calls", "interp", "interrupts", "sort", "user"] {
+        let traced = trace(config().decoder.params, name, mode, 20_000)?;
+        for _ in 0..rounds() {
+            // Not before the first synchronisation.
+            let packet = random.usize(2..traced.packets.len() / 2);
+            let bit = random.usize(..8 * (traced.packets[packet].1.len() - 1));
+            gaps += damage(&bench, &traced, packet, bit).map_err(|error| {
+                format!("{name}, {mode}, bit {bit} of packet {packet}: {:?}", error.message())
+            })?;
+        }
+    }
+    // Otherwise, this does not test what it should.
+    if gaps < 10 { Err(format!("only {gaps} gaps").into()) } else { Ok(()) }
+}
+
+/// Packets that are damaged in each program.
+fn rounds() -> usize {
+    std::env::var("HARTRACE_DAMAGES").ok().and_then(|text| text.parse().ok()).unwrap_or(4)
+}
+
+/// Inverts a bit of a packet; returns the number of gaps.
+fn damage(
+    bench: &FollowerBench,
+    traced: &Traced,
+    packet: usize,
+    bit: usize,
+) -> Result<usize, Failed> {
+    let image = traced.program.image();
+    let config = bench.config().decoder;
+    let table = BlockTable::build(image, &[], WordLayout::SPAN_BITS);
+    let mut following = bench.start(&table, 0, &traced.tvec)?;
+    let (params, unit, tvec) = (config.params, config.unit, traced.tvec.clone());
+    let mut tracer = Tracer::new(Reading { params, unit, tvec, ..Reading::default() }, image)?;
+    let mut listing = Listing::default();
+    let mut said = Vec::new();
+    for (at, (_, frame)) in traced.packets.iter().enumerate() {
+        let mut frame = frame.clone();
+        if at == packet {
+            frame[1 + bit / 8] ^= 1 << (bit % 8);
+        }
+        following.send(&frame, |more| said.push(more))?;
+        following.rest(|more| said.push(more))?;
+        let bits = BitReader::new(&frame[1..], Tail::Sign);
+        tracer.feed_bits(StreamPos::default(), bits, &mut listing);
+    }
+    tracer.finish(&mut listing);
+    let blocks = said.iter().filter_map(|said| said.block);
+    let reported: Option<Vec<_>> = blocks.map(|block| block.instructions(image)).collect();
+    let reported: Vec<u64> =
+        reported.ok_or("no such code")?.into_iter().flat_map(|(addresses, _)| addresses).collect();
+    let gaps: Vec<Cause> = said.iter().filter_map(|said| said.gap).collect();
+    let expected = listing.addresses;
+    let mut same = reported == expected && gaps.len() == listing.gaps;
+    // The walker goes on longer before it notices a loop; software also decodes inside of instructions.
+    if [Cause::NoProgress, Cause::InsideInstruction].iter().any(|cause| gaps.contains(cause)) {
+        let equal = |pair: &(&u64, &u64)| pair.0 == pair.1;
+        let before = reported.iter().zip(&expected).take_while(equal).count();
+        let after = reported.iter().rev().zip(expected.iter().rev()).take_while(equal).count();
+        same = before + after >= reported.len().min(expected.len());
+    }
+    if same {
+        return Ok(gaps.len());
+    }
+    let (count, software) = (reported.len(), expected.len());
+    Err(format!("{count} instructions, not {software}; {gaps:?}, {} in software", listing.gaps)
+        .into())
+}
+
 /// The trials of the walker.
 pub(crate) fn trials(missing: bool) -> Vec<Trial> {
-    let mut trials = Vec::new();
+    let mut trials = vec![Trial::test("loop", rtl_loop).with_ignored_flag(missing)];
+    for mode in ["delta", "ir+ie+sij+bp+jtc"] {
+        let test = move || damaged(mode);
+        trials.push(Trial::test(format!("walker/damaged/{mode}"), test).with_ignored_flag(missing));
+    }
     for mode in modes::ALL {
         let test = move || {
             let bench = FollowerBench::new(&config(), &Options::default())?;

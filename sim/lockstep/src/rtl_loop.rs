@@ -1,0 +1,366 @@
+//! The generated encoder, encapsulation, decoder and block walker in one loop: what comes out must be what went in.
+//!
+//! ```no_run
+//! use hartrace_encoder_hdl::Config;
+//! use hartrace_hdl_tools::verilate::Options;
+//! use hartrace_lockstep::Setting;
+//! use hartrace_lockstep::rtl_loop::{Loop, LoopBench, LoopConfig};
+//! use hartrace_lockstep::trial::Work;
+//! use hartrace_sources::executed::{Program, modes};
+//!
+//! let config = Config::named("full").expect("there is one");
+//! let work = Work::program(Program::new("sort", std::fs::read("sort.elf")?)?, &config)?;
+//! let setting = Setting::new(&config, modes::named("ir+bp+jtc")?, 6);
+//! let mut bench = LoopBench::new(&LoopConfig::new(config, 4), &Options::default())?;
+//! let figures = Loop::new(&setting, "ir+bp+jtc").run(&mut bench, work, |_| ())?;
+//! assert_eq!(figures.difference(), None);
+//! println!("{figures}");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use crate::decoder::{FollowerBench, FollowerError, Following, WalkFigures, Walks};
+use crate::trial::{TrialError, Work};
+use crate::{Bench, BenchError, Mismatch, Seen, Setting, Summary, Traffic};
+use hartrace_decoder::block_table::{self, BlockTable, WordLayout};
+use hartrace_decoder_hdl::{etrace, walker};
+use hartrace_encap::EncapParams;
+use hartrace_encoder_hdl::Config;
+use hartrace_etrace::ingress::{ITypeWidth, Retired};
+use hartrace_hdl_tools::verilate::Options;
+use hartrace_sources::executed::Port;
+use serde::Serialize;
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt;
+use thiserror::Error;
+
+/// Which hardware is in the loop.
+#[derive(Clone, Debug)]
+pub struct LoopConfig {
+    /// The encoder.
+    pub encoder: Config,
+    /// Bytes that the decoder takes per cycle, 1 to 8.
+    pub unroll: u32,
+    /// The fields around payloads.
+    pub encap: EncapParams,
+    /// Entries of the walker's table.
+    pub entries: u32,
+    /// Rows of the walker's FIFO.
+    pub rows: u32,
+}
+
+/// Neither sources nor times nor types.
+const PLAIN: EncapParams = match EncapParams::new(0, 0, 0) {
+    Ok(params) => params,
+    Err(_) => panic!("no fields are possible"),
+};
+
+impl LoopConfig {
+    /// An encoder with a decoder for this many bytes per cycle, and a table of 1,024 entries.
+    #[must_use]
+    pub fn new(encoder: Config, unroll: u32) -> Self {
+        Self { encoder, unroll, encap: PLAIN, entries: 1 << 10, rows: 512 }
+    }
+
+    /// The decoder and the walker.
+    #[must_use]
+    pub fn walker(&self) -> walker::Config {
+        let (params, unit) = (self.encoder.etrace, self.encoder.unit());
+        let (unroll, encap) = (self.unroll, self.encap);
+        let decoder = etrace::Config { unroll, params, unit, encap, aligned: true };
+        walker::Config { rows: self.rows, ..walker::Config::new(decoder, self.entries) }
+    }
+}
+
+/// The loop cannot be simulated.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum LoopError {
+    /// The encoder cannot be simulated.
+    #[error(transparent)]
+    Encoder(#[from] BenchError),
+    /// The decoder or the walker cannot be simulated, or the program does not fit into the table.
+    #[error(transparent)]
+    Follower(#[from] FollowerError),
+    /// The program cannot be executed or traced like this.
+    #[error(transparent)]
+    Trial(#[from] TrialError),
+    /// The code of what was executed is not known.
+    #[error("a log without its program: a walker needs the code")]
+    NoProgram,
+}
+
+impl From<Mismatch> for LoopError {
+    fn from(error: Mismatch) -> Self {
+        Self::Trial(error.into())
+    }
+}
+
+/// The models of the loop: one of the encoder, one of the decoder with the walker. They advance together.
+#[derive(Debug)]
+pub struct LoopBench {
+    encoder: Bench,
+    follower: FollowerBench,
+}
+
+impl LoopBench {
+    /// Generates the RTL and builds its models.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such hardware, or no model of it.
+    pub fn new(config: &LoopConfig, options: &Options) -> Result<Self, LoopError> {
+        let follower = FollowerBench::new(&config.walker(), options)?;
+        let encoder = Bench::framed(&config.encoder, config.encap, options)?;
+        Ok(Self { encoder, follower })
+    }
+}
+
+/// Conditions that are the same for all programs.
+#[derive(Clone, Debug)]
+pub struct Loop<'a> {
+    /// The settings of the encoder.
+    pub setting: &'a Setting,
+    /// The name of its modes.
+    pub mode: &'a str,
+    /// How busy the hart is. The decoder is always ready.
+    pub idle: u32,
+    /// The largest number of instructions that retire in one cycle; `None` for one per lane.
+    pub retire: Option<u32>,
+    /// The largest number of instructions and traps of each program.
+    pub limit: u64,
+}
+
+/// The results of a program.
+#[derive(Clone, Debug)]
+pub struct LoopFigures {
+    /// The name of the program.
+    pub program: String,
+    /// The name of the modes.
+    pub mode: String,
+    /// Bytes that the decoder takes per cycle.
+    pub unroll: u32,
+    /// Instructions that were executed.
+    pub executed: u64,
+    /// The counts of the encoder; its bytes are those of encapsulated packets.
+    pub encoder: Summary,
+    /// Most bytes that waited in front of the decoder.
+    pub waiting: usize,
+    /// The size of the table.
+    pub table: block_table::Summary,
+    /// What the walker reported.
+    pub walked: WalkFigures,
+    /// Records that the walker lost.
+    pub lost: u64,
+}
+
+impl<'a> Loop<'a> {
+    /// Runs without idle cycles and without a limit.
+    #[must_use]
+    pub fn new(setting: &'a Setting, mode: &'a str) -> Self {
+        Self { setting, mode, idle: 0, retire: None, limit: u64::MAX }
+    }
+
+    /// Sends what was executed through the loop, and compares it with what comes out. `progress` receives the input.
+    ///
+    /// # Errors
+    ///
+    /// If the program cannot be executed or traced in this way. A difference is not an error: the figures report it.
+    pub fn run(
+        &self,
+        bench: &mut LoopBench,
+        mut work: Work,
+        mut progress: impl FnMut(&[Retired]),
+    ) -> Result<LoopFigures, LoopError> {
+        let image = work.image().ok_or(LoopError::NoProgram)?;
+        let tvec = work.trap_vectors(&self.setting.options, self.limit)?;
+        let table = BlockTable::build(&image, &[], WordLayout::SPAN_BITS);
+        let layout = bench.follower.config().table;
+        let following = bench.follower.start(&table, 0, &tvec)?;
+        let config = bench.encoder.config();
+        let port = Port {
+            lanes: config.lanes,
+            half_words: (1 << config.iretire_width_p) - 1,
+            rows: self.retire.unwrap_or(config.lanes.into()),
+            itype_width: match config.itype_width_p {
+                3 => ITypeWidth::Three,
+                _ => ITypeWidth::Four,
+            },
+        };
+        let mut behind = Behind::new(following, Walks::new(&image));
+        let traffic = Traffic { idle: self.idle, ..Traffic::default() };
+        let mut watch = |seen: Seen<'_>| behind.seen(seen);
+        let mut session = bench.encoder.start_alone(self.setting, traffic, &mut watch)?;
+        let executed = work.execute(port, self.limit, |rows| {
+            progress(rows);
+            session.push(rows)?;
+            Ok(true)
+        })?;
+        let encoder = session.finish()?;
+        let (walked, lost, waiting) = behind.finish()?;
+        Ok(LoopFigures {
+            program: work.name().into(),
+            mode: self.mode.into(),
+            unroll: bench.follower.config().decoder.unroll,
+            executed,
+            encoder,
+            waiting,
+            table: table.summary(&layout),
+            walked,
+            lost,
+        })
+    }
+}
+
+/// The part of the loop behind the encoder.
+struct Behind<'a> {
+    following: Following,
+    walks: Walks<'a>,
+    bytes: VecDeque<u8>,
+    waiting: usize,
+    losing: bool,
+    failed: Option<FollowerError>,
+}
+
+impl<'a> Behind<'a> {
+    fn new(following: Following, walks: Walks<'a>) -> Self {
+        let bytes = VecDeque::new();
+        Self { following, walks, bytes, waiting: 0, losing: false, failed: None }
+    }
+
+    fn seen(&mut self, seen: Seen<'_>) {
+        match seen {
+            Seen::Accepted(rows) => {
+                self.losing = false;
+                rows.iter().for_each(|row| self.walks.executed(row));
+            }
+            Seen::Lost(_) => {
+                // Consecutive losses are one loss.
+                if !std::mem::replace(&mut self.losing, true) {
+                    self.walks.lost();
+                }
+            }
+            Seen::Payload(packet, _) => {
+                self.bytes.extend(packet);
+                self.waiting = self.waiting.max(self.bytes.len());
+            }
+            Seen::Cycle => {
+                if self.failed.is_none() {
+                    self.failed = self.cycle().err();
+                }
+            }
+        }
+    }
+
+    fn cycle(&mut self) -> Result<(), FollowerError> {
+        let mut word = [0; 8];
+        let count = self.bytes.len().min(self.following.unroll());
+        word.iter_mut().zip(self.bytes.drain(..count)).for_each(|(to, from)| *to = from);
+        let said = self.following.cycle(&word[..count])?;
+        said.iter().for_each(|said| self.walks.said(said));
+        Ok(())
+    }
+
+    /// The result, the records that were lost, and the most bytes that waited.
+    fn finish(mut self) -> Result<(WalkFigures, u64, usize), FollowerError> {
+        if let Some(error) = self.failed.take() {
+            return Err(error);
+        }
+        while !self.bytes.is_empty() {
+            self.cycle()?;
+        }
+        let Self { mut following, mut walks, waiting, .. } = self;
+        following.rest(|said| walks.said(&said))?;
+        Ok((walks.finish(), following.lost(), waiting))
+    }
+}
+
+impl LoopFigures {
+    /// The first difference between what was executed and what was reported.
+    #[must_use]
+    pub fn difference(&self) -> Option<&str> {
+        self.walked.difference.as_deref()
+    }
+
+    /// Bytes of trace per cycle.
+    #[must_use]
+    pub fn rate(&self) -> f64 {
+        self.encoder.bytes as f64 / self.encoder.cycles.max(1) as f64
+    }
+
+    /// Blocks per cycle of the hart.
+    #[must_use]
+    pub fn block_rate(&self) -> f64 {
+        self.walked.blocks as f64 / self.encoder.cycles.max(1) as f64
+    }
+
+    /// The figures for scripts; keys are stable.
+    #[must_use]
+    pub fn record(&self) -> impl Serialize + use<> {
+        Record {
+            program: self.program.clone(),
+            mode: self.mode.clone(),
+            unroll: self.unroll,
+            cycles: self.encoder.cycles,
+            packets: self.encoder.payloads,
+            bytes: self.encoder.bytes,
+            bytes_per_cycle: self.rate(),
+            most_bytes_waiting: self.waiting,
+            executed_instructions: self.executed,
+            reported_instructions: self.walked.instructions,
+            blocks: self.walked.blocks,
+            blocks_per_cycle: self.block_rate(),
+            lost_records: self.lost,
+            lost_stretches: self.encoder.losses,
+            gaps: self.walked.gaps.clone(),
+            table_entries: self.table.entries,
+            table_width: self.table.width,
+            table_depth: self.table.depth,
+            table_block_rams: self.table.block_rams,
+            difference: self.walked.difference.clone(),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Record {
+    program: String,
+    mode: String,
+    unroll: u32,
+    cycles: u64,
+    packets: u64,
+    bytes: u64,
+    bytes_per_cycle: f64,
+    most_bytes_waiting: usize,
+    executed_instructions: u64,
+    reported_instructions: u64,
+    blocks: u64,
+    blocks_per_cycle: f64,
+    lost_records: u64,
+    lost_stretches: u64,
+    gaps: BTreeMap<&'static str, u64>,
+    table_entries: usize,
+    table_width: u32,
+    table_depth: u32,
+    table_block_rams: u32,
+    difference: Option<String>,
+}
+
+impl fmt::Display for LoopFigures {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { program, mode, executed, encoder, walked, lost, .. } = self;
+        write!(
+            f,
+            "{program:12} {mode:16} {executed:9} instructions {:9} cycles {:7} bytes {:.3} bytes/cycle {:8} blocks \
+             {:.3} blocks/cycle {lost} lost ",
+            encoder.cycles,
+            encoder.bytes,
+            self.rate(),
+            walked.blocks,
+            self.block_rate()
+        )?;
+        match self.difference() {
+            None => f.write_str("differences 0"),
+            Some(difference) => write!(f, "NO: {difference}"),
+        }
+    }
+}
