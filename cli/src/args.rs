@@ -18,7 +18,7 @@ pub(crate) use fpga::{CompareArgs, FpgaCommand, Part, ReportArgs};
 pub(crate) use input::{ConvertArgs, InputArgs};
 pub(crate) use perf::PerfArgs;
 pub(crate) use probe::ProbeArgs;
-pub(crate) use sim::{Cva6Args, DecoderArgs, SimArgs, SimCommand, SimEmit};
+pub(crate) use sim::{Cva6Args, DecoderArgs, LoopArgs, SimArgs, SimCommand, SimEmit};
 pub(crate) use snapshot::{Frames, SnapshotArgs};
 pub(crate) use values::Placed;
 

@@ -80,6 +80,7 @@ fn run(cli: Cli) -> Result<Status, Failure> {
         Some(Command::Scenarios(args)) => scenarios::run(&args),
         Some(Command::Sim(SimCommand::Encoder(args))) => sim::run(&args),
         Some(Command::Sim(SimCommand::Decoder(args))) => sim::decoder::run(&args),
+        Some(Command::Sim(SimCommand::Loop(args))) => sim::rtl_loop::run(&args),
         Some(Command::Sim(SimCommand::Cva6(args))) => sim::cva6::run(&args),
         Some(Command::Fpga(FpgaCommand::Report(args))) => fpga::report(&args),
         Some(Command::Fpga(FpgaCommand::Compare(args))) => fpga::compare(&args),

@@ -3,6 +3,7 @@
 
 pub(crate) mod cva6;
 pub(crate) mod decoder;
+pub(crate) mod rtl_loop;
 
 use crate::args::SimArgs;
 use crate::bundled::PROGRAMS;

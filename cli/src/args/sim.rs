@@ -57,6 +57,42 @@ pub(crate) struct DecoderArgs {
     pub(crate) json: bool,
 }
 
+#[derive(Debug, Args)]
+pub(crate) struct LoopArgs {
+    /// A program as for `run` [default: the bundled programs]
+    #[arg(value_name = "PROG")]
+    pub(crate) program: Option<PathBuf>,
+    /// The encoder: micro, small, full or cva6, or a TOML file with parameters
+    #[arg(long, value_name = "NAME|FILE", default_value = "full")]
+    pub(crate) config: String,
+    /// Bytes that the decoder takes in every cycle
+    #[arg(long, value_name = "N", default_value_t = 4,
+          value_parser = clap::value_parser!(u32).range(1..=8))]
+    pub(crate) unroll: u32,
+    /// Blocks in the walker's table
+    #[arg(long, value_name = "N", default_value_t = 1024,
+          value_parser = clap::value_parser!(u32).range(2..=1 << 20))]
+    pub(crate) blocks: u32,
+    /// Rows of the FIFO in front of the walker, a power of two; what finds it full is lost
+    #[arg(long, value_name = "N", default_value_t = 512)]
+    pub(crate) rows: u32,
+    #[command(flatten)]
+    pub(crate) tracing: TracingArgs,
+    /// Maximum number of instructions that retire in one cycle [default: one per lane]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) retire: Option<u32>,
+    /// Percentage of cycles in which nothing retires
+    #[arg(long, value_name = "PERCENT", default_value_t = 0,
+          value_parser = clap::value_parser!(u32).range(..=99))]
+    pub(crate) idle: u32,
+    /// Maximum number of instructions and traps of each program
+    #[arg(long, value_name = "N", default_value_t = 200_000)]
+    pub(crate) limit: u64,
+    /// One JSON object per line
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum SimCommand {
     /// Run a program through the trace encoder's RTL, and compare every payload with the golden encoder
@@ -69,6 +105,11 @@ pub(crate) enum SimCommand {
     ///
     /// Needs Verilator and a C++ compiler, as `sim encoder`. The status is 4 if there is a difference.
     Decoder(DecoderArgs),
+    /// Run a program through the RTL of encoder, decoder and block walker, and compare what the walker
+    /// reports with what was executed
+    ///
+    /// Needs Verilator and a C++ compiler, as `sim encoder`. The status is 4 if there is a difference.
+    Loop(LoopArgs),
     /// Run a program on the CVA6 core with connector and encoder attached, and compare every decoded
     /// instruction with what the core executed
     ///

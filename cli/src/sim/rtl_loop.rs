@@ -1,0 +1,71 @@
+//! `hartrace sim loop`: runs programs through the RTL of encoder, decoder and block walker. What the walker reports is
+//! compared with what was executed.
+
+use crate::args::LoopArgs;
+use crate::failure::{Failure, Status};
+use crate::{exec, files, hdl, progress};
+use hartrace_hdl_tools::verilate::Options;
+use hartrace_lockstep::Setting;
+use hartrace_lockstep::decoder::FollowerError;
+use hartrace_lockstep::rtl_loop::{Loop, LoopBench, LoopConfig, LoopError};
+use hartrace_lockstep::trial::Work;
+use hartrace_sources::executed::modes;
+use serde_json::json;
+use std::io::Write;
+
+/// Runs the command.
+pub(crate) fn run(args: &LoopArgs) -> Result<Status, Failure> {
+    let encoder = hdl::named(&args.config, None)?.encoder;
+    let works = match &args.program {
+        Some(path) => vec![Work::program(exec::program(path)?, &encoder)?],
+        None => super::bundled(&encoder)?,
+    };
+    let options = modes::named(&args.tracing.encode)?;
+    let setting = Setting::new(&encoder, options, args.tracing.resync_max);
+    let config = LoopConfig {
+        entries: args.blocks,
+        rows: args.rows,
+        ..LoopConfig::new(encoder, args.unroll)
+    };
+    let bar = progress::executed();
+    bar.set_message("building the models");
+    bar.tick();
+    let options = Options { cache: Some(super::cache()?), ..Options::fast() };
+    let mut bench = LoopBench::new(&config, &options)?;
+    let rtl_loop = Loop {
+        idle: 10 * args.idle,
+        retire: args.retire,
+        limit: args.limit,
+        ..Loop::new(&setting, &args.tracing.encode)
+    };
+    let mut out = files::stdout();
+    let mut status = Status::Clean;
+    for work in works {
+        bar.set_message(work.name().to_owned());
+        let figures = rtl_loop.run(&mut bench, work, |rows| bar.inc(exec::half_words(rows)))?;
+        if figures.difference().is_some() {
+            status = Status::Different;
+        }
+        bar.suspend(|| {
+            match args.json {
+                true => writeln!(out, "{}", json!(figures.record()))?,
+                false => writeln!(out, "{figures}")?,
+            }
+            out.flush()
+        })?;
+    }
+    bar.finish_and_clear();
+    Ok(status)
+}
+
+impl From<LoopError> for Failure {
+    fn from(error: LoopError) -> Self {
+        match error {
+            LoopError::Encoder(error) => error.into(),
+            LoopError::Trial(error) => error.into(),
+            LoopError::Follower(FollowerError::Simulation(error)) => error.into(),
+            LoopError::Follower(error) => Self::usage(error).hint("more --blocks"),
+            error => Self::usage(error),
+        }
+    }
+}
