@@ -2,7 +2,7 @@
 
 /// Prefixes of the names of registers and fields; the name of the component is known from the
 /// context.
-const PREFIXES: [&str; 5] = ["trTe", "trTs", "trRam", "trAtbBridge", "hartraceRam"];
+const PREFIXES: [&str; 6] = ["trTe", "trTs", "trRam", "trAtbBridge", "hartraceRam", "hartraceAn"];
 
 /// `trTeInstSyncMax` as `inst_sync_max`.
 pub(crate) fn short(name: &str) -> String {

@@ -73,6 +73,23 @@ pub struct RamSinkParams {
     pub null_runs: bool,
 }
 
+/// Parameters of the registers of an analysis behind a decoder.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct AnalysisParams {
+    /// Width of an address in bits, 32 to 64.
+    pub address_width: u32,
+    /// Number of entries of the profile: a power of 2, 16 to 65536.
+    pub entries: u32,
+    /// Number of windows that are kept: a power of 2, 2 to 256.
+    pub windows: u32,
+    /// Outcomes in a window, 16 to 32.
+    pub window_bits: u32,
+    /// Number of kinds of packets that are counted, 1 to 32.
+    pub kinds: u32,
+    /// Number of lengths of packets that are counted, 1 to 32.
+    pub lengths: u32,
+}
+
 /// Parameters that no component can have.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
@@ -156,6 +173,19 @@ impl EncoderParams {
         in_range("time_width", self.time_width, 0, 64)?;
         in_range("protocol.0", self.protocol.0, 0, 15)?;
         in_range("protocol.1", self.protocol.1, 0, 15)
+    }
+}
+
+impl AnalysisParams {
+    pub(crate) fn check(&self) -> Result<(), ParamsError> {
+        in_range("address_width", self.address_width, 32, 64)?;
+        in_range("entries", self.entries, 16, 1 << 16)?;
+        power_of_2("entries", self.entries)?;
+        in_range("windows", self.windows, 2, 256)?;
+        power_of_2("windows", self.windows)?;
+        in_range("window_bits", self.window_bits, 16, 32)?;
+        in_range("kinds", self.kinds, 1, 32)?;
+        in_range("lengths", self.lengths, 1, 32)
     }
 }
 

@@ -1,10 +1,12 @@
 //! Generates hardware from tables.
 
+mod analysis;
 mod apb;
 mod block;
 mod split;
 mod usage;
 
+pub use analysis::analysis_registers;
 pub use split::apb_split;
 
 use crate::registers::params::{EncoderParams, ParamsError, RamSinkParams};

@@ -1,9 +1,11 @@
 //! The tables of the components.
 
+mod analysis;
 mod atb_bridge;
 mod encoder;
 mod ram_sink;
 
+pub use analysis::analysis;
 pub use atb_bridge::atb_bridge;
 pub use encoder::encoder;
 pub use ram_sink::ram_sink;
@@ -15,6 +17,8 @@ mod component {
     pub(super) const ENCODER: u32 = 0x1;
     pub(super) const RAM_SINK: u32 = 0x9;
     pub(super) const ATB_BRIDGE: u32 = 0xe;
+    /// Not one of the specification.
+    pub(super) const ANALYSIS: u32 = 0xf;
 }
 
 /// The first fields of the second register of every component, named after the
