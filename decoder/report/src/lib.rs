@@ -37,6 +37,8 @@
 //! | [`Tables`]`<Coverage>` | ranges of code and functions that were executed, as text or JSON |
 //! | [`Total`] | nothing: for callers who use the sum themselves |
 //!
+//! [`read_profile`] makes edges of what a hardware decoder counted.
+//!
 //! A [`Printer`] writes any of them and reports [`Gaps`]. A capture is decoded in parts, by several
 //! threads: a [`Report`] defines what a part is decoded into, and joins the parts in order.
 //!
@@ -83,6 +85,7 @@ pub mod packets;
 mod part;
 mod pcs;
 mod printer;
+mod profile;
 mod report;
 mod silent;
 pub mod stats;
@@ -103,6 +106,7 @@ pub use ordered::{InOrder, Ordered};
 pub use part::{Item, Part, Retired};
 pub use pcs::{Pcs, PcsText};
 pub use printer::{Error, OneSource, Printer, SeveralSources};
+pub use profile::{ProfileError, read_profile};
 pub use report::{Collect, Report};
 pub use silent::Silent;
 pub use sums::{Sum, Total};

@@ -88,6 +88,14 @@ impl Edges {
         self.last = next.last;
     }
 
+    /// Adds an edge that was counted elsewhere.
+    pub fn count(&mut self, edge: Edge, times: u64) {
+        if matches!(self.first, First::Nothing) {
+            self.first = First::Break;
+        }
+        self.add(edge, times);
+    }
+
     fn add(&mut self, edge: Edge, count: u64) {
         let sum = self.counts.entry(edge).or_default();
         *sum = sum.saturating_add(count);
