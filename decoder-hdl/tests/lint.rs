@@ -1,7 +1,7 @@
 //! Linters report no warning on generated decoders.
 
 use hartrace_decoder_hdl::etmv4::{Config, decoder};
-use hartrace_decoder_hdl::{etrace, frame, walker};
+use hartrace_decoder_hdl::{analysis, etrace, frame, walker};
 use hartrace_encap::EncapParams;
 use hartrace_etmv4::Config as Unit;
 use hartrace_etrace::{Params, Unit as Encoder};
@@ -71,6 +71,23 @@ fn main() -> ExitCode {
         let design = walker::walker(&config).expect("there is one").files();
         lint::trials(folder, name, &[design])
     });
-    let all = trials.chain(encoders).chain(stages).chain(walkers).collect();
+    let usual = analysis::Config::default();
+    let small = analysis::Config {
+        address_bits: 32,
+        lanes: 1,
+        kinds: 1,
+        lengths: 1,
+        entries: 16,
+        count_bits: 2,
+        windows: 2,
+        window_bits: 16,
+        ..usual
+    };
+    let analyses = [("analysis", usual), ("small_analysis", small)].into_iter();
+    let analyses = analyses.flat_map(|(name, config)| {
+        let design = analysis::analysis(&config).expect("there is one").files();
+        lint::trials(folder, name, &[design])
+    });
+    let all = trials.chain(encoders).chain(stages).chain(walkers).chain(analyses).collect();
     libtest_mimic::run(&arguments, all).exit_code()
 }

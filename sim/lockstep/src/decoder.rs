@@ -3,8 +3,10 @@
 //! [`Etmv4Bench`] simulates the RTL of a [`Config`](hartrace_decoder_hdl::etmv4::Config). It receives any bytes,
 //! with or without holes between them, and its records are compared with those of [`Records`], which reads packets
 //! with the parser of `hartrace-etmv4`: every field of every record, and the byte that it ends with. [`EtraceBench`] and
-//! [`EtraceRecords`] do the same for E-Trace, and [`frame`] for the stage that splits frames.
+//! [`EtraceRecords`] do the same for E-Trace, [`frame`] for the stage that splits frames, and
+//! [`analysis`] for what is behind a walker.
 
+pub mod analysis;
 mod captures;
 mod compare;
 mod etmv4;

@@ -2,6 +2,7 @@
 //!
 //! `HARTRACE_DECODER_BYTES` sets the bytes of each random stream.
 
+mod analysis;
 mod etrace;
 mod frame;
 mod walker;
@@ -119,6 +120,7 @@ fn main() -> ExitCode {
             }
         }
     }
+    trials.extend(analysis::trials(bytes(), missing));
     trials.extend(frame::trials(bytes(), &snapshots(), missing));
     for path in snapshots() {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();

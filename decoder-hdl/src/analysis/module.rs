@@ -1,0 +1,149 @@
+//! All of it, with registers.
+
+use super::profile::RECORD_BYTES;
+use super::{Config, ConfigError, counters, monitor, profile, windows};
+use crate::wires::instance;
+use hartrace_decoder::block_table::Ends;
+use hartrace_encoder_hdl::registers::{analysis as table, analysis_registers};
+use hartrace_rtl::{Component, Direction, Expr, Module};
+
+/// The outputs of a [walker](crate::walker) that the analysis has as inputs, without `_o`.
+pub const BLOCK: [&str; 9] =
+    ["valid", "start", "last", "ends", "taken", "faulted", "next_valid", "next", "gap"];
+
+/// The module `trace_analysis`: what a decoder and a walker give, counted and watched; registers on APB4; spilled
+/// entries of the profile as packets of [`RECORD_BYTES`] bytes, for a packer and a sink of the encoder.
+///
+/// # Errors
+///
+/// If there is no analysis with these parameters.
+pub fn analysis(config: &Config) -> Result<Component, ConfigError> {
+    config.check()?;
+    let m = Module::new(
+        "trace_analysis",
+        "Counts and watches what a trace decoder and a block walker give. Nothing waits for it; what is lost is counted.",
+    )
+    .clocked();
+    let input = |name: &str| {
+        let width = match name {
+            "start" | "last" | "next" => config.address_bits,
+            "ends" => Ends::BITS,
+            _ => 1,
+        };
+        m.input(&format!("{name}_i"), width, "of the walker")
+    };
+    let block = BLOCK.map(|name| (name, input(name)));
+    let of = |name: &str| {
+        let found = block.iter().find(|(other, _)| *other == name);
+        found.map_or_else(|| hartrace_rtl::lit(1, 0), |(_, expr)| expr.clone())
+    };
+    let registers = analysis_registers(&config.registers())?;
+    let (counters, profile) = (counters::build(config), profile::build(config));
+    let (windows, monitor) = (windows::build(config), monitor::build(config));
+
+    m.section("Registers.");
+    let mut ports: Vec<(String, Expr)> = Vec::new();
+    for port in registers.ports().iter().filter(|port| is_bus(&port.name)) {
+        let signal = match port.direction {
+            Direction::Input => m.input(&port.name, port.width, &port.doc),
+            Direction::Output => m.output(&port.name, port.width, &port.doc),
+        };
+        ports.push((port.name.clone(), signal));
+    }
+    let statuses: Vec<(&str, Expr)> = table(&config.registers())?
+        .inputs
+        .iter()
+        .map(|input| (input.name, m.wire(&format!("status_{}", input.name), input.width)))
+        .collect();
+    ports.extend(statuses.iter().map(|(name, wire)| (format!("{name}_i"), wire.clone())));
+    let told = instance(&m, "i_registers", &registers, &ports);
+    let status = |name: &str, value: &Expr| {
+        if let Some((_, wire)) = statuses.iter().find(|(other, _)| *other == name) {
+            m.assign(wire, value);
+        }
+    };
+    let common = [("clear_i", told["clear_o"].clone()), ("enable_i", told["enable_o"].clone())];
+    let connect = |component: &Component, name: &str, more: &[(&str, Expr)]| {
+        let mut ports: Vec<(String, Expr)> = common
+            .iter()
+            .chain(more)
+            .map(|(name, expr)| ((*name).to_owned(), expr.clone()))
+            .collect();
+        for port in component.ports().iter().filter(|port| port.direction == Direction::Input) {
+            let stem = port.name.trim_end_matches("_i");
+            let given = ports.iter().any(|(other, _)| *other == port.name);
+            if !given && BLOCK.contains(&stem) {
+                ports.push((port.name.clone(), of(stem)));
+            }
+        }
+        instance(&m, name, component, &ports)
+    };
+
+    m.section("Packets.");
+    let lanes: Vec<(&str, Expr)> = ["byte_i", "ends_i", "error_i", "sync_i", "kind_i"]
+        .into_iter()
+        .map(|name| {
+            let port = counters.ports().iter().find(|port| port.name == name);
+            let (width, doc) = port.map_or((1, ""), |port| (port.width, port.doc.as_str()));
+            (name, m.input(&format!("packet_{name}"), width, doc))
+        })
+        .collect();
+    let counted = connect(&counters, "i_counters", &lanes);
+    for name in ["bytes", "errors", "synchronisations", "kinds", "lengths"] {
+        status(name, &counted[&format!("{name}_o")]);
+    }
+
+    m.section("Edges: what the last instruction of a block decided.");
+    let edge =
+        m.let_("is_edge", of("valid") & of("next_valid") & of("ends").any() & !of("faulted"));
+    let spill_valid_o = m.output("spill_valid_o", 1, "");
+    let spill_ready_i = m.input("spill_ready_i", 1, "");
+    let spill_o = m.output("spill_o", 8 * RECORD_BYTES, "from, to, count (7 bytes), kind");
+    let more = [
+        ("edge_i", edge),
+        ("from_i", of("last")),
+        ("to_i", of("next")),
+        ("kind_i", of("ends")),
+        ("index_i", told["profile_index_o"].clone()),
+        ("spill_ready_i", spill_ready_i),
+        ("spill_valid_o", spill_valid_o),
+        ("spill_o", spill_o),
+    ];
+    let profiled = connect(&profile, "i_profile", &more);
+    for name in ["from", "to", "kind", "count", "lost", "clearing", "busy"] {
+        status(name, &profiled[&format!("{name}_o")]);
+    }
+
+    m.section("Windows and the property.");
+    let more =
+        [("trigger_i", told["trigger_o"].clone()), ("index_i", told["window_index_o"].clone())];
+    let kept = connect(&windows, "i_windows", &more);
+    status("window", &kept["window_o"]);
+    status("window_length", &kept["length_o"]);
+    status("windows", &kept["windows_o"]);
+    let more = ["first", "second", "property", "limit"]
+        .map(|name| (name, told[&format!("{name}_o")].clone()));
+    let more: Vec<(String, Expr)> =
+        more.into_iter().map(|(name, expr)| (format!("{name}_i"), expr)).collect();
+    let more: Vec<(&str, Expr)> =
+        more.iter().map(|(name, expr)| (name.as_str(), expr.clone())).collect();
+    let watched = connect(&monitor, "i_monitor", &more);
+    status("violations", &watched["violations_o"]);
+    Ok(m.finish())
+}
+
+/// Whether a port belongs to the bus.
+fn is_bus(name: &str) -> bool {
+    [
+        "psel_i",
+        "penable_i",
+        "pwrite_i",
+        "paddr_i",
+        "pwdata_i",
+        "pstrb_i",
+        "pready_o",
+        "prdata_o",
+        "pslverr_o",
+    ]
+    .contains(&name)
+}
