@@ -3,6 +3,8 @@
 use hartrace_decoder_hdl::etmv4::{Config, decoder};
 use hartrace_decoder_hdl::{analysis, etrace, frame, walker};
 use hartrace_encap::EncapParams;
+use hartrace_encoder_hdl::top::record_writer;
+use hartrace_encoder_hdl::transport::MemorySink;
 use hartrace_etmv4::Config as Unit;
 use hartrace_etrace::{Params, Unit as Encoder};
 use hartrace_hdl_tools::lint;
@@ -88,6 +90,10 @@ fn main() -> ExitCode {
         let design = analysis::analysis(&config).expect("there is one").files();
         lint::trials(folder, name, &[design])
     });
+    // What the profile spills goes to memory.
+    let sink = MemorySink { word_bytes: 8, addr_width: 64, burst_words: 4 };
+    let writer = record_writer(analysis::RECORD_BYTES, sink).expect("there is one").files();
+    let analyses = analyses.chain(lint::trials(folder, "record_writer", &[writer]));
     let all = trials.chain(encoders).chain(stages).chain(walkers).chain(analyses).collect();
     libtest_mimic::run(&arguments, all).exit_code()
 }

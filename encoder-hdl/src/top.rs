@@ -4,7 +4,7 @@
 //! [`top`] builds it for a [`TopConfig`], [`sources`] returns its files, [`pages`] lists the
 //! addresses of registers, [`manual`] and [`header`] describe them for people and for C, and
 //! [`package`] returns everything as files. `docs/design/encoder.md` describes how the parts work
-//! together. An illegal configuration is reported as an error before anything is built.
+//! together. [`record_writer`] is the sink alone, for records of others. An illegal configuration is reported as an error before anything is built.
 //!
 //! ```
 //! use hartrace_encoder_hdl::top::{Sink, TopConfig, sources};
@@ -23,8 +23,10 @@ mod package;
 mod pages;
 mod sink;
 mod wiring;
+mod writer;
 
 pub use config::{Encapsulation, Sink, Standard, TopConfig, TopError};
 pub use module::{sources, top};
 pub use package::{PackageError, TOP, package, params};
 pub use pages::{Page, header, manual, pages};
+pub use writer::record_writer;

@@ -1,6 +1,6 @@
 //! Sinks and their registers.
 
-use crate::registers::{atb_bridge_registers, ram_sink_registers};
+use crate::registers::{RamSinkParams, atb_bridge_registers, ram_sink_registers};
 use crate::top::config::{Sink, TopConfig, TopError};
 use crate::top::wiring::{APB, APB_ANSWER, Wiring, has};
 use crate::transport::{
@@ -21,7 +21,13 @@ pub(crate) fn sink(config: &TopConfig) -> Result<Component, TopError> {
         Sink::Atb { word_bytes } => Ok(atb(word_bytes)),
         Sink::Memory { address_width, word_bytes, burst_words } => {
             let addr_width = address_width;
-            memory(config, MemorySink { word_bytes, addr_width, burst_words })
+            let Some(of) = config.ram_sink_params() else {
+                return Err(TopError::Needs {
+                    what: "te_memory".into(),
+                    needs: "sink.memory".into(),
+                });
+            };
+            memory(&of, MemorySink { word_bytes, addr_width, burst_words })
         }
         Sink::Frames { id, sync_frames } => Ok(frames(id, sync_frames)),
     }
@@ -32,7 +38,7 @@ fn is_bus(name: &str) -> bool {
 }
 
 /// The module `te_memory`: a ring buffer in memory with its registers.
-fn memory(config: &TopConfig, params: MemorySink) -> Result<Component, TopError> {
+pub(crate) fn memory(of: &RamSinkParams, params: MemorySink) -> Result<Component, TopError> {
     let m = Module::new("te_memory", "Words into a ring buffer in memory, with its registers.")
         .clocked();
     let valid_i = m.input("valid_i", 1, "");
@@ -42,10 +48,7 @@ fn memory(config: &TopConfig, params: MemorySink) -> Result<Component, TopError>
     let asked_i = m.input("asked_i", 1, "until done");
     let done_i = m.input("done_i", 1, "all words of the flush are here");
 
-    let Some(of) = config.ram_sink_params() else {
-        return Err(TopError::Needs { what: "te_memory".into(), needs: "sink.memory".into() });
-    };
-    let registers = ram_sink_registers(&of)?;
+    let registers = ram_sink_registers(of)?;
     let [empty, flushed, word_valid, word_ready] =
         ["empty", "flushed", "word_valid", "word_ready"].map(|name| m.wire(name, 1));
     let block = memory_sink(params);

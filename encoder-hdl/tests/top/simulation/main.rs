@@ -8,6 +8,7 @@
 mod bus;
 mod hart;
 mod port;
+mod records;
 mod rig;
 mod software;
 
@@ -32,6 +33,7 @@ fn main() {
         Trial::test("axi_stream", axi_stream),
         Trial::test("atb", atb),
         Trial::test("frames", frames),
+        Trial::test("records", records::records),
         Trial::test("two_harts", two_harts),
     ];
     let trials = trials.into_iter().map(|trial| trial.with_ignored_flag(missing));
