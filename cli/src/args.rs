@@ -74,6 +74,8 @@ pub(crate) enum Command {
     Hdl(HdlArgs),
     /// Write the blocks of a program as a table for the block walker behind a hardware decoder
     Image(ImageArgs),
+    /// Print the edges that the profile behind a hardware decoder has counted, as `decode --emit edges` does
+    Profile(ProfileArgs),
     /// Write small situations with programs, captures and expected results: a conformance kit for decoders
     Scenarios(FolderArgs),
     /// Simulate generated hardware with Verilator
@@ -95,6 +97,18 @@ pub(crate) struct FolderArgs {
     /// Folder to write to
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ProfileArgs {
+    /// Records of 24 bytes: what the profile has spilled to memory, and its entries
+    pub(crate) dump: PathBuf,
+    /// Programs, for names
+    #[arg(long, value_name = "PROG[@0xBIAS]", value_parser = values::parse_elf)]
+    pub(crate) elf: Vec<Placed>,
+    /// One JSON object per line
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

@@ -28,6 +28,7 @@ mod input;
 mod manual;
 mod params;
 mod probe;
+mod profile;
 mod progress;
 mod scenarios;
 mod sim;
@@ -77,6 +78,7 @@ fn run(cli: Cli) -> Result<Status, Failure> {
         Some(Command::Compare(args)) => compare::run(&args),
         Some(Command::Hdl(args)) => hdl::run(&args),
         Some(Command::Image(args)) => table::run(&args),
+        Some(Command::Profile(args)) => profile::run(&args),
         Some(Command::Scenarios(args)) => scenarios::run(&args),
         Some(Command::Sim(SimCommand::Encoder(args))) => sim::run(&args),
         Some(Command::Sim(SimCommand::Decoder(args))) => sim::decoder::run(&args),

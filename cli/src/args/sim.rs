@@ -73,6 +73,9 @@ pub(crate) struct LoopArgs {
     #[arg(long, value_name = "N", default_value_t = 1024,
           value_parser = clap::value_parser!(u32).range(2..=1 << 20))]
     pub(crate) blocks: u32,
+    /// Also run the edge profile behind the walker, and write its dump, for `hartrace profile`
+    #[arg(long, value_name = "FILE", requires = "program")]
+    pub(crate) profile: Option<PathBuf>,
     /// Rows of the FIFO in front of the walker, a power of two; what finds it full is lost
     #[arg(long, value_name = "N", default_value_t = 512)]
     pub(crate) rows: u32,

@@ -2,11 +2,13 @@
 //! compared with what was executed.
 
 use crate::args::LoopArgs;
-use crate::failure::{Failure, Status};
+use crate::failure::{Failure, Status, warn};
 use crate::{exec, files, hdl, progress};
+use hartrace_decoder_hdl::analysis;
 use hartrace_hdl_tools::verilate::Options;
 use hartrace_lockstep::Setting;
-use hartrace_lockstep::decoder::FollowerError;
+use hartrace_lockstep::decoder::analysis::{AnalysisBench, AnalysisBenchError, Step};
+use hartrace_lockstep::decoder::{FollowerError, Said};
 use hartrace_lockstep::rtl_loop::{Loop, LoopBench, LoopConfig, LoopError};
 use hartrace_lockstep::trial::Work;
 use hartrace_sources::executed::modes;
@@ -32,6 +34,7 @@ pub(crate) fn run(args: &LoopArgs) -> Result<Status, Failure> {
     bar.tick();
     let options = Options { cache: Some(super::cache()?), ..Options::fast() };
     let mut bench = LoopBench::new(&config, &options)?;
+    let address_bits = config.encoder.etrace.iaddress_width_p.into();
     let rtl_loop = Loop {
         idle: 10 * args.idle,
         retire: args.retire,
@@ -42,7 +45,23 @@ pub(crate) fn run(args: &LoopArgs) -> Result<Status, Failure> {
     let mut status = Status::Clean;
     for work in works {
         bar.set_message(work.name().to_owned());
-        let figures = rtl_loop.run(&mut bench, work, |rows| bar.inc(exec::half_words(rows)))?;
+        let mut steps = Vec::new();
+        let mut said = |said: &Said| {
+            if args.profile.is_some() {
+                steps.push(Step::from(said));
+            }
+        };
+        let progress = |rows: &[_]| bar.inc(exec::half_words(rows));
+        let figures = rtl_loop.run_with(&mut bench, work, progress, &mut said)?;
+        if let Some(path) = &args.profile {
+            let config = analysis::Config { address_bits, ..analysis::Config::default() };
+            let bench = AnalysisBench::new(&config, &options)?;
+            let found = bench.run(&steps, &bench.settings())?;
+            if found.lost > 0 {
+                warn(format_args!("{} edges were lost", found.lost));
+            }
+            files::write(path, found.dump)?;
+        }
         if figures.difference().is_some() {
             status = Status::Different;
         }
@@ -56,6 +75,15 @@ pub(crate) fn run(args: &LoopArgs) -> Result<Status, Failure> {
     }
     bar.finish_and_clear();
     Ok(status)
+}
+
+impl From<AnalysisBenchError> for Failure {
+    fn from(error: AnalysisBenchError) -> Self {
+        match error {
+            AnalysisBenchError::Simulation(error) => error.into(),
+            error => Self::usage(error),
+        }
+    }
 }
 
 impl From<LoopError> for Failure {

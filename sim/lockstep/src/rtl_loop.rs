@@ -18,7 +18,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use crate::decoder::{FollowerBench, FollowerError, Following, WalkFigures, Walks};
+use crate::decoder::{FollowerBench, FollowerError, Following, Said, WalkFigures, Walks};
 use crate::trial::{TrialError, Work};
 use crate::{Bench, BenchError, Mismatch, Seen, Setting, Summary, Traffic};
 use hartrace_decoder::block_table::{self, BlockTable, WordLayout};
@@ -168,8 +168,23 @@ impl<'a> Loop<'a> {
     pub fn run(
         &self,
         bench: &mut LoopBench,
+        work: Work,
+        progress: impl FnMut(&[Retired]),
+    ) -> Result<LoopFigures, LoopError> {
+        self.run_with(bench, work, progress, &mut |_| ())
+    }
+
+    /// The same; `said` also receives what the walker says in each cycle.
+    ///
+    /// # Errors
+    ///
+    /// As [`Loop::run`].
+    pub fn run_with(
+        &self,
+        bench: &mut LoopBench,
         mut work: Work,
         mut progress: impl FnMut(&[Retired]),
+        said: &mut dyn FnMut(&Said),
     ) -> Result<LoopFigures, LoopError> {
         let image = work.image().ok_or(LoopError::NoProgram)?;
         let tvec = work.trap_vectors(&self.setting.options, self.limit)?;
@@ -186,7 +201,7 @@ impl<'a> Loop<'a> {
                 _ => ITypeWidth::Four,
             },
         };
-        let mut behind = Behind::new(following, Walks::new(&image));
+        let mut behind = Behind::new(following, Walks::new(&image), said);
         let traffic = Traffic { idle: self.idle, ..Traffic::default() };
         let mut watch = |seen: Seen<'_>| behind.seen(seen);
         let mut session = bench.encoder.start_alone(self.setting, traffic, &mut watch)?;
@@ -215,6 +230,8 @@ impl<'a> Loop<'a> {
 struct Behind<'a> {
     following: Following,
     walks: Walks<'a>,
+    /// Somebody else who listens to the walker.
+    listener: &'a mut dyn FnMut(&Said),
     bytes: VecDeque<u8>,
     waiting: usize,
     losing: bool,
@@ -222,9 +239,9 @@ struct Behind<'a> {
 }
 
 impl<'a> Behind<'a> {
-    fn new(following: Following, walks: Walks<'a>) -> Self {
+    fn new(following: Following, walks: Walks<'a>, listener: &'a mut dyn FnMut(&Said)) -> Self {
         let bytes = VecDeque::new();
-        Self { following, walks, bytes, waiting: 0, losing: false, failed: None }
+        Self { following, walks, listener, bytes, waiting: 0, losing: false, failed: None }
     }
 
     fn seen(&mut self, seen: Seen<'_>) {
@@ -256,7 +273,9 @@ impl<'a> Behind<'a> {
         let count = self.bytes.len().min(self.following.unroll());
         word.iter_mut().zip(self.bytes.drain(..count)).for_each(|(to, from)| *to = from);
         let said = self.following.cycle(&word[..count])?;
-        said.iter().for_each(|said| self.walks.said(said));
+        let said = said.unwrap_or_default();
+        self.walks.said(&said);
+        (self.listener)(&said);
         Ok(())
     }
 
@@ -268,8 +287,11 @@ impl<'a> Behind<'a> {
         while !self.bytes.is_empty() {
             self.cycle()?;
         }
-        let Self { mut following, mut walks, waiting, .. } = self;
-        following.rest(|said| walks.said(&said))?;
+        let Self { mut following, mut walks, listener, waiting, .. } = self;
+        following.rest(|said| {
+            walks.said(&said);
+            listener(&said);
+        })?;
         Ok((walks.finish(), following.lost(), waiting))
     }
 }
@@ -350,13 +372,15 @@ impl fmt::Display for LoopFigures {
         let Self { program, mode, executed, encoder, walked, lost, .. } = self;
         write!(
             f,
-            "{program:12} {mode:16} {executed:9} instructions {:9} cycles {:7} bytes {:.3} bytes/cycle {:8} blocks \
-             {:.3} blocks/cycle {lost} lost ",
+            "{program:12} {mode:16} {:9} of {executed} instructions {:9} cycles {:7} bytes {:.3} bytes/cycle {:8} blocks \
+             {:.3} blocks/cycle; losses: encoder {}, walker {lost}; ",
+            walked.instructions,
             encoder.cycles,
             encoder.bytes,
             self.rate(),
             walked.blocks,
-            self.block_rate()
+            self.block_rate(),
+            encoder.losses
         )?;
         match self.difference() {
             None => f.write_str("differences 0"),

@@ -5,6 +5,7 @@ mod model;
 
 pub use model::{Findings, find};
 
+use super::follower::{Said, Walked};
 use bus::Bus;
 use hartrace_decoder_hdl::analysis::{Config, ConfigError, RECORD_BYTES, analysis};
 use hartrace_encoder_hdl::registers::{self, Table};
@@ -66,6 +67,21 @@ pub struct Step {
     pub packets: Packets,
     /// Memory does not take what is spilled.
     pub stall: bool,
+}
+
+impl From<&Said> for Step {
+    /// What the walker says, in a cycle without bytes.
+    fn from(said: &Said) -> Self {
+        let block = said.block.map(|Walked { start, last, ends, taken, faulted, next }| Block {
+            start,
+            last,
+            kind: ends as u8,
+            taken,
+            faulted,
+            next,
+        });
+        Self { block, gap: said.gap.is_some(), ..Self::default() }
+    }
 }
 
 /// What is watched.

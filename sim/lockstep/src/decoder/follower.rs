@@ -33,7 +33,7 @@ pub enum FollowerError {
 }
 
 /// Instructions that were executed, and whether some are missing after them.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct Said {
     /// The instructions.
     pub block: Option<Walked>,
