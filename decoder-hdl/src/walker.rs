@@ -32,6 +32,7 @@ mod etrace;
 mod fields;
 mod fifo;
 mod intake;
+mod outcomes;
 mod output;
 mod predictor;
 mod report;

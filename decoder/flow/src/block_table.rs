@@ -6,6 +6,8 @@
 //! [`BlockTable::words`] packs the entries into words of a memory, as [`WordLayout`] says.
 
 mod build;
+#[cfg(test)]
+mod tests;
 mod words;
 
 pub use words::{Summary, TableError, WordLayout};

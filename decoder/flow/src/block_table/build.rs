@@ -34,7 +34,7 @@ impl BlockTable {
     /// Finds the blocks of a program. `roots` are addresses at which an instruction is known to start, such as the
     /// entry point and functions: what is reached from there is code. The rest is read from the lowest address on.
     ///
-    /// Blocks are cut where `layout` has no more bits of span. Targets without code are the last entry.
+    /// Blocks are cut where a span has no more bits. Targets without code are the last entry.
     #[must_use]
     pub fn build(image: &Image, roots: &[u64], span_bits: u32) -> Self {
         let mut finder = Finder { image, regions: regions(image), open: Vec::new() };
@@ -263,7 +263,7 @@ impl Entry {
 }
 
 /// How a block ends with this instruction.
-fn ends(insn: Insn) -> Ends {
+pub(super) fn ends(insn: Insn) -> Ends {
     match (insn.kind, insn.link()) {
         (Kind::Branch { .. }, _) => Ends::Branch,
         (Kind::Jump { .. } | Kind::AbsoluteJump { .. }, Some(Link::Call)) => Ends::Call,
