@@ -36,7 +36,7 @@ pub(crate) fn run(args: &HdlArgs) -> Result<Status, Failure> {
             }
             (decoder, _) => decoder,
         };
-        let files = decoder_package(&decoder)?;
+        let files = decoder_package(&decoder, args.analysis)?;
         write(args, &files, decoder.component()?.name())?;
         return Ok(Status::Clean);
     }

@@ -1,7 +1,8 @@
 //! Everything that is delivered with a decoder: lists of files for tools, a manual, records for C.
 
-use crate::{etmv4, etrace, walker};
+use crate::{analysis, etmv4, etrace, walker};
 use hartrace_decoder::block_table::Ends;
+use hartrace_encoder_hdl::registers;
 use hartrace_rtl::{Component, Direction, lists};
 use std::fmt::Write;
 use thiserror::Error;
@@ -30,6 +31,9 @@ pub enum DecoderError {
     /// Of a walker.
     #[error(transparent)]
     Walker(#[from] walker::ConfigError),
+    /// Of an analysis.
+    #[error(transparent)]
+    Analysis(#[from] analysis::ConfigError),
     /// They cannot be written as TOML.
     #[error(transparent)]
     Toml(#[from] toml::ser::Error),
@@ -82,6 +86,17 @@ impl Decoder {
                 Self::Follower(walker::Config { decoder, ..config })
             }
         }
+    }
+
+    /// The analysis for what it says.
+    fn analysis(&self) -> analysis::Config {
+        let address_bits = match self {
+            Self::Etmv4(config) => config.address_bits,
+            Self::Etrace(config) | Self::Follower(walker::Config { decoder: config, .. }) => {
+                config.params.iaddress_width_p.into()
+            }
+        };
+        analysis::Config { address_bits, lanes: self.unroll(), ..analysis::Config::default() }
     }
 
     /// Records per cycle, and cycles from a byte to the record of the packet that it ends. None if it has blocks instead.
@@ -141,21 +156,38 @@ impl Decoder {
 }
 
 /// Returns names and texts of all files: modules, lists of them for tools, the configuration, a manual of ports and
-/// records, and the fields of records for C. The configuration of a decoder of E-Trace is that of its encoder.
+/// records, and the fields of records for C. The configuration of a decoder of E-Trace is that of its encoder. With
+/// `analysis`, also the module `trace_analysis` with a manual of its registers and a header for C.
 ///
 /// # Errors
 ///
 /// If there is no decoder with these parameters.
-pub fn package(decoder: &Decoder) -> Result<Vec<(String, String)>, DecoderError> {
+pub fn package(decoder: &Decoder, analysis: bool) -> Result<Vec<(String, String)>, DecoderError> {
     let top = decoder.component()?;
     let mut files: Vec<(String, String)> =
         top.files().into_iter().map(|(name, text)| (format!("{name}.sv"), text)).collect();
+    let mut registers = None;
+    if analysis {
+        let config = decoder.analysis();
+        for (name, text) in analysis::analysis(&config)?.files() {
+            let name = format!("{name}.sv");
+            if !files.iter().any(|(other, _)| *other == name) {
+                files.push((name, text));
+            }
+        }
+        registers =
+            Some(registers::analysis(&config.registers()).map_err(analysis::ConfigError::from)?);
+    }
     let names: Vec<String> = files.iter().map(|(name, _)| name.clone()).collect();
     files.extend(lists(top.name(), &names));
     if let Decoder::Etmv4(config) = decoder {
         files.push(("config.toml".into(), config.to_toml()?));
     }
     files.push(("manual.md".into(), manual(decoder, &top)?));
+    if let Some(table) = registers {
+        files.push(("registers.md".into(), registers::markdown(&[&table])));
+        files.push(("hartrace_registers.h".into(), registers::c_header(&[&table])));
+    }
     if let Some((records, _)) = decoder.records()? {
         files.push(("hartrace_records.h".into(), header(records, &top)));
     }

@@ -47,7 +47,10 @@ fn decoders() {
     place.clean("hdl --decoder etrace --config full --unroll 3 --find-sync -o any");
     assert_ne!(read("any/manual.md"), aligned);
 
-    let said = place.clean("hdl --decoder etrace --config small --blocks 300 -o walker");
+    let said = place.clean("hdl --decoder etrace --config small --blocks 300 --analysis -o walker");
+    assert!(read("walker/registers.md").contains("## "));
+    assert!(read("walker/hartrace_registers.h").contains("#define HARTRACE_"));
+    assert!(read("walker/etrace_follower.f").contains("trace_analysis.sv"));
     assert!(said.contains("the top module is etrace_follower"), "{said}");
     assert!(read("walker/manual.md").contains("| table of blocks | 512 words |"));
     assert!(read("walker/etrace_follower.f").contains("walker_table.sv"));
