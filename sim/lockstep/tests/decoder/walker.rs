@@ -14,10 +14,10 @@ use hartrace_golden::encoder::{EncoderConfig, Resync};
 use hartrace_hdl_tools::verilate::Options;
 use hartrace_isa::Xlen;
 use hartrace_lockstep::Setting;
-use hartrace_lockstep::decoder::{FollowerBench, WalkFigures, Walks};
+use hartrace_lockstep::decoder::{FollowerBench, Said, WalkFigures, Walks};
 use hartrace_lockstep::rtl_loop::{Loop, LoopBench, LoopConfig};
 use hartrace_lockstep::trial::Work;
-use hartrace_sources::executed::{Port, Program, ProgramError, modes};
+use hartrace_sources::executed::{Instructions, Port, Program, ProgramError, modes};
 use libtest_mimic::{Failed, Trial};
 use std::collections::VecDeque;
 
@@ -289,9 +289,51 @@ fn damage(
         .into())
 }
 
+/// Records come faster than the walker can follow: some are lost, each loss is a gap, and everything between the gaps was
+/// executed.
+fn losses() -> Result<(), Failed> {
+    let bench = FollowerBench::new(&config(), &Options::default())?;
+    let traced = trace(config().decoder.params, "interp", "delta", 60_000)?;
+    let image = traced.program.image();
+    let table = BlockTable::build(image, &[], WordLayout::SPAN_BITS);
+    let mut following = bench.start(&table, 0, &traced.tvec)?;
+    let mut said = Vec::new();
+    let bytes: Vec<u8> = traced.packets.iter().flat_map(|(_, frame)| frame.clone()).collect();
+    following.send(&bytes, |more| said.push(more))?;
+    following.rest(|more| said.push(more))?;
+    let instructions = Instructions::of(image);
+    let mut executed = Vec::new();
+    for row in traced.rows.iter().filter(|row| row.iretire > 0) {
+        instructions.split(row, |row| executed.push(row.iaddr));
+    }
+    let (mut rest, mut piece, mut gaps) = (executed.as_slice(), Vec::new(), 0);
+    let end = [Said { block: None, gap: Some(Cause::Lost) }];
+    for said in said.iter().chain(&end) {
+        if let Some(block) = said.block {
+            piece.extend(block.instructions(image).ok_or("there is no such code")?.0);
+        }
+        match said.gap {
+            None => continue,
+            Some(Cause::Lost) => gaps += 1,
+            Some(other) => return Err(format!("{other:?}").into()),
+        }
+        let at = rest.windows(piece.len().max(1)).position(|window| window == piece);
+        let at = if piece.is_empty() { Some(0) } else { at };
+        let at = at.ok_or_else(|| format!("piece {gaps} was not executed"))?;
+        rest = &rest[at + piece.len()..];
+        piece.clear();
+    }
+    match following.lost() {
+        0 => Err("nothing was lost".into()),
+        lost if gaps < 2 => Err(format!("{lost} records lost without a gap").into()),
+        _ => Ok(()),
+    }
+}
+
 /// The trials of the walker.
 pub(crate) fn trials(missing: bool) -> Vec<Trial> {
     let mut trials = vec![Trial::test("loop", rtl_loop).with_ignored_flag(missing)];
+    trials.push(Trial::test("walker/losses", losses).with_ignored_flag(missing));
     for mode in ["delta", "ir+ie+sij+bp+jtc"] {
         let test = move || damaged(mode);
         trials.push(Trial::test(format!("walker/damaged/{mode}"), test).with_ignored_flag(missing));
