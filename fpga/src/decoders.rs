@@ -9,8 +9,9 @@ use serde::Serialize;
 use std::fmt::Write;
 
 /// Synthesis for logic levels that can be compared: with carry chains and wide multiplexers, cells of different
-/// delays would count alike.
-const LUTS_ONLY: &str = "synth_xilinx -family xcup -noiopad -noclkbuf -flatten -nocarry -nowidelut";
+/// delays would count alike. ABC's script is that for speed, as for clock rates.
+const LUTS_ONLY: &str = "scratchpad -copy abc9.script.flow3 abc9.script\n\
+     synth_xilinx -family xcup -noiopad -noclkbuf -flatten -nocarry -nowidelut -abc9";
 
 /// Delay of a level with its routing in nanoseconds: 4 ns for 12 levels on UltraScale+, as Weingarten (2023)
 /// reports. Only good enough to rank designs.
