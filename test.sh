@@ -303,10 +303,16 @@ fuzz_target() {
     local target=$1 seconds=${HARTRACE_FUZZ_SECONDS:-16} log binary
     log=$CARGO_TARGET_DIR/fuzz-logs/$target.log
     binary=$CARGO_TARGET_DIR/$(host)/release/$target
-    # New inputs go to the first folder; the second holds inputs that once failed.
+    # New inputs go to the first folder; the others hold inputs that once failed, and those that reach deep.
     mkdir -p "fuzz/corpus/$target" "fuzz/artifacts/$target"
-    local inputs=("fuzz/corpus/$target")
+    local inputs=("fuzz/corpus/$target") deep=$CARGO_TARGET_DIR/fuzz-corpora/$target
     [[ ! -d fuzz/seeds/$target ]] || inputs+=("fuzz/seeds/$target")
+    if [[ -f fuzz/corpora/$target.tar.gz ]]; then
+        rm -rf "$deep"
+        mkdir -p "$deep"
+        tar -xzf "fuzz/corpora/$target.tar.gz" -C "$deep"
+        inputs+=("$deep")
+    fi
     # One for each trace compressor: many, and small.
     [[ $target != decompress_* ]] || seconds=$((seconds / 2))
     if "$binary" -artifact_prefix="fuzz/artifacts/$target/" "${inputs[@]}" \
