@@ -226,8 +226,8 @@ impl<'a> Loop<'a> {
     }
 }
 
-/// The part of the loop behind the encoder.
-struct Behind<'a> {
+/// The part of the loop behind the encoder: a decoder and a walker, and what they are compared with.
+pub struct Behind<'a> {
     following: Following,
     walks: Walks<'a>,
     /// Somebody else who listens to the walker.
@@ -239,12 +239,14 @@ struct Behind<'a> {
 }
 
 impl<'a> Behind<'a> {
-    fn new(following: Following, walks: Walks<'a>, listener: &'a mut dyn FnMut(&Said)) -> Self {
+    /// Starts with what was executed and sent still to come; `listener` receives what the walker says in each cycle.
+    pub fn new(following: Following, walks: Walks<'a>, listener: &'a mut dyn FnMut(&Said)) -> Self {
         let bytes = VecDeque::new();
         Self { following, walks, listener, bytes, waiting: 0, losing: false, failed: None }
     }
 
-    fn seen(&mut self, seen: Seen<'_>) {
+    /// Takes what the encoder received, the bytes that it sent, and the end of each cycle.
+    pub fn seen(&mut self, seen: Seen<'_>) {
         match seen {
             Seen::Accepted(rows) => {
                 self.losing = false;
@@ -280,7 +282,11 @@ impl<'a> Behind<'a> {
     }
 
     /// The result, the records that were lost, and the most bytes that waited.
-    fn finish(mut self) -> Result<(WalkFigures, u64, usize), FollowerError> {
+    ///
+    /// # Errors
+    ///
+    /// If the simulator has failed.
+    pub fn finish(mut self) -> Result<(WalkFigures, u64, usize), FollowerError> {
         if let Some(error) = self.failed.take() {
             return Err(error);
         }
@@ -293,6 +299,12 @@ impl<'a> Behind<'a> {
             listener(&said);
         })?;
         Ok((walks.finish(), following.lost(), waiting))
+    }
+}
+
+impl fmt::Debug for Behind<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Behind").field("waiting", &self.waiting).finish_non_exhaustive()
     }
 }
 

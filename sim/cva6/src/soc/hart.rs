@@ -76,8 +76,8 @@ impl<'a> HartWatch<'a> {
         self.inside.extend(self.rows.row(commit));
     }
 
-    /// Called after a clock cycle, with the outputs before its edge.
-    pub(crate) fn cycle(&mut self, sim: &Simulation) {
+    /// Called after a clock cycle, with the outputs before its edge. `also` receives what the encoder received.
+    pub(crate) fn cycle(&mut self, sim: &Simulation, also: &mut dyn FnMut(Seen<'_>)) {
         self.peak = self.peak.max(sim.get(self.queue_level));
         if sim.get(self.missed) == 1 {
             self.differ("the connector has lost something".to_owned());
@@ -96,8 +96,9 @@ impl<'a> HartWatch<'a> {
             self.take(count, itype, &mut left);
         }
         if !left.is_empty() {
-            let seen = if refused { Seen::Lost(&left) } else { Seen::Accepted(&left) };
-            self.follow.seen(seen);
+            let seen = || if refused { Seen::Lost(&left) } else { Seen::Accepted(&left) };
+            also(seen());
+            self.follow.seen(seen());
         }
     }
 

@@ -135,13 +135,28 @@ impl Soc {
     /// If a mode cannot be traced here, or the simulation fails. A trace that differs from what was executed
     /// is not an error: the outcome reports it.
     pub fn trace(&self, job: &Job, survey: &Survey) -> Result<Outcome, SocError> {
+        self.trace_with(job, survey, &mut |_| ())
+    }
+
+    /// The same; `also` receives, cycle by cycle, what the encoder of the first hart receives, and the bytes that leave
+    /// the sink.
+    ///
+    /// # Errors
+    ///
+    /// As [`Soc::trace`].
+    pub fn trace_with(
+        &self,
+        job: &Job,
+        survey: &Survey,
+        also: &mut dyn FnMut(Seen<'_>),
+    ) -> Result<Outcome, SocError> {
         self.has(&job.setting.options)?;
         let tvec = survey.tvec(job)?;
         let mut platform = self.platform(job)?;
         if let Some(path) = &job.waves {
             platform.simulation().waves(path)?;
         }
-        let mut watch = Watch::new(self, job, survey, &tvec, platform.simulation())?;
+        let mut watch = Watch::new(self, job, survey, &tvec, platform.simulation(), also)?;
         watch.start(platform.simulation(), &job.setting)?;
         let run = platform.run(job.limit, &mut watch)?;
         watch.stop(platform.simulation(), &job.setting)?;
@@ -183,6 +198,7 @@ struct Watch<'a> {
     peak_fifo: u64,
     /// The first error in the stream.
     difference: Option<String>,
+    also: &'a mut dyn FnMut(Seen<'_>),
 }
 
 impl<'a> Watch<'a> {
@@ -192,6 +208,7 @@ impl<'a> Watch<'a> {
         survey: &'a Survey,
         tvec: &[(u8, u64)],
         sim: &mut Simulation,
+        also: &'a mut dyn FnMut(Seen<'_>),
     ) -> Result<Self, SocError> {
         let top = &soc.config.top;
         let mut harts = Vec::new();
@@ -211,6 +228,7 @@ impl<'a> Watch<'a> {
             fifo_level: sim.output("fifo_level_o")?,
             peak_fifo: 0,
             difference: None,
+            also,
         })
     }
 
@@ -266,9 +284,18 @@ impl<'a> Watch<'a> {
     /// Called after a clock cycle, with the outputs before its edge.
     fn observe(&mut self, sim: &mut Simulation) {
         self.peak_fifo = self.peak_fifo.max(sim.get(self.fifo_level));
-        self.harts.iter_mut().for_each(|hart| hart.cycle(sim));
+        for (number, hart) in self.harts.iter_mut().enumerate() {
+            match number {
+                0 => hart.cycle(sim, self.also),
+                _ => hart.cycle(sim, &mut |_| ()),
+            }
+        }
         let before = self.bytes.len();
         self.stream.cycle(sim, &mut self.bytes);
+        if self.bytes.len() > before {
+            (self.also)(Seen::Payload(&self.bytes[before..], None));
+        }
+        (self.also)(Seen::Cycle);
         let Self { deframer, bytes, harts, packets, first_source, difference, .. } = self;
         deframer.feed(&bytes[before..], &mut |offset, item| match item {
             Ok(Item::Frame(frame)) => {

@@ -55,7 +55,11 @@ impl Survey {
     }
 
     /// The trap vectors that a decoder needs.
-    pub(crate) fn tvec(&self, job: &Job) -> Result<Vec<(u8, u64)>, SocError> {
+    ///
+    /// # Errors
+    ///
+    /// If it needs them, but the program changes them.
+    pub fn tvec(&self, job: &Job) -> Result<Vec<(u8, u64)>, SocError> {
         match (&self.tvec, job.setting.options.implicit_exception) {
             (_, false) => Ok(Vec::new()),
             (Some(tvec), true) => Ok(tvec.clone()),

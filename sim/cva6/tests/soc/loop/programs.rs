@@ -4,8 +4,12 @@ use crate::models::{Kind, alone};
 use flate2::read::GzDecoder;
 use hartrace_cva6_sim::soc::{Job, Outcome, Survey};
 use hartrace_cva6_sim::{Config, Exit, Latency, Surprises};
+use hartrace_decoder::block_table::{BlockTable, WordLayout};
 use hartrace_etrace::Ioptions;
+use hartrace_hdl_tools::verilate::Options;
 use hartrace_lockstep::Setting;
+use hartrace_lockstep::decoder::{FollowerBench, Said, Walks};
+use hartrace_lockstep::rtl_loop::{Behind, LoopConfig};
 use hartrace_tests::cva6::elf;
 use libtest_mimic::{Failed, Trial};
 use std::fs::File;
@@ -190,6 +194,38 @@ fn prog_a() -> Result<(), Failed> {
     Ok(())
 }
 
+/// The sink's bytes through the generated decoder and walker, cycle by cycle: what was executed comes out.
+fn walker(name: &str, number: u64) -> Result<(), Failed> {
+    let mut job = Job::new(elf(name)?);
+    let survey = survey(&job)?;
+    job.setting = setting(modes(number));
+    let soc = Kind::Full.soc()?;
+    let config = LoopConfig::new(soc.config().top.encoder.clone(), 4);
+    let follower = FollowerBench::new(&config.walker(), &Options::default())?;
+    let table = BlockTable::build(&survey.image, &[], WordLayout::SPAN_BITS);
+    let following = follower.start(&table, 0, &survey.tvec(&job)?)?;
+    let mut nobody = |_: &Said| ();
+    let mut behind = Behind::new(following, Walks::new(&survey.image), &mut nobody);
+    let outcome = soc.trace_with(&job, &survey, &mut |seen| behind.seen(seen))?;
+    let (walked, lost, waiting) = behind.finish()?;
+    let hart = &outcome.harts[0];
+    println!(
+        "{name} {number:06b}: {} of {} instructions in {} blocks, {} bytes in {} cycles, {waiting} waited, {lost} lost",
+        walked.instructions,
+        hart.instructions,
+        walked.blocks,
+        outcome.bytes.len(),
+        outcome.run.cycles
+    );
+    if let Some(difference) = walked.difference {
+        return Err(difference.into());
+    }
+    if lost > 0 || !walked.gaps.is_empty() || walked.instructions + hart.idle != hart.instructions {
+        return Err(format!("{lost} lost, {:?}, {hart:?}", walked.gaps).into());
+    }
+    Ok(())
+}
+
 /// A decoder with another program reports a difference.
 fn other_program() -> Result<(), Failed> {
     let job = Job::new(elf("calls")?);
@@ -230,6 +266,9 @@ pub(crate) fn trials() -> Vec<Trial> {
     }
     let data = std::env::var_os("HARTRACE_DATA").is_none();
     trials.push(Trial::test("recorded/prog_a", prog_a).with_ignored_flag(data));
+    for (name, modes) in [("calls", 0b1_1001), ("exceptions", 0b10_0001)] {
+        trials.push(Trial::test(format!("walker/{name}"), move || walker(name, modes)));
+    }
     trials.push(Trial::test("losses", losses));
     trials.push(Trial::test("stalls", stalls));
     trials.push(Trial::test("two-harts", two_harts));
