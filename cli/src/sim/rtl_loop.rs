@@ -17,6 +17,12 @@ use std::io::Write;
 
 /// Runs the command.
 pub(crate) fn run(args: &LoopArgs) -> Result<Status, Failure> {
+    if args.tracing.back_pressure > 0 {
+        return Err(Failure::usage(
+            "--back-pressure, but the decoder never makes the encoder wait",
+        )
+        .hint("--idle PERCENT, for a slower hart, or `hartrace sim encoder`"));
+    }
     let encoder = hdl::named(&args.config, None)?.encoder;
     let works = match &args.program {
         Some(path) => vec![Work::program(exec::program(path)?, &encoder)?],

@@ -119,6 +119,7 @@ fn wrong_parameters_write_nothing() {
         ("hdl --decoder etrace --config raw.toml -o out", "only the standard encapsulation", 2),
         ("hdl --decoder etrace --unroll 9 -o out", "9 is not in 1..=8", 2),
         ("hdl --unroll 4 -o out", "--decoder", 2),
+        ("sim loop --back-pressure 5", "the decoder never makes the encoder wait", 2),
         ("hdl --decoder etmv4 --blocks 300 -o out", "no walker for ETMv4", 2),
         ("fpga report --decoder etmv4 --unroll 0-3 -o out", "from 1 to 8", 2),
         ("hdl --lanes 9 -o out", "lanes = 9 is not in 1..=4", 2),
