@@ -27,20 +27,16 @@
 //! - Implicit exceptions behind a decoder that does not know the trap vectors: they are gaps. [`follower`] knows them.
 //! - Addresses inside an instruction are noticed in the last one of a block only.
 
-mod config;
+mod assembly;
 mod etrace;
 mod fields;
 mod fifo;
-mod intake;
-mod outcomes;
 mod output;
-mod predictor;
+mod present;
 mod report;
 mod returns;
 mod search;
 mod table;
-mod walk;
 
-pub use config::{Config, ConfigError};
-pub use etrace::{follower, walker};
+pub use etrace::{Config, ConfigError, follower, walker};
 pub use output::{Cause, LOST_BITS, Output, outputs};

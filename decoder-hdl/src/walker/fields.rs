@@ -25,6 +25,11 @@ impl Fields {
         })
     }
 
+    /// The width of a field; 0 if there is none of this name.
+    pub(super) fn width_of(&self, name: &str) -> u32 {
+        self.find(name).map_or(0, |(_, width)| width)
+    }
+
     /// A field of a vector; `None` if there is none of this name.
     pub(super) fn get(&self, vector: &Expr, name: &str) -> Option<Expr> {
         self.find(name).map(|(lo, width)| vector.slice(lo, width))

@@ -4,20 +4,19 @@
 //! cycles as the number of a block has bits, and two more. Blocks that were found before are remembered, since a program
 //! jumps to the same places again and again: that takes two cycles.
 
-use super::Config;
-use super::intake::stored;
+use super::fields::Fields;
 use super::table::word;
-use hartrace_decoder::block_table::Ends;
+use hartrace_decoder::block_table::{Ends, WordLayout};
 use hartrace_rtl::{Component, Expr, Module, concat, lit, zero};
 
 /// Addresses that are remembered: 2 to the power of this.
 const RECENT_BITS: u32 = 6;
 
 /// What is known of the address in a record: name, width in bits, and what it is.
-pub(super) fn results(config: &Config) -> [(&'static str, u32, &'static str); 6] {
+pub(super) fn results(layout: &WordLayout) -> [(&'static str, u32, &'static str); 6] {
     [
-        ("block", config.table.index_bits, "number of the block of its address"),
-        ("offset", config.table.start_bits, "half-words from the base to the address"),
+        ("block", layout.index_bits, "number of the block of its address"),
+        ("offset", layout.start_bits, "half-words from the base to the address"),
         ("code", 1, "there is code"),
         ("inside", 1, "the address is inside the last instruction of the block, or odd"),
         ("last", 1, "it is that of the last instruction"),
@@ -25,12 +24,12 @@ pub(super) fn results(config: &Config) -> [(&'static str, u32, &'static str); 6]
     ]
 }
 
-/// The module `walker_search`: records, with the blocks of their addresses.
-pub(super) fn unit(config: &Config) -> Component {
-    let layout = &config.table;
-    let (address_bits, offset, index) =
-        (config.address_bits(), layout.start_bits, layout.index_bits);
-    let (word, stored) = (word(layout), stored(config));
+/// The module `walker_search`: records, with the blocks of their addresses. A record has fields `address` and
+/// `addressed`; if it has `known`, the address counts only where that is set.
+pub(super) fn unit(layout: &WordLayout, stored: &Fields) -> Component {
+    let (offset, index) = (layout.start_bits, layout.index_bits);
+    let address_bits = stored.width_of("address");
+    let word = word(layout);
     let m = Module::new(
         "walker_search",
         "Finds the block of the address in a record: the last one that starts at or before it. One bit of its number per \
@@ -51,7 +50,7 @@ pub(super) fn unit(config: &Config) -> Component {
     let record_o = m.output("record_o", stored.width(), "the record");
     let after_loss_o = m.output("after_loss_o", 1, "records before it are lost");
     let results_o =
-        results(config).map(|(name, width, doc)| m.output(&format!("{name}_o"), width, doc));
+        results(layout).map(|(name, width, doc)| m.output(&format!("{name}_o"), width, doc));
     let take_i = m.input("take_i", 1, "it is taken");
 
     m.section("What is searched.");
@@ -66,7 +65,11 @@ pub(super) fn unit(config: &Config) -> Component {
     let bit = m.reg("bit", zero(index));
     let ends = m.reg("ends", zero(1));
     let idle = m.let_("idle", !(&asks.q | bit.q.any() | &ends.q));
-    let needed = m.let_("needed", get("addressed") & get("known"));
+    let needed = match stored.get(&record_i, "known") {
+        Some(known) => get("addressed") & known,
+        None => get("addressed"),
+    };
+    let needed = m.let_("needed", needed);
     let begins = m.let_("begins", &idle & &valid_i & &needed);
     let held = |name: &str, value: &Expr| {
         let reg = m.reg_data(name, value.width(), &begins);
@@ -151,7 +154,7 @@ pub(super) fn unit(config: &Config) -> Component {
         m.assign(&reg.d, value);
         reg.q
     };
-    for (((name, ..), port), value) in results(config).iter().zip(&results_o).zip(&values) {
+    for (((name, ..), port), value) in results(layout).iter().zip(&results_o).zip(&values) {
         m.assign(port, out(name, value));
     }
     m.assign(&record_o, out("record", &record_i));

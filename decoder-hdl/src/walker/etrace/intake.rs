@@ -1,8 +1,8 @@
 //! What a walker needs of the records of a decoder.
 
 use super::Config;
-use super::fields::Fields;
 use crate::etrace;
+use crate::walker::fields::Fields;
 use crate::wires::{any, delay, join};
 use hartrace_etrace::{Format, Mode, QualStatus};
 use hartrace_rtl::{Component, Expr, Module, lit, zero};
