@@ -4,8 +4,8 @@ use std::fmt;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-/// The result of a command that ran to its end.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+/// The result of a command that ran to its end, the worst last.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Status {
     /// Neither gaps nor differences.
     Clean,

@@ -1,4 +1,4 @@
-//! `hartrace sim encoder`.
+//! `hartrace sim encoder` and `sim loop`.
 //!
 //! What needs Verilator shows as ignored without it. `./test.sh rtl` installs it and runs this again.
 
@@ -16,11 +16,29 @@ fn main() {
         trial("a_stalled_hart_loses_nothing", a_stalled_hart_loses_nothing),
         trial("the_capture_can_be_decoded", the_capture_can_be_decoded),
         trial("a_log_is_a_program_too", a_log_is_a_program_too),
+        trial("the_loop_leaves_out_what_modes_forbid", the_loop_leaves_out_what_modes_forbid),
     ];
     let mut trials: Vec<_> =
         needy.into_iter().map(|trial| trial.with_ignored_flag(missing)).collect();
     trials.push(trial("what_cannot_be_simulated_is_said", what_cannot_be_simulated_is_said));
     libtest_mimic::run(&args, trials).exit();
+}
+
+/// The trap vectors of a Linux program are not known, so that implicit exceptions cannot be traced.
+fn the_loop_leaves_out_what_modes_forbid() -> Result<(), Failed> {
+    let output = hartrace("sim loop --encode ie --limit 1000 --json")?;
+    let errors = String::from_utf8(output.stderr)?;
+    let mut programs = Vec::new();
+    for line in String::from_utf8(output.stdout)?.lines() {
+        let figures: Value = serde_json::from_str(line)?;
+        assert_eq!(figures["difference"], Value::Null, "{line}");
+        assert_eq!(figures["lost_records"], 0, "{line}");
+        programs.push(figures["program"].as_str().unwrap_or_default().to_owned());
+    }
+    assert_eq!(output.status.code(), Some(0), "{errors}");
+    assert!(errors.contains("linux is left out: implicit exceptions need"), "{errors}");
+    assert!(programs.len() >= 9 && !programs.contains(&"linux".to_owned()), "{programs:?}");
+    Ok(())
 }
 
 /// Where models are kept, for all tests.

@@ -59,12 +59,17 @@ pub(crate) struct DecoderArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct LoopArgs {
-    /// A program as for `run` [default: the bundled programs]
+    /// A program as for `run` [default: the bundled programs, but for those that the modes do not allow]
     #[arg(value_name = "PROG")]
     pub(crate) program: Option<PathBuf>,
     /// The encoder: micro, small, full or cva6, or a TOML file with parameters
     #[arg(long, value_name = "NAME|FILE", default_value = "full")]
     pub(crate) config: String,
+    /// Trace a CVA6 core in place of the hart that `run` has; needs what `sim cva6` needs
+    ///
+    /// The program is one for `sim cva6`, and the limit is one of cycles.
+    #[arg(long, conflicts_with_all = ["retire", "idle"])]
+    pub(crate) cva6: bool,
     /// Bytes that the decoder takes in every cycle
     #[arg(long, value_name = "N", default_value_t = 4,
           value_parser = clap::value_parser!(u32).range(1..=8))]
@@ -88,9 +93,10 @@ pub(crate) struct LoopArgs {
     #[arg(long, value_name = "PERCENT", default_value_t = 0,
           value_parser = clap::value_parser!(u32).range(..=99))]
     pub(crate) idle: u32,
-    /// Maximum number of instructions and traps of each program
-    #[arg(long, value_name = "N", default_value_t = 200_000)]
-    pub(crate) limit: u64,
+    /// Maximum number of instructions and traps of each program, or of cycles with --cva6
+    /// [default: 200000, or 100000000 cycles]
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<u64>,
     /// One JSON object per line
     #[arg(long)]
     pub(crate) json: bool,

@@ -28,15 +28,8 @@ pub(crate) fn run(args: &Cva6Args) -> Result<Status, Failure> {
     }
     let setting =
         Setting::new(&encoder, modes::named(&args.tracing.encode)?, args.tracing.resync_max);
-    let programs = match &args.program {
-        Some(path) => vec![(stem(path), files::read(path)?)],
-        None => CVA6.iter().map(|(name, elf)| ((*name).into(), elf.to_vec())).collect(),
-    };
     // Building the model takes minutes.
-    for (name, elf) in &programs {
-        let place = || args.program.as_deref().map_or_else(|| name.clone(), files::name);
-        check_extensions(elf).map_err(|error| Failure::from(error).at(place()))?;
-    }
+    let programs = programs(args.program.as_deref())?;
     let mut config = SocConfig::new(encoder, args.harts);
     if args.serialised {
         config.building = Building::Serialised;
@@ -112,6 +105,19 @@ pub(crate) fn run(args: &Cva6Args) -> Result<Status, Failure> {
     Ok(status)
 }
 
+/// A program, or the bundled ones, by their names in tables. They need nothing that the core lacks.
+pub(super) fn programs(path: Option<&Path>) -> Result<Vec<(String, Vec<u8>)>, Failure> {
+    let programs = match path {
+        Some(path) => vec![(stem(path), files::read(path)?)],
+        None => CVA6.iter().map(|(name, elf)| ((*name).into(), elf.to_vec())).collect(),
+    };
+    for (name, elf) in &programs {
+        let place = || path.map_or_else(|| name.clone(), files::name);
+        check_extensions(elf).map_err(|error| Failure::from(error).at(place()))?;
+    }
+    Ok(programs)
+}
+
 /// The name of a program in tables.
 fn stem(path: &Path) -> String {
     path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy().into()
@@ -143,6 +149,7 @@ impl From<SocError> for Failure {
             SocError::Fit { .. } | SocError::Top(_) | SocError::Connector(_) => {
                 Self::usage(error).hint("another --encoder, such as cva6, small or full")
             }
+            SocError::Follower(error) => error.into(),
             error => Self::input(error),
         }
     }

@@ -3,17 +3,25 @@
 
 use crate::args::LoopArgs;
 use crate::failure::{Failure, Status, warn};
+use crate::sim::cva6;
 use crate::{exec, files, hdl, progress};
+use hartrace_cva6_sim::Core;
+use hartrace_cva6_sim::soc::{CoreLoop, Job, Soc, SocConfig, SocError};
 use hartrace_decoder_hdl::analysis;
 use hartrace_hdl_tools::verilate::Options;
 use hartrace_lockstep::Setting;
 use hartrace_lockstep::decoder::analysis::{AnalysisBench, AnalysisBenchError, Step};
 use hartrace_lockstep::decoder::{FollowerError, Said};
-use hartrace_lockstep::rtl_loop::{Loop, LoopBench, LoopConfig, LoopError};
-use hartrace_lockstep::trial::Work;
+use hartrace_lockstep::rtl_loop::{Loop, LoopBench, LoopConfig, LoopError, LoopFigures};
+use hartrace_lockstep::trial::{TrialError, Work};
 use hartrace_sources::executed::modes;
+use indicatif::ProgressBar;
 use serde_json::json;
 use std::io::Write;
+use std::path::PathBuf;
+
+/// Instructions and traps of a program, unless told otherwise.
+const LIMIT: u64 = 200_000;
 
 /// Runs the command.
 pub(crate) fn run(args: &LoopArgs) -> Result<Status, Failure> {
@@ -24,12 +32,8 @@ pub(crate) fn run(args: &LoopArgs) -> Result<Status, Failure> {
         .hint("--idle PERCENT, for a slower hart, or `hartrace sim encoder`"));
     }
     let encoder = hdl::named(&args.config, None)?.encoder;
-    let works = match &args.program {
-        Some(path) => vec![Work::program(exec::program(path)?, &encoder)?],
-        None => super::bundled(&encoder)?,
-    };
-    let options = modes::named(&args.tracing.encode)?;
-    let setting = Setting::new(&encoder, options, args.tracing.resync_max);
+    let modes = modes::named(&args.tracing.encode)?;
+    let setting = Setting::new(&encoder, modes, args.tracing.resync_max);
     let config = LoopConfig {
         entries: args.blocks,
         rows: args.rows,
@@ -39,48 +43,121 @@ pub(crate) fn run(args: &LoopArgs) -> Result<Status, Failure> {
     bar.set_message("building the models");
     bar.tick();
     let options = Options { cache: Some(super::cache()?), ..Options::fast() };
-    let mut bench = LoopBench::new(&config, &options)?;
-    let address_bits = config.encoder.etrace.iaddress_width_p.into();
+    let printed = Printed { args, bar: &bar, options: &options };
+    let status = match args.cva6 {
+        true => on_core(&printed, &config, setting)?,
+        false => on_hart(&printed, &config, &setting)?,
+    };
+    bar.finish_and_clear();
+    Ok(status)
+}
+
+/// Programs on the model of a hart, which may retire several instructions in every cycle.
+fn on_hart(to: &Printed<'_>, config: &LoopConfig, setting: &Setting) -> Result<Status, Failure> {
+    let args = to.args;
+    let works = match &args.program {
+        Some(path) => vec![Work::program(exec::program(path)?, &config.encoder)?],
+        None => super::bundled(&config.encoder)?,
+    };
+    let mut bench = LoopBench::new(config, to.options)?;
     let rtl_loop = Loop {
         idle: 10 * args.idle,
         retire: args.retire,
-        limit: args.limit,
-        ..Loop::new(&setting, &args.tracing.encode)
+        limit: args.limit.unwrap_or(LIMIT),
+        ..Loop::new(setting, &args.tracing.encode)
     };
-    let mut out = files::stdout();
     let mut status = Status::Clean;
     for work in works {
-        bar.set_message(work.name().to_owned());
-        let mut steps = Vec::new();
-        let mut said = |said: &Said| {
-            if args.profile.is_some() {
-                steps.push(Step::from(said));
+        let name = work.name().to_owned();
+        to.bar.set_message(name.clone());
+        let mut profile = to.profile(config);
+        let progress = |rows: &[_]| to.bar.inc(exec::half_words(rows));
+        let mut said = |said: &Said| profile.hear(said);
+        match rtl_loop.run_with(&mut bench, work, progress, &mut said) {
+            Err(LoopError::Trial(error @ TrialError::TrapVectors)) if args.program.is_none() => {
+                to.bar.suspend(|| warn(format_args!("{name} is left out: {error}")));
             }
-        };
-        let progress = |rows: &[_]| bar.inc(exec::half_words(rows));
-        let figures = rtl_loop.run_with(&mut bench, work, progress, &mut said)?;
-        if let Some(path) = &args.profile {
+            figures => status = status.max(to.print(&figures?, profile)?),
+        }
+    }
+    Ok(status)
+}
+
+/// Programs on a CVA6 core with connector and encoder.
+fn on_core(to: &Printed<'_>, config: &LoopConfig, setting: Setting) -> Result<Status, Failure> {
+    let args = to.args;
+    let programs = cva6::programs(args.program.as_deref())?;
+    let core = Core::find().map_err(Failure::usage)?;
+    let options = Options { cache: to.options.cache.clone(), ..core.options() };
+    let soc = Soc::build(&core, &SocConfig::new(config.encoder.clone(), 1), &options)?;
+    let core_loop = CoreLoop::new(&soc, config, to.options)?;
+    let mut status = Status::Clean;
+    for (name, elf) in programs {
+        to.bar.set_message(name.clone());
+        let job = Job { setting: setting.clone(), ..Job::new(elf) };
+        let job = Job { limit: args.limit.unwrap_or(job.limit), ..job };
+        let survey = soc.survey(&job)?;
+        let mut profile = to.profile(config);
+        let mut said = |said: &Said| profile.hear(said);
+        match core_loop.run((&name, &args.tracing.encode), &job, &survey, &mut said) {
+            Err(error @ SocError::Mode(_)) if args.program.is_none() => {
+                to.bar.suspend(|| warn(format_args!("{name} is left out: {error}")));
+            }
+            run => status = status.max(to.print(&run?.0, profile)?),
+        }
+    }
+    Ok(status)
+}
+
+/// Where results go.
+struct Printed<'a> {
+    args: &'a LoopArgs,
+    bar: &'a ProgressBar,
+    options: &'a Options,
+}
+
+/// What the walker says, kept for the edge profile behind it.
+struct Profile {
+    path: Option<PathBuf>,
+    address_bits: u32,
+    steps: Vec<Step>,
+}
+
+impl Profile {
+    fn hear(&mut self, said: &Said) {
+        if self.path.is_some() {
+            self.steps.push(Step::from(said));
+        }
+    }
+}
+
+impl Printed<'_> {
+    fn profile(&self, config: &LoopConfig) -> Profile {
+        let address_bits = config.encoder.etrace.iaddress_width_p.into();
+        Profile { path: self.args.profile.clone(), address_bits, steps: Vec::new() }
+    }
+
+    fn print(&self, figures: &LoopFigures, profile: Profile) -> Result<Status, Failure> {
+        if let Some(path) = &profile.path {
+            let address_bits = profile.address_bits;
             let config = analysis::Config { address_bits, ..analysis::Config::default() };
-            let bench = AnalysisBench::new(&config, &options)?;
-            let found = bench.run(&steps, &bench.settings())?;
+            let bench = AnalysisBench::new(&config, self.options)?;
+            let found = bench.run(&profile.steps, &bench.settings())?;
             if found.lost > 0 {
                 warn(format_args!("{} edges were lost", found.lost));
             }
             files::write(path, found.dump)?;
         }
-        if figures.difference().is_some() {
-            status = Status::Different;
-        }
-        bar.suspend(|| {
-            match args.json {
+        let mut out = files::stdout();
+        self.bar.suspend(|| {
+            match self.args.json {
                 true => writeln!(out, "{}", json!(figures.record()))?,
                 false => writeln!(out, "{figures}")?,
             }
             out.flush()
         })?;
+        Ok(figures.difference().map_or(Status::Clean, |_| Status::Different))
     }
-    bar.finish_and_clear();
-    Ok(status)
 }
 
 impl From<AnalysisBenchError> for Failure {
@@ -97,9 +174,17 @@ impl From<LoopError> for Failure {
         match error {
             LoopError::Encoder(error) => error.into(),
             LoopError::Trial(error) => error.into(),
-            LoopError::Follower(FollowerError::Simulation(error)) => error.into(),
-            LoopError::Follower(error) => Self::usage(error).hint("more --blocks"),
+            LoopError::Follower(error) => error.into(),
             error => Self::usage(error),
+        }
+    }
+}
+
+impl From<FollowerError> for Failure {
+    fn from(error: FollowerError) -> Self {
+        match error {
+            FollowerError::Simulation(error) => error.into(),
+            error => Self::usage(error).hint("more --blocks"),
         }
     }
 }

@@ -18,6 +18,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod behind;
 mod decode;
 mod design;
 mod error;
@@ -28,6 +29,7 @@ mod run;
 mod software;
 mod survey;
 
+pub use behind::CoreLoop;
 pub use design::{Soc, SocConfig};
 pub use error::SocError;
 pub use extensions::check_extensions;

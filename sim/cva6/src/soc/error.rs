@@ -4,6 +4,7 @@ use crate::Cva6Error;
 use hartrace_encoder_hdl::top::TopError;
 use hartrace_etrace::ParamsError;
 use hartrace_hdl_tools::verilate::SimError;
+use hartrace_lockstep::decoder::FollowerError;
 use thiserror::Error;
 
 /// A system cannot be built or run.
@@ -59,6 +60,9 @@ pub enum SocError {
         /// What is wrong.
         problem: String,
     },
+    /// The decoder or the walker behind the sink cannot be simulated, or the program does not fit into its table.
+    #[error(transparent)]
+    Follower(#[from] FollowerError),
     /// The simulation failed.
     #[error(transparent)]
     Simulation(#[from] SimError),
