@@ -40,6 +40,7 @@ mod ffi;
 mod library;
 mod model;
 mod options;
+mod parts;
 mod ports;
 mod rerun;
 mod simulation;

@@ -43,6 +43,10 @@ impl Cache {
         Ok(Self { root })
     }
 
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
     fn folder(&self, key: &str) -> PathBuf {
         self.root.join(format!("{:016x}", hash(key.as_bytes())))
     }

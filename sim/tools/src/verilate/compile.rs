@@ -3,6 +3,7 @@
 use crate::verilate::cache::{Cache, Manifest, hash, hash_file};
 use crate::verilate::design::{Design, Source};
 use crate::verilate::library::{GENERATED, SHIM, build_library, write};
+use crate::verilate::parts::{CONSTHI, HOOKS, headers, runtime};
 use crate::verilate::ports::Ports;
 use crate::verilate::tools::{Tools, run};
 use crate::verilate::{Options, SimError};
@@ -10,15 +11,11 @@ use std::env;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 
-const HOOKS: &str = include_str!("hooks.h");
-const CONSTHI: &str = include_str!("consthi.h");
 /// To be increased when the output of this file, library.rs or ports.rs changes; the C++ texts are part
 /// of the key themselves.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
-const RUNTIME: &str = "runtime.o";
 /// Subfolder of the folder in which an entry is built.
 const SOURCES: &str = "sources";
 
@@ -47,9 +44,8 @@ pub(crate) fn compile(design: &Design, options: &Options) -> Result<Compiled, Si
     let header = folder.join(GENERATED).join("Vmodel.h");
     let header = fs::read_to_string(&header).map_err(SimError::io("read", &header))?;
     let ports = Ports::parse(&header, design)?;
-    write(&folder.join("hooks.h"), HOOKS)?;
-    write(&folder.join("consthi.h"), CONSTHI)?;
-    let library = build_library(design, options, tools, folder, &ports, &runtime)?;
+    let headers = headers(options, tools, &cache, folder)?;
+    let library = build_library(design, options, tools, folder, &ports, [&headers, &runtime])?;
     let built = hash_file(&library).map_err(SimError::io("read", &library))?;
     // The loader identifies a library by its path, and does not load the same path twice.
     let name = format!("model-{built:016x}.so");
@@ -133,52 +129,4 @@ fn files_read(generated: &Path) -> Result<Vec<(PathBuf, u64)>, SimError> {
             Ok((path, hash))
         })
         .collect()
-}
-
-/// Verilator's runtime library, compiled once for all models with these options.
-fn runtime(options: &Options, tools: &Tools, cache: &Cache) -> Result<PathBuf, SimError> {
-    // Other threads wait for it instead of compiling it as well.
-    static COMPILING: Mutex<()> = Mutex::new(());
-    let _one_at_a_time = COMPILING.lock().unwrap_or_else(PoisonError::into_inner);
-
-    let hooks = hash(HOOKS.as_bytes());
-    let key = format!("runtime {VERSION} {hooks} {} waves: {}", tools.versions, options.waves);
-    if let Some((object, _)) = cache.find(&key) {
-        return Ok(object);
-    }
-    let scratch = cache.scratch()?;
-    let folder = scratch.path();
-    let mut text = String::new();
-    let parts: &[_] = match options.waves {
-        false => &["verilated.cpp", "verilated_threads.cpp"],
-        true => &["verilated.cpp", "verilated_threads.cpp", "verilated_fst_c.cpp"],
-    };
-    for part in parts {
-        let _ = writeln!(text, "#include \"{part}\"");
-    }
-    write(&folder.join("hooks.h"), HOOKS)?;
-    write(&folder.join("runtime.cpp"), &text)?;
-    let mut command = tools.compiler();
-    command.current_dir(folder).args(["-O1", "-include", "hooks.h"]);
-    // The shim defines its own.
-    command.args(["-DVL_USER_FINISH", "-DVL_USER_STOP", "-DVL_USER_FATAL"]);
-    command.args(["-c", "-o", RUNTIME, "runtime.cpp"]);
-    run(&mut command, "g++", "Verilator's runtime").map_err(missing_header)?;
-
-    let object = folder.join(RUNTIME);
-    let built = hash_file(&object).map_err(SimError::io("read", &object))?;
-    let built = (RUNTIME.to_owned(), built);
-    let manifest = Manifest { key, built, inputs: Vec::new(), ports: Ports::default() };
-    cache.publish(&scratch, &[RUNTIME], &manifest)
-}
-
-/// Returns what to install if the runtime could not be compiled because a header is missing.
-fn missing_header(error: SimError) -> SimError {
-    let SimError::Tool { messages, .. } = &error else { return error };
-    for (header, package) in [("zlib.h", "zlib1g-dev"), ("lz4.h", "liblz4-dev")] {
-        if messages.contains(&format!("{header}: No such file")) {
-            return SimError::Missing { tool: format!("{header}, which waves need,"), package };
-        }
-    }
-    error
 }

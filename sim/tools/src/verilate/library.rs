@@ -34,23 +34,20 @@ impl Generated {
     }
 }
 
-/// Compiles the output of Verilator in `folder`, and the shim.
+/// Compiles the output of Verilator in `folder`, and the shim. `headers` are included first, and `runtime` is linked.
 pub(crate) fn build_library(
     design: &Design,
     options: &Options,
     tools: &Tools,
     folder: &Path,
     ports: &Ports,
-    runtime: &Path,
+    [headers, runtime]: [&Path; 2],
 ) -> Result<PathBuf, SimError> {
     let generated = generated(folder)?;
     let shim = ports.copying(design.rising_only) + SHIM;
     let compiler = || {
         let mut command = tools.compiler();
-        command.current_dir(folder).args(options.compiler()).args(["-include", "hooks.h"]);
-        if tools.writes_past_the_end {
-            command.args(["-include", "consthi.h"]);
-        }
+        command.current_dir(folder).args(options.compiler()).arg("-include").arg(headers);
         command
     };
     let mut link = compiler();
