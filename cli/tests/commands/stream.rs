@@ -226,7 +226,7 @@ fn resync_and_limits_of_the_decoder() {
     let few = place.run(&format!("{} --max-blocks 1", decode::LINE));
     assert_eq!(few.status.code(), Some(1));
     assert!(
-        stderr(&few).contains("after 1 blocks of code, the configured limit"),
+        stderr(&few).contains("the walk has reached the configured limit of blocks, 1"),
         "{}",
         stderr(&few)
     );

@@ -80,7 +80,9 @@ pub enum Fault {
     NoProgress(u64),
     /// The walk is longer than the configured limit: see [`Config::max_blocks`](crate::Config::max_blocks)
     /// and [`Config::max_detour`](crate::Config::max_detour).
-    #[error("gave up at {address:#018x} after {blocks} blocks of code, the configured limit")]
+    #[error(
+        "gave up at {address:#018x}: the walk has reached the configured limit of blocks, {blocks}"
+    )]
     TooLong {
         /// The last instruction of the walk.
         address: u64,
