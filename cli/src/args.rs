@@ -155,9 +155,13 @@ pub(crate) struct HdlArgs {
     #[arg(long, value_name = "N", requires = "decoder",
           value_parser = clap::value_parser!(u32).range(2..=1 << 20))]
     pub(crate) blocks: Option<u32>,
-    /// Also write what is counted and watched behind decoder and walker: packets, edges, paths, a property
+    /// Write one module with registers: the decoder, the walker, and what is counted and watched behind them: packets,
+    /// edges, paths, a property
     #[arg(long, requires = "decoder")]
     pub(crate) analysis: bool,
+    /// The bytes of that module come in CoreSight frames, four in a cycle
+    #[arg(long, requires = "analysis")]
+    pub(crate) frames: bool,
     /// The decoder of E-Trace does not rely on the first byte after reset to start a packet
     #[arg(long, requires = "decoder")]
     pub(crate) find_sync: bool,

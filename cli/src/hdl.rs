@@ -5,11 +5,13 @@ use crate::failure::{Failure, Status};
 use crate::files;
 use hartrace_cva6_connector as connector;
 use hartrace_decoder_hdl::{
-    Decoder, DecoderError, etmv4, etrace, package as decoder_package, walker,
+    Decoder, DecoderError, etmv4, etrace, package as decoder_package, package_top, top, walker,
 };
 use hartrace_encap::Framing;
 use hartrace_encoder_hdl::Config;
-use hartrace_encoder_hdl::top::{Encapsulation, PackageError, Sink, TOP, TopConfig, package};
+use hartrace_encoder_hdl::top::{
+    Encapsulation, PackageError, Sink, TOP, TopConfig, description, package,
+};
 use std::io::Write;
 use std::path::Path;
 
@@ -36,8 +38,18 @@ pub(crate) fn run(args: &HdlArgs) -> Result<Status, Failure> {
             }
             (decoder, _) => decoder,
         };
-        let files = decoder_package(&decoder, args.analysis)?;
-        write(args, &files, decoder.component()?.name())?;
+        let (mut files, name) = match args.analysis {
+            true => {
+                let config = top::Config { frames: args.frames, ..top::Config::new(decoder) };
+                (package_top(&config)?, top::TOP.to_owned())
+            }
+            false => (decoder_package(&decoder)?, decoder.component()?.name().to_owned()),
+        };
+        if protocol == DecoderArg::Etrace {
+            let config = named(args.config.as_deref().unwrap_or(DEFAULT), None)?;
+            files.extend(description(&config)?);
+        }
+        write(args, &files, &name)?;
         return Ok(Status::Clean);
     }
     let config = config(args)?;

@@ -17,6 +17,7 @@ mod profile;
 mod windows;
 
 pub use config::{Config, ConfigError};
+pub(crate) use module::is_bus;
 pub use module::{BLOCK, analysis};
 pub use profile::RECORD_BYTES;
 
@@ -27,7 +28,7 @@ use hartrace_rtl::{Expr, Module, Reg, zero};
 const COUNTER: u32 = 32;
 
 /// A counter that stays at the largest number.
-fn counter(m: &Module, name: &str, clear: &Expr, by: &Expr) -> Expr {
+pub(crate) fn counter(m: &Module, name: &str, clear: &Expr, by: &Expr) -> Expr {
     let reg = m.reg(name, zero(COUNTER));
     let sum = m.let_(&format!("{name}_sum"), reg.q.zext(COUNTER + 1) + by.zext(COUNTER + 1));
     let stays = sum.msb().repeat(COUNTER) | sum.trunc(COUNTER);

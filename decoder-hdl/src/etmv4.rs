@@ -19,8 +19,12 @@ mod config;
 mod decoder;
 mod format;
 mod header;
+mod kinds;
 mod stream;
 mod trace;
 
 pub use config::{Config, ConfigError, ReadError};
 pub use decoder::{LATENCY, RECORD, Register, decoder, stream_unit};
+pub(crate) use format::ZEROS;
+pub(crate) use kinds::classifier;
+pub use kinds::{KINDS, kind_number};

@@ -1,195 +1,61 @@
-//! Everything that is delivered with a decoder: lists of files for tools, a manual, records for C.
+//! Everything that is delivered with a decoder: lists of files for tools, a manual, records and registers for C.
 
-use crate::{analysis, etmv4, etrace, walker};
-use hartrace_decoder::block_table::Ends;
-use hartrace_encoder_hdl::registers;
+use crate::{Decoder, DecoderError, top};
+use hartrace_encoder_hdl::top::{Page, header_of, manual_of};
 use hartrace_rtl::{Component, Direction, lists};
 use std::fmt::Write;
-use thiserror::Error;
-
-/// A decoder, and the trace it is for.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Decoder {
-    /// ETMv4 or ETE.
-    Etmv4(etmv4::Config),
-    /// E-Trace.
-    Etrace(etrace::Config),
-    /// E-Trace, with a walker behind it.
-    Follower(walker::Config),
-}
-
-/// A decoder cannot have these parameters.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum DecoderError {
-    /// Of ETMv4.
-    #[error(transparent)]
-    Etmv4(#[from] etmv4::ConfigError),
-    /// Of E-Trace.
-    #[error(transparent)]
-    Etrace(#[from] etrace::ConfigError),
-    /// Of a walker.
-    #[error(transparent)]
-    Walker(#[from] walker::ConfigError),
-    /// Of an analysis.
-    #[error(transparent)]
-    Analysis(#[from] analysis::ConfigError),
-    /// They cannot be written as TOML.
-    #[error(transparent)]
-    Toml(#[from] toml::ser::Error),
-}
-
-impl Decoder {
-    /// Generates it.
-    ///
-    /// # Errors
-    ///
-    /// If there is no decoder with these parameters.
-    pub fn component(&self) -> Result<Component, DecoderError> {
-        Ok(match self {
-            Self::Etmv4(config) => etmv4::decoder(config)?,
-            Self::Etrace(config) => etrace::decoder(config)?,
-            Self::Follower(config) => walker::follower(config)?,
-        })
-    }
-
-    /// Generates the stage that finds packets, byte after byte in one cycle, alone.
-    ///
-    /// # Errors
-    ///
-    /// If there is no decoder with these parameters.
-    pub fn chain(&self) -> Result<Component, DecoderError> {
-        Ok(match self {
-            Self::Etmv4(config) => etmv4::stream_unit(config)?.0,
-            Self::Etrace(config) => etrace::boundary_unit(config)?,
-            Self::Follower(config) => etrace::boundary_unit(&config.decoder)?,
-        })
-    }
-
-    /// Bytes per cycle.
-    pub fn unroll(&self) -> u32 {
-        match self {
-            Self::Etmv4(config) => config.unroll,
-            Self::Etrace(config) => config.unroll,
-            Self::Follower(config) => config.decoder.unroll,
-        }
-    }
-
-    /// The same with another number of bytes per cycle.
-    #[must_use]
-    pub fn with_unroll(self, unroll: u32) -> Self {
-        match self {
-            Self::Etmv4(config) => Self::Etmv4(etmv4::Config { unroll, ..config }),
-            Self::Etrace(config) => Self::Etrace(etrace::Config { unroll, ..config }),
-            Self::Follower(config) => {
-                let decoder = etrace::Config { unroll, ..config.decoder };
-                Self::Follower(walker::Config { decoder, ..config })
-            }
-        }
-    }
-
-    /// The analysis for what it says.
-    fn analysis(&self) -> analysis::Config {
-        let address_bits = match self {
-            Self::Etmv4(config) => config.address_bits,
-            Self::Etrace(config) | Self::Follower(walker::Config { decoder: config, .. }) => {
-                config.params.iaddress_width_p.into()
-            }
-        };
-        analysis::Config { address_bits, lanes: self.unroll(), ..analysis::Config::default() }
-    }
-
-    /// Records per cycle, and cycles from a byte to the record of the packet that it ends. None if it has blocks instead.
-    fn records(&self) -> Result<Option<(u32, u32)>, DecoderError> {
-        Ok(match self {
-            Self::Etmv4(config) => Some((config.unroll, etmv4::LATENCY)),
-            Self::Etrace(config) => Some((config.unroll.div_ceil(2), etrace::latency(config)?)),
-            Self::Follower(_) => None,
-        })
-    }
-
-    /// The configuration, for people.
-    fn parameters(&self) -> Vec<(&'static str, String)> {
-        match self {
-            Self::Etmv4(config) => {
-                let (major, minor) = (config.unit.version >> 4, config.unit.version & 0xf);
-                let bits = |bytes: u8| format!("{} bits", 8 * u32::from(bytes));
-                vec![
-                    ("architecture version", format!("{major}.{minor}")),
-                    ("addresses", format!("{} bits", config.address_bits)),
-                    ("timestamps", format!("{} bits", config.timestamp_bits)),
-                    ("counter of cycles", format!("{} bits", config.cycles_bits)),
-                    ("virtual context identifiers", bits(config.unit.vmid_bytes)),
-                    ("context identifiers", bits(config.unit.context_id_bytes)),
-                    ("COMMOPT", u8::from(config.unit.commopt).to_string()),
-                ]
-            }
-            Self::Etrace(config) => {
-                let (params, encap) = (config.params, config.encap);
-                let first = if config.aligned { "a header" } else { "anything" };
-                vec![
-                    ("iaddress_width_p", params.iaddress_width_p.to_string()),
-                    ("iaddress_lsb_p", params.iaddress_lsb_p.to_string()),
-                    ("cache_size_p", params.cache_size_p.to_string()),
-                    ("bpred_size_p", params.bpred_size_p.to_string()),
-                    ("srcID", format!("{} bits", encap.src_id_bits())),
-                    ("type", format!("{} bits", encap.type_bits())),
-                    ("timestamp", format!("{} bytes", encap.timestamp_bytes())),
-                    ("first byte after reset", first.to_owned()),
-                ]
-            }
-            Self::Follower(config) => {
-                let table = config.table;
-                let mut all = Self::Etrace(config.decoder).parameters();
-                all.push(("table of blocks", format!("{} words", table.depth())));
-                let [start, span, index] = [table.start_bits, table.span_bits, table.index_bits];
-                let ends = Ends::BITS;
-                all.push((
-                    "its words, from bit 0",
-                    format!("start {start}, span {span}, end {ends}, sequential 1, target {index}"),
-                ));
-                all.push(("FIFO in front", format!("{} rows", config.rows)));
-                all
-            }
-        }
-    }
-}
 
 /// Returns names and texts of all files: modules, lists of them for tools, the configuration, a manual of ports and
-/// records, and the fields of records for C. The configuration of a decoder of E-Trace is that of its encoder. With
-/// `analysis`, also the module `trace_analysis` with a manual of its registers and a header for C.
+/// records, and the fields of records for C. The configuration of a decoder of E-Trace is that of its encoder.
 ///
 /// # Errors
 ///
 /// If there is no decoder with these parameters.
-pub fn package(decoder: &Decoder, analysis: bool) -> Result<Vec<(String, String)>, DecoderError> {
-    let top = decoder.component()?;
-    let mut files: Vec<(String, String)> =
-        top.files().into_iter().map(|(name, text)| (format!("{name}.sv"), text)).collect();
-    let mut registers = None;
-    if analysis {
-        let config = decoder.analysis();
-        for (name, text) in analysis::analysis(&config)?.files() {
-            let name = format!("{name}.sv");
-            if !files.iter().any(|(other, _)| *other == name) {
-                files.push((name, text));
-            }
-        }
-        registers =
-            Some(registers::analysis(&config.registers()).map_err(analysis::ConfigError::from)?);
+pub fn package(decoder: &Decoder) -> Result<Vec<(String, String)>, DecoderError> {
+    let module = decoder.component()?;
+    let mut files = modules(decoder, &module)?;
+    files.push(("manual.md".into(), manual(decoder, &module, &module)?));
+    Ok(files)
+}
+
+/// The same for a decoder with everything behind it, with a manual of its registers and a header for C.
+///
+/// # Errors
+///
+/// If there is no decoder with these parameters.
+pub fn package_top(config: &top::Config) -> Result<Vec<(String, String)>, DecoderError> {
+    let decoder = &config.decoder;
+    let module = top::top(config)?;
+    let mut files = modules(decoder, &module)?;
+    let mut text = manual(decoder, &decoder.component()?, &module)?;
+    text.push_str(
+        "\n## Registers\n\nThey are described in `registers.md`. `hartraceAnKind` counts packets by kind:\n\n\
+         | register | packets |\n| --- | --- |\n",
+    );
+    for (number, kind) in top::kinds(decoder).iter().enumerate() {
+        // Writing to a string never fails.
+        let _ = writeln!(text, "| {number} | {kind} |");
     }
+    files.push(("manual.md".into(), text));
+    let (names, pages): (Vec<String>, Vec<Page>) =
+        config.pages()?.into_iter().map(|(name, page)| (name.to_owned(), page)).unzip();
+    files.push(("registers.md".into(), manual_of(&pages)));
+    let word = config.analysis.blocks.then_some(config.memory.word_bytes);
+    files.push(("hartrace_registers.h".into(), header_of(&pages, &names, word)));
+    Ok(files)
+}
+
+/// Modules, lists of them, the configuration, and the fields of records for C.
+fn modules(decoder: &Decoder, module: &Component) -> Result<Vec<(String, String)>, DecoderError> {
+    let mut files: Vec<(String, String)> =
+        module.files().into_iter().map(|(name, text)| (format!("{name}.sv"), text)).collect();
     let names: Vec<String> = files.iter().map(|(name, _)| name.clone()).collect();
-    files.extend(lists(top.name(), &names));
+    files.extend(lists(module.name(), &names));
     if let Decoder::Etmv4(config) = decoder {
         files.push(("config.toml".into(), config.to_toml()?));
     }
-    files.push(("manual.md".into(), manual(decoder, &top)?));
-    if let Some(table) = registers {
-        files.push(("registers.md".into(), registers::markdown(&[&table])));
-        files.push(("hartrace_registers.h".into(), registers::c_header(&[&table])));
-    }
     if let Some((records, _)) = decoder.records()? {
-        files.push(("hartrace_records.h".into(), header(records, &top)));
+        files.push(("hartrace_records.h".into(), header(records, &decoder.component()?)));
     }
     Ok(files)
 }
@@ -200,8 +66,8 @@ fn fields(top: &Component, records: u32) -> impl Iterator<Item = (&str, u32, &st
     outputs.map(move |port| (port.name.trim_end_matches("_o"), port.width / records, &port.doc[..]))
 }
 
-/// Ports and records, in Markdown.
-fn manual(decoder: &Decoder, top: &Component) -> Result<String, DecoderError> {
+/// Ports and records, in Markdown: those of a module that contains the decoder, or is it.
+fn manual(decoder: &Decoder, of: &Component, top: &Component) -> Result<String, DecoderError> {
     let unroll = decoder.unroll();
     let mut out = format!("# {}\n\n", top.name());
     // Writing to a string never fails.
@@ -234,7 +100,7 @@ fn manual(decoder: &Decoder, top: &Component) -> Result<String, DecoderError> {
                  packets. Each field is an output `FIELD_o`; that of record i starts at bit i times its width. Record 0 is \
                  the oldest.\n\n| field | bits | |\n| --- | --- | --- |"
             );
-            for (name, width, doc) in fields(top, records) {
+            for (name, width, doc) in fields(of, records) {
                 let _ = writeln!(out, "| `{name}` | {width} | {doc} |");
             }
         }
@@ -243,10 +109,19 @@ fn manual(decoder: &Decoder, top: &Component) -> Result<String, DecoderError> {
                 "## Blocks\n\nAt most one block leaves it in a cycle. `hartrace image` writes the table of blocks, which is \
                  loaded before the first byte.\n\n| output | bits | |\n| --- | --- | --- |\n",
             );
-            for (name, width, doc) in fields(top, 1) {
+            for (name, width, doc) in fields(of, 1) {
                 let _ = writeln!(out, "| `{name}_o` | {width} | {doc} |");
             }
         }
+    }
+    let known = |name: &str| of.ports().iter().any(|port| port.name == name);
+    let outputs = top.ports().iter().filter(|port| port.direction == Direction::Output);
+    let others: Vec<_> = outputs.filter(|port| !known(&port.name)).collect();
+    if !others.is_empty() {
+        out.push_str("\n## Other outputs\n\n| port | bits | |\n| --- | --- | --- |\n");
+    }
+    for port in others {
+        let _ = writeln!(out, "| `{}` | {} | {} |", port.name, port.width, port.doc);
     }
     Ok(out)
 }

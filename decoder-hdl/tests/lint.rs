@@ -1,10 +1,8 @@
 //! Linters report no warning on generated decoders.
 
 use hartrace_decoder_hdl::etmv4::{Config, decoder};
-use hartrace_decoder_hdl::{analysis, etrace, frame, walker};
+use hartrace_decoder_hdl::{Decoder, analysis, etrace, frame, top, walker};
 use hartrace_encap::EncapParams;
-use hartrace_encoder_hdl::top::record_writer;
-use hartrace_encoder_hdl::transport::MemorySink;
 use hartrace_etmv4::Config as Unit;
 use hartrace_etrace::{Params, Unit as Encoder};
 use hartrace_hdl_tools::lint;
@@ -42,6 +40,18 @@ fn walkers() -> [(&'static str, walker::Config); 2] {
     let [(_, plain), .., (_, many)] = encoders();
     let small = walker::Config { rows: 2, ..walker::Config::new(plain, 256) };
     [("walker_plain", small), ("walker_many", walker::Config::new(many, 1 << 12))]
+}
+
+/// Everything in one module: behind a walker, behind frames, and with packets alone.
+fn tops() -> [(&'static str, top::Config); 3] {
+    let [_, (_, many)] = walkers();
+    let [.., (_, three), _] = encoders();
+    let framed = top::Config::new(Decoder::Etmv4(Config::default()));
+    [
+        ("top_walker", top::Config::new(Decoder::Follower(many))),
+        ("top_frames", top::Config { frames: true, ..framed }),
+        ("top_packets", top::Config::new(Decoder::Etrace(three))),
+    ]
 }
 
 fn main() -> ExitCode {
@@ -85,15 +95,13 @@ fn main() -> ExitCode {
         window_bits: 16,
         ..usual
     };
-    let analyses = [("analysis", usual), ("small_analysis", small)].into_iter();
-    let analyses = analyses.flat_map(|(name, config)| {
-        let design = analysis::analysis(&config).expect("there is one").files();
+    let design = analysis::analysis(&small).expect("there is one").files();
+    let analyses = lint::trials(folder, "small_analysis", &[design]);
+    let tops = tops().into_iter().flat_map(|(name, config)| {
+        let design = top::top(&config).expect("there is one").files();
         lint::trials(folder, name, &[design])
     });
-    // What the profile spills goes to memory.
-    let sink = MemorySink { word_bytes: 8, addr_width: 64, burst_words: 4 };
-    let writer = record_writer(analysis::RECORD_BYTES, sink).expect("there is one").files();
-    let analyses = analyses.chain(lint::trials(folder, "record_writer", &[writer]));
-    let all = trials.chain(encoders).chain(stages).chain(walkers).chain(analyses).collect();
+    let all =
+        trials.chain(encoders).chain(stages).chain(walkers).chain(analyses).chain(tops).collect();
     libtest_mimic::run(&arguments, all).exit_code()
 }

@@ -3,7 +3,7 @@
 //!
 //! A [`Table`] lists the registers of one trace component of the RISC-V Trace Control Interface,
 //! with all fields and the behaviour of each ([`Kind`]), for given parameters: [`encoder`],
-//! [`ram_sink`], [`atb_bridge`], and [`analysis`] for what is behind a hardware decoder. It is the source of
+//! [`ram_sink`], [`atb_bridge`], [`decoder`] for a hardware decoder, and [`analysis`] for what is behind it. It is the source of
 //!
 //! - the hardware, on APB4: [`encoder_registers`], [`ram_sink_registers`],
 //!   [`atb_bridge_registers`], and [`apb_split`] for several of them at one port;
@@ -29,11 +29,13 @@ mod text;
 
 pub use model::{BusError, Effect, Inputs, Model, Write};
 pub use params::{
-    AnalysisParams, EncoderParams, ImplicitReturn, ParamsError, RamSinkParams, Resync,
+    AnalysisParams, DecoderParams, EncoderParams, ImplicitReturn, ParamsError, RamSinkParams,
+    Resync, WalkerParams,
 };
 pub use rtl::{
-    analysis_registers, apb_split, atb_bridge_registers, encoder_registers, ram_sink_registers,
+    analysis_registers, apb_split, atb_bridge_registers, decoder_registers, encoder_registers,
+    ram_sink_registers,
 };
 pub use table::{Enable, Field, Input, Kind, Register, Table};
-pub use tables::{analysis, atb_bridge, encoder, ram_sink};
+pub use tables::{analysis, atb_bridge, decoder, encoder, ram_sink};
 pub use text::{c_header, markdown, rust_driver};

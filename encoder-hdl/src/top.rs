@@ -4,7 +4,8 @@
 //! [`top`] builds it for a [`TopConfig`], [`sources`] returns its files, [`pages`] lists the
 //! addresses of registers, [`manual`] and [`header`] describe them for people and for C, and
 //! [`package`] returns everything as files. `docs/design/encoder.md` describes how the parts work
-//! together. [`record_writer`] is the sink alone, for records of others. An illegal configuration is reported as an error before anything is built.
+//! together. [`record_writer`] is the sink alone, for records of others;
+//! [`Wiring`] and [`Bus`] connect parts of other tops in the same way. An illegal configuration is reported as an error before anything is built.
 //!
 //! ```
 //! use hartrace_encoder_hdl::top::{Sink, TopConfig, sources};
@@ -15,6 +16,7 @@
 //! # Ok::<(), hartrace_encoder_hdl::top::TopError>(())
 //! ```
 
+mod bus;
 mod config;
 mod flush;
 mod hart;
@@ -25,8 +27,10 @@ mod sink;
 mod wiring;
 mod writer;
 
+pub use bus::Bus;
 pub use config::{Encapsulation, Sink, Standard, TopConfig, TopError};
 pub use module::{sources, top};
-pub use package::{PackageError, TOP, package, params};
-pub use pages::{Page, header, manual, pages};
+pub use package::{PackageError, TOP, description, package, params};
+pub use pages::{PAGE, Page, header, header_of, manual, manual_of, pages};
+pub use wiring::Wiring;
 pub use writer::record_writer;

@@ -7,18 +7,15 @@ use crate::sim::cva6;
 use crate::{exec, files, hdl, progress};
 use hartrace_cva6_sim::Core;
 use hartrace_cva6_sim::soc::{CoreLoop, Job, Soc, SocConfig, SocError};
-use hartrace_decoder_hdl::analysis;
 use hartrace_hdl_tools::verilate::Options;
 use hartrace_lockstep::Setting;
-use hartrace_lockstep::decoder::analysis::{AnalysisBench, AnalysisBenchError, Step};
-use hartrace_lockstep::decoder::{FollowerError, Said};
+use hartrace_lockstep::decoder::FollowerError;
 use hartrace_lockstep::rtl_loop::{Loop, LoopBench, LoopConfig, LoopError, LoopFigures};
 use hartrace_lockstep::trial::{TrialError, Work};
 use hartrace_sources::executed::modes;
 use indicatif::ProgressBar;
 use serde_json::json;
 use std::io::Write;
-use std::path::PathBuf;
 
 /// Instructions and traps of a program, unless told otherwise.
 const LIMIT: u64 = 200_000;
@@ -37,6 +34,8 @@ pub(crate) fn run(args: &LoopArgs) -> Result<Status, Failure> {
     let config = LoopConfig {
         entries: args.blocks,
         rows: args.rows,
+        // With or without a profile, so that there is one model.
+        analysis: true,
         ..LoopConfig::new(encoder, args.unroll)
     };
     let bar = progress::executed();
@@ -70,14 +69,12 @@ fn on_hart(to: &Printed<'_>, config: &LoopConfig, setting: &Setting) -> Result<S
     for work in works {
         let name = work.name().to_owned();
         to.bar.set_message(name.clone());
-        let mut profile = to.profile(config);
         let progress = |rows: &[_]| to.bar.inc(exec::half_words(rows));
-        let mut said = |said: &Said| profile.hear(said);
-        match rtl_loop.run_with(&mut bench, work, progress, &mut said) {
+        match rtl_loop.run(&mut bench, work, progress) {
             Err(LoopError::Trial(error @ TrialError::TrapVectors)) if args.program.is_none() => {
                 to.bar.suspend(|| warn(format_args!("{name} is left out: {error}")));
             }
-            figures => status = status.max(to.print(&figures?, profile)?),
+            figures => status = status.max(to.print(&figures?)?),
         }
     }
     Ok(status)
@@ -97,13 +94,11 @@ fn on_core(to: &Printed<'_>, config: &LoopConfig, setting: Setting) -> Result<St
         let job = Job { setting: setting.clone(), ..Job::new(elf) };
         let job = Job { limit: args.limit.unwrap_or(job.limit), ..job };
         let survey = soc.survey(&job)?;
-        let mut profile = to.profile(config);
-        let mut said = |said: &Said| profile.hear(said);
-        match core_loop.run((&name, &args.tracing.encode), &job, &survey, &mut said) {
+        match core_loop.run((&name, &args.tracing.encode), &job, &survey) {
             Err(error @ SocError::Mode(_)) if args.program.is_none() => {
                 to.bar.suspend(|| warn(format_args!("{name} is left out: {error}")));
             }
-            run => status = status.max(to.print(&run?.0, profile)?),
+            run => status = status.max(to.print(&run?.0)?),
         }
     }
     Ok(status)
@@ -116,37 +111,13 @@ struct Printed<'a> {
     options: &'a Options,
 }
 
-/// What the walker says, kept for the edge profile behind it.
-struct Profile {
-    path: Option<PathBuf>,
-    address_bits: u32,
-    steps: Vec<Step>,
-}
-
-impl Profile {
-    fn hear(&mut self, said: &Said) {
-        if self.path.is_some() {
-            self.steps.push(Step::from(said));
-        }
-    }
-}
-
 impl Printed<'_> {
-    fn profile(&self, config: &LoopConfig) -> Profile {
-        let address_bits = config.encoder.etrace.iaddress_width_p.into();
-        Profile { path: self.args.profile.clone(), address_bits, steps: Vec::new() }
-    }
-
-    fn print(&self, figures: &LoopFigures, profile: Profile) -> Result<Status, Failure> {
-        if let Some(path) = &profile.path {
-            let address_bits = profile.address_bits;
-            let config = analysis::Config { address_bits, ..analysis::Config::default() };
-            let bench = AnalysisBench::new(&config, self.options)?;
-            let found = bench.run(&profile.steps, &bench.settings())?;
+    fn print(&self, figures: &LoopFigures) -> Result<Status, Failure> {
+        if let (Some(path), Some(found)) = (&self.args.profile, &figures.found) {
             if found.lost > 0 {
                 warn(format_args!("{} edges were lost", found.lost));
             }
-            files::write(path, found.dump)?;
+            files::write(path, &found.dump)?;
         }
         let mut out = files::stdout();
         self.bar.suspend(|| {
@@ -157,15 +128,6 @@ impl Printed<'_> {
             out.flush()
         })?;
         Ok(figures.difference().map_or(Status::Clean, |_| Status::Different))
-    }
-}
-
-impl From<AnalysisBenchError> for Failure {
-    fn from(error: AnalysisBenchError) -> Self {
-        match error {
-            AnalysisBenchError::Simulation(error) => error.into(),
-            error => Self::usage(error),
-        }
     }
 }
 

@@ -12,6 +12,10 @@ pub struct Config {
     pub kinds: u32,
     /// Number of lengths of packets that are distinguished, 1 to 32.
     pub lengths: u32,
+    /// Bytes of a packet that ends a search for packets.
+    pub sync_bytes: u32,
+    /// Whether a walker is in front: without one, only packets are counted, and what follows does not matter.
+    pub blocks: bool,
     /// Number of entries of the profile: a power of 2, 16 to 65536.
     pub entries: u32,
     /// Bits of the count of an entry, 2 to 32.
@@ -32,6 +36,8 @@ impl Default for Config {
             lanes: 4,
             kinds: 16,
             lengths: 16,
+            sync_bytes: 1,
+            blocks: true,
             entries: 1024,
             count_bits: 24,
             spills: 16,
@@ -87,6 +93,7 @@ impl Config {
             window_bits: self.window_bits,
             kinds: self.kinds,
             lengths: self.lengths,
+            blocks: self.blocks,
         }
     }
 }

@@ -6,7 +6,7 @@ use hartrace_rtl::{Component, Expr, Module, index_width, lit, zero};
 
 /// The module `packet_counters`: any number of lanes may end a packet in a cycle.
 pub(super) fn build(config: &Config) -> Component {
-    let Config { lanes, kinds, lengths, .. } = *config;
+    let Config { lanes, kinds, lengths, sync_bytes, .. } = *config;
     let m = Module::new(
         "packet_counters",
         "Counts bytes, errors, synchronisations, and packets by kind and by length.",
@@ -17,7 +17,11 @@ pub(super) fn build(config: &Config) -> Component {
     let byte = m.input("byte_i", lanes, "lanes with a byte");
     let ends = m.input("ends_i", lanes, "a packet ends with it");
     let error = m.input("error_i", lanes, "it is an error, which ends what came before");
-    let sync = m.input("sync_i", lanes, "a search for packets ends with it");
+    let sync = m.input(
+        "sync_i",
+        lanes,
+        "a search for packets ends with it; if a packet does, too, its length is known",
+    );
     let width = index_width(kinds).max(1);
     let kind = m.input("kind_i", width * lanes, "the kind of the packet");
     let outputs = [("bytes", &byte), ("errors", &error), ("synchronisations", &sync)]
@@ -48,10 +52,11 @@ pub(super) fn build(config: &Config) -> Component {
     let before = m.reg("before", zero(width));
     let mut now = before.q.clone();
     let mut of_lane = Vec::new();
+    let of_sync = lit(width, u128::from(sync_bytes.clamp(1, lengths) - 1));
     for i in 0..lanes {
-        of_lane.push(now.clone());
+        of_lane.push(m.let_(&format!("length_of_{i}"), sync.bit(i).mux(&of_sync, &now)));
         let longer = now.eq(&most).mux(&most, &now + lit(width, 1));
-        let stops = ends.bit(i) | error.bit(i);
+        let stops = ends.bit(i) | error.bit(i) | sync.bit(i);
         let next = byte.bit(i).mux((!stops).gate(longer), &now);
         now = m.let_(&format!("before_{}", i + 1), next);
     }

@@ -12,7 +12,8 @@ pub const BLOCK: [&str; 9] =
     ["valid", "start", "last", "ends", "taken", "faulted", "next_valid", "next", "gap"];
 
 /// The module `trace_analysis`: what a decoder and a walker give, counted and watched; registers on APB4; spilled
-/// entries of the profile as packets of [`RECORD_BYTES`] bytes, for a packer and a sink of the encoder.
+/// entries of the profile as packets of [`RECORD_BYTES`] bytes, for a packer and a sink of the encoder. Without a walker,
+/// it counts packets only.
 ///
 /// # Errors
 ///
@@ -32,14 +33,13 @@ pub fn analysis(config: &Config) -> Result<Component, ConfigError> {
         };
         m.input(&format!("{name}_i"), width, "of the walker")
     };
-    let block = BLOCK.map(|name| (name, input(name)));
+    let block: Vec<(&str, Expr)> =
+        BLOCK.into_iter().filter(|_| config.blocks).map(|name| (name, input(name))).collect();
     let of = |name: &str| {
         let found = block.iter().find(|(other, _)| *other == name);
         found.map_or_else(|| hartrace_rtl::lit(1, 0), |(_, expr)| expr.clone())
     };
     let registers = analysis_registers(&config.registers())?;
-    let (counters, profile) = (counters::build(config), profile::build(config));
-    let (windows, monitor) = (windows::build(config), monitor::build(config));
 
     m.section("Registers.");
     let mut ports: Vec<(String, Expr)> = Vec::new();
@@ -80,6 +80,7 @@ pub fn analysis(config: &Config) -> Result<Component, ConfigError> {
     };
 
     m.section("Packets.");
+    let counters = counters::build(config);
     let lanes: Vec<(&str, Expr)> = ["byte_i", "ends_i", "error_i", "sync_i", "kind_i"]
         .into_iter()
         .map(|name| {
@@ -91,6 +92,11 @@ pub fn analysis(config: &Config) -> Result<Component, ConfigError> {
     let counted = connect(&counters, "i_counters", &lanes);
     for name in ["bytes", "errors", "synchronisations", "kinds", "lengths"] {
         status(name, &counted[&format!("{name}_o")]);
+    }
+
+    if !config.blocks {
+        status("busy", &hartrace_rtl::lit(1, 0));
+        return Ok(m.finish());
     }
 
     m.section("Edges: what the last instruction of a block decided.");
@@ -109,7 +115,7 @@ pub fn analysis(config: &Config) -> Result<Component, ConfigError> {
         ("spill_valid_o", spill_valid_o),
         ("spill_o", spill_o),
     ];
-    let profiled = connect(&profile, "i_profile", &more);
+    let profiled = connect(&profile::build(config), "i_profile", &more);
     for name in ["from", "to", "kind", "count", "lost", "clearing", "busy"] {
         status(name, &profiled[&format!("{name}_o")]);
     }
@@ -117,23 +123,23 @@ pub fn analysis(config: &Config) -> Result<Component, ConfigError> {
     m.section("Windows and the property.");
     let more =
         [("trigger_i", told["trigger_o"].clone()), ("index_i", told["window_index_o"].clone())];
-    let kept = connect(&windows, "i_windows", &more);
+    let kept = connect(&windows::build(config), "i_windows", &more);
     status("window", &kept["window_o"]);
     status("window_length", &kept["length_o"]);
     status("windows", &kept["windows_o"]);
-    let more = ["first", "second", "property", "limit"]
-        .map(|name| (name, told[&format!("{name}_o")].clone()));
-    let more: Vec<(String, Expr)> =
-        more.into_iter().map(|(name, expr)| (format!("{name}_i"), expr)).collect();
-    let more: Vec<(&str, Expr)> =
-        more.iter().map(|(name, expr)| (name.as_str(), expr.clone())).collect();
-    let watched = connect(&monitor, "i_monitor", &more);
+    let more = [
+        ("first_i", told["first_o"].clone()),
+        ("second_i", told["second_o"].clone()),
+        ("property_i", told["property_o"].clone()),
+        ("limit_i", told["limit_o"].clone()),
+    ];
+    let watched = connect(&monitor::build(config), "i_monitor", &more);
     status("violations", &watched["violations_o"]);
     Ok(m.finish())
 }
 
 /// Whether a port belongs to the bus.
-fn is_bus(name: &str) -> bool {
+pub(crate) fn is_bus(name: &str) -> bool {
     [
         "psel_i",
         "penable_i",

@@ -8,6 +8,9 @@ use super::shape::Shape;
 use crate::wires::{all, any, delay, join};
 use hartrace_rtl::{Component, Expr, Module, index_width, lit, zero};
 
+/// Cycles from a byte to its role.
+pub(super) const LATENCY: u32 = 4;
+
 /// The module `etrace_header`: what a byte means as a header.
 fn header(shape: &Shape) -> Component {
     let m = Module::new("etrace_header", "How many bytes follow, if the byte is a header.");
@@ -208,8 +211,17 @@ pub(super) fn role(shape: &Shape) -> Vec<(&'static str, u32, &'static str, bool)
     role
 }
 
-/// The module `etrace_boundary`: the role of every byte, four cycles later.
-pub(super) fn unit(config: &Config, shape: &Shape) -> Component {
+/// What is known of a byte for those who count packets: name, and what it is.
+pub(super) fn counted(config: &Config) -> Vec<(&'static str, &'static str)> {
+    let mut counted = vec![("valid", "there are bytes"), ("null", "they are null packets")];
+    if !config.aligned {
+        counted.push(("found", "the search for headers ends with them"));
+    }
+    counted
+}
+
+/// The module `etrace_boundary`: the role of every byte, [`LATENCY`] cycles later; with `counting`, also [`counted`].
+pub(super) fn unit(config: &Config, shape: &Shape, counting: bool) -> Component {
     let u = shape.unroll;
     let m = Module::new(
         "etrace_boundary",
@@ -222,6 +234,9 @@ pub(super) fn unit(config: &Config, shape: &Shape) -> Component {
         .into_iter()
         .map(|(name, width, doc, _)| m.output(&format!("{name}_o"), u * width, doc))
         .collect();
+    let counted = if counting { counted(config) } else { Vec::new() };
+    let counts: Vec<Expr> =
+        counted.iter().map(|(name, doc)| m.output(&format!("{name}_o"), u, doc)).collect();
 
     m.section("What each byte would be as a header.");
     let valid = delay(&m, "valid", &valid_i, true);
@@ -230,8 +245,8 @@ pub(super) fn unit(config: &Config, shape: &Shape) -> Component {
     let null = delay(&m, "null", &join(&null), false);
     let run = m.inst("i_null_run", &null_run(shape), &[("valid_i", &valid), ("null_i", &null)]);
     let aligned = delay(&m, "aligned", &run["aligned_o"], true);
-    let valid = delay(&m, "counted_valid", &valid, true);
-    let bytes = delay(&m, "counted_bytes", &bytes, false);
+    let valid = delay(&m, "aligned_valid", &valid, true);
+    let bytes = delay(&m, "aligned_bytes", &bytes, false);
     let header = header(shape);
     let follow: Vec<Expr> = (0..u)
         .map(|i| {
@@ -254,12 +269,13 @@ pub(super) fn unit(config: &Config, shape: &Shape) -> Component {
         .collect();
     let mut now: Vec<Expr> = regs.iter().map(|reg| reg.q.clone()).collect();
     let mut roles: Vec<Vec<Expr>> = outputs.iter().map(|_| Vec::new()).collect();
+    let mut counters: Vec<Vec<Expr>> = counted.iter().map(|_| Vec::new()).collect();
     for (i, follow) in (0..u).zip(&follow) {
         let (valid, aligned) = (valid.bit(i), aligned.bit(i));
         let extend = bytes.bit(8 * i + 7);
         let mut ports = vec![
             ("valid_i".to_owned(), valid.clone()),
-            ("aligned_i".to_owned(), aligned),
+            ("aligned_i".to_owned(), aligned.clone()),
             ("follow_i".to_owned(), follow.clone()),
         ];
         if shape.stamp_bytes > 0 {
@@ -278,6 +294,13 @@ pub(super) fn unit(config: &Config, shape: &Shape) -> Component {
         ];
         let role = role.into_iter().chain(now.get(2).cloned());
         roles.iter_mut().zip(role).for_each(|(all, one)| all.push(one));
+        for ((name, _), all) in counted.iter().zip(&mut counters) {
+            all.push(match *name {
+                "valid" => valid.clone(),
+                "null" => &valid & left.bit(0) & follow.bit(0),
+                _ => &valid & !left.any() & &aligned,
+            });
+        }
         now = state.iter().map(|(name, ..)| out[&format!("{name}_o")].clone()).collect();
     }
     for (reg, value) in regs.iter().zip(&now) {
@@ -285,6 +308,9 @@ pub(super) fn unit(config: &Config, shape: &Shape) -> Component {
     }
     for ((output, all), (name, _, _, clears)) in outputs.iter().zip(&roles).zip(role(shape)) {
         m.assign(output, delay(&m, &format!("role_{name}"), &join(all), clears));
+    }
+    for ((output, all), (name, _)) in counts.iter().zip(&counters).zip(&counted) {
+        m.assign(output, delay(&m, &format!("counted_{name}"), &join(all), true));
     }
     m.finish()
 }

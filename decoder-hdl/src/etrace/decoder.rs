@@ -82,7 +82,7 @@ fn fields(shape: &Shape) -> Vec<Field> {
 ///
 /// If there is no decoder with these parameters.
 pub fn decoder(config: &Config) -> Result<Component, ConfigError> {
-    build(config, false)
+    build(config, false, false)
 }
 
 /// Like [`decoder`], with an input for the trap vector of each privilege: the addresses of handlers in
@@ -92,10 +92,19 @@ pub fn decoder(config: &Config) -> Result<Component, ConfigError> {
 ///
 /// If there is no decoder with these parameters.
 pub fn decoder_with_vectors(config: &Config) -> Result<Component, ConfigError> {
-    build(config, true)
+    build(config, true, false)
 }
 
-fn build(config: &Config, with_vectors: bool) -> Result<Component, ConfigError> {
+/// Like one of these, with what those need who count packets: for every byte, when its record would leave, `lane_last_o`,
+/// if a packet ends with it, and the outputs of [`boundary::counted`] with the same prefix.
+pub(crate) fn decoder_for_counting(
+    config: &Config,
+    with_vectors: bool,
+) -> Result<Component, ConfigError> {
+    build(config, with_vectors, true)
+}
+
+fn build(config: &Config, with_vectors: bool, counting: bool) -> Result<Component, ConfigError> {
     config.check()?;
     let shape = Shape::new(config)?;
     let (u, slots) = (shape.unroll, shape.slots());
@@ -120,10 +129,16 @@ fn build(config: &Config, with_vectors: bool) -> Result<Component, ConfigError> 
             (field, m.output(&format!("{}_o", field.name), slots * field.width, field.doc))
         })
         .collect();
+    let mut lanes: Vec<(&str, Expr)> = Vec::new();
+    if counting {
+        let known =
+            [("last", "packets end with them")].into_iter().chain(boundary::counted(config));
+        lanes.extend(known.map(|(name, doc)| (name, m.output(&format!("lane_{name}_o"), u, doc))));
+    }
 
     m.section("Where packets start and end.");
     let ports = [("valid_i", &valid_i), ("bytes_i", &bytes_i)];
-    let roles = m.inst("i_boundary", &boundary::unit(config, &shape), &ports);
+    let roles = m.inst("i_boundary", &boundary::unit(config, &shape, counting), &ports);
 
     m.section("Packets.");
     let ports = connect(boundary::role(&shape).into_iter().map(|(name, ..)| name), &roles);
@@ -176,6 +191,13 @@ fn build(config: &Config, with_vectors: bool) -> Result<Component, ConfigError> 
         };
         m.assign(output, value);
     }
+    for (name, output) in &lanes {
+        let stages = TO_FIELDS + resolve::latency(&shape) - boundary::LATENCY;
+        let value = (1..=stages).fold(roles[&format!("{name}_o")].clone(), |value, stage| {
+            delay(&m, &format!("lane_{name}_after_{stage}"), &value, true)
+        });
+        m.assign(output, value);
+    }
     Ok(m.finish())
 }
 
@@ -186,7 +208,7 @@ fn build(config: &Config, with_vectors: bool) -> Result<Component, ConfigError> 
 /// If there is no decoder with these parameters.
 pub fn boundary_unit(config: &Config) -> Result<Component, ConfigError> {
     config.check()?;
-    Ok(boundary::unit(config, &Shape::new(config)?))
+    Ok(boundary::unit(config, &Shape::new(config)?, false))
 }
 
 /// Outputs of one stage as inputs of the next.

@@ -2,7 +2,8 @@
 
 /// Prefixes of the names of registers and fields; the name of the component is known from the
 /// context.
-const PREFIXES: [&str; 6] = ["trTe", "trTs", "trRam", "trAtbBridge", "hartraceRam", "hartraceAn"];
+const PREFIXES: [&str; 7] =
+    ["trTe", "trTs", "trRam", "trAtbBridge", "hartraceRam", "hartraceAn", "hartraceDe"];
 
 /// `trTeInstSyncMax` as `inst_sync_max`.
 pub(crate) fn short(name: &str) -> String {

@@ -88,6 +88,34 @@ pub struct AnalysisParams {
     pub kinds: u32,
     /// Number of lengths of packets that are counted, 1 to 32.
     pub lengths: u32,
+    /// Whether blocks are known: without them, only packets are counted.
+    pub blocks: bool,
+}
+
+/// Parameters of the registers of a hardware decoder.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct DecoderParams {
+    /// Bytes per cycle, 1 to 8.
+    pub unroll: u32,
+    /// Width of the source in packets in bits, up to 12; 0 if they have none.
+    pub source_bits: u32,
+    /// Whether bytes come in CoreSight frames.
+    pub frames: bool,
+    /// What the program is followed with.
+    pub walker: Option<WalkerParams>,
+}
+
+/// Parameters of the registers of a walker behind a decoder.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct WalkerParams {
+    /// Width of an address in bits, 4 to 64.
+    pub address_width: u32,
+    /// Bits of the number of an entry of the table, 1 to 24.
+    pub index_bits: u32,
+    /// Bits of a word of the table, 1 to 128.
+    pub word_bits: u32,
+    /// Number of trap vectors, up to 8.
+    pub vectors: u32,
 }
 
 /// Parameters that no component can have.
@@ -186,6 +214,18 @@ impl AnalysisParams {
         in_range("window_bits", self.window_bits, 16, 32)?;
         in_range("kinds", self.kinds, 1, 32)?;
         in_range("lengths", self.lengths, 1, 32)
+    }
+}
+
+impl DecoderParams {
+    pub(crate) fn check(&self) -> Result<(), ParamsError> {
+        in_range("unroll", self.unroll, 1, 8)?;
+        in_range("source_bits", self.source_bits, 0, 12)?;
+        let Some(walker) = &self.walker else { return Ok(()) };
+        in_range("address_width", walker.address_width, 4, 64)?;
+        in_range("index_bits", walker.index_bits, 1, 24)?;
+        in_range("word_bits", walker.word_bits, 1, 128)?;
+        in_range("vectors", walker.vectors, 0, 8)
     }
 }
 

@@ -3,10 +3,12 @@
 mod analysis;
 mod apb;
 mod block;
+mod decoder;
 mod split;
 mod usage;
 
 pub use analysis::analysis_registers;
+pub use decoder::decoder_registers;
 pub use split::apb_split;
 
 use crate::registers::params::{EncoderParams, ParamsError, RamSinkParams};

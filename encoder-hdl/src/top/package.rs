@@ -50,14 +50,22 @@ pub fn package(
     let core = crate::sources(&config.encoder).map_err(TopError::from)?;
     let core: Vec<String> = core.into_iter().map(|(name, _)| name).collect();
     files.extend(lists(TOP, &names));
+    files.extend(description(config)?);
     files.extend([
         (format!("{CORE}.f"), core.join("\n") + "\n"),
-        ("config.toml".into(), toml::to_string(config)?),
-        ("params.toml".into(), params(config)?),
         ("registers.md".into(), manual(config)?),
         ("hartrace_registers.h".into(), header(config)?),
     ]);
     Ok(files)
+}
+
+/// Returns what an encoder is as files: `config.toml`, from which it was made, and `params.toml`, for decoders.
+///
+/// # Errors
+///
+/// If it cannot be written as TOML.
+pub fn description(config: &TopConfig) -> Result<[(String, String); 2], PackageError> {
+    Ok([("config.toml".into(), toml::to_string(config)?), ("params.toml".into(), params(config)?)])
 }
 
 /// Returns the parameters of the encoder that a decoder must know, as TOML.

@@ -16,7 +16,7 @@ pub struct Page {
 }
 
 /// Size of a page in bytes.
-const PAGE: u32 = 0x1000;
+pub const PAGE: u32 = 0x1000;
 
 /// The pages at the port, in order: one for each hart, then that of the sink, if it has
 /// registers.
@@ -48,35 +48,50 @@ fn tables(pages: &[Page]) -> Vec<&Table> {
 
 /// A manual of the registers, in Markdown.
 pub fn manual(config: &TopConfig) -> Result<String, TopError> {
-    let pages = pages(config)?;
-    let mut out = markdown(&tables(&pages));
+    Ok(manual_of(&pages(config)?))
+}
+
+/// A manual of the registers of any pages, in Markdown.
+#[must_use]
+pub fn manual_of(pages: &[Page]) -> String {
+    let mut out = markdown(&tables(pages));
     out.push_str("\n## Pages\n\n| from | |\n| --- | --- |\n");
-    for page in &pages {
+    for page in pages {
         // Writing to a string never fails.
         let _ = writeln!(out, "| {:#07x} | {} |", page.address, page.title);
     }
-    Ok(out)
+    out
 }
 
 /// A header in C: addresses of pages, offsets of registers in them, positions of fields, and, for a sink in
 /// memory, the size of the words of which buffers consist.
 pub fn header(config: &TopConfig) -> Result<String, TopError> {
     let pages = pages(config)?;
-    let text = c_header(&tables(&pages));
+    let name = |number: usize| match number < config.harts as usize {
+        true => format!("HART{number}"),
+        false => "SINK".to_owned(),
+    };
+    let names: Vec<String> = (0..pages.len()).map(name).collect();
+    Ok(header_of(&pages, &names, config.ram_sink_params().map(|params| params.word_bytes)))
+}
+
+/// The same for any pages with these names; `word_bytes` is the size of words, if there is a sink in memory.
+#[must_use]
+pub fn header_of(pages: &[Page], names: &[String], word_bytes: Option<u32>) -> String {
+    let text = c_header(&tables(pages));
     let open = text.trim_end().trim_end_matches("#endif");
     let mut out = format!("{open}/* --- Pages --- */\n\n");
-    for (number, page) in pages.iter().enumerate() {
-        let name = match number < config.harts as usize {
-            true => format!("HARTRACE_HART{number}_PAGE"),
-            false => "HARTRACE_SINK_PAGE".to_owned(),
-        };
-        let _ = writeln!(out, "#define {name} {:#07x}u /* {} */", page.address, page.title);
+    for (page, name) in pages.iter().zip(names) {
+        let _ = writeln!(
+            out,
+            "#define HARTRACE_{name}_PAGE {:#07x}u /* {} */",
+            page.address, page.title
+        );
     }
-    if let Some(params) = config.ram_sink_params() {
-        let bytes = params.word_bytes;
+    if let Some(bytes) = word_bytes {
         let doc = "buffers start and end at multiples of it";
         let _ = writeln!(out, "\n#define HARTRACE_SINK_WORD_BYTES {bytes}u /* {doc} */");
     }
     out.push_str("\n#endif\n");
-    Ok(out)
+    out
 }

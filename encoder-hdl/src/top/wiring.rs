@@ -14,30 +14,36 @@ pub(crate) fn has(of: &Component, name: &str) -> bool {
 }
 
 /// Connections of an instance, some of which are ports of the enclosing module.
-pub(crate) struct Wiring<'a> {
+#[derive(Debug)]
+pub struct Wiring<'a> {
     m: &'a Module,
     of: Component,
     made: Vec<(String, Expr)>,
 }
 
 impl<'a> Wiring<'a> {
-    pub(crate) fn new(m: &'a Module, of: Component) -> Self {
+    /// Starts without connections.
+    #[must_use]
+    pub fn new(m: &'a Module, of: Component) -> Self {
         Self { m, of, made: Vec::new() }
     }
 
     /// Connects a port.
-    pub(crate) fn wire(mut self, port: &str, signal: &Expr) -> Self {
+    #[must_use]
+    pub fn wire(mut self, port: &str, signal: &Expr) -> Self {
         self.made.push((port.into(), signal.clone()));
         self
     }
 
     /// Connects a port, if there is one.
-    pub(crate) fn wire_if(self, port: &str, signal: impl FnOnce() -> Expr) -> Self {
+    #[must_use]
+    pub fn wire_if(self, port: &str, signal: impl FnOnce() -> Expr) -> Self {
         if has(&self.of, port) { self.wire(port, &signal()) } else { self }
     }
 
     /// Connects inputs to the outputs of the same name of another instance, if it has them.
-    pub(crate) fn told_by(mut self, other: &Component, outputs: &Outputs) -> Self {
+    #[must_use]
+    pub fn told_by(mut self, other: &Component, outputs: &Outputs) -> Self {
         for port in self.open().filter(|port| port.direction == Direction::Input) {
             let name = format!("{}_o", port.name.trim_end_matches("_i"));
             if has(other, &name) {
@@ -49,7 +55,8 @@ impl<'a> Wiring<'a> {
 
     /// Turns some ports that are not connected yet into ports of the enclosing module, with a
     /// prefix.
-    pub(crate) fn ports(mut self, prefix: &str, wanted: impl Fn(&Port) -> bool) -> Self {
+    #[must_use]
+    pub fn ports(mut self, prefix: &str, wanted: impl Fn(&Port) -> bool) -> Self {
         for port in self.open().filter(wanted) {
             let name = format!("{prefix}{}", port.name);
             let signal = match port.direction {
@@ -62,7 +69,7 @@ impl<'a> Wiring<'a> {
     }
 
     /// Creates the instance.
-    pub(crate) fn inst(self, name: &str) -> Outputs {
+    pub fn inst(self, name: &str) -> Outputs {
         let ports: Vec<(&str, &Expr)> =
             self.made.iter().map(|(port, signal)| (port.as_str(), signal)).collect();
         self.m.inst(name, &self.of, &ports)

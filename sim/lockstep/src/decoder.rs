@@ -4,7 +4,7 @@
 //! with or without holes between them, and its records are compared with those of [`Records`], which reads packets
 //! with the parser of `hartrace-etmv4`: every field of every record, and the byte that it ends with. [`EtraceBench`] and
 //! [`EtraceRecords`] do the same for E-Trace, [`frame`] for the stage that splits frames, and
-//! [`analysis`] for what is behind a walker.
+//! [`analysis`] for what is behind a walker, and [`TopBench`] for all of it in one module.
 
 pub mod analysis;
 mod captures;
@@ -14,9 +14,11 @@ pub mod etrace;
 mod executed;
 mod follower;
 pub mod frame;
+mod memory;
 pub mod random;
 mod records;
 mod table;
+mod top;
 
 pub use captures::{Source, SourcesError, sources};
 pub use compare::{CompareError, compare, random_packets};
@@ -28,3 +30,4 @@ pub use executed::{WalkFigures, Walks};
 pub use follower::{FollowerBench, FollowerError, Following, Said, Walked};
 pub use records::{Ended, Record, Records};
 pub use table::Table;
+pub use top::{TopBench, TopSettings};

@@ -18,11 +18,14 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use crate::decoder::{FollowerBench, FollowerError, Following, Said, WalkFigures, Walks};
+use crate::decoder::analysis::Found;
+use crate::decoder::{
+    FollowerBench, FollowerError, Following, TopBench, TopSettings, WalkFigures, Walks,
+};
 use crate::trial::{TrialError, Work};
 use crate::{Bench, BenchError, Mismatch, Seen, Setting, Summary, Traffic};
 use hartrace_decoder::block_table::{self, BlockTable, WordLayout};
-use hartrace_decoder_hdl::{etrace, walker};
+use hartrace_decoder_hdl::{Decoder, etrace, top, walker};
 use hartrace_encap::EncapParams;
 use hartrace_encoder_hdl::Config;
 use hartrace_etrace::ingress::{ITypeWidth, Retired};
@@ -46,6 +49,8 @@ pub struct LoopConfig {
     pub entries: u32,
     /// Rows of the walker's FIFO.
     pub rows: u32,
+    /// Everything is behind the walker, too, and the program is loaded over the bus; [`LoopFigures::found`] is what it found.
+    pub analysis: bool,
 }
 
 /// Neither sources nor times nor types.
@@ -58,7 +63,7 @@ impl LoopConfig {
     /// An encoder with a decoder for this many bytes per cycle, and a table of 1,024 entries.
     #[must_use]
     pub fn new(encoder: Config, unroll: u32) -> Self {
-        Self { encoder, unroll, encap: PLAIN, entries: 1 << 10, rows: 512 }
+        Self { encoder, unroll, encap: PLAIN, entries: 1 << 10, rows: 512, analysis: false }
     }
 
     /// The decoder and the walker.
@@ -95,11 +100,11 @@ impl From<Mismatch> for LoopError {
     }
 }
 
-/// The models of the loop: one of the encoder, one of the decoder with the walker. They advance together.
+/// The models of the loop: one of the encoder, one of what receives its trace. They advance together.
 #[derive(Debug)]
 pub struct LoopBench {
     encoder: Bench,
-    follower: FollowerBench,
+    receiver: Receiver,
 }
 
 impl LoopBench {
@@ -109,9 +114,79 @@ impl LoopBench {
     ///
     /// If there is no such hardware, or no model of it.
     pub fn new(config: &LoopConfig, options: &Options) -> Result<Self, LoopError> {
-        let follower = FollowerBench::new(&config.walker(), options)?;
+        let receiver = Receiver::new(config, options)?;
         let encoder = Bench::framed(&config.encoder, config.encap, options)?;
-        Ok(Self { encoder, follower })
+        Ok(Self { encoder, receiver })
+    }
+}
+
+/// The model of a decoder with a walker, or of the same with everything behind them.
+#[derive(Debug)]
+pub struct Receiver {
+    config: walker::Config,
+    model: Model,
+}
+
+#[derive(Debug)]
+enum Model {
+    Follower(FollowerBench),
+    Top(TopBench),
+}
+
+impl Receiver {
+    /// Generates the RTL and builds its model.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such hardware, or no model of it.
+    pub fn new(config: &LoopConfig, options: &Options) -> Result<Self, FollowerError> {
+        let walker = config.walker();
+        let model = match config.analysis {
+            false => Model::Follower(FollowerBench::new(&walker, options)?),
+            true => {
+                let top = top::Config::new(Decoder::Follower(walker));
+                Model::Top(TopBench::new(&top, options)?)
+            }
+        };
+        Ok(Self { config: walker, model })
+    }
+
+    /// The parameters of the walker.
+    #[must_use]
+    pub fn config(&self) -> &walker::Config {
+        &self.config
+    }
+
+    /// Starts from reset with the table of a program, the source to follow and the trap vectors by privilege.
+    ///
+    /// # Errors
+    ///
+    /// If the program does not fit, or the simulator fails.
+    pub fn start(
+        &self,
+        table: &BlockTable,
+        source: u16,
+        tvec: &[(u8, u64)],
+    ) -> Result<Following, FollowerError> {
+        match &self.model {
+            Model::Follower(follower) => follower.start(table, source, tvec),
+            Model::Top(top) => {
+                let table = Some(table);
+                top.start(&TopSettings { table, source, tvec, ..top.settings() })
+            }
+        }
+    }
+
+    /// What was found behind the walker.
+    ///
+    /// # Errors
+    ///
+    /// If the simulator fails, or something never ends.
+    pub fn finish(&self, following: Following) -> Result<Option<Found>, FollowerError> {
+        match &self.model {
+            Model::Follower(_) => Ok(None),
+            Model::Top(top) => top.finish(following).map(Some),
+        }
     }
 }
 
@@ -151,6 +226,8 @@ pub struct LoopFigures {
     pub walked: WalkFigures,
     /// Records that the walker lost.
     pub lost: u64,
+    /// What the analysis behind the walker found, if there is one.
+    pub found: Option<Found>,
 }
 
 impl<'a> Loop<'a> {
@@ -168,29 +245,14 @@ impl<'a> Loop<'a> {
     pub fn run(
         &self,
         bench: &mut LoopBench,
-        work: Work,
-        progress: impl FnMut(&[Retired]),
-    ) -> Result<LoopFigures, LoopError> {
-        self.run_with(bench, work, progress, &mut |_| ())
-    }
-
-    /// The same; `said` also receives what the walker says in each cycle.
-    ///
-    /// # Errors
-    ///
-    /// As [`Loop::run`].
-    pub fn run_with(
-        &self,
-        bench: &mut LoopBench,
         mut work: Work,
         mut progress: impl FnMut(&[Retired]),
-        said: &mut dyn FnMut(&Said),
     ) -> Result<LoopFigures, LoopError> {
         let image = work.image().ok_or(LoopError::NoProgram)?;
         let tvec = work.trap_vectors(&self.setting.options, self.limit)?;
         let table = BlockTable::build(&image, &[], WordLayout::SPAN_BITS);
-        let layout = bench.follower.config().table;
-        let following = bench.follower.start(&table, 0, &tvec)?;
+        let layout = bench.receiver.config().table;
+        let following = bench.receiver.start(&table, 0, &tvec)?;
         let config = bench.encoder.config();
         let port = Port {
             lanes: config.lanes,
@@ -201,7 +263,7 @@ impl<'a> Loop<'a> {
                 _ => ITypeWidth::Four,
             },
         };
-        let mut behind = Behind::new(following, Walks::new(&image), said);
+        let mut behind = Behind::new(following, Walks::new(&image));
         let traffic = Traffic { idle: self.idle, ..Traffic::default() };
         let mut watch = |seen: Seen<'_>| behind.seen(seen);
         let mut session = bench.encoder.start_alone(self.setting, traffic, &mut watch)?;
@@ -211,17 +273,19 @@ impl<'a> Loop<'a> {
             Ok(true)
         })?;
         let encoder = session.finish()?;
-        let (walked, lost, waiting) = behind.finish()?;
+        let ((walked, lost, waiting), following) = behind.finish()?;
+        let found = bench.receiver.finish(following)?;
         Ok(LoopFigures {
             program: work.name().into(),
             mode: self.mode.into(),
-            unroll: bench.follower.config().decoder.unroll,
+            unroll: bench.receiver.config().decoder.unroll,
             executed,
             encoder,
             waiting,
             table: table.summary(&layout),
             walked,
             lost,
+            found,
         })
     }
 }
@@ -230,8 +294,6 @@ impl<'a> Loop<'a> {
 pub struct Behind<'a> {
     following: Following,
     walks: Walks<'a>,
-    /// Somebody else who listens to the walker.
-    listener: &'a mut dyn FnMut(&Said),
     bytes: VecDeque<u8>,
     waiting: usize,
     losing: bool,
@@ -239,10 +301,11 @@ pub struct Behind<'a> {
 }
 
 impl<'a> Behind<'a> {
-    /// Starts with what was executed and sent still to come; `listener` receives what the walker says in each cycle.
-    pub fn new(following: Following, walks: Walks<'a>, listener: &'a mut dyn FnMut(&Said)) -> Self {
+    /// Starts with what was executed and sent still to come.
+    #[must_use]
+    pub fn new(following: Following, walks: Walks<'a>) -> Self {
         let bytes = VecDeque::new();
-        Self { following, walks, listener, bytes, waiting: 0, losing: false, failed: None }
+        Self { following, walks, bytes, waiting: 0, losing: false, failed: None }
     }
 
     /// Takes what the encoder received, the bytes that it sent, and the end of each cycle.
@@ -275,30 +338,25 @@ impl<'a> Behind<'a> {
         let count = self.bytes.len().min(self.following.unroll());
         word.iter_mut().zip(self.bytes.drain(..count)).for_each(|(to, from)| *to = from);
         let said = self.following.cycle(&word[..count])?;
-        let said = said.unwrap_or_default();
-        self.walks.said(&said);
-        (self.listener)(&said);
+        said.iter().for_each(|said| self.walks.said(said));
         Ok(())
     }
 
-    /// The result, the records that were lost, and the most bytes that waited.
+    /// The result, the records that were lost, and the most bytes that waited; and the hardware, at rest.
     ///
     /// # Errors
     ///
     /// If the simulator has failed.
-    pub fn finish(mut self) -> Result<(WalkFigures, u64, usize), FollowerError> {
+    pub fn finish(mut self) -> Result<((WalkFigures, u64, usize), Following), FollowerError> {
         if let Some(error) = self.failed.take() {
             return Err(error);
         }
         while !self.bytes.is_empty() {
             self.cycle()?;
         }
-        let Self { mut following, mut walks, listener, waiting, .. } = self;
-        following.rest(|said| {
-            walks.said(&said);
-            listener(&said);
-        })?;
-        Ok((walks.finish(), following.lost(), waiting))
+        let Self { mut following, mut walks, waiting, .. } = self;
+        following.rest(|said| walks.said(&said))?;
+        Ok(((walks.finish(), following.lost(), waiting), following))
     }
 }
 

@@ -37,6 +37,10 @@ impl<'a> Block<'a> {
         let controls = m.let_("controls", &apb.write & &usage.active);
         let configures = m.let_("configures", &controls & !&usage.in_use);
         let data = m.let_("data", (!&usage.held).gate(&apb.data));
+        let mut fields = table.registers.iter().flat_map(|register| &register.fields);
+        if !fields.any(|field| matches!(field.kind, Kind::Stored { .. } | Kind::Pointer { .. })) {
+            m.unused(&configures);
+        }
         let kept = BTreeMap::new();
         let mut block =
             Self { m, table, apb, decoder, inputs, usage, configures, controls, data, kept };

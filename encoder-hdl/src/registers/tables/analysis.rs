@@ -1,6 +1,6 @@
 //! Registers of the analysis behind a hardware decoder.
 
-use super::{component, versions};
+use super::{address, component, counter, versions};
 use crate::registers::params::{AnalysisParams, ParamsError};
 use crate::registers::table::{Enable, Input, Kind, Register, Table};
 
@@ -19,9 +19,8 @@ memory before is part of the profile. Counters stay at the largest number.";
 /// If a parameter is out of its range.
 pub fn analysis(params: &AnalysisParams) -> Result<Table, ParamsError> {
     params.check()?;
-    let width = params.address_width;
     let status = |input, from, bits| Kind::Status { input, from, bits };
-    let mut registers = vec![control(), implementation(params)];
+    let mut registers = vec![control(params), implementation(params)];
     registers.extend(counter("hartraceAnBytes", 0x010, "bytes", "Bytes of trace."));
     registers.extend(counter("hartraceAnErrors", 0x014, "errors", "Errors in them."));
     registers.extend(counter(
@@ -30,6 +29,56 @@ pub fn analysis(params: &AnalysisParams) -> Result<Table, ParamsError> {
         "synchronisations",
         "Synchronisations after a start or an error.",
     ));
+    if params.blocks {
+        of_blocks(params, &mut registers);
+    }
+    for i in 0..params.kinds {
+        let register = Register::new("hartraceAnKind{i}", 0x100 + 4 * i, "Packets of a kind.");
+        let shows = status("kinds", 32 * i, 32);
+        registers.push(register.number(i).field((31, 0), "hartraceAnKind", shows, "Their number."));
+    }
+    for i in 0..params.lengths {
+        let register = Register::new(
+            "hartraceAnLength{i}",
+            0x180 + 4 * i,
+            "Packets of a length; the last register has those that are longer, too.",
+        );
+        let shows = status("lengths", 32 * i, 32);
+        let doc = "The number of those with one byte more than the number of the register.";
+        registers.push(register.number(i).field((31, 0), "hartraceAnLength", shows, doc));
+    }
+    let input = |name, width, doc| Input { name, width, doc };
+    let mut inputs = vec![
+        input("busy", 1, "edges are on their way, or wait to be written"),
+        input("bytes", 32, "bytes of trace"),
+        input("errors", 32, "errors in them"),
+        input("synchronisations", 32, "synchronisations"),
+        input("kinds", 32 * params.kinds, "packets of each kind, the first lowest"),
+        input("lengths", 32 * params.lengths, "packets of each length, the shortest lowest"),
+    ];
+    if params.blocks {
+        let width = params.address_width;
+        inputs.extend([
+            input("clearing", 1, "the profile is being cleared"),
+            input("windows", 32, "windows that were kept"),
+            input("window", params.window_bits, "the window that is read"),
+            input("window_length", 6, "outcomes in it"),
+            input("violations", 32, "how often the property did not hold"),
+            input("kind", 3, "the entry that is read: the kind of the instruction"),
+            input("count", 32, "how often the edge was taken"),
+            input("from", width, "the branch or jump"),
+            input("to", width, "where it went"),
+            input("lost", 32, "edges that are in no entry"),
+        ]);
+    }
+    let (title, name) = ("Trace analysis", "analysis");
+    Ok(Table { title, name, doc: DOC, inputs, registers })
+}
+
+/// What is known of blocks: windows, the property, and the profile.
+fn of_blocks(params: &AnalysisParams, registers: &mut Vec<Register>) {
+    let width = params.address_width;
+    let status = |input, from, bits| Kind::Status { input, from, bits };
     registers.extend(address(
         ["hartraceAnTriggerLow", "hartraceAnTriggerHigh"],
         0x020,
@@ -149,96 +198,53 @@ pub fn analysis(params: &AnalysisParams) -> Result<Table, ParamsError> {
             registers.push(high);
         }
     }
-    for i in 0..params.kinds {
-        let register = Register::new("hartraceAnKind{i}", 0x100 + 4 * i, "Packets of a kind.");
-        let shows = status("kinds", 32 * i, 32);
-        registers.push(register.number(i).field((31, 0), "hartraceAnKind", shows, "Their number."));
-    }
-    for i in 0..params.lengths {
-        let register = Register::new(
-            "hartraceAnLength{i}",
-            0x180 + 4 * i,
-            "Packets of a length; the last register has those that are longer, too.",
-        );
-        let shows = status("lengths", 32 * i, 32);
-        let doc = "The number of those with one byte more than the number of the register.";
-        registers.push(register.number(i).field((31, 0), "hartraceAnLength", shows, doc));
-    }
-    let input = |name, width, doc| Input { name, width, doc };
-    let inputs = vec![
-        input("busy", 1, "edges are on their way, or wait to be written"),
-        input("clearing", 1, "the profile is being cleared"),
-        input("bytes", 32, "bytes of trace"),
-        input("errors", 32, "errors in them"),
-        input("synchronisations", 32, "synchronisations"),
-        input("kinds", 32 * params.kinds, "packets of each kind, the first lowest"),
-        input("lengths", 32 * params.lengths, "packets of each length, the shortest lowest"),
-        input("windows", 32, "windows that were kept"),
-        input("window", params.window_bits, "the window that is read"),
-        input("window_length", 6, "outcomes in it"),
-        input("violations", 32, "how often the property did not hold"),
-        input("kind", 3, "the entry that is read: the kind of the instruction"),
-        input("count", 32, "how often the edge was taken"),
-        input("from", width, "the branch or jump"),
-        input("to", width, "where it went"),
-        input("lost", 32, "edges that are in no entry"),
-    ];
-    let (title, name) = ("Trace analysis", "analysis");
-    Ok(Table { title, name, doc: DOC, inputs, registers })
 }
 
-fn control() -> Register {
-    let clearing = Kind::Status { input: "clearing", from: 0, bits: 1 };
-    let busy = Kind::Status { input: "busy", from: 0, bits: 1 };
-    Register::new("hartraceAnControl", 0x000, "Switches the analysis on and off.")
+fn control(params: &AnalysisParams) -> Register {
+    let status = |input| Kind::Status { input, from: 0, bits: 1 };
+    let register = Register::new("hartraceAnControl", 0x000, "Switches the analysis on and off.")
         .field((0, 0), "hartraceAnActive", Kind::Active, "Switches the analysis on. While this reads as 0, everything is cleared, and other registers cannot be written. A write that sets this sets nothing else.")
-        .field((1, 1), "hartraceAnEnable", Kind::Enable(Enable::Direct), "Counts and watches.")
-        .field((2, 2), "hartraceAnClearing", clearing, "The profile is being cleared; edges are lost.")
-        .field((3, 3), "hartraceAnBusy", busy, "Edges are on their way, or wait to be written to memory.")
+        .field((1, 1), "hartraceAnEnable", Kind::Enable(Enable::Direct), "Counts and watches.");
+    match params.blocks {
+        true => register
+            .field(
+                (2, 2),
+                "hartraceAnClearing",
+                status("clearing"),
+                "The profile is being cleared; edges are lost.",
+            )
+            .field(
+                (3, 3),
+                "hartraceAnBusy",
+                status("busy"),
+                "Edges are on their way, or wait to be written to memory.",
+            ),
+        false => register,
+    }
 }
 
 fn implementation(params: &AnalysisParams) -> Register {
     let names = ["hartraceAnVerMajor", "hartraceAnVerMinor", "hartraceAnCompType"];
-    versions(Register::new("hartraceAnImpl", 0x004, "What this is."), names, component::ANALYSIS)
+    let register = Register::new("hartraceAnImpl", 0x004, "What this is.");
+    // The logarithms of the sizes are 0 without blocks.
+    let if_blocks = |value: u32| Kind::Fixed(if params.blocks { value } else { 0 });
+    versions(register, names, component::ANALYSIS)
         .field(
             (16, 12),
             "hartraceAnEntries",
-            Kind::Fixed(params.entries.ilog2()),
-            "Logarithm of the number of entries of the profile.",
+            if_blocks(params.entries.ilog2()),
+            "Logarithm of the number of entries of the profile; 0 if there is none.",
         )
         .field(
             (21, 17),
             "hartraceAnWindowEntries",
-            Kind::Fixed(params.windows.ilog2()),
-            "Logarithm of the number of windows that are kept.",
+            if_blocks(params.windows.ilog2()),
+            "Logarithm of the number of windows that are kept; 0 if there are none.",
         )
         .field(
             (27, 22),
             "hartraceAnWindowBits",
-            Kind::Fixed(params.window_bits),
+            if_blocks(params.window_bits),
             "Outcomes in a window.",
         )
-}
-
-fn counter(name: &'static str, at: u32, input: &'static str, doc: &'static str) -> [Register; 1] {
-    let shows = Kind::Status { input, from: 0, bits: 32 };
-    [Register::new(name, at, doc).field((31, 0), name, shows, "The number.")]
-}
-
-/// An address that software writes.
-fn address(
-    [low, high]: [&'static str; 2],
-    at: u32,
-    width: u32,
-    doc: &'static str,
-) -> Vec<Register> {
-    let kind = Kind::stored(width.min(32));
-    let mut all =
-        vec![Register::new(low, at, doc).field((31, 0), low, kind, "Bits 31 to 0 of the address.")];
-    if width > 32 {
-        let kind = Kind::stored(width - 32);
-        let register = Register::new(high, at + 4, doc);
-        all.push(register.field((31, 0), high, kind, "Bits 63 to 32 of the address."));
-    }
-    all
 }

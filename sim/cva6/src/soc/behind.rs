@@ -4,8 +4,8 @@ use crate::soc::{Job, Outcome, Soc, SocError, Survey};
 use hartrace_decoder::block_table::{BlockTable, WordLayout};
 use hartrace_hdl_tools::verilate::Options;
 use hartrace_lockstep::Summary;
-use hartrace_lockstep::decoder::{FollowerBench, Said, Walks};
-use hartrace_lockstep::rtl_loop::{Behind, LoopConfig, LoopFigures};
+use hartrace_lockstep::decoder::Walks;
+use hartrace_lockstep::rtl_loop::{Behind, LoopConfig, LoopFigures, Receiver};
 
 /// A system, and a decoder with a walker that receives its trace while the core runs.
 ///
@@ -20,14 +20,14 @@ use hartrace_lockstep::rtl_loop::{Behind, LoopConfig, LoopFigures};
 /// let soc = Soc::build(&core, &SocConfig::new(encoder.clone(), 1), &core.options())?;
 /// let core_loop = CoreLoop::new(&soc, &LoopConfig::new(encoder, 4), &Options::default())?;
 /// let job = Job::new(std::fs::read("program.elf")?);
-/// let (figures, _) = core_loop.run(("program", "delta"), &job, &soc.survey(&job)?, &mut |_| ())?;
+/// let (figures, _) = core_loop.run(("program", "delta"), &job, &soc.survey(&job)?)?;
 /// println!("{figures}");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
 pub struct CoreLoop<'a> {
     soc: &'a Soc,
-    follower: FollowerBench,
+    receiver: Receiver,
 }
 
 impl<'a> CoreLoop<'a> {
@@ -37,11 +37,11 @@ impl<'a> CoreLoop<'a> {
     ///
     /// If there is no such walker, or no model of it.
     pub fn new(soc: &'a Soc, config: &LoopConfig, options: &Options) -> Result<Self, SocError> {
-        Ok(Self { soc, follower: FollowerBench::new(&config.walker(), options)? })
+        Ok(Self { soc, receiver: Receiver::new(config, options)? })
     }
 
     /// Traces a program that has been surveyed, and compares what the walker reports with what the core executed.
-    /// `name` has the names of the program and of the modes; `said` receives what the walker says in each cycle.
+    /// `name` has the names of the program and of the modes.
     ///
     /// # Errors
     ///
@@ -51,14 +51,14 @@ impl<'a> CoreLoop<'a> {
         name: (&str, &str),
         job: &Job,
         survey: &Survey,
-        said: &mut dyn FnMut(&Said),
     ) -> Result<(LoopFigures, Outcome), SocError> {
         let table = BlockTable::build(&survey.image, &[], WordLayout::SPAN_BITS);
         let source = self.soc.config().top.first_source as u16;
-        let following = self.follower.start(&table, source, &survey.tvec(job)?)?;
-        let mut behind = Behind::new(following, Walks::new(&survey.image), said);
+        let following = self.receiver.start(&table, source, &survey.tvec(job)?)?;
+        let mut behind = Behind::new(following, Walks::new(&survey.image));
         let outcome = self.soc.trace_with(job, survey, &mut |seen| behind.seen(seen))?;
-        let (mut walked, lost, waiting) = behind.finish()?;
+        let ((mut walked, lost, waiting), following) = behind.finish()?;
+        let found = self.receiver.finish(following)?;
         let hart = &outcome.harts[0];
         // Trace says nothing of the last turns of a loop in which the core waits for the end.
         let executed = hart.instructions - hart.idle;
@@ -68,7 +68,7 @@ impl<'a> CoreLoop<'a> {
         let figures = LoopFigures {
             program: name.0.into(),
             mode: name.1.into(),
-            unroll: self.follower.config().decoder.unroll,
+            unroll: self.receiver.config().decoder.unroll,
             executed,
             encoder: Summary {
                 cycles: outcome.run.cycles,
@@ -78,9 +78,10 @@ impl<'a> CoreLoop<'a> {
                 ..Summary::default()
             },
             waiting,
-            table: table.summary(&self.follower.config().table),
+            table: table.summary(&self.receiver.config().table),
             walked,
             lost,
+            found,
         };
         Ok((figures, outcome))
     }

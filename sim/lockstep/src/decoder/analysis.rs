@@ -2,15 +2,15 @@
 
 mod bus;
 mod model;
+mod software;
 
 pub use model::{Findings, find};
 
-use super::follower::{Said, Walked};
-use bus::Bus;
-use hartrace_decoder_hdl::analysis::{Config, ConfigError, RECORD_BYTES, analysis};
+pub(super) use bus::Bus;
+use hartrace_decoder_hdl::analysis::{Config, ConfigError, analysis};
 use hartrace_encoder_hdl::registers::{self, Table};
 use hartrace_hdl_tools::verilate::{Input, Model, Options, Output, SimError, Simulation};
-use std::collections::BTreeMap;
+pub(super) use software::{read, set_up};
 use thiserror::Error;
 
 /// A block of a walker.
@@ -67,21 +67,6 @@ pub struct Step {
     pub packets: Packets,
     /// Memory does not take what is spilled.
     pub stall: bool,
-}
-
-impl From<&Said> for Step {
-    /// What the walker says, in a cycle without bytes.
-    fn from(said: &Said) -> Self {
-        let block = said.block.map(|Walked { start, last, ends, taken, faulted, next }| Block {
-            start,
-            last,
-            kind: ends as u8,
-            taken,
-            faulted,
-            next,
-        });
-        Self { block, gap: said.gap.is_some(), ..Self::default() }
-    }
 }
 
 /// What is watched.
@@ -141,6 +126,8 @@ pub struct Settings {
     pub kinds: usize,
     /// Lengths of packets.
     pub lengths: usize,
+    /// Bytes of a packet that ends a search.
+    pub sync_bytes: usize,
 }
 
 impl Settings {
@@ -154,6 +141,7 @@ impl Settings {
             windows: config.windows as usize,
             kinds: config.kinds as usize,
             lengths: config.lengths as usize,
+            sync_bytes: config.sync_bytes as usize,
         }
     }
 }
@@ -216,11 +204,11 @@ impl AnalysisBench {
     pub fn run(&self, steps: &[Step], settings: &Settings) -> Result<Found, SimError> {
         let mut sim = self.model.start(1)?;
         let ports = Ports::new(&sim)?;
-        let bus = Bus::new(&sim, &self.table)?;
+        let bus = Bus::new(&sim, &[(0, &self.table)])?;
         sim.reset()?;
         ports.set(&mut sim, &Step::default());
         sim.set(ports.ready, 1);
-        self.set_up(&bus, &mut sim, settings)?;
+        set_up(&bus, &mut sim, settings)?;
         let mut found = Found::default();
         for step in steps {
             ports.set(&mut sim, step);
@@ -236,82 +224,9 @@ impl AnalysisBench {
             sim.clock()?;
         }
         bus.write(&mut sim, "hartraceAnControl", 1)?;
-        self.read(&bus, &mut sim, &mut found)?;
+        read(&bus, &mut sim, &self.config, &mut found)?;
         Ok(found)
     }
-
-    fn set_up(&self, bus: &Bus, sim: &mut Simulation, settings: &Settings) -> Result<(), SimError> {
-        bus.write(sim, "hartraceAnControl", 1)?;
-        while bus.read(sim, "hartraceAnControl")? & 4 != 0 {}
-        let (first, second) = settings.property.addresses().unwrap_or_default();
-        let addresses = [("Trigger", settings.trigger), ("First", first), ("Second", second)];
-        for (name, address) in addresses {
-            bus.write(sim, &format!("hartraceAn{name}Low"), address as u32)?;
-            bus.write(sim, &format!("hartraceAn{name}High"), (address >> 32) as u32)?;
-        }
-        let property = match settings.property {
-            Property::None => 0,
-            Property::Before { .. } => 1,
-            Property::Within { .. } => 2,
-        };
-        bus.write(sim, "hartraceAnProperty", property)?;
-        bus.write(sim, "hartraceAnLimit", settings.property.limit().unwrap_or(0))?;
-        bus.write(sim, "hartraceAnControl", 3)
-    }
-
-    fn read(&self, bus: &Bus, sim: &mut Simulation, found: &mut Found) -> Result<(), SimError> {
-        let get = |sim: &mut Simulation, name: &str| {
-            bus.read(sim, &format!("hartraceAn{name}")).map(u64::from)
-        };
-        let findings = &mut found.findings;
-        for (total, name) in findings.totals.iter_mut().zip(["Bytes", "Errors", "Synchronisations"])
-        {
-            *total = get(sim, name)?;
-        }
-        for i in 0..self.config.kinds {
-            findings.kinds.push(get(sim, &format!("Kind{i}"))?);
-        }
-        for i in 0..self.config.lengths {
-            findings.lengths.push(get(sim, &format!("Length{i}"))?);
-        }
-        findings.violations = get(sim, "Violations")?;
-        findings.triggers = get(sim, "Windows")?;
-        let windows = u64::from(self.config.windows);
-        for window in findings.triggers.saturating_sub(windows)..findings.triggers {
-            bus.write(sim, "hartraceAnWindowIndex", (window % windows) as u32)?;
-            let (bits, length) = (get(sim, "Window")?, get(sim, "WindowLength")?);
-            findings.windows.push((0..length).map(|i| bits >> i & 1 == 1).collect());
-        }
-        found.lost = get(sim, "ProfileLost")?;
-        for entry in 0..self.config.entries {
-            bus.write(sim, "hartraceAnProfileIndex", entry)?;
-            let address = |sim: &mut Simulation, name: &str| {
-                let low = get(sim, &format!("{name}Low"))?;
-                Ok::<u64, SimError>(low | get(sim, &format!("{name}High"))? << 32)
-            };
-            let (from, to) = (address(sim, "From")?, address(sim, "To")?);
-            let (count, kind) = (get(sim, "ProfileCount")?, get(sim, "ProfileKind")?);
-            for word in [from, to, count | kind << 56] {
-                found.dump.extend(word.to_le_bytes());
-            }
-        }
-        findings.edges = edges(&found.dump);
-        Ok(())
-    }
-}
-
-/// The edges of a dump.
-fn edges(dump: &[u8]) -> BTreeMap<(u64, u64, u8), u64> {
-    let mut edges = BTreeMap::new();
-    for record in dump.chunks(RECORD_BYTES as usize) {
-        let word =
-            |i: usize| record[8 * i..][..8].iter().rev().fold(0, |w, b| w << 8 | u64::from(*b));
-        let (count, kind) = (word(2) << 8 >> 8, (word(2) >> 56) as u8);
-        if count > 0 {
-            *edges.entry((word(0), word(1), kind)).or_default() += count;
-        }
-    }
-    edges
 }
 
 /// The ports but for the bus.

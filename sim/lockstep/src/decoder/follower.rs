@@ -1,8 +1,10 @@
 //! The generated decoder and block walker in simulation.
 
+use super::memory::Memory;
 use crate::setup::place;
 use hartrace_decoder::Image;
 use hartrace_decoder::block_table::{BlockTable, Ends, TableError};
+use hartrace_decoder_hdl::DecoderError;
 use hartrace_decoder_hdl::walker::{Cause, Config, ConfigError, follower};
 use hartrace_hdl_tools::verilate::{Input, Model, Options, Output, SimError, Simulation};
 use thiserror::Error;
@@ -27,6 +29,15 @@ pub enum FollowerError {
     /// The simulator failed.
     #[error(transparent)]
     Simulation(#[from] SimError),
+    /// There is no decoder with everything behind it like this.
+    #[error(transparent)]
+    Decoder(#[from] DecoderError),
+    /// A register does not change.
+    #[error("{0} never says that it is done")]
+    Waits(&'static str),
+    /// The buffer in memory is too small.
+    #[error("more was spilled than the buffer in memory holds")]
+    Full,
     /// The RTL says something that it never should.
     #[error("the walker never comes to rest")]
     Restless,
@@ -141,17 +152,18 @@ impl FollowerBench {
             sim.clock()?;
         }
         sim.set(write, 0);
-        let ports = Ports::new(&sim)?;
-        let unroll = self.config.decoder.unroll;
-        Ok(Following { sim, ports, unroll })
+        Ok(Following::new(sim, self.config.decoder.unroll, None)?)
     }
 }
 
 /// A decoder and a walker that run.
 #[derive(Debug)]
 pub struct Following {
-    sim: Simulation,
-    ports: Ports,
+    pub(super) sim: Simulation,
+    lanes: [Input; 2],
+    walker: Option<Ports>,
+    /// What is behind them writes here.
+    pub(super) memory: Option<Memory>,
     unroll: u32,
 }
 
@@ -162,6 +174,20 @@ const PIPELINE: u64 = 64;
 const RESTLESS: u64 = 1 << 34;
 
 impl Following {
+    /// Finds the ports; there may be no walker.
+    pub(super) fn new(
+        sim: Simulation,
+        unroll: u32,
+        memory: Option<Memory>,
+    ) -> Result<Self, SimError> {
+        let lanes = [sim.input("valid_i")?, sim.input("bytes_i")?];
+        let walker = match sim.output("gap_o") {
+            Ok(_) => Some(Ports::new(&sim)?),
+            Err(_) => None,
+        };
+        Ok(Self { sim, lanes, walker, memory, unroll })
+    }
+
     /// Bytes that are taken in a cycle.
     #[must_use]
     pub fn unroll(&self) -> usize {
@@ -177,10 +203,16 @@ impl Following {
         let mut word = [0u8; 8];
         let count = bytes.len().min(self.unroll());
         word.iter_mut().zip(bytes).take(count).for_each(|(to, from)| *to = *from);
-        self.sim.set(self.ports.valid, (1 << count) - 1);
-        self.sim.set(self.ports.bytes, u64::from_le_bytes(word));
-        self.sim.clock()?;
-        Ok(self.ports.said(&self.sim))
+        // A word of a trace port is valid as a whole.
+        let [valid, lanes] = self.lanes;
+        let all = (1 << valid.width()) - 1;
+        self.sim.set(valid, ((1 << count) - 1) & all);
+        self.sim.set(lanes, u64::from_le_bytes(word));
+        match &mut self.memory {
+            Some(memory) => memory.clock(&mut self.sim)?,
+            None => self.sim.clock()?,
+        }
+        Ok(self.walker.as_ref().and_then(|walker| walker.said(&self.sim)))
     }
 
     /// Sends bytes, as many per cycle as possible, and passes on what is said.
@@ -216,20 +248,18 @@ impl Following {
     /// Whether records wait, or one is followed.
     #[must_use]
     pub fn busy(&self) -> bool {
-        self.sim.get(self.ports.busy) == 1
+        self.walker.as_ref().is_some_and(|walker| self.sim.get(walker.busy) == 1)
     }
 
     /// Records that found the FIFO full.
     #[must_use]
     pub fn lost(&self) -> u64 {
-        self.sim.get(self.ports.lost)
+        self.walker.as_ref().map_or(0, |walker| self.sim.get(walker.lost))
     }
 }
 
 #[derive(Debug)]
 struct Ports {
-    valid: Input,
-    bytes: Input,
     block: Output,
     start: Output,
     last: Output,
@@ -247,8 +277,6 @@ struct Ports {
 impl Ports {
     fn new(sim: &Simulation) -> Result<Self, SimError> {
         Ok(Self {
-            valid: sim.input("valid_i")?,
-            bytes: sim.input("bytes_i")?,
             block: sim.output("valid_o")?,
             start: sim.output("start_o")?,
             last: sim.output("last_o")?,

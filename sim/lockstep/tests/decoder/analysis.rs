@@ -1,21 +1,11 @@
 //! The analysis behind a decoder and a walker against software: every count, window and violation.
 
 use fastrand::Rng;
-use hartrace_bits::{BitReader, Tail};
-use hartrace_capture::programs::Symbols;
-use hartrace_decoder::{Config as Reading, Edges, Event, Leaves, Run, Sink, StreamPos, Tracer};
 use hartrace_decoder_hdl::analysis::Config;
-use hartrace_etrace::Unit;
-use hartrace_etrace::ingress::ITypeWidth;
-use hartrace_golden::Encoder;
-use hartrace_golden::encoder::EncoderConfig;
 use hartrace_hdl_tools::verilate::Options;
-use hartrace_isa::Xlen;
 use hartrace_lockstep::decoder::analysis::{
     AnalysisBench, Block, Byte, Packets, Property, Settings, Step, find,
 };
-use hartrace_report::{Style, Table, read_profile};
-use hartrace_sources::executed::{Port, Program, ProgramError, modes};
 use libtest_mimic::{Failed, Trial};
 
 /// Few entries with small counts, so that they are spilled all the time.
@@ -153,91 +143,11 @@ fn directed() -> Result<(), Failed> {
     Ok(())
 }
 
-/// The blocks of a trace, in order.
-#[derive(Default)]
-struct Walked {
-    steps: Vec<Step>,
-    goes_on: bool,
-}
-
-impl Sink for Walked {
-    fn run(&mut self, _: StreamPos, run: Run<'_>) {
-        if let (true, Some(Step { block: Some(before), .. })) =
-            (self.goes_on, self.steps.last_mut())
-        {
-            before.next = Some(run.start());
-        }
-        let kind = match run.leaves() {
-            Leaves::No => 0,
-            Leaves::Branch => 1,
-            Leaves::Jump => 2,
-            Leaves::Indirect => 4,
-        };
-        let block = Block { start: run.start(), last: run.last(), kind, ..Block::default() };
-        self.steps.push(Step { block: Some(block), ..Step::default() });
-        self.goes_on = true;
-    }
-
-    fn event(&mut self, _: StreamPos, event: Event) {
-        self.goes_on &= matches!(event, Event::Context { .. });
-    }
-}
-
-/// What software decodes.
-fn follow<S: Sink>(
-    reading: &Reading,
-    program: &Program,
-    payloads: &[Vec<u8>],
-    mut sink: S,
-) -> Result<S, Failed> {
-    let mut tracer = Tracer::new(reading.clone(), program.image())?;
-    for bytes in payloads {
-        tracer.feed_bits(StreamPos::default(), BitReader::new(bytes, Tail::Sign), &mut sink);
-    }
-    tracer.finish(&mut sink);
-    Ok(sink)
-}
-
-/// The profile of a program, read from the hardware, is printed as software prints the edges of its trace.
-fn bundled(name: &str) -> Result<(), Failed> {
-    let path = format!("{}/../../tests/programs/elf/{name}.elf", env!("CARGO_MANIFEST_DIR"));
-    let program = Program::new(name, std::fs::read(path)?)?;
-    let (params, unit) = (modes::params(Xlen::Rv64), Unit::Hartrace);
-    let mut encoder = Encoder::new(EncoderConfig { params, unit, ..EncoderConfig::default() })?;
-    let mut payloads: Vec<Vec<u8>> = Vec::new();
-    let port = Port { lanes: 1, half_words: 31, rows: 1, itype_width: ITypeWidth::Four };
-    let ending = program.execute_on(port, 200_000, |rows| {
-        rows.iter()
-            .for_each(|row| encoder.retire(row, &mut |sent| payloads.push(sent.bytes.to_vec())));
-        Ok::<(), ProgramError>(())
-    })?;
-    encoder.finish(&mut |sent| payloads.push(sent.bytes.to_vec()));
-    let reading = Reading { params, unit, tvec: ending.tvec, ..Reading::default() };
-    let walked = follow(&reading, &program, &payloads, Walked::default())?;
-    let edges = follow(&reading, &program, &payloads, Edges::default())?;
-    let config = Config { entries: 64, count_bits: 8, ..Config::default() };
-    let bench = AnalysisBench::new(&config, &Options::default())?;
-    let found = bench.run(&walked.steps, &bench.settings())?;
-    let print = |edges: Edges| -> Result<String, Failed> {
-        let style = Style { symbols: Symbols::default(), xlen: Xlen::Rv64, json: false };
-        let mut text = Vec::new();
-        edges.print(&mut text, None, &style)?;
-        Ok(String::from_utf8(text)?)
-    };
-    let (profile, wanted) = (print(read_profile(&found.dump)?)?, print(edges)?);
-    if found.lost > 0 || found.spills == 0 || wanted.lines().count() < 30 {
-        let lines = wanted.lines().count();
-        return Err(format!("{} lost, {} spilled, {lines} lines", found.lost, found.spills).into());
-    }
-    if profile == wanted { Ok(()) } else { Err(format!("{profile}\nnot\n{wanted}").into()) }
-}
-
 /// The trials of the analysis.
 pub(crate) fn trials(len: usize, missing: bool) -> Vec<Trial> {
     let trials = [
         Trial::test("analysis_random", move || random(len)),
         Trial::test("analysis_directed", directed),
-        Trial::test("analysis_profile_of_a_program", || bundled("interp")),
     ];
     trials.into_iter().map(|trial| trial.with_ignored_flag(missing)).collect()
 }

@@ -5,6 +5,7 @@
 mod analysis;
 mod etrace;
 mod frame;
+mod top;
 mod walker;
 
 use hartrace_decoder_hdl::etmv4::Config;
@@ -132,5 +133,6 @@ fn main() -> ExitCode {
     }
     trials.extend(etrace::trials(bytes(), missing));
     trials.extend(walker::trials(missing));
+    trials.extend(top::trials(bytes(), missing));
     libtest_mimic::run(&arguments, trials).exit_code()
 }

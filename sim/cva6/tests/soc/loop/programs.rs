@@ -201,7 +201,7 @@ fn walker(name: &str, number: u64) -> Result<(), Failed> {
     let config = LoopConfig::new(soc.config().top.encoder.clone(), 4);
     let core_loop = CoreLoop::new(soc, &config, &Options::default())?;
     let mode = format!("{number:06b}");
-    let (figures, outcome) = core_loop.run((name, &mode), &job, &survey, &mut |_| ())?;
+    let (figures, outcome) = core_loop.run((name, &mode), &job, &survey)?;
     println!("{figures}");
     let walked = &figures.walked;
     if walked.difference.is_some() || figures.lost > 0 || !walked.gaps.is_empty() {

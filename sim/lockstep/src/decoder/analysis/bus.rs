@@ -4,8 +4,9 @@ use hartrace_encoder_hdl::registers::Table;
 use hartrace_hdl_tools::verilate::{Input, Output, SimError, Simulation};
 use std::collections::BTreeMap;
 
-/// APB4 to the registers of a table.
-pub(super) struct Bus {
+/// APB4 to the registers of some tables.
+#[derive(Debug)]
+pub(in crate::decoder) struct Bus {
     select: Input,
     enable: Input,
     write: Input,
@@ -17,7 +18,14 @@ pub(super) struct Bus {
 }
 
 impl Bus {
-    pub(super) fn new(sim: &Simulation, table: &Table) -> Result<Self, SimError> {
+    /// Each table is at an address; names are different in all of them.
+    pub(in crate::decoder) fn new(
+        sim: &Simulation,
+        tables: &[(u32, &Table)],
+    ) -> Result<Self, SimError> {
+        let offsets = tables.iter().flat_map(|(at, table)| {
+            table.registers.iter().map(move |of| (of.name(), at + of.offset))
+        });
         Ok(Self {
             select: sim.input("psel_i")?,
             enable: sim.input("penable_i")?,
@@ -26,7 +34,7 @@ impl Bus {
             data: sim.input("pwdata_i")?,
             strobe: sim.input("pstrb_i")?,
             read: sim.output("prdata_o")?,
-            offsets: table.registers.iter().map(|of| (of.name(), of.offset)).collect(),
+            offsets: offsets.collect(),
         })
     }
 
@@ -51,11 +59,15 @@ impl Bus {
         Ok(read)
     }
 
-    pub(super) fn read(&self, sim: &mut Simulation, name: &str) -> Result<u32, SimError> {
+    pub(in crate::decoder) fn read(
+        &self,
+        sim: &mut Simulation,
+        name: &str,
+    ) -> Result<u32, SimError> {
         self.access(sim, name, None)
     }
 
-    pub(super) fn write(
+    pub(in crate::decoder) fn write(
         &self,
         sim: &mut Simulation,
         name: &str,

@@ -45,7 +45,7 @@ pub fn find(steps: &[Step], settings: &Settings) -> Findings {
     // The property: whether there was an A since the last B; when the first such A was, unless it was late.
     let (mut seen, mut since) = (false, None);
     for (cycle, step) in steps.iter().enumerate() {
-        packets(&mut findings, &mut length, &step.packets);
+        packets(&mut findings, &mut length, &step.packets, settings.sync_bytes);
         if let Some((start, limit)) = since.zip(settings.property.limit()) {
             let distance = (cycle - start) as u64;
             findings.violations += u64::from(distance == u64::from(limit) + 1);
@@ -96,19 +96,19 @@ fn marks(block: &Block, property: Property) -> Vec<Mark> {
     found.into_iter().map(|(_, mark)| mark).collect()
 }
 
-fn packets(findings: &mut Findings, length: &mut usize, packets: &Packets) {
+fn packets(findings: &mut Findings, length: &mut usize, packets: &Packets, sync_bytes: usize) {
     for lane in &packets.lanes {
         let Some(byte) = lane else { continue };
         findings.totals[0] += 1;
         findings.totals[1] += u64::from(byte.error);
         findings.totals[2] += u64::from(byte.sync);
-        *length += 1;
+        *length = if byte.sync { sync_bytes } else { *length + 1 };
         if let Some(kind) = byte.ends {
             findings.kinds[usize::from(kind)] += 1;
             let last = findings.lengths.len() - 1;
             findings.lengths[(*length - 1).min(last)] += 1;
         }
-        if byte.ends.is_some() || byte.error {
+        if byte.ends.is_some() || byte.error || byte.sync {
             *length = 0;
         }
     }

@@ -1,0 +1,166 @@
+//! The decoders, whatever the trace is.
+
+use crate::{analysis, etmv4, etrace, frame, walker};
+use hartrace_decoder::block_table::Ends;
+use hartrace_encoder_hdl::registers::ParamsError;
+use hartrace_encoder_hdl::top::TopError;
+use hartrace_rtl::Component;
+use thiserror::Error;
+
+/// A decoder, and the trace it is for.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Decoder {
+    /// ETMv4 or ETE.
+    Etmv4(etmv4::Config),
+    /// E-Trace.
+    Etrace(etrace::Config),
+    /// E-Trace, with a walker behind it.
+    Follower(walker::Config),
+}
+
+/// A decoder cannot have these parameters.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum DecoderError {
+    /// Of ETMv4.
+    #[error(transparent)]
+    Etmv4(#[from] etmv4::ConfigError),
+    /// Of E-Trace.
+    #[error(transparent)]
+    Etrace(#[from] etrace::ConfigError),
+    /// Of a walker.
+    #[error(transparent)]
+    Walker(#[from] walker::ConfigError),
+    /// Of an analysis.
+    #[error(transparent)]
+    Analysis(#[from] analysis::ConfigError),
+    /// Of registers.
+    #[error(transparent)]
+    Registers(#[from] ParamsError),
+    /// Of a stage that splits frames.
+    #[error(transparent)]
+    Stage(#[from] frame::ConfigError),
+    /// Of a sink.
+    #[error(transparent)]
+    Sink(#[from] TopError),
+    /// Frames with another number of bytes per cycle.
+    #[error("frames with {0} bytes per cycle; a word of a trace port has four")]
+    Frames(u32),
+    /// They cannot be written as TOML.
+    #[error(transparent)]
+    Toml(#[from] toml::ser::Error),
+}
+
+impl Decoder {
+    /// Generates it.
+    ///
+    /// # Errors
+    ///
+    /// If there is no decoder with these parameters.
+    pub fn component(&self) -> Result<Component, DecoderError> {
+        Ok(match self {
+            Self::Etmv4(config) => etmv4::decoder(config)?,
+            Self::Etrace(config) => etrace::decoder(config)?,
+            Self::Follower(config) => walker::follower(config)?,
+        })
+    }
+
+    /// Generates the stage that finds packets, byte after byte in one cycle, alone.
+    ///
+    /// # Errors
+    ///
+    /// If there is no decoder with these parameters.
+    pub fn chain(&self) -> Result<Component, DecoderError> {
+        Ok(match self {
+            Self::Etmv4(config) => etmv4::stream_unit(config)?.0,
+            Self::Etrace(config) => etrace::boundary_unit(config)?,
+            Self::Follower(config) => etrace::boundary_unit(&config.decoder)?,
+        })
+    }
+
+    /// Bytes per cycle.
+    pub fn unroll(&self) -> u32 {
+        match self {
+            Self::Etmv4(config) => config.unroll,
+            Self::Etrace(config) => config.unroll,
+            Self::Follower(config) => config.decoder.unroll,
+        }
+    }
+
+    /// The same with another number of bytes per cycle.
+    #[must_use]
+    pub fn with_unroll(self, unroll: u32) -> Self {
+        match self {
+            Self::Etmv4(config) => Self::Etmv4(etmv4::Config { unroll, ..config }),
+            Self::Etrace(config) => Self::Etrace(etrace::Config { unroll, ..config }),
+            Self::Follower(config) => {
+                let decoder = etrace::Config { unroll, ..config.decoder };
+                Self::Follower(walker::Config { decoder, ..config })
+            }
+        }
+    }
+
+    /// Bits of addresses.
+    pub(crate) fn address_bits(&self) -> u32 {
+        match self {
+            Self::Etmv4(config) => config.address_bits,
+            Self::Etrace(config) => config.params.iaddress_width_p.into(),
+            Self::Follower(config) => config.decoder.params.iaddress_width_p.into(),
+        }
+    }
+
+    /// Records per cycle, and cycles from a byte to the record of the packet that it ends. None if it has blocks instead.
+    pub(crate) fn records(&self) -> Result<Option<(u32, u32)>, DecoderError> {
+        Ok(match self {
+            Self::Etmv4(config) => Some((config.unroll, etmv4::LATENCY)),
+            Self::Etrace(config) => Some((config.unroll.div_ceil(2), etrace::latency(config)?)),
+            Self::Follower(_) => None,
+        })
+    }
+
+    /// The configuration, for people.
+    pub(crate) fn parameters(&self) -> Vec<(&'static str, String)> {
+        match self {
+            Self::Etmv4(config) => {
+                let (major, minor) = (config.unit.version >> 4, config.unit.version & 0xf);
+                let bits = |bytes: u8| format!("{} bits", 8 * u32::from(bytes));
+                vec![
+                    ("architecture version", format!("{major}.{minor}")),
+                    ("addresses", format!("{} bits", config.address_bits)),
+                    ("timestamps", format!("{} bits", config.timestamp_bits)),
+                    ("counter of cycles", format!("{} bits", config.cycles_bits)),
+                    ("virtual context identifiers", bits(config.unit.vmid_bytes)),
+                    ("context identifiers", bits(config.unit.context_id_bytes)),
+                    ("COMMOPT", u8::from(config.unit.commopt).to_string()),
+                ]
+            }
+            Self::Etrace(config) => {
+                let (params, encap) = (config.params, config.encap);
+                let first = if config.aligned { "a header" } else { "anything" };
+                vec![
+                    ("iaddress_width_p", params.iaddress_width_p.to_string()),
+                    ("iaddress_lsb_p", params.iaddress_lsb_p.to_string()),
+                    ("cache_size_p", params.cache_size_p.to_string()),
+                    ("bpred_size_p", params.bpred_size_p.to_string()),
+                    ("srcID", format!("{} bits", encap.src_id_bits())),
+                    ("type", format!("{} bits", encap.type_bits())),
+                    ("timestamp", format!("{} bytes", encap.timestamp_bytes())),
+                    ("first byte after reset", first.to_owned()),
+                ]
+            }
+            Self::Follower(config) => {
+                let table = config.table;
+                let mut all = Self::Etrace(config.decoder).parameters();
+                all.push(("table of blocks", format!("{} words", table.depth())));
+                let [start, span, index] = [table.start_bits, table.span_bits, table.index_bits];
+                let ends = Ends::BITS;
+                all.push((
+                    "its words, from bit 0",
+                    format!("start {start}, span {span}, end {ends}, sequential 1, target {index}"),
+                ));
+                all.push(("FIFO in front", format!("{} rows", config.rows)));
+                all
+            }
+        }
+    }
+}
