@@ -21,6 +21,7 @@
     )
 )]
 
+pub mod block_table;
 mod blocks;
 mod capture;
 mod code;

@@ -33,6 +33,11 @@ impl Memory {
         Self { segments: [&first.segments[..], &self.segments].concat() }
     }
 
+    /// All bytes, with their addresses, in the order of priority.
+    pub(crate) fn segments(&self) -> impl Iterator<Item = (u64, &[u8])> {
+        self.segments.iter().map(|segment| (segment.start, segment.bytes.as_slice()))
+    }
+
     /// The bytes from an address on, up to the end of the segment.
     pub(crate) fn from(&self, address: u64, spaces: Spaces) -> Option<&[u8]> {
         self.segments.iter().filter(|segment| segment.spaces.meets(spaces)).find_map(|segment| {

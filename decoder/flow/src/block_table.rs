@@ -4,12 +4,17 @@
 //! the flow of control. Entries are in the order of addresses and do not overlap, and a place without code is an
 //! entry too. So the block after entry *i* in memory is entry *i* + 1, and every address belongs to exactly one entry.
 //! [`BlockTable::words`] packs the entries into words of a memory, as [`WordLayout`] says.
+//!
+//! A table is built from any [`Code`]: an [`Image`](crate::Image) of RISC-V is some, and so is that of other instruction
+//! sets in other crates.
 
 mod build;
+mod code;
 #[cfg(test)]
 mod tests;
 mod words;
 
+pub use code::{Code, Step};
 pub use words::{Summary, TableError, WordLayout};
 
 use std::fmt;
@@ -87,6 +92,9 @@ pub struct Entry {
     /// The register of the indirect jump was loaded with a constant by the instruction before it: its target is
     /// known where both are executed one after the other.
     pub sequential: bool,
+    /// Arm: the trace has an outcome for the last instruction, and the next one may follow it. This is a jump with a
+    /// condition or, at the end of a block that ends with the next instruction, one that is traced like a branch: ISB.
+    pub conditional: bool,
     /// The entry of the direct target, or that of the sequentially inferred one; otherwise 0.
     pub target: u32,
 }

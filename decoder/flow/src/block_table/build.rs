@@ -1,8 +1,7 @@
 //! Finds the blocks of a program.
 
-use super::{BlockTable, Ends, Entry, WordLayout};
-use crate::image::Image;
-use hartrace_isa::{Insn, Kind, Link};
+use super::{BlockTable, Code, Ends, Entry, Step, WordLayout};
+use std::ops::Range;
 
 /// What is known about a half-word.
 #[derive(Copy, Clone, Debug, Default)]
@@ -23,8 +22,8 @@ struct Region {
 }
 
 /// The code of a program, as far as it is known.
-struct Finder<'a> {
-    image: &'a Image,
+struct Finder<'a, C> {
+    code: &'a C,
     regions: Vec<Region>,
     /// Where an instruction starts that was not followed yet.
     open: Vec<u64>,
@@ -36,8 +35,8 @@ impl BlockTable {
     ///
     /// Blocks are cut where a span has no more bits. Targets without code are the last entry.
     #[must_use]
-    pub fn build(image: &Image, roots: &[u64], span_bits: u32) -> Self {
-        let mut finder = Finder { image, regions: regions(image), open: Vec::new() };
+    pub fn build(code: &impl Code, roots: &[u64], span_bits: u32) -> Self {
+        let mut finder = Finder { code, regions: regions(code.ranges()), open: Vec::new() };
         finder.open.extend(roots.iter().rev());
         finder.follow();
         finder.sweep();
@@ -60,9 +59,9 @@ impl WordLayout {
     }
 }
 
-fn regions(image: &Image) -> Vec<Region> {
+fn regions(code: impl IntoIterator<Item = Range<u64>>) -> Vec<Region> {
     let mut ranges: Vec<(u64, u64)> = Vec::new();
-    for range in image.ranges() {
+    for range in code {
         // Code at odd addresses does not exist.
         let start = range.start.wrapping_add(range.start & 1);
         // The end may be 2^64, which wraps.
@@ -81,7 +80,7 @@ fn regions(image: &Image) -> Vec<Region> {
     ranges.into_iter().map(region).collect()
 }
 
-impl Finder<'_> {
+impl<C: Code> Finder<'_, C> {
     fn place(&self, address: u64) -> Option<(usize, usize)> {
         if address & 1 != 0 {
             return None;
@@ -97,13 +96,6 @@ impl Finder<'_> {
         self.regions.get_mut(region)?.halves.get_mut(half)
     }
 
-    /// The targets of an instruction that are in the code.
-    fn targets(&self, address: u64, insn: Insn, before: Option<(Insn, u64)>) -> Option<u64> {
-        let xlen = self.image.isa().xlen;
-        let sequential = before.and_then(|(b, pc)| insn.sequential_target(xlen, b, pc));
-        insn.target(xlen, address).or(sequential)
-    }
-
     /// Follows the code from all places that are open. An instruction that overlaps one found before is none.
     fn follow(&mut self) {
         while let Some(start) = self.open.pop() {
@@ -112,16 +104,14 @@ impl Finder<'_> {
     }
 
     fn run(&mut self, start: u64) {
-        let xlen = self.image.isa().xlen;
         let mut address = start;
         let mut before = None;
         while let Some(half) = self.half(address).copied() {
-            let Some(insn) = self.image.insn(address) else { return };
+            let Some(step) = self.code.step(address, before) else { return };
             if half.starts || half.second {
                 return;
             }
-            let next = insn.next(xlen, address);
-            if insn.size == 4 {
+            if step.wide {
                 match self.half(address.wrapping_add(2)) {
                     Some(second) if !second.starts => second.second = true,
                     _ => return,
@@ -130,15 +120,12 @@ impl Finder<'_> {
             if let Some(half) = self.half(address) {
                 half.starts = true;
             }
-            self.open.extend(self.targets(address, insn, before));
-            let goes_on = insn.is_sequential()
-                || matches!(insn.kind, Kind::Branch { .. } | Kind::EnvironmentTrap)
-                || insn.link() == Some(Link::Call);
-            if !goes_on || next <= address {
+            self.open.extend(step.target);
+            if !step.goes_on || step.next <= address {
                 return;
             }
-            before = Some((insn, address));
-            address = next;
+            before = Some(address);
+            address = step.next;
         }
     }
 
@@ -162,10 +149,10 @@ impl Finder<'_> {
     /// Marks where blocks start: at targets, and after instructions that end a block.
     fn heads(&mut self) {
         let mut heads = Vec::new();
-        self.instructions(|this, address, insn, before| {
-            heads.extend(this.targets(address, insn, before));
-            if ends(insn) != Ends::Next {
-                heads.push(insn.next(this.image.isa().xlen, address));
+        self.instructions(|step| {
+            heads.extend(step.target);
+            if step.ends_block() {
+                heads.push(step.next);
             }
         });
         for head in heads {
@@ -175,10 +162,10 @@ impl Finder<'_> {
         }
     }
 
-    /// Visits every instruction, with the one before it in memory.
-    fn instructions(&self, mut visit: impl FnMut(&Self, u64, Insn, Option<(Insn, u64)>)) {
+    /// Visits every instruction.
+    fn instructions(&self, mut visit: impl FnMut(&Step)) {
         for region in &self.regions {
-            let mut before: Option<(Insn, u64)> = None;
+            let mut before: Option<u64> = None;
             for (half, at) in region.halves.iter().zip(0u64..) {
                 let address = region.start.wrapping_add(at.wrapping_mul(2));
                 if !half.starts {
@@ -187,9 +174,9 @@ impl Finder<'_> {
                     }
                     continue;
                 }
-                let Some(insn) = self.image.insn(address) else { continue };
-                visit(self, address, insn, before);
-                before = Some((insn, address));
+                let Some(step) = self.code.step(address, before) else { continue };
+                visit(&step);
+                before = Some(address);
             }
         }
     }
@@ -199,11 +186,11 @@ impl Finder<'_> {
         let mut targets: Vec<(usize, u64)> = Vec::new();
         for region in &self.regions {
             let mut open: Option<Entry> = None;
-            let mut before: Option<(Insn, u64)> = None;
+            let mut before: Option<u64> = None;
             for (half, at) in region.halves.iter().zip(0u64..) {
                 let address = region.start.wrapping_add(at.wrapping_mul(2));
-                let insn = match self.image.insn(address) {
-                    Some(insn) if half.starts => insn,
+                let step = match self.code.step(address, before) {
+                    Some(step) if half.starts => step,
                     _ if half.second => continue,
                     _ => {
                         entries.extend(open.take());
@@ -218,17 +205,16 @@ impl Finder<'_> {
                 }
                 let mut entry = open.take().unwrap_or_else(|| Entry::new(address));
                 entry.span = span(&entry);
-                entry.wide = insn.size == 4;
-                entry.ends = ends(insn);
-                let target = self.targets(address, insn, before);
-                entry.sequential =
-                    target.is_some() && matches!(insn.kind, Kind::IndirectJump { .. });
-                targets.extend(target.map(|target| (entries.len(), target)));
-                match entry.ends {
-                    Ends::Next => open = Some(entry),
-                    _ => entries.push(entry),
+                entry.wide = step.wide;
+                entry.ends = step.ends;
+                entry.sequential = step.sequential;
+                entry.conditional = step.conditional;
+                targets.extend(step.target.map(|target| (entries.len(), target)));
+                match step.ends_block() {
+                    false => open = Some(entry),
+                    true => entries.push(entry),
                 }
-                before = Some((insn, address));
+                before = Some(address);
             }
             entries.extend(open.take());
             let bytes = (region.halves.len() as u64).wrapping_mul(2);
@@ -258,19 +244,14 @@ fn hole(entries: &mut Vec<Entry>, start: u64) {
 
 impl Entry {
     fn new(start: u64) -> Self {
-        Self { start, span: 0, wide: false, ends: Ends::Next, sequential: false, target: 0 }
-    }
-}
-
-/// How a block ends with this instruction.
-pub(super) fn ends(insn: Insn) -> Ends {
-    match (insn.kind, insn.link()) {
-        (Kind::Branch { .. }, _) => Ends::Branch,
-        (Kind::Jump { .. } | Kind::AbsoluteJump { .. }, Some(Link::Call)) => Ends::Call,
-        (Kind::Jump { .. } | Kind::AbsoluteJump { .. }, _) => Ends::Jump,
-        (_, Some(Link::Call)) => Ends::IndirectCall,
-        (_, Some(Link::Return)) => Ends::Return,
-        _ if insn.is_uninferable() => Ends::Indirect,
-        _ => Ends::Next,
+        Self {
+            start,
+            span: 0,
+            wide: false,
+            ends: Ends::Next,
+            sequential: false,
+            conditional: false,
+            target: 0,
+        }
     }
 }

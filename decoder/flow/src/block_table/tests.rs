@@ -129,11 +129,11 @@ fn entries_are_what_the_code_is() {
             let mut at = entry.start;
             while at != entry.last() {
                 let insn = image.insn(at).unwrap();
-                assert!(build::ends(insn) == Ends::Next, "{name}: {at:#x} in {entry:x?}");
+                assert!(code::ends(insn) == Ends::Next, "{name}: {at:#x} in {entry:x?}");
                 at += u64::from(insn.size);
             }
             let insn = image.insn(at).unwrap();
-            assert_eq!(build::ends(insn), entry.ends, "{name}: {entry:x?}");
+            assert_eq!(code::ends(insn), entry.ends, "{name}: {entry:x?}");
             if let Some(target) = insn.target(Xlen::Rv64, at) {
                 let found = table.entries()[entry.target as usize];
                 let leaves_code = found.ends == Ends::NoCode && image.insn(target).is_none();

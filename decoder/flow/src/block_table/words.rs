@@ -5,8 +5,8 @@ use std::fmt;
 use std::io::{self, Write};
 use thiserror::Error;
 
-/// The fields of a word, from the lowest bit: `start` in half-words from the base, `span`, `ends`, `sequential`,
-/// `target`. The length of the last instruction is not there, since the next entry starts after it.
+/// The fields of a word, from the lowest bit: `start` in half-words from the base, `span`, `ends`, `sequential`, which
+/// is `conditional` for Arm, `target`. The length of the last instruction is not there, since the next entry starts after it.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub struct WordLayout {
     /// Bits of `start`.
@@ -52,7 +52,7 @@ impl WordLayout {
             (u128::from(entry.start.wrapping_sub(base) >> 1), self.start_bits),
             (entry.span.into(), self.span_bits),
             (entry.ends as u128, Ends::BITS),
-            (entry.sequential.into(), 1),
+            ((entry.sequential || entry.conditional).into(), 1),
             (entry.target.into(), self.index_bits),
         ];
         let mut at = 0u32;
