@@ -28,6 +28,7 @@
 //! - Addresses inside an instruction are noticed in the last one of a block only.
 
 mod assembly;
+pub mod etmv4;
 mod etrace;
 mod fields;
 mod fifo;

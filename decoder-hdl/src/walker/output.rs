@@ -39,13 +39,19 @@ pub enum Cause {
     /// The program goes on and on without reaching the address.
     NoProgress = 11,
     /// The address depends on one that is not known: that of a trap handler, or an empty entry of the jump target
-    /// cache.
+    /// cache; or the address of an exception was not sent.
     UnknownAddress = 12,
+    /// A packet that the walker does not follow: of speculation, conditional instructions or data, or a Q element.
+    Unsupported = 13,
+    /// A branch that is always taken was not: the program is another one.
+    NotTaken = 14,
+    /// A return was reached without its target, and no call is known.
+    NoReturn = 15,
 }
 
 impl Cause {
     /// All of them, by number.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 15] = [
         Self::Lost,
         Self::TraceLost,
         Self::Malformed,
@@ -58,6 +64,9 @@ impl Cause {
         Self::InsideInstruction,
         Self::NoProgress,
         Self::UnknownAddress,
+        Self::Unsupported,
+        Self::NotTaken,
+        Self::NoReturn,
     ];
 
     /// Bits of the number.
@@ -81,7 +90,7 @@ pub fn outputs(address_bits: u32) -> Vec<Output> {
         output(
             "faulted_o",
             1,
-            "the last one could not be fetched and was not executed, the others were",
+            "the last one was not executed, the others were: it could not be fetched, or an exception came first",
         ),
         output("next_valid_o", 1, "the next instruction follows without a trap, a gap or an end"),
         output("next_o", address_bits, "its address"),

@@ -11,7 +11,6 @@ pub(super) struct Present {
     pub(super) start: Expr,
     pub(super) last: Expr,
     pub(super) ends: Expr,
-    pub(super) branch: Expr,
     pub(super) indirect: Expr,
     layout: WordLayout,
 }
@@ -24,10 +23,9 @@ impl Present {
         let start = m.let_("start", get("start"));
         let last = m.let_("last", &start + get("span").zext(layout.start_bits));
         let ends = m.let_("ends", get("ends"));
-        let branch = m.let_("is_branch", ends.is(Ends::Branch as u128));
         let no_code = ends.is(Ends::NoCode as u128);
         let indirect = m.let_("is_indirect", ends.bit(2) & !no_code);
-        Self { word: word_i.clone(), start, last, ends, branch, indirect, layout: *layout }
+        Self { word: word_i.clone(), start, last, ends, indirect, layout: *layout }
     }
 
     /// A field of the word.

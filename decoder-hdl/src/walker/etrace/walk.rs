@@ -13,6 +13,7 @@ use crate::walker::report::{Report, Said};
 use crate::wires::delay;
 use cycle::{Driven, Inputs};
 use goal::{Goal, Leads};
+use hartrace_decoder::block_table::Ends;
 use hartrace_rtl::{Component, Expr, Module, lit};
 use place::{Place, State, Visit};
 
@@ -85,12 +86,13 @@ pub(super) fn unit(config: &Config) -> Component {
     let record = Record { fields: stored(config), vector: &vector };
 
     let present = Present::new(&m, &word_i, layout);
+    let branch = m.let_("is_branch", present.is(Ends::Branch));
     let place = Place::new(&m, config, &record, predictor.is_some());
     let depth = record.fields.get(&vector, "irdepth").filter(|_| stack.is_some());
     let visit = Visit::new(&m, config, depth.map(|depth| depth.width()));
-    let goal = Goal::new(&m, &record, (&found, &present), (&place, &visit), stack.as_ref());
+    let goal = Goal::new(&m, &record, (&found, &branch), (&place, &visit), stack.as_ref());
     let tables = (stack.as_ref(), predictor.as_ref());
-    let leads = Leads::new(&m, &record, &present, (&place, &goal), tables);
+    let leads = Leads::new(&m, &record, (&present, &branch), (&place, &goal), tables);
 
     m.section("What happens in this cycle.");
     let (move_, moved_to) = (m.wire("moves", 1), m.wire("moves_to", index));
@@ -106,6 +108,7 @@ pub(super) fn unit(config: &Config) -> Component {
         after_loss: &after_loss,
         found: &found,
         present: &present,
+        branch: &branch,
         place: &place,
         visit: &visit,
         goal: &goal,

@@ -167,5 +167,8 @@ fn name(cause: Cause) -> &'static str {
         Cause::InsideInstruction => "inside an instruction",
         Cause::NoProgress => "no progress",
         Cause::UnknownAddress => "unknown address",
+        Cause::Unsupported => "packet not supported",
+        Cause::NotTaken => "branch not taken",
+        Cause::NoReturn => "return without a call",
     }
 }

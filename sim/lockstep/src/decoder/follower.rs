@@ -3,16 +3,20 @@
 use super::memory::Memory;
 use crate::setup::place;
 use hartrace_decoder::Image;
-use hartrace_decoder::block_table::{BlockTable, Ends, TableError};
+use hartrace_decoder::block_table::{BlockTable, Ends, TableError, WordLayout};
 use hartrace_decoder_hdl::DecoderError;
-use hartrace_decoder_hdl::walker::{Cause, Config, ConfigError, follower};
+use hartrace_decoder_hdl::walker::{Cause, Config, ConfigError, etmv4, follower};
+use hartrace_etrace::Params;
 use hartrace_hdl_tools::verilate::{Input, Model, Options, Output, SimError, Simulation};
 use thiserror::Error;
 
 /// The RTL of a decoder with a walker behind it.
 #[derive(Debug)]
 pub struct FollowerBench {
-    config: Config,
+    table: WordLayout,
+    unroll: u32,
+    /// Of E-Trace.
+    params: Option<Params>,
     model: Model,
 }
 
@@ -23,6 +27,9 @@ pub enum FollowerError {
     /// There is no such walker.
     #[error(transparent)]
     Config(#[from] ConfigError),
+    /// There is no such walker for ETMv4.
+    #[error(transparent)]
+    Etmv4(#[from] etmv4::ConfigError),
     /// The program does not fit into the table.
     #[error(transparent)]
     Table(#[from] TableError),
@@ -95,22 +102,30 @@ impl Walked {
 }
 
 impl FollowerBench {
-    /// Generates the RTL and builds its model.
+    /// Generates the RTL for E-Trace and builds its model.
     ///
     /// # Errors
     ///
     /// If there is no such walker, or no model of it.
     pub fn new(config: &Config, options: &Options) -> Result<Self, FollowerError> {
-        Ok(Self { config: *config, model: Model::build(&follower(config)?, options)? })
+        let (table, unroll) = (config.table, config.decoder.unroll);
+        let params = Some(config.decoder.params);
+        Ok(Self { table, unroll, params, model: Model::build(&follower(config)?, options)? })
     }
 
-    /// The parameters.
-    #[must_use]
-    pub fn config(&self) -> &Config {
-        &self.config
+    /// Generates the RTL for ETMv4 and builds its model.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such walker, or no model of it.
+    pub fn etmv4(config: &etmv4::Config, options: &Options) -> Result<Self, FollowerError> {
+        let (table, unroll) = (config.table, config.decoder.unroll);
+        let model = Model::build(&etmv4::follower(config)?, options)?;
+        Ok(Self { table, unroll, params: None, model })
     }
 
-    /// Starts from reset with the table of a program, the source to follow and the trap vectors by privilege.
+    /// Starts from reset with the table of a program, and for E-Trace the source to follow and the trap vectors by
+    /// privilege.
     ///
     /// # Errors
     ///
@@ -121,7 +136,7 @@ impl FollowerBench {
         source: u16,
         tvec: &[(u8, u64)],
     ) -> Result<Following, FollowerError> {
-        let words = table.words(&self.config.table)?;
+        let words = table.words(&self.table)?;
         let mut sim = self.model.start(1)?;
         if let Ok(port) = sim.input("source_i") {
             sim.set(port, source.into());
@@ -132,27 +147,28 @@ impl FollowerBench {
         let (write, index, word) = (write?, index?, word?);
         sim.set(base?, table.base());
         sim.set(last?, words.len() as u64 - 1);
-        let params = &self.config.decoder.params;
-        let vectors = sim.input("vectors_i")?;
-        let mut words_of = vec![0u64; vectors.width().div_ceil(64) as usize];
-        for (privilege, vector) in
-            tvec.iter().filter(|(level, _)| level >> params.privilege_width_p == 0)
-        {
-            let bits = u32::from(params.iaddress_width_p);
-            place(&mut words_of, u32::from(*privilege) * bits, bits, *vector);
+        if let Some(params) = &self.params {
+            let vectors = sim.input("vectors_i")?;
+            let mut words_of = vec![0u64; vectors.width().div_ceil(64) as usize];
+            for (privilege, vector) in
+                tvec.iter().filter(|(level, _)| level >> params.privilege_width_p == 0)
+            {
+                let bits = u32::from(params.iaddress_width_p);
+                place(&mut words_of, u32::from(*privilege) * bits, bits, *vector);
+            }
+            sim.set_wide(vectors, &words_of);
         }
-        sim.set_wide(vectors, &words_of);
         sim.reset()?;
         sim.set(write, 1);
         for (number, value) in (0..).zip(&words) {
             sim.set(index, number);
             let halves = [*value as u64, (value >> 64) as u64];
-            let used = if self.config.table.width() > 64 { 2 } else { 1 };
+            let used = if self.table.width() > 64 { 2 } else { 1 };
             sim.set_wide(word, &halves[..used]);
             sim.clock()?;
         }
         sim.set(write, 0);
-        Ok(Following::new(sim, self.config.decoder.unroll, None)?)
+        Ok(Following::new(sim, self.unroll, None)?)
     }
 }
 

@@ -3,6 +3,7 @@
 //! `HARTRACE_DECODER_BYTES` sets the bytes of each random stream.
 
 mod analysis;
+mod etmv4_walker;
 mod etrace;
 mod frame;
 mod top;
@@ -134,5 +135,6 @@ fn main() -> ExitCode {
     trials.extend(etrace::trials(bytes(), missing));
     trials.extend(walker::trials(missing));
     trials.extend(top::trials(bytes(), missing));
+    trials.extend(etmv4_walker::trials(missing));
     libtest_mimic::run(&arguments, trials).exit_code()
 }

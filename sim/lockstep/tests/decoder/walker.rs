@@ -246,7 +246,7 @@ fn damage(
     bit: usize,
 ) -> Result<usize, Failed> {
     let image = traced.program.image();
-    let config = bench.config().decoder;
+    let config = config().decoder;
     let table = BlockTable::build(image, &[], WordLayout::SPAN_BITS);
     let mut following = bench.start(&table, 0, &traced.tvec)?;
     let (params, unit, tvec) = (config.params, config.unit, traced.tvec.clone());

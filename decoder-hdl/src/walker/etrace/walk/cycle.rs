@@ -20,6 +20,7 @@ pub(super) struct Inputs<'a> {
     pub(super) after_loss: &'a Expr,
     pub(super) found: &'a Found,
     pub(super) present: &'a Present,
+    pub(super) branch: &'a Expr,
     pub(super) place: &'a Place,
     pub(super) visit: &'a Visit,
     pub(super) goal: &'a Goal,
@@ -40,8 +41,19 @@ pub(super) struct Driven<'a> {
 
 /// Drives them.
 pub(super) fn assign(m: &Module, inputs: &Inputs<'_>, driven: &Driven<'_>) {
-    let Inputs { config, record, valid, after_loss, found, present, place, visit, goal, leads } =
-        *inputs;
+    let Inputs {
+        config,
+        record,
+        valid,
+        after_loss,
+        found,
+        present,
+        branch,
+        place,
+        visit,
+        goal,
+        leads,
+    } = *inputs;
     let Driven { take, move_, moved_to, pushes, pops, forgets, updates, said } = *driven;
     let Place {
         state, on, lost, here, fresh, pc, from, at_last, in_sequence, trapped, walked, ..
@@ -59,8 +71,7 @@ pub(super) fn assign(m: &Module, inputs: &Inputs<'_>, driven: &Driven<'_>) {
             b.set(&said.first, &from.q);
             b.set(&said.last, &pc.q);
             b.set(&said.ends, at_last.q.gate(&present.ends));
-            let went =
-                present.branch.mux(outcomes.count.q.any() & !outcomes.known.q.bit(0), &jumped);
+            let went = branch.mux(outcomes.count.q.any() & !outcomes.known.q.bit(0), &jumped);
             b.set(&said.taken, &at_last.q & went);
         });
     };
@@ -70,7 +81,7 @@ pub(super) fn assign(m: &Module, inputs: &Inputs<'_>, driven: &Driven<'_>) {
         b.set(&said.first, &first);
         b.set(&said.last, &present.last);
         b.set(&said.ends, &present.ends);
-        b.set(&said.taken, present.branch.mux(&leads.taken & !&outcomes.none, &jumped));
+        b.set(&said.taken, branch.mux(&leads.taken & !&outcomes.none, &jumped));
     };
     // Waits for the next synchronisation. A gap in a gap is not another one.
     let gap = |b: &mut Block, cause: Cause| {
@@ -135,8 +146,7 @@ pub(super) fn assign(m: &Module, inputs: &Inputs<'_>, driven: &Driven<'_>) {
     let self_loop = at_last.q.clone()
         & !present.get("span").any()
         & present.get("target").eq(&here.q)
-        & present
-            .branch
+        & branch
             .mux(outcomes.count.q.any() & !outcomes.known.q.bit(0), &jumped & !&present.indirect);
     let faulted = m.let_("faulted", record.get("fetch") & !self_loop);
 
@@ -282,7 +292,7 @@ pub(super) fn assign(m: &Module, inputs: &Inputs<'_>, driven: &Driven<'_>) {
                 }
                 end(b, true);
             })
-            .elsif(&present.branch & &outcomes.none, |b| {
+            .elsif(branch & &outcomes.none, |b| {
                 emit(b);
                 gap(b, Cause::NoOutcome);
             })
@@ -313,7 +323,7 @@ pub(super) fn assign(m: &Module, inputs: &Inputs<'_>, driven: &Driven<'_>) {
                     (present.is(Ends::Call) | present.is(Ends::IndirectCall)) & &leads.implicit,
                 );
                 b.set(&patience.d, &patience.q + lit(config.patience, 1));
-                b.when(&present.branch, |b| {
+                b.when(branch, |b| {
                     outcomes.step(b);
                     b.set(updates, record.get("branch_prediction"));
                     b.set(&patience.d, zero(config.patience));

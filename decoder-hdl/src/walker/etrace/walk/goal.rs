@@ -31,7 +31,7 @@ impl Goal {
     pub(super) fn new(
         m: &Module,
         record: &Record<'_>,
-        (found, present): (&Found, &Present),
+        (found, present_branch): (&Found, &Expr),
         (place, visit): (&Place, &Visit),
         stack: Option<&Stack>,
     ) -> Self {
@@ -69,7 +69,7 @@ impl Goal {
         let same_privilege = !&starts | deciding | privilege.eq(record.get("privilege"));
         let passes_goal =
             !&as_target & block.eq(&place.here.q) & (fresh | &later) & depth_fits & same_privilege;
-        let passes_branch = &present.branch & (fresh | !&place.at_last.q);
+        let passes_branch = present_branch & (fresh | !&place.at_last.q);
         let passes = m.let_("passes", to_branch.mux(passes_branch, passes_goal));
         let arrives = m.let_("arrives", &counted & passes);
         Self {
@@ -107,7 +107,7 @@ impl Leads {
     pub(super) fn new(
         m: &Module,
         record: &Record<'_>,
-        present: &Present,
+        (present, branch): (&Present, &Expr),
         (place, goal): (&Place, &Goal),
         (stack, predictor): (Option<&Stack>, Option<&Predictor>),
     ) -> Self {
@@ -133,7 +133,7 @@ impl Leads {
         let taken = m.let_("taken", place.outcomes.taken(predictor.map(|table| &table.predicted)));
         let after = m.let_("after", &place.here.q + lit(index, 1));
         let by_return = &by_stack & !&by_constant;
-        let falls = m.let_("falls", present.is(Ends::Next) | (&present.branch & !&taken));
+        let falls = m.let_("falls", present.is(Ends::Next) | (branch & !&taken));
         let to = any([
             falls.gate(&after),
             hits.gate(&goal.block),
