@@ -7,9 +7,9 @@
 //! to receive it, use the events of the Arm decoder directly.
 
 use crate as arm;
-use hartrace_decoder::{Event, Fault, Leaves, Run, Sink, StreamPos};
+use hartrace_decoder::{Event, Fault, Leaves, Run, Sink, StreamPos, Transfer};
 use hartrace_etrace::QualStatus;
-use hartrace_isa::arm::Kind;
+use hartrace_isa::arm::{Kind, Return};
 
 /// Which exceptions are interrupts.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
@@ -55,13 +55,13 @@ impl<S: Sink> Runs<S> {
     }
 
     /// Passes on the collected instructions, which end here.
-    fn flush(&mut self, at: StreamPos, end: u64, leaves: Leaves) {
+    fn flush(&mut self, at: StreamPos, end: u64, leaves: Leaves, transfer: Transfer) {
         if !self.on && !self.offsets.is_empty() {
             self.sink.event(at, Event::On);
             self.on = true;
         }
         if let Some(run) = Run::new(self.base, &self.offsets, end, leaves) {
-            self.sink.run(at, run);
+            self.sink.run(at, run.with_transfer(transfer));
         }
         self.offsets.clear();
     }
@@ -94,6 +94,17 @@ const fn leaves(range: &arm::Range) -> Leaves {
     }
 }
 
+/// What the last instruction of a range does to the call stack.
+const fn transfer(range: &arm::Range) -> Transfer {
+    match range.returns {
+        _ if !range.taken => Transfer::None,
+        _ if range.link => Transfer::Call,
+        Return::Ret | Return::Implied => Transfer::Return,
+        Return::Eret => Transfer::TrapReturn,
+        Return::No => Transfer::None,
+    }
+}
+
 const fn cause(fault: arm::Fault) -> &'static str {
     match fault {
         arm::Fault::Malformed => "a packet cannot be read",
@@ -116,11 +127,11 @@ impl<S: Sink> arm::ElementSink for Runs<S> {
     const INSTRUCTIONS: bool = true;
 
     fn range(&mut self, at: StreamPos, range: &arm::Range) {
-        self.flush(at, range.end, leaves(range));
+        self.flush(at, range.end, leaves(range), transfer(range));
     }
 
     fn instructions(&mut self, at: StreamPos, base: u64, offsets: &[u16]) {
-        self.flush(at, base, Leaves::No);
+        self.flush(at, base, Leaves::No, Transfer::None);
         self.base = base;
         self.offsets.extend_from_slice(offsets);
     }

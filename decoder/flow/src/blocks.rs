@@ -3,7 +3,7 @@
 
 use crate::event::Fault;
 use crate::image::Image;
-use crate::run::{BlockId, Leaves, NONE, Run, Span};
+use crate::run::{BlockId, Leaves, NONE, Run, Span, Transfer};
 use hartrace_isa::{Insn, Kind, Link};
 
 /// Longest block, in instructions, not counting a jump that may use the constant of the last one.
@@ -33,6 +33,18 @@ impl Exit {
             Self::Jump { .. } => Leaves::Jump,
             Self::Indirect { .. } => Leaves::Indirect,
             Self::Next => Leaves::No,
+        }
+    }
+
+    fn transfer(&self) -> Transfer {
+        match self {
+            Self::Jump { call: true, .. } | Self::Indirect { link: Some(Link::Call), .. } => {
+                Transfer::Call
+            }
+            Self::Indirect { link: Some(Link::Return), .. } => Transfer::Return,
+            Self::Indirect { link: Some(Link::Swap), .. } => Transfer::Swap,
+            Self::Indirect { link: None, .. } => Transfer::TrapReturn,
+            _ => Transfer::None,
         }
     }
 }
@@ -262,13 +274,13 @@ impl Blocks {
         let address = |offset: &u16| block.start.wrapping_add((*offset).into());
         let start = address(offsets.first()?);
         let next = span.from.wrapping_add(span.insns);
-        let (end, leaves) = if next >= block.insns {
-            (block.end, block.exit.leaves())
+        let (end, leaves, transfer) = if next >= block.insns {
+            (block.end, block.exit.leaves(), block.exit.transfer())
         } else {
             let offset = self.offsets.get((block.first as usize).wrapping_add(next.into()))?;
-            (address(offset), Leaves::No)
+            (address(offset), Leaves::No, Transfer::None)
         };
-        Some(Run { start, end, base: block.start, leaves, offsets, span })
+        Some(Run { start, end, base: block.start, leaves, transfer, offsets, span })
     }
 
     #[inline]

@@ -72,6 +72,7 @@
 
 pub mod block_table;
 mod blocks;
+pub mod calls;
 mod config;
 mod elf;
 mod event;
@@ -98,7 +99,7 @@ pub use hartrace_etrace::Compat;
 pub use image::Image;
 pub use images::{Images, Moment, Versions};
 pub use paths::{Path, PathId};
-pub use run::{Leaves, Run};
+pub use run::{Leaves, Run, Transfer};
 pub use sink::Sink;
 pub use sinks::{Count, Coverage, Edge, Edges};
 pub use steps::{Extent, Step, Steps};

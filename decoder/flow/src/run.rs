@@ -30,12 +30,30 @@ pub enum Leaves {
     Indirect,
 }
 
+/// What the last instruction of a run does to the call stack.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Transfer {
+    /// Nothing: the program continues in the same function, or enters another one without leaving a way back (a tail
+    /// call).
+    #[default]
+    None,
+    /// It calls a function, which returns to the address after the run.
+    Call,
+    /// It returns from a function.
+    Return,
+    /// It leaves one co-routine for another: a return and a call at once.
+    Swap,
+    /// It returns from a trap.
+    TrapReturn,
+}
+
 /// Instructions that retired one after the other, at consecutive addresses: all or part of a block.
 #[derive(Copy, Clone, Debug)]
 pub struct Run<'a> {
     pub(crate) start: u64,
     pub(crate) end: u64,
     pub(crate) leaves: Leaves,
+    pub(crate) transfer: Transfer,
     /// The address that `offsets` count from.
     pub(crate) base: u64,
     pub(crate) offsets: &'a [u16],
@@ -48,7 +66,13 @@ impl<'a> Run<'a> {
     pub fn new(base: u64, offsets: &'a [u16], end: u64, leaves: Leaves) -> Option<Self> {
         let start = base.wrapping_add(u64::from(*offsets.first()?));
         let span = Span { block: NONE, from: 0, insns: offsets.len() as u16 };
-        Some(Self { start, end, leaves, base, offsets, span })
+        Some(Self { start, end, leaves, transfer: Transfer::None, base, offsets, span })
+    }
+
+    /// The same run, with what its last instruction does to the call stack.
+    #[must_use]
+    pub fn with_transfer(self, transfer: Transfer) -> Self {
+        Self { transfer, ..self }
     }
 
     /// Address of the first instruction.
@@ -81,6 +105,12 @@ impl<'a> Run<'a> {
         self.leaves
     }
 
+    /// What the last instruction does to the call stack.
+    #[inline]
+    pub fn transfer(&self) -> Transfer {
+        self.transfer
+    }
+
     /// A part of the run, by instruction numbers; `None` if it has no instructions with these
     /// numbers.
     pub fn cut(&self, range: Range<usize>) -> Option<Self> {
@@ -92,11 +122,11 @@ impl<'a> Run<'a> {
             insns: offsets.len() as u16,
             ..self.span
         };
-        let (end, leaves) = match self.offsets.get(range.end) {
-            Some(next) => (address(next), Leaves::No),
-            None => (self.end, self.leaves),
+        let (end, leaves, transfer) = match self.offsets.get(range.end) {
+            Some(next) => (address(next), Leaves::No, Transfer::None),
+            None => (self.end, self.leaves, self.transfer),
         };
-        Some(Self { start, end, leaves, offsets, span, ..*self })
+        Some(Self { start, end, leaves, transfer, offsets, span, ..*self })
     }
 
     /// Calls `visit` with the address of every instruction.

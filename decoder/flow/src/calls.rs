@@ -1,0 +1,109 @@
+//! Call stacks: which functions are active while a program runs.
+//!
+//! [`CallStack`] is a sink. It follows calls, returns and traps, and tells a [`Visit`] which frames are entered and
+//! left, and after how many instructions. Frames are always left in the opposite order in which they were entered.
+//!
+//! ```
+//! use hartrace_decoder::calls::{CallStack, Frame, Functions, Visit};
+//! use hartrace_decoder::{Leaves, Run, Sink, StreamPos, Transfer};
+//!
+//! #[derive(Default)]
+//! struct Names(Vec<String>);
+//!
+//! impl Visit for Names {
+//!     fn enter(&mut self, frame: &Frame, at: u64) {
+//!         self.0.push(format!("{at}: enter {:#x}", frame.function));
+//!     }
+//!     fn leave(&mut self, frame: &Frame, at: u64) {
+//!         self.0.push(format!("{at}: leave {:#x}", frame.function));
+//!     }
+//! }
+//!
+//! let functions = Functions::new([0x1000..0x1010, 0x2000..0x2010]);
+//! let mut stack = CallStack::new(functions, Names::default());
+//! let at = StreamPos::default();
+//! let run = |start, end, leaves, transfer| Run::new(start, &[0, 4], end, leaves).map(|run| run.with_transfer(transfer));
+//! // Two instructions of the function at 0x1000, the second of which calls the one at 0x2000, which returns.
+//! for run in [
+//!     run(0x1000, 0x1008, Leaves::Jump, Transfer::Call),
+//!     run(0x2000, 0x2008, Leaves::Indirect, Transfer::Return),
+//!     run(0x1008, 0x1010, Leaves::No, Transfer::None),
+//! ] {
+//!     stack.run(at, run.expect("two instructions"));
+//! }
+//! assert_eq!(
+//!     stack.finish().0,
+//!     ["0: enter 0x1000", "2: enter 0x2000", "4: leave 0x2000", "6: leave 0x1000"]
+//! );
+//! ```
+//!
+//! What a trace does not say is inferred:
+//!
+//! - What was active before the trace started, or before a gap, is not known. The first frame is [`Why::Unknown`], and
+//!   when its function returns, so is the one it returns to.
+//! - A jump into another function is a tail call: its frame takes the place of the present one, and returns to where
+//!   that would have returned. Only [`Functions`] show this, so without symbols there are no tail calls.
+//! - A return to none of the callers that are known, but into a function that is active, leaves everything that it
+//!   called: `longjmp`, or an exception of C++.
+//! - A trap is a frame, which a trap return leaves with everything above it. If that continues elsewhere, the
+//!   interrupted stack is kept until something continues there: another thread of a small operating system runs.
+//! - Each context has its own stack. Without contexts, threads that wait at the same address cannot be told apart.
+//!
+//! Memory is bounded: beyond [`MAX_DEPTH`] frames, calls are only counted; of stacks that wait, [`MAX_STACKS`] are kept.
+
+mod functions;
+mod stack;
+#[cfg(test)]
+mod tests;
+
+pub use functions::Functions;
+pub use stack::CallStack;
+
+/// Frames of a stack. Deeper calls are counted, but are not frames.
+pub const MAX_DEPTH: usize = 1 << 12;
+
+/// Stacks that are kept for contexts and interrupted threads.
+pub const MAX_STACKS: usize = 1 << 8;
+
+/// An active function.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Frame {
+    /// Where the function starts; if no function is known there, the first of its instructions that was executed.
+    pub function: u64,
+    /// Where it returns to, if known. After a trap, the program may also continue after the instruction there.
+    pub returns: Option<u64>,
+    /// Why it is active.
+    pub why: Why,
+}
+
+/// Why a function is active.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Why {
+    /// It was active before the trace started, or before a gap.
+    Unknown,
+    /// It was called.
+    Call,
+    /// Another function, which had been called, jumped to it.
+    TailCall,
+    /// It handles a trap.
+    Trap {
+        /// The cause.
+        cause: u64,
+        /// It is an interrupt.
+        interrupt: bool,
+    },
+}
+
+/// Learns which functions are entered and left.
+pub trait Visit {
+    /// A function was entered after `at` instructions.
+    fn enter(&mut self, frame: &Frame, at: u64);
+
+    /// A function was left after `at` instructions. It is the one that was entered last and has not been left.
+    fn leave(&mut self, frame: &Frame, at: u64);
+
+    /// Part of the trace is missing, after `at` instructions. All functions have been left.
+    fn gap(&mut self, at: u64) {
+        let _ = at;
+    }
+}

@@ -1,0 +1,380 @@
+//! The call stack of a trace.
+
+use super::{Frame, Functions, MAX_DEPTH, MAX_STACKS, Visit, Why};
+use crate::event::{Event, StreamPos};
+use crate::paths::Path;
+use crate::run::{Run, Transfer};
+use crate::sink::Sink;
+use std::collections::{HashMap, VecDeque};
+use std::ops::Range;
+
+/// Longest instruction, in bytes: a program continues at most this far behind the instruction that trapped.
+const MAX_INSN: u64 = 4;
+
+/// Follows calls, returns and traps.
+#[derive(Debug)]
+pub struct CallStack<V> {
+    visit: V,
+    functions: Functions,
+    stack: Stack,
+    /// What decides where the next run is: the end of the last one.
+    last: Option<Ending>,
+    /// The addresses of the function that was executed last, for a quick check that it goes on.
+    here: Range<u64>,
+    context: u64,
+    /// Stacks of other contexts.
+    contexts: HashMap<u64, Stack>,
+    /// Interrupted stacks, with the address where they continue; the oldest first.
+    interrupted: VecDeque<(u64, Stack)>,
+    /// Instructions so far.
+    insns: u64,
+    epoch: u64,
+    /// What is known of each path of this epoch.
+    paths: Vec<Known>,
+}
+
+/// What is known of a path.
+#[derive(Clone, Debug, Default)]
+enum Known {
+    #[default]
+    Nothing,
+    Plain(Plain),
+    /// It calls or returns on its way, or enters another function.
+    Other,
+}
+
+/// Frames, the oldest first.
+#[derive(Clone, Debug, Default)]
+struct Stack {
+    frames: Vec<Frame>,
+    /// Calls that are too deep to have a frame.
+    deeper: u64,
+}
+
+/// How the last run ended.
+#[derive(Copy, Clone, Debug)]
+enum Ending {
+    Transfer(Transfer, u64),
+    Trap { cause: u64, interrupt: bool, epc: Option<u64> },
+}
+
+/// A path that stays within one function, except that its last instruction may leave it.
+#[derive(Clone, Debug)]
+struct Plain {
+    function: Range<u64>,
+    start: u64,
+    ending: Ending,
+}
+
+impl<V: Visit> CallStack<V> {
+    /// Starts with nothing known of what is active.
+    pub fn new(functions: Functions, visit: V) -> Self {
+        Self {
+            visit,
+            functions,
+            stack: Stack::default(),
+            last: None,
+            here: 0..0,
+            context: 0,
+            contexts: HashMap::new(),
+            interrupted: VecDeque::new(),
+            insns: 0,
+            epoch: 0,
+            paths: Vec::new(),
+        }
+    }
+
+    /// The active functions, the oldest first.
+    pub fn frames(&self) -> &[Frame] {
+        &self.stack.frames
+    }
+
+    /// Instructions so far.
+    pub fn instructions(&self) -> u64 {
+        self.insns
+    }
+
+    /// Leaves all functions.
+    pub fn finish(mut self) -> V {
+        self.leave_to(0);
+        self.visit
+    }
+
+    fn push(&mut self, to: u64, returns: Option<u64>, why: Why) {
+        if self.stack.frames.len() >= MAX_DEPTH {
+            self.stack.deeper = self.stack.deeper.saturating_add(1);
+            return;
+        }
+        let function = self.enter_at(to);
+        let frame = Frame { function, returns, why };
+        self.visit.enter(&frame, self.insns);
+        self.stack.frames.push(frame);
+    }
+
+    /// The function at an address becomes the present one; returns where it starts.
+    fn enter_at(&mut self, to: u64) -> u64 {
+        self.here = self.functions.containing(to).unwrap_or(to..to);
+        self.here.start
+    }
+
+    /// Leaves frames until `count` are left.
+    fn leave_to(&mut self, count: usize) {
+        self.stack.deeper = 0;
+        while self.stack.frames.len() > count
+            && let Some(frame) = self.stack.frames.pop()
+        {
+            self.visit.leave(&frame, self.insns);
+        }
+    }
+
+    /// The program continues at `to`.
+    fn arrive(&mut self, to: u64) {
+        match self.last.take() {
+            Some(Ending::Transfer(Transfer::None, _)) => self.stay(to),
+            Some(Ending::Transfer(Transfer::Call, end)) => self.push(to, Some(end), Why::Call),
+            Some(Ending::Transfer(Transfer::Return, _)) => self.return_to(to),
+            Some(Ending::Transfer(Transfer::Swap, end)) => {
+                let count = self.stack.frames.len().saturating_sub(1);
+                self.leave_to(count);
+                self.push(to, Some(end), Why::Call);
+            }
+            Some(Ending::Transfer(Transfer::TrapReturn, _)) => self.trap_return_to(to),
+            Some(Ending::Trap { cause, interrupt, epc }) => {
+                self.push(to, epc, Why::Trap { cause, interrupt });
+            }
+            None => self.stay(to),
+        }
+    }
+
+    /// No instruction has called or returned. What is executed may still be another function.
+    fn stay(&mut self, to: u64) {
+        if self.here.contains(&to) || self.stack.deeper > 0 {
+            return;
+        }
+        let function = self.functions.containing(to);
+        match (self.stack.frames.last().copied(), function) {
+            (None, _) => self.push(to, None, Why::Unknown),
+            // Code without a name belongs to the function from which it was reached.
+            (Some(_), None) => {}
+            (Some(top), Some(function)) if top.function == function.start => self.here = function,
+            (Some(top), Some(_)) => {
+                let count = self.stack.frames.len().saturating_sub(1);
+                self.leave_to(count);
+                let why = if top.why == Why::Call { Why::TailCall } else { top.why };
+                self.push(to, top.returns, why);
+            }
+        }
+    }
+
+    fn return_to(&mut self, to: u64) {
+        if self.stack.deeper > 0 {
+            self.stack.deeper = self.stack.deeper.saturating_sub(1);
+            return;
+        }
+        if let Some(count) = self.goes_on(to) {
+            self.leave_to(count);
+            return self.returned(to);
+        }
+        let trap = |frame: &&Frame| matches!(frame.why, Why::Trap { .. });
+        let interrupted = self.stack.frames.iter().rev().find(trap).and_then(|frame| frame.returns);
+        if interrupted == Some(to) {
+            // Microcontrollers of Arm return from exceptions as from functions.
+            return self.trap_return_to(to);
+        }
+        let [only] = self.stack.frames.as_slice() else {
+            // Nobody called it like this: it is a jump within the function, or to another one.
+            return self.stay(to);
+        };
+        if only.why == Why::Unknown && !self.here.contains(&to) {
+            self.leave_to(0);
+            return self.push(to, None, Why::Unknown);
+        }
+        self.stay(to);
+    }
+
+    /// How many frames are left if one of the callers goes on at `to`, or another active function. What a trap
+    /// has interrupted does not go on before the trap returns.
+    fn goes_on(&self, to: u64) -> Option<usize> {
+        let frames = &self.stack.frames;
+        let handler = frames.iter().rposition(|frame| matches!(frame.why, Why::Trap { .. }));
+        let floor = handler.map_or(0, |handler| handler.saturating_add(1));
+        let above = frames.get(floor..)?;
+        if let Some(called) = above.iter().rposition(|frame| frame.returns == Some(to)) {
+            return floor.checked_add(called);
+        }
+        let function = self.functions.containing(to)?;
+        let floor = handler.unwrap_or(0);
+        let outer = frames.get(floor..frames.len().saturating_sub(1))?;
+        let active = outer.iter().rposition(|frame| frame.function == function.start)?;
+        floor.checked_add(active)?.checked_add(1)
+    }
+
+    /// The function at the top goes on at `to`.
+    fn returned(&mut self, to: u64) {
+        match self.stack.frames.last().map(|frame| frame.function) {
+            Some(function) => {
+                self.here = self.functions.containing(to).unwrap_or(to..to);
+                // It may have been a tail call that nobody saw.
+                if self.here.start != function && self.here.end > to {
+                    self.here = 0..0;
+                    self.stay(to);
+                }
+            }
+            None => self.push(to, None, Why::Unknown),
+        }
+    }
+
+    fn trap_return_to(&mut self, to: u64) {
+        let frames = &self.stack.frames;
+        let handler = frames.iter().rposition(|frame| matches!(frame.why, Why::Trap { .. }));
+        let Some(handler) = handler else {
+            // The handler was active before the trace started, or this starts a program.
+            self.leave_to(0);
+            return self.push(to, None, Why::Unknown);
+        };
+        let expected = frames.get(handler).and_then(|frame| frame.returns);
+        self.leave_to(handler);
+        let continues = |from: u64| (0..=MAX_INSN).contains(&to.wrapping_sub(from));
+        let Some(from) = expected.filter(|from| !continues(*from)) else {
+            return self.returned(to);
+        };
+        if let Some(count) = self.goes_on(to) {
+            // The handler has returned from the function that it interrupted.
+            self.leave_to(count);
+            return self.returned(to);
+        }
+        // Another thread runs: this one is kept.
+        let waiting = self.put_away();
+        if self.interrupted.len() >= MAX_STACKS {
+            self.interrupted.pop_front();
+        }
+        let found = self.interrupted.iter().rposition(|(from, _)| continues(*from));
+        let other = found.and_then(|found| self.interrupted.remove(found));
+        self.interrupted.push_back((from, waiting));
+        match other {
+            Some((_, stack)) => {
+                self.take_up(stack);
+                self.returned(to);
+            }
+            None => self.push(to, None, Why::Unknown),
+        }
+    }
+
+    /// Leaves all functions, and returns the stack as it was.
+    fn put_away(&mut self) -> Stack {
+        let stack = self.stack.clone();
+        self.leave_to(0);
+        stack
+    }
+
+    /// Enters all functions of a stack.
+    fn take_up(&mut self, stack: Stack) {
+        for frame in &stack.frames {
+            self.visit.enter(frame, self.insns);
+        }
+        self.here = 0..0;
+        self.stack = stack;
+    }
+
+    fn switch(&mut self, context: u64) {
+        let stack = self.put_away();
+        if self.contexts.len() < MAX_STACKS {
+            self.contexts.insert(self.context, stack);
+        }
+        self.context = context;
+        if let Some(stack) = self.contexts.remove(&context) {
+            self.take_up(stack);
+        }
+    }
+
+    /// Tracing has ended: what happens until it starts again is not known.
+    fn off(&mut self) {
+        self.leave_to(0);
+        self.last = None;
+        self.here = 0..0;
+    }
+
+    fn gap(&mut self) {
+        self.off();
+        self.contexts.clear();
+        self.interrupted.clear();
+        self.visit.gap(self.insns);
+    }
+
+    /// What is known of a path; it is examined when it occurs first.
+    fn known(&mut self, path: Path<'_>) -> Option<&Plain> {
+        let id = path.id();
+        if id.epoch != self.epoch {
+            self.epoch = id.epoch;
+            self.paths.clear();
+        }
+        let index = id.index as usize;
+        if self.paths.len() <= index {
+            self.paths.resize(index.saturating_add(1), Known::Nothing);
+        }
+        let known = self.paths.get_mut(index)?;
+        if matches!(known, Known::Nothing) {
+            *known = Plain::of(path, &self.functions).map_or(Known::Other, Known::Plain);
+        }
+        if let Known::Plain(plain) = known { Some(plain) } else { None }
+    }
+}
+
+impl Plain {
+    fn of(path: Path<'_>, functions: &Functions) -> Option<Self> {
+        let mut runs = path.runs();
+        let first = runs.next()?;
+        let function = functions.containing(first.start())?;
+        let mut last = first;
+        let inside = runs.all(|run| {
+            let before = std::mem::replace(&mut last, run);
+            before.transfer() == Transfer::None && function.contains(&run.start())
+        });
+        let ending = Ending::Transfer(last.transfer(), last.end());
+        inside.then_some(Self { function, start: first.start(), ending })
+    }
+}
+
+impl<V: Visit> Sink for CallStack<V> {
+    const ORDERED: bool = true;
+
+    fn run(&mut self, _: StreamPos, run: Run<'_>) {
+        self.arrive(run.start());
+        self.insns = self.insns.wrapping_add(run.insns().into());
+        self.last = Some(Ending::Transfer(run.transfer(), run.end()));
+    }
+
+    fn path(&mut self, at: StreamPos, path: Path<'_>) {
+        match self.known(path) {
+            Some(plain) => {
+                let (function, start, ending) = (plain.function.clone(), plain.start, plain.ending);
+                self.arrive(start);
+                if self.here != function {
+                    // Calls are too deep here, or the function has no frame of its own.
+                    self.here = function;
+                }
+                self.insns = self.insns.wrapping_add(path.insns());
+                self.last = Some(ending);
+            }
+            None => path.runs().for_each(|run| self.run(at, run)),
+        }
+    }
+
+    fn event(&mut self, _: StreamPos, event: Event) {
+        match event {
+            Event::Trap { cause, interrupt, epc, .. } => {
+                if let Some(epc) = epc
+                    && self.last.is_some()
+                {
+                    // Where the interrupted program was about to go on.
+                    self.arrive(epc);
+                }
+                self.last = Some(Ending::Trap { cause, interrupt, epc });
+            }
+            Event::Context { context, .. } if context != self.context => self.switch(context),
+            Event::Off(_) => self.off(),
+            Event::Gap(_) => self.gap(),
+            Event::Context { .. } | Event::On => {}
+        }
+    }
+}
