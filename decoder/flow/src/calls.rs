@@ -1,11 +1,13 @@
 //! Call stacks: which functions are active while a program runs.
 //!
-//! [`CallStack`] is a sink. It follows calls, returns and traps, and tells a [`Visit`] which frames are entered and
-//! left, and after how many instructions. Frames are always left in the opposite order in which they were entered.
+//! [`Transfers`] is a sink that collects calls, returns and traps. [`CallStack`] follows them, and tells a [`Visit`]
+//! which frames are entered and left, and after how many instructions. Frames are always left in the opposite order in
+//! which they were entered.
 //!
 //! ```
-//! use hartrace_decoder::calls::{CallStack, Frame, Functions, Visit};
+//! use hartrace_decoder::calls::{CallStack, Frame, Functions, Transfers, Visit};
 //! use hartrace_decoder::{Leaves, Run, Sink, StreamPos, Transfer};
+//! use std::sync::Arc;
 //!
 //! #[derive(Default)]
 //! struct Names(Vec<String>);
@@ -19,8 +21,8 @@
 //!     }
 //! }
 //!
-//! let functions = Functions::new([0x1000..0x1010, 0x2000..0x2010]);
-//! let mut stack = CallStack::new(functions, Names::default());
+//! let functions = Arc::new(Functions::new([0x1000..0x1010, 0x2000..0x2010]));
+//! let mut transfers = Transfers::new(functions.clone());
 //! let at = StreamPos::default();
 //! let run = |start, end, leaves, transfer| Run::new(start, &[0, 4], end, leaves).map(|run| run.with_transfer(transfer));
 //! // Two instructions of the function at 0x1000, the second of which calls the one at 0x2000, which returns.
@@ -29,8 +31,10 @@
 //!     run(0x2000, 0x2008, Leaves::Indirect, Transfer::Return),
 //!     run(0x1008, 0x1010, Leaves::No, Transfer::None),
 //! ] {
-//!     stack.run(at, run.expect("two instructions"));
+//!     transfers.run(at, run.expect("two instructions"));
 //! }
+//! let mut stack = CallStack::new(functions, Names::default());
+//! stack.replay(&transfers);
 //! assert_eq!(
 //!     stack.finish().0,
 //!     ["0: enter 0x1000", "2: enter 0x2000", "4: leave 0x2000", "6: leave 0x1000"]
@@ -55,9 +59,11 @@ mod functions;
 mod stack;
 #[cfg(test)]
 mod tests;
+mod transfers;
 
 pub use functions::Functions;
 pub use stack::CallStack;
+pub use transfers::Transfers;
 
 /// Frames of a stack. Deeper calls are counted, but are not frames.
 pub const MAX_DEPTH: usize = 1 << 12;
@@ -101,6 +107,11 @@ pub trait Visit {
 
     /// A function was left after `at` instructions. It is the one that was entered last and has not been left.
     fn leave(&mut self, frame: &Frame, at: u64);
+
+    /// The trace carries a time, after `at` instructions.
+    fn time(&mut self, time: u64, at: u64) {
+        let _ = (time, at);
+    }
 
     /// Part of the trace is missing, after `at` instructions. All functions have been left.
     fn gap(&mut self, at: u64) {

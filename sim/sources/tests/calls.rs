@@ -5,7 +5,7 @@
 //! returns to; another stack pointer after a trap is another thread.
 
 use hartrace_capture::programs::Programs;
-use hartrace_decoder::calls::{CallStack, Frame, Functions, Visit};
+use hartrace_decoder::calls::{CallStack, Frame, Functions, Transfers, Visit};
 use hartrace_decoder::{Config, StreamPos, Tracer};
 use hartrace_etrace::ingress::{CType, IType, Retired};
 use hartrace_etrace::{Params, Unit};
@@ -15,6 +15,7 @@ use hartrace_sources::executed::{Program, Steps, modes};
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 /// Steps of each program.
 const LIMIT: u64 = 300_000;
@@ -215,7 +216,8 @@ fn compare(path: &Path, mode: &str, with_threads: bool) -> Result<(), Failed> {
     let mut programs = Programs::new(program.xlen());
     programs.add_elf(elf, 0)?;
     let symbols = programs.all_symbols();
-    let functions = Functions::new(symbols.functions().into_iter().map(|function| function.range));
+    let functions = symbols.functions().into_iter().map(|function| function.range);
+    let functions = Arc::new(Functions::new(functions));
     let mut shadow = Shadow {
         functions: &functions,
         stack: Vec::new(),
@@ -246,11 +248,13 @@ fn compare(path: &Path, mode: &str, with_threads: bool) -> Result<(), Failed> {
     }
     encoder.finish(&mut |encoded| payloads.push(encoded.payload));
     let mut tracer = Tracer::new(Config { params, unit, ..Config::default() }, program.image())?;
-    let mut calls = CallStack::new(functions.clone(), Stacks::default());
+    let mut calls = CallStack::new(Arc::clone(&functions), Stacks::default());
+    let mut transfers = Transfers::new(Arc::clone(&functions));
     for (packet, payload) in (0..).zip(&payloads) {
-        tracer.feed(StreamPos { packet, byte: 0 }, payload, &mut calls);
+        tracer.feed(StreamPos { packet, byte: 0 }, payload, &mut transfers);
     }
-    tracer.finish(&mut calls);
+    tracer.finish(&mut transfers);
+    calls.replay(&transfers);
     let found = calls.finish();
 
     let same = found.all.iter().zip(&expected).take_while(|(found, hart)| found == hart).count();

@@ -1,12 +1,11 @@
 //! The call stack of a trace.
 
-use super::{Frame, Functions, MAX_DEPTH, MAX_STACKS, Visit, Why};
-use crate::event::{Event, StreamPos};
-use crate::paths::Path;
-use crate::run::{Run, Transfer};
-use crate::sink::Sink;
+use super::transfers::Change;
+use super::{Frame, Functions, MAX_DEPTH, MAX_STACKS, Transfers, Visit, Why};
+use crate::run::Transfer;
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Longest instruction, in bytes: a program continues at most this far behind the instruction that trapped.
 const MAX_INSN: u64 = 4;
@@ -15,7 +14,7 @@ const MAX_INSN: u64 = 4;
 #[derive(Debug)]
 pub struct CallStack<V> {
     visit: V,
-    functions: Functions,
+    functions: Arc<Functions>,
     stack: Stack,
     /// What decides where the next run is: the end of the last one.
     last: Option<Ending>,
@@ -28,19 +27,6 @@ pub struct CallStack<V> {
     interrupted: VecDeque<(u64, Stack)>,
     /// Instructions so far.
     insns: u64,
-    epoch: u64,
-    /// What is known of each path of this epoch.
-    paths: Vec<Known>,
-}
-
-/// What is known of a path.
-#[derive(Clone, Debug, Default)]
-enum Known {
-    #[default]
-    Nothing,
-    Plain(Plain),
-    /// It calls or returns on its way, or enters another function.
-    Other,
 }
 
 /// Frames, the oldest first.
@@ -58,17 +44,9 @@ enum Ending {
     Trap { cause: u64, interrupt: bool, epc: Option<u64> },
 }
 
-/// A path that stays within one function, except that its last instruction may leave it.
-#[derive(Clone, Debug)]
-struct Plain {
-    function: Range<u64>,
-    start: u64,
-    ending: Ending,
-}
-
 impl<V: Visit> CallStack<V> {
     /// Starts with nothing known of what is active.
-    pub fn new(functions: Functions, visit: V) -> Self {
+    pub fn new(functions: Arc<Functions>, visit: V) -> Self {
         Self {
             visit,
             functions,
@@ -79,8 +57,6 @@ impl<V: Visit> CallStack<V> {
             contexts: HashMap::new(),
             interrupted: VecDeque::new(),
             insns: 0,
-            epoch: 0,
-            paths: Vec::new(),
         }
     }
 
@@ -92,6 +68,40 @@ impl<V: Visit> CallStack<V> {
     /// Instructions so far.
     pub fn instructions(&self) -> u64 {
         self.insns
+    }
+
+    /// Takes the next part of the trace.
+    pub fn replay(&mut self, part: &Transfers) {
+        let before = self.insns;
+        for (at, change) in &part.changes {
+            self.insns = before.wrapping_add(*at);
+            self.change(*change);
+        }
+        self.insns = before.wrapping_add(part.insns);
+    }
+
+    fn change(&mut self, change: Change) {
+        match change {
+            Change::Leaves(transfer, end) => self.last = Some(Ending::Transfer(transfer, end)),
+            Change::Arrives(to) => self.arrive(to),
+            Change::Trap { cause, interrupt, epc } => {
+                if let Some(epc) = epc
+                    && !self.stack.frames.is_empty()
+                {
+                    // Where the interrupted program was about to go on.
+                    self.arrive(epc);
+                }
+                self.last = Some(Ending::Trap { cause, interrupt, epc });
+            }
+            Change::Context { context, time } => {
+                if context != self.context {
+                    self.switch(context);
+                }
+                self.visit.time(time, self.insns);
+            }
+            Change::Off => self.off(),
+            Change::Gap => self.gap(),
+        }
     }
 
     /// Leaves all functions.
@@ -130,7 +140,6 @@ impl<V: Visit> CallStack<V> {
     /// The program continues at `to`.
     fn arrive(&mut self, to: u64) {
         match self.last.take() {
-            Some(Ending::Transfer(Transfer::None, _)) => self.stay(to),
             Some(Ending::Transfer(Transfer::Call, end)) => self.push(to, Some(end), Why::Call),
             Some(Ending::Transfer(Transfer::Return, _)) => self.return_to(to),
             Some(Ending::Transfer(Transfer::Swap, end)) => {
@@ -142,7 +151,7 @@ impl<V: Visit> CallStack<V> {
             Some(Ending::Trap { cause, interrupt, epc }) => {
                 self.push(to, epc, Why::Trap { cause, interrupt });
             }
-            None => self.stay(to),
+            Some(Ending::Transfer(Transfer::None, _)) | None => self.stay(to),
         }
     }
 
@@ -299,82 +308,5 @@ impl<V: Visit> CallStack<V> {
         self.contexts.clear();
         self.interrupted.clear();
         self.visit.gap(self.insns);
-    }
-
-    /// What is known of a path; it is examined when it occurs first.
-    fn known(&mut self, path: Path<'_>) -> Option<&Plain> {
-        let id = path.id();
-        if id.epoch != self.epoch {
-            self.epoch = id.epoch;
-            self.paths.clear();
-        }
-        let index = id.index as usize;
-        if self.paths.len() <= index {
-            self.paths.resize(index.saturating_add(1), Known::Nothing);
-        }
-        let known = self.paths.get_mut(index)?;
-        if matches!(known, Known::Nothing) {
-            *known = Plain::of(path, &self.functions).map_or(Known::Other, Known::Plain);
-        }
-        if let Known::Plain(plain) = known { Some(plain) } else { None }
-    }
-}
-
-impl Plain {
-    fn of(path: Path<'_>, functions: &Functions) -> Option<Self> {
-        let mut runs = path.runs();
-        let first = runs.next()?;
-        let function = functions.containing(first.start())?;
-        let mut last = first;
-        let inside = runs.all(|run| {
-            let before = std::mem::replace(&mut last, run);
-            before.transfer() == Transfer::None && function.contains(&run.start())
-        });
-        let ending = Ending::Transfer(last.transfer(), last.end());
-        inside.then_some(Self { function, start: first.start(), ending })
-    }
-}
-
-impl<V: Visit> Sink for CallStack<V> {
-    const ORDERED: bool = true;
-
-    fn run(&mut self, _: StreamPos, run: Run<'_>) {
-        self.arrive(run.start());
-        self.insns = self.insns.wrapping_add(run.insns().into());
-        self.last = Some(Ending::Transfer(run.transfer(), run.end()));
-    }
-
-    fn path(&mut self, at: StreamPos, path: Path<'_>) {
-        match self.known(path) {
-            Some(plain) => {
-                let (function, start, ending) = (plain.function.clone(), plain.start, plain.ending);
-                self.arrive(start);
-                if self.here != function {
-                    // Calls are too deep here, or the function has no frame of its own.
-                    self.here = function;
-                }
-                self.insns = self.insns.wrapping_add(path.insns());
-                self.last = Some(ending);
-            }
-            None => path.runs().for_each(|run| self.run(at, run)),
-        }
-    }
-
-    fn event(&mut self, _: StreamPos, event: Event) {
-        match event {
-            Event::Trap { cause, interrupt, epc, .. } => {
-                if let Some(epc) = epc
-                    && self.last.is_some()
-                {
-                    // Where the interrupted program was about to go on.
-                    self.arrive(epc);
-                }
-                self.last = Some(Ending::Trap { cause, interrupt, epc });
-            }
-            Event::Context { context, .. } if context != self.context => self.switch(context),
-            Event::Off(_) => self.off(),
-            Event::Gap(_) => self.gap(),
-            Event::Context { .. } | Event::On => {}
-        }
     }
 }

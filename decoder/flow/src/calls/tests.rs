@@ -2,6 +2,7 @@ use super::*;
 use crate::event::{Event, Fault, StreamPos};
 use crate::run::{Leaves, Run, Transfer};
 use crate::sink::Sink;
+use std::sync::Arc;
 
 /// Functions of 0x100 bytes each, from 0x1000 up, named a, b, c, ...
 struct Letters(String);
@@ -33,19 +34,28 @@ impl Visit for Letters {
     }
 }
 
-fn start() -> CallStack<Letters> {
+fn functions() -> Arc<Functions> {
     let functions = (0..16).map(|number| 0x1000 + 0x100 * number..0x1100 + 0x100 * number);
-    CallStack::new(Functions::new(functions), Letters(String::new()))
+    Arc::new(Functions::new(functions))
+}
+
+fn start() -> CallStack<Letters> {
+    CallStack::new(functions(), Letters(String::new()))
 }
 
 /// One instruction at an address.
 fn step(stack: &mut CallStack<Letters>, pc: u64, transfer: Transfer) {
     let run = Run::new(pc, &[0], pc + 4, Leaves::Indirect).unwrap();
-    stack.run(StreamPos::default(), run.with_transfer(transfer));
+    // Each is a part of its own.
+    let mut part = Transfers::new(functions());
+    part.run(StreamPos::default(), run.with_transfer(transfer));
+    stack.replay(&part);
 }
 
 fn event(stack: &mut CallStack<Letters>, event: Event) {
-    stack.event(StreamPos::default(), event);
+    let mut part = Transfers::new(functions());
+    part.event(StreamPos::default(), event);
+    stack.replay(&part);
 }
 
 fn trap(epc: u64) -> Event {
