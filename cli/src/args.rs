@@ -54,6 +54,10 @@ pub(crate) enum Command {
     Explain(ExplainArgs),
     /// Decode a capture with its program: addresses, listing, blocks, edges, coverage
     Decode(DecodeArgs),
+    /// Write call stacks in a format that other tools read: flame graphs, speedscope
+    ///
+    /// Time is the number of instructions.
+    Export(ExportArgs),
     /// Find out what a capture is of: protocol, framing, parameters, modes; with the program, all that matters
     Probe(ProbeArgs),
     /// Pack a capture with its description and its programs into one file
@@ -328,6 +332,35 @@ pub(crate) struct DecodeArgs {
     pub(crate) perf: PerfArgs,
     #[command(flatten)]
     pub(crate) follow: FollowArgs,
+    /// Where to print; not an option, since a shell can do it.
+    #[arg(skip)]
+    pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExportArgs {
+    /// The format
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub(crate) to: Export,
+    /// Where to write it [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) arm: SnapshotArgs,
+    #[command(flatten)]
+    pub(crate) perf: PerfArgs,
+    #[command(flatten)]
+    pub(crate) follow: FollowArgs,
+}
+
+/// A format that other tools read.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Export {
+    /// Folded stacks: a line for each call stack, with the instructions that its innermost function executed;
+    /// flame graphs are drawn from it
+    Folded,
+    /// Every call in order, for https://www.speedscope.app; one source
+    Speedscope,
 }
 
 #[derive(Debug, Args)]
@@ -505,6 +538,12 @@ pub(crate) enum Emit {
     Ranges,
     /// With --snapshot: everything that is decoded, source by source
     Elements,
+    /// `hartrace export --to folded`
+    #[value(skip)]
+    Folded,
+    /// `hartrace export --to speedscope`
+    #[value(skip)]
+    Speedscope,
 }
 
 /// What executes a program.

@@ -17,8 +17,9 @@ use hartrace_capture::perf::Recording;
 use hartrace_decoder::stream::Decoded;
 use hartrace_decoder::{Coverage, Edges};
 use hartrace_report::{
-    Blocks, Collect, Erased, Gaps, InOrder, Json, Limited, Limits, Listing, Noted, Ordered, Pcs,
-    Printer, Report, Shared, Silent, Style, Table, Tables,
+    Blocks, CallForm, Calls, Collect, Erased, Folded, Gaps, InOrder, Json, Limited, Limits,
+    Listing, Noted, Ordered, Pcs, Printer, Report, Shared, Silent, Speedscope, Style, Table,
+    Tables,
 };
 use indicatif::ProgressBar;
 use std::io::Read;
@@ -98,6 +99,8 @@ fn print(
         Emit::Listing => job.in_order(input, Listing::new(programs, xlen), gaps),
         Emit::Blocks => job.in_order(input, Blocks::new(programs, xlen, args.json), gaps),
         Emit::Json => job.in_order(input, Json::new(xlen), gaps),
+        Emit::Folded => job.calls(input, Folded, gaps),
+        Emit::Speedscope => job.calls(input, Speedscope::new(&follow.name), gaps),
     }
 }
 
@@ -140,6 +143,16 @@ impl Job<'_> {
         self.report(input.map(Filling), LARGE, Tables::<S>::new(style), gaps)
     }
 
+    /// Reports call stacks.
+    fn calls<F>(&self, input: Input<'_>, form: F, gaps: Gaps) -> Result<Status, Failure>
+    where
+        F: CallForm + Send,
+        F::Calls: Send,
+    {
+        let symbols = self.follow.programs.all_symbols();
+        self.report(input, SMALL, Calls::new(form, symbols, self.follow.setup.xlen), gaps)
+    }
+
     /// Decodes everything within the limits, in parts of about `size` bytes. Prints what was decoded
     /// even if an error follows.
     fn report<R: Report + Send>(
@@ -150,8 +163,9 @@ impl Job<'_> {
         gaps: Gaps,
     ) -> Result<Status, Failure> {
         let strict = gaps.is_strict();
-        let mut printer = Printer::new(report, files::stdout(), gaps);
-        let make = || Noted::new(R::Part::default(), strict);
+        let mut printer = Printer::new(report, self.args.out()?, gaps);
+        let maker = printer.report.maker();
+        let make = || Noted::new(maker(), strict);
         let mut found = Silent::default();
         let mut join = |Decoded { sinks, bytes, packets }: Decoded<Noted<R::Part>>| {
             found = Silent { bytes, packets };

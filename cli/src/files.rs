@@ -156,7 +156,7 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
 }
 
 /// Opens an output for writing.
-pub(crate) fn create(path: &Path) -> Result<Box<dyn Write>, Failure> {
+pub(crate) fn create(path: &Path) -> Result<Box<dyn Write + Send>, Failure> {
     if is_standard(path) {
         return Ok(Box::new(stdout()));
     }

@@ -17,6 +17,7 @@ mod dump;
 mod encode;
 mod exec;
 mod explain;
+mod export;
 mod failure;
 mod files;
 mod follow;
@@ -68,6 +69,7 @@ fn run(cli: Cli) -> Result<Status, Failure> {
         Some(Command::Dump(args)) => dump::run(&args),
         Some(Command::Explain(args)) => explain::run(&args),
         Some(Command::Decode(args)) => decode::run(&args),
+        Some(Command::Export(args)) => export::run(args),
         Some(Command::Probe(args)) => probe::run(&args),
         Some(Command::Bundle(args)) => bundle::run(&args),
         Some(Command::Diff(args)) => diff::run(&args),

@@ -12,7 +12,8 @@ use hartrace_isa::Xlen;
 use hartrace_isa::arm::Spaces;
 use hartrace_report::arm::{self, How};
 use hartrace_report::{
-    Blocks, Json, Limits, Naming, Ordered, Pcs, Printer, Report, Style, Table, Tables,
+    Blocks, Calls, Folded, Json, Limits, Naming, Ordered, Pcs, Printer, Report, Speedscope, Style,
+    Table, Tables,
 };
 use indicatif::ProgressBar;
 use std::fmt;
@@ -97,6 +98,11 @@ pub(super) fn print(
         }
         Emit::Pcs => job.report(Pcs),
         Emit::Listing => job.listing(&programs),
+        Emit::Folded => job.report(Calls::new(Folded, programs.all_symbols(), XLEN)),
+        Emit::Speedscope => {
+            let form = Speedscope::new(&job.name);
+            job.report(Calls::new(form, programs.all_symbols(), XLEN))
+        }
         Emit::Blocks => {
             let blocks = Ordered::new(Blocks::new(&programs, XLEN, args.json));
             job.report(blocks.headings(several && !args.json))
@@ -149,14 +155,14 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    fn printer<R: Report>(&self, report: R) -> Printer<R, impl Write> {
+    fn printer<R: Report>(&self, report: R) -> Result<Printer<R, impl Write>, Failure> {
         let strict = self.args.follow.strict;
         let gaps = gaps::new(self.name.clone(), strict, ProgressBar::hidden());
         let gaps = gaps.hints(|fault| match fault {
             Fault::NoCode(_) => "--elf PROG or --image FILE@ADDR with the code at that address",
             _ => "--emit elements, to see what the trace contains there",
         });
-        Printer::new(report, files::stdout(), gaps)
+        Ok(Printer::new(report, self.args.out()?, gaps))
     }
 
     /// Reports one table for each source.
@@ -169,14 +175,14 @@ impl Job<'_> {
 
     /// Reports everything, source by source.
     fn report(self, report: impl Report) -> Result<Status, Failure> {
-        let mut printer = self.printer(report);
+        let mut printer = self.printer(report)?;
         let outcome = arm::report(&mut printer, self.how, self.all);
         end(printer, outcome)
     }
 
     /// Lists everything, source by source.
     fn listing(self, programs: &Programs) -> Result<Status, Failure> {
-        let mut printer = self.printer(arm::Listing::default());
+        let mut printer = self.printer(arm::Listing::default())?;
         let outcome = arm::listing(&mut printer, self.how, self.all, programs);
         end(printer, outcome)
     }

@@ -4,6 +4,7 @@ mod compare;
 mod decode;
 mod described;
 mod events;
+mod export;
 mod fpga;
 mod hdl;
 mod logs;

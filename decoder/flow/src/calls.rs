@@ -49,7 +49,8 @@
 //!   that would have returned. Only [`Functions`] show this, so without symbols there are no tail calls.
 //! - A return to none of the callers that are known, but into a function that is active, leaves everything that it
 //!   called: `longjmp`, or an exception of C++.
-//! - A trap is a frame, which a trap return leaves with everything above it. If that continues elsewhere, the
+//! - A trap after which the program simply goes on is a call of an operating system that is not traced. Any other trap
+//!   is a frame, which a trap return leaves with everything above it. If that continues elsewhere, the
 //!   interrupted stack is kept until something continues there: another thread of a small operating system runs.
 //! - Each context has its own stack. Without contexts, threads that wait at the same address cannot be told apart.
 //!

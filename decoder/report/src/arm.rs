@@ -51,8 +51,9 @@ fn each<R: Report, W: Write>(
     form: &(impl Form<R::Part> + Sync),
 ) -> Result<(), Error> {
     let strict = printer.gaps.is_strict();
+    let maker = printer.report.maker();
     let work = |traced: &Traced<'_>, pass: &mut dyn FnMut(Option<Noted<R::Part>>) -> bool| {
-        let make = || Noted::new(R::Part::default(), strict);
+        let make = || Noted::new(maker(), strict);
         match how.limits.map(Shared::new) {
             None => form.decode(traced, &mut Passing::new(&make, pass)),
             Some(limits) => {

@@ -35,6 +35,8 @@
 //! | [`Ordered`]`<`[`Json`]`>` | a JSON object per instruction and event |
 //! | [`Tables`]`<Edges>` | branches and jumps with counts, as text or JSON |
 //! | [`Tables`]`<Coverage>` | ranges of code and functions that were executed, as text or JSON |
+//! | [`Calls`]`<`[`Folded`]`>` | folded stacks, for flame graphs |
+//! | [`Calls`]`<`[`Speedscope`]`>` | every call, for speedscope |
 //! | [`Total`] | nothing: for callers who use the sum themselves |
 //!
 //! [`read_profile`] makes edges of what a hardware decoder counted.
@@ -71,6 +73,7 @@
 
 pub mod arm;
 mod blocks;
+mod calls;
 pub mod diff;
 pub mod dump;
 mod erased;
@@ -95,6 +98,7 @@ mod tables;
 mod testing;
 
 pub use blocks::Blocks;
+pub use calls::{CallForm, Calls, Folded, Names, Speedscope};
 pub use erased::Erased;
 pub use gaps::{Gaps, Missing};
 pub use json::Json;

@@ -95,6 +95,10 @@ impl<F: InOrder> Ordered<F> {
 impl<F: InOrder> Report for Ordered<F> {
     type Part = Part;
 
+    fn maker(&self) -> Box<dyn Fn() -> Part + Send + Sync> {
+        Box::new(Part::default)
+    }
+
     fn join(&mut self, source: Option<u16>, part: Part, out: &mut dyn Write) -> io::Result<()> {
         for (at, item) in part.iter() {
             match item {

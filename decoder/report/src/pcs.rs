@@ -32,6 +32,10 @@ impl Report for Pcs {
     type Part = PcsText;
     const ONE_SOURCE: bool = true;
 
+    fn maker(&self) -> Box<dyn Fn() -> PcsText + Send + Sync> {
+        Box::new(PcsText::default)
+    }
+
     fn join(&mut self, _: Option<u16>, part: PcsText, out: &mut dyn Write) -> io::Result<()> {
         out.write_all(&part.text)
     }

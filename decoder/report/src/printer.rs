@@ -84,7 +84,8 @@ impl<R: Report, W: Write> Printer<R, W> {
         W: Send,
     {
         let strict = self.gaps.is_strict();
-        let part = |_| Noted::new(R::Part::default(), strict);
+        let make = self.report.maker();
+        let part = |_| Noted::new(make(), strict);
         let outcome = decode.run(capture, part, |decoded| self.join(decoded.sinks));
         let finished = self.finish().map_err(|error| StreamError::Join(error.into()));
         self.gaps.end(match outcome {

@@ -10,10 +10,13 @@ pub(crate) const ROOM: usize = 1 << 20;
 /// A report: joins the decoded parts of a capture, and writes the result.
 pub trait Report {
     /// What a part is decoded into, by the thread that decodes it.
-    type Part: Collect + Default + 'static;
+    type Part: Collect + 'static;
 
     /// Whether the report cannot name sources, and so accepts only one.
     const ONE_SOURCE: bool = false;
+
+    /// Returns a function that makes an empty part.
+    fn maker(&self) -> Box<dyn Fn() -> Self::Part + Send + Sync>;
 
     /// Takes the next part of a source. Parts come in the order of the capture.
     fn join(

@@ -43,6 +43,10 @@ pub struct Total<S> {
 impl<S: Sum> Report for Total<S> {
     type Part = S;
 
+    fn maker(&self) -> Box<dyn Fn() -> S + Send + Sync> {
+        Box::new(S::default)
+    }
+
     fn join(&mut self, _: Option<u16>, part: S, _: &mut dyn Write) -> io::Result<()> {
         self.sum.merge(part);
         Ok(())

@@ -78,6 +78,10 @@ impl<'a, S: Table> Tables<'a, S> {
 impl<S: Table> Report for Tables<'_, S> {
     type Part = S;
 
+    fn maker(&self) -> Box<dyn Fn() -> S + Send + Sync> {
+        Box::new(S::default)
+    }
+
     fn join(&mut self, source: Option<u16>, part: S, _: &mut dyn Write) -> io::Result<()> {
         self.sums.entry(source).or_default().merge(part);
         Ok(())

@@ -162,10 +162,14 @@ impl Shadow<'_> {
 
     fn follow(&mut self, step: &Step) {
         let next = step.next_pc;
-        if let Some(trap) = step.trap {
-            return self.push(next, trap.epc, true);
-        }
         let after = step.pc.wrapping_add(step.size.into());
+        if let Some(trap) = step.trap {
+            // Otherwise it is a system call of which the hart carries out the whole.
+            return if next == after {
+            } else {
+                self.push(next, trap.epc, true)
+            };
+        }
         let links = matches!(step.write, Some((Register::Integer(1 | 5), value)) if value == after);
         match step.kind {
             IType::TrapReturn => self.trap_return(next),

@@ -44,6 +44,11 @@ enum Ending {
     Trap { cause: u64, interrupt: bool, epc: Option<u64> },
 }
 
+/// Whether a program that was interrupted at an instruction goes on with it, or with the next one.
+fn is_after(to: u64, epc: u64) -> bool {
+    to.wrapping_sub(epc) <= MAX_INSN
+}
+
 impl<V: Visit> CallStack<V> {
     /// Starts with nothing known of what is active.
     pub fn new(functions: Arc<Functions>, visit: V) -> Self {
@@ -63,6 +68,11 @@ impl<V: Visit> CallStack<V> {
     /// The active functions, the oldest first.
     pub fn frames(&self) -> &[Frame] {
         &self.stack.frames
+    }
+
+    /// Who learns which functions are entered and left.
+    pub fn visit(&mut self) -> &mut V {
+        &mut self.visit
     }
 
     /// Instructions so far.
@@ -148,6 +158,8 @@ impl<V: Visit> CallStack<V> {
                 self.push(to, Some(end), Why::Call);
             }
             Some(Ending::Transfer(Transfer::TrapReturn, _)) => self.trap_return_to(to),
+            // A call of an operating system whose code is not traced.
+            Some(Ending::Trap { epc: Some(epc), .. }) if is_after(to, epc) => self.stay(to),
             Some(Ending::Trap { cause, interrupt, epc }) => {
                 self.push(to, epc, Why::Trap { cause, interrupt });
             }
@@ -243,7 +255,7 @@ impl<V: Visit> CallStack<V> {
         };
         let expected = frames.get(handler).and_then(|frame| frame.returns);
         self.leave_to(handler);
-        let continues = |from: u64| (0..=MAX_INSN).contains(&to.wrapping_sub(from));
+        let continues = |from: u64| is_after(to, from);
         let Some(from) = expected.filter(|from| !continues(*from)) else {
             return self.returned(to);
         };

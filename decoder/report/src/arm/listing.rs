@@ -43,6 +43,10 @@ pub struct Listing {
 impl Report for Listing {
     type Part = Text;
 
+    fn maker(&self) -> Box<dyn Fn() -> Text + Send + Sync> {
+        Box::new(Text::default)
+    }
+
     fn join(&mut self, source: Option<u16>, part: Text, out: &mut dyn Write) -> io::Result<()> {
         if let Some(id) = source.filter(|_| self.source != source && !part.text.is_empty()) {
             writeln!(out, "source {id}:")?;

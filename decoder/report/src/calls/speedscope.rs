@@ -1,0 +1,101 @@
+//! The file format of speedscope.
+
+use super::{CallForm, Names};
+use hartrace_decoder::calls::{Frame, Visit};
+use serde_json::json;
+use std::collections::HashMap;
+use std::io::{self, Write};
+
+/// An evented profile of <https://www.speedscope.app>: every call, in order. The unit of time is one instruction.
+#[derive(Debug, Default)]
+pub struct Speedscope {
+    name: String,
+    started: bool,
+    /// Numbers of functions, in the order in which they were entered first.
+    frames: HashMap<u64, usize>,
+    functions: Vec<u64>,
+}
+
+impl Speedscope {
+    /// A profile with a name.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self { name: name.into(), ..Self::default() }
+    }
+
+    fn events(&mut self, calls: &mut Events, out: &mut dyn Write) -> io::Result<()> {
+        if !self.started {
+            let schema = json!("https://www.speedscope.app/file-format-schema.json");
+            let name = json!(self.name);
+            writeln!(out, "{{\"$schema\":{schema},\"exporter\":\"hartrace\",\"name\":{name},")?;
+            write!(out, "\"profiles\":[{{\"type\":\"evented\",\"name\":{name},\"unit\":\"none\",")?;
+            write!(out, "\"startValue\":0,\"events\":[")?;
+        }
+        for event in calls.0.drain(..) {
+            let next = self.functions.len();
+            let frame = *self.frames.entry(event.function).or_insert_with(|| {
+                self.functions.push(event.function);
+                next
+            });
+            let kind = if event.enters { 'O' } else { 'C' };
+            let comma = if std::mem::replace(&mut self.started, true) { "," } else { "" };
+            write!(out, "{comma}\n{{\"type\":\"{kind}\",\"frame\":{frame},\"at\":{}}}", event.at)?;
+        }
+        Ok(())
+    }
+}
+
+/// Functions that are entered and left.
+#[derive(Debug, Default)]
+pub struct Events(Vec<Event>);
+
+#[derive(Debug)]
+struct Event {
+    at: u64,
+    enters: bool,
+    function: u64,
+}
+
+impl Visit for Events {
+    fn enter(&mut self, frame: &Frame, at: u64) {
+        self.0.push(Event { at, enters: true, function: frame.function });
+    }
+
+    fn leave(&mut self, frame: &Frame, at: u64) {
+        self.0.push(Event { at, enters: false, function: frame.function });
+    }
+}
+
+impl CallForm for Speedscope {
+    type Calls = Events;
+    const ONE_SOURCE: bool = true;
+
+    fn write(&mut self, calls: &mut Events, _: &Names<'_>, out: &mut dyn Write) -> io::Result<()> {
+        if calls.0.is_empty() { Ok(()) } else { self.events(calls, out) }
+    }
+
+    fn end(
+        &mut self,
+        all: Vec<(Option<u16>, Events, u64)>,
+        names: &Names<'_>,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        let mut end = 0;
+        for (_, mut calls, instructions) in all {
+            self.events(&mut calls, out)?;
+            end = instructions;
+        }
+        if !self.started {
+            self.events(&mut Events::default(), out)?;
+        }
+        let frames = self.functions.iter().map(|function| match names.source(*function) {
+            Some(source) => {
+                let (file, line) = source.rsplit_once(':').unwrap_or((&source, "0"));
+                let line: u32 = line.parse().unwrap_or(0);
+                json!({"name": names.name(*function), "file": file, "line": line})
+            }
+            None => json!({"name": names.name(*function)}),
+        });
+        let frames = json!(frames.collect::<Vec<_>>());
+        writeln!(out, "\n],\"endValue\":{end}}}],\n\"shared\":{{\"frames\":{frames}}}}}")
+    }
+}
