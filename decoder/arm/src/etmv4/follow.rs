@@ -148,7 +148,9 @@ impl Etmv4<'_> {
                 return false;
             }
             if !self.is_known() {
-                // This packet contains no address.
+                // This packet contains no address. If only the context was missing, the address is not known any more
+                // either: O21.
+                self.need_address = true;
                 return true;
             }
             let plain = self.walk.plain_atoms(at, bits, left, sink);

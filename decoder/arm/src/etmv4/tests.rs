@@ -100,3 +100,25 @@ fn batches_are_decoded_as_packets_one_by_one() {
     }
     assert!(ranges > 20_000, "{ranges}");
 }
+
+/// Outcomes that cannot be followed for lack of a context move the program on (O21).
+#[test]
+fn an_address_before_unknown_outcomes_is_not_believed() {
+    let sync = [&[0; 11][..], &[0x80, 0x01, 0x00]].concat();
+    // b 0x1004, b 0x1000
+    let code = [0x1400_0001_u32, 0x17ff_ffff].map(u32::to_le_bytes).concat();
+    let address = [0x9d, 0, 0x08, 0, 0, 0, 0, 0, 0];
+    let (context, atom) = ([0x81, 0x10], [0xf7]);
+    let ranges = |packets: &[&[u8]]| -> Vec<u64> {
+        let mut memory = Memory::new();
+        memory.add(0x1000, code.clone(), Spaces::ALL);
+        let capture = Capture::split(Layout::Raw, &[&[&sync[..]], packets].concat().concat());
+        let mut all = All::default();
+        let config = Config { version: 0x42, ..Config::default() };
+        Etmv4::new(config, Arch::V8, &memory).decode(&capture.streams[0], &mut all);
+        all.ranges.iter().map(|(_, range)| range.start).collect()
+    };
+    assert_eq!(ranges(&[&address, &context, &atom]), [0x1000]);
+    assert_eq!(ranges(&[&address, &atom, &context, &atom]), [0u64; 0]);
+    assert_eq!(ranges(&[&address, &atom, &context, &atom, &address, &atom]), [0x1000]);
+}

@@ -1,247 +1,28 @@
 //! Decoder and block walker behind the model of an ETMv4: what they report is what was executed.
 
+mod traced;
+mod walk;
+
 use fastrand::Rng;
 use hartrace_arm_decoder::block_table::Code;
 use hartrace_arm_decoder::runs::{Profile, Runs};
-use hartrace_arm_decoder::{Capture, ElementSink, Etmv4, Event, Layout, Memory, Range};
-use hartrace_arm_golden::{Disturbances, Program, Step, etmv4 as model, expected};
-use hartrace_decoder::block_table::{Ends, WordLayout};
-use hartrace_decoder::{Edge, Edges, Leaves, StreamPos};
-use hartrace_decoder_hdl::etmv4;
+use hartrace_arm_decoder::system::{System, bind};
+use hartrace_arm_decoder::{Capture, Layout, Memory};
+use hartrace_arm_golden::{Disturbances, Step};
+use hartrace_capture::snapshot::Protocol;
+use hartrace_decoder::Edges;
+use hartrace_decoder::block_table::{Code as _, WordLayout};
 use hartrace_decoder_hdl::walker::Cause;
-use hartrace_decoder_hdl::walker::etmv4::Config;
-use hartrace_etmv4::{Config as Unit, Registers};
-use hartrace_hdl_tools::verilate::Options;
-use hartrace_isa::arm::{Arch, Rules, Spaces};
-use hartrace_lockstep::decoder::{FollowerBench, Said, Walked};
+use hartrace_etmv4::Config as Unit;
+use hartrace_isa::arm::{Arch, Isa, Rules, Spaces};
+use hartrace_lockstep::decoder::{FollowerBench, Said};
 use libtest_mimic::{Failed, Trial};
-use std::collections::BTreeMap;
+use std::path::PathBuf;
+use traced::{DEVARCH, Listing, Traced, Variant, bench, registers, software, walked_as};
+use walk::{TRACE_ON, Walk, expand};
 
-/// Instructions of a program, and steps of a walk.
-const LENGTH: usize = 400;
+/// Steps of a walk.
 const STEPS: usize = 1500;
-
-/// ETE 1.3.
-const DEVARCH: u32 = 0x4770_5a13;
-
-/// A trace unit whose cycle counts commit nothing: an ETMv4 with a return stack, or an ETE without.
-fn registers(devarch: Option<u32>) -> Registers {
-    Registers {
-        configr: 1 << 11 | u32::from(devarch.is_none()) << 12,
-        idr0: 1 << 5 | 1 << 7 | 1 << 9 | 3 << 15 | 1 << 29 | 0x0800_0000,
-        idr2: 8 << 25 | 0x0000_0488,
-        devarch,
-        ..model::REGISTERS
-    }
-}
-
-fn config(unit: Unit) -> Config {
-    Config::new(etmv4::Config { unit, ..etmv4::Config::default() }, 1 << 10)
-}
-
-/// A program that was traced.
-struct Traced {
-    program: Program,
-    steps: Vec<Step>,
-    code: Code,
-    unit: Unit,
-    bytes: Vec<u8>,
-}
-
-/// What differs from walk to walk.
-#[derive(Copy, Clone, Debug, Default)]
-struct Variant {
-    wide: bool,
-    broadcast: bool,
-    stack: bool,
-    disturbances: Disturbances,
-    devarch: Option<u32>,
-    speculation: u32,
-}
-
-impl Traced {
-    fn new(seed: u64, variant: &Variant, steps: usize) -> Self {
-        let mut rng = Rng::with_seed(seed);
-        let program = Program::random(&mut rng, LENGTH, variant.wide);
-        let (start, walked) = program.walk(&mut rng, steps);
-        let steps = program.disturb(&mut rng, &walked, &variant.disturbances);
-        let mut registers = registers(variant.devarch);
-        registers.idr8 = variant.speculation;
-        if !variant.stack {
-            registers.configr &= !(1 << 12);
-        }
-        let options = model::Options {
-            branch_broadcast: variant.broadcast,
-            cycles: rng.bool().then(|| rng.u32(0..100)),
-            return_depth: rng.usize(1..17),
-            period: rng.usize(20..400),
-            combine: rng.bool(),
-            speculate: variant.speculation > 0,
-        };
-        let unit = registers.config();
-        let bytes = model::encode(&unit, &options, &program, start, &steps, &mut rng);
-        let rules = Rules { arch: Arch::V8, barriers: false, wfx: false };
-        let mut code = Code::new(rules);
-        for insn in &program.code {
-            let at = (insn.address - program.base) as usize;
-            code.add(insn.address, &program.bytes[at..at + usize::from(insn.size)], insn.isa);
-        }
-        Self { program, steps, code, unit, bytes }
-    }
-
-    /// The instructions that the trace has to tell.
-    fn executed(&self) -> Vec<u64> {
-        let (ranges, _) = expected(&self.program, &self.steps);
-        let inside = |(start, end, ..): (u64, u64, u32, bool)| {
-            std::iter::successors(Some(start), |at| Some(at + self.size(*at)))
-                .take_while(move |at| *at < end)
-        };
-        ranges.into_iter().flat_map(inside).collect()
-    }
-
-    fn size(&self, address: u64) -> u64 {
-        let code = &self.program.code;
-        let at = code.binary_search_by_key(&address, |code| code.address);
-        at.map_or(4, |at| code[at].size.into())
-    }
-
-    /// What the production decoder finds in these bytes.
-    fn software(&self, bytes: &[u8]) -> Listing {
-        let mut memory = Memory::new();
-        memory.add(self.program.base, self.program.bytes.clone(), Spaces::ALL);
-        let mut listing = Listing::default();
-        software(bytes, self.unit, Arch::V8, &memory, &mut listing);
-        listing
-    }
-}
-
-fn software(bytes: &[u8], unit: Unit, arch: Arch, memory: &Memory, sink: &mut impl ElementSink) {
-    let capture = Capture::split(Layout::Raw, bytes);
-    Etmv4::new(unit, arch, memory).decode(&capture.streams[0], sink);
-}
-
-/// The instructions and gaps that software reports.
-#[derive(Default)]
-struct Listing {
-    addresses: Vec<u64>,
-    gaps: usize,
-}
-
-impl ElementSink for Listing {
-    const INSTRUCTIONS: bool = true;
-
-    fn range(&mut self, _: StreamPos, _: &Range) {}
-
-    fn instructions(&mut self, _: StreamPos, base: u64, offsets: &[u16]) {
-        self.addresses.extend(offsets.iter().map(|offset| base + u64::from(*offset)));
-    }
-
-    fn event(&mut self, _: StreamPos, event: Event) {
-        self.gaps += usize::from(matches!(event, Event::Fault(_) | Event::NotAccessible { .. }));
-    }
-}
-
-/// The addresses of the instructions that were executed; `None` if there is no such code.
-fn expand(code: &Code, block: &Walked) -> Option<Vec<u64>> {
-    let (mut addresses, mut at) = (Vec::new(), block.start);
-    loop {
-        if block.faulted && at == block.last {
-            return Some(addresses);
-        }
-        let (insn, _) = code.insn(at)?;
-        addresses.push(at);
-        if at == block.last {
-            return Some(addresses);
-        }
-        at += u64::from(insn.size);
-    }
-}
-
-/// What the walker says of a stream.
-#[derive(Default)]
-struct Walk {
-    addresses: Vec<u64>,
-    gaps: Vec<Cause>,
-    edges: BTreeMap<Edge, u64>,
-    blocks: u64,
-    lost: u64,
-    wrong: Option<String>,
-    /// Instructions that were reported before the first gap.
-    before_gap: Option<usize>,
-    next: Option<u64>,
-}
-
-/// Tracing starts: the walker says what it still has.
-const TRACE_ON: [u8; 1] = [4];
-
-impl Walk {
-    fn new(bench: &FollowerBench, code: &Code, bytes: &[u8]) -> Result<Self, Failed> {
-        let table = code.table(&[], WordLayout::SPAN_BITS);
-        let mut following = bench.start(&table, 0, &[])?;
-        let mut walk = Self::default();
-        // Slowly, so that nothing is lost.
-        for chunk in bytes.chunks(64) {
-            following.send(chunk, |said| walk.said(code, &said))?;
-            following.rest(|said| walk.said(code, &said))?;
-        }
-        following.send(&TRACE_ON, |said| walk.said(code, &said))?;
-        following.rest(|said| walk.said(code, &said))?;
-        walk.lost = following.lost();
-        Ok(walk)
-    }
-
-    fn said(&mut self, code: &Code, said: &Said) {
-        if let Some(block) = &said.block {
-            self.blocks += 1;
-            if let Some(next) = self.next.filter(|next| *next != block.start) {
-                self.wrong.get_or_insert(format!("{next:#x} was to come before {block:x?}"));
-            }
-            self.next = block.next;
-            match expand(code, block) {
-                Some(more) => self.addresses.extend(more),
-                None => {
-                    self.wrong.get_or_insert(format!("{block:x?}: there is no such code"));
-                }
-            }
-            if let (Some(to), Some(kind)) = (block.next, leaves(block.ends)) {
-                *self.edges.entry(Edge { from: block.last, to, kind }).or_default() += 1;
-            }
-        }
-        if let Some(cause) = said.gap {
-            self.before_gap.get_or_insert(self.addresses.len());
-            self.gaps.push(cause);
-        }
-    }
-
-    /// Compares instructions.
-    fn is(&self, wanted: &[u64], what: &str) -> Result<(), Failed> {
-        if let Some(wrong) = &self.wrong {
-            return Err(format!("{what}: {wrong}").into());
-        }
-        let found = &self.addresses;
-        match (0..found.len().max(wanted.len())).find(|at| found.get(*at) != wanted.get(*at)) {
-            None => Ok(()),
-            Some(at) => Err(format!(
-                "{what}: instruction {at} of {} is {:x?}, not {:x?} (of {}); gaps {:?}",
-                found.len(),
-                found.get(at),
-                wanted.get(at),
-                wanted.len(),
-                self.gaps,
-            )
-            .into()),
-        }
-    }
-}
-
-fn leaves(ends: Ends) -> Option<Leaves> {
-    match ends {
-        Ends::Next | Ends::NoCode => None,
-        Ends::Branch => Some(Leaves::Branch),
-        Ends::Jump | Ends::Call => Some(Leaves::Jump),
-        Ends::Indirect | Ends::IndirectCall | Ends::Return => Some(Leaves::Indirect),
-    }
-}
 
 /// Walked = executed = what software finds, and so are the edges.
 fn same(bench: &FollowerBench, seed: u64, variant: &Variant) -> Result<u64, Failed> {
@@ -278,7 +59,7 @@ fn variants(wide: bool, devarch: Option<u32>, seed: u64) -> Variant {
 const PROGRAMS: u64 = 40;
 
 fn executed(wide: bool, devarch: Option<u32>) -> Result<(), Failed> {
-    let bench = FollowerBench::etmv4(&config(registers(devarch).config()), &Options::default())?;
+    let bench = bench(registers(devarch).config())?;
     let mut instructions = 0;
     for seed in 0..PROGRAMS {
         instructions += same(&bench, seed, &variants(wide, devarch, seed))?;
@@ -287,8 +68,193 @@ fn executed(wide: bool, devarch: Option<u32>) -> Result<(), Failed> {
     if instructions < 10_000 { Err(format!("only {instructions}").into()) } else { Ok(()) }
 }
 
+/// Streams that a bit is inverted in, per kind of program.
+const DAMAGED: u64 = 60;
+
+/// Gaps after which software goes on, and reports what it should not.
+const BEYOND: [Cause; 3] = [Cause::NoOutcome, Cause::InsideInstruction, Cause::NoCode];
+
+/// Damaged packets: the same instructions as those of software, gaps where there are some, and right again after
+/// the next synchronisation.
+fn damaged(wide: bool) -> Result<(), Failed> {
+    let bench = bench(registers(None).config())?;
+    let (mut gaps, mut again, mut rng) = (0, 0, Rng::with_seed(7));
+    for seed in 0..DAMAGED {
+        // With a return stack, as the walker has one: without, both drop outcomes in other places.
+        let variant = Variant { stack: true, ..variants(wide, None, seed) };
+        let traced = Traced::new(seed, &variant, STEPS);
+        let mut bytes = traced.bytes.clone();
+        // Some walks end soon.
+        if bytes.len() < 200 {
+            continue;
+        }
+        // Not in the first synchronisation.
+        let at = rng.usize(40..bytes.len() / 2);
+        let bit = rng.u8(..8);
+        bytes[at] ^= 1 << bit;
+        let what = format!("seed {seed}, bit {bit} of byte {at}");
+        let walk = Walk::new(&bench, &traced.code, &bytes)?;
+        let software = traced.software(&bytes);
+        gaps += walk.gaps.len();
+        // Not all of them have a context after the next synchronisation.
+        again += usize::from(walk.addresses.last() == traced.executed().last());
+        if walk.gaps.is_empty() && software.gaps > 0 {
+            return Err(format!("{what}: {} gaps in software, none here", software.gaps).into());
+        }
+        let beyond =
+            software.is_other(&traced.code) || walk.gaps.iter().any(|cause| BEYOND.contains(cause));
+        if !beyond {
+            walk.is(&software.addresses, &what)?;
+            continue;
+        }
+        // Software follows code that the trace contradicts, such as branches without an outcome. Up to there, both are
+        // the same.
+        let (found, wanted) = (&walk.addresses, &software.addresses);
+        let before = walk.before.unwrap_or(0);
+        if wanted.get(..before) != Some(&found[..before]) {
+            return Err(format!("{what}: not the same before {:?}", walk.gaps).into());
+        }
+    }
+    // Otherwise, this does not test what it should.
+    match (gaps, again) {
+        (..10, _) => Err(format!("only {gaps} gaps").into()),
+        (_, ..20) => Err(format!("only {again} are right again").into()),
+        _ => Ok(()),
+    }
+}
+
+/// Records come faster than the walker can follow: some are lost, each loss is a gap, and everything between the gaps
+/// was executed.
+fn losses() -> Result<(), Failed> {
+    let bench = bench(registers(None).config())?;
+    let variant = Variant { wide: true, stack: true, ..Variant::default() };
+    // Most walks end sooner.
+    let long = |seed| Some(Traced::new(seed, &variant, 40_000)).filter(|it| it.bytes.len() > 9_000);
+    let traced = (0..100).find_map(long).ok_or("no walk is long")?;
+    let table = traced.code.table(&[], WordLayout::SPAN_BITS);
+    let mut following = bench.start(&table, 0, &[])?;
+    let mut said = Vec::new();
+    following.send(&traced.bytes, |more| said.push(more))?;
+    following.send(&TRACE_ON, |more| said.push(more))?;
+    following.rest(|more| said.push(more))?;
+    let executed = traced.executed();
+    let (mut rest, mut gaps) = (executed.as_slice(), 0);
+    let end = Said { block: None, gap: Some(Cause::Lost) };
+    let mut piece = Vec::new();
+    for said in said.iter().chain([&end]) {
+        if let Some(block) = &said.block {
+            piece.extend(expand(&traced.code, block).ok_or("there is no such code")?);
+        }
+        match said.gap {
+            None => continue,
+            Some(Cause::Lost) => gaps += 1,
+            // After a loss, calls are not known.
+            Some(Cause::NoReturn) => {}
+            Some(other) => return Err(format!("{other:?}").into()),
+        }
+        let at = match piece.len() {
+            0 => Some(0),
+            len => rest.windows(len).position(|window| window == piece),
+        };
+        let at = at.ok_or_else(|| format!("piece {gaps} was not executed"))?;
+        rest = &rest[at + piece.len()..];
+        piece.clear();
+    }
+    match following.lost() {
+        0 => Err("nothing was lost".into()),
+        lost if gaps < 2 => Err(format!("{lost} records lost without a gap").into()),
+        _ => Ok(()),
+    }
+}
+
+/// Q elements and speculation are gaps, and nothing that was not executed is reported.
+fn unsupported() -> Result<(), Failed> {
+    let bench = bench(registers(None).config())?;
+    let (mut gaps, mut cancelled) = (0, 0);
+    for seed in 0..10 {
+        let disturbances = Disturbances { unknown: true, ..Disturbances::default() };
+        let variant = Variant { wide: true, disturbances, ..Variant::default() };
+        let traced = Traced::new(seed, &variant, STEPS);
+        let walk = Walk::new(&bench, &traced.code, &traced.bytes)?;
+        if let Some(cause) = walk.gaps.iter().find(|cause| **cause != Cause::Unsupported) {
+            return Err(format!("seed {seed}: {cause:?}").into());
+        }
+        gaps += walk.gaps.len();
+        walk.is_part_of(&traced.executed(), &format!("seed {seed}"))?;
+        let variant = Variant { wide: true, speculation: 40, ..Variant::default() };
+        let traced = Traced::new(seed, &variant, STEPS);
+        let walk = Walk::new(&bench, &traced.code, &traced.bytes)?;
+        if walk.gaps.is_empty() {
+            return Err(format!("seed {seed}: no gap with speculation").into());
+        }
+        cancelled += walk.gaps.iter().filter(|cause| **cause == Cause::Unsupported).count();
+    }
+    if cancelled < 5 {
+        return Err(format!("only {cancelled} gaps with speculation").into());
+    }
+    if gaps < 20 { Err(format!("only {gaps} gaps").into()) } else { Ok(()) }
+}
+
+/// Traces of others, of trace units that do not speculate: the walker reports the instructions that software does, except
+/// those of Q elements. With `HARTRACE_WALKERS`, also those that need another walker.
+fn snapshots(paths: &[PathBuf]) -> Result<(), Failed> {
+    let all = std::env::var("HARTRACE_WALKERS").is_ok();
+    let mut benches: Vec<(Unit, FollowerBench)> = Vec::new();
+    for devarch in [None, Some(DEVARCH)] {
+        let unit = registers(devarch).config();
+        benches.push((walked_as(unit), bench(unit)?));
+    }
+    let (mut instructions, mut sources) = (0, 0);
+    for path in paths {
+        let system = System::open(path)?;
+        let System::Snapshot(snapshot) = &system else { continue };
+        for buffer in &snapshot.buffers {
+            let mut bytes = Vec::new();
+            system.bytes(buffer).each(|piece| bytes.extend_from_slice(piece))?;
+            let Ok(layout) = Layout::of_buffer(buffer.format, None) else { continue };
+            let capture = Capture::split(layout, &bytes);
+            let origins = system.origins(buffer)?;
+            let bound = bind(&capture, &origins, layout == Layout::Raw, None, |_, _| ())?;
+            for traced in system.traced(bound, None, None, &mut Vec::new())? {
+                let [portion] = &traced.portions[..] else { continue };
+                let Protocol::Etmv4(unit) = portion.protocol else { continue };
+                let rules = Rules { arch: traced.core.arch, barriers: false, wfx: unit.wfx_branch };
+                let mut code = Code::new(rules);
+                code.add_memory(&traced.memory, Isa::A64);
+                let speculates = unit.max_speculation > 0 || unit.m_profile;
+                if speculates || code.ranges().is_empty() {
+                    continue;
+                }
+                let known = benches.iter().position(|(other, _)| *other == walked_as(unit));
+                let known = match known {
+                    Some(known) => known,
+                    None if !all => continue,
+                    None => {
+                        benches.push((walked_as(unit), bench(unit)?));
+                        benches.len() - 1
+                    }
+                };
+                let walk = Walk::new(&benches[known].1, &code, &portion.stream.bytes)?;
+                let mut listing = Listing::default();
+                traced.decode(&mut listing);
+                let what = format!("{}, {}", path.display(), traced.name);
+                match walk.gaps.contains(&Cause::Unsupported) {
+                    false => walk.is(&listing.addresses, &what)?,
+                    true => walk.is_part_of(&listing.addresses, &what)?,
+                }
+                (instructions, sources) = (instructions + walk.addresses.len(), sources + 1);
+            }
+        }
+    }
+    // Otherwise, this does not test what it should.
+    match instructions {
+        ..50_000 => Err(format!("only {instructions} instructions of {sources} sources").into()),
+        _ => Ok(()),
+    }
+}
+
 /// The trials of the walker for ETMv4.
-pub(crate) fn trials(missing: bool) -> Vec<Trial> {
+pub(crate) fn trials(snapshots: Vec<PathBuf>, missing: bool) -> Vec<Trial> {
     let mut trials = Vec::new();
     for (name, wide, devarch) in [
         ("a64", true, None),
@@ -299,5 +265,15 @@ pub(crate) fn trials(missing: bool) -> Vec<Trial> {
         let test = move || executed(wide, devarch);
         trials.push(Trial::test(format!("etmv4_walker/{name}"), test).with_ignored_flag(missing));
     }
+    for (name, wide) in [("a64", true), ("a32_t32", false)] {
+        let test = move || damaged(wide);
+        let name = format!("etmv4_walker/damaged/{name}");
+        trials.push(Trial::test(name, test).with_ignored_flag(missing));
+    }
+    trials.push(Trial::test("etmv4_walker/losses", losses).with_ignored_flag(missing));
+    trials.push(Trial::test("etmv4_walker/unsupported", unsupported).with_ignored_flag(missing));
+    let missing = missing || snapshots.is_empty();
+    let test = move || self::snapshots(&snapshots);
+    trials.push(Trial::test("etmv4_walker/snapshots", test).with_ignored_flag(missing));
     trials
 }

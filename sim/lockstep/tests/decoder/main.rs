@@ -135,6 +135,6 @@ fn main() -> ExitCode {
     trials.extend(etrace::trials(bytes(), missing));
     trials.extend(walker::trials(missing));
     trials.extend(top::trials(bytes(), missing));
-    trials.extend(etmv4_walker::trials(missing));
+    trials.extend(etmv4_walker::trials(snapshots(), missing));
     libtest_mimic::run(&arguments, trials).exit_code()
 }

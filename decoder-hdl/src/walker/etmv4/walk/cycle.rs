@@ -34,7 +34,7 @@ pub(super) struct Known {
     /// The last instruction of the block is an element of the trace.
     pub(super) element: Expr,
     /// It is a branch that is always taken.
-    always: Expr,
+    pub(super) always: Expr,
     /// It is one, and its target is not in the code.
     leaves: Expr,
     taken: Expr,

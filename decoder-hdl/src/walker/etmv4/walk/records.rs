@@ -108,7 +108,7 @@ impl Cycle<'_> {
         b.set(&self.place.outcomes.d, atoms.slice(COUNT_BITS, ATOM_BITS));
     }
 
-    /// Executes what is before the address of an exception, block by block.
+    /// Executes what is before the address of an exception, block by block. Branches on the way were not taken.
     fn exception(&self, b: &mut Block, known: &Known) {
         let Self { record, found, place, .. } = self;
         let over = |b: &mut Block| {
@@ -135,7 +135,8 @@ impl Cycle<'_> {
             .otherwise(|b| self.step(b, known, &lit(1, 0), &known.after));
     }
 
-    /// Executes what is before the address of a source, block by block, then takes it for an outcome.
+    /// Executes what is before the address of a source, block by block, then takes it for an outcome. Branches on the way
+    /// were not taken.
     fn source(&self, b: &mut Block, known: &Known) {
         let Self { found, place, .. } = self;
         let astray = |b: &mut Block, cause| {
@@ -149,7 +150,7 @@ impl Cycle<'_> {
                 self.release(b);
                 self.arrive(b);
             })
-            .elsif(!found.block.eq(&place.here.q) & &known.element, |b| {
+            .elsif(!found.block.eq(&place.here.q) & &known.always, |b| {
                 astray(b, Cause::NoOutcome);
             })
             .elsif(!found.block.eq(&place.here.q), |b| {
