@@ -183,7 +183,7 @@ readonly cva6=(hartrace-cva6-sim)
 prepare_unit() {
     debian riscv64-unknown-elf-objdump binutils-riscv64-unknown-elf \
         qemu-riscv64 qemu-user qemu-system-riscv64 qemu-system-misc cc gcc \
-        trc_pkt_lister libopencsd-bin
+        trc_pkt_lister libopencsd-bin callgrind_annotate valgrind
     export HARTRACE_RUNS=${HARTRACE_RUNS:-10000}
     echo "property test: $HARTRACE_RUNS runs"
 }

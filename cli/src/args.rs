@@ -54,7 +54,7 @@ pub(crate) enum Command {
     Explain(ExplainArgs),
     /// Decode a capture with its program: addresses, listing, blocks, edges, coverage
     Decode(DecodeArgs),
-    /// Write call stacks in a format that other tools read: flame graphs, speedscope
+    /// Write call stacks in a format that other tools read: callgrind, flame graphs, speedscope
     ///
     /// Time is the number of instructions.
     Export(ExportArgs),
@@ -356,6 +356,8 @@ pub(crate) struct ExportArgs {
 /// A format that other tools read.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Export {
+    /// Instructions of functions and of their calls, for KCachegrind and callgrind_annotate
+    Callgrind,
     /// Folded stacks: a line for each call stack, with the instructions that its innermost function executed;
     /// flame graphs are drawn from it
     Folded,
@@ -538,6 +540,9 @@ pub(crate) enum Emit {
     Ranges,
     /// With --snapshot: everything that is decoded, source by source
     Elements,
+    /// `hartrace export --to callgrind`
+    #[value(skip)]
+    Callgrind,
     /// `hartrace export --to folded`
     #[value(skip)]
     Folded,

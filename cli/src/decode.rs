@@ -17,9 +17,9 @@ use hartrace_capture::perf::Recording;
 use hartrace_decoder::stream::Decoded;
 use hartrace_decoder::{Coverage, Edges};
 use hartrace_report::{
-    Blocks, CallForm, Calls, Collect, Erased, Folded, Gaps, InOrder, Json, Limited, Limits,
-    Listing, Noted, Ordered, Pcs, Printer, Report, Shared, Silent, Speedscope, Style, Table,
-    Tables,
+    Blocks, CallForm, Callgrind, Calls, Collect, Erased, Folded, Gaps, InOrder, Json, Limited,
+    Limits, Listing, Noted, Ordered, Pcs, Printer, Report, Shared, Silent, Speedscope, Style,
+    Table, Tables,
 };
 use indicatif::ProgressBar;
 use std::io::Read;
@@ -99,6 +99,7 @@ fn print(
         Emit::Listing => job.in_order(input, Listing::new(programs, xlen), gaps),
         Emit::Blocks => job.in_order(input, Blocks::new(programs, xlen, args.json), gaps),
         Emit::Json => job.in_order(input, Json::new(xlen), gaps),
+        Emit::Callgrind => job.calls(input, Callgrind, gaps),
         Emit::Folded => job.calls(input, Folded, gaps),
         Emit::Speedscope => job.calls(input, Speedscope::new(&follow.name), gaps),
     }

@@ -10,6 +10,7 @@ use std::io::Write;
 pub(crate) fn run(args: ExportArgs) -> Result<Status, Failure> {
     let ExportArgs { to, output, arm, perf, follow } = args;
     let emit = match to {
+        Export::Callgrind => Emit::Callgrind,
         Export::Folded => Emit::Folded,
         Export::Speedscope => Emit::Speedscope,
     };

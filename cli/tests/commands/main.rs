@@ -4,7 +4,6 @@ mod compare;
 mod decode;
 mod described;
 mod events;
-mod export;
 mod fpga;
 mod hdl;
 mod logs;

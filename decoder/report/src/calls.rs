@@ -1,8 +1,10 @@
 //! Reports of call stacks.
 
+mod callgrind;
 mod folded;
 mod speedscope;
 
+pub use callgrind::Callgrind;
 pub use folded::Folded;
 pub use speedscope::Speedscope;
 

@@ -35,6 +35,7 @@
 //! | [`Ordered`]`<`[`Json`]`>` | a JSON object per instruction and event |
 //! | [`Tables`]`<Edges>` | branches and jumps with counts, as text or JSON |
 //! | [`Tables`]`<Coverage>` | ranges of code and functions that were executed, as text or JSON |
+//! | [`Calls`]`<`[`Callgrind`]`>` | functions and their calls, for KCachegrind |
 //! | [`Calls`]`<`[`Folded`]`>` | folded stacks, for flame graphs |
 //! | [`Calls`]`<`[`Speedscope`]`>` | every call, for speedscope |
 //! | [`Total`] | nothing: for callers who use the sum themselves |
@@ -98,7 +99,7 @@ mod tables;
 mod testing;
 
 pub use blocks::Blocks;
-pub use calls::{CallForm, Calls, Folded, Names, Speedscope};
+pub use calls::{CallForm, Callgrind, Calls, Folded, Names, Speedscope};
 pub use erased::Erased;
 pub use gaps::{Gaps, Missing};
 pub use json::Json;

@@ -1,0 +1,137 @@
+//! `hartrace export`, read back by others.
+//!
+//! What needs a reader that is not installed shows as ignored. `./test.sh unit` installs them.
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Output};
+
+const PROGRAMS: [&str; 4] = ["calls", "interrupts", "user", "linux"];
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let annotate = Command::new("callgrind_annotate").arg("--version").output().is_ok();
+    let mut trials = vec![Trial::test("a_gap_ends_all_calls", a_gap_ends_all_calls)];
+    for name in PROGRAMS {
+        trials.push(Trial::test(format!("folded/{name}"), move || folded(name)));
+        trials.push(Trial::test(format!("speedscope/{name}"), move || speedscope(name)));
+        let callgrind = Trial::test(format!("callgrind/{name}"), move || callgrind(name));
+        trials.push(callgrind.with_ignored_flag(!annotate));
+    }
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+fn folder(name: &str) -> Result<PathBuf, Failed> {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("export").join(name);
+    std::fs::create_dir_all(&folder)?;
+    Ok(folder)
+}
+
+fn hartrace(folder: &Path, line: &str) -> Result<Output, Failed> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hartrace"));
+    Ok(command.args(line.split_whitespace()).current_dir(folder).output()?)
+}
+
+/// Standard output of a command that must be clean.
+fn clean(folder: &Path, line: &str) -> Result<String, Failed> {
+    let output = hartrace(folder, line)?;
+    if !output.status.success() || !output.stderr.is_empty() {
+        return Err(format!("{line}: {}", String::from_utf8_lossy(&output.stderr)).into());
+    }
+    Ok(String::from_utf8(output.stdout)?)
+}
+
+/// A folder with a capture `t.te` of a bundled program, and how many instructions it has.
+fn capture(name: &str, format: &str) -> Result<(PathBuf, u64), Failed> {
+    let folder = folder(&format!("{format}-{name}"))?;
+    let program = format!("{}/../tests/programs/elf/{name}.elf", env!("CARGO_MANIFEST_DIR"));
+    let line = clean(&folder, &format!("run {program} --encode ir+bp -o t.te --json"))?;
+    let line: Value = serde_json::from_str(line.lines().next().unwrap_or_default())?;
+    Ok((folder, line["instructions"].as_u64().ok_or("no instructions")?))
+}
+
+/// The sum of the numbers at the ends of lines.
+fn sum(text: &str) -> Result<u64, Failed> {
+    let numbers = text.lines().filter_map(|line| Some(line.rsplit_once(' ')?.1.parse::<u64>()));
+    Ok(numbers.sum::<Result<u64, _>>()?)
+}
+
+/// Folded stacks add up to all instructions, however many threads decode.
+fn folded(name: &str) -> Result<(), Failed> {
+    let (folder, instructions) = capture(name, "folded")?;
+    let text = clean(&folder, "export t.te --to folded")?;
+    assert_eq!(sum(&text)?, instructions);
+    assert!(text.lines().all(|line| !line.starts_with("0x")), "functions have names: {text}");
+    assert_eq!(clean(&folder, "export t.te --to folded --threads 3")?, text);
+    println!("{name}: {} stacks, {instructions} instructions", text.lines().count());
+    Ok(())
+}
+
+/// Frames are closed in the opposite order, times do not decrease, and there is always a frame.
+fn speedscope(name: &str) -> Result<(), Failed> {
+    let (folder, instructions) = capture(name, "speedscope")?;
+    clean(&folder, "export t.te --to speedscope -o profile.json")?;
+    let file: Value = serde_json::from_slice(&std::fs::read(folder.join("profile.json"))?)?;
+    let profile = &file["profiles"][0];
+    let frames = file["shared"]["frames"].as_array().ok_or("no frames")?;
+    let (mut open, mut now, mut busy) = (Vec::new(), 0, 0);
+    let events = profile["events"].as_array().ok_or("no events")?;
+    for event in events {
+        let [at, frame] = ["at", "frame"].map(|key| event[key].as_u64().expect("a number"));
+        assert!(at >= now && (frame as usize) < frames.len(), "{event}");
+        busy += if open.is_empty() { 0 } else { at - now };
+        now = at;
+        match event["type"].as_str() {
+            Some("O") => open.push(frame),
+            Some("C") => assert_eq!(open.pop(), Some(frame), "{event}"),
+            _ => return Err(format!("{event}").into()),
+        }
+    }
+    assert!(open.is_empty() && profile["endValue"] == instructions);
+    assert_eq!(busy, instructions);
+    println!("{name}: {} events of {} functions", events.len(), frames.len());
+    Ok(())
+}
+
+/// `callgrind_annotate` finds all instructions, and each function has as many as in the folded stacks.
+fn callgrind(name: &str) -> Result<(), Failed> {
+    let (folder, instructions) = capture(name, "callgrind")?;
+    clean(&folder, "export t.te --to callgrind -o t.callgrind")?;
+    let mut command = Command::new("callgrind_annotate");
+    command.args(["--threshold=100", "--show-percs=no", "t.callgrind"]).current_dir(&folder);
+    let output = command.output()?;
+    let text = String::from_utf8(output.stdout)?;
+    assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+    let number = |line: &str| line.split_whitespace().next()?.replace(',', "").parse::<u64>().ok();
+    let of = |end: &str| text.lines().find(|line| line.trim_end().ends_with(end)).and_then(number);
+    assert_eq!(of("PROGRAM TOTALS"), Some(instructions), "{text}");
+    let folded = clean(&folder, "export t.te --to folded")?;
+    let mut functions = std::collections::BTreeMap::<&str, u64>::new();
+    for (stack, count) in folded.lines().filter_map(|line| line.rsplit_once(' ')) {
+        let function = stack.rsplit(';').next().unwrap_or(stack);
+        *functions.entry(function).or_default() += count.parse::<u64>()?;
+    }
+    for (function, insns) in &functions {
+        let found = of(&format!(":{function}"));
+        assert_eq!(found, Some(*insns), "{function}: {text}");
+    }
+    println!("{name}: {} functions, {instructions} instructions", functions.len());
+    Ok(())
+}
+
+/// Damage is a gap, and everything is closed before it.
+fn a_gap_ends_all_calls() -> Result<(), Failed> {
+    let (folder, instructions) = capture("calls", "gap")?;
+    let mut bytes = std::fs::read(folder.join("t.te"))?;
+    let middle = bytes.len() / 2;
+    bytes[middle..middle + 4].fill(0xff);
+    std::fs::write(folder.join("t.te"), &bytes)?;
+    let output = hartrace(&folder, "export t.te --to folded -o folded.txt")?;
+    let messages = String::from_utf8(output.stderr)?;
+    assert_eq!(output.status.code(), Some(1), "{messages}");
+    assert!(messages.contains("gap"), "{messages}");
+    let found = sum(&std::fs::read_to_string(folder.join("folded.txt"))?)?;
+    assert!(found > 0 && found < instructions, "{found} of {instructions}");
+    Ok(())
+}

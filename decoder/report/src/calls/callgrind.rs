@@ -1,0 +1,130 @@
+//! The file format of callgrind, which KCachegrind and `callgrind_annotate` read.
+
+use super::{CallForm, Names};
+use hartrace_decoder::calls::{Frame, Visit};
+use std::collections::{BTreeMap, HashMap};
+use std::io::{self, Write};
+
+/// Instructions of each function, and who called whom, how often and for how many instructions. A call of a function that
+/// is active already adds to the instructions of that call only.
+#[derive(Copy, Clone, Debug, Default)]
+pub struct Callgrind;
+
+/// What each function has executed and called.
+#[derive(Debug, Default)]
+pub struct Costs {
+    functions: BTreeMap<u64, u64>,
+    calls: BTreeMap<(u64, u64), Called>,
+    /// Functions that are active, with the number of instructions before each.
+    active: Vec<(u64, u64)>,
+    /// Instructions up to here are counted.
+    counted: u64,
+}
+
+/// Calls of a function by another one.
+#[derive(Copy, Clone, Debug, Default)]
+struct Called {
+    times: u64,
+    insns: u64,
+}
+
+impl Costs {
+    fn count(&mut self, at: u64) {
+        // Instructions outside of any function: there is always one, so there are none.
+        if let Some((function, _)) = self.active.last() {
+            let insns = self.functions.entry(*function).or_default();
+            *insns = insns.saturating_add(at.saturating_sub(self.counted));
+        }
+        self.counted = at;
+    }
+}
+
+impl Visit for Costs {
+    fn enter(&mut self, frame: &Frame, at: u64) {
+        self.count(at);
+        self.active.push((frame.function, at));
+        self.functions.entry(frame.function).or_default();
+    }
+
+    fn leave(&mut self, _: &Frame, at: u64) {
+        self.count(at);
+        let Some((function, since)) = self.active.pop() else { return };
+        if let Some((caller, _)) = self.active.last() {
+            let called = self.calls.entry((*caller, function)).or_default();
+            called.times = called.times.saturating_add(1);
+            called.insns = called.insns.saturating_add(at.saturating_sub(since));
+        }
+    }
+}
+
+/// Writes names in full when they occur first, and numbers after that.
+#[derive(Default)]
+struct Numbered {
+    files: HashMap<String, usize>,
+    functions: HashMap<u64, usize>,
+}
+
+impl Numbered {
+    fn file(&mut self, name: String) -> String {
+        let next = self.files.len().saturating_add(1);
+        match self.files.get(&name) {
+            Some(number) => format!("({number})"),
+            None => {
+                let text = format!("({next}) {name}");
+                self.files.insert(name, next);
+                text
+            }
+        }
+    }
+
+    fn function(&mut self, function: u64, names: &Names<'_>) -> String {
+        let next = self.functions.len().saturating_add(1);
+        match self.functions.get(&function) {
+            Some(number) => format!("({number})"),
+            None => {
+                self.functions.insert(function, next);
+                format!("({next}) {}", names.name(function))
+            }
+        }
+    }
+}
+
+/// The file and line of a function; `???` and 0 are what callgrind writes if they are not known.
+fn place(function: u64, names: &Names<'_>) -> (String, u32) {
+    let source = names.source(function);
+    let place = source.as_deref().and_then(|source| source.rsplit_once(':'));
+    match place.and_then(|(file, line)| Some((file, line.parse().ok()?))) {
+        Some((file, line)) => (file.to_owned(), line),
+        None => ("???".to_owned(), 0),
+    }
+}
+
+impl CallForm for Callgrind {
+    type Calls = Costs;
+
+    fn end(
+        &mut self,
+        all: Vec<(Option<u16>, Costs, u64)>,
+        names: &Names<'_>,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        let total = all.iter().fold(0u64, |sum, (_, _, insns)| sum.saturating_add(*insns));
+        writeln!(out, "# callgrind format\nversion: 1\ncreator: hartrace\npositions: line")?;
+        writeln!(out, "events: Instructions\nsummary: {total}")?;
+        let mut numbered = Numbered::default();
+        for (_, costs, _) in &all {
+            for (function, insns) in &costs.functions {
+                let (file, line) = place(*function, names);
+                writeln!(out, "\nfl={}", numbered.file(file))?;
+                writeln!(out, "fn={}\n{line} {insns}", numbered.function(*function, names))?;
+                for ((_, to), called) in costs.calls.range((*function, 0)..=(*function, u64::MAX)) {
+                    let (file, to_line) = place(*to, names);
+                    writeln!(out, "cfi={}", numbered.file(file))?;
+                    writeln!(out, "cfn={}", numbered.function(*to, names))?;
+                    writeln!(out, "calls={} {to_line}\n{line} {}", called.times, called.insns)?;
+                }
+            }
+        }
+        writeln!(out, "\ntotals: {total}")
+    }
+}
