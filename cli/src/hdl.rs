@@ -32,9 +32,8 @@ pub(crate) fn run(args: &HdlArgs) -> Result<Status, Failure> {
             (Decoder::Etrace(config), Some(entries)) => {
                 Decoder::Follower(walker::Config::new(config, entries))
             }
-            (Decoder::Etmv4(_), Some(_)) => {
-                return Err(Failure::usage("--blocks, but there is no walker for ETMv4")
-                    .hint("--decoder etrace"));
+            (Decoder::Etmv4(config), Some(entries)) => {
+                Decoder::Etmv4Follower(walker::etmv4::Config::new(config, entries))
             }
             (decoder, _) => decoder,
         };
@@ -100,7 +99,7 @@ pub(crate) fn decoder(
             let text = files::read(Path::new(name))?;
             let config = etmv4::Config::from_toml(&String::from_utf8_lossy(&text), 4);
             let hint = "version, address_bits, timestamp_bits, cycles_bits, vmid_bytes, \
-                        context_id_bytes, commopt";
+                        context_id_bytes, commopt, return_stack";
             config.map(Decoder::Etmv4).map_err(|error| Failure::input(error).at(name).hint(hint))
         }
         (DecoderArg::Etrace, name) => {

@@ -3,17 +3,48 @@
 use crate::args::ImageArgs;
 use crate::failure::{Failure, Status};
 use crate::{files, image};
+use hartrace_arm_decoder::block_table::Code;
+use hartrace_capture::description::At;
 use hartrace_decoder::block_table::{BlockTable, WordLayout};
+use hartrace_isa::Xlen;
+use hartrace_isa::arm::{Arch, Rules};
 use serde_json::json;
 use std::io::Write;
 
-/// Runs the command.
-pub(crate) fn run(args: &ImageArgs) -> Result<Status, Failure> {
-    let xlen = image::xlen(&files::read(&args.elf[0].path)?);
+/// The blocks of a RISC-V program.
+fn riscv(args: &ImageArgs, xlen: Xlen) -> Result<BlockTable, Failure> {
     let programs = image::load(image::placed(&args.elf, &args.image)?, xlen)?;
     let functions = programs.all_symbols().functions();
     let roots: Vec<u64> = functions.iter().map(|function| function.range.start).collect();
-    let table = BlockTable::build(programs.image(0), &roots, WordLayout::SPAN_BITS);
+    Ok(BlockTable::build(programs.image(0), &roots, WordLayout::SPAN_BITS))
+}
+
+/// The blocks of an Arm program. Branches of all versions of the architecture are known.
+fn arm(args: &ImageArgs) -> Result<BlockTable, Failure> {
+    if !args.image.is_empty() {
+        return Err(Failure::usage(
+            "--image with an Arm program, whose instruction sets are those of its symbols",
+        )
+        .hint("an ELF file"));
+    }
+    let mut code = Code::new(Rules { arch: Arch::Later, barriers: false, wfx: false });
+    for image::Code { name, bytes, at, .. } in image::elf(&args.elf)? {
+        let At::Bias(bias) = at else { continue };
+        code.add_elf(&bytes, bias).map_err(|error| {
+            let hint = "the program after linking, with its symbols";
+            Failure::input(error).at(name).hint(hint)
+        })?;
+    }
+    Ok(code.table(&[], WordLayout::SPAN_BITS))
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &ImageArgs) -> Result<Status, Failure> {
+    let first = files::read(&args.elf[0].path)?;
+    let table = match first.get(18..20) {
+        Some([40 | 183, 0]) => arm(args)?,
+        _ => riscv(args, image::xlen(&first))?,
+    };
     let needed = table.layout();
     let layout = match args.entries {
         Some(entries) => WordLayout::new(entries, args.reach << 10),

@@ -1,7 +1,7 @@
 //! The decoders, whatever the trace is.
 
 use crate::{analysis, etmv4, etrace, frame, walker};
-use hartrace_decoder::block_table::Ends;
+use hartrace_decoder::block_table::{Ends, WordLayout};
 use hartrace_encoder_hdl::registers::ParamsError;
 use hartrace_encoder_hdl::top::TopError;
 use hartrace_rtl::Component;
@@ -16,6 +16,8 @@ pub enum Decoder {
     Etrace(etrace::Config),
     /// E-Trace, with a walker behind it.
     Follower(walker::Config),
+    /// ETMv4 or ETE, with a walker behind it.
+    Etmv4Follower(walker::etmv4::Config),
 }
 
 /// A decoder cannot have these parameters.
@@ -31,6 +33,9 @@ pub enum DecoderError {
     /// Of a walker.
     #[error(transparent)]
     Walker(#[from] walker::ConfigError),
+    /// Of a walker for ETMv4.
+    #[error(transparent)]
+    Etmv4Walker(#[from] walker::etmv4::ConfigError),
     /// Of an analysis.
     #[error(transparent)]
     Analysis(#[from] analysis::ConfigError),
@@ -62,6 +67,7 @@ impl Decoder {
             Self::Etmv4(config) => etmv4::decoder(config)?,
             Self::Etrace(config) => etrace::decoder(config)?,
             Self::Follower(config) => walker::follower(config)?,
+            Self::Etmv4Follower(config) => walker::etmv4::follower(config)?,
         })
     }
 
@@ -75,6 +81,7 @@ impl Decoder {
             Self::Etmv4(config) => etmv4::stream_unit(config)?.0,
             Self::Etrace(config) => etrace::boundary_unit(config)?,
             Self::Follower(config) => etrace::boundary_unit(&config.decoder)?,
+            Self::Etmv4Follower(config) => etmv4::stream_unit(&config.decoder)?.0,
         })
     }
 
@@ -84,6 +91,7 @@ impl Decoder {
             Self::Etmv4(config) => config.unroll,
             Self::Etrace(config) => config.unroll,
             Self::Follower(config) => config.decoder.unroll,
+            Self::Etmv4Follower(config) => config.decoder.unroll,
         }
     }
 
@@ -97,6 +105,10 @@ impl Decoder {
                 let decoder = etrace::Config { unroll, ..config.decoder };
                 Self::Follower(walker::Config { decoder, ..config })
             }
+            Self::Etmv4Follower(config) => {
+                let decoder = etmv4::Config { unroll, ..config.decoder };
+                Self::Etmv4Follower(walker::etmv4::Config { decoder, ..config })
+            }
         }
     }
 
@@ -106,6 +118,7 @@ impl Decoder {
             Self::Etmv4(config) => config.address_bits,
             Self::Etrace(config) => config.params.iaddress_width_p.into(),
             Self::Follower(config) => config.decoder.params.iaddress_width_p.into(),
+            Self::Etmv4Follower(config) => config.decoder.address_bits,
         }
     }
 
@@ -114,7 +127,7 @@ impl Decoder {
         Ok(match self {
             Self::Etmv4(config) => Some((config.unroll, etmv4::LATENCY)),
             Self::Etrace(config) => Some((config.unroll.div_ceil(2), etrace::latency(config)?)),
-            Self::Follower(_) => None,
+            Self::Follower(_) | Self::Etmv4Follower(_) => None,
         })
     }
 
@@ -149,18 +162,31 @@ impl Decoder {
                 ]
             }
             Self::Follower(config) => {
-                let table = config.table;
                 let mut all = Self::Etrace(config.decoder).parameters();
-                all.push(("table of blocks", format!("{} words", table.depth())));
-                let [start, span, index] = [table.start_bits, table.span_bits, table.index_bits];
-                let ends = Ends::BITS;
-                all.push((
-                    "its words, from bit 0",
-                    format!("start {start}, span {span}, end {ends}, sequential 1, target {index}"),
-                ));
-                all.push(("FIFO in front", format!("{} rows", config.rows)));
+                all.extend(walker_parameters(&config.table, "sequential", config.rows));
+                all
+            }
+            Self::Etmv4Follower(config) => {
+                let mut all = Self::Etmv4(config.decoder).parameters();
+                let stack = u8::from(config.decoder.unit.return_stack);
+                all.push(("return stack", stack.to_string()));
+                all.extend(walker_parameters(&config.table, "conditional", config.rows));
                 all
             }
         }
     }
+}
+
+/// The table and the FIFO of a walker, for people. `flag` is the field before the target.
+fn walker_parameters(table: &WordLayout, flag: &str, rows: u32) -> [(&'static str, String); 3] {
+    let WordLayout { start_bits: start, span_bits: span, index_bits: index } = table;
+    let ends = Ends::BITS;
+    [
+        ("table of blocks", format!("{} words", table.depth())),
+        (
+            "its words, from bit 0",
+            format!("start {start}, span {span}, end {ends}, {flag} 1, target {index}"),
+        ),
+        ("FIFO in front", format!("{rows} rows")),
+    ]
 }

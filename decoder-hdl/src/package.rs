@@ -1,6 +1,6 @@
 //! Everything that is delivered with a decoder: lists of files for tools, a manual, records and registers for C.
 
-use crate::{Decoder, DecoderError, top};
+use crate::{Decoder, DecoderError, top, walker};
 use hartrace_encoder_hdl::top::{Page, header_of, manual_of};
 use hartrace_rtl::{Component, Direction, lists};
 use std::fmt::Write;
@@ -51,7 +51,9 @@ fn modules(decoder: &Decoder, module: &Component) -> Result<Vec<(String, String)
         module.files().into_iter().map(|(name, text)| (format!("{name}.sv"), text)).collect();
     let names: Vec<String> = files.iter().map(|(name, _)| name.clone()).collect();
     files.extend(lists(module.name(), &names));
-    if let Decoder::Etmv4(config) = decoder {
+    if let Decoder::Etmv4(config)
+    | Decoder::Etmv4Follower(walker::etmv4::Config { decoder: config, .. }) = decoder
+    {
         files.push(("config.toml".into(), config.to_toml()?));
     }
     if let Some((records, _)) = decoder.records()? {

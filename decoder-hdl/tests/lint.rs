@@ -83,6 +83,18 @@ fn main() -> ExitCode {
         let design = walker::walker(&config).expect("there is one").files();
         lint::trials(folder, name, &[design])
     });
+    let usual = Config::default();
+    let returns = Unit { return_stack: true, ..usual.unit };
+    let arm = [
+        ("etmv4_walker", Config { unit: returns, ..usual }),
+        ("etmv4_walker_plain", Config { unit: ete, unroll: 1, ..usual }),
+    ];
+    let arm = arm.into_iter().flat_map(|(name, config)| {
+        let config = walker::etmv4::Config::new(config, 1 << 10);
+        let design = walker::etmv4::follower(&config).expect("there is one").files();
+        lint::trials(folder, name, &[design])
+    });
+    let walkers = walkers.chain(arm);
     let usual = analysis::Config::default();
     let small = analysis::Config {
         address_bits: 32,

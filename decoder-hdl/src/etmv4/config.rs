@@ -60,6 +60,8 @@ struct File {
     vmid_bytes: u8,
     context_id_bytes: u8,
     commopt: bool,
+    /// Of interest to a walker only.
+    return_stack: bool,
 }
 
 impl From<&Config> for File {
@@ -73,6 +75,7 @@ impl From<&Config> for File {
             vmid_bytes: unit.vmid_bytes,
             context_id_bytes: unit.context_id_bytes,
             commopt: unit.commopt,
+            return_stack: unit.return_stack,
         }
     }
 }
@@ -135,6 +138,7 @@ impl Config {
             vmid_bytes: file.vmid_bytes,
             context_id_bytes: file.context_id_bytes,
             commopt: file.commopt,
+            return_stack: file.return_stack,
             ..Unit::default()
         };
         let config = Self {

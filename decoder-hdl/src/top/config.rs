@@ -25,7 +25,7 @@ impl Config {
     #[must_use]
     pub fn new(decoder: Decoder) -> Self {
         let usual = analysis::Config::default();
-        let blocks = matches!(decoder, Decoder::Follower(_));
+        let blocks = matches!(decoder, Decoder::Follower(_) | Decoder::Etmv4Follower(_));
         let analysis = analysis::Config {
             // Without blocks, there are no addresses.
             address_bits: if blocks { decoder.address_bits() } else { usual.address_bits },
@@ -68,6 +68,15 @@ impl Config {
                     vectors: 1 << params.privilege_width_p,
                 };
                 (config.decoder.encap.src_id_bits(), Some(walker))
+            }
+            Decoder::Etmv4Follower(config) => {
+                let walker = WalkerParams {
+                    address_width: config.decoder.address_bits,
+                    index_bits: config.table.index_bits,
+                    word_bits: config.table.width(),
+                    vectors: 0,
+                };
+                (0, Some(walker))
             }
         };
         let (unroll, frames) = (self.decoder.unroll(), self.frames);

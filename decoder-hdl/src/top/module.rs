@@ -141,13 +141,16 @@ fn parts(decoder: &Decoder) -> Result<(Component, Option<Component>), DecoderErr
             let decoder = etrace::decoder_for_counting(&config.decoder, true)?;
             (decoder, Some(walker::walker(config)?))
         }
+        Decoder::Etmv4Follower(config) => {
+            (etmv4::decoder(&config.decoder)?, Some(walker::etmv4::walker(config)?))
+        }
     })
 }
 
 /// Cycles from a byte to the record of the packet that it ends.
 fn latency(decoder: &Decoder) -> Result<u32, DecoderError> {
     Ok(match decoder {
-        Decoder::Etmv4(_) => etmv4::LATENCY,
+        Decoder::Etmv4(_) | Decoder::Etmv4Follower(_) => etmv4::LATENCY,
         Decoder::Etrace(config) => etrace::latency(config)?,
         Decoder::Follower(config) => etrace::latency(&config.decoder)?,
     })
@@ -208,8 +211,9 @@ fn follow(
 }
 
 /// Outputs of a decoder that are used to count packets.
-const COUNTED: [&str; 8] = [
+const COUNTED: [&str; 9] = [
     "valid_o",
+    "header_o",
     "second_o",
     "error_o",
     "format_o",

@@ -14,7 +14,7 @@ const MALFORMED: usize = OTHER + 2;
 #[must_use]
 pub fn kinds(decoder: &Decoder) -> Vec<&'static str> {
     match decoder {
-        Decoder::Etmv4(_) => etmv4::KINDS.to_vec(),
+        Decoder::Etmv4(_) | Decoder::Etmv4Follower(_) => etmv4::KINDS.to_vec(),
         Decoder::Etrace(_) | Decoder::Follower(_) => vec![
             "format 0, subformat 0",
             "format 0, subformat 1",
@@ -34,7 +34,7 @@ pub fn kinds(decoder: &Decoder) -> Vec<&'static str> {
 /// Bytes of a packet that ends a search.
 pub(super) fn sync_bytes(decoder: &Decoder) -> u32 {
     match decoder {
-        Decoder::Etmv4(_) => etmv4::ZEROS + 1,
+        Decoder::Etmv4(_) | Decoder::Etmv4Follower(_) => etmv4::ZEROS + 1,
         // A search ends within null packets.
         Decoder::Etrace(_) | Decoder::Follower(_) => 1,
     }
@@ -51,6 +51,7 @@ pub(super) fn lanes(
         Decoder::Etmv4(config) => of_etmv4(m, config, valid, records),
         Decoder::Etrace(config) => of_etrace(m, config, records),
         Decoder::Follower(config) => of_etrace(m, &config.decoder, records),
+        Decoder::Etmv4Follower(config) => of_etmv4(m, &config.decoder, valid, records),
     };
     // Nothing waits for counters.
     let names = ["byte", "ends", "error", "sync", "kind"];

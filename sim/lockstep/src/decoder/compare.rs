@@ -53,7 +53,10 @@ pub fn compare(
     options: &Options,
 ) -> Result<Comparison, CompareError> {
     Ok(match decoder {
-        Decoder::Etmv4(config) => Etmv4Bench::new(config, options)?.compare(bytes, lanes)?,
+        Decoder::Etmv4(config)
+        | Decoder::Etmv4Follower(walker::etmv4::Config { decoder: config, .. }) => {
+            Etmv4Bench::new(config, options)?.compare(bytes, lanes)?
+        }
         Decoder::Etrace(config) | Decoder::Follower(walker::Config { decoder: config, .. }) => {
             EtraceBench::new(config, options)?.compare(bytes, SOURCE, lanes)?.comparison()
         }
@@ -72,7 +75,8 @@ pub fn random_packets(
     seed: u64,
 ) -> Result<(String, Vec<u8>), DecoderError> {
     let config = match decoder {
-        Decoder::Etmv4(config) => {
+        Decoder::Etmv4(config)
+        | Decoder::Etmv4Follower(walker::etmv4::Config { decoder: config, .. }) => {
             let Source { name, bytes, .. } = Source::random(&config.unit, len, hostile, seed);
             return Ok((name, bytes));
         }
