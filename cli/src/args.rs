@@ -54,7 +54,7 @@ pub(crate) enum Command {
     Explain(ExplainArgs),
     /// Decode a capture with its program: addresses, listing, blocks, edges, coverage
     Decode(DecodeArgs),
-    /// Write call stacks in a format that other tools read: callgrind, flame graphs, speedscope
+    /// Write call stacks in a format that other tools read: Perfetto, callgrind, flame graphs, speedscope
     ///
     /// Time is the number of instructions.
     Export(ExportArgs),
@@ -361,6 +361,8 @@ pub(crate) enum Export {
     /// Folded stacks: a line for each call stack, with the instructions that its innermost function executed;
     /// flame graphs are drawn from it
     Folded,
+    /// Every call in order, for https://ui.perfetto.dev: a track for each source and context
+    Perfetto,
     /// Every call in order, for https://www.speedscope.app; one source
     Speedscope,
 }
@@ -546,6 +548,9 @@ pub(crate) enum Emit {
     /// `hartrace export --to folded`
     #[value(skip)]
     Folded,
+    /// `hartrace export --to perfetto`
+    #[value(skip)]
+    Perfetto,
     /// `hartrace export --to speedscope`
     #[value(skip)]
     Speedscope,

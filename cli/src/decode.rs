@@ -18,8 +18,8 @@ use hartrace_decoder::stream::Decoded;
 use hartrace_decoder::{Coverage, Edges};
 use hartrace_report::{
     Blocks, CallForm, Callgrind, Calls, Collect, Erased, Folded, Gaps, InOrder, Json, Limited,
-    Limits, Listing, Noted, Ordered, Pcs, Printer, Report, Shared, Silent, Speedscope, Style,
-    Table, Tables,
+    Limits, Listing, Noted, Ordered, Pcs, Perfetto, Printer, Report, Shared, Silent, Speedscope,
+    Style, Table, Tables,
 };
 use indicatif::ProgressBar;
 use std::io::Read;
@@ -101,6 +101,7 @@ fn print(
         Emit::Json => job.in_order(input, Json::new(xlen), gaps),
         Emit::Callgrind => job.calls(input, Callgrind, gaps),
         Emit::Folded => job.calls(input, Folded, gaps),
+        Emit::Perfetto => job.calls(input, Perfetto::default(), gaps),
         Emit::Speedscope => job.calls(input, Speedscope::new(&follow.name), gaps),
     }
 }

@@ -12,6 +12,7 @@ pub(crate) fn run(args: ExportArgs) -> Result<Status, Failure> {
     let emit = match to {
         Export::Callgrind => Emit::Callgrind,
         Export::Folded => Emit::Folded,
+        Export::Perfetto => Emit::Perfetto,
         Export::Speedscope => Emit::Speedscope,
     };
     decode::run(&DecodeArgs { emit, json: false, from: None, to: None, arm, perf, follow, output })

@@ -12,12 +12,18 @@ const PROGRAMS: [&str; 4] = ["calls", "interrupts", "user", "linux"];
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let annotate = Command::new("callgrind_annotate").arg("--version").output().is_ok();
+    let python =
+        std::env::var_os("HARTRACE_READERS").map(|tools| Path::new(&tools).join("bin/python"));
     let mut trials = vec![Trial::test("a_gap_ends_all_calls", a_gap_ends_all_calls)];
     for name in PROGRAMS {
         trials.push(Trial::test(format!("folded/{name}"), move || folded(name)));
         trials.push(Trial::test(format!("speedscope/{name}"), move || speedscope(name)));
         let callgrind = Trial::test(format!("callgrind/{name}"), move || callgrind(name));
         trials.push(callgrind.with_ignored_flag(!annotate));
+        let missing = python.is_none();
+        let python = python.clone().unwrap_or_default();
+        let perfetto = Trial::test(format!("perfetto/{name}"), move || perfetto(&python, name));
+        trials.push(perfetto.with_ignored_flag(missing));
     }
     libtest_mimic::run(&arguments, trials).exit_code()
 }
@@ -117,6 +123,43 @@ fn callgrind(name: &str) -> Result<(), Failed> {
         assert_eq!(found, Some(*insns), "{function}: {text}");
     }
     println!("{name}: {} functions, {instructions} instructions", functions.len());
+    Ok(())
+}
+
+/// Perfetto's own schema finds the same calls, at the same times, as in a profile for speedscope.
+fn perfetto(python: &Path, name: &str) -> Result<(), Failed> {
+    let (folder, _) = capture(name, "perfetto")?;
+    clean(&folder, "export t.te --to perfetto -o t.pftrace")?;
+    clean(&folder, "export t.te --to speedscope -o profile.json")?;
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/readers/read_perfetto.py");
+    let output = Command::new(python).arg(script).arg(folder.join("t.pftrace")).output()?;
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let mut open = Vec::new();
+    let mut found = Vec::new();
+    for line in String::from_utf8(output.stdout)?.lines() {
+        let mut words = line.splitn(4, ' ').map(str::to_owned);
+        let mut word = || words.next().ok_or_else(|| format!("{line:?}"));
+        let (kind, at, track, function) = (word()?, word()?, word()?, word()?);
+        assert_eq!(track, "hart");
+        match kind.as_str() {
+            "SLICE_BEGIN" => {
+                open.push(function.clone());
+                found.push(("O", at.parse::<u64>()?, function));
+            }
+            "SLICE_END" => found.push(("C", at.parse()?, open.pop().ok_or("nothing is open")?)),
+            _ => return Err(line.into()),
+        }
+    }
+    let file: Value = serde_json::from_slice(&std::fs::read(folder.join("profile.json"))?)?;
+    let events = file["profiles"][0]["events"].as_array().ok_or("no events")?;
+    assert_eq!(found.len(), events.len());
+    for ((kind, at, function), event) in found.iter().zip(events) {
+        let frame = event["frame"].as_u64().ok_or("no frame")? as usize;
+        let expected = &file["shared"]["frames"][frame]["name"];
+        assert!(event["type"] == *kind && event["at"] == *at && expected == function, "{event}");
+    }
+    println!("{name}: {} events, {} open at the end", found.len(), open.len());
+    assert!(open.is_empty());
     Ok(())
 }
 

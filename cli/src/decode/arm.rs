@@ -12,8 +12,8 @@ use hartrace_isa::Xlen;
 use hartrace_isa::arm::Spaces;
 use hartrace_report::arm::{self, How};
 use hartrace_report::{
-    Blocks, Callgrind, Calls, Folded, Json, Limits, Naming, Ordered, Pcs, Printer, Report,
-    Speedscope, Style, Table, Tables,
+    Blocks, Callgrind, Calls, Folded, Json, Limits, Naming, Ordered, Pcs, Perfetto, Printer,
+    Report, Speedscope, Style, Table, Tables,
 };
 use indicatif::ProgressBar;
 use std::fmt;
@@ -100,6 +100,7 @@ pub(super) fn print(
         Emit::Listing => job.listing(&programs),
         Emit::Callgrind => job.report(Calls::new(Callgrind, programs.all_symbols(), XLEN)),
         Emit::Folded => job.report(Calls::new(Folded, programs.all_symbols(), XLEN)),
+        Emit::Perfetto => job.report(Calls::new(Perfetto::default(), programs.all_symbols(), XLEN)),
         Emit::Speedscope => {
             let form = Speedscope::new(&job.name);
             job.report(Calls::new(form, programs.all_symbols(), XLEN))

@@ -114,6 +114,12 @@ pub trait Visit {
         let _ = (time, at);
     }
 
+    /// Another context runs, after `at` instructions. All functions have been left, and those of that context are
+    /// entered next.
+    fn context(&mut self, context: u64, at: u64) {
+        let _ = (context, at);
+    }
+
     /// Part of the trace is missing, after `at` instructions. All functions have been left.
     fn gap(&mut self, at: u64) {
         let _ = at;

@@ -2,10 +2,13 @@
 
 mod callgrind;
 mod folded;
+mod log;
+mod perfetto;
 mod speedscope;
 
 pub use callgrind::Callgrind;
 pub use folded::Folded;
+pub use perfetto::Perfetto;
 pub use speedscope::Speedscope;
 
 use crate::report::{Collect, Report};
@@ -28,11 +31,12 @@ pub trait CallForm {
     /// Writes what can be written before the end.
     fn write(
         &mut self,
+        source: Option<u16>,
         calls: &mut Self::Calls,
         names: &Names<'_>,
         out: &mut dyn Write,
     ) -> io::Result<()> {
-        let _ = (calls, names, out);
+        let _ = (source, calls, names, out);
         Ok(())
     }
 
@@ -110,7 +114,7 @@ impl<F: CallForm> Report for Calls<'_, F> {
         let start = || CallStack::new(Arc::clone(&self.functions), F::Calls::default());
         let stack = self.stacks.entry(source).or_insert_with(start);
         stack.replay(&part);
-        self.form.write(stack.visit(), &self.names, out)
+        self.form.write(source, stack.visit(), &self.names, out)
     }
 
     fn finish(&mut self, out: &mut dyn Write) -> io::Result<()> {

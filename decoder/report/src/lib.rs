@@ -37,6 +37,7 @@
 //! | [`Tables`]`<Coverage>` | ranges of code and functions that were executed, as text or JSON |
 //! | [`Calls`]`<`[`Callgrind`]`>` | functions and their calls, for KCachegrind |
 //! | [`Calls`]`<`[`Folded`]`>` | folded stacks, for flame graphs |
+//! | [`Calls`]`<`[`Perfetto`]`>` | every call, for Perfetto |
 //! | [`Calls`]`<`[`Speedscope`]`>` | every call, for speedscope |
 //! | [`Total`] | nothing: for callers who use the sum themselves |
 //!
@@ -99,7 +100,7 @@ mod tables;
 mod testing;
 
 pub use blocks::Blocks;
-pub use calls::{CallForm, Callgrind, Calls, Folded, Names, Speedscope};
+pub use calls::{CallForm, Callgrind, Calls, Folded, Names, Perfetto, Speedscope};
 pub use erased::Erased;
 pub use gaps::{Gaps, Missing};
 pub use json::Json;

@@ -303,6 +303,7 @@ impl<V: Visit> CallStack<V> {
             self.contexts.insert(self.context, stack);
         }
         self.context = context;
+        self.visit.context(context, self.insns);
         if let Some(stack) = self.contexts.remove(&context) {
             self.take_up(stack);
         }

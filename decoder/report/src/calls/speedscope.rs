@@ -1,7 +1,7 @@
 //! The file format of speedscope.
 
+use super::log::{Happened, Log};
 use super::{CallForm, Names};
-use hartrace_decoder::calls::{Frame, Visit};
 use serde_json::json;
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -22,7 +22,7 @@ impl Speedscope {
         Self { name: name.into(), ..Self::default() }
     }
 
-    fn events(&mut self, calls: &mut Events, out: &mut dyn Write) -> io::Result<()> {
+    fn events(&mut self, calls: &mut Log, out: &mut dyn Write) -> io::Result<()> {
         if !self.started {
             let schema = json!("https://www.speedscope.app/file-format-schema.json");
             let name = json!(self.name);
@@ -30,52 +30,42 @@ impl Speedscope {
             write!(out, "\"profiles\":[{{\"type\":\"evented\",\"name\":{name},\"unit\":\"none\",")?;
             write!(out, "\"startValue\":0,\"events\":[")?;
         }
-        for event in calls.0.drain(..) {
+        for (at, happened) in calls.0.drain(..) {
+            let (kind, function) = match happened {
+                Happened::Enter(function) => ('O', function),
+                Happened::Leave(function) => ('C', function),
+                // All functions are left before.
+                Happened::Context(_) | Happened::Gap => continue,
+            };
             let next = self.functions.len();
-            let frame = *self.frames.entry(event.function).or_insert_with(|| {
-                self.functions.push(event.function);
+            let frame = *self.frames.entry(function).or_insert_with(|| {
+                self.functions.push(function);
                 next
             });
-            let kind = if event.enters { 'O' } else { 'C' };
             let comma = if std::mem::replace(&mut self.started, true) { "," } else { "" };
-            write!(out, "{comma}\n{{\"type\":\"{kind}\",\"frame\":{frame},\"at\":{}}}", event.at)?;
+            write!(out, "{comma}\n{{\"type\":\"{kind}\",\"frame\":{frame},\"at\":{at}}}")?;
         }
         Ok(())
     }
 }
 
-/// Functions that are entered and left.
-#[derive(Debug, Default)]
-pub struct Events(Vec<Event>);
-
-#[derive(Debug)]
-struct Event {
-    at: u64,
-    enters: bool,
-    function: u64,
-}
-
-impl Visit for Events {
-    fn enter(&mut self, frame: &Frame, at: u64) {
-        self.0.push(Event { at, enters: true, function: frame.function });
-    }
-
-    fn leave(&mut self, frame: &Frame, at: u64) {
-        self.0.push(Event { at, enters: false, function: frame.function });
-    }
-}
-
 impl CallForm for Speedscope {
-    type Calls = Events;
+    type Calls = Log;
     const ONE_SOURCE: bool = true;
 
-    fn write(&mut self, calls: &mut Events, _: &Names<'_>, out: &mut dyn Write) -> io::Result<()> {
+    fn write(
+        &mut self,
+        _: Option<u16>,
+        calls: &mut Log,
+        _: &Names<'_>,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
         if calls.0.is_empty() { Ok(()) } else { self.events(calls, out) }
     }
 
     fn end(
         &mut self,
-        all: Vec<(Option<u16>, Events, u64)>,
+        all: Vec<(Option<u16>, Log, u64)>,
         names: &Names<'_>,
         out: &mut dyn Write,
     ) -> io::Result<()> {
@@ -85,7 +75,7 @@ impl CallForm for Speedscope {
             end = instructions;
         }
         if !self.started {
-            self.events(&mut Events::default(), out)?;
+            self.events(&mut Log::default(), out)?;
         }
         let frames = self.functions.iter().map(|function| match names.source(*function) {
             Some(source) => {

@@ -1,0 +1,163 @@
+//! Traces for Perfetto: protobuf messages, as `perfetto_trace.proto` describes them.
+
+use super::log::{Happened, Log};
+use super::{CallForm, Names};
+use std::collections::{HashMap, HashSet};
+use std::io::{self, Write};
+
+/// A trace for <https://ui.perfetto.dev>: a track for each source and context, a slice for each call, and an instant for
+/// each gap. One nanosecond is one instruction.
+#[derive(Debug, Default)]
+pub struct Perfetto {
+    /// Numbers of the names of functions.
+    names: HashMap<u64, u64>,
+    tracks: HashSet<u64>,
+    /// The context of each source.
+    contexts: HashMap<Option<u16>, u64>,
+    started: bool,
+}
+
+/// All packets belong to one sequence, in which names are numbered.
+const SEQUENCE: u64 = 1;
+/// The first packet forgets what was numbered before; the others need the numbers.
+const CLEARED: u64 = 1;
+const NEEDED: u64 = 2;
+
+/// The event types of a track.
+const BEGIN: u64 = 1;
+const END: u64 = 2;
+const INSTANT: u64 = 3;
+
+impl Perfetto {
+    fn events(
+        &mut self,
+        source: Option<u16>,
+        log: &mut Log,
+        names: &Names<'_>,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        for (at, happened) in log.0.drain(..) {
+            if let Happened::Context(context) = happened {
+                self.contexts.insert(source, context);
+                continue;
+            }
+            let context = self.contexts.get(&source).copied().unwrap_or_default();
+            let track = self.track(source, context, out)?;
+            let (mut event, mut interned) = (Message::default(), Message::default());
+            match happened {
+                Happened::Enter(function) => {
+                    let next = self.names.len() as u64;
+                    let number = *self.names.entry(function).or_insert_with(|| {
+                        let mut name = Message::default();
+                        name.number(1, next.wrapping_add(1)).text(2, &names.name(function));
+                        interned.message(2, &name);
+                        next.wrapping_add(1)
+                    });
+                    event.number(9, BEGIN).number(11, track).number(10, number);
+                }
+                Happened::Gap => {
+                    event.number(9, INSTANT).number(11, track).text(23, "gap");
+                }
+                Happened::Leave(_) | Happened::Context(_) => {
+                    event.number(9, END).number(11, track);
+                }
+            }
+            let mut packet = Message::default();
+            packet.number(8, at).number(10, SEQUENCE).number(13, NEEDED).message(11, &event);
+            if !interned.0.is_empty() {
+                packet.message(12, &interned);
+            }
+            packet.write(out)?;
+        }
+        Ok(())
+    }
+
+    /// The number of the track of a source and context, which is described when it occurs first.
+    fn track(&mut self, source: Option<u16>, context: u64, out: &mut dyn Write) -> io::Result<u64> {
+        let hart = source.map_or(0, |id| u64::from(id).wrapping_add(1));
+        // Contexts may have any value: distinct ones get distinct numbers, but for collisions of 64-bit hashes.
+        let track = (hart << 48 ^ context.wrapping_mul(0x9e37_79b9_7f4a_7c15)).wrapping_add(1);
+        if self.tracks.insert(track) {
+            let name = match (source, context) {
+                (None, 0) => "hart".to_owned(),
+                (None, context) => format!("context {context:#x}"),
+                (Some(id), 0) => format!("source {id}"),
+                (Some(id), context) => format!("source {id}, context {context:#x}"),
+            };
+            let (mut descriptor, mut packet) = (Message::default(), Message::default());
+            descriptor.number(1, track).text(2, &name);
+            let flags = if std::mem::replace(&mut self.started, true) { NEEDED } else { CLEARED };
+            packet.number(10, SEQUENCE).number(13, flags).message(60, &descriptor);
+            packet.write(out)?;
+        }
+        Ok(track)
+    }
+}
+
+impl CallForm for Perfetto {
+    type Calls = Log;
+
+    fn write(
+        &mut self,
+        source: Option<u16>,
+        calls: &mut Log,
+        names: &Names<'_>,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        self.events(source, calls, names, out)
+    }
+
+    fn end(
+        &mut self,
+        all: Vec<(Option<u16>, Log, u64)>,
+        names: &Names<'_>,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        for (source, mut log, _) in all {
+            self.events(source, &mut log, names, out)?;
+        }
+        Ok(())
+    }
+}
+
+/// A protobuf message.
+#[derive(Debug, Default)]
+struct Message(Vec<u8>);
+
+impl Message {
+    fn varint(&mut self, mut value: u64) {
+        while value >= 0x80 {
+            self.0.push(value as u8 | 0x80);
+            value >>= 7;
+        }
+        self.0.push(value as u8);
+    }
+
+    fn number(&mut self, field: u64, value: u64) -> &mut Self {
+        self.varint(field << 3);
+        self.varint(value);
+        self
+    }
+
+    fn bytes(&mut self, field: u64, bytes: &[u8]) -> &mut Self {
+        self.varint(field << 3 | 2);
+        self.varint(bytes.len() as u64);
+        self.0.extend_from_slice(bytes);
+        self
+    }
+
+    fn text(&mut self, field: u64, text: &str) -> &mut Self {
+        self.bytes(field, text.as_bytes())
+    }
+
+    fn message(&mut self, field: u64, message: &Self) -> &mut Self {
+        self.bytes(field, &message.0)
+    }
+
+    /// Writes it as a packet of the trace.
+    fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        let mut packet = Self::default();
+        packet.message(1, self);
+        out.write_all(&packet.0)
+    }
+}
