@@ -2,6 +2,8 @@
 
 use elf::ElfBytes;
 use elf::endian::LittleEndian;
+use hartrace_capture::programs::Symbols;
+use hartrace_decoder::calls::{self, CallStack, Frame, Functions, Transfers};
 use hartrace_decoder::stream::{Decode, Decoded, Transport};
 use hartrace_decoder::{Config, Image, Path, Run, Sink, StreamPos};
 use hartrace_encap::Framing;
@@ -13,6 +15,7 @@ use hartrace_isa::{Isa, Xlen};
 use std::convert::Infallible;
 use std::io::Read;
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 
 /// A trace and its program.
 pub(crate) struct Input {
@@ -90,6 +93,16 @@ fn walk() -> Input {
 
 impl Input {
     /// How to read it.
+    /// The functions of the program.
+    pub(crate) fn functions(&self) -> Arc<Functions> {
+        let mut symbols = Symbols::default();
+        if let Some(elf) = &self.elf {
+            symbols.add_elf(elf, 0, hartrace_isa::Xlen::Rv64);
+        }
+        let functions = symbols.functions().into_iter().map(|function| function.range);
+        Arc::new(Functions::new(functions))
+    }
+
     pub(crate) fn config(&self) -> Config {
         Config { params: self.params, unit: Unit::Reference, ..Config::default() }
     }
@@ -142,21 +155,56 @@ pub(crate) fn decode<S: Sink + Default + Send>(
     threads: usize,
     mut join: impl FnMut(&mut S, S) + Send,
 ) -> S {
+    let mut all = S::default();
+    decode_into(input, image, times, threads, S::default, |part| join(&mut all, part));
+    all
+}
+
+/// The same; `make` makes an empty part, and `join` takes each part in order.
+pub(crate) fn decode_into<S: Sink + Send>(
+    input: &Input,
+    image: &Image,
+    times: usize,
+    threads: usize,
+    make: impl Fn() -> S + Sync,
+    mut join: impl FnMut(S) + Send,
+) {
     let mut decode = Decode::new(input.config(), image, Transport::new(Framing::Reference));
     decode.threads = NonZeroUsize::new(threads).expect("at least one");
     // Every part learns its paths again: large parts for one thread, several parts each for more.
     decode.part = if threads > 1 { 1 << 17 } else { 1 << 22 };
-    let mut all = S::default();
     let result = decode.run(
         input.reader(times),
-        |_| S::default(),
+        |_| make(),
         |part: Decoded<S>| {
-            part.sinks.into_iter().for_each(|(_, sink)| join(&mut all, sink));
+            part.sinks.into_iter().for_each(|(_, sink)| join(sink));
             Ok::<(), Infallible>(())
         },
     );
     result.expect("nothing fails");
-    all
+}
+
+/// Follows call stacks, and counts calls.
+pub(crate) fn follow_calls(
+    input: &Input,
+    image: &Image,
+    times: usize,
+    functions: &Arc<Functions>,
+) -> (u64, u64) {
+    let mut stack = CallStack::new(Arc::clone(functions), Calls(0));
+    let make = || Transfers::new(Arc::clone(functions));
+    decode_into(input, image, times, 1, make, |part| stack.replay(&part));
+    (stack.instructions(), stack.finish().0)
+}
+
+struct Calls(u64);
+
+impl calls::Visit for Calls {
+    fn enter(&mut self, _: &Frame, _: u64) {
+        self.0 += 1;
+    }
+
+    fn leave(&mut self, _: &Frame, _: u64) {}
 }
 
 /// Visits every address.

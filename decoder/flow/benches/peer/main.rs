@@ -12,7 +12,7 @@ mod theirs;
 use hartrace_decoder::{Count, Coverage, Edges};
 use hartrace_encap::{Framing, Item};
 use hartrace_etrace::{Ioptions, Payload, Unit};
-use input::{Input, Visit, decode, inputs};
+use input::{Input, Visit, decode, follow_calls, inputs};
 use std::hint::black_box;
 use std::time::Instant;
 
@@ -67,6 +67,10 @@ fn measure(input: &Input, times: usize, passes: usize, ratios: &mut Vec<(String,
     let (coverage_time, coverage) = best(passes, || {
         decode::<Coverage>(input, &image, times, 1, |all, next| all.merge(&next)).bytes()
     });
+    let functions = input.functions();
+    let (calls_time, (called, calls)) =
+        best(passes, || follow_calls(input, &image, times, &functions));
+    assert_eq!(called, visit.instructions);
     assert_eq!((visit_2.instructions, visit_2.sum), (visit.instructions, visit.sum));
     assert_eq!((count.instructions, count.gaps), (visit.instructions, 0));
 
@@ -82,7 +86,7 @@ fn measure(input: &Input, times: usize, passes: usize, ratios: &mut Vec<(String,
 
     let name = if times > 1 { format!("{}_x{times}", input.name) } else { input.name.into() };
     println!(
-        "{name}: {} instructions, {} edges, {coverage} bytes of code covered",
+        "{name}: {} instructions, {} edges, {calls} calls, {coverage} bytes of code covered",
         visit.instructions,
         edges.len()
     );
@@ -95,6 +99,7 @@ fn measure(input: &Input, times: usize, passes: usize, ratios: &mut Vec<(String,
     line("ours, counting, 2 threads", count_time_2);
     line("ours, counting edges", edge_time);
     line("ours, coverage", coverage_time);
+    line("ours, call stacks", calls_time);
     if let Some(time) = elf_time {
         line("peer, ELF", time);
     }
@@ -108,6 +113,7 @@ fn measure(input: &Input, times: usize, passes: usize, ratios: &mut Vec<(String,
         ratio(format!("edges-over-peer-{peer}"), time / edge_time);
         ratio(format!("coverage-over-peer-{peer}"), time / coverage_time);
     }
+    ratio("call-stacks-over-edges".into(), edge_time / calls_time);
     // An input that is not cut into several parts has no work for a second thread.
     if times > 1 {
         ratio("addresses-two-threads-over-one".into(), address_time / address_time_2);

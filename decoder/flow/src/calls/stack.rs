@@ -1,6 +1,6 @@
 //! The call stack of a trace.
 
-use super::transfers::Change;
+use super::transfers::{Change, Place};
 use super::{Frame, Functions, MAX_DEPTH, MAX_STACKS, Transfers, Visit, Why};
 use crate::run::Transfer;
 use std::collections::{HashMap, VecDeque};
@@ -99,7 +99,7 @@ impl<V: Visit> CallStack<V> {
                     && !self.stack.frames.is_empty()
                 {
                     // Where the interrupted program was about to go on.
-                    self.arrive(epc);
+                    self.arrive(Place::new(epc, &self.functions));
                 }
                 self.last = Some(Ending::Trap { cause, interrupt, epc });
             }
@@ -120,21 +120,16 @@ impl<V: Visit> CallStack<V> {
         self.visit
     }
 
-    fn push(&mut self, to: u64, returns: Option<u64>, why: Why) {
+    fn push(&mut self, to: Place, returns: Option<u64>, why: Why) {
         if self.stack.frames.len() >= MAX_DEPTH {
             self.stack.deeper = self.stack.deeper.saturating_add(1);
             return;
         }
-        let function = self.enter_at(to);
+        self.here = to.range();
+        let function = if self.here.is_empty() { to.pc } else { self.here.start };
         let frame = Frame { function, returns, why };
         self.visit.enter(&frame, self.insns);
         self.stack.frames.push(frame);
-    }
-
-    /// The function at an address becomes the present one; returns where it starts.
-    fn enter_at(&mut self, to: u64) -> u64 {
-        self.here = self.functions.containing(to).unwrap_or(to..to);
-        self.here.start
     }
 
     /// Leaves frames until `count` are left.
@@ -148,7 +143,7 @@ impl<V: Visit> CallStack<V> {
     }
 
     /// The program continues at `to`.
-    fn arrive(&mut self, to: u64) {
+    fn arrive(&mut self, to: Place) {
         match self.last.take() {
             Some(Ending::Transfer(Transfer::Call, end)) => self.push(to, Some(end), Why::Call),
             Some(Ending::Transfer(Transfer::Return, _)) => self.return_to(to),
@@ -159,7 +154,7 @@ impl<V: Visit> CallStack<V> {
             }
             Some(Ending::Transfer(Transfer::TrapReturn, _)) => self.trap_return_to(to),
             // A call of an operating system whose code is not traced.
-            Some(Ending::Trap { epc: Some(epc), .. }) if is_after(to, epc) => self.stay(to),
+            Some(Ending::Trap { epc: Some(epc), .. }) if is_after(to.pc, epc) => self.stay(to),
             Some(Ending::Trap { cause, interrupt, epc }) => {
                 self.push(to, epc, Why::Trap { cause, interrupt });
             }
@@ -168,17 +163,17 @@ impl<V: Visit> CallStack<V> {
     }
 
     /// No instruction has called or returned. What is executed may still be another function.
-    fn stay(&mut self, to: u64) {
-        if self.here.contains(&to) || self.stack.deeper > 0 {
+    fn stay(&mut self, to: Place) {
+        if self.here.contains(&to.pc) || self.stack.deeper > 0 {
             return;
         }
-        let function = self.functions.containing(to);
-        match (self.stack.frames.last().copied(), function) {
-            (None, _) => self.push(to, None, Why::Unknown),
+        let function = to.range();
+        match self.stack.frames.last().copied() {
+            None => self.push(to, None, Why::Unknown),
             // Code without a name belongs to the function from which it was reached.
-            (Some(_), None) => {}
-            (Some(top), Some(function)) if top.function == function.start => self.here = function,
-            (Some(top), Some(_)) => {
+            Some(_) if function.is_empty() => {}
+            Some(top) if top.function == function.start => self.here = function,
+            Some(top) => {
                 let count = self.stack.frames.len().saturating_sub(1);
                 self.leave_to(count);
                 let why = if top.why == Why::Call { Why::TailCall } else { top.why };
@@ -187,7 +182,7 @@ impl<V: Visit> CallStack<V> {
         }
     }
 
-    fn return_to(&mut self, to: u64) {
+    fn return_to(&mut self, to: Place) {
         if self.stack.deeper > 0 {
             self.stack.deeper = self.stack.deeper.saturating_sub(1);
             return;
@@ -198,7 +193,7 @@ impl<V: Visit> CallStack<V> {
         }
         let trap = |frame: &&Frame| matches!(frame.why, Why::Trap { .. });
         let interrupted = self.stack.frames.iter().rev().find(trap).and_then(|frame| frame.returns);
-        if interrupted == Some(to) {
+        if interrupted == Some(to.pc) {
             // Microcontrollers of Arm return from exceptions as from functions.
             return self.trap_return_to(to);
         }
@@ -206,7 +201,7 @@ impl<V: Visit> CallStack<V> {
             // Nobody called it like this: it is a jump within the function, or to another one.
             return self.stay(to);
         };
-        if only.why == Why::Unknown && !self.here.contains(&to) {
+        if only.why == Why::Unknown && !self.here.contains(&to.pc) {
             self.leave_to(0);
             return self.push(to, None, Why::Unknown);
         }
@@ -215,15 +210,19 @@ impl<V: Visit> CallStack<V> {
 
     /// How many frames are left if one of the callers goes on at `to`, or another active function. What a trap
     /// has interrupted does not go on before the trap returns.
-    fn goes_on(&self, to: u64) -> Option<usize> {
+    fn goes_on(&self, to: Place) -> Option<usize> {
         let frames = &self.stack.frames;
+        let top = frames.last()?;
+        if top.returns == Some(to.pc) && !matches!(top.why, Why::Trap { .. }) {
+            return frames.len().checked_sub(1);
+        }
         let handler = frames.iter().rposition(|frame| matches!(frame.why, Why::Trap { .. }));
         let floor = handler.map_or(0, |handler| handler.saturating_add(1));
         let above = frames.get(floor..)?;
-        if let Some(called) = above.iter().rposition(|frame| frame.returns == Some(to)) {
+        if let Some(called) = above.iter().rposition(|frame| frame.returns == Some(to.pc)) {
             return floor.checked_add(called);
         }
-        let function = self.functions.containing(to)?;
+        let function = Some(to.range()).filter(|function| !function.is_empty())?;
         let floor = handler.unwrap_or(0);
         let outer = frames.get(floor..frames.len().saturating_sub(1))?;
         let active = outer.iter().rposition(|frame| frame.function == function.start)?;
@@ -231,12 +230,12 @@ impl<V: Visit> CallStack<V> {
     }
 
     /// The function at the top goes on at `to`.
-    fn returned(&mut self, to: u64) {
+    fn returned(&mut self, to: Place) {
         match self.stack.frames.last().map(|frame| frame.function) {
             Some(function) => {
-                self.here = self.functions.containing(to).unwrap_or(to..to);
+                self.here = to.range();
                 // It may have been a tail call that nobody saw.
-                if self.here.start != function && self.here.end > to {
+                if self.here.start != function && !self.here.is_empty() {
                     self.here = 0..0;
                     self.stay(to);
                 }
@@ -245,7 +244,7 @@ impl<V: Visit> CallStack<V> {
         }
     }
 
-    fn trap_return_to(&mut self, to: u64) {
+    fn trap_return_to(&mut self, to: Place) {
         let frames = &self.stack.frames;
         let handler = frames.iter().rposition(|frame| matches!(frame.why, Why::Trap { .. }));
         let Some(handler) = handler else {
@@ -255,7 +254,7 @@ impl<V: Visit> CallStack<V> {
         };
         let expected = frames.get(handler).and_then(|frame| frame.returns);
         self.leave_to(handler);
-        let continues = |from: u64| is_after(to, from);
+        let continues = |from: u64| is_after(to.pc, from);
         let Some(from) = expected.filter(|from| !continues(*from)) else {
             return self.returned(to);
         };

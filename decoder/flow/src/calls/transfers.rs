@@ -18,7 +18,7 @@ pub(super) enum Change {
     /// The last instruction calls or returns; the address after it.
     Leaves(Transfer, u64),
     /// The program continues here: after such an instruction, or in another function.
-    Arrives(u64),
+    Arrives(Place),
     Trap {
         cause: u64,
         interrupt: bool,
@@ -30,6 +30,25 @@ pub(super) enum Change {
     },
     Off,
     Gap,
+}
+
+/// An address, and the function there.
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub(super) struct Place {
+    pub(super) pc: u64,
+    /// Where the function starts and ends; equal if there is none.
+    pub(super) function: (u64, u64),
+}
+
+impl Place {
+    pub(super) fn new(pc: u64, functions: &Functions) -> Self {
+        let function = functions.containing(pc).map_or((0, 0), |range| (range.start, range.end));
+        Self { pc, function }
+    }
+
+    pub(super) fn range(&self) -> Range<u64> {
+        self.function.0..self.function.1
+    }
 }
 
 /// Collects what [`CallStack::replay`](super::CallStack::replay) needs of a part of a trace. Parts can be decoded by
@@ -46,41 +65,20 @@ pub struct Transfers {
     pub(super) insns: u64,
     epoch: u64,
     /// What is known of each path of this epoch.
-    paths: Vec<Known>,
+    paths: Vec<Option<Known>>,
+    /// What changes on these paths, with the number of instructions from the start of the path.
+    known_changes: Vec<(u64, Change)>,
 }
 
-/// What is known of a path.
-#[derive(Clone, Debug, Default)]
-enum Known {
-    #[default]
-    Nothing,
-    Plain(Plain),
-    /// It calls or returns on its way, or enters another function.
-    Other,
-}
-
-/// A path within one function; its last instruction may leave it.
+/// What a path does.
 #[derive(Clone, Debug)]
-struct Plain {
-    function: Range<u64>,
-    start: u64,
-    transfer: Transfer,
-    end: u64,
-}
-
-impl Plain {
-    fn of(path: Path<'_>, functions: &Functions) -> Option<Self> {
-        let mut runs = path.runs();
-        let first = runs.next()?;
-        let function = functions.containing(first.start())?;
-        let mut last = first;
-        let inside = runs.all(|run| {
-            let before = std::mem::replace(&mut last, run);
-            before.transfer() == Transfer::None && function.contains(&run.start())
-        });
-        let (transfer, end) = (last.transfer(), last.end());
-        inside.then_some(Self { function, start: first.start(), transfer, end })
-    }
+struct Known {
+    start: Place,
+    /// What changes after the start, as places in `known_changes`.
+    changes: Range<usize>,
+    /// The function at its end, and whether the last instruction stays there.
+    here: Range<u64>,
+    stays: bool,
 }
 
 impl Transfers {
@@ -96,8 +94,9 @@ impl Transfers {
     #[inline]
     fn arrive(&mut self, to: u64) {
         if !self.stays || !self.here.contains(&to) {
-            self.here = self.functions.containing(to).unwrap_or(0..0);
-            self.push(Change::Arrives(to));
+            let place = Place::new(to, &self.functions);
+            self.here = place.range();
+            self.push(Change::Arrives(place));
         }
     }
 
@@ -110,22 +109,52 @@ impl Transfers {
         }
     }
 
-    /// What is known of a path; it is examined when it occurs first.
-    fn known(&mut self, path: Path<'_>) -> Option<&Plain> {
+    /// Examines a path that occurs for the first time.
+    #[cold]
+    fn learn(&mut self, path: Path<'_>) {
         let id = path.id();
         if id.epoch != self.epoch {
             self.epoch = id.epoch;
             self.paths.clear();
+            self.known_changes.clear();
         }
+        let mut runs = path.runs();
+        let Some(first) = runs.next() else { return };
+        let start = Place::new(first.start(), &self.functions);
+        let mut part = Self { here: start.range(), ..Self::new(Arc::clone(&self.functions)) };
+        part.leave(first.insns().into(), first.transfer(), first.end());
+        runs.for_each(|run| part.run(StreamPos::default(), run));
+        let from = self.known_changes.len();
+        self.known_changes.append(&mut part.changes);
+        let changes = from..self.known_changes.len();
         let index = id.index as usize;
         if self.paths.len() <= index {
-            self.paths.resize(index.saturating_add(1), Known::Nothing);
+            self.paths.resize(index.saturating_add(1), None);
         }
-        let known = self.paths.get_mut(index)?;
-        if matches!(known, Known::Nothing) {
-            *known = Plain::of(path, &self.functions).map_or(Known::Other, Known::Plain);
+        if let Some(known) = self.paths.get_mut(index) {
+            *known = Some(Known { start, changes, here: part.here, stays: part.stays });
         }
-        if let Known::Plain(plain) = known { Some(plain) } else { None }
+    }
+
+    /// Takes a path that has been examined; otherwise `false`.
+    #[inline]
+    fn take(&mut self, path: Path<'_>) -> bool {
+        let id = path.id();
+        let Some(Some(known)) =
+            self.paths.get(id.index as usize).filter(|_| id.epoch == self.epoch)
+        else {
+            return false;
+        };
+        if !self.stays || !self.here.contains(&known.start.pc) {
+            self.changes.push((self.insns, Change::Arrives(known.start)));
+        }
+        let before = self.insns;
+        let changes = self.known_changes.get(known.changes.clone()).unwrap_or_default();
+        let changes = changes.iter().map(|(at, change)| (before.wrapping_add(*at), *change));
+        self.changes.extend(changes);
+        self.insns = before.wrapping_add(path.insns());
+        (self.here, self.stays) = (known.here.clone(), known.stays);
+        true
     }
 }
 
@@ -137,16 +166,11 @@ impl Sink for Transfers {
         self.leave(run.insns().into(), run.transfer(), run.end());
     }
 
-    fn path(&mut self, at: StreamPos, path: Path<'_>) {
-        match self.known(path) {
-            Some(plain) => {
-                let (start, transfer, end) = (plain.start, plain.transfer, plain.end);
-                let function = plain.function.clone();
-                self.arrive(start);
-                self.here = function;
-                self.leave(path.insns(), transfer, end);
-            }
-            None => path.runs().for_each(|run| self.run(at, run)),
+    #[inline]
+    fn path(&mut self, _: StreamPos, path: Path<'_>) {
+        if !self.take(path) {
+            self.learn(path);
+            self.take(path);
         }
     }
 
