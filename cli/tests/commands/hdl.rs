@@ -120,7 +120,6 @@ fn wrong_parameters_write_nothing() {
         ("hdl --decoder etrace --unroll 9 -o out", "9 is not in 1..=8", 2),
         ("hdl --unroll 4 -o out", "--decoder", 2),
         ("sim loop --back-pressure 5", "the decoder never makes the encoder wait", 2),
-        ("hdl --decoder etmv4 --blocks 300 -o out", "no walker for ETMv4", 2),
         ("fpga report --decoder etmv4 --unroll 0-3 -o out", "from 1 to 8", 2),
         ("hdl --lanes 9 -o out", "lanes = 9 is not in 1..=4", 2),
         ("hdl --xlen 16 -o out", "etrace.iaddress_width_p = 16 is not in 24..=64", 2),

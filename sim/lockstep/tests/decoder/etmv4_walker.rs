@@ -123,6 +123,40 @@ fn damaged(wide: bool) -> Result<(), Failed> {
     }
 }
 
+/// Jumps that are not taken: with a condition, to the next instruction, in an IT block; and one that cannot be.
+fn conditional() -> Result<(), Failed> {
+    let unit = registers(None).config();
+    let bench = bench(unit)?;
+    let mut code = Code::new(Rules { arch: Arch::V8, barriers: false, wfx: false });
+    // bleq 0x1008, bxeq lr, b 0x100c, bx lr
+    let a32 =
+        [0x0b00_0000_u32, 0x012f_ff1e, 0xeaff_ffff, 0xe12f_ff1e].map(u32::to_le_bytes).concat();
+    // bx lr, b 0x1012
+    let t32 = [0x4770_u16, 0xe7fe].map(u16::to_le_bytes).concat();
+    code.add(0x1000, &a32, Isa::A32);
+    code.add(0x1010, &t32, Isa::T32);
+    let mut memory = Memory::new();
+    memory.add(0x1000, [&a32[..], &t32, &[0; 4]].concat(), Spaces::ALL);
+    let sync = [&[0; 11][..], &[0x80, 0x01, 0x00], &TRACE_ON].concat();
+    // Addresses with a context, and an outcome: not taken.
+    let (at_1000, at_1010) = ([0x82, 0, 0x08, 0, 0, 0x20], [0x83, 0x08, 0x10, 0, 0, 0x20]);
+    let not_taken = [0xf6];
+    for (address, count, gaps) in
+        [(at_1000, 3, &[][..]), (at_1000, 4, &[Cause::NotTaken]), (at_1010, 2, &[])]
+    {
+        let bytes = [&sync, &address[..], &not_taken.repeat(count)].concat();
+        let walk = Walk::new(&bench, &code, &bytes)?;
+        let mut listing = Listing::default();
+        software(&bytes, unit, Arch::V8, &memory, &mut listing);
+        let what = format!("{count} outcomes from {address:x?}");
+        walk.is(&listing.addresses, &what)?;
+        if walk.gaps != gaps || walk.addresses.len() != count - gaps.len() {
+            return Err(format!("{what}: {:x?}, {:?}", walk.addresses, walk.gaps).into());
+        }
+    }
+    Ok(())
+}
+
 /// Records come faster than the walker can follow: some are lost, each loss is a gap, and everything between the gaps
 /// was executed.
 fn losses() -> Result<(), Failed> {
@@ -270,6 +304,7 @@ pub(crate) fn trials(snapshots: Vec<PathBuf>, missing: bool) -> Vec<Trial> {
         let name = format!("etmv4_walker/damaged/{name}");
         trials.push(Trial::test(name, test).with_ignored_flag(missing));
     }
+    trials.push(Trial::test("etmv4_walker/conditional", conditional).with_ignored_flag(missing));
     trials.push(Trial::test("etmv4_walker/losses", losses).with_ignored_flag(missing));
     trials.push(Trial::test("etmv4_walker/unsupported", unsupported).with_ignored_flag(missing));
     let missing = missing || snapshots.is_empty();
