@@ -78,7 +78,7 @@ impl Decoder {
     /// If there is no decoder with these parameters.
     pub fn chain(&self) -> Result<Component, DecoderError> {
         Ok(match self {
-            Self::Etmv4(config) => etmv4::stream_unit(config)?.0,
+            Self::Etmv4(config) => etmv4::stream_unit(config)?,
             Self::Etrace(config) => etrace::boundary_unit(config)?,
             Self::Follower(config) => etrace::boundary_unit(&config.decoder)?,
             Self::Etmv4Follower(config) => etmv4::stream_unit(&config.decoder)?.0,

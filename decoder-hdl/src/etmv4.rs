@@ -24,7 +24,7 @@ mod stream;
 mod trace;
 
 pub use config::{Config, ConfigError, ReadError};
-pub use decoder::{LATENCY, RECORD, Register, decoder, stream_unit};
+pub use decoder::{LATENCY, RECORD, Register, decoder, stream_step, stream_unit};
 pub(crate) use format::ZEROS;
 pub(crate) use kinds::classifier;
 pub use kinds::{KINDS, kind_number};

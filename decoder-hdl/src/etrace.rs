@@ -39,5 +39,7 @@ mod vectors;
 
 pub use config::{Config, ConfigError};
 pub(crate) use decoder::decoder_for_counting;
-pub use decoder::{Field, boundary_unit, decoder, decoder_with_vectors, latency, record};
+pub use decoder::{
+    Field, Step, boundary_step, boundary_unit, decoder, decoder_with_vectors, latency, record,
+};
 pub use select::{Fault, MODES};

@@ -129,20 +129,29 @@ pub fn decoder(config: &Config) -> Result<Component, ConfigError> {
     Ok(m.finish())
 }
 
-/// The name of a register, and its width.
-pub type Register = (&'static str, u32);
+/// A register: its name, and its value after reset.
+pub type Register = (&'static str, Expr);
 
-/// The module `etmv4_stream_{unroll}` alone, which finds where packets start and end, and the registers between
-/// its cycles.
+/// The module `etmv4_stream_{unroll}` alone, which finds where packets start and end.
 ///
 /// # Errors
 ///
 /// If there is no decoder with these parameters.
-pub fn stream_unit(config: &Config) -> Result<(Component, Vec<Register>), ConfigError> {
+pub fn stream_unit(config: &Config) -> Result<Component, ConfigError> {
+    config.check()?;
+    Ok(stream::unit(config, &Format::new(config)))
+}
+
+/// The module `etmv4_step`, which is what one byte does there, and the registers between bytes.
+///
+/// # Errors
+///
+/// If there is no decoder with these parameters.
+pub fn stream_step(config: &Config) -> Result<(Component, Vec<Register>), ConfigError> {
     config.check()?;
     let format = Format::new(config);
-    let state = stream::state(&format).map(|(name, width, _)| (name, width));
-    Ok((stream::unit(config, &format), state.to_vec()))
+    let state = stream::state(&format).map(|(name, width, _)| (name, stream::start(name, width)));
+    Ok((stream::step(&format), state.to_vec()))
 }
 
 /// Whether a module has a port.

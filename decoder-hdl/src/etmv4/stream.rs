@@ -7,7 +7,7 @@ use super::format::{Class, Format, ZEROS, decides_kind};
 use super::{Config, header};
 use crate::wires::{any, delay, join};
 use hartrace_etmv4::{Effect, End, Rule, Test};
-use hartrace_rtl::{Component, Expr, Module, lit, zero};
+use hartrace_rtl::{Component, Expr, Module, Outputs, lit, zero};
 
 /// Signals between lanes: name, width, and what they are.
 pub(super) fn state(format: &Format) -> [(&'static str, u32, &'static str); 6] {
@@ -19,6 +19,15 @@ pub(super) fn state(format: &Format) -> [(&'static str, u32, &'static str); 6] {
         ("open", 1, "the section ends at a byte without bit 7"),
         ("pending", format.pending.len() as u32, "sections that follow"),
     ]
+}
+
+/// The state before the first byte.
+pub(super) fn start(name: &str, width: u32) -> Expr {
+    match name {
+        "search" => lit(1, 1),
+        "index" => lit(width, 1 << ZEROS),
+        _ => zero(width),
+    }
 }
 
 /// While searching, the index is the number of zeros that are missing.
@@ -194,6 +203,51 @@ pub(super) fn role(format: &Format) -> [(&'static str, u32, &'static str, bool);
     ]
 }
 
+/// The role of a byte, from the state before it and the outputs of its lane.
+fn of_byte(valid: &Expr, byte: &Expr, state: &[Expr], lane: &Outputs) -> [Expr; 8] {
+    let [head, search, section, index, ..] = state else { unreachable!("a state has six parts") };
+    [
+        byte.clone(),
+        valid & head,
+        valid & !head,
+        section.clone(),
+        index.clone(),
+        search.clone(),
+        lane["last_o"].clone(),
+        lane["error_o"].clone(),
+    ]
+}
+
+/// The module `etmv4_step`: what one byte does, without registers; the units that take several bytes are compared with it.
+pub(super) fn step(format: &Format) -> Component {
+    let m = Module::new("etmv4_step", "The role of one byte, and the state after it.");
+    let valid = m.input("valid_i", 1, "there is a byte");
+    let byte = m.input("byte_i", 8, "the byte");
+    let names = state(format).map(|(name, ..)| name);
+    let before =
+        state(format).map(|(name, width, doc)| m.input(&format!("before_{name}_i"), width, doc));
+    let after =
+        state(format).map(|(name, width, doc)| m.output(&format!("after_{name}_o"), width, doc));
+    let roles =
+        role(format).map(|(name, width, doc, _)| m.output(&format!("{name}_o"), width, doc));
+    let prepared = m.inst("i_header", &header::build(format), &[("byte_i", &byte)]);
+    let mut ports = vec![("valid_i".to_owned(), valid.clone()), ("more_i".to_owned(), byte.bit(7))];
+    ports.extend(
+        header::OUTPUTS.map(|name| (format!("{name}_i"), prepared[&format!("{name}_o")].clone())),
+    );
+    ports.extend(
+        names.into_iter().zip(&before).map(|(name, now)| (format!("{name}_i"), now.clone())),
+    );
+    let out = crate::wires::instance(&m, "i_lane", &lane(format), &ports);
+    for (name, after) in names.iter().zip(&after) {
+        m.assign(after, &out[&format!("{name}_o")]);
+    }
+    for (output, value) in roles.iter().zip(of_byte(&valid, &byte, &before, &out)) {
+        m.assign(output, value);
+    }
+    m.finish()
+}
+
 /// The module `etmv4_stream_{unroll}`: the role of every byte, two cycles later.
 pub(super) fn unit(config: &Config, format: &Format) -> Component {
     let u = config.unroll;
@@ -223,12 +277,7 @@ pub(super) fn unit(config: &Config, format: &Format) -> Component {
 
     m.section("The role of each byte, from that of the byte before it.");
     let lane = lane(format);
-    let reset = |name: &str, width: u32| match name {
-        "search" => lit(1, 1),
-        "index" => lit(width, 1 << ZEROS),
-        _ => zero(width),
-    };
-    let regs = state(format).map(|(name, width, _)| m.reg(name, reset(name, width)));
+    let regs = state(format).map(|(name, width, _)| m.reg(name, start(name, width)));
     let mut now: Vec<Expr> = regs.iter().map(|reg| reg.q.clone()).collect();
     let mut roles: [Vec<Expr>; 8] = Default::default();
     for (i, prepared) in (0..u).zip(&prepared) {
@@ -238,17 +287,7 @@ pub(super) fn unit(config: &Config, format: &Format) -> Component {
         ports.extend(names.map(|name| format!("{name}_i")).zip(prepared.iter().chain(&now)));
         let ports: Vec<_> = ports.iter().map(|(name, expr)| (name.as_str(), *expr)).collect();
         let out = m.inst(&format!("i_lane_{i}"), &lane, &ports);
-        let [head, search, section, index, ..] = &now[..] else { continue };
-        let role = [
-            bytes.slice(8 * i, 8),
-            &valid & head,
-            &valid & !head,
-            section.clone(),
-            index.clone(),
-            search.clone(),
-            out["last_o"].clone(),
-            out["error_o"].clone(),
-        ];
+        let role = of_byte(&valid, &bytes.slice(8 * i, 8), &now, &out);
         roles.iter_mut().zip(role).for_each(|(all, one)| all.push(one));
         now = state(format).iter().map(|(name, ..)| out[&format!("{name}_o")].clone()).collect();
     }

@@ -55,6 +55,10 @@ fn null_run(shape: &Shape) -> Component {
     // Up to the end of the cycle: all of them if there is nothing else.
     let newest: Vec<Expr> = (0..u).map(|i| valid.bit(i) & skips(i..u)).collect();
     let newest = delay(&m, "newest", &count(&newest), true);
+    if u == 1 {
+        m.assign(&aligned, &newest & one_by_one(&m, run, &newest, &only));
+        return m.finish();
+    }
     // From the start of the cycle up to a byte: how many, one-hot.
     let oldest: Vec<Expr> = (0..u)
         .map(|i| {
@@ -78,6 +82,33 @@ fn null_run(shape: &Shape) -> Component {
         (0..).zip(&oldest).map(|(i, counts)| (counts & enough.slice(0, i + 1)).any()).collect();
     m.assign(&aligned, join(&bits));
     m.finish()
+}
+
+/// Whether one null packet more makes a run, if they come one by one: two digits and flags, each of which is one level of
+/// logic.
+fn one_by_one(m: &Module, run: u32, next: &Expr, only: &Expr) -> Expr {
+    m.section("The run without the null packet that completes it: sixteens and ones, and what the ones will be.");
+    const ONES: u32 = 4;
+    let ones = m.reg("ones", zero(ONES));
+    m.assign(&ones.d, only.gate(&ones.q + next.zext(ONES)));
+    // Whether the ones have a value now.
+    let at = |name: &str, value: u32| {
+        let is = m.reg(name, value == 0);
+        let before = u128::from(value.wrapping_sub(1) % (1 << ONES));
+        let will = next.mux(ones.q.is(before), ones.q.is(value.into()));
+        m.assign(&is.d, if value == 0 { !only | will } else { only & will });
+        is.q
+    };
+    let carries = at("carries", (1 << ONES) - 1);
+    let last = run - 2;
+    let completes = at("completes", last % (1 << ONES));
+    let width = index_width((last >> ONES) + 1).max(1);
+    let sixteens = m.reg("sixteens", zero(width));
+    m.assign(&sixteens.d, only.gate(&sixteens.q + (next & carries).zext(width)));
+    let enough = m.reg("enough", false);
+    let is_last = next & completes & sixteens.q.is((last >> ONES).into());
+    m.assign(&enough.d, only & (&enough.q | is_last));
+    enough.q
 }
 
 /// How many of these bits are set.
@@ -112,7 +143,7 @@ fn at_least(bits: &Expr, count: u32) -> Expr {
 }
 
 /// Signals between lanes: name, width, and what they are.
-fn state(shape: &Shape) -> Vec<(&'static str, u32, &'static str)> {
+pub(super) fn state(shape: &Shape) -> Vec<(&'static str, u32, &'static str)> {
     let mut state = vec![
         ("left", shape.longest() + 1, "one-hot: bytes left of the packet; none of them: a header"),
         ("position", shape.positions(), "one-hot: the position of the byte"),
@@ -121,6 +152,11 @@ fn state(shape: &Shape) -> Vec<(&'static str, u32, &'static str)> {
         state.push(("stamped", 1, "the packet has a timestamp"));
     }
     state
+}
+
+/// The state before the first byte.
+pub(super) fn start(config: &Config, name: &str, width: u32) -> Expr {
+    lit(width, (name == "left" && config.aligned).into())
 }
 
 /// The module `etrace_boundary_lane`: the role of one byte, and the state after it.
@@ -211,6 +247,54 @@ pub(super) fn role(shape: &Shape) -> Vec<(&'static str, u32, &'static str, bool)
     role
 }
 
+/// The role of a byte, from the state before it.
+fn of_byte(valid: &Expr, byte: &Expr, state: &[Expr]) -> Vec<Expr> {
+    let (left, position) = (&state[0], &state[1]);
+    let role = [
+        byte.clone(),
+        valid & left.bit(0),
+        valid & left.bit(1),
+        (valid & !left.bit(0)).gate(position),
+    ];
+    role.into_iter().chain(state.get(2).cloned()).collect()
+}
+
+/// The module `etrace_step`: what one byte does, without registers; the units that take several bytes are compared with it.
+pub(super) fn step(shape: &Shape) -> Component {
+    let m = Module::new("etrace_step", "The role of one byte, and the state after it.");
+    let valid = m.input("valid_i", 1, "there is a byte");
+    let byte = m.input("byte_i", 8, "the byte");
+    let aligned = m.input("aligned_i", 1, "a header follows, whatever came before");
+    let names: Vec<_> = state(shape).into_iter().map(|(name, ..)| name).collect();
+    let port = |(name, width, doc): (&str, u32, &str)| {
+        let before = m.input(&format!("before_{name}_i"), width, doc);
+        (before, m.output(&format!("after_{name}_o"), width, doc))
+    };
+    let (before, after): (Vec<Expr>, Vec<Expr>) = state(shape).into_iter().map(port).unzip();
+    let roles: Vec<Expr> = role(shape)
+        .into_iter()
+        .map(|(name, width, doc, _)| m.output(&format!("{name}_o"), width, doc))
+        .collect();
+    let header = m.inst("i_header", &header(shape), &[("byte_i", &byte)]);
+    let mut ports = vec![
+        ("valid_i".to_owned(), valid.clone()),
+        ("aligned_i".to_owned(), aligned),
+        ("follow_i".to_owned(), header["follow_o"].clone()),
+    ];
+    if shape.stamp_bytes > 0 {
+        ports.push(("extend_i".to_owned(), byte.bit(7)));
+    }
+    ports.extend(names.iter().zip(&before).map(|(name, now)| (format!("{name}_i"), now.clone())));
+    let out = crate::wires::instance(&m, "i_lane", &lane(shape), &ports);
+    for (name, after) in names.iter().zip(&after) {
+        m.assign(after, &out[&format!("{name}_o")]);
+    }
+    for (output, value) in roles.iter().zip(of_byte(&valid, &byte, &before)) {
+        m.assign(output, value);
+    }
+    m.finish()
+}
+
 /// What is known of a byte for those who count packets: name, and what it is.
 pub(super) fn counted(config: &Config) -> Vec<(&'static str, &'static str)> {
     let mut counted = vec![("valid", "there are bytes"), ("null", "they are null packets")];
@@ -261,12 +345,8 @@ pub(super) fn unit(config: &Config, shape: &Shape, counting: bool) -> Component 
     m.section("The role of each byte, from that of the byte before it.");
     let lane = lane(shape);
     let state = state(shape);
-    let regs: Vec<_> = state
-        .iter()
-        .map(|(name, width, _)| {
-            m.reg(name, lit(*width, (*name == "left" && config.aligned).into()))
-        })
-        .collect();
+    let regs: Vec<_> =
+        state.iter().map(|(name, width, _)| m.reg(name, start(config, name, *width))).collect();
     let mut now: Vec<Expr> = regs.iter().map(|reg| reg.q.clone()).collect();
     let mut roles: Vec<Vec<Expr>> = outputs.iter().map(|_| Vec::new()).collect();
     let mut counters: Vec<Vec<Expr>> = counted.iter().map(|_| Vec::new()).collect();
@@ -285,14 +365,8 @@ pub(super) fn unit(config: &Config, shape: &Shape, counting: bool) -> Component 
             state.iter().zip(&now).map(|((name, ..), value)| (format!("{name}_i"), value.clone())),
         );
         let out = crate::wires::instance(&m, &format!("i_lane_{i}"), &lane, &ports);
-        let (left, position) = (&now[0], &now[1]);
-        let role = [
-            bytes.slice(8 * i, 8),
-            &valid & left.bit(0),
-            &valid & left.bit(1),
-            (&valid & !left.bit(0)).gate(position),
-        ];
-        let role = role.into_iter().chain(now.get(2).cloned());
+        let left = &now[0];
+        let role = of_byte(&valid, &bytes.slice(8 * i, 8), &now);
         roles.iter_mut().zip(role).for_each(|(all, one)| all.push(one));
         for ((name, _), all) in counted.iter().zip(&mut counters) {
             all.push(match *name {

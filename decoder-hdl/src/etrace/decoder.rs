@@ -211,6 +211,30 @@ pub fn boundary_unit(config: &Config) -> Result<Component, ConfigError> {
     Ok(boundary::unit(config, &Shape::new(config)?, false))
 }
 
+/// What one byte does in the stage that finds packets.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// The module `etrace_step`.
+    pub step: Component,
+    /// The registers between bytes, and their values after reset.
+    pub state: Vec<(&'static str, Expr)>,
+    /// So many null packets cannot lie within a packet.
+    pub null_run: u32,
+}
+
+/// What one byte does in the stage that [`boundary_unit`] is.
+///
+/// # Errors
+///
+/// If there is no decoder with these parameters.
+pub fn boundary_step(config: &Config) -> Result<Step, ConfigError> {
+    config.check()?;
+    let shape = Shape::new(config)?;
+    let state = boundary::state(&shape).into_iter();
+    let state = state.map(|(name, width, _)| (name, boundary::start(config, name, width)));
+    Ok(Step { step: boundary::step(&shape), state: state.collect(), null_run: shape.longest() + 1 })
+}
+
 /// Outputs of one stage as inputs of the next.
 fn connect(
     names: impl Iterator<Item = &'static str>,
