@@ -81,7 +81,7 @@ impl Decoder {
             Self::Etmv4(config) => etmv4::stream_unit(config)?,
             Self::Etrace(config) => etrace::boundary_unit(config)?,
             Self::Follower(config) => etrace::boundary_unit(&config.decoder)?,
-            Self::Etmv4Follower(config) => etmv4::stream_unit(&config.decoder)?.0,
+            Self::Etmv4Follower(config) => etmv4::stream_unit(&config.decoder)?,
         })
     }
 
