@@ -50,10 +50,10 @@ fn decoders() {
     let said = place.clean("hdl --decoder etrace --config small --blocks 300 --analysis -o walker");
     assert!(read("walker/registers.md").contains("## "));
     assert!(read("walker/hartrace_registers.h").contains("#define HARTRACE_"));
-    assert!(read("walker/etrace_follower.f").contains("trace_analysis.sv"));
-    assert!(said.contains("the top module is etrace_follower"), "{said}");
+    assert!(read("walker/td_top.f").contains("trace_analysis.sv"));
+    assert!(said.contains("the top module is td_top"), "{said}");
     assert!(read("walker/manual.md").contains("| table of blocks | 512 words |"));
-    assert!(read("walker/etrace_follower.f").contains("walker_table.sv"));
+    assert!(read("walker/td_top.f").contains("walker_table.sv"));
 
     place.write("unit.toml", b"vmid_bytes = 0\ncontext_id_bytes = 0\nversion = \"5.0\"\n");
     place.clean("hdl --decoder etmv4 --unroll 2 -o etmv4");
