@@ -90,7 +90,7 @@ fn one_by_one(m: &Module, run: u32, next: &Expr, only: &Expr) -> Expr {
     m.section("The run without the null packet that completes it: sixteens and ones, and what the ones will be.");
     const ONES: u32 = 4;
     let ones = m.reg("ones", zero(ONES));
-    m.assign(&ones.d, only.gate(&ones.q + next.zext(ONES)));
+    m.assign(&ones.d, only.gate(incremented(&ones.q, next)));
     // Whether the ones have a value now.
     let at = |name: &str, value: u32| {
         let is = m.reg(name, value == 0);
@@ -104,11 +104,22 @@ fn one_by_one(m: &Module, run: u32, next: &Expr, only: &Expr) -> Expr {
     let completes = at("completes", last % (1 << ONES));
     let width = index_width((last >> ONES) + 1).max(1);
     let sixteens = m.reg("sixteens", zero(width));
-    m.assign(&sixteens.d, only.gate(&sixteens.q + (next & carries).zext(width)));
+    m.assign(&sixteens.d, only.gate(incremented(&sixteens.q, &(next & carries))));
     let enough = m.reg("enough", false);
     let is_last = next & completes & sixteens.q.is((last >> ONES).into());
     m.assign(&enough.d, only & (&enough.q | is_last));
     enough.q
+}
+
+/// A number, one larger if `by` is set: without a carry chain, which is longer for a few bits.
+fn incremented(number: &Expr, by: &Expr) -> Expr {
+    let bits: Vec<Expr> = (0..number.width())
+        .map(|i| match i {
+            0 => number.bit(0) ^ by,
+            _ => number.bit(i) ^ (by & number.trunc(i).all()),
+        })
+        .collect();
+    join(&bits)
 }
 
 /// How many of these bits are set.
