@@ -361,9 +361,9 @@ pub(crate) enum Export {
     /// Folded stacks: a line for each call stack, with the instructions that its innermost function executed;
     /// flame graphs are drawn from it
     Folded,
-    /// Every call in order, for https://ui.perfetto.dev: a track for each source and context
+    /// Every call in order, for ui.perfetto.dev: a track for each source and context
     Perfetto,
-    /// Every call in order, for https://www.speedscope.app; one source
+    /// Every call in order, for www.speedscope.app; one source
     Speedscope,
 }
 
