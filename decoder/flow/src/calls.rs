@@ -109,11 +109,6 @@ pub trait Visit {
     /// A function was left after `at` instructions. It is the one that was entered last and has not been left.
     fn leave(&mut self, frame: &Frame, at: u64);
 
-    /// The trace carries a time, after `at` instructions.
-    fn time(&mut self, time: u64, at: u64) {
-        let _ = (time, at);
-    }
-
     /// Another context runs, after `at` instructions. All functions have been left, and those of that context are
     /// entered next.
     fn context(&mut self, context: u64, at: u64) {

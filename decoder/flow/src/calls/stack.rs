@@ -7,7 +7,7 @@ use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Longest instruction, in bytes: a program continues at most this far behind the instruction that trapped.
+/// Longest instruction, in bytes: a program continues at most this far after the start of the instruction that trapped.
 const MAX_INSN: u64 = 4;
 
 /// Follows calls, returns and traps.
@@ -103,11 +103,10 @@ impl<V: Visit> CallStack<V> {
                 }
                 self.last = Some(Ending::Trap { cause, interrupt, epc });
             }
-            Change::Context { context, time } => {
+            Change::Context(context) => {
                 if context != self.context {
                     self.switch(context);
                 }
-                self.visit.time(time, self.insns);
             }
             Change::Off => self.off(),
             Change::Gap => self.gap(),

@@ -24,10 +24,7 @@ pub(super) enum Change {
         interrupt: bool,
         epc: Option<u64>,
     },
-    Context {
-        context: u64,
-        time: u64,
-    },
+    Context(u64),
     Off,
     Gap,
 }
@@ -181,7 +178,7 @@ impl Sink for Transfers {
     fn event(&mut self, _: StreamPos, event: Event) {
         self.push(match event {
             Event::Trap { cause, interrupt, epc, .. } => Change::Trap { cause, interrupt, epc },
-            Event::Context { context, time, .. } => Change::Context { context, time },
+            Event::Context { context, .. } => Change::Context(context),
             Event::Off(_) => Change::Off,
             Event::Gap(_) => Change::Gap,
             Event::On => return,
