@@ -236,7 +236,7 @@ module te_top (
       .flushed_i(flushed)
   );
 
-  // Registers: a page for each hart, then the sink's.
+  // Registers: a page for each component.
   apb_split_2 i_apb_split (
       .page_i(paddr_i[12]),
       .psel_i(psel_i),
