@@ -246,5 +246,5 @@ fn endless_calls_are_a_gap_with_its_limit() {
     };
     assert!(calls.calls < 10_100, "{} calls", calls.calls);
     let text = calls.faults[0].to_string();
-    assert!(text.contains("10000 blocks"), "{text}");
+    assert!(text.contains("limit of blocks, 10000"), "{text}");
 }
