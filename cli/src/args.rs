@@ -25,8 +25,9 @@ pub(crate) use values::Placed;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use hartrace_capture::framing::Kind;
 use hartrace_capture::ring::Ring;
+use hartrace_decoder::Unit;
 use hartrace_etrace::Compat;
-use hartrace_report::Position;
+use hartrace_report::{Position, Timing};
 use std::path::PathBuf;
 
 /// RISC-V E-Trace: encode, inspect, compare and decode instruction traces.
@@ -335,6 +336,9 @@ pub(crate) struct DecodeArgs {
     /// Where to print; not an option, since a shell can do it.
     #[arg(skip)]
     pub(crate) output: Option<PathBuf>,
+    /// The times of an export.
+    #[arg(skip)]
+    pub(crate) timing: Timing,
 }
 
 #[derive(Debug, Args)]
@@ -345,12 +349,40 @@ pub(crate) struct ExportArgs {
     /// Where to write it [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+    /// What times are in Perfetto and speedscope [default: the clock that the trace tells first, or else
+    /// instructions]
+    #[arg(long, value_enum)]
+    pub(crate) clock: Option<ClockArg>,
+    /// How often the clock counts in a second; otherwise a tick becomes a nanosecond in Perfetto
+    #[arg(long, value_name = "HZ", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) ticks_per_second: Option<u64>,
     #[command(flatten)]
     pub(crate) arm: SnapshotArgs,
     #[command(flatten)]
     pub(crate) perf: PerfArgs,
     #[command(flatten)]
     pub(crate) follow: FollowArgs,
+}
+
+/// A clock.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ClockArg {
+    /// Timestamps
+    Ticks,
+    /// Cycle counts of Arm traces
+    Cycles,
+    /// Instructions
+    Instructions,
+}
+
+impl From<ClockArg> for Unit {
+    fn from(clock: ClockArg) -> Self {
+        match clock {
+            ClockArg::Ticks => Self::Ticks,
+            ClockArg::Cycles => Self::Cycles,
+            ClockArg::Instructions => Self::Instructions,
+        }
+    }
 }
 
 /// A format that other tools read.

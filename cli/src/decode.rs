@@ -101,8 +101,8 @@ fn print(
         Emit::Json => job.in_order(input, Json::new(xlen), gaps),
         Emit::Callgrind => job.calls(input, Callgrind, gaps),
         Emit::Folded => job.calls(input, Folded, gaps),
-        Emit::Perfetto => job.calls(input, Perfetto::default(), gaps),
-        Emit::Speedscope => job.calls(input, Speedscope::new(&follow.name), gaps),
+        Emit::Perfetto => job.calls(input, Perfetto::new(args.timing), gaps),
+        Emit::Speedscope => job.calls(input, Speedscope::new(&follow.name, args.timing.unit), gaps),
     }
 }
 

@@ -4,18 +4,21 @@ use crate::args::{DecodeArgs, Emit, Export, ExportArgs};
 use crate::decode;
 use crate::failure::{Failure, Status};
 use crate::files;
+use hartrace_report::Timing;
 use std::io::Write;
 
 /// Runs the command.
 pub(crate) fn run(args: ExportArgs) -> Result<Status, Failure> {
-    let ExportArgs { to, output, arm, perf, follow } = args;
+    let ExportArgs { to, output, clock, ticks_per_second, arm, perf, follow } = args;
+    let timing = Timing { unit: clock.map(Into::into), ticks_per_second };
     let emit = match to {
         Export::Callgrind => Emit::Callgrind,
         Export::Folded => Emit::Folded,
         Export::Perfetto => Emit::Perfetto,
         Export::Speedscope => Emit::Speedscope,
     };
-    decode::run(&DecodeArgs { emit, json: false, from: None, to: None, arm, perf, follow, output })
+    let (json, from, to) = (false, None, None);
+    decode::run(&DecodeArgs { emit, json, from, to, arm, perf, follow, output, timing })
 }
 
 impl DecodeArgs {

@@ -72,6 +72,8 @@ impl Sink for Collect {
             Event::Trap { cause, interrupt, tval, epc } => trap(cause, interrupt, tval, epc),
             Event::Context { privilege, context: id, time } => context(privilege, id, time),
             Event::Off(status) => Seen::Off(status),
+            // That of a synchronisation is seen in its context.
+            Event::Time(_) => return,
         };
         self.0.push((at.packet, seen));
     }

@@ -100,9 +100,12 @@ pub(super) fn print(
         Emit::Listing => job.listing(&programs),
         Emit::Callgrind => job.report(Calls::new(Callgrind, programs.all_symbols(), XLEN)),
         Emit::Folded => job.report(Calls::new(Folded, programs.all_symbols(), XLEN)),
-        Emit::Perfetto => job.report(Calls::new(Perfetto::default(), programs.all_symbols(), XLEN)),
+        Emit::Perfetto => {
+            let form = Perfetto::new(args.timing);
+            job.report(Calls::new(form, programs.all_symbols(), XLEN))
+        }
         Emit::Speedscope => {
-            let form = Speedscope::new(&job.name);
+            let form = Speedscope::new(&job.name, args.timing.unit);
             job.report(Calls::new(form, programs.all_symbols(), XLEN))
         }
         Emit::Blocks => {

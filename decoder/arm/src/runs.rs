@@ -3,11 +3,11 @@
 //!
 //! [`Runs`] is a sink for the decoders of this crate that wraps a sink for [`hartrace_decoder`]. The
 //! inner sink receives runs of instructions, traps, context, time and gaps, as from an E-Trace stream.
-//! Information of a single protocol (cycle counts, events of the trace unit, transactions) is left out;
+//! Information of a single protocol (events of the trace unit, transactions) is left out;
 //! to receive it, use the events of the Arm decoder directly.
 
 use crate as arm;
-use hartrace_decoder::{Event, Fault, Leaves, Run, Sink, StreamPos, Transfer};
+use hartrace_decoder::{Event, Fault, Leaves, Run, Sink, StreamPos, Time, Transfer};
 use hartrace_etrace::QualStatus;
 use hartrace_isa::arm::{Kind, Return};
 
@@ -71,6 +71,13 @@ impl<S: Sink> Runs<S> {
         self.sink.event(at, Event::Context { privilege, context, time });
     }
 
+    /// Reports the cycles of a packet that contains them.
+    fn cycles(&mut self, at: StreamPos, cycles: Option<u32>) {
+        if let Some(cycles) = cycles {
+            self.sink.event(at, Event::Time(Time::Cycles(Some(cycles.into()))));
+        }
+    }
+
     fn off(&mut self, at: StreamPos, status: QualStatus) {
         if self.on {
             self.sink.event(at, Event::Off(status));
@@ -128,6 +135,7 @@ impl<S: Sink> arm::ElementSink for Runs<S> {
 
     fn range(&mut self, at: StreamPos, range: &arm::Range) {
         self.flush(at, range.end, leaves(range), transfer(range));
+        self.cycles(at, range.cycles);
     }
 
     fn instructions(&mut self, at: StreamPos, base: u64, offsets: &[u16]) {
@@ -144,17 +152,26 @@ impl<S: Sink> arm::ElementSink for Runs<S> {
             // At the start nothing is lost; for a packet, a fault was reported before.
             arm::Event::NoSync(_) => self.on = false,
             // The part that a filter passed ended before.
-            arm::Event::TraceOn(..) => self.off(at, QualStatus::EndedNtr),
+            arm::Event::TraceOn(_, cycles) => {
+                self.off(at, QualStatus::EndedNtr);
+                self.cycles(at, cycles);
+            }
             arm::Event::Context(context) => {
                 self.privilege = context.el.unwrap_or(0);
                 self.context = context.context_id.unwrap_or(0).into();
                 self.state(at);
             }
-            arm::Event::Timestamp { value, .. } => {
+            arm::Event::Timestamp { value, cycles } => {
                 self.time = value;
                 self.state(at);
+                self.sink.event(at, Event::Time(Time::Stamp { value, bits: 64 }));
+                self.cycles(at, cycles);
             }
-            arm::Event::Exception { number, returns, .. } => {
+            arm::Event::Cycles(cycles) => {
+                self.sink.event(at, Event::Time(Time::Cycles(cycles.map(u64::from))));
+            }
+            arm::Event::Exception { number, returns, cycles, .. } => {
+                self.cycles(at, cycles);
                 let interrupt = self.profile.is_interrupt(number);
                 let cause = number.into();
                 self.sink.event(at, Event::Trap { cause, interrupt, tval: None, epc: returns });
@@ -169,8 +186,7 @@ impl<S: Sink> arm::ElementSink for Runs<S> {
             arm::Event::Fault(fault) => self.gap(at, Fault::Other(cause(fault))),
             // The instruction itself shows that it returns, and the end of a stream is evident.
             arm::Event::ExceptionReturn | arm::Event::End(_) => {}
-            arm::Event::Cycles(_)
-            | arm::Event::Events(_)
+            arm::Event::Events(_)
             | arm::Event::Trigger
             | arm::Event::TimestampMarker
             | arm::Event::Transaction(_)

@@ -66,6 +66,8 @@ pub use functions::Functions;
 pub use stack::CallStack;
 pub use transfers::Transfers;
 
+use crate::time::Time;
+
 /// Frames of a stack. Deeper calls are counted, but are not frames.
 pub const MAX_DEPTH: usize = 1 << 12;
 
@@ -113,6 +115,11 @@ pub trait Visit {
     /// entered next.
     fn context(&mut self, context: u64, at: u64) {
         let _ = (context, at);
+    }
+
+    /// A clock was read after `at` instructions.
+    fn time(&mut self, time: Time, at: u64) {
+        let _ = (time, at);
     }
 
     /// Part of the trace is missing, after `at` instructions. All functions have been left.

@@ -1,3 +1,4 @@
+use crate::time::Time;
 use hartrace_encap::FrameError;
 use hartrace_etrace::{ParseError, QualStatus};
 use thiserror::Error;
@@ -31,9 +32,12 @@ pub enum Event {
         privilege: u8,
         /// Context.
         context: u64,
-        /// Hart time.
+        /// Hart time, or 0 if payloads have none.
         time: u64,
     },
+    /// A clock was read: the instructions reported before this event retired before that. For the `time` of a
+    /// synchronisation, the next instruction retired then. A [`Clock`](crate::Clock) makes complete times of these.
+    Time(Time),
     /// Tracing starts, or resumes after [`Event::Off`] or [`Event::Gap`]: instructions follow.
     On,
     /// Tracing ended, or was interrupted by a loss.

@@ -89,6 +89,7 @@ mod sinks;
 mod steps;
 pub mod stream;
 mod tables;
+mod time;
 mod tracer;
 mod walk;
 
@@ -103,4 +104,5 @@ pub use run::{Leaves, Run, Transfer};
 pub use sink::Sink;
 pub use sinks::{Count, Coverage, Edge, Edges};
 pub use steps::{Extent, Step, Steps};
+pub use time::{Clock, Time, Unit};
 pub use tracer::Tracer;

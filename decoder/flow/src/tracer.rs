@@ -10,7 +10,7 @@ mod sync;
 pub(crate) use state::Announced;
 
 use crate::config::Config;
-use crate::event::{Event, Fault, StreamPos};
+use crate::event::{Fault, StreamPos};
 use crate::images::Images;
 use crate::memo::Found;
 use crate::programs::Programs;
@@ -298,8 +298,7 @@ impl<'a> Tracer<'a> {
             }
             Payload::Context(p) => {
                 self.enter(at, p.context, p.time);
-                let (privilege, context, time) = (p.privilege, p.context, p.time);
-                sink.event(at, Event::Context { privilege, context, time });
+                self.context(at, (p.privilege, p.context, p.time), sink);
                 Ok(())
             }
             Payload::Trap(p) => self.trap(at, p, sink),

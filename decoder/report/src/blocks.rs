@@ -91,6 +91,9 @@ impl InOrder for Blocks<'_> {
     }
 
     fn event(&mut self, out: &mut Vec<u8>, _: StreamPos, event: &Event) {
+        if let Event::Time(_) = event {
+            return;
+        }
         if let Event::Context { privilege, context, .. } = *event {
             // A synchronisation repeats what is known.
             if self.state == Some((privilege, context)) {

@@ -8,7 +8,7 @@ mod speedscope;
 
 pub use callgrind::Callgrind;
 pub use folded::Folded;
-pub use perfetto::Perfetto;
+pub use perfetto::{Perfetto, Timing};
 pub use speedscope::Speedscope;
 
 use crate::report::{Collect, Report};
@@ -23,10 +23,13 @@ use std::sync::Arc;
 /// A form in which call stacks are written.
 pub trait CallForm {
     /// What is known of the calls of a source.
-    type Calls: Visit + Default;
+    type Calls: Visit;
 
     /// Whether only one source can be written.
     const ONE_SOURCE: bool = false;
+
+    /// Nothing is known.
+    fn calls(&self) -> Self::Calls;
 
     /// Writes what can be written before the end.
     fn write(
@@ -111,7 +114,7 @@ impl<F: CallForm> Report for Calls<'_, F> {
         part: Transfers,
         out: &mut dyn Write,
     ) -> io::Result<()> {
-        let start = || CallStack::new(Arc::clone(&self.functions), F::Calls::default());
+        let start = || CallStack::new(Arc::clone(&self.functions), self.form.calls());
         let stack = self.stacks.entry(source).or_insert_with(start);
         stack.replay(&part);
         self.form.write(source, stack.visit(), &self.names, out)

@@ -3,7 +3,7 @@
 use crate::ordered::InOrder;
 use crate::part::Retired;
 use hartrace_capture::programs::address;
-use hartrace_decoder::{Event, StreamPos};
+use hartrace_decoder::{self as decoder, Event, StreamPos};
 use hartrace_isa::Xlen;
 use serde::Serialize;
 use std::fmt::Display;
@@ -65,11 +65,19 @@ struct Line {
 }
 
 #[derive(Serialize)]
+#[serde(untagged)]
+enum Time {
+    Stamp { timestamp: u64, bits: u8 },
+    Cycles { cycles: Option<u64> },
+}
+
+#[derive(Serialize)]
 #[serde(tag = "event", rename_all = "lowercase")]
 enum Detail {
     Retired { iaddr: String },
     Trap { ecause: u64, interrupt: bool, tval: Option<String>, epc: Option<String> },
     Context { privilege: u8, context: u64, time: u64 },
+    Time(Time),
     On,
     Off { qual_status: &'static str },
     Gap { cause: String },
@@ -85,6 +93,10 @@ impl Detail {
             Event::Context { privilege, context, time } => {
                 Self::Context { privilege, context, time }
             }
+            Event::Time(time) => Self::Time(match time {
+                decoder::Time::Stamp { value, bits } => Time::Stamp { timestamp: value, bits },
+                decoder::Time::Cycles(cycles) => Time::Cycles { cycles },
+            }),
             Event::On => Self::On,
             Event::Off(status) => Self::Off { qual_status: status.name() },
             Event::Gap(fault) => Self::Gap { cause: fault.to_string() },
@@ -107,6 +119,8 @@ mod tests {
         for event in [
             Event::On,
             Event::Context { privilege: 3, context: 5, time: 0 },
+            Event::Time(decoder::Time::Stamp { value: 0xff, bits: 8 }),
+            Event::Time(decoder::Time::Cycles(Some(9))),
             Event::Trap { cause: 2, interrupt: false, tval: Some(1), epc: None },
             Event::Off(QualStatus::EndedRep),
         ] {
@@ -117,6 +131,8 @@ mod tests {
             r#""event":"retired","iaddr":"0x80000000""#,
             r#""event":"on""#,
             r#""event":"context","privilege":3,"context":5,"time":0"#,
+            r#""event":"time","timestamp":255,"bits":8"#,
+            r#""event":"time","cycles":9"#,
             r#""event":"trap","ecause":2,"interrupt":false,"tval":"0x00000001","epc":null"#,
             r#""event":"off","qual_status":"ended_rep""#,
             r#""event":"gap","cause":"no code at 0x0000000000000010""#,

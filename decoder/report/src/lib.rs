@@ -100,7 +100,7 @@ mod tables;
 mod testing;
 
 pub use blocks::Blocks;
-pub use calls::{CallForm, Callgrind, Calls, Folded, Names, Perfetto, Speedscope};
+pub use calls::{CallForm, Callgrind, Calls, Folded, Names, Perfetto, Speedscope, Timing};
 pub use erased::Erased;
 pub use gaps::{Gaps, Missing};
 pub use json::Json;

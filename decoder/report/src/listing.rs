@@ -3,7 +3,7 @@
 use crate::ordered::InOrder;
 use crate::part::Retired;
 use hartrace_capture::programs::{Program, Programs, Symbols, address};
-use hartrace_decoder::{Event, Image, Moment, StreamPos};
+use hartrace_decoder::{Event, Image, Moment, StreamPos, Time};
 use hartrace_isa::Xlen;
 use std::collections::HashMap;
 use std::fmt::Display;
@@ -206,6 +206,9 @@ pub(crate) fn describe(event: &Event, xlen: Xlen) -> String {
         Event::Context { privilege, context, time } => {
             format!("privilege {privilege}, context {context:#x}, time {time}")
         }
+        Event::Time(Time::Stamp { value, bits }) => format!("timestamp {value} of {bits} bits"),
+        Event::Time(Time::Cycles(Some(cycles))) => format!("{cycles} cycles"),
+        Event::Time(Time::Cycles(None)) => "an unknown number of cycles".to_owned(),
         Event::Gap(fault) => format!("gap: {fault}"),
     }
 }

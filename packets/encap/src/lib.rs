@@ -104,6 +104,17 @@ pub enum Framing {
 }
 
 impl Framing {
+    /// Width of the timestamp of a frame that has one; 0 if none has.
+    pub const fn timestamp_bits(&self) -> u8 {
+        match *self {
+            Self::Reference | Self::Esp32 => 0,
+            Self::Encap(params) => params.timestamp_bytes().saturating_mul(8),
+            Self::Smi(_) => 16,
+            Self::RvTracer => 64,
+            Self::Atb(params) => params.timestamp_bytes().saturating_mul(8),
+        }
+    }
+
     /// Reads the frame or null packet at the start of `bytes`.
     ///
     /// Bytes after it do not matter. [`FrameError::Incomplete`] is resumable: call again with

@@ -108,6 +108,7 @@ impl<V: Visit> CallStack<V> {
                     self.switch(context);
                 }
             }
+            Change::Time(time) => self.visit.time(time, self.insns),
             Change::Off => self.off(),
             Change::Gap => self.gap(),
         }

@@ -5,6 +5,7 @@ use crate::event::{Event, StreamPos};
 use crate::paths::Path;
 use crate::run::{Run, Transfer};
 use crate::sink::Sink;
+use crate::time::Time;
 use std::mem::size_of_val;
 use std::ops::Range;
 use std::sync::Arc;
@@ -25,6 +26,7 @@ pub(super) enum Change {
         epc: Option<u64>,
     },
     Context(u64),
+    Time(Time),
     Off,
     Gap,
 }
@@ -181,6 +183,7 @@ impl Sink for Transfers {
             Event::Context { context, .. } => Change::Context(context),
             Event::Off(_) => Change::Off,
             Event::Gap(_) => Change::Gap,
+            Event::Time(time) => return self.push(Change::Time(time)),
             Event::On => return,
         });
         self.stays = false;

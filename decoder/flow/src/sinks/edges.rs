@@ -195,7 +195,7 @@ impl Sink for Edges {
     }
 
     fn event(&mut self, _: StreamPos, event: Event) {
-        if !matches!(event, Event::Context { .. }) {
+        if !matches!(event, Event::Context { .. } | Event::Time(_)) {
             self.settle();
             self.last = None;
             if matches!(self.first, First::Nothing) {

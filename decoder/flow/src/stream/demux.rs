@@ -7,6 +7,7 @@ use crate::config::Config;
 use crate::event::{Event, Fault, StreamPos};
 use crate::images::Images;
 use crate::sink::Sink;
+use crate::time::Time;
 use crate::tracer::{Announced, Tracer};
 use hartrace_encap::{Deframer, FrameError, FrameHeader, Framing, Item, Kind};
 use hartrace_etrace::{Ioptions, ParamsError};
@@ -154,7 +155,7 @@ impl<'a> Demux<'a> {
             }
         };
         // The header is not read if the framing has no such fields.
-        let FrameHeader { source, kind, .. } = match self.transport.framing {
+        let FrameHeader { source, kind, timestamp, .. } = match self.transport.framing {
             Framing::Reference => FrameHeader::default(),
             _ => frame.header(),
         };
@@ -179,6 +180,11 @@ impl<'a> Demux<'a> {
         let full = sink.is_full() || tracer.has_more();
         if full {
             self.proceed(source, sinks)?;
+        }
+        if let Some(value) = timestamp {
+            // A frame has the time of the last instruction that it reports.
+            let time = Time::Stamp { value, bits: self.transport.framing.timestamp_bits() };
+            sinks.with(source, |sink| sink.event(at, Event::Time(time)));
         }
         Ok(())
     }

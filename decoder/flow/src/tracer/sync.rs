@@ -6,6 +6,7 @@ use crate::blocks::Exit;
 use crate::event::{Event, Fault, StreamPos};
 use crate::run::NONE;
 use crate::sink::Sink;
+use crate::time::Time;
 use crate::walk::Goal;
 use hartrace_etrace::{Compat, Payload, QualStatus, Start, Support, Trap};
 use hartrace_isa::{Kind, Link};
@@ -67,8 +68,7 @@ impl Tracer<'_> {
         }
         self.synchronise(address, p.privilege)?;
         self.switch_on(at, sink);
-        let (privilege, context, time) = (p.privilege, p.context, p.time);
-        sink.event(at, Event::Context { privilege, context, time });
+        self.context(at, (p.privilege, p.context, p.time), sink);
         self.emit_pc(at, sink);
         Ok(())
     }
@@ -157,8 +157,7 @@ impl Tracer<'_> {
         }
         self.synchronise(address, p.privilege)?;
         self.switch_on(at, sink);
-        let (privilege, context, time) = (p.privilege, p.context, p.time);
-        sink.event(at, Event::Context { privilege, context, time });
+        self.context(at, (p.privilege, p.context, p.time), sink);
         self.held = Held::MayNotHaveRetired(at);
         Ok(())
     }
@@ -200,6 +199,20 @@ impl Tracer<'_> {
         self.cache.reset();
         if self.config.compat != Compat::CModel {
             self.walk.predictor.reset();
+        }
+    }
+
+    /// Reports privilege, context and time.
+    pub(super) fn context<S: Sink>(
+        &self,
+        at: StreamPos,
+        (privilege, context, time): (u8, u64, u64),
+        sink: &mut S,
+    ) {
+        sink.event(at, Event::Context { privilege, context, time });
+        let bits = self.config.params.time_bits() as u8;
+        if bits > 0 {
+            sink.event(at, Event::Time(Time::Stamp { value: time, bits }));
         }
     }
 

@@ -102,6 +102,10 @@ fn place(function: u64, names: &Names<'_>) -> (String, u32) {
 impl CallForm for Callgrind {
     type Calls = Costs;
 
+    fn calls(&self) -> Costs {
+        Costs::default()
+    }
+
     fn end(
         &mut self,
         all: Vec<(Option<u16>, Costs, u64)>,

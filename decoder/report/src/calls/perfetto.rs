@@ -2,13 +2,16 @@
 
 use super::log::{Happened, Log};
 use super::{CallForm, Names};
+use hartrace_decoder::Unit;
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 
 /// A trace for <https://ui.perfetto.dev>: a track for each source and context, a slice for each call, and an instant for
-/// each gap. One nanosecond is one instruction.
+/// each gap. Times are those of the trace, or the number of instructions if it has none; tracks say which. Slices whose
+/// start lies between two times of the trace are marked `interpolated`.
 #[derive(Debug, Default)]
 pub struct Perfetto {
+    timing: Timing,
     /// Numbers of the names of functions.
     names: HashMap<u64, u64>,
     tracks: HashSet<u64>,
@@ -28,7 +31,43 @@ const BEGIN: u64 = 1;
 const END: u64 = 2;
 const INSTANT: u64 = 3;
 
+/// Which times are written.
+#[derive(Copy, Clone, Debug, Default)]
+pub struct Timing {
+    /// The clock; without one, that which is read first.
+    pub unit: Option<Unit>,
+    /// How often a clock of ticks or cycles counts in a second. If it is not known, a tick is a nanosecond.
+    pub ticks_per_second: Option<u64>,
+}
+
+impl Timing {
+    /// Nanoseconds of a time in `unit`.
+    fn nanoseconds(self, time: u64, unit: Unit) -> u64 {
+        match self.ticks_per_second.filter(|_| unit != Unit::Instructions) {
+            Some(rate) => {
+                let all = u128::from(time).saturating_mul(1_000_000_000);
+                let nanoseconds = all.checked_div(rate.into()).unwrap_or(0);
+                u64::try_from(nanoseconds).unwrap_or(u64::MAX)
+            }
+            None => time,
+        }
+    }
+
+    /// What one nanosecond is.
+    fn scale(self, unit: Unit) -> String {
+        match self.ticks_per_second.filter(|_| unit != Unit::Instructions) {
+            Some(rate) => format!("{} at {rate} Hz", unit.name()),
+            None => format!("1 ns = 1 {}", unit.name().trim_end_matches('s')),
+        }
+    }
+}
+
 impl Perfetto {
+    /// A trace with these times.
+    pub fn new(timing: Timing) -> Self {
+        Self { timing, ..Self::default() }
+    }
+
     fn events(
         &mut self,
         source: Option<u16>,
@@ -36,13 +75,14 @@ impl Perfetto {
         names: &Names<'_>,
         out: &mut dyn Write,
     ) -> io::Result<()> {
-        for (at, happened) in log.0.drain(..) {
+        let (unit, timing) = (log.unit(), self.timing);
+        for (when, happened) in log.take() {
             if let Happened::Context(context) = happened {
                 self.contexts.insert(source, context);
                 continue;
             }
             let context = self.contexts.get(&source).copied().unwrap_or_default();
-            let track = self.track(source, context, out)?;
+            let track = self.track(source, context, unit, out)?;
             let (mut event, mut interned) = (Message::default(), Message::default());
             match happened {
                 Happened::Enter(function) => {
@@ -54,15 +94,22 @@ impl Perfetto {
                         next.wrapping_add(1)
                     });
                     event.number(9, BEGIN).number(11, track).number(10, number);
+                    if !when.exact && unit != Unit::Instructions {
+                        event.message(4, Message::default().text(10, "interpolated").number(2, 1));
+                    }
                 }
                 Happened::Gap => {
                     event.number(9, INSTANT).number(11, track).text(23, "gap");
+                }
+                Happened::Back => {
+                    event.number(9, INSTANT).number(11, track).text(23, "the clock went back");
                 }
                 Happened::Leave(_) | Happened::Context(_) => {
                     event.number(9, END).number(11, track);
                 }
             }
             let mut packet = Message::default();
+            let at = timing.nanoseconds(when.time, unit);
             packet.number(8, at).number(10, SEQUENCE).number(13, NEEDED).message(11, &event);
             if !interned.0.is_empty() {
                 packet.message(12, &interned);
@@ -73,7 +120,13 @@ impl Perfetto {
     }
 
     /// The number of the track of a source and context, which is described when it occurs first.
-    fn track(&mut self, source: Option<u16>, context: u64, out: &mut dyn Write) -> io::Result<u64> {
+    fn track(
+        &mut self,
+        source: Option<u16>,
+        context: u64,
+        unit: Unit,
+        out: &mut dyn Write,
+    ) -> io::Result<u64> {
         let hart = source.map_or(0, |id| u64::from(id).wrapping_add(1));
         // Contexts may have any value: distinct ones get distinct numbers, but for collisions of 64-bit hashes.
         let track = (hart << 48 ^ context.wrapping_mul(0x9e37_79b9_7f4a_7c15)).wrapping_add(1);
@@ -84,6 +137,7 @@ impl Perfetto {
                 (Some(id), 0) => format!("source {id}"),
                 (Some(id), context) => format!("source {id}, context {context:#x}"),
             };
+            let name = format!("{name} ({})", self.timing.scale(unit));
             let (mut descriptor, mut packet) = (Message::default(), Message::default());
             descriptor.number(1, track).text(2, &name);
             let flags = if std::mem::replace(&mut self.started, true) { NEEDED } else { CLEARED };
@@ -96,6 +150,10 @@ impl Perfetto {
 
 impl CallForm for Perfetto {
     type Calls = Log;
+
+    fn calls(&self) -> Log {
+        Log::new(self.timing.unit)
+    }
 
     fn write(
         &mut self,
@@ -113,7 +171,8 @@ impl CallForm for Perfetto {
         names: &Names<'_>,
         out: &mut dyn Write,
     ) -> io::Result<()> {
-        for (source, mut log, _) in all {
+        for (source, mut log, instructions) in all {
+            log.finish(instructions);
             self.events(source, &mut log, names, out)?;
         }
         Ok(())

@@ -1,15 +1,18 @@
 //! The file format of speedscope.
 
-use super::log::{Happened, Log};
+use super::log::{Happened, Log, When};
 use super::{CallForm, Names};
+use hartrace_decoder::Unit;
 use serde_json::json;
 use std::collections::HashMap;
 use std::io::{self, Write};
 
-/// An evented profile of <https://www.speedscope.app>: every call, in order. The unit of time is one instruction.
+/// An evented profile of <https://www.speedscope.app>: every call, in order. Times are those of the trace, or the number
+/// of instructions if it has none; the name of the profile says which.
 #[derive(Debug, Default)]
 pub struct Speedscope {
     name: String,
+    unit: Option<Unit>,
     started: bool,
     /// Numbers of functions, in the order in which they were entered first.
     frames: HashMap<u64, usize>,
@@ -17,9 +20,9 @@ pub struct Speedscope {
 }
 
 impl Speedscope {
-    /// A profile with a name.
-    pub fn new(name: impl Into<String>) -> Self {
-        Self { name: name.into(), ..Self::default() }
+    /// A profile with a name, and times of a clock; without one, of that which is read first.
+    pub fn new(name: impl Into<String>, unit: Option<Unit>) -> Self {
+        Self { name: name.into(), unit, ..Self::default() }
     }
 
     fn events(&mut self, calls: &mut Log, out: &mut dyn Write) -> io::Result<()> {
@@ -27,15 +30,19 @@ impl Speedscope {
             let schema = json!("https://www.speedscope.app/file-format-schema.json");
             let name = json!(self.name);
             writeln!(out, "{{\"$schema\":{schema},\"exporter\":\"hartrace\",\"name\":{name},")?;
-            write!(out, "\"profiles\":[{{\"type\":\"evented\",\"name\":{name},\"unit\":\"none\",")?;
+            let profile = json!(format!("{} ({})", self.name, calls.unit().name()));
+            write!(
+                out,
+                "\"profiles\":[{{\"type\":\"evented\",\"name\":{profile},\"unit\":\"none\","
+            )?;
             write!(out, "\"startValue\":0,\"events\":[")?;
         }
-        for (at, happened) in calls.0.drain(..) {
+        for (When { time: at, .. }, happened) in calls.take() {
             let (kind, function) = match happened {
                 Happened::Enter(function) => ('O', function),
                 Happened::Leave(function) => ('C', function),
                 // All functions are left before.
-                Happened::Context(_) | Happened::Gap => continue,
+                Happened::Context(_) | Happened::Gap | Happened::Back => continue,
             };
             let next = self.functions.len();
             let frame = *self.frames.entry(function).or_insert_with(|| {
@@ -53,6 +60,10 @@ impl CallForm for Speedscope {
     type Calls = Log;
     const ONE_SOURCE: bool = true;
 
+    fn calls(&self) -> Log {
+        Log::new(self.unit)
+    }
+
     fn write(
         &mut self,
         _: Option<u16>,
@@ -60,7 +71,7 @@ impl CallForm for Speedscope {
         _: &Names<'_>,
         out: &mut dyn Write,
     ) -> io::Result<()> {
-        if calls.0.is_empty() { Ok(()) } else { self.events(calls, out) }
+        if calls.is_empty() { Ok(()) } else { self.events(calls, out) }
     }
 
     fn end(
@@ -71,8 +82,8 @@ impl CallForm for Speedscope {
     ) -> io::Result<()> {
         let mut end = 0;
         for (_, mut calls, instructions) in all {
+            end = calls.finish(instructions);
             self.events(&mut calls, out)?;
-            end = instructions;
         }
         if !self.started {
             self.events(&mut Log::default(), out)?;
