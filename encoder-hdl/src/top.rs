@@ -24,11 +24,12 @@ mod module;
 mod package;
 mod pages;
 mod sink;
+mod timestamp;
 mod wiring;
 mod writer;
 
 pub use bus::Bus;
-pub use config::{Encapsulation, Sink, Standard, TopConfig, TopError};
+pub use config::{Encapsulation, Sink, Standard, TimeSource, TopConfig, TopError};
 pub use module::{sources, top};
 pub use package::{PackageError, TOP, description, package, params};
 pub use pages::{PAGE, Page, header, header_of, manual, manual_of, pages};

@@ -370,13 +370,61 @@ pub mod te {
             get(self.0, 0, 1) == 1
         }
 
-        /// `trTsMode`: from outside.
-        pub const MODE_EXTERNAL: u32 = 1;
+        /// `trTsCount`: The time is counted. Can be written at any time.
+        #[must_use]
+        pub const fn count(self) -> bool {
+            get(self.0, 1, 1) == 1
+        }
+
+        /// With another `trTsCount`.
+        #[must_use]
+        pub const fn with_count(self, value: bool) -> Self {
+            Self(set(self.0, 1, 1, value as u32))
+        }
+
+        /// `trTsReset`: The time starts again from 0.
+        #[must_use]
+        pub const fn reset(self) -> bool {
+            get(self.0, 2, 1) == 1
+        }
+
+        /// With another `trTsReset`.
+        #[must_use]
+        pub const fn with_reset(self, value: bool) -> Self {
+            Self(set(self.0, 2, 1, value as u32))
+        }
+
+        /// `trTsMode`: a counter of clock cycles.
+        pub const MODE_INTERNAL_SYSTEM: u32 = 2;
 
         /// `trTsMode`: Where the time comes from.
         #[must_use]
         pub const fn mode(self) -> u32 {
             get(self.0, 4, 3)
+        }
+
+        /// `trTsPrescale`: one.
+        pub const PRESCALE_1: u32 = 0;
+
+        /// `trTsPrescale`: four.
+        pub const PRESCALE_4: u32 = 1;
+
+        /// `trTsPrescale`: sixteen.
+        pub const PRESCALE_16: u32 = 2;
+
+        /// `trTsPrescale`: sixty-four.
+        pub const PRESCALE_64: u32 = 3;
+
+        /// `trTsPrescale`: How many cycles one tick has.
+        #[must_use]
+        pub const fn prescale(self) -> u32 {
+            get(self.0, 8, 2)
+        }
+
+        /// With another `trTsPrescale`.
+        #[must_use]
+        pub const fn with_prescale(self, value: u32) -> Self {
+            Self(set(self.0, 8, 2, value))
         }
 
         /// `trTsEnable`: Packets carry the time.

@@ -48,6 +48,8 @@ pub struct Model {
 pub struct Effect {
     /// A new value of the pointer.
     pub pointer: Option<u64>,
+    /// 1 was written to a field of [`Kind::Pulse`].
+    pub pulse: bool,
 }
 
 impl Model {
@@ -100,7 +102,7 @@ impl Model {
             Kind::Stored { tied, .. } => {
                 Some(*self.kept.get(&(register.offset, field.name)).unwrap_or(tied))
             }
-            Kind::Tracing | Kind::Triggered { .. } | Kind::Sticky { .. } => {
+            Kind::Switch | Kind::Triggered { .. } | Kind::Sticky { .. } => {
                 Some(self.kept.get(&(register.offset, field.name)).copied().unwrap_or(0))
             }
             _ => None,
@@ -128,11 +130,12 @@ impl Model {
         let kept = || self.kept(&register.name(), field.name).unwrap_or(0);
         match &field.kind {
             Kind::Fixed(value) => *value,
+            Kind::Pulse => 0,
             Kind::Status { input, from, bits } | Kind::Pointer { input, from, bits } => {
                 let value = inputs.get(input).copied().unwrap_or(0) >> from;
                 (value & (u64::MAX >> (64 - bits))) as u32
             }
-            Kind::Stored { .. } | Kind::Tracing | Kind::Sticky { .. } => kept(),
+            Kind::Stored { .. } | Kind::Switch | Kind::Sticky { .. } => kept(),
             Kind::Copy { register, field } => {
                 let register = self.table.register(register);
                 let found =
@@ -171,6 +174,7 @@ impl Model {
             for field in &register.fields {
                 let value = written.map(|word| field.get(word));
                 self.change(&before, (register, field), value, (held, in_use), inputs);
+                effect.pulse |= field.kind == Kind::Pulse && value == Some(1) && before.active;
                 if let (Kind::Pointer { input, from, bits }, Some(value)) = (&field.kind, value)
                     && before.active
                     && !in_use
@@ -209,7 +213,7 @@ impl Model {
         match &field.kind {
             Kind::Fixed(_) | Kind::Status { .. } | Kind::Copy { .. } | Kind::Empty => {}
             // The value written goes to the hardware.
-            Kind::Pointer { .. } => {}
+            Kind::Pointer { .. } | Kind::Pulse => {}
             Kind::Active => {
                 if let Some(value) = value {
                     self.active = value == 1;
@@ -245,7 +249,7 @@ impl Model {
                     self.kept.insert(key, value & mask | tied);
                 }
             }
-            Kind::Tracing => {
+            Kind::Switch => {
                 let Some(value) = value else { return };
                 if before.active {
                     self.kept.insert(key, value);

@@ -35,6 +35,8 @@ pub struct EncoderParams {
     pub source_bits: u32,
     /// Width of the time in bits, up to 64; 0 if there is none.
     pub time_width: u32,
+    /// Whether the encoder counts the time itself; otherwise it comes from outside.
+    pub internal_time: bool,
     /// Version of the trace protocol, major and minor, each up to 15.
     pub protocol: (u32, u32),
 }
@@ -164,6 +166,7 @@ impl EncoderParams {
             stalls: true,
             source_bits: 12,
             time_width: 64,
+            internal_time: true,
             protocol: (2, 0),
         }
     }
@@ -187,6 +190,7 @@ impl EncoderParams {
             stalls: false,
             source_bits: 0,
             time_width: 0,
+            internal_time: false,
             protocol: (2, 0),
         }
     }

@@ -26,10 +26,11 @@ use hartrace_rtl::{Component, Expr, Module, concat, ones, zero};
 /// | `resync_mode_o`, `resync_max_o` | `trTeInstSyncMode`, `trTeInstSyncMax` |
 /// | `full_address_o`, `implicit_exception_o`, `sequential_jump_o`, `implicit_return_o`, `branch_prediction_o`, `jump_target_cache_o` | the modes that it has |
 /// | `privileges_o` | levels that are traced, one bit each |
+/// | `time_count_o`, `time_reset_o`, `time_prescale_o` | with internal time: `trTsCount`, `trTsReset`, `trTsPrescale` |
 /// | `trigger_enable_o`, `initially_on_o` | with triggers: whether they count, and whether tracing is on before the first |
 /// | `ranges_o`, `low_o`, `high_o` | with comparators: those in use, and their first and last address without the bits below `address_lsb`, number 0 in the low bits |
 ///
-/// All of them but `enable_o` are constant while `trTeEnable` or `busy_i` is set.
+/// All of them but `enable_o`, `time_count_o` and `time_reset_o` are constant while `trTeEnable` or `busy_i` is set.
 ///
 /// # Errors
 ///
@@ -76,6 +77,14 @@ pub fn encoder_registers(params: &EncoderParams) -> Result<Component, ParamsErro
         if let Some(value) = block.kept("trTeInstFeatures", field) {
             output(name, value, "the mode is on");
         }
+    }
+    let time = |field: &str| block.kept("trTsControl", field);
+    if let (Some(count), Some(reset), Some(prescale)) =
+        (time("trTsCount"), time("trTsReset"), time("trTsPrescale"))
+    {
+        output("time_count", count, "count the time");
+        output("time_reset", reset, "from 0");
+        output("time_prescale", prescale, "ticks of 1, 4, 16 or 64 cycles");
     }
 
     m.section("Filters: without any, everything is traced.");

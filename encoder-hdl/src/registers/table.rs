@@ -101,9 +101,11 @@ pub enum Kind {
     Enable(Enable),
     /// All trace has left the component.
     Empty,
-    /// Whether trace is generated; can be written at any time.
-    Tracing,
-    /// Whether trace is generated, with triggers: as [`Kind::Tracing`] while field `by` is 0. While
+    /// A switch, which can be written at any time.
+    Switch,
+    /// Writing 1 has an effect at once; reads as 0.
+    Pulse,
+    /// Whether trace is generated, with triggers: as [`Kind::Switch`] while field `by` is 0. While
     /// `by` is 1, this is the state with which tracing starts, which is constant while the
     /// component is in use; it reads as `input` then.
     Triggered {
@@ -241,7 +243,8 @@ impl Field {
             Kind::Stored { .. }
             | Kind::Active
             | Kind::Enable(_)
-            | Kind::Tracing
+            | Kind::Switch
+            | Kind::Pulse
             | Kind::Triggered { .. }
             | Kind::Sticky { .. }
             | Kind::Pointer { .. } => true,

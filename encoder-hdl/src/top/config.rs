@@ -18,6 +18,8 @@ pub struct TopConfig {
     pub first_source: u32,
     /// Number of packets that can wait for the sink.
     pub fifo_depth: u32,
+    /// Where the time in packets comes from.
+    pub time: TimeSource,
     /// Encapsulation of payloads.
     pub encapsulation: Encapsulation,
     /// Destination of the trace.
@@ -35,6 +37,18 @@ pub enum Encapsulation {
     /// Frames of `te_inst_raw` files. They have no padding to fill a word, so a reader needs to
     /// know where each part of a trace ends.
     Reference,
+}
+
+/// Where the time in packets comes from, if they have one.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TimeSource {
+    /// From outside.
+    #[default]
+    External,
+    /// Each hart has a counter, which software controls. Counters of several harts agree if they are started
+    /// in the same cycle, so a clock from outside is better if their traces are compared.
+    Internal,
 }
 
 /// Fields of the standard encapsulation.
@@ -91,6 +105,7 @@ impl Default for TopConfig {
             first_source: 0,
             fifo_depth: 8,
             encapsulation: Encapsulation::Standard(Standard::default()),
+            time: TimeSource::External,
             sink: Sink::MEMORY,
             encoder: Config::default(),
         }
@@ -173,6 +188,14 @@ impl TopConfig {
         in_range("harts", self.harts, 1, 16)?;
         in_range("fifo_depth", self.fifo_depth, 2, 1024)?;
         self.check_encapsulation()?;
+        if self.time == TimeSource::Internal && self.time_width() == 0 {
+            return Err(TopError::Needs {
+                what: "time = internal".into(),
+                needs: "time in packets: encapsulation.standard.timestamp_bytes, or \
+                        encoder.etrace.notime_p = false"
+                    .into(),
+            });
+        }
         self.check_sink()?;
         let bytes = self.payload_bytes()?;
         let most = self.frame()?.max_payload();
@@ -269,7 +292,7 @@ impl TopConfig {
         Ok(layout.max_bits().div_ceil(8))
     }
 
-    /// Width of the time that comes from outside: the largest that is needed.
+    /// Width of the time: the largest that is needed.
     pub(crate) fn time_width(&self) -> u32 {
         let stamp = 8 * u32::from(self.standard().timestamp_bytes);
         stamp.max(self.encoder.etrace.time_bits())
@@ -304,6 +327,7 @@ impl TopConfig {
             stalls: config.overflow == Overflow::Stall,
             source_bits: self.standard().src_id_bits.into(),
             time_width: self.time_width(),
+            internal_time: self.time == TimeSource::Internal,
             protocol: (2, 0),
         }
     }

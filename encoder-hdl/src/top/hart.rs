@@ -2,7 +2,8 @@
 
 use crate::encoder;
 use crate::registers::encoder_registers;
-use crate::top::config::{TopConfig, TopError};
+use crate::top::config::{TimeSource, TopConfig, TopError};
+use crate::top::timestamp::timestamp;
 use crate::top::wiring::{APB, APB_ANSWER, Wiring, has};
 use crate::transport::{encapsulator, len_width};
 use hartrace_rtl::{Component, Module, concat, lit, zero};
@@ -25,7 +26,10 @@ pub(crate) fn hart(config: &TopConfig) -> Result<Component, TopError> {
     let standard = config.standard();
     let source = (standard.src_id_bits > 0)
         .then(|| m.input("src_id_i", standard.src_id_bits.into(), "constant"));
-    let time = (config.time_width() > 0).then(|| m.input("time_i", config.time_width(), ""));
+    let time = (config.time_width() > 0).then(|| match config.time {
+        TimeSource::External => m.input("time_i", config.time_width(), ""),
+        TimeSource::Internal => m.wire("ticks", config.time_width()),
+    });
 
     m.section("Registers.");
     let [busy, empty, refused] = ["busy", "empty", "refused"].map(|name| m.wire(name, 1));
@@ -40,6 +44,20 @@ pub(crate) fn hart(config: &TopConfig) -> Result<Component, TopError> {
         .wire_if("time_i", || time.clone().unwrap_or_else(|| zero(1)))
         .ports("", |port| bus(&port.name))
         .inst("i_registers");
+
+    if let (TimeSource::Internal, Some(time)) = (config.time, &time) {
+        m.section("The time.");
+        let counter = m.inst(
+            "i_timestamp",
+            &timestamp(time.width()),
+            &[
+                ("count_i", &told["time_count_o"]),
+                ("reset_i", &told["time_reset_o"]),
+                ("prescale_i", &told["time_prescale_o"]),
+            ],
+        );
+        m.assign(time, &counter["time_o"]);
+    }
 
     m.section(
         "The core. Triggers switch tracing on and off only if they are enabled; notify does not.",

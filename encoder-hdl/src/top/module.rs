@@ -2,7 +2,7 @@
 
 use crate::files;
 use crate::top::bus::Bus;
-use crate::top::config::{Sink, TopConfig, TopError};
+use crate::top::config::{Sink, TimeSource, TopConfig, TopError};
 use crate::top::flush::flush;
 use crate::top::hart::hart;
 use crate::top::pages::pages;
@@ -17,7 +17,7 @@ use hartrace_rtl::{Component, Expr, Module, Outputs, concat, index_width, lit, z
 /// |---|---|
 /// | `psel_i` … `pslverr_o` | APB4, a page of registers for each hart, then the sink's: [`pages`] |
 /// | `hart{n}_*` | blocks of hart *n* for `te_core`, and `hart{n}_stall_o` or `hart{n}_lost_o` |
-/// | `time_i` | the time, if packets have one |
+/// | `time_i` | the time, if packets have one that comes from outside |
 /// | `t*`; `at*` and `af*`; `aw*`, `w*` and `b*` | AXI4-Stream; ATB; AXI4, write channels |
 ///
 /// # Errors
@@ -31,8 +31,8 @@ pub fn top(config: &TopConfig) -> Result<Component, TopError> {
     )
     .clocked();
     let mut bus = Bus::new(&m, pages);
-    let time =
-        (config.time_width() > 0).then(|| m.input("time_i", config.time_width(), "of all harts"));
+    let outside = config.time_width() > 0 && config.time == TimeSource::External;
+    let time = outside.then(|| m.input("time_i", config.time_width(), "of all harts"));
 
     let encoder = hart(config)?;
     let harts: Vec<Hart> = (0..config.harts)

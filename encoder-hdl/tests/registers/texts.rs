@@ -75,8 +75,7 @@ fn driver_is_up_to_date() -> Result<(), Failed> {
 }
 
 fn manual_is_up_to_date() -> Result<(), Failed> {
-    let note =
-        "<!-- Made by `HARTRACE_BLESS=1 cargo test -p hartrace-registers --test texts`. -->\n\n";
+    let note = "<!-- Made by `HARTRACE_BLESS=1 cargo test -p hartrace-encoder-hdl --test registers_texts`. -->\n\n";
     same("../docs/registers.md", &format!("{note}{}", markdown(&everything()?.each_ref())))
 }
 

@@ -59,7 +59,8 @@ impl<'a> Block<'a> {
         block
     }
 
-    /// The value that a field stores; of [`Kind::Stored`] only the bits that can be written.
+    /// The value that a field stores; of [`Kind::Stored`] only the bits that can be written, of [`Kind::Pulse`] whether 1 is
+    /// written now.
     pub(super) fn kept(&self, register: &str, field: &str) -> Option<Expr> {
         let found = self.kept.iter().find(|((r, f), _)| r == register && *f == field);
         found.map(|(_, value)| value.clone())
@@ -71,7 +72,7 @@ impl<'a> Block<'a> {
         if !register.fields.iter().any(|field| matches!(field.kind, Kind::Stored { .. })) {
             return;
         }
-        let name = format!("{}_write", names::short(&register.name()));
+        let name = format!("{}_write", local_name(&register.name()));
         let write = m.let_(&name, &self.configures & self.decoder.is(i));
         for field in &register.fields {
             let Kind::Stored { from, bits, choices, .. } = &field.kind else { continue };
@@ -91,17 +92,18 @@ impl<'a> Block<'a> {
         let m = self.m;
         let name = reg_name(register, field);
         let here = self.decoder.is(i);
-        let tracing = |write: Expr| {
+        let switch = |write: Expr| {
             let reg = m.reg_en(&name, false, &self.usage.held | write);
             m.assign(&reg.d, self.data.bit(field.lsb));
             reg.q
         };
         match &field.kind {
-            Kind::Tracing => Some(tracing(&self.controls & here)),
+            Kind::Switch => Some(switch(&self.controls & here)),
+            Kind::Pulse => Some(&self.controls & here & self.data.bit(field.lsb)),
             Kind::Triggered { by, .. } => {
                 let triggers = self.kept(&register.name(), by)?;
                 let may = &self.configures | (&self.controls & !triggers);
-                Some(tracing(may & here))
+                Some(switch(may & here))
             }
             Kind::Sticky { input } => {
                 let reg = m.reg(&name, false);
@@ -183,6 +185,7 @@ impl<'a> Block<'a> {
         let usage = &self.usage;
         match &field.kind {
             Kind::Fixed(value) => lit(field.width, (*value).into()),
+            Kind::Pulse => zero(field.width),
             Kind::Status { input, from, bits } | Kind::Pointer { input, from, bits } => {
                 self.inputs[input].slice(*from, *bits).zext(field.width)
             }
@@ -209,7 +212,7 @@ impl<'a> Block<'a> {
                 Enable::Direct => &self.inputs["empty"] & !&usage.busy,
                 Enable::Flushed { .. } => &self.inputs["empty"] & !&usage.flushing,
             },
-            Kind::Tracing | Kind::Sticky { .. } => kept(),
+            Kind::Switch | Kind::Sticky { .. } => kept(),
             Kind::Triggered { input, by } => {
                 let triggers = self.kept(&register.name(), by).unwrap_or_else(|| zero(1));
                 (triggers & &usage.enabled).mux(&self.inputs[input], kept())
@@ -225,7 +228,7 @@ impl<'a> Block<'a> {
                 Kind::Stored { from, bits, .. } => {
                     gated |= (u32::MAX >> (32 - bits)) << (field.lsb + from);
                 }
-                Kind::Tracing | Kind::Triggered { .. } => gated |= field.mask(),
+                Kind::Switch | Kind::Pulse | Kind::Triggered { .. } => gated |= field.mask(),
                 // These fields use the data written directly.
                 Kind::Sticky { .. } | Kind::Active | Kind::Enable(_) | Kind::Pointer { .. } => {}
                 Kind::Fixed(_) | Kind::Status { .. } | Kind::Copy { .. } | Kind::Empty => {}
@@ -237,8 +240,14 @@ impl<'a> Block<'a> {
     }
 }
 
+/// The name of a register or field within the module. `trTsControl` is not the only control register there.
+fn local_name(name: &str) -> String {
+    let time = if name.starts_with("trTs") { "time_" } else { "" };
+    format!("{time}{}", names::short(name))
+}
+
 fn reg_name(register: &Register, field: &Field) -> String {
-    let name = names::short(field.name);
+    let name = local_name(field.name);
     register.index.map_or(name.clone(), |index| format!("{name}_{index}"))
 }
 

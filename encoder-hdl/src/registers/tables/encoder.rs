@@ -84,7 +84,7 @@ fn control(params: &EncoderParams) -> Register {
     };
     let tracing = match params.triggers {
         true => Kind::Triggered { input: "on", by: "trTeInstTrigEnable" },
-        false => Kind::Tracing,
+        false => Kind::Switch,
     };
     Register::new("trTeControl", 0x000, "Switches the encoder on and off.")
         .field((0, 0), "trTeActive", Kind::Active, "Switches the encoder on. While this reads as 0, the encoder is in reset, and so are all its other registers: they cannot be written. A write that sets this sets nothing else.")
@@ -197,7 +197,7 @@ fn features(params: &EncoderParams) -> Register {
     )
 }
 
-/// The time comes from outside, and packets contain it whenever it exists.
+/// Packets contain the time whenever it exists.
 fn timestamps(params: &EncoderParams) -> Vec<Register> {
     if params.time_width == 0 {
         return Vec::new();
@@ -205,10 +205,45 @@ fn timestamps(params: &EncoderParams) -> Vec<Register> {
     let active = Kind::Copy { register: "trTeControl", field: "trTeActive" };
     // The field ends at bit 63.
     let width = params.time_width.min(63);
+    let mut control = Register::new("trTsControl", 0x040, "Time in packets.").field(
+        (0, 0),
+        "trTsActive",
+        active,
+        "As `trTeActive`.",
+    );
+    control = match params.internal_time {
+        true => control
+            .field(
+                (1, 1),
+                "trTsCount",
+                Kind::Switch,
+                "The time is counted. Can be written at any time.",
+            )
+            .field((2, 2), "trTsReset", Kind::Pulse, "The time starts again from 0.")
+            .choice(
+                (6, 4),
+                "trTsMode",
+                Kind::Fixed(2),
+                "Where the time comes from.",
+                &[(2, "INTERNAL_SYSTEM", "a counter of clock cycles")],
+            )
+            .choice(
+                (9, 8),
+                "trTsPrescale",
+                Kind::stored(2),
+                "How many cycles one tick has.",
+                &[(0, "1", "one"), (1, "4", "four"), (2, "16", "sixteen"), (3, "64", "sixty-four")],
+            ),
+        false => control.choice(
+            (6, 4),
+            "trTsMode",
+            Kind::Fixed(1),
+            "Where the time comes from.",
+            &[(1, "EXTERNAL", "from outside")],
+        ),
+    };
     let mut registers = vec![
-        Register::new("trTsControl", 0x040, "Time in packets.")
-            .field((0, 0), "trTsActive", active, "As `trTeActive`.")
-            .choice((6, 4), "trTsMode", Kind::Fixed(1), "Where the time comes from.", &[(1, "EXTERNAL", "from outside")])
+        control
             .field((15, 15), "trTsEnable", Kind::Fixed(1), "Packets carry the time.")
             .field((29, 24), "trTsWidth", Kind::Fixed(width), "How many bits the time has; 63 stands for 64 as well."),
         Register::new("trTsCounterLow", 0x048, "The time, which does not stop: read the high bits before and after the low bits, and both again if they differ.").field(

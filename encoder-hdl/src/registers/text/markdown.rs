@@ -92,8 +92,9 @@ fn access(field: &Field) -> &'static str {
         Kind::Fixed(_) => "fixed",
         Kind::Status { .. } | Kind::Copy { .. } | Kind::Empty => "status",
         Kind::Stored { .. } | Kind::Pointer { .. } | Kind::Triggered { .. } => "WARL",
-        Kind::Active | Kind::Enable(_) | Kind::Tracing => "RW",
+        Kind::Active | Kind::Enable(_) | Kind::Switch => "RW",
         Kind::Sticky { .. } => "RW1C",
+        Kind::Pulse => "W1",
     }
 }
 
@@ -104,7 +105,7 @@ fn reset(field: &Field) -> String {
         Kind::Status { .. } | Kind::Pointer { .. } | Kind::Copy { .. } | Kind::Empty => {
             "".to_owned()
         }
-        Kind::Active | Kind::Enable(_) | Kind::Tracing => number(0),
+        Kind::Active | Kind::Enable(_) | Kind::Switch | Kind::Pulse => number(0),
         Kind::Triggered { .. } | Kind::Sticky { .. } => number(0),
     }
 }

@@ -247,7 +247,7 @@ impl Bench {
             let (ones, zeros) = self.seen.get(&register.offset).copied().unwrap_or_default();
             for field in &register.fields {
                 let changes = match field.kind {
-                    Kind::Fixed(_) | Kind::Copy { .. } => 0,
+                    Kind::Fixed(_) | Kind::Copy { .. } | Kind::Pulse => 0,
                     Kind::Stored { ref choices, .. } if !choices.is_empty() => {
                         choices.iter().fold(0, |bits, choice| bits | choice << field.lsb)
                     }

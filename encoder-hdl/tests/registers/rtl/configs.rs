@@ -53,6 +53,7 @@ pub(crate) fn random_encoder(rng: &mut Rng) -> EncoderParams {
         stalls: rng.bool(),
         source_bits: *rng.choice(&[0, 1, 5, 12]).unwrap_or(&0),
         time_width: *rng.choice(&[0, 1, 31, 32, 33, 40, 63, 64]).unwrap_or(&0),
+        internal_time: rng.bool(),
         protocol: (rng.u32(0..16), rng.u32(0..16)),
     }
 }

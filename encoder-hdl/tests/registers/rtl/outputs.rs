@@ -11,7 +11,9 @@ use std::collections::BTreeMap;
 pub(crate) type Outputs = BTreeMap<String, Bits>;
 
 /// Outputs that are fields, and which.
-const FIELDS: [(&str, &str, &str); 11] = [
+const FIELDS: [(&str, &str, &str); 13] = [
+    ("time_count", "trTsControl", "trTsCount"),
+    ("time_prescale", "trTsControl", "trTsPrescale"),
     ("resync_max", "trTeControl", "trTeInstSyncMax"),
     ("trigger_enable", "trTeControl", "trTeInstTrigEnable"),
     ("full_address", "trTeInstFeatures", "trTeInstNoAddrDiff"),
@@ -123,8 +125,13 @@ fn traced(
     Err(format!("level {level}, address {address:#x}: encoder traces {encoder}; {now:?}").into())
 }
 
-/// The write pointer is set when the model sets it.
+/// The write pointer is set when the model sets it, and time starts from 0.
 pub(crate) fn check_effect(effect: Effect, now: &Outputs) -> Result<(), Failed> {
+    if let Some(reset) = now.get("time_reset")
+        && *reset != Bits::new(1, effect.pulse.into())
+    {
+        return Err(format!("reset of the time is {reset:?}, not {effect:x?}").into());
+    }
     let Some(write) = now.get("wp_we") else { return Ok(()) };
     if *write != Bits::new(1, effect.pointer.is_some().into()) {
         return Err(format!("write of the pointer is {write:?}, not {effect:x?}").into());
@@ -139,7 +146,7 @@ pub(crate) fn check_effect(effect: Effect, now: &Outputs) -> Result<(), Failed> 
 
 /// Configuration must not change while the component is in use.
 pub(crate) fn check_stays(before: &Outputs, now: &Outputs) -> Result<(), Failed> {
-    let moves = ["enable", "flush", "wp", "wp_we"];
+    let moves = ["enable", "flush", "time_count", "time_reset", "wp", "wp_we"];
     for (name, value) in now {
         if !moves.contains(&name.as_str()) && before.get(name) != Some(value) {
             return Err(format!("{name} changed while in use").into());

@@ -17,7 +17,7 @@ use hartrace_encap::coresight::{Deformatter, Item as Framed, Mode};
 use hartrace_encoder_hdl::registers::driver::atb_bridge::TrAtbBridgeControl;
 use hartrace_encoder_hdl::registers::driver::ram_sink::TrRamControl;
 use hartrace_encoder_hdl::registers::driver::te::TrTeControl;
-use hartrace_encoder_hdl::top::{Encapsulation, Sink, Standard, TopConfig};
+use hartrace_encoder_hdl::top::{Encapsulation, Sink, Standard, TimeSource, TopConfig};
 use hartrace_encoder_hdl::{Config, Overflow};
 use hartrace_lockstep::Setting;
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -286,10 +286,21 @@ fn atb() -> Result<(), Failed> {
     Ok(())
 }
 
-/// CoreSight frames, of which each trace has its own: they start with a synchronisation.
+/// CoreSight frames, of which each trace has its own: they start with a synchronisation. The time is that of an internal
+/// clock.
 fn frames() -> Result<(), Failed> {
     let sink = Sink::Frames { id: 0x2b, sync_frames: 3 };
-    let config = TopConfig { sink, encoder: named("micro"), ..TopConfig::default() };
+    let mut encoder = named("micro");
+    encoder.etrace.notime_p = false;
+    encoder.etrace.time_width_p = 13;
+    let standard = Standard { timestamp_bytes: 1, ..Standard::default() };
+    let config = TopConfig {
+        time: TimeSource::Internal,
+        encapsulation: Encapsulation::Standard(standard),
+        sink,
+        encoder,
+        ..TopConfig::default()
+    };
     let mut rig = Rig::new(&config, 4)?;
     sessions(&mut rig, 12, |rig| {
         let (mut bytes, mut faults) = (Vec::new(), 0);

@@ -3,9 +3,11 @@
 use crate::bus::Memory;
 use crate::hart::Hart;
 use crate::port::{Port, Stream};
+use crate::software::page;
 use fastrand::Rng;
 use hartrace_encap::{Deframer, Item};
-use hartrace_encoder_hdl::top::{TopConfig, top};
+use hartrace_encoder_hdl::registers::driver::te::TrTsControl;
+use hartrace_encoder_hdl::top::{TimeSource, TopConfig, top};
 use hartrace_hdl_tools::verilate::{Input, Options, Output, Simulation};
 use libtest_mimic::Failed;
 use std::collections::BTreeMap;
@@ -26,7 +28,19 @@ pub(crate) struct Rig {
     pslverr: Output,
     time: Option<Input>,
     now: u64,
+    /// What software made of the internal clocks, which are all the same.
+    clock: Clock,
     answer: Option<u32>,
+}
+
+/// An internal clock.
+#[derive(Default)]
+struct Clock {
+    /// Cycles since it was started.
+    cycles: u64,
+    counts: bool,
+    /// A tick has two to the power of this many cycles.
+    shift: u32,
 }
 
 impl Rig {
@@ -53,6 +67,7 @@ impl Rig {
             pslverr: sim.output("pslverr_o")?,
             time: sim.input("time_i").ok(),
             now: 0,
+            clock: Clock::default(),
             answer: None,
             sim,
         })
@@ -70,13 +85,27 @@ impl Rig {
         }
         self.port.drive(&mut self.sim, &mut self.rng, self.stall);
         self.sim.settle()?;
+        let time = match self.config.time {
+            TimeSource::External => self.now,
+            TimeSource::Internal => self.clock.cycles >> self.clock.shift,
+        };
         for hart in &mut self.harts {
-            hart.observe(&self.sim, self.now);
+            hart.observe(&self.sim, time);
         }
+        self.clock.cycles += u64::from(self.clock.counts);
         self.port.observe(&self.sim);
         let data = self.sim.get(self.prdata) as u32;
         self.answer = (self.sim.get(self.pslverr) == 0).then_some(data);
         self.sim.clock()?;
+        Ok(())
+    }
+
+    /// Starts the internal clock of a hart from 0, with ticks of 4^`prescale` cycles.
+    pub(crate) fn start_clock(&mut self, hart: usize, prescale: u32) -> Result<(), Failed> {
+        let control = TrTsControl::default().with_count(true).with_reset(true);
+        let at = page(hart) + TrTsControl::OFFSET;
+        self.write(at, control.with_prescale(prescale).0)?;
+        self.clock = Clock { cycles: 0, counts: true, shift: 2 * prescale };
         Ok(())
     }
 

@@ -7,6 +7,7 @@ use hartrace_encoder_hdl::registers::driver::ram_sink::{
     HartraceRamStatus, TrRamControl, TrRamLimitLow, TrRamStartLow, TrRamWPLow,
 };
 use hartrace_encoder_hdl::registers::driver::te::TrTeControl;
+use hartrace_encoder_hdl::top::TimeSource;
 use hartrace_lockstep::{Setting, random};
 use libtest_mimic::Failed;
 
@@ -43,8 +44,14 @@ impl Session {
 impl Rig {
     /// Configures the encoder of a hart and switches it on. Tracing begins two cycles later.
     pub(crate) fn start(&mut self, hart: usize, session: &Session) -> Result<(), Failed> {
-        for (offset, word) in session.setting.writes(session.triggers) {
-            self.write(page(hart) + offset, word)?;
+        let writes = session.setting.writes(session.triggers);
+        for (i, (offset, word)) in writes.iter().enumerate() {
+            // Before the last write, which switches it on.
+            if i + 1 == writes.len() && self.config.time == TimeSource::Internal {
+                let prescale = self.rng.u32(..4);
+                self.start_clock(hart, prescale)?;
+            }
+            self.write(page(hart) + offset, *word)?;
         }
         self.harts[hart].start(&session.setting, session.triggers)
     }

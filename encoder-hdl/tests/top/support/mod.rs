@@ -2,7 +2,7 @@
 
 use fastrand::Rng;
 use hartrace_encoder_hdl::Config;
-use hartrace_encoder_hdl::top::{Encapsulation, Sink, Standard, TopConfig};
+use hartrace_encoder_hdl::top::{Encapsulation, Sink, Standard, TimeSource, TopConfig};
 use hartrace_lockstep::random;
 
 /// A random legal configuration.
@@ -20,6 +20,7 @@ pub(crate) fn config(rng: &mut Rng) -> TopConfig {
     };
     let raw = harts == 1 && rng.u8(..4) == 0;
     let config = TopConfig {
+        time: if rng.bool() { TimeSource::Internal } else { TimeSource::External },
         harts,
         first_source: if raw { 0 } else { rng.u32(0..=(1 << src_id_bits) - harts) },
         fifo_depth: rng.u32(2..=20),
@@ -41,7 +42,7 @@ pub(crate) fn config(rng: &mut Rng) -> TopConfig {
     };
     match config.check() {
         Ok(()) => config,
-        // Payloads can be too long for the header of a packet.
+        // Payloads can be too long for the header of a packet, and there may be no time to count.
         Err(_) => self::config(rng),
     }
 }
