@@ -59,6 +59,10 @@ pub(crate) enum Command {
     ///
     /// Time is the number of instructions.
     Export(ExportArgs),
+    /// Write a page that shows a trace: a timeline of calls, functions, code, loops, gaps and packets
+    ///
+    /// The page is one file, which any browser opens from disk. Time is the number of instructions.
+    Report(PageArgs),
     /// Find out what a capture is of: protocol, framing, parameters, modes; with the program, all that matters
     Probe(ProbeArgs),
     /// Pack a capture with its description and its programs into one file
@@ -385,6 +389,19 @@ impl From<ClockArg> for Unit {
     }
 }
 
+#[derive(Debug, Args)]
+pub(crate) struct PageArgs {
+    /// Where to write the page; its size is printed unless it is standard output
+    #[arg(short, long, value_name = "FILE", default_value = "report.html")]
+    pub(crate) output: PathBuf,
+    #[command(flatten)]
+    pub(crate) arm: SnapshotArgs,
+    #[command(flatten)]
+    pub(crate) perf: PerfArgs,
+    #[command(flatten)]
+    pub(crate) follow: FollowArgs,
+}
+
 /// A format that other tools read.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Export {
@@ -586,6 +603,9 @@ pub(crate) enum Emit {
     /// `hartrace export --to speedscope`
     #[value(skip)]
     Speedscope,
+    /// `hartrace report`
+    #[value(skip)]
+    Html,
 }
 
 /// What executes a program.

@@ -11,11 +11,13 @@ use crate::args::{DecodeArgs, Emit};
 use crate::failure::{Failure, Status};
 use crate::files::{self, Capture, Filling};
 use crate::follow::{Follow, LARGE, SMALL};
-use crate::gaps;
+use crate::{gaps, report};
 use hartrace_capture::bundle::{self, Found};
 use hartrace_capture::perf::Recording;
 use hartrace_decoder::stream::Decoded;
 use hartrace_decoder::{Coverage, Edges};
+use hartrace_report::html::Html;
+use hartrace_report::stats::{Counted, Program, Tally};
 use hartrace_report::{
     Blocks, CallForm, Callgrind, Calls, Collect, Erased, Folded, Gaps, InOrder, Json, Limited,
     Limits, Listing, Noted, Ordered, Pcs, Perfetto, Printer, Report, Shared, Silent, Speedscope,
@@ -103,6 +105,7 @@ fn print(
         Emit::Folded => job.calls(input, Folded, gaps),
         Emit::Perfetto => job.calls(input, Perfetto::new(args.timing), gaps),
         Emit::Speedscope => job.calls(input, Speedscope::new(&follow.name, args.timing.unit), gaps),
+        Emit::Html => job.page(input, gaps),
     }
 }
 
@@ -153,6 +156,21 @@ impl Job<'_> {
     {
         let symbols = self.follow.programs.all_symbols();
         self.report(input, SMALL, Calls::new(form, symbols, self.follow.setup.xlen), gaps)
+    }
+
+    /// Makes a page, even if an error follows.
+    fn page(&self, input: Input<'_>, gaps: Gaps) -> Result<Status, Failure> {
+        let follow = self.follow;
+        let mut html = Html::new(&follow.programs, follow.setup.xlen);
+        let is_capture = matches!(input, Input::Capture(_));
+        let mut tally = Tally::new(&follow.setup);
+        let input = input.map(|input| Counted { input, tally: &mut tally });
+        let outcome = self.report(input, SMALL, &mut html, gaps);
+        tally.end();
+        let mut stats = tally.stats();
+        stats.program = Some(Program::new(html.count(), stats.bits));
+        report::write(html, &follow.about, is_capture.then_some(&stats), self.args)?;
+        outcome
     }
 
     /// Decodes everything within the limits, in parts of about `size` bytes. Prints what was decoded

@@ -14,6 +14,7 @@ use hartrace_decoder::stream::{Decode, Decoded, StreamError};
 use hartrace_decoder::{Config, Sink};
 use hartrace_etrace::ingress::Privilege;
 use hartrace_isa::Xlen;
+use hartrace_report::html::About;
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::num::NonZeroUsize;
@@ -34,6 +35,8 @@ pub(crate) struct Follow {
     pub(crate) threads: NonZeroUsize,
     /// The capture, for messages.
     pub(crate) name: String,
+    /// What is known of it.
+    pub(crate) about: About,
     config: Config,
 }
 
@@ -65,6 +68,10 @@ impl Follow {
             return Err(Failure::usage("a trace cannot be followed without the program")
                 .hint("--elf PROG, or --image FILE@ADDR for bare code"));
         }
+        let about = About {
+            command: described.description.as_ref().and_then(|known| known.command.clone()),
+            ..about(&described.name, code.iter().map(|code| code.name.clone()))
+        };
         let mut programs = load(args, code, setup.xlen)?;
         if let Some(changing) = image::changing(&args.events, &setup)? {
             programs.change(changing);
@@ -73,7 +80,7 @@ impl Follow {
         let config = config(args, &setup, args.trap_vectors(described.description.as_ref()));
         let threads = args.threads();
         let name = described.name;
-        Ok((Self { setup, programs, threads, name, config }, capture))
+        Ok((Self { setup, programs, threads, name, about, config }, capture))
     }
 
     /// Reads parameters and programs for E-Trace in a recording of perf. `elf` are programs at the addresses
@@ -88,11 +95,13 @@ impl Follow {
         let mut setup = params::recorded(&args.stream, recording)?;
         setup.compat = CompatArg::of(args.compat, setup.compat);
         params::check_compat(&setup)?;
-        let mut programs = load(args, image::placed(elf, &args.image)?, setup.xlen)?;
+        let code = image::placed(elf, &args.image)?;
+        let about = about(&files::name(path), code.iter().map(|code| code.name.clone()));
+        let mut programs = load(args, code, setup.xlen)?;
         programs.change(Changing::recorded(timeline, &setup.params));
         let config = config(args, &setup, args.trap_vectors(None));
         let (threads, name) = (args.threads(), files::name(path));
-        Ok(Self { setup, programs, threads, name, config })
+        Ok(Self { setup, programs, threads, name, about, config })
     }
 
     /// Decodes a capture in parts of about `size` bytes. Each part goes to a sink that `sink` makes,
@@ -167,6 +176,16 @@ impl Follow {
                 Err(Failure::input(format_args!("cannot read: {error}")).at(&self.name))
             }
         }
+    }
+}
+
+/// What is known of a capture.
+fn about(capture: &str, programs: impl Iterator<Item = String>) -> About {
+    About {
+        capture: capture.into(),
+        protocol: "E-Trace".into(),
+        command: None,
+        programs: programs.collect(),
     }
 }
 

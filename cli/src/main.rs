@@ -31,6 +31,7 @@ mod params;
 mod probe;
 mod profile;
 mod progress;
+mod report;
 mod scenarios;
 mod sim;
 mod stats;
@@ -70,6 +71,7 @@ fn run(cli: Cli) -> Result<Status, Failure> {
         Some(Command::Explain(args)) => explain::run(&args),
         Some(Command::Decode(args)) => decode::run(&args),
         Some(Command::Export(args)) => export::run(args),
+        Some(Command::Report(args)) => report::run(args),
         Some(Command::Probe(args)) => probe::run(&args),
         Some(Command::Bundle(args)) => bundle::run(&args),
         Some(Command::Diff(args)) => diff::run(&args),

@@ -2,7 +2,7 @@
 
 use crate::args::{DecodeArgs, Emit, Placed};
 use crate::failure::{Failure, Status};
-use crate::{files, gaps};
+use crate::{files, gaps, report};
 use hartrace_arm_decoder::system::Traced;
 use hartrace_arm_decoder::{Mark, Memory};
 use hartrace_capture::programs::Programs;
@@ -11,6 +11,7 @@ use hartrace_decoder::{Coverage, Edges, Fault};
 use hartrace_isa::Xlen;
 use hartrace_isa::arm::Spaces;
 use hartrace_report::arm::{self, How};
+use hartrace_report::html::{About, Html};
 use hartrace_report::{
     Blocks, Callgrind, Calls, Folded, Json, Limits, Naming, Ordered, Pcs, Perfetto, Printer,
     Report, Speedscope, Style, Table, Tables,
@@ -107,6 +108,18 @@ pub(super) fn print(
         Emit::Speedscope => {
             let form = Speedscope::new(&job.name, args.timing.unit);
             job.report(Calls::new(form, programs.all_symbols(), XLEN))
+        }
+        Emit::Html => {
+            let mut html = Html::new(&programs, XLEN);
+            let about = About {
+                capture: job.name.clone(),
+                protocol: "CoreSight".into(),
+                command: None,
+                programs: elf.iter().map(|placed| files::name(&placed.path)).collect(),
+            };
+            let outcome = job.report(&mut html);
+            report::write(html, &about, None, args)?;
+            outcome
         }
         Emit::Blocks => {
             let blocks = Ordered::new(Blocks::new(&programs, XLEN, args.json));

@@ -95,6 +95,16 @@ impl<'a, F: CallForm> Calls<'a, F> {
         let functions = Arc::new(Functions::new(ranges));
         Self { form, names: Names { symbols, xlen }, functions, stacks: BTreeMap::new() }
     }
+
+    /// The form.
+    pub(crate) fn form(&self) -> &F {
+        &self.form
+    }
+
+    /// The form, the names of functions, and where these are.
+    pub(crate) fn into_parts(self) -> (F, Names<'a>, Arc<Functions>) {
+        (self.form, self.names, self.functions)
+    }
 }
 
 impl Collect for Transfers {}

@@ -59,6 +59,10 @@
 //!
 //! [`arm`] writes the same reports of ETMv4, ETE and PTM, and a few that only these have.
 //!
+//! # A page for browsers
+//!
+//! [`html`] makes one page of a trace: a timeline of calls, functions, loops, and packets.
+//!
 //! # Guarantees
 //!
 //! Nothing here panics, for any capture and any program. Memory does not grow with the length of the trace,
@@ -80,6 +84,7 @@ pub mod diff;
 pub mod dump;
 mod erased;
 mod gaps;
+pub mod html;
 mod json;
 mod limited;
 mod limits;

@@ -33,6 +33,29 @@ pub trait Report {
     }
 }
 
+/// For callers who use a report after it is finished.
+impl<R: Report> Report for &mut R {
+    type Part = R::Part;
+    const ONE_SOURCE: bool = R::ONE_SOURCE;
+
+    fn maker(&self) -> Box<dyn Fn() -> Self::Part + Send + Sync> {
+        (**self).maker()
+    }
+
+    fn join(
+        &mut self,
+        source: Option<u16>,
+        part: Self::Part,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        (**self).join(source, part, out)
+    }
+
+    fn finish(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        (**self).finish(out)
+    }
+}
+
 /// What a part of a capture is decoded into.
 pub trait Collect: Sink + Send {
     /// Takes an event outside the stretch that is reported; see [`Limited`](crate::Limited).

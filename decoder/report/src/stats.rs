@@ -14,7 +14,7 @@ use crate::silent::Silent;
 use hartrace_decoder::Count;
 use hartrace_etrace::Format;
 use serde::{Serialize, Serializer};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
 /// Packets and the bytes of their payloads.
@@ -57,6 +57,9 @@ pub struct Stats {
     /// Bits of all payloads that could be read.
     #[serde(skip)]
     pub bits: u64,
+    /// The sets of modes that support packets report.
+    #[serde(skip)]
+    pub modes: BTreeSet<String>,
 }
 
 impl Stats {
@@ -64,6 +67,12 @@ impl Stats {
     pub fn silent(&self) -> Option<Silent> {
         let silent = Silent { bytes: self.capture_bytes, packets: self.total.packets };
         (self.formats.synchronisations() == 0).then_some(silent)
+    }
+
+    /// The modes in words, if a support packet reports them.
+    pub(crate) fn modes(&self) -> Option<String> {
+        let sets: Vec<&str> = self.modes.iter().map(String::as_str).collect();
+        (!sets.is_empty()).then(|| sets.join(", "))
     }
 
     /// Writes one JSON object; the documentation of the module lists its keys.

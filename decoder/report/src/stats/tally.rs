@@ -5,6 +5,7 @@ use crate::packets::{Reader, Unread};
 use hartrace_capture::params::Setup;
 use hartrace_decoder::{Fault, StreamPos};
 use hartrace_encap::{Deframer, FrameError, Item};
+use hartrace_etrace::Payload;
 use std::io::{self, Read};
 
 /// Counts the packets of a capture, which arrives in pieces of any size.
@@ -76,6 +77,9 @@ impl Tally {
         stats.total.add(sum);
         let fault = match outcome {
             Ok(payload) => {
+                if let Payload::Support(support) = &payload {
+                    stats.modes.insert(support.ioptions.to_string());
+                }
                 stats.formats.add(payload.format(), sum);
                 let packets = stats.lengths.entry(sum.bytes).or_default();
                 *packets = packets.saturating_add(1);

@@ -1,0 +1,126 @@
+//! A page that shows a trace: one file, which any browser opens from disk.
+//!
+//! [`Html`] collects what the page shows while a capture is decoded, and [`Html::write`] writes it. The page has all data in
+//! itself, as JSON, and needs no network.
+//!
+//! Its size is bounded, whatever the length of the trace: at most [`SPANS`] calls are drawn. If there are more, the
+//! shortest are drawn together with their neighbours, which the page says.
+
+mod costs;
+mod events;
+mod graph;
+mod lanes;
+mod page;
+mod safe;
+mod tables;
+
+pub use events::Events;
+pub use page::{About, head};
+
+use crate::calls::Calls;
+use crate::report::{Collect, Report};
+use crate::stats::Stats;
+use graph::Graph;
+use hartrace_capture::programs::Programs;
+use hartrace_decoder::calls::Transfers;
+use hartrace_decoder::{Count, Edges, Event, Path, Run, Sink, StreamPos};
+use hartrace_isa::Xlen;
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+/// Spans of calls in a page.
+pub const SPANS: usize = 200_000;
+
+/// Collects what a page shows.
+#[derive(Debug)]
+pub struct Html<'a> {
+    calls: Calls<'a, Graph>,
+    edges: BTreeMap<Option<u16>, Edges>,
+    events: Events,
+    xlen: Xlen,
+}
+
+impl<'a> Html<'a> {
+    /// A page of traces of these programs.
+    pub fn new(programs: &'a Programs, xlen: Xlen) -> Self {
+        let calls = Calls::new(Graph::default(), programs.all_symbols(), xlen);
+        Self { calls, edges: BTreeMap::new(), events: Events::default(), xlen }
+    }
+
+    /// Instructions of the sources that have ended, and gaps.
+    pub fn count(&self) -> Count {
+        Count { instructions: self.calls.form().instructions, gaps: self.events.gaps }
+    }
+
+    /// Writes the page. `stats` are the packets of the capture, where they were counted.
+    pub fn write(
+        self,
+        about: &About,
+        stats: Option<&Stats>,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        page::write(self, about, stats, out)
+    }
+}
+
+/// What a part of a capture is decoded into.
+#[derive(Debug)]
+pub struct HtmlPart {
+    transfers: Transfers,
+    edges: Edges,
+    events: Events,
+}
+
+impl Sink for HtmlPart {
+    const ORDERED: bool = Transfers::ORDERED;
+
+    fn run(&mut self, at: StreamPos, run: Run<'_>) {
+        self.transfers.run(at, run);
+        self.edges.run(at, run);
+        self.events.run(at, run);
+    }
+
+    #[inline]
+    fn path(&mut self, at: StreamPos, path: Path<'_>) {
+        self.transfers.path(at, path);
+        self.edges.path(at, path);
+        self.events.path(at, path);
+    }
+
+    fn is_full(&self) -> bool {
+        self.transfers.is_full() || self.events.is_full()
+    }
+
+    fn event(&mut self, at: StreamPos, event: Event) {
+        self.transfers.event(at, event);
+        self.edges.event(at, event);
+        self.events.event(at, event);
+    }
+}
+
+impl Collect for HtmlPart {}
+
+impl Report for Html<'_> {
+    type Part = HtmlPart;
+
+    fn maker(&self) -> Box<dyn Fn() -> HtmlPart + Send + Sync> {
+        let transfers = self.calls.maker();
+        Box::new(move || HtmlPart {
+            transfers: transfers(),
+            edges: Edges::default(),
+            events: Events::default(),
+        })
+    }
+
+    fn join(&mut self, source: Option<u16>, part: HtmlPart, out: &mut dyn Write) -> io::Result<()> {
+        self.calls.join(source, part.transfers, out)?;
+        self.edges.entry(source).or_default().merge(part.edges);
+        self.events.merge(source, part.events);
+        Ok(())
+    }
+
+    /// Writes nothing: other sources may follow.
+    fn finish(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        self.calls.finish(out)
+    }
+}

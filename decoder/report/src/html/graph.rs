@@ -1,0 +1,104 @@
+//! Calls, as a timeline and as costs of functions.
+
+use super::SPANS;
+use super::costs::Costs;
+use super::lanes::{Lanes, higher};
+use crate::calls::{CallForm, Names};
+use hartrace_decoder::calls::{Frame, Visit};
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+
+/// The calls of all sources.
+#[derive(Debug, Default)]
+pub(super) struct Graph {
+    /// Sources so far.
+    known: BTreeSet<Option<u16>>,
+    /// Sources that have ended.
+    pub(super) ended: Vec<(Option<u16>, Lanes)>,
+    pub(super) costs: Costs,
+    pub(super) instructions: u64,
+    /// Instructions of the longest source.
+    pub(super) length: u64,
+}
+
+impl Graph {
+    /// Joins short calls so that all sources together fit into a page. Returns the shortest that are not joined.
+    pub(super) fn fit(&mut self) -> u64 {
+        let mut threshold = 0;
+        for (_, lanes) in &self.ended {
+            threshold = threshold.max(lanes.threshold());
+        }
+        loop {
+            self.ended.iter_mut().for_each(|(_, lanes)| lanes.join(threshold));
+            let spans =
+                self.ended.iter().fold(0, |sum: usize, (_, lanes)| sum.saturating_add(lanes.len()));
+            if spans <= SPANS || threshold > self.length {
+                return threshold;
+            }
+            threshold = higher(threshold);
+        }
+    }
+}
+
+/// The calls of a source.
+#[derive(Debug, Default)]
+pub(super) struct Drawn {
+    lanes: Lanes,
+    costs: Costs,
+}
+
+impl Visit for Drawn {
+    fn enter(&mut self, frame: &Frame, at: u64) {
+        self.lanes.enter(frame, at);
+        self.costs.enter(frame, at);
+    }
+
+    fn leave(&mut self, frame: &Frame, at: u64) {
+        self.lanes.leave(frame, at);
+        self.costs.leave(frame, at);
+    }
+
+    fn context(&mut self, context: u64, at: u64) {
+        self.lanes.context(context, at);
+    }
+
+    fn gap(&mut self, at: u64) {
+        self.lanes.gap(at);
+    }
+}
+
+impl CallForm for Graph {
+    type Calls = Drawn;
+
+    /// Writes nothing, but keeps what is kept of a source small.
+    fn write(
+        &mut self,
+        source: Option<u16>,
+        calls: &mut Drawn,
+        _: &Names<'_>,
+        _: &mut dyn Write,
+    ) -> io::Result<()> {
+        self.known.insert(source);
+        let room = SPANS.checked_div(self.known.len()).unwrap_or(SPANS);
+        // Twice as many, so that not every part leads to another pass over all of them.
+        if calls.lanes.len() > room.saturating_mul(2) {
+            calls.lanes.fit(room);
+        }
+        Ok(())
+    }
+
+    fn end(
+        &mut self,
+        all: Vec<(Option<u16>, Drawn, u64)>,
+        _: &Names<'_>,
+        _: &mut dyn Write,
+    ) -> io::Result<()> {
+        for (source, calls, instructions) in all {
+            self.ended.push((source, calls.lanes));
+            self.costs.merge(&calls.costs);
+            self.instructions = self.instructions.saturating_add(instructions);
+            self.length = self.length.max(instructions);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,122 @@
+//! The page itself.
+
+use super::tables::{self, EdgeRow, FunctionRow, GapRow, LaneData};
+use super::{Html, safe};
+use crate::stats::Stats;
+use serde::Serialize;
+use std::io::{self, Write};
+
+const PAGE: &str = include_str!("page/page.html");
+const STYLE: &str = include_str!("page/style.css");
+const THEME: &str = include_str!("page/theme.js");
+const SCRIPTS: [&str; 4] = [
+    include_str!("page/data.js"),
+    include_str!("page/timeline.js"),
+    include_str!("page/tables.js"),
+    include_str!("page/main.js"),
+];
+
+/// What was traced, as far as it is not in the trace.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct About {
+    /// The name of the capture.
+    pub capture: String,
+    /// The protocol of the trace.
+    pub protocol: String,
+    /// The command that made the capture, if known.
+    pub command: Option<String>,
+    /// The programs.
+    pub programs: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Data<'a> {
+    about: &'a About,
+    version: &'static str,
+    instructions: u64,
+    /// Instructions of the longest source: the length of the timeline.
+    length: u64,
+    gaps: u64,
+    losses: u64,
+    exceptions: u64,
+    interrupts: u64,
+    gap_rows: Vec<GapRow>,
+    /// Shorter calls are drawn together.
+    threshold: u64,
+    /// Calls that are not drawn.
+    left_out: u64,
+    /// Pairs of instruction and time, in order; without any, the axis counts instructions.
+    anchors: Vec<(u64, u64)>,
+    functions: Vec<FunctionRow>,
+    /// Caller, callee, calls, instructions.
+    graph: Vec<(usize, usize, u64, u64)>,
+    lanes: Vec<LaneData>,
+    edges: Vec<EdgeRow>,
+    loops: Vec<EdgeRow>,
+    stats: Option<&'a Stats>,
+    modes: Option<String>,
+}
+
+/// The start of a page up to its first element: title, style, and the switch between light and dark.
+pub fn head(title: &str) -> String {
+    let title = safe::text(title);
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
+         style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n\
+         <title>{title}</title>\n<style>\n{STYLE}</style>\n<script>\n{THEME}</script>\n</head>\n<body>\n\
+         <header class=\"bar\"><h1>{title}</h1><button type=\"button\" id=\"theme\" \
+         title=\"Switch between light and dark (t)\">Dark</button></header>\n"
+    )
+}
+
+/// Writes a page.
+pub(super) fn write(
+    html: Html<'_>,
+    about: &About,
+    stats: Option<&Stats>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let Html { calls, edges, events, xlen } = html;
+    let (mut graph, names, functions) = calls.into_parts();
+    let threshold = graph.fit();
+    let numbered = tables::functions(&graph.costs, &names, xlen);
+    let mut lanes = Vec::new();
+    let mut left_out = 0u64;
+    for (source, own) in &graph.ended {
+        lanes.extend(tables::lanes(*source, own, &numbered));
+        left_out = left_out.saturating_add(own.left_out);
+    }
+    let (edges, loops) = tables::edges(edges, &functions, &numbered, &names, xlen);
+    let data = Data {
+        about,
+        version: env!("CARGO_PKG_VERSION"),
+        instructions: graph.instructions,
+        length: graph.length,
+        gaps: events.gaps,
+        losses: events.losses,
+        exceptions: events.exceptions,
+        interrupts: events.interrupts,
+        gap_rows: tables::gap_rows(&events),
+        threshold,
+        left_out,
+        anchors: Vec::new(),
+        functions: numbered.rows,
+        graph: numbered.graph,
+        lanes,
+        edges,
+        loops,
+        stats,
+        modes: stats.and_then(Stats::modes),
+    };
+    out.write_all(head(&format!("Trace {}", about.capture)).as_bytes())?;
+    out.write_all(PAGE.as_bytes())?;
+    out.write_all(b"<script type=\"application/json\" id=\"data\">")?;
+    safe::json(out, &data)?;
+    out.write_all(b"</script>\n")?;
+    for script in SCRIPTS {
+        writeln!(out, "<script>\n{script}</script>")?;
+    }
+    writeln!(out, "</body>\n</html>")
+}

@@ -1,0 +1,96 @@
+// Puts the page together: tables, links to functions, and keys.
+"use strict";
+
+summary();
+functionTable();
+edgeTables();
+packetTable();
+
+byId("axis-note").textContent = axis.unit === "instructions"
+  ? "The axis counts instructions: it shows no time."
+  : "Between two timestamps, times are in proportion to instructions.";
+byId("detail-note").textContent = [
+  data.threshold > 0 && `Calls of fewer than ${number(data.threshold)} instructions are drawn together with their neighbours, under a line.`,
+  data.left_out > 0 && `${plural(data.left_out, "call is", "calls are")} not drawn: too deep, or of too many contexts.`,
+].filter(Boolean).join(" ");
+
+// Callers and callees of a function.
+function callTable(title, rows, other) {
+  const place = element("div");
+  table(place, [
+    { title: "function", text: true, value: (row) => functionName(row[other]), show: (row) => functionLink(row[other]) },
+    { title: "calls", value: (row) => row[2], show: (row) => number(row[2]) },
+    { title: "instructions", value: (row) => row[3], show: (row) => number(row[3]) },
+  ], rows, 2, title);
+  return element("div", {}, element("h3", {}, title), place);
+}
+
+function showFunction(fn) {
+  const row = data.functions[fn];
+  if (!row) return;
+  const facts = [
+    ["Address", row.address], ["Source", row.source],
+    ["Self", `${number(row.own)} instructions, ${percent(row.own, data.instructions)}`],
+    ["Total", `${number(row.total)} instructions, ${percent(row.total, data.instructions)}`],
+    ["Calls", number(row.calls)],
+  ].filter(([, value]) => value);
+  byId("code-title").textContent = `Code of ${row.name}`;
+  byId("code-body").replaceChildren(
+    element("dl", { className: "facts" }, ...facts.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)])),
+    element("div", { className: "columns" },
+      callTable("Callers", data.graph.filter((pair) => pair[1] === fn), 0),
+      callTable("Calls", data.graph.filter((pair) => pair[0] === fn), 1)));
+  byId("code").scrollIntoView();
+}
+
+function follow() {
+  const wanted = /^#function-(\d+)$/.exec(location.hash);
+  if (wanted) showFunction(Number(wanted[1]));
+}
+addEventListener("hashchange", follow);
+follow();
+
+const search = byId("search");
+search.addEventListener("input", () => timeline.search(search.value));
+search.addEventListener("keydown", (event) => {
+  if (event.key === "Enter") timeline.step(!event.shiftKey);
+  if (event.key === "Escape") {
+    search.value = "";
+    timeline.search("");
+    byId("canvas").focus({ preventScroll: true });
+  }
+});
+byId("next").addEventListener("click", () => timeline.step(true));
+byId("previous").addEventListener("click", () => timeline.step(false));
+byId("zoom-in").addEventListener("click", () => timeline.zoom(2));
+byId("zoom-out").addEventListener("click", () => timeline.zoom(0.5));
+byId("zoom-all").addEventListener("click", () => timeline.all());
+
+// Keys that work everywhere but in a field, and those of the timeline.
+const keys = {
+  "/": () => { byId("timeline").scrollIntoView(); search.focus({ preventScroll: true }); search.select(); },
+  "+": () => timeline.zoom(2),
+  "=": () => timeline.zoom(2),
+  "-": () => timeline.zoom(0.5),
+  "0": () => timeline.all(),
+  "n": () => timeline.step(true),
+  "p": () => timeline.step(false),
+  "t": () => switchTheme(),
+};
+const onCanvas = {
+  ArrowLeft: () => timeline.move(-0.2),
+  ArrowRight: () => timeline.move(0.2),
+  ArrowUp: () => timeline.scroll(-54),
+  ArrowDown: () => timeline.scroll(54),
+  Enter: () => {
+    const span = timeline.selected();
+    if (span && span.fn >= 0) location.hash = `#function-${span.fn}`;
+  },
+};
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target === search) return;
+  const act = keys[event.key] ?? (event.target === byId("canvas") ? onCanvas[event.key] : undefined);
+  if (!act) return;
+  event.preventDefault();
+  act();
+});

@@ -1,0 +1,200 @@
+//! What the page shows, as JSON. The script of the page reads the same fields.
+
+use super::costs::Costs;
+use super::events::Events;
+use super::lanes::{Lane, Lanes};
+use crate::calls::Names;
+use crate::ordered::leaves;
+use hartrace_capture::programs::address;
+use hartrace_decoder::calls::Functions;
+use hartrace_decoder::{Edge, Edges, Leaves};
+use hartrace_isa::Xlen;
+use serde::Serialize;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap};
+
+/// Edges and loops in the page; the most frequent.
+const EDGES: usize = 1000;
+
+/// Pairs of caller and callee in the page; those with most instructions.
+const PAIRS: usize = 50_000;
+
+/// Functions in the page, by their own instructions.
+#[derive(Serialize)]
+pub(super) struct FunctionRow {
+    name: String,
+    address: String,
+    own: u64,
+    total: u64,
+    calls: u64,
+    /// Start and length.
+    longest: (u64, u64),
+    source: Option<String>,
+}
+
+/// Functions, and their numbers in the page.
+pub(super) struct Numbered {
+    pub(super) rows: Vec<FunctionRow>,
+    /// Caller, callee, calls, instructions.
+    pub(super) graph: Vec<(usize, usize, u64, u64)>,
+    by_address: HashMap<u64, usize>,
+}
+
+/// Numbers functions: those that executed most come first.
+pub(super) fn functions(costs: &Costs, names: &Names<'_>, xlen: Xlen) -> Numbered {
+    let mut order: Vec<_> = costs.functions.iter().enumerate().collect();
+    order.sort_by_key(|(_, cost)| (Reverse(cost.own), cost.function));
+    let by_place: HashMap<usize, usize> = (0..).zip(&order).map(|(n, (at, _))| (*at, n)).collect();
+    let by_address = (0..).zip(&order).map(|(n, (_, cost))| (cost.function, n)).collect();
+    let row = |cost: &super::costs::Cost| FunctionRow {
+        name: names.name(cost.function),
+        address: address(cost.function, xlen),
+        own: cost.own,
+        total: cost.total,
+        calls: cost.calls,
+        longest: cost.longest,
+        source: names.source(cost.function),
+    };
+    let rows = order.iter().map(|(_, cost)| row(cost)).collect();
+    let number = |place: &usize| by_place.get(place).copied().unwrap_or(0);
+    let pairs = costs.calls.iter();
+    let mut graph: Vec<_> = pairs
+        .map(|((from, to), called)| (number(from), number(to), called.times, called.insns))
+        .collect();
+    graph.sort_unstable_by_key(|(from, to, _, insns)| (Reverse(*insns), *from, *to));
+    graph.truncate(PAIRS);
+    Numbered { rows, graph, by_address }
+}
+
+/// A lane of the timeline.
+#[derive(Serialize)]
+pub(super) struct LaneData {
+    name: String,
+    source: Option<u16>,
+    /// For each span: its start after that of the one before, its length, twice its row, and the number of its function
+    /// plus 1, or 0 for several. If 1 is added to twice the row, several calls are drawn together: their number and their
+    /// instructions follow.
+    spans: Vec<u64>,
+    /// For each mark: its start after that of the one before, its length, and how many gaps it stands for.
+    gaps: Vec<u64>,
+}
+
+/// The lanes of a source.
+pub(super) fn lanes(source: Option<u16>, lanes: &Lanes, numbered: &Numbered) -> Vec<LaneData> {
+    let name = |context: u64| match (source, context, lanes.lanes.len() > 1) {
+        (None, 0, false) => "hart".to_owned(),
+        (None, context, _) => format!("context {context:#x}"),
+        (Some(id), 0, false) => format!("source {id}"),
+        (Some(id), context, _) => format!("source {id}, context {context:#x}"),
+    };
+    let gaps = gaps(&lanes.gaps);
+    let lane = |(context, lane): (&u64, &Lane)| LaneData {
+        name: name(*context),
+        source,
+        spans: spans(lane, numbered),
+        gaps: gaps.clone(),
+    };
+    let mut all: Vec<LaneData> = lanes.lanes.iter().map(lane).collect();
+    if all.is_empty() && !gaps.is_empty() {
+        all.push(LaneData { name: name(0), source, spans: Vec::new(), gaps });
+    }
+    all
+}
+
+fn spans(lane: &Lane, numbered: &Numbered) -> Vec<u64> {
+    let (mut flat, mut before) = (Vec::new(), 0);
+    for span in &lane.spans {
+        let function = span.function.and_then(|function| numbered.by_address.get(&function));
+        let function = function.map_or(0, |number| (*number as u64).saturating_add(1));
+        let joined = u64::from(span.calls > 1);
+        let length = span.end.saturating_sub(span.start);
+        let row = u64::from(span.row) << 1 | joined;
+        flat.extend([span.start.saturating_sub(before), length, row, function]);
+        if joined == 1 {
+            flat.extend([span.calls, span.busy]);
+        }
+        before = span.start;
+    }
+    flat
+}
+
+fn gaps(lane: &Lane) -> Vec<u64> {
+    let (mut flat, mut before) = (Vec::new(), 0);
+    for span in &lane.spans {
+        let length = span.end.saturating_sub(span.start);
+        flat.extend([span.start.saturating_sub(before), length, span.calls]);
+        before = span.start;
+    }
+    flat
+}
+
+/// A gap in words.
+#[derive(Serialize)]
+pub(super) struct GapRow {
+    source: Option<u16>,
+    byte: u64,
+    packet: u64,
+    insns: u64,
+    cause: String,
+}
+
+/// The gaps that are described.
+pub(super) fn gap_rows(events: &Events) -> Vec<GapRow> {
+    let row = |gap: &super::events::Gap| GapRow {
+        source: gap.source,
+        byte: gap.at.byte,
+        packet: gap.at.packet,
+        insns: gap.insns,
+        cause: gap.cause.to_string(),
+    };
+    events.described.iter().map(row).collect()
+}
+
+/// A branch or jump, with the places it leads from and to.
+#[derive(Serialize)]
+pub(super) struct EdgeRow {
+    from: String,
+    to: String,
+    kind: &'static str,
+    count: u64,
+    from_place: String,
+    to_place: String,
+    /// The number of the function it is in.
+    function: Option<usize>,
+}
+
+/// The most frequent edges and loops of all sources.
+pub(super) fn edges(
+    sums: BTreeMap<Option<u16>, Edges>,
+    functions: &Functions,
+    numbered: &Numbered,
+    names: &Names<'_>,
+    xlen: Xlen,
+) -> (Vec<EdgeRow>, Vec<EdgeRow>) {
+    let mut all = Edges::default();
+    for (edge, count) in sums.into_values().flat_map(Edges::sorted) {
+        all.count(edge, count);
+    }
+    let mut list = all.sorted();
+    list.sort_by_key(|(_, count)| Reverse(*count));
+    let row = |(edge, count): &(Edge, u64)| {
+        let function = functions.containing(edge.from).map(|range| range.start);
+        EdgeRow {
+            from: address(edge.from, xlen),
+            to: address(edge.to, xlen),
+            kind: leaves(edge.kind),
+            count: *count,
+            from_place: names.name(edge.from),
+            to_place: names.name(edge.to),
+            function: function.and_then(|start| numbered.by_address.get(&start).copied()),
+        }
+    };
+    // The same function goes on further up.
+    let is_loop = |edge: &Edge| {
+        edge.to <= edge.from
+            && matches!(edge.kind, Leaves::Branch | Leaves::Jump)
+            && functions.containing(edge.from).is_some_and(|range| range.contains(&edge.to))
+    };
+    let loops = list.iter().filter(|(edge, _)| is_loop(edge)).take(EDGES).map(row).collect();
+    (list.iter().take(EDGES).map(row).collect(), loops)
+}
