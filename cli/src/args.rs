@@ -22,13 +22,14 @@ pub(crate) use sim::{Cva6Args, DecoderArgs, LoopArgs, SimArgs, SimCommand, SimEm
 pub(crate) use snapshot::{Frames, SnapshotArgs};
 pub(crate) use values::Placed;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, FromArgMatches, Parser, Subcommand, ValueEnum};
 use hartrace_capture::framing::Kind;
 use hartrace_capture::ring::Ring;
 use hartrace_decoder::Unit;
 use hartrace_etrace::Compat;
 use hartrace_report::{Position, Timing};
-use std::path::PathBuf;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 
 /// RISC-V E-Trace: encode, inspect, compare and decode instruction traces.
 #[derive(Debug, Parser)]
@@ -59,7 +60,7 @@ pub(crate) enum Command {
     ///
     /// Time is the number of instructions.
     Export(ExportArgs),
-    /// Write a page that shows a trace: a timeline of calls, functions, code, loops, gaps and packets
+    /// Write a page that shows a trace: a timeline of calls, functions, loops, gaps and packets
     ///
     /// The page is one file, which any browser opens from disk. Time is the number of instructions.
     Report(PageArgs),
@@ -400,6 +401,15 @@ pub(crate) struct PageArgs {
     pub(crate) perf: PerfArgs,
     #[command(flatten)]
     pub(crate) follow: FollowArgs,
+}
+
+impl PageArgs {
+    /// The arguments for a capture that describes itself, as if they had been typed.
+    pub(crate) fn new(capture: &Path, output: &Path) -> Result<Self, clap::Error> {
+        let command = Self::augment_args(clap::Command::new("report"));
+        let words = [OsStr::new("report"), OsStr::new("-o"), output.as_ref(), capture.as_ref()];
+        Self::from_arg_matches(&command.try_get_matches_from(words)?)
+    }
 }
 
 /// A format that other tools read.

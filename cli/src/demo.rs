@@ -1,11 +1,11 @@
 //! `hartrace demo`, the command that runs without arguments: the whole loop on the bundled programs, in
 //! every mode. Nothing else is needed.
 
-use crate::args::DemoArgs;
+use crate::args::{DemoArgs, PageArgs};
 use crate::bundled::PROGRAMS;
 use crate::described::describe;
 use crate::failure::{Failure, Status};
-use crate::{exec, files, progress};
+use crate::{exec, files, progress, report};
 use hartrace_capture::description::Traced;
 use hartrace_sources::executed::Program;
 use hartrace_sources::executed::round::{Table, Trial};
@@ -45,13 +45,15 @@ pub(crate) fn run(args: &DemoArgs) -> Result<Status, Failure> {
     bar.finish_and_clear();
     table.finish(&[])?;
     if !args.json {
-        let mut out = io::stdout().lock();
         let place = folder.display();
         writeln!(
-            out,
+            io::stdout(),
             "\nPrograms, traces and their descriptions are in {place}. Look into one:\n  hartrace \
-             decode {place}/calls.ir.te --emit listing | less"
+             decode {place}/calls.ir.te --emit listing | less\nA page that shows this one, for a browser:"
         )?;
+        let (capture, page) = (folder.join("calls.ir.te"), folder.join("report.html"));
+        let page = PageArgs::new(&capture, &page).map_err(Failure::usage)?;
+        report::run(page)?;
     }
     Ok(status)
 }

@@ -4,6 +4,7 @@ use crate::args::{DecodeArgs, Emit, PageArgs};
 use crate::decode;
 use crate::failure::{Failure, Status};
 use crate::files;
+use hartrace_report::Timing;
 use hartrace_report::html::{About, Html};
 use hartrace_report::stats::Stats;
 use std::io::{self, Write};
@@ -12,9 +13,17 @@ use std::path::Path;
 /// Runs the command.
 pub(crate) fn run(args: PageArgs) -> Result<Status, Failure> {
     let PageArgs { output, arm, perf, follow } = args;
-    let output = Some(output);
-    let emit = Emit::Html;
-    decode::run(&DecodeArgs { emit, json: false, from: None, to: None, arm, perf, follow, output })
+    decode::run(&DecodeArgs {
+        emit: Emit::Html,
+        json: false,
+        from: None,
+        to: None,
+        arm,
+        perf,
+        follow,
+        output: Some(output),
+        timing: Timing::default(),
+    })
 }
 
 /// Writes a page, and prints how large it is.

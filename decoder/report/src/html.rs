@@ -6,6 +6,7 @@
 //! Its size is bounded, whatever the length of the trace: at most [`SPANS`] calls are drawn. If there are more, the
 //! shortest are drawn together with their neighbours, which the page says.
 
+mod anchors;
 mod costs;
 mod events;
 mod graph;

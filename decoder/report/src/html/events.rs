@@ -80,7 +80,7 @@ impl Sink for Events {
             Event::Off(QualStatus::TraceLost) => &mut self.losses,
             Event::Trap { interrupt: true, .. } => &mut self.interrupts,
             Event::Trap { .. } => &mut self.exceptions,
-            Event::Off(_) | Event::On | Event::Context { .. } => return,
+            Event::Off(_) | Event::On | Event::Context { .. } | Event::Time(_) => return,
         };
         *count = count.saturating_add(1);
     }

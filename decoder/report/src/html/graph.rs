@@ -1,9 +1,11 @@
 //! Calls, as a timeline and as costs of functions.
 
 use super::SPANS;
+use super::anchors::Anchors;
 use super::costs::Costs;
 use super::lanes::{Lanes, higher};
 use crate::calls::{CallForm, Names};
+use hartrace_decoder::Time;
 use hartrace_decoder::calls::{Frame, Visit};
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -14,7 +16,7 @@ pub(super) struct Graph {
     /// Sources so far.
     known: BTreeSet<Option<u16>>,
     /// Sources that have ended.
-    pub(super) ended: Vec<(Option<u16>, Lanes)>,
+    pub(super) ended: Vec<(Option<u16>, Lanes, Anchors)>,
     pub(super) costs: Costs,
     pub(super) instructions: u64,
     /// Instructions of the longest source.
@@ -25,13 +27,13 @@ impl Graph {
     /// Joins short calls so that all sources together fit into a page. Returns the shortest that are not joined.
     pub(super) fn fit(&mut self) -> u64 {
         let mut threshold = 0;
-        for (_, lanes) in &self.ended {
+        for (_, lanes, _) in &self.ended {
             threshold = threshold.max(lanes.threshold());
         }
         loop {
-            self.ended.iter_mut().for_each(|(_, lanes)| lanes.join(threshold));
-            let spans =
-                self.ended.iter().fold(0, |sum: usize, (_, lanes)| sum.saturating_add(lanes.len()));
+            self.ended.iter_mut().for_each(|(_, lanes, _)| lanes.join(threshold));
+            let add = |sum: usize, (_, lanes, _): &(_, Lanes, _)| sum.saturating_add(lanes.len());
+            let spans = self.ended.iter().fold(0, add);
             if spans <= SPANS || threshold > self.length {
                 return threshold;
             }
@@ -45,6 +47,7 @@ impl Graph {
 pub(super) struct Drawn {
     lanes: Lanes,
     costs: Costs,
+    anchors: Anchors,
 }
 
 impl Visit for Drawn {
@@ -62,6 +65,10 @@ impl Visit for Drawn {
         self.lanes.context(context, at);
     }
 
+    fn time(&mut self, time: Time, at: u64) {
+        self.anchors.take(time, at);
+    }
+
     fn gap(&mut self, at: u64) {
         self.lanes.gap(at);
     }
@@ -69,6 +76,10 @@ impl Visit for Drawn {
 
 impl CallForm for Graph {
     type Calls = Drawn;
+
+    fn calls(&self) -> Drawn {
+        Drawn::default()
+    }
 
     /// Writes nothing, but keeps what is kept of a source small.
     fn write(
@@ -94,7 +105,7 @@ impl CallForm for Graph {
         _: &mut dyn Write,
     ) -> io::Result<()> {
         for (source, calls, instructions) in all {
-            self.ended.push((source, calls.lanes));
+            self.ended.push((source, calls.lanes, calls.anchors));
             self.costs.merge(&calls.costs);
             self.instructions = self.instructions.saturating_add(instructions);
             self.length = self.length.max(instructions);

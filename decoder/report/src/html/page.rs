@@ -1,6 +1,6 @@
 //! The page itself.
 
-use super::tables::{self, EdgeRow, FunctionRow, GapRow, LaneData};
+use super::tables::{self, ClockData, EdgeRow, FunctionRow, GapRow, LaneData};
 use super::{Html, safe};
 use crate::stats::Stats;
 use serde::Serialize;
@@ -45,8 +45,8 @@ struct Data<'a> {
     threshold: u64,
     /// Calls that are not drawn.
     left_out: u64,
-    /// Pairs of instruction and time, in order; without any, the axis counts instructions.
-    anchors: Vec<(u64, u64)>,
+    /// Of each source; without readings, time is not known.
+    clocks: Vec<ClockData>,
     functions: Vec<FunctionRow>,
     /// Caller, callee, calls, instructions.
     graph: Vec<(usize, usize, u64, u64)>,
@@ -84,8 +84,8 @@ pub(super) fn write(
     let numbered = tables::functions(&graph.costs, &names, xlen);
     let mut lanes = Vec::new();
     let mut left_out = 0u64;
-    for (source, own) in &graph.ended {
-        lanes.extend(tables::lanes(*source, own, &numbered));
+    for (clock, (source, own, _)) in graph.ended.iter().enumerate() {
+        lanes.extend(tables::lanes(*source, clock, own, &numbered));
         left_out = left_out.saturating_add(own.left_out);
     }
     let (edges, loops) = tables::edges(edges, &functions, &numbered, &names, xlen);
@@ -101,7 +101,7 @@ pub(super) fn write(
         gap_rows: tables::gap_rows(&events),
         threshold,
         left_out,
-        anchors: Vec::new(),
+        clocks: graph.ended.iter().map(|(_, _, anchors)| anchors.into()).collect(),
         functions: numbered.rows,
         graph: numbered.graph,
         lanes,

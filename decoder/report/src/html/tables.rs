@@ -1,5 +1,6 @@
 //! What the page shows, as JSON. The script of the page reads the same fields.
 
+use super::anchors::Anchors;
 use super::costs::Costs;
 use super::events::Events;
 use super::lanes::{Lane, Lanes};
@@ -70,7 +71,8 @@ pub(super) fn functions(costs: &Costs, names: &Names<'_>, xlen: Xlen) -> Numbere
 #[derive(Serialize)]
 pub(super) struct LaneData {
     name: String,
-    source: Option<u16>,
+    /// Which of the clocks tells its time.
+    clock: usize,
     /// For each span: its start after that of the one before, its length, twice its row, and the number of its function
     /// plus 1, or 0 for several. If 1 is added to twice the row, several calls are drawn together: their number and their
     /// instructions follow.
@@ -80,7 +82,12 @@ pub(super) struct LaneData {
 }
 
 /// The lanes of a source.
-pub(super) fn lanes(source: Option<u16>, lanes: &Lanes, numbered: &Numbered) -> Vec<LaneData> {
+pub(super) fn lanes(
+    source: Option<u16>,
+    clock: usize,
+    lanes: &Lanes,
+    numbered: &Numbered,
+) -> Vec<LaneData> {
     let name = |context: u64| match (source, context, lanes.lanes.len() > 1) {
         (None, 0, false) => "hart".to_owned(),
         (None, context, _) => format!("context {context:#x}"),
@@ -90,15 +97,30 @@ pub(super) fn lanes(source: Option<u16>, lanes: &Lanes, numbered: &Numbered) -> 
     let gaps = gaps(&lanes.gaps);
     let lane = |(context, lane): (&u64, &Lane)| LaneData {
         name: name(*context),
-        source,
+        clock,
         spans: spans(lane, numbered),
         gaps: gaps.clone(),
     };
     let mut all: Vec<LaneData> = lanes.lanes.iter().map(lane).collect();
     if all.is_empty() && !gaps.is_empty() {
-        all.push(LaneData { name: name(0), source, spans: Vec::new(), gaps });
+        all.push(LaneData { name: name(0), clock, spans: Vec::new(), gaps });
     }
     all
+}
+
+/// The clock of a source.
+#[derive(Serialize)]
+pub(super) struct ClockData {
+    unit: &'static str,
+    /// Numbers of instructions, and times.
+    anchors: Vec<(u64, u64)>,
+}
+
+impl From<&Anchors> for ClockData {
+    fn from(anchors: &Anchors) -> Self {
+        let unit = anchors.clock.unit().unwrap_or_default().name();
+        Self { unit, anchors: anchors.list.clone() }
+    }
 }
 
 fn spans(lane: &Lane, numbered: &Numbered) -> Vec<u64> {

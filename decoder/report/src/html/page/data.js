@@ -20,23 +20,21 @@ function element(name, properties = {}, ...children) {
   return made;
 }
 
-// Time: the axis counts instructions, unless the trace says when some of them were executed.
-const axis = {
-  anchors: data.anchors,
-  unit: data.anchors.length > 1 ? "ticks" : "instructions",
-  // The time of an instruction; between two anchors in proportion to instructions.
-  time(insn) {
-    const list = this.anchors;
-    if (list.length < 2) return insn;
-    let low = 0, high = list.length - 1;
-    while (high - low > 1) {
-      const middle = (low + high) >> 1;
-      if (list[middle][0] <= insn) low = middle; else high = middle;
-    }
-    const [[i0, t0], [i1, t1]] = [list[low], list[high]];
-    return i1 === i0 ? t0 : t0 + (insn - i0) * (t1 - t0) / (i1 - i0);
-  },
-};
+// When an instruction of a source was executed, in words. Between two readings of the clock, time passes in proportion to
+// instructions; without any, it is not known.
+function timeOf(clock, insn) {
+  const { unit, anchors } = data.clocks[clock];
+  if (anchors.length === 0) return "";
+  let low = 0, high = anchors.length;
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if (anchors[middle][0] <= insn) low = middle; else high = middle;
+  }
+  const [[from, start], [to, end]] = [anchors[low], anchors[low + 1] ?? anchors[low]];
+  const known = from === insn || anchors.length === 1 || to === from;
+  const time = known ? start : start + (insn - from) * (end - start) / (to - from);
+  return `, at ${from === insn ? "" : "about "}${number(Math.round(time))} ${unit}`;
+}
 
 // The spans of a lane by row, each in order and without overlap; LaneData in tables.rs has the coding.
 function unpack(lane) {
@@ -61,7 +59,7 @@ function unpack(lane) {
     at += lane.gaps[i];
     gaps.push({ start: at, end: at + lane.gaps[i + 1], count: lane.gaps[i + 2] });
   }
-  return { name: lane.name, rows: Array.from(rows, (row) => row ?? []), gaps };
+  return { name: lane.name, clock: lane.clock, rows: Array.from(rows, (row) => row ?? []), gaps };
 }
 
 // The first index whose span ends after a place.

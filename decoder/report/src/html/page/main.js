@@ -6,9 +6,10 @@ functionTable();
 edgeTables();
 packetTable();
 
-byId("axis-note").textContent = axis.unit === "instructions"
-  ? "The axis counts instructions: it shows no time."
-  : "Between two timestamps, times are in proportion to instructions.";
+const units = new Set(data.clocks.filter((clock) => clock.anchors.length > 0).map((clock) => clock.unit));
+byId("axis-note").textContent = units.size === 0
+  ? "The axis counts instructions; the trace carries no time."
+  : `The axis counts instructions. A selected call has its time in ${[...units].join(" or ")}, in proportion to instructions where the trace does not tell it.`;
 byId("detail-note").textContent = [
   data.threshold > 0 && `Calls of fewer than ${number(data.threshold)} instructions are drawn together with their neighbours, under a line.`,
   data.left_out > 0 && `${plural(data.left_out, "call is", "calls are")} not drawn: too deep, or of too many contexts.`,

@@ -165,7 +165,7 @@ const timeline = (() => {
       context.fillStyle = colours.line;
       context.fillRect(x, 6, 1, AXIS - 6);
       context.fillStyle = colours.soft;
-      context.fillText(number(Math.round(axis.time(place))), x + 4, 15);
+      context.fillText(number(place), x + 4, 15);
     }
     context.fillStyle = colours.line;
     context.fillRect(0, AXIS - 1, w, 1);
@@ -174,16 +174,16 @@ const timeline = (() => {
   // What the canvas shows, in words.
   function report() {
     const whole = view.start === 0 && view.end === length;
-    const [from, to] = [view.start, view.end].map((place) => number(Math.round(axis.time(place))));
-    byId("range").textContent = `${axis.unit} ${from} to ${to}${whole ? " (all)" : ""}`;
+    const [from, to] = [view.start, view.end].map((place) => number(Math.round(place)));
+    byId("range").textContent = `instructions ${from} to ${to}${whole ? " (all)" : ""}`;
     const shown = selected && describe(selected.span, selected.lane);
     byId("selection").textContent = shown ? `Selected: ${shown}` : "";
   }
 
   function describe(span, lane) {
-    const at = number(Math.round(axis.time(span.start)));
-    if (span.calls === 1) return `${functionName(span.fn)}: ${plural(span.busy, "instruction", "instructions")} from ${at} on, ${lane.name}`;
-    return `${number(span.calls)} calls of ${functionName(span.fn)}, drawn together: ${number(span.busy)} instructions from ${at} on, ${lane.name}`;
+    const place = `from ${number(span.start)} on${timeOf(lane.clock, span.start)}, ${lane.name}`;
+    if (span.calls === 1) return `${functionName(span.fn)}: ${plural(span.busy, "instruction", "instructions")} ${place}`;
+    return `${number(span.calls)} calls of ${functionName(span.fn)}, drawn together: ${number(span.busy)} instructions ${place}`;
   }
 
   // --- moving -----------------------------------------------------------------------------------
