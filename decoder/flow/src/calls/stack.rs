@@ -95,6 +95,12 @@ impl<V: Visit> CallStack<V> {
             Change::Leaves(transfer, end) => self.last = Some(Ending::Transfer(transfer, end)),
             Change::Arrives(to) => self.arrive(to),
             Change::Trap { cause, interrupt, epc } => {
+                // A trace does not always tell where a function returned to before the trap; its caller is likely.
+                let returns = match self.last {
+                    Some(Ending::Transfer(Transfer::Return, _)) => self.returns(),
+                    _ => None,
+                };
+                let epc = epc.or(returns);
                 if let Some(epc) = epc
                     && !self.stack.frames.is_empty()
                 {
@@ -112,6 +118,12 @@ impl<V: Visit> CallStack<V> {
             Change::Off => self.off(),
             Change::Gap => self.gap(),
         }
+    }
+
+    /// Where the present function returns to, if it was called.
+    fn returns(&self) -> Option<u64> {
+        let top = self.stack.frames.last().filter(|top| !matches!(top.why, Why::Trap { .. }));
+        top.and_then(|top| top.returns)
     }
 
     /// Leaves all functions.
@@ -153,8 +165,12 @@ impl<V: Visit> CallStack<V> {
                 self.push(to, Some(end), Why::Call);
             }
             Some(Ending::Transfer(Transfer::TrapReturn, _)) => self.trap_return_to(to),
-            // A call of an operating system whose code is not traced.
-            Some(Ending::Trap { epc: Some(epc), .. }) if is_after(to.pc, epc) => self.stay(to),
+            // An operating system whose code is not traced: called, or interrupting.
+            Some(Ending::Trap { epc: Some(epc), interrupt, .. })
+                if to.pc == epc || !interrupt && is_after(to.pc, epc) =>
+            {
+                self.stay(to);
+            }
             Some(Ending::Trap { cause, interrupt, epc }) => {
                 self.push(to, epc, Why::Trap { cause, interrupt });
             }

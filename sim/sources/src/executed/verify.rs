@@ -1,7 +1,7 @@
 //! Comparison of what was decoded with what was executed, from the first instruction to the last.
 
 use crate::executed::Instructions;
-use hartrace_decoder::{Event, Run, Sink, StreamPos};
+use hartrace_decoder::{Event, Run, Sink, StreamPos, Time};
 use hartrace_etrace::QualStatus;
 use hartrace_etrace::ingress::{IType, Retired};
 use std::collections::VecDeque;
@@ -74,6 +74,8 @@ pub struct Verified {
     pub starts: u64,
     /// Code at the end that no trace contains: see [`is_idle`].
     pub idle: Vec<Idle>,
+    /// The times of synchronisations, each with the number of instructions decoded before it.
+    pub times: Vec<(u64, u64)>,
     /// The first difference.
     pub difference: Option<String>,
 }
@@ -242,6 +244,9 @@ impl Sink for Verify {
                 self.result.losses += 1;
             }
             Event::On => self.result.starts += 1,
+            Event::Time(Time::Stamp { value, .. }) => {
+                self.result.times.push((self.result.decoded, value));
+            }
             Event::Gap(fault) => self.differ(format_args!("packet {packet}: {fault}")),
             _ => {}
         }

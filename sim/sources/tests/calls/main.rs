@@ -2,7 +2,9 @@
 //!
 //! The hart's stack follows from what only the hart knows: the link registers that instructions write, and the stack
 //! pointer. A function has ended when the stack pointer is above the one it was called with, or the same where it
-//! returns to; another stack pointer after a trap is another thread.
+//! returns to; another stack pointer after a trap is another thread. Random walks know their stack anyway.
+
+mod walks;
 
 use hartrace_capture::programs::Programs;
 use hartrace_decoder::calls::{CallStack, Frame, Functions, Transfers, Visit};
@@ -58,6 +60,26 @@ impl Stacks {
         if self.all.last().is_none_or(|(_, last)| *last != stack) {
             self.all.push((at, stack));
         }
+    }
+}
+
+impl Stacks {
+    /// Compares with what was found; frames that are left at the end do not count.
+    fn same(&self, found: &Self, name: impl Fn(u64) -> String) -> Result<(), Failed> {
+        let same = found.all.iter().zip(&self.all).take_while(|(found, is)| found == is).count();
+        let end = self.all.last().map_or(0, |(at, _)| *at);
+        if same == self.all.len() && found.all[same..].iter().all(|(at, _)| *at >= end) {
+            return Ok(());
+        }
+        let show = |list: &[(u64, Vec<u64>)]| {
+            let stacks = list.iter().skip(same.saturating_sub(2)).take(5).map(|(at, stack)| {
+                let names: Vec<_> =
+                    stack.iter().skip(1).rev().take(6).map(|pc| name(*pc)).collect();
+                format!("\n  {at} {}: {}", stack[0], names.join(" < "))
+            });
+            stacks.collect::<String>()
+        };
+        Err(format!("is:{}\ndecoded:{}", show(&self.all), show(&found.all)).into())
     }
 }
 
@@ -235,7 +257,7 @@ fn compare(path: &Path, mode: &str, with_threads: bool) -> Result<(), Failed> {
         executed: Vec::new(),
     };
     program.steps(LIMIT, &mut shadow)?;
-    let expected = shadow.stacks.all;
+    let expected = shadow.stacks;
 
     let mut params = modes::params(program.xlen());
     if with_threads {
@@ -261,31 +283,16 @@ fn compare(path: &Path, mode: &str, with_threads: bool) -> Result<(), Failed> {
     calls.replay(&transfers);
     let found = calls.finish();
 
-    let same = found.all.iter().zip(&expected).take_while(|(found, hart)| found == hart).count();
     println!(
         "{:12} {mode:10} {:7} instructions, {:6} changes, {:4} deep, {} threads",
         program.name(),
         shadow.insns,
-        expected.len(),
+        expected.all.len(),
         found.deepest,
         shadow.threads + 1,
     );
-    // Everything is left at the end.
-    let end = expected.last().map_or(0, |(at, _)| *at);
-    if same < expected.len() || found.all[same..].iter().any(|(at, _)| *at < end) {
-        let name =
-            |pc: &u64| symbols.place(*pc).map_or_else(|| format!("{pc:x}"), |p| p.to_string());
-        let show = |list: &[(u64, Vec<u64>)]| {
-            let from = same.saturating_sub(2);
-            let stacks = list.iter().skip(from).take(5).map(|(at, stack)| {
-                let names: Vec<String> = stack.iter().skip(1).rev().take(6).map(name).collect();
-                format!("\n  {at} {}: {}", stack[0], names.join(" < "))
-            });
-            stacks.collect::<String>()
-        };
-        return Err(format!("hart:{}\ndecoded:{}", show(&expected), show(&found.all)).into());
-    }
-    Ok(())
+    let name = |pc| symbols.place(pc).map_or_else(|| format!("{pc:x}"), |place| place.to_string());
+    expected.same(&found, name)
 }
 
 fn main() -> ExitCode {
@@ -297,6 +304,10 @@ fn main() -> ExitCode {
             let run = move || compare(&path, mode, with_threads);
             trials.push(Trial::test(format!("{name}/{mode}"), run));
         }
+    }
+    for mode in ["delta", "ir+bp+jtc"] {
+        let run = move || (0..12).try_for_each(|seed| walks::compare(seed, mode));
+        trials.push(Trial::test(format!("walks/{mode}"), run));
     }
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
