@@ -70,6 +70,11 @@ pub(crate) enum Command {
     Bundle(BundleArgs),
     /// Compare two captures packet by packet
     Diff(DiffArgs),
+    /// Compare what two captures of one program executed: where they part, and what one has more of
+    ///
+    /// Stretches that differ are counted until both traces are alike again. The captures may have other modes, or come from
+    /// other encoders. The exit status is 4 if they differ.
+    Delta(DeltaArgs),
     /// Decode a capture and compare it with what must have retired, instruction by instruction
     Check(CheckArgs),
     /// Count packets and bytes by format; with the program, also bits per instruction
@@ -493,6 +498,21 @@ pub(crate) struct DiffArgs {
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) stream: StreamArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DeltaArgs {
+    #[command(flatten)]
+    pub(crate) follow: FollowArgs,
+    /// The other capture; options apply to both
+    #[arg(help_heading = "Arguments")]
+    pub(crate) b: PathBuf,
+    /// One JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// How many stretches, functions and edges to print
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub(crate) rows: usize,
 }
 
 /// What a stream looks like.

@@ -10,6 +10,7 @@ mod check;
 mod compare;
 mod convert;
 mod decode;
+mod delta;
 mod demo;
 mod described;
 mod diff;
@@ -74,6 +75,7 @@ fn run(cli: Cli) -> Result<Status, Failure> {
         Some(Command::Report(args)) => report::run(args),
         Some(Command::Probe(args)) => probe::run(&args),
         Some(Command::Bundle(args)) => bundle::run(&args),
+        Some(Command::Delta(args)) => delta::run(args),
         Some(Command::Diff(args)) => diff::run(&args),
         Some(Command::Check(args)) => check::run(&args),
         Some(Command::Stats(args)) => stats::run(&args),

@@ -151,6 +151,10 @@ pub(crate) struct Cva6Args {
     /// The connector builds blocks one instruction after the other
     #[arg(long)]
     pub(crate) serialised: bool,
+    /// The encoder counts clock cycles, and synchronisations carry the time; with BYTES, so does every packet
+    #[arg(long, value_name = "BYTES", num_args = 0..=1, require_equals = true, default_missing_value = "0",
+        value_parser = clap::value_parser!(u8).range(0..=8))]
+    pub(crate) time: Option<u8>,
     /// Latency of memory
     #[arg(long, value_name = "CYCLES", default_value_t = 2)]
     pub(crate) latency: u64,

@@ -31,6 +31,9 @@ pub(crate) fn run(args: &Cva6Args) -> Result<Status, Failure> {
     // Building the model takes minutes.
     let programs = programs(args.program.as_deref())?;
     let mut config = SocConfig::new(encoder, args.harts);
+    if let Some(bytes) = args.time {
+        config = config.with_time(bytes);
+    }
     if args.serialised {
         config.building = Building::Serialised;
     }

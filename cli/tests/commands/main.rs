@@ -2,6 +2,7 @@
 
 mod compare;
 mod decode;
+mod delta;
 mod described;
 mod events;
 mod fpga;

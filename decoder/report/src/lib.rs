@@ -41,6 +41,8 @@
 //! | [`Calls`]`<`[`Speedscope`]`>` | every call, for speedscope |
 //! | [`Total`] | nothing: for callers who use the sum themselves |
 //!
+//! [`delta`] compares what two traces of one program executed.
+//!
 //! [`read_profile`] makes edges of what a hardware decoder counted.
 //!
 //! A [`Printer`] writes any of them and reports [`Gaps`]. A capture is decoded in parts, by several
@@ -80,6 +82,7 @@
 pub mod arm;
 mod blocks;
 mod calls;
+pub mod delta;
 pub mod diff;
 pub mod dump;
 mod erased;

@@ -23,6 +23,11 @@ impl<S> Noted<S> {
         Self { sink, gaps: Vec::new(), strict, ended: false }
     }
 
+    /// The sink, and the gaps with where decoding resumed.
+    pub fn into_parts(self) -> (S, Vec<(StreamPos, Event)>) {
+        (self.sink, self.gaps)
+    }
+
     /// Whether a gap has ended it.
     pub(crate) fn is_ended(&self) -> bool {
         self.ended

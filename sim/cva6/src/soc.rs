@@ -33,6 +33,7 @@ pub use behind::CoreLoop;
 pub use design::{Soc, SocConfig};
 pub use error::SocError;
 pub use extensions::check_extensions;
+pub use hart::Delay;
 pub use report::Report;
 pub use run::{HartOutcome, Job, Outcome};
 pub use survey::Survey;

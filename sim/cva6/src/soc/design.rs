@@ -3,7 +3,7 @@
 use crate::soc::SocError;
 use crate::{Core, hart_ports};
 use hartrace_cva6_connector::{ADAPTER, Building, Config as Connector, connector};
-use hartrace_encoder_hdl::top::{Encapsulation, Sink, Standard, TopConfig, top};
+use hartrace_encoder_hdl::top::{Encapsulation, Sink, Standard, TimeSource, TopConfig, top};
 use hartrace_encoder_hdl::{Config, Overflow};
 use hartrace_hdl_tools::verilate::{Design, Model, Options};
 use hartrace_rtl::{Component, Direction};
@@ -39,6 +39,18 @@ impl SocConfig {
             ..TopConfig::default()
         };
         Self { top, building: Building::default() }
+    }
+
+    /// Adds a clock to each encoder. Synchronisations carry its time, of 40 bits; frames carry `bytes` bytes of it.
+    #[must_use]
+    pub fn with_time(mut self, bytes: u8) -> Self {
+        self.top.time = TimeSource::Internal;
+        let etrace = &mut self.top.encoder.etrace;
+        (etrace.notime_p, etrace.time_width_p) = (false, 40);
+        if let Encapsulation::Standard(standard) = &mut self.top.encapsulation {
+            standard.timestamp_bytes = bytes;
+        }
+        self
     }
 
     /// Returns the configuration of the connector of each hart.

@@ -5,6 +5,7 @@ use hartrace_encoder_hdl::Config;
 use hartrace_etrace::ingress::{IType, Retired};
 use hartrace_hdl_tools::verilate::{Output, SimError, Simulation};
 use hartrace_lockstep::{Follow, Seen};
+use serde::Serialize;
 use std::collections::VecDeque;
 
 /// Follows a hart, its connector and its encoder.
@@ -12,8 +13,10 @@ use std::collections::VecDeque;
 pub(crate) struct HartWatch<'a> {
     pub(crate) follow: Follow<'a>,
     rows: Rows,
-    /// What was executed, but has not left the connector.
-    inside: VecDeque<Retired>,
+    /// What was executed, but has not left the connector, and in which cycle.
+    inside: VecDeque<(Retired, u64)>,
+    /// The cycles of instructions that the encoder accepted, if it has an internal clock.
+    pub(crate) clock: Option<Clock>,
     lanes: u32,
     itype_width: u32,
     iretire_width: u32,
@@ -32,6 +35,62 @@ pub(crate) struct HartWatch<'a> {
     pub(crate) difference: Option<String>,
 }
 
+/// The internal clock of an encoder, as the simulator sees it.
+#[derive(Debug)]
+pub(crate) struct Clock {
+    /// The cycle in which it starts with 0.
+    start: u64,
+    /// The cycles in which instructions were committed, and the last instructions of their blocks.
+    commits: Vec<(u64, u64)>,
+}
+
+/// How late the decoded times of synchronisations are, in cycles: from the commit of the last instruction of a block, when the
+/// connector can pass it on, to the cycle in which the encoder received it.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Delay {
+    /// Number of synchronisations.
+    pub synchronisations: u64,
+    /// The smallest delay; negative if a time is too early.
+    pub min: i64,
+    /// The largest delay.
+    pub max: i64,
+    /// The largest delay since the commit of the first instruction of a block, which is the one that synchronises.
+    pub since_first: i64,
+}
+
+impl Clock {
+    pub(crate) fn new(start: u64) -> Self {
+        Self { start, commits: Vec::new() }
+    }
+
+    /// Compares the times of synchronisations, which have `bits` bits, with the commits of their instructions.
+    pub(crate) fn delay(&self, times: &[(u64, u64)], bits: u32) -> Option<Delay> {
+        let above = 64 - bits;
+        let delays = times.iter().filter_map(|(before, time)| {
+            let (first, last) = self.commits.get(*before as usize)?;
+            let since = |commit: &u64| {
+                let delay = time.wrapping_sub(commit.wrapping_sub(self.start));
+                (delay << above) as i64 >> above
+            };
+            Some((since(first), since(last)))
+        });
+        delays.fold(None, |all: Option<Delay>, (first, last)| {
+            let all = all.unwrap_or(Delay {
+                synchronisations: 0,
+                min: last,
+                max: last,
+                since_first: first,
+            });
+            Some(Delay {
+                synchronisations: all.synchronisations + 1,
+                min: all.min.min(last),
+                max: all.max.max(last),
+                since_first: all.since_first.max(first),
+            })
+        })
+    }
+}
+
 impl<'a> HartWatch<'a> {
     pub(crate) fn new(
         sim: &Simulation,
@@ -45,6 +104,7 @@ impl<'a> HartWatch<'a> {
             follow,
             rows: Rows::default(),
             inside: VecDeque::new(),
+            clock: None,
             lanes: config.lanes.into(),
             itype_width: config.itype_width_p.into(),
             iretire_width: config.iretire_width_p.into(),
@@ -63,7 +123,8 @@ impl<'a> HartWatch<'a> {
         })
     }
 
-    pub(crate) fn commit(&mut self, commit: &Commit) {
+    /// Something was committed in a cycle.
+    pub(crate) fn commit(&mut self, commit: &Commit, cycle: u64) {
         if commit.debug || commit.event == Event::Debug {
             // It interrupts sequences of instructions.
             let _ = self.rows.row(commit);
@@ -73,7 +134,7 @@ impl<'a> HartWatch<'a> {
             Event::Retired => self.instructions += 1,
             _ => self.traps += 1,
         }
-        self.inside.extend(self.rows.row(commit));
+        self.inside.extend(self.rows.row(commit).into_iter().map(|row| (row, cycle)));
     }
 
     /// Called after a clock cycle, with the outputs before its edge. `also` receives what the encoder received.
@@ -83,7 +144,7 @@ impl<'a> HartWatch<'a> {
             self.differ("the connector has lost something".to_owned());
         }
         let (itypes, counts) = (sim.get(self.itype), sim.get(self.iretire));
-        let mut left = Vec::new();
+        let mut left: Vec<(Retired, u64)> = Vec::new();
         let refused = sim.get(self.refused) == 1;
         if refused && self.stalls {
             self.stalled += 1;
@@ -93,9 +154,16 @@ impl<'a> HartWatch<'a> {
             let field = |word: u64, width: u32| word >> (lane * width) & ((1 << width) - 1);
             let itype = IType::try_from(field(itypes, self.itype_width) as u8).unwrap_or_default();
             let count = field(counts, self.iretire_width) as u32;
+            let before = left.len();
             self.take(count, itype, &mut left);
+            if let Some(clock) = self.clock.as_mut().filter(|_| !refused) {
+                let block = left[before..].iter().filter(|(row, _)| row.iretire > 0);
+                let last = block.clone().map(|(_, cycle)| *cycle).next_back().unwrap_or(0);
+                clock.commits.extend(block.map(|(_, cycle)| (*cycle, last)));
+            }
         }
         if !left.is_empty() {
+            let left: Vec<Retired> = left.into_iter().map(|(row, _)| row).collect();
             let seen = || if refused { Seen::Lost(&left) } else { Seen::Accepted(&left) };
             also(seen());
             self.follow.seen(seen());
@@ -103,11 +171,11 @@ impl<'a> HartWatch<'a> {
     }
 
     /// Compares the contents of a block.
-    fn take(&mut self, mut half_words: u32, itype: IType, left: &mut Vec<Retired>) {
+    fn take(&mut self, mut half_words: u32, itype: IType, left: &mut Vec<(Retired, u64)>) {
         while half_words > 0 {
             match self.inside.pop_front() {
-                Some(row) if (1..=half_words).contains(&row.iretire) => {
-                    half_words -= row.iretire;
+                Some(row) if (1..=half_words).contains(&row.0.iretire) => {
+                    half_words -= row.0.iretire;
                     left.push(row);
                 }
                 row => return self.differ(format!("{half_words} half-words, executed {row:x?}")),
@@ -115,7 +183,7 @@ impl<'a> HartWatch<'a> {
         }
         if itype.is_trap() {
             match self.inside.pop_front() {
-                Some(row) if row.itype == itype => left.push(row),
+                Some(row) if row.0.itype == itype => left.push(row),
                 row => self.differ(format!("{itype:?}, executed {row:x?}")),
             }
         }
@@ -127,7 +195,7 @@ impl<'a> HartWatch<'a> {
 
     /// Checks that everything has left the connector.
     pub(crate) fn close(&mut self) {
-        if let Some(row) = self.inside.front().copied() {
+        if let Some((row, _)) = self.inside.front().copied() {
             self.differ(format!("the connector keeps {row:x?}"));
         }
     }

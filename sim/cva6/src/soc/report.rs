@@ -1,7 +1,7 @@
 //! Results as a table or as JSON.
 
 use crate::Exit;
-use crate::soc::{HartOutcome, Outcome, Survey};
+use crate::soc::{Delay, HartOutcome, Outcome, Survey};
 use serde::Serialize;
 use std::io::{self, Write};
 
@@ -41,6 +41,8 @@ struct Record<'a> {
     lost_instructions: u64,
     idle_instructions: u64,
     decoded_instructions: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    time_delay: Option<Delay>,
     verified: bool,
     difference: Option<&'a str>,
 }
@@ -98,9 +100,13 @@ impl<'a, W: Write> Report<'a, W> {
             1 => name.to_owned(),
             _ => format!("{name}/{number}"),
         };
+        let times =
+            hart.delay.map_or(String::new(), |Delay { synchronisations, min, max, .. }| {
+                format!("; {synchronisations} times, {min} to {max} cycles late")
+            });
         let verdict = match &hart.verified.difference {
             Some(difference) => format!("NO: {difference}"),
-            None => format!("{} of {}", hart.verified.decoded, figures.told),
+            None => format!("{} of {}{times}", hart.verified.decoded, figures.told),
         };
         writeln!(
             self.out,
@@ -156,6 +162,7 @@ impl<'a, W: Write> Report<'a, W> {
             lost_instructions: hart.lost,
             idle_instructions: hart.idle,
             decoded_instructions: hart.verified.decoded,
+            time_delay: hart.delay,
             verified: hart.verified.difference.is_none(),
             difference: hart.verified.difference.as_deref(),
         };

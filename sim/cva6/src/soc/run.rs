@@ -1,13 +1,15 @@
 //! A program on the whole system.
 
-use crate::soc::hart::HartWatch;
+use crate::soc::hart::{Clock, Delay, HartWatch};
 use crate::soc::software::Apb;
 use crate::soc::{Soc, SocError, Survey};
 use crate::{Commit, Config as PlatformConfig, Observe, Platform, Run};
 use fastrand::Rng;
 use hartrace_encap::{Deframer, Item};
+use hartrace_encoder_hdl::Config;
 use hartrace_encoder_hdl::registers::ImplicitReturn;
-use hartrace_encoder_hdl::registers::driver::te::TrTeControl;
+use hartrace_encoder_hdl::registers::driver::te::{TrTeControl, TrTsControl};
+use hartrace_encoder_hdl::top::TimeSource;
 use hartrace_etrace::{Ioptions, Mode};
 use hartrace_hdl_tools::verilate::{Input, Model, Output, SimError, Simulation};
 use hartrace_lockstep::{Follow, Seen, Setting};
@@ -108,6 +110,8 @@ pub struct HartOutcome {
     pub payload_bytes: u64,
     /// The largest number of entries of the encoder's queue in use at the same time.
     pub peak_queue: u64,
+    /// How late the times of synchronisations are, if they have any and the encoder counts them.
+    pub delay: Option<Delay>,
     /// The decoded trace, compared with what was executed.
     pub verified: Verified,
 }
@@ -157,10 +161,10 @@ impl Soc {
             platform.simulation().waves(path)?;
         }
         let mut watch = Watch::new(self, job, survey, &tvec, platform.simulation(), also)?;
-        watch.start(platform.simulation(), &job.setting)?;
+        watch.start(platform.simulation(), &job.setting, self.config.top.time)?;
         let run = platform.run(job.limit, &mut watch)?;
         watch.stop(platform.simulation(), &job.setting)?;
-        Ok(watch.finish(run, platform.console().to_vec()))
+        Ok(watch.finish(run, platform.console().to_vec(), &self.config.top.encoder))
     }
 }
 
@@ -196,6 +200,8 @@ struct Watch<'a> {
     bytes: Vec<u8>,
     fifo_level: Output,
     peak_fifo: u64,
+    /// The last cycle.
+    now: u64,
     /// The first error in the stream.
     difference: Option<String>,
     also: &'a mut dyn FnMut(Seen<'_>),
@@ -227,21 +233,34 @@ impl<'a> Watch<'a> {
             bytes: Vec::new(),
             fifo_level: sim.output("fifo_level_o")?,
             peak_fifo: 0,
+            now: 0,
             difference: None,
             also,
         })
     }
 
     /// Switches tracing on; cores are in reset.
-    fn start(&mut self, sim: &mut Simulation, setting: &Setting) -> Result<(), SocError> {
+    fn start(
+        &mut self,
+        sim: &mut Simulation,
+        setting: &Setting,
+        time: TimeSource,
+    ) -> Result<(), SocError> {
         for _ in 0..RESET {
             sim.step()?;
         }
         let reset = sim.input("te_rst_ni")?;
         sim.set(reset, 1);
         for hart in 0..self.harts.len() {
-            for (offset, word) in setting.writes(false) {
-                self.write(sim, Apb::page(hart) + offset, word)?;
+            let writes = setting.writes(false);
+            for (i, (offset, word)) in writes.iter().enumerate() {
+                // The last write switches tracing on.
+                if i + 1 == writes.len() && time == TimeSource::Internal {
+                    let count = TrTsControl::default().with_count(true).0;
+                    self.write(sim, Apb::page(hart) + TrTsControl::OFFSET, count)?;
+                    self.harts[hart].clock = Some(Clock::new(sim.cycle() + 1));
+                }
+                self.write(sim, Apb::page(hart) + offset, *word)?;
             }
         }
         Ok(())
@@ -283,6 +302,7 @@ impl<'a> Watch<'a> {
 
     /// Called after a clock cycle, with the outputs before its edge.
     fn observe(&mut self, sim: &mut Simulation) {
+        self.now = sim.cycle();
         self.peak_fifo = self.peak_fifo.max(sim.get(self.fifo_level));
         for (number, hart) in self.harts.iter_mut().enumerate() {
             match number {
@@ -318,7 +338,8 @@ impl<'a> Watch<'a> {
         });
     }
 
-    fn finish(mut self, run: Run, console: Vec<u8>) -> Outcome {
+    fn finish(mut self, run: Run, console: Vec<u8>, config: &Config) -> Outcome {
+        let bits = config.etrace.time_bits();
         if let Some((offset, error)) = self.deframer.finish() {
             let what = format!("byte {offset}, the end of the stream: {error}");
             self.difference.get_or_insert(what);
@@ -340,6 +361,7 @@ impl<'a> Watch<'a> {
                 packets: packets.0,
                 payload_bytes: packets.1,
                 peak_queue: hart.peak,
+                delay: hart.clock.and_then(|clock| clock.delay(&verified.times, bits)),
                 verified,
             }
         });
@@ -351,7 +373,8 @@ impl<'a> Watch<'a> {
 impl Observe for Watch<'_> {
     fn commit(&mut self, commit: &Commit) {
         if let Some(hart) = self.harts.get_mut(usize::from(commit.hart)) {
-            hart.commit(commit);
+            // Committed in the cycle that is observed next.
+            hart.commit(commit, self.now + 1);
         }
     }
 

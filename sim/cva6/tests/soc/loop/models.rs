@@ -44,7 +44,7 @@ impl Kind {
             Self::Serialised => {
                 SocConfig { building: Building::Serialised, ..SocConfig::new(named("cva6")?, 1) }
             }
-            Self::OneLane => SocConfig::new(Config { lanes: 1, ..named("full")? }, 1),
+            Self::OneLane => SocConfig::new(Config { lanes: 1, ..named("full")? }, 1).with_time(0),
             Self::TwoHarts => SocConfig::new(named("cva6")?, 2),
         })
     }

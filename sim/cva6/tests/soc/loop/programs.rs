@@ -2,7 +2,7 @@
 
 use crate::models::{Kind, alone};
 use flate2::read::GzDecoder;
-use hartrace_cva6_sim::soc::{CoreLoop, Job, Outcome, Survey};
+use hartrace_cva6_sim::soc::{CoreLoop, HartOutcome, Job, Outcome, Survey};
 use hartrace_cva6_sim::{Config, Exit, Latency, Surprises};
 use hartrace_etrace::Ioptions;
 use hartrace_hdl_tools::verilate::Options;
@@ -59,6 +59,19 @@ fn survey(job: &Job) -> Result<Survey, String> {
     Survey::alone(alone()?, job).map_err(|error| error.to_string())
 }
 
+/// The largest number of cycles from the commit of the last instruction of a block to the encoder, if nothing waits.
+const MOST_LATE: i64 = 4;
+
+/// Synchronisations have the times at which the encoder received their instructions.
+fn check_times(hart: &HartOutcome) -> Result<(), String> {
+    let delay = hart.delay.ok_or("there are no times")?;
+    println!("{delay:?}");
+    match delay.synchronisations > 10 && delay.min > 0 && delay.max <= MOST_LATE {
+        true => Ok(()),
+        false => Err(format!("{delay:?}")),
+    }
+}
+
 /// Everything is recovered, with each of some settings.
 fn verify(kind: Kind, name: &str, all_modes: &[u64]) -> Result<(), Failed> {
     let mut job = Job::new(elf(name)?);
@@ -70,6 +83,9 @@ fn verify(kind: Kind, name: &str, all_modes: &[u64]) -> Result<(), Failed> {
         let hart = &outcome.harts[0];
         if hart.lost > 0 || hart.idle > 8 {
             return Err(format!("modes {number:06b}: {hart:?}").into());
+        }
+        if kind == Kind::OneLane {
+            check_times(hart).map_err(|what| format!("modes {number:06b}: {what}"))?;
         }
         println!(
             "{kind:?} {name} {number:06b}: {} cycles, {} of {} instructions and {} traps, {} packets, {:.3} \

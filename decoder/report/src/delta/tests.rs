@@ -1,0 +1,90 @@
+use super::*;
+use hartrace_decoder::{Event, Leaves, Transfer};
+
+/// Functions of 0x100 bytes from 0x1000 up.
+fn functions() -> Arc<Functions> {
+    Arc::new(Functions::new((0..8).map(|i| 0x1000 + 0x100 * i..0x1100 + 0x100 * i)))
+}
+
+/// Each address is a run of two instructions that ends with a jump.
+fn pieces(starts: &[u64]) -> Pieces {
+    let mut pieces = Pieces::default();
+    for start in starts {
+        let transfer = if start & 0xff == 0x80 { Transfer::Call } else { Transfer::None };
+        let run = Run::new(*start, &[0, 4], start + 8, Leaves::Jump).unwrap();
+        pieces.run(StreamPos::default(), run.with_transfer(transfer));
+    }
+    pieces
+}
+
+fn compare(a: &[u64], b: &[u64]) -> Delta {
+    // In parts that end at different places.
+    let parts =
+        |all: &[u64], size: usize| -> Vec<Pieces> { all.chunks(size).map(pieces).collect() };
+    delta([parts(a, 3).into_iter(), parts(b, 5).into_iter()], &functions(), 10)
+}
+
+#[test]
+fn the_same_is_the_same() {
+    let all: Vec<u64> = (0..100).map(|i| 0x1000 + 0x10 * (i % 7)).collect();
+    let delta = compare(&all, &all);
+    assert!(delta.is_empty());
+    assert_eq!(delta.insns, [200, 200]);
+}
+
+#[test]
+fn what_only_one_has_is_counted_and_then_they_are_aligned() {
+    let same = |from: u64| (0..20).map(move |i| from + 0x10 * (i % 5));
+    let a: Vec<u64> = same(0x1000).chain([0x1080, 0x1200, 0x1210]).chain(same(0x1400)).collect();
+    let b: Vec<u64> = same(0x1000).chain([0x1080, 0x1300]).chain(same(0x1400)).collect();
+    let delta = compare(&a, &b);
+    assert_eq!((delta.count, delta.alone), (1, [4, 2]));
+    let first = &delta.stretches[0];
+    assert_eq!((first.before, first.insns), ([42, 42], [4, 2]));
+    assert_eq!(
+        first.first.map(|piece| piece.and_then(|piece| piece.start())),
+        [Some(0x1200), Some(0x1300)]
+    );
+    assert_eq!(delta.last, Some(0x1084));
+    assert_eq!(delta.stack.iter().map(|frame| frame.function).collect::<Vec<_>>(), [0x1000]);
+    assert_eq!(delta.counts.functions(), [(0x1200, [4, 0]), (0x1300, [0, 2])]);
+    assert_eq!(
+        delta.counts.edges(),
+        [((0x1204, 0x1210), [1, 0]), ((0x1214, 0x1400), [1, 0]), ((0x1304, 0x1400), [0, 1])]
+    );
+}
+
+#[test]
+fn a_trap_and_the_end_are_differences() {
+    let all = [0x1000, 0x1010, 0x1020];
+    let mut trapped = pieces(&all[..1]);
+    let trap = Event::Trap { cause: 7, interrupt: true, tval: None, epc: None };
+    trapped.event(StreamPos::default(), trap);
+    let a = [pieces(&all)];
+    let found = delta([a.into_iter(), [trapped].into_iter()], &functions(), 10);
+    assert_eq!((found.count, found.alone, found.insns), (1, [4, 0], [6, 2]));
+    assert_eq!(found.stretches[0].first[1], Some(Piece::Other(trap)));
+    let shorter = compare(&all, &all[..2]);
+    assert_eq!((shorter.count, shorter.alone), (1, [2, 0]));
+    assert_eq!(shorter.stretches[0].first[1], None);
+}
+
+/// Runs that end elsewhere, because a part ends within them, are the same instructions.
+#[test]
+fn the_same_instructions_in_other_runs() {
+    let run = |pieces: &mut Pieces, start: u64, insns: usize, leaves| {
+        let offsets: Vec<u16> = (0..insns).map(|i| 4 * i as u16).collect();
+        let end = start + 4 * insns as u64;
+        pieces.run(StreamPos::default(), Run::new(start, &offsets, end, leaves).unwrap());
+    };
+    let (mut whole, mut first, mut second) =
+        (Pieces::default(), Pieces::default(), Pieces::default());
+    run(&mut whole, 0x1000, 6, Leaves::Jump);
+    run(&mut first, 0x1000, 2, Leaves::No);
+    run(&mut second, 0x1008, 4, Leaves::Jump);
+    let parts: [Box<dyn Iterator<Item = Pieces>>; 2] =
+        [Box::new([whole].into_iter()), Box::new([first, second].into_iter())];
+    let found = delta(parts, &functions(), 10);
+    assert!(found.is_empty());
+    assert_eq!(found.insns, [6, 6]);
+}
