@@ -3,11 +3,12 @@
 use hartrace_bits::{BitReader, Tail};
 use hartrace_decoder::stream::{Decode, Decoded, StreamError, Transport};
 use hartrace_decoder::{
-    Config, Count, Coverage, Edges, Image, Leaves, Resync, Sink, Step, Steps, StreamPos, Tracer,
+    Config, Count, Coverage, Edges, Frequencies, Image, Leaves, Resync, Sink, Step, Steps,
+    StreamPos, Tracer, Transfer,
 };
 use hartrace_encap::{EncapParams, FrameHeader, Framing, MAX_FRAME};
 use hartrace_golden::walk::Shape;
-use hartrace_isa::{Insn, Kind};
+use hartrace_isa::{Insn, Kind, Link};
 use hartrace_tests::case::{Case, Dice};
 use hartrace_tests::fault::{injured, numbered};
 use hartrace_tests::log::{Collect, Log, Seen};
@@ -152,6 +153,24 @@ fn sinks_agree_with_the_list_of_instructions() {
             let got: BTreeMap<_, _> =
                 got.sorted().into_iter().map(|(e, n)| ((e.from, e.to, e.kind), n)).collect();
             assert_eq!(got, edges(&image, &log), "seed {seed}, {threads} threads");
+
+            let mut all =
+                decode(&config, &image, &stream, threads, |all: &mut Frequencies, next| {
+                    all.merge(next);
+                });
+            assert_eq!(all.instructions(), count.instructions, "seed {seed}");
+            let (insns, edges) = all.sorted();
+            let mut times: BTreeMap<u64, u64> = BTreeMap::new();
+            retired.iter().for_each(|pc| *times.entry(*pc).or_default() += 1);
+            let found: BTreeMap<u64, u64> = insns.iter().map(|i| (i.address, i.times)).collect();
+            assert_eq!(found, times, "seed {seed}, {threads} threads");
+            for insn in insns {
+                let link = image.insn(insn.address).and_then(Insn::link);
+                assert_eq!(insn.transfer == Transfer::Call, link == Some(Link::Call), "{insn:x?}");
+            }
+            let edges: BTreeMap<_, _> =
+                edges.into_iter().map(|(e, n)| ((e.from, e.to, e.kind), n)).collect();
+            assert_eq!(edges, got, "seed {seed}, {threads} threads");
             counted += got.values().sum::<u64>();
             kinds.extend(got.keys().map(|(_, _, kind)| *kind));
         }

@@ -2,9 +2,12 @@
 
 mod coverage;
 mod edges;
+mod frequencies;
+mod halves;
 
 pub use coverage::Coverage;
 pub use edges::{Edge, Edges};
+pub use frequencies::{Frequencies, Frequency};
 
 use crate::event::{Event, StreamPos};
 use crate::paths::Path;

@@ -1,7 +1,7 @@
 //! Sums over a whole capture.
 
 use crate::report::{Collect, Report};
-use hartrace_decoder::{Count, Coverage, Edges};
+use hartrace_decoder::{Count, Coverage, Edges, Frequencies};
 use std::io::{self, Write};
 
 /// A sum over the parts of a capture.
@@ -13,6 +13,7 @@ pub trait Sum: Collect + Default + 'static {
 impl Collect for Count {}
 impl Collect for Coverage {}
 impl Collect for Edges {}
+impl Collect for Frequencies {}
 
 impl Sum for Count {
     fn merge(&mut self, next: Self) {
@@ -28,6 +29,12 @@ impl Sum for Coverage {
 }
 
 impl Sum for Edges {
+    fn merge(&mut self, next: Self) {
+        Self::merge(self, next);
+    }
+}
+
+impl Sum for Frequencies {
     fn merge(&mut self, next: Self) {
         Self::merge(self, next);
     }
