@@ -1,9 +1,12 @@
 //! The traced program: ELF files and bare code, for all contexts or for one.
 
 mod changing;
+mod code;
+mod sources;
 mod symbols;
 
 pub use changing::{Changing, NoTime};
+pub use sources::{Branch, Instance, Row, SourceFunction, SourceLine, Sources};
 pub use symbols::{Function, Place, Symbols};
 
 use hartrace_decoder::{ElfError, Image, Images, Moment, Versions};
@@ -163,17 +166,31 @@ impl Programs {
 
     /// Reads names and source lines of all programs, the common one first.
     pub fn all_symbols(&self) -> Symbols<'_> {
+        let mut symbols = Symbols::default();
+        for file in self.files() {
+            symbols.add_elf(&file.bytes, file.bias, self.common.image.isa().xlen);
+        }
+        symbols
+    }
+
+    /// Reads lines, functions and branches of all programs, the common one first.
+    pub fn sources(&self) -> Sources {
+        let mut sources = Sources::default();
+        for file in self.files() {
+            sources.add_elf(&file.bytes, file.bias, self.common.image.isa());
+        }
+        sources
+    }
+
+    /// The files of all programs, each once.
+    fn files(&self) -> Vec<&File> {
         let mut files: Vec<&Arc<File>> = Vec::new();
         for file in self.iter().flat_map(|program| &program.files) {
             if !files.iter().any(|other| Arc::ptr_eq(other, file)) {
                 files.push(file);
             }
         }
-        let mut symbols = Symbols::default();
-        for file in files {
-            symbols.add_elf(&file.bytes, file.bias, self.common.image.isa().xlen);
-        }
-        symbols
+        files.into_iter().map(|file| &**file).collect()
     }
 
     /// Returns the number of the program that a context runs.

@@ -162,6 +162,13 @@ fn symbols<'a>(file: &ElfBytes<'a, LittleEndian>) -> Option<Vec<Symbol<'a>>> {
 
 /// Source lines.
 fn lines<'a>(file: &ElfBytes<'a, LittleEndian>) -> Option<Lines<'a>> {
+    addr2line::Context::from_dwarf(dwarf(file)?).ok()
+}
+
+/// Debug information.
+pub(super) fn dwarf<'a>(
+    file: &ElfBytes<'a, LittleEndian>,
+) -> Option<Dwarf<EndianSlice<'a, Little>>> {
     let section = |id: SectionId| -> Result<_, addr2line::gimli::Error> {
         let header = file.section_header_by_name(id.name()).ok().flatten();
         // Compressed debug information is not supported, and treated as absent.
@@ -170,7 +177,7 @@ fn lines<'a>(file: &ElfBytes<'a, LittleEndian>) -> Option<Lines<'a>> {
         let bytes = data.map_or(&[][..], |(bytes, _)| bytes);
         Ok(EndianSlice::new(bytes, Little))
     };
-    addr2line::Context::from_dwarf(Dwarf::load(section).ok()?).ok()
+    Dwarf::load(section).ok()
 }
 
 impl fmt::Debug for Symbols<'_> {

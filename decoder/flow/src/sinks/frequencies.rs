@@ -26,6 +26,7 @@ pub struct Frequency {
 struct Stretch {
     start: u64,
     end: u64,
+    transfer: Transfer,
     insns: u32,
     times: u64,
 }
@@ -46,8 +47,9 @@ struct Learnt {
 #[derive(Clone, Debug, Default)]
 pub struct Frequencies {
     edges: Edges,
-    /// The place of each run in `runs`, by its first address and the one after the last.
-    places: HashMap<(u64, u64), u32, RandomState>,
+    /// The place of each run in `runs`, by its first address, the one after the last, and what it does to the call stack:
+    /// a conditional call may do something or not.
+    places: HashMap<(u64, u64, Transfer), u32, RandomState>,
     runs: Vec<Stretch>,
     /// Where instructions start.
     starts: Halves,
@@ -99,8 +101,8 @@ impl Frequencies {
     pub fn merge(&mut self, mut next: Self) {
         next.fold();
         for run in next.runs {
-            let place = self.place(run.start, run.end, run.insns);
-            self.add(place.0, run.times);
+            let (place, _) = self.place(run.start, run.end, run.transfer, run.insns);
+            self.add(place, run.times);
         }
         self.starts.merge(&next.starts);
         self.transfers.append(&mut next.transfers);
@@ -108,11 +110,11 @@ impl Frequencies {
     }
 
     /// The place of a run, and whether it is new.
-    fn place(&mut self, start: u64, end: u64, insns: u32) -> (u32, bool) {
+    fn place(&mut self, start: u64, end: u64, transfer: Transfer, insns: u32) -> (u32, bool) {
         let next = self.runs.len() as u32;
-        let place = *self.places.entry((start, end)).or_insert(next);
+        let place = *self.places.entry((start, end, transfer)).or_insert(next);
         if place == next {
-            self.runs.push(Stretch { start, end, insns, times: 0 });
+            self.runs.push(Stretch { start, end, transfer, insns, times: 0 });
         }
         (place, place == next)
     }
@@ -125,7 +127,7 @@ impl Frequencies {
 
     /// The place of a run, which is examined if it is new.
     fn examine(&mut self, run: Run<'_>) -> u32 {
-        let (place, new) = self.place(run.start(), run.end(), run.insns());
+        let (place, new) = self.place(run.start(), run.end(), run.transfer(), run.insns());
         if new {
             run.addresses(|pc| self.starts.insert(pc, pc.wrapping_add(2)));
             if run.transfer() != Transfer::None {

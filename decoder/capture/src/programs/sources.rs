@@ -1,0 +1,179 @@
+//! The source code behind instructions: lines, functions, and what was inlined where.
+
+mod dwarf;
+
+use super::code;
+pub use super::code::Branch;
+use elf::ElfBytes;
+use elf::abi::SHF_EXECINSTR;
+use elf::endian::LittleEndian;
+use hartrace_isa::Isa;
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// A line of a source file.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SourceLine {
+    /// The file; see [`Sources::file`].
+    pub file: u32,
+    /// The line, from 1.
+    pub line: u32,
+    /// Tells apart blocks of code of one line; 0 for the first.
+    pub discriminator: u32,
+}
+
+/// Code of a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// Its addresses, at least one.
+    pub range: Range<u64>,
+    /// The line.
+    pub at: SourceLine,
+}
+
+/// A function as it is in the source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceFunction {
+    /// Its name, as the linker knows it if that is known.
+    pub name: String,
+    /// The file and line where it is declared.
+    pub declared: Option<SourceLine>,
+}
+
+/// A compiled copy of a function: a function of the program, or one that was inlined.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Instance {
+    /// The function; see [`Sources::function`].
+    pub function: u32,
+    /// For an inlined function: the instance that it was inlined into, and the line of the call.
+    pub call: Option<(u32, SourceLine)>,
+    /// The first instruction to be executed.
+    pub entry: u64,
+}
+
+/// Lines, functions and branches of programs, from the debug information and the code of ELF files. The file that was
+/// added first counts where several have code.
+#[derive(Clone, Debug, Default)]
+pub struct Sources {
+    files: Vec<String>,
+    /// By address, not overlapping.
+    rows: Vec<Row>,
+    functions: Vec<SourceFunction>,
+    /// Callers come before what was inlined into them.
+    instances: Vec<Instance>,
+    /// The innermost instance from an address on.
+    innermost: BTreeMap<u64, Option<u32>>,
+    /// By address.
+    branches: Vec<Branch>,
+}
+
+impl Sources {
+    /// Adds what a file says. A file without debug information adds only branches; what cannot be read adds
+    /// nothing. `isa` is that of RISC-V programs.
+    pub fn add_elf(&mut self, bytes: &[u8], bias: u64, isa: Isa) {
+        let Ok(file) = ElfBytes::<LittleEndian>::minimal_parse(bytes) else { return };
+        let sections = file.section_headers();
+        let code: Vec<Range<u64>> = sections
+            .into_iter()
+            .flatten()
+            .filter(|header| header.sh_flags & u64::from(SHF_EXECINSTR) != 0)
+            .map(|header| header.sh_addr..header.sh_addr.saturating_add(header.sh_size))
+            .collect();
+        let place = |address: u64| isa.xlen.wrap(address.wrapping_add(bias));
+        let mut found = dwarf::read(&file, &code);
+        found.rows.retain_mut(|row| {
+            let length = row.range.end.saturating_sub(row.range.start);
+            let start = place(row.range.start);
+            row.range = start..start.saturating_add(length);
+            row.at.file = row.at.file.wrapping_add(self.files.len() as u32);
+            self.row(start).is_none()
+        });
+        self.rows.append(&mut found.rows);
+        self.rows.sort_by_key(|row| row.range.start);
+        let (files, functions) = (self.files.len() as u32, self.functions.len() as u32);
+        let instances = self.instances.len() as u32;
+        let placed = |mut at: SourceLine| {
+            at.file = at.file.wrapping_add(files);
+            at
+        };
+        self.files.append(&mut found.files);
+        self.functions.extend(found.functions.into_iter().map(|function| SourceFunction {
+            declared: function.declared.map(placed),
+            ..function
+        }));
+        for (instance, ranges) in found.instances {
+            let number = self.instances.len() as u32;
+            for range in ranges {
+                let start = place(range.start);
+                let length = range.end.saturating_sub(range.start);
+                // An earlier file has priority.
+                if self.instance(start).is_none_or(|earlier| earlier >= instances) {
+                    self.paint(start..start.saturating_add(length), number);
+                }
+            }
+            self.instances.push(Instance {
+                function: instance.function.wrapping_add(functions),
+                call: instance.call.map(|(to, at)| (to.wrapping_add(instances), placed(at))),
+                entry: place(instance.entry),
+            });
+        }
+        let branches = code::branches(&file, isa).into_iter().map(|branch| Branch {
+            address: place(branch.address),
+            next: place(branch.next),
+            target: place(branch.target),
+        });
+        self.branches.extend(branches);
+        self.branches.sort_by_key(|branch| branch.address);
+        self.branches.dedup_by_key(|branch| branch.address);
+    }
+
+    /// Assigns a range to an instance.
+    fn paint(&mut self, range: Range<u64>, instance: u32) {
+        if range.is_empty() {
+            return;
+        }
+        let after = self.instance(range.end);
+        let inside: Vec<u64> = self.innermost.range(range.clone()).map(|(at, _)| *at).collect();
+        for at in inside {
+            self.innermost.remove(&at);
+        }
+        self.innermost.insert(range.start, Some(instance));
+        self.innermost.entry(range.end).or_insert(after);
+    }
+
+    /// The name of a file.
+    pub fn file(&self, number: u32) -> &str {
+        self.files.get(number as usize).map_or("", String::as_str)
+    }
+
+    /// All rows, by address.
+    pub fn rows(&self) -> &[Row] {
+        &self.rows
+    }
+
+    /// The row of an address.
+    pub fn row(&self, address: u64) -> Option<&Row> {
+        let index = self.rows.partition_point(|row| row.range.start <= address).checked_sub(1)?;
+        self.rows.get(index).filter(|row| address < row.range.end)
+    }
+
+    /// A function.
+    pub fn function(&self, number: u32) -> Option<&SourceFunction> {
+        self.functions.get(number as usize)
+    }
+
+    /// All copies of functions. Those that have others inlined come before these.
+    pub fn instances(&self) -> &[Instance] {
+        &self.instances
+    }
+
+    /// The number of the innermost instance that an address belongs to.
+    pub fn instance(&self, address: u64) -> Option<u32> {
+        self.innermost.range(..=address).next_back().and_then(|(_, instance)| *instance)
+    }
+
+    /// The conditional branches in the code, by address.
+    pub fn branches(&self) -> &[Branch] {
+        &self.branches
+    }
+}

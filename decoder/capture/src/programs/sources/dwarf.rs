@@ -1,0 +1,275 @@
+//! Reads debug information.
+
+use super::super::symbols::dwarf;
+use super::{Instance, Row, SourceFunction, SourceLine};
+use addr2line::gimli::{
+    self, AttributeValue, DebuggingInformationEntry, Dwarf, EndianSlice, LineProgramHeader,
+    LittleEndian as Little, Unit, constants as dw,
+};
+use elf::ElfBytes;
+use elf::endian::LittleEndian;
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// References from one entry to another that are followed: an inlined function to its origin, and that to its
+/// declaration.
+const HOPS: usize = 8;
+
+type Bytes<'a> = EndianSlice<'a, Little>;
+type Entry<'a> = DebuggingInformationEntry<Bytes<'a>>;
+
+/// What a file says, by addresses in it.
+#[derive(Default)]
+pub(super) struct Found {
+    pub(super) files: Vec<String>,
+    pub(super) rows: Vec<Row>,
+    pub(super) functions: Vec<SourceFunction>,
+    pub(super) instances: Vec<(Instance, Vec<Range<u64>>)>,
+}
+
+/// Reads all that can be read, of code in these ranges: of functions that the linker removed, lines remain at addresses
+/// where there is nothing.
+pub(super) fn read(file: &ElfBytes<'_, LittleEndian>, code: &[Range<u64>]) -> Found {
+    let Some(dwarf) = dwarf(file) else { return Found::default() };
+    let mut units = Vec::new();
+    let mut headers = dwarf.units();
+    while let Ok(Some(header)) = headers.next() {
+        units.extend(dwarf.unit(header));
+    }
+    let mut reader = Reader {
+        dwarf: &dwarf,
+        units: &units,
+        code,
+        found: Found::default(),
+        files: HashMap::new(),
+        functions: HashMap::new(),
+    };
+    for unit in &units {
+        // What comes before an error counts.
+        let _ = reader.lines(unit);
+        let _ = reader.entries(unit);
+    }
+    let mut found = reader.found;
+    found.rows.sort_by_key(|row| row.range.start);
+    // Of overlapping rows the first counts.
+    let mut end = 0;
+    found.rows.retain(|row| {
+        let fits = row.range.start >= end;
+        end = if fits { row.range.end } else { end };
+        fits
+    });
+    found
+}
+
+struct Reader<'a, 'r> {
+    dwarf: &'r Dwarf<Bytes<'a>>,
+    /// By offset.
+    units: &'r [Unit<Bytes<'a>>],
+    code: &'r [Range<u64>],
+    found: Found,
+    /// Numbers of files.
+    files: HashMap<String, u32>,
+    /// Numbers of functions, by the offset of the entry that describes them.
+    functions: HashMap<usize, u32>,
+}
+
+impl<'a, 'r> Reader<'a, 'r> {
+    fn is_code(&self, range: &Range<u64>) -> bool {
+        let inside = |code: &Range<u64>| code.start <= range.start && range.end <= code.end;
+        !range.is_empty() && self.code.iter().any(inside)
+    }
+
+    /// The rows of a unit.
+    fn lines(&mut self, unit: &Unit<Bytes<'a>>) -> gimli::Result<()> {
+        let Some(program) = unit.line_program.clone() else { return Ok(()) };
+        let mut files: HashMap<u64, u32> = HashMap::new();
+        let mut rows = program.rows();
+        let mut last: Option<(u64, SourceLine)> = None;
+        while let Some((header, row)) = rows.next_row()? {
+            if let Some((start, at)) = last.take() {
+                self.row(start..row.address(), at);
+            }
+            let line = row.line().and_then(|line| u32::try_from(line.get()).ok());
+            let (Some(line), false) = (line, row.end_sequence()) else { continue };
+            let number = row.file_index();
+            let file = match files.get(&number) {
+                Some(file) => *file,
+                None => *files.entry(number).or_insert(self.file(unit, header, number)),
+            };
+            let discriminator = u32::try_from(row.discriminator()).unwrap_or_default();
+            last = Some((row.address(), SourceLine { file, line, discriminator }));
+        }
+        Ok(())
+    }
+
+    fn row(&mut self, range: Range<u64>, at: SourceLine) {
+        if !self.is_code(&range) {
+            return;
+        }
+        match self.found.rows.last_mut() {
+            Some(last) if last.at == at && last.range.end == range.start => {
+                last.range.end = range.end;
+            }
+            _ => self.found.rows.push(Row { range, at }),
+        }
+    }
+
+    /// The number of a file, whose name is composed as addr2line does.
+    fn file(
+        &mut self,
+        unit: &Unit<Bytes<'a>>,
+        header: &LineProgramHeader<Bytes<'a>>,
+        number: u64,
+    ) -> u32 {
+        let mut path = String::new();
+        let mut push = |part: &str| {
+            if part.starts_with('/') {
+                path.clear();
+            } else if !path.is_empty() && !path.ends_with('/') {
+                path.push('/');
+            }
+            path.push_str(part);
+        };
+        if let Some(folder) = unit.comp_dir {
+            push(&folder.to_string_lossy());
+        }
+        if let Some(file) = header.file(number) {
+            // Directory 0 is that of the unit.
+            let folder = file.directory(header).filter(|_| file.directory_index() != 0);
+            for part in folder.into_iter().chain([file.path_name()]) {
+                if let Ok(text) = self.dwarf.attr_string(unit, part) {
+                    push(&text.to_string_lossy());
+                }
+            }
+        }
+        let next = self.found.files.len() as u32;
+        let number = *self.files.entry(path.clone()).or_insert(next);
+        if number == next {
+            self.found.files.push(path);
+        }
+        number
+    }
+
+    /// The functions of a unit.
+    fn entries(&mut self, unit: &'r Unit<Bytes<'a>>) -> gimli::Result<()> {
+        // The instances around an entry, with their depths.
+        let mut around: Vec<(isize, u32)> = Vec::new();
+        let mut entries = unit.entries();
+        while let Some(entry) = entries.next_dfs()? {
+            while around.last().is_some_and(|(depth, _)| *depth >= entry.depth()) {
+                around.pop();
+            }
+            let call = match (entry.tag(), around.last()) {
+                (dw::DW_TAG_subprogram, _) => None,
+                (dw::DW_TAG_inlined_subroutine, Some((_, caller))) => {
+                    Some((*caller, self.call(unit, entry)))
+                }
+                _ => continue,
+            };
+            let mut ranges = Vec::new();
+            let mut all = self.dwarf.die_ranges(unit, entry)?;
+            while let Some(range) = all.next()? {
+                ranges.extend(Some(range.begin..range.end).filter(|range| self.is_code(range)));
+            }
+            let Some(first) = ranges.first().map(|range| range.start) else { continue };
+            let Some(function) = self.function(unit, entry) else { continue };
+            let named = entry.attr_value(dw::DW_AT_entry_pc);
+            let entry_pc = match named {
+                Some(AttributeValue::Udata(offset)) => Some(first.wrapping_add(offset)),
+                Some(value) => self.dwarf.attr_address(unit, value)?,
+                None => None,
+            };
+            around.push((entry.depth(), self.found.instances.len() as u32));
+            let instance = Instance { function, call, entry: entry_pc.unwrap_or(first) };
+            self.found.instances.push((instance, ranges));
+        }
+        Ok(())
+    }
+
+    /// Where an inlined function is called.
+    fn call(&mut self, unit: &Unit<Bytes<'a>>, entry: &Entry<'a>) -> SourceLine {
+        let number = |name| entry.attr_value(name).and_then(|value| value.udata_value());
+        let narrow = |value: Option<u64>| value.and_then(|value| u32::try_from(value).ok());
+        SourceLine {
+            file: self.attr_file(unit, entry, dw::DW_AT_call_file).unwrap_or_default(),
+            line: narrow(number(dw::DW_AT_call_line)).unwrap_or_default(),
+            discriminator: narrow(number(dw::DW_AT_GNU_discriminator)).unwrap_or_default(),
+        }
+    }
+
+    fn attr_file(
+        &mut self,
+        unit: &Unit<Bytes<'a>>,
+        entry: &Entry<'a>,
+        name: gimli::DwAt,
+    ) -> Option<u32> {
+        let AttributeValue::FileIndex(number) = entry.attr_value(name)? else { return None };
+        Some(self.file(unit, unit.line_program.as_ref()?.header(), number))
+    }
+
+    /// The number of the function that an entry is a copy of.
+    fn function(&mut self, unit: &'r Unit<Bytes<'a>>, entry: &Entry<'a>) -> Option<u32> {
+        let mut unit = unit;
+        let mut entry = entry.clone();
+        let mut key = offset(unit, &entry);
+        let (mut name, mut linkage, mut declared) = (None, None, None);
+        for _ in 0..HOPS {
+            let text = |at| {
+                let text = self.dwarf.attr_string(unit, entry.attr_value(at)?).ok()?;
+                Some(text.to_string_lossy().into_owned())
+            };
+            name = name.or_else(|| text(dw::DW_AT_name));
+            linkage = linkage
+                .or_else(|| text(dw::DW_AT_linkage_name))
+                .or_else(|| text(dw::DW_AT_MIPS_linkage_name));
+            if declared.is_none()
+                && let Some(line) = entry.attr_value(dw::DW_AT_decl_line)
+                && let Some(line) = line.udata_value().and_then(|line| u32::try_from(line).ok())
+                && let Some(file) = self.attr_file(unit, &entry, dw::DW_AT_decl_file)
+            {
+                declared = Some(SourceLine { file, line, discriminator: 0 });
+            }
+            let origin = entry.attr_value(dw::DW_AT_abstract_origin);
+            let Some(next) = origin.or_else(|| entry.attr_value(dw::DW_AT_specification)) else {
+                break;
+            };
+            (unit, entry) = self.referred(unit, next)?;
+            key = offset(unit, &entry);
+        }
+        let next = self.found.functions.len() as u32;
+        let number = *self.functions.entry(key).or_insert(next);
+        if number == next {
+            let name = linkage.or(name).unwrap_or_default();
+            self.found.functions.push(SourceFunction { name, declared });
+        }
+        Some(number)
+    }
+
+    /// The entry that an attribute refers to.
+    fn referred(
+        &self,
+        unit: &'r Unit<Bytes<'a>>,
+        value: AttributeValue<Bytes<'a>>,
+    ) -> Option<(&'r Unit<Bytes<'a>>, Entry<'a>)> {
+        let (unit, at) = match value {
+            AttributeValue::UnitRef(at) => (unit, at),
+            AttributeValue::DebugInfoRef(at) => {
+                let after = self.units.partition_point(|unit| start(unit) <= at.0);
+                let unit = self.units.get(after.checked_sub(1)?)?;
+                (unit, at.to_unit_offset(&unit.header)?)
+            }
+            _ => return None,
+        };
+        Some((unit, unit.entry(at).ok()?))
+    }
+}
+
+/// Where a unit starts.
+fn start(unit: &Unit<Bytes<'_>>) -> usize {
+    unit.header.debug_info_offset().map_or(0, |at| at.0)
+}
+
+/// Where an entry is.
+fn offset(unit: &Unit<Bytes<'_>>, entry: &Entry<'_>) -> usize {
+    start(unit).saturating_add(entry.offset().0)
+}

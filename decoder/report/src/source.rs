@@ -1,0 +1,182 @@
+//! How often lines, functions and branches of the source were executed.
+
+use hartrace_capture::programs::{SourceLine, Sources, Symbols};
+use hartrace_decoder::{Edge, Frequencies, Frequency, Leaves};
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// A line.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct LineCount {
+    /// How often it was executed: as often as the instruction of it that was executed most often, added up over all
+    /// functions that it was inlined into.
+    pub executions: u64,
+    /// Instructions of it that were executed.
+    pub instructions: u64,
+}
+
+/// A function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FunctionCount {
+    /// Its name.
+    pub name: String,
+    /// The line where it starts.
+    pub line: u32,
+    /// How often it was entered, or executed where it was inlined.
+    pub executions: u64,
+}
+
+/// A conditional branch, of those in the code.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct BranchCount {
+    /// Its address.
+    pub address: u64,
+    /// How often it was executed. If a trap or a gap came right after it, it is not known which way it went.
+    pub executions: u64,
+    /// How often it was taken.
+    pub taken: u64,
+    /// How often it was not taken.
+    pub not_taken: u64,
+}
+
+/// What is known of a source file. Lines that have code and were not executed are there too, with 0.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FileCounts {
+    /// Lines that have code.
+    pub lines: BTreeMap<u32, LineCount>,
+    /// Functions, by line and name.
+    pub functions: Vec<FunctionCount>,
+    /// Branches of each line, by address.
+    pub branches: BTreeMap<u32, Vec<BranchCount>>,
+}
+
+/// How often everything was executed, by instruction and in the source.
+#[derive(Clone, Debug, Default)]
+pub struct SourceCounts {
+    /// Instructions that were executed, by address.
+    pub insns: Vec<Frequency>,
+    /// Edges that were taken, in sorted order.
+    pub edges: Vec<(Edge, u64)>,
+    /// All conditional branches in the code, by address, executed or not.
+    pub branches: Vec<BranchCount>,
+    /// Source files, by name.
+    pub files: BTreeMap<String, FileCounts>,
+    /// Instructions without a line that were executed.
+    pub unknown: u64,
+}
+
+impl SourceCounts {
+    /// Adds up what was executed, by line, function and branch of the programs.
+    pub fn new(frequencies: Frequencies, sources: &Sources, symbols: &Symbols<'_>) -> Self {
+        let (insns, edges) = frequencies.sorted();
+        let mut counts = Self { insns, edges, ..Self::default() };
+        counts.count_lines(sources);
+        counts.count_branches(sources);
+        counts.count_functions(sources, symbols);
+        counts
+    }
+
+    /// How often the instruction at an address was executed.
+    pub fn times(&self, address: u64) -> u64 {
+        let index = self.insns.binary_search_by_key(&address, |insn| insn.address);
+        index.ok().and_then(|index| self.insns.get(index)).map_or(0, |insn| insn.times)
+    }
+
+    /// The instructions in a range that were executed.
+    pub fn range(&self, range: &Range<u64>) -> &[Frequency] {
+        let from = self.insns.partition_point(|insn| insn.address < range.start);
+        let to = self.insns.partition_point(|insn| insn.address < range.end);
+        self.insns.get(from..to).unwrap_or_default()
+    }
+
+    /// The edges that leave an instruction, with how often each was taken.
+    pub fn leaving(&self, address: u64) -> &[(Edge, u64)] {
+        let from = self.edges.partition_point(|(edge, _)| edge.from < address);
+        let to = self.edges.partition_point(|(edge, _)| edge.from <= address);
+        self.edges.get(from..to).unwrap_or_default()
+    }
+
+    fn file(&mut self, sources: &Sources, number: u32) -> &mut FileCounts {
+        let name = sources.file(number);
+        if !self.files.contains_key(name) {
+            self.files.insert(name.to_owned(), FileCounts::default());
+        }
+        self.files.entry(name.to_owned()).or_default()
+    }
+
+    fn count_lines(&mut self, sources: &Sources) {
+        // By line and copy of the function around it.
+        let mut most: BTreeMap<(u32, u32, Option<u32>), LineCount> = BTreeMap::new();
+        let mut known = 0u64;
+        for row in sources.rows() {
+            let SourceLine { file, line, .. } = row.at;
+            most.entry((file, line, sources.instance(row.range.start))).or_default();
+            for insn in self.range(&row.range) {
+                let key = (file, line, sources.instance(insn.address));
+                let count = most.entry(key).or_default();
+                count.executions = count.executions.max(insn.times);
+                count.instructions = count.instructions.saturating_add(insn.times);
+                known = known.saturating_add(insn.times);
+            }
+        }
+        for ((file, line, _), count) in most {
+            let sum = self.file(sources, file).lines.entry(line).or_default();
+            sum.executions = sum.executions.saturating_add(count.executions);
+            sum.instructions = sum.instructions.saturating_add(count.instructions);
+        }
+        let all = self.insns.iter().fold(0u64, |sum, insn| sum.saturating_add(insn.times));
+        self.unknown = all.saturating_sub(known);
+    }
+
+    fn count_branches(&mut self, sources: &Sources) {
+        for branch in sources.branches() {
+            let mut count = BranchCount {
+                address: branch.address,
+                executions: self.times(branch.address),
+                taken: 0,
+                not_taken: 0,
+            };
+            for (edge, times) in self.leaving(branch.address) {
+                let sum = match edge.kind {
+                    Leaves::Branch if edge.to == branch.next => &mut count.not_taken,
+                    Leaves::Branch => &mut count.taken,
+                    _ => continue,
+                };
+                *sum = sum.saturating_add(*times);
+            }
+            self.branches.push(count);
+            if let Some(row) = sources.row(branch.address) {
+                let file = self.file(sources, row.at.file);
+                file.branches.entry(row.at.line).or_default().push(count);
+            }
+        }
+    }
+
+    fn count_functions(&mut self, sources: &Sources, symbols: &Symbols<'_>) {
+        let mut functions: BTreeMap<(u32, u32, String), u64> = BTreeMap::new();
+        let mut entries = Vec::new();
+        for instance in sources.instances() {
+            let Some(function) = sources.function(instance.function) else { continue };
+            let Some(SourceLine { file, line, .. }) = function.declared else { continue };
+            let sum = functions.entry((file, line, function.name.clone())).or_default();
+            *sum = sum.saturating_add(self.times(instance.entry));
+            entries.push(instance.entry);
+        }
+        entries.sort_unstable();
+        // Functions in assembly have no other description.
+        for function in symbols.functions() {
+            let start = function.range.start;
+            if let Some(row) = sources.row(start)
+                && entries.binary_search(&start).is_err()
+                && sources.instance(start).is_none()
+            {
+                let key = (row.at.file, row.at.line, function.name.to_owned());
+                functions.insert(key, self.times(start));
+            }
+        }
+        for ((file, line, name), executions) in functions {
+            let list = &mut self.file(sources, file).functions;
+            list.push(FunctionCount { name, line, executions });
+        }
+    }
+}
