@@ -56,7 +56,8 @@ pub(crate) enum Command {
     Explain(ExplainArgs),
     /// Decode a capture with its program: addresses, listing, blocks, edges, coverage
     Decode(DecodeArgs),
-    /// Write call stacks in a format that other tools read: Perfetto, callgrind, flame graphs, speedscope
+    /// Write a format that other tools read: call stacks for Perfetto, callgrind, flame graphs, speedscope and pprof; coverage
+    /// for lcov; profiles for clang and BOLT
     ///
     /// Time is the number of instructions.
     Export(ExportArgs),
@@ -420,13 +421,23 @@ impl PageArgs {
 /// A format that other tools read.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Export {
+    /// A sample profile of LLVM, for clang -fprofile-sample-use; the program needs debug information
+    #[value(alias = "sample-profile")]
+    Autofdo,
+    /// Branches and jumps with counts (fdata), for llvm-bolt --data
+    Bolt,
     /// Instructions of functions and of their calls, for KCachegrind and callgrind_annotate
     Callgrind,
     /// Folded stacks: a line for each call stack, with the instructions that its innermost function executed;
     /// flame graphs are drawn from it
     Folded,
+    /// Lines, functions and both ways of branches, executed or not, for lcov and genhtml; the program needs debug
+    /// information
+    Lcov,
     /// Every call in order, for ui.perfetto.dev: a track for each source and context
     Perfetto,
+    /// The instructions of each call stack, for `go tool pprof`
+    Pprof,
     /// Every call in order, for www.speedscope.app; one source
     Speedscope,
 }
@@ -621,15 +632,27 @@ pub(crate) enum Emit {
     Ranges,
     /// With --snapshot: everything that is decoded, source by source
     Elements,
+    /// `hartrace export --to autofdo`
+    #[value(skip)]
+    Autofdo,
+    /// `hartrace export --to bolt`
+    #[value(skip)]
+    Bolt,
     /// `hartrace export --to callgrind`
     #[value(skip)]
     Callgrind,
     /// `hartrace export --to folded`
     #[value(skip)]
     Folded,
+    /// `hartrace export --to lcov`
+    #[value(skip)]
+    Lcov,
     /// `hartrace export --to perfetto`
     #[value(skip)]
     Perfetto,
+    /// `hartrace export --to pprof`
+    #[value(skip)]
+    Pprof,
     /// `hartrace export --to speedscope`
     #[value(skip)]
     Speedscope,

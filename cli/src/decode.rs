@@ -8,6 +8,7 @@ mod perf;
 mod snapshot;
 
 use crate::args::{DecodeArgs, Emit};
+use crate::export;
 use crate::failure::{Failure, Status};
 use crate::files::{self, Capture, Filling};
 use crate::follow::{Follow, LARGE, SMALL};
@@ -19,9 +20,9 @@ use hartrace_decoder::{Coverage, Edges};
 use hartrace_report::html::Html;
 use hartrace_report::stats::{Counted, Program, Tally};
 use hartrace_report::{
-    Blocks, CallForm, Callgrind, Calls, Collect, Erased, Folded, Gaps, InOrder, Json, Limited,
-    Limits, Listing, Noted, Ordered, Pcs, Perfetto, Printer, Report, Shared, Silent, Speedscope,
-    Style, Table, Tables,
+    Autofdo, Blocks, Bolt, CallForm, Callgrind, Calls, Collect, Erased, Folded, Gaps, InOrder,
+    Json, Lcov, Limited, Limits, Listing, Noted, Ordered, Pcs, Perfetto, Pprof, Printer, Report,
+    Shared, Silent, SourceForm, SourceReport, Speedscope, Style, Table, Tables,
 };
 use indicatif::ProgressBar;
 use std::io::Read;
@@ -101,9 +102,13 @@ fn print(
         Emit::Listing => job.in_order(input, Listing::new(programs, xlen), gaps),
         Emit::Blocks => job.in_order(input, Blocks::new(programs, xlen, args.json), gaps),
         Emit::Json => job.in_order(input, Json::new(xlen), gaps),
+        Emit::Autofdo => job.source(input, Autofdo, gaps),
+        Emit::Bolt => job.source(input, Bolt, gaps),
         Emit::Callgrind => job.calls(input, Callgrind, gaps),
         Emit::Folded => job.calls(input, Folded, gaps),
+        Emit::Lcov => job.source(input, Lcov, gaps),
         Emit::Perfetto => job.calls(input, Perfetto::new(args.timing), gaps),
+        Emit::Pprof => job.calls(input, Pprof::new(&follow.name), gaps),
         Emit::Speedscope => job.calls(input, Speedscope::new(&follow.name, args.timing.unit), gaps),
         Emit::Html => job.page(input, gaps),
     }
@@ -171,6 +176,18 @@ impl Job<'_> {
         stats.program = Some(Program::new(html.count(), stats.bits));
         report::write(html, &follow.about, is_capture.then_some(&stats), self.args)?;
         outcome
+    }
+
+    /// Reports how often everything was executed.
+    fn source(
+        &self,
+        input: Input<'_>,
+        form: impl SourceForm + Send,
+        gaps: Gaps,
+    ) -> Result<Status, Failure> {
+        let report = SourceReport::new(form, &self.follow.programs);
+        export::needs_lines(self.args.emit, &report)?;
+        self.report(input.map(Filling), LARGE, report, gaps)
     }
 
     /// Decodes everything within the limits, in parts of about `size` bytes. Prints what was decoded

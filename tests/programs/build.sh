@@ -63,6 +63,7 @@ build() {
         -o "$out/linux.elf" rt/rt.c src/linux.c
     build_cva6 "$out/cva6"
     build_arm "$out/arm"
+    build_debug "$out/debug"
     chmod 644 "$out"/*.elf "$out"/cva6/*.elf
     chmod 755 "$out/linux.elf" # or QEMU refuses it
 }
@@ -119,6 +120,20 @@ build_arm() {
     chmod 755 "$out"/*.elf "$out"/*/*.elf
 }
 
+# Programs with debug information, the same source for three architectures; see README.md.
+build_debug() {
+    local out=$1
+    # The assembler names folders by itself.
+    local debug=(-g "-Wa,--debug-prefix-map,$PWD=.")
+    local arm=("${flags[@]}" "${debug[@]}" -DMAIN=sort rt/linux-arm.S rt/rt.c src/sort.c)
+    mkdir -p "$out"
+    bare "$out" sort rv64gc lp64d sort "${debug[@]}" src/sort.c
+    "${cross_a64}gcc" -mcpu=cortex-a53 "${arm[@]}" -o "$out/sort-a64.elf"
+    "${cross_a32}gcc" -mcpu=cortex-a15 -mfloat-abi=soft -mthumb "${arm[@]}" -lgcc -o "$out/sort-t32.elf"
+    chmod 644 "$out"/*.elf
+    chmod 755 "$out"/*-*.elf
+}
+
 # The rows of list.csv, without the first line: name, file, xlen, kind, instructions, description.
 list() {
     tail -n +2 list.csv
@@ -137,7 +152,7 @@ check() {
     while IFS=, read -r name file rest; do
         cmp "$file" "$out/$name.elf" || failed=1
     done < <(list)
-    local others=(elf/{cva6,arm,arm/a64,arm/t32}/*.elf)
+    local others=(elf/{cva6,arm,arm/a64,arm/t32,debug}/*.elf)
     for file in "${others[@]}"; do
         cmp "$file" "$out/${file#elf/}" || failed=1
     done

@@ -1,6 +1,7 @@
 //! Prints decoded traces of Arm sources, whatever they were captured in.
 
 use crate::args::{DecodeArgs, Emit, Placed};
+use crate::export::needs_lines;
 use crate::failure::{Failure, Status};
 use crate::{files, gaps, report};
 use hartrace_arm_decoder::system::Traced;
@@ -13,8 +14,8 @@ use hartrace_isa::arm::Spaces;
 use hartrace_report::arm::{self, How};
 use hartrace_report::html::{About, Html};
 use hartrace_report::{
-    Blocks, Callgrind, Calls, Folded, Json, Limits, Naming, Ordered, Pcs, Perfetto, Printer,
-    Report, Speedscope, Style, Table, Tables,
+    Autofdo, Blocks, Bolt, Callgrind, Calls, Folded, Json, Lcov, Limits, Naming, Ordered, Pcs,
+    Perfetto, Pprof, Printer, Report, SourceForm, SourceReport, Speedscope, Style, Table, Tables,
 };
 use indicatif::ProgressBar;
 use std::fmt;
@@ -99,6 +100,13 @@ pub(super) fn print(
         }
         Emit::Pcs => job.report(Pcs),
         Emit::Listing => job.listing(&programs),
+        Emit::Autofdo => job.source(Autofdo, &programs),
+        Emit::Bolt => job.source(Bolt, &programs),
+        Emit::Lcov => job.source(Lcov, &programs),
+        Emit::Pprof => {
+            let form = Pprof::new(&job.name);
+            job.report(Calls::new(form, programs.all_symbols(), XLEN))
+        }
         Emit::Callgrind => job.report(Calls::new(Callgrind, programs.all_symbols(), XLEN)),
         Emit::Folded => job.report(Calls::new(Folded, programs.all_symbols(), XLEN)),
         Emit::Perfetto => {
@@ -189,6 +197,13 @@ impl Job<'_> {
         // Messages about gaps name the source in any case.
         self.how.named = true;
         self.report(Tables::<S>::new(style).naming(naming))
+    }
+
+    /// Reports how often everything was executed.
+    fn source(self, form: impl SourceForm, programs: &Programs) -> Result<Status, Failure> {
+        let report = SourceReport::new(form, programs);
+        needs_lines(self.args.emit, &report)?;
+        self.report(report)
     }
 
     /// Reports everything, source by source.

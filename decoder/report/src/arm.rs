@@ -68,10 +68,15 @@ fn each<R: Report, W: Write>(
         match part {
             Some(part) => printer.join(vec![(source, part)]),
             // The end of this source.
+            None if R::WHOLE => Ok(()),
             None => Ok(printer.finish()?),
         }
     };
-    side::each(all, how.threads, work, take)
+    side::each(all, how.threads, work, take)?;
+    if R::WHOLE {
+        printer.finish()?;
+    }
+    Ok(())
 }
 
 /// Decodes a source into parts of type `P`.

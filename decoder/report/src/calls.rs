@@ -4,11 +4,15 @@ mod callgrind;
 mod folded;
 mod log;
 mod perfetto;
+mod pprof;
+mod protobuf;
 mod speedscope;
+mod tree;
 
 pub use callgrind::Callgrind;
 pub use folded::Folded;
 pub use perfetto::{Perfetto, Timing};
+pub use pprof::Pprof;
 pub use speedscope::Speedscope;
 
 use crate::report::{Collect, Report};
@@ -18,6 +22,7 @@ use hartrace_isa::Xlen;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, Write};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// A form in which call stacks are written.
@@ -67,6 +72,13 @@ impl Names<'_> {
         }
     }
 
+    /// The addresses of all functions that have names.
+    fn range(&self) -> Range<u64> {
+        let functions = self.symbols.functions();
+        let ends = functions.iter().map(|function| function.range.end);
+        functions.first().map_or(0, |first| first.range.start)..ends.max().unwrap_or_default()
+    }
+
     /// Where the function that starts at an address is in the source, as `file:line`.
     pub fn source(&self, function: u64) -> Option<String> {
         self.symbols.source(function)
@@ -112,6 +124,7 @@ impl Collect for Transfers {}
 impl<F: CallForm> Report for Calls<'_, F> {
     type Part = Transfers;
     const ONE_SOURCE: bool = F::ONE_SOURCE;
+    const WHOLE: bool = true;
 
     fn maker(&self) -> Box<dyn Fn() -> Transfers + Send + Sync> {
         let functions = Arc::clone(&self.functions);

@@ -38,7 +38,11 @@
 //! | [`Calls`]`<`[`Callgrind`]`>` | functions and their calls, for KCachegrind |
 //! | [`Calls`]`<`[`Folded`]`>` | folded stacks, for flame graphs |
 //! | [`Calls`]`<`[`Perfetto`]`>` | every call, for Perfetto |
+//! | [`Calls`]`<`[`Pprof`]`>` | call stacks, for pprof |
 //! | [`Calls`]`<`[`Speedscope`]`>` | every call, for speedscope |
+//! | [`SourceReport`]`<`[`Autofdo`]`>` | lines, calls and inlined functions, for clang |
+//! | [`SourceReport`]`<`[`Bolt`]`>` | branches and jumps, for BOLT |
+//! | [`SourceReport`]`<`[`Lcov`]`>` | lines, functions and branches that were executed or not, for lcov |
 //! | [`Total`] | nothing: for callers who use the sum themselves |
 //!
 //! [`delta`] compares what two traces of one program executed.
@@ -109,7 +113,7 @@ mod tables;
 mod testing;
 
 pub use blocks::Blocks;
-pub use calls::{CallForm, Callgrind, Calls, Folded, Names, Perfetto, Speedscope, Timing};
+pub use calls::{CallForm, Callgrind, Calls, Folded, Names, Perfetto, Pprof, Speedscope, Timing};
 pub use erased::Erased;
 pub use gaps::{Gaps, Missing};
 pub use json::Json;
@@ -124,6 +128,9 @@ pub use printer::{Error, OneSource, Printer, SeveralSources};
 pub use profile::{ProfileError, read_profile};
 pub use report::{Collect, Report};
 pub use silent::Silent;
-pub use source::{BranchCount, FileCounts, FunctionCount, LineCount, SourceCounts};
+pub use source::{
+    Autofdo, Bolt, BranchCount, Counted, FileCounts, FunctionCount, Lcov, LineCount, SourceCounts,
+    SourceForm, SourceReport,
+};
 pub use sums::{Sum, Total};
 pub use tables::{Naming, Style, Table, Tables};

@@ -15,6 +15,9 @@ pub trait Report {
     /// Whether the report cannot name sources, and so accepts only one.
     const ONE_SOURCE: bool = false;
 
+    /// Whether what is left is written only once, at the end of the capture.
+    const WHOLE: bool = false;
+
     /// Returns a function that makes an empty part.
     fn maker(&self) -> Box<dyn Fn() -> Self::Part + Send + Sync>;
 
@@ -26,7 +29,8 @@ pub trait Report {
         out: &mut dyn Write,
     ) -> io::Result<()>;
 
-    /// Writes what is left, at the end of the capture, or after all traces of some of its sources.
+    /// Writes what is left, at the end of the capture, or, unless [`Report::WHOLE`], after all traces of some of its
+    /// sources.
     fn finish(&mut self, out: &mut dyn Write) -> io::Result<()> {
         let _ = out;
         Ok(())

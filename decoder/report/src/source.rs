@@ -1,7 +1,17 @@
 //! How often lines, functions and branches of the source were executed.
 
+mod autofdo;
+mod bolt;
+mod lcov;
+mod report;
+
+pub use autofdo::Autofdo;
+pub use bolt::Bolt;
+pub use lcov::Lcov;
+pub use report::{Counted, SourceForm, SourceReport};
+
 use hartrace_capture::programs::{SourceLine, Sources, Symbols};
-use hartrace_decoder::{Edge, Frequencies, Frequency, Leaves};
+use hartrace_decoder::{Edge, Frequencies, Frequency, Leaves, Transfer};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -63,6 +73,8 @@ pub struct SourceCounts {
     pub files: BTreeMap<String, FileCounts>,
     /// Instructions without a line that were executed.
     pub unknown: u64,
+    /// Jumps and branches to the start of a function from within.
+    loops: BTreeMap<u64, u64>,
 }
 
 impl SourceCounts {
@@ -70,6 +82,7 @@ impl SourceCounts {
     pub fn new(frequencies: Frequencies, sources: &Sources, symbols: &Symbols<'_>) -> Self {
         let (insns, edges) = frequencies.sorted();
         let mut counts = Self { insns, edges, ..Self::default() };
+        counts.find_loops(symbols);
         counts.count_lines(sources);
         counts.count_branches(sources);
         counts.count_functions(sources, symbols);
@@ -78,8 +91,23 @@ impl SourceCounts {
 
     /// How often the instruction at an address was executed.
     pub fn times(&self, address: u64) -> u64 {
+        self.insn(address).map_or(0, |insn| insn.times)
+    }
+
+    fn insn(&self, address: u64) -> Option<&Frequency> {
         let index = self.insns.binary_search_by_key(&address, |insn| insn.address);
-        index.ok().and_then(|index| self.insns.get(index)).map_or(0, |insn| insn.times)
+        self.insns.get(index.ok()?)
+    }
+
+    /// How often the function that starts at an address was entered: loops back to its start do not count.
+    pub fn entered(&self, function: u64) -> u64 {
+        let loops = self.loops.get(&function).copied().unwrap_or_default();
+        self.times(function).saturating_sub(loops)
+    }
+
+    /// What the instruction at an address does to the call stack, if it was executed.
+    pub fn transfer(&self, address: u64) -> Transfer {
+        self.insn(address).map_or(Transfer::None, |insn| insn.transfer)
     }
 
     /// The instructions in a range that were executed.
@@ -104,16 +132,30 @@ impl SourceCounts {
         self.files.entry(name.to_owned()).or_default()
     }
 
+    fn find_loops(&mut self, symbols: &Symbols<'_>) {
+        for (edge, times) in &self.edges {
+            let start = |address: u64| Some(address.wrapping_sub(symbols.place(address)?.offset));
+            let call = matches!(self.transfer(edge.from), Transfer::Call | Transfer::Swap);
+            if !call && start(edge.to) == Some(edge.to) && start(edge.from) == Some(edge.to) {
+                let sum = self.loops.entry(edge.to).or_default();
+                *sum = sum.saturating_add(*times);
+            }
+        }
+    }
+
     fn count_lines(&mut self, sources: &Sources) {
         // By line and copy of the function around it.
         let mut most: BTreeMap<(u32, u32, Option<u32>), LineCount> = BTreeMap::new();
+        let copy = |address: u64| {
+            let number = sources.instance(address)?;
+            Some(sources.instances().get(number as usize)?.same)
+        };
         let mut known = 0u64;
         for row in sources.rows() {
             let SourceLine { file, line, .. } = row.at;
-            most.entry((file, line, sources.instance(row.range.start))).or_default();
+            most.entry((file, line, copy(row.range.start))).or_default();
             for insn in self.range(&row.range) {
-                let key = (file, line, sources.instance(insn.address));
-                let count = most.entry(key).or_default();
+                let count = most.entry((file, line, copy(insn.address))).or_default();
                 count.executions = count.executions.max(insn.times);
                 count.instructions = count.instructions.saturating_add(insn.times);
                 known = known.saturating_add(insn.times);
@@ -155,11 +197,21 @@ impl SourceCounts {
     fn count_functions(&mut self, sources: &Sources, symbols: &Symbols<'_>) {
         let mut functions: BTreeMap<(u32, u32, String), u64> = BTreeMap::new();
         let mut entries = Vec::new();
+        // Of several pieces of an inlined function, one was entered first.
+        let mut inlined: BTreeMap<u32, u64> = BTreeMap::new();
+        for instance in sources.instances().iter().filter(|instance| instance.call.is_some()) {
+            let most = inlined.entry(instance.same).or_default();
+            *most = (*most).max(self.times(instance.entry));
+        }
         for instance in sources.instances() {
             let Some(function) = sources.function(instance.function) else { continue };
             let Some(SourceLine { file, line, .. }) = function.declared else { continue };
             let sum = functions.entry((file, line, function.name.clone())).or_default();
-            *sum = sum.saturating_add(self.times(instance.entry));
+            let times = match instance.call {
+                None => self.entered(instance.entry),
+                Some(_) => inlined.remove(&instance.same).unwrap_or_default(),
+            };
+            *sum = sum.saturating_add(times);
             entries.push(instance.entry);
         }
         entries.sort_unstable();
@@ -171,7 +223,7 @@ impl SourceCounts {
                 && sources.instance(start).is_none()
             {
                 let key = (row.at.file, row.at.line, function.name.to_owned());
-                functions.insert(key, self.times(start));
+                functions.insert(key, self.entered(start));
             }
         }
         for ((file, line, name), executions) in functions {

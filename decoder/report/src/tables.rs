@@ -176,7 +176,7 @@ impl Table for Coverage {
                 let row = CoverageLine::Range { start, end, bytes: len(range), symbol };
                 line(out, &Of { source, line: row })?;
             }
-            for Function { name, range } in functions {
+            for Function { name, range, .. } in functions {
                 let (start, covered) = (style.address(range.start), overlap(&ranges, &range));
                 let row = CoverageLine::Function { name, start, covered, bytes: len(&range) };
                 line(out, &Of { source, line: row })?;
@@ -202,7 +202,7 @@ impl Table for Coverage {
                 "function", "covered", "bytes", "share"
             )?;
         }
-        for Function { name, range } in functions {
+        for Function { name, range, .. } in functions {
             let (covered, bytes) = (overlap(&ranges, &range), len(&range));
             let share = 100.0 * covered as f64 / bytes as f64;
             let start = style.address(range.start);

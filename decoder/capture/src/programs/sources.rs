@@ -8,7 +8,7 @@ use elf::ElfBytes;
 use elf::abi::SHF_EXECINSTR;
 use elf::endian::LittleEndian;
 use hartrace_isa::Isa;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 /// A line of a source file.
@@ -49,6 +49,9 @@ pub struct Instance {
     pub call: Option<(u32, SourceLine)>,
     /// The first instruction to be executed.
     pub entry: u64,
+    /// The first of those instances that are the same call of the same function: compilers may describe one in several
+    /// pieces, and may copy it.
+    pub same: u32,
 }
 
 /// Lines, functions and branches of programs, from the debug information and the code of ELF files. The file that was
@@ -101,6 +104,7 @@ impl Sources {
             declared: function.declared.map(placed),
             ..function
         }));
+        let mut calls: HashMap<(u32, u32, SourceLine), u32> = HashMap::new();
         for (instance, ranges) in found.instances {
             let number = self.instances.len() as u32;
             for range in ranges {
@@ -111,11 +115,13 @@ impl Sources {
                     self.paint(start..start.saturating_add(length), number);
                 }
             }
-            self.instances.push(Instance {
-                function: instance.function.wrapping_add(functions),
-                call: instance.call.map(|(to, at)| (to.wrapping_add(instances), placed(at))),
-                entry: place(instance.entry),
+            let function = instance.function.wrapping_add(functions);
+            let call = instance.call.map(|(to, at)| (to.wrapping_add(instances), placed(at)));
+            let same = call.map_or(number, |(caller, at)| {
+                let caller = self.instances.get(caller as usize).map_or(caller, |one| one.same);
+                *calls.entry((function, caller, at)).or_insert(number)
             });
+            self.instances.push(Instance { function, call, entry: place(instance.entry), same });
         }
         let branches = code::branches(&file, isa).into_iter().map(|branch| Branch {
             address: place(branch.address),

@@ -75,6 +75,8 @@ impl fmt::Display for Place<'_> {
 pub struct Function<'a> {
     /// Its name.
     pub name: &'a str,
+    /// Whether it is known only within its file.
+    pub local: bool,
     /// Its addresses: as many as its symbol specifies, otherwise up to the next symbol. Not empty.
     pub range: Range<u64>,
 }
@@ -106,7 +108,8 @@ impl<'a> Symbols<'a> {
                 if !range.is_empty()
                     && !self.files.iter().take(index).any(|other| other.place(start).is_some())
                 {
-                    list.push(Function { name: symbol.name, range });
+                    let local = matches!(symbol.rank, 1 | 3);
+                    list.push(Function { name: symbol.name, local, range });
                 }
             }
         }

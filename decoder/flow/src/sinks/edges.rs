@@ -79,6 +79,7 @@ impl Edges {
         match next.first {
             First::Nothing => return,
             First::Instruction(to) => self.arrive(to, 1),
+            First::Break if matches!(self.first, First::Nothing) => self.first = First::Break,
             First::Break => {}
         }
         next.fold();
@@ -86,6 +87,15 @@ impl Edges {
             self.add(edge, count);
         }
         self.last = next.last;
+    }
+
+    /// Ends the trace of a source: no edge leads from here to what is merged next.
+    pub fn interrupt(&mut self) {
+        self.settle();
+        self.last = None;
+        if matches!(self.first, First::Nothing) {
+            self.first = First::Break;
+        }
     }
 
     /// Adds an edge that was counted elsewhere.
@@ -196,11 +206,7 @@ impl Sink for Edges {
 
     fn event(&mut self, _: StreamPos, event: Event) {
         if !matches!(event, Event::Context { .. } | Event::Time(_)) {
-            self.settle();
-            self.last = None;
-            if matches!(self.first, First::Nothing) {
-                self.first = First::Break;
-            }
+            self.interrupt();
         }
     }
 }

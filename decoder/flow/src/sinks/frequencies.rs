@@ -109,6 +109,11 @@ impl Frequencies {
         self.edges.merge(next.edges);
     }
 
+    /// Ends the trace of a source: no edge leads from here to what is merged next.
+    pub fn interrupt(&mut self) {
+        self.edges.interrupt();
+    }
+
     /// The place of a run, and whether it is new.
     fn place(&mut self, start: u64, end: u64, transfer: Transfer, insns: u32) -> (u32, bool) {
         let next = self.runs.len() as u32;

@@ -1,6 +1,7 @@
 //! Traces for Perfetto: protobuf messages, as `perfetto_trace.proto` describes them.
 
 use super::log::{Happened, Log};
+use super::protobuf::Message;
 use super::{CallForm, Names};
 use hartrace_decoder::Unit;
 use std::collections::{HashMap, HashSet};
@@ -114,7 +115,7 @@ impl Perfetto {
             if !interned.0.is_empty() {
                 packet.message(12, &interned);
             }
-            packet.write(out)?;
+            write(&packet, out)?;
         }
         Ok(())
     }
@@ -142,7 +143,7 @@ impl Perfetto {
             descriptor.number(1, track).text(2, &name);
             let flags = if std::mem::replace(&mut self.started, true) { NEEDED } else { CLEARED };
             packet.number(10, SEQUENCE).number(13, flags).message(60, &descriptor);
-            packet.write(out)?;
+            write(&packet, out)?;
         }
         Ok(track)
     }
@@ -179,44 +180,9 @@ impl CallForm for Perfetto {
     }
 }
 
-/// A protobuf message.
-#[derive(Debug, Default)]
-struct Message(Vec<u8>);
-
-impl Message {
-    fn varint(&mut self, mut value: u64) {
-        while value >= 0x80 {
-            self.0.push(value as u8 | 0x80);
-            value >>= 7;
-        }
-        self.0.push(value as u8);
-    }
-
-    fn number(&mut self, field: u64, value: u64) -> &mut Self {
-        self.varint(field << 3);
-        self.varint(value);
-        self
-    }
-
-    fn bytes(&mut self, field: u64, bytes: &[u8]) -> &mut Self {
-        self.varint(field << 3 | 2);
-        self.varint(bytes.len() as u64);
-        self.0.extend_from_slice(bytes);
-        self
-    }
-
-    fn text(&mut self, field: u64, text: &str) -> &mut Self {
-        self.bytes(field, text.as_bytes())
-    }
-
-    fn message(&mut self, field: u64, message: &Self) -> &mut Self {
-        self.bytes(field, &message.0)
-    }
-
-    /// Writes it as a packet of the trace.
-    fn write(&self, out: &mut dyn Write) -> io::Result<()> {
-        let mut packet = Self::default();
-        packet.message(1, self);
-        out.write_all(&packet.0)
-    }
+/// Writes a packet of the trace.
+fn write(packet: &Message, out: &mut dyn Write) -> io::Result<()> {
+    let mut trace = Message::default();
+    trace.message(1, packet);
+    out.write_all(&trace.0)
 }

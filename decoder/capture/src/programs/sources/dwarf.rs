@@ -179,8 +179,10 @@ impl<'a, 'r> Reader<'a, 'r> {
                 Some(value) => self.dwarf.attr_address(unit, value)?,
                 None => None,
             };
-            around.push((entry.depth(), self.found.instances.len() as u32));
-            let instance = Instance { function, call, entry: entry_pc.unwrap_or(first) };
+            let number = self.found.instances.len() as u32;
+            around.push((entry.depth(), number));
+            let entry = entry_pc.unwrap_or(first);
+            let instance = Instance { function, call, entry, same: number };
             self.found.instances.push((instance, ranges));
         }
         Ok(())

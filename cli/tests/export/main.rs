@@ -2,10 +2,17 @@
 //!
 //! What needs a reader that is not installed shows as ignored. `./test.sh unit` installs them.
 
+mod arm;
+mod debug;
+mod source;
+
+use debug::Traced;
 use libtest_mimic::{Arguments, Failed, Trial};
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Output};
+use std::sync::Arc;
 
 const PROGRAMS: [&str; 4] = ["calls", "interrupts", "user", "linux"];
 
@@ -15,17 +22,75 @@ fn main() -> ExitCode {
     let python =
         std::env::var_os("HARTRACE_READERS").map(|tools| Path::new(&tools).join("bin/python"));
     let mut trials = vec![Trial::test("a_gap_ends_all_calls", a_gap_ends_all_calls)];
-    for name in PROGRAMS {
+    for name in PROGRAMS.into_iter().chain(["debug/sort"]) {
         trials.push(Trial::test(format!("folded/{name}"), move || folded(name)));
         trials.push(Trial::test(format!("speedscope/{name}"), move || speedscope(name)));
         let callgrind = Trial::test(format!("callgrind/{name}"), move || callgrind(name));
         trials.push(callgrind.with_ignored_flag(!annotate));
         let missing = python.is_none();
         let python = python.clone().unwrap_or_default();
+        let same = python.clone();
         let perfetto = Trial::test(format!("perfetto/{name}"), move || perfetto(&python, name));
         trials.push(perfetto.with_ignored_flag(missing));
+        let pprof = Trial::test(format!("pprof/{name}"), move || pprof(&same, name));
+        trials.push(pprof.with_ignored_flag(missing));
+    }
+    let has = |name: &str| Command::new(name).arg("--version").output().is_ok();
+    let [lcov, llvm, bolt] = [
+        has("lcov") && has("genhtml"),
+        has("llvm-symbolizer-19") && has("llvm-objdump-19") && has("llvm-profdata-19"),
+        has("merge-fdata-19"),
+    ];
+    let emulated = has("qemu-aarch64") && has("qemu-arm") && has("cc");
+    trials.push(Trial::test("no_lines", || source::no_lines(&capture("calls", "no-lines")?.0)));
+    let mut captures: Vec<(&str, bool, Making)> = vec![("e-trace", true, Box::new(debugged))];
+    for (unit, program) in arm::UNITS {
+        captures.push((unit, emulated, Box::new(move || arm::capture(unit, program))));
+    }
+    for (name, there, make) in captures {
+        let made = Arc::new(std::sync::LazyLock::new(make));
+        let forms: [(&str, bool, fn(&Traced) -> Result<(), Failed>); 3] = [
+            ("lcov", lcov && llvm, source::lcov),
+            ("autofdo", llvm, source::autofdo),
+            ("bolt", llvm && bolt, source::bolt),
+        ];
+        for (form, readers, check) in forms {
+            let made = Arc::clone(&made);
+            let trial = Trial::test(format!("{form}/{name}"), move || match &**made {
+                Ok(traced) => check(traced),
+                Err(error) => Err(format!("{error:?}").into()),
+            });
+            trials.push(trial.with_ignored_flag(!there || !readers));
+        }
     }
     libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+/// Makes a capture when it is needed first.
+type Making = Box<dyn FnOnce() -> Result<Traced, Failed> + Send>;
+
+/// A capture of the bundled program with debug information.
+fn debugged() -> Result<Traced, Failed> {
+    let (folder, instructions) = capture("debug/sort", "source")?;
+    let mut pcs = BTreeMap::new();
+    for line in clean(&folder, "decode t.te")?.lines() {
+        *pcs.entry(u64::from_str_radix(line, 16)?).or_default() += 1;
+    }
+    assert_eq!(pcs.values().sum::<u64>(), instructions);
+    Traced::new(folder, "t.te".to_owned(), program("debug/sort"), pcs)
+}
+
+fn program(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../tests/programs/elf/{name}.elf"))
+}
+
+/// Standard output of another command, which must succeed.
+fn run(command: &mut Command) -> Result<String, Failed> {
+    let output = command.output()?;
+    if !output.status.success() {
+        return Err(format!("{command:?}: {}", String::from_utf8_lossy(&output.stderr)).into());
+    }
+    Ok(String::from_utf8(output.stdout)?)
 }
 
 fn folder(name: &str) -> Result<PathBuf, Failed> {
@@ -51,8 +116,8 @@ fn clean(folder: &Path, line: &str) -> Result<String, Failed> {
 /// A folder with a capture `t.te` of a bundled program, and how many instructions it has.
 fn capture(name: &str, format: &str) -> Result<(PathBuf, u64), Failed> {
     let folder = folder(&format!("{format}-{name}"))?;
-    let program = format!("{}/../tests/programs/elf/{name}.elf", env!("CARGO_MANIFEST_DIR"));
-    let line = clean(&folder, &format!("run {program} --encode ir+bp -o t.te --json"))?;
+    let program = program(name);
+    let line = clean(&folder, &format!("run {} --encode ir+bp -o t.te --json", program.display()))?;
     let line: Value = serde_json::from_str(line.lines().next().unwrap_or_default())?;
     Ok((folder, line["instructions"].as_u64().ok_or("no instructions")?))
 }
@@ -160,6 +225,25 @@ fn perfetto(python: &Path, name: &str) -> Result<(), Failed> {
     }
     println!("{name}: {} events, {} open at the end", found.len(), open.len());
     assert!(open.is_empty());
+    Ok(())
+}
+
+/// The protobuf library finds the same stacks as in the folded ones, which add up to all instructions; functions have
+/// the lines that debug information says.
+fn pprof(python: &Path, name: &str) -> Result<(), Failed> {
+    let (folder, instructions) = capture(name, "pprof")?;
+    clean(&folder, "export t.te --to pprof -o t.pb.gz")?;
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/readers/read_pprof.py");
+    let text = run(Command::new(python).arg(script).arg(folder.join("t.pb.gz")))?;
+    let of = |kind| text.lines().filter_map(move |line| line.strip_prefix(kind));
+    let stacks = of("stack ").collect::<Vec<_>>().join("\n") + "\n";
+    assert_eq!(stacks, clean(&folder, "export t.te --to folded")?);
+    assert_eq!(sum(&stacks)?, instructions);
+    assert_eq!(of("mapping ").collect::<Vec<_>>(), ["t.te"]);
+    let placed = of("function ").filter(|line| line.contains("./src/sort.c ")).count();
+    assert_eq!(placed > 5, name == "debug/sort", "{text}");
+    let (stacks, functions) = (of("stack ").count(), of("function ").count());
+    println!("{name}: {stacks} stacks of {functions} functions, {instructions} instructions");
     Ok(())
 }
 

@@ -1,0 +1,84 @@
+//! The instructions of each call stack.
+
+use hartrace_decoder::calls::{Frame, Visit};
+use std::collections::HashMap;
+
+/// Different stacks that are kept apart. Functions that others call beyond that count as their callers.
+const MAX_STACKS: usize = 1 << 20;
+
+/// A tree of stacks.
+#[derive(Debug, Default)]
+pub struct Tree {
+    /// The first is the empty stack.
+    stacks: Vec<Stack>,
+    called: HashMap<(u32, u64), u32>,
+    now: u32,
+    /// Calls that have no stack of their own.
+    beyond: u64,
+    /// Instructions up to here are counted.
+    counted: u64,
+}
+
+#[derive(Debug, Default)]
+struct Stack {
+    caller: u32,
+    function: u64,
+    insns: u64,
+}
+
+impl Tree {
+    /// All stacks that executed instructions, the outermost function first, with the number of instructions that the
+    /// innermost function executed itself. They add up to `instructions`, the number of all.
+    pub(super) fn stacks(&mut self, instructions: u64) -> impl Iterator<Item = (Vec<u64>, u64)> {
+        self.count(instructions);
+        let busy = (0..).zip(&self.stacks).filter(|(_, stack)| stack.insns > 0);
+        busy.map(|(index, stack)| (self.functions(index), stack.insns))
+    }
+
+    fn count(&mut self, at: u64) {
+        if self.stacks.is_empty() {
+            self.stacks.push(Stack::default());
+        }
+        if let Some(stack) = self.stacks.get_mut(self.now as usize) {
+            stack.insns = stack.insns.saturating_add(at.saturating_sub(self.counted));
+        }
+        self.counted = at;
+    }
+
+    /// The functions of a stack, the outermost first.
+    fn functions(&self, mut index: u32) -> Vec<u64> {
+        let mut functions = Vec::new();
+        while let Some(stack) = self.stacks.get(index as usize).filter(|_| index != 0) {
+            functions.push(stack.function);
+            index = stack.caller;
+        }
+        functions.reverse();
+        functions
+    }
+}
+
+impl Visit for Tree {
+    fn enter(&mut self, frame: &Frame, at: u64) {
+        self.count(at);
+        let place = (self.now, frame.function);
+        match self.called.get(&place) {
+            Some(known) if self.beyond == 0 => self.now = *known,
+            None if self.beyond == 0 && self.stacks.len() < MAX_STACKS => {
+                let new = self.stacks.len() as u32;
+                self.stacks.push(Stack { caller: self.now, function: frame.function, insns: 0 });
+                self.called.insert(place, new);
+                self.now = new;
+            }
+            _ => self.beyond = self.beyond.saturating_add(1),
+        }
+    }
+
+    fn leave(&mut self, _: &Frame, at: u64) {
+        self.count(at);
+        if self.beyond > 0 {
+            self.beyond = self.beyond.saturating_sub(1);
+        } else if let Some(stack) = self.stacks.get(self.now as usize) {
+            self.now = stack.caller;
+        }
+    }
+}
