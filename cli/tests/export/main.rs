@@ -205,7 +205,7 @@ fn perfetto(python: &Path, name: &str) -> Result<(), Failed> {
         let mut words = line.splitn(4, ' ').map(str::to_owned);
         let mut word = || words.next().ok_or_else(|| format!("{line:?}"));
         let (kind, at, track, function) = (word()?, word()?, word()?, word()?);
-        assert_eq!(track, "hart");
+        assert_eq!(track, "hart_(1_ns_=_1_instruction)");
         match kind.as_str() {
             "SLICE_BEGIN" => {
                 open.push(function.clone());

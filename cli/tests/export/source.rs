@@ -6,15 +6,15 @@ use super::{clean, run};
 use libtest_mimic::Failed;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// A line of a file.
 type Place = (String, u64);
 
 /// Where the sources of the bundled programs are.
-fn programs() -> String {
-    format!("{}/../tests/programs", env!("CARGO_MANIFEST_DIR"))
+fn programs() -> std::io::Result<PathBuf> {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/programs").canonicalize()
 }
 
 /// The records of a tracefile: lines and branches of all files.
@@ -103,7 +103,10 @@ pub(crate) fn lcov(traced: &Traced) -> Result<(), Failed> {
     // Names of files are relative to the folder that the program was compiled in.
     let mut pages = Command::new("genhtml");
     pages.args(["--branch-coverage", "--output-directory"]).arg(folder.join("pages"));
-    pages.arg(folder.join("t.info")).current_dir(programs());
+    // GNU as for Arm leaves out the folder of `rt/linux-arm.S`.
+    pages.args(["--ignore-errors", "source"]);
+    pages.arg("--prefix").arg(programs()?);
+    pages.arg(folder.join("t.info")).current_dir(programs()?);
     println!("{}", run(&mut pages)?);
     assert!(folder.join("pages/src/sort.c.gcov.html").is_file());
     Ok(())
@@ -259,11 +262,9 @@ fn optimise(Traced { folder, program, .. }: &Traced, edges: &[Value]) -> Result<
         let counted: u64 =
             line.and_then(|line| line.split_whitespace().next()).ok_or("no number")?.parse()?;
         let branches = edges.iter().filter(|row| row["kind"] == "branch");
-        assert_eq!(
-            counted,
-            branches.filter_map(|row| row["count"].as_u64()).sum::<u64>(),
-            "{text}"
-        );
+        let sum: u64 = branches.filter_map(|row| row["count"].as_u64()).sum();
+        // Which way the last branch of the trace goes is not known; BOLT concludes that it goes one.
+        assert!(counted.abs_diff(sum) <= 1, "{sum}: {text}");
         assert!(output.status.success(), "{text}");
     }
     Ok(())
