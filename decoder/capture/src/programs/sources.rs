@@ -83,7 +83,7 @@ impl Sources {
             .map(|header| header.sh_addr..header.sh_addr.saturating_add(header.sh_size))
             .collect();
         let place = |address: u64| isa.xlen.wrap(address.wrapping_add(bias));
-        let mut found = dwarf::read(&file, &code);
+        let mut found = dwarf::read(&file, &code, bytes.len());
         found.rows.retain_mut(|row| {
             let length = row.range.end.saturating_sub(row.range.start);
             let start = place(row.range.start);
@@ -181,5 +181,77 @@ impl Sources {
     /// The conditional branches in the code, by address.
     pub fn branches(&self) -> &[Branch] {
         &self.branches
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hartrace_isa::Xlen;
+
+    const ISA: Isa = Isa::new(Xlen::Rv64);
+
+    fn program(name: &str) -> Vec<u8> {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/programs/elf/debug/");
+        std::fs::read(format!("{folder}{name}.elf")).unwrap()
+    }
+
+    #[test]
+    fn inlined_functions_know_their_callers() {
+        let mut sources = Sources::default();
+        sources.add_elf(&program("sort"), 0, ISA);
+        let name = |instance: &Instance| &sources.function(instance.function).unwrap().name[..];
+        let inlined = sources.instances().iter().filter_map(|instance| {
+            let (caller, at) = instance.call?;
+            let caller = sources.instances().get(caller as usize)?;
+            Some((name(caller), name(instance), sources.file(at.file), at.line))
+        });
+        let inlined: Vec<_> = inlined.collect();
+        assert!(inlined.contains(&("by_key_down", "by_key", "./src/sort.c", 24)), "{inlined:?}");
+        for instance in sources.instances() {
+            assert!(sources.row(instance.entry).is_some(), "{instance:?}");
+        }
+        assert!(sources.rows().is_sorted_by(|a, b| a.range.end <= b.range.start));
+    }
+
+    #[test]
+    fn a_bias_moves_everything() {
+        let (mut here, mut there) = (Sources::default(), Sources::default());
+        here.add_elf(&program("sort"), 0, ISA);
+        there.add_elf(&program("sort"), 0x1000, ISA);
+        // What is there already has priority.
+        there.add_elf(&program("sort"), 0x1000, ISA);
+        assert_eq!(
+            (here.rows().len(), here.branches().len()),
+            (there.rows().len(), there.branches().len())
+        );
+        for (a, b) in here.rows().iter().zip(there.rows()) {
+            assert_eq!((a.range.start + 0x1000, a.at), (b.range.start, b.at));
+            assert_eq!(here.instance(a.range.start), there.instance(b.range.start));
+        }
+    }
+
+    /// Whatever is in the file: no panic, and no more than it has room for.
+    #[test]
+    fn damaged_files_add_what_can_be_read() {
+        for name in ["sort", "sort-a64", "sort-t32"] {
+            let good = program(name);
+            let mut seed = 1u64;
+            let mut next = || {
+                seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                (seed >> 33) as usize
+            };
+            for _ in 0..150 {
+                let mut bytes = good.clone();
+                for _ in 0..=next() % 40 {
+                    let at = next() % bytes.len();
+                    bytes[at] = next() as u8;
+                }
+                bytes.truncate(bytes.len() - next() % 3 * (next() % bytes.len()) / 4);
+                let mut sources = Sources::default();
+                sources.add_elf(&bytes, next() as u64, ISA);
+                assert!(sources.rows().len() <= 16 * bytes.len());
+            }
+        }
     }
 }

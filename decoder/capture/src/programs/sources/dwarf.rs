@@ -18,6 +18,10 @@ const HOPS: usize = 8;
 type Bytes<'a> = EndianSlice<'a, Little>;
 type Entry<'a> = DebuggingInformationEntry<Bytes<'a>>;
 
+/// What may be made of a byte of the file: rows, ranges, and bytes of names. Debug information can refer to the same
+/// names and ranges from many places, but a file of a compiler stays far below this.
+const PER_BYTE: usize = 16;
+
 /// What a file says, by addresses in it.
 #[derive(Default)]
 pub(super) struct Found {
@@ -29,7 +33,7 @@ pub(super) struct Found {
 
 /// Reads all that can be read, of code in these ranges: of functions that the linker removed, lines remain at addresses
 /// where there is nothing.
-pub(super) fn read(file: &ElfBytes<'_, LittleEndian>, code: &[Range<u64>]) -> Found {
+pub(super) fn read(file: &ElfBytes<'_, LittleEndian>, code: &[Range<u64>], bytes: usize) -> Found {
     let Some(dwarf) = dwarf(file) else { return Found::default() };
     let mut units = Vec::new();
     let mut headers = dwarf.units();
@@ -43,6 +47,7 @@ pub(super) fn read(file: &ElfBytes<'_, LittleEndian>, code: &[Range<u64>]) -> Fo
         found: Found::default(),
         files: HashMap::new(),
         functions: HashMap::new(),
+        left: bytes.saturating_mul(PER_BYTE),
     };
     for unit in &units {
         // What comes before an error counts.
@@ -71,12 +76,20 @@ struct Reader<'a, 'r> {
     files: HashMap<String, u32>,
     /// Numbers of functions, by the offset of the entry that describes them.
     functions: HashMap<usize, u32>,
+    /// What may still be made.
+    left: usize,
 }
 
 impl<'a, 'r> Reader<'a, 'r> {
     fn is_code(&self, range: &Range<u64>) -> bool {
         let inside = |code: &Range<u64>| code.start <= range.start && range.end <= code.end;
         !range.is_empty() && self.code.iter().any(inside)
+    }
+
+    /// Uses up some of what may be made; an error if there is nothing left.
+    fn spend(&mut self, amount: usize) -> gimli::Result<()> {
+        self.left = self.left.checked_sub(amount).ok_or(gimli::Error::OffsetOutOfBounds(0))?;
+        Ok(())
     }
 
     /// The rows of a unit.
@@ -86,6 +99,7 @@ impl<'a, 'r> Reader<'a, 'r> {
         let mut rows = program.rows();
         let mut last: Option<(u64, SourceLine)> = None;
         while let Some((header, row)) = rows.next_row()? {
+            self.spend(1)?;
             if let Some((start, at)) = last.take() {
                 self.row(start..row.address(), at);
             }
@@ -94,7 +108,7 @@ impl<'a, 'r> Reader<'a, 'r> {
             let number = row.file_index();
             let file = match files.get(&number) {
                 Some(file) => *file,
-                None => *files.entry(number).or_insert(self.file(unit, header, number)),
+                None => *files.entry(number).or_insert(self.file(unit, header, number)?),
             };
             let discriminator = u32::try_from(row.discriminator()).unwrap_or_default();
             last = Some((row.address(), SourceLine { file, line, discriminator }));
@@ -120,7 +134,7 @@ impl<'a, 'r> Reader<'a, 'r> {
         unit: &Unit<Bytes<'a>>,
         header: &LineProgramHeader<Bytes<'a>>,
         number: u64,
-    ) -> u32 {
+    ) -> gimli::Result<u32> {
         let mut path = String::new();
         let mut push = |part: &str| {
             if part.starts_with('/') {
@@ -142,12 +156,13 @@ impl<'a, 'r> Reader<'a, 'r> {
                 }
             }
         }
+        self.spend(path.len())?;
         let next = self.found.files.len() as u32;
         let number = *self.files.entry(path.clone()).or_insert(next);
         if number == next {
             self.found.files.push(path);
         }
-        number
+        Ok(number)
     }
 
     /// The functions of a unit.
@@ -162,17 +177,18 @@ impl<'a, 'r> Reader<'a, 'r> {
             let call = match (entry.tag(), around.last()) {
                 (dw::DW_TAG_subprogram, _) => None,
                 (dw::DW_TAG_inlined_subroutine, Some((_, caller))) => {
-                    Some((*caller, self.call(unit, entry)))
+                    Some((*caller, self.call(unit, entry)?))
                 }
                 _ => continue,
             };
             let mut ranges = Vec::new();
             let mut all = self.dwarf.die_ranges(unit, entry)?;
             while let Some(range) = all.next()? {
+                self.spend(1)?;
                 ranges.extend(Some(range.begin..range.end).filter(|range| self.is_code(range)));
             }
             let Some(first) = ranges.first().map(|range| range.start) else { continue };
-            let Some(function) = self.function(unit, entry) else { continue };
+            let Some(function) = self.function(unit, entry)? else { continue };
             let named = entry.attr_value(dw::DW_AT_entry_pc);
             let entry_pc = match named {
                 Some(AttributeValue::Udata(offset)) => Some(first.wrapping_add(offset)),
@@ -189,14 +205,14 @@ impl<'a, 'r> Reader<'a, 'r> {
     }
 
     /// Where an inlined function is called.
-    fn call(&mut self, unit: &Unit<Bytes<'a>>, entry: &Entry<'a>) -> SourceLine {
+    fn call(&mut self, unit: &Unit<Bytes<'a>>, entry: &Entry<'a>) -> gimli::Result<SourceLine> {
         let number = |name| entry.attr_value(name).and_then(|value| value.udata_value());
         let narrow = |value: Option<u64>| value.and_then(|value| u32::try_from(value).ok());
-        SourceLine {
-            file: self.attr_file(unit, entry, dw::DW_AT_call_file).unwrap_or_default(),
+        Ok(SourceLine {
+            file: self.attr_file(unit, entry, dw::DW_AT_call_file)?.unwrap_or_default(),
             line: narrow(number(dw::DW_AT_call_line)).unwrap_or_default(),
             discriminator: narrow(number(dw::DW_AT_GNU_discriminator)).unwrap_or_default(),
-        }
+        })
     }
 
     fn attr_file(
@@ -204,47 +220,62 @@ impl<'a, 'r> Reader<'a, 'r> {
         unit: &Unit<Bytes<'a>>,
         entry: &Entry<'a>,
         name: gimli::DwAt,
-    ) -> Option<u32> {
-        let AttributeValue::FileIndex(number) = entry.attr_value(name)? else { return None };
-        Some(self.file(unit, unit.line_program.as_ref()?.header(), number))
+    ) -> gimli::Result<Option<u32>> {
+        match (entry.attr_value(name), &unit.line_program) {
+            (Some(AttributeValue::FileIndex(number)), Some(program)) => {
+                Ok(Some(self.file(unit, program.header(), number)?))
+            }
+            _ => Ok(None),
+        }
     }
 
     /// The number of the function that an entry is a copy of.
-    fn function(&mut self, unit: &'r Unit<Bytes<'a>>, entry: &Entry<'a>) -> Option<u32> {
-        let mut unit = unit;
-        let mut entry = entry.clone();
-        let mut key = offset(unit, &entry);
-        let (mut name, mut linkage, mut declared) = (None, None, None);
-        for _ in 0..HOPS {
-            let text = |at| {
-                let text = self.dwarf.attr_string(unit, entry.attr_value(at)?).ok()?;
-                Some(text.to_string_lossy().into_owned())
-            };
-            name = name.or_else(|| text(dw::DW_AT_name));
-            linkage = linkage
-                .or_else(|| text(dw::DW_AT_linkage_name))
-                .or_else(|| text(dw::DW_AT_MIPS_linkage_name));
-            if declared.is_none()
-                && let Some(line) = entry.attr_value(dw::DW_AT_decl_line)
-                && let Some(line) = line.udata_value().and_then(|line| u32::try_from(line).ok())
-                && let Some(file) = self.attr_file(unit, &entry, dw::DW_AT_decl_file)
+    fn function(
+        &mut self,
+        unit: &'r Unit<Bytes<'a>>,
+        entry: &Entry<'a>,
+    ) -> gimli::Result<Option<u32>> {
+        // From the copy to the declaration.
+        let mut chain = vec![(unit, entry.clone())];
+        while let Some((unit, entry)) = chain.last().filter(|_| chain.len() < HOPS) {
+            let origin = entry.attr_value(dw::DW_AT_abstract_origin);
+            match origin.or_else(|| entry.attr_value(dw::DW_AT_specification)) {
+                Some(next) => match self.referred(unit, next) {
+                    Some(next) => chain.push(next),
+                    None => return Ok(None),
+                },
+                None => break,
+            }
+        }
+        let Some(key) = chain.last().map(|(unit, entry)| offset(unit, entry)) else {
+            return Ok(None);
+        };
+        if let Some(number) = self.functions.get(&key) {
+            return Ok(Some(*number));
+        }
+        let text = |names: &[gimli::DwAt]| {
+            chain.iter().find_map(|(unit, entry)| {
+                let value = names.iter().find_map(|name| entry.attr_value(*name))?;
+                Some(self.dwarf.attr_string(unit, value).ok()?.to_string_lossy().into_owned())
+            })
+        };
+        let linkage = [dw::DW_AT_linkage_name, dw::DW_AT_MIPS_linkage_name];
+        let name = text(&linkage).or_else(|| text(&[dw::DW_AT_name])).unwrap_or_default();
+        self.spend(name.len())?;
+        let mut declared = None;
+        for (unit, entry) in &chain {
+            let line = entry.attr_value(dw::DW_AT_decl_line).and_then(|line| line.udata_value());
+            if let Some(line) = line.and_then(|line| u32::try_from(line).ok())
+                && let Some(file) = self.attr_file(unit, entry, dw::DW_AT_decl_file)?
             {
                 declared = Some(SourceLine { file, line, discriminator: 0 });
-            }
-            let origin = entry.attr_value(dw::DW_AT_abstract_origin);
-            let Some(next) = origin.or_else(|| entry.attr_value(dw::DW_AT_specification)) else {
                 break;
-            };
-            (unit, entry) = self.referred(unit, next)?;
-            key = offset(unit, &entry);
+            }
         }
-        let next = self.found.functions.len() as u32;
-        let number = *self.functions.entry(key).or_insert(next);
-        if number == next {
-            let name = linkage.or(name).unwrap_or_default();
-            self.found.functions.push(SourceFunction { name, declared });
-        }
-        Some(number)
+        let number = self.found.functions.len() as u32;
+        self.functions.insert(key, number);
+        self.found.functions.push(SourceFunction { name, declared });
+        Ok(Some(number))
     }
 
     /// The entry that an attribute refers to.
