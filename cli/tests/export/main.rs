@@ -49,7 +49,7 @@ fn main() -> ExitCode {
     }
     for (name, there, make) in captures {
         let made = Arc::new(std::sync::LazyLock::new(make));
-        let forms: [(&str, bool, fn(&Traced) -> Result<(), Failed>); 3] = [
+        let forms: [(&str, bool, Check); 3] = [
             ("lcov", lcov && llvm, source::lcov),
             ("autofdo", llvm, source::autofdo),
             ("bolt", llvm && bolt, source::bolt),
@@ -68,6 +68,9 @@ fn main() -> ExitCode {
 
 /// Makes a capture when it is needed first.
 type Making = Box<dyn FnOnce() -> Result<Traced, Failed> + Send>;
+
+/// Reads back a format.
+type Check = fn(&Traced) -> Result<(), Failed>;
 
 /// A capture of the bundled program with debug information.
 fn debugged() -> Result<Traced, Failed> {
