@@ -184,7 +184,7 @@ prepare_unit() {
     debian riscv64-unknown-elf-objdump binutils-riscv64-unknown-elf \
         qemu-riscv64 qemu-user qemu-system-riscv64 qemu-system-misc cc gcc \
         trc_pkt_lister libopencsd-bin callgrind_annotate valgrind lcov lcov \
-        llvm-profdata-19 llvm-19 merge-fdata-19 bolt-19
+        llvm-profdata-19 llvm-19 merge-fdata-19 bolt-19 chromium chromium
     venv readers cli/tests/readers/requirements.txt
     export HARTRACE_READERS=$tools/readers
     export HARTRACE_RUNS=${HARTRACE_RUNS:-10000}

@@ -63,7 +63,7 @@ pub struct Names<'a> {
     xlen: Xlen,
 }
 
-impl Names<'_> {
+impl<'a> Names<'a> {
     /// The name of the function that starts at an address, or the address.
     pub fn name(&self, function: u64) -> String {
         match self.symbols.place(function) {
@@ -77,6 +77,16 @@ impl Names<'_> {
         let functions = self.symbols.functions();
         let ends = functions.iter().map(|function| function.range.end);
         functions.first().map_or(0, |first| first.range.start)..ends.max().unwrap_or_default()
+    }
+
+    /// A place in a function, if it has a name.
+    pub(crate) fn place(&self, address: u64) -> Option<String> {
+        self.symbols.place(address).map(|place| place.to_string())
+    }
+
+    /// The names themselves.
+    pub(crate) fn symbols(&self) -> &Symbols<'a> {
+        &self.symbols
     }
 
     /// Where the function that starts at an address is in the source, as `file:line`.

@@ -7,6 +7,7 @@
 //! shortest are drawn together with their neighbours, which the page says.
 
 mod anchors;
+mod code;
 mod costs;
 mod events;
 mod graph;
@@ -24,7 +25,7 @@ use crate::stats::Stats;
 use graph::Graph;
 use hartrace_capture::programs::Programs;
 use hartrace_decoder::calls::Transfers;
-use hartrace_decoder::{Count, Edges, Event, Path, Run, Sink, StreamPos};
+use hartrace_decoder::{Count, Event, Frequencies, Path, Run, Sink, StreamPos};
 use hartrace_isa::Xlen;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -36,8 +37,9 @@ pub const SPANS: usize = 200_000;
 #[derive(Debug)]
 pub struct Html<'a> {
     calls: Calls<'a, Graph>,
-    edges: BTreeMap<Option<u16>, Edges>,
+    frequencies: BTreeMap<Option<u16>, Frequencies>,
     events: Events,
+    programs: &'a Programs,
     xlen: Xlen,
 }
 
@@ -45,7 +47,7 @@ impl<'a> Html<'a> {
     /// A page of traces of these programs.
     pub fn new(programs: &'a Programs, xlen: Xlen) -> Self {
         let calls = Calls::new(Graph::default(), programs.all_symbols(), xlen);
-        Self { calls, edges: BTreeMap::new(), events: Events::default(), xlen }
+        Self { calls, frequencies: BTreeMap::new(), events: Events::default(), programs, xlen }
     }
 
     /// Instructions of the sources that have ended, and gaps.
@@ -68,7 +70,7 @@ impl<'a> Html<'a> {
 #[derive(Debug)]
 pub struct HtmlPart {
     transfers: Transfers,
-    edges: Edges,
+    frequencies: Frequencies,
     events: Events,
 }
 
@@ -77,14 +79,14 @@ impl Sink for HtmlPart {
 
     fn run(&mut self, at: StreamPos, run: Run<'_>) {
         self.transfers.run(at, run);
-        self.edges.run(at, run);
+        self.frequencies.run(at, run);
         self.events.run(at, run);
     }
 
     #[inline]
     fn path(&mut self, at: StreamPos, path: Path<'_>) {
         self.transfers.path(at, path);
-        self.edges.path(at, path);
+        self.frequencies.path(at, path);
         self.events.path(at, path);
     }
 
@@ -94,7 +96,7 @@ impl Sink for HtmlPart {
 
     fn event(&mut self, at: StreamPos, event: Event) {
         self.transfers.event(at, event);
-        self.edges.event(at, event);
+        self.frequencies.event(at, event);
         self.events.event(at, event);
     }
 }
@@ -108,14 +110,14 @@ impl Report for Html<'_> {
         let transfers = self.calls.maker();
         Box::new(move || HtmlPart {
             transfers: transfers(),
-            edges: Edges::default(),
+            frequencies: Frequencies::default(),
             events: Events::default(),
         })
     }
 
     fn join(&mut self, source: Option<u16>, part: HtmlPart, out: &mut dyn Write) -> io::Result<()> {
         self.calls.join(source, part.transfers, out)?;
-        self.edges.entry(source).or_default().merge(part.edges);
+        self.frequencies.entry(source).or_default().merge(part.frequencies);
         self.events.merge(source, part.events);
         Ok(())
     }

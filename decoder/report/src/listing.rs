@@ -122,20 +122,11 @@ impl<'a> Listing<'a> {
     fn instruction(&self, pc: u64) -> String {
         let (xlen, (_, image)) = (self.xlen, &self.code);
         let address = address(pc, xlen);
-        let (Some(word), Some(insn)) = (image.encoding(pc), image.insn(pc)) else {
+        let name = |to| Some(self.symbols.get(self.program)?.place(to)?.to_string());
+        let Some(Disassembled { raw, text, .. }) = disassemble(image, pc, xlen, name) else {
             return format!("  {address}  ?\n");
         };
-        let isa = match xlen {
-            Xlen::Rv32 => disc_v::Isa::Rv32,
-            Xlen::Rv64 => disc_v::Isa::Rv64,
-        };
-        let width = usize::from(insn.size).saturating_mul(2);
-        let text = disc_v::decode(isa, pc, word.into());
-        let target = insn.target(xlen, pc);
-        let target = target.and_then(|to| self.symbols.get(self.program)?.place(to));
-        let target = target.map_or(String::new(), |place| format!(" <{place}>"));
-        let raw = format!("{word:0width$x}");
-        format!("  {address}  {raw:<8}  {text}{target}\n")
+        format!("  {address}  {raw:<8}  {text}\n")
     }
 
     fn note(&mut self, out: &mut Vec<u8>, at: StreamPos, what: &dyn Display) {
@@ -189,6 +180,36 @@ impl InOrder for Listing<'_> {
         self.note(out, at, &format_args!("gap: {cause}"));
         self.here = Here::default();
     }
+}
+
+/// An instruction in words.
+pub(crate) struct Disassembled {
+    /// Its encoding.
+    pub(crate) raw: String,
+    /// Its size in bytes.
+    pub(crate) size: u64,
+    /// What it does, with the name of its target if that is in the code.
+    pub(crate) text: String,
+}
+
+/// Disassembles the instruction at an address; `None` if there is none. `name` names places.
+pub(crate) fn disassemble(
+    image: &Image,
+    pc: u64,
+    xlen: Xlen,
+    name: impl Fn(u64) -> Option<String>,
+) -> Option<Disassembled> {
+    let (word, insn) = (image.encoding(pc)?, image.insn(pc)?);
+    let isa = match xlen {
+        Xlen::Rv32 => disc_v::Isa::Rv32,
+        Xlen::Rv64 => disc_v::Isa::Rv64,
+    };
+    let width = usize::from(insn.size).saturating_mul(2);
+    let text = disc_v::decode(isa, pc, word.into());
+    let target = insn.target(xlen, pc).and_then(name);
+    let target = target.map_or(String::new(), |place| format!(" <{place}>"));
+    let (raw, text) = (format!("{word:0width$x}"), format!("{text}{target}"));
+    Some(Disassembled { raw, size: insn.size.into(), text })
 }
 
 /// An event in words.

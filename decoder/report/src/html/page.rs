@@ -1,18 +1,22 @@
 //! The page itself.
 
+use super::code::{Code, CodeData};
 use super::tables::{self, ClockData, EdgeRow, FunctionRow, GapRow, LaneData};
 use super::{Html, safe};
+use crate::source::SourceCounts;
 use crate::stats::Stats;
+use hartrace_decoder::Frequencies;
 use serde::Serialize;
 use std::io::{self, Write};
 
 const PAGE: &str = include_str!("page/page.html");
 const STYLE: &str = include_str!("page/style.css");
 const THEME: &str = include_str!("page/theme.js");
-const SCRIPTS: [&str; 4] = [
+const SCRIPTS: [&str; 5] = [
     include_str!("page/data.js"),
     include_str!("page/timeline.js"),
     include_str!("page/tables.js"),
+    include_str!("page/code.js"),
     include_str!("page/main.js"),
 ];
 
@@ -53,6 +57,7 @@ struct Data<'a> {
     lanes: Vec<LaneData>,
     edges: Vec<EdgeRow>,
     loops: Vec<EdgeRow>,
+    code: CodeData,
     stats: Option<&'a Stats>,
     modes: Option<String>,
 }
@@ -78,7 +83,7 @@ pub(super) fn write(
     stats: Option<&Stats>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let Html { calls, edges, events, xlen } = html;
+    let Html { calls, frequencies, events, programs, xlen } = html;
     let (mut graph, names, functions) = calls.into_parts();
     let threshold = graph.fit();
     let numbered = tables::functions(&graph.costs, &names, xlen);
@@ -88,7 +93,24 @@ pub(super) fn write(
         lanes.extend(tables::lanes(*source, clock, own, &numbered));
         left_out = left_out.saturating_add(own.left_out);
     }
-    let (edges, loops) = tables::edges(edges, &functions, &numbered, &names, xlen);
+    let mut all = Frequencies::default();
+    for sum in frequencies.into_values() {
+        all.merge(sum);
+        all.interrupt();
+    }
+    let sources = programs.sources();
+    let counts = SourceCounts::new(all, &sources, names.symbols());
+    let (_, image) = programs.first();
+    let code = Code {
+        image: &image,
+        xlen,
+        functions: &functions,
+        names: &names,
+        sources: &sources,
+        counts: &counts,
+    };
+    let code = code.data(&numbered);
+    let (edges, loops) = tables::edges(counts.edges, &functions, &numbered, &names, xlen);
     let data = Data {
         about,
         version: env!("CARGO_PKG_VERSION"),
@@ -107,6 +129,7 @@ pub(super) fn write(
         lanes,
         edges,
         loops,
+        code,
         stats,
         modes: stats.and_then(Stats::modes),
     };

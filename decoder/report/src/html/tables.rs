@@ -8,11 +8,11 @@ use crate::calls::Names;
 use crate::ordered::leaves;
 use hartrace_capture::programs::address;
 use hartrace_decoder::calls::Functions;
-use hartrace_decoder::{Edge, Edges, Leaves};
+use hartrace_decoder::{Edge, Leaves};
 use hartrace_isa::Xlen;
 use serde::Serialize;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 /// Edges and loops in the page; the most frequent.
 const EDGES: usize = 1000;
@@ -39,6 +39,8 @@ pub(super) struct Numbered {
     /// Caller, callee, calls, instructions.
     pub(super) graph: Vec<(usize, usize, u64, u64)>,
     by_address: HashMap<u64, usize>,
+    /// Where they start, in their order.
+    pub(super) starts: Vec<u64>,
 }
 
 /// Numbers functions: those that executed most come first.
@@ -64,7 +66,8 @@ pub(super) fn functions(costs: &Costs, names: &Names<'_>, xlen: Xlen) -> Numbere
         .collect();
     graph.sort_unstable_by_key(|(from, to, _, insns)| (Reverse(*insns), *from, *to));
     graph.truncate(PAIRS);
-    Numbered { rows, graph, by_address }
+    let starts = order.iter().map(|(_, cost)| cost.function).collect();
+    Numbered { rows, graph, by_address, starts }
 }
 
 /// A lane of the timeline.
@@ -185,19 +188,14 @@ pub(super) struct EdgeRow {
     function: Option<usize>,
 }
 
-/// The most frequent edges and loops of all sources.
+/// The most frequent edges and loops.
 pub(super) fn edges(
-    sums: BTreeMap<Option<u16>, Edges>,
+    mut list: Vec<(Edge, u64)>,
     functions: &Functions,
     numbered: &Numbered,
     names: &Names<'_>,
     xlen: Xlen,
 ) -> (Vec<EdgeRow>, Vec<EdgeRow>) {
-    let mut all = Edges::default();
-    for (edge, count) in sums.into_values().flat_map(Edges::sorted) {
-        all.count(edge, count);
-    }
-    let mut list = all.sorted();
     list.sort_by_key(|(_, count)| Reverse(*count));
     let row = |(edge, count): &(Edge, u64)| {
         let function = functions.containing(edge.from).map(|range| range.start);

@@ -15,35 +15,6 @@ byId("detail-note").textContent = [
   data.left_out > 0 && `${plural(data.left_out, "call is", "calls are")} not drawn: too deep, or of too many contexts.`,
 ].filter(Boolean).join(" ");
 
-// Callers and callees of a function.
-function callTable(title, rows, other) {
-  const place = element("div");
-  table(place, [
-    { title: "function", text: true, value: (row) => functionName(row[other]), show: (row) => functionLink(row[other]) },
-    { title: "calls", value: (row) => row[2], show: (row) => number(row[2]) },
-    { title: "instructions", value: (row) => row[3], show: (row) => number(row[3]) },
-  ], rows, 2, title);
-  return element("div", {}, element("h3", {}, title), place);
-}
-
-function showFunction(fn) {
-  const row = data.functions[fn];
-  if (!row) return;
-  const facts = [
-    ["Address", row.address], ["Source", row.source],
-    ["Self", `${number(row.own)} instructions, ${percent(row.own, data.instructions)}`],
-    ["Total", `${number(row.total)} instructions, ${percent(row.total, data.instructions)}`],
-    ["Calls", number(row.calls)],
-  ].filter(([, value]) => value);
-  byId("code-title").textContent = `Code of ${row.name}`;
-  byId("code-body").replaceChildren(
-    element("dl", { className: "facts" }, ...facts.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)])),
-    element("div", { className: "columns" },
-      callTable("Callers", data.graph.filter((pair) => pair[1] === fn), 0),
-      callTable("Calls", data.graph.filter((pair) => pair[0] === fn), 1)));
-  byId("code").scrollIntoView();
-}
-
 function follow() {
   const wanted = /^#function-(\d+)$/.exec(location.hash);
   if (wanted) showFunction(Number(wanted[1]));

@@ -1,0 +1,331 @@
+//! `hartrace report`, in a browser.
+//!
+//! What needs Chromium shows as ignored without it. `./test.sh unit` installs it.
+
+mod browser;
+
+use browser::Browser;
+use libtest_mimic::{Arguments, Failed, Trial};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Output};
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let missing = !Browser::exists();
+    let all: [(&str, fn() -> Result<(), Failed>); 6] = [
+        ("sums", sums),
+        ("timeline", timeline),
+        ("code", code),
+        ("gaps", gaps),
+        ("hostile_names", hostile_names),
+        ("light_and_dark", light_and_dark),
+    ];
+    let trials = all.map(|(name, test)| Trial::test(name, test).with_ignored_flag(missing));
+    libtest_mimic::run(&arguments, trials.into()).exit_code()
+}
+
+fn folder(name: &str) -> Result<PathBuf, Failed> {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("report").join(name);
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder)?;
+    Ok(folder)
+}
+
+fn hartrace(folder: &Path, line: &str) -> Result<Output, Failed> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hartrace"));
+    Ok(command.args(line.split_whitespace()).current_dir(folder).output()?)
+}
+
+/// Standard output of a command that must be clean.
+fn clean(folder: &Path, line: &str) -> Result<String, Failed> {
+    let output = hartrace(folder, line)?;
+    if !output.status.success() || !output.stderr.is_empty() {
+        return Err(format!("{line}: {}", String::from_utf8_lossy(&output.stderr)).into());
+    }
+    Ok(String::from_utf8(output.stdout)?)
+}
+
+fn program(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../tests/programs/elf/{name}.elf"))
+}
+
+/// A folder with a capture `t.te` of a program, and its page `t.html`.
+fn page(test: &str, program: &Path) -> Result<PathBuf, Failed> {
+    let folder = folder(test)?;
+    clean(&folder, &format!("run {} --encode ir+bp -o t.te", program.display()))?;
+    let line = clean(&folder, "report t.te -o t.html")?;
+    assert!(line.starts_with("t.html: 0.") && line.contains(" MB, "), "{line}");
+    Ok(folder)
+}
+
+fn open(folder: &Path) -> Result<Browser, Failed> {
+    Browser::open(&folder.join("t.html"), 1200, 900)
+}
+
+/// `1,234` as a number.
+fn number(text: &str) -> Result<u64, Failed> {
+    Ok(text.replace(',', "").parse()?)
+}
+
+/// Names and values of the summary.
+fn figures(browser: &mut Browser) -> Result<BTreeMap<String, String>, Failed> {
+    let pairs = browser.value(
+        "[...document.querySelectorAll('#figures div')].map((one) => [...one.children].map((c) => c.textContent))",
+    )?;
+    Ok(serde_json::from_value::<Vec<(String, String)>>(pairs)?.into_iter().collect())
+}
+
+/// The cells of a table.
+fn cells(browser: &mut Browser, table: &str) -> Result<Vec<Vec<String>>, Failed> {
+    let rows = browser.value(&format!(
+        "[...document.querySelectorAll('{table} tbody tr')].map((row) => [...row.children].map((c) => c.textContent))"
+    ))?;
+    Ok(serde_json::from_value(rows)?)
+}
+
+/// The page shows what `stats` counts, and functions with as many instructions as in folded stacks.
+fn sums() -> Result<(), Failed> {
+    let folder = page("sums", &program("linux"))?;
+    let stats: Value = serde_json::from_str(&clean(&folder, "stats t.te --json")?)?;
+    let mut browser = open(&folder)?;
+    let shown = figures(&mut browser)?;
+    let program = &stats["program"];
+    for (name, value) in [
+        ("instructions", &program["instructions"]),
+        ("gaps", &program["gaps"]),
+        ("packets", &stats["total"]["packets"]),
+        ("bytes of capture", &stats["capture_bytes"]),
+    ] {
+        assert_eq!(Some(number(&shown[name])?), value.as_u64(), "{name}");
+    }
+    let bits = program["bits_per_instruction"].as_f64().ok_or("no bits")?;
+    assert_eq!(shown["bits per instruction"], format!("{bits:.4}"));
+    for row in cells(&mut browser, "#packet-table")? {
+        let (code, _) = row[0].split_once(' ').ok_or("no code")?;
+        let format = &stats["formats"][code];
+        assert_eq!(Some(number(&row[1])?), format["packets"].as_u64(), "{row:?}");
+        assert_eq!(Some(number(&row[3])?), format["bytes"].as_u64(), "{row:?}");
+    }
+    let mut folded = BTreeMap::<String, u64>::new();
+    for line in clean(&folder, "export t.te --to folded")?.lines() {
+        let (stack, count) = line.rsplit_once(' ').ok_or("no count")?;
+        let function = stack.rsplit(';').next().unwrap_or(stack);
+        *folded.entry(function.to_owned()).or_default() += count.parse::<u64>()?;
+    }
+    let functions = cells(&mut browser, "#function-table")?;
+    let own: BTreeMap<String, u64> = functions
+        .iter()
+        .map(|row| Ok((row[0].clone(), number(&row[1])?)))
+        .collect::<Result<_, Failed>>()?;
+    assert_eq!(own, folded);
+    assert_eq!(own.values().sum::<u64>(), number(&shown["instructions"])?);
+    println!("{} functions, {} instructions", own.len(), shown["instructions"]);
+    browser.end()
+}
+
+/// First and last instruction in view.
+fn range(browser: &mut Browser) -> Result<(u64, u64), Failed> {
+    let text = browser.text("#range")?;
+    let words: Vec<&str> = text.split(' ').collect();
+    let ["instructions", from, "to", to, ..] = words[..] else { return Err(text.into()) };
+    Ok((number(from)?, number(to)?))
+}
+
+/// The timeline zooms and moves by wheel, drag and keys, and finds calls.
+fn timeline() -> Result<(), Failed> {
+    let folder = page("timeline", &program("linux"))?;
+    let mut browser = open(&folder)?;
+    browser.drawn()?;
+    let (start, end) = range(&mut browser)?;
+    assert_eq!((start, end), (0, 506_679));
+    assert!(browser.text("#axis-note")?.contains("counts instructions"));
+    browser.wheel("#canvas", -300)?;
+    let wheel = range(&mut browser)?;
+    assert!(wheel.0 > 0 && wheel.1 < end && wheel.1 - wheel.0 < end / 2, "{wheel:?}");
+    browser.drag("#canvas")?;
+    let dragged = range(&mut browser)?;
+    assert!(dragged.0 > wheel.0 && dragged.1 - dragged.0 <= wheel.1 - wheel.0 + 1, "{dragged:?}");
+    browser.key("0")?;
+    assert!(browser.text("#range")?.ends_with("(all)"));
+    browser.value("document.getElementById('canvas').focus()")?;
+    browser.key("+")?;
+    browser.key("+")?;
+    let near = range(&mut browser)?;
+    assert!((near.1 - near.0).abs_diff(end / 4) <= 1, "{near:?}");
+    browser.key("ArrowRight")?;
+    let right = range(&mut browser)?;
+    assert!(right.0 > near.0, "{right:?}");
+    browser.key("ArrowLeft")?;
+    assert_eq!(range(&mut browser)?, near);
+    browser.key("-")?;
+    let far = range(&mut browser)?;
+    assert!((far.1 - far.0).abs_diff(end / 2) <= 1, "{far:?}");
+
+    browser.key("/")?;
+    assert_eq!(browser.value("document.activeElement.id")?, "search");
+    browser.write("ALLOC")?;
+    assert_eq!(browser.text("#matches")?, "600 calls of 1 function");
+    let functions = cells(&mut browser, "#function-table")?;
+    let allocate = functions.iter().find(|row| row[0] == "allocate").ok_or("no function")?;
+    assert_eq!(allocate[4], "600");
+    browser.key("Enter")?;
+    let first = browser.text("#selection")?;
+    assert!(first.starts_with("Selected: allocate: "), "{first}");
+    browser.key("Enter")?;
+    assert_ne!(browser.text("#selection")?, first);
+    browser.key("Escape")?;
+    assert_eq!(browser.text("#matches")?, "");
+    // From a call to its code, without a mouse.
+    browser.key("Enter")?;
+    assert_eq!(browser.text("#code-title")?, "Code of allocate");
+
+    // The outermost function is as wide as the timeline.
+    browser.key("0")?;
+    browser.value("document.getElementById('canvas').style.height = '300px'")?;
+    browser.drawn()?;
+    browser.click("#canvas", 0.5, 53.0 / 300.0)?;
+    assert!(browser.text("#selection")?.starts_with("Selected: _start: 506,679 instructions"));
+    browser.end()
+}
+
+/// From a function to its callers and its code, with a count at every instruction and both ways of branches.
+fn code() -> Result<(), Failed> {
+    let folder = page("code", &program("calls"))?;
+    let mut browser = open(&folder)?;
+    browser.value("[...document.querySelectorAll('#function-table a')].find((a) => a.textContent === 'fibonacci').id = 'wanted'")?;
+    browser.click("#wanted", 0.5, 0.5)?;
+    browser.until("document.getElementById('code-title').textContent === 'Code of fibonacci'")?;
+    let rows = cells(&mut browser, "#code-body .listing")?;
+    // Every instruction was executed; together as many as the function has of its own.
+    let executed = rows.iter().map(|row| number(&row[1])).collect::<Result<Vec<_>, _>>()?;
+    let functions = cells(&mut browser, "#function-table")?;
+    let own = functions.iter().find(|row| row[0] == "fibonacci").ok_or("no function")?;
+    assert_eq!(executed.iter().sum::<u64>(), number(&own[1])?);
+    assert_eq!(executed[0], number(&own[4])?);
+    // The edges of its branches.
+    let edges = clean(&folder, "decode t.te --emit edges --json")?;
+    let mut branches = 0;
+    for row in rows.iter().filter(|row| !row[3].is_empty()) {
+        let from = u64::from_str_radix(row[0].trim_start_matches("0x"), 16)?;
+        let leaving = edges.lines().map(serde_json::from_str::<Value>);
+        let mut counts = Vec::new();
+        for edge in leaving.collect::<Result<Vec<_>, _>>()? {
+            if edge["from"] == format!("{from:#018x}") {
+                counts.push(edge["count"].as_u64().ok_or("no count")?);
+            }
+        }
+        counts.sort_unstable();
+        let words = row[3].split(' ').filter_map(|word| number(word.trim_end_matches(',')).ok());
+        let mut shown: Vec<u64> = words.collect();
+        shown.sort_unstable();
+        if row[3].starts_with("taken") {
+            branches += 1;
+            assert_eq!(shown, counts, "{row:?}");
+        }
+    }
+    assert!(branches > 0, "{rows:?}");
+    // Back to the caller through its link.
+    browser.click("#code-body table[aria-label='Callers'] tbody tr:nth-child(2) a", 0.5, 0.5)?;
+    browser.until("document.getElementById('code-title').textContent === 'Code of calls'")?;
+    browser.end()
+}
+
+/// Gaps are counted, marked and explained.
+fn gaps() -> Result<(), Failed> {
+    let folder = page("gaps", &program("calls"))?;
+    let mut bytes = std::fs::read(folder.join("t.te"))?;
+    let middle = bytes.len() / 2;
+    bytes[middle..middle + 40].fill(0xff);
+    std::fs::write(folder.join("t.te"), bytes)?;
+    let output = hartrace(&folder, "report t.te -o t.html")?;
+    assert_eq!(output.status.code(), Some(1));
+    let stats = hartrace(&folder, "stats t.te --json")?;
+    let stats: Value = serde_json::from_slice(&stats.stdout)?;
+    let mut browser = open(&folder)?;
+    let shown = figures(&mut browser)?;
+    let gaps = number(&shown["gaps"])?;
+    assert!(gaps > 0 && Some(gaps) == stats["program"]["gaps"].as_u64());
+    assert_eq!(Some(number(&shown["instructions"])?), stats["program"]["instructions"].as_u64());
+    assert_eq!(cells(&mut browser, "#gaps")?.len() as u64, gaps);
+    assert!(browser.text("#gaps")?.contains("header 0xff"), "{}", browser.text("#gaps")?);
+    browser.end()
+}
+
+/// Names of functions are text, whatever they are.
+fn hostile_names() -> Result<(), Failed> {
+    let mut elf = std::fs::read(program("calls"))?;
+    for (name, other) in
+        [("fibonacci", "</script>"), ("ackermann", "<img src="), ("coroutines", "\"><svg/a=a")]
+    {
+        assert_eq!(name.len(), other.len());
+        let found = elf.windows(name.len()).position(|bytes| bytes == name.as_bytes());
+        let at = found.ok_or("no such name")?;
+        elf[at..at + name.len()].copy_from_slice(other.as_bytes());
+    }
+    let place = folder("hostile")?.join("calls.elf");
+    std::fs::write(&place, elf)?;
+    let folder = page("hostile_names", &place)?;
+    let mut browser = open(&folder)?;
+    let functions = cells(&mut browser, "#function-table")?;
+    for name in ["</script>", "<img src=", "\"><svg/a=a"] {
+        assert!(functions.iter().any(|row| row[0] == name), "{name}: {functions:?}");
+    }
+    assert_eq!(browser.value("document.querySelectorAll('img, svg').length")?, 0);
+    browser.value("[...document.querySelectorAll('#function-table a')].find((a) => a.textContent === '</script>').click()")?;
+    browser.until("document.getElementById('code-title').textContent === 'Code of </script>'")?;
+    browser.end()
+}
+
+/// Brightness of a colour, from 0 to 1, and how well text in front of another one can be read.
+fn contrast(browser: &mut Browser, selector: &str) -> Result<(f64, f64), Failed> {
+    let both = browser.value(&format!(
+        "(() => {{ const one = document.querySelector('{selector}');\
+         const own = (node, key) => getComputedStyle(node)[key].match(/[\\d.]+/g).map(Number);\
+         let behind = one; while (own(behind, 'backgroundColor')[3] === 0) behind = behind.parentElement;\
+         return [own(one, 'color'), own(behind, 'backgroundColor')]; }})()"
+    ))?;
+    let colours: [Vec<f64>; 2] = serde_json::from_value(both)?;
+    let luminance = |colour: &Vec<f64>| {
+        let linear = |value: f64| {
+            let value = value / 255.0;
+            if value <= 0.040_45 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
+        };
+        0.2126 * linear(colour[0]) + 0.7152 * linear(colour[1]) + 0.0722 * linear(colour[2])
+    };
+    let [text, behind] = [luminance(&colours[0]), luminance(&colours[1])];
+    Ok((behind, (text.max(behind) + 0.05) / (text.min(behind) + 0.05)))
+}
+
+/// The browser's setting counts until a user chooses; text can be read in both.
+fn light_and_dark() -> Result<(), Failed> {
+    let folder = page("light_and_dark", &program("calls"))?;
+    let mut browser = open(&folder)?;
+    for (scheme, dark) in [("light", false), ("dark", true)] {
+        browser.prefer(scheme)?;
+        let (behind, _) = contrast(&mut browser, "section")?;
+        assert_eq!(behind < 0.2, dark, "{scheme}");
+        for part in [
+            "h1",
+            "nav a",
+            "dt",
+            "dd",
+            "th button",
+            "#function-table td",
+            "#function-table a",
+            ".soft",
+            "kbd",
+            "button",
+        ] {
+            let (_, ratio) = contrast(&mut browser, part)?;
+            assert!(ratio >= 4.5, "{part} in {scheme}: {ratio:.2}");
+        }
+    }
+    browser.key("t")?;
+    assert!(contrast(&mut browser, "section")?.0 > 0.8, "a key switches to light");
+    browser.click("#theme", 0.5, 0.5)?;
+    assert!(contrast(&mut browser, "section")?.0 < 0.2, "the button switches back");
+    // Narrow windows show everything without scrolling sideways.
+    browser.end()
+}
