@@ -14,13 +14,14 @@ use std::process::{Command, ExitCode, Output};
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let missing = !Browser::exists();
-    let all: [(&str, fn() -> Result<(), Failed>); 6] = [
+    let all: [(&str, fn() -> Result<(), Failed>); 7] = [
         ("sums", sums),
         ("timeline", timeline),
         ("code", code),
         ("gaps", gaps),
         ("hostile_names", hostile_names),
         ("light_and_dark", light_and_dark),
+        ("compare", compare),
     ];
     let trials = all.map(|(name, test)| Trial::test(name, test).with_ignored_flag(missing));
     libtest_mimic::run(&arguments, trials.into()).exit_code()
@@ -326,6 +327,29 @@ fn light_and_dark() -> Result<(), Failed> {
     assert!(contrast(&mut browser, "section")?.0 > 0.8, "a key switches to light");
     browser.click("#theme", 0.5, 0.5)?;
     assert!(contrast(&mut browser, "section")?.0 < 0.2, "the button switches back");
-    // Narrow windows show everything without scrolling sideways.
+    browser.end()
+}
+
+/// Nothing is wider than a narrow window, and the page of `compare` is dark as well.
+fn compare() -> Result<(), Failed> {
+    let folder = page("compare", &program("calls"))?;
+    let narrow = "document.documentElement.scrollWidth <= innerWidth";
+    let mut browser = Browser::open(&folder.join("t.html"), 400, 800)?;
+    assert_eq!(browser.value(narrow)?, true);
+    browser.end()?;
+    let line = format!("compare {} --limit 1000 --html t.html", program("calls").display());
+    clean(&folder, &line)?;
+    let mut browser = Browser::open(&folder.join("t.html"), 400, 800)?;
+    assert_eq!(browser.value(narrow)?, true);
+    browser.prefer("dark")?;
+    assert!(contrast(&mut browser, "section")?.0 < 0.2);
+    let fill = "getComputedStyle(document.querySelector('.plot rect')).fill";
+    assert_eq!(
+        browser.value(fill)?,
+        browser.value("getComputedStyle(document.querySelector('section')).backgroundColor")?
+    );
+    for part in ["th", "td", "li"] {
+        assert!(contrast(&mut browser, part)?.1 >= 4.5, "{part}");
+    }
     browser.end()
 }

@@ -3,11 +3,8 @@
 use super::plots::{self, Bar};
 use super::table::programs;
 use super::{Comparison, ComparisonError, Figures, Isas};
+use hartrace_report::html::head;
 use std::fmt::{self, Write};
-
-const STYLE: &str = "body{font:15px/1.5 sans-serif;margin:2em auto;max-width:1120px;padding:0 1em}\
-table{border-collapse:collapse}td,th{padding:.15em .7em;text-align:right;border-bottom:1px solid #ddd}\
-td:first-child,th:first-child{text-align:left}svg{max-width:100%;height:auto}";
 
 impl Comparison {
     /// Returns a self-contained page with tables and plots.
@@ -16,8 +13,8 @@ impl Comparison {
     ///
     /// If a plot cannot be drawn.
     pub fn page(&self) -> Result<String, ComparisonError> {
-        let mut page = String::new();
-        head(&mut page).map_err(failed)?;
+        let mut page = head("Trace compressors");
+        page.push_str("<main>\n");
         // With Arm programs alone there is nothing to compress.
         if !self.figures.is_empty() {
             compressors(&mut page, self)?;
@@ -25,7 +22,7 @@ impl Comparison {
         if let Some(isas) = &self.isas {
             instruction_sets(&mut page, isas)?;
         }
-        page.push_str("</body></html>\n");
+        page.push_str("</main>\n</body>\n</html>\n");
         Ok(page)
     }
 }
@@ -34,18 +31,10 @@ fn failed(error: fmt::Error) -> ComparisonError {
     ComparisonError::Draw(error.to_string())
 }
 
-fn head(page: &mut String) -> fmt::Result {
-    write!(
-        page,
-        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Trace compressors</title>\
-         <style>{STYLE}</style></head><body>\n<h1>Trace compressors</h1>\n"
-    )
-}
-
 /// ETMv4 and PTM next to E-Trace: one plot of bits per program, since only those can be compared.
 fn instruction_sets(page: &mut String, isas: &Isas) -> Result<(), ComparisonError> {
     page.push_str(
-        "<h2>Instruction sets</h2>\n<table><tr><th>program</th><th>ISA</th><th>scheme</th>\
+        "<section><h2>Instruction sets</h2>\n<div class=\"scroll\"><table><tr><th>program</th><th>ISA</th><th>scheme</th>\
          <th>instructions</th><th>bits</th><th>bits/instruction</th><th>in frames</th>\
          <th>verified</th></tr>\n",
     );
@@ -65,8 +54,9 @@ fn instruction_sets(page: &mut String, isas: &Isas) -> Result<(), ComparisonErro
         )
         .map_err(failed)?;
     }
-    page.push_str("</table>\n");
+    page.push_str("</table></div>\n");
     notes(page, isas.notes())?;
+    page.push_str("</section>\n");
     let mut programs: Vec<&str> = isas.rows.iter().map(|row| row.program.as_str()).collect();
     programs.sort_unstable();
     programs.dedup();
@@ -80,10 +70,14 @@ fn instruction_sets(page: &mut String, isas: &Isas) -> Result<(), ComparisonErro
             })
             .collect();
         let plot = plots::bars(&bars, "bits", 0)?;
-        writeln!(page, "<h2>{}, by instruction set</h2>\n{plot}", escaped(program))
-            .map_err(failed)?;
+        section(page, &format!("{}, by instruction set", escaped(program)), &plot)?;
     }
     Ok(())
+}
+
+/// A plot with its title.
+fn section(page: &mut String, title: &str, plot: &str) -> Result<(), ComparisonError> {
+    writeln!(page, "<section class=\"plot\"><h2>{title}</h2>\n{plot}</section>").map_err(failed)
 }
 
 fn notes(
@@ -100,13 +94,11 @@ fn notes(
 
 fn compressors(page: &mut String, comparison: &Comparison) -> Result<(), ComparisonError> {
     let means: Vec<Figures> = comparison.means().collect();
-    write!(
-        page,
-        "<h2>Bits per instruction and gates</h2>\n{}\n<h2>Mean of all programs</h2>\n<table><tr><th>scheme</th><th>bits/instruction</th>\
+    section(page, "Bits per instruction and gates", &plots::pareto(&means)?)?;
+    page.push_str(
+        "<section><h2>Mean of all programs</h2>\n<div class=\"scroll\"><table><tr><th>scheme</th><th>bits/instruction</th>\
          <th>in frames</th><th>of 32 bits</th><th>storage, bits</th><th>gates</th><th>verified</th></tr>\n",
-        plots::pareto(&means)?
-    )
-    .map_err(failed)?;
+    );
     for mean in &means {
         let count = |value: Option<u64>| value.map_or("–".into(), |value| value.to_string());
         writeln!(
@@ -122,8 +114,9 @@ fn compressors(page: &mut String, comparison: &Comparison) -> Result<(), Compari
         )
         .map_err(failed)?;
     }
-    page.push_str("</table>\n");
+    page.push_str("</table></div>\n");
     notes(page, comparison.notes())?;
+    page.push_str("</section>\n");
     for program in programs(&comparison.figures) {
         let own = comparison.figures.iter().filter(|one| one.program == program);
         let bars: Vec<Bar> = own
@@ -134,7 +127,7 @@ fn compressors(page: &mut String, comparison: &Comparison) -> Result<(), Compari
             })
             .collect();
         let plot = plots::bars(&bars, "bits per instruction", 4)?;
-        writeln!(page, "<h2>{}</h2>\n{plot}", escaped(program)).map_err(failed)?;
+        section(page, &escaped(program), &plot)?;
     }
     Ok(())
 }
