@@ -61,7 +61,7 @@ pub(crate) enum Command {
     ///
     /// Time is the number of instructions.
     Export(ExportArgs),
-    /// Write a page that shows a trace: a timeline of calls, functions, loops, gaps and packets
+    /// Write a page that shows a trace: a timeline of calls, functions, code, loops, gaps and packets
     ///
     /// The page is one file, which any browser opens from disk. Time is the number of instructions.
     Report(PageArgs),

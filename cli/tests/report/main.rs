@@ -14,10 +14,11 @@ use std::process::{Command, ExitCode, Output};
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let missing = !Browser::exists();
-    let all: [(&str, fn() -> Result<(), Failed>); 7] = [
+    let all: [(&str, fn() -> Result<(), Failed>); 8] = [
         ("sums", sums),
         ("timeline", timeline),
         ("code", code),
+        ("source", source),
         ("gaps", gaps),
         ("hostile_names", hostile_names),
         ("light_and_dark", light_and_dark),
@@ -123,6 +124,12 @@ fn sums() -> Result<(), Failed> {
     assert_eq!(own, folded);
     assert_eq!(own.values().sum::<u64>(), number(&shown["instructions"])?);
     println!("{} functions, {} instructions", own.len(), shown["instructions"]);
+    let edges = clean(&folder, "decode t.te --emit edges")?;
+    let mut counts = edges.lines().skip(1).filter_map(|line| line.split_whitespace().nth(3));
+    for row in cells(&mut browser, "#edge-table")? {
+        assert_eq!(counts.next().and_then(|count| count.parse().ok()), Some(number(&row[3])?));
+    }
+    assert_eq!(counts.next(), None);
     browser.end()
 }
 
@@ -230,6 +237,37 @@ fn code() -> Result<(), Failed> {
     // Back to the caller through its link.
     browser.click("#code-body table[aria-label='Callers'] tbody tr:nth-child(2) a", 0.5, 0.5)?;
     browser.until("document.getElementById('code-title').textContent === 'Code of calls'")?;
+    browser.end()
+}
+
+/// The source has as many executions at each line as in an export to lcov, and marks lines that were never executed.
+fn source() -> Result<(), Failed> {
+    let folder = page("source", &program("debug/sort"))?;
+    // Debug information names files from there.
+    let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/programs");
+    let [capture, page] = ["t.te", "t.html"].map(|name| folder.join(name).display().to_string());
+    clean(&programs, &format!("report {capture} -o {page}"))?;
+    let lcov = clean(&programs, &format!("export {capture} --to lcov"))?;
+    let own =
+        lcov.split("end_of_record").find(|part| part.contains("src/sort.c\n")).ok_or("no file")?;
+    let lines = own.lines().filter_map(|line| line.strip_prefix("DA:")?.split_once(','));
+    let lines: BTreeMap<&str, &str> = lines.collect();
+    let mut browser = open(&folder)?;
+    browser.value("[...document.querySelectorAll('#function-table a')].find((a) => a.textContent === 'quick').click()")?;
+    browser.until("document.getElementById('code-title').textContent === 'Code of quick'")?;
+    browser.value("document.querySelector('#code-body .more').click()")?;
+    let rows = cells(&mut browser, "table[aria-label^=Source]")?;
+    let text = std::fs::read_to_string(programs.join("src/sort.c"))?;
+    for (row, line) in rows.iter().zip(text.lines()) {
+        assert_eq!(row[2], line);
+        let count = lines.get(row[0].as_str()).map(|count| count.parse::<u64>()).transpose()?;
+        assert_eq!(count, number(&row[1]).ok(), "{row:?}");
+    }
+    let never =
+        browser.value("document.querySelectorAll('table[aria-label^=Source] tr.never').length")?;
+    let expected = lines.values().filter(|count| **count == "0").count();
+    assert_eq!(never, expected);
+    println!("{} lines with code, {expected} of them never executed", lines.len());
     browser.end()
 }
 
