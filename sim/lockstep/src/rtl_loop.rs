@@ -53,6 +53,9 @@ pub struct LoopConfig {
     pub analysis: bool,
 }
 
+/// Cycles after which a walker should be at rest. One packet can stand for 2^32 branches.
+const RESTLESS: u64 = 1 << 34;
+
 /// Neither sources nor times nor types.
 const PLAIN: EncapParams = match EncapParams::new(0, 0, 0) {
     Ok(params) => params,
@@ -355,7 +358,7 @@ impl<'a> Behind<'a> {
             self.cycle()?;
         }
         let Self { mut following, mut walks, waiting, .. } = self;
-        following.rest(|said| walks.said(&said))?;
+        following.rest(RESTLESS, |said| walks.said(&said))?;
         Ok(((walks.finish(), following.lost(), waiting), following))
     }
 }

@@ -186,9 +186,6 @@ pub struct Following {
 /// Cycles that a byte may take through the decoder.
 const PIPELINE: u64 = 64;
 
-/// Cycles after which a walker that received nothing should have come to rest.
-const RESTLESS: u64 = 1 << 34;
-
 impl Following {
     /// Finds the ports; there may be no walker.
     pub(super) fn new(
@@ -247,14 +244,14 @@ impl Following {
     ///
     /// # Errors
     ///
-    /// If the simulator fails, or that takes too long.
-    pub fn rest(&mut self, mut see: impl FnMut(Said)) -> Result<(), FollowerError> {
+    /// If the simulator fails, or that takes more than `most` cycles.
+    pub fn rest(&mut self, most: u64, mut see: impl FnMut(Said)) -> Result<(), FollowerError> {
         let (mut quiet, mut cycles) = (0, 0);
         while quiet < PIPELINE {
             self.cycle(&[])?.into_iter().for_each(&mut see);
             quiet = if self.busy() { 0 } else { quiet + 1 };
             cycles += 1;
-            if cycles > RESTLESS {
+            if cycles > most {
                 return Err(FollowerError::Restless);
             }
         }

@@ -3,6 +3,7 @@
 mod traced;
 mod walk;
 
+use crate::RESTLESS;
 use fastrand::Rng;
 use hartrace_arm_decoder::block_table::Code;
 use hartrace_arm_decoder::runs::{Profile, Runs};
@@ -170,7 +171,7 @@ fn losses() -> Result<(), Failed> {
     let mut said = Vec::new();
     following.send(&traced.bytes, |more| said.push(more))?;
     following.send(&TRACE_ON, |more| said.push(more))?;
-    following.rest(|more| said.push(more))?;
+    following.rest(RESTLESS, |more| said.push(more))?;
     let executed = traced.executed();
     let (mut rest, mut gaps) = (executed.as_slice(), 0);
     let end = Said { block: None, gap: Some(Cause::Lost) };

@@ -17,6 +17,9 @@ use libtest_mimic::{Arguments, Failed, Trial};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+/// Cycles after which a walker should be at rest; no program here takes as many.
+pub(crate) const RESTLESS: u64 = 1 << 22;
+
 /// Trace units that differ in what packets they have.
 fn units() -> [(&'static str, Unit); 3] {
     let a53 = Config::default().unit;

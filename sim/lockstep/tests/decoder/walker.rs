@@ -1,5 +1,6 @@
 //! Decoder and block walker behind the golden encoder: what they report is what was executed.
 
+use crate::RESTLESS;
 use hartrace_bits::{BitReader, Tail};
 use hartrace_decoder::block_table::{BlockTable, WordLayout};
 use hartrace_decoder::{Config as Reading, Edge, Edges, Event, Run, Sink, StreamPos, Tracer};
@@ -124,7 +125,7 @@ fn follow(bench: &FollowerBench, traced: &Traced) -> Result<(WalkFigures, u64), 
         let now: Vec<u8> = bytes.drain(..bytes.len().min(following.unroll())).collect();
         following.cycle(&now)?.iter().for_each(|said| walks.said(said));
     }
-    following.rest(|said| walks.said(&said))?;
+    following.rest(RESTLESS, |said| walks.said(&said))?;
     Ok((walks.finish(), following.lost()))
 }
 
@@ -259,7 +260,7 @@ fn damage(
             frame[1 + bit / 8] ^= 1 << (bit % 8);
         }
         following.send(&frame, |more| said.push(more))?;
-        following.rest(|more| said.push(more))?;
+        following.rest(RESTLESS, |more| said.push(more))?;
         let bits = BitReader::new(&frame[1..], Tail::Sign);
         tracer.feed_bits(StreamPos::default(), bits, &mut listing);
     }
@@ -300,7 +301,7 @@ fn losses() -> Result<(), Failed> {
     let mut said = Vec::new();
     let bytes: Vec<u8> = traced.packets.iter().flat_map(|(_, frame)| frame.clone()).collect();
     following.send(&bytes, |more| said.push(more))?;
-    following.rest(|more| said.push(more))?;
+    following.rest(RESTLESS, |more| said.push(more))?;
     let instructions = Instructions::of(image);
     let mut executed = Vec::new();
     for row in traced.rows.iter().filter(|row| row.iretire > 0) {

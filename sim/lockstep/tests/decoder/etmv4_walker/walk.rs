@@ -1,6 +1,7 @@
 //! What the walker says of a stream.
 
 use super::BEYOND;
+use crate::RESTLESS;
 use hartrace_arm_decoder::block_table::Code;
 use hartrace_decoder::block_table::{Ends, WordLayout};
 use hartrace_decoder::{Edge, Leaves};
@@ -51,10 +52,10 @@ impl Walk {
         // Slowly, so that nothing is lost.
         for chunk in bytes.chunks(64) {
             following.send(chunk, |said| walk.said(code, &said))?;
-            following.rest(|said| walk.said(code, &said))?;
+            following.rest(RESTLESS, |said| walk.said(code, &said))?;
         }
         following.send(&TRACE_ON, |said| walk.said(code, &said))?;
-        following.rest(|said| walk.said(code, &said))?;
+        following.rest(RESTLESS, |said| walk.said(code, &said))?;
         walk.lost = following.lost();
         Ok(walk)
     }
