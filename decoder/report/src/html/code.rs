@@ -24,14 +24,16 @@ const LARGEST_FILE: u64 = 1 << 20;
 /// taken and not taken if it is a conditional branch, and number of its source file and line.
 type InsnRow = (u64, String, String, u64, Option<(u64, u64)>, Option<(usize, u32)>);
 
+/// A line that has code: its number, how often it was executed, and how often each of its branches was taken and not taken.
+type LineRow = (u32, u64, Vec<(u64, u64)>);
+
 /// A source file.
 #[derive(Serialize)]
 struct FileData {
     name: String,
     /// `None` if the file cannot be read, or if there was no more room.
     text: Option<String>,
-    /// Lines that have code: the line, how often it was executed, and its branches, how often each was taken and not.
-    lines: Vec<(u32, u64, Vec<(u64, u64)>)>,
+    lines: Vec<LineRow>,
 }
 
 /// All code of a page.

@@ -111,6 +111,6 @@ function showFunction(fn) {
     element("div", { className: "columns" },
       callTable("Callers", data.graph.filter((pair) => pair[1] === fn), 0),
       callTable("Calls", data.graph.filter((pair) => pair[0] === fn), 1)),
-    element("div", { className: parts.length > 1 ? "columns" : "" }, ...parts));
+    ...parts);
   byId("code").scrollIntoView();
 }
