@@ -11,10 +11,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Output};
 
+type Test = fn() -> Result<(), Failed>;
+
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let missing = !Browser::exists();
-    let all: [(&str, fn() -> Result<(), Failed>); 8] = [
+    let all: [(&str, Test); 8] = [
         ("sums", sums),
         ("timeline", timeline),
         ("code", code),
