@@ -59,7 +59,7 @@ pub(crate) enum Command {
     /// Write a format that other tools read: call stacks for Perfetto, callgrind, flame graphs, speedscope and pprof; coverage
     /// for lcov; profiles for clang and BOLT
     ///
-    /// Time is the number of instructions.
+    /// Time is what the trace tells; without any, it is the number of instructions.
     Export(ExportArgs),
     /// Write a page that shows a trace: a timeline of calls, functions, code, loops, gaps and packets
     ///

@@ -48,8 +48,8 @@ impl Style<'_> {
     fn piece(&self, piece: Option<&Piece>) -> String {
         match piece {
             Some(Piece::Code { start, .. }) => format!("continues at {}", self.place(*start)),
-            Some(Piece::Other(event @ Event::Off(_))) => {
-                format!("is {}", describe(event, self.xlen))
+            Some(Piece::Other(Event::Off(status))) => {
+                format!("is switched off ({})", status.name())
             }
             Some(Piece::Other(event)) => format!("has {}", describe(event, self.xlen)),
             None => "has ended".to_owned(),
@@ -86,7 +86,7 @@ impl Delta {
         writeln!(out, "\n{stretches} with {a} and {b} instructions that only one trace has:")?;
         writeln!(
             out,
-            "{:>12} {:>12} {:>10} {:>10}  after",
+            "{:>12} {:>12} {:>10} {:>10}  at",
             "instruction", "instruction", "alone", "alone"
         )?;
         for Stretch { before, insns, first, .. } in self.stretches.iter().take(style.rows) {
