@@ -25,7 +25,10 @@ use std::path::{Path, PathBuf};
 
 /// Runs the command.
 pub(crate) fn run(args: &SimArgs) -> Result<Status, Failure> {
-    let config = hdl::named(&args.config, args.lanes)?.encoder;
+    let mut config = hdl::named(&args.config, args.lanes)?.encoder;
+    if args.time {
+        (config.etrace.notime_p, config.etrace.time_width_p) = (false, 40);
+    }
     let works = match &args.input {
         Some(path) => vec![open(path, args, &config)?],
         None => bundled(&config)?,
@@ -49,6 +52,7 @@ pub(crate) fn run(args: &SimArgs) -> Result<Status, Failure> {
             back_pressure: 10 * args.tracing.back_pressure,
             idle: 10 * args.idle,
             seed: args.seed,
+            clock: args.time,
         },
         retire: args.retire,
         limit: args.limit,

@@ -209,6 +209,9 @@ pub(crate) struct SimArgs {
     /// Maximum number of instructions that retire in one cycle [default: one per lane]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) retire: Option<u32>,
+    /// Synchronisations carry the time, in clock cycles
+    #[arg(long)]
+    pub(crate) time: bool,
     /// Percentage of cycles in which nothing retires
     #[arg(long, value_name = "PERCENT", default_value_t = 0,
           value_parser = clap::value_parser!(u32).range(..=99))]

@@ -107,11 +107,10 @@ pub fn ranges(rng: &mut fastrand::Rng, config: &Config, rows: &[Retired]) -> Vec
 /// Returns random traffic, from no waiting at all to an output that accepts hardly anything.
 #[must_use]
 pub fn traffic(rng: &mut fastrand::Rng) -> Traffic {
-    Traffic {
-        back_pressure: if rng.bool() { rng.u32(..=950) } else { 0 },
-        idle: if rng.bool() { rng.u32(..900) } else { 0 },
-        seed: rng.u64(..),
-    }
+    let back_pressure = if rng.bool() { rng.u32(..=950) } else { 0 };
+    let idle = if rng.bool() { rng.u32(..900) } else { 0 };
+    let seed = rng.u64(..);
+    Traffic { back_pressure, idle, seed, clock: seed.is_multiple_of(2) }
 }
 
 /// Returns a random walk that the configuration can trace.

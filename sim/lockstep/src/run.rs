@@ -3,6 +3,7 @@
 use crate::bench::Bench;
 use crate::{Covered, Setting, Summary};
 use fastrand::Rng;
+use hartrace_bits::mask;
 use hartrace_encoder_hdl::Overflow;
 use hartrace_etrace::ingress::Retired;
 use hartrace_golden::Encoder;
@@ -21,6 +22,8 @@ pub struct Traffic {
     pub idle: u32,
     /// The seed for arbitrary decisions.
     pub seed: u64,
+    /// The time is the number of cycles; otherwise it is that of the rows.
+    pub clock: bool,
 }
 
 /// The encoders differ, or the simulation failed.
@@ -289,6 +292,10 @@ impl Session<'_> {
     /// Advances one cycle, in which the group retires or nothing does. Returns whether the group is
     /// complete.
     fn cycle(&mut self, retires: bool) -> Result<bool, Mismatch> {
+        if retires && self.traffic.clock {
+            let now = self.summary.cycles & mask(self.bench.config.etrace.time_bits());
+            self.group.iter_mut().for_each(|row| row.time = now);
+        }
         let bench = &mut *self.bench;
         bench.drive(if retires { &self.group } else { &[] });
         let ready = self.rng.u32(..1000) >= self.traffic.back_pressure;

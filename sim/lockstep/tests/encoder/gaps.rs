@@ -85,7 +85,12 @@ fn lossy(config: &Config, executed: &Executed, seed: u64) -> Result<(), Failed> 
     for turn in 0..8 {
         let setting = everything(random::setting(&mut rng, config));
         let back_pressure = if turn == 0 { 950 } else { rng.u32(..=950) };
-        let traffic = Traffic { back_pressure, idle: rng.u32(..500), seed: rng.u64(..) };
+        let traffic = Traffic {
+            back_pressure,
+            idle: rng.u32(..500),
+            seed: rng.u64(..),
+            ..Traffic::default()
+        };
         bench.restart(rng.u32(1..))?;
         losses += run(&mut bench, config, executed, &setting, traffic)
             .map_err(|error| explain(&error, &setting, traffic, config))?;
@@ -107,7 +112,7 @@ fn stalled(config: &Config, executed: &Executed) -> Result<(), Failed> {
     let mut bench = Bench::new(config, &Options::default())?;
     for back_pressure in [0, 500, 900] {
         let setting = everything(random::setting(&mut rng, config));
-        let traffic = Traffic { back_pressure, idle: 0, seed: rng.u64(..) };
+        let traffic = Traffic { back_pressure, seed: rng.u64(..), ..Traffic::default() };
         match run(&mut bench, config, executed, &setting, traffic) {
             Ok(0) => {}
             Ok(losses) => return Err(format!("{losses} losses").into()),

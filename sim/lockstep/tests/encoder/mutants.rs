@@ -196,7 +196,7 @@ fn stimuli(config: &Config) -> Result<Vec<Stimulus>, Failed> {
         };
         // Cycles advance in any program.
         let setting = Setting { options, resync: (2, max), ..Setting::default() };
-        let traffic = Traffic { back_pressure: 0, idle: 850, seed: rng.u64(..) };
+        let traffic = Traffic { idle: 850, seed: rng.u64(..), ..Traffic::default() };
         stimuli.push(Stimulus { rows, setting, traffic });
     };
     for (name, max) in [("calls", 4), ("crypto", 6), ("sort", 7), ("interrupts", 6)] {
