@@ -26,7 +26,7 @@ use state::{Held, Latest, MayBeClosing, Recall, Reference, State, Undecided, Unf
 
 /// Follows one hart's payloads through its program.
 ///
-/// A payload that cannot be followed is reported as one [`Event::Gap`]; decoding continues at the next
+/// A payload that cannot be followed is reported as one [`Event::Gap`](crate::Event::Gap); decoding continues at the next
 /// synchronisation. Nothing is allocated per payload once the code has been decoded.
 #[derive(Clone, Debug)]
 pub struct Tracer<'a> {
