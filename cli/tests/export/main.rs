@@ -5,14 +5,17 @@
 mod arm;
 mod debug;
 mod source;
+#[path = "../support/mod.rs"]
+mod support;
 
 use debug::Traced;
 use libtest_mimic::{Arguments, Failed, Trial};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Output};
+use std::process::{Command, ExitCode};
 use std::sync::Arc;
+use support::{clean, hartrace};
 
 const PROGRAMS: [&str; 4] = ["calls", "interrupts", "user", "linux"];
 
@@ -100,20 +103,6 @@ fn folder(name: &str) -> Result<PathBuf, Failed> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("export").join(name);
     std::fs::create_dir_all(&folder)?;
     Ok(folder)
-}
-
-fn hartrace(folder: &Path, line: &str) -> Result<Output, Failed> {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hartrace"));
-    Ok(command.args(line.split_whitespace()).current_dir(folder).output()?)
-}
-
-/// Standard output of a command that must be clean.
-fn clean(folder: &Path, line: &str) -> Result<String, Failed> {
-    let output = hartrace(folder, line)?;
-    if !output.status.success() || !output.stderr.is_empty() {
-        return Err(format!("{line}: {}", String::from_utf8_lossy(&output.stderr)).into());
-    }
-    Ok(String::from_utf8(output.stdout)?)
 }
 
 /// A folder with a capture `t.te` of a bundled program, and how many instructions it has.

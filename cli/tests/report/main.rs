@@ -3,13 +3,16 @@
 //! What needs Chromium shows as ignored without it. `./test.sh unit` installs it.
 
 mod browser;
+#[path = "../support/mod.rs"]
+mod support;
 
 use browser::Browser;
 use libtest_mimic::{Arguments, Failed, Trial};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Output};
+use std::process::ExitCode;
+use support::{clean, hartrace};
 
 type Test = fn() -> Result<(), Failed>;
 
@@ -35,20 +38,6 @@ fn folder(name: &str) -> Result<PathBuf, Failed> {
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder)?;
     Ok(folder)
-}
-
-fn hartrace(folder: &Path, line: &str) -> Result<Output, Failed> {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hartrace"));
-    Ok(command.args(line.split_whitespace()).current_dir(folder).output()?)
-}
-
-/// Standard output of a command that must be clean.
-fn clean(folder: &Path, line: &str) -> Result<String, Failed> {
-    let output = hartrace(folder, line)?;
-    if !output.status.success() || !output.stderr.is_empty() {
-        return Err(format!("{line}: {}", String::from_utf8_lossy(&output.stderr)).into());
-    }
-    Ok(String::from_utf8(output.stdout)?)
 }
 
 fn program(name: &str) -> PathBuf {
