@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Folders from the lowest layer up. A crate may depend on its own layer and on those below.
@@ -22,6 +23,10 @@ const MOST_CRATES: usize = 26;
 /// Crates that golden models check, and therefore must not use.
 const CHECKED_BY_GOLDEN: [&str; 2] = ["hartrace-decoder", "hartrace-arm-decoder"];
 
+/// The part of `hartrace-golden` that takes types of `hartrace-isa`. The models for E-Trace must
+/// not: they have a classifier of their own, with which that of the decoder is compared.
+const GOLDEN_WITH_ISA: &str = "arm";
+
 struct Package {
     name: String,
     /// Its folder relative to the repository, such as `packets/bits`.
@@ -30,8 +35,32 @@ struct Package {
     dependencies: Vec<String>,
 }
 
+fn top() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests is not the top")
+}
+
+/// Returns the sources below a folder of the repository, with their paths relative to it.
+fn sources(folder: &str) -> Vec<(PathBuf, String)> {
+    let root = top().join(folder);
+    let mut folders = vec![root.clone()];
+    let mut sources = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).expect("the folder is there") {
+            let path = entry.expect("it is readable").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let text = fs::read_to_string(&path).expect("a source is text");
+                let path = path.strip_prefix(&root).expect("it was found there");
+                sources.push((path.to_owned(), text));
+            }
+        }
+    }
+    sources
+}
+
 fn packages() -> Vec<Package> {
-    let top = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests is not the top");
+    let top = top();
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["metadata", "--no-deps", "--offline", "--format-version", "1"]).current_dir(top);
     let output = cargo.output().expect("cargo runs this test");
@@ -99,4 +128,17 @@ fn golden_models_do_not_use_what_they_check() {
             );
         }
     }
+}
+
+#[test]
+fn golden_models_of_etrace_have_their_own_classifier() {
+    let (arm, etrace): (Vec<_>, Vec<_>) = sources("golden/model/src")
+        .into_iter()
+        .partition(|(path, _)| path.with_extension("").starts_with(GOLDEN_WITH_ISA));
+    let uses_isa = |(path, text): &(PathBuf, String)| {
+        text.contains("hartrace_isa").then(|| path.display().to_string())
+    };
+    assert_ne!(arm.iter().filter_map(uses_isa).count(), 0, "sources that use it are recognised");
+    let wrong: Vec<_> = etrace.iter().filter_map(uses_isa).collect();
+    assert!(wrong.is_empty(), "{wrong:?} of golden/model must not use hartrace-isa");
 }

@@ -2,8 +2,8 @@
 
 use super::debug::Traced;
 use super::folder;
-use hartrace_arm_golden::{Ranges, etmv4, ptm};
 use hartrace_encap::coresight::{Formatter, TraceId};
+use hartrace_golden::arm::{Ranges, etmv4, ptm};
 use hartrace_sources::qemu::{ArmStep, Qemu};
 use libtest_mimic::Failed;
 use std::collections::{BTreeMap, VecDeque};

@@ -2,8 +2,8 @@
 
 use crate::{Made, clean, decode, lines};
 use fastrand::Rng;
-use hartrace_arm_golden::{Program, Step, etmv4, expected, ptm};
 use hartrace_encap::coresight::{Formatter, TraceId};
+use hartrace_golden::arm::{Program, Step, etmv4, expected, ptm};
 use std::fs;
 use std::process::Output;
 

@@ -6,8 +6,8 @@ mod faults;
 mod program;
 
 use fastrand::Rng;
-use hartrace_arm_golden::{Expected, Program, Step, etmv4, expected};
 use hartrace_encap::coresight::{Formatter, TraceId};
+use hartrace_golden::arm::{Expected, Program, Step, etmv4, expected};
 use std::env;
 use std::fs::{self, File};
 use std::io::Write;

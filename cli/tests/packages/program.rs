@@ -1,7 +1,7 @@
 //! The program beside the trace: code, names, listing; and a part of the trace.
 
 use crate::{Made, clean, decode, package_of};
-use hartrace_arm_golden::{Does, Program};
+use hartrace_golden::arm::{Does, Program};
 use hartrace_isa::arm::Isa;
 use std::fs;
 use std::process::Output;

@@ -5,8 +5,8 @@ mod faults;
 mod riscv;
 
 use fastrand::Rng;
-use hartrace_arm_golden::{Expected, Ids, Program, Step, etmv4, expected, ptm};
 use hartrace_encap::coresight::{Formatter, TraceId};
+use hartrace_golden::arm::{Expected, Ids, Program, Step, etmv4, expected, ptm};
 use hartrace_tests::perf::{ETE, ETMV3, ETMV4, Map, Stamp, Writer, coresight_info};
 use std::env;
 use std::fs;

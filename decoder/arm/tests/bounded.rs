@@ -2,9 +2,9 @@
 
 use fastrand::Rng;
 use hartrace_arm_decoder::{Capture, ElementSink, Etmv4, Event, Layout, Memory, Range, StreamPos};
-use hartrace_arm_golden::{Program, etmv4};
 use hartrace_capture::snapshot::{Files, Package};
 use hartrace_encap::coresight::{Formatter, Mode, TraceId};
+use hartrace_golden::arm::{Program, etmv4};
 use hartrace_isa::arm::{Arch, Spaces};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 use std::alloc::System;

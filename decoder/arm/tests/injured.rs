@@ -8,8 +8,8 @@ use fastrand::Rng;
 use hartrace_arm_decoder::{
     Capture, ElementSink, Etmv4, Event, Layout, Memory, Ptm, Range, StreamPos,
 };
-use hartrace_arm_golden::{Program, etmv4, ptm};
 use hartrace_etmv4::{Found as Packets, Headers, Kind, Reader};
+use hartrace_golden::arm::{Program, etmv4, ptm};
 use hartrace_isa::arm::{Arch, Spaces};
 
 const PROGRAMS: u64 = 60;

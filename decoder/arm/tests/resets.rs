@@ -5,8 +5,8 @@ use fastrand::Rng;
 use hartrace_arm_decoder::{
     Capture, ElementSink, Etmv4, Event, Layout, Memory, Range, StreamPos, list_etmv4,
 };
-use hartrace_arm_golden::{Expected, Program, etmv4, expected};
 use hartrace_encap::coresight::{FSYNC, Formatter, Mode, TraceId};
+use hartrace_golden::arm::{Expected, Program, etmv4, expected};
 use hartrace_isa::arm::{Arch, Spaces};
 
 #[derive(Default)]

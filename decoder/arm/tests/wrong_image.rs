@@ -5,7 +5,7 @@ use fastrand::Rng;
 use hartrace_arm_decoder::{
     Capture, ElementSink, Etmv4, Event, Fault, Layout, Memory, Ptm, Range, StreamPos,
 };
-use hartrace_arm_golden::{Does, Expected, Program, Step, etmv4, expected, ptm};
+use hartrace_golden::arm::{Does, Expected, Program, Step, etmv4, expected, ptm};
 use hartrace_isa::arm::{Arch, Isa, Kind, Spaces};
 
 const PROGRAMS: u64 = 40;

@@ -50,6 +50,8 @@
 //! unpack here, not the codec of `hartrace-etrace`), and a separate table classifies instructions
 //! ([`isa`]).
 //!
+//! The models of Arm trace units, ETMv4 and PTM, are in [`arm`].
+//!
 //! Section numbers in comments are those of E-Trace 2.0; `D1`, `E1` and similar labels refer to
 //! entries of `docs/deviations.md`.
 //!
@@ -57,6 +59,7 @@
 //! [`Params`]: hartrace_etrace::Params
 //! [`Retired`]: hartrace_etrace::ingress::Retired
 
+pub mod arm;
 pub mod decoder;
 pub mod encoder;
 mod image;

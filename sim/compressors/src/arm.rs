@@ -7,8 +7,8 @@ use crate::{Bits, CompressError, Compressed, DecodeError, Fault};
 use hartrace_arm_decoder::{
     Capture, ElementSink, Etmv4, Event, Layout, Lost, Memory, Ptm, Range, StreamPos,
 };
-use hartrace_arm_golden::{Expected, Ranges, etmv4, ptm};
 use hartrace_encap::coresight::{FRAME, Formatter, TraceId};
+use hartrace_golden::arm::{Expected, Ranges, etmv4, ptm};
 use hartrace_isa::arm::{Arch, Executed, Isa, Place};
 use std::fmt;
 use std::num::NonZeroU64;

@@ -5,7 +5,7 @@ use elf::ElfBytes;
 use elf::abi::PT_LOAD;
 use elf::endian::AnyEndian;
 use fastrand::Rng;
-use hartrace_arm_golden::{Program, etmv4, ptm};
+use hartrace_golden::arm::{Program, etmv4, ptm};
 use hartrace_sources::qemu::{ArmCause, ArmStep, Qemu};
 use std::error::Error;
 use std::ops::ControlFlow;

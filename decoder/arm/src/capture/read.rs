@@ -3,9 +3,9 @@
 use super::*;
 use crate::{ElementSink, Etmv4, Event, Memory, Ptm, Range, StreamPos};
 use fastrand::Rng;
-use hartrace_arm_golden::{Program, etmv4, ptm};
 use hartrace_capture::snapshot::{Files, Package};
 use hartrace_encap::coresight::{FSYNC, Formatter, TraceId};
+use hartrace_golden::arm::{Program, etmv4, ptm};
 use hartrace_isa::arm::{Arch, Spaces};
 use std::io::{self, Read};
 

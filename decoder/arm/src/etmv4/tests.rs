@@ -3,8 +3,8 @@
 use super::*;
 use crate::{Capture, Layout, Range};
 use fastrand::Rng;
-use hartrace_arm_golden::{Program, etmv4};
 use hartrace_etmv4::{Found, Kind};
+use hartrace_golden::arm::{Program, etmv4};
 use hartrace_isa::arm::Spaces;
 
 #[derive(Default, PartialEq, Debug)]

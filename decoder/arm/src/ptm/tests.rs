@@ -3,7 +3,7 @@
 use super::*;
 use crate::{Capture, Layout, Range};
 use fastrand::Rng;
-use hartrace_arm_golden::{Disturbances, Program, ptm};
+use hartrace_golden::arm::{Disturbances, Program, ptm};
 use hartrace_isa::arm::Spaces;
 
 #[derive(Default, PartialEq, Debug)]

@@ -4,8 +4,8 @@
 use fastrand::Rng;
 use hartrace_arm_decoder::runs::{Profile, Runs};
 use hartrace_arm_decoder::{Capture, Etmv4, Layout, Memory, Ptm};
-use hartrace_arm_golden::{Does, Program, Step, etmv4, expected, ptm};
 use hartrace_decoder::{Count, Coverage, Edge, Edges, Event, Leaves, Run, Sink, StreamPos};
+use hartrace_golden::arm::{Does, Program, Step, etmv4, expected, ptm};
 use hartrace_isa::arm::{Arch, Spaces};
 use std::collections::BTreeMap;
 

@@ -1,6 +1,6 @@
 use super::*;
 use fastrand::Rng;
-use hartrace_arm_golden::{Program, Step, expected};
+use hartrace_golden::arm::{Program, Step, expected};
 use hartrace_isa::arm::Spaces;
 
 /// A random program, and the steps of a core up to its first exception, which ends a range in its own

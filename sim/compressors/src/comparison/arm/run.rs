@@ -8,7 +8,7 @@ use elf::ElfBytes;
 use elf::abi::PT_LOAD;
 use elf::endian::AnyEndian;
 use hartrace_arm_decoder::Memory;
-use hartrace_arm_golden::{Expected, Ranges};
+use hartrace_golden::arm::{Expected, Ranges};
 use hartrace_isa::arm::{Isa, Spaces};
 use hartrace_sources::qemu::{ArmCause, ArmStep, Qemu};
 use std::fs::{self, DirBuilder, OpenOptions};

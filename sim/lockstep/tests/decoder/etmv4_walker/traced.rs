@@ -3,12 +3,12 @@
 use fastrand::Rng;
 use hartrace_arm_decoder::block_table::Code;
 use hartrace_arm_decoder::{Capture, ElementSink, Etmv4, Event, Layout, Memory, Range};
-use hartrace_arm_golden::{Disturbances, Program, Step, etmv4 as model, expected};
 use hartrace_decoder::StreamPos;
 use hartrace_decoder::block_table::WordLayout;
 use hartrace_decoder_hdl::etmv4;
 use hartrace_decoder_hdl::walker::etmv4::Config;
 use hartrace_etmv4::{Config as Unit, Registers};
+use hartrace_golden::arm::{Disturbances, Program, Step, etmv4 as model, expected};
 use hartrace_hdl_tools::verilate::Options;
 use hartrace_isa::arm::{Arch, Isa, Rules, Spaces};
 use hartrace_lockstep::decoder::FollowerBench;

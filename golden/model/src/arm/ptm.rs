@@ -1,8 +1,8 @@
 //! A model of a PTM trace unit.
 
-use crate::program::Program;
-use crate::walk::{Ids, Step};
-use crate::whims::Whims;
+use crate::arm::program::Program;
+use crate::arm::walk::{Ids, Step};
+use crate::arm::whims::Whims;
 use fastrand::Rng;
 use hartrace_isa::arm::{Executed, Isa as Set, Kind, Place, Return};
 use hartrace_ptm::{

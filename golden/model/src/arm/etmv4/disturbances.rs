@@ -2,7 +2,7 @@
 
 use super::Unit;
 use super::address::is;
-use crate::walk::Ids;
+use crate::arm::walk::Ids;
 use hartrace_etmv4::{Context, Packet, Q};
 use hartrace_isa::arm::{Executed, Isa, Place};
 

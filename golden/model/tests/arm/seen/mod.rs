@@ -1,7 +1,7 @@
 //! The output of our decoder.
 
 use hartrace_arm_decoder::{ElementSink, Event, Lost, Range, Start, StreamPos};
-use hartrace_arm_golden::{Expected, Gap, Ids};
+use hartrace_golden::arm::{Expected, Gap, Ids};
 
 #[derive(Debug, Default)]
 pub(crate) struct Seen {

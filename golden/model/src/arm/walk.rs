@@ -1,7 +1,7 @@
 //! Walks through programs.
 
-use crate::expected::{Expected, Gap, Ranges};
-use crate::program::{Does, Program};
+use crate::arm::expected::{Expected, Gap, Ranges};
+use crate::arm::program::{Does, Program};
 use fastrand::Rng;
 use hartrace_isa::arm::{Executed, Insn, Isa, Kind, Place, Return};
 

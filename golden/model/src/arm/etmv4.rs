@@ -4,9 +4,9 @@ mod address;
 mod disturbances;
 mod extras;
 
-use crate::program::Program;
-use crate::walk::{Ids, Step};
-use crate::whims::Whims;
+use crate::arm::program::Program;
+use crate::arm::walk::{Ids, Step};
+use crate::arm::whims::Whims;
 use address::Registers;
 use disturbances::Unknown;
 use fastrand::Rng;

@@ -6,7 +6,7 @@ mod seen;
 
 use fastrand::Rng;
 use hartrace_arm_decoder::{Capture, Etmv4, Layout, Memory, Ptm, list_etmv4, list_ptm};
-use hartrace_arm_golden::{Disturbances, Expected, Ids, Program, Step, etmv4, expected, ptm};
+use hartrace_golden::arm::{Disturbances, Expected, Ids, Program, Step, etmv4, expected, ptm};
 use hartrace_isa::arm::{Arch, Spaces};
 use libtest_mimic::{Arguments, Failed, Trial};
 use opencsd::Registers;

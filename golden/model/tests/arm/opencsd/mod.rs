@@ -1,6 +1,6 @@
 //! OpenCSD's `trc_pkt_lister`, run on a snapshot folder.
 
-use hartrace_arm_golden::Expected;
+use hartrace_golden::arm::Expected;
 use libtest_mimic::Failed;
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader};
