@@ -18,21 +18,24 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod figures;
+
+pub use figures::LoopFigures;
+
 use crate::decoder::analysis::Found;
 use crate::decoder::{
     FollowerBench, FollowerError, Following, TopBench, TopSettings, WalkFigures, Walks,
 };
 use crate::trial::{TrialError, Work};
-use crate::{Bench, BenchError, Mismatch, Seen, Setting, Summary, Traffic};
-use hartrace_decoder::block_table::{self, BlockTable, WordLayout};
+use crate::{Bench, BenchError, Mismatch, Seen, Setting, Traffic};
+use hartrace_decoder::block_table::{BlockTable, WordLayout};
 use hartrace_decoder_hdl::{Decoder, etrace, top, walker};
 use hartrace_encap::EncapParams;
 use hartrace_encoder_hdl::Config;
 use hartrace_etrace::ingress::{ITypeWidth, Retired};
 use hartrace_hdl_tools::verilate::Options;
 use hartrace_sources::executed::Port;
-use serde::Serialize;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::fmt;
 use thiserror::Error;
 
@@ -208,31 +211,6 @@ pub struct Loop<'a> {
     pub limit: u64,
 }
 
-/// The results of a program.
-#[derive(Clone, Debug)]
-pub struct LoopFigures {
-    /// The name of the program.
-    pub program: String,
-    /// The name of the modes.
-    pub mode: String,
-    /// Bytes that the decoder takes per cycle.
-    pub unroll: u32,
-    /// Instructions that were executed.
-    pub executed: u64,
-    /// The counts of the encoder; its bytes are those of encapsulated packets.
-    pub encoder: Summary,
-    /// Most bytes that waited in front of the decoder.
-    pub waiting: usize,
-    /// The size of the table.
-    pub table: block_table::Summary,
-    /// What the walker reported.
-    pub walked: WalkFigures,
-    /// Records that the walker lost.
-    pub lost: u64,
-    /// What the analysis behind the walker found, if there is one.
-    pub found: Option<Found>,
-}
-
 impl<'a> Loop<'a> {
     /// Runs without idle cycles and without a limit.
     #[must_use]
@@ -277,6 +255,7 @@ impl<'a> Loop<'a> {
         })?;
         let encoder = session.finish()?;
         let ((walked, lost, waiting), following) = behind.finish()?;
+        let worked = following.worked();
         let found = bench.receiver.finish(following)?;
         Ok(LoopFigures {
             program: work.name().into(),
@@ -288,6 +267,7 @@ impl<'a> Loop<'a> {
             table: table.summary(&layout),
             walked,
             lost,
+            worked,
             found,
         })
     }
@@ -366,98 +346,5 @@ impl<'a> Behind<'a> {
 impl fmt::Debug for Behind<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Behind").field("waiting", &self.waiting).finish_non_exhaustive()
-    }
-}
-
-impl LoopFigures {
-    /// The first difference between what was executed and what was reported.
-    #[must_use]
-    pub fn difference(&self) -> Option<&str> {
-        self.walked.difference.as_deref()
-    }
-
-    /// Bytes of trace per cycle.
-    #[must_use]
-    pub fn rate(&self) -> f64 {
-        self.encoder.bytes as f64 / self.encoder.cycles.max(1) as f64
-    }
-
-    /// Blocks per cycle of the hart.
-    #[must_use]
-    pub fn block_rate(&self) -> f64 {
-        self.walked.blocks as f64 / self.encoder.cycles.max(1) as f64
-    }
-
-    /// The figures for scripts; keys are stable.
-    #[must_use]
-    pub fn record(&self) -> impl Serialize + use<> {
-        Record {
-            program: self.program.clone(),
-            mode: self.mode.clone(),
-            unroll: self.unroll,
-            cycles: self.encoder.cycles,
-            packets: self.encoder.payloads,
-            bytes: self.encoder.bytes,
-            bytes_per_cycle: self.rate(),
-            most_bytes_waiting: self.waiting,
-            executed_instructions: self.executed,
-            reported_instructions: self.walked.instructions,
-            blocks: self.walked.blocks,
-            blocks_per_cycle: self.block_rate(),
-            lost_records: self.lost,
-            lost_stretches: self.encoder.losses,
-            gaps: self.walked.gaps.clone(),
-            table_entries: self.table.entries,
-            table_width: self.table.width,
-            table_depth: self.table.depth,
-            table_block_rams: self.table.block_rams,
-            difference: self.walked.difference.clone(),
-        }
-    }
-}
-
-#[derive(Serialize)]
-struct Record {
-    program: String,
-    mode: String,
-    unroll: u32,
-    cycles: u64,
-    packets: u64,
-    bytes: u64,
-    bytes_per_cycle: f64,
-    most_bytes_waiting: usize,
-    executed_instructions: u64,
-    reported_instructions: u64,
-    blocks: u64,
-    blocks_per_cycle: f64,
-    lost_records: u64,
-    lost_stretches: u64,
-    gaps: BTreeMap<&'static str, u64>,
-    table_entries: usize,
-    table_width: u32,
-    table_depth: u32,
-    table_block_rams: u32,
-    difference: Option<String>,
-}
-
-impl fmt::Display for LoopFigures {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { program, mode, executed, encoder, walked, lost, .. } = self;
-        write!(
-            f,
-            "{program:12} {mode:16} {:9} of {executed} instructions {:9} cycles {:7} bytes {:.3} bytes/cycle {:8} blocks \
-             {:.3} blocks/cycle; losses: encoder {}, walker {lost}; ",
-            walked.instructions,
-            encoder.cycles,
-            encoder.bytes,
-            self.rate(),
-            walked.blocks,
-            self.block_rate(),
-            encoder.losses
-        )?;
-        match self.difference() {
-            None => f.write_str("differences 0"),
-            Some(difference) => write!(f, "NO: {difference}"),
-        }
     }
 }

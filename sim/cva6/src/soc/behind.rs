@@ -58,6 +58,7 @@ impl<'a> CoreLoop<'a> {
         let mut behind = Behind::new(following, Walks::new(&survey.image));
         let outcome = self.soc.trace_with(job, survey, &mut |seen| behind.seen(seen))?;
         let ((mut walked, lost, waiting), following) = behind.finish()?;
+        let worked = following.worked();
         let found = self.receiver.finish(following)?;
         let hart = &outcome.harts[0];
         // Trace says nothing of the last turns of a loop in which the core waits for the end.
@@ -81,6 +82,7 @@ impl<'a> CoreLoop<'a> {
             table: table.summary(&self.receiver.config().table),
             walked,
             lost,
+            worked,
             found,
         };
         Ok((figures, outcome))

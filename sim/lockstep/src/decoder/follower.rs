@@ -181,6 +181,7 @@ pub struct Following {
     /// What is behind them writes here.
     pub(super) memory: Option<Memory>,
     unroll: u32,
+    worked: u64,
 }
 
 /// Cycles that a byte may take through the decoder.
@@ -198,7 +199,7 @@ impl Following {
             Ok(_) => Some(Ports::new(&sim)?),
             Err(_) => None,
         };
-        Ok(Self { sim, lanes, walker, memory, unroll })
+        Ok(Self { sim, lanes, walker, memory, unroll, worked: 0 })
     }
 
     /// Bytes that are taken in a cycle.
@@ -225,6 +226,7 @@ impl Following {
             Some(memory) => memory.clock(&mut self.sim)?,
             None => self.sim.clock()?,
         }
+        self.worked += u64::from(self.busy());
         Ok(self.walker.as_ref().and_then(|walker| walker.said(&self.sim)))
     }
 
@@ -262,6 +264,12 @@ impl Following {
     #[must_use]
     pub fn busy(&self) -> bool {
         self.walker.as_ref().is_some_and(|walker| self.sim.get(walker.busy) == 1)
+    }
+
+    /// Cycles in which the walker had something to do.
+    #[must_use]
+    pub fn worked(&self) -> u64 {
+        self.worked
     }
 
     /// Records that found the FIFO full.

@@ -1,5 +1,7 @@
 //! Decoder and block walker behind the model of an ETMv4: what they report is what was executed.
 
+mod damaged;
+mod directed;
 mod traced;
 mod walk;
 
@@ -67,95 +69,6 @@ fn executed(wide: bool, devarch: Option<u32>) -> Result<(), Failed> {
     }
     // Otherwise, this does not test what it should.
     if instructions < 10_000 { Err(format!("only {instructions}").into()) } else { Ok(()) }
-}
-
-/// Streams that a bit is inverted in, per kind of program.
-const DAMAGED: u64 = 60;
-
-/// Gaps after which software goes on, and reports what it should not.
-const BEYOND: [Cause; 3] = [Cause::NoOutcome, Cause::InsideInstruction, Cause::NoCode];
-
-/// Damaged packets: the same instructions as those of software, gaps where there are some, and right again after
-/// the next synchronisation.
-fn damaged(wide: bool) -> Result<(), Failed> {
-    let bench = bench(registers(None).config())?;
-    let (mut gaps, mut again, mut rng) = (0, 0, Rng::with_seed(7));
-    for seed in 0..DAMAGED {
-        // With a return stack, as the walker has one: without, both drop outcomes in other places.
-        let variant = Variant { stack: true, ..variants(wide, None, seed) };
-        let traced = Traced::new(seed, &variant, STEPS);
-        let mut bytes = traced.bytes.clone();
-        // Some walks end soon.
-        if bytes.len() < 200 {
-            continue;
-        }
-        // Not in the first synchronisation.
-        let at = rng.usize(40..bytes.len() / 2);
-        let bit = rng.u8(..8);
-        bytes[at] ^= 1 << bit;
-        let what = format!("seed {seed}, bit {bit} of byte {at}");
-        let walk = Walk::new(&bench, &traced.code, &bytes)?;
-        let software = traced.software(&bytes);
-        gaps += walk.gaps.len();
-        // Not all of them have a context after the next synchronisation.
-        again += usize::from(walk.addresses.last() == traced.executed().last());
-        if walk.gaps.is_empty() && software.gaps > 0 {
-            return Err(format!("{what}: {} gaps in software, none here", software.gaps).into());
-        }
-        let beyond =
-            software.is_other(&traced.code) || walk.gaps.iter().any(|cause| BEYOND.contains(cause));
-        if !beyond {
-            walk.is(&software.addresses, &what)?;
-            continue;
-        }
-        // Software follows code that the trace contradicts, such as branches without an outcome. Up to there, both are
-        // the same.
-        let (found, wanted) = (&walk.addresses, &software.addresses);
-        let before = walk.before.unwrap_or(0);
-        if wanted.get(..before) != Some(&found[..before]) {
-            return Err(format!("{what}: not the same before {:?}", walk.gaps).into());
-        }
-    }
-    // Otherwise, this does not test what it should.
-    match (gaps, again) {
-        (..10, _) => Err(format!("only {gaps} gaps").into()),
-        (_, ..20) => Err(format!("only {again} are right again").into()),
-        _ => Ok(()),
-    }
-}
-
-/// Jumps that are not taken: with a condition, to the next instruction, in an IT block; and one that cannot be.
-fn conditional() -> Result<(), Failed> {
-    let unit = registers(None).config();
-    let bench = bench(unit)?;
-    let mut code = Code::new(Rules { arch: Arch::V8, barriers: false, wfx: false });
-    // bleq 0x1008, bxeq lr, b 0x100c, bx lr
-    let a32 =
-        [0x0b00_0000_u32, 0x012f_ff1e, 0xeaff_ffff, 0xe12f_ff1e].map(u32::to_le_bytes).concat();
-    // bx lr, b 0x1012
-    let t32 = [0x4770_u16, 0xe7fe].map(u16::to_le_bytes).concat();
-    code.add(0x1000, &a32, Isa::A32);
-    code.add(0x1010, &t32, Isa::T32);
-    let mut memory = Memory::new();
-    memory.add(0x1000, [&a32[..], &t32, &[0; 4]].concat(), Spaces::ALL);
-    let sync = [&[0; 11][..], &[0x80, 0x01, 0x00], &TRACE_ON].concat();
-    // Addresses with a context, and an outcome: not taken.
-    let (at_1000, at_1010) = ([0x82, 0, 0x08, 0, 0, 0x20], [0x83, 0x08, 0x10, 0, 0, 0x20]);
-    let not_taken = [0xf6];
-    for (address, count, gaps) in
-        [(at_1000, 3, &[][..]), (at_1000, 4, &[Cause::NotTaken]), (at_1010, 2, &[])]
-    {
-        let bytes = [&sync, &address[..], &not_taken.repeat(count)].concat();
-        let walk = Walk::new(&bench, &code, &bytes)?;
-        let mut listing = Listing::default();
-        software(&bytes, unit, Arch::V8, &memory, &mut listing);
-        let what = format!("{count} outcomes from {address:x?}");
-        walk.is(&listing.addresses, &what)?;
-        if walk.gaps != gaps || walk.addresses.len() != count - gaps.len() {
-            return Err(format!("{what}: {:x?}, {:?}", walk.addresses, walk.gaps).into());
-        }
-    }
-    Ok(())
 }
 
 /// Records come faster than the walker can follow: some are lost, each loss is a gap, and everything between the gaps
@@ -301,11 +214,15 @@ pub(crate) fn trials(snapshots: Vec<PathBuf>, missing: bool) -> Vec<Trial> {
         trials.push(Trial::test(format!("etmv4_walker/{name}"), test).with_ignored_flag(missing));
     }
     for (name, wide) in [("a64", true), ("a32_t32", false)] {
-        let test = move || damaged(wide);
+        let test = move || damaged::damaged(wide);
         let name = format!("etmv4_walker/damaged/{name}");
         trials.push(Trial::test(name, test).with_ignored_flag(missing));
     }
-    trials.push(Trial::test("etmv4_walker/conditional", conditional).with_ignored_flag(missing));
+    for (name, test) in
+        [("conditional", directed::conditional as fn() -> _), ("returns", directed::returns)]
+    {
+        trials.push(Trial::test(format!("etmv4_walker/{name}"), test).with_ignored_flag(missing));
+    }
     trials.push(Trial::test("etmv4_walker/losses", losses).with_ignored_flag(missing));
     trials.push(Trial::test("etmv4_walker/unsupported", unsupported).with_ignored_flag(missing));
     let missing = missing || snapshots.is_empty();

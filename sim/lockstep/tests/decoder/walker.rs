@@ -1,5 +1,7 @@
 //! Decoder and block walker behind the golden encoder: what they report is what was executed.
 
+mod scenarios;
+
 use crate::RESTLESS;
 use hartrace_bits::{BitReader, Tail};
 use hartrace_decoder::block_table::{BlockTable, WordLayout};
@@ -52,6 +54,14 @@ fn program(name: &str) -> Result<Program, Failed> {
     Ok(Program::new(name, std::fs::read(path)?)?)
 }
 
+/// A payload in its frame.
+fn frame(payload: &[u8]) -> Vec<u8> {
+    let mut frame = [0; MAX_FRAME];
+    let framing = Framing::Encap(config().decoder.encap);
+    let len = framing.emit(&FrameHeader::default(), payload, &mut frame);
+    frame[..len.unwrap_or_else(|error| panic!("{error}"))].to_vec()
+}
+
 fn trace(params: Params, name: &str, mode: &str, limit: u64) -> Result<Traced, Failed> {
     let program = program(name)?;
     let mut rows = Vec::new();
@@ -71,7 +81,6 @@ fn trace(params: Params, name: &str, mode: &str, limit: u64) -> Result<Traced, F
         ..EncoderConfig::default()
     })?;
     let tvec = ending.tvec;
-    let framing = Framing::Encap(config().decoder.encap);
     let mut tracer = Tracer::new(
         Reading { params, unit, tvec: tvec.clone(), ..Reading::default() },
         program.image(),
@@ -79,9 +88,7 @@ fn trace(params: Params, name: &str, mode: &str, limit: u64) -> Result<Traced, F
     let mut edges = Edges::default();
     let mut packets = VecDeque::new();
     let mut push = |at: usize, payload: &[u8]| {
-        let mut frame = [0; MAX_FRAME];
-        let len = framing.emit(&FrameHeader::default(), payload, &mut frame);
-        packets.push_back((at, frame[..len.unwrap_or_else(|error| panic!("{error}"))].to_vec()));
+        packets.push_back((at, frame(payload)));
         let bits = BitReader::new(payload, Tail::Sign);
         tracer.feed_bits(StreamPos::default(), bits, &mut edges);
     };
@@ -187,6 +194,10 @@ fn rtl_loop() -> Result<(), Failed> {
             let complete = resync < 8 || figures.walked.gaps.is_empty();
             if figures.difference().is_some() || figures.lost > 0 || !complete {
                 return Err(format!("{figures}: {:?}", figures.walked.gaps).into());
+            }
+            // One step per cycle at most. An address that is searched takes longer.
+            if !(0.1..=1.0).contains(&figures.step_rate()) {
+                return Err(format!("{figures}").into());
             }
         }
     }
@@ -335,6 +346,7 @@ fn losses() -> Result<(), Failed> {
 pub(crate) fn trials(missing: bool) -> Vec<Trial> {
     let mut trials = vec![Trial::test("loop", rtl_loop).with_ignored_flag(missing)];
     trials.push(Trial::test("walker/losses", losses).with_ignored_flag(missing));
+    trials.push(Trial::test("walker/scenarios", scenarios::follow).with_ignored_flag(missing));
     for mode in ["delta", "ir+ie+sij+bp+jtc"] {
         let test = move || damaged(mode);
         trials.push(Trial::test(format!("walker/damaged/{mode}"), test).with_ignored_flag(missing));

@@ -161,6 +161,8 @@ pub(super) struct Listing {
     /// Where ranges start, with their instruction sets.
     pub(super) starts: Vec<(u64, Isa)>,
     pub(super) gaps: usize,
+    /// Where the packet is that the first instructions after a gap come from.
+    pub(super) resumes: Option<u64>,
 }
 
 impl Listing {
@@ -173,8 +175,11 @@ impl Listing {
 impl ElementSink for Listing {
     const INSTRUCTIONS: bool = true;
 
-    fn range(&mut self, _: StreamPos, range: &Range) {
+    fn range(&mut self, at: StreamPos, range: &Range) {
         self.starts.push((range.start, range.isa));
+        if self.gaps > 0 {
+            self.resumes.get_or_insert(at.byte);
+        }
     }
 
     fn instructions(&mut self, _: StreamPos, base: u64, offsets: &[u16]) {

@@ -1,6 +1,6 @@
 //! What the walker says of a stream.
 
-use super::BEYOND;
+use super::damaged::BEYOND;
 use crate::RESTLESS;
 use hartrace_arm_decoder::block_table::Code;
 use hartrace_decoder::block_table::{Ends, WordLayout};
@@ -72,6 +72,10 @@ impl Walk {
                     let element = end.is_some_and(|(insn, _)| insn.ends_block());
                     self.straight = if element { 0 } else { self.straight + more.len() };
                     self.addresses.extend(more);
+                    // After an exception, something else starts.
+                    if block.next.is_none() && said.gap.is_none() {
+                        self.straight = 0;
+                    }
                 }
                 None => {
                     self.wrong.get_or_insert(format!("{block:x?}: there is no such code"));
