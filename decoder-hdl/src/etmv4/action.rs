@@ -55,13 +55,14 @@ pub(super) fn segments(format: &Format, target: Target) -> Vec<Segment> {
 }
 
 /// Registers in the lanes of the trace; cycles have their own.
-pub(super) const TRACED: [Target; 6] = [
+pub(super) const TRACED: [Target; 7] = [
     Target::Address,
     Target::Timestamp,
     Target::Vmid,
     Target::ContextId,
     Target::Context,
     Target::Exception,
+    Target::Count,
 ];
 
 /// All segments of these registers.
@@ -267,6 +268,7 @@ pub(super) fn build(config: &Config, format: &Format) -> Component {
             }
             Target::Timestamp => writes.push(sent | &clear),
             Target::Exception => writes.push(sent | &raised | &error),
+            Target::Count => writes.push(sent | &head | &error),
             _ => writes.push(sent | &error),
         }
     }

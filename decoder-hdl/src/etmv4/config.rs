@@ -60,6 +60,8 @@ struct File {
     vmid_bytes: u8,
     context_id_bytes: u8,
     commopt: bool,
+    max_speculation: u32,
+    q: bool,
     /// Of interest to a walker only.
     return_stack: bool,
 }
@@ -75,6 +77,8 @@ impl From<&Config> for File {
             vmid_bytes: unit.vmid_bytes,
             context_id_bytes: unit.context_id_bytes,
             commopt: unit.commopt,
+            max_speculation: unit.max_speculation,
+            q: unit.q,
             return_stack: unit.return_stack,
         }
     }
@@ -138,6 +142,8 @@ impl Config {
             vmid_bytes: file.vmid_bytes,
             context_id_bytes: file.context_id_bytes,
             commopt: file.commopt,
+            max_speculation: file.max_speculation,
+            q: file.q,
             return_stack: file.return_stack,
             ..Unit::default()
         };
@@ -159,6 +165,11 @@ impl Config {
     /// If they cannot be written as TOML.
     pub fn to_toml(&self) -> Result<String, toml::ser::Error> {
         toml::to_string(&File::from(self))
+    }
+
+    /// Whether there are packets that count elements to commit or cancel, or instructions.
+    pub(crate) fn has_counts(&self) -> bool {
+        !self.unit.commopt || self.unit.max_speculation > 0 || self.unit.q
     }
 
     /// Checks the parameters.

@@ -10,7 +10,7 @@ use hartrace_rtl::{Component, Expr, Module};
 pub const LATENCY: u32 = 5;
 
 /// The fields of a record, in the order of the ports: name, and what it is.
-pub const RECORD: [(&str, &str); 14] = [
+pub const RECORD: [(&str, &str); 15] = [
     ("valid", "a packet ended with this byte, or an error was found"),
     ("error", "the byte is malformed; what follows is dropped up to the next synchronisation"),
     ("header", "the header of the packet; bit 8: an extension, with its last byte"),
@@ -25,6 +25,7 @@ pub const RECORD: [(&str, &str); 14] = [
     ("timestamp", "time"),
     ("cycles", "cycles counted so far"),
     ("exception", "what the address of the last exception means (2 bits), its number (10 bits)"),
+    ("count", "what a packet of commits, cancels or a Q element counts, if not in its header"),
 ];
 
 /// The width of a field of a record; 0 if the configuration does not have it.

@@ -23,10 +23,12 @@ pub(crate) enum Target {
     Threshold,
     /// The number of an exception (10 bits), and what its address means (2 bits).
     Exception,
+    /// Elements that a packet commits or cancels, or instructions of a Q element.
+    Count,
 }
 
 impl Target {
-    pub(crate) const ALL: [Self; 8] = [
+    pub(crate) const ALL: [Self; 9] = [
         Self::Address,
         Self::Timestamp,
         Self::Vmid,
@@ -35,6 +37,7 @@ impl Target {
         Self::Cycles,
         Self::Threshold,
         Self::Exception,
+        Self::Count,
     ];
 
     /// Its place for a field of a section, and where the field starts in it.
@@ -54,6 +57,7 @@ impl Target {
             FieldName::Threshold => (Self::Threshold, 0),
             FieldName::Type => (Self::Exception, 0),
             FieldName::Returns => (Self::Exception, RETURNS),
+            FieldName::Commit | FieldName::Cancel | FieldName::Instructions => (Self::Count, 0),
             _ => return None,
         })
     }
@@ -69,6 +73,7 @@ impl Target {
             Self::Cycles => 22,
             Self::Threshold => config.unit.cycle_count_bits.into(),
             Self::Exception => 12,
+            Self::Count => 32 * u32::from(config.has_counts()),
         }
     }
 
@@ -82,6 +87,7 @@ impl Target {
             Self::Cycles => "cycles",
             Self::Threshold => "threshold",
             Self::Exception => "exception",
+            Self::Count => "count",
         }
     }
 }

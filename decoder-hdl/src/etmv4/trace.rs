@@ -36,6 +36,7 @@ const fn doc(target: Target) -> &'static str {
         Target::ContextId => "context identifier",
         Target::Context => "NS, SF, NSE, exception level",
         Target::Exception => "what the address of an exception means (2 bits), its number",
+        Target::Count => "elements of a commit or cancel packet, or instructions of a Q element",
         Target::Address | Target::Cycles | Target::Threshold => "",
     }
 }

@@ -206,6 +206,7 @@ impl Ports {
                 "timestamp" => record.timestamp = value,
                 "cycles" => record.cycles = value,
                 "exception" => record.exception = value as u16,
+                "count" => record.count = value as u32,
                 _ => {}
             }
         }

@@ -1,7 +1,7 @@
 use hartrace_decoder_hdl::etmv4::Config;
 use hartrace_etmv4::{
-    Address, Addresses, Atoms, Cancel, Context, Exception, Headers, Is, Packet, Parsed, Reader,
-    Return,
+    Address, Addresses, Atoms, Cancel, Context, CycleCount, Exception, Headers, Is, Packet, Parsed,
+    Reader, Return,
 };
 
 /// What is known after a packet.
@@ -33,6 +33,8 @@ pub struct Record {
     pub cycles: u64,
     /// What the address of the last exception means (2 bits), and its number (10 bits).
     pub exception: u16,
+    /// Elements that the packet commits or cancels, or instructions of a Q element.
+    pub count: u32,
 }
 
 /// A record, and where it ends.
@@ -57,6 +59,8 @@ pub struct Records {
     context: Option<Context>,
     threshold: u32,
     raised: bool,
+    /// The trace unit has packets that count, so that records have a field for it.
+    counts: bool,
     now: Record,
 }
 
@@ -74,6 +78,7 @@ impl Records {
             context: None,
             threshold: 0,
             raised: false,
+            counts: !config.unit.commopt || config.unit.max_speculation > 0 || config.unit.q,
             now: Record::default(),
         }
     }
@@ -125,10 +130,14 @@ impl Records {
             _ => header.into(),
         };
         self.now.returns = std::mem::take(&mut self.raised);
-        let (mut atoms, mut events) = (None, 0);
+        let (mut atoms, mut events, mut counted) = (None, 0, 0);
         match packet {
             Packet::Address(address) | Packet::Source(address) => self.address(address),
-            Packet::Q(q) => q.address.iter().for_each(|address| self.address(address)),
+            Packet::Q(q) => {
+                q.address.iter().for_each(|address| self.address(address));
+                counted = q.count.unwrap_or(0);
+            }
+            Packet::Commit(count) | Packet::Cancel(Cancel::F1 { count, .. }) => counted = *count,
             Packet::AddressContext(address, context) => {
                 self.address(address);
                 self.context(context);
@@ -149,6 +158,11 @@ impl Records {
                 let cycles = count.cycles(self.threshold).unwrap_or(0);
                 let all = ones(self.config.cycles_bits);
                 self.now.cycles = self.now.cycles.wrapping_add(cycles.into()) & all;
+                counted = match *count {
+                    CycleCount::F1 { commit, .. } => commit.unwrap_or(0),
+                    CycleCount::F2 { commit, .. } => commit.into(),
+                    CycleCount::F3 { .. } => 0,
+                };
             }
             Packet::Exception(exception)
             | Packet::Reset(exception, _)
@@ -160,7 +174,8 @@ impl Records {
             _ => {}
         }
         let (len, bits) = atoms.map_or((0, 0), |atoms| (atoms.len(), atoms.bits()));
-        Record { atoms: len, outcomes: bits, events, ..self.now }
+        let count = if self.counts { counted } else { 0 };
+        Record { atoms: len, outcomes: bits, events, count, ..self.now }
     }
 
     fn address(&mut self, address: &Address) {
