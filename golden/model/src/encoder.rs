@@ -3,94 +3,22 @@
 mod filter;
 mod newer;
 mod older;
-mod reason;
 mod report;
 mod state;
 mod step;
 
-pub use filter::{Combine, Comparator, Condition, Filter, Function, Input};
-pub use reason::Reason;
+pub use hartrace_etrace::encoder::{
+    Combine, Comparator, Condition, ConfigError, EncoderConfig, Filter, Function, Input, Reason,
+    Resync,
+};
 
 use crate::Compat;
 use filter::Qualifier;
 use hartrace_etrace::ingress::{ITypeWidth, Retired};
-use hartrace_etrace::{Ioptions, Mode, Params, ParamsError, Payload, QualStatus, Unit};
+use hartrace_etrace::{Ioptions, Mode, Payload, QualStatus};
 use state::State;
 use std::collections::VecDeque;
 use step::{Previous, Step};
-use thiserror::Error;
-
-/// When to resynchronise.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Resync {
-    /// Never.
-    #[default]
-    Off,
-    /// After this many packets.
-    Packets(u64),
-    /// After this many clock cycles.
-    Cycles(u64),
-    /// After this many retired half-words.
-    HalfWords(u64),
-}
-
-/// What and how to encode.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct EncoderConfig {
-    /// The encoder's parameters.
-    pub params: Params,
-    /// Unit whose support packets to write.
-    pub unit: Unit,
-    /// Modes that are switched on.
-    pub options: Ioptions,
-    /// Width of the itype signal.
-    pub itype_width: ITypeWidth,
-    /// When to resynchronise.
-    pub resync: Resync,
-    /// Which instructions to trace.
-    pub filter: Filter,
-    /// Send 3.0 for an instruction that traps instead of retiring, as in both flow charts (E2, D2).
-    /// Decoders then report an instruction that did not retire.
-    pub sync_on_unretired: bool,
-    /// Number of calls, at least one, that the encoder remembers to keep implicit returns decodable
-    /// (D1). With more, fewer of them are reported.
-    pub return_marks: usize,
-    /// Implementation whose peculiarities to reproduce.
-    pub compat: Compat,
-}
-
-impl Default for EncoderConfig {
-    fn default() -> Self {
-        Self {
-            params: Params::default(),
-            unit: Unit::default(),
-            options: Ioptions::default(),
-            itype_width: ITypeWidth::default(),
-            resync: Resync::default(),
-            filter: Filter::default(),
-            sync_on_unretired: false,
-            return_marks: 2,
-            compat: Compat::default(),
-        }
-    }
-}
-
-/// A configuration that no encoder can have.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum ConfigError {
-    /// The parameters are not legal.
-    #[error(transparent)]
-    Params(#[from] ParamsError),
-    /// A mode is on for which the parameters have no hardware.
-    #[error("{mode} needs {needs}")]
-    Mode {
-        /// The mode.
-        mode: &'static str,
-        /// The parameter it needs.
-        needs: &'static str,
-    },
-}
 
 /// One payload, with the reason for it.
 #[derive(Clone, Debug, PartialEq, Eq)]

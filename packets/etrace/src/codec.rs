@@ -12,15 +12,19 @@ use hartrace_bits::{BitReader, BitWriter, Incomplete, WriteError, mask, sign_ext
 const RV_TRACER_REPORT_BITS: u64 = 9 + 3;
 
 /// The raw value of every field; 0 where the payload has none.
-struct Values([u64; FieldName::ALL.len()]);
+struct Values {
+    raw: [u64; FieldName::ALL.len()],
+    /// C3: an unused irdepth is filled with ones.
+    ones: bool,
+}
 
 impl Values {
     const fn new() -> Self {
-        Self([0; FieldName::ALL.len()])
+        Self { raw: [0; FieldName::ALL.len()], ones: false }
     }
 
     fn get(&self, name: FieldName) -> u64 {
-        self.0.get(name as usize).copied().unwrap_or(0)
+        self.raw.get(name as usize).copied().unwrap_or(0)
     }
 
     fn flag(&self, name: FieldName) -> bool {
@@ -32,7 +36,7 @@ impl Values {
     }
 
     fn set(&mut self, name: FieldName, value: impl Into<u64>) {
-        if let Some(slot) = self.0.get_mut(name as usize) {
+        if let Some(slot) = self.raw.get_mut(name as usize) {
             *slot = value.into();
         }
     }
@@ -96,7 +100,18 @@ impl Payload {
         options: Ioptions,
         out: &mut BitWriter<'_>,
     ) -> Result<(), EmitError> {
-        let values = self.values(layout, options)?;
+        self.emit_filled(layout, options, false, out)
+    }
+
+    /// Like [`Payload::emit`]; with `ones`, an unused irdepth is filled with ones (C3).
+    pub(crate) fn emit_filled(
+        &self,
+        layout: &Layout,
+        options: Ioptions,
+        ones: bool,
+        out: &mut BitWriter<'_>,
+    ) -> Result<(), EmitError> {
+        let values = self.values(layout, options, ones)?;
         for name in FieldName::ALL {
             // A value without a field would be lost.
             let known = layout.fields(self.format()).iter().any(|f| f.name == *name);
@@ -309,7 +324,7 @@ impl Values {
     }
 
     fn depth(&mut self, layout: &Layout, base: bool, depth: Option<u32>) {
-        let filler = if base { mask(layout.params().irdepth_bits()) } else { 0 };
+        let filler = if base || self.ones { mask(layout.params().irdepth_bits()) } else { 0 };
         self.set(FieldName::Irreport, base ^ depth.is_some());
         self.set(FieldName::Irdepth, depth.map_or(filler, u64::from));
     }
@@ -336,10 +351,10 @@ impl Values {
 }
 
 impl Payload {
-    fn values(&self, layout: &Layout, options: Ioptions) -> Result<Values, EmitError> {
+    fn values(&self, layout: &Layout, options: Ioptions, ones: bool) -> Result<Values, EmitError> {
         use FieldName as N;
         let format = self.format();
-        let mut v = Values::new();
+        let mut v = Values { ones, ..Values::new() };
         v.set(N::Format, format.format());
         if let Some(subformat) = format.subformat() {
             v.set(N::Subformat, subformat);

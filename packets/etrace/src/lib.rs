@@ -29,7 +29,7 @@
 //!
 //! `parse` never panics and does not move the reader on error. `emit` fails only if a value does not
 //! fit its field or the buffer is too short. An emitted payload parses back to the same value.
-//! Nothing allocates.
+//! Nothing allocates; only the configuration of an encoder (feature `alloc`) has lists.
 #![no_std]
 #![cfg_attr(
     not(test),
@@ -41,6 +41,8 @@
     )
 )]
 
+#[cfg(feature = "alloc")]
+extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
@@ -48,12 +50,15 @@ mod codec;
 mod compat;
 pub mod data;
 mod display;
+#[cfg(feature = "alloc")]
+pub mod encoder;
 mod error;
 mod fast;
 mod field_names;
 pub mod ingress;
 mod layout;
 mod options;
+mod pack;
 mod params;
 mod payload;
 
@@ -62,6 +67,7 @@ pub use display::Shown;
 pub use error::{EmitError, ParseError};
 pub use layout::{Field, FieldName, Format, Layout, Presence, Width, branch_map_width};
 pub use options::{Ioptions, Mode, Unit, UnknownMode};
+pub use pack::{Packed, Packer};
 pub use params::{Params, ParamsError};
 pub use payload::{
     AddressReport, Branch, BranchCount, BranchFmt, BranchMap, Context, DataSupport, JumpTarget,

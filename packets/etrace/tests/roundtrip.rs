@@ -3,9 +3,9 @@
 
 use hartrace_bits::{BitReader, BitWriter, Tail, mask, sign_extend};
 use hartrace_etrace::{
-    AddressReport, Branch, BranchCount, BranchFmt, BranchMap, Context, DataSupport, EmitError,
-    Format, Ioptions, JumpTarget, Layout, MAX_PAYLOAD_BYTES, Mode, Params, ParseError, Payload,
-    QualStatus, Start, Support, Trap, Unit,
+    AddressReport, Branch, BranchCount, BranchFmt, BranchMap, Compat, Context, DataSupport,
+    EmitError, Format, Ioptions, JumpTarget, Layout, MAX_PAYLOAD_BYTES, Mode, Packer, Params,
+    ParseError, Payload, QualStatus, Start, Support, Trap, Unit,
 };
 use proptest::prelude::*;
 
@@ -288,6 +288,33 @@ proptest! {
                 let len = out.position().0 as usize;
                 let mut bits = BitReader::with_bit_len(&bytes, len, Tail::End);
                 prop_assert_eq!(Payload::parse(&layout, options, &mut bits), Ok(payload));
+            }
+        }
+    }
+
+    /// What is packed without the table equals what the table says, and is what emit writes.
+    #[test]
+    fn packed_payloads_are_those_of_the_table(
+        layout in layout(),
+        options in options(),
+        raw in raw(),
+        compat in prop_oneof![Just(Compat::None), Just(Compat::PythonModel), Just(Compat::CModel)],
+    ) {
+        let payload = raw.payload(&layout, options);
+        for options in [options, enable(&payload, &layout, options)] {
+            let packer = Packer::new(layout, compat);
+            let packed = packer.pack(&payload, options).map(|p| p.bytes().to_vec());
+            let table = packer.pack_by_table(&payload, options).map(|p| p.bytes().to_vec());
+            prop_assert_eq!(&packed, &table);
+            if compat != Compat::PythonModel && let Ok(packed) = packed {
+                let mut bytes = [0x5a; MAX_PAYLOAD_BYTES];
+                let mut out = BitWriter::new(&mut bytes);
+                prop_assert_eq!(payload.emit(&layout, options, &mut out), Ok(()));
+                let len = match layout.unit() {
+                    Unit::RvTracer => out.finish_padded(),
+                    _ => out.finish_compressed(),
+                };
+                prop_assert_eq!(&bytes[..len], packed);
             }
         }
     }

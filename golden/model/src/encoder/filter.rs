@@ -2,119 +2,8 @@
 //!
 //! Spec: E-Trace 2.0, chapter 5 "Filtering" (informative), and 4.2.4 "Triggers".
 
+use hartrace_etrace::encoder::{Combine, Comparator, Condition, Filter, Function, Input};
 use hartrace_etrace::ingress::{IType, Retired};
-
-/// Input of a comparator.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Input {
-    /// Instruction addresses: matches if any instruction of the block does.
-    Iaddress,
-    /// The context.
-    Context,
-    /// The trap value.
-    Tval,
-}
-
-/// Comparison that a comparator makes.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Function {
-    /// Equal.
-    Equal,
-    /// Not equal.
-    NotEqual,
-    /// Less than.
-    Less,
-    /// Less than or equal.
-    LessEqual,
-    /// Greater than.
-    Greater,
-    /// Greater than or equal.
-    GreaterEqual,
-    /// Always matches.
-    Always,
-}
-
-impl Function {
-    const fn holds(self, value: u64, operand: u64) -> bool {
-        match self {
-            Self::Equal => value == operand,
-            Self::NotEqual => value != operand,
-            Self::Less => value < operand,
-            Self::LessEqual => value <= operand,
-            Self::Greater => value > operand,
-            Self::GreaterEqual => value >= operand,
-            Self::Always => true,
-        }
-    }
-}
-
-/// How the primary (P) and secondary (S) matches combine.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Combine {
-    /// P alone.
-    Primary,
-    /// P and S.
-    Both,
-    /// Not both.
-    NotBoth,
-    /// From a match of P to a match of S, both included.
-    Latch,
-}
-
-/// A pair of comparisons on one input.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Comparator {
-    /// The input to compare.
-    pub input: Input,
-    /// Primary comparison: function and operand.
-    pub primary: (Function, u64),
-    /// Secondary comparison.
-    pub secondary: (Function, u64),
-    /// How they combine.
-    pub combine: Combine,
-}
-
-impl Comparator {
-    /// Instruction addresses in `first..=last`.
-    pub const fn range(first: u64, last: u64) -> Self {
-        Self {
-            input: Input::Iaddress,
-            primary: (Function::GreaterEqual, first),
-            secondary: (Function::LessEqual, last),
-            combine: Combine::Both,
-        }
-    }
-}
-
-/// A condition on a retired block; every part that is given must hold.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Condition {
-    /// Indices of comparators that must match, three at most in hardware.
-    pub comparators: Vec<usize>,
-    /// Privilege levels that match.
-    pub privileges: Option<Vec<u8>>,
-    /// Trap causes that match, for rows that are traps.
-    pub causes: Option<Vec<u64>>,
-    /// For rows that are traps: interrupts only, or exceptions only.
-    pub interrupt: Option<bool>,
-}
-
-/// The filter: a block is traced if any condition matches it, or if there are no conditions.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Filter {
-    /// The comparators.
-    pub comparators: Vec<Comparator>,
-    /// The conditions.
-    pub conditions: Vec<Condition>,
-    /// Whether tracing is on before the first trigger.
-    pub initially_on: bool,
-}
-
-impl Default for Filter {
-    fn default() -> Self {
-        Self { comparators: Vec::new(), conditions: Vec::new(), initially_on: true }
-    }
-}
 
 /// The filter and the state of its latches.
 #[derive(Clone, Debug)]
@@ -145,18 +34,29 @@ impl Qualifier {
             })
             .collect();
         let conditions = &self.filter.conditions;
-        on && (conditions.is_empty() || conditions.iter().any(|c| c.holds(&matches, row)))
+        on && (conditions.is_empty()
+            || conditions.iter().any(|c| condition_holds(c, &matches, row)))
     }
 }
 
-impl Condition {
-    fn holds(&self, matches: &[bool], row: &Retired) -> bool {
-        let trap = row.itype.is_trap();
-        let interrupt = row.itype == IType::Interrupt;
-        self.comparators.iter().all(|i| matches.get(*i).copied().unwrap_or(false))
-            && self.privileges.as_ref().is_none_or(|list| list.contains(&row.privilege.0))
-            && self.causes.as_ref().is_none_or(|list| trap && list.contains(&row.cause))
-            && self.interrupt.is_none_or(|wanted| trap && wanted == interrupt)
+fn condition_holds(condition: &Condition, matches: &[bool], row: &Retired) -> bool {
+    let trap = row.itype.is_trap();
+    let interrupt = row.itype == IType::Interrupt;
+    condition.comparators.iter().all(|i| matches.get(*i).copied().unwrap_or(false))
+        && condition.privileges.as_ref().is_none_or(|list| list.contains(&row.privilege.0))
+        && condition.causes.as_ref().is_none_or(|list| trap && list.contains(&row.cause))
+        && condition.interrupt.is_none_or(|wanted| trap && wanted == interrupt)
+}
+
+const fn holds(function: Function, value: u64, operand: u64) -> bool {
+    match function {
+        Function::Equal => value == operand,
+        Function::NotEqual => value != operand,
+        Function::Less => value < operand,
+        Function::LessEqual => value <= operand,
+        Function::Greater => value > operand,
+        Function::GreaterEqual => value >= operand,
+        Function::Always => true,
     }
 }
 
@@ -173,8 +73,8 @@ fn match_comparator(c: &Comparator, latched: &mut bool, row: &Retired) -> bool {
         Input::Context => matches(row.context),
         Input::Tval => matches(row.tval),
     };
-    let primary = |v: u64| c.primary.0.holds(v, c.primary.1);
-    let secondary = |v: u64| c.secondary.0.holds(v, c.secondary.1);
+    let primary = |v: u64| holds(c.primary.0, v, c.primary.1);
+    let secondary = |v: u64| holds(c.secondary.0, v, c.secondary.1);
     match c.combine {
         Combine::Primary => any(&primary),
         Combine::Both => any(&|v| primary(v) && secondary(v)),

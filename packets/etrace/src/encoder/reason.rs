@@ -1,4 +1,6 @@
-use std::fmt;
+use alloc::format;
+use alloc::string::String;
+use core::fmt;
 
 /// Why a payload was sent.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
