@@ -198,6 +198,20 @@ impl Case {
         image
     }
 
+    /// Checks that the production encoder sends the same payloads, for the same reasons.
+    pub fn check_production(&self, golden: &[Encoded]) -> Result<(), String> {
+        let config = self.encoder.clone();
+        let mut encoder = hartrace_encoder::Encoder::new(config).map_err(|e| e.to_string())?;
+        let mut payloads = Vec::new();
+        let mut out = collect(&mut payloads);
+        for row in &self.rows {
+            encoder.retire(row, &mut out);
+        }
+        encoder.finish(&mut out);
+        drop(out);
+        difference(golden, &payloads).map_or(Ok(()), Err)
+    }
+
     /// Returns the payloads of the whole walk.
     pub fn encode(&self) -> Vec<Encoded> {
         let mut encoder = Encoder::new(self.encoder.clone()).expect("cases are legal");
@@ -208,6 +222,24 @@ impl Case {
         encoder.finish(&mut |encoded| payloads.push(encoded));
         payloads
     }
+}
+
+/// Collects what the production encoder sends, in the form of the golden one.
+pub fn collect(into: &mut Vec<Encoded>) -> impl FnMut(hartrace_encoder::Encoded<'_>) {
+    |encoded| {
+        let hartrace_encoder::Encoded { row, payload, bytes, reason } = encoded;
+        into.push(Encoded { row, payload, bytes: bytes.to_vec(), reason });
+    }
+}
+
+/// Describes the first payload that differs, if one does.
+pub fn difference(golden: &[Encoded], production: &[Encoded]) -> Option<String> {
+    let at =
+        (0..golden.len().max(production.len())).find(|n| golden.get(*n) != production.get(*n))?;
+    let near =
+        |all: &[Encoded]| listing(&all[at.saturating_sub(3).min(all.len())..all.len().min(at + 3)]);
+    let (golden, production) = (near(golden), near(production));
+    Some(format!("payload {at} differs\ngolden:\n{golden}production:\n{production}"))
 }
 
 /// Legal parameters that include the hardware for `options`.

@@ -1,5 +1,6 @@
 //! Golden decode(golden encode(run)) = run, from the first instruction to the last, over random
-//! programs, walks, parameters and every subset of the modes.
+//! programs, walks, parameters and every subset of the modes; and production encode(run) = golden
+//! encode(run), payload for payload.
 //!
 //! `HARTRACE_RUNS` sets the number of runs, `HARTRACE_SEED` the first seed.
 
@@ -117,6 +118,7 @@ type Run = (usize, BTreeSet<Reason>);
 fn run(case: &Case) -> Result<Run, String> {
     let payloads = case.encode();
     check_codec(case, &payloads)?;
+    case.check_production(&payloads)?;
     let decoded = decode(case, &payloads);
     let expected = expected(case);
     let same = |(a, b): (&(usize, Traced), &(Position, Traced))| a.1 == b.1;

@@ -1,0 +1,382 @@
+//! The flow chart of the 2025 revision (E1), with the additions that make every stream decodable.
+//!
+//! Most steps of a program are *calm*: nothing about them is special but the jump or branch that
+//! ends them. [`describe`] is compiled once more for these, without all other questions.
+
+use crate::Encoded;
+use crate::state::{Report, ResyncState, State};
+use crate::step::{Previous, Step};
+use hartrace_etrace::encoder::Reason;
+use hartrace_etrace::ingress::IType;
+
+/// Describes `current`. `next` is `None` if it is not traced. Returns `None` if tracing restarts
+/// after it.
+///
+/// `CALM` promises that `previous`, `current` and `next` exist, retired, and have the same privilege
+/// and context; that `current` has no notify trigger; that nothing is being lost; that no context
+/// packet is pending; and that no resynchronisation will be due.
+#[inline(always)]
+pub(crate) fn describe<const CALM: bool, S: FnMut(Encoded<'_>)>(
+    state: &mut State,
+    previous: Option<&Previous>,
+    current: &Step,
+    next: Option<&Step>,
+    out: &mut S,
+) -> Option<Previous> {
+    state.resync.step(current.cycles, current.half_words);
+    if !CALM && state.resync_state == ResyncState::Counting && state.resync.is_due() {
+        state.resync_state = ResyncState::Flush;
+    }
+    let taken = current.taken();
+    let mispredicted = taken.is_some_and(|taken| state.branch(current.address, taken));
+    let step = Described { previous, current, next, taken, mispredicted, bad_return: false };
+    let outcome = match (CALM, previous) {
+        (true, Some(previous)) => {
+            step.calm(state, previous, out);
+            Outcome::default()
+        }
+        _ => return step.closely(state, out),
+    };
+    step.leave::<CALM, S>(state, outcome, out)
+}
+
+/// What was sent for the current step.
+#[derive(Copy, Clone, Default)]
+struct Outcome {
+    synced: bool,
+    trap_reported: bool,
+}
+
+const SYNCED: Outcome = Outcome { synced: true, trap_reported: false };
+const TRAP_REPORTED: Outcome = Outcome { synced: true, trap_reported: true };
+
+/// The step that is being described, with its neighbours.
+#[derive(Copy, Clone)]
+struct Described<'a> {
+    previous: Option<&'a Previous>,
+    current: &'a Step,
+    next: Option<&'a Step>,
+    /// Outcome, if the current instruction is a branch.
+    taken: Option<bool>,
+    mispredicted: bool,
+    /// The current instruction is a return that is predicted wrongly.
+    bad_return: bool,
+}
+
+impl Described<'_> {
+    /// A step that may be anything.
+    #[inline(never)]
+    fn closely<S: FnMut(Encoded<'_>)>(
+        mut self,
+        state: &mut State,
+        out: &mut S,
+    ) -> Option<Previous> {
+        let Self { previous, current, next, .. } = self;
+        if previous.is_some_and(|before| current.changes_context_imprecisely(before.context)) {
+            state.context_pending = true;
+        }
+        let changes = |next: &Step| next.changes_from(current.privilege, current.context);
+        // D6: format 3.0 cannot say that the return before it was mispredicted, so tracing stops
+        // and restarts between such a return and a change of privilege or context.
+        self.bad_return = self.is_mispredicted_return(state);
+        // D14: nor can a decoder walk to the target of an asynchronous discontinuity.
+        let torn = next.is_some_and(|n| n.retired && n.is_torn_from(current.context));
+        let into_change = next.is_some_and(|next| next.retired && changes(next));
+        let restart = torn || self.bad_return && into_change;
+        let shown = Self { next: next.filter(|_| !restart), ..self };
+        let outcome = shown.choose(state, out);
+
+        if state.context_pending {
+            state.context_packet(current, out);
+        }
+        if state.resync_state == ResyncState::Flush {
+            state.resync_state = ResyncState::Sync;
+        }
+        let left = self.leave::<false, S>(state, outcome, out);
+        if torn || restart && left.is_some_and(|left| left.mismatch.is_some()) {
+            let status = state.end_status();
+            state.support(current.row, true, status, Reason::Restart, out);
+            state.clear();
+            return None;
+        }
+        left
+    }
+
+    /// Whether the current instruction is a return that implicit return mode predicts wrongly.
+    fn is_mispredicted_return(&self, state: &State) -> bool {
+        state.options.implicit_return
+            && self.current.itype == IType::Return
+            && !self.is_sequential(state)
+            && state.returns.depth() > 0
+            && self.next.is_some_and(|next| !state.returns.predicts(next.address))
+    }
+
+    /// 3.2.4: whether the jump is sequentially inferable and the constant it uses has also been
+    /// traced.
+    #[inline]
+    fn is_sequential(&self, state: &State) -> bool {
+        self.current.sijump
+            && state.options.sequentially_inferred_jump
+            && self.previous.is_some_and(|previous| previous.retired)
+    }
+
+    /// Chapter 9, figure "Instruction delta trace algorithm", from top to bottom.
+    fn choose<S: FnMut(Encoded<'_>)>(&self, state: &mut State, out: &mut S) -> Outcome {
+        let current = self.current;
+        let Some(previous) = self.previous else {
+            return match current.is_trap() && !state.sync_on_unretired {
+                true => self.report_current_trap(state, Reason::TrapAtStart, out),
+                false => synced(state, current, Reason::First, out),
+            };
+        };
+        let trapped = current.is_trap();
+        if let Some(trap) = previous.trap {
+            return match (trapped, previous.reported) {
+                (true, true) => self.report_current_trap(state, Reason::TrapInHandler, out),
+                (true, false) => {
+                    state.trap(current, trap, false, Reason::TrapInHandler, out);
+                    match self.next {
+                        None => self.report_current_trap(state, Reason::TrapAtEnd, out),
+                        Some(_) => SYNCED,
+                    }
+                }
+                (false, true) => synced(state, current, Reason::HandlerAfterReport, out),
+                (false, false) => {
+                    state.trap(current, trap, true, Reason::Handler, out);
+                    SYNCED
+                }
+            };
+        }
+
+        // E2: an instruction that does not retire is not a valid synchronisation point.
+        if (!trapped || state.sync_on_unretired)
+            && let Some(reason) = self.reason_to_synchronise(state, previous)
+        {
+            return synced(state, current, reason, out);
+        }
+        if !trapped {
+            self.retired(state, previous, out);
+            return Outcome::default();
+        }
+        // The instruction before the trap has been reported as such. A trap without a successor
+        // would be lost, though (D3).
+        if previous.updiscon {
+            self.report_current_trap(state, Reason::TrapAtTarget, out)
+        } else if self.next.is_none() {
+            self.report_current_trap(state, Reason::TrapAtEnd, out)
+        } else {
+            Outcome::default()
+        }
+    }
+
+    fn reason_to_synchronise(&self, state: &State, previous: &Previous) -> Option<Reason> {
+        if self.current.privilege != previous.privilege {
+            Some(Reason::Privilege)
+        } else if self.current.changes_from(previous.privilege, previous.context) {
+            Some(Reason::Context)
+        } else if state.resync_state == ResyncState::Sync && previous.mismatch.is_none() {
+            // A mispredicted return must first be reported as such (D6).
+            Some(Reason::Resync)
+        } else {
+            None
+        }
+    }
+
+    fn report_current_trap<S: FnMut(Encoded<'_>)>(
+        &self,
+        state: &mut State,
+        reason: Reason,
+        out: &mut S,
+    ) -> Outcome {
+        if let Some(trap) = self.current.trap() {
+            state.trap(self.current, trap, false, reason, out);
+        }
+        TRAP_REPORTED
+    }
+
+    /// The rest of the chart, for an instruction that retired without a synchronisation.
+    fn retired<S: FnMut(Encoded<'_>)>(&self, state: &mut State, previous: &Previous, out: &mut S) {
+        let current = self.current;
+        if previous.updiscon {
+            return self.target(state, previous, self.format_3_is_next(state), out);
+        }
+        let flushes = state.must_flush() || self.jumps_at_same_level();
+        let reason = if state.resync_state == ResyncState::Flush
+            && !self.bad_return // reported first, with all that is pending (D6)
+            && flushes
+        {
+            Reason::BeforeResync
+        } else if self.next.is_some_and(Step::is_trap) {
+            Reason::BeforeTrap
+        } else if self.change_is_next() && flushes {
+            Reason::BeforeChange
+        } else if self.next.is_none() {
+            Reason::Last
+        } else if current.notify {
+            Reason::Notify
+        } else {
+            return self.pending(state, out);
+        };
+        self.stop_at(state, reason, current.notify, out);
+    }
+
+    /// Reports an address that is not the target of a discontinuity.
+    fn stop_at<S: FnMut(Encoded<'_>)>(
+        &self,
+        state: &mut State,
+        reason: Reason,
+        notify: bool,
+        out: &mut S,
+    ) {
+        let Self { current, taken, mispredicted, .. } = *self;
+        state.report_marks(current.address, taken, mispredicted, out);
+        // 7.6.3, and D1: the depth is reported whenever a return has been popped since the last
+        // branch.
+        let irdepth = (state.irets > 0).then(|| state.returns.depth());
+        let report = Report { notify, irdepth, mispredicted, ..Report::default() };
+        state.address(current.row, current.address, report, reason, out);
+    }
+
+    /// The same for a calm step.
+    #[inline(always)]
+    fn calm<S: FnMut(Encoded<'_>)>(&self, state: &mut State, previous: &Previous, out: &mut S) {
+        if previous.updiscon {
+            self.target(state, previous, false, out);
+        } else {
+            self.pending(state, out);
+        }
+    }
+
+    /// Reports the target of a discontinuity.
+    #[inline]
+    fn target<S: FnMut(Encoded<'_>)>(
+        &self,
+        state: &mut State,
+        previous: &Previous,
+        updiscon: bool,
+        out: &mut S,
+    ) {
+        let Self { current, taken, mispredicted, .. } = *self;
+        let irdepth = previous.mismatch;
+        let reason = match irdepth {
+            Some(_) => {
+                state.report_marks(current.address, taken, mispredicted, out);
+                Reason::ReturnMismatch
+            }
+            None => Reason::Updiscon,
+        };
+        let report = Report { target: true, updiscon, irdepth, mispredicted, notify: false };
+        state.address(current.row, current.address, report, reason, out);
+    }
+
+    /// Reports branches without an address, if there are too many to keep.
+    #[inline]
+    fn pending<S: FnMut(Encoded<'_>)>(&self, state: &mut State, out: &mut S) {
+        if state.count_is_full() {
+            // A decoder takes an address without flags for the target of a discontinuity unless
+            // format 3 follows, hence the notify flag.
+            self.stop_at(state, Reason::CountFull, true, out);
+        } else if state.must_report_branches(self.mispredicted) {
+            state.map_only(self.current.row, out);
+        }
+    }
+
+    /// Whether the next step changes privilege or context, precisely.
+    fn change_is_next(&self) -> bool {
+        let Step { privilege, context, .. } = *self.current;
+        self.next.is_some_and(|next| next.changes_from(privilege, context))
+    }
+
+    /// Whether the next step is reported in format 3 (7.6.2).
+    fn format_3_is_next(&self, state: &State) -> bool {
+        self.next.is_some_and(Step::is_trap)
+            || self.change_is_next()
+            || state.resync_state != ResyncState::Counting
+    }
+
+    /// A decoder that walks to a synchronisation point stops at its first visit, unless the
+    /// privilege differs. If a jump leads there, the decoder must start from that jump (D5).
+    fn jumps_at_same_level(&self) -> bool {
+        let level = self.current.privilege;
+        is_uninferable(self.current.itype) && self.next.is_some_and(|next| next.privilege == level)
+    }
+
+    /// Executes calls and returns, and decides whether the step is an uninferable discontinuity.
+    #[inline(always)]
+    fn leave<const CALM: bool, S: FnMut(Encoded<'_>)>(
+        &self,
+        state: &mut State,
+        outcome: Outcome,
+        out: &mut S,
+    ) -> Option<Previous> {
+        let current = self.current;
+        // A branch that is itself the synchronisation point trains the predictor after the reset
+        // (D4).
+        if let Some(taken) = self.taken {
+            state.predictor.update(current.address, taken);
+            state.forget_returns();
+        }
+        let mut left = Previous {
+            context: current.context,
+            privilege: current.privilege,
+            trap: if CALM { None } else { current.trap() },
+            retired: current.retired,
+            reported: outcome.trap_reported,
+            updiscon: false,
+            mismatch: None,
+        };
+        if !is_uninferable(current.itype) && !current.itype.is_call() {
+            return Some(left);
+        }
+        // A decoder does not look back across a synchronisation (D11).
+        let inferred = self.is_sequential(state) && !outcome.synced;
+        left.updiscon = is_uninferable(current.itype) && !inferred;
+        if !state.options.implicit_return || !state.returns.exists() {
+            return Some(left);
+        }
+        if current.itype.is_call() {
+            // D1: after a popped return, the depth of the stack distinguishes visits of one
+            // address until a call raises it again.
+            state.mark(current, out);
+            state.returns.call(current.link);
+        } else if current.itype == IType::Return {
+            let depth = state.returns.depth();
+            let predicted = self.next.is_some_and(|next| state.returns.predicts(next.address));
+            if state.returns.pop() {
+                if inferred || predicted {
+                    state.irets += 1;
+                    left.updiscon = false;
+                } else {
+                    left.updiscon = true;
+                    left.mismatch = Some(depth);
+                }
+            }
+        }
+        Some(left)
+    }
+}
+
+fn synced<S: FnMut(Encoded<'_>)>(
+    state: &mut State,
+    step: &Step,
+    reason: Reason,
+    out: &mut S,
+) -> Outcome {
+    state.sync(step, reason, out);
+    SYNCED
+}
+
+/// E3: with trap returns, 3-bit jumps and returns.
+#[inline]
+fn is_uninferable(itype: IType) -> bool {
+    matches!(
+        itype,
+        IType::TrapReturn
+            | IType::UninferableJump
+            | IType::UninferableCall
+            | IType::UninferableTailCall
+            | IType::CoRoutineSwap
+            | IType::OtherUninferableJump
+            | IType::Return
+    )
+}

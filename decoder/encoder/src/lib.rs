@@ -1,0 +1,380 @@
+//! Encodes what a RISC-V hart retires as E-Trace payloads, fast.
+//!
+//! ```
+//! use hartrace_encoder::{Encoder, EncoderConfig};
+//! use hartrace_etrace::ingress::{IType, Retired};
+//!
+//! // A loop of two compressed instructions that runs twice, and a return.
+//! let block = |iaddr, iretire, itype| {
+//!     Retired { iretire, itype, ilastsize: 0, ..Retired::plain(iaddr) }
+//! };
+//! let blocks = [
+//!     block(0x1000, 2, IType::Taken),
+//!     block(0x1000, 2, IType::NotTaken),
+//!     block(0x1004, 1, IType::Return),
+//! ];
+//!
+//! let mut encoder = Encoder::new(EncoderConfig::default())?;
+//! let mut stream = Vec::new();
+//! for block in &blocks {
+//!     encoder.retire(block, &mut |encoded| stream.extend_from_slice(encoded.bytes));
+//! }
+//! let mut last = String::new();
+//! encoder.finish(&mut |encoded| {
+//!     stream.extend_from_slice(encoded.bytes);
+//!     last = format!("{} because of: {}", encoded.payload, encoded.reason);
+//! });
+//! // Support, start at 0x1000, two outcomes and the return at 0x1004, support.
+//! assert_eq!(stream, [0x0f, 0x73, 0x00, 0x10, 0x09, 0x01, 0x20, 0x00, 0x1f]);
+//! assert!(last.ends_with("because of: tracing stopped (7.5.1)"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! The input is the ingress port of the specification: a [`Retired`] is a block of contiguous
+//! instructions, of which only the last may be special. A block costs the same whatever its length,
+//! and nothing is allocated for a payload: [`Encoded`] borrows its bytes, so copy what is to be kept.
+//!
+//! All modes, filters, triggers, resynchronisation, losses, and the peculiarities of the reference
+//! models ([`EncoderConfig::compat`]) are supported. Every payload equals that of the golden
+//! encoder, which is written to be read; start there to understand why a payload is sent.
+//!
+//! # Guarantees
+//!
+//! Nothing here panics, whatever the blocks contain. Memory is that of the tables of the parameters,
+//! and of [`EncoderConfig::return_marks`] calls. `docs/design/software-encoder.md` explains how it
+//! is built; labels such as `D1` and `E1` in comments refer to `docs/deviations.md`, and other
+//! numbers to sections of E-Trace 2.0.
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing))]
+
+mod chart;
+mod filter;
+mod older;
+mod state;
+mod step;
+mod tables;
+
+pub use hartrace_etrace::encoder::{
+    Combine, Comparator, Condition, ConfigError, EncoderConfig, Filter, Function, Input, Reason,
+    Resync,
+};
+
+use filter::Qualifier;
+use hartrace_etrace::ingress::{ITypeWidth, Retired};
+use hartrace_etrace::{Compat, Ioptions, Mode, Params, Payload, QualStatus};
+use state::{ResyncState, State};
+use step::{Previous, Step};
+
+/// One payload, with the reason for it.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Encoded<'a> {
+    /// Row that it describes: 0 for the first one given to [`Encoder::retire`].
+    pub row: u64,
+    /// The payload.
+    pub payload: Payload,
+    /// Its bytes, compressed.
+    pub bytes: &'a [u8],
+    /// The reason for sending it.
+    pub reason: Reason,
+}
+
+/// Encodes blocks of retired instructions as payloads.
+///
+/// A payload describes an instruction in view of those before and after it, so it appears one call
+/// after the block it belongs to.
+#[derive(Debug)]
+pub struct Encoder {
+    state: State,
+    itype_width: ITypeWidth,
+    qualifier: Qualifier,
+    previous: Option<Previous>,
+    /// The step that has not been described yet, since its successor is not known.
+    pending: Option<Step>,
+    /// Nothing but the next block can make the pending step special.
+    calm: bool,
+    rows: u64,
+    started: bool,
+}
+
+impl Encoder {
+    /// Creates an encoder that has seen nothing yet.
+    ///
+    /// # Errors
+    ///
+    /// If a parameter is out of range, or a mode is on for which the parameters have no hardware.
+    pub fn new(config: EncoderConfig) -> Result<Self, ConfigError> {
+        let mut config = config;
+        config.params.layout(config.unit)?;
+        check(&config.params, config.itype_width, config.options)?;
+        // For a unit that cannot report the mode, the parameters fix it (section 6, reference
+        // layout).
+        if !config.unit.ioptions().contains(&Mode::SequentiallyInferredJump) {
+            config.options.sequentially_inferred_jump = config.params.sijump_p;
+        }
+        Ok(Self {
+            state: State::new(&config)?,
+            itype_width: config.itype_width,
+            qualifier: Qualifier::new(&config.filter),
+            previous: None,
+            pending: None,
+            calm: false,
+            rows: 0,
+            started: false,
+        })
+    }
+
+    /// Encodes the next block of retired instructions, and passes payloads to `out`.
+    #[inline]
+    pub fn retire<S: FnMut(Encoded<'_>)>(&mut self, block: &Retired, out: &mut S) {
+        let qualified = self.qualifier.qualify(block);
+        let row = self.rows;
+        if !self.retire_calmly(block, row, qualified, out) {
+            self.retire_any(block, row, qualified, out);
+        }
+    }
+
+    /// Encodes a block between which and the pending step nothing happens but a jump or a branch.
+    /// Returns whether it is one.
+    #[inline]
+    fn retire_calmly<S: FnMut(Encoded<'_>)>(
+        &mut self,
+        block: &Retired,
+        row: u64,
+        qualified: bool,
+        out: &mut S,
+    ) -> bool {
+        let (Some(previous), Some(current), true) = (self.previous, self.pending, self.calm) else {
+            return false;
+        };
+        let state = &mut self.state;
+        let cycles = u64::from(current.cycles).wrapping_add(block.cycles.into());
+        // A block sends two payloads at most, and those of calls to be remembered.
+        let packets = state.mark_count().saturating_add(3) as u64;
+        if !qualified
+            || block.iretire == 0
+            || block.itype.is_trap()
+            || block.privilege != current.privilege
+            || block.context != current.context
+            || block.trigger.notify
+            || block.halted
+            || block.reset
+            || state.resync.is_near(packets, cycles, current.half_words.into())
+        {
+            return false;
+        }
+        let mut last = Step::last(block, row, true);
+        let single = last.address == block.iaddr;
+        let first = Step::first(block, row, true);
+        let next = if single { &last } else { &first };
+        let left = chart::describe::<true, S>(state, Some(&previous), &current, Some(next), out);
+        self.previous = if single {
+            left
+        } else {
+            last.cycles = 0;
+            chart::describe::<true, S>(state, left.as_ref(), &first, Some(&last), out)
+        };
+        self.pending = Some(last);
+        self.rows = row.wrapping_add(1);
+        true
+    }
+
+    /// Encodes a block that may be anything.
+    #[inline(never)]
+    fn retire_any<S: FnMut(Encoded<'_>)>(
+        &mut self,
+        block: &Retired,
+        row: u64,
+        qualified: bool,
+        out: &mut S,
+    ) {
+        self.start(out);
+        self.rows = row.wrapping_add(1);
+        let trap = block.itype.is_trap();
+        // 9: a row that holds both a retirement and a trap makes two passes; in the older flow
+        // chart it makes one.
+        let split = trap && self.state.compat == Compat::None && block.iretire > 0;
+        if block.iretire > 0 || trap {
+            let mut last = Step::last(block, row, qualified);
+            if split {
+                last.itype = Default::default();
+            }
+            if last.address != block.iaddr {
+                self.push(Step::first(block, row, qualified), out);
+                last.cycles = 0;
+            }
+            self.push(last, out);
+        }
+        if split {
+            self.push(Step::trap_after(block, row, qualified), out);
+        }
+        // 4.2: halted and reset make the encoder behave as if the next instruction were
+        // unqualified.
+        if block.halted || block.reset {
+            self.push(Step::unqualified(block, self.rows), out);
+        }
+        self.calm = self.is_calm();
+    }
+
+    /// Whether the pending step differs from the previous one in nothing but its address and itype,
+    /// and nothing else is going on.
+    fn is_calm(&self) -> bool {
+        let state = &self.state;
+        let (Some(previous), Some(pending)) = (&self.previous, &self.pending) else {
+            return false;
+        };
+        previous.trap.is_none()
+            && previous.privilege == pending.privilege
+            && previous.context == pending.context
+            && pending.qualified
+            && pending.retired
+            && !pending.is_trap()
+            && !pending.notify
+            && state.compat == Compat::None
+            && state.resync_state == ResyncState::Counting
+            && !state.context_pending
+            && !state.losing
+            && !state.announce_loss
+    }
+
+    /// Ends the trace: reports the last instruction, and that tracing is disabled.
+    pub fn finish<S: FnMut(Encoded<'_>)>(&mut self, out: &mut S) {
+        self.start(out);
+        if self.state.compat == Compat::None {
+            self.stop(false, out);
+        } else if let Some(last) = self.pending.take() {
+            older::close(&mut self.state, self.previous.as_ref(), &last, out);
+        }
+        self.calm = false;
+        self.started = false;
+    }
+
+    /// Switches modes while tracing: the last instruction is reported under the old modes, a
+    /// support packet announces the new ones, and tracing restarts.
+    ///
+    /// # Errors
+    ///
+    /// If the parameters have no hardware for a mode. Nothing has changed then.
+    pub fn set_options<S: FnMut(Encoded<'_>)>(
+        &mut self,
+        options: Ioptions,
+        out: &mut S,
+    ) -> Result<(), ConfigError> {
+        check(&self.state.params, self.itype_width, options)?;
+        self.start(out);
+        self.stop(true, out);
+        self.state.options = options;
+        self.state.support(self.rows, true, QualStatus::NoChange, Reason::Enabled, out);
+        Ok(())
+    }
+
+    /// Drops all payloads from here on: the output has no room.
+    pub fn lose(&mut self) {
+        self.state.losing = true;
+        self.calm = false;
+    }
+
+    /// Ends a loss: the output has room again. The next payload is a support packet that reports
+    /// the loss, and then tracing restarts.
+    pub fn recover(&mut self) {
+        if self.state.losing {
+            self.state.losing = false;
+            self.state.announce_loss = true;
+            self.state.clear();
+            self.previous = None;
+        }
+    }
+
+    /// Notes that rows are missing here because they did not fit into a buffer before the encoder.
+    /// The trace up to here is complete; the next payload is a support packet that reports the
+    /// loss, and then tracing restarts.
+    pub fn miss<S: FnMut(Encoded<'_>)>(&mut self, out: &mut S) {
+        self.start(out);
+        if let Some(last) = self.pending {
+            self.push(Step { qualified: false, cycles: 0, half_words: 0, ..last }, out);
+        }
+        self.state.announce_loss = true;
+        self.calm = false;
+    }
+
+    fn start<S: FnMut(Encoded<'_>)>(&mut self, out: &mut S) {
+        if !self.started {
+            self.started = true;
+            self.state.support(self.rows, true, QualStatus::NoChange, Reason::Enabled, out);
+        }
+    }
+
+    /// Describes the pending step; nothing follows it.
+    fn stop<S: FnMut(Encoded<'_>)>(&mut self, ienable: bool, out: &mut S) {
+        let traced = self.pending.take().is_some_and(|current| {
+            self.describe(&current, None, out);
+            current.qualified
+        });
+        self.previous = None;
+        self.calm = false;
+        let status = if traced { self.state.end_status() } else { QualStatus::NoChange };
+        // set_options announces the new modes itself, and an ended_* status is sent only once.
+        if traced || !ienable {
+            let row = self.rows.saturating_sub(1);
+            self.state.support(row, ienable, status, Reason::Stopped, out);
+        }
+        self.state.clear();
+    }
+
+    /// Takes the next step, and describes the one before it.
+    fn push<S: FnMut(Encoded<'_>)>(&mut self, next: Step, out: &mut S) {
+        let Some(current) = self.pending.replace(next) else { return };
+        if self.state.compat != Compat::None {
+            let previous = self.previous.as_ref();
+            self.previous = Some(older::describe(&mut self.state, previous, &current, &next, out));
+            return;
+        }
+        self.describe(&current, Some(&next).filter(|next| next.qualified), out);
+        if current.qualified && !next.qualified && !self.state.losing {
+            let row = self.rows.saturating_sub(1);
+            let status = self.state.end_status();
+            self.state.support(row, true, status, Reason::Stopped, out);
+            self.state.clear();
+        }
+    }
+
+    fn describe<S: FnMut(Encoded<'_>)>(
+        &mut self,
+        current: &Step,
+        next: Option<&Step>,
+        out: &mut S,
+    ) {
+        self.previous = if current.qualified {
+            let previous = self.previous.as_ref();
+            chart::describe::<false, S>(&mut self.state, previous, current, next, out)
+        } else {
+            None
+        };
+    }
+}
+
+fn check(params: &Params, itype_width: ITypeWidth, options: Ioptions) -> Result<(), ConfigError> {
+    let returns = params.irdepth_bits() > 0;
+    let wide = itype_width == ITypeWidth::Four;
+    let needs = [
+        (
+            options.implicit_return && !returns,
+            "implicit_return",
+            "return_stack_size_p or call_counter_size_p",
+        ),
+        (options.implicit_return && !wide, "implicit_return", "4-bit itype codes"),
+        (
+            options.branch_prediction && params.bpred_size_p == 0,
+            "branch_prediction",
+            "bpred_size_p",
+        ),
+        (
+            options.jump_target_cache && params.cache_size_p == 0,
+            "jump_target_cache",
+            "cache_size_p",
+        ),
+        (options.sequentially_inferred_jump && !params.sijump_p, "sijump", "sijump_p"),
+    ];
+    match needs.into_iter().find(|(missing, _, _)| *missing) {
+        Some((_, mode, needs)) => Err(ConfigError::Mode { mode, needs }),
+        None => Ok(()),
+    }
+}
