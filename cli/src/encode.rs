@@ -8,7 +8,7 @@ use crate::input;
 use crate::params;
 use hartrace_capture::description::{At, Description, Traced};
 use hartrace_capture::params::{Draft, Setup};
-use hartrace_golden::Encoder;
+use hartrace_encoder::Encoder;
 use hartrace_sources::{FramingError, Input, Sent, Source, encode};
 use std::io::Write;
 

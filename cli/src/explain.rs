@@ -9,7 +9,7 @@ use crate::failure::{Failure, Status};
 use crate::files;
 use hartrace_bits::BitPos;
 use hartrace_etrace::Payload;
-use hartrace_golden::encoder::Reason;
+use hartrace_etrace::encoder::Reason;
 use hartrace_golden::infer::Guess;
 use hartrace_report::dump::{Because, Dump, Listed};
 use hartrace_report::packets::{Packet, Packets, Reader, sources};

@@ -4,11 +4,10 @@ use crate::args::{FramingArgs, StreamArgs};
 use crate::failure::{Failure, warn};
 use crate::files;
 use hartrace_capture::framing::{self, Fields};
-use hartrace_capture::params::{DocumentError, Draft, Given, Resync, Setup, SetupError};
+use hartrace_capture::params::{DocumentError, Draft, Given, Setup, SetupError};
 use hartrace_capture::perf::Recording;
+use hartrace_etrace::encoder::EncoderConfig;
 use hartrace_etrace::{Compat, Unit};
-use hartrace_golden::EncoderConfig;
-use hartrace_golden::encoder::Resync as EncoderResync;
 use hartrace_isa::Xlen;
 
 /// Reads the parameter file, if any, and completes it from the command line. Without a file, parameters are
@@ -77,23 +76,10 @@ fn given(args: &StreamArgs) -> Given {
     }
 }
 
-/// The golden encoder's configuration for a stream.
+/// The configuration of an encoder for a stream.
 pub(crate) fn encoder(setup: &Setup) -> Result<EncoderConfig, Failure> {
     check_compat(setup)?;
-    Ok(EncoderConfig {
-        params: setup.params,
-        unit: setup.unit,
-        options: setup.options,
-        itype_width: setup.itype_width,
-        resync: match setup.resync {
-            Resync::Off => EncoderResync::Off,
-            Resync::Packets(period) => EncoderResync::Packets(period),
-            Resync::Cycles(period) => EncoderResync::Cycles(period),
-            Resync::HalfWords(period) => EncoderResync::HalfWords(period),
-        },
-        compat: setup.compat,
-        ..EncoderConfig::default()
-    })
+    Ok(setup.encoder())
 }
 
 /// Only streams of the reference models have their quirks.

@@ -1,11 +1,17 @@
 //! Outside vectors, through the command line: every stream of the reference flow is encoded to the
-//! byte, from its CSV and from a trace file, and decoded to the instruction; rv_tracer's capture
+//! byte, from its CSV and from a trace file, by the production encoder of the command and by the
+//! golden one, and decoded to the instruction; rv_tracer's capture
 //! is decoded; and the commit log of a CVA6 is encoded and decoded.
 //!
 //! Needs `HARTRACE_DATA`, the folder that holds `etrace-reference`, `rv_tracer` and `cva6-commit`; shows
 //! as ignored without it.
 
 use flate2::read::GzDecoder;
+use hartrace_capture::params::{Draft, Given, Setup};
+use hartrace_etrace::Compat;
+use hartrace_etrace::encoder::EncoderConfig;
+use hartrace_isa::Xlen;
+use hartrace_sources::Options;
 use libtest_mimic::{Arguments, Failed, Trial};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -123,6 +129,9 @@ struct Vector {
     name: String,
     config: String,
     params: Vec<String>,
+    params_file: PathBuf,
+    xlen: Xlen,
+    compat: Compat,
     input: PathBuf,
     packets: PathBuf,
     /// Options of `decode` that name the program.
@@ -134,8 +143,10 @@ impl Vector {
         let path = |name: &Value| folder.join(text(name)).display().to_string();
         let config = text(&vector["config"]);
         let test_name = text(&test["name"]);
-        let xlen = if test["isa"] == "RV32" { "32" } else { "64" };
-        let compat = if config.starts_with("tec_") { "c-model" } else { "python-model" };
+        let narrow = test["isa"] == "RV32";
+        let xlen = if narrow { "32" } else { "64" };
+        let codec = config.starts_with("tec_");
+        let compat = if codec { "c-model" } else { "python-model" };
         let file = folder.join("config").join(format!("{config}.json"));
         let params = ["--params", &file.display().to_string(), "--xlen", xlen, "--compat", compat]
             .map(str::to_owned)
@@ -156,6 +167,9 @@ impl Vector {
             name: format!("{config}/{test_name}"),
             config,
             params,
+            params_file: file,
+            xlen: if narrow { Xlen::Rv32 } else { Xlen::Rv64 },
+            compat: if codec { Compat::CModel } else { Compat::PythonModel },
             input: folder.join(text(input)),
             packets: folder.join(text(&vector["file"])),
             program,
@@ -173,10 +187,35 @@ impl Vector {
         let expected = fs::read(&self.packets)?;
         let same = encoded.iter().zip(&expected).take_while(|(a, b)| a == b).count();
         if encoded == expected {
-            return Ok(());
+            return self.encode_golden(&expected);
         }
         let (got, want) = (encoded.len(), expected.len());
         Err(format!("{got} bytes instead of {want}, first difference at byte {same}").into())
+    }
+
+    /// The command uses the production encoder; the golden one must write the same.
+    fn encode_golden(&self, expected: &[u8]) -> Result<(), Failed> {
+        let given = Given { xlen: Some(self.xlen), ..Given::default() };
+        let setup = Setup::new(Some(Draft::read(&self.params_file)?), &given)?;
+        let config = EncoderConfig { compat: self.compat, ..setup.encoder() };
+        let itype_width = setup.itype_width;
+        let options = Options { xlen: Some(self.xlen), itype_width, ..Options::default() };
+        let mut rows = hartrace_sources::open(&self.input, &options)?;
+        let mut golden = hartrace_golden::Encoder::new(config)?;
+        let mut stream = Vec::new();
+        let mut out = |encoded: hartrace_golden::Encoded| {
+            stream.push(0x40 | encoded.bytes.len() as u8);
+            stream.extend(encoded.bytes);
+        };
+        while let Some(row) = rows.next_row()? {
+            golden.retire(&row.retired, &mut out);
+        }
+        golden.finish(&mut out);
+        let same = stream.iter().zip(expected).take_while(|(a, b)| a == b).count();
+        match stream == expected {
+            true => Ok(()),
+            false => Err(format!("the golden encoder differs at byte {same}").into()),
+        }
     }
 
     /// The same from a trace file. `args` are those to encode the input itself.

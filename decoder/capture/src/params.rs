@@ -17,23 +17,11 @@ pub(crate) use draft::{compat_name, unit_name};
 pub use error::{DocumentError, Problem, SetupError};
 
 use crate::framing::{Fields, Kind, Transport};
+use hartrace_etrace::encoder::EncoderConfig;
+pub use hartrace_etrace::encoder::Resync;
 use hartrace_etrace::ingress::ITypeWidth;
 use hartrace_etrace::{Compat, Ioptions, Layout, Params, Unit};
 use hartrace_isa::Xlen;
-
-/// When the encoder resynchronises.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Resync {
-    /// Never.
-    #[default]
-    Off,
-    /// After this many packets.
-    Packets(u64),
-    /// After this many clock cycles.
-    Cycles(u64),
-    /// After this many retired half-words.
-    HalfWords(u64),
-}
 
 /// Settings of a stream from outside its parameter file, which take precedence over it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -72,6 +60,19 @@ pub struct Setup {
 }
 
 impl Setup {
+    /// The configuration of an encoder that writes such streams.
+    pub fn encoder(&self) -> EncoderConfig {
+        EncoderConfig {
+            params: self.params,
+            unit: self.unit,
+            options: self.options,
+            itype_width: self.itype_width,
+            resync: self.resync,
+            compat: self.compat,
+            ..EncoderConfig::default()
+        }
+    }
+
     /// Completes the contents of a parameter file, if there is one.
     pub fn new(draft: Option<Draft>, given: &Given) -> Result<Self, SetupError> {
         let has_file = draft.is_some();

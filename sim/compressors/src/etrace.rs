@@ -1,13 +1,12 @@
-//! E-Trace: this project's golden encoder and decoder behind the traits of the other schemes.
+//! E-Trace: this project's encoder and decoder behind the traits of the other schemes.
 
 use crate::events::Events;
 use crate::{Bits, Code, CompressError, Compressed, Compressor, DecodeError, Decompressor, Fault};
 use hartrace_decoder::{Config, Event, Image, Path, Run, Sink, StreamPos, Tracer};
 use hartrace_encap::{EncapParams, FrameHeader, Framing, Item, MAX_FRAME};
+use hartrace_encoder::{Encoded, Encoder, EncoderConfig, Resync};
 use hartrace_etrace::ingress::{ITypeWidth, Retired};
 use hartrace_etrace::{Ioptions, Mode, Params, Unit};
-use hartrace_golden::encoder::{EncoderConfig, Resync};
-use hartrace_golden::{Encoded, Encoder};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU64;
 
@@ -161,11 +160,11 @@ struct Frames {
 }
 
 impl Frames {
-    fn push(&mut self, encoded: &Encoded) {
+    fn push(&mut self, encoded: &Encoded<'_>) {
         let mut frame = [0; MAX_FRAME];
         let emitted = framing().map_err(|fault| fault.to_string()).and_then(|framing| {
             let header = FrameHeader::default();
-            framing.emit(&header, &encoded.bytes, &mut frame).map_err(|error| error.to_string())
+            framing.emit(&header, encoded.bytes, &mut frame).map_err(|error| error.to_string())
         });
         match emitted {
             Ok(length) => self.bytes.extend(frame.iter().take(length)),

@@ -6,7 +6,7 @@
 //! [`Verify`] compares what was decoded with what was executed, from the first instruction to the last.
 //!
 //! [`Program`] executes an ELF file, with the simulated hart or with QEMU. [`round`] encodes what it executes
-//! with the golden encoder, decodes it again and compares. [`check`] compares a capture with a log, to find
+//! with the production encoder, decodes it again and compares. [`check`] compares a capture with a log, to find
 //! the first difference.
 
 pub mod check;

@@ -1,7 +1,8 @@
 use crate::{Source, SourceError};
 use hartrace_capture::framing::Transport;
 use hartrace_encap::{EmitError, MAX_FRAME};
-use hartrace_golden::{Encoded, Encoder};
+use hartrace_encoder::{Encoded, Encoder};
+use hartrace_etrace::ingress::Retired;
 use std::collections::VecDeque;
 use std::io::BufRead;
 use thiserror::Error;
@@ -23,7 +24,7 @@ pub struct Seen {
 #[derive(Copy, Clone, Debug)]
 pub struct Sent<'a> {
     /// The payload.
-    pub encoded: &'a Encoded,
+    pub encoded: Encoded<'a>,
     /// The row it describes, if there is one.
     pub row: Option<Seen>,
     /// The frame.
@@ -54,33 +55,37 @@ pub fn encode<R: BufRead, E: From<SourceError> + From<FramingError>>(
     let mut seen: VecDeque<Seen> = VecDeque::new();
     let mut first = 0; // row number of the first one in `seen`
     let mut packet = 0;
-    let mut batch = Vec::new();
     let mut frame = [0; MAX_FRAME];
+    let mut result: Result<(), E> = Ok(());
     loop {
         let row = rows.next_row()?;
-        match &row {
-            Some(row) => {
-                let block = &row.retired;
-                seen.push_back(Seen { line: row.line, iaddr: block.iaddr, time: block.time });
-                if seen.len() > REMEMBERED {
-                    seen.pop_front();
-                    first += 1;
-                }
-                encoder.retire(block, &mut |encoded| batch.push(encoded));
+        if let Some(row) = &row {
+            let Retired { iaddr, time, .. } = row.retired;
+            seen.push_back(Seen { line: row.line, iaddr, time });
+            if seen.len() > REMEMBERED {
+                seen.pop_front();
+                first += 1;
             }
-            None => encoder.finish(&mut |encoded| batch.push(encoded)),
         }
-        for encoded in batch.drain(..) {
+        let mut send = |encoded: Encoded<'_>| {
+            if result.is_err() {
+                return;
+            }
             let index = encoded.row.checked_sub(first).and_then(|i| usize::try_from(i).ok());
             let row = index.and_then(|i| seen.get(i)).copied();
             let time = row.map_or(0, |seen| seen.time);
-            let len = transport.emit(packet, time, &encoded.bytes, &mut frame);
-            let len = len.map_err(|error| FramingError { packet, error })?;
+            result = match transport.emit(packet, time, encoded.bytes, &mut frame) {
+                Ok(len) => sink(Sent { encoded, row, frame: frame.get(..len).unwrap_or(&frame) }),
+                Err(error) => Err(FramingError { packet, error }.into()),
+            };
             packet += 1;
-            sink(Sent { encoded: &encoded, row, frame: frame.get(..len).unwrap_or(&frame) })?;
+        };
+        match &row {
+            Some(row) => encoder.retire(&row.retired, &mut send),
+            None => encoder.finish(&mut send),
         }
-        if row.is_none() {
-            return Ok(());
+        if row.is_none() || result.is_err() {
+            return result;
         }
     }
 }

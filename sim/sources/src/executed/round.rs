@@ -11,10 +11,9 @@ use crate::executed::{Instructions, Verified, Verify};
 pub use error::RoundError;
 use hartrace_decoder::{Config, Image, StreamPos, Tracer};
 use hartrace_encap::{FrameHeader, Framing, Item, MAX_FRAME};
+use hartrace_encoder::{Encoded, Encoder, EncoderConfig, Resync};
 use hartrace_etrace::ingress::{ITypeWidth, Retired};
 use hartrace_etrace::{Format, Ioptions, Params, Unit};
-use hartrace_golden::Encoder;
-use hartrace_golden::encoder::{Encoded, EncoderConfig, Resync};
 use std::fmt;
 use std::io::Write;
 use std::time::{Duration, Instant};
@@ -124,9 +123,8 @@ impl<'a> Round<'a> {
     /// difference is not an error: the result reports it.
     pub fn retire(&mut self, rows: &[Retired]) -> Result<(), RoundError> {
         let start = Instant::now();
-        for row in rows {
-            self.encoder.retire(row, &mut |encoded| self.frames.push(&encoded));
-        }
+        let Self { encoder, frames, .. } = self;
+        rows.iter().for_each(|row| encoder.retire(row, &mut |encoded| frames.push(&encoded)));
         self.figures.encoding += start.elapsed();
         self.decode(rows)
     }
@@ -182,17 +180,16 @@ impl<'a> Round<'a> {
 
 impl Frames {
     /// Frames a payload.
-    fn push(&mut self, encoded: &Encoded) {
+    fn push(&mut self, encoded: &Encoded<'_>) {
         let mut frame = [0; MAX_FRAME];
-        match FRAMING.emit(&FrameHeader::default(), &encoded.bytes, &mut frame) {
+        match FRAMING.emit(&FrameHeader::default(), encoded.bytes, &mut frame) {
             Ok(len) => self.bytes.extend_from_slice(frame.get(..len).unwrap_or_default()),
             Err(error) => self.failed = Some(error.into()),
         }
         self.packets += 1;
         self.payload += encoded.bytes.len() as u64;
-        let format = encoded.payload.format();
-        let index = Format::ALL.iter().position(|other| *other == format);
-        if let Some(count) = index.and_then(|index| self.formats.get_mut(index)) {
+        // The order of the formats is that of `Format::ALL`.
+        if let Some(count) = self.formats.get_mut(encoded.payload.format() as usize) {
             *count += 1;
         }
     }

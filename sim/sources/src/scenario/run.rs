@@ -156,6 +156,7 @@ fn encoded(
         }
     }
     encoder.finish(&mut out);
+    check_production(scenario, actions, &payloads)?;
 
     let mut options = Ioptions::default();
     let mut lines = Vec::new();
@@ -169,6 +170,38 @@ fn encoded(
         lines.push(format!("{payload}{shown}  ; {reason}"));
     }
     Ok((lines, payloads.into_iter().map(|payload| payload.bytes).collect()))
+}
+
+/// Checks that the production encoder sends the same payloads for the same reasons.
+fn check_production(
+    scenario: &Scenario,
+    actions: &[Action],
+    golden: &[Encoded],
+) -> Result<(), String> {
+    let config = scenario.setup.encoder.clone();
+    let mut encoder = hartrace_encoder::Encoder::new(config).map_err(|err| err.to_string())?;
+    let mut payloads: Vec<Encoded> = Vec::new();
+    let mut out = |encoded: hartrace_encoder::Encoded<'_>| {
+        let hartrace_encoder::Encoded { row, payload, bytes, reason } = encoded;
+        payloads.push(Encoded { row, payload, bytes: bytes.to_vec(), reason });
+    };
+    for action in actions {
+        match action {
+            Action::Row(row) => encoder.retire(&row.retired, &mut out),
+            Action::Lose => encoder.lose(),
+            Action::Recover => encoder.recover(),
+            Action::Options(options) => {
+                encoder.set_options(*options, &mut out).map_err(|err| err.to_string())?;
+            }
+        }
+    }
+    encoder.finish(&mut out);
+    let text = |all: &[Encoded]| {
+        all.iter()
+            .map(|e| format!("{} {} | {}  ; {}", e.row, e.payload, hex(&e.bytes), e.reason))
+            .collect::<Vec<_>>()
+    };
+    same("payloads of the production encoder", &text(golden), &text(&payloads))
 }
 
 fn hex(bytes: &[u8]) -> String {

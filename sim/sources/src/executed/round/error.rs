@@ -2,8 +2,8 @@
 
 use crate::executed::ProgramError;
 use hartrace_encap::{EmitError, FrameError};
+use hartrace_encoder::ConfigError;
 use hartrace_etrace::ParamsError;
-use hartrace_golden::encoder::ConfigError;
 use std::io;
 use thiserror::Error;
 
