@@ -7,6 +7,7 @@ pub mod arm;
 pub mod code;
 pub mod compressors;
 pub mod data;
+pub mod encoder;
 pub mod golden;
 pub mod payload;
 pub mod stream;

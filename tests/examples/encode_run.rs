@@ -1,7 +1,7 @@
-//! Executes a program and encodes what retires with the golden encoder.
+//! Executes a program and encodes what retires with the production encoder.
 
+use hartrace_encoder::{Encoded, Encoder, EncoderConfig};
 use hartrace_etrace::{Ioptions, Params, Unit};
-use hartrace_golden::{Encoder, EncoderConfig};
 use hartrace_iss::{Environment, Exit, Hart, HartConfig, Range, Step, Xlen};
 use std::error::Error;
 
@@ -29,7 +29,7 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     hart.load_elf(&std::fs::read(program)?)?;
 
     let (mut packets, mut bytes) = (0, 0);
-    let mut send = |encoded: hartrace_golden::Encoded| {
+    let mut send = |encoded: Encoded<'_>| {
         if packets < 3 {
             println!("{} ({:?})", encoded.payload, encoded.reason);
         }

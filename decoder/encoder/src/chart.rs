@@ -4,7 +4,8 @@
 //! ends them. [`describe`] is compiled once more for these, without all other questions.
 
 use crate::Encoded;
-use crate::state::{Report, ResyncState, State};
+use crate::send::Report;
+use crate::state::{ResyncState, State};
 use crate::step::{Previous, Step};
 use hartrace_etrace::encoder::Reason;
 use hartrace_etrace::ingress::IType;

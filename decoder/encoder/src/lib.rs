@@ -49,6 +49,7 @@
 mod chart;
 mod filter;
 mod older;
+mod send;
 mod state;
 mod step;
 mod tables;

@@ -3,7 +3,8 @@
 //! Only for comparison with their streams; `docs/deviations.md` lists what it cannot do.
 
 use crate::Encoded;
-use crate::state::{Report, State};
+use crate::send::Report;
+use crate::state::State;
 use crate::step::{Previous, Step};
 use hartrace_etrace::encoder::Reason;
 use hartrace_etrace::ingress::{CType, IType};

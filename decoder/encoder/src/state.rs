@@ -1,15 +1,11 @@
-//! What the encoder keeps between steps apart from the pipeline, and how it sends payloads.
+//! What the encoder keeps between steps, apart from the pipeline.
 
 use crate::Encoded;
-use crate::step::{Step, Trap};
+use crate::send::Report;
+use crate::step::Step;
 use crate::tables::{Cache, Predictor, Returns};
 use hartrace_etrace::encoder::{EncoderConfig, Reason, Resync};
-use hartrace_etrace::ingress::IType;
-use hartrace_etrace::{
-    AddressReport, Branch, BranchCount, BranchFmt, BranchMap, Compat, Context, DataSupport,
-    Ioptions, JumpTarget, Mode, Packer, Params, ParamsError, Payload, QualStatus, Start, Support,
-    Trap as TrapPayload, Unit,
-};
+use hartrace_etrace::{BranchMap, Compat, Ioptions, Packer, Params, ParamsError, Unit};
 
 /// Progress towards a resynchronisation (chapter 9, resync state machine).
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -30,21 +26,6 @@ struct Mark {
     depth: u32,
 }
 
-/// Flags of a reported address.
-#[derive(Copy, Clone, Debug, Default)]
-pub(crate) struct Report {
-    /// It is the target of an uninferable discontinuity.
-    pub(crate) target: bool,
-    /// The updiscon flag.
-    pub(crate) updiscon: bool,
-    /// The notify flag.
-    pub(crate) notify: bool,
-    /// The depth, if irreport is flagged.
-    pub(crate) irdepth: Option<u32>,
-    /// The instruction is a branch that was mispredicted.
-    pub(crate) mispredicted: bool,
-}
-
 #[derive(Debug)]
 pub(crate) struct State {
     pub(crate) params: Params,
@@ -53,15 +34,15 @@ pub(crate) struct State {
     pub(crate) compat: Compat,
     pub(crate) sync_on_unretired: bool,
     return_marks: usize,
-    packer: Packer,
-    address_mask: u64,
+    pub(crate) packer: Packer,
+    pub(crate) address_mask: u64,
     /// Branches not yet reported; the map holds the first 31.
     pub(crate) branches: u64,
     map: u32,
     /// How many of them had the predicted outcome (`pbc`).
     correct: u64,
     pub(crate) predictor: Predictor,
-    cache: Cache,
+    pub(crate) cache: Cache,
     pub(crate) returns: Returns,
     /// Returns popped since the last branch, payload or mark.
     pub(crate) irets: u64,
@@ -69,14 +50,14 @@ pub(crate) struct State {
     marks: Vec<Mark>,
     /// Room for those that are being reported.
     reporting: Vec<Mark>,
-    last_address: u64,
+    pub(crate) last_address: u64,
     pub(crate) resync: Counter,
     pub(crate) resync_state: ResyncState,
     /// The last payload reported the target of a discontinuity without the updiscon flag, so a
     /// decoder does not yet know which visit it is.
     pub(crate) open_updiscon: bool,
     /// The last payload would also have been sent if tracing had continued.
-    last_was_due: bool,
+    pub(crate) last_was_due: bool,
     pub(crate) context_pending: bool,
     pub(crate) losing: bool,
     pub(crate) announce_loss: bool,
@@ -111,7 +92,7 @@ impl Counter {
     }
 
     #[inline]
-    fn packet(&mut self) {
+    pub(crate) fn packet(&mut self) {
         self.count = self.count.saturating_add(1 & self.packets);
     }
 
@@ -199,18 +180,18 @@ impl State {
     }
 
     #[inline]
-    fn branch_map(&self) -> BranchMap {
+    pub(crate) fn branch_map(&self) -> BranchMap {
         BranchMap::new(self.branches.min(31) as u8, self.map).unwrap_or_default()
     }
 
     /// Whether the pending branches are reported as a count (7.8): once there are more than 31 of
     /// them, and all but perhaps the last were predicted.
     #[inline]
-    fn counting(&self) -> bool {
+    pub(crate) fn counting(&self) -> bool {
         self.branches > 31
     }
 
-    fn branch_count(&self) -> u32 {
+    pub(crate) fn branch_count(&self) -> u32 {
         self.correct.saturating_sub(31).min(u32::MAX.into()) as u32
     }
 
@@ -285,252 +266,9 @@ impl State {
         self.irets = irets;
     }
 
-    /// Reports an address and everything pending, in format 0, 1 or 2.
-    #[inline(never)]
-    pub(crate) fn address<S: FnMut(Encoded<'_>)>(
-        &mut self,
-        row: u64,
-        at: u64,
-        report: Report,
-        reason: Reason,
-        out: &mut S,
-    ) {
-        let map = self.branch_map();
-        // 3.2.7: targets enter the cache; in the C model every reported address does (C4).
-        let enters = report.target || self.compat == Compat::CModel;
-        let found =
-            if self.options.jump_target_cache && enters { self.cache.enter(at) } else { None };
-        // 7.8: 0.1 has neither notify nor updiscon (E11), and no room for more than 31 branches.
-        let indexable = report.target && !report.updiscon && !report.notify && !self.counting();
-        let base = if self.options.full_address { 0 } else { self.last_address };
-        self.last_address = at;
-        let (notify, updiscon) = match self.unit {
-            Unit::RvTracer => (at >> 63 == 1, report.target),
-            Unit::Reference | Unit::Hartrace => (report.notify, report.updiscon),
-        };
-        let irdepth = report.irdepth;
-        let address = AddressReport {
-            address: self.shifted(at.wrapping_sub(base)),
-            notify,
-            updiscon,
-            irdepth,
-        };
-        let index = found.filter(|_| indexable);
-        let indexed = index.is_some_and(|index| {
-            self.send_index(row, JumpTarget { index, map, irdepth }, address, reason, out)
-        });
-        if !indexed {
-            self.send_address(row, map, address, report.mispredicted, reason, out);
-        }
-        self.reported();
-        self.open_updiscon = report.target && !report.updiscon && !indexed;
-        self.last_was_due = report.target;
-    }
-
-    #[inline]
-    fn send_address<S: FnMut(Encoded<'_>)>(
-        &mut self,
-        row: u64,
-        map: BranchMap,
-        address: AddressReport,
-        mispredicted: bool,
-        reason: Reason,
-        out: &mut S,
-    ) {
-        if self.counting() {
-            let branch_fmt = if mispredicted {
-                BranchFmt::MispredictedAddress(address)
-            } else {
-                BranchFmt::Address(address)
-            };
-            let count = BranchCount { branch_count: self.branch_count(), branch_fmt };
-            self.send(row, Payload::BranchCount(count), reason, out);
-        } else if map.is_empty() {
-            self.send(row, Payload::Address(address), reason, out);
-        } else {
-            let branch = Branch { map, address: Some(address) };
-            self.send(row, Payload::Branch(branch), reason, out);
-        }
-    }
-
-    /// Sends the index of a target unless the target itself is shorter (D10). The C model always
-    /// sends the index. Returns whether it was sent.
-    #[inline]
-    fn send_index<S: FnMut(Encoded<'_>)>(
-        &mut self,
-        row: u64,
-        target: JumpTarget,
-        address: AddressReport,
-        reason: Reason,
-        out: &mut S,
-    ) -> bool {
-        let length = |payload: &Payload| {
-            self.packer.pack(payload, self.options).map_or(0, |packed| packed.bytes().len())
-        };
-        let indexed = Payload::JumpTarget(target);
-        let map = target.map;
-        let plain = if map.is_empty() {
-            length(&Payload::Address(address))
-        } else {
-            length(&Payload::Branch(Branch { map, address: Some(address) }))
-        };
-        if self.compat == Compat::None && length(&indexed) > plain {
-            return false;
-        }
-        self.send(row, indexed, reason, out);
-        true
-    }
-
-    /// Reports a full map, or a run of correct predictions that has ended, without an address.
-    #[inline(never)]
-    pub(crate) fn map_only<S: FnMut(Encoded<'_>)>(&mut self, row: u64, out: &mut S) {
-        if self.counting() {
-            let branch_count = self.branch_count();
-            let count = BranchCount { branch_count, branch_fmt: BranchFmt::NoAddress };
-            self.send(row, Payload::BranchCount(count), Reason::Mispredicted, out);
-        } else {
-            let branch = Branch { map: self.branch_map(), address: None };
-            self.send(row, Payload::Branch(branch), Reason::MapFull, out);
-        }
-        self.reported();
-    }
-
-    /// Converts a byte address to a field.
-    #[inline]
-    fn shifted(&self, address: u64) -> u64 {
-        (address & self.address_mask) >> self.params.iaddress_lsb_p
-    }
-
-    fn machine_state(&self, step: &Step) -> Context {
-        Context {
-            privilege: (u64::from(step.privilege.0) & mask(self.params.privilege_width_p.into()))
-                as u8,
-            time: step.time & mask(self.params.time_bits()),
-            context: step.context & mask(self.params.context_bits()),
-        }
-    }
-
-    /// Format 3, subformat 0.
-    #[inline(never)]
-    pub(crate) fn sync<S: FnMut(Encoded<'_>)>(&mut self, step: &Step, reason: Reason, out: &mut S) {
-        let Context { privilege, time, context } = self.machine_state(step);
-        let branch = step.itype != IType::Taken;
-        let address = self.shifted(step.address);
-        self.last_address = step.address;
-        let payload = Payload::Start(Start { branch, privilege, time, context, address });
-        self.send(step.row, payload, reason, out);
-        self.synchronised();
-    }
-
-    /// Format 3, subformat 1: `trap` at `step`.
-    #[inline(never)]
-    pub(crate) fn trap<S: FnMut(Encoded<'_>)>(
-        &mut self,
-        step: &Step,
-        trap: Trap,
-        thaddr: bool,
-        reason: Reason,
-        out: &mut S,
-    ) {
-        let Context { privilege, time, context } = self.machine_state(step);
-        let implicit = self.options.implicit_exception && thaddr;
-        let has_tval = !trap.interrupt || self.unit == Unit::RvTracer;
-        let payload = Payload::Trap(TrapPayload {
-            branch: step.itype != IType::Taken,
-            privilege,
-            time,
-            context,
-            ecause: trap.cause & mask(self.params.ecause_width_p.into()),
-            interrupt: trap.interrupt,
-            thaddr,
-            address: (!implicit).then(|| self.shifted(step.address)),
-            tval: has_tval.then(|| trap.tval & self.address_mask),
-        });
-        self.last_address = step.address;
-        self.send(step.row, payload, reason, out);
-        self.synchronised();
-    }
-
-    /// Format 3, subformat 2.
-    #[inline(never)]
-    pub(crate) fn context_packet<S: FnMut(Encoded<'_>)>(&mut self, step: &Step, out: &mut S) {
-        self.context_pending = false;
-        let payload = Payload::Context(self.machine_state(step));
-        self.send(step.row, payload, Reason::ImpreciseContext, out);
-    }
-
-    /// Format 3, subformat 3.
-    #[inline(never)]
-    pub(crate) fn support<S: FnMut(Encoded<'_>)>(
-        &mut self,
-        row: u64,
-        ienable: bool,
-        qual_status: QualStatus,
-        reason: Reason,
-        out: &mut S,
-    ) {
-        let payload = Payload::Support(Support {
-            ienable,
-            encoder_mode: 0,
-            qual_status,
-            ioptions: self.reported_options(),
-            data: DataSupport::default(),
-        });
-        self.send(row, payload, reason, out);
-    }
-
-    /// The modes that a support packet of this unit can name.
-    fn reported_options(&self) -> Ioptions {
-        let mut reported = Ioptions::default();
-        for mode in self.unit.ioptions() {
-            let on = match mode {
-                Mode::DeltaAddress => !self.options.full_address,
-                _ => self.options.get(*mode),
-            };
-            reported.set(*mode, on);
-        }
-        reported
-    }
-
-    /// Whether the payload before this support packet would have been sent anyway (7.5.1).
-    pub(crate) fn end_status(&self) -> QualStatus {
-        if self.last_was_due { QualStatus::EndedNtr } else { QualStatus::EndedRep }
-    }
-
-    /// Sends a payload, unless it is lost.
-    #[inline(always)]
-    fn send<S: FnMut(Encoded<'_>)>(
-        &mut self,
-        row: u64,
-        payload: Payload,
-        reason: Reason,
-        out: &mut S,
-    ) {
-        if self.losing {
-            return;
-        }
-        if self.announce_loss {
-            self.announce(row, out);
-        }
-        self.resync.packet();
-        match self.packer.pack(&payload, self.options) {
-            Ok(packed) => out(Encoded { row, payload, bytes: packed.bytes(), reason }),
-            // Every value has been cut to the width of its field. If one had not, a decoder would
-            // have to know that a payload is missing.
-            Err(_) => self.announce_loss = true,
-        }
-    }
-
-    /// Reports a loss.
-    #[cold]
-    fn announce<S: FnMut(Encoded<'_>)>(&mut self, row: u64, out: &mut S) {
-        self.announce_loss = false;
-        self.support(row, true, QualStatus::TraceLost, Reason::Lost, out);
-    }
-
     /// Updates the state after formats 0, 1 and 2.
     #[inline]
-    fn reported(&mut self) {
+    pub(crate) fn reported(&mut self) {
         self.branches = 0;
         self.map = 0;
         self.correct = 0;
@@ -540,7 +278,7 @@ impl State {
     }
 
     /// Resets what formats 3.0 and 3.1 reset (chapter 9; 3.2.5 to 3.2.7).
-    fn synchronised(&mut self) {
+    pub(crate) fn synchronised(&mut self) {
         self.reported();
         self.context_pending = false;
         self.resync.count = 0;
@@ -562,6 +300,7 @@ impl State {
     }
 }
 
-fn mask(width: u32) -> u64 {
+/// The lowest `width` bits.
+pub(crate) fn mask(width: u32) -> u64 {
     1u64.checked_shl(width).map_or(u64::MAX, |above| above.wrapping_sub(1))
 }
