@@ -22,19 +22,34 @@ fn check(mut u: Unstructured<'_>) -> Result<()> {
                 return Ok(());
             }
         };
+    let mut actions = Vec::new();
+    while !u.is_empty() && actions.len() < 512 {
+        actions.push(action(&mut u)?);
+    }
+    actions.push(Action::Finish);
+
     let (mut expected, mut sent) = (Vec::new(), Vec::new());
-    for _ in 0..512 {
-        let action = if u.is_empty() { Action::Finish } else { action(&mut u)? };
-        let last = u.is_empty();
+    let together =
+        |a: &Action, b: &Action| matches!((a, b), (Action::Retire(_), Action::Retire(_)));
+    for some in actions.chunk_by(together) {
         let mut expect = |encoded: Encoded| expected.push(encoded);
         let mut send = |encoded: hartrace_encoder::Encoded<'_>| {
             let hartrace_encoder::Encoded { row, payload, bytes, reason } = encoded;
             sent.push(Encoded { row, payload, bytes: bytes.to_vec(), reason });
         };
-        match action {
-            Action::Retire(row) => {
-                golden.retire(&row, &mut expect);
-                production.retire(&row, &mut send);
+        match some[0] {
+            Action::Retire(first) => {
+                let row = |action: &Action| match action {
+                    Action::Retire(row) => Some(*row),
+                    _ => None,
+                };
+                let rows: Vec<_> = some.iter().filter_map(row).collect();
+                rows.iter().for_each(|row| golden.retire(row, &mut expect));
+                if first.sijump {
+                    rows.iter().for_each(|row| production.retire(row, &mut send));
+                } else {
+                    production.retire_all(&rows, &mut send);
+                }
             }
             Action::Lose => {
                 golden.lose();
@@ -57,12 +72,9 @@ fn check(mut u: Unstructured<'_>) -> Result<()> {
                 production.finish(&mut send);
             }
         }
-        assert_eq!(expected, sent, "{action:?}");
+        assert_eq!(expected, sent, "{some:?}");
         expected.clear();
         sent.clear();
-        if last && matches!(action, Action::Finish) {
-            break;
-        }
     }
     Ok(())
 }

@@ -204,9 +204,10 @@ impl Case {
         let mut encoder = hartrace_encoder::Encoder::new(config).map_err(|e| e.to_string())?;
         let mut payloads = Vec::new();
         let mut out = collect(&mut payloads);
-        for row in &self.rows {
-            encoder.retire(row, &mut out);
-        }
+        // One at a time, and several at once.
+        let (single, several) = self.rows.split_at(self.rows.len() / 2);
+        single.iter().for_each(|row| encoder.retire(row, &mut out));
+        several.chunks(100).for_each(|rows| encoder.retire_all(rows, &mut out));
         encoder.finish(&mut out);
         drop(out);
         difference(golden, &payloads).map_or(Ok(()), Err)

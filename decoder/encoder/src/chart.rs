@@ -218,24 +218,15 @@ impl Described<'_> {
         } else {
             return self.pending(state, out);
         };
-        self.stop_at(state, reason, current.notify, out);
-    }
-
-    /// Reports an address that is not the target of a discontinuity.
-    fn stop_at<S: FnMut(Encoded<'_>)>(
-        &self,
-        state: &mut State,
-        reason: Reason,
-        notify: bool,
-        out: &mut S,
-    ) {
-        let Self { current, taken, mispredicted, .. } = *self;
-        state.report_marks(current.address, taken, mispredicted, out);
-        // 7.6.3, and D1: the depth is reported whenever a return has been popped since the last
-        // branch.
-        let irdepth = (state.irets > 0).then(|| state.returns.depth());
-        let report = Report { notify, irdepth, mispredicted, ..Report::default() };
-        state.address(current.row, current.address, report, reason, out);
+        let Self { taken, mispredicted, .. } = *self;
+        state.stop_at(
+            current.row,
+            current.address,
+            (taken, mispredicted),
+            current.notify,
+            reason,
+            out,
+        );
     }
 
     /// The same for a calm step.
@@ -249,7 +240,7 @@ impl Described<'_> {
     }
 
     /// Reports the target of a discontinuity.
-    #[inline]
+    #[inline(always)]
     fn target<S: FnMut(Encoded<'_>)>(
         &self,
         state: &mut State,
@@ -271,12 +262,14 @@ impl Described<'_> {
     }
 
     /// Reports branches without an address, if there are too many to keep.
-    #[inline]
+    #[inline(always)]
     fn pending<S: FnMut(Encoded<'_>)>(&self, state: &mut State, out: &mut S) {
         if state.count_is_full() {
             // A decoder takes an address without flags for the target of a discontinuity unless
             // format 3 follows, hence the notify flag.
-            self.stop_at(state, Reason::CountFull, true, out);
+            let Self { current, taken, mispredicted, .. } = *self;
+            let branch = (taken, mispredicted);
+            state.stop_at(current.row, current.address, branch, true, Reason::CountFull, out);
         } else if state.must_report_branches(self.mispredicted) {
             state.map_only(self.current.row, out);
         }
@@ -314,8 +307,7 @@ impl Described<'_> {
         // A branch that is itself the synchronisation point trains the predictor after the reset
         // (D4).
         if let Some(taken) = self.taken {
-            state.predictor.update(current.address, taken);
-            state.forget_returns();
+            state.branched(current.address, taken);
         }
         let mut left = Previous {
             context: current.context,
@@ -338,7 +330,7 @@ impl Described<'_> {
         if current.itype.is_call() {
             // D1: after a popped return, the depth of the stack distinguishes visits of one
             // address until a call raises it again.
-            state.mark(current, out);
+            state.mark(current.row, current.address, out);
             state.returns.call(current.link);
         } else if current.itype == IType::Return {
             let depth = state.returns.depth();

@@ -22,7 +22,7 @@ pub(crate) fn describe<S: FnMut(Encoded<'_>)>(
     let mispredicted = taken.is_some_and(|taken| state.branch(current.address, taken));
     let reported = choose(state, previous, current, next, mispredicted, out);
     if let Some(taken) = taken {
-        state.predictor.update(current.address, taken);
+        state.branched(current.address, taken);
     }
     Previous {
         context: current.context,

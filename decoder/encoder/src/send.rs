@@ -26,6 +26,28 @@ pub(crate) struct Report {
 }
 
 impl State {
+    /// Reports an address that is not the target of a discontinuity. `branch` is the outcome, if the
+    /// instruction is a branch, and whether it was mispredicted.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn stop_at<S: FnMut(Encoded<'_>)>(
+        &mut self,
+        row: u64,
+        address: u64,
+        branch: (Option<bool>, bool),
+        notify: bool,
+        reason: Reason,
+        out: &mut S,
+    ) {
+        let (taken, mispredicted) = branch;
+        self.report_marks(address, taken, mispredicted, out);
+        // 7.6.3, and D1: the depth is reported whenever a return has been popped since the last
+        // branch.
+        let irdepth = (self.irets > 0).then(|| self.returns.depth());
+        let report = Report { notify, irdepth, mispredicted, ..Report::default() };
+        self.address(row, address, report, reason, out);
+    }
+
     /// Reports an address and everything pending, in format 0, 1 or 2.
     #[inline(never)]
     pub(crate) fn address<S: FnMut(Encoded<'_>)>(
@@ -185,7 +207,7 @@ impl State {
             interrupt: trap.interrupt,
             thaddr,
             address: (!implicit).then(|| self.shifted(step.address)),
-            tval: has_tval.then(|| trap.tval & self.address_mask),
+            tval: has_tval.then_some(trap.tval & self.address_mask),
         });
         self.last_address = step.address;
         self.send(step.row, payload, reason, out);

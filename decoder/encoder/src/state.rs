@@ -2,7 +2,6 @@
 
 use crate::Encoded;
 use crate::send::Report;
-use crate::step::Step;
 use crate::tables::{Cache, Predictor, Returns};
 use hartrace_etrace::encoder::{EncoderConfig, Reason, Resync};
 use hartrace_etrace::{BranchMap, Compat, Ioptions, Packer, Params, ParamsError, Unit};
@@ -164,9 +163,28 @@ impl State {
             self.map |= u32::from(!taken) << self.branches;
         }
         self.branches += 1;
+        if !self.trains() {
+            return false;
+        }
         let predicted = self.predictor.predict(address) == taken;
         self.correct += u64::from(self.options.branch_prediction && predicted);
         !predicted
+    }
+
+    /// Whether anybody will ask the predictor. The tracing that starts with the mode also resets the
+    /// predictor, but not that of the C model (C5).
+    #[inline]
+    fn trains(&self) -> bool {
+        self.options.branch_prediction || self.compat == Compat::CModel
+    }
+
+    /// Trains the predictor, and forgets returns: a branch shows a decoder where it is.
+    #[inline]
+    pub(crate) fn branched(&mut self, address: u64, taken: bool) {
+        if self.trains() {
+            self.predictor.update(address, taken);
+        }
+        self.forget_returns();
     }
 
     /// Takes back the last recorded branch.
@@ -208,15 +226,16 @@ impl State {
             && (self.branches == 31 && self.correct < 31 || self.counting() && mispredicted)
     }
 
-    /// Whether a call must be remembered that raises the depth again after a popped return (D1).
-    pub(crate) fn mark<S: FnMut(Encoded<'_>)>(&mut self, step: &Step, out: &mut S) {
+    /// Remembers a call that raises the depth again after a popped return (D1).
+    #[inline]
+    pub(crate) fn mark<S: FnMut(Encoded<'_>)>(&mut self, row: u64, address: u64, out: &mut S) {
         if self.irets == 0 {
             return;
         }
         if self.marks.len() >= self.return_marks {
-            self.report_marks(step.address, None, false, out);
+            self.report_marks(address, None, false, out);
         }
-        self.marks.push(Mark { row: step.row, address: step.address, depth: self.returns.depth() });
+        self.marks.push(Mark { row, address, depth: self.returns.depth() });
         self.irets = 0;
     }
 

@@ -86,6 +86,14 @@ impl Step {
         }
     }
 
+    /// The last instruction of a traced block, where the first one is a step of its own if it is
+    /// another.
+    #[inline]
+    pub(crate) fn last_after_first(block: &Retired, row: u64) -> Self {
+        let last = Self::last(block, row, true);
+        Self { cycles: if last.address == block.iaddr { last.cycles } else { 0 }, ..last }
+    }
+
     /// The trap after a block: the instruction that trapped is the one after it.
     pub(crate) fn trap_after(block: &Retired, row: u64, qualified: bool) -> Self {
         Self {

@@ -36,6 +36,9 @@ pub(crate) fn all() -> Result<Vec<Input>, Box<dyn Error>> {
             let name = packed.file_stem().ok_or("no name")?;
             let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
             fs::write(&file, &elf)?;
+            // QEMU does not execute a file that Linux would not.
+            #[cfg(unix)]
+            fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
             let program = Program::of_file(&file, elf)?.executed_by(Executor::Qemu);
             inputs.push(Input::new(program, limit.unwrap_or(20_000_000))?);
         }

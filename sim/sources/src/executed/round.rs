@@ -124,7 +124,7 @@ impl<'a> Round<'a> {
     pub fn retire(&mut self, rows: &[Retired]) -> Result<(), RoundError> {
         let start = Instant::now();
         let Self { encoder, frames, .. } = self;
-        rows.iter().for_each(|row| encoder.retire(row, &mut |encoded| frames.push(&encoded)));
+        encoder.retire_all(rows, &mut |encoded| frames.push(&encoded));
         self.figures.encoding += start.elapsed();
         self.decode(rows)
     }
