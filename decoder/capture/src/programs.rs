@@ -6,6 +6,7 @@ mod sources;
 mod symbols;
 
 pub use changing::{Changing, NoTime};
+pub use code::{ArmCode, ArmInsn};
 pub use sources::{Branch, Instance, Row, SourceFunction, SourceLine, Sources};
 pub use symbols::{Function, Place, Symbols};
 
@@ -180,6 +181,15 @@ impl Programs {
             sources.add_elf(&file.bytes, file.bias, self.common.image.isa());
         }
         sources
+    }
+
+    /// Reads the Arm code of all programs, the common one first.
+    pub fn arm_code(&self) -> ArmCode<'_> {
+        let mut code = ArmCode::default();
+        for file in self.files() {
+            code.add_elf(&file.bytes, file.bias);
+        }
+        code
     }
 
     /// The files of all programs, each once.

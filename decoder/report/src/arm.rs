@@ -3,6 +3,7 @@
 //! [`report`] writes the reports that exist for any trace, and [`listing`] the listing. [`packets`] and
 //! [`elements`] write what only Arm traces have, one line each, as OpenCSD does.
 
+pub(crate) mod disassembly;
 mod elements;
 mod listing;
 mod side;

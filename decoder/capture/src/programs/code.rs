@@ -1,4 +1,4 @@
-//! The conditional branches in the code of an ELF file.
+//! The instructions in the code of an ELF file.
 
 use elf::ElfBytes;
 use elf::abi::{EM_AARCH64, EM_ARM, EM_RISCV, SHF_EXECINSTR, SHT_NOBITS};
@@ -6,6 +6,8 @@ use elf::endian::LittleEndian;
 use hartrace_isa::arm::{self, Arch, Kind, Rules, is_wide};
 use hartrace_isa::{Isa, decode};
 use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::Range;
 
 /// A conditional branch whose target is in the code.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -29,66 +31,180 @@ enum Content {
 /// The rules only matter for what ends blocks of a trace.
 const RULES: Rules = Rules { arch: Arch::Later, barriers: false, wfx: false };
 
-/// The branches by address in the file, from the first section on.
-pub(super) fn branches(file: &ElfBytes<'_, LittleEndian>, isa: Isa) -> Vec<Branch> {
-    let usual = match file.ehdr.e_machine {
-        EM_RISCV => Content::RiscV,
-        EM_AARCH64 => Content::Arm(arm::Isa::A64),
-        EM_ARM => Content::Arm(arm::Isa::A32),
-        _ => return Vec::new(),
-    };
-    let marks = marks(file, usual).unwrap_or_default();
-    let mut list = Vec::new();
-    for header in file.section_headers().into_iter().flatten() {
-        let code = header.sh_flags & u64::from(SHF_EXECINSTR) != 0;
-        let (true, Ok((bytes, None))) =
-            (code && header.sh_type != SHT_NOBITS, file.section_data(&header))
-        else {
-            continue;
+/// An instruction of Arm code.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct ArmInsn {
+    /// Its address.
+    pub address: u64,
+    /// Its instruction set.
+    pub isa: arm::Isa,
+    /// Its encoding; the first half-word of T32 is in the upper half.
+    pub opcode: u32,
+    /// What it does to the flow of control.
+    pub insn: arm::Insn,
+}
+
+/// An executable section.
+struct Section<'a> {
+    address: u64,
+    bytes: &'a [u8],
+}
+
+/// The code of an ELF file.
+pub(super) struct Code<'a> {
+    /// What it is where no mapping symbol says anything else.
+    usual: Content,
+    marks: BTreeMap<u64, Content>,
+    sections: Vec<Section<'a>>,
+}
+
+impl<'a> Code<'a> {
+    /// Finds the code of a file; `None` if it is of another processor.
+    pub(super) fn new(file: &ElfBytes<'a, LittleEndian>) -> Option<Self> {
+        let usual = match file.ehdr.e_machine {
+            EM_RISCV => Content::RiscV,
+            EM_AARCH64 => Content::Arm(arm::Isa::A64),
+            EM_ARM => Content::Arm(arm::Isa::A32),
+            _ => return None,
         };
-        let mut changes = marks.range(header.sh_addr..).peekable();
-        let (mut content, mut at) = (usual, 0usize);
-        while let Some(rest) = bytes.get(at..).filter(|rest| rest.len() >= 2) {
-            let address = header.sh_addr.wrapping_add(at as u64);
+        let marks = marks(file, usual).unwrap_or_default();
+        let mut sections = Vec::new();
+        for header in file.section_headers().into_iter().flatten() {
+            let code = header.sh_flags & u64::from(SHF_EXECINSTR) != 0;
+            if let (true, Ok((bytes, None))) =
+                (code && header.sh_type != SHT_NOBITS, file.section_data(&header))
+            {
+                sections.push(Section { address: header.sh_addr, bytes });
+            }
+        }
+        Some(Self { usual, marks, sections })
+    }
+
+    /// The branches by address in the file, from the first section on.
+    pub(super) fn branches(&self, isa: Isa) -> Vec<Branch> {
+        let mut list = Vec::new();
+        for section in &self.sections {
+            let end = section.address.saturating_add(section.bytes.len() as u64);
+            self.walk(section, section.address..end, |address, content, word| {
+                let (size, target) = match content {
+                    Content::Data => (2, None),
+                    Content::RiscV => riscv_branch(isa, address, word),
+                    Content::Arm(set) => arm_branch(&arm_insn(set, address, word)),
+                };
+                let next = address.wrapping_add(size);
+                list.extend(target.map(|target| Branch { address, next, target }));
+                size
+            });
+        }
+        list
+    }
+
+    /// The instructions of Arm code in a range of addresses in the file. Data within it is left out.
+    pub(super) fn arm(&self, range: &Range<u64>) -> Vec<ArmInsn> {
+        let mut list = Vec::new();
+        for section in &self.sections {
+            self.walk(section, range.clone(), |address, content, word| {
+                let Content::Arm(set) = content else { return 2 };
+                let insn = arm_insn(set, address, word);
+                list.push(insn);
+                insn.insn.size.into()
+            });
+        }
+        list
+    }
+
+    /// Calls `visit` with each address in a range, what is there, and the word there. It returns the number of bytes to
+    /// go on.
+    fn walk(
+        &self,
+        section: &Section<'a>,
+        range: Range<u64>,
+        mut visit: impl FnMut(u64, Content, u32) -> u64,
+    ) {
+        let Section { address: start, bytes } = *section;
+        let mut address = range.start.max(start);
+        let before = self.marks.range(start..=address).next_back();
+        let mut content = before.map_or(self.usual, |(_, content)| *content);
+        let mut changes = self.marks.range(address..).peekable();
+        while address < range.end
+            && let Ok(at) = usize::try_from(address.saturating_sub(start))
+            && let Some(rest) = bytes.get(at..).filter(|rest| rest.len() >= 2)
+        {
             while let Some((_, next)) = changes.next_if(|(start, _)| **start <= address) {
                 content = *next;
             }
-            let (size, target) = insn(content, isa, address, rest);
-            let next = address.wrapping_add(size);
-            list.extend(target.map(|target| Branch { address, next, target }));
-            at = at.saturating_add(size as usize);
+            let mut word = [0; 4];
+            word.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
+            address = address.saturating_add(visit(address, content, u32::from_le_bytes(word)));
         }
     }
-    list
 }
 
 /// The size of an instruction, and its target if it is a conditional branch.
-fn insn(content: Content, isa: Isa, address: u64, bytes: &[u8]) -> (u64, Option<u64>) {
-    let mut word = [0; 4];
-    word.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
-    let word = u32::from_le_bytes(word);
-    match content {
-        Content::Data => (2, None),
-        Content::RiscV => match decode(isa, word) {
-            Some(insn) => {
-                let target = insn.target(isa.xlen, address).filter(|_| insn.is_branch());
-                (insn.size.into(), target)
-            }
-            None => (2, None),
-        },
-        Content::Arm(set) => {
-            let opcode = match set {
-                arm::Isa::A64 | arm::Isa::A32 => word,
-                arm::Isa::T32 if is_wide(word as u16) => word.rotate_left(16),
-                arm::Isa::T32 => word.wrapping_shl(16),
-            };
-            let insn = arm::decode(set, &RULES, address, opcode);
-            let target = match insn.kind {
-                Kind::Direct { target, .. } if insn.conditional => Some(target),
-                _ => None,
-            };
+fn riscv_branch(isa: Isa, address: u64, word: u32) -> (u64, Option<u64>) {
+    match decode(isa, word) {
+        Some(insn) => {
+            let target = insn.target(isa.xlen, address).filter(|_| insn.is_branch());
             (insn.size.into(), target)
         }
+        None => (2, None),
+    }
+}
+
+/// The same for Arm.
+fn arm_branch(found: &ArmInsn) -> (u64, Option<u64>) {
+    let target = match found.insn.kind {
+        Kind::Direct { target, .. } if found.insn.conditional => Some(target),
+        _ => None,
+    };
+    (found.insn.size.into(), target)
+}
+
+fn arm_insn(isa: arm::Isa, address: u64, word: u32) -> ArmInsn {
+    let opcode = match isa {
+        arm::Isa::A64 | arm::Isa::A32 => word,
+        arm::Isa::T32 if is_wide(word as u16) => word.rotate_left(16),
+        arm::Isa::T32 => word.wrapping_shl(16),
+    };
+    ArmInsn { address, isa, opcode, insn: arm::decode(isa, &RULES, address, opcode) }
+}
+
+/// The Arm code of several files; the file that was added first counts where several have code.
+#[derive(Default)]
+pub struct ArmCode<'a> {
+    /// With what is added to its addresses.
+    files: Vec<(Code<'a>, u64)>,
+}
+
+impl<'a> ArmCode<'a> {
+    pub(super) fn add_elf(&mut self, bytes: &'a [u8], bias: u64) {
+        if let Ok(file) = ElfBytes::minimal_parse(bytes)
+            && let Some(code) = Code::new(&file)
+        {
+            self.files.push((code, bias));
+        }
+    }
+
+    /// The instructions in a range of addresses; none if there is no Arm code.
+    pub fn instructions(&self, range: &Range<u64>) -> Vec<ArmInsn> {
+        let lists = self.files.iter().map(|(code, bias)| {
+            let place = |address: u64| address.wrapping_sub(*bias);
+            let mut list = code.arm(&(place(range.start)..place(range.end)));
+            for found in &mut list {
+                found.address = found.address.wrapping_add(*bias);
+                if let Kind::Direct { target, .. } = &mut found.insn.kind {
+                    *target = target.wrapping_add(*bias);
+                }
+            }
+            list
+        });
+        lists.into_iter().find(|list| !list.is_empty()).unwrap_or_default()
+    }
+}
+
+impl fmt::Debug for ArmCode<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ArmCode").field("files", &self.files.len()).finish()
     }
 }
 

@@ -2,8 +2,8 @@
 
 mod dwarf;
 
-use super::code;
 pub use super::code::Branch;
+use super::code::Code;
 use elf::ElfBytes;
 use elf::abi::SHF_EXECINSTR;
 use elf::endian::LittleEndian;
@@ -123,7 +123,8 @@ impl Sources {
             });
             self.instances.push(Instance { function, call, entry: place(instance.entry), same });
         }
-        let branches = code::branches(&file, isa).into_iter().map(|branch| Branch {
+        let branches = Code::new(&file).map_or(Vec::new(), |code| code.branches(isa));
+        let branches = branches.into_iter().map(|branch| Branch {
             address: place(branch.address),
             next: place(branch.next),
             target: place(branch.target),
@@ -176,6 +177,13 @@ impl Sources {
     /// The number of the innermost instance that an address belongs to.
     pub fn instance(&self, address: u64) -> Option<u32> {
         self.innermost.range(..=address).next_back().and_then(|(_, instance)| *instance)
+    }
+
+    /// The code of each instance without what was inlined into it, by address, with the number of the instance.
+    pub fn pieces(&self) -> impl Iterator<Item = (Range<u64>, u32)> {
+        let starts = self.innermost.keys().skip(1);
+        let pieces = self.innermost.iter().zip(starts);
+        pieces.filter_map(|((start, instance), end)| Some((*start..*end, (*instance)?)))
     }
 
     /// The conditional branches in the code, by address.

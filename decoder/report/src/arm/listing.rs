@@ -1,19 +1,17 @@
 //! The program as an Arm core executed it: every instruction disassembled, with functions and source lines.
 
-mod disassembly;
-
+use super::disassembly::disassemble;
 use super::{Form, How, Passing, Whole, each, profile};
 use crate::listing::describe;
 use crate::printer::{Error, Printer};
 use crate::report::{Collect, ROOM, Report};
-use disassembly::disassemble;
 use hartrace_arm_decoder::runs::Runs;
 use hartrace_arm_decoder::system::Traced;
 use hartrace_arm_decoder::{self as arm, ElementSink, Range};
 use hartrace_capture::programs::{Programs, Symbols, address};
 use hartrace_decoder::{Event, Run, Sink, StreamPos};
 use hartrace_isa::Xlen;
-use hartrace_isa::arm::{Isa, Kind, Rules, decode};
+use hartrace_isa::arm::{Isa, Rules, decode};
 use std::collections::HashMap;
 use std::io::{self, Write};
 
@@ -254,17 +252,7 @@ impl Lines<'_> {
 fn line(symbols: &Symbols<'_>, rules: &Rules, isa: Isa, pc: u64, opcode: Option<u32>) -> String {
     let Some(opcode) = opcode else { return format!("  {}  ?\n", address(pc, XLEN)) };
     let insn = decode(isa, rules, pc, opcode);
-    // T32 has the first half-word in the upper half.
-    let raw = match insn.size {
-        2 => format!("{:04x}", opcode >> 16),
-        _ => format!("{opcode:08x}"),
-    };
-    let target = match insn.kind {
-        Kind::Direct { target, .. } => Some(target),
-        _ => None,
-    };
-    let text = disassemble(isa, opcode, &insn, target);
-    let target = target.and_then(|target| symbols.place(target));
-    let target = target.map_or(String::new(), |place| format!(" <{place}>"));
-    format!("  {}  {raw:<8}  {text}{target}\n", address(pc, XLEN))
+    let name = |target| symbols.place(target).map(|place| place.to_string());
+    let (raw, text) = disassemble(isa, opcode, &insn, name);
+    format!("  {}  {raw:<8}  {text}\n", address(pc, XLEN))
 }

@@ -1,10 +1,11 @@
 //! The code of functions, and the source it was made from, with how often everything was executed.
 
 use super::tables::Numbered;
+use crate::arm::disassembly;
 use crate::calls::Names;
 use crate::listing::disassemble;
 use crate::source::{BranchCount, SourceCounts};
-use hartrace_capture::programs::Sources;
+use hartrace_capture::programs::{ArmCode, ArmInsn, Sources};
 use hartrace_decoder::Image;
 use hartrace_decoder::calls::Functions;
 use hartrace_isa::Xlen;
@@ -48,7 +49,9 @@ pub(super) struct CodeData {
 
 /// What code is made of.
 pub(super) struct Code<'a, 'n> {
+    /// Code of RISC-V, and of Arm; one is empty.
     pub(super) image: &'a Image,
+    pub(super) arm: &'a ArmCode<'n>,
     pub(super) xlen: Xlen,
     pub(super) functions: &'a Functions,
     pub(super) names: &'a Names<'n>,
@@ -76,25 +79,38 @@ impl Code<'_, '_> {
 
     /// The instructions of a function, if there is room for all.
     fn function(&self, range: Range<u64>, room: usize, files: &[FileData]) -> Vec<InsnRow> {
+        let name = |to| self.names.place(to);
         let (mut rows, mut pc) = (Vec::new(), range.start);
-        while pc < range.end {
-            let name = |to| self.names.place(to);
+        while pc < range.end && rows.len() <= room {
             // Data, or nothing.
             let Some(insn) = disassemble(self.image, pc, self.xlen, name) else { break };
-            if rows.len() >= room {
-                return Vec::new();
-            }
-            let line = self.sources.row(pc).and_then(|row| {
-                let name = self.sources.file(row.at.file);
-                let file = files.binary_search_by(|file| file.name.as_str().cmp(name)).ok()?;
-                Some((file, row.at.line))
-            });
-            let branch = self.branch(pc).map(|branch| (branch.taken, branch.not_taken));
-            let offset = pc.saturating_sub(range.start);
-            rows.push((offset, insn.raw, insn.text, self.counts.times(pc), branch, line));
+            rows.push(self.row(pc, &range, (insn.raw, insn.text), files));
             pc = pc.saturating_add(insn.size);
         }
-        rows
+        if rows.is_empty() {
+            for ArmInsn { address, isa, opcode, insn } in self.arm.instructions(&range) {
+                let text = disassembly::disassemble(isa, opcode, &insn, name);
+                rows.push(self.row(address, &range, text, files));
+            }
+        }
+        if rows.len() > room { Vec::new() } else { rows }
+    }
+
+    fn row(
+        &self,
+        pc: u64,
+        range: &Range<u64>,
+        (raw, text): (String, String),
+        files: &[FileData],
+    ) -> InsnRow {
+        let line = self.sources.row(pc).and_then(|row| {
+            let name = self.sources.file(row.at.file);
+            let file = files.binary_search_by(|file| file.name.as_str().cmp(name)).ok()?;
+            Some((file, row.at.line))
+        });
+        let branch = self.branch(pc).map(|branch| (branch.taken, branch.not_taken));
+        let offset = pc.saturating_sub(range.start);
+        (offset, raw, text, self.counts.times(pc), branch, line)
     }
 
     fn branch(&self, pc: u64) -> Option<&BranchCount> {

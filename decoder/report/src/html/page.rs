@@ -103,6 +103,7 @@ pub(super) fn write(
     let (_, image) = programs.first();
     let code = Code {
         image: &image,
+        arm: &programs.arm_code(),
         xlen,
         functions: &functions,
         names: &names,

@@ -5,13 +5,31 @@ use yaxpeax_arch::{Decoder, U8Reader};
 use yaxpeax_arm::armv7::InstDecoder as Aarch32;
 use yaxpeax_arm::armv8::a64::InstDecoder as Aarch64;
 
-/// Mnemonic and operands. A branch has its target; an opcode that is not known has its effect on the flow of
-/// control, which the decoder of the trace knows of every opcode.
-pub(super) fn disassemble(isa: Isa, opcode: u32, insn: &Insn, target: Option<u64>) -> String {
+/// Encoding and text of an instruction. A branch has its target, with what `name` calls it; an opcode that is not known
+/// has its effect on the flow of control, which the decoder of the trace knows of every opcode.
+pub(crate) fn disassemble(
+    isa: Isa,
+    opcode: u32,
+    insn: &Insn,
+    name: impl Fn(u64) -> Option<String>,
+) -> (String, String) {
+    // T32 has the first half-word in the upper half.
+    let raw = match insn.size {
+        2 => format!("{:04x}", opcode >> 16),
+        _ => format!("{opcode:08x}"),
+    };
+    let Some(text) = text(isa, opcode) else { return (raw, format!("? ({})", effect(insn))) };
+    let Kind::Direct { target, .. } = insn.kind else { return (raw, text) };
+    let place = name(target).map_or(String::new(), |place| format!(" <{place}>"));
+    (raw, format!("{}{place}", with_target(&text, target)))
+}
+
+/// Mnemonic and operands; `None` if the opcode is not known.
+fn text(isa: Isa, opcode: u32) -> Option<String> {
     let bytes = opcode.to_le_bytes();
     // In memory, each half-word of T32 has its own order.
     let halves = opcode.rotate_left(16).to_le_bytes();
-    let text = match isa {
+    match isa {
         Isa::A64 => {
             let mut reader = U8Reader::new(&bytes);
             Aarch64::default().decode(&mut reader).ok().map(|insn| insn.to_string())
@@ -24,11 +42,6 @@ pub(super) fn disassemble(isa: Isa, opcode: u32, insn: &Insn, target: Option<u64
             let mut reader = U8Reader::new(&halves);
             Aarch32::default_thumb().decode(&mut reader).ok().map(|insn| insn.to_string())
         }
-    };
-    let Some(text) = text else { return format!("? ({})", effect(insn)) };
-    match target {
-        Some(target) => with_target(&text, target),
-        None => text,
     }
 }
 
