@@ -159,8 +159,8 @@ impl Job<'_> {
         F: CallForm + Send,
         F::Calls: Send,
     {
-        let symbols = self.follow.programs.all_symbols();
-        self.report(input, SMALL, Calls::new(form, symbols, self.follow.setup.xlen), gaps)
+        let (programs, xlen) = (&self.follow.programs, self.follow.setup.xlen);
+        self.report(input, SMALL, Calls::with_inlined(form, programs, xlen), gaps)
     }
 
     /// Makes a page, even if an error follows.

@@ -14,8 +14,9 @@ use hartrace_isa::arm::Spaces;
 use hartrace_report::arm::{self, How};
 use hartrace_report::html::{About, Html};
 use hartrace_report::{
-    Autofdo, Blocks, Bolt, Callgrind, Calls, Folded, Json, Lcov, Limits, Naming, Ordered, Pcs,
-    Perfetto, Pprof, Printer, Report, SourceForm, SourceReport, Speedscope, Style, Table, Tables,
+    Autofdo, Blocks, Bolt, CallForm, Callgrind, Calls, Folded, Json, Lcov, Limits, Naming, Ordered,
+    Pcs, Perfetto, Pprof, Printer, Report, SourceForm, SourceReport, Speedscope, Style, Table,
+    Tables,
 };
 use indicatif::ProgressBar;
 use std::fmt;
@@ -103,20 +104,11 @@ pub(super) fn print(
         Emit::Autofdo => job.source(Autofdo, &programs),
         Emit::Bolt => job.source(Bolt, &programs),
         Emit::Lcov => job.source(Lcov, &programs),
-        Emit::Pprof => {
-            let form = Pprof::new(&job.name);
-            job.report(Calls::new(form, programs.all_symbols(), XLEN))
-        }
-        Emit::Callgrind => job.report(Calls::new(Callgrind, programs.all_symbols(), XLEN)),
-        Emit::Folded => job.report(Calls::new(Folded, programs.all_symbols(), XLEN)),
-        Emit::Perfetto => {
-            let form = Perfetto::new(args.timing);
-            job.report(Calls::new(form, programs.all_symbols(), XLEN))
-        }
-        Emit::Speedscope => {
-            let form = Speedscope::new(&job.name, args.timing.unit);
-            job.report(Calls::new(form, programs.all_symbols(), XLEN))
-        }
+        Emit::Pprof => job.calls(Pprof::new(&job.name), &programs),
+        Emit::Callgrind => job.calls(Callgrind, &programs),
+        Emit::Folded => job.calls(Folded, &programs),
+        Emit::Perfetto => job.calls(Perfetto::new(args.timing), &programs),
+        Emit::Speedscope => job.calls(Speedscope::new(&job.name, args.timing.unit), &programs),
         Emit::Html => {
             let mut html = Html::new(&programs, XLEN);
             let about = About {
@@ -206,8 +198,13 @@ impl Job<'_> {
         self.report(report)
     }
 
+    /// Reports call stacks.
+    fn calls(&self, form: impl CallForm, programs: &Programs) -> Result<Status, Failure> {
+        self.report(Calls::with_inlined(form, programs, XLEN))
+    }
+
     /// Reports everything, source by source.
-    fn report(self, report: impl Report) -> Result<Status, Failure> {
+    fn report(&self, report: impl Report) -> Result<Status, Failure> {
         let mut printer = self.printer(report)?;
         let outcome = arm::report(&mut printer, self.how, self.all);
         end(printer, outcome)

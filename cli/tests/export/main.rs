@@ -4,6 +4,8 @@
 
 mod arm;
 mod debug;
+mod inlined;
+mod page;
 mod source;
 #[path = "../support/mod.rs"]
 mod support;
@@ -22,8 +24,7 @@ const PROGRAMS: [&str; 4] = ["calls", "interrupts", "user", "linux"];
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let annotate = Command::new("callgrind_annotate").arg("--version").output().is_ok();
-    let python =
-        std::env::var_os("HARTRACE_READERS").map(|tools| Path::new(&tools).join("bin/python"));
+    let python = python();
     let mut trials = vec![Trial::test("a_gap_ends_all_calls", a_gap_ends_all_calls)];
     for name in PROGRAMS.into_iter().chain(["debug/sort"]) {
         trials.push(Trial::test(format!("folded/{name}"), move || folded(name)));
@@ -32,10 +33,9 @@ fn main() -> ExitCode {
         trials.push(callgrind.with_ignored_flag(!annotate));
         let missing = python.is_none();
         let python = python.clone().unwrap_or_default();
-        let same = python.clone();
         let perfetto = Trial::test(format!("perfetto/{name}"), move || perfetto(&python, name));
         trials.push(perfetto.with_ignored_flag(missing));
-        let pprof = Trial::test(format!("pprof/{name}"), move || pprof(&same, name));
+        let pprof = Trial::test(format!("pprof/{name}"), move || pprof(name));
         trials.push(pprof.with_ignored_flag(missing));
     }
     let has = |name: &str| Command::new(name).arg("--version").output().is_ok();
@@ -52,7 +52,9 @@ fn main() -> ExitCode {
     }
     for (name, there, make) in captures {
         let made = Arc::new(std::sync::LazyLock::new(make));
-        let forms: [(&str, bool, Check); 3] = [
+        let forms: [(&str, bool, Check); 5] = [
+            ("page", llvm, page::code),
+            ("inlined", llvm && python.is_some(), inlined::pprof),
             ("lcov", lcov && llvm, source::lcov),
             ("autofdo", llvm, source::autofdo),
             ("bolt", llvm && bolt, source::bolt),
@@ -220,13 +222,23 @@ fn perfetto(python: &Path, name: &str) -> Result<(), Failed> {
     Ok(())
 }
 
+/// Python with the libraries that readers need.
+fn python() -> Option<PathBuf> {
+    Some(Path::new(&std::env::var_os("HARTRACE_READERS")?).join("bin/python"))
+}
+
+/// What the protobuf library finds in a profile of pprof.
+fn read_pprof(file: &Path) -> Result<String, Failed> {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/readers/read_pprof.py");
+    run(Command::new(python().ok_or("no readers")?).arg(script).arg(file))
+}
+
 /// The protobuf library finds the same stacks as in the folded ones, which add up to all instructions; functions have
 /// the lines that debug information says.
-fn pprof(python: &Path, name: &str) -> Result<(), Failed> {
+fn pprof(name: &str) -> Result<(), Failed> {
     let (folder, instructions) = capture(name, "pprof")?;
     clean(&folder, "export t.te --to pprof -o t.pb.gz")?;
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/readers/read_pprof.py");
-    let text = run(Command::new(python).arg(script).arg(folder.join("t.pb.gz")))?;
+    let text = read_pprof(&folder.join("t.pb.gz"))?;
     let of = |kind| text.lines().filter_map(move |line| line.strip_prefix(kind));
     let stacks = of("stack ").collect::<Vec<_>>().join("\n") + "\n";
     assert_eq!(stacks, clean(&folder, "export t.te --to folded")?);

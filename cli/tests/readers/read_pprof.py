@@ -94,10 +94,22 @@ locations = {location.id: location for location in profile.location}
 for location in profile.location:
     assert location.mapping_id == mapping.id
     assert mapping.memory_start <= location.address < mapping.memory_limit
+stacks, innermost = {}, {}
 for sample in profile.sample:
-    stack = [functions[locations[at].line[0].function_id] for at in reversed(sample.location_id)]
     (value,) = sample.value
-    print("stack", ";".join(text[function.name] for function in stack) or "unknown", value)
+    lines = [line for at in reversed(sample.location_id) for line in reversed(locations[at].line)]
+    stack = ";".join(text[functions[line.function_id].name] for line in lines) or "unknown"
+    stacks[stack] = stacks.get(stack, 0) + value
+    # What is inlined in the last location, with the lines of the calls.
+    chain = ""
+    for line in reversed(locations[sample.location_id[0]].line if sample.location_id else []):
+        at = f":{line.line};" if line != locations[sample.location_id[0]].line[0] else ""
+        chain += text[functions[line.function_id].name] + at
+    innermost[chain] = innermost.get(chain, 0) + value
+for stack, value in stacks.items():
+    print("stack", stack, value)
+for chain, value in innermost.items():
+    print("location", chain, value)
 for function in profile.function:
     print("function", text[function.name], text[function.filename], function.start_line)
 print("mapping", text[mapping.filename])

@@ -52,6 +52,8 @@
 //! - A trap after which the program simply goes on is a call of an operating system that is not traced. Any other trap
 //!   is a frame, which a trap return leaves with everything above it. If that continues elsewhere, the
 //!   interrupted stack is kept until something continues there: another thread of a small operating system runs.
+//! - Inlined functions, if [`Functions`] know any, are entered and left with the instructions that belong to them. They
+//!   stay active while what they call runs.
 //! - Each context has its own stack. Without contexts, threads that wait at the same address cannot be told apart.
 //!
 //! Memory is bounded: beyond [`MAX_DEPTH`] frames, calls are only counted; of stacks that wait, [`MAX_STACKS`] are kept.
@@ -62,7 +64,7 @@ mod stack;
 mod tests;
 mod transfers;
 
-pub use functions::Functions;
+pub use functions::{Functions, Inlined};
 pub use stack::CallStack;
 pub use transfers::Transfers;
 
@@ -77,7 +79,7 @@ pub const MAX_STACKS: usize = 1 << 8;
 /// An active function.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Frame {
-    /// Where the function starts; if no function is known there, the first of its instructions that was executed.
+    /// Where the function starts, or its copy if it was inlined; if no function is known there, the first of its instructions that was executed.
     pub function: u64,
     /// Where it returns to, if known. After a trap, the program may also continue after the instruction there.
     pub returns: Option<u64>,
@@ -94,6 +96,8 @@ pub enum Why {
     Call,
     /// Another function, which had been called, jumped to it.
     TailCall,
+    /// It was inlined, as number so many of [`Functions::with_inlined`], into the one that was entered before.
+    Inlined(u32),
     /// It handles a trap.
     Trap {
         /// The cause.

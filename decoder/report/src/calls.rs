@@ -3,6 +3,7 @@
 mod callgrind;
 mod folded;
 mod log;
+mod names;
 mod perfetto;
 mod pprof;
 mod protobuf;
@@ -11,18 +12,17 @@ mod tree;
 
 pub use callgrind::Callgrind;
 pub use folded::Folded;
+pub use names::{Callee, Names};
 pub use perfetto::{Perfetto, Timing};
 pub use pprof::Pprof;
 pub use speedscope::Speedscope;
 
 use crate::report::{Collect, Report};
-use hartrace_capture::programs::{Symbols, address};
+use hartrace_capture::programs::{Programs, Symbols};
 use hartrace_decoder::calls::{CallStack, Functions, Transfers, Visit};
 use hartrace_isa::Xlen;
 use std::collections::BTreeMap;
-use std::fmt;
 use std::io::{self, Write};
-use std::ops::Range;
 use std::sync::Arc;
 
 /// A form in which call stacks are written.
@@ -57,50 +57,6 @@ pub trait CallForm {
     ) -> io::Result<()>;
 }
 
-/// Names of functions.
-pub struct Names<'a> {
-    symbols: Symbols<'a>,
-    xlen: Xlen,
-}
-
-impl<'a> Names<'a> {
-    /// The name of the function that starts at an address, or the address.
-    pub fn name(&self, function: u64) -> String {
-        match self.symbols.place(function) {
-            Some(place) => place.to_string(),
-            None => address(function, self.xlen),
-        }
-    }
-
-    /// The addresses of all functions that have names.
-    fn range(&self) -> Range<u64> {
-        let functions = self.symbols.functions();
-        let ends = functions.iter().map(|function| function.range.end);
-        functions.first().map_or(0, |first| first.range.start)..ends.max().unwrap_or_default()
-    }
-
-    /// A place in a function, if it has a name.
-    pub(crate) fn place(&self, address: u64) -> Option<String> {
-        self.symbols.place(address).map(|place| place.to_string())
-    }
-
-    /// The names themselves.
-    pub(crate) fn symbols(&self) -> &Symbols<'a> {
-        &self.symbols
-    }
-
-    /// Where the function that starts at an address is in the source, as `file:line`.
-    pub fn source(&self, function: u64) -> Option<String> {
-        self.symbols.source(function)
-    }
-}
-
-impl fmt::Debug for Names<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Names").field("xlen", &self.xlen).finish_non_exhaustive()
-    }
-}
-
 /// Follows the call stacks of all sources, and writes them in a form.
 #[derive(Debug)]
 pub struct Calls<'a, F: CallForm> {
@@ -111,11 +67,18 @@ pub struct Calls<'a, F: CallForm> {
 }
 
 impl<'a, F: CallForm> Calls<'a, F> {
-    /// Calls of the functions that have symbols, and of those that are called.
+    /// Calls of the functions that have symbols, and of those that are called. Of inlined functions nothing is known.
     pub fn new(form: F, symbols: Symbols<'a>, xlen: Xlen) -> Self {
-        let ranges = symbols.functions().into_iter().map(|function| function.range);
-        let functions = Arc::new(Functions::new(ranges));
-        Self { form, names: Names { symbols, xlen }, functions, stacks: BTreeMap::new() }
+        Self::of(form, Names::new(symbols, xlen))
+    }
+
+    /// Calls of the same functions, and of those that debug information says were inlined into them.
+    pub fn with_inlined(form: F, programs: &'a Programs, xlen: Xlen) -> Self {
+        Self::of(form, Names::with_inlined(programs, xlen))
+    }
+
+    fn of(form: F, (names, functions): (Names<'a>, Functions)) -> Self {
+        Self { form, names, functions: Arc::new(functions), stacks: BTreeMap::new() }
     }
 
     /// The form.

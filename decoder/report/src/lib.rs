@@ -113,7 +113,9 @@ mod tables;
 mod testing;
 
 pub use blocks::Blocks;
-pub use calls::{CallForm, Callgrind, Calls, Folded, Names, Perfetto, Pprof, Speedscope, Timing};
+pub use calls::{
+    CallForm, Callee, Callgrind, Calls, Folded, Names, Perfetto, Pprof, Speedscope, Timing,
+};
 pub use erased::Erased;
 pub use gaps::{Gaps, Missing};
 pub use json::Json;

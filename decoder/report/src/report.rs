@@ -41,6 +41,7 @@ pub trait Report {
 impl<R: Report> Report for &mut R {
     type Part = R::Part;
     const ONE_SOURCE: bool = R::ONE_SOURCE;
+    const WHOLE: bool = R::WHOLE;
 
     fn maker(&self) -> Box<dyn Fn() -> Self::Part + Send + Sync> {
         (**self).maker()

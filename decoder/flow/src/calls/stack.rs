@@ -1,5 +1,6 @@
 //! The call stack of a trace.
 
+use super::functions::NONE;
 use super::transfers::{Change, Place};
 use super::{Frame, Functions, MAX_DEPTH, MAX_STACKS, Transfers, Visit, Why};
 use crate::run::Transfer;
@@ -33,6 +34,8 @@ pub struct CallStack<V> {
 #[derive(Clone, Debug, Default)]
 struct Stack {
     frames: Vec<Frame>,
+    /// The innermost function that is inlined in each of them and active, or [`NONE`].
+    inlined: Vec<u32>,
     /// Calls that are too deep to have a frame.
     deeper: u64,
 }
@@ -65,7 +68,7 @@ impl<V: Visit> CallStack<V> {
         }
     }
 
-    /// The active functions, the oldest first.
+    /// The active functions, the oldest first, without those that are inlined.
     pub fn frames(&self) -> &[Frame] {
         &self.stack.frames
     }
@@ -142,6 +145,7 @@ impl<V: Visit> CallStack<V> {
         let frame = Frame { function, returns, why };
         self.visit.enter(&frame, self.insns);
         self.stack.frames.push(frame);
+        self.stack.inlined.push(NONE);
     }
 
     /// Leaves frames until `count` are left.
@@ -150,12 +154,56 @@ impl<V: Visit> CallStack<V> {
         while self.stack.frames.len() > count
             && let Some(frame) = self.stack.frames.pop()
         {
+            let inlined = self.stack.inlined.pop().unwrap_or(NONE);
+            self.leave_inlined(inlined, NONE);
             self.visit.leave(&frame, self.insns);
         }
     }
 
     /// The program continues at `to`.
     fn arrive(&mut self, to: Place) {
+        self.arrive_in_function(to);
+        self.arrive_in_inlined(to.inlined);
+    }
+
+    /// What is inlined where the program continues is active.
+    fn arrive_in_inlined(&mut self, to: u32) {
+        let Some(active) = self.stack.inlined.last_mut().filter(|active| **active != to) else {
+            return;
+        };
+        if self.stack.deeper > 0 {
+            return;
+        }
+        let from = std::mem::replace(active, to);
+        let common = self.functions.common(from, to);
+        self.leave_inlined(from, common);
+        self.enter_inlined(to, common);
+    }
+
+    /// Enters inlined functions within `outer`, up to the innermost.
+    fn enter_inlined(&mut self, innermost: u32, outer: u32) {
+        let mut number = innermost;
+        let chain = std::iter::from_fn(|| {
+            let (frame, caller) = self.functions.frame(number).filter(|_| number != outer)?;
+            number = caller;
+            Some(frame)
+        });
+        let chain: Vec<Frame> = chain.collect();
+        chain.iter().rev().for_each(|frame| self.visit.enter(frame, self.insns));
+    }
+
+    /// Leaves inlined functions, from the innermost up to those within `outer`.
+    fn leave_inlined(&mut self, innermost: u32, outer: u32) {
+        let mut number = innermost;
+        while number != outer
+            && let Some((frame, caller)) = self.functions.frame(number)
+        {
+            self.visit.leave(&frame, self.insns);
+            number = caller;
+        }
+    }
+
+    fn arrive_in_function(&mut self, to: Place) {
         match self.last.take() {
             Some(Ending::Transfer(Transfer::Call, end)) => self.push(to, Some(end), Why::Call),
             Some(Ending::Transfer(Transfer::Return, _)) => self.return_to(to),
@@ -305,8 +353,9 @@ impl<V: Visit> CallStack<V> {
 
     /// Enters all functions of a stack.
     fn take_up(&mut self, stack: Stack) {
-        for frame in &stack.frames {
+        for (frame, inlined) in stack.frames.iter().zip(&stack.inlined) {
             self.visit.enter(frame, self.insns);
+            self.enter_inlined(*inlined, NONE);
         }
         self.here = 0..0;
         self.stack = stack;

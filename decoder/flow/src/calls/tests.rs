@@ -19,6 +19,7 @@ impl Visit for Letters {
             Why::Unknown => '?',
             Why::Call => '+',
             Why::TailCall => '~',
+            Why::Inlined(_) => '<',
             Why::Trap { .. } => '!',
         });
         self.0.push(Self::name(frame));
@@ -34,9 +35,16 @@ impl Visit for Letters {
     }
 }
 
+/// The upper half of each function from i on has i inlined, and the upper half of that has j inlined in i.
 fn functions() -> Arc<Functions> {
     let functions = (0..16).map(|number| 0x1000 + 0x100 * number..0x1100 + 0x100 * number);
-    Arc::new(Functions::new(functions))
+    let inlined =
+        [Inlined { entry: 0x1800, caller: None }, Inlined { entry: 0x1900, caller: Some(0) }];
+    let places = (8..16).flat_map(|number| {
+        let start = 0x1000 + 0x100 * number;
+        [(start + 0x80..start + 0xc0, 0), (start + 0xc0..start + 0x100, 1)]
+    });
+    Arc::new(Functions::new(functions).with_inlined(inlined, places))
 }
 
 fn start() -> CallStack<Letters> {
@@ -165,4 +173,53 @@ fn calls_without_end_are_counted() {
     step(&mut stack, 0x1004, Transfer::Return);
     step(&mut stack, 0x1004, Transfer::None);
     assert_eq!(stack.frames().len(), MAX_DEPTH - 1);
+}
+
+#[test]
+fn inlined_functions_stay_while_they_call() {
+    let mut stack = start();
+    step(&mut stack, 0x1c00, Transfer::None);
+    // From k into j in i in k, which calls a.
+    step(&mut stack, 0x1cc0, Transfer::Call);
+    step(&mut stack, 0x1000, Transfer::Return);
+    step(&mut stack, 0x1cc4, Transfer::None);
+    step(&mut stack, 0x1c80, Transfer::Call);
+    step(&mut stack, 0x1100, Transfer::None);
+    event(&mut stack, Event::Context { privilege: 3, context: 1, time: 0 });
+    step(&mut stack, 0x1200, Transfer::None);
+    event(&mut stack, Event::Context { privilege: 3, context: 0, time: 0 });
+    step(&mut stack, 0x1104, Transfer::Return);
+    // The call was the last instruction of what is inlined.
+    step(&mut stack, 0x1c10, Transfer::None);
+    assert_eq!(stack.finish().0, "?m<i<j+a-a-j+b-b-i-m?c-c?m<i+b-b-i-m");
+}
+
+#[test]
+fn a_run_through_inlined_functions_is_divided() {
+    struct Times(Vec<(u64, u64)>);
+    impl Visit for Times {
+        fn enter(&mut self, frame: &Frame, at: u64) {
+            self.0.push((frame.function, at));
+        }
+        fn leave(&mut self, frame: &Frame, at: u64) {
+            self.0.push((frame.function + 1, at));
+        }
+    }
+    let mut part = Transfers::new(functions());
+    let run = Run::new(0x1878, &[0, 4, 8, 0x44, 0x48, 0x88, 0x8c], 0x1908, Leaves::No).unwrap();
+    part.run(StreamPos::default(), run);
+    let mut stack = CallStack::new(functions(), Times(Vec::new()));
+    stack.replay(&part);
+    assert_eq!(stack.instructions(), 7);
+    let expected = [
+        (0x1800, 0),
+        (0x1800, 2),
+        (0x1900, 4),
+        (0x1901, 5),
+        (0x1801, 5),
+        (0x1801, 5),
+        (0x1900, 5),
+        (0x1901, 7),
+    ];
+    assert_eq!(stack.finish().0, expected);
 }

@@ -1,6 +1,7 @@
 //! The places of a trace where the call stack may change.
 
 use super::Functions;
+use super::functions::Piece;
 use crate::event::{Event, StreamPos};
 use crate::paths::Path;
 use crate::run::{Run, Transfer};
@@ -37,12 +38,19 @@ pub(super) struct Place {
     pub(super) pc: u64,
     /// Where the function starts and ends; equal if there is none.
     pub(super) function: (u64, u64),
+    /// The innermost function that was inlined here, or [`NONE`](super::functions::NONE).
+    pub(super) inlined: u32,
 }
 
 impl Place {
     pub(super) fn new(pc: u64, functions: &Functions) -> Self {
-        let function = functions.containing(pc).map_or((0, 0), |range| (range.start, range.end));
-        Self { pc, function }
+        Self::with_range(pc, functions).0
+    }
+
+    /// With the addresses around it of which the same is true.
+    fn with_range(pc: u64, functions: &Functions) -> (Self, Range<u64>) {
+        let Piece { range, function, inlined } = functions.piece(pc);
+        (Self { pc, function, inlined }, range)
     }
 
     pub(super) fn range(&self) -> Range<u64> {
@@ -57,7 +65,7 @@ pub struct Transfers {
     functions: Arc<Functions>,
     /// With the number of instructions before it.
     pub(super) changes: Vec<(u64, Change)>,
-    /// The function that was executed last.
+    /// The code that was executed last, of one function without what was inlined into it.
     here: Range<u64>,
     /// The last instruction did not call or return.
     stays: bool,
@@ -75,7 +83,7 @@ struct Known {
     start: Place,
     /// What changes after the start, as places in `known_changes`.
     changes: Range<usize>,
-    /// The function at its end, and whether the last instruction stays there.
+    /// The code at its end, and whether the last instruction stays there.
     here: Range<u64>,
     stays: bool,
 }
@@ -93,8 +101,8 @@ impl Transfers {
     #[inline]
     fn arrive(&mut self, to: u64) {
         if !self.stays || !self.here.contains(&to) {
-            let place = Place::new(to, &self.functions);
-            self.here = place.range();
+            let (place, here) = Place::with_range(to, &self.functions);
+            self.here = here;
             self.push(Change::Arrives(place));
         }
     }
@@ -108,6 +116,21 @@ impl Transfers {
         }
     }
 
+    /// Enters all code that a run goes through, and returns the number of instructions of the last.
+    #[cold]
+    fn pass_through(&mut self, run: &Run<'_>) -> u64 {
+        let mut insns = 0u64;
+        run.addresses(|pc| {
+            if !self.here.contains(&pc) {
+                self.leave(insns, Transfer::None, pc);
+                self.arrive(pc);
+                insns = 0;
+            }
+            insns = insns.wrapping_add(1);
+        });
+        insns
+    }
+
     /// Examines a path that occurs for the first time.
     #[cold]
     fn learn(&mut self, path: Path<'_>) {
@@ -117,11 +140,10 @@ impl Transfers {
             self.paths.clear();
             self.known_changes.clear();
         }
-        let mut runs = path.runs();
-        let Some(first) = runs.next() else { return };
-        let start = Place::new(first.start(), &self.functions);
-        let mut part = Self { here: start.range(), ..Self::new(Arc::clone(&self.functions)) };
-        part.leave(first.insns().into(), first.transfer(), first.end());
+        let mut runs = path.runs().peekable();
+        let Some(first) = runs.peek() else { return };
+        let (start, here) = Place::with_range(first.start(), &self.functions);
+        let mut part = Self { here, stays: true, ..Self::new(Arc::clone(&self.functions)) };
         runs.for_each(|run| part.run(StreamPos::default(), run));
         let from = self.known_changes.len();
         self.known_changes.append(&mut part.changes);
@@ -162,7 +184,9 @@ impl Sink for Transfers {
 
     fn run(&mut self, _: StreamPos, run: Run<'_>) {
         self.arrive(run.start());
-        self.leave(run.insns().into(), run.transfer(), run.end());
+        let inside = self.here.contains(&run.last());
+        let insns = if inside { run.insns().into() } else { self.pass_through(&run) };
+        self.leave(insns, run.transfer(), run.end());
     }
 
     #[inline]

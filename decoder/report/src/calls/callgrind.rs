@@ -1,22 +1,23 @@
 //! The file format of callgrind, which KCachegrind and `callgrind_annotate` read.
 
-use super::{CallForm, Names};
+use super::{CallForm, Callee, Names};
 use hartrace_decoder::calls::{Frame, Visit};
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 
 /// Instructions of each function, and who called whom, how often and for how many instructions. A call of a function that
-/// is active already adds to the instructions of that call only.
+/// is active already adds to the instructions of that call only. An inlined function counts as called whenever the
+/// program arrives at instructions of it.
 #[derive(Copy, Clone, Debug, Default)]
 pub struct Callgrind;
 
 /// What each function has executed and called.
 #[derive(Debug, Default)]
 pub struct Costs {
-    functions: BTreeMap<u64, u64>,
-    calls: BTreeMap<(u64, u64), Called>,
+    functions: BTreeMap<Callee, u64>,
+    calls: BTreeMap<(Callee, Callee), Called>,
     /// Functions that are active, with the number of instructions before each.
-    active: Vec<(u64, u64)>,
+    active: Vec<(Callee, u64)>,
     /// Instructions up to here are counted.
     counted: u64,
 }
@@ -42,8 +43,9 @@ impl Costs {
 impl Visit for Costs {
     fn enter(&mut self, frame: &Frame, at: u64) {
         self.count(at);
-        self.active.push((frame.function, at));
-        self.functions.entry(frame.function).or_default();
+        let callee = Callee::from(frame);
+        self.active.push((callee, at));
+        self.functions.entry(callee).or_default();
     }
 
     fn leave(&mut self, _: &Frame, at: u64) {
@@ -61,42 +63,35 @@ impl Visit for Costs {
 #[derive(Default)]
 struct Numbered {
     files: HashMap<String, usize>,
-    functions: HashMap<u64, usize>,
+    functions: HashMap<String, usize>,
 }
 
 impl Numbered {
     fn file(&mut self, name: String) -> String {
-        let next = self.files.len().saturating_add(1);
-        match self.files.get(&name) {
-            Some(number) => format!("({number})"),
-            None => {
-                let text = format!("({next}) {name}");
-                self.files.insert(name, next);
-                text
-            }
-        }
+        numbered(&mut self.files, name)
     }
 
-    fn function(&mut self, function: u64, names: &Names<'_>) -> String {
-        let next = self.functions.len().saturating_add(1);
-        match self.functions.get(&function) {
-            Some(number) => format!("({number})"),
-            None => {
-                self.functions.insert(function, next);
-                format!("({next}) {}", names.name(function))
-            }
+    /// Inlined copies of a function have the name and number of the function.
+    fn function(&mut self, callee: Callee, names: &Names<'_>) -> String {
+        numbered(&mut self.functions, names.name(callee))
+    }
+}
+
+fn numbered(known: &mut HashMap<String, usize>, name: String) -> String {
+    let next = known.len().saturating_add(1);
+    match known.get(&name) {
+        Some(number) => format!("({number})"),
+        None => {
+            let text = format!("({next}) {name}");
+            known.insert(name, next);
+            text
         }
     }
 }
 
 /// The file and line of a function; `???` and 0 are what callgrind writes if they are not known.
-fn place(function: u64, names: &Names<'_>) -> (String, u32) {
-    let source = names.source(function);
-    let place = source.as_deref().and_then(|source| source.rsplit_once(':'));
-    match place.and_then(|(file, line)| Some((file, line.parse().ok()?))) {
-        Some((file, line)) => (file.to_owned(), line),
-        None => ("???".to_owned(), 0),
-    }
+fn place(callee: Callee, names: &Names<'_>) -> (String, u32) {
+    names.source(callee).unwrap_or_else(|| ("???".to_owned(), 0))
 }
 
 impl CallForm for Callgrind {
@@ -121,7 +116,9 @@ impl CallForm for Callgrind {
                 let (file, line) = place(*function, names);
                 writeln!(out, "\nfl={}", numbered.file(file))?;
                 writeln!(out, "fn={}\n{line} {insns}", numbered.function(*function, names))?;
-                for ((_, to), called) in costs.calls.range((*function, 0)..=(*function, u64::MAX)) {
+                let first = (*function, Callee::Function(0));
+                let calls = costs.calls.range(first..);
+                for ((_, to), called) in calls.take_while(|((from, _), _)| from == function) {
                     let (file, to_line) = place(*to, names);
                     writeln!(out, "cfi={}", numbered.file(file))?;
                     writeln!(out, "cfn={}", numbered.function(*to, names))?;

@@ -1,7 +1,7 @@
 //! Folded stacks: what flame graphs are drawn from.
 
 use super::tree::Tree;
-use super::{CallForm, Names};
+use super::{CallForm, Callee, Names};
 use std::collections::HashMap;
 use std::io::{self, Write};
 
@@ -24,24 +24,32 @@ impl CallForm for Folded {
         out: &mut dyn Write,
     ) -> io::Result<()> {
         let several = all.len() > 1;
-        let mut known: HashMap<u64, String> = HashMap::new();
+        let mut known: HashMap<Callee, String> = HashMap::new();
+        // Copies of an inlined function have the same name, so stacks that differ only in these are one.
+        let mut places: HashMap<String, usize> = HashMap::new();
+        let mut lines: Vec<(String, u64)> = Vec::new();
         for (source, mut tree, instructions) in all {
             for (stack, insns) in tree.stacks(instructions) {
                 let mut parts = Vec::new();
                 if let (true, Some(id)) = (several, source) {
                     parts.push(format!("source {id}"));
                 }
-                for function in stack {
+                for callee in stack {
                     // A semicolon separates functions.
-                    let name = || names.name(function).replace(';', ":");
-                    parts.push(known.entry(function).or_insert_with(name).clone());
+                    let name = || names.name(callee).replace(';', ":");
+                    parts.push(known.entry(callee).or_insert_with(name).clone());
                 }
                 if parts.is_empty() {
                     parts.push("unknown".into());
                 }
-                writeln!(out, "{} {}", parts.join(";"), insns)?;
+                let stack = parts.join(";");
+                let place = *places.entry(stack.clone()).or_insert(lines.len());
+                match lines.get_mut(place) {
+                    Some((_, sum)) => *sum = sum.saturating_add(insns),
+                    None => lines.push((stack, insns)),
+                }
             }
         }
-        Ok(())
+        lines.iter().try_for_each(|(stack, insns)| writeln!(out, "{stack} {insns}"))
     }
 }

@@ -1,5 +1,6 @@
 //! Calls in order, with their times.
 
+use super::Callee;
 use hartrace_decoder::calls::{Frame, Visit};
 use hartrace_decoder::{Clock, Time, Unit};
 
@@ -40,8 +41,8 @@ pub(super) struct When {
 /// Something that happened to a call stack.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) enum Happened {
-    Enter(u64),
-    Leave(u64),
+    Enter(Callee),
+    Leave(Callee),
     /// Another context runs.
     Context(u64),
     /// Part of the trace is missing.
@@ -149,11 +150,11 @@ fn share(passed: u64, ticks: u64, insns: u64) -> u64 {
 
 impl Visit for Log {
     fn enter(&mut self, frame: &Frame, at: u64) {
-        self.push(at, Happened::Enter(frame.function));
+        self.push(at, Happened::Enter(frame.into()));
     }
 
     fn leave(&mut self, frame: &Frame, at: u64) {
-        self.push(at, Happened::Leave(frame.function));
+        self.push(at, Happened::Leave(frame.into()));
     }
 
     fn context(&mut self, context: u64, at: u64) {
@@ -252,7 +253,7 @@ mod tests {
         }
         log.finish(30);
         let all: Vec<_> = log.take().map(|(when, happened)| (when.time, happened)).collect();
-        let enter = |time, function| (time, Happened::Enter(function));
+        let enter = |time, function| (time, Happened::Enter(Callee::Function(function)));
         let back = (510, Happened::Back);
         assert_eq!(all, [enter(500, 0), enter(510, 10), back, enter(510, 20), enter(520, 30)]);
     }

@@ -2,19 +2,20 @@
 
 use super::log::{Happened, Log};
 use super::protobuf::Message;
-use super::{CallForm, Names};
+use super::{CallForm, Callee, Names};
 use hartrace_decoder::Unit;
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 
 /// A trace for <https://ui.perfetto.dev>: a track for each source and context, a slice for each call, and an instant for
 /// each gap. Times are those of the trace, or the number of instructions if it has none; tracks say which. Slices whose
-/// start lies between two times of the trace are marked `interpolated`.
+/// start lies between two times of the trace are marked `interpolated`. Inlined functions are slices within that of the
+/// function around them, and are marked `inlined`.
 #[derive(Debug, Default)]
 pub struct Perfetto {
     timing: Timing,
     /// Numbers of the names of functions.
-    names: HashMap<u64, u64>,
+    names: HashMap<Callee, u64>,
     tracks: HashSet<u64>,
     /// The context of each source.
     contexts: HashMap<Option<u16>, u64>,
@@ -86,15 +87,19 @@ impl Perfetto {
             let track = self.track(source, context, unit, out)?;
             let (mut event, mut interned) = (Message::default(), Message::default());
             match happened {
-                Happened::Enter(function) => {
+                Happened::Enter(callee) => {
+                    let callee = names.one(callee);
                     let next = self.names.len() as u64;
-                    let number = *self.names.entry(function).or_insert_with(|| {
+                    let number = *self.names.entry(callee).or_insert_with(|| {
                         let mut name = Message::default();
-                        name.number(1, next.wrapping_add(1)).text(2, &names.name(function));
+                        name.number(1, next.wrapping_add(1)).text(2, &names.name(callee));
                         interned.message(2, &name);
                         next.wrapping_add(1)
                     });
                     event.number(9, BEGIN).number(11, track).number(10, number);
+                    if matches!(callee, Callee::Inlined(_)) {
+                        event.message(4, Message::default().text(10, "inlined").number(2, 1));
+                    }
                     if !when.exact && unit != Unit::Instructions {
                         event.message(4, Message::default().text(10, "interpolated").number(2, 1));
                     }

@@ -2,7 +2,7 @@
 
 use super::protobuf::Message;
 use super::tree::Tree;
-use super::{CallForm, Names};
+use super::{CallForm, Callee, Names};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::collections::HashMap;
@@ -60,42 +60,73 @@ impl Texts {
     }
 }
 
-/// The profile so far. A function and its only location have the same number.
+/// The profile so far.
 struct Profile<'n, 's> {
     names: &'n Names<'s>,
     texts: Texts,
-    functions: HashMap<u64, u64>,
+    /// Numbers of functions, by name, file and line.
+    functions: HashMap<(u64, u64, u64), u64>,
+    /// Numbers of locations, by function and the innermost function that is inlined there.
+    locations: HashMap<(Callee, Callee), u64>,
     message: Message,
 }
 
 impl Profile<'_, '_> {
-    /// The number of a function, which is described when it occurs first.
-    fn function(&mut self, address: u64) -> u64 {
-        if let Some(number) = self.functions.get(&address) {
-            return *number;
+    /// The number of a function, which is described when it occurs first, and the line where it starts.
+    fn function(&mut self, callee: Callee) -> (u64, u64) {
+        let name = self.texts.number(&self.names.name(callee));
+        let (file, line) = self.names.source(callee).unwrap_or_default();
+        let (file, line) = (self.texts.number(&file), line.into());
+        let next = (self.functions.len() as u64).wrapping_add(1);
+        let number = *self.functions.entry((name, file, line)).or_insert(next);
+        if number == next {
+            let mut function = Message::default();
+            function.number(1, number).number(2, name).number(3, name);
+            function.number(4, file).number(5, line);
+            self.message.message(FUNCTION, &function);
         }
-        let number = (self.functions.len() as u64).wrapping_add(1);
-        self.functions.insert(address, number);
-        let name = self.texts.number(&self.names.name(address));
-        let source = self.names.source(address);
-        let place = source.as_deref().and_then(|source| source.rsplit_once(':'));
-        let (file, at) = place.unwrap_or_default();
-        let (file, at) = (self.texts.number(file), at.parse().unwrap_or_default());
-        let (mut function, mut line, mut location) = Default::default();
-        Message::number(&mut function, 1, number).number(2, name).number(3, name);
-        function.number(4, file).number(5, at);
-        Message::number(&mut line, 1, number).number(2, at);
-        Message::number(&mut location, 1, number).number(2, ONLY).number(3, address);
-        location.message(4, &line);
-        self.message.message(FUNCTION, &function).message(LOCATION, &location);
-        number
+        (number, line)
     }
 
-    fn sample(&mut self, stack: &[u64], insns: u64, source: Option<u16>) {
+    /// The number of a function together with what is inlined there, the outermost first.
+    fn location(&mut self, frame: &[Callee]) -> Option<u64> {
+        let (outermost, innermost) = (*frame.first()?, *frame.last()?);
+        let place = (outermost, innermost);
+        if let Some(number) = self.locations.get(&place) {
+            return Some(*number);
+        }
+        let number = (self.locations.len() as u64).wrapping_add(1);
+        self.locations.insert(place, number);
+        let call = |callee| match callee {
+            Callee::Function(function) => (function, None),
+            Callee::Inlined(number) => {
+                let (entry, line) = self.names.call(number).unwrap_or_default();
+                (entry, Some(line.into()))
+            }
+        };
+        let (address, _) = call(innermost);
+        // In each function, the line is that of the call; in the innermost one, it is where that starts.
+        let mut calls: Vec<_> = frame.iter().skip(1).map(|callee| call(*callee).1).collect();
+        calls.push(None);
+        let mut location = Message::default();
+        location.number(1, number).number(2, ONLY).number(3, address);
+        for (callee, call) in frame.iter().zip(calls).rev() {
+            let (function, start) = self.function(*callee);
+            let mut line = Message::default();
+            line.number(1, function).number(2, call.unwrap_or(start));
+            location.message(4, &line);
+        }
+        self.message.message(LOCATION, &location);
+        Some(number)
+    }
+
+    fn sample(&mut self, stack: &[Callee], insns: u64, source: Option<u16>) {
         let mut sample = Message::default();
+        let frames = stack.chunk_by(|_, next| matches!(next, Callee::Inlined(_)));
+        let locations: Vec<u64> = frames.filter_map(|frame| self.location(frame)).collect();
         // The innermost comes first.
-        for function in stack.iter().rev() {
-            sample.number(1, self.function(*function));
+        for location in locations.iter().rev() {
+            sample.number(1, *location);
         }
         sample.number(2, insns);
         if let Some(source) = source {
@@ -124,6 +155,7 @@ impl CallForm for Pprof {
             names,
             texts: Texts::new(),
             functions: HashMap::new(),
+            locations: HashMap::new(),
             message: Message::default(),
         };
         let (mut value, mut mapping) = (Message::default(), Message::default());
@@ -131,8 +163,9 @@ impl CallForm for Pprof {
         value.number(1, texts.number("instructions")).number(2, texts.number("count"));
         let range = names.range();
         mapping.number(1, ONLY).number(2, range.start).number(3, range.end);
-        // It has functions, file names and line numbers, as far as these are known.
-        mapping.number(5, texts.number(&self.file)).number(7, 1).number(8, 1).number(9, 1);
+        // It has functions, file names, line numbers and inlined functions, as far as these are known.
+        mapping.number(5, texts.number(&self.file));
+        mapping.number(7, 1).number(8, 1).number(9, 1).number(10, 1);
         profile.message.message(SAMPLE_TYPE, &value).message(MAPPING, &mapping);
         profile.message.message(PERIOD_TYPE, &value).number(PERIOD, 1);
         for (source, mut tree, instructions) in all {

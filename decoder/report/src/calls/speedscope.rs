@@ -1,7 +1,7 @@
 //! The file format of speedscope.
 
 use super::log::{Happened, Log, When};
-use super::{CallForm, Names};
+use super::{CallForm, Callee, Names};
 use hartrace_decoder::Unit;
 use serde_json::json;
 use std::collections::HashMap;
@@ -15,8 +15,8 @@ pub struct Speedscope {
     unit: Option<Unit>,
     started: bool,
     /// Numbers of functions, in the order in which they were entered first.
-    frames: HashMap<u64, usize>,
-    functions: Vec<u64>,
+    frames: HashMap<Callee, usize>,
+    functions: Vec<Callee>,
 }
 
 impl Speedscope {
@@ -25,7 +25,12 @@ impl Speedscope {
         Self { name: name.into(), unit, ..Self::default() }
     }
 
-    fn events(&mut self, calls: &mut Log, out: &mut dyn Write) -> io::Result<()> {
+    fn events(
+        &mut self,
+        calls: &mut Log,
+        names: &Names<'_>,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
         if !self.started {
             let schema = json!("https://www.speedscope.app/file-format-schema.json");
             let name = json!(self.name);
@@ -38,15 +43,15 @@ impl Speedscope {
             write!(out, "\"startValue\":0,\"events\":[")?;
         }
         for (When { time: at, .. }, happened) in calls.take() {
-            let (kind, function) = match happened {
-                Happened::Enter(function) => ('O', function),
-                Happened::Leave(function) => ('C', function),
+            let (kind, callee) = match happened {
+                Happened::Enter(callee) => ('O', names.one(callee)),
+                Happened::Leave(callee) => ('C', names.one(callee)),
                 // All functions are left before.
                 Happened::Context(_) | Happened::Gap | Happened::Back => continue,
             };
             let next = self.functions.len();
-            let frame = *self.frames.entry(function).or_insert_with(|| {
-                self.functions.push(function);
+            let frame = *self.frames.entry(callee).or_insert_with(|| {
+                self.functions.push(callee);
                 next
             });
             let comma = if std::mem::replace(&mut self.started, true) { "," } else { "" };
@@ -68,10 +73,10 @@ impl CallForm for Speedscope {
         &mut self,
         _: Option<u16>,
         calls: &mut Log,
-        _: &Names<'_>,
+        names: &Names<'_>,
         out: &mut dyn Write,
     ) -> io::Result<()> {
-        if calls.is_empty() { Ok(()) } else { self.events(calls, out) }
+        if calls.is_empty() { Ok(()) } else { self.events(calls, names, out) }
     }
 
     fn end(
@@ -83,15 +88,13 @@ impl CallForm for Speedscope {
         let mut end = 0;
         for (_, mut calls, instructions) in all {
             end = calls.finish(instructions);
-            self.events(&mut calls, out)?;
+            self.events(&mut calls, names, out)?;
         }
         if !self.started {
-            self.events(&mut Log::default(), out)?;
+            self.events(&mut Log::default(), names, out)?;
         }
         let frames = self.functions.iter().map(|function| match names.source(*function) {
-            Some(source) => {
-                let (file, line) = source.rsplit_once(':').unwrap_or((&source, "0"));
-                let line: u32 = line.parse().unwrap_or(0);
+            Some((file, line)) => {
                 json!({"name": names.name(*function), "file": file, "line": line})
             }
             None => json!({"name": names.name(*function)}),

@@ -1,5 +1,6 @@
 //! The instructions of each call stack.
 
+use super::Callee;
 use hartrace_decoder::calls::{Frame, Visit};
 use std::collections::HashMap;
 
@@ -11,7 +12,7 @@ const MAX_STACKS: usize = 1 << 20;
 pub struct Tree {
     /// The first is the empty stack.
     stacks: Vec<Stack>,
-    called: HashMap<(u32, u64), u32>,
+    called: HashMap<(u32, Callee), u32>,
     now: u32,
     /// Calls that have no stack of their own.
     beyond: u64,
@@ -19,17 +20,17 @@ pub struct Tree {
     counted: u64,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Stack {
     caller: u32,
-    function: u64,
+    callee: Callee,
     insns: u64,
 }
 
 impl Tree {
     /// All stacks that executed instructions, the outermost function first, with the number of instructions that the
     /// innermost function executed itself. They add up to `instructions`, the number of all.
-    pub(super) fn stacks(&mut self, instructions: u64) -> impl Iterator<Item = (Vec<u64>, u64)> {
+    pub(super) fn stacks(&mut self, instructions: u64) -> impl Iterator<Item = (Vec<Callee>, u64)> {
         self.count(instructions);
         let busy = (0..).zip(&self.stacks).filter(|(_, stack)| stack.insns > 0);
         busy.map(|(index, stack)| (self.functions(index), stack.insns))
@@ -37,7 +38,7 @@ impl Tree {
 
     fn count(&mut self, at: u64) {
         if self.stacks.is_empty() {
-            self.stacks.push(Stack::default());
+            self.stacks.push(Stack { caller: 0, callee: Callee::Function(0), insns: 0 });
         }
         if let Some(stack) = self.stacks.get_mut(self.now as usize) {
             stack.insns = stack.insns.saturating_add(at.saturating_sub(self.counted));
@@ -46,10 +47,10 @@ impl Tree {
     }
 
     /// The functions of a stack, the outermost first.
-    fn functions(&self, mut index: u32) -> Vec<u64> {
+    fn functions(&self, mut index: u32) -> Vec<Callee> {
         let mut functions = Vec::new();
         while let Some(stack) = self.stacks.get(index as usize).filter(|_| index != 0) {
-            functions.push(stack.function);
+            functions.push(stack.callee);
             index = stack.caller;
         }
         functions.reverse();
@@ -60,12 +61,13 @@ impl Tree {
 impl Visit for Tree {
     fn enter(&mut self, frame: &Frame, at: u64) {
         self.count(at);
-        let place = (self.now, frame.function);
+        let callee = Callee::from(frame);
+        let place = (self.now, callee);
         match self.called.get(&place) {
             Some(known) if self.beyond == 0 => self.now = *known,
             None if self.beyond == 0 && self.stacks.len() < MAX_STACKS => {
                 let new = self.stacks.len() as u32;
-                self.stacks.push(Stack { caller: self.now, function: frame.function, insns: 0 });
+                self.stacks.push(Stack { caller: self.now, callee, insns: 0 });
                 self.called.insert(place, new);
                 self.now = new;
             }

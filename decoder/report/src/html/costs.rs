@@ -97,7 +97,7 @@ impl Costs {
     /// same number of instructions; a caller executes at least the call itself.
     fn is_called(&self, frame: &Frame, at: u64) -> bool {
         match frame.why {
-            Why::Unknown => false,
+            Why::Unknown | Why::Inlined(_) => false,
             Why::Trap { .. } => true,
             Why::Call | Why::TailCall => self.active.last().is_none_or(|top| top.since != at),
         }

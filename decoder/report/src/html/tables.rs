@@ -56,7 +56,7 @@ pub(super) fn functions(costs: &Costs, names: &Names<'_>, xlen: Xlen) -> Numbere
         total: cost.total,
         calls: cost.calls,
         longest: cost.longest,
-        source: names.source(cost.function),
+        source: names.source(cost.function).map(|(file, line)| format!("{file}:{line}")),
     };
     let rows = order.iter().map(|(_, cost)| row(cost)).collect();
     let number = |place: &usize| by_place.get(place).copied().unwrap_or(0);

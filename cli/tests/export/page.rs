@@ -1,0 +1,59 @@
+//! The code in the page of a trace, compared with LLVM's disassembler.
+
+use super::debug::Traced;
+use super::{clean, run};
+use libtest_mimic::Failed;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::process::Command;
+
+/// Names that differ although the instructions do not: an alias on one side, or a suffix for the width or the condition.
+fn same(ours: &str, theirs: &str) -> bool {
+    let base = |name: &str| name.trim_end_matches(".w").trim_end_matches(".n").replace('.', "");
+    let (ours, theirs) = (base(ours), base(theirs));
+    ours == theirs || ours.starts_with(&theirs) || theirs.starts_with(&ours)
+}
+
+/// Every instruction that was executed is there, with its encoding, its count, and nearly always its name.
+pub(crate) fn code(traced: &Traced) -> Result<(), Failed> {
+    let Traced { folder, capture, program, .. } = traced;
+    clean(folder, &format!("report {capture} -o page.html"))?;
+    let page = std::fs::read_to_string(folder.join("page.html"))?;
+    let (_, data) = page.split_once("id=\"data\">").ok_or("no data")?;
+    let data: Value = serde_json::from_str(data.split_once("</script>").ok_or("no end")?.0)?;
+
+    let mut theirs = BTreeMap::new();
+    for line in run(Command::new("llvm-objdump-19").arg("-d").arg(program))?.lines() {
+        if let Some((address, rest)) = line.split_once(": ")
+            && let Ok(address) = u64::from_str_radix(address.trim(), 16)
+            && let Some((raw, text)) = rest.split_once('\t')
+        {
+            let name = text.split_whitespace().next().unwrap_or_default();
+            theirs.insert(address, (raw.replace(' ', ""), name.to_owned()));
+        }
+    }
+    let mut found = BTreeMap::new();
+    let mut named = 0;
+    for (number, rows) in data["code"]["functions"].as_object().ok_or("no code")? {
+        let start = data["functions"][number.parse::<usize>()?]["address"].as_str();
+        let start = u64::from_str_radix(start.ok_or("no address")?.trim_start_matches("0x"), 16)?;
+        for row in rows.as_array().ok_or("no rows")? {
+            let address = start + row[0].as_u64().ok_or("no offset")?;
+            let (raw, name) = theirs.get(&address).ok_or("no instruction there")?;
+            assert_eq!(row[1], **raw, "{address:#x} {row}");
+            let ours = row[2].as_str().and_then(|text| text.split_whitespace().next());
+            let alike = same(ours.unwrap_or_default(), name);
+            named += u64::from(alike);
+            if !alike {
+                println!("{address:#x} {row}: {name}");
+            }
+            found.insert(address, row[3].as_u64().unwrap_or_default());
+        }
+    }
+    let executed = |(_, times): &(u64, u64)| *times > 0;
+    let counts: BTreeMap<u64, u64> = found.clone().into_iter().filter(executed).collect();
+    assert_eq!(counts, traced.pcs);
+    println!("{} instructions, {named} with the same name", found.len());
+    assert!(named * 10 > found.len() as u64 * 9, "{named} of {}", found.len());
+    Ok(())
+}
