@@ -1,7 +1,7 @@
 //! Captures of programs for Arm: executed by QEMU, traced by the models, in a package.
 
 use super::debug::Traced;
-use super::folder;
+use super::{clean, folder, sum};
 use hartrace_encap::coresight::{Formatter, TraceId};
 use hartrace_golden::arm::{Ranges, etmv4, ptm};
 use hartrace_sources::qemu::{ArmStep, Qemu};
@@ -84,18 +84,53 @@ pub(crate) fn capture(unit: &str, name: &str) -> Result<Traced, Failed> {
         Unit::Etmv4(unit) => unit.finish()?,
         Unit::Ptm(unit) => unit.finish()?,
     };
-    let mut frames = Vec::new();
-    let mut formatter = Formatter::new();
-    let id = TraceId::new(16).ok_or("no trace ID")?;
-    formatter.write(id, &trace, &mut |frame| frames.extend_from_slice(frame));
-    formatter.finish(&mut |frame| frames.extend_from_slice(frame));
-    let contents = "[trace]\nmetadata=trace.ini\nbuffer0=t.bin\n";
-    let metadata = format!("[buffer]\nformat: coresight\n[trace_16]\n{text}");
-    let package = folder.join("package");
-    std::fs::create_dir_all(&package)?;
-    std::fs::write(package.join("contents.ini"), contents)?;
-    std::fs::write(package.join("trace.ini"), metadata)?;
-    std::fs::write(package.join("t.bin"), frames)?;
+    write(&folder.join("package"), &trace, &text, &[16])?;
+    write(&folder.join("both"), &trace, &text, &[16, 17])?;
     let capture = format!("package --elf {}", program.display());
     Traced::new(folder, capture, program, pcs)
+}
+
+/// Writes a package in which each of several sources has the same trace.
+fn write(package: &Path, trace: &[u8], text: &str, ids: &[u8]) -> Result<(), Failed> {
+    let mut metadata = "[buffer]\nformat: coresight\n".to_owned();
+    let mut frames = Vec::new();
+    let mut formatter = Formatter::new();
+    for id in ids {
+        metadata += &format!("[trace_{id}]\n{text}");
+        let id = TraceId::new(*id).ok_or("no trace ID")?;
+        formatter.write(id, trace, &mut |frame| frames.extend_from_slice(frame));
+    }
+    formatter.finish(&mut |frame| frames.extend_from_slice(frame));
+    std::fs::create_dir_all(package)?;
+    std::fs::write(package.join("contents.ini"), "[trace]\nmetadata=trace.ini\nbuffer0=t.bin\n")?;
+    std::fs::write(package.join("trace.ini"), metadata)?;
+    std::fs::write(package.join("t.bin"), frames)?;
+    Ok(())
+}
+
+/// What is written at the end is written once, with all sources.
+pub(crate) fn several(traced: &Traced) -> Result<(), Failed> {
+    let Traced { folder, capture, pcs, .. } = traced;
+    let both = capture.replacen("package", "both", 1);
+    let [one, two] = [capture, &both].map(|capture| {
+        let folded = clean(folder, &format!("export {capture} --to folded"))?;
+        let lcov = clean(folder, &format!("export {capture} --to lcov"))?;
+        Ok::<_, Failed>((folded, lcov))
+    });
+    let ((one, lines), (two, all_lines)) = (one?, two?);
+    assert_eq!(sum(&one)?, pcs.values().sum::<u64>());
+    let named = |source: u8| -> String {
+        one.lines().map(|line| format!("source {source};{line}\n")).collect()
+    };
+    assert_eq!(two, named(16) + &named(17));
+    // Twice as often, and no line twice.
+    let executed = |text: &str| -> Vec<(String, u64)> {
+        let lines = text.lines().filter(|line| line.starts_with("DA:"));
+        let pairs = lines.filter_map(|line| line.rsplit_once(','));
+        pairs.filter_map(|(line, times)| Some((line.to_owned(), times.parse().ok()?))).collect()
+    };
+    let twice = executed(&lines).into_iter().map(|(line, times)| (line, 2 * times));
+    assert_eq!(executed(&all_lines), twice.collect::<Vec<_>>());
+    println!("{} stacks of two sources, {} lines", two.lines().count(), executed(&lines).len());
+    Ok(())
 }

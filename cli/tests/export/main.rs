@@ -52,13 +52,16 @@ fn main() -> ExitCode {
     }
     for (name, there, make) in captures {
         let made = Arc::new(std::sync::LazyLock::new(make));
-        let forms: [(&str, bool, Check); 5] = [
+        let forms: [(&str, bool, Check); 6] = [
+            ("several", true, arm::several),
             ("page", llvm, page::code),
             ("inlined", llvm && python.is_some(), inlined::pprof),
             ("lcov", lcov && llvm, source::lcov),
             ("autofdo", llvm, source::autofdo),
             ("bolt", llvm && bolt, source::bolt),
         ];
+        // Only packages have several sources here.
+        let forms = forms.into_iter().filter(|(form, ..)| *form != "several" || name != "e-trace");
         for (form, readers, check) in forms {
             let made = Arc::clone(&made);
             let trial = Trial::test(format!("{form}/{name}"), move || match &**made {

@@ -72,7 +72,7 @@ impl Piece {
 
 /// The pieces of a part of a trace.
 #[derive(Debug, Default)]
-pub struct Pieces(Vec<(StreamPos, Piece)>);
+pub struct Pieces(pub(super) Vec<(StreamPos, Piece)>);
 
 impl Sink for Pieces {
     const ORDERED: bool = true;

@@ -88,3 +88,93 @@ fn the_same_instructions_in_other_runs() {
     assert!(found.is_empty());
     assert_eq!(found.insns, [6, 6]);
 }
+
+/// Numbers that look random, up to a limit.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (self.0 >> 33) % limit
+    }
+
+    /// Runs at some of a few addresses.
+    fn starts(&mut self, count: u64, addresses: u64) -> Vec<u64> {
+        (0..count).map(|_| 0x1000 + 0x10 * self.below(addresses)).collect()
+    }
+
+    /// Another sequence, with stretches that are missing, new or replaced.
+    fn changed(&mut self, all: &[u64], addresses: u64, changes: u64) -> Vec<u64> {
+        let mut other = all.to_vec();
+        for _ in 0..changes {
+            let at = self.below(other.len() as u64 + 1) as usize;
+            let end = other.len().min(at + self.below(6) as usize);
+            let (kept, new) = (self.below(2) * 5, self.below(6));
+            let end = if kept == 0 { end } else { at };
+            let new = self.starts(new, addresses);
+            other.splice(at..end, new);
+        }
+        other
+    }
+}
+
+/// The fewest pieces to skip, by trying all.
+fn align_slowly(a: &[(StreamPos, Piece)], b: &[(StreamPos, Piece)]) -> Option<(usize, usize)> {
+    let is_tried = |i: usize| {
+        let start = a[i].1.start();
+        a[..i].iter().filter(|(_, piece)| piece.start() == start).count() < PLACES
+    };
+    let alike = |i: usize, j: usize| {
+        let (rest_a, rest_b) = (a.len() - i, b.len() - j);
+        let next = rest_a.min(rest_b).min(ALIKE);
+        rest_a.min(ALIKE) == rest_b.min(ALIKE)
+            && (0..next).all(|k| a[i + k].1.start() == b[j + k].1.start())
+    };
+    let totals = 0..(a.len() + b.len()).saturating_sub(1);
+    let mut pairs = totals.flat_map(|total| (0..=total).map(move |j| (total - j, j)));
+    pairs.find(|(i, j)| *i < a.len() && *j < b.len() && is_tried(*i) && alike(*i, *j))
+}
+
+#[test]
+fn an_alignment_skips_as_little_as_possible() {
+    let mut random = Random(1);
+    let mut found = 0;
+    for case in 0..400 {
+        let addresses = [3, 20, 500][case % 3];
+        let count = random.below(120);
+        let a = random.starts(count, addresses);
+        let changes = random.below(4);
+        let b = random.changed(&a, addresses, changes);
+        let (Pieces(a), Pieces(b)) = (pieces(&a), pieces(&b));
+        let skip = random.below(4) as usize;
+        let a = a.get(skip..).unwrap_or_default();
+        assert_eq!(align(a, &b), align_slowly(a, &b), "case {case}");
+        found += usize::from(align(a, &b).is_some_and(|(i, j)| i + j > 0));
+    }
+    assert!(found > 50, "{found} alignments that skip anything");
+}
+
+/// Longer than what is aligned at once: all that is not alone is the same in both.
+#[test]
+fn long_traces_are_aligned_again() {
+    let mut random = Random(7);
+    for changes in [1, 10, 300] {
+        let a = random.starts(60_000, 5_000);
+        let b = random.changed(&a, 5_000, changes);
+        let delta = compare(&a, &b);
+        assert_eq!(delta.insns, [a.len(), b.len()].map(|pieces| 2 * pieces as u64));
+        let both = [0, 1].map(|side| delta.insns[side] - delta.alone[side]);
+        assert_eq!(both[0], both[1]);
+        // A change replaces, adds or removes at most five pieces; more are alone only where two changes meet.
+        assert!(delta.alone.iter().all(|alone| *alone <= 2 * 3 * 5 * changes), "{:?}", delta.alone);
+        assert!(delta.count <= changes, "{} stretches of {changes} changes", delta.count);
+        let same = a.iter().zip(&b).take_while(|(a, b)| a == b).count() as u64;
+        // A change may put back what it takes away.
+        let first = (a != b).then_some([2 * same; 2]);
+        assert_eq!(delta.stretches.first().map(|first| first.before), first);
+        for side in [0, 1] {
+            let alone: u64 = delta.counts.functions().iter().map(|(_, both)| both[side]).sum();
+            assert!(alone <= delta.alone[side], "of one side, or of both alike");
+        }
+    }
+}
