@@ -195,7 +195,8 @@ mod tests {
     #[test]
     fn what_is_too_deep_belongs_to_what_is_around() {
         let chain = (0..200u32).map(|number| Inlined { entry: 0, caller: number.checked_sub(1) });
-        let functions = Functions::new([0..8]).with_inlined(chain, [(0..4, 199), (4..8, 3)]);
+        let functions =
+            Functions::new(std::iter::once(0..8)).with_inlined(chain, [(0..4, 199), (4..8, 3)]);
         assert_eq!(functions.piece(0).inlined, u32::from(MAX_INLINED) - 1);
         assert_eq!(functions.piece(4).inlined, 3);
     }
