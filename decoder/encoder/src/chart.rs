@@ -1,23 +1,19 @@
 //! The flow chart of the 2025 revision (E1), with the additions that make every stream decodable.
 //!
 //! Most steps of a program are *calm*: nothing about them is special but the jump or branch that
-//! ends them. [`describe`] is compiled once more for these, without all other questions.
+//! ends them. [`describe_calm`] is what remains of [`describe`] for these.
 
 use crate::Encoded;
 use crate::send::Report;
 use crate::state::{ResyncState, State};
-use crate::step::{Previous, Step};
+use crate::step::{Jump, Left, Previous, Step};
 use hartrace_etrace::encoder::Reason;
 use hartrace_etrace::ingress::IType;
 
 /// Describes `current`. `next` is `None` if it is not traced. Returns `None` if tracing restarts
 /// after it.
-///
-/// `CALM` promises that `previous`, `current` and `next` exist, retired, and have the same privilege
-/// and context; that `current` has no notify trigger; that nothing is being lost; that no context
-/// packet is pending; and that no resynchronisation will be due.
-#[inline(always)]
-pub(crate) fn describe<const CALM: bool, S: FnMut(Encoded<'_>)>(
+#[inline(never)]
+pub(crate) fn describe<S: FnMut(Encoded<'_>)>(
     state: &mut State,
     previous: Option<&Previous>,
     current: &Step,
@@ -25,20 +21,144 @@ pub(crate) fn describe<const CALM: bool, S: FnMut(Encoded<'_>)>(
     out: &mut S,
 ) -> Option<Previous> {
     state.resync.step(current.cycles, current.half_words);
-    if !CALM && state.resync_state == ResyncState::Counting && state.resync.is_due() {
+    if state.resync_state == ResyncState::Counting && state.resync.is_due() {
         state.resync_state = ResyncState::Flush;
     }
     let taken = current.taken();
     let mispredicted = taken.is_some_and(|taken| state.branch(current.address, taken));
-    let step = Described { previous, current, next, taken, mispredicted, bad_return: false };
-    let outcome = match (CALM, previous) {
-        (true, Some(previous)) => {
-            step.calm(state, previous, out);
-            Outcome::default()
+    let bad_return = is_mispredicted_return(state, previous, current, next);
+    Described { previous, current, next, taken, mispredicted, bad_return }.closely(state, out)
+}
+
+/// Describes `current`, which is calm: the step before it left with `left`, it retired, and is
+/// followed by a step at `next` that did, both with the same privilege and context; it has no notify
+/// trigger; nothing is being lost; and no resynchronisation will be due.
+#[inline(always)]
+pub(crate) fn describe_calm<S: FnMut(Encoded<'_>)>(
+    state: &mut State,
+    left: Left,
+    current: &Jump,
+    next: u64,
+    out: &mut S,
+) -> Left {
+    let Jump { row, address, itype, .. } = *current;
+    let branch = itype.is_branch();
+    if !branch {
+        if left.updiscon {
+            target(state, left, (row, address), (None, false), false, out);
         }
-        _ => return step.closely(state, out),
+        let inferred = current.sijump && state.options.sequentially_inferred_jump;
+        return leave(state, current, inferred, Some(next), out);
+    }
+    let taken = itype == IType::Taken;
+    let mispredicted = state.branch(address, taken);
+    if left.updiscon {
+        target(state, left, (row, address), (Some(taken), mispredicted), false, out);
+    } else if state.branches >= 31 {
+        pending(state, (row, address), (Some(taken), mispredicted), out);
+    }
+    state.branched(address, taken);
+    Left::default()
+}
+
+/// Reports the target of a discontinuity that a step left with `left`. `branch` is the outcome, if the
+/// target is a branch, and whether it was mispredicted.
+#[inline(always)]
+pub(crate) fn target<S: FnMut(Encoded<'_>)>(
+    state: &mut State,
+    left: Left,
+    (row, address): (u64, u64),
+    (taken, mispredicted): (Option<bool>, bool),
+    updiscon: bool,
+    out: &mut S,
+) {
+    let irdepth = left.mismatch;
+    let reason = match irdepth {
+        Some(_) => {
+            state.report_marks(address, taken, mispredicted, out);
+            Reason::ReturnMismatch
+        }
+        None => Reason::Updiscon,
     };
-    step.leave::<CALM, S>(state, outcome, out)
+    let report = Report { target: true, updiscon, irdepth, mispredicted, notify: false };
+    state.address(row, address, report, reason, out);
+}
+
+/// Reports branches without an address, if there are too many to keep.
+#[inline]
+fn pending<S: FnMut(Encoded<'_>)>(
+    state: &mut State,
+    (row, address): (u64, u64),
+    branch: (Option<bool>, bool),
+    out: &mut S,
+) {
+    if state.count_is_full() {
+        // A decoder takes an address without flags for the target of a discontinuity unless format 3
+        // follows, hence the notify flag.
+        state.stop_at(row, address, branch, true, Reason::CountFull, out);
+    } else if state.must_report_branches(branch.1) {
+        state.map_only(row, out);
+    }
+}
+
+/// Executes calls and returns, and decides whether the step is an uninferable discontinuity. `next` is
+/// where it leads, if that is traced.
+#[inline(always)]
+fn leave<S: FnMut(Encoded<'_>)>(
+    state: &mut State,
+    current: &Jump,
+    inferred: bool,
+    next: Option<u64>,
+    out: &mut S,
+) -> Left {
+    let itype = current.itype;
+    let uninferable = is_uninferable(itype);
+    if !uninferable && !itype.is_call() {
+        return Left::default();
+    }
+    let mut left = Left { updiscon: uninferable && !inferred, mismatch: None };
+    if !state.options.implicit_return || !state.returns.exists() {
+        return left;
+    }
+    if itype.is_call() {
+        // D1: after a popped return, the depth of the stack distinguishes visits of one address until a
+        // call raises it again.
+        state.mark(current.row, current.address, out);
+        state.returns.call(current.link);
+    } else if itype == IType::Return {
+        let depth = state.returns.depth();
+        let predicted = next.is_some_and(|next| state.returns.predicts(next));
+        if state.returns.pop() {
+            if inferred || predicted {
+                state.irets += 1;
+                left.updiscon = false;
+            } else {
+                left = Left { updiscon: true, mismatch: Some(depth) };
+            }
+        }
+    }
+    left
+}
+
+/// Whether the current instruction is a return that implicit return mode predicts wrongly.
+fn is_mispredicted_return(
+    state: &State,
+    previous: Option<&Previous>,
+    current: &Step,
+    next: Option<&Step>,
+) -> bool {
+    state.options.implicit_return
+        && current.itype == IType::Return
+        && !is_sequential(state, previous, current)
+        && state.returns.depth() > 0
+        && next.is_some_and(|next| !state.returns.predicts(next.address))
+}
+
+/// 3.2.4: whether the jump is sequentially inferable and the constant it uses has also been traced.
+fn is_sequential(state: &State, previous: Option<&Previous>, current: &Step) -> bool {
+    current.sijump
+        && state.options.sequentially_inferred_jump
+        && previous.is_some_and(|previous| previous.retired)
 }
 
 /// What was sent for the current step.
@@ -65,23 +185,16 @@ struct Described<'a> {
 }
 
 impl Described<'_> {
-    /// A step that may be anything.
-    #[inline(never)]
-    fn closely<S: FnMut(Encoded<'_>)>(
-        mut self,
-        state: &mut State,
-        out: &mut S,
-    ) -> Option<Previous> {
-        let Self { previous, current, next, .. } = self;
+    fn closely<S: FnMut(Encoded<'_>)>(self, state: &mut State, out: &mut S) -> Option<Previous> {
+        let Self { previous, current, next, taken, .. } = self;
         if previous.is_some_and(|before| current.changes_context_imprecisely(before.context)) {
             state.context_pending = true;
         }
         let changes = |next: &Step| next.changes_from(current.privilege, current.context);
+        // D14: a decoder cannot walk to the target of an asynchronous discontinuity.
+        let torn = next.is_some_and(|n| n.retired && n.is_torn_from(current.context));
         // D6: format 3.0 cannot say that the return before it was mispredicted, so tracing stops
         // and restarts between such a return and a change of privilege or context.
-        self.bad_return = self.is_mispredicted_return(state);
-        // D14: nor can a decoder walk to the target of an asynchronous discontinuity.
-        let torn = next.is_some_and(|n| n.retired && n.is_torn_from(current.context));
         let into_change = next.is_some_and(|next| next.retired && changes(next));
         let restart = torn || self.bad_return && into_change;
         let shown = Self { next: next.filter(|_| !restart), ..self };
@@ -93,32 +206,28 @@ impl Described<'_> {
         if state.resync_state == ResyncState::Flush {
             state.resync_state = ResyncState::Sync;
         }
-        let left = self.leave::<false, S>(state, outcome, out);
-        if torn || restart && left.is_some_and(|left| left.mismatch.is_some()) {
+        // A branch that is itself the synchronisation point trains the predictor after the reset
+        // (D4).
+        if let Some(taken) = taken {
+            state.branched(current.address, taken);
+        }
+        // A decoder does not look back across a synchronisation (D11).
+        let inferred = is_sequential(state, previous, current) && !outcome.synced;
+        let left = leave(state, &current.jump(), inferred, next.map(|next| next.address), out);
+        if torn || restart && left.mismatch.is_some() {
             let status = state.end_status();
             state.support(current.row, true, status, Reason::Restart, out);
             state.clear();
             return None;
         }
-        left
-    }
-
-    /// Whether the current instruction is a return that implicit return mode predicts wrongly.
-    fn is_mispredicted_return(&self, state: &State) -> bool {
-        state.options.implicit_return
-            && self.current.itype == IType::Return
-            && !self.is_sequential(state)
-            && state.returns.depth() > 0
-            && self.next.is_some_and(|next| !state.returns.predicts(next.address))
-    }
-
-    /// 3.2.4: whether the jump is sequentially inferable and the constant it uses has also been
-    /// traced.
-    #[inline]
-    fn is_sequential(&self, state: &State) -> bool {
-        self.current.sijump
-            && state.options.sequentially_inferred_jump
-            && self.previous.is_some_and(|previous| previous.retired)
+        Some(Previous {
+            context: current.context,
+            privilege: current.privilege,
+            trap: current.trap(),
+            retired: current.retired,
+            reported: outcome.trap_reported,
+            left,
+        })
     }
 
     /// Chapter 9, figure "Instruction delta trace algorithm", from top to bottom.
@@ -161,7 +270,7 @@ impl Described<'_> {
         }
         // The instruction before the trap has been reported as such. A trap without a successor
         // would be lost, though (D3).
-        if previous.updiscon {
+        if previous.left.updiscon {
             self.report_current_trap(state, Reason::TrapAtTarget, out)
         } else if self.next.is_none() {
             self.report_current_trap(state, Reason::TrapAtEnd, out)
@@ -175,7 +284,7 @@ impl Described<'_> {
             Some(Reason::Privilege)
         } else if self.current.changes_from(previous.privilege, previous.context) {
             Some(Reason::Context)
-        } else if state.resync_state == ResyncState::Sync && previous.mismatch.is_none() {
+        } else if state.resync_state == ResyncState::Sync && previous.left.mismatch.is_none() {
             // A mispredicted return must first be reported as such (D6).
             Some(Reason::Resync)
         } else {
@@ -197,9 +306,11 @@ impl Described<'_> {
 
     /// The rest of the chart, for an instruction that retired without a synchronisation.
     fn retired<S: FnMut(Encoded<'_>)>(&self, state: &mut State, previous: &Previous, out: &mut S) {
-        let current = self.current;
-        if previous.updiscon {
-            return self.target(state, previous, self.format_3_is_next(state), out);
+        let Self { current, taken, mispredicted, .. } = *self;
+        let (place, branch) = ((current.row, current.address), (taken, mispredicted));
+        if previous.left.updiscon {
+            let updiscon = self.format_3_is_next(state);
+            return target(state, previous.left, place, branch, updiscon, out);
         }
         let flushes = state.must_flush() || self.jumps_at_same_level();
         let reason = if state.resync_state == ResyncState::Flush
@@ -216,63 +327,9 @@ impl Described<'_> {
         } else if current.notify {
             Reason::Notify
         } else {
-            return self.pending(state, out);
+            return pending(state, place, branch, out);
         };
-        let Self { taken, mispredicted, .. } = *self;
-        state.stop_at(
-            current.row,
-            current.address,
-            (taken, mispredicted),
-            current.notify,
-            reason,
-            out,
-        );
-    }
-
-    /// The same for a calm step.
-    #[inline(always)]
-    fn calm<S: FnMut(Encoded<'_>)>(&self, state: &mut State, previous: &Previous, out: &mut S) {
-        if previous.updiscon {
-            self.target(state, previous, false, out);
-        } else {
-            self.pending(state, out);
-        }
-    }
-
-    /// Reports the target of a discontinuity.
-    #[inline(always)]
-    fn target<S: FnMut(Encoded<'_>)>(
-        &self,
-        state: &mut State,
-        previous: &Previous,
-        updiscon: bool,
-        out: &mut S,
-    ) {
-        let Self { current, taken, mispredicted, .. } = *self;
-        let irdepth = previous.mismatch;
-        let reason = match irdepth {
-            Some(_) => {
-                state.report_marks(current.address, taken, mispredicted, out);
-                Reason::ReturnMismatch
-            }
-            None => Reason::Updiscon,
-        };
-        let report = Report { target: true, updiscon, irdepth, mispredicted, notify: false };
-        state.address(current.row, current.address, report, reason, out);
-    }
-
-    /// Reports branches without an address, if there are too many to keep.
-    #[inline(always)]
-    fn pending<S: FnMut(Encoded<'_>)>(&self, state: &mut State, out: &mut S) {
-        if state.count_is_full() {
-            // A decoder takes an address without flags for the target of a discontinuity unless
-            // format 3 follows, hence the notify flag.
-            let Self { current, taken, mispredicted, .. } = *self;
-            let branch = (taken, mispredicted);
-            state.stop_at(current.row, current.address, branch, true, Reason::CountFull, out);
-        } else if state.must_report_branches(self.mispredicted) {
-            state.map_only(self.current.row, out);
-        }
+        state.stop_at(current.row, current.address, branch, current.notify, reason, out);
     }
 
     /// Whether the next step changes privilege or context, precisely.
@@ -293,59 +350,6 @@ impl Described<'_> {
     fn jumps_at_same_level(&self) -> bool {
         let level = self.current.privilege;
         is_uninferable(self.current.itype) && self.next.is_some_and(|next| next.privilege == level)
-    }
-
-    /// Executes calls and returns, and decides whether the step is an uninferable discontinuity.
-    #[inline(always)]
-    fn leave<const CALM: bool, S: FnMut(Encoded<'_>)>(
-        &self,
-        state: &mut State,
-        outcome: Outcome,
-        out: &mut S,
-    ) -> Option<Previous> {
-        let current = self.current;
-        // A branch that is itself the synchronisation point trains the predictor after the reset
-        // (D4).
-        if let Some(taken) = self.taken {
-            state.branched(current.address, taken);
-        }
-        let mut left = Previous {
-            context: current.context,
-            privilege: current.privilege,
-            trap: if CALM { None } else { current.trap() },
-            retired: current.retired,
-            reported: outcome.trap_reported,
-            updiscon: false,
-            mismatch: None,
-        };
-        if !is_uninferable(current.itype) && !current.itype.is_call() {
-            return Some(left);
-        }
-        // A decoder does not look back across a synchronisation (D11).
-        let inferred = self.is_sequential(state) && !outcome.synced;
-        left.updiscon = is_uninferable(current.itype) && !inferred;
-        if !state.options.implicit_return || !state.returns.exists() {
-            return Some(left);
-        }
-        if current.itype.is_call() {
-            // D1: after a popped return, the depth of the stack distinguishes visits of one
-            // address until a call raises it again.
-            state.mark(current.row, current.address, out);
-            state.returns.call(current.link);
-        } else if current.itype == IType::Return {
-            let depth = state.returns.depth();
-            let predicted = self.next.is_some_and(|next| state.returns.predicts(next.address));
-            if state.returns.pop() {
-                if inferred || predicted {
-                    state.irets += 1;
-                    left.updiscon = false;
-                } else {
-                    left.updiscon = true;
-                    left.mismatch = Some(depth);
-                }
-            }
-        }
-        Some(left)
     }
 }
 

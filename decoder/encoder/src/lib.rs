@@ -63,7 +63,7 @@ use filter::Qualifier;
 use hartrace_etrace::ingress::{ITypeWidth, Retired};
 use hartrace_etrace::{Compat, Ioptions, Mode, Params, Payload, QualStatus};
 use state::{ResyncState, State};
-use step::{Previous, Step};
+use step::{Left, Previous, Step};
 
 /// One payload, with the reason for it.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -132,8 +132,11 @@ impl Encoder {
             && qualified
             && is_calm_after(&self.state, current, block)
         {
-            let left = describe_calmly(&mut self.state, previous, current, block, row, out);
-            self.previous = Some(left);
+            let (left, current) = (previous.left, *current);
+            let left = describe_calmly(&mut self.state, left, &current, block, row, out);
+            if let Some(previous) = &mut self.previous {
+                previous.left = left;
+            }
             self.pending = Some(Step::last_after_first(block, row));
             self.rows = row.wrapping_add(1);
         } else {
@@ -161,7 +164,8 @@ impl Encoder {
         blocks: &'b [Retired],
         out: &mut S,
     ) -> &'b [Retired] {
-        let Some(mut previous) = self.previous else { return blocks };
+        let Some(previous) = self.previous else { return blocks };
+        let mut left = previous.left;
         let mut rest = blocks;
         let mut row = self.rows;
         while let Some((block, more)) = rest.split_first() {
@@ -170,17 +174,17 @@ impl Encoder {
                 break;
             }
             if !self.qualifier.qualify(block) {
-                self.previous = Some(previous);
+                self.previous = Some(Previous { left, ..previous });
                 self.pending = Some(step);
                 self.retire_any(block, row, false, out);
                 return more;
             }
-            previous = describe_calmly(&mut self.state, &previous, &step, block, row, out);
+            left = describe_calmly(&mut self.state, left, &step, block, row, out);
             row = row.wrapping_add(1);
             current = block;
             rest = more;
         }
-        self.previous = Some(previous);
+        self.previous = Some(Previous { left, ..previous });
         self.pending = Some(Step::last_after_first(current, row.wrapping_sub(1)));
         self.rows = row;
         rest
@@ -352,7 +356,7 @@ impl Encoder {
     ) {
         self.previous = if current.qualified {
             let previous = self.previous.as_ref();
-            chart::describe::<false, S>(&mut self.state, previous, current, next, out)
+            chart::describe(&mut self.state, previous, current, next, out)
         } else {
             None
         };
@@ -375,24 +379,29 @@ fn is_calm_after(state: &State, current: &Step, block: &Retired) -> bool {
         && !state.resync.is_near(packets, cycles, current.half_words.into())
 }
 
-/// Describes a calm step, and the first one of `block` unless it is also the last. Returns what is
-/// previous to the last.
+/// Describes a calm step, and the first one of `block` unless it is also the last.
 #[inline(always)]
 fn describe_calmly<S: FnMut(Encoded<'_>)>(
     state: &mut State,
-    previous: &Previous,
+    left: Left,
     current: &Step,
     block: &Retired,
     row: u64,
     out: &mut S,
-) -> Previous {
-    let first = Step::first(block, row, true);
-    let left = chart::describe::<true, S>(state, Some(previous), current, Some(&first), out);
-    if block.last_address() == block.iaddr {
-        return left.unwrap_or(*previous);
+) -> Left {
+    let single = block.last_address() == block.iaddr;
+    let first_cycles = if single { 0 } else { block.cycles };
+    let cycles = u64::from(current.cycles).wrapping_add(first_cycles.into());
+    state.resync.calm_step(cycles, current.half_words.into());
+    let left = chart::describe_calm(state, left, &current.jump(), block.iaddr, out);
+    if single {
+        return left;
     }
-    let left = chart::describe::<true, S>(state, left.as_ref(), &first, Some(&first), out);
-    left.unwrap_or(*previous)
+    // All that the first instruction of a block can be is the target of a jump.
+    if left.updiscon {
+        chart::target(state, left, (row, block.iaddr), (None, false), false, out);
+    }
+    Left::default()
 }
 
 fn check(params: &Params, itype_width: ITypeWidth, options: Ioptions) -> Result<(), ConfigError> {

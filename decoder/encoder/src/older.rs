@@ -5,7 +5,7 @@
 use crate::Encoded;
 use crate::send::Report;
 use crate::state::State;
-use crate::step::{Previous, Step};
+use crate::step::{Left, Previous, Step};
 use hartrace_etrace::encoder::Reason;
 use hartrace_etrace::ingress::{CType, IType};
 use hartrace_etrace::{Compat, QualStatus};
@@ -30,8 +30,7 @@ pub(crate) fn describe<S: FnMut(Encoded<'_>)>(
         trap: current.trap(),
         retired: current.retired,
         reported,
-        updiscon: leave(state, current),
-        mismatch: None,
+        left: Left { updiscon: leave(state, current), mismatch: None },
     }
 }
 
@@ -74,7 +73,7 @@ fn choose<S: FnMut(Encoded<'_>)>(
         }
         return false;
     }
-    if changed(current, before.privilege.0, before.context, before.updiscon) {
+    if changed(current, before.privilege.0, before.context, before.left.updiscon) {
         state.sync(current, Reason::Privilege, out);
         return false;
     }
@@ -85,7 +84,7 @@ fn choose<S: FnMut(Encoded<'_>)>(
 
     let due = state.resync.count == state.resync.max;
     let format_3_is_next = next.is_trap() || next.privilege != current.privilege || due;
-    let target = before.updiscon;
+    let target = before.left.updiscon;
     let updiscon = target && format_3_is_next;
     let report = Report { target, updiscon, mispredicted, ..Report::default() };
     if target {

@@ -100,6 +100,13 @@ impl Counter {
         self.count >= self.max && self.max != u64::MAX
     }
 
+    /// The same where it is known not to become due.
+    #[inline]
+    pub(crate) fn calm_step(&mut self, cycles: u64, half_words: u64) {
+        let counted = cycles & self.cycles | half_words & self.half_words;
+        self.count = self.count.wrapping_add(counted);
+    }
+
     /// Whether it may become due within so much.
     #[inline]
     pub(crate) fn is_near(&self, packets: u64, cycles: u64, half_words: u64) -> bool {

@@ -35,10 +35,27 @@ pub(crate) struct Previous {
     pub(crate) retired: bool,
     /// It is a trap that has been reported.
     pub(crate) reported: bool,
-    /// It is an uninferable discontinuity.
+    pub(crate) left: Left,
+}
+
+/// How a step was left.
+#[derive(Copy, Clone, Debug, Default)]
+pub(crate) struct Left {
+    /// By an uninferable discontinuity.
     pub(crate) updiscon: bool,
-    /// It is a mispredicted return: the depth at which it happened.
+    /// By a mispredicted return: the depth at which it happened.
     pub(crate) mismatch: Option<u32>,
+}
+
+/// The part of a step that matters if nothing but a jump or a branch happens.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Jump {
+    pub(crate) row: u64,
+    pub(crate) address: u64,
+    /// Address after the instruction.
+    pub(crate) link: u64,
+    pub(crate) itype: IType,
+    pub(crate) sijump: bool,
 }
 
 /// The part of a trap that format 3.1 reports.
@@ -110,6 +127,12 @@ impl Step {
     pub(crate) fn unqualified(block: &Retired, row: u64) -> Self {
         let plain = Retired { itype: IType::None, iretire: 1, ilastsize: 0, ..*block };
         Self { cycles: 0, half_words: 0, ..Self::last(&plain, row, false) }
+    }
+
+    #[inline]
+    pub(crate) fn jump(&self) -> Jump {
+        let Self { row, address, link, itype, sijump, .. } = *self;
+        Jump { row, address, link, itype, sijump }
     }
 
     #[inline]
