@@ -52,6 +52,11 @@ impl Qualifier {
         if self.conditions.is_empty() { on } else { self.meets_condition(block) && on }
     }
 
+    /// Whether every block is traced until the next trigger.
+    pub(crate) fn is_open(&self) -> bool {
+        self.on && self.conditions.is_empty()
+    }
+
     #[inline(never)]
     fn meets_condition(&mut self, block: &Retired) -> bool {
         self.comparators.iter_mut().for_each(|comparator| comparator.look(block));

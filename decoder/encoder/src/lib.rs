@@ -63,7 +63,7 @@ use filter::Qualifier;
 use hartrace_etrace::ingress::{ITypeWidth, Retired};
 use hartrace_etrace::{Compat, Ioptions, Mode, Params, Payload, QualStatus};
 use state::{ResyncState, State};
-use step::{Left, Previous, Step};
+use step::{Jump, Left, Previous, Step};
 
 /// One payload, with the reason for it.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -132,12 +132,16 @@ impl Encoder {
             && qualified
             && is_calm_after(&self.state, current, block)
         {
-            let (left, current) = (previous.left, *current);
-            let left = describe_calmly(&mut self.state, left, &current, block, row, out);
+            let next = Step::last_after_first(block, row);
+            let single = next.address == block.iaddr;
+            let cycles = current.cycles.saturating_add(if single { 0 } else { block.cycles });
+            self.state.resync.calm_step(cycles.into(), current.half_words.into());
+            let (left, jump) = (previous.left, current.jump());
+            let left = describe_calmly(&mut self.state, left, &jump, (block.iaddr, single), out);
             if let Some(previous) = &mut self.previous {
                 previous.left = left;
             }
-            self.pending = Some(Step::last_after_first(block, row));
+            self.pending = Some(next);
             self.rows = row.wrapping_add(1);
         } else {
             self.retire_any(block, row, qualified, out);
@@ -164,29 +168,40 @@ impl Encoder {
         blocks: &'b [Retired],
         out: &mut S,
     ) -> &'b [Retired] {
-        let Some(previous) = self.previous else { return blocks };
+        let (Some(previous), Some(step)) = (self.previous, self.pending) else { return blocks };
+        let Step { privilege, context, notify, .. } = step;
+        let state = &mut self.state;
+        let unfiltered = self.qualifier.is_open() && !notify;
         let mut left = previous.left;
+        let mut jump = step.jump();
+        let mut spent = (u64::from(step.cycles), u64::from(step.half_words));
         let mut rest = blocks;
-        let mut row = self.rows;
         while let Some((block, more)) = rest.split_first() {
-            let step = Step::last_after_first(current, row.wrapping_sub(1));
-            if !is_calm_after(&self.state, &step, block) {
+            let special = block.halted
+                | block.reset
+                | block.trigger.on
+                | block.trigger.off
+                | block.trigger.notify
+                | block.itype.is_trap()
+                | (block.iretire == 0);
+            let same = (block.privilege == privilege) & (block.context == context);
+            let cycles = u64::from(block.cycles);
+            if special || !same || !unfiltered || is_near(state, spent, cycles) {
                 break;
             }
-            if !self.qualifier.qualify(block) {
-                self.previous = Some(Previous { left, ..previous });
-                self.pending = Some(step);
-                self.retire_any(block, row, false, out);
-                return more;
-            }
-            left = describe_calmly(&mut self.state, left, &step, block, row, out);
-            row = row.wrapping_add(1);
+            let row = jump.row.wrapping_add(1);
+            let next = Jump::last(block, row);
+            let single = next.address == block.iaddr;
+            state.resync.calm_step(spent.0.wrapping_add(if single { 0 } else { cycles }), spent.1);
+            left = describe_calmly(state, left, &jump, (block.iaddr, single), out);
+            spent = (if single { cycles } else { 0 }, block.iretire.into());
+            jump = next;
             current = block;
             rest = more;
         }
         self.previous = Some(Previous { left, ..previous });
-        self.pending = Some(Step::last_after_first(current, row.wrapping_sub(1)));
-        self.rows = row;
+        self.pending = Some(Step::last_after_first(current, jump.row));
+        self.rows = jump.row.wrapping_add(1);
         rest
     }
 
@@ -273,7 +288,7 @@ impl Encoder {
         check(&self.state.params, self.itype_width, options)?;
         self.start(out);
         self.stop(true, out);
-        self.state.options = options;
+        self.state.set_options(options);
         self.state.support(self.rows, true, QualStatus::NoChange, Reason::Enabled, out);
         Ok(())
     }
@@ -364,11 +379,8 @@ impl Encoder {
 }
 
 /// Whether nothing happens between a calm step and this block but a jump or a branch.
-#[inline(always)]
+#[inline]
 fn is_calm_after(state: &State, current: &Step, block: &Retired) -> bool {
-    let cycles = u64::from(current.cycles).wrapping_add(block.cycles.into());
-    // A block sends two payloads at most, and those of calls to be remembered.
-    let packets = state.mark_count().saturating_add(3) as u64;
     block.iretire > 0
         && !block.itype.is_trap()
         && block.privilege == current.privilege
@@ -376,30 +388,34 @@ fn is_calm_after(state: &State, current: &Step, block: &Retired) -> bool {
         && !current.notify
         && !block.halted
         && !block.reset
-        && !state.resync.is_near(packets, cycles, current.half_words.into())
+        && !is_near(state, (current.cycles.into(), current.half_words.into()), block.cycles.into())
 }
 
-/// Describes a calm step, and the first one of `block` unless it is also the last.
+/// Whether a resynchronisation may be due before the next block ends. `spent` is cycles and half-words
+/// of the pending step.
+#[inline(always)]
+fn is_near(state: &State, spent: (u64, u64), cycles: u64) -> bool {
+    // A block sends two payloads at most, and those of calls to be remembered.
+    let packets = state.mark_count().wrapping_add(3) as u64;
+    state.resync.is_near(packets, spent.0.wrapping_add(cycles), spent.1)
+}
+
+/// Describes a calm step, and the first one of the next block, at `iaddr`, unless it is also the last.
 #[inline(always)]
 fn describe_calmly<S: FnMut(Encoded<'_>)>(
     state: &mut State,
     left: Left,
-    current: &Step,
-    block: &Retired,
-    row: u64,
+    current: &Jump,
+    (iaddr, single): (u64, bool),
     out: &mut S,
 ) -> Left {
-    let single = block.last_address() == block.iaddr;
-    let first_cycles = if single { 0 } else { block.cycles };
-    let cycles = u64::from(current.cycles).wrapping_add(first_cycles.into());
-    state.resync.calm_step(cycles, current.half_words.into());
-    let left = chart::describe_calm(state, left, &current.jump(), block.iaddr, out);
+    let left = chart::describe_calm(state, left, current, iaddr, out);
     if single {
         return left;
     }
     // All that the first instruction of a block can be is the target of a jump.
     if left.updiscon {
-        chart::target(state, left, (row, block.iaddr), (None, false), false, out);
+        chart::target(state, left, (current.row.wrapping_add(1), iaddr), (None, false), false, out);
     }
     Left::default()
 }

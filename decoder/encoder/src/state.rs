@@ -31,6 +31,8 @@ pub(crate) struct State {
     pub(crate) unit: Unit,
     pub(crate) options: Ioptions,
     pub(crate) compat: Compat,
+    /// Whether anybody will ask the predictor.
+    trains: bool,
     pub(crate) sync_on_unretired: bool,
     return_marks: usize,
     pub(crate) packer: Packer,
@@ -125,6 +127,7 @@ impl State {
             unit: config.unit,
             options: config.options,
             compat: config.compat,
+            trains: trains(config.options, config.compat),
             sync_on_unretired: config.sync_on_unretired,
             return_marks: config.return_marks,
             packer: Packer::new(layout, config.compat),
@@ -149,6 +152,12 @@ impl State {
         })
     }
 
+    /// Switches modes.
+    pub(crate) fn set_options(&mut self, options: Ioptions) {
+        self.options = options;
+        self.trains = trains(options, self.compat);
+    }
+
     /// Forgets everything that has not been reported.
     pub(crate) fn clear(&mut self) {
         self.reported();
@@ -170,7 +179,7 @@ impl State {
             self.map |= u32::from(!taken) << self.branches;
         }
         self.branches += 1;
-        if !self.trains() {
+        if !self.trains {
             return false;
         }
         let predicted = self.predictor.predict(address) == taken;
@@ -178,17 +187,10 @@ impl State {
         !predicted
     }
 
-    /// Whether anybody will ask the predictor. The tracing that starts with the mode also resets the
-    /// predictor, but not that of the C model (C5).
-    #[inline]
-    fn trains(&self) -> bool {
-        self.options.branch_prediction || self.compat == Compat::CModel
-    }
-
     /// Trains the predictor, and forgets returns: a branch shows a decoder where it is.
     #[inline]
     pub(crate) fn branched(&mut self, address: u64, taken: bool) {
-        if self.trains() {
+        if self.trains {
             self.predictor.update(address, taken);
         }
         self.forget_returns();
@@ -324,6 +326,12 @@ impl State {
     pub(crate) fn must_flush(&self) -> bool {
         self.branches > 0 || self.irets > 0 || !self.marks.is_empty() || self.open_updiscon
     }
+}
+
+/// Whether the predictor must be trained. The tracing that starts with its mode also resets it, but not in
+/// the C model (C5).
+fn trains(options: Ioptions, compat: Compat) -> bool {
+    options.branch_prediction || compat == Compat::CModel
 }
 
 /// The lowest `width` bits.

@@ -66,6 +66,16 @@ pub(crate) struct Trap {
     pub(crate) tval: u64,
 }
 
+impl Jump {
+    /// The last instruction of a block in which something retired.
+    #[inline(always)]
+    pub(crate) fn last(block: &Retired, row: u64) -> Self {
+        let link = block.next_address();
+        let address = link.wrapping_sub(block.last_bytes());
+        Self { row, address, link, itype: block.itype, sijump: block.sijump }
+    }
+}
+
 impl Step {
     /// The last instruction of a block, or its trap if nothing retired.
     #[inline]
