@@ -25,7 +25,7 @@
 //!     last = format!("{} because of: {}", encoded.payload, encoded.reason);
 //! });
 //! // Support, start at 0x1000, two outcomes and the return at 0x1004, support.
-//! assert_eq!(stream, [0x0f, 0x73, 0x00, 0x10, 0x09, 0x01, 0x20, 0x00, 0x1f]);
+//! assert_eq!(stream, [0x1f, 0x73, 0x00, 0x04, 0x09, 0x09, 0x4f]);
 //! assert!(last.ends_with("because of: tracing stopped (7.5.1)"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
