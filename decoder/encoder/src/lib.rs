@@ -137,7 +137,8 @@ impl Encoder {
             let cycles = current.cycles.saturating_add(if single { 0 } else { block.cycles });
             self.state.resync.calm_step(cycles.into(), current.half_words.into());
             let (left, jump) = (previous.left, current.jump());
-            let left = describe_calmly(&mut self.state, left, &jump, (block.iaddr, single), out);
+            let at = (row, block.iaddr);
+            let left = describe_calmly(&mut self.state, left, &jump, at, single, out);
             if let Some(previous) = &mut self.previous {
                 previous.left = left;
             }
@@ -193,7 +194,7 @@ impl Encoder {
             let next = Jump::last(block, row);
             let single = next.address == block.iaddr;
             state.resync.calm_step(spent.0.wrapping_add(if single { 0 } else { cycles }), spent.1);
-            left = describe_calmly(state, left, &jump, (block.iaddr, single), out);
+            left = describe_calmly(state, left, &jump, (row, block.iaddr), single, out);
             spent = (if single { cycles } else { 0 }, block.iretire.into());
             jump = next;
             current = block;
@@ -400,22 +401,24 @@ fn is_near(state: &State, spent: (u64, u64), cycles: u64) -> bool {
     state.resync.is_near(packets, spent.0.wrapping_add(cycles), spent.1)
 }
 
-/// Describes a calm step, and the first one of the next block, at `iaddr`, unless it is also the last.
+/// Describes a calm step, and the first one of the next block, at row and address `next`, unless it is
+/// also the last.
 #[inline(always)]
 fn describe_calmly<S: FnMut(Encoded<'_>)>(
     state: &mut State,
     left: Left,
     current: &Jump,
-    (iaddr, single): (u64, bool),
+    next: (u64, u64),
+    single: bool,
     out: &mut S,
 ) -> Left {
-    let left = chart::describe_calm(state, left, current, iaddr, out);
+    let left = chart::describe_calm(state, left, current, next.1, out);
     if single {
         return left;
     }
     // All that the first instruction of a block can be is the target of a jump.
     if left.updiscon {
-        chart::target(state, left, (current.row.wrapping_add(1), iaddr), (None, false), false, out);
+        chart::target(state, left, next, (None, false), false, out);
     }
     Left::default()
 }

@@ -17,9 +17,13 @@ fn same(config: &EncoderConfig, blocks: &[Retired], then: Option<Ioptions>) -> u
         let hartrace_encoder::Encoded { row, payload, bytes, reason } = encoded;
         sent.push(Encoded { row, payload, bytes: bytes.to_vec(), reason });
     };
-    for options in [then, None] {
+    for (options, at_once) in [(then, true), (None, false)] {
         blocks.iter().for_each(|block| golden.retire(block, &mut expect));
-        production.retire_all(blocks, &mut send);
+        // At once and, the second time, one by one.
+        match at_once {
+            true => production.retire_all(blocks, &mut send),
+            false => blocks.iter().for_each(|block| production.retire(block, &mut send)),
+        }
         if let Some(options) = options {
             golden.set_options(options, &mut expect).unwrap();
             production.set_options(options, &mut send).unwrap();
@@ -51,6 +55,17 @@ fn two_payloads_of_one_block_before_a_resynchronisation() {
             assert!(same(&config, &blocks, None) > 60, "{resync:?}");
         }
     }
+}
+
+/// A row in which nothing happens has a number, and leaves the step before it pending.
+#[test]
+fn rows_in_which_nothing_happens_are_counted() {
+    let jump = IType::UninferableTailCall;
+    let mut blocks: Vec<_> = (0..12).map(|n| block(0x1000 + 0x20 * n, 2, jump)).collect();
+    for place in [11, 8, 8, 5, 3] {
+        blocks.insert(place, block(0x5000, 0, IType::None));
+    }
+    assert!(same(&EncoderConfig::default(), &blocks, None) > 20);
 }
 
 /// The predictor of the C model is never reset, and is trained while its mode is off (C5).
