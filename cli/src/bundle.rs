@@ -1,12 +1,11 @@
 //! `hartrace bundle`: packs a capture with its description and its programs into one archive.
 
-use crate::args::{BundleArgs, CompatArg};
-use crate::described::Described;
+use crate::args::BundleArgs;
 use crate::failure::{Failure, Status};
-use crate::files::Filling;
-use crate::{files, image};
+use crate::{described, files, image};
 use hartrace_capture::bundle::{self, Names};
 use hartrace_capture::description::{Description, ProgramFile};
+use hartrace_capture::follow::Filling;
 use hartrace_capture::params::Draft;
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -19,9 +18,8 @@ pub(crate) fn run(args: &BundleArgs) -> Result<Status, Failure> {
         return Err(Failure::usage("a bundle holds a capture as it is, so --ring has no effect")
             .hint("--ring for the command that reads the bundle"));
     }
-    let described = Described::find(path)?;
-    let mut setup = described.setup(&args.follow.stream)?;
-    setup.compat = CompatArg::of(args.follow.compat, setup.compat);
+    let (described, mut setup) = described::stream(path, &args.follow.stream)?;
+    setup.compat = args.follow.compat.unwrap_or(setup.compat);
     let code = image::code(&args.follow, &described)?;
     let mut names = Names::default();
     let programs = code.into_iter().map(|code| {
@@ -39,7 +37,7 @@ pub(crate) fn run(args: &BundleArgs) -> Result<Status, Failure> {
     // The capture of a bundle keeps its name.
     let name = names.unused(Path::new(&described.name));
     let name = name.strip_suffix(".zst").unwrap_or(&name);
-    let capture = described.open()?;
+    let capture = described::open(&described)?;
     let failed = |error| Failure::write(args.output.display(), &error);
     let file = File::create(&args.output).map_err(failed)?;
     let out = BufWriter::new(file);

@@ -3,7 +3,7 @@
 use crate::args::CheckArgs;
 use crate::failure::{Failure, Status};
 use crate::files::{self, Capture};
-use crate::follow::{Follow, SMALL};
+use crate::follow::{Following, SMALL};
 use crate::{gaps, input};
 use hartrace_bits::mask;
 use hartrace_report::{Item, OneSource, Part, Silent};
@@ -14,35 +14,30 @@ use std::ops::ControlFlow;
 
 /// Runs the command.
 pub(crate) fn run(args: &CheckArgs) -> Result<Status, Failure> {
-    let (follow, capture) = Follow::open(&args.follow, [args.against.as_path()])?;
-    let setup = &follow.setup;
+    let (following, capture) = Following::open(&args.follow, [args.against.as_path()])?;
+    let (setup, programs) = (&following.follow.setup, &following.follow.programs);
+    let name = &following.about.capture;
     let (input, bar) = files::open(&args.against)?;
     let options = input::options(&args.format, Some(setup.xlen), setup.itype_width);
-    let code = Box::new(|context| follow.programs.image(context));
+    let code = Box::new(|context| programs.image(context));
     let expected = Expected::new(input, files::name(&args.against), &options, Some(code))?;
     let width = u32::from(setup.params.iaddress_width_p).min(setup.xlen.bits());
-    let mut gaps = gaps::new(follow.name.clone(), args.follow.strict, bar.clone());
-    let mut comparison = Comparison::new(expected, mask(width)).of(follow.programs.image(0));
+    let mut gaps = gaps::new(name.clone(), args.follow.strict, bar.clone());
+    let mut comparison = Comparison::new(expected, mask(width)).of(programs.image(0));
     // One bar is enough.
     let capture = Capture { bar: ProgressBar::hidden(), ..capture };
     let mut source = OneSource::default();
     let mut found = Silent::default();
-    let flow = follow.run(capture, SMALL, Part::default, |decoded| {
+    let flow = following.run(capture, SMALL, Part::default, |decoded| {
         found = Silent { bytes: decoded.bytes, packets: decoded.packets };
         for (id, part) in &decoded.sinks {
             for (at, item) in part.iter() {
                 if comparison.is_done() {
                     break;
                 }
-                source.take(*id, &follow.name)?;
+                source.take(*id, name)?;
                 match item {
-                    Item::Retired(run) => {
-                        for pc in run.addresses {
-                            if !comparison.is_done() {
-                                comparison.decoded(*pc, at)?;
-                            }
-                        }
-                    }
+                    Item::Retired(run) => comparison.decoded_all(run.addresses, at)?,
                     Item::Event(event) | Item::Aside(event) => {
                         gaps.event(*id, at, &event);
                         gaps.check()?;
@@ -61,7 +56,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Status, Failure> {
     let mut out = files::stdout();
     let against = files::name(&args.against);
     let count = gaps.count();
-    let sides = Sides { capture: &follow.name, expected: &against, xlen: setup.xlen, gaps: count };
+    let sides = Sides { capture: name, expected: &against, xlen: setup.xlen, gaps: count };
     if args.json {
         comparison.json(&mut out, &sides)?;
     } else {

@@ -2,15 +2,16 @@
 //! and compares it, first to last.
 
 use crate::args::SchemesArgs;
-use crate::bundled::{PROGRAMS, SOURCES};
 use crate::failure::{Failure, Status};
 use crate::image;
 use crate::{exec, files, input, progress};
+use hartrace_capture::programs::elf_xlen;
 use hartrace_compressors::comparison::{
-    Comparison, ComparisonError, Options, Workload, chosen, is_arm_program,
+    Comparison, ComparisonError, Options, SOURCES, Workload, chosen, is_arm_program,
 };
 use hartrace_etrace::ingress::ITypeWidth;
 use hartrace_sources::executed::Program;
+use hartrace_sources::executed::bundled::PROGRAMS;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -90,8 +91,8 @@ fn log(path: &Path, args: &SchemesArgs) -> Result<Workload, Failure> {
             .at(files::name(path))
             .hint("--elf PROG"));
     };
-    let xlen = image::xlen(&files::read(&first.path)?);
-    let programs = image::load(image::elf(&args.elf)?, xlen)?;
+    let xlen = elf_xlen(&files::read(&first.path)?);
+    let programs = image::load(image::placed(&args.elf, &[])?, xlen)?;
     let options = input::options(&args.format, Some(xlen), ITypeWidth::Four);
     let (mut source, bar) = input::open(path, &options)?;
     let name = path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy();

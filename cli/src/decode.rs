@@ -8,109 +8,76 @@ mod perf;
 mod snapshot;
 
 use crate::args::{DecodeArgs, Emit};
-use crate::export;
 use crate::failure::{Failure, Status};
-use crate::files::{self, Capture, Filling};
-use crate::follow::{Follow, LARGE, SMALL};
+use crate::files::{self, Capture};
+use crate::follow::{Following, LARGE, SMALL};
 use crate::{gaps, report};
 use hartrace_capture::bundle::{self, Found};
-use hartrace_capture::perf::Recording;
-use hartrace_decoder::stream::Decoded;
-use hartrace_decoder::{Coverage, Edges};
+use hartrace_capture::follow::Filling;
 use hartrace_report::html::Html;
 use hartrace_report::stats::{Counted, Program, Tally};
 use hartrace_report::{
-    Autofdo, Blocks, Bolt, CallForm, Callgrind, Calls, Collect, Erased, Folded, Gaps, InOrder,
-    Json, Lcov, Limited, Limits, Listing, Noted, Ordered, Pcs, Perfetto, Pprof, Printer, Report,
-    Shared, Silent, SourceForm, SourceReport, Speedscope, Style, Table, Tables,
+    Form, Gaps, Limits, Look, Naming, NoLines, Origin, Printer, Report, Shared, With,
 };
-use indicatif::ProgressBar;
 use std::io::Read;
 use std::num::NonZeroUsize;
-use std::ops::ControlFlow;
 use std::path::Path;
 
 /// Runs the command.
 pub(crate) fn run(args: &DecodeArgs) -> Result<Status, Failure> {
-    let capture = args.follow.capture.as_deref().filter(|path| is_arm(path));
-    if let Some(path) = args.arm.snapshot.as_deref().or(capture) {
+    let capture = args.captured.follow.capture.as_deref().filter(|path| is_arm(path));
+    if let Some(path) = args.captured.arm.snapshot.as_deref().or(capture) {
         return snapshot::run(path, args);
     }
-    if let Some(file) = &args.perf.perf {
+    if let Some(file) = &args.captured.perf.perf {
         return perf::run(file, args);
     }
     let limits = limits(args)?;
-    let (mut follow, capture) = Follow::open(&args.follow, [])?;
-    print(args, &mut follow, limits, Input::Capture(capture))
+    let (mut following, capture) = Following::open(&args.captured.follow, [])?;
+    print(args, &mut following, limits, capture.map(Origin::Capture))
 }
 
 /// Refuses combinations of arguments that mean nothing; returns what part of the trace to print.
 fn limits(args: &DecodeArgs) -> Result<Option<Limits>, Failure> {
-    if args.json && matches!(args.emit, Emit::Pcs | Emit::Listing) {
+    if args.json && matches!(args.emit, Emit::Form(Form::Pcs | Form::Listing)) {
         return Err(Failure::usage("--json applies to events, blocks, edges and coverage only")
             .hint("--emit json"));
     }
+    between(args)
+}
+
+/// What part of a trace to print.
+fn between(args: &DecodeArgs) -> Result<Option<Limits>, Failure> {
     Limits::new(args.from, args.to).map_err(|error| {
         Failure::usage(error).hint("a --to after --from; --to itself is not printed")
     })
 }
 
 /// What is decoded.
-enum Input<'r, R = files::Input> {
-    /// A capture, as it arrives.
-    Capture(Capture<R>),
-    /// E-Trace in a recording of perf.
-    Recording(&'r Recording),
-}
-
-impl<'r> Input<'r> {
-    fn map<R>(self, wrap: impl FnOnce(files::Input) -> R) -> Input<'r, R> {
-        match self {
-            Self::Capture(capture) => Input::Capture(capture.map(wrap)),
-            Self::Recording(recording) => Input::Recording(recording),
-        }
-    }
-}
+type Input<'r, I = files::Input> = Capture<Origin<'r, I>>;
 
 /// Prints what was decoded.
 fn print(
     args: &DecodeArgs,
-    follow: &mut Follow,
+    following: &mut Following,
     limits: Option<Limits>,
     input: Input<'_>,
 ) -> Result<Status, Failure> {
     let limits = limits.map(Shared::new);
     if limits.is_some() {
         // The number of an instruction is known only after all instructions before it.
-        follow.threads = NonZeroUsize::MIN;
+        following.follow.threads = NonZeroUsize::MIN;
     }
-    let bar = match &input {
-        Input::Capture(capture) => capture.bar.clone(),
-        Input::Recording(_) => ProgressBar::hidden(),
-    };
-    let gaps = gaps::new(follow.name.clone(), args.follow.strict, bar);
-    let job = Job { args, follow, limits };
-    let (programs, xlen) = (&follow.programs, follow.setup.xlen);
+    let gaps =
+        gaps::new(following.about.capture.clone(), args.captured.follow.strict, input.bar.clone());
+    let job = Job { args, following, limits };
     match args.emit {
         Emit::Packets | Emit::Ranges | Emit::Elements => {
             Err(Failure::usage("--emit packets, ranges and elements need trace of CoreSight")
                 .hint("--snapshot DIR, or `hartrace dump` for packets of a capture"))
         }
-        Emit::Pcs => job.report(input, SMALL, Pcs, gaps),
-        Emit::Edges => job.table::<Edges>(input, gaps),
-        Emit::Coverage => job.table::<Coverage>(input, gaps),
-        Emit::Listing => job.in_order(input, Listing::new(programs, xlen), gaps),
-        Emit::Blocks => job.in_order(input, Blocks::new(programs, xlen, args.json), gaps),
-        Emit::Json => job.in_order(input, Json::new(xlen), gaps),
-        Emit::Autofdo => job.source(input, Autofdo, gaps),
-        Emit::Bolt => job.source(input, Bolt, gaps),
-        Emit::Callgrind => job.calls(input, Callgrind, gaps),
-        Emit::Folded => job.calls(input, Folded, gaps),
-        Emit::Lcov => job.source(input, Lcov, gaps),
-        Emit::Perfetto => job.calls(input, Perfetto::new(args.timing), gaps),
-        Emit::Pprof => job.calls(input, Pprof::new(&follow.name), gaps),
-        Emit::Speedscope => job.calls(input, Speedscope::new(&follow.name, args.timing.unit), gaps),
-        Emit::Html => job.page(input, gaps),
+        Emit::Page => job.page(input, gaps),
+        Emit::Form(form) => job.form(form, input, gaps),
     }
 }
 
@@ -129,65 +96,44 @@ fn is_arm(path: &Path) -> bool {
 /// What to decode, and how much of it.
 struct Job<'a> {
     args: &'a DecodeArgs,
-    follow: &'a Follow,
+    following: &'a Following,
     limits: Option<Shared>,
 }
 
 impl Job<'_> {
-    /// Reports everything in order.
-    fn in_order(
-        &self,
-        input: Input<'_>,
-        form: impl InOrder + Send,
-        gaps: Gaps,
-    ) -> Result<Status, Failure> {
-        let one = self.follow.setup.transport.source.is_some();
-        let headings = !one && !self.args.json && self.args.emit != Emit::Json;
-        self.report(input, SMALL, Ordered::new(form).headings(headings), gaps)
-    }
-
-    /// Reports one table at the end, or one for each source.
-    fn table<S: Table>(&self, input: Input<'_>, gaps: Gaps) -> Result<Status, Failure> {
-        let symbols = self.follow.programs.all_symbols();
-        let style = Style { symbols, xlen: self.follow.setup.xlen, json: self.args.json };
-        self.report(input.map(Filling), LARGE, Tables::<S>::new(style), gaps)
-    }
-
-    /// Reports call stacks.
-    fn calls<F>(&self, input: Input<'_>, form: F, gaps: Gaps) -> Result<Status, Failure>
-    where
-        F: CallForm + Send,
-        F::Calls: Send,
-    {
-        let (programs, xlen) = (&self.follow.programs, self.follow.setup.xlen);
-        self.report(input, SMALL, Calls::with_inlined(form, programs, xlen), gaps)
+    /// Reports everything in a form.
+    fn form(&self, form: Form, input: Input<'_>, gaps: Gaps) -> Result<Status, Failure> {
+        let follow = &self.following.follow;
+        let look = Look {
+            programs: &follow.programs,
+            xlen: follow.setup.xlen,
+            name: &self.following.about.capture,
+            json: self.args.json,
+            headings: follow.setup.transport.source.is_none(),
+            naming: Naming::Several,
+            timing: self.args.timing,
+        };
+        let (input, size) = match form.is_sum() {
+            true => (input.map(|origin| origin.map(filling)), LARGE),
+            false => (input, SMALL),
+        };
+        form.report(&look, Whole { job: self, input, size, gaps })?
     }
 
     /// Makes a page, even if an error follows.
     fn page(&self, input: Input<'_>, gaps: Gaps) -> Result<Status, Failure> {
-        let follow = self.follow;
+        let follow = &self.following.follow;
         let mut html = Html::new(&follow.programs, follow.setup.xlen);
-        let is_capture = matches!(input, Input::Capture(_));
+        let is_capture = matches!(input.input, Origin::Capture(_));
         let mut tally = Tally::new(&follow.setup);
-        let input = input.map(|input| Counted { input, tally: &mut tally });
+        let counting = &mut tally;
+        let input = input.map(|origin| origin.map(|input| Counted { input, tally: counting }));
         let outcome = self.report(input, SMALL, &mut html, gaps);
         tally.end();
         let mut stats = tally.stats();
         stats.program = Some(Program::new(html.count(), stats.bits));
-        report::write(html, &follow.about, is_capture.then_some(&stats), self.args)?;
+        report::write(html, &self.following.about, is_capture.then_some(&stats), self.args)?;
         outcome
-    }
-
-    /// Reports how often everything was executed.
-    fn source(
-        &self,
-        input: Input<'_>,
-        form: impl SourceForm + Send,
-        gaps: Gaps,
-    ) -> Result<Status, Failure> {
-        let report = SourceReport::new(form, &self.follow.programs);
-        export::needs_lines(self.args.emit, &report)?;
-        self.report(input.map(Filling), LARGE, report, gaps)
     }
 
     /// Decodes everything within the limits, in parts of about `size` bytes. Prints what was decoded
@@ -199,53 +145,43 @@ impl Job<'_> {
         report: R,
         gaps: Gaps,
     ) -> Result<Status, Failure> {
-        let strict = gaps.is_strict();
+        let (following, limits) = (self.following, self.limits.as_ref());
         let mut printer = Printer::new(report, self.args.out()?, gaps);
-        let maker = printer.report.maker();
-        let make = || Noted::new(maker(), strict);
-        let mut found = Silent::default();
-        let mut join = |Decoded { sinks, bytes, packets }: Decoded<Noted<R::Part>>| {
-            found = Silent { bytes, packets };
-            printer.join(sinks)?;
-            let done = self.limits.as_ref().is_some_and(Shared::is_done);
-            Ok(if done { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
-        };
-        // Only a whole capture has to be decoded as fast as possible.
-        let erased = || Erased::new(make());
-        let outcome = match (input, &self.limits) {
-            (Input::Capture(capture), None) => self.follow.run(capture, size, make, join),
-            (Input::Capture(capture), Some(limits)) => {
-                let make = || Limited { sink: erased(), limits };
-                self.follow.run(capture, size, make, |decoded| {
-                    join(restored(decoded, |limited| limited.sink))
-                })
+        let Capture { input, bar, moving } = input;
+        let outcome = printer.follow(&following.follow, input, size, limits, |bytes| {
+            if !moving {
+                bar.set_position(bytes);
             }
-            (Input::Recording(recording), None) => {
-                self.follow
-                    .run_pieces(recording, erased, |decoded| join(restored(decoded, |sink| sink)))
-            }
-            (Input::Recording(recording), Some(limits)) => {
-                let make = || Limited { sink: erased(), limits };
-                self.follow.run_pieces(recording, make, |decoded| {
-                    join(restored(decoded, |limited| limited.sink))
-                })
-            }
-        };
-        let printed = printer.finish().map_err(Failure::from);
-        printer.gaps.end(*outcome.as_ref().unwrap_or(&ControlFlow::Break(())));
-        if let Ok(ControlFlow::Continue(())) = outcome {
-            printer.gaps.silent(found);
-        }
-        outcome.and(printed.map(|()| Status::from(&printer.gaps)))
+        });
+        bar.finish_and_clear();
+        outcome.map_err(|error| following.failure(error))?;
+        Ok(Status::from(&printer.gaps))
     }
 }
 
-/// Sinks with the type they were made of.
-fn restored<S, P: Collect + 'static>(
-    Decoded { sinks, bytes, packets }: Decoded<S>,
-    erased: impl Fn(S) -> Erased,
-) -> Decoded<P> {
-    let sinks = sinks.into_iter();
-    let sinks = sinks.filter_map(|(source, sink)| Some((source, erased(sink).into_sink()?)));
-    Decoded { sinks: sinks.collect(), bytes, packets }
+/// Reads large pieces.
+fn filling(input: files::Input) -> files::Input {
+    Box::new(Filling(input))
+}
+
+/// A job on an input, for a report of any type.
+struct Whole<'j, 'a> {
+    job: &'j Job<'a>,
+    input: Input<'j>,
+    size: usize,
+    gaps: Gaps,
+}
+
+impl With for Whole<'_, '_> {
+    type Output = Result<Status, Failure>;
+
+    fn with<R: Report + Send>(self, report: R) -> Result<Status, Failure> {
+        self.job.report(self.input, self.size, report, self.gaps)
+    }
+}
+
+impl From<NoLines> for Failure {
+    fn from(error: NoLines) -> Self {
+        Self::usage(error).hint("the program compiled with -g and not stripped, as --elf PROG")
+    }
 }

@@ -2,13 +2,11 @@
 //! every mode. Nothing else is needed.
 
 use crate::args::{DemoArgs, PageArgs};
-use crate::bundled::PROGRAMS;
-use crate::described::describe;
 use crate::failure::{Failure, Status};
 use crate::{exec, files, progress, report};
-use hartrace_capture::description::Traced;
-use hartrace_sources::executed::Program;
+use hartrace_sources::executed::bundled::PROGRAMS;
 use hartrace_sources::executed::round::{Table, Trial};
+use hartrace_sources::executed::{Program, modes};
 use std::io::{self, Write};
 
 /// Maximum number of steps per program; all but the longest program end earlier.
@@ -26,18 +24,10 @@ pub(crate) fn run(args: &DemoArgs) -> Result<Status, Failure> {
         let program = Program::new(name, elf.to_vec())?;
         let path = folder.join(format!("{name}.elf"));
         files::write_new(&path, elf).map_err(|failure| failure.hint("--output-dir DIR"))?;
-        let modes = exec::all_modes(&program)?;
+        let modes = modes::all(&program)?;
         let trial = Trial { program: &program, modes: &modes, limit: STEPS };
-        let file = |mode: &str| folder.join(format!("{name}.{mode}.te"));
-        let output = |mode: &str| exec::capture(&file(mode)).map(Some);
-        let lines = trial.run(output, |rows| {
-            bar.inc(exec::half_words(rows));
-            Ok(())
-        })?;
-        for line in &lines {
-            let description = line.description(&program);
-            describe(&file(&line.mode), description, &[Traced::new(&path, elf)])?;
-        }
+        let file = |mode: &str| Some(folder.join(format!("{name}.{mode}.te")));
+        let lines = exec::trace(&trial, &path, file, &bar, |_| Ok(()))?;
         if !bar.suspend(|| table.print(&lines))? {
             status = Status::Different;
         }

@@ -1,174 +1,82 @@
-//! Captures with what is known of them, from the description beside them or from a bundle.
+//! Captures with what is known of them, as the command line names them.
 
 use crate::args::StreamArgs;
-use crate::failure::{Failure, warn};
+use crate::failure::Failure;
 use crate::files::{self, Capture};
-use crate::image::Code;
-use crate::params;
-use hartrace_capture::bundle::{self, Bundle, BundleError, Found};
-use hartrace_capture::description::{Description, ProgramFile, Traced};
+use crate::{image, params};
+use hartrace_capture::bundle::BundleError;
+use hartrace_capture::described::{Content, Described, DescribedError};
+use hartrace_capture::description::{Description, Traced};
 use hartrace_capture::params::Setup;
-use hartrace_capture::ring::{self, RingError};
+use hartrace_capture::programs::{Code, Placed};
 use std::io::Cursor;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-/// A capture, and its description if it has one.
-pub(crate) struct Described {
-    /// The capture, for messages.
-    pub(crate) name: String,
-    pub(crate) description: Option<Description>,
-    place: Place,
-    /// The description, for messages.
-    file: PathBuf,
-    /// The capture, if it is a ring buffer: oldest first.
-    ring: Option<Vec<u8>>,
+/// Looks for the description of a capture.
+pub(crate) fn find(path: &Path) -> Result<Described, Failure> {
+    match files::is_standard(path) {
+        true => Ok(Described::unknown(path, files::name(path))),
+        false => Ok(Described::find(path)?),
+    }
 }
 
-/// Where a capture is.
-enum Place {
-    File(PathBuf),
-    Bundle(Box<Bundle>),
+/// Looks for everything about a stream: options come first, then the file of parameters or the description.
+/// A ring buffer is put in order.
+pub(crate) fn stream(path: &Path, args: &StreamArgs) -> Result<(Described, Setup), Failure> {
+    let mut described = find(path)?;
+    let mut setup = params::setup(args, Some(&described))?;
+    order(&mut described, args, &mut setup)?;
+    Ok((described, setup))
 }
 
-impl Described {
-    /// Looks for the description of a capture.
-    pub(crate) fn find(path: &Path) -> Result<Self, Failure> {
-        let name = files::name(path);
-        let found = if files::is_standard(path) { Found::Other } else { bundle::find(path)? };
-        match found {
-            Found::Other => {}
-            Found::Package => {
-                return Err(Failure::input("this is a package of CoreSight trace")
-                    .at(name)
-                    .hint("`hartrace decode`, which reads it"));
-            }
-            Found::Bundle(bundle) => {
-                return Ok(Self {
-                    file: path.join(&bundle.name),
-                    name: path.join(&bundle.capture).display().to_string(),
-                    description: Some(bundle.description.clone()),
-                    place: Place::Bundle(bundle),
-                    ring: None,
-                });
-            }
-        }
-        let mut places = Description::places(path);
-        places.retain(|place| !files::is_standard(path) && place.is_file());
-        let file = places.into_iter().next().unwrap_or_default();
-        let place = Place::File(path.into());
-        let description = match file.as_os_str().is_empty() {
-            true => None,
-            false => {
-                let text = files::read(&file)?;
-                let text = String::from_utf8_lossy(&text);
-                Some(Description::parse(&text, &files::name(&file))?)
-            }
-        };
-        Ok(Self { name, description, place, file, ring: None })
-    }
-
-    /// Everything about the stream: options come first, then the file of parameters or the description.
-    pub(crate) fn setup(&self, args: &StreamArgs) -> Result<Setup, Failure> {
-        let draft = self.description.as_ref().map(|description| description.draft.clone());
-        params::setup(args, draft.map(|draft| (files::name(&self.file), draft)))
-    }
-
-    /// Puts a ring buffer in order, if the capture is said to be one.
-    pub(crate) fn order(&mut self, args: &StreamArgs, setup: &mut Setup) -> Result<(), Failure> {
-        let Some(oldest) = args.ring else { return Ok(()) };
-        let mut bytes = self.read()?;
-        let framing = setup.transport.framing;
-        oldest.order(&mut bytes, framing).map_err(|error| self.no_ring(&error))?;
-        // The support packet that says this at the start of the trace may be overwritten.
-        setup.options = ring::modes(&bytes, framing, &setup.layout).unwrap_or(setup.options);
-        self.ring = Some(bytes);
-        Ok(())
-    }
-
-    fn no_ring(&self, error: &RingError) -> Failure {
-        let failure = Failure::input(error).at(&self.name);
+/// Puts a ring buffer in order, if the capture is said to be one.
+pub(crate) fn order(
+    described: &mut Described,
+    args: &StreamArgs,
+    setup: &mut Setup,
+) -> Result<(), Failure> {
+    let Some(oldest) = args.ring else { return Ok(()) };
+    let bytes = read(described)?;
+    described.order(oldest, bytes, setup).map_err(|error| {
+        let failure = Failure::input(error).at(&described.name);
         failure.hint("--ring OFFSET: the write pointer of the trace memory, minus its start")
-    }
+    })
+}
 
-    /// Opens the capture.
-    pub(crate) fn open(&self) -> Result<Capture, Failure> {
-        match &self.place {
-            Place::File(path) if self.ring.is_none() => Capture::open(path),
-            _ => Ok(Capture::of(Box::new(Cursor::new(self.read()?)))),
-        }
+/// Opens a capture.
+pub(crate) fn open(described: &Described) -> Result<Capture, Failure> {
+    match described.content()? {
+        Content::File(path) => Capture::open(path),
+        Content::Bytes(bytes) => Ok(Capture::of(Box::new(Cursor::new(bytes)))),
     }
+}
 
-    /// Reads the whole capture.
-    pub(crate) fn read(&self) -> Result<Vec<u8>, Failure> {
-        match (&self.ring, &self.place) {
-            (Some(bytes), _) => Ok(bytes.clone()),
-            (None, Place::File(path)) => files::read(path),
-            (None, Place::Bundle(bundle)) => Ok(bundle.bytes().map_err(BundleError::from)?),
-        }
+/// Reads a whole capture.
+pub(crate) fn read(described: &Described) -> Result<Vec<u8>, Failure> {
+    match described.content()? {
+        Content::File(path) => files::read(path),
+        Content::Bytes(bytes) => Ok(bytes),
     }
+}
 
-    /// Whether the description names programs.
-    pub(crate) fn has_programs(&self) -> bool {
-        self.programs().next().is_some()
-    }
+/// Reads the programs that a description names.
+pub(crate) fn code(described: &Described) -> Result<Vec<Code>, Failure> {
+    let hint = "--elf PROG, with the program that was traced";
+    described.code(|path| files::read(path).map_err(|error| error.hint(hint)))
+}
 
-    /// A program that the description names, but that is not there.
-    pub(crate) fn missing_program(&self) -> Option<PathBuf> {
-        match &self.place {
-            Place::File(_) => {
-                self.programs().map(|program| self.beside(program)).find(|path| !path.is_file())
-            }
-            Place::Bundle(_) => None,
-        }
-    }
-
-    /// Reads the programs that the description names.
-    pub(crate) fn code(&self) -> Result<Vec<Code>, Failure> {
-        self.programs().map(|program| self.program(program)).collect()
-    }
-
-    /// Warns about programs other than those that the description names.
-    pub(crate) fn compare(&self, given: &[Code]) {
-        for code in given {
-            let mut different = None;
-            let same = |program: &ProgramFile| match program.check(&code.bytes) {
-                Ok(()) => true,
-                Err(error) => {
-                    different = Some(error);
-                    false
-                }
-            };
-            if !self.programs().any(same)
-                && let Some(error) = different
-            {
-                warn(format_args!("{}: {error}", code.name));
-            }
-        }
-    }
-
-    fn programs(&self) -> impl Iterator<Item = &ProgramFile> {
-        self.description.iter().flat_map(|description| &description.programs)
-    }
-
-    fn program(&self, program: &ProgramFile) -> Result<Code, Failure> {
-        let path = self.beside(program);
-        let name = files::name(&path);
-        let bytes = match &self.place {
-            Place::Bundle(bundle) => bundle.program(program).map_err(BundleError::from)?,
-            Place::File(_) => files::read(&path)
-                .map_err(|error| error.hint("--elf PROG, with the program that was traced"))?,
-        };
-        program.check(&bytes).map_err(|error| {
-            let hint = "the program that was traced, or --elf PROG to decode with another";
-            Failure::input(error).at(&name).hint(hint)
-        })?;
-        Ok(Code { name, bytes, at: program.at, context: program.context })
-    }
-
-    /// Where a program is.
-    fn beside(&self, program: &ProgramFile) -> PathBuf {
-        self.file.with_file_name("").join(&program.file)
-    }
+/// Writes the description of a capture beside it, with programs and bare code as the command line names them.
+pub(crate) fn describe_placed(
+    capture: &Path,
+    description: Description,
+    programs: &[Placed],
+    bare: &[Placed],
+) -> Result<(), Failure> {
+    let code = image::placed(programs, bare)?;
+    let paths = programs.iter().chain(bare).map(|placed| &placed.path);
+    let traced =
+        paths.zip(&code).map(|(path, code)| Traced { path, bytes: &code.bytes, at: code.at });
+    describe(capture, description, &traced.collect::<Vec<_>>())
 }
 
 /// Writes the description of a capture beside it. `programs` are the traced ones.
@@ -184,6 +92,22 @@ pub(crate) fn describe(
     description
         .write(capture, ["hartrace".into()].into_iter().chain(words), programs)
         .map_err(|error| Failure::write(Description::place(capture).display(), &error))
+}
+
+impl From<DescribedError> for Failure {
+    fn from(error: DescribedError) -> Self {
+        match error {
+            DescribedError::Package(name) => Self::input("this is a package of CoreSight trace")
+                .at(name)
+                .hint("`hartrace decode`, which reads it"),
+            DescribedError::Unreadable { path, error } => files::unreadable(&path, &error),
+            DescribedError::Bundle(error) => error.into(),
+            DescribedError::Program { name, error } => Self::input(error)
+                .at(name)
+                .hint("the program that was traced, or --elf PROG to decode with another"),
+            error => Self::input(error),
+        }
+    }
 }
 
 impl From<BundleError> for Failure {

@@ -1,9 +1,8 @@
 //! `hartrace diff`.
 
 use crate::args::DiffArgs;
-use crate::described::Described;
 use crate::failure::{Failure, Status};
-use crate::{files, gaps};
+use crate::{described, files, gaps, params};
 use hartrace_capture::params::Setup;
 use hartrace_report::Silent;
 use hartrace_report::diff::{Diff, Style};
@@ -16,17 +15,18 @@ use std::io::{self, Write};
 pub(crate) fn run(args: &DiffArgs) -> Result<Status, Failure> {
     let params = args.stream.params.as_deref();
     files::one_standard(params.into_iter().chain([args.a.as_path(), args.b.as_path()]))?;
-    let [mut first, mut second] = [Described::find(&args.a)?, Described::find(&args.b)?];
+    let [mut first, mut second] = [described::find(&args.a)?, described::find(&args.b)?];
     // Where only one has a description, it is of both.
     let [of_a, of_b] = match (&first.description, &second.description) {
         (None, Some(_)) => [&second, &second],
         (Some(_), None) => [&first, &first],
         _ => [&first, &second],
     };
-    let (mut setup, mut other) = (of_a.setup(&args.stream)?, of_b.setup(&args.stream)?);
-    first.order(&args.stream, &mut setup)?;
-    second.order(&args.stream, &mut other)?;
-    let (a, b) = (first.read()?, second.read()?);
+    let mut setup = params::setup(&args.stream, Some(of_a))?;
+    let mut other = params::setup(&args.stream, Some(of_b))?;
+    described::order(&mut first, &args.stream, &mut setup)?;
+    described::order(&mut second, &args.stream, &mut other)?;
+    let (a, b) = (described::read(&first)?, described::read(&second)?);
     let lists = (list(&a, &setup), list(&b, &other));
     if lists.0.is_empty() && lists.1.is_empty() {
         let found = Silent { bytes: a.len() as u64, packets: 0 };

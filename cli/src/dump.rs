@@ -1,7 +1,7 @@
 //! `hartrace dump`.
 
 use crate::args::DumpArgs;
-use crate::described::Described;
+use crate::described;
 use crate::failure::{Failure, Status};
 use crate::{files, gaps};
 use hartrace_etrace::Payload;
@@ -14,10 +14,8 @@ use std::io::Write;
 pub(crate) fn run(args: &DumpArgs) -> Result<Status, Failure> {
     let params = args.stream.params.as_deref();
     files::one_standard(params.into_iter().chain([args.capture.as_path()]))?;
-    let mut described = Described::find(&args.capture)?;
-    let mut setup = described.setup(&args.stream)?;
-    described.order(&args.stream, &mut setup)?;
-    let bytes = described.read()?;
+    let (described, setup) = described::stream(&args.capture, &args.stream)?;
+    let bytes = described::read(&described)?;
     let transport = setup.transport.stream();
     let with_source = sources(&bytes, transport).len() > 1;
     let dump = Dump { json: args.json, with_source, xlen: setup.xlen };

@@ -1,12 +1,12 @@
 //! `hartrace encode`.
 
-use crate::args::{CompatArg, EncodeArgs, RunArgs};
-use crate::described::describe;
+use crate::args::{EncodeArgs, RunArgs};
+use crate::described::describe_placed;
 use crate::failure::{Failure, Status};
 use crate::files;
 use crate::input;
 use crate::params;
-use hartrace_capture::description::{At, Description, Traced};
+use hartrace_capture::description::Description;
 use hartrace_capture::params::{Draft, Setup};
 use hartrace_encoder::Encoder;
 use hartrace_sources::{FramingError, Input, Sent, Source, encode};
@@ -19,14 +19,8 @@ pub(crate) fn run(args: &EncodeArgs) -> Result<Status, Failure> {
     let failed = |error: std::io::Error| Failure::write(files::output_name(&args.output), &error);
     run.each(&setup, |sent| out.write_all(sent.frame).map_err(failed))?;
     out.flush().map_err(failed)?;
-    let programs = args.elf.iter().map(|placed| Ok((placed, files::read(&placed.path)?)));
-    let programs: Vec<_> = programs.collect::<Result<_, Failure>>()?;
-    let traced = programs.iter().map(|(placed, bytes)| Traced {
-        at: At::Bias(placed.address),
-        ..Traced::new(&placed.path, bytes)
-    });
     let description = Description { draft: Draft::from(&setup), ..Description::default() };
-    describe(&args.output, description, &traced.collect::<Vec<_>>())?;
+    describe_placed(&args.output, description, &args.elf, &[])?;
     Ok(Status::Clean)
 }
 
@@ -43,9 +37,9 @@ impl Run {
         let params = args.stream.params.as_deref();
         files::one_standard(params.into_iter().chain([args.input.as_path()]))?;
         let mut setup = params::setup(&args.stream, None)?;
-        setup.compat = CompatArg::of(args.compat, setup.compat);
-        let config = params::encoder(&setup)?;
-        let encoder = Encoder::new(config).map_err(|error| {
+        setup.compat = args.compat.unwrap_or(setup.compat);
+        params::check_compat(&setup)?;
+        let encoder = Encoder::new(setup.encoder()).map_err(|error| {
             Failure::usage(error).hint("parameters and [options] that fit together")
         })?;
         let options = input::options(&args.format, Some(setup.xlen), setup.itype_width);

@@ -1,34 +1,25 @@
 //! `hartrace run`: executes a program, encodes what retires, decodes it again and compares.
 
-use crate::args::{ExecArgs, With};
+use crate::args::ExecArgs;
 use crate::described::describe;
 use crate::failure::{Failure, Status};
 use crate::{files, progress};
 use hartrace_capture::description::Traced;
-use hartrace_etrace::Ioptions;
-use hartrace_etrace::ingress::{Privilege, Retired};
+use hartrace_etrace::ingress::Retired;
 use hartrace_sources::executed::modes::{self, UnknownMode};
-use hartrace_sources::executed::round::{Output, RoundError, Table, Trial};
-use hartrace_sources::executed::{Executor, Problem, Program, ProgramError};
+use hartrace_sources::executed::round::{Line, Output, RoundError, Table, Trial};
+use hartrace_sources::executed::{Problem, Program, ProgramError, half_words};
 use hartrace_sources::file::Writer;
-use std::collections::BTreeMap;
+use indicatif::ProgressBar;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Runs the command.
 pub(crate) fn run(args: &ExecArgs) -> Result<Status, Failure> {
-    let executor = match args.with {
-        With::Iss => Executor::Hart,
-        With::Qemu => Executor::Qemu,
-    };
-    let program = program(&args.program)?.arguments(&args.arguments)?.executed_by(executor);
-    let modes = match args.encode.as_slice() {
-        [] => named(&["delta"])?,
-        [all] if all == "all" => all_modes(&program)?,
-        names => named(&names.iter().map(String::as_str).collect::<Vec<_>>())?,
-    };
-    if modes.iter().any(|options| !traces(&program, options)) {
+    let program = program(&args.program)?.arguments(&args.arguments)?.executed_by(args.with);
+    let modes = modes::chosen(&args.encode, &program)?;
+    if modes.iter().any(|options| !modes::traces(&program, options)) {
         return Err(Failure::usage(
             "implicit exceptions need the trap vectors, which are not known here",
         )
@@ -42,15 +33,13 @@ pub(crate) fn run(args: &ExecArgs) -> Result<Status, Failure> {
         (None, Some(folder)) => Some(folder.join(format!("{}.{mode}.te", program.name()))),
         (file, _) => file.clone(),
     };
-    let output = |mode: &str| file(mode).map(|file| capture(&file)).transpose();
     let mut table = Table::new(files::stdout(), args.json);
     let trial = Trial { program: &program, modes: &modes, limit: args.limit };
     let bar = progress::executed();
     let place = args.retired.as_deref().unwrap_or(Path::new(""));
     let retired = args.retired.as_deref().map(create).transpose()?;
     let mut retired = retired.map(Writer::new).transpose().map_err(cannot_write(place))?;
-    let lines = trial.run(output, |rows| {
-        bar.inc(half_words(rows));
+    let lines = trace(&trial, &args.program, file, &bar, |rows| {
         let mut push = |row| retired.as_mut().map_or(Ok(()), |retired| retired.push(row));
         rows.iter().try_for_each(&mut push).map_err(cannot_write(place))
     })?;
@@ -58,12 +47,6 @@ pub(crate) fn run(args: &ExecArgs) -> Result<Status, Failure> {
     let end = |retired: Writer<BufWriter<File>>| retired.finish()?.into_inner().map_err(Into::into);
     retired.map(end).transpose().map_err(cannot_write(place))?;
     bar.finish_and_clear();
-    for line in &lines {
-        if let Some(file) = file(&line.mode) {
-            let traced = Traced::new(&args.program, program.elf());
-            describe(&file, line.description(&program), &[traced])?;
-        }
-    }
     let good = table.print(&lines)?;
     table.finish(&lines)?;
     // The table comes first: it is valid up to where the program failed.
@@ -71,11 +54,6 @@ pub(crate) fn run(args: &ExecArgs) -> Result<Status, Failure> {
         program.check(line.exit)?;
     }
     Ok(if good { Status::Clean } else { Status::Different })
-}
-
-/// Trap vectors in the form of descriptions.
-pub(crate) fn trap_vectors(tvec: &[(u8, u64)]) -> BTreeMap<Privilege, u64> {
-    tvec.iter().map(|(level, base)| (Privilege(*level), *base)).collect()
 }
 
 /// Returns the first bytes of a file; none of standard input, which can be read only once.
@@ -98,31 +76,30 @@ pub(crate) fn program(path: &Path) -> Result<Program, Failure> {
     Ok(Program::of_file(path, files::read(path)?)?)
 }
 
-/// Returns the half-words in `rows`, which the progress bar counts.
-pub(crate) fn half_words(rows: &[Retired]) -> u64 {
-    rows.iter().map(|row| u64::from(row.iretire)).sum()
-}
-
-/// Modes by name.
-fn named(names: &[&str]) -> Result<Vec<Ioptions>, UnknownMode> {
-    names.iter().map(|name| modes::named(name)).collect()
-}
-
-/// All modes that a program can be traced in.
-pub(crate) fn all_modes(program: &Program) -> Result<Vec<Ioptions>, UnknownMode> {
-    let mut modes = named(&modes::ALL)?;
-    modes.retain(|options| traces(program, options));
-    Ok(modes)
-}
-
-/// Whether a program can be traced with these options.
-fn traces(program: &Program, options: &Ioptions) -> bool {
-    program.knows_trap_vectors() || !options.implicit_exception
-}
-
-/// Creates a file for a trace, and its folder.
-pub(crate) fn capture(path: &Path) -> Result<Output, Failure> {
-    Ok(Box::new(create(path)?))
+/// Makes the round trip of the program at `path` in every mode, and writes a trace and its description for each
+/// that has a file. `retired` is told what retires.
+pub(crate) fn trace(
+    trial: &Trial<'_>,
+    path: &Path,
+    file: impl Fn(&str) -> Option<PathBuf>,
+    bar: &ProgressBar,
+    mut retired: impl FnMut(&[Retired]) -> Result<(), Failure>,
+) -> Result<Vec<Line>, Failure> {
+    let output = |mode: &str| match file(mode) {
+        Some(file) => Ok(Some(Box::new(create(&file)?) as Output)),
+        None => Ok(None),
+    };
+    let lines = trial.run(output, |rows| {
+        bar.inc(half_words(rows));
+        retired(rows)
+    })?;
+    let traced = [Traced::new(path, trial.program.elf())];
+    for line in &lines {
+        if let Some(file) = file(&line.mode) {
+            describe(&file, line.description(trial.program), &traced)?;
+        }
+    }
+    Ok(lines)
 }
 
 fn create(path: &Path) -> Result<BufWriter<File>, Failure> {
@@ -140,11 +117,7 @@ impl From<ProgramError> for Failure {
             Problem::Arguments => Self::usage(&error.problem),
             _ => Self::input(&error.problem),
         };
-        let failure = failure.at(files::name(&error.place));
-        match error.hint() {
-            Some(hint) => failure.hint(hint),
-            None => failure,
-        }
+        failure.at(files::name(&error.place)).hint_if(error.hint())
     }
 }
 

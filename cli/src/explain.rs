@@ -3,18 +3,15 @@
 //! A run is encoded, so its reasons are those of the encoder. For a capture, they are inferred.
 
 use crate::args::ExplainArgs;
-use crate::described::Described;
+use crate::described;
 use crate::encode::Run;
 use crate::failure::{Failure, Status};
 use crate::files;
-use hartrace_bits::BitPos;
-use hartrace_etrace::Payload;
 use hartrace_etrace::encoder::Reason;
-use hartrace_golden::infer::Guess;
+use hartrace_golden::infer::reasons;
 use hartrace_report::dump::{Because, Dump, Listed};
-use hartrace_report::packets::{Packet, Packets, Reader, sources};
+use hartrace_report::packets::{Packets, Reader, sources};
 use hartrace_sources::Format;
-use std::collections::HashMap;
 use std::io::Write;
 
 /// Runs the command.
@@ -39,10 +36,8 @@ fn is_log(args: &ExplainArgs) -> Result<bool, Failure> {
 /// Explains the packets of a capture. All are read first: what follows a packet reveals more about its
 /// reason than the packet itself.
 fn explain_capture(args: &ExplainArgs) -> Result<Status, Failure> {
-    let mut described = Described::find(&args.run.input)?;
-    let mut setup = described.setup(&args.run.stream)?;
-    described.order(&args.run.stream, &mut setup)?;
-    let bytes = described.read()?;
+    let (described, setup) = described::stream(&args.run.input, &args.run.stream)?;
+    let bytes = described::read(&described)?;
     let transport = setup.transport.stream();
     let with_source = sources(&bytes, transport).len() > 1;
     let dump = Dump { json: args.json, with_source, xlen: setup.xlen };
@@ -50,27 +45,14 @@ fn explain_capture(args: &ExplainArgs) -> Result<Status, Failure> {
     let listed: Vec<Listed<'_>> =
         Packets::new(&bytes, transport).map(|packet| Listed::new(packet, &mut reader)).collect();
 
-    // For each packet the next one of its source, except context packets.
-    let mut next = vec![None; listed.len()];
-    let mut latest = HashMap::new();
-    for (index, packet) in listed.iter().enumerate().rev() {
-        next[index] = latest.get(&packet.source()).copied();
-        if let Some(payload) = packet.payload()
-            && !matches!(payload, Payload::Context(_))
-        {
-            latest.insert(packet.source(), *payload);
-        }
-    }
-
+    let payloads = listed.iter().map(|packet| (packet.source(), packet.payload().copied()));
+    let reasons = reasons(&payloads.collect::<Vec<_>>());
     let mut out = files::stdout();
-    let mut guesses: HashMap<Option<u16>, Guess> = HashMap::new();
     let mut status = Status::Clean;
-    for (packet, next) in listed.into_iter().zip(next) {
+    for (packet, reason) in listed.into_iter().zip(reasons) {
         if !packet.is_sound() {
             status = Status::Gaps;
         }
-        let guess = guesses.entry(packet.source()).or_default();
-        let reason = packet.payload().map(|payload| guess.reason(payload, next.as_ref()));
         let packet = match reason {
             Some(reason) => packet.because(because(reason, None, None)),
             None => packet,
@@ -96,13 +78,8 @@ fn explain_run(args: &ExplainArgs) -> Result<Status, Failure> {
         let because = because(sent.encoded.reason, Some(sent.encoded.row), place);
         // The frame is read back as `dump` would read it.
         for packet in Packets::new(sent.frame, transport) {
-            let packet = Packet {
-                number,
-                frame: packet.frame + offset,
-                at: BitPos(packet.at.0 + BitPos::of_byte(offset).0),
-                ..packet
-            };
-            let listed = Listed::new(packet, &mut reader).because(because.clone());
+            let listed =
+                Listed::new(packet.moved(number, offset), &mut reader).because(because.clone());
             if !listed.is_sound() {
                 status = Status::Gaps;
             }

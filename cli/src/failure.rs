@@ -76,6 +76,14 @@ impl Failure {
         self
     }
 
+    /// Adds what to try, if anything is known.
+    pub(crate) fn hint_if(self, hint: Option<impl fmt::Display>) -> Self {
+        match hint {
+            Some(hint) => self.hint(hint),
+            None => self,
+        }
+    }
+
     /// Writing to `place` failed.
     pub(crate) fn write(place: impl fmt::Display, error: &io::Error) -> Self {
         let kind = match error.kind() {

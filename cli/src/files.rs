@@ -1,10 +1,11 @@
 //! Files, standard input and output, and progress on long inputs.
 
 use crate::failure::Failure;
+use crate::progress::bar;
 use hartrace_sources::{decompress, decompress_all};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
+use indicatif::ProgressBar;
 use std::fs::File;
-use std::io::{self, BufReader, BufWriter, IsTerminal, Read, Write};
+use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::Path;
 
 /// Inputs up to this size show no progress.
@@ -41,15 +42,9 @@ pub(crate) fn unreadable(path: &Path, error: &io::Error) -> Failure {
 
 /// A progress bar on standard error; hidden unless that is a terminal and the input is long.
 pub(crate) fn progress(len: u64) -> ProgressBar {
-    if len <= QUIET_BYTES || !io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    // The bar is cleared even if an error ends the command.
-    let bar = ProgressBar::with_draw_target(Some(len), ProgressDrawTarget::stderr())
-        .with_finish(ProgressFinish::AndClear);
-    match ProgressStyle::with_template("{wide_bar} {percent:>3} % {binary_bytes_per_sec} {eta}") {
-        Ok(style) => bar.with_style(style),
-        Err(_) => bar,
+    match len {
+        ..=QUIET_BYTES => ProgressBar::hidden(),
+        _ => bar(Some(len), "{wide_bar} {percent:>3} % {binary_bytes_per_sec} {eta}"),
     }
 }
 
@@ -83,12 +78,20 @@ pub(crate) struct Capture<R = Input> {
     pub(crate) moving: bool,
 }
 
-impl Capture {
+impl<R> Capture<R> {
     /// A capture without progress.
-    pub(crate) fn of(input: Input) -> Self {
+    pub(crate) fn of(input: R) -> Self {
         Self { input, bar: ProgressBar::hidden(), moving: false }
     }
 
+    /// The same capture, read in another way.
+    pub(crate) fn map<S>(self, wrap: impl FnOnce(R) -> S) -> Capture<S> {
+        let Self { input, bar, moving } = self;
+        Capture { input: wrap(input), bar, moving }
+    }
+}
+
+impl Capture {
     /// Opens a capture.
     pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
         if is_standard(path) {
@@ -104,31 +107,6 @@ impl Capture {
             Box::new(file)
         };
         Ok(Self { input, bar, moving })
-    }
-
-    /// The same capture, read in another way.
-    pub(crate) fn map<R>(self, wrap: impl FnOnce(Input) -> R) -> Capture<R> {
-        let Self { input, bar, moving } = self;
-        Capture { input: wrap(input), bar, moving }
-    }
-}
-
-/// A reader that fills the whole buffer, however little arrives at a time. For commands that print
-/// nothing before the end, and work better on large pieces.
-pub(crate) struct Filling<R>(pub(crate) R);
-
-impl<R: Read> Read for Filling<R> {
-    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
-        let mut full = 0;
-        while full < room.len() {
-            match self.0.read(&mut room[full..]) {
-                Ok(0) => break,
-                Ok(count) => full += count,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(full)
     }
 }
 

@@ -1,23 +1,19 @@
 //! Decodes a capture with its program.
 
-use crate::args::{CompatArg, FollowArgs, Placed};
-use crate::described::Described;
+use crate::args::FollowArgs;
 use crate::failure::Failure;
 use crate::files::{self, Capture};
-use crate::image::{self, Code};
-use crate::params;
+use crate::{described, image, params};
+use hartrace_capture::description::Description;
+use hartrace_capture::follow::Follow;
 use hartrace_capture::params::Setup;
-use hartrace_capture::perf::{Pieces, Recording};
-use hartrace_capture::programs::{Changing, Programs};
+use hartrace_capture::perf::Recording;
+use hartrace_capture::programs::{Changing, Code, Placed};
 use hartrace_capture::spaces::Timeline;
-use hartrace_decoder::stream::{Decode, Decoded, StreamError};
-use hartrace_decoder::{Config, Sink};
-use hartrace_etrace::ingress::Privilege;
-use hartrace_isa::Xlen;
+use hartrace_decoder::Sink;
+use hartrace_decoder::stream::{Decoded, StreamError};
 use hartrace_report::html::About;
-use std::collections::BTreeMap;
 use std::io::Read;
-use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::path::Path;
 
@@ -29,18 +25,13 @@ pub(crate) const SMALL: usize = 1 << 16;
 pub(crate) const LARGE: usize = 1 << 22;
 
 /// Everything that decoding needs, except the capture.
-pub(crate) struct Follow {
-    pub(crate) setup: Setup,
-    pub(crate) programs: Programs,
-    pub(crate) threads: NonZeroUsize,
-    /// The capture, for messages.
-    pub(crate) name: String,
-    /// What is known of it.
+pub(crate) struct Following {
+    pub(crate) follow: Follow,
+    /// What is known of the capture, with its name for messages.
     pub(crate) about: About,
-    config: Config,
 }
 
-impl Follow {
+impl Following {
     /// Reads parameters and program, and opens the capture. `others` are further inputs of the
     /// command.
     pub(crate) fn open<'a>(
@@ -54,11 +45,7 @@ impl Follow {
         let path = args.capture()?;
         let inputs = programs.chain(params_file).chain([path]);
         files::one_standard(inputs.chain(others))?;
-        let mut described = Described::find(path)?;
-        let mut setup = described.setup(&args.stream)?;
-        described.order(&args.stream, &mut setup)?;
-        setup.compat = CompatArg::of(args.compat, setup.compat);
-        params::check_compat(&setup)?;
+        let (described, setup) = described::stream(path, &args.stream)?;
         if setup.params.nocontext_p && !args.context_elf.is_empty() {
             return Err(Failure::usage("--context-elf, but the trace has no contexts")
                 .hint("--elf, or nocontext_p = 0 and context_width_p among the parameters"));
@@ -68,19 +55,10 @@ impl Follow {
             return Err(Failure::usage("a trace cannot be followed without the program")
                 .hint("--elf PROG, or --image FILE@ADDR for bare code"));
         }
-        let about = About {
-            command: described.description.as_ref().and_then(|known| known.command.clone()),
-            ..about(&described.name, code.iter().map(|code| code.name.clone()))
-        };
-        let mut programs = load(args, code, setup.xlen)?;
-        if let Some(changing) = image::changing(&args.events, &setup)? {
-            programs.change(changing);
-        }
-        let capture = described.open()?;
-        let config = config(args, &setup, args.trap_vectors(described.description.as_ref()));
-        let threads = args.threads();
-        let name = described.name;
-        Ok((Self { setup, programs, threads, name, about, config }, capture))
+        let changing = image::changing(&args.events, &setup)?;
+        let known = described.description.as_ref();
+        let following = Self::new(described.name.clone(), args, setup, code, changing, known)?;
+        Ok((following, described::open(&described)?))
     }
 
     /// Reads parameters and programs for E-Trace in a recording of perf. `elf` are programs at the addresses
@@ -92,16 +70,46 @@ impl Follow {
         recording: &Recording,
         timeline: Timeline,
     ) -> Result<Self, Failure> {
-        let mut setup = params::recorded(&args.stream, recording)?;
-        setup.compat = CompatArg::of(args.compat, setup.compat);
-        params::check_compat(&setup)?;
+        let setup = params::recorded(&args.stream, recording)?;
         let code = image::placed(elf, &args.image)?;
-        let about = about(&files::name(path), code.iter().map(|code| code.name.clone()));
-        let mut programs = load(args, code, setup.xlen)?;
-        programs.change(Changing::recorded(timeline, &setup.params));
-        let config = config(args, &setup, args.trap_vectors(None));
-        let (threads, name) = (args.threads(), files::name(path));
-        Ok(Self { setup, programs, threads, name, about, config })
+        let changing = Changing::recorded(timeline, &setup.params);
+        Self::new(files::name(path), args, setup, code, Some(changing), None)
+    }
+
+    fn new(
+        capture: String,
+        args: &FollowArgs,
+        mut setup: Setup,
+        code: Vec<Code>,
+        changing: Option<Changing>,
+        known: Option<&Description>,
+    ) -> Result<Self, Failure> {
+        setup.compat = args.compat.unwrap_or(setup.compat);
+        params::check_compat(&setup)?;
+        let about = About {
+            capture,
+            protocol: "E-Trace".into(),
+            command: known.and_then(|known| known.command.clone()),
+            programs: code.iter().map(|code| code.name.clone()).collect(),
+        };
+        let mut programs = image::load(code, setup.xlen)?;
+        if let Some(isa) = args.isa {
+            let (bits, traced) = (isa.xlen.bits(), setup.xlen.bits());
+            if bits != traced {
+                let what = format!("--isa of RV{bits}, but the trace is of RV{traced}");
+                return Err(Failure::usage(what).hint(format_args!("--xlen {bits}")));
+            }
+            programs.set_isa(isa);
+        }
+        if let Some(changing) = changing {
+            programs.change(changing);
+        }
+        let mut follow = Follow::new(setup, programs);
+        follow.trap_vectors(&args.trap_vectors(known));
+        follow.config.resync = args.resync;
+        follow.config.max_blocks = args.max_blocks.unwrap_or(follow.config.max_blocks);
+        follow.threads = args.threads.unwrap_or(follow.threads);
+        Ok(Self { follow, about })
     }
 
     /// Decodes a capture in parts of about `size` bytes. Each part goes to a sink that `sink` makes,
@@ -113,105 +121,25 @@ impl Follow {
         sink: impl Fn() -> S + Sync,
         mut join: impl FnMut(Decoded<S>) -> Result<ControlFlow<()>, Failure> + Send,
     ) -> Result<ControlFlow<()>, Failure> {
-        let transport = self.setup.transport.stream();
-        let decode = Decode {
-            // In force until the first support packet, which a capture may lack.
-            options: self.setup.options,
-            threads: self.threads,
-            part: size,
-            ..Decode::new(self.config.clone(), self.programs.images(), transport)
-        };
         let Capture { input, bar, moving } = capture;
-        let outcome = decode.run(
-            input,
-            |_| sink(),
-            |decoded| {
-                if !moving {
-                    bar.set_position(decoded.bytes);
-                }
-                match join(decoded) {
-                    Ok(ControlFlow::Continue(())) => Ok(()),
-                    Ok(ControlFlow::Break(())) => Err(None),
-                    Err(failure) => Err(Some(failure)),
-                }
-            },
-        );
-        bar.finish_and_clear();
-        self.ended(outcome)
-    }
-
-    /// The same for E-Trace in a recording of perf.
-    pub(crate) fn run_pieces<S: Sink + Send>(
-        &self,
-        recording: &Recording,
-        sink: impl Fn() -> S + Sync,
-        mut join: impl FnMut(Decoded<S>) -> Result<ControlFlow<()>, Failure> + Send,
-    ) -> Result<ControlFlow<()>, Failure> {
-        let pieces = Pieces {
-            recording,
-            programs: &self.programs,
-            config: self.config.clone(),
-            options: self.setup.options,
-            transport: self.setup.transport.stream(),
-            threads: self.threads,
-        };
-        let outcome = pieces.run(sink, |decoded| match join(decoded) {
-            Ok(ControlFlow::Continue(())) => Ok(()),
-            Ok(ControlFlow::Break(())) => Err(None),
-            Err(failure) => Err(Some(failure)),
+        let outcome = self.follow.run(input, size, sink, |decoded| {
+            if !moving {
+                bar.set_position(decoded.bytes);
+            }
+            join(decoded)
         });
-        self.ended(outcome)
+        bar.finish_and_clear();
+        outcome.map_err(|error| self.failure(error))
     }
 
-    fn ended(
-        &self,
-        outcome: Result<(), StreamError<Option<Failure>>>,
-    ) -> Result<ControlFlow<()>, Failure> {
-        match outcome {
-            Ok(()) => Ok(ControlFlow::Continue(())),
-            Err(StreamError::Join(None)) => Ok(ControlFlow::Break(())),
-            Err(StreamError::Join(Some(failure))) => Err(failure),
-            Err(StreamError::Params(error)) => Err(Failure::usage(error)),
-            Err(StreamError::Input(error)) => {
-                Err(Failure::input(format_args!("cannot read: {error}")).at(&self.name))
+    /// Why decoding failed.
+    pub(crate) fn failure(&self, error: StreamError<impl Into<Failure>>) -> Failure {
+        match error {
+            StreamError::Join(error) => error.into(),
+            StreamError::Params(error) => Failure::usage(error),
+            StreamError::Input(error) => {
+                Failure::input(format_args!("cannot read: {error}")).at(&self.about.capture)
             }
         }
-    }
-}
-
-/// What is known of a capture.
-fn about(capture: &str, programs: impl Iterator<Item = String>) -> About {
-    About {
-        capture: capture.into(),
-        protocol: "E-Trace".into(),
-        command: None,
-        programs: programs.collect(),
-    }
-}
-
-/// Loads code for the instruction set of the command line, if there is one.
-fn load(args: &FollowArgs, code: Vec<Code>, xlen: Xlen) -> Result<Programs, Failure> {
-    let mut programs = image::load(code, xlen)?;
-    if let Some(isa) = args.isa {
-        let bits = isa.xlen.bits();
-        if isa.xlen != xlen {
-            let what = format!("--isa of RV{bits}, but the trace is of RV{}", xlen.bits());
-            return Err(Failure::usage(what).hint(format_args!("--xlen {bits}")));
-        }
-        programs.set_isa(isa);
-    }
-    Ok(programs)
-}
-
-fn config(args: &FollowArgs, setup: &Setup, vectors: BTreeMap<Privilege, u64>) -> Config {
-    let usual = Config::default();
-    Config {
-        params: setup.params,
-        unit: setup.unit,
-        tvec: vectors.into_iter().map(|(level, base)| (level.0, base)).collect(),
-        compat: setup.compat,
-        resync: args.resync.into(),
-        max_blocks: args.max_blocks.unwrap_or(usual.max_blocks),
-        ..usual
     }
 }

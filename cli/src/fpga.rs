@@ -3,8 +3,8 @@
 use crate::args::{CompareArgs, DecoderArg, Part, ReportArgs};
 use crate::failure::{Failure, Status};
 use crate::{files, hdl, progress};
-use hartrace_encoder_hdl::{Config, sources};
-use hartrace_fpga::{Design, FpgaError, Measured, Options, Report, Source, Tools};
+use hartrace_encoder_hdl::Config;
+use hartrace_fpga::{Design, DesignError, FpgaError, Measured, Options, Report, Tools};
 use std::cell::Cell;
 use std::io::{self, Write as _};
 use std::path::Path;
@@ -80,16 +80,7 @@ fn decoders(args: &ReportArgs, protocol: DecoderArg) -> Result<Vec<Design>, Fail
         _ => return Err(Failure::usage("decoders of several configurations").hint("one --config")),
     };
     let decoder = hdl::decoder(protocol, config, false)?;
-    let design = |unroll: &u32| {
-        let decoder = decoder.with_unroll(*unroll);
-        let (source, chain) = (decoder.component()?, decoder.chain()?);
-        let name = format!("{unroll} bytes per cycle");
-        Ok(Design {
-            name,
-            source: Source::from(&source),
-            unrolled: Some((*unroll, Source::from(&chain))),
-        })
-    };
+    let design = |unroll: &u32| Ok(Design::of_decoder(&decoder.with_unroll(*unroll))?);
     args.unroll.0.iter().map(design).collect()
 }
 
@@ -102,20 +93,17 @@ fn designs(args: &ReportArgs) -> Result<Vec<Design>, Failure> {
             names.iter().map(read).collect::<Result<_, Failure>>()?
         }
     };
-    let top = &args.top;
-    let design = |(name, config): (String, Config)| {
-        let files = sources(&config).map_err(|error| Failure::usage(error).at(&name))?;
-        let modules: Vec<&str> =
-            files.iter().filter_map(|(file, _)| file.strip_suffix(".sv")).collect();
-        if !modules.contains(&top.as_str()) {
-            return Err(Failure::usage(format_args!("{name} has no module `{top}`"))
-                .hint(modules.join(", ")));
-        }
-        let texts: Vec<&str> = files.iter().map(|(_, text)| text.as_str()).collect();
-        let source = Source::new(top, &texts.join("\n")).map_err(failure)?;
-        Ok(Design { name, source, unrolled: None })
+    let design = |(name, config): &(String, Config)| {
+        Design::of_encoder(name, config, &args.top).map_err(|error| match error {
+            DesignError::Config(error) => Failure::usage(error).at(name),
+            DesignError::Module { name, module, modules } => {
+                Failure::usage(format_args!("{name} has no module `{module}`"))
+                    .hint(modules.join(", "))
+            }
+            error => Failure::input(error),
+        })
     };
-    configs.into_iter().map(design).collect()
+    configs.iter().map(design).collect()
 }
 
 /// Runs `fpga compare`.

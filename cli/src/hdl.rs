@@ -1,42 +1,26 @@
 //! `hartrace hdl`: writes the encoder or a decoder in SystemVerilog, with the files that tools, software and decoders need.
 
-use crate::args::{CoreArg, DecoderArg, HdlArgs, SinkArg};
+use crate::args::{CoreArg, DecoderArg, HdlArgs};
 use crate::failure::{Failure, Status};
 use crate::files;
 use hartrace_cva6_connector as connector;
 use hartrace_decoder_hdl::{
-    Decoder, DecoderError, etmv4, etrace, package as decoder_package, package_top, top, walker,
+    Decoder, DecoderError, etmv4, package as decoder_package, package_top, top,
 };
-use hartrace_encap::Framing;
 use hartrace_encoder_hdl::Config;
-use hartrace_encoder_hdl::top::{
-    Encapsulation, PackageError, Sink, TOP, TopConfig, description, package,
-};
+use hartrace_encoder_hdl::top::{PackageError, TOP, TopConfig, description, package};
 use std::io::Write;
 use std::path::Path;
 
 /// The configuration of the encoder if none is named.
 const DEFAULT: &str = "small";
 
-/// Maximum number of instructions that a CVA6 commits in one cycle.
-const COMMIT_PORTS: u8 = 2;
-
-/// Name of the list of files that are bound into the core.
-const ADAPTER_LIST: &str = "cva6_te_adapter";
-
 /// Runs the command.
 pub(crate) fn run(args: &HdlArgs) -> Result<Status, Failure> {
     if let Some(protocol) = args.decoder {
         let decoder = decoder(protocol, args.config.as_deref(), args.find_sync)?;
-        let decoder = match (decoder.with_unroll(args.unroll), args.blocks) {
-            (Decoder::Etrace(config), Some(entries)) => {
-                Decoder::Follower(walker::Config::new(config, entries))
-            }
-            (Decoder::Etmv4(config), Some(entries)) => {
-                Decoder::Etmv4Follower(walker::etmv4::Config::new(config, entries))
-            }
-            (decoder, _) => decoder,
-        };
+        let decoder = decoder.with_unroll(args.unroll);
+        let decoder = args.blocks.map_or(decoder, |entries| decoder.with_walker(entries));
         let (mut files, name) = match args.analysis {
             true => {
                 let config = top::Config { frames: args.frames, ..top::Config::new(decoder) };
@@ -58,7 +42,7 @@ pub(crate) fn run(args: &HdlArgs) -> Result<Status, Failure> {
     // Everything is made before anything is written.
     let (connector, adapter) = match args.core {
         None => (Files::new(), Files::new()),
-        Some(CoreArg::Cva6) => cva6(&config)?,
+        Some(CoreArg::Cva6) => connector::package(&config.encoder).map_err(Failure::usage)?,
     };
     let mut files = package(&config, connector)?;
     files.extend(adapter);
@@ -105,14 +89,12 @@ pub(crate) fn decoder(
         (DecoderArg::Etrace, name) => {
             let name = name.unwrap_or(DEFAULT);
             let config = named(name, None)?;
-            let Framing::Encap(encap) = config.framing().map_err(Failure::usage)? else {
-                return Err(Failure::usage("only the standard encapsulation can be decoded")
-                    .at(name)
-                    .hint("encapsulation = \"standard\""));
-            };
-            let (params, unit) = (config.encoder.etrace, config.encoder.unit());
-            let config = etrace::Config { unroll: 4, params, unit, encap, aligned: !find_sync };
-            Ok(Decoder::Etrace(config))
+            Decoder::of_encoder(&config, 4, !find_sync).map_err(|error| match error {
+                DecoderError::Encapsulation => {
+                    Failure::usage(error).at(name).hint("encapsulation = \"standard\"")
+                }
+                error => error.into(),
+            })
         }
     }
 }
@@ -125,17 +107,6 @@ impl From<DecoderError> for Failure {
 
 /// Names and texts.
 type Files = Vec<(String, String)>;
-
-/// Returns the files of the connector for a CVA6, and those of its adapter with their list. The adapter is part
-/// of a design only together with the core.
-fn cva6(config: &TopConfig) -> Result<(Files, Files), Failure> {
-    let connector = connector::Config::for_encoder(&config.encoder).with_commit_ports(COMMIT_PORTS);
-    let modules = connector::sources(&connector).map_err(Failure::usage)?;
-    let names = connector::ADAPTER.map(|(name, _)| format!("{name}\n"));
-    let mut adapter = vec![(format!("{ADAPTER_LIST}.f"), names.concat())];
-    adapter.extend(connector::ADAPTER.map(|(name, text)| (name.into(), text.into())));
-    Ok((modules, adapter))
-}
 
 /// Returns a named configuration or that of a file, with `lanes` if given.
 pub(crate) fn named(name: &str, lanes: Option<u8>) -> Result<TopConfig, Failure> {
@@ -167,25 +138,11 @@ fn config(args: &HdlArgs) -> Result<TopConfig, Failure> {
     if let Some(xlen) = args.xlen {
         config.encoder.etrace.iaddress_width_p = xlen;
     }
-    config.sink = match (args.sink, config.sink) {
-        (None, as_configured)
-        | (Some(SinkArg::Axis), as_configured @ Sink::AxiStream { .. })
-        | (Some(SinkArg::Atb), as_configured @ Sink::Atb { .. })
-        | (Some(SinkArg::Memory), as_configured @ Sink::Memory { .. })
-        | (Some(SinkArg::Frames), as_configured @ Sink::Frames { .. }) => as_configured,
-        (Some(SinkArg::Axis), _) => Sink::AXI_STREAM,
-        (Some(SinkArg::Atb), _) => Sink::ATB,
-        (Some(SinkArg::Memory), _) => Sink::MEMORY,
-        (Some(SinkArg::Frames), _) => Sink::FRAMES,
-    };
+    if let Some(sink) = args.sink {
+        config = config.with_sink(sink);
+    }
     if let Some(harts) = args.harts {
-        config.harts = harts;
-        if let Encapsulation::Standard(fields) = &mut config.encapsulation
-            && harts > 1
-            && fields.src_id_bits == 0
-        {
-            fields.src_id_bits = 8;
-        }
+        config = config.with_harts(harts);
     }
     Ok(config)
 }

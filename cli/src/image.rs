@@ -1,89 +1,58 @@
 //! Programs that the command line names.
 
-use crate::args::{EventsArgs, FollowArgs, Placed};
-use crate::described::Described;
+use crate::args::{EventsArgs, FollowArgs};
+use crate::described;
 use crate::failure::{Failure, warn};
 use crate::files;
+use hartrace_capture::described::Described;
 use hartrace_capture::description::At;
 use hartrace_capture::params::Setup;
-use hartrace_capture::programs::{Changing, Programs, Replaced, address};
+use hartrace_capture::programs::{Changing, Code, Overlap, Placed, Programs, Unloadable};
 use hartrace_decoder::ElfError;
 use hartrace_isa::Xlen;
-
-/// Code of the traced program.
-pub(crate) struct Code {
-    /// Its file, for messages.
-    pub(crate) name: String,
-    pub(crate) bytes: Vec<u8>,
-    pub(crate) at: At,
-    /// The only context that runs it, if not all do.
-    pub(crate) context: Option<u64>,
-}
-
-impl Code {
-    fn read(placed: &Placed, at: At, context: Option<u64>) -> Result<Self, Failure> {
-        let (name, bytes) = (files::name(&placed.path), files::read(&placed.path)?);
-        Ok(Self { name, bytes, at, context })
-    }
-}
 
 /// Reads the code that the command line names: programs, then bare code, then the programs of single
 /// contexts. Without any, it is that of the description.
 pub(crate) fn code(args: &FollowArgs, described: &Described) -> Result<Vec<Code>, Failure> {
     let mut given = placed(&args.elf, &args.image)?;
     for (id, placed) in &args.context_elf {
-        given.push(Code::read(placed, At::Bias(placed.address), Some(*id))?);
+        given.push(Code { context: Some(*id), ..read(placed, At::Bias(placed.address))? });
     }
     if given.is_empty() {
-        return described.code();
+        return described::code(described);
     }
-    described.compare(&given);
+    for code in &given {
+        if let Some(error) = described.difference(code) {
+            warn(format_args!("{}: {error}", code.name));
+        }
+    }
     Ok(given)
 }
 
 /// Reads programs, then bare code.
 pub(crate) fn placed(programs: &[Placed], bare: &[Placed]) -> Result<Vec<Code>, Failure> {
-    let mut given = elf(programs)?;
-    for placed in bare {
-        given.push(Code::read(placed, At::Address(placed.address), None)?);
-    }
-    Ok(given)
+    let programs = programs.iter().map(|placed| read(placed, At::Bias(placed.address)));
+    let bare = bare.iter().map(|placed| read(placed, At::Address(placed.address)));
+    programs.chain(bare).collect()
 }
 
-/// Reads programs.
-pub(crate) fn elf(placed: &[Placed]) -> Result<Vec<Code>, Failure> {
-    placed.iter().map(|placed| Code::read(placed, At::Bias(placed.address), None)).collect()
+fn read(placed: &Placed, at: At) -> Result<Code, Failure> {
+    let (name, bytes) = (files::name(&placed.path), files::read(&placed.path)?);
+    Ok(Code { name, bytes, at, context: None })
 }
 
-/// The register width of a program; 64 if it is none, which is reported when it is loaded.
-pub(crate) fn xlen(elf: &[u8]) -> Xlen {
-    let class = elf.strip_prefix(b"\x7fELF").and_then(|rest| rest.first());
-    if class == Some(&1) { Xlen::Rv32 } else { Xlen::Rv64 }
-}
-
-/// Loads code. Later code wins where some overlaps.
+/// Loads code. Warns where some overlaps: later code wins.
 pub(crate) fn load(code: Vec<Code>, xlen: Xlen) -> Result<Programs, Failure> {
-    let mut programs = Programs::new(xlen);
-    for Code { name, bytes, at, context } in code {
-        let replaced = match (at, context) {
-            (At::Bias(bias), None) => programs.add_elf(bytes, bias),
-            (At::Bias(bias), Some(id)) => programs.add_context_elf(id, bytes, bias),
-            (At::Address(address), _) => Ok(programs.add_code(address, &bytes)),
-        };
-        loaded(&name, xlen, replaced)?;
-    }
+    let (programs, overlaps) = Programs::load(code, xlen)?;
+    warn_of(overlaps);
     Ok(programs)
 }
 
-/// Warns if code replaces other code.
-fn loaded(name: &str, xlen: Xlen, replaced: Result<Replaced, ElfError>) -> Result<(), Failure> {
-    for range in replaced.map_err(|error| unloadable(error).at(name))? {
-        let [start, end] = [range.start, range.end].map(|pc| address(pc, xlen));
-        warn(format_args!(
-            "{name}: replaces other code from {start} to {end}; try another address or bias"
-        ));
+/// Warns of code that replaces other code.
+pub(crate) fn warn_of(overlaps: Vec<Overlap>) {
+    for overlap in overlaps {
+        warn(format_args!("{overlap}; try another address or bias"));
     }
-    Ok(())
 }
 
 /// Reads the log of changes to the code, if there is one.
@@ -95,7 +64,7 @@ pub(crate) fn changing(args: &EventsArgs, setup: &Setup) -> Result<Option<Changi
             None => Ok(None),
         };
     };
-    let Some(holds) = args.holds() else {
+    let Some(holds) = args.context_id else {
         return Err(Failure::usage("it is not known what the context of the hart holds")
             .hint("--context-id tid, if it holds a thread or process"));
     };
@@ -109,19 +78,22 @@ pub(crate) fn changing(args: &EventsArgs, setup: &Setup) -> Result<Option<Changi
     Ok(Some(changing))
 }
 
-fn unloadable(error: ElfError) -> Failure {
-    match &error {
-        ElfError::Xlen { found, expected } => Failure::usage(format_args!(
-            "this is an RV{} program, but the trace is of RV{}",
-            found.bits(),
-            expected.bits()
-        ))
-        .hint(format_args!("--xlen {}", found.bits())),
-        ElfError::NotElf(_) => {
-            Failure::input(error).hint("--image FILE@ADDR, if this is bare code")
-        }
-        ElfError::NoSegments => Failure::input(error).hint("the program after linking"),
-        _ => Failure::input(error),
+impl From<Unloadable> for Failure {
+    fn from(Unloadable { name, error }: Unloadable) -> Self {
+        let failure = match &error {
+            ElfError::Xlen { found, expected } => Self::usage(format_args!(
+                "this is an RV{} program, but the trace is of RV{}",
+                found.bits(),
+                expected.bits()
+            ))
+            .hint(format_args!("--xlen {}", found.bits())),
+            ElfError::NotElf(_) => {
+                Self::input(error).hint("--image FILE@ADDR, if this is bare code")
+            }
+            ElfError::NoSegments => Self::input(error).hint("the program after linking"),
+            _ => Self::input(error),
+        };
+        failure.at(name)
     }
 }
 

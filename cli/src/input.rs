@@ -12,10 +12,10 @@ use std::path::Path;
 /// Returns the options for reading a log.
 pub(crate) fn options(args: &InputArgs, xlen: Option<Xlen>, itype_width: ITypeWidth) -> Options {
     Options {
-        format: args.input_format.map(Into::into),
+        format: args.input_format,
         xlen,
         hart: args.hart,
-        flavour: args.retirement.into(),
+        flavour: args.retirement,
         itype_width,
     }
 }

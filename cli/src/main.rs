@@ -5,7 +5,6 @@
 
 mod args;
 mod bundle;
-mod bundled;
 mod check;
 mod compare;
 mod convert;

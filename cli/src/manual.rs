@@ -7,7 +7,6 @@ use clap::CommandFactory;
 use hartrace_capture::params::Draft;
 use hartrace_encoder_hdl::top;
 use hartrace_etrace::{Ioptions, Params, Unit};
-use hartrace_isa::Xlen;
 use std::fs;
 use std::io::Write;
 
@@ -19,10 +18,9 @@ pub(crate) fn params(args: &ParamsArgs) -> Result<Status, Failure> {
             Draft::parse(&text, name)?
         }
         None => {
-            let xlen = if args.xlen == 32 { Xlen::Rv32 } else { Xlen::Rv64 };
-            let params = Params { iaddress_width_p: args.xlen, ..Params::default() };
+            let params = Params { iaddress_width_p: args.xlen.bits() as u8, ..Params::default() };
             let draft = Draft::new(&params, Unit::Reference, &Ioptions::default());
-            Draft { xlen: Some(xlen), ..draft }
+            Draft { xlen: Some(args.xlen), ..draft }
         }
     };
     let failed = |error| Failure::write(files::output_name(&args.output), &error);

@@ -1,45 +1,38 @@
 //! Streams, as the command line and a parameter file describe them.
 
-use crate::args::{FramingArgs, StreamArgs};
+use crate::args::StreamArgs;
 use crate::failure::{Failure, warn};
 use crate::files;
+use hartrace_capture::described::Described;
 use hartrace_capture::framing::{self, Fields};
 use hartrace_capture::params::{DocumentError, Draft, Given, Setup, SetupError};
 use hartrace_capture::perf::Recording;
-use hartrace_etrace::encoder::EncoderConfig;
 use hartrace_etrace::{Compat, Unit};
-use hartrace_isa::Xlen;
+use std::path::Path;
 
 /// Reads the parameter file, if any, and completes it from the command line. Without a file, parameters are
-/// those of the description, with its name.
-pub(crate) fn setup(
-    args: &StreamArgs,
-    described: Option<(String, Draft)>,
-) -> Result<Setup, Failure> {
-    let (name, draft) = match &args.params {
-        Some(path) => {
-            let draft = Draft::read_with(path, &mut |path| {
-                Ok::<_, Failure>((files::name(path), files::read(path)?))
-            })?;
-            (Some(files::name(path)), Some(draft))
-        }
-        None => described.unzip(),
+/// those of the description.
+pub(crate) fn setup(args: &StreamArgs, described: Option<&Described>) -> Result<Setup, Failure> {
+    let draft = args.params.as_deref().map(draft).transpose()?;
+    let place = args.params.as_deref().or_else(|| described?.file());
+    let setup = match described {
+        Some(described) => described.setup(draft, &given(args)),
+        None => Setup::new(draft, &given(args)),
     };
-    Setup::new(draft, &given(args)).map_err(|error| {
-        let failure = Failure::from(error);
-        match name {
-            Some(name) => failure.at(name),
-            None => failure,
-        }
+    setup.map_err(|error| match place {
+        Some(place) => Failure::from(error).at(files::name(place)),
+        None => error.into(),
     })
+}
+
+fn draft(path: &Path) -> Result<Draft, Failure> {
+    Draft::read_with(path, &mut |path| Ok((files::name(path), files::read(path)?)))
 }
 
 /// The same for E-Trace in a recording of perf, which tells some of it.
 pub(crate) fn recorded(args: &StreamArgs, recording: &Recording) -> Result<Setup, Failure> {
     let Some(path) = &args.params else { return Err(SetupError::NoParameters.into()) };
-    let mut draft = Draft::read_with(path, &mut |path| {
-        Ok::<_, Failure>((files::name(path), files::read(path)?))
-    })?;
+    let mut draft = draft(path)?;
     let given = given(args);
     if let Some(bits) = recording.complete(&mut draft, &given) {
         let cpus = recording.cpus.unwrap_or(0);
@@ -51,35 +44,21 @@ pub(crate) fn recorded(args: &StreamArgs, recording: &Recording) -> Result<Setup
 }
 
 fn given(args: &StreamArgs) -> Given {
-    let FramingArgs {
-        src_bits,
-        timestamp_bytes,
-        type_bits,
-        instruction_type,
-        hart_bits,
-        atid,
-        source,
-    } = args.fields;
+    let fields = &args.fields;
     Given {
-        xlen: args.xlen.as_deref().map(|xlen| if xlen == "32" { Xlen::Rv32 } else { Xlen::Rv64 }),
+        xlen: args.xlen,
         framing: args.framing,
         fields: Fields {
-            src_bits,
-            timestamp_bytes,
-            type_bits,
-            instruction_type,
-            hart_bits,
-            atid,
-            source,
+            src_bits: fields.src_bits,
+            timestamp_bytes: fields.timestamp_bytes,
+            type_bits: fields.type_bits,
+            instruction_type: fields.instruction_type,
+            hart_bits: fields.hart_bits,
+            atid: fields.atid,
+            source: fields.source,
         },
         find_sync: args.find_sync || args.ring.is_some(),
     }
-}
-
-/// The configuration of an encoder for a stream.
-pub(crate) fn encoder(setup: &Setup) -> Result<EncoderConfig, Failure> {
-    check_compat(setup)?;
-    Ok(setup.encoder())
 }
 
 /// Only streams of the reference models have their quirks.
@@ -98,10 +77,7 @@ impl From<DocumentError> for Failure {
         let DocumentError { place, problem } = error;
         let failure =
             if problem.is_unreadable() { Self::input(&problem) } else { Self::usage(&problem) };
-        match problem.hint() {
-            Some(hint) => failure.at(place).hint(hint),
-            None => failure.at(place),
-        }
+        failure.at(place).hint_if(problem.hint())
     }
 }
 

@@ -1,12 +1,13 @@
 //! `hartrace probe`.
 
 use crate::args::ProbeArgs;
-use crate::described::{Described, describe};
+use crate::described::{self, describe_placed};
 use crate::failure::{Failure, Status};
 use crate::files;
-use crate::image::{self, Code};
-use hartrace_capture::description::{At, Description, Traced};
+use crate::image;
+use hartrace_capture::description::Description;
 use hartrace_capture::probe::{ETrace, Known, Limits, Report};
+use hartrace_capture::programs::Code;
 use hartrace_isa::Xlen;
 use std::io::{Read, Write};
 
@@ -14,18 +15,22 @@ use std::io::{Read, Write};
 pub(crate) fn run(args: &ProbeArgs) -> Result<Status, Failure> {
     let given = args.elf.iter().chain(&args.image).map(|placed| placed.path.as_path());
     files::one_standard(given.chain([args.capture.as_path()]))?;
-    let described = Described::find(&args.capture)?;
+    let described = described::find(&args.capture)?;
     if args.write && described.description.is_some() {
         return Err(Failure::usage("the capture already has a description")
             .at(&described.name)
             .hint("without --write, or remove the description first"));
     }
-    let code = code(args, &described)?;
-    let xlen = xlen(args, &code);
+    let mut code = image::placed(&args.elf, &args.image)?;
+    if code.is_empty() && described.missing_program().is_none() {
+        code = described::code(&described)?;
+    }
+    let first = || code.iter().find(|code| code.is_elf()).map_or(Xlen::Rv64, Code::xlen);
+    let xlen = args.xlen.unwrap_or_else(first);
     let programs = if code.is_empty() { None } else { Some(image::load(code, xlen)?) };
     let limits = Limits::default();
     let mut bytes = Vec::new();
-    let mut input = described.open()?.input.take(limits.bytes as u64 + 1);
+    let mut input = described::open(&described)?.input.take(limits.bytes as u64 + 1);
     input.read_to_end(&mut bytes).map_err(|error| files::unreadable(&args.capture, &error))?;
     let tvec: Vec<(u8, u64)> = args.tvec.iter().map(|(level, base)| (level.0, *base)).collect();
     let image = programs.as_ref().map(|programs| programs.first().1);
@@ -47,40 +52,12 @@ pub(crate) fn run(args: &ProbeArgs) -> Result<Status, Failure> {
     Ok(if report.best().is_some() || report.is_arm() { Status::Clean } else { Status::Gaps })
 }
 
-/// The code that the command line names, otherwise that of the description.
-fn code(args: &ProbeArgs, described: &Described) -> Result<Vec<Code>, Failure> {
-    let given = image::placed(&args.elf, &args.image)?;
-    let known = given.is_empty() && described.missing_program().is_none();
-    if known { described.code() } else { Ok(given) }
-}
-
-/// The register width of the first program.
-fn xlen(args: &ProbeArgs, code: &[Code]) -> Xlen {
-    match args.xlen.as_deref() {
-        Some("32") => Xlen::Rv32,
-        Some(_) => Xlen::Rv64,
-        None => {
-            let program = code.iter().find(|code| code.bytes.starts_with(b"\x7fELF"));
-            program.map_or(Xlen::Rv64, |program| image::xlen(&program.bytes))
-        }
-    }
-}
-
 /// Writes the description.
 fn write(args: &ProbeArgs, best: &ETrace<'_>) -> Result<(), Failure> {
-    let elf = args.elf.iter().map(|placed| (placed, At::Bias(placed.address)));
-    let bare = args.image.iter().map(|placed| (placed, At::Address(placed.address)));
-    let mut programs = Vec::new();
-    for (placed, at) in elf.chain(bare) {
-        programs.push((placed, at, files::read(&placed.path)?));
-    }
-    let traced = programs
-        .iter()
-        .map(|(placed, at, bytes)| Traced { at: *at, ..Traced::new(&placed.path, bytes) });
     let description = Description {
         draft: best.draft(),
         trap_vectors: args.tvec.iter().copied().collect(),
         ..Description::default()
     };
-    describe(&args.capture, description, &traced.collect::<Vec<_>>())
+    describe_placed(&args.capture, description, &args.elf, &args.image)
 }

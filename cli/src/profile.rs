@@ -3,6 +3,7 @@
 use crate::args::ProfileArgs;
 use crate::failure::{Failure, Status};
 use crate::{files, image};
+use hartrace_capture::programs::Code;
 use hartrace_isa::Xlen;
 use hartrace_report::{Style, Table, read_profile};
 use std::io::Write;
@@ -13,8 +14,8 @@ pub(crate) fn run(args: &ProfileArgs) -> Result<Status, Failure> {
         let hint = "the records that were spilled, followed by the entries of the profile";
         Failure::input(error).at(files::name(&args.dump)).hint(hint)
     })?;
-    let code = image::elf(&args.elf)?;
-    let xlen = code.first().map_or(Xlen::Rv64, |code| image::xlen(&code.bytes));
+    let code = image::placed(&args.elf, &[])?;
+    let xlen = code.first().map_or(Xlen::Rv64, Code::xlen);
     let programs = image::load(code, xlen)?;
     let style = Style { symbols: programs.all_symbols(), xlen, json: args.json };
     let mut out = files::stdout();

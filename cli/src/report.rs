@@ -12,15 +12,13 @@ use std::path::Path;
 
 /// Runs the command.
 pub(crate) fn run(args: PageArgs) -> Result<Status, Failure> {
-    let PageArgs { output, arm, perf, follow } = args;
+    let PageArgs { output, captured } = args;
     decode::run(&DecodeArgs {
-        emit: Emit::Html,
+        emit: Emit::Page,
         json: false,
         from: None,
         to: None,
-        arm,
-        perf,
-        follow,
+        captured,
         output: Some(output),
         timing: Timing::default(),
     })

@@ -6,20 +6,16 @@ pub(crate) mod decoder;
 pub(crate) mod rtl_loop;
 
 use crate::args::SimArgs;
-use crate::bundled::PROGRAMS;
 use crate::described::describe;
 use crate::failure::{Failure, Status};
 use crate::{exec, files, hdl, input, progress};
-use hartrace_capture::description::{Description, Traced};
-use hartrace_capture::framing::Kind;
-use hartrace_capture::params::Draft;
+use hartrace_capture::description::Traced;
 use hartrace_encoder_hdl::Config;
 use hartrace_etrace::ingress::ITypeWidth;
-use hartrace_hdl_tools::verilate::{Mode, Options};
+use hartrace_hdl_tools::verilate::{Mode, Options, user_cache};
 use hartrace_lockstep::trial::{Report, Trial, TrialError, Work, xlen};
 use hartrace_lockstep::{Bench, BenchError, Mismatch, Setting, Traffic};
-use hartrace_sources::executed::{Program, modes};
-use std::env;
+use hartrace_sources::executed::{half_words, modes};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -31,7 +27,7 @@ pub(crate) fn run(args: &SimArgs) -> Result<Status, Failure> {
     }
     let works = match &args.input {
         Some(path) => vec![open(path, args, &config)?],
-        None => bundled(&config)?,
+        None => Work::bundled(&config)?,
     };
     let setting =
         Setting::new(&config, modes::named(&args.tracing.encode)?, args.tracing.resync_max);
@@ -50,11 +46,11 @@ pub(crate) fn run(args: &SimArgs) -> Result<Status, Failure> {
         mode: &args.tracing.encode,
         traffic: Traffic {
             back_pressure: 10 * args.tracing.back_pressure,
-            idle: 10 * args.idle,
+            idle: 10 * args.hart.idle,
             seed: args.seed,
             clock: args.time,
         },
-        retire: args.retire,
+        retire: args.hart.retire,
         limit: args.limit,
     };
     let mut report = Report::new(files::stdout(), args.json);
@@ -68,7 +64,7 @@ pub(crate) fn run(args: &SimArgs) -> Result<Status, Failure> {
             bench.simulation().waves(path).map_err(Failure::input)?;
         }
         let written = output.as_mut().map(|output| output as &mut dyn Write);
-        let progress = |rows: &[_]| bar.inc(exec::half_words(rows));
+        let progress = |rows: &[_]| bar.inc(half_words(rows));
         let figures = trial.run(&mut bench, work, tvec.clone(), written, progress);
         let figures = figures.map_err(|error| match (error, &args.output) {
             (TrialError::Write(error), Some(path)) => unwritable(path, &error),
@@ -81,14 +77,7 @@ pub(crate) fn run(args: &SimArgs) -> Result<Status, Failure> {
             let program = if exec::is_elf(input)? { Some(input) } else { args.elf.as_ref() };
             let elf = program.map(|path| files::read(path)).transpose()?;
             let traced = program.zip(elf.as_ref()).map(|(path, elf)| Traced::new(path, elf));
-            let draft = Draft::new(&config.etrace, config.unit(), &setting.options);
-            let (xlen, framing) = (Some(xlen(&config)), Some(Kind::Reference));
-            let description = Description {
-                draft: Draft { xlen, framing, ..draft },
-                trap_vectors: exec::trap_vectors(&tvec),
-                ..Description::default()
-            };
-            describe(path, description, traced.as_slice())?;
+            describe(path, setting.description(&config, &tvec), traced.as_slice())?;
         }
         if figures.difference().is_some() {
             status = Status::Different;
@@ -127,24 +116,9 @@ fn open(path: &Path, args: &SimArgs, config: &Config) -> Result<Work, Failure> {
         .map_err(|error| at(args.elf.as_deref().unwrap_or(path), error))
 }
 
-/// The bundled programs whose addresses fit.
-fn bundled(config: &Config) -> Result<Vec<Work>, Failure> {
-    let mut works = Vec::new();
-    for (name, elf) in PROGRAMS {
-        match Work::program(Program::new(name, elf.to_vec())?, config) {
-            Err(TrialError::Width { .. }) => {}
-            work => works.push(work?),
-        }
-    }
-    Ok(works)
-}
-
-/// Where models are kept. Libraries are loaded from there, so the folder must belong to the user.
+/// Where models are kept.
 fn cache() -> Result<PathBuf, Failure> {
-    let told = env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-    let folder = told.or_else(|| env::home_dir().map(|home| home.join(".cache")));
-    folder
-        .map(|folder| folder.join("hartrace"))
+    user_cache()
         .ok_or_else(|| Failure::usage("no folder to keep models in").hint("XDG_CACHE_HOME=FOLDER"))
 }
 

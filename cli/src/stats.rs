@@ -1,28 +1,27 @@
 //! `hartrace stats`.
 
 use crate::args::StatsArgs;
-use crate::described::Described;
+use crate::described;
 use crate::failure::{Failure, Status, warn};
-use crate::files::{self, Capture, Filling};
-use crate::follow::{Follow, LARGE};
+use crate::files::{self, Capture};
+use crate::follow::{Following, LARGE};
 use crate::gaps;
+use hartrace_capture::follow::Filling;
+use hartrace_decoder::stream::StreamError;
 use hartrace_decoder::{Count, Event};
 use hartrace_report::stats::{Counted, Program, Tally};
 use hartrace_report::{Gaps, Noted, Printer, Total};
 use indicatif::ProgressBar;
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::Path;
-
-/// Bytes to read at once.
-const CHUNK: usize = 1 << 16;
 
 /// Runs the command.
 pub(crate) fn run(args: &StatsArgs) -> Result<Status, Failure> {
     let given = &args.follow;
     let path = given.capture()?;
     let gaps = |capture: &Capture| gaps::new(files::name(path), given.strict, capture.bar.clone());
-    let mut described = Described::find(path)?;
+    let described = described::find(path)?;
     let missing = described.missing_program().filter(|_| !given.has_program());
     if let Some(missing) = &missing {
         let what = "not there, so instructions are not counted; try --elf PROG";
@@ -32,21 +31,20 @@ pub(crate) fn run(args: &StatsArgs) -> Result<Status, Failure> {
     let stats = if !has_program {
         let params = given.stream.params.as_deref();
         files::one_standard(params.into_iter().chain([path]))?;
-        let mut setup = described.setup(&given.stream)?;
-        described.order(&given.stream, &mut setup)?;
-        let capture = described.open()?;
+        let (described, setup) = described::stream(path, &given.stream)?;
+        let capture = described::open(&described)?;
         let gaps = gaps(&capture);
         let mut tally = Tally::new(&setup);
         read(&mut tally, path, capture, gaps)?;
         tally.stats()
     } else {
-        let (follow, capture) = Follow::open(given, [])?;
+        let (following, capture) = Following::open(given, [])?;
         let mut printer = Printer::new(Total::<Count>::default(), io::sink(), gaps(&capture));
         // The decoder reports gaps, so the tally need not.
-        let mut tally = Tally::new(&follow.setup);
+        let mut tally = Tally::new(&following.follow.setup);
         let capture = capture.map(|input| Counted { input: Filling(input), tally: &mut tally });
         let make = || Noted::new(Count::default(), given.strict);
-        let flow = follow.run(capture, LARGE, make, |decoded| {
+        let flow = following.run(capture, LARGE, make, |decoded| {
             printer.join(decoded.sinks)?;
             Ok(ControlFlow::Continue(()))
         })?;
@@ -73,28 +71,23 @@ pub(crate) fn run(args: &StatsArgs) -> Result<Status, Failure> {
 
 /// Counts all of a capture. A malformed packet is a gap.
 fn read(tally: &mut Tally, path: &Path, capture: Capture, mut gaps: Gaps) -> Result<(), Failure> {
-    let Capture { mut input, bar, moving } = capture;
-    let mut check = |tally: &Tally| match tally.fault() {
-        Some((at, fault)) if gaps.is_strict() => {
-            gaps.event(None, at, &Event::Gap(fault));
-            gaps.check()
-        }
-        _ => Ok(()),
-    };
-    let mut chunk = vec![0; CHUNK];
-    loop {
-        match input.read(&mut chunk) {
-            Ok(0) => break,
-            Ok(count) => tally.feed(&chunk[..count]),
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(error) => return Err(files::unreadable(path, &error)),
-        }
-        check(tally)?;
+    let Capture { input, bar, moving } = capture;
+    let outcome = tally.read(input, |tally| {
         if !moving {
             bar.set_position(tally.bytes());
         }
-    }
-    tally.end();
+        match tally.fault() {
+            Some((at, fault)) if gaps.is_strict() => {
+                gaps.event(None, at, &Event::Gap(fault));
+                gaps.check()
+            }
+            _ => Ok(()),
+        }
+    });
     bar.finish_and_clear();
-    Ok(check(tally)?)
+    outcome.map_err(|error| match error {
+        StreamError::Join(missing) => missing.into(),
+        StreamError::Input(error) => files::unreadable(path, &error),
+        StreamError::Params(error) => Failure::usage(error),
+    })
 }

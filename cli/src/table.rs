@@ -3,48 +3,15 @@
 use crate::args::ImageArgs;
 use crate::failure::{Failure, Status};
 use crate::{files, image};
-use hartrace_arm_decoder::block_table::Code;
-use hartrace_capture::description::At;
-use hartrace_decoder::block_table::{BlockTable, WordLayout};
-use hartrace_isa::Xlen;
-use hartrace_isa::arm::{Arch, Rules};
-use serde_json::json;
+use hartrace_arm_decoder::block_table::{TableError, table_of};
+use hartrace_decoder::block_table::WordLayout;
+use hartrace_report::block_table_json;
 use std::io::Write;
-
-/// The blocks of a RISC-V program.
-fn riscv(args: &ImageArgs, xlen: Xlen) -> Result<BlockTable, Failure> {
-    let programs = image::load(image::placed(&args.elf, &args.image)?, xlen)?;
-    let functions = programs.all_symbols().functions();
-    let roots: Vec<u64> = functions.iter().map(|function| function.range.start).collect();
-    Ok(BlockTable::build(programs.image(0), &roots, WordLayout::SPAN_BITS))
-}
-
-/// The blocks of an Arm program. Branches of all versions of the architecture are known.
-fn arm(args: &ImageArgs) -> Result<BlockTable, Failure> {
-    if !args.image.is_empty() {
-        return Err(Failure::usage(
-            "--image with an Arm program, whose instruction sets are those of its symbols",
-        )
-        .hint("an ELF file"));
-    }
-    let mut code = Code::new(Rules { arch: Arch::Later, barriers: false, wfx: false });
-    for image::Code { name, bytes, at, .. } in image::elf(&args.elf)? {
-        let At::Bias(bias) = at else { continue };
-        code.add_elf(&bytes, bias).map_err(|error| {
-            let hint = "the program after linking, with its symbols";
-            Failure::input(error).at(name).hint(hint)
-        })?;
-    }
-    Ok(code.table(&[], WordLayout::SPAN_BITS))
-}
 
 /// Runs the command.
 pub(crate) fn run(args: &ImageArgs) -> Result<Status, Failure> {
-    let first = files::read(&args.elf[0].path)?;
-    let table = match first.get(18..20) {
-        Some([40 | 183, 0]) => arm(args)?,
-        _ => riscv(args, image::xlen(&first))?,
-    };
+    let (table, overlaps) = table_of(image::placed(&args.elf, &args.image)?)?;
+    image::warn_of(overlaps);
     let needed = table.layout();
     let layout = match args.entries {
         Some(entries) => WordLayout::new(entries, args.reach << 10),
@@ -62,21 +29,28 @@ pub(crate) fn run(args: &ImageArgs) -> Result<Status, Failure> {
     let written = written.and_then(|()| out.flush());
     written.map_err(|error| Failure::write(files::output_name(&args.output), &error))?;
     if !files::is_standard(&args.output) {
-        let (summary, base) = (table.summary(&layout), table.base());
         let mut out = files::stdout();
         match args.json {
-            true => writeln!(
-                out,
-                "{}",
-                json!({
-                    "entries": summary.entries, "holes": summary.holes, "depth": summary.depth, "base": base,
-                    "width": summary.width, "block_rams": summary.block_rams, "start_bits": layout.start_bits,
-                    "span_bits": layout.span_bits, "index_bits": layout.index_bits,
-                })
-            )?,
-            false => writeln!(out, "{summary}, base {base:#x}")?,
+            true => writeln!(out, "{}", block_table_json(&table, &layout))?,
+            false => writeln!(out, "{}, base {:#x}", table.summary(&layout), table.base())?,
         }
         out.flush()?;
     }
     Ok(Status::Clean)
+}
+
+impl From<TableError> for Failure {
+    fn from(error: TableError) -> Self {
+        match error {
+            TableError::Bare(_) => Self::usage(
+                "--image with an Arm program, whose instruction sets are those of its symbols",
+            )
+            .hint("an ELF file"),
+            TableError::Arm { name, error } => {
+                Self::input(error).at(name).hint("the program after linking, with its symbols")
+            }
+            TableError::Riscv(error) => error.into(),
+            error => Self::input(error),
+        }
+    }
 }

@@ -1,5 +1,6 @@
 //! The whole connector.
 
+use crate::ADAPTER;
 use crate::config::{Building, Config, ConfigError};
 use crate::port::side_by_side;
 use crate::{direct, itype, serialised};
@@ -68,4 +69,24 @@ const HEADER: &str =
 pub fn sources(config: &Config) -> Result<Vec<(String, String)>, ConfigError> {
     let files = connector(config)?.files().into_iter();
     Ok(files.map(|(name, text)| (format!("{name}.sv"), format!("{HEADER}{text}"))).collect())
+}
+
+/// Maximum number of instructions that a CVA6 commits in one cycle.
+const COMMIT_PORTS: u8 = 2;
+
+/// Names and texts of files.
+type Files = Vec<(String, String)>;
+
+/// Files of the connector between a CVA6 and an encoder, and those of its adapter with their list,
+/// `cva6_te_adapter.f`. The adapter is part of a design only together with the core.
+///
+/// # Errors
+///
+/// If there is no connector for this encoder.
+pub fn package(encoder: &hartrace_encoder_hdl::Config) -> Result<(Files, Files), ConfigError> {
+    let modules = sources(&Config::for_encoder(encoder).with_commit_ports(COMMIT_PORTS))?;
+    let names = ADAPTER.map(|(name, _)| format!("{name}\n"));
+    let mut adapter = vec![("cva6_te_adapter.f".into(), names.concat())];
+    adapter.extend(ADAPTER.map(|(name, text)| (name.into(), text.into())));
+    Ok((modules, adapter))
 }

@@ -25,5 +25,5 @@ mod slots;
 
 pub use adapter::{ADAPTER, RVFI_ADAPTER};
 pub use config::{Building, Config, ConfigError, Retirement};
-pub use connector::{connector, sources};
+pub use connector::{connector, package, sources};
 pub use itype::Kind;

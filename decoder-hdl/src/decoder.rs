@@ -2,8 +2,9 @@
 
 use crate::{analysis, etmv4, etrace, frame, walker};
 use hartrace_decoder::block_table::{Ends, WordLayout};
+use hartrace_encap::Framing;
 use hartrace_encoder_hdl::registers::ParamsError;
-use hartrace_encoder_hdl::top::TopError;
+use hartrace_encoder_hdl::top::{TopConfig, TopError};
 use hartrace_rtl::Component;
 use thiserror::Error;
 
@@ -48,6 +49,9 @@ pub enum DecoderError {
     /// Of a sink.
     #[error(transparent)]
     Sink(#[from] TopError),
+    /// The encoder frames its payloads in another way.
+    #[error("only the standard encapsulation can be decoded")]
+    Encapsulation,
     /// Frames with another number of bytes per cycle.
     #[error("frames with {0} bytes per cycle; a word of a trace port has four")]
     Frames(u32),
@@ -57,6 +61,34 @@ pub enum DecoderError {
 }
 
 impl Decoder {
+    /// A decoder of what an encoder sends, with this number of bytes per cycle. If `aligned`, the first byte
+    /// after reset starts a packet.
+    ///
+    /// # Errors
+    ///
+    /// If the encoder does not use the standard encapsulation.
+    pub fn of_encoder(
+        encoder: &TopConfig,
+        unroll: u32,
+        aligned: bool,
+    ) -> Result<Self, DecoderError> {
+        let Framing::Encap(encap) = encoder.framing()? else {
+            return Err(DecoderError::Encapsulation);
+        };
+        let (params, unit) = (encoder.encoder.etrace, encoder.encoder.unit());
+        Ok(Self::Etrace(etrace::Config { unroll, params, unit, encap, aligned }))
+    }
+
+    /// The same with a walker behind it, whose table has this many blocks.
+    #[must_use]
+    pub fn with_walker(self, blocks: u32) -> Self {
+        match self {
+            Self::Etrace(config) => Self::Follower(walker::Config::new(config, blocks)),
+            Self::Etmv4(config) => Self::Etmv4Follower(walker::etmv4::Config::new(config, blocks)),
+            follower => follower,
+        }
+    }
+
     /// Generates it.
     ///
     /// # Errors

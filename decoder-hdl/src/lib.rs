@@ -12,8 +12,10 @@ pub mod etrace;
 pub mod frame;
 mod package;
 pub mod top;
+mod unrolls;
 pub mod walker;
 mod wires;
 
 pub use decoder::{Decoder, DecoderError};
 pub use package::{package, package_top};
+pub use unrolls::{NoUnrolls, Unrolls};

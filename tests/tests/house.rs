@@ -20,6 +20,10 @@ const FLOORS: [&[&str]; 7] = [
 /// The largest number of crates; with more, some would not be useful on their own.
 const MOST_CRATES: usize = 26;
 
+/// The largest number of lines of the command line: it keeps arguments, files, progress and exit status.
+/// Everything else belongs in a library, where it can be used from Rust.
+const MOST_LINES_OF_CLI: usize = 5000;
+
 /// Crates that golden models check, and therefore must not use.
 const CHECKED_BY_GOLDEN: [&str; 3] =
     ["hartrace-decoder", "hartrace-encoder", "hartrace-arm-decoder"];
@@ -142,4 +146,12 @@ fn golden_models_of_etrace_have_their_own_classifier() {
     assert_ne!(arm.iter().filter_map(uses_isa).count(), 0, "sources that use it are recognised");
     let wrong: Vec<_> = etrace.iter().filter_map(uses_isa).collect();
     assert!(wrong.is_empty(), "{wrong:?} of golden/model must not use hartrace-isa");
+}
+
+#[test]
+fn the_command_line_is_thin() {
+    let sources = sources("cli/src");
+    assert!(sources.iter().any(|(path, _)| path == Path::new("args/decode.rs")), "folders count");
+    let lines: usize = sources.iter().map(|(_, text)| text.lines().count()).sum();
+    assert!(lines <= MOST_LINES_OF_CLI, "cli/src has {lines} lines: move some to a library");
 }

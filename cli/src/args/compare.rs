@@ -1,8 +1,8 @@
 //! Arguments of `hartrace compare`.
 
 use super::InputArgs;
-use super::values::{Placed, parse_elf};
 use clap::Args;
+use hartrace_capture::programs::Placed;
 use std::num::NonZeroU64;
 use std::path::PathBuf;
 
@@ -15,7 +15,7 @@ pub(crate) struct SchemesArgs {
     #[arg(value_name = "PROGRAM.elf|TRACE")]
     pub(crate) inputs: Vec<PathBuf>,
     /// The program of the logs; BIAS (0x...) is added to its addresses. May be given more than once
-    #[arg(long, value_name = "PROG[@BIAS]", allow_hyphen_values = true, value_parser = parse_elf)]
+    #[arg(long, value_name = "PROG[@BIAS]", allow_hyphen_values = true, value_parser = Placed::program)]
     pub(crate) elf: Vec<Placed>,
     #[command(flatten)]
     pub(crate) format: InputArgs,

@@ -1,9 +1,10 @@
 //! Arguments for code that changes while it is traced.
 
+use super::values::named;
 use crate::failure::Failure;
-use clap::{Args, ValueEnum};
+use crate::files;
+use clap::Args;
 use hartrace_capture::spaces::{Holds, Log};
-use std::fs;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -16,43 +17,24 @@ pub(crate) struct EventsArgs {
     #[arg(long, value_name = "LOG")]
     pub(crate) events: Option<PathBuf>,
     /// What the context identifier holds, by which --events distinguishes processes
-    #[arg(long, value_enum)]
-    pub(crate) context_id: Option<ContextId>,
+    #[arg(long, value_parser = named(HOLDS))]
+    pub(crate) context_id: Option<Holds>,
 }
 
 impl EventsArgs {
     /// The log, if there is one.
     pub(crate) fn log(&self) -> Result<Option<Log>, Failure> {
         let Some(path) = &self.events else { return Ok(None) };
-        let failed =
-            |error| Failure::input(format_args!("cannot read: {error}")).at(path.display());
-        let text = fs::read(path).map_err(failed)?;
+        let text = files::read(path)?;
         let log = Log::parse(&path.display().to_string(), &String::from_utf8_lossy(&text));
         log.map(Some).map_err(Failure::input)
-    }
-
-    /// Returns what context identifiers hold, if that was given.
-    pub(crate) fn holds(&self) -> Option<Holds> {
-        Some(match self.context_id? {
-            ContextId::Asid => Holds::Asid,
-            ContextId::AsidPid => Holds::AsidPid,
-            ContextId::AsidTid => Holds::AsidTid,
-            ContextId::Tid => Holds::Tid,
-        })
     }
 }
 
 /// What a context identifier holds.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ContextId {
-    /// An address space identifier, in bits 7:0
-    Asid,
-    /// The same, and a process in bits 31:8
-    #[value(name = "asid+pid")]
-    AsidPid,
-    /// The same, and a thread in bits 31:8
-    #[value(name = "asid+tid")]
-    AsidTid,
-    /// A thread
-    Tid,
-}
+const HOLDS: [(&str, Holds, &str); 4] = [
+    ("asid", Holds::Asid, "An address space identifier, in bits 7:0"),
+    ("asid+pid", Holds::AsidPid, "The same, and a process in bits 31:8"),
+    ("asid+tid", Holds::AsidTid, "The same, and a thread in bits 31:8"),
+    ("tid", Holds::Tid, "A thread"),
+];

@@ -1,11 +1,14 @@
 //! Arguments that `decode`, `check` and `stats` have in common.
 
-use super::values::{Placed, parse_context_elf, parse_elf, parse_image, parse_isa, parse_tvec};
-use super::{CompatArg, EventsArgs, StreamArgs};
+use super::stream::COMPAT;
+use super::values::{named, parse_isa};
+use super::{EventsArgs, StreamArgs};
 use crate::failure::Failure;
-use clap::{Args, ValueEnum};
-use hartrace_capture::description::Description;
+use clap::Args;
+use hartrace_capture::description::{Description, trap_vector};
+use hartrace_capture::programs::Placed;
 use hartrace_decoder::Resync;
+use hartrace_etrace::Compat;
 use hartrace_etrace::ingress::Privilege;
 use hartrace_isa::Isa;
 use std::collections::BTreeMap;
@@ -23,17 +26,17 @@ pub(crate) struct FollowArgs {
     #[arg(required = true, help_heading = "Arguments")]
     pub(crate) capture: Option<PathBuf>,
     /// Program; BIAS (0x...) is added to its addresses. May be given more than once
-    #[arg(long, value_name = "PROG[@BIAS]", allow_hyphen_values = true, value_parser = parse_elf)]
+    #[arg(long, value_name = "PROG[@BIAS]", allow_hyphen_values = true, value_parser = Placed::program)]
     pub(crate) elf: Vec<Placed>,
     /// Bare code at ADDR (0x...). May be given more than once
-    #[arg(long, value_name = "FILE@ADDR", allow_hyphen_values = true, value_parser = parse_image)]
+    #[arg(long, value_name = "FILE@ADDR", allow_hyphen_values = true, value_parser = Placed::bare)]
     pub(crate) image: Vec<Placed>,
     /// Program of context ID only, in addition to all common code. May be given more than once
     #[arg(
         long,
         value_name = "ID=PROG[@BIAS]",
         allow_hyphen_values = true,
-        value_parser = parse_context_elf
+        value_parser = Placed::of_context
     )]
     pub(crate) context_elf: Vec<(u64, Placed)>,
     /// Extensions of the hart, such as rv32imac_zcmp [default: as the programs list them]
@@ -44,14 +47,14 @@ pub(crate) struct FollowArgs {
     #[command(flatten)]
     pub(crate) events: EventsArgs,
     /// Contents of xtvec, for implicit exceptions: PRIV is m, s, vs, u or a number
-    #[arg(long, value_name = "PRIV=ADDR", value_parser = parse_tvec)]
+    #[arg(long, value_name = "PRIV=ADDR", value_parser = trap_vector)]
     pub(crate) tvec: Vec<(Privilege, u64)>,
     /// Expect the listed quirks of a reference model
-    #[arg(long, value_enum)]
-    pub(crate) compat: Option<CompatArg>,
+    #[arg(long, value_parser = named(COMPAT))]
+    pub(crate) compat: Option<Compat>,
     /// Where to continue after a gap
-    #[arg(long, value_enum, default_value_t = ResyncArg::Sync)]
-    pub(crate) resync: ResyncArg,
+    #[arg(long, value_parser = named(RESYNC), default_value = "sync")]
+    pub(crate) resync: Resync,
     /// Follow at most N blocks of code for one packet, and treat it as damaged then [default: no limit]
     ///
     /// A packet may stand for billions of branches, so a damaged one may claim billions that never were,
@@ -99,24 +102,16 @@ impl FollowArgs {
     }
 }
 
-#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ResyncArg {
-    /// At the next synchronisation: exact, whatever was lost
-    Sync,
-    /// At the next packet with an address: skips less, but may print instructions that never retired
-    ///
-    /// Such instructions end at the next synchronisation. They appear where a packet with an address
-    /// was lost unnoticed, since addresses are differences from the previous one (except with full
-    /// addresses), and where an inferable jump is mistaken for one that will be reported. Has no
-    /// effect while implicit returns, branch prediction or the jump target cache are on.
-    Address,
-}
-
-impl From<ResyncArg> for Resync {
-    fn from(choice: ResyncArg) -> Self {
-        match choice {
-            ResyncArg::Sync => Self::Sync,
-            ResyncArg::Address => Self::Address,
-        }
-    }
-}
+/// Where to continue after a gap.
+///
+/// Instructions that never retired end at the next synchronisation. They appear where a packet with an
+/// address was lost unnoticed, since addresses are differences from the previous one (except with full
+/// addresses), and where an inferable jump is mistaken for one that will be reported.
+const RESYNC: [(&str, Resync, &str); 2] = [
+    ("sync", Resync::Sync, "At the next synchronisation: exact, whatever was lost"),
+    (
+        "address",
+        Resync::Address,
+        "At the next packet with an address: skips less, but may print instructions that never retired",
+    ),
+];

@@ -1,8 +1,8 @@
 //! Arguments of `hartrace fpga`.
 
 use super::DecoderArg;
-use super::values::{Unrolls, parse_unrolls};
 use clap::{Args, Subcommand, ValueEnum};
+use hartrace_decoder_hdl::Unrolls;
 use std::path::PathBuf;
 
 #[derive(Debug, Subcommand)]
@@ -26,7 +26,7 @@ pub(crate) struct ReportArgs {
     #[arg(long, value_enum, value_name = "PROTOCOL", conflicts_with = "top")]
     pub(crate) decoder: Option<DecoderArg>,
     /// Bytes per cycle of decoders, 1 to 8; several are written as 1,2,4-8
-    #[arg(long, value_name = "N", default_value = "1-8", value_parser = parse_unrolls, requires = "decoder")]
+    #[arg(long, value_name = "N", default_value = "1-8", requires = "decoder")]
     pub(crate) unroll: Unrolls,
     /// The module to measure, with everything inside it
     #[arg(long, value_name = "MODULE", default_value = "te_core")]

@@ -1,8 +1,11 @@
 //! Arguments of `probe`.
 
-use super::values::{Placed, parse_elf, parse_image, parse_tvec};
+use super::values::xlen;
 use clap::Args;
+use hartrace_capture::description::trap_vector;
+use hartrace_capture::programs::Placed;
 use hartrace_etrace::ingress::Privilege;
+use hartrace_isa::Xlen;
 use std::path::PathBuf;
 
 /// A capture that is not described, and perhaps its program.
@@ -13,17 +16,17 @@ pub(crate) struct ProbeArgs {
     /// Program; BIAS (0x...) is added to its addresses. May be given more than once
     ///
     /// Without it, only the framing and what support packets say is certain.
-    #[arg(long, value_name = "PROG[@BIAS]", allow_hyphen_values = true, value_parser = parse_elf)]
+    #[arg(long, value_name = "PROG[@BIAS]", allow_hyphen_values = true, value_parser = Placed::program)]
     pub(crate) elf: Vec<Placed>,
     /// Bare code at ADDR (0x...). May be given more than once
-    #[arg(long, value_name = "FILE@ADDR", allow_hyphen_values = true, value_parser = parse_image)]
+    #[arg(long, value_name = "FILE@ADDR", allow_hyphen_values = true, value_parser = Placed::bare)]
     pub(crate) image: Vec<Placed>,
     /// Contents of xtvec, for implicit exceptions: PRIV is m, s, vs, u or a number
-    #[arg(long, value_name = "PRIV=ADDR", value_parser = parse_tvec)]
+    #[arg(long, value_name = "PRIV=ADDR", value_parser = trap_vector)]
     pub(crate) tvec: Vec<(Privilege, u64)>,
     /// The register width of bare code [default: that of the program, otherwise 64]
-    #[arg(long, value_name = "N", value_parser = ["32", "64"])]
-    pub(crate) xlen: Option<String>,
+    #[arg(long, value_name = "N", value_parser = xlen())]
+    pub(crate) xlen: Option<Xlen>,
     /// One JSON object
     #[arg(long)]
     pub(crate) json: bool,

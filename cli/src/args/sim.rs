@@ -1,8 +1,9 @@
 //! Arguments of `hartrace sim`.
 
-use super::values::{Unrolls, parse_size, parse_unrolls};
+use super::values::parse_size;
 use super::{DecoderArg, InputArgs};
 use clap::{Args, Subcommand, ValueEnum};
+use hartrace_decoder_hdl::Unrolls;
 use std::path::PathBuf;
 
 /// How the encoder traces.
@@ -25,6 +26,18 @@ pub(crate) struct TracingArgs {
     pub(crate) back_pressure: u32,
 }
 
+/// How busy the hart is.
+#[derive(Debug, Args)]
+pub(crate) struct HartArgs {
+    /// Maximum number of instructions that retire in one cycle [default: one per lane]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) retire: Option<u32>,
+    /// Percentage of cycles in which nothing retires
+    #[arg(long, value_name = "PERCENT", default_value_t = 0,
+          value_parser = clap::value_parser!(u32).range(..=99))]
+    pub(crate) idle: u32,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct DecoderArgs {
     /// The trace that is decoded
@@ -37,7 +50,7 @@ pub(crate) struct DecoderArgs {
     #[arg(long, value_name = "DIR|ZIP")]
     pub(crate) snapshot: Option<PathBuf>,
     /// Bytes per cycle, 1 to 8; several, such as 1,2,4-8, are simulated one after the other
-    #[arg(long, value_name = "N", default_value = "4", value_parser = parse_unrolls)]
+    #[arg(long, value_name = "N", default_value = "4")]
     pub(crate) unroll: Unrolls,
     /// Number of random bytes, with a unit if you like: 10MB
     #[arg(long, value_name = "N", default_value = "1MB", conflicts_with = "snapshot",
@@ -86,13 +99,8 @@ pub(crate) struct LoopArgs {
     pub(crate) rows: u32,
     #[command(flatten)]
     pub(crate) tracing: TracingArgs,
-    /// Maximum number of instructions that retire in one cycle [default: one per lane]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) retire: Option<u32>,
-    /// Percentage of cycles in which nothing retires
-    #[arg(long, value_name = "PERCENT", default_value_t = 0,
-          value_parser = clap::value_parser!(u32).range(..=99))]
-    pub(crate) idle: u32,
+    #[command(flatten)]
+    pub(crate) hart: HartArgs,
     /// Maximum number of instructions and traps of each program, or of cycles with --cva6
     /// [default: 200000, or 100000000 cycles]
     #[arg(long, value_name = "N")]
@@ -206,16 +214,11 @@ pub(crate) struct SimArgs {
     pub(crate) format: InputArgs,
     #[command(flatten)]
     pub(crate) tracing: TracingArgs,
-    /// Maximum number of instructions that retire in one cycle [default: one per lane]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) retire: Option<u32>,
+    #[command(flatten)]
+    pub(crate) hart: HartArgs,
     /// Synchronisations carry the time, in clock cycles
     #[arg(long)]
     pub(crate) time: bool,
-    /// Percentage of cycles in which nothing retires
-    #[arg(long, value_name = "PERCENT", default_value_t = 0,
-          value_parser = clap::value_parser!(u32).range(..=99))]
-    pub(crate) idle: u32,
     /// Seed for the choice of these cycles, and for the contents of memory before it is written
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,

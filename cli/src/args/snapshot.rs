@@ -1,6 +1,8 @@
 //! Arguments of `decode --snapshot`.
 
-use clap::{Args, ValueEnum};
+use super::values::named;
+use clap::Args;
+use hartrace_encap::coresight::Mode;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -24,19 +26,18 @@ pub(crate) struct SnapshotArgs {
     #[arg(long, value_name = "NAME", requires = "snapshot")]
     pub(crate) buffer: Option<String>,
     /// How frames are found in that buffer [default: by its format]
-    #[arg(long, value_enum, requires = "snapshot")]
-    pub(crate) frames: Option<Frames>,
+    #[arg(long, value_parser = named(FRAMES), requires = "snapshot")]
+    pub(crate) frames: Option<Mode>,
 }
 
 /// How frames are found.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Frames {
-    /// Every sixteen bytes
-    Aligned,
-    /// The same; four synchronisation words restart decoding, as between blocks of Linux perf
-    Reset,
-    /// After synchronisation words of a trace port
-    Fsync,
-    /// The same, with half synchronisation words anywhere
-    Hsync,
-}
+const FRAMES: [(&str, Mode, &str); 4] = [
+    ("aligned", Mode::Aligned, "Every sixteen bytes"),
+    (
+        "reset",
+        Mode::AlignedReset,
+        "The same; four synchronisation words restart decoding, as between blocks of Linux perf",
+    ),
+    ("fsync", Mode::Fsync, "After synchronisation words of a trace port"),
+    ("hsync", Mode::FsyncHsync, "The same, with half synchronisation words anywhere"),
+];

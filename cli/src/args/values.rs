@@ -1,48 +1,10 @@
 //! Values on the command line with their own grammar.
 
+use super::Emit;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use hartrace_capture::framing::Kind;
-use hartrace_etrace::ingress::Privilege;
-use hartrace_isa::{Arch, Isa};
-use std::num::ParseIntError;
-use std::path::PathBuf;
-
-/// A file and the address, or the offset, that goes with it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Placed {
-    pub(crate) path: PathBuf,
-    pub(crate) address: u64,
-}
-
-pub(super) fn parse_elf(text: &str) -> Result<Placed, String> {
-    // A file name may contain an `@` itself; only a number after the last one is a bias.
-    let split = text.rsplit_once('@').filter(|(_, bias)| bias.starts_with("0x"));
-    let (path, address) = match split {
-        Some((path, bias)) => (path, parse_address(bias)?),
-        None => (text, 0),
-    };
-    Ok(Placed { path: path.into(), address })
-}
-
-pub(super) fn parse_context_elf(text: &str) -> Result<(u64, Placed), String> {
-    let (id, program) = text.split_once('=').ok_or("write ID=PROG, for example 7=app.elf")?;
-    let id = parse_number(id).map_err(|error| format!("`{id}` is not a context: {error}"))?;
-    Ok((id, parse_elf(program)?))
-}
-
-pub(super) fn parse_image(text: &str) -> Result<Placed, String> {
-    let (path, address) = text.rsplit_once('@').ok_or("write FILE@ADDR, for example rom@0x1000")?;
-    Ok(Placed { path: path.into(), address: parse_address(address)? })
-}
-
-pub(super) fn parse_tvec(text: &str) -> Result<(Privilege, u64), String> {
-    let (privilege, address) =
-        text.split_once('=').ok_or("write PRIV=ADDR, for example m=0x80000100")?;
-    let level = hartrace_capture::description::privilege(privilege).ok_or_else(|| {
-        format!("privilege `{privilege}` is not one of m, s, u, vs, vu or a number")
-    })?;
-    Ok((level, parse_address(address)?))
-}
+use hartrace_isa::{Arch, Isa, Xlen};
+use hartrace_report::Form;
 
 /// A number of bytes, also in kB or MB.
 pub(super) fn parse_size(text: &str) -> Result<usize, String> {
@@ -57,24 +19,18 @@ pub(super) fn parse_size(text: &str) -> Result<usize, String> {
         .ok_or_else(|| "write bytes up to 1000MB, for example 10MB".into())
 }
 
-/// Numbers of bytes per cycle.
-#[derive(Clone, Debug)]
-pub(crate) struct Unrolls(pub(crate) Vec<u32>);
-
-/// Numbers and ranges, for example `1,2,4-8`.
-pub(super) fn parse_unrolls(text: &str) -> Result<Unrolls, String> {
-    let number = |text: &str| text.parse().ok().filter(|unroll| (1..=8).contains(unroll));
-    let range = |text: &str| match text.split_once('-') {
-        Some((first, last)) => Some(number(first)?..=number(last)?),
-        None => number(text).map(|unroll| unroll..=unroll),
-    };
-    let all: Option<Vec<_>> = text.split(',').map(range).collect();
-    let all: Vec<u32> = all.into_iter().flatten().flatten().collect();
-    if all.is_empty() {
-        Err("write numbers from 1 to 8, for example 1,2,4-8".into())
-    } else {
-        Ok(Unrolls(all))
-    }
+/// Values of a type that knows nothing of the command line, each with its name and its help.
+pub(super) fn named<T, const N: usize>(
+    all: [(&'static str, T, &'static str); N],
+) -> impl TypedValueParser<Value = T>
+where
+    T: Copy + Send + Sync + 'static,
+{
+    let known = all.map(|(name, _, help)| PossibleValue::new(name).help(help));
+    PossibleValuesParser::new(known).try_map(move |name| {
+        let found = all.iter().find(|(other, ..)| *other == name);
+        found.map(|(_, value, _)| *value).ok_or("no such value")
+    })
 }
 
 pub(super) fn framing() -> impl TypedValueParser<Value = Kind> {
@@ -82,12 +38,41 @@ pub(super) fn framing() -> impl TypedValueParser<Value = Kind> {
     PossibleValuesParser::new(known).try_map(|name| name.parse::<Kind>())
 }
 
-pub(super) fn parse_xlen(text: &str) -> Result<u8, String> {
-    match text {
-        "32" => Ok(32),
-        "64" => Ok(64),
-        _ => Err("write 32 or 64".into()),
-    }
+/// What `decode` prints: forms for people, and what only CoreSight has.
+pub(super) fn emit() -> impl TypedValueParser<Value = Emit> {
+    let coresight = [
+        ("packets", "With --snapshot: position, source, bytes and type of every packet"),
+        (
+            "ranges",
+            "With --snapshot: source, start, end and number of instructions of every run, source by source",
+        ),
+        ("elements", "With --snapshot: everything that is decoded, source by source"),
+    ];
+    let coresight = coresight.map(|(name, help)| PossibleValue::new(name).help(help));
+    let known = forms(false).chain(coresight).collect::<Vec<_>>();
+    PossibleValuesParser::new(known).try_map(|name| match &name[..] {
+        "packets" => Ok(Emit::Packets),
+        "ranges" => Ok(Emit::Ranges),
+        "elements" => Ok(Emit::Elements),
+        name => name.parse().map(Emit::Form),
+    })
+}
+
+/// Forms that other tools read.
+pub(super) fn export() -> impl TypedValueParser<Value = Form> {
+    let known = forms(true).collect::<Vec<_>>();
+    PossibleValuesParser::new(known).try_map(|name| name.parse::<Form>())
+}
+
+fn forms(export: bool) -> impl Iterator<Item = PossibleValue> {
+    let forms = Form::ALL.into_iter().filter(move |form| form.is_export() == export);
+    forms.map(|form| PossibleValue::new(form.name()).help(form.text()).aliases(form.alias()))
+}
+
+/// A register width.
+pub(super) fn xlen() -> impl TypedValueParser<Value = Xlen> {
+    let known = PossibleValuesParser::new(["32", "64"]);
+    known.map(|name| if name == "32" { Xlen::Rv32 } else { Xlen::Rv64 })
 }
 
 pub(super) fn parse_isa(text: &str) -> Result<Isa, String> {
@@ -96,21 +81,3 @@ pub(super) fn parse_isa(text: &str) -> Result<Isa, String> {
         Arch::new(&arch).ok_or("write the base and extensions, for example rv32imac_zcmp")?;
     Ok(arch.into())
 }
-
-fn parse_address(text: &str) -> Result<u64, String> {
-    parse_number(text)
-        .map_err(|error| format!("`{text}` is not an address such as 0x80000000: {error}"))
-}
-
-/// Hexadecimal with `0x`, else decimal.
-fn parse_number(text: &str) -> Result<u64, ParseIntError> {
-    let digits: String = text.chars().filter(|c| *c != '_').collect();
-    match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
-        Some(hex) => u64::from_str_radix(hex, 16),
-        None => digits.parse(),
-    }
-}
-
-#[cfg(test)]
-#[path = "../../tests/unit/values.rs"]
-mod tests;

@@ -1,14 +1,15 @@
 //! `hartrace decode --perf`.
 
 use super::arm::{self, Lost};
-use super::{Input, limits, print};
-use crate::args::{DecodeArgs, Emit, Placed};
+use super::{limits, print};
+use crate::args::{DecodeArgs, Emit};
 use crate::failure::{Failure, Status, warn};
-use crate::files;
-use crate::follow::Follow;
+use crate::files::{self, Capture};
+use crate::follow::Following;
 use hartrace_arm_decoder::system::{Recorded, recorded};
 use hartrace_capture::perf::{Error, Finder, Given, Recording, Trace};
 use hartrace_capture::spaces::{Holds, Timeline};
+use hartrace_report::Origin;
 use std::env;
 use std::io::Write;
 use std::path::Path;
@@ -22,11 +23,7 @@ pub(super) fn run(path: &Path, args: &DecodeArgs) -> Result<Status, Failure> {
             Error::Short { .. } => Some("the whole file"),
             _ => None,
         };
-        let failure = Failure::input(error).at(files::name(path));
-        match hint {
-            Some(hint) => failure.hint(hint),
-            None => failure,
-        }
+        Failure::input(error).at(files::name(path)).hint_if(hint)
     })?;
     recording.warnings.iter().for_each(warn);
     let mut finder = finder(args)?;
@@ -39,22 +36,12 @@ pub(super) fn run(path: &Path, args: &DecodeArgs) -> Result<Status, Failure> {
 /// Where to look for files that were mapped. A program with an address of its own is not one of them.
 fn finder(args: &DecodeArgs) -> Result<Finder, Failure> {
     let mut given = Vec::new();
-    for placed in args.follow.elf.iter().filter(|placed| placed.address == 0) {
+    for placed in args.captured.follow.elf.iter().filter(|placed| placed.address == 0) {
         given.push(Given::new(placed.path.clone(), files::read(&placed.path)?));
     }
     let home = env::var_os("HOME").map(|home| Path::new(&home).join(".debug"));
-    let folders = args.perf.build_ids.iter().cloned().chain(home);
-    Ok(Finder::new(given, folders.collect(), args.perf.sysroot.clone()))
-}
-
-/// Programs at the addresses where they were mapped; where they were linked for, if they were not.
-fn placed(args: &DecodeArgs, recording: &Recording, finder: &Finder) -> Vec<Placed> {
-    let bias = |placed: &Placed| {
-        let given = finder.given.iter().find(|given| given.path == placed.path);
-        given.and_then(|given| given.bias(&recording.log)).unwrap_or(placed.address)
-    };
-    let elf = args.follow.elf.iter();
-    elf.map(|placed| Placed { path: placed.path.clone(), address: bias(placed) }).collect()
+    let folders = args.captured.perf.build_ids.iter().cloned().chain(home);
+    Ok(Finder::new(given, folders.collect(), args.captured.perf.sysroot.clone()))
 }
 
 /// Prints CoreSight trace.
@@ -65,7 +52,8 @@ fn coresight(
     finder: &mut Finder,
 ) -> Result<Status, Failure> {
     let limits = arm::limits(args)?;
-    let found = recorded(recording, args.follow.events.holds(), |image| finder.code(image));
+    let found =
+        recorded(recording, args.captured.follow.events.context_id, |image| finder.code(image));
     let Some(Recorded { sources, marks, gaps, warnings }) = found else {
         return Err(Failure::input("no CoreSight trace").at(path.display()));
     };
@@ -84,7 +72,7 @@ fn coresight(
         out.flush()?;
         return Ok(lost.status);
     }
-    let elf = placed(args, recording, finder);
+    let elf = finder.placed(&args.captured.follow.elf, &recording.log);
     arm::print(path.display().to_string(), args, &elf, sources, &marks, lost)
 }
 
@@ -102,16 +90,17 @@ fn riscv(
     }
     let limits = limits(args)?;
     // What Linux writes to the context of a hart, if it does.
-    let holds = args.follow.events.holds().unwrap_or(Holds::Tid);
+    let holds = args.captured.follow.events.context_id.unwrap_or(Holds::Tid);
     let timeline = Timeline::new(&recording.log, holds, |image| finder.code(image));
     timeline.missing.iter().chain(&finder.refused).for_each(warn);
-    let elf = placed(args, recording, finder);
-    let mut follow = Follow::recorded(path, &args.follow, &elf, recording, timeline)?;
+    let elf = finder.placed(&args.captured.follow.elf, &recording.log);
+    let mut following =
+        Following::recorded(path, &args.captured.follow, &elf, recording, timeline)?;
     let mut lost = Lost::nothing(args);
     for missing in &recording.missing {
         lost.gap(missing)?;
     }
-    match print(args, &mut follow, limits, Input::Recording(recording))? {
+    match print(args, &mut following, limits, Capture::of(Origin::Recording(recording)))? {
         Status::Clean => Ok(lost.status),
         other => Ok(other),
     }

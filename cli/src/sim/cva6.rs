@@ -2,20 +2,18 @@
 //! The trace is decoded and compared with what the core executed.
 
 use crate::args::{Cva6Args, SimEmit};
-use crate::bundled::CVA6;
 use crate::described::describe;
 use crate::failure::{Failure, Status};
-use crate::{exec, files, hdl, progress};
-use hartrace_capture::description::{Description, Traced};
-use hartrace_capture::params::Draft;
+use crate::{files, hdl, progress};
+use hartrace_capture::description::Traced;
 use hartrace_cva6_connector::Building;
 use hartrace_cva6_sim::soc::{Job, Outcome, Report, Soc, SocConfig, SocError, check_extensions};
 use hartrace_cva6_sim::{Config as Platform, Core, Exit, Latency};
 use hartrace_encoder_hdl::Overflow;
-use hartrace_encoder_hdl::top::params;
 use hartrace_hdl_tools::verilate::Options;
 use hartrace_lockstep::Setting;
 use hartrace_report::PcsText;
+use hartrace_sources::executed::bundled::CVA6;
 use hartrace_sources::executed::modes;
 use std::io::{self, Write};
 use std::path::Path;
@@ -66,23 +64,7 @@ pub(crate) fn run(args: &Cva6Args) -> Result<Status, Failure> {
         let outcome = soc.trace(&job, &survey)?;
         if let (Some(path), Some(program)) = (&args.output, &args.program) {
             files::write(path, &outcome.bytes)?;
-            let text = params(&config.top).map_err(Failure::usage)?;
-            let draft = Draft::parse(&text, "parameters")?;
-            // The hardware lists no modes: they are set at run time.
-            let modes = Draft::new(
-                &config.top.encoder.etrace,
-                config.top.encoder.unit(),
-                &job.setting.options,
-            );
-            let tvec = match job.setting.options.implicit_exception {
-                true => survey.tvec.clone().unwrap_or_default(),
-                false => Vec::new(),
-            };
-            let description = Description {
-                draft: Draft { modes: modes.modes, ..draft },
-                trap_vectors: exec::trap_vectors(&tvec),
-                ..Description::default()
-            };
+            let description = soc.description(&job, &survey)?;
             describe(path, description, &[Traced::new(program, &job.elf)])?;
         }
         if outcome.difference().is_some() {

@@ -4,9 +4,8 @@
 use crate::args::{DecoderArg, DecoderArgs};
 use crate::failure::{Failure, Status};
 use crate::{files, hdl, progress};
-use hartrace_decoder_hdl::{Decoder, etmv4};
 use hartrace_hdl_tools::verilate::{Options, SimError};
-use hartrace_lockstep::decoder::{CompareError, Lanes, Table, compare, random_packets, sources};
+use hartrace_lockstep::decoder::{CompareError, Lanes, Table, captured, compare, random_packets};
 
 /// Runs the command.
 pub(crate) fn run(args: &DecoderArgs) -> Result<Status, Failure> {
@@ -17,16 +16,12 @@ pub(crate) fn run(args: &DecoderArgs) -> Result<Status, Failure> {
     let mut work = Vec::new();
     for unroll in &args.unroll.0 {
         let decoder = hdl::decoder(args.decoder, config, true)?.with_unroll(*unroll);
-        match (decoder, snapshot) {
-            (Decoder::Etmv4(config), Some(path)) => {
-                for source in sources(path).map_err(Failure::input)? {
-                    let config = etmv4::Config { unit: source.unit, ..config };
-                    work.push((Decoder::Etmv4(config), (source.name, source.bytes)));
-                }
-            }
-            (decoder, _) => {
+        match snapshot {
+            Some(path) => work.extend(captured(&decoder, path).map_err(Failure::input)?),
+            None => {
                 let (len, hostile, seed) = (args.random, args.hostile, args.seed);
-                work.push((decoder, random_packets(&decoder, len, hostile, seed)?));
+                let (name, bytes) = random_packets(&decoder, len, hostile, seed)?;
+                work.push((decoder, name, bytes));
             }
         }
     }
@@ -35,7 +30,7 @@ pub(crate) fn run(args: &DecoderArgs) -> Result<Status, Failure> {
     let bar = progress::executed();
     let mut table = Table::new(files::stdout(), args.json);
     let mut status = Status::Clean;
-    for (decoder, (name, bytes)) in work {
+    for (decoder, name, bytes) in work {
         let unroll = decoder.unroll();
         bar.set_message(format!("{name} at {unroll} bytes per cycle;"));
         bar.tick();

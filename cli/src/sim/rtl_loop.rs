@@ -12,10 +12,8 @@ use hartrace_lockstep::Setting;
 use hartrace_lockstep::decoder::FollowerError;
 use hartrace_lockstep::rtl_loop::{Loop, LoopBench, LoopConfig, LoopError, LoopFigures};
 use hartrace_lockstep::trial::{TrialError, Work};
-use hartrace_sources::executed::modes;
+use hartrace_sources::executed::{half_words, modes};
 use indicatif::ProgressBar;
-use serde_json::json;
-use std::io::Write;
 
 /// Instructions and traps of a program, unless told otherwise.
 const LIMIT: u64 = 200_000;
@@ -56,12 +54,12 @@ fn on_hart(to: &Printed<'_>, config: &LoopConfig, setting: &Setting) -> Result<S
     let args = to.args;
     let works = match &args.program {
         Some(path) => vec![Work::program(exec::program(path)?, &config.encoder)?],
-        None => super::bundled(&config.encoder)?,
+        None => Work::bundled(&config.encoder)?,
     };
     let mut bench = LoopBench::new(config, to.options)?;
     let rtl_loop = Loop {
-        idle: 10 * args.idle,
-        retire: args.retire,
+        idle: 10 * args.hart.idle,
+        retire: args.hart.retire,
         limit: args.limit.unwrap_or(LIMIT),
         ..Loop::new(setting, &args.tracing.encode)
     };
@@ -69,7 +67,7 @@ fn on_hart(to: &Printed<'_>, config: &LoopConfig, setting: &Setting) -> Result<S
     for work in works {
         let name = work.name().to_owned();
         to.bar.set_message(name.clone());
-        let progress = |rows: &[_]| to.bar.inc(exec::half_words(rows));
+        let progress = |rows: &[_]| to.bar.inc(half_words(rows));
         match rtl_loop.run(&mut bench, work, progress) {
             Err(LoopError::Trial(error @ TrialError::TrapVectors)) if args.program.is_none() => {
                 to.bar.suspend(|| warn(format_args!("{name} is left out: {error}")));
@@ -120,13 +118,7 @@ impl Printed<'_> {
             files::write(path, &found.dump)?;
         }
         let mut out = files::stdout();
-        self.bar.suspend(|| {
-            match self.args.json {
-                true => writeln!(out, "{}", json!(figures.record()))?,
-                false => writeln!(out, "{figures}")?,
-            }
-            out.flush()
-        })?;
+        self.bar.suspend(|| figures.print(&mut out, self.args.json))?;
         Ok(figures.difference().map_or(Status::Clean, |_| Status::Different))
     }
 }

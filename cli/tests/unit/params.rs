@@ -49,7 +49,7 @@ fn mistakes_name_options() {
 #[test]
 fn only_the_reference_has_quirks() {
     let ours = of("[options]\nunit = \"hartrace\"", "--xlen 64").unwrap();
-    assert!(encoder(&ours).is_ok());
+    assert!(check_compat(&ours).is_ok());
     let like = Setup { compat: Compat::CModel, ..ours };
-    assert_eq!(encoder(&like).unwrap_err().status(), 2);
+    assert_eq!(check_compat(&like).unwrap_err().status(), 2);
 }

@@ -5,6 +5,10 @@
 //! The table does not have the instruction set of a block: code at an address is of one instruction set only. For an ELF
 //! file, that is what its mapping symbols say (`$x`, `$a`, `$t`; `$d` is data); otherwise, it is what the caller says.
 
+mod program;
+
+pub use program::{TableError, table_of};
+
 use crate::Memory;
 use crate::memory::opcode;
 use elf::ElfBytes;

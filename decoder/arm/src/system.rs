@@ -5,11 +5,15 @@
 //! this for a recording of Linux perf.
 
 mod bound;
+mod code;
+mod opened;
 mod origin;
 mod recorded;
 mod traced;
 
 pub use bound::{BindError, Moment, Portion, Portions, bind};
+pub use code::{Unloadable, add_code};
+pub use opened::{OpenError, Opened};
 pub use origin::Origin;
 pub use recorded::{Recorded, recorded};
 pub use traced::Traced;

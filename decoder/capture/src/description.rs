@@ -36,10 +36,12 @@ pub use traced::Traced;
 
 use crate::params::document::{self, Entry};
 use crate::params::{DocumentError, Draft, Problem, unknown};
+use crate::programs::{PlacedError, parse_address};
 use hartrace_etrace::ingress::Privilege;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use thiserror::Error;
 
 /// The version of the format that is written.
 pub const VERSION: u64 = 1;
@@ -101,6 +103,13 @@ impl Description {
         Ok(description)
     }
 
+    /// The same with these contents of trap vector registers, by privilege.
+    #[must_use]
+    pub fn with_trap_vectors(self, vectors: &[(u8, u64)]) -> Self {
+        let vectors = vectors.iter().map(|(level, base)| (Privilege(*level), *base));
+        Self { trap_vectors: vectors.collect(), ..self }
+    }
+
     /// Returns where the description of a capture may be, the likeliest place first.
     pub fn places(capture: &Path) -> Vec<PathBuf> {
         let mut places = vec![Self::place(capture)];
@@ -132,6 +141,31 @@ const LEVELS: [(&str, Privilege); 5] = [
 pub fn privilege(name: &str) -> Option<Privilege> {
     let named = LEVELS.iter().find(|(other, _)| name.eq_ignore_ascii_case(other));
     named.map(|(_, level)| *level).or_else(|| Some(Privilege(name.parse().ok()?)))
+}
+
+/// Why a text is not a trap vector.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum TrapVectorError {
+    /// There is no privilege level.
+    #[error("write PRIV=ADDR, for example m=0x80000100")]
+    NoLevel,
+    /// There is no such privilege level.
+    #[error("privilege `{0}` is not one of m, s, u, vs, vu or a number")]
+    Level(String),
+    /// The address is wrong.
+    #[error(transparent)]
+    Address(#[from] PlacedError),
+}
+
+/// Reads the trap vector of a privilege level, `PRIV=ADDR`.
+///
+/// # Errors
+///
+/// If one of the two is missing or wrong.
+pub fn trap_vector(text: &str) -> Result<(Privilege, u64), TrapVectorError> {
+    let (name, address) = text.split_once('=').ok_or(TrapVectorError::NoLevel)?;
+    let level = privilege(name).ok_or_else(|| TrapVectorError::Level(name.into()))?;
+    Ok((level, parse_address(address)?))
 }
 
 /// TOML.
@@ -210,6 +244,15 @@ mod tests {
         );
         let both = "[[programs]]\nfile = \"a\"\nbias = 0\naddress = 1";
         assert!(error(both).starts_with("d:4:1: address must be"), "{}", error(both));
+    }
+
+    #[test]
+    fn trap_vectors() {
+        assert_eq!(trap_vector("m=0x80000101"), Ok((Privilege::M, 0x8000_0101)));
+        assert_eq!(trap_vector("S=0"), Ok((Privilege::S, 0)));
+        assert_eq!(trap_vector("6=0x10"), Ok((Privilege::VS, 0x10)));
+        assert!(trap_vector("x=0").is_err());
+        assert!(trap_vector("m").is_err());
     }
 
     #[test]

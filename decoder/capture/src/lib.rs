@@ -1,8 +1,10 @@
 //! Captures and what describes them: what has to be known before a trace can be decoded.
 //!
 //! - [`description`]: everything about a capture in a file beside it.
+//! - [`described`]: a capture with its description, wherever that is.
 //! - [`bundle`]: capture, description and programs in one archive.
 //! - [`params`]: the encoder's parameters and modes, from a TOML or JSON file.
+//! - [`follow`]: decoding with all of this.
 //! - [`framing`]: how payloads are packed into the byte stream.
 //! - [`perf`]: recordings of Linux perf with hardware trace in them.
 //! - [`probe`]: all of this, found out from a capture and its program.
@@ -44,7 +46,9 @@
 )]
 
 pub mod bundle;
+pub mod described;
 pub mod description;
+pub mod follow;
 pub mod framing;
 pub mod params;
 pub mod perf;

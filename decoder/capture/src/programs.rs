@@ -2,11 +2,13 @@
 
 mod changing;
 mod code;
+mod placed;
 mod sources;
 mod symbols;
 
 pub use changing::{Changing, NoTime};
 pub use code::{ArmCode, ArmInsn};
+pub use placed::{Code, Overlap, Placed, PlacedError, Unloadable, elf_xlen, parse_address};
 pub use sources::{Branch, Instance, Row, SourceFunction, SourceLine, Sources};
 pub use symbols::{Function, Place, Symbols};
 

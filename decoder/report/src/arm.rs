@@ -22,6 +22,7 @@ use hartrace_arm_decoder::{self as arm, ElementSink, Range};
 use hartrace_decoder::{Event, Run, Sink, StreamPos};
 use std::io::Write;
 use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
 
 /// How sources are decoded.
 #[derive(Copy, Clone, Debug)]
@@ -35,7 +36,7 @@ pub struct How {
 }
 
 /// Decodes sources, each on one of several threads, and reports them one after the other. Finishes the
-/// report, but does not end its gaps.
+/// report and its gaps, even if an error follows.
 pub fn report<R: Report, W: Write>(
     printer: &mut Printer<R, W>,
     how: How,
@@ -44,8 +45,27 @@ pub fn report<R: Report, W: Write>(
     each(printer, how, all, &Plain)
 }
 
-/// Decodes sources with the sinks that a form needs.
+/// Decodes sources with the sinks that a form needs, and ends the gaps.
 fn each<R: Report, W: Write>(
+    printer: &mut Printer<R, W>,
+    how: How,
+    all: &[Traced<'_>],
+    form: &(impl Form<R::Part> + Sync),
+) -> Result<(), Error> {
+    let outcome = decode_each(printer, how, all, form);
+    if outcome.is_err() {
+        // The error that follows says more.
+        let _ = printer.finish();
+    }
+    printer.gaps.end(match outcome {
+        Ok(()) => ControlFlow::Continue(()),
+        Err(_) => ControlFlow::Break(()),
+    });
+    outcome
+}
+
+/// Decodes sources, and finishes the report.
+fn decode_each<R: Report, W: Write>(
     printer: &mut Printer<R, W>,
     how: How,
     all: &[Traced<'_>],

@@ -1,9 +1,11 @@
 //! Where two traces of one program differ.
 
+mod captures;
 mod count;
 mod print;
 mod side;
 
+pub use captures::{Capture, Ended, captures};
 pub use count::Counts;
 pub use print::Style;
 pub use side::{Piece, Pieces};

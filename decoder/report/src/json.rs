@@ -3,9 +3,11 @@
 use crate::ordered::InOrder;
 use crate::part::Retired;
 use hartrace_capture::programs::address;
+use hartrace_decoder::block_table::{BlockTable, WordLayout};
 use hartrace_decoder::{self as decoder, Event, StreamPos};
 use hartrace_isa::Xlen;
 use serde::Serialize;
+use serde_json::{Value, json};
 use std::fmt::Display;
 
 /// Writes every instruction and every event.
@@ -102,6 +104,16 @@ impl Detail {
             Event::Gap(fault) => Self::Gap { cause: fault.to_string() },
         }
     }
+}
+
+/// Describes a table of blocks in a memory with words of this layout.
+pub fn block_table_json(table: &BlockTable, layout: &WordLayout) -> Value {
+    let summary = table.summary(layout);
+    json!({
+        "entries": summary.entries, "holes": summary.holes, "depth": summary.depth, "base": table.base(),
+        "width": summary.width, "block_rams": summary.block_rams, "start_bits": layout.start_bits,
+        "span_bits": layout.span_bits, "index_bits": layout.index_bits,
+    })
 }
 
 #[cfg(test)]

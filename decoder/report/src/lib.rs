@@ -45,11 +45,13 @@
 //! | [`SourceReport`]`<`[`Lcov`]`>` | lines, functions and branches that were executed or not, for lcov |
 //! | [`Total`] | nothing: for callers who use the sum themselves |
 //!
+//! A [`Form`] is any of these by name.
+//!
 //! [`delta`] compares what two traces of one program executed.
 //!
 //! [`read_profile`] makes edges of what a hardware decoder counted.
 //!
-//! A [`Printer`] writes any of them and reports [`Gaps`]. A capture is decoded in parts, by several
+//! A [`Printer`] writes any of them and reports [`Gaps`]; [`Printer::follow`] decodes a capture for it. A capture is decoded in parts, by several
 //! threads: a [`Report`] defines what a part is decoded into, and joins the parts in order.
 //!
 //! A new format is a new type. If it shows events in order, it implements [`InOrder`] and is wrapped in
@@ -90,6 +92,8 @@ pub mod delta;
 pub mod diff;
 pub mod dump;
 mod erased;
+mod follow;
+mod form;
 mod gaps;
 pub mod html;
 mod json;
@@ -117,8 +121,10 @@ pub use calls::{
     CallForm, Callee, Callgrind, Calls, Folded, Names, Perfetto, Pprof, Speedscope, Timing,
 };
 pub use erased::Erased;
+pub use follow::Origin;
+pub use form::{Form, Look, NoForm, NoLines, With};
 pub use gaps::{Gaps, Missing};
-pub use json::Json;
+pub use json::{Json, block_table_json};
 pub use limited::{Limited, Shared};
 pub use limits::{Limits, NothingBetween, Position, PositionError};
 pub use listing::Listing;

@@ -25,6 +25,13 @@ pub struct Packet<'a> {
 }
 
 impl Packet<'_> {
+    /// The same in a longer capture: with another number, and so many bytes behind.
+    #[must_use]
+    pub fn moved(self, number: u64, bytes: u64) -> Self {
+        let at = BitPos(self.at.0.saturating_add(BitPos::of_byte(bytes).0));
+        Self { number, frame: self.frame.saturating_add(bytes), at, ..self }
+    }
+
     /// The header of the frame, or an empty one if there is no frame.
     pub fn header(&self) -> FrameHeader {
         self.body.map_or_else(|_| FrameHeader::default(), |frame| frame.header())

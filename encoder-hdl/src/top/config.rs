@@ -182,6 +182,26 @@ impl TopConfig {
         Ok(config)
     }
 
+    /// The same with a sink of this kind. One that is of this kind already keeps its parameters.
+    #[must_use]
+    pub fn with_sink(self, sink: Sink) -> Self {
+        let same = std::mem::discriminant(&self.sink) == std::mem::discriminant(&sink);
+        if same { self } else { Self { sink, ..self } }
+    }
+
+    /// The same with this number of harts. Several harts get srcIDs of 8 bits if none are configured.
+    #[must_use]
+    pub fn with_harts(mut self, harts: u32) -> Self {
+        self.harts = harts;
+        if let Encapsulation::Standard(fields) = &mut self.encapsulation
+            && harts > 1
+            && fields.src_id_bits == 0
+        {
+            fields.src_id_bits = 8;
+        }
+        self
+    }
+
     /// Checks every parameter.
     pub fn check(&self) -> Result<(), TopError> {
         self.encoder.check()?;

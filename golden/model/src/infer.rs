@@ -2,6 +2,29 @@
 
 use crate::encoder::Reason;
 use hartrace_etrace::{AddressReport, BranchFmt, Payload, QualStatus};
+use std::collections::HashMap;
+use std::hash::Hash;
+
+/// The likely reasons of packets, in order, each with its source. A packet that cannot be read has none.
+pub fn reasons<S: Copy + Eq + Hash>(packets: &[(S, Option<Payload>)]) -> Vec<Option<Reason>> {
+    // For each packet the next one of its source, except context packets.
+    let mut next = vec![None; packets.len()];
+    let mut latest = HashMap::new();
+    for (next, (source, payload)) in next.iter_mut().zip(packets).rev() {
+        *next = latest.get(source).copied();
+        if let Some(payload) = payload
+            && !matches!(payload, Payload::Context(_))
+        {
+            latest.insert(*source, *payload);
+        }
+    }
+    let mut guesses: HashMap<S, Guess> = HashMap::new();
+    let reason = |((source, payload), next): (&(S, Option<Payload>), Option<Payload>)| {
+        let guess = guesses.entry(*source).or_default();
+        payload.as_ref().map(|payload| guess.reason(payload, next.as_ref()))
+    };
+    packets.iter().zip(next).map(reason).collect()
+}
 
 /// Guesses reasons packet by packet, in order, for one source.
 #[derive(Clone, Debug, Default)]

@@ -20,6 +20,7 @@
 //! ```
 
 mod arm;
+mod bundled;
 mod chosen;
 mod data;
 mod error;
@@ -37,6 +38,7 @@ mod workload;
 
 use crate::Scheme;
 pub use arm::{IsaFigures, Isas, Source, is_arm_program};
+pub use bundled::SOURCES;
 pub use chosen::chosen;
 pub use data::DataFigures;
 pub use error::ComparisonError;

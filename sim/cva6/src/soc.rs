@@ -20,6 +20,7 @@
 
 mod behind;
 mod decode;
+mod describe;
 mod design;
 mod error;
 mod extensions;

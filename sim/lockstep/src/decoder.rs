@@ -20,7 +20,7 @@ mod records;
 mod table;
 mod top;
 
-pub use captures::{Source, SourcesError, sources};
+pub use captures::{Source, SourcesError, captured, sources};
 pub use compare::{CompareError, compare, random_packets};
 pub use etmv4::{Comparison, Etmv4Bench, Etmv4BenchError, Lanes};
 pub use etrace::{

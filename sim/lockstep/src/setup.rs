@@ -3,6 +3,10 @@
 use crate::Mismatch;
 use crate::bench::Bench;
 use crate::ports::cut;
+use crate::trial::xlen;
+use hartrace_capture::description::Description;
+use hartrace_capture::framing::Kind;
+use hartrace_capture::params::Draft;
 use hartrace_encoder_hdl::{Config, ResyncUnit};
 use hartrace_etrace::Ioptions;
 use hartrace_etrace::ingress::ITypeWidth;
@@ -25,6 +29,17 @@ pub struct Setting {
 }
 
 impl Setting {
+    /// Describes what [`Trial::run`](crate::trial::Trial::run) writes with these settings. `tvec` contains the
+    /// trap vector registers by privilege.
+    pub fn description(&self, config: &Config, tvec: &[(u8, u64)]) -> Description {
+        let draft = Draft {
+            xlen: Some(xlen(config)),
+            framing: Some(Kind::Reference),
+            ..Draft::new(&config.etrace, config.unit(), &self.options)
+        };
+        Description { draft, ..Description::default() }.with_trap_vectors(tvec)
+    }
+
     /// Creates settings with these modes, and a resynchronisation after 2^(`max` + 4) of the first unit
     /// that the configuration can count.
     pub fn new(config: &Config, options: Ioptions, max: u8) -> Self {

@@ -7,8 +7,9 @@
 //!
 //! [`Program`] executes an ELF file, with the simulated hart or with QEMU. [`round`] encodes what it executes
 //! with the production encoder, decodes it again and compares. [`check`] compares a capture with a log, to find
-//! the first difference.
+//! the first difference. [`bundled`] has programs to try it with.
 
+pub mod bundled;
 pub mod check;
 mod instructions;
 pub mod modes;
@@ -21,5 +22,5 @@ mod verify;
 pub use instructions::Instructions;
 pub use port::{Cycles, Port};
 pub use program::{Ending, Executor, Problem, Program, ProgramError, complaint};
-pub use steps::Steps;
+pub use steps::{Steps, half_words};
 pub use verify::{Idle, Verified, Verify, is_idle};

@@ -1,10 +1,10 @@
 //! A summary of a log.
 
-use crate::{Format, Guesses};
+use crate::{Format, Guesses, Source, SourceError};
 use hartrace_etrace::ingress::{IType, Privilege, Retired};
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::io::{self, Write};
+use std::io::{self, BufRead, Write};
 
 /// Counts the contents of a log.
 #[derive(Debug, Default)]
@@ -32,6 +32,23 @@ pub struct Level {
 }
 
 impl Tally {
+    /// Counts all of a log, and passes every row on.
+    ///
+    /// # Errors
+    ///
+    /// If the log cannot be read, and those of `pass`.
+    pub fn read<R: BufRead, E: From<SourceError>>(
+        log: &mut Source<R>,
+        mut pass: impl FnMut(&Retired) -> Result<(), E>,
+    ) -> Result<Self, E> {
+        let mut tally = Self::default();
+        while let Some(row) = log.next_row()? {
+            tally.add(&row.retired);
+            pass(&row.retired)?;
+        }
+        Ok(tally)
+    }
+
     /// Adds a row.
     pub fn add(&mut self, row: &Retired) {
         self.rows += 1;

@@ -46,6 +46,7 @@ mod rerun;
 mod simulation;
 mod tools;
 
+pub use cache::user_cache;
 pub use design::{Design, Reset};
 pub use error::SimError;
 pub use model::{Input, Model, Output};

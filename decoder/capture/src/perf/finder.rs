@@ -1,6 +1,7 @@
 //! Files with the code that was mapped.
 
 use super::features::hex;
+use crate::programs::Placed;
 use crate::spaces::{Event, Image, Log};
 use elf::abi::PT_LOAD;
 use elf::endian::AnyEndian;
@@ -85,6 +86,16 @@ impl Given {
 }
 
 impl Finder {
+    /// Returns programs at the addresses where they were mapped; those that were not mapped stay where they are.
+    pub fn placed(&self, programs: &[Placed], log: &Log) -> Vec<Placed> {
+        let bias = |placed: &Placed| {
+            let given = self.given.iter().find(|given| given.path == placed.path);
+            given.and_then(|given| given.bias(log)).unwrap_or(placed.address)
+        };
+        let place = |placed: &Placed| Placed { path: placed.path.clone(), address: bias(placed) };
+        programs.iter().map(place).collect()
+    }
+
     /// Looks at given files first, then in folders with files by build identifier, and then for the recorded
     /// path, below `sysroot` if there is one.
     pub fn new(given: Vec<Given>, build_ids: Vec<PathBuf>, sysroot: Option<PathBuf>) -> Self {

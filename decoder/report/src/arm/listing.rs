@@ -22,7 +22,7 @@ const XLEN: Xlen = Xlen::Rv64;
 const KEEP: usize = 1 << 18;
 
 /// Decodes sources, each on one of several threads, and lists them one after the other, with the names of
-/// `programs`. Finishes the report, but does not end its gaps.
+/// `programs`. Finishes the report and its gaps, even if an error follows.
 pub fn listing<W: Write>(
     printer: &mut Printer<Listing, W>,
     how: How,

@@ -3,10 +3,14 @@
 use super::{Stats, Sum};
 use crate::packets::{Reader, Unread};
 use hartrace_capture::params::Setup;
+use hartrace_decoder::stream::StreamError;
 use hartrace_decoder::{Fault, StreamPos};
 use hartrace_encap::{Deframer, FrameError, Item};
 use hartrace_etrace::Payload;
 use std::io::{self, Read};
+
+/// Bytes to read at once.
+const PIECE: usize = 1 << 16;
 
 /// Counts the packets of a capture, which arrives in pieces of any size.
 #[derive(Debug)]
@@ -48,6 +52,31 @@ impl Tally {
         let mut deframer = self.deframer.clone();
         deframer.feed(bytes, &mut |byte, item| self.take(byte, item));
         self.deframer = deframer;
+    }
+
+    /// Counts all of a capture, and ends it. `check` is called after every piece, and its error ends the
+    /// counting.
+    ///
+    /// # Errors
+    ///
+    /// If the capture cannot be read, and those of `check`.
+    pub fn read<E>(
+        &mut self,
+        mut input: impl Read,
+        mut check: impl FnMut(&Self) -> Result<(), E>,
+    ) -> Result<(), StreamError<E>> {
+        let mut piece = vec![0; PIECE];
+        loop {
+            match input.read(&mut piece) {
+                Ok(0) => break,
+                Ok(count) => self.feed(piece.get(..count).unwrap_or_default()),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(StreamError::Input(error)),
+            }
+            check(self).map_err(StreamError::Join)?;
+        }
+        self.end();
+        check(self).map_err(StreamError::Join)
     }
 
     /// Ends the capture.

@@ -1,7 +1,8 @@
 //! Errors of building and running a system.
 
 use crate::Cva6Error;
-use hartrace_encoder_hdl::top::TopError;
+use hartrace_capture::params::DocumentError;
+use hartrace_encoder_hdl::top::{PackageError, TopError};
 use hartrace_etrace::ParamsError;
 use hartrace_hdl_tools::verilate::SimError;
 use hartrace_lockstep::decoder::FollowerError;
@@ -17,6 +18,12 @@ pub enum SocError {
     /// The encoder cannot be generated.
     #[error(transparent)]
     Top(#[from] TopError),
+    /// The parameters of the encoder cannot be written.
+    #[error(transparent)]
+    Written(#[from] PackageError),
+    /// The parameters of the encoder cannot be read back.
+    #[error(transparent)]
+    Described(#[from] DocumentError),
     /// The connector cannot be generated.
     #[error("connector: {0}")]
     Connector(#[from] hartrace_cva6_connector::ConfigError),

@@ -2,6 +2,7 @@ use super::random;
 use hartrace_arm_decoder::system::System;
 use hartrace_arm_decoder::{Capture, Layout};
 use hartrace_capture::snapshot::{Buffer, Error, Protocol};
+use hartrace_decoder_hdl::{Decoder, etmv4};
 use hartrace_etmv4::Config as Unit;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
@@ -73,4 +74,23 @@ pub fn sources(path: &Path) -> Result<Vec<Source>, SourcesError> {
         }
     }
     if found.is_empty() { Err(SourcesError::Nothing(path.into())) } else { Ok(found) }
+}
+
+/// Reads the ETMv4 and ETE traces of a snapshot or a package, each with its name and a decoder like `decoder`, but
+/// for the trace unit that it is from. A decoder of E-Trace has none there.
+///
+/// # Errors
+///
+/// If there are none, or they cannot be read.
+pub fn captured(
+    decoder: &Decoder,
+    path: &Path,
+) -> Result<Vec<(Decoder, String, Vec<u8>)>, SourcesError> {
+    let Decoder::Etmv4(config) = *decoder else {
+        return Err(SourcesError::Nothing(path.into()));
+    };
+    let with_decoder = |Source { name, unit, bytes }: Source| {
+        (Decoder::Etmv4(etmv4::Config { unit, ..config }), name, bytes)
+    };
+    Ok(sources(path)?.into_iter().map(with_decoder).collect())
 }

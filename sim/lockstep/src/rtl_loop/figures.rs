@@ -7,6 +7,7 @@ use hartrace_decoder::block_table;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::io::{self, Write};
 
 /// The results of a program.
 #[derive(Clone, Debug)]
@@ -58,6 +59,19 @@ impl LoopFigures {
     #[must_use]
     pub fn step_rate(&self) -> f64 {
         self.walked.blocks as f64 / self.worked.max(1) as f64
+    }
+
+    /// Writes the figures on a line: as text, or as a JSON object whose keys are stable.
+    ///
+    /// # Errors
+    ///
+    /// If they cannot be written.
+    pub fn print(&self, out: &mut dyn Write, json: bool) -> io::Result<()> {
+        match json {
+            true => writeln!(out, "{}", serde_json::json!(self.record()))?,
+            false => writeln!(out, "{self}")?,
+        }
+        out.flush()
     }
 
     /// The figures for scripts; keys are stable.

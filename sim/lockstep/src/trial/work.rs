@@ -6,6 +6,7 @@ use hartrace_encoder_hdl::Config;
 use hartrace_etrace::Ioptions;
 use hartrace_etrace::ingress::{CType, Retired, Trigger};
 use hartrace_isa::Xlen;
+use hartrace_sources::executed::bundled::PROGRAMS;
 use hartrace_sources::executed::{Instructions, Port, Program};
 use hartrace_sources::{Input, Source};
 use std::fmt;
@@ -71,6 +72,22 @@ impl Work {
     pub fn program(program: Program, config: &Config) -> Result<Self, TrialError> {
         fits(&program, config)?;
         Ok(Self(Kind::Program(Box::new(program))))
+    }
+
+    /// Creates work from the bundled programs whose addresses fit.
+    ///
+    /// # Errors
+    ///
+    /// If one cannot be executed.
+    pub fn bundled(config: &Config) -> Result<Vec<Self>, TrialError> {
+        let mut works = Vec::new();
+        for (name, elf) in PROGRAMS {
+            match Self::program(Program::new(name, elf.to_vec())?, config) {
+                Err(TrialError::Width { .. }) => {}
+                work => works.push(work?),
+            }
+        }
+        Ok(works)
     }
 
     /// Creates work from a log. With its program, blocks are split and the output is decoded.

@@ -96,6 +96,21 @@ impl<'p> Comparison<'p> {
         self.step(Some((pc, at)))
     }
 
+    /// Compares the next decoded instructions, up to where enough is known of a difference.
+    ///
+    /// # Errors
+    ///
+    /// As [`decoded`](Self::decoded).
+    pub fn decoded_all(&mut self, pcs: &[u64], at: StreamPos) -> Result<(), SourceError> {
+        for pc in pcs {
+            if self.is_done() {
+                break;
+            }
+            self.decoded(*pc, at)?;
+        }
+        Ok(())
+    }
+
     /// Compares the next decoded instruction, or `None` after the last.
     fn step(&mut self, decoded: Option<(u64, StreamPos)>) -> Result<(), SourceError> {
         let expected = self.expected.next_entry()?;

@@ -1,5 +1,6 @@
 //! The modes to encode in, and the parameters of an encoder that supports them all.
 
+use super::Program;
 use hartrace_etrace::{Ioptions, Mode, Params, Unit};
 use thiserror::Error;
 
@@ -48,6 +49,35 @@ pub fn named(text: &str) -> Result<Ioptions, UnknownMode> {
         Some(mode) => Err(UnknownMode { name: mode.to_string() }),
         None => Ok(options),
     }
+}
+
+/// Returns every combination of [`ALL`] that a program can be traced in.
+///
+/// # Errors
+///
+/// None in practice: all of them exist.
+pub fn all(program: &Program) -> Result<Vec<Ioptions>, UnknownMode> {
+    let mut modes = ALL.iter().map(|name| named(name)).collect::<Result<Vec<_>, _>>()?;
+    modes.retain(|options| traces(program, options));
+    Ok(modes)
+}
+
+/// Returns combinations by name: no names mean `delta`, and the name `all` means [`all`] of them.
+///
+/// # Errors
+///
+/// If one of them does not exist.
+pub fn chosen(names: &[String], program: &Program) -> Result<Vec<Ioptions>, UnknownMode> {
+    match names {
+        [] => Ok(vec![named("delta")?]),
+        [one] if one == "all" => all(program),
+        names => names.iter().map(|name| named(name)).collect(),
+    }
+}
+
+/// Returns whether a program can be traced with these options: implicit exceptions need its trap vectors.
+pub fn traces(program: &Program, options: &Ioptions) -> bool {
+    program.knows_trap_vectors() || !options.implicit_exception
 }
 
 /// Whether this project's encoder supports a mode.

@@ -15,6 +15,14 @@ use tempfile::TempDir;
 
 const MANIFEST: &str = "manifest.json";
 
+/// Returns the folder for models in the cache of the user, `$XDG_CACHE_HOME` or `~/.cache`. Libraries are
+/// loaded from there, so it must belong to the user.
+pub fn user_cache() -> Option<PathBuf> {
+    let named = env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    let folder = named.or_else(|| env::home_dir().map(|home| home.join(".cache")))?;
+    Some(folder.join("hartrace"))
+}
+
 /// The description of an entry.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Manifest {

@@ -1,0 +1,104 @@
+//! Arguments of `decode`, `export` and `report`.
+
+use super::values::{self, named};
+use super::{FollowArgs, PerfArgs, SnapshotArgs};
+use clap::{Args, FromArgMatches};
+use hartrace_decoder::Unit;
+use hartrace_report::{Form, Position, Timing};
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+/// A capture of any kind: E-Trace with its description, a snapshot, or a recording.
+#[derive(Debug, Args)]
+pub(crate) struct CapturedArgs {
+    #[command(flatten)]
+    pub(crate) arm: SnapshotArgs,
+    #[command(flatten)]
+    pub(crate) perf: PerfArgs,
+    #[command(flatten)]
+    pub(crate) follow: FollowArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DecodeArgs {
+    /// What to print
+    #[arg(long, value_parser = values::emit(), default_value = "pcs")]
+    pub(crate) emit: Emit,
+    /// One JSON object per line, for blocks, edges and coverage too
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Print from here on: N or insn:N (instruction), packet:N or byte:N, all from 0
+    ///
+    /// The capture is still decoded from its start, on one thread.
+    #[arg(long, value_name = "POS")]
+    pub(crate) from: Option<Position>,
+    /// Print up to here, and stop; POS itself is not printed
+    #[arg(long, value_name = "POS")]
+    pub(crate) to: Option<Position>,
+    #[command(flatten)]
+    pub(crate) captured: CapturedArgs,
+    /// Where to print; not an option, since a shell can do it.
+    #[arg(skip)]
+    pub(crate) output: Option<PathBuf>,
+    /// The times of an export.
+    #[arg(skip)]
+    pub(crate) timing: Timing,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExportArgs {
+    /// The format
+    #[arg(long, value_parser = values::export(), value_name = "FORMAT")]
+    pub(crate) to: Form,
+    /// Where to write it [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// What times are in Perfetto and speedscope [default: the clock that the trace tells first, or else
+    /// instructions]
+    #[arg(long, value_parser = named(CLOCKS))]
+    pub(crate) clock: Option<Unit>,
+    /// How often the clock counts in a second; otherwise a tick becomes a nanosecond in Perfetto
+    #[arg(long, value_name = "HZ", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) ticks_per_second: Option<u64>,
+    #[command(flatten)]
+    pub(crate) captured: CapturedArgs,
+}
+
+/// Clocks.
+const CLOCKS: [(&str, Unit, &str); 3] = [
+    ("ticks", Unit::Ticks, "Timestamps"),
+    ("cycles", Unit::Cycles, "Cycle counts of Arm traces"),
+    ("instructions", Unit::Instructions, "Instructions"),
+];
+
+#[derive(Debug, Args)]
+pub(crate) struct PageArgs {
+    /// Where to write the page; its size is printed unless it is standard output
+    #[arg(short, long, value_name = "FILE", default_value = "report.html")]
+    pub(crate) output: PathBuf,
+    #[command(flatten)]
+    pub(crate) captured: CapturedArgs,
+}
+
+impl PageArgs {
+    /// The arguments for a capture that describes itself, as if they had been typed.
+    pub(crate) fn new(capture: &Path, output: &Path) -> Result<Self, clap::Error> {
+        let command = Self::augment_args(clap::Command::new("report"));
+        let words = [OsStr::new("report"), OsStr::new("-o"), output.as_ref(), capture.as_ref()];
+        Self::from_arg_matches(&command.try_get_matches_from(words)?)
+    }
+}
+
+/// What to print.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Emit {
+    Form(Form),
+    /// Packets of CoreSight.
+    Packets,
+    /// Runs as OpenCSD prints them.
+    Ranges,
+    /// Elements as OpenCSD prints them.
+    Elements,
+    /// `hartrace report`.
+    Page,
+}

@@ -1,0 +1,231 @@
+//! Captures together with what is known of them, from the description beside them or from a bundle.
+//!
+//! ```no_run
+//! use hartrace_capture::described::{Content, Described};
+//! use hartrace_capture::params::Given;
+//! use std::path::Path;
+//!
+//! let described = Described::find(Path::new("calls.te"))?;
+//! let setup = described.setup(None, &Given::default())?;
+//! let code = described.code(|path| Ok::<_, Box<dyn std::error::Error>>(std::fs::read(path)?))?;
+//! let bytes = match described.content()? {
+//!     Content::File(path) => std::fs::read(path)?,
+//!     Content::Bytes(bytes) => bytes,
+//! };
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use crate::bundle::{self, Bundle, BundleError, Found};
+use crate::description::{Description, Different, ProgramFile};
+use crate::params::{Draft, Given, Setup, SetupError};
+use crate::programs::Code;
+use crate::ring::{self, Ring, RingError};
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+use thiserror::Error;
+
+/// A capture, and its description if it has one.
+#[derive(Debug)]
+pub struct Described {
+    /// The capture, for messages.
+    pub name: String,
+    /// Its description.
+    pub description: Option<Description>,
+    place: Place,
+    /// The description, for messages, and for its programs, which are beside it.
+    file: PathBuf,
+    /// The capture, if it is a ring buffer: oldest first.
+    ring: Option<Vec<u8>>,
+}
+
+/// Where a capture is.
+#[derive(Debug)]
+enum Place {
+    File(PathBuf),
+    Bundle(Box<Bundle>),
+}
+
+/// The bytes of a capture, or where they are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Content<'a> {
+    /// All of a file.
+    File(&'a Path),
+    /// These bytes: a capture in a bundle, or a ring buffer that was put in order.
+    Bytes(Vec<u8>),
+}
+
+/// Why the description of a capture cannot be used.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum DescribedError {
+    /// It is a package of CoreSight trace, which [`snapshot`](crate::snapshot) reads.
+    #[error("{0}: this is a package of CoreSight trace")]
+    Package(String),
+    /// The description cannot be read.
+    #[error("{}: cannot read: {error}", path.display())]
+    Unreadable {
+        /// The description.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// The bundle or the description is wrong.
+    #[error(transparent)]
+    Bundle(#[from] BundleError),
+    /// A program is not the one that was traced.
+    #[error("{name}: {error}")]
+    Program {
+        /// The program.
+        name: String,
+        /// In what it differs.
+        error: Different,
+    },
+}
+
+impl Described {
+    /// Looks for the description of a capture.
+    ///
+    /// # Errors
+    ///
+    /// If there is one, but it cannot be read or understood.
+    pub fn find(path: &Path) -> Result<Self, DescribedError> {
+        let name = path.display().to_string();
+        match bundle::find(path)? {
+            Found::Other => {}
+            Found::Package => return Err(DescribedError::Package(name)),
+            Found::Bundle(bundle) => {
+                return Ok(Self {
+                    file: path.join(&bundle.name),
+                    name: path.join(&bundle.capture).display().to_string(),
+                    description: Some(bundle.description.clone()),
+                    place: Place::Bundle(bundle),
+                    ring: None,
+                });
+            }
+        }
+        let unknown = Self::unknown(path, name);
+        let mut places = Description::places(path).into_iter();
+        let Some(file) = places.find(|place| place.is_file()) else { return Ok(unknown) };
+        let text = fs::read(&file)
+            .map_err(|error| DescribedError::Unreadable { path: file.clone(), error })?;
+        let text = String::from_utf8_lossy(&text);
+        let description = Description::parse(&text, &file.display().to_string());
+        let description = Some(description.map_err(BundleError::from)?);
+        Ok(Self { description, file, ..unknown })
+    }
+
+    /// A capture that nothing is known of; `name` is for messages.
+    pub fn unknown(path: &Path, name: String) -> Self {
+        let place = Place::File(path.into());
+        Self { name, description: None, place, file: PathBuf::new(), ring: None }
+    }
+
+    /// Completes parameters with what is `given` elsewhere. Without `params` they are those of the
+    /// description.
+    ///
+    /// # Errors
+    ///
+    /// If something is missing, or does not fit together.
+    pub fn setup(&self, params: Option<Draft>, given: &Given) -> Result<Setup, SetupError> {
+        let described = || Some(self.description.as_ref()?.draft.clone());
+        Setup::new(params.or_else(described), given)
+    }
+
+    /// Puts a ring buffer with these bytes in order. From then on it is the content. The modes are those of
+    /// the first support packet in it, since the one at the start of the trace may be overwritten.
+    ///
+    /// # Errors
+    ///
+    /// If the oldest byte is not in the buffer, or cannot be found.
+    pub fn order(
+        &mut self,
+        ring: Ring,
+        mut bytes: Vec<u8>,
+        setup: &mut Setup,
+    ) -> Result<(), RingError> {
+        let framing = setup.transport.framing;
+        ring.order(&mut bytes, framing)?;
+        setup.options = ring::modes(&bytes, framing, &setup.layout).unwrap_or(setup.options);
+        self.ring = Some(bytes);
+        Ok(())
+    }
+
+    /// Returns the capture, or where it is.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read from its bundle.
+    pub fn content(&self) -> Result<Content<'_>, BundleError> {
+        Ok(match (&self.ring, &self.place) {
+            (Some(bytes), _) => Content::Bytes(bytes.clone()),
+            (None, Place::File(path)) => Content::File(path),
+            (None, Place::Bundle(bundle)) => Content::Bytes(bundle.bytes()?),
+        })
+    }
+
+    /// Returns the description's file, for messages; `None` if there is no description.
+    pub fn file(&self) -> Option<&Path> {
+        self.description.as_ref().map(|_| self.file.as_path())
+    }
+
+    /// Returns whether the description names programs.
+    pub fn has_programs(&self) -> bool {
+        self.programs().next().is_some()
+    }
+
+    /// Returns a program that the description names, but that is not there.
+    pub fn missing_program(&self) -> Option<PathBuf> {
+        match &self.place {
+            Place::File(_) => {
+                self.programs().map(|program| self.beside(program)).find(|path| !path.is_file())
+            }
+            Place::Bundle(_) => None,
+        }
+    }
+
+    /// Returns the programs that the description names. Those that are files are read by `read`.
+    ///
+    /// # Errors
+    ///
+    /// If one cannot be read, or is not the one that was traced.
+    pub fn code<E: From<DescribedError>>(
+        &self,
+        read: impl Fn(&Path) -> Result<Vec<u8>, E>,
+    ) -> Result<Vec<Code>, E> {
+        let code = |program: &ProgramFile| {
+            let path = self.beside(program);
+            let bytes = match &self.place {
+                Place::File(_) => read(&path)?,
+                Place::Bundle(bundle) => {
+                    let bytes = bundle.program(program).map_err(BundleError::from);
+                    bytes.map_err(DescribedError::from)?
+                }
+            };
+            let name = path.display().to_string();
+            if let Err(error) = program.check(&bytes) {
+                return Err(DescribedError::Program { name, error }.into());
+            }
+            Ok(Code { name, bytes, at: program.at, context: program.context })
+        };
+        self.programs().map(code).collect()
+    }
+
+    /// Returns in what code differs from all programs that the description names; `None` if it is one of
+    /// them, or if there are none.
+    pub fn difference(&self, code: &Code) -> Option<Different> {
+        let mut last = None;
+        for program in self.programs() {
+            last = Some(program.check(&code.bytes).err()?);
+        }
+        last
+    }
+
+    fn programs(&self) -> impl Iterator<Item = &ProgramFile> {
+        self.description.iter().flat_map(|description| &description.programs)
+    }
+
+    /// Where a program is.
+    fn beside(&self, program: &ProgramFile) -> PathBuf {
+        self.file.with_file_name("").join(&program.file)
+    }
+}

@@ -1,0 +1,161 @@
+//! Decodes a capture with its program.
+
+use crate::params::Setup;
+use crate::perf::{Pieces, Recording};
+use crate::programs::Programs;
+use hartrace_decoder::stream::{Decode, Decoded, StreamError};
+use hartrace_decoder::{Config, Sink};
+use hartrace_etrace::ingress::Privilege;
+use std::collections::BTreeMap;
+use std::io::{self, Read};
+use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
+use std::thread;
+
+/// Everything that decoding needs, except the capture.
+///
+/// ```
+/// use hartrace_capture::follow::Follow;
+/// use hartrace_capture::params::{Draft, Given, Setup};
+/// use hartrace_capture::programs::Programs;
+/// use hartrace_decoder::Count;
+/// use std::ops::ControlFlow;
+///
+/// let draft = Draft::parse("iaddress_width_p = 32\niaddress_lsb_p = 1\n", "params.toml")?;
+/// let setup = Setup::new(Some(draft), &Given::default())?;
+/// let mut programs = Programs::new(setup.xlen);
+/// programs.add_code(0x1000, &[0x01, 0x00, 0x01, 0x00, 0x82, 0x80]); // nop; nop; ret
+/// let follow = Follow::new(setup, programs);
+/// let trace = [
+///     0x45, 0x73, 0x00, 0x04, 0x00, 0x00, // starts at 0x1000
+///     0x42, 0x0a, 0x00, // continues to 0x1004
+/// ];
+/// let mut instructions = 0;
+/// follow.run(&trace[..], 1 << 16, Count::default, |decoded| {
+///     instructions += decoded.sinks.iter().map(|(_, count)| count.instructions).sum::<u64>();
+///     Ok::<_, std::io::Error>(ControlFlow::Continue(()))
+/// })?;
+/// assert_eq!(instructions, 3);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Follow {
+    /// What is known of the stream.
+    pub setup: Setup,
+    /// The code.
+    pub programs: Programs,
+    /// How to follow it.
+    pub config: Config,
+    /// Threads to decode on.
+    pub threads: NonZeroUsize,
+}
+
+impl Follow {
+    /// Follows a stream through programs, on all cores, without trap vectors.
+    pub fn new(setup: Setup, programs: Programs) -> Self {
+        let config = Config {
+            params: setup.params,
+            unit: setup.unit,
+            compat: setup.compat,
+            ..Config::default()
+        };
+        let threads = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        Self { setup, programs, config, threads }
+    }
+
+    /// Sets the contents of the trap vector registers, for implicit exceptions.
+    pub fn trap_vectors(&mut self, vectors: &BTreeMap<Privilege, u64>) {
+        self.config.tvec = vectors.iter().map(|(level, base)| (level.0, *base)).collect();
+    }
+
+    /// Decodes a capture in parts of about `part` bytes. Each part goes to a sink that `sink` makes, and
+    /// the sinks go to `join`, in order. Breaks when `join` does.
+    ///
+    /// # Errors
+    ///
+    /// Those of `input` and of `join`, and parameters that no encoder can have.
+    pub fn run<S: Sink + Send, E: Send>(
+        &self,
+        input: impl Read + Send,
+        part: usize,
+        sink: impl Fn() -> S + Sync,
+        mut join: impl FnMut(Decoded<S>) -> Result<ControlFlow<()>, E> + Send,
+    ) -> Result<ControlFlow<()>, StreamError<E>> {
+        let transport = self.setup.transport.stream();
+        let decode = Decode {
+            // In force until the first support packet, which a capture may lack.
+            options: self.setup.options,
+            threads: self.threads,
+            part,
+            ..Decode::new(self.config.clone(), self.programs.images(), transport)
+        };
+        ended(decode.run(input, |_| sink(), |decoded| broken(join(decoded))))
+    }
+
+    /// The same for E-Trace in a recording of perf, piece by piece.
+    ///
+    /// # Errors
+    ///
+    /// As of [`run`](Self::run).
+    pub fn run_recorded<S: Sink + Send, E: Send>(
+        &self,
+        recording: &Recording,
+        sink: impl Fn() -> S + Sync,
+        mut join: impl FnMut(Decoded<S>) -> Result<ControlFlow<()>, E> + Send,
+    ) -> Result<ControlFlow<()>, StreamError<E>> {
+        let pieces = Pieces {
+            recording,
+            programs: &self.programs,
+            config: self.config.clone(),
+            options: self.setup.options,
+            transport: self.setup.transport.stream(),
+            threads: self.threads,
+        };
+        ended(pieces.run(sink, |decoded| broken(join(decoded))))
+    }
+}
+
+/// A reader that fills the whole buffer, however little arrives at a time: for those who use nothing before
+/// the end, and work better on large pieces.
+#[derive(Debug)]
+pub struct Filling<R>(
+    /// What is read.
+    pub R,
+);
+
+impl<R: Read> Read for Filling<R> {
+    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+        let mut full: usize = 0;
+        while let Some(rest) = room.get_mut(full..).filter(|rest| !rest.is_empty()) {
+            match self.0.read(rest) {
+                Ok(0) => break,
+                Ok(count) => full = full.saturating_add(count),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(full)
+    }
+}
+
+/// A break as an error, which ends the decoding.
+fn broken<E>(joined: Result<ControlFlow<()>, E>) -> Result<(), Option<E>> {
+    match joined {
+        Ok(ControlFlow::Continue(())) => Ok(()),
+        Ok(ControlFlow::Break(())) => Err(None),
+        Err(error) => Err(Some(error)),
+    }
+}
+
+/// The reverse of [`broken`].
+fn ended<E>(
+    outcome: Result<(), StreamError<Option<E>>>,
+) -> Result<ControlFlow<()>, StreamError<E>> {
+    match outcome {
+        Ok(()) => Ok(ControlFlow::Continue(())),
+        Err(StreamError::Join(None)) => Ok(ControlFlow::Break(())),
+        Err(StreamError::Join(Some(error))) => Err(StreamError::Join(error)),
+        Err(StreamError::Params(error)) => Err(StreamError::Params(error)),
+        Err(StreamError::Input(error)) => Err(StreamError::Input(error)),
+    }
+}
