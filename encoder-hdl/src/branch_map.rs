@@ -84,7 +84,7 @@ pub(crate) fn build(config: &Config) -> Component {
     };
     let fills: Vec<Expr> = (0..n).map(fills).collect();
     let musts: Vec<Expr> = match &counter {
-        Some(counter) => counter.must_report(&branch, &fills, &place.q.bit(FULL)),
+        Some(counter) => counter.must_report(&m, &branch, &fills, &place.q.bit(FULL)),
         None => fills,
     };
     m.assign(&must_o, concat(&musts.iter().rev().collect::<Vec<_>>()));
@@ -168,12 +168,12 @@ impl Counter {
 
     /// Whether the branch in a slot must be reported: it fills a map in which not all branches were
     /// predicted, or ends a count.
-    fn must_report(&self, branch: &Expr, fills: &[Expr], full: &Expr) -> Vec<Expr> {
+    fn must_report(&self, m: &Module, branch: &Expr, fills: &[Expr], full: &Expr) -> Vec<Expr> {
         let (mut all, mut full) = (&self.predicting & &self.right.q, full.clone());
         let mut musts = Vec::new();
         for (i, fills) in (0..).zip(fills) {
             let predicted = self.predicted.bit(i);
-            all = all & (!branch.bit(i) | &predicted);
+            all = m.shared(&format!("all_right_{i}"), all & (!branch.bit(i) | &predicted));
             musts.push((fills & !&all) | (branch.bit(i) & &full & !predicted));
             full = full | fills;
         }

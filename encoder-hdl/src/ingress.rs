@@ -91,7 +91,7 @@ pub(crate) fn build(config: &Config) -> Component {
     let works = m.let_("works", any(lanes.iter().map(|lane| &lane.works)));
     let on = traced(&m, config, &raw, &filter, (&load, &works));
     let qualified: Vec<Expr> =
-        lanes.iter().map(|lane| lane.matches(config, &filter, &on)).collect();
+        (0..).zip(&lanes).map(|(i, lane)| lane.matches((&m, i), config, &filter, &on)).collect();
 
     let keep = |name: &'static str, value: Expr| {
         let reg = m.reg_data(name, value.width(), &load);
@@ -254,7 +254,13 @@ impl Lane {
     }
 
     /// Whether the lane is traced: tracing is on, its level is traced, and it touches a range.
-    fn matches(&self, config: &Config, filter: &Bundle, on: &Expr) -> Expr {
+    fn matches(
+        &self,
+        (m, lane): (&Module, u32),
+        config: &Config,
+        filter: &Bundle,
+        on: &Expr,
+    ) -> Expr {
         let aw = config.address();
         let Some(ranges) = filter.get("ranges") else { return on.clone() };
         // Whether an instruction between the first and the last is in the range.
@@ -263,7 +269,8 @@ impl Lane {
             let high = filter["high"].slice(c * aw, aw);
             ranges.bit(c) & self.first.le(high) & self.last.ge(low)
         });
-        on & (!ranges.any() | any(hits.collect::<Vec<_>>().iter()))
+        let matches = on & (!ranges.any() | any(hits.collect::<Vec<_>>().iter()));
+        m.shared(&format!("matches_{lane}"), matches)
     }
 }
 

@@ -1,6 +1,8 @@
 //! Named configurations can be generated; errors for others give the reason.
 
+use hartrace_encoder_hdl::top::{TopConfig, top};
 use hartrace_encoder_hdl::{Compression, Config, ConfigError, encoder};
+use hartrace_rtl::Component;
 
 #[test]
 fn named_configurations_are_legal() {
@@ -40,4 +42,26 @@ fn illegal_parameters_are_named() {
     assert!(encoder(&both).expect_err("no subformat").to_string().contains("f0s_width_p"));
     let error = Config::from_toml("lanse = 2").expect_err("unknown key").to_string();
     assert!(error.contains("lanse"), "{error}");
+}
+
+/// Number of operands from which on a clause must not stand twice in a module.
+const LONG: usize = 5;
+
+#[test]
+fn nothing_long_is_said_twice() {
+    fn check(component: &Component, of: &str) {
+        let found = component.repeated(LONG);
+        assert!(found.is_empty(), "{of}, {}: {found:#?}", component.name());
+        component.children().iter().for_each(|child| check(child, of));
+    }
+    for (name, encoder) in Config::all_named() {
+        let top = top(&TopConfig { encoder, ..TopConfig::default() }).expect("it is legal");
+        check(&top, &name);
+        for (file, text) in top.files() {
+            let constant =
+                ["1'b1 &", "& 1'b1", "& 1'b0", "1'b0 &", "| 1'b0", "1'b0 |", "assert (1'b1)"];
+            let found = constant.into_iter().find(|constant| text.contains(constant));
+            assert_eq!(found, None, "{name}, {file}");
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! Checks of a module as a whole.
 
-pub(crate) use reads::of_module as read_bits;
+pub(crate) use reads::of_body as read_bits;
 
 mod flow;
 mod paths;
@@ -86,6 +86,7 @@ fn drivers(content: &Content) {
     }
     for Signal { name, id, kind, .. } in content.signals.iter().map(|signal| &**signal) {
         let needs = matches!(kind, Kind::Output | Kind::Wire | Kind::Next(_));
+        let needs = needs && !content.dropped.contains(id);
         let module = &content.name;
         assert!(!needs || found.contains_key(id), "{name} in module {module} is never driven");
     }
@@ -94,14 +95,15 @@ fn drivers(content: &Content) {
 /// Checks that every bit is read, and every memory both written and read.
 #[track_caller]
 fn unread(content: &Content, defaults: &[Vec<(usize, usize)>]) {
-    let mut seen = reads::of_module(content);
+    let mut seen = reads::of_body(&content.signals, &content.body);
     for (_, q) in defaults.iter().flatten() {
         seen[*q].fill(true);
     }
     let module = &content.name;
     for signal in &content.signals {
         let (name, bits) = (&signal.name, &seen[signal.id]);
-        if matches!(signal.kind, Kind::Output | Kind::Next(_) | Kind::Sink) {
+        let never = matches!(signal.kind, Kind::Output | Kind::Next(_) | Kind::Sink);
+        if never || content.dropped.contains(&signal.id) {
             continue;
         }
         let missing: Vec<String> =

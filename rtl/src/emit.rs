@@ -6,6 +6,7 @@ mod expr;
 mod lines;
 mod stmt;
 
+use crate::Expr;
 use crate::component::{Component, Direction, Port};
 use crate::module::Content;
 use lines::Lines;
@@ -19,6 +20,13 @@ pub(crate) fn module(component: &Component) -> String {
     out.body(|out| body::body(out, component));
     out.line("endmodule");
     out.into_text()
+}
+
+/// The text of an expression, in one line.
+pub(crate) fn text_of(e: &Expr) -> String {
+    let mut out = Lines::default();
+    out.doc(expr::expr(e));
+    out.into_text().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn vector(width: u32) -> String {

@@ -374,6 +374,36 @@ impl Expr {
         if self.width == 1 { self.clone() } else { Expr::new(1, Node::Reduce(how, self.clone())) }
     }
 
+    /// The operation, or what it is if an operand is a literal or both are the same: `x & 1'b1` is `x`. Generators have
+    /// such operands where a parameter leaves something out.
+    pub(crate) fn simplified(how: Binary, left: Expr, right: Expr) -> Expr {
+        let known = |e: &Expr| match e.node() {
+            Node::Literal(bits) => (bits.all(), !bits.any()),
+            _ => (false, false),
+        };
+        let ((left_ones, left_zero), (right_ones, right_zero)) = (known(&left), known(&right));
+        match how {
+            Binary::And | Binary::Or if left.reads_as(&right) => left,
+            Binary::And if left_ones || right_zero => right,
+            Binary::And if right_ones || left_zero => left,
+            Binary::Or if left_zero || right_ones => right,
+            Binary::Or if right_zero || left_ones => left,
+            Binary::Xor if left_ones => right.not(),
+            Binary::Xor if right_ones => left.not(),
+            Binary::Add | Binary::Xor if left_zero => right,
+            Binary::Add | Binary::Xor | Binary::Sub if right_zero => left,
+            _ => Expr::new(left.width, Node::Binary(how, left, right)),
+        }
+    }
+
+    /// Whether both are the same expression or the same signal.
+    fn reads_as(&self, other: &Expr) -> bool {
+        match (self.node(), other.node()) {
+            (Node::Signal(a), Node::Signal(b)) => Rc::ptr_eq(a, b),
+            _ => self.same(other),
+        }
+    }
+
     /// Tools differ in the largest constant amount they accept, so an amount that shifts everything
     /// out is handled here.
     ///

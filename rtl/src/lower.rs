@@ -6,6 +6,7 @@
 //! value of a loop variable, which has 32 bits, gets a name for the same reason, unless it stands
 //! alone.
 
+mod prune;
 mod slice;
 
 use crate::expr::Expr;
@@ -16,15 +17,23 @@ use crate::node::Node;
 use crate::signal::{Kind, ModuleId, Signal};
 use crate::stmt::Stmt;
 use crate::target::{Part, Target};
-use crate::{check, concat, zero};
-use std::collections::BTreeSet;
+use crate::{check, zero};
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 /// Lowers a module and returns its original body. New names are added to its signals.
 pub(crate) fn module(content: &mut Content, id: ModuleId) -> Body {
+    let written = check::read_bits(&content.signals, &content.body);
     let body = std::mem::take(&mut content.body);
-    let mut lower =
-        Lower { content, id, hint: String::new(), named: vec![], before: vec![], block: None };
+    let mut lower = Lower {
+        content,
+        id,
+        hint: String::new(),
+        named: vec![],
+        known: BTreeMap::new(),
+        before: vec![],
+        block: None,
+    };
     let mut lowered = Body::default();
     for item in &body.items {
         let item = lower.item(item);
@@ -44,9 +53,8 @@ pub(crate) fn module(content: &mut Content, id: ModuleId) -> Body {
         lowered.properties.push(property);
     }
     lowered.items.append(&mut lower.before);
-    let named = lower.named.into_iter().filter_map(|named| signal_of(&named.1).cloned()).collect();
     content.body = lowered;
-    sink(content, id, named);
+    prune::prune(content, id, &written);
     body
 }
 
@@ -57,31 +65,6 @@ fn signal_of(e: &Expr) -> Option<&Rc<Signal>> {
     }
 }
 
-/// Connects bits of new names that nothing reads to a sink: the author of the slice left them out
-/// on purpose.
-fn sink(content: &mut Content, id: ModuleId, named: Vec<Rc<Signal>>) {
-    let seen = check::read_bits(content);
-    for signal in named {
-        let bits = &seen[signal.id];
-        let mut parts = Vec::new();
-        let mut lo = 0;
-        while lo < bits.len() {
-            let run = bits[lo..].iter().take_while(|bit| !**bit).count();
-            if run > 0 {
-                parts.push(signal.expr().slice(lo as u32, run as u32));
-            }
-            lo += run.max(1);
-        }
-        if parts.is_empty() {
-            continue;
-        }
-        parts.reverse();
-        let sink = content.new_signal(&format!("unused_{}", signal.name), 1, Kind::Sink, id);
-        let unread = concat(&parts.iter().collect::<Vec<_>>());
-        content.body.items.push(Item::Unused(sink, unread));
-    }
-}
-
 struct Lower<'a> {
     content: &'a mut Content,
     id: ModuleId,
@@ -89,6 +72,8 @@ struct Lower<'a> {
     hint: String,
     /// Expressions that have a name, with the name.
     named: Vec<(Option<Expr>, Expr)>,
+    /// The values of names that turned out to be constant.
+    known: BTreeMap<usize, Expr>,
     /// Items that must be declared and assigned before the current item.
     before: Vec<Item>,
     block: Option<Block>,
@@ -109,7 +94,11 @@ impl Lower<'_> {
         match item {
             Item::Assign(target, value) => {
                 self.hint = target.signal.name.clone();
-                Item::Assign(target.clone(), self.expr(value))
+                let value = self.expr(value);
+                if target.signal.kind == Kind::Wire && matches!(value.node(), Node::Literal(_)) {
+                    self.known.insert(target.signal.id, value.clone());
+                }
+                Item::Assign(target.clone(), value)
             }
             Item::Comb(stmts) => Item::Comb(self.block(stmts)),
             Item::Instance(instance) => {

@@ -33,6 +33,10 @@ pub(crate) struct Content {
     pub(crate) names: BTreeSet<String>,
     pub(crate) body: Body,
     pub(crate) children: Vec<Component>,
+    /// Names that need not be read.
+    pub(crate) optional: BTreeSet<usize>,
+    /// Signals that the author reads, but that nothing depends on.
+    pub(crate) dropped: BTreeSet<usize>,
 }
 
 /// A register: its output and its next value.
@@ -114,6 +118,27 @@ impl Module {
         let value = value.into();
         let wire = self.wire(name, value.width());
         self.assign(&wire, value);
+        wire
+    }
+
+    /// Gives a value that is read in several places a name, unless it is a name or a literal. Unlike [`Module::let_`] it
+    /// may be left unread, as where a parameter leaves out what would read it; then it is not written.
+    #[track_caller]
+    pub fn shared(&self, name: &str, value: impl Into<Expr>) -> Expr {
+        let value = value.into();
+        let is_name = match value.node() {
+            Node::Slice(of, _) => matches!(of.node(), Node::Signal(_)),
+            Node::Literal(_) | Node::Constant(..) | Node::Signal(_) => true,
+            Node::Not(of) => matches!(of.node(), Node::Signal(_)),
+            _ => false,
+        };
+        if is_name {
+            return value;
+        }
+        let wire = self.let_(name, value);
+        if let Node::Signal(signal) = wire.node() {
+            self.content.borrow_mut().optional.insert(signal.id);
+        }
         wire
     }
 

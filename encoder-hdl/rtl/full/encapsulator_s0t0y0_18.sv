@@ -20,9 +20,9 @@ module encapsulator_s0t0y0_18 (
 
   assign valid_o = valid_i;
   assign ready_o = ready_i;
-  assign length = len_i + 5'd0;
+  assign length = len_i;
   assign data_o = {data_i, 1'b0, flow_i, length};
-  assign len_o = length + 5'd0 + 5'd1;
+  assign len_o = length + 5'd1;
 
 `ifndef SYNTHESIS
   always @(posedge clk_i) begin

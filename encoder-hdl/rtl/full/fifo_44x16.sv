@@ -63,19 +63,11 @@ module fifo_44x16 (
 `ifndef SYNTHESIS
   always @(posedge clk_i) begin
     if (rst_ni) begin
-      begin : write_in_range
-        assert (1'b1);
-      end
-      begin : read_in_range
-        assert (1'b1);
-      end
       begin : usage_in_range
         assert (usage_q <= 5'd16);
       end
       begin : usage_is_distance
-        assert (
-            ((read_q + usage_q[3:0]) - ({4{(5'(read_q) + usage_q) >= 5'd16}} & 4'd0)) == write_q
-        );
+        assert ((read_q + usage_q[3:0]) == write_q);
       end
     end
   end

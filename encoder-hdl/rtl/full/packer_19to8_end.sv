@@ -94,7 +94,7 @@ module packer_19to8_end (
   assign moves = !flushing_q & (!full | ready_i);
   assign take = valid_i & moves;
   assign ready_o = moves & last_piece;
-  assign flushed_o = flushing_q & (ready_i | 1'b0);
+  assign flushed_o = flushing_q & ready_i;
 
   always_comb begin
     held_d = held_q;

@@ -79,39 +79,36 @@ module te_branch_map (
 
   assign puts_behind_1 = push_i[1] & cut_i[1];
   assign marks_behind_1 = puts_behind_1 & not_taken_i[1];
-  assign map_behind_1 = 31'd0 | ({31{marks_behind_1}} & 31'd1);
+  assign map_behind_1 = {31{marks_behind_1}} & 31'd1;
   assign place_behind_1 = puts_behind_1 ? 32'd2 : 32'd1;
-  assign count_behind_1 = 5'd0 + 5'(puts_behind_1);
+  assign count_behind_1 = 5'(puts_behind_1);
   assign map_d = flush_i ? map_behind_1 : map_before_1;
   assign place_d = flush_i ? place_behind_1 : place_before_1;
   assign count_d = flush_i ? count_behind_1 : count_before_1;
 
   // Whether a branch has to be reported, if nothing is sent for a slot before it.
+  logic all_right_0;
+  logic all_right_1;
   logic counting;
   logic [31:0] correct;
 
+  assign all_right_0 = predicting_i & right_q & (!branch_i[0] | predicted_i[0]);
+  assign all_right_1 = all_right_0 & (!branch_i[1] | predicted_i[1]);
   assign must_o = {
-          (branch_i[1] &
-              ((place_q[30] & 1'b1) | (place_q[29] & branch_i[0])) &
-              !(predicting_i &
-                  right_q &
-                  (!branch_i[0] | predicted_i[0]) &
-                  (!branch_i[1] | predicted_i[1]))) |
-          (branch_i[1] & (place_q[31] | (branch_i[0] & (place_q[30] & 1'b1))) & !predicted_i[1]),
-          (branch_i[0] &
-              (place_q[30] & 1'b1) &
-              !(predicting_i & right_q & (!branch_i[0] | predicted_i[0]))) |
+          (branch_i[1] & (place_q[30] | (place_q[29] & branch_i[0])) & !all_right_1) |
+          (branch_i[1] & (place_q[31] | (branch_i[0] & place_q[30])) & !predicted_i[1]),
+          (branch_i[0] & place_q[30] & !all_right_0) |
           (branch_i[0] & place_q[31] & !predicted_i[0])
       };
   assign counting = counting_q | (counts_0 | counts_1);
   assign correct = correct_q +
-      {29'd0, 3'd0 + {2'd0, counts_0 & predicted_i[0]} + {2'd0, counts_1 & predicted_i[1]}};
+      {29'd0, {2'd0, counts_0 & predicted_i[0]} + {2'd0, counts_1 & predicted_i[1]}};
   assign counting_o = counting;
   assign count_o = correct;
   assign counting_d = !flush_i & counting;
   assign correct_d = {32{!flush_i}} & correct;
   assign right_d = flush_i ?
-      (1'b1 & (!(push_i[1] & cut_i[1]) | predicted_i[1])) :
+      (!(push_i[1] & cut_i[1]) | predicted_i[1]) :
       (right_q & (!to_map_0 | predicted_i[0]) & (!to_map_1 | predicted_i[1]));
   assign limit_d = &correct_q[31:6];
   assign limit_o = limit_q;

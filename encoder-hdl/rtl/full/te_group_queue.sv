@@ -175,9 +175,7 @@ module te_group_queue (
   assign trap_qualified_o = trap_qualified_q;
   assign privilege_changes_d = ahead_word_q[26];
   assign privilege_changes_o = privilege_changes_q;
-  assign mark_d = next ?
-      ({2{ahead_valid_q}} & ahead_word_q[28:27]) :
-      (mark_q & ({2{!ready_i}} & 2'd3));
+  assign mark_d = next ? ({2{ahead_valid_q}} & ahead_word_q[28:27]) : (mark_q & {2{!ready_i}});
   assign mark_o = mark_q;
   assign lost_d = ahead_word_q[29];
   assign lost_o = lost_q;

@@ -147,6 +147,8 @@ module te_ingress (
   logic on_d, on_q;
   logic on_before;
   logic on;
+  logic matches_0;
+  logic matches_1;
 
   assign starts = early_valid_q & (early_mark_q == 2'd3);
   assign step = early_valid_q & works;
@@ -155,6 +157,12 @@ module te_ingress (
   assign fresh_d = starts;
   assign on_d = on & !early_trigger_q[1];
   assign on_o = on_before;
+  assign matches_0 = on &
+      privileges_i[early_priv_q] &
+      (!ranges_i | (ranges_i & (early_first_0_q <= high_i) & (early_last_0_q >= low_i)));
+  assign matches_1 = on &
+      privileges_i[early_priv_q] &
+      (!ranges_i | (ranges_i & (early_first_1_q <= high_i) & (early_last_1_q >= low_i)));
 
   // What retired. A lane that is not traced is a single step.
   logic [1:0] retires_d, retires_q;
@@ -175,25 +183,9 @@ module te_ingress (
 
   assign retires_d = {early_retires_1_q, early_retires_0_q};
   assign retires_o = retires_q;
-  assign two_d = {
-          early_two_1_q &
-          (on &
-              privileges_i[early_priv_q] &
-              (!ranges_i | (ranges_i & (early_first_1_q <= high_i) & (early_last_1_q >= low_i)))),
-          early_two_0_q &
-          (on &
-              privileges_i[early_priv_q] &
-              (!ranges_i | (ranges_i & (early_first_0_q <= high_i) & (early_last_0_q >= low_i))))
-      };
+  assign two_d = {early_two_1_q & matches_1, early_two_0_q & matches_0};
   assign two_o = two_q;
-  assign qualified_d = {
-          on &
-          privileges_i[early_priv_q] &
-          (!ranges_i | (ranges_i & (early_first_1_q <= high_i) & (early_last_1_q >= low_i))),
-          on &
-          privileges_i[early_priv_q] &
-          (!ranges_i | (ranges_i & (early_first_0_q <= high_i) & (early_last_0_q >= low_i)))
-      };
+  assign qualified_d = {matches_1, matches_0};
   assign qualified_o = qualified_q;
   assign first_d = {early_first_1_q, early_first_0_q};
   assign first_o = first_q;
@@ -250,14 +242,7 @@ module te_ingress (
   assign trap_o = trap_q;
   assign trap_alone_d = {early_trap_1_q & !early_retires_1_q, early_trap_0_q & !early_retires_0_q};
   assign trap_alone_o = trap_alone_q;
-  assign trap_qualified_d = (early_trap_0_q &
-          (on &
-              privileges_i[early_priv_q] &
-              (!ranges_i | (ranges_i & (early_first_0_q <= high_i) & (early_last_0_q >= low_i))))) |
-      (early_trap_1_q &
-          (on &
-              privileges_i[early_priv_q] &
-              (!ranges_i | (ranges_i & (early_first_1_q <= high_i) & (early_last_1_q >= low_i)))));
+  assign trap_qualified_d = (early_trap_0_q & matches_0) | (early_trap_1_q & matches_1);
   assign trap_qualified_o = trap_qualified_q;
   assign interrupt_d = (early_itype_0_q == 4'd2) | (early_itype_1_q == 4'd2);
   assign interrupt_o = interrupt_q;

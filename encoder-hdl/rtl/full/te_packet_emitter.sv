@@ -566,13 +566,7 @@ module te_packet_emitter (
       plain_some_3 |
       plain_some_4;
   assign plain_needs_5 = plain_change_4 | plain_some_1 | plain_some_2 | plain_some_3 | plain_some_4;
-  assign plain_needs_6 = plain_change_5 |
-      plain_change_6 |
-      plain_change_7 |
-      plain_change_8 |
-      plain_some_2 |
-      plain_some_3 |
-      plain_some_4;
+  assign plain_needs_6 = plain_some_1 | plain_some_2 | plain_some_3 | plain_some_4;
   assign plain_needs_7 = plain_change_6 |
       plain_change_7 |
       plain_change_8 |
@@ -585,12 +579,7 @@ module te_packet_emitter (
       plain_some_3 |
       plain_some_4;
   assign plain_needs_9 = plain_change_8 | plain_some_2 | plain_some_3 | plain_some_4;
-  assign plain_needs_10 = plain_change_9 |
-      plain_change_10 |
-      plain_change_11 |
-      plain_change_12 |
-      plain_some_3 |
-      plain_some_4;
+  assign plain_needs_10 = plain_some_2 | plain_some_3 | plain_some_4;
   assign plain_needs_11 = plain_change_10 |
       plain_change_11 |
       plain_change_12 |
@@ -598,15 +587,11 @@ module te_packet_emitter (
       plain_some_4;
   assign plain_needs_12 = plain_change_11 | plain_change_12 | plain_some_3 | plain_some_4;
   assign plain_needs_13 = plain_change_12 | plain_some_3 | plain_some_4;
-  assign plain_needs_14 = plain_change_13 |
-      plain_change_14 |
-      plain_change_15 |
-      plain_change_16 |
-      plain_some_4;
+  assign plain_needs_14 = plain_some_3 | plain_some_4;
   assign plain_needs_15 = plain_change_14 | plain_change_15 | plain_change_16 | plain_some_4;
   assign plain_needs_16 = plain_change_15 | plain_change_16 | plain_some_4;
   assign plain_needs_17 = plain_change_16 | plain_some_4;
-  assign plain_needs_18 = plain_change_17;
+  assign plain_needs_18 = plain_some_4;
   assign brief_d = ({56{is_address_q}} &
           $unsigned(
               56'(
@@ -740,7 +725,7 @@ module te_packet_emitter (
   assign brief_needs_3 = brief_change_2 | brief_change_3 | brief_change_4 | brief_some_1;
   assign brief_needs_4 = brief_change_3 | brief_change_4 | brief_some_1;
   assign brief_needs_5 = brief_change_4 | brief_some_1;
-  assign brief_needs_6 = brief_change_5 | brief_change_6;
+  assign brief_needs_6 = brief_some_1;
   assign brief_needs_7 = brief_change_6;
   assign indexed = may_hit_q &
       (&same_q) &
@@ -767,7 +752,7 @@ module te_packet_emitter (
           1'b0,
           brief_needs_4,
           (brief_needs_2 & !brief_needs_4) | brief_needs_6,
-          (1'b1 & !brief_needs_2) |
+          !brief_needs_2 |
           (brief_needs_3 & !brief_needs_4) |
           (brief_needs_5 & !brief_needs_6) |
           brief_needs_7
@@ -781,7 +766,7 @@ module te_packet_emitter (
           (plain_needs_10 & !plain_needs_12) |
           (plain_needs_14 & !plain_needs_16) |
           plain_needs_18,
-          (1'b1 & !plain_needs_2) |
+          !plain_needs_2 |
           (plain_needs_3 & !plain_needs_4) |
           (plain_needs_5 & !plain_needs_6) |
           (plain_needs_7 & !plain_needs_8) |

@@ -131,13 +131,11 @@ module te_priority (
   logic fresh;
   logic now_privilege;
   logic now_changes;
-  logic now_drifts;
 
   assign has_mark = |mark_i;
   assign fresh = valid_i & !begun_q;
   assign now_privilege = fresh & privilege_changes_i;
-  assign now_changes = now_privilege | (fresh & 1'b0);
-  assign now_drifts = fresh & 1'b0;
+  assign now_changes = now_privilege;
 
   // What is counted and remembered.
   logic [1:0] branches_there;
@@ -279,12 +277,12 @@ module te_priority (
   logic next_exists;
   logic next_qualified;
 
-  assign next_lane = !(1'b1 & !retires_i[0] & !retires_i[1]);
+  assign next_lane = !(!retires_i[0] & !retires_i[1]);
   assign next_trap = !next_lane & trap_i;
   assign next_mark = !next_lane & !trap_i & has_mark;
   assign next_exists = next_lane | trap_i | has_mark;
-  assign next_qualified = (1'b1 & retires_i[0] & qualified_i[0]) |
-      (1'b1 & !retires_i[0] & retires_i[1] & qualified_i[1]) |
+  assign next_qualified = (retires_i[0] & qualified_i[0]) |
+      (!retires_i[0] & retires_i[1] & qualified_i[1]) |
       (next_trap & trap_qualified_i);
 
   // The chart. A resynchronisation first has what is pending reported, then it is due.
@@ -294,15 +292,16 @@ module te_priority (
   logic flush_due;
   logic resync;
   logic calm;
+  logic continues;
   logic is_branch;
   logic sequential;
   logic return_predicted;
   logic returning;
   logic bad_return;
-  logic torn;
   logic restart;
   logic next_shown;
   logic change_next;
+  logic trap_after_trap;
   logic sends_start;
   logic reports_none_yet;
   logic sends_target;
@@ -313,11 +312,13 @@ module te_priority (
   logic sends_own_trap;
   logic sends_trap_before;
   logic sends_handler;
+  logic sends_trap_end;
   logic synced;
 
   assign flush_due = traced & !sync_due_q & resync_counter_near & resync_counter_due;
   assign resync = flush_due | sync_due_q;
   assign calm = !resync_counter_near & !resync;
+  assign continues = traced & previous_valid_q & !previous_trap_q & !pending_trap_q;
   assign is_branch = pending_taken_q | pending_not_taken_q;
   assign sequential = sequential_jump_i & pending_sijump_q & previous_valid_q & !previous_trap_q;
   assign return_predicted = next_qualified & return_stack_predicts;
@@ -327,10 +328,13 @@ module te_priority (
       (|return_stack_depth) &
       next_qualified &
       !return_predicted;
-  assign torn = next_qualified & !next_trap & (fresh & 1'b0);
-  assign restart = torn | (bad_return & (next_qualified & !next_trap) & now_changes);
+  assign restart = bad_return & (next_qualified & !next_trap) & now_changes;
   assign next_shown = next_qualified & !restart;
   assign change_next = next_shown & now_changes;
+  assign trap_after_trap = previous_valid_q &
+      previous_trap_q &
+      pending_trap_q &
+      !previous_reported_q;
   assign sends_start = traced &
       (!pending_trap_q &
           (!previous_valid_q |
@@ -338,10 +342,7 @@ module te_priority (
               (previous_valid_q &
                   !previous_trap_q &
                   (pending_changes_q | (sync_due_q & !previous_mismatch_q)))));
-  assign reports_none_yet = traced &
-      (previous_valid_q & !previous_trap_q) &
-      !pending_trap_q &
-      !sends_start;
+  assign reports_none_yet = continues & !sends_start;
   assign sends_target = reports_none_yet & previous_updiscon_q;
   assign flushable = branch_map_some |
       is_branch |
@@ -364,10 +365,10 @@ module te_priority (
               !previous_trap_q &
               pending_trap_q &
               (previous_updiscon_q | !next_shown)));
-  assign sends_trap_before = traced &
-      (previous_valid_q & previous_trap_q & pending_trap_q & !previous_reported_q);
+  assign sends_trap_before = traced & trap_after_trap;
   assign sends_handler = traced &
       (previous_valid_q & previous_trap_q & !pending_trap_q & !previous_reported_q);
+  assign sends_trap_end = traced & (trap_after_trap & !next_shown);
   assign synced = sends_start | sends_own_trap | sends_trap_before | sends_handler;
 
   // What the step does to what follows.
@@ -380,6 +381,8 @@ module te_priority (
   logic mismatch;
   logic leaves_updiscon;
   logic restarts;
+  logic ends;
+  logic sends_support;
 
   assign inferred = sequential & !synced;
   assign on_stack = traced & (|return_stack_depth) & !synced & returning;
@@ -389,7 +392,11 @@ module te_priority (
   assign pops = on_stack & as_predicted;
   assign mismatch = on_stack & !as_predicted;
   assign leaves_updiscon = traced & ((pending_uninferable_q & !inferred & !pops) | mismatch);
-  assign restarts = traced & (torn | (restart & mismatch));
+  assign restarts = traced & (restart & mismatch);
+  assign ends = (traced & !next_qualified) |
+      (next_mark & (mark_i == 2'd2)) |
+      (next_mark & (mark_i == 2'd3));
+  assign sends_support = ends | restarts;
 
   // How much work it is.
   logic skip;
@@ -397,18 +404,16 @@ module te_priority (
   logic fires;
   logic hard;
   logic waits;
+  logic jumps;
   logic decides;
 
   assign skip = !traced & !(next_mark & (mark_i == 2'd2)) & !(next_mark & (mark_i == 2'd3));
-  assign simple = traced &
-      (previous_valid_q & !previous_trap_q) &
-      !pending_trap_q &
+  assign simple = continues &
       !pending_changes_q &
       next_qualified &
       !next_trap &
       !now_changes &
       !pending_notify_q &
-      1'b1 &
       !(implicit_return_i &
           ((pending_call_q & popped_q) | (pending_ret_q & !(compared_q & return_stack_expected)))) &
       !(branch_prediction_i & is_branch & (!pending_looked_q | branch_map_limit)) &
@@ -421,6 +426,7 @@ module te_priority (
   assign waits = (open_target_q & !settled_i & (flush_due | change_next)) |
       (traced & resync_counter_near & !resync_counter_known) |
       (traced & returning & !compared_q);
+  assign jumps = traced & pending_uninferable_q & !sequential & !(returning & return_stack_some);
   assign decides = hard & !waits;
 
   // What has been decided about a hard step.
@@ -456,9 +462,7 @@ module te_priority (
   assign plan_plain_d = sends_plain;
   assign plan_maybe_d = may_send;
   assign plan_synced_d = synced;
-  assign plan_trap_reported_d = sends_own_trap |
-      (traced &
-          (previous_valid_q & previous_trap_q & pending_trap_q & !previous_reported_q & !next_shown));
+  assign plan_trap_reported_d = sends_own_trap | sends_trap_end;
   assign plan_updiscon_d = (next_shown & next_trap) | change_next | resync;
   assign plan_notify_d = pending_notify_q | (traced & branch_map_spent & !reasons);
   assign plan_leaves_updiscon_d = leaves_updiscon;
@@ -469,30 +473,25 @@ module te_priority (
   assign plan_marks_call_d = marks_call;
   assign plan_marks_overflow_d = marks_call & return_marks_full;
   assign plan_restarts_d = restarts;
-  assign plan_clears_d = (traced & !next_qualified) |
-      (next_mark & (mark_i == 2'd2)) |
-      (next_mark & (mark_i == 2'd3)) |
-      restarts;
+  assign plan_clears_d = sends_support;
   assign plan_flush_due_d = flush_due;
   assign predicted = {right_i[0], pending_right_q};
 
   // Which packets a hard step has.
   logic lost_d, lost_q;
+  logic marks_before;
   logic [8:0] needs;
 
+  assign marks_before = sends_plain | (sends_target & previous_mismatch_q) | may_send;
   assign needs = {
-          restarts |
-          (traced & !next_qualified) |
-          (next_mark & (mark_i == 2'd2)) |
-          (next_mark & (mark_i == 2'd3)),
+          sends_support,
           marks_call & return_marks_full & return_marks_full,
           marks_call & return_marks_full & return_marks_some,
-          traced & previous_valid_q & 1'b0 & !synced,
-          traced &
-          (previous_valid_q & previous_trap_q & pending_trap_q & !previous_reported_q & !next_shown),
+          1'b0,
+          sends_trap_end,
           synced | sends_target | sends_plain | may_send,
-          (sends_plain | (sends_target & previous_mismatch_q) | may_send) & return_marks_full,
-          (sends_plain | (sends_target & previous_mismatch_q) | may_send) & return_marks_some,
+          marks_before & return_marks_full,
+          marks_before & return_marks_some,
           lost_q
       };
 
@@ -514,6 +513,8 @@ module te_priority (
   logic last;
   logic marking;
   logic plain_now;
+  logic older_trap;
+  logic main_target;
 
   assign counted = plan_maybe_q & (traced & branch_map_exhausted);
   assign map_only_now = plan_maybe_q & !counted & branch_map_must[0];
@@ -528,49 +529,18 @@ module te_priority (
           left_q[1] & (!plan_maybe_q | counted),
           left_q[0]
       };
-  assign turn_lost = 1'b1 & to_send[0];
-  assign turn_mark_first = 1'b1 & !to_send[0] & to_send[1];
-  assign turn_mark_second = 1'b1 & !to_send[0] & !to_send[1] & to_send[2];
-  assign turn_main = 1'b1 & !to_send[0] & !to_send[1] & !to_send[2] & to_send[3];
-  assign turn_trap_end = 1'b1 & !to_send[0] & !to_send[1] & !to_send[2] & !to_send[3] & to_send[4];
-  assign turn_context = 1'b1 &
-      !to_send[0] &
-      !to_send[1] &
-      !to_send[2] &
-      !to_send[3] &
-      !to_send[4] &
-      to_send[5];
-  assign turn_late_first = 1'b1 &
-      !to_send[0] &
-      !to_send[1] &
-      !to_send[2] &
-      !to_send[3] &
-      !to_send[4] &
-      !to_send[5] &
-      to_send[6];
-  assign turn_late_second = 1'b1 &
-      !to_send[0] &
-      !to_send[1] &
-      !to_send[2] &
-      !to_send[3] &
-      !to_send[4] &
-      !to_send[5] &
-      !to_send[6] &
-      to_send[7];
-  assign turn_support = 1'b1 &
-      !to_send[0] &
-      !to_send[1] &
-      !to_send[2] &
-      !to_send[3] &
-      !to_send[4] &
-      !to_send[5] &
-      !to_send[6] &
-      !to_send[7] &
-      to_send[8];
+  assign turn_lost = to_send[0];
+  assign turn_mark_first = to_send[1] & !to_send[0];
+  assign turn_mark_second = to_send[2] & !(|to_send[1:0]);
+  assign turn_main = to_send[3] & !(|to_send[2:0]);
+  assign turn_trap_end = to_send[4] & !(|to_send[3:0]);
+  assign turn_context = to_send[5] & !(|to_send[4:0]);
+  assign turn_late_first = to_send[6] & !(|to_send[5:0]);
+  assign turn_late_second = to_send[7] & !(|to_send[6:0]);
+  assign turn_support = to_send[8] & !(|to_send[7:0]);
   assign sequence_emits = planned_q & (|to_send);
   assign last = planned_q &
-      ((!(1'b0 |
-                  (left_q[1] & left_q[0]) |
+      ((!((left_q[1] & left_q[0]) |
                   (left_q[2] & (|left_q[1:0])) |
                   (left_q[3] & (|left_q[2:0])) |
                   (left_q[4] & (|left_q[3:0])) |
@@ -582,23 +552,42 @@ module te_priority (
           !(|to_send));
   assign marking = turn_mark_first | turn_mark_second | turn_late_first | turn_late_second;
   assign plain_now = plan_plain_q | counted;
+  assign older_trap = turn_main & (plan_trap_before_q | plan_handler_q);
+  assign main_target = turn_main & plan_target_q;
 
   // Steps that are taken in the same cycle, if the pending one is.
   logic goes_on;
   logic [4:0] oldest;
   logic comes_first_0;
-  logic passes_first_0;
+  logic plain_first_0;
   logic wants_first_0;
-  logic comes_last_0;
-  logic fires_0;
-  logic passes_last_0;
-  logic wants_last_0;
+  logic passes_first_0;
+  logic rests_first_0;
+  logic reached_last_0;
+  logic valid_last_0;
+  logic jumped_last_0;
   logic behind_packet_0;
+  logic comes_last_0;
+  logic plain_last_0;
+  logic fires_0;
+  logic wants_last_0;
+  logic passes_last_0;
+  logic rests_last_0;
+  logic pushes_0;
+  logic jumps_0;
+  logic reached_first_1;
   logic updiscon_0;
+  logic valid_first_1;
+  logic sent_first_1;
   logic comes_first_1;
-  logic passes_first_1;
+  logic plain_first_1;
   logic wants_first_1;
+  logic passes_first_1;
+  logic rests_first_1;
+  logic reached_last_1;
   logic comes_last_1;
+  logic rests_last_1;
+  logic reached_trap;
   logic lane_wants;
   logic takes_trap;
   logic single;
@@ -607,152 +596,55 @@ module te_priority (
   logic take_simple;
   logic take;
 
-  assign goes_on = calm & !now_changes & !now_drifts;
+  assign goes_on = calm & !now_changes;
   assign oldest = {
-          !((1'b1 & retires_i[0]) | (1'b1 & !retires_i[0] & retires_i[1])) & trap_i,
-          1'b1 & !retires_i[0] & retires_i[1] & !two_i[1],
-          1'b1 & !retires_i[0] & retires_i[1] & two_i[1],
-          1'b1 & retires_i[0] & !two_i[0],
-          1'b1 & retires_i[0] & two_i[0]
+          !(retires_i[0] | (!retires_i[0] & retires_i[1])) & trap_i,
+          !retires_i[0] & retires_i[1] & !two_i[1],
+          !retires_i[0] & retires_i[1] & two_i[1],
+          retires_i[0] & !two_i[0],
+          retires_i[0] & two_i[0]
       };
-  assign comes_first_0 = two_i[0] & 1'b1;
-  assign passes_first_0 = comes_first_0 &
-      (goes_on & traced & qualified_i[0]) &
-      (!(traced & pending_uninferable_q & !sequential & !(returning & return_stack_some)) |
-          (!fires & ready_i));
-  assign wants_first_0 = comes_first_0 &
-      (goes_on & traced & qualified_i[0]) &
-      (traced & pending_uninferable_q & !sequential & !(returning & return_stack_some)) &
-      !fires;
-  assign comes_last_0 = retires_i[0] & (two_i[0] ? passes_first_0 : 1'b1);
-  assign fires_0 = (traced &
-          pending_uninferable_q &
-          !sequential &
-          !(returning & return_stack_some) &
-          !two_i[0]) |
-      (branch_map_must[1] &
-          !(fires |
-              (comes_first_0 &
-                  (goes_on & traced & qualified_i[0]) &
-                  (traced & pending_uninferable_q & !sequential & !(returning & return_stack_some)) &
-                  !fires)));
+  assign comes_first_0 = two_i[0];
+  assign plain_first_0 = comes_first_0 & goes_on & traced & qualified_i[0];
+  assign wants_first_0 = plain_first_0 & jumps & !fires;
+  assign passes_first_0 = plain_first_0 & (!jumps | (!fires & ready_i));
+  assign rests_first_0 = planned_q ? oldest[0] : (comes_first_0 & !passes_first_0);
+  assign reached_last_0 = two_i[0] ? passes_first_0 : 1'b1;
+  assign valid_last_0 = two_i[0] ? qualified_i[0] : traced;
+  assign jumped_last_0 = jumps & !two_i[0];
+  assign behind_packet_0 = fires | wants_first_0;
+  assign comes_last_0 = retires_i[0] & reached_last_0;
+  assign plain_last_0 = goes_on &
+      valid_last_0 &
+      qualified_i[0] &
+      !(notify_i[0] |
+          (implicit_return_i & (call_i[0] | ret_i[0])) |
+          (branch_prediction_i & ((taken_i[0] | not_taken_i[0]) & !looked_i[0]))) &
+      (retires_i[1] & qualified_i[1]) &
+      !((taken_i[0] | not_taken_i[0]) & branch_map_limit);
+  assign fires_0 = jumped_last_0 | (branch_map_must[1] & !behind_packet_0);
+  assign wants_last_0 = comes_last_0 & plain_last_0 & fires_0 & !behind_packet_0;
   assign passes_last_0 = comes_last_0 &
-      ((!qualified_i[0] & (!(1'b1 & !retires_i[1]) | trap_i)) |
-          (goes_on &
-              (two_i[0] ? qualified_i[0] : traced) &
-              qualified_i[0] &
-              !(notify_i[0] |
-                  (implicit_return_i & (call_i[0] | ret_i[0])) |
-                  (branch_prediction_i & ((taken_i[0] | not_taken_i[0]) & !looked_i[0]))) &
-              (1'b1 & retires_i[1] & qualified_i[1]) &
-              !((taken_i[0] | not_taken_i[0]) & branch_map_limit) &
-              (!fires_0 |
-                  (!(fires |
-                          (comes_first_0 &
-                              (goes_on & traced & qualified_i[0]) &
-                              (traced &
-                                  pending_uninferable_q &
-                                  !sequential &
-                                  !(returning & return_stack_some)) &
-                              !fires)) &
-                      ready_i))));
-  assign wants_last_0 = comes_last_0 &
-      (goes_on &
-          (two_i[0] ? qualified_i[0] : traced) &
-          qualified_i[0] &
-          !(notify_i[0] |
-              (implicit_return_i & (call_i[0] | ret_i[0])) |
-              (branch_prediction_i & ((taken_i[0] | not_taken_i[0]) & !looked_i[0]))) &
-          (1'b1 & retires_i[1] & qualified_i[1]) &
-          !((taken_i[0] | not_taken_i[0]) & branch_map_limit)) &
-      fires_0 &
-      !(fires |
-          (comes_first_0 &
-              (goes_on & traced & qualified_i[0]) &
-              (traced & pending_uninferable_q & !sequential & !(returning & return_stack_some)) &
-              !fires));
-  assign behind_packet_0 = fires |
-      (comes_first_0 &
-          (goes_on & traced & qualified_i[0]) &
-          (traced & pending_uninferable_q & !sequential & !(returning & return_stack_some)) &
-          !fires);
-  assign updiscon_0 = retires_i[0] ?
-      (uninferable_i[0] & !(sequential_jump_i & sijump_i[0] & (two_i[0] ? qualified_i[0] : traced))) :
-      (traced & pending_uninferable_q & !sequential & !(returning & return_stack_some) & !two_i[0]);
-  assign comes_first_1 = two_i[1] &
-      (retires_i[0] ? passes_last_0 : (two_i[0] ? passes_first_0 : 1'b1));
-  assign passes_first_1 = comes_first_1 &
-      (goes_on &
-          (retires_i[0] ? qualified_i[0] : (two_i[0] ? qualified_i[0] : traced)) &
-          qualified_i[1]) &
-      (!updiscon_0 |
-          (!(fires |
-                  (comes_first_0 &
-                      (goes_on & traced & qualified_i[0]) &
-                      (traced &
-                          pending_uninferable_q &
-                          !sequential &
-                          !(returning & return_stack_some)) &
-                      !fires) |
-                  (comes_last_0 &
-                      (goes_on &
-                          (two_i[0] ? qualified_i[0] : traced) &
-                          qualified_i[0] &
-                          !(notify_i[0] |
-                              (implicit_return_i & (call_i[0] | ret_i[0])) |
-                              (branch_prediction_i & ((taken_i[0] | not_taken_i[0]) & !looked_i[0]))) &
-                          (1'b1 & retires_i[1] & qualified_i[1]) &
-                          !((taken_i[0] | not_taken_i[0]) & branch_map_limit)) &
-                      fires_0 &
-                      !(fires |
-                          (comes_first_0 &
-                              (goes_on & traced & qualified_i[0]) &
-                              (traced &
-                                  pending_uninferable_q &
-                                  !sequential &
-                                  !(returning & return_stack_some)) &
-                              !fires)))) &
-              ready_i));
-  assign wants_first_1 = comes_first_1 &
-      (goes_on &
-          (retires_i[0] ? qualified_i[0] : (two_i[0] ? qualified_i[0] : traced)) &
-          qualified_i[1]) &
-      updiscon_0 &
-      !(fires |
-          (comes_first_0 &
-              (goes_on & traced & qualified_i[0]) &
-              (traced & pending_uninferable_q & !sequential & !(returning & return_stack_some)) &
-              !fires) |
-          (comes_last_0 &
-              (goes_on &
-                  (two_i[0] ? qualified_i[0] : traced) &
-                  qualified_i[0] &
-                  !(notify_i[0] |
-                      (implicit_return_i & (call_i[0] | ret_i[0])) |
-                      (branch_prediction_i & ((taken_i[0] | not_taken_i[0]) & !looked_i[0]))) &
-                  (1'b1 & retires_i[1] & qualified_i[1]) &
-                  !((taken_i[0] | not_taken_i[0]) & branch_map_limit)) &
-              fires_0 &
-              !(fires |
-                  (comes_first_0 &
-                      (goes_on & traced & qualified_i[0]) &
-                      (traced &
-                          pending_uninferable_q &
-                          !sequential &
-                          !(returning & return_stack_some)) &
-                      !fires))));
-  assign comes_last_1 = retires_i[1] &
-      (two_i[1] ?
-          passes_first_1 :
-          (retires_i[0] ? passes_last_0 : (two_i[0] ? passes_first_0 : 1'b1)));
+      ((!qualified_i[0] & (retires_i[1] | trap_i)) |
+          (plain_last_0 & (!fires_0 | (!behind_packet_0 & ready_i))));
+  assign rests_last_0 = planned_q ? oldest[1] : (comes_last_0 & !passes_last_0);
+  assign pushes_0 = !planned_q & passes_last_0 & qualified_i[0] & (taken_i[0] | not_taken_i[0]);
+  assign jumps_0 = uninferable_i[0] & !(sequential_jump_i & sijump_i[0] & valid_last_0);
+  assign reached_first_1 = retires_i[0] ? passes_last_0 : reached_last_0;
+  assign updiscon_0 = retires_i[0] ? jumps_0 : jumped_last_0;
+  assign valid_first_1 = retires_i[0] ? qualified_i[0] : valid_last_0;
+  assign sent_first_1 = behind_packet_0 | wants_last_0;
+  assign comes_first_1 = two_i[1] & reached_first_1;
+  assign plain_first_1 = comes_first_1 & goes_on & valid_first_1 & qualified_i[1];
+  assign wants_first_1 = plain_first_1 & updiscon_0 & !sent_first_1;
+  assign passes_first_1 = plain_first_1 & (!updiscon_0 | (!sent_first_1 & ready_i));
+  assign rests_first_1 = planned_q ? oldest[2] : (comes_first_1 & !passes_first_1);
+  assign reached_last_1 = two_i[1] ? passes_first_1 : reached_first_1;
+  assign comes_last_1 = retires_i[1] & reached_last_1;
+  assign rests_last_1 = planned_q ? oldest[3] : comes_last_1;
+  assign reached_trap = reached_last_1 & !retires_i[1];
   assign lane_wants = wants_first_0 | wants_first_1 | wants_last_0;
-  assign takes_trap = planned_q ?
-      oldest[4] :
-      (trap_i &
-          ((two_i[1] ?
-                  passes_first_1 :
-                  (retires_i[0] ? passes_last_0 : (two_i[0] ? passes_first_0 : 1'b1))) &
-              !retires_i[1]));
+  assign takes_trap = planned_q ? oldest[4] : (trap_i & reached_trap);
   assign single = !(two_i[0] | two_i[1]) &
       !((retires_i[1] & retires_i[0]) |
           (trap_i & retires_i[0]) |
@@ -764,10 +656,7 @@ module te_priority (
       single :
       (!has_mark &
           (trap_i ?
-              ((two_i[1] ?
-                      passes_first_1 :
-                      (retires_i[0] ? passes_last_0 : (two_i[0] ? passes_first_0 : 1'b1))) &
-                  !retires_i[1]) :
+              reached_trap :
               (retires_i[1] ? comes_last_1 : (retires_i[0] ? comes_last_0 : 1'b0))));
   assign goes = next_exists & (skip | simple);
   assign take_simple = goes & (!fires | ready_i);
@@ -787,31 +676,7 @@ module te_priority (
   assign valid_o = (goes & (fires | lane_wants)) | sequence_emits;
   assign accepted = valid_o & ready_i;
   assign jumped = (fires & previous_updiscon_q) |
-      (wants_first_0 |
-          wants_first_1 |
-          (comes_last_0 &
-              (goes_on &
-                  (two_i[0] ? qualified_i[0] : traced) &
-                  qualified_i[0] &
-                  !(notify_i[0] |
-                      (implicit_return_i & (call_i[0] | ret_i[0])) |
-                      (branch_prediction_i & ((taken_i[0] | not_taken_i[0]) & !looked_i[0]))) &
-                  (1'b1 & retires_i[1] & qualified_i[1]) &
-                  !((taken_i[0] | not_taken_i[0]) & branch_map_limit)) &
-              fires_0 &
-              !(fires |
-                  (comes_first_0 &
-                      (goes_on & traced & qualified_i[0]) &
-                      (traced &
-                          pending_uninferable_q &
-                          !sequential &
-                          !(returning & return_stack_some)) &
-                      !fires)) &
-              (traced &
-                  pending_uninferable_q &
-                  !sequential &
-                  !(returning & return_stack_some) &
-                  !two_i[0])));
+      (wants_first_0 | wants_first_1 | (wants_last_0 & jumped_last_0));
   assign report = planned_q ? (marking | (turn_main & (plan_target_q | plain_now))) : jumped;
   assign map_only = planned_q ? (turn_main & map_only_now) : !jumped;
   assign start = planned_q & (turn_main & plan_start_q);
@@ -833,15 +698,9 @@ module te_priority (
       (address_from_0 ? first_i[62:0] : (marking ? return_marks_address : pending_address_q));
   assign branch_o = !pending_taken_q;
   assign privilege_o = pending_privilege_q;
-  assign ecause_o = (turn_main & (plan_trap_before_q | plan_handler_q)) ?
-      previous_cause_q :
-      pending_cause_q;
-  assign interrupt_o = (turn_main & (plan_trap_before_q | plan_handler_q)) ?
-      previous_interrupt_q :
-      pending_interrupt_q;
-  assign tval_o = (turn_main & (plan_trap_before_q | plan_handler_q)) ?
-      previous_tval_q :
-      pending_tval_q;
+  assign ecause_o = older_trap ? previous_cause_q : pending_cause_q;
+  assign interrupt_o = older_trap ? previous_interrupt_q : pending_interrupt_q;
+  assign tval_o = older_trap ? previous_tval_q : pending_tval_q;
   assign thaddr_o = turn_main & plan_handler_q;
   assign branches_o = branch_map_branches;
   assign branch_map_o = branch_map_map;
@@ -853,8 +712,8 @@ module te_priority (
           (wants_last_0 & ((taken_i[0] | not_taken_i[0]) & !right_i[0])) :
           ((pending_taken_q | pending_not_taken_q) & !pending_right_q));
   assign notify_o = planned_q & (marking | (turn_main & plain_now & (plan_notify_q | counted)));
-  assign updiscon_o = planned_q & (turn_main & plan_target_q & plan_updiscon_q);
-  assign target = planned_q ? (turn_main & plan_target_q) : jumped;
+  assign updiscon_o = planned_q & (main_target & plan_updiscon_q);
+  assign target = planned_q ? main_target : jumped;
   assign target_o = target;
   assign irreport_o = planned_q &
       (marking | (turn_main & ((plan_target_q & previous_mismatch_q) | (plain_now & popped_q))));
@@ -867,21 +726,21 @@ module te_priority (
   // What has been done with.
   logic flush_now;
   logic moves;
+  logic push_pending;
+  logic follows_returns;
   logic pops_simply;
   logic forget_returns;
 
   assign flush_now = accepted & (!planned_q | report | map_only | start | trap);
   assign moves = take_simple | (planned_q & left_q[3] & ((turn_main & accepted) | last));
+  assign push_pending = traced &
+      (!planned_q | (planned_q & left_q[3] & !marking)) &
+      (pending_taken_q | pending_not_taken_q);
   assign branches_there = {
           retires_i[0] & qualified_i[0] & (taken_i[0] | not_taken_i[0]),
           traced & (pending_taken_q | pending_not_taken_q)
       };
-  assign push = {
-          !planned_q & passes_last_0 & qualified_i[0] & (taken_i[0] | not_taken_i[0]),
-          traced &
-          (!planned_q | (planned_q & left_q[3] & !marking)) &
-          (pending_taken_q | pending_not_taken_q)
-      };
+  assign push = {pushes_0, push_pending};
   assign not_taken = {not_taken_i[0], pending_not_taken_q};
   assign cut = {behind_packet_0, 1'b0};
   assign moves_map = moves;
@@ -892,34 +751,23 @@ module te_priority (
   assign step_taken = traced & (take_simple | decides);
   assign moved = accepted | take;
   assign more_units = {7{take_simple}} &
-      (7'd0 +
-          ({7{(resync_mode_i == 2'd2) & ((passes_first_0 | passes_last_0) & !begun_q)}} &
-              7'(cycles_i)) +
+      (({7{(resync_mode_i == 2'd2) & ((passes_first_0 | passes_last_0) & !begun_q)}} & 7'(cycles_i)) +
           ({7{(resync_mode_i == 2'd3) & passes_last_0}} & 7'(half_words_i[4:0])));
   assign forget = plan_fresh_q & plan_synced_q;
-  assign calls = (last & plan_calls_q) |
-      (take_simple & implicit_return_i & traced & pending_call_q);
-  assign returns = (last & plan_returns_q) |
-      (take_simple & implicit_return_i & traced & pending_ret_q);
-  assign pops_simply = take_simple &
-      implicit_return_i &
-      traced &
+  assign follows_returns = take_simple & implicit_return_i & traced;
+  assign calls = (last & plan_calls_q) | (follows_returns & pending_call_q);
+  assign returns = (last & plan_returns_q) | (follows_returns & pending_ret_q);
+  assign pops_simply = follows_returns &
       pending_ret_q &
       return_stack_some &
-      !((lane_wants & ready_i) |
-          (!planned_q & passes_last_0 & qualified_i[0] & (taken_i[0] | not_taken_i[0])));
+      !((lane_wants & ready_i) | pushes_0);
   assign link = pending_behind;
-  assign return_target = 63'd0 |
-      ({63{pending_ret_q & ((1'b1 & retires_i[0]) | (next_trap & trap_alone_i[0]))}} &
+  assign return_target = ({63{pending_ret_q & (retires_i[0] | (next_trap & trap_alone_i[0]))}} &
           first_i[62:0]) |
-      ({63{!pending_ret_q | ((1'b1 & !retires_i[0] & retires_i[1]) | (next_trap & trap_alone_i[1]))}} &
+      ({63{!pending_ret_q | ((!retires_i[0] & retires_i[1]) | (next_trap & trap_alone_i[1]))}} &
           first_i[125:63]);
   assign forget_returns = (flush_now & !marking) |
-      (moves &
-          ((traced &
-                  (!planned_q | (planned_q & left_q[3] & !marking)) &
-                  (pending_taken_q | pending_not_taken_q)) |
-              (!planned_q & passes_last_0 & qualified_i[0] & (taken_i[0] | not_taken_i[0])))) |
+      (moves & (push_pending | pushes_0)) |
       (last & (plan_clears_q | plan_marks_overflow_q));
   assign mark_clear = forget_returns;
   assign mark_push = last & plan_marks_call_q;
@@ -960,7 +808,7 @@ module te_priority (
       ahead_sure_i &
       ahead_valid_i;
   assign looks = branch_prediction_i & sure & (|ahead_branch_i);
-  assign looks_at = {1'b1 & !ahead_branch_i[0] & ahead_branch_i[1], 1'b1 & ahead_branch_i[0]};
+  assign looks_at = {!ahead_branch_i[0] & ahead_branch_i[1], ahead_branch_i[0]};
   assign looks_o = {2{looks}} & looks_at;
   assign looks_on_o = looks & (|(ahead_branch_i & ~looks_at));
   assign own_first = (pending_taken_q | pending_not_taken_q) & !pending_looked_q;
@@ -973,17 +821,14 @@ module te_priority (
   assign train = looks | (last & traced & own_first);
   assign looks_right_o = branch_predictor_taken == outcome;
   assign compared_d = (next_exists & !take) |
-      (take_simple &
-          ((planned_q ? oldest[1] : (comes_last_0 & !passes_last_0)) & ret_i[0] & retires_i[1]) &
-          !pending_call_q &
-          !pending_ret_q);
+      (take_simple & (rests_last_0 & ret_i[0] & retires_i[1]) & !pending_call_q & !pending_ret_q);
 
   always_comb begin
     sync_due_d = sync_due_q;
     open_target_d = open_target_q;
     was_due_d = was_due_q;
     if (flush_now) begin
-      open_target_d = target & !(planned_q & (turn_main & plan_target_q & plan_updiscon_q));
+      open_target_d = target & !(planned_q & (main_target & plan_updiscon_q));
       was_due_d = target;
     end
     if (last) begin
@@ -1052,16 +897,7 @@ module te_priority (
           plan_leaves_updiscon_q :
           (passes_first_1 ?
               1'b0 :
-              (passes_last_0 ?
-                  (qualified_i[0] &
-                      (uninferable_i[0] &
-                          !(sequential_jump_i & sijump_i[0] & (two_i[0] ? qualified_i[0] : traced)))) :
-                  (passes_first_0 ?
-                      1'b0 :
-                      (traced &
-                          pending_uninferable_q &
-                          !sequential &
-                          !(returning & return_stack_some)))));
+              (passes_last_0 ? (qualified_i[0] & jumps_0) : (passes_first_0 ? 1'b0 : jumps)));
       previous_mismatch_d = planned_q & plan_mismatch_q;
       previous_depth_d = return_stack_depth;
     end
@@ -1071,72 +907,41 @@ module te_priority (
   assign load = take & !next_mark;
   assign load_trap = trap_i & (take | !pending_trap_q);
   assign pending_valid_d = take ? !next_mark : pending_valid_q;
-  assign pending_qualified_d = (((planned_q ? oldest[0] : (comes_first_0 & !passes_first_0)) |
-              (planned_q ? oldest[1] : (comes_last_0 & !passes_last_0))) &
-          qualified_i[0]) |
-      (((planned_q ? oldest[2] : (comes_first_1 & !passes_first_1)) |
-              (planned_q ? oldest[3] : comes_last_1)) &
-          qualified_i[1]) |
+  assign pending_qualified_d = ((rests_first_0 | rests_last_0) & qualified_i[0]) |
+      ((rests_first_1 | rests_last_1) & qualified_i[1]) |
       (takes_trap & trap_qualified_i);
-  assign pending_wide_d = (((planned_q ? oldest[0] : (comes_first_0 & !passes_first_0)) |
-              (planned_q ? oldest[1] : (comes_last_0 & !passes_last_0))) &
-          wide_i[0]) |
-      (((planned_q ? oldest[2] : (comes_first_1 & !passes_first_1)) |
-              (planned_q ? oldest[3] : comes_last_1)) &
-          wide_i[1]);
+  assign pending_wide_d = ((rests_first_0 | rests_last_0) & wide_i[0]) |
+      ((rests_first_1 | rests_last_1) & wide_i[1]);
   assign pending_trap_d = takes_trap;
-  assign pending_taken_d = ((planned_q ? oldest[1] : (comes_last_0 & !passes_last_0)) & taken_i[0]) |
-      ((planned_q ? oldest[3] : comes_last_1) & taken_i[1]);
-  assign pending_not_taken_d = ((planned_q ? oldest[1] : (comes_last_0 & !passes_last_0)) &
-          not_taken_i[0]) |
-      ((planned_q ? oldest[3] : comes_last_1) & not_taken_i[1]);
-  assign pending_uninferable_d = ((planned_q ? oldest[1] : (comes_last_0 & !passes_last_0)) &
-          uninferable_i[0]) |
-      ((planned_q ? oldest[3] : comes_last_1) & uninferable_i[1]);
-  assign pending_call_d = ((planned_q ? oldest[1] : (comes_last_0 & !passes_last_0)) & call_i[0]) |
-      ((planned_q ? oldest[3] : comes_last_1) & call_i[1]);
-  assign pending_ret_d = ((planned_q ? oldest[1] : (comes_last_0 & !passes_last_0)) & ret_i[0]) |
-      ((planned_q ? oldest[3] : comes_last_1) & ret_i[1]);
-  assign pending_sijump_d = ((planned_q ? oldest[1] : (comes_last_0 & !passes_last_0)) &
-          sijump_i[0]) |
-      ((planned_q ? oldest[3] : comes_last_1) & sijump_i[1]);
-  assign pending_notify_d = ((planned_q ? oldest[1] : (comes_last_0 & !passes_last_0)) &
-          notify_i[0]) |
-      ((planned_q ? oldest[3] : comes_last_1) & notify_i[1]);
-  assign pending_looked_d = ((planned_q ? oldest[1] : (comes_last_0 & !passes_last_0)) &
-          looked_i[0]) |
-      ((planned_q ? oldest[3] : comes_last_1) & looked_i[1]);
+  assign pending_taken_d = (rests_last_0 & taken_i[0]) | (rests_last_1 & taken_i[1]);
+  assign pending_not_taken_d = (rests_last_0 & not_taken_i[0]) | (rests_last_1 & not_taken_i[1]);
+  assign pending_uninferable_d = (rests_last_0 & uninferable_i[0]) |
+      (rests_last_1 & uninferable_i[1]);
+  assign pending_call_d = (rests_last_0 & call_i[0]) | (rests_last_1 & call_i[1]);
+  assign pending_ret_d = (rests_last_0 & ret_i[0]) | (rests_last_1 & ret_i[1]);
+  assign pending_sijump_d = (rests_last_0 & sijump_i[0]) | (rests_last_1 & sijump_i[1]);
+  assign pending_notify_d = (rests_last_0 & notify_i[0]) | (rests_last_1 & notify_i[1]);
+  assign pending_looked_d = (rests_last_0 & looked_i[0]) | (rests_last_1 & looked_i[1]);
   assign pending_right_d = load ?
-      (((planned_q ? oldest[1] : (comes_last_0 & !passes_last_0)) & right_i[0]) |
-          ((planned_q ? oldest[3] : comes_last_1) & right_i[1])) :
+      ((rests_last_0 & right_i[0]) | (rests_last_1 & right_i[1])) :
       (decides ?
           (pending_looked_q ? pending_right_q : (branch_predictor_taken == outcome)) :
           pending_right_q);
-  assign pending_at_first_0_d = planned_q ? oldest[0] : (comes_first_0 & !passes_first_0);
-  assign pending_at_first_1_d = planned_q ? oldest[2] : (comes_first_1 & !passes_first_1);
-  assign pending_address_d = 63'd0 |
-      ({63{(planned_q ? oldest[1] : (comes_last_0 & !passes_last_0)) |
-          (takes_trap & trap_alone_i[0])}} &
-          last_i[62:0]) |
-      ({63{(planned_q ? oldest[3] : comes_last_1) | (takes_trap & trap_alone_i[1])}} &
-          last_i[125:63]) |
+  assign pending_at_first_0_d = rests_first_0;
+  assign pending_at_first_1_d = rests_first_1;
+  assign pending_address_d = ({63{rests_last_0 | (takes_trap & trap_alone_i[0])}} & last_i[62:0]) |
+      ({63{rests_last_1 | (takes_trap & trap_alone_i[1])}} & last_i[125:63]) |
       ({63{takes_trap & !(|trap_alone_i)}} & pending_behind);
   assign pending_privilege_d = privilege_i;
   assign pending_changes_d = now_changes;
   assign pending_cause_d = cause_i;
   assign pending_interrupt_d = interrupt_i;
   assign pending_tval_d = tval_i;
-  assign pending_units_d = 5'd0 |
-      ({5{(resync_mode_i == 2'd2) &
-          (!begun_q &
-              ((two_i[0] ?
-                      (planned_q ? oldest[0] : (comes_first_0 & !passes_first_0)) :
-                      (planned_q ? oldest[1] : (comes_last_0 & !passes_last_0))) |
-                  (takes_trap & trap_alone_i[0])))}} &
+  assign pending_units_d = ({5{(resync_mode_i == 2'd2) &
+          (!begun_q & ((two_i[0] ? rests_first_0 : rests_last_0) | (takes_trap & trap_alone_i[0])))}} &
           5'(cycles_i)) |
-      ({5{(resync_mode_i == 2'd3) & (planned_q ? oldest[1] : (comes_last_0 & !passes_last_0))}} &
-          half_words_i[4:0]) |
-      ({5{(resync_mode_i == 2'd3) & (planned_q ? oldest[3] : comes_last_1)}} & half_words_i[9:5]);
+      ({5{(resync_mode_i == 2'd3) & rests_last_0}} & half_words_i[4:0]) |
+      ({5{(resync_mode_i == 2'd3) & rests_last_1}} & half_words_i[9:5]);
 
   // The group is done with when its last step is.
   logic over;
@@ -1144,17 +949,9 @@ module te_priority (
   assign over = take & (finishes | next_mark);
   assign ready_o = over;
   assign done_first_o = {2{take}} &
-      ({!planned_q & passes_first_1, !planned_q & passes_first_0} |
-          {
-              planned_q ? oldest[2] : (comes_first_1 & !passes_first_1),
-              planned_q ? oldest[0] : (comes_first_0 & !passes_first_0)
-          });
+      ({!planned_q & passes_first_1, !planned_q & passes_first_0} | {rests_first_1, rests_first_0});
   assign done_last_o = {2{take}} &
-      ({1'b0, !planned_q & passes_last_0} |
-          {
-              planned_q ? oldest[3] : comes_last_1,
-              planned_q ? oldest[1] : (comes_last_0 & !passes_last_0)
-          });
+      ({1'b0, !planned_q & passes_last_0} | {rests_last_1, rests_last_0});
   assign done_trap_o = take & takes_trap;
 
   always_comb begin
@@ -1364,16 +1161,8 @@ module te_priority (
             !over |
             !((|(two_i &
                         ~({!planned_q & passes_first_1, !planned_q & passes_first_0} |
-                            {
-                                planned_q ? oldest[2] : (comes_first_1 & !passes_first_1),
-                                planned_q ? oldest[0] : (comes_first_0 & !passes_first_0)
-                            }))) |
-                (|(retires_i &
-                        ~({1'b0, !planned_q & passes_last_0} |
-                            {
-                                planned_q ? oldest[3] : comes_last_1,
-                                planned_q ? oldest[1] : (comes_last_0 & !passes_last_0)
-                            }))) |
+                            {rests_first_1, rests_first_0}))) |
+                (|(retires_i & ~({1'b0, !planned_q & passes_last_0} | {rests_last_1, rests_last_0}))) |
                 (trap_i & !takes_trap))
         );
       end

@@ -24,8 +24,8 @@ module te_resync_counter (
   logic on;
 
   assign reach = 16'hffff << max_i;
-  assign counts_steps = ((mode_i == 2'd2) & 1'b1) | ((mode_i == 2'd3) & 1'b1);
-  assign on = 1'b0 | (mode_i == 2'd1) | counts_steps;
+  assign counts_steps = (mode_i == 2'd2) | (mode_i == 2'd3);
+  assign on = (mode_i == 2'd1) | counts_steps;
 
   // What a cycle adds is added in the next one: that it is known late does not matter.
   logic restarts;

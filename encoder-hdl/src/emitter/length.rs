@@ -36,7 +36,11 @@ impl Length {
         let mut needs = Vec::new();
         for (g, group) in groups.iter().enumerate() {
             for k in 0..group.len() {
-                let need = any(group[k..].iter().chain(&above[g..]));
+                // All of a group is what stands above the group before it.
+                let need = match k {
+                    0 if g > 0 => any(above[g - 1..].iter()),
+                    _ => any(group[k..].iter().chain(&above[g..])),
+                };
                 needs.push(m.let_(&format!("{name}_needs_{}", 4 * g + k + 2), need));
             }
         }

@@ -73,6 +73,7 @@ impl Chart {
         if let Some(returns) = &state.tables.returns {
             jumps = jumps & !(&facts.returning & &returns.some);
         }
+        let jumps = m.shared("jumps", jumps);
         let decides = m.let_("decides", hard & !waits);
         let calm = facts.calm;
         (
@@ -127,14 +128,16 @@ fn decide(
     let restarts = traced & (&facts.torn | (&facts.restart & mismatch));
     let restarts = m.let_("restarts", restarts);
     let context = traced & &steps.previous.valid.q & p.drifts() & !&choice.synced;
-    let stops = traced & !&next.qualified;
-    let support = &restarts | &stops | &next.stops | &next.starts;
+    let ends = (traced & !&next.qualified) | &next.stops | &next.starts;
+    let ends = m.shared("ends", ends);
+    let support = m.shared("sends_support", &ends | &restarts);
     let notify = match cx.config.triggers || cx.config.predicts() {
         true => p.notify() | (&choice.counted & !&choice.reasons),
         false => zero(1),
     };
     Decision {
         trap_reported: &choice.trap_own | &choice.trap_end,
+        clears: support.clone(),
         after: After { trap_end: choice.trap_end, context, support },
         updiscon: &facts.trap_next | &facts.change_next | &facts.resync,
         notify,
@@ -144,7 +147,6 @@ fn decide(
         returns: stack.returns,
         pops: stack.pops,
         mismatch: stack.mismatch,
-        clears: &stops | &next.stops | &next.starts | &restarts,
         start: choice.start,
         trap_own: choice.trap_own,
         trap_before: choice.trap_before,
@@ -214,10 +216,7 @@ fn simple(
     if let Some(few) = &state.map.limit {
         unsettled = unsettled & (!p.looked() | few);
     }
-    let after_other = &previous.valid.q & !&previous.trap.q;
-    &p.traced
-        & &after_other
-        & !&p.trap.q
+    &facts.continues
         & !&p.changes.q
         & &next.qualified
         & !&next.trap

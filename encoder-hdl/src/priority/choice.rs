@@ -47,13 +47,13 @@ impl Choice {
         let trap_own = (&first & trap)
             | (&after_trap & trap & reported)
             | (&after_other & trap & (jumped | !&facts.goes_on));
-        let trap_before = &after_trap & trap & !reported;
+        let trap_before = m.shared("trap_after_trap", &after_trap & trap & !reported);
         let trap_end = &trap_before & !&facts.goes_on;
         let handler = &after_trap & &retired & !reported;
         let due = &p.changes.q | (sync_due & !previous.mismatch());
         let start = &retired & (&first | (&after_trap & reported) | (&after_other & due));
         let start = m.let_("sends_start", traced & start);
-        let other = m.let_("reports_none_yet", traced & &after_other & &retired & !&start);
+        let other = m.let_("reports_none_yet", &facts.continues & !&start);
         let target = m.let_("sends_target", &other & jumped);
 
         let returns = state.tables.returns.as_ref();
@@ -79,7 +79,7 @@ impl Choice {
         let trap_own = m.let_("sends_own_trap", traced & trap_own);
         let trap_before = m.let_("sends_trap_before", traced & trap_before);
         let handler = m.let_("sends_handler", traced & handler);
-        let trap_end = traced & trap_end;
+        let trap_end = m.shared("sends_trap_end", traced & trap_end);
         let synced = m.let_("synced", &start | &trap_own | &trap_before | &handler);
         Self {
             start,

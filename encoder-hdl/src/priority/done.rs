@@ -18,7 +18,7 @@ pub(super) fn drive(cx: &Context<'_>, parts: &Parts, sent: &Sent) -> Expr {
     let moves = m.let_("moves", simple | (&sequence.main_left & sent_main));
     let hard = &parts.plan.valid.q;
     let counts = !hard | (&sequence.main_left & !&sequence.marks);
-    let push = &pending.traced & counts & pending.branch();
+    let push = m.shared("push_pending", &pending.traced & counts & pending.branch());
     parts.map.drive(cx, branches(parts, &push, &moves, &flush));
 
     let events = counter::Events {

@@ -32,6 +32,8 @@ pub(super) struct Facts {
     pub(super) resync: Expr,
     /// No resynchronisation is due or near.
     pub(super) calm: Expr,
+    /// An instruction that follows another one in the trace.
+    pub(super) continues: Expr,
     pub(super) branch: Expr,
     /// A jump whose target is known from the preceding instruction.
     pub(super) sequential: Expr,
@@ -69,6 +71,8 @@ impl Facts {
         let calm = m.let_("calm", !&counter.near & !&resync);
 
         let before = &previous.valid.q;
+        let continues = &p.traced & before & !&previous.trap.q & !&p.trap.q;
+        let continues = m.shared("continues", continues);
         let branch = m.let_("is_branch", p.branch());
         let returns = state.tables.returns.as_ref();
         let sequential = &modes.sijump & p.sijump() & before & !&previous.trap.q;
@@ -89,6 +93,7 @@ impl Facts {
             flush_due,
             resync,
             calm,
+            continues,
             branch,
             sequential,
             some_calls,

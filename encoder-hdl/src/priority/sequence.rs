@@ -76,6 +76,7 @@ impl Sequence {
         if state.map.exhausted.is_some() {
             before = before | &d.maybe;
         }
+        let before = m.shared("marks_before", before);
         // The first traced step after a loss is always reported, and so is a stop.
         let needs = [
             lost.q.clone(),
@@ -104,10 +105,9 @@ impl Sequence {
         let left: Vec<Expr> = left.collect();
         let left = m.let_("to_send", concat(&left.iter().rev().collect::<Vec<_>>()));
         let mut turn = Vec::new();
-        let mut none = zero(1).not();
-        for i in 0..count {
-            turn.push(m.let_(&format!("turn_{}", ORDER[i as usize]), &none & left.bit(i)));
-            none = none & !left.bit(i);
+        for (i, name) in (0..).zip(ORDER) {
+            let none = if i == 0 { zero(1).not() } else { !left.slice(0, i).any() };
+            turn.push(m.let_(&format!("turn_{name}"), left.bit(i) & none));
         }
         let emits = m.let_("sequence_emits", &plan.valid.q & left.any());
         // At most one packet may be left. Packets that turn out not to be sent are counted here,
@@ -138,6 +138,9 @@ impl Sequence {
             };
             irdepth = marking.mux(&returns.marks["depth_o"], depth);
         }
+        let older_trap = &main & (&plan.trap_before | &plan.handler);
+        let older_trap = m.shared("older_trap", older_trap);
+        let target = m.shared("main_target", &main & &plan.target);
         let ended = chart.was_due.q.mux(lit(2, 3), lit(2, 1));
         let status = is("lost").mux(lit(2, 2), chart.traced.gate(ended));
         Self {
@@ -147,11 +150,11 @@ impl Sequence {
             trap: &trap_end | (&main & (&plan.trap_own | &plan.trap_before | &plan.handler)),
             context: is("context"),
             support: is("support") | is("lost"),
-            older_trap: &main & (&plan.trap_before | &plan.handler),
+            older_trap,
             thaddr: &main & &plan.handler,
             notify: &marking | (&main & &plain & (&plan.notify | &counted)),
-            updiscon: &main & &plan.target & &plan.updiscon,
-            target: &main & &plan.target,
+            updiscon: &target & &plan.updiscon,
+            target,
             second_mark: is("mark_second") | is("late_second"),
             ienable: is("lost") | !&next.stops,
             commits: last,

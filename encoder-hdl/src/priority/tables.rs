@@ -116,8 +116,9 @@ impl Tables {
         m.assign(&self.forget, &plan.fresh.q & &plan.synced);
         let Some(returns) = &self.returns else { return };
         // A simple return goes to the predicted address, if there is a call.
-        let [call, ret] = [pending.call(), pending.ret()]
-            .map(|is| simple & &cx.modes.returns & &pending.traced & is);
+        let follows = simple & &cx.modes.returns & &pending.traced;
+        let follows = m.shared("follows_returns", follows);
+        let [call, ret] = [pending.call(), pending.ret()].map(|is| &follows & is);
         m.assign(&returns.call, (commits & &plan.calls) | call);
         m.assign(&returns.ret, (commits & &plan.returns) | &ret);
         let pops = m.let_("pops_simply", ret & &returns.some & !&events.more);

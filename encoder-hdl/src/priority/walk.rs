@@ -158,18 +158,20 @@ impl Chain<'_> {
         let (lane, has) = (&lanes.lanes[at], &lanes.first[at]);
         let (valid, updiscon, sent) = (&self.valid, &self.updiscon, &self.sent);
         let comes = m.let_(&format!("comes_first_{i}"), has & &self.reached);
-        let plain = &self.goes_on & valid & &lane.qualified;
-        let wants = &comes & &plain & updiscon & !sent;
-        let taken = &comes & &plain & (!updiscon | (!sent & &self.cx.can));
+        let plain = &comes & &self.goes_on & valid & &lane.qualified;
+        let plain = m.shared(&format!("plain_first_{i}"), plain);
+        let wants = m.let_(&format!("wants_first_{i}"), &plain & updiscon & !sent);
+        let taken = &plain & (!updiscon | (!sent & &self.cx.can));
         let taken = m.let_(&format!("passes_first_{i}"), taken);
-        walk.wants_first.push(m.let_(&format!("wants_first_{i}"), wants.clone()));
-        walk.rests_first.push(self.hard.mux(self.oldest.bit(2 * i), &comes & !&taken));
+        walk.wants_first.push(wants.clone());
+        let rests = self.hard.mux(self.oldest.bit(2 * i), &comes & !&taken);
+        walk.rests_first.push(m.shared(&format!("rests_first_{i}"), rests));
         walk.describes(&taken, &lane.qualified, &zero(1));
         walk.passes_first.push(taken.clone());
-        self.reached = has.mux(&taken, &self.reached);
-        self.valid = has.mux(&lane.qualified, valid);
-        self.updiscon = updiscon & !has;
-        self.sent = sent | wants;
+        self.reached = m.shared(&format!("reached_last_{i}"), has.mux(&taken, &self.reached));
+        self.valid = m.shared(&format!("valid_last_{i}"), has.mux(&lane.qualified, valid));
+        self.updiscon = m.shared(&format!("jumped_last_{i}"), updiscon & !has);
+        self.sent = m.shared(&format!("behind_packet_{i}"), sent | wants);
     }
 
     /// The last step of lane `i`, after which there is another lane.
@@ -185,33 +187,40 @@ impl Chain<'_> {
         if let Some(limit) = &self.map.limit {
             plain = plain & !(&lane.branch & limit);
         }
+        let plain = m.shared(&format!("plain_last_{i}"), plain);
         let fires = m.let_(&format!("fires_{i}"), updiscon | (self.map.must.bit(i + 1) & !sent));
-        let wants = &comes & &plain & &fires & !sent;
+        let wants = m.let_(&format!("wants_last_{i}"), &comes & &plain & &fires & !sent);
         // A step that is not traced is skipped, unless a mark follows.
         let skips = !&lane.qualified & (&later | &lanes.trap);
         let passes = skips | (&plain & (!&fires | (!sent & &cx.can)));
         let taken = m.let_(&format!("passes_last_{i}"), &comes & passes);
-        walk.wants_last.push(m.let_(&format!("wants_last_{i}"), wants.clone()));
-        walk.rests_last.push(self.hard.mux(self.oldest.bit(2 * i + 1), &comes & !&taken));
+        walk.wants_last.push(wants.clone());
+        let rests = self.hard.mux(self.oldest.bit(2 * i + 1), &comes & !&taken);
+        walk.rests_last.push(m.shared(&format!("rests_last_{i}"), rests));
         walk.passes_last.push(taken.clone());
-        walk.pushes.push(!self.hard & &taken & &lane.qualified & &lane.branch);
-        walk.cuts.push(m.let_(&format!("behind_packet_{i}"), sent.clone()));
+        let pushes = !self.hard & &taken & &lane.qualified & &lane.branch;
+        walk.pushes.push(m.shared(&format!("pushes_{i}"), pushes));
+        walk.cuts.push(sent.clone());
         walk.at_target_last.push(&wants & updiscon);
         let inferred = cx.group.get("sijump").map(|s| &cx.modes.sijump & s.bit(i) & valid);
         let jumps = inferred.map_or_else(|| lane.updiscon.clone(), |i| &lane.updiscon & !i);
-        self.reached = has.mux(&taken, &self.reached);
+        let jumps = m.shared(&format!("jumps_{i}"), jumps);
+        self.reached =
+            m.shared(&format!("reached_first_{}", i + 1), has.mux(&taken, &self.reached));
         walk.describes(&taken, &lane.qualified, &(&lane.qualified & &jumps));
         self.updiscon = m.let_(&format!("updiscon_{i}"), has.mux(jumps, updiscon));
-        self.valid = has.mux(&lane.qualified, valid);
-        self.sent = sent | wants;
+        self.valid = m.shared(&format!("valid_first_{}", i + 1), has.mux(&lane.qualified, valid));
+        self.sent = m.shared(&format!("sent_first_{}", i + 1), sent | wants);
     }
 
     /// The last step of the newest lane, `i`: its successor is not known, so it becomes the pending
     /// step.
     fn last_of_newest(&mut self, walk: &mut Walk, i: u32) {
         let comes = self.comes_last(i);
-        walk.rests_last.push(self.hard.mux(self.oldest.bit(2 * i + 1), &comes));
-        self.reached = &self.reached & !&self.lanes.last[i as usize];
+        let rests = self.hard.mux(self.oldest.bit(2 * i + 1), &comes);
+        walk.rests_last.push(self.cx.m.shared(&format!("rests_last_{i}"), rests));
+        let reached = &self.reached & !&self.lanes.last[i as usize];
+        self.reached = self.cx.m.shared("reached_trap", reached);
     }
 
     fn comes_last(&mut self, i: u32) -> Expr {

@@ -2,8 +2,7 @@
 
 use crate::expr::Expr;
 use crate::index::{Index, Variable};
-use crate::item::Item;
-use crate::module::Content;
+use crate::item::{Body, Item};
 use crate::node::Node;
 use crate::signal::Signal;
 use crate::stmt::Stmt;
@@ -88,26 +87,26 @@ pub(crate) fn of_target<'a>(
     }
 }
 
-/// For every signal of a module, the bits that are read.
+/// For every signal of a module, the bits that its body reads.
 #[track_caller]
-pub(crate) fn of_module(content: &Content) -> Vec<Vec<bool>> {
+pub(crate) fn of_body(signals: &[Rc<Signal>], body: &Body) -> Vec<Vec<bool>> {
     let mut seen: Vec<Vec<bool>> =
-        content.signals.iter().map(|signal| vec![false; signal.width as usize]).collect();
+        signals.iter().map(|signal| vec![false; signal.width as usize]).collect();
     let mut report = |signal: &Signal, lo: u32, width: u32| {
         seen[signal.id][lo as usize..(lo + width) as usize].fill(true);
     };
     let loops = &mut Loops::default();
-    for item in &content.body.items {
+    for item in &body.items {
         if let Item::Comb(stmts) = item {
             of_stmts(stmts, loops, &mut report);
         }
         of_item(item).into_iter().for_each(|e| of_expr(e, loops, &mut report));
     }
-    let enables = content.body.registers.iter().filter_map(|register| register.enable.as_ref());
-    let resets = content.body.registers.iter().filter_map(|register| register.reset.as_ref());
-    let properties = content.body.properties.iter().map(|property| &property.expr);
+    let enables = body.registers.iter().filter_map(|register| register.enable.as_ref());
+    let resets = body.registers.iter().filter_map(|register| register.reset.as_ref());
+    let properties = body.properties.iter().map(|property| &property.expr);
     enables.chain(resets).chain(properties).for_each(|e| of_expr(e, loops, &mut report));
-    let clock = content.signals.iter().filter(|s| s.name == "clk_i" || s.name == "rst_ni");
+    let clock = signals.iter().filter(|s| s.name == "clk_i" || s.name == "rst_ni");
     // Clocks and resets that no register needs have their own sink.
     clock.for_each(|signal| report(signal, 0, signal.width));
     seen

@@ -12,7 +12,10 @@ impl Lower<'_> {
     /// Lowers an expression.
     pub(super) fn expr(&mut self, e: &Expr) -> Expr {
         let node = match e.node() {
-            Node::Literal(_) | Node::Constant(..) | Node::Signal(_) => return e.clone(),
+            Node::Literal(_) | Node::Constant(..) => return e.clone(),
+            Node::Signal(signal) => {
+                return self.known.get(&signal.id).unwrap_or(e).clone();
+            }
             Node::Index(_) => return self.new_name("index", e, e.clone()),
             // Next to an operand of the same width that nothing can widen, an index does no harm.
             Node::Compare(how, a, b)
@@ -23,14 +26,16 @@ impl Lower<'_> {
             }
             Node::Slice(a, lo) => return self.slice(a, lo, e.width()),
             Node::Select(a, i) => return self.select(a, i, e.width()),
-            Node::Not(a) => Node::Not(self.expr(a)),
+            Node::Not(a) => return self.expr(a).not(),
             Node::Neg(a) => Node::Neg(self.expr(a)),
             Node::Reduce(how, a) => Node::Reduce(*how, self.expr(a)),
             Node::Repeat(n, a) => Node::Repeat(*n, self.expr(a)),
             Node::Zext(a) => Node::Zext(self.expr(a)),
             Node::Sext(a) => Node::Sext(self.expr(a)),
-            Node::Binary(how, a, b) => Node::Binary(*how, self.expr(a), self.expr(b)),
             // Operands may have become constant, which these functions handle.
+            Node::Binary(how, a, b) => {
+                return Expr::simplified(*how, self.expr(a), self.expr(b));
+            }
             Node::Compare(how, a, b) => {
                 return Expr::compare(*how, &self.expr(a), &self.expr(b));
             }
@@ -53,11 +58,16 @@ impl Lower<'_> {
         }
         // Bit by bit, whatever the position is.
         match a.node() {
-            Node::Signal(_) => return a.slice(lo, width),
+            Node::Signal(signal) => {
+                return match (self.known.get(&signal.id).map(Expr::node), lo.constant()) {
+                    (Some(Node::Literal(bits)), Some(lo)) => literal(bits.slice(lo, width)),
+                    _ => a.slice(lo, width),
+                };
+            }
             Node::Not(a) => return self.slice(a, lo, width).not(),
             Node::Binary(how @ (Binary::And | Binary::Or | Binary::Xor), a, b) => {
                 let (a, b) = (self.slice(a, lo, width), self.slice(b, lo, width));
-                return Expr::new(width, Node::Binary(*how, a, b));
+                return Expr::simplified(*how, a, b);
             }
             Node::Mux(c, a, b) => {
                 return self.expr(c).mux(self.slice(a, lo, width), self.slice(b, lo, width));
@@ -79,7 +89,7 @@ impl Lower<'_> {
             // The low bits of a sum do not depend on the high bits of the operands.
             Node::Binary(how @ (Binary::Add | Binary::Sub), a, b) if lo == 0 => {
                 let (a, b) = (self.slice(a, &at, width), self.slice(b, &at, width));
-                Expr::new(width, Node::Binary(*how, a, b))
+                Expr::simplified(*how, a, b)
             }
             Node::Neg(a) if lo == 0 => self.slice(a, &at, width).neg(),
             Node::Zext(a) if lo >= a.width() => zero(width),

@@ -52,12 +52,17 @@ pub(crate) fn build_library(
     };
     let mut link = compiler();
     if generated.iter().map(|file| file.size).sum::<u64>() <= SMALL {
-        let mut unit = String::new();
-        for file in &generated {
-            // Writing to a string cannot fail.
-            let _ = writeln!(unit, "#include \"{GENERATED}/{}\"", file.name);
-        }
-        write(&folder.join("model.cpp"), &(unit + &shim))?;
+        let include = |of: bool| {
+            let files = generated.iter().filter(|file| file.runs_once() == of);
+            files.fold(String::new(), |mut text, file| {
+                // Writing to a string cannot fail.
+                let _ = writeln!(text, "#include \"{GENERATED}/{}\"", file.name);
+                text
+            })
+        };
+        let (often, once) = (include(false), include(true));
+        let unit = format!("{often}{shim}\n#pragma GCC optimize(\"O0\")\n{once}");
+        write(&folder.join("model.cpp"), &unit)?;
         link.arg("model.cpp");
     } else {
         write(&folder.join("shim.cpp"), &format!("#include \"{GENERATED}/Vmodel.h\"\n{shim}"))?;
