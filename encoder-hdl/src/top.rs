@@ -31,7 +31,7 @@ mod writer;
 pub use bus::Bus;
 pub use config::{Encapsulation, Sink, Standard, TimeSource, TopConfig, TopError};
 pub use module::{sources, top};
-pub use package::{PackageError, TOP, description, package, params};
+pub use package::{PackageError, description, package, params};
 pub use pages::{PAGE, Page, header, header_of, manual, manual_of, pages};
 pub use wiring::Wiring;
 pub use writer::record_writer;

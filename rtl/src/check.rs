@@ -14,7 +14,7 @@ use crate::target::Target;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Results of the checks.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Facts {
     /// For every block, in order: next values whose default is the output of their register.
     pub(crate) defaults: Vec<Vec<(usize, usize)>>,

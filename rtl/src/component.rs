@@ -1,9 +1,9 @@
 //! Finished modules.
 
 use crate::check::Facts;
-use crate::emit;
-use crate::item::Body;
+use crate::item::{Body, Item};
 use crate::module::Content;
+use crate::{emit, names};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -87,6 +87,35 @@ impl Component {
     #[must_use]
     pub fn children(&self) -> &[Component] {
         &self.content().children
+    }
+
+    /// The same hierarchy with a prefix before the name of every module, so that two hierarchies made from different
+    /// parameters can be parts of one design.
+    ///
+    /// # Panics
+    ///
+    /// If a name with the prefix is reserved or not in lower case.
+    #[must_use]
+    #[track_caller]
+    pub fn prefixed(&self, prefix: &str) -> Self {
+        if prefix.is_empty() {
+            return self.clone();
+        }
+        let mut content = self.content().clone();
+        content.name.insert_str(0, prefix);
+        names::check(&content.name);
+        let of_items = |body: &mut Body| {
+            for item in &mut body.items {
+                if let Item::Instance(instance) = item {
+                    instance.of = instance.of.prefixed(prefix);
+                }
+            }
+        };
+        let mut source = self.source().clone();
+        of_items(&mut content.body);
+        of_items(&mut source);
+        content.children = content.children.iter().map(|child| child.prefixed(prefix)).collect();
+        Self::new(content, source, self.facts().clone())
     }
 
     /// The text of the module.

@@ -10,7 +10,7 @@ use crate::target::Target;
 use std::rc::Rc;
 
 /// The part of a module after its ports, in the order it was written.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Body {
     pub(crate) items: Vec<Item>,
     pub(crate) registers: Vec<Register>,

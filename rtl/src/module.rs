@@ -23,7 +23,7 @@ pub struct Module {
 }
 
 /// Contents of a module, in the order they were written.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Content {
     pub(crate) name: String,
     pub(crate) doc: String,

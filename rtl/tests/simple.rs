@@ -1,4 +1,5 @@
-//! What parameters leave out is not written, and what is written twice is found.
+//! What parameters leave out is not written, what is written twice is found, and two sets of parameters fit into one
+//! design.
 
 use hartrace_rtl::{Component, Expr, Module, lit, ones, zero};
 
@@ -103,4 +104,27 @@ fn repetition_is_found() {
     assert_eq!(found.len(), 1, "{found:?}");
     assert_eq!((found[0].clause.as_str(), found[0].times), ("(a_i & b_i) ^ (a_i + b_i)", 2));
     assert_eq!(module(twice).repeated(5), []);
+}
+
+#[test]
+fn two_hierarchies_of_the_same_names_fit_into_one_design() {
+    let below = |by: u128| {
+        let m = Module::new("below", "");
+        let (a, y) = (m.input("a_i", 4, ""), m.output("y_o", 4, ""));
+        m.assign(&y, a + lit(4, by));
+        m.finish()
+    };
+    let above = |by: u128, prefix: &str| {
+        let below = below(by);
+        module(|m, a, b| m.inst("i_below", &below, &[("a_i", a)])["y_o"].clone() & b)
+            .prefixed(prefix)
+    };
+    let mut files = above(1, "").files();
+    files.extend(above(2, "second_").files());
+    let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["below", "simple", "second_below", "second_simple"]);
+    for (name, text) in &files {
+        assert!(text.contains(&format!("module {name} (")), "{text}");
+    }
+    assert!(files[3].1.contains("second_below i_below ("), "{}", files[3].1);
 }

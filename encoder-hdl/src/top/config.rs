@@ -12,6 +12,9 @@ use thiserror::Error;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TopConfig {
+    /// What the names of all modules start with, so that encoders of different parameters can be parts of one design.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub prefix: String,
     /// Number of harts, each with its own core and registers, all with the same parameters.
     pub harts: u32,
     /// The srcID of hart 0; the other harts have the following ones.
@@ -101,6 +104,7 @@ impl Default for TopConfig {
     /// One hart, with the core's defaults, into memory.
     fn default() -> Self {
         Self {
+            prefix: String::new(),
             harts: 1,
             first_source: 0,
             fifo_depth: 8,
@@ -205,6 +209,7 @@ impl TopConfig {
     /// Checks every parameter.
     pub fn check(&self) -> Result<(), TopError> {
         self.encoder.check()?;
+        self.check_prefix()?;
         in_range("harts", self.harts, 1, 16)?;
         in_range("fifo_depth", self.fifo_depth, 2, 1024)?;
         self.check_encapsulation()?;
@@ -231,6 +236,24 @@ impl TopConfig {
             crate::registers::ram_sink(&params)?;
         }
         Ok(())
+    }
+
+    fn check_prefix(&self) -> Result<(), TopError> {
+        let starts = self.prefix.starts_with(|c: char| c.is_ascii_lowercase());
+        let other = |c: char| !(c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
+        match self.prefix.is_empty() || starts && !self.prefix.contains(other) {
+            true => Ok(()),
+            false => Err(TopError::Needs {
+                what: format!("prefix = {:?}", self.prefix),
+                needs: "a lower-case letter, then lower-case letters, digits and _ only".into(),
+            }),
+        }
+    }
+
+    /// Returns the name of the top module.
+    #[must_use]
+    pub fn module(&self) -> String {
+        format!("{}te_top", self.prefix)
     }
 
     fn check_encapsulation(&self) -> Result<(), TopError> {

@@ -149,7 +149,7 @@ pub fn top(config: &TopConfig) -> Result<Component, TopError> {
         ],
     );
     bus.finish();
-    Ok(m.finish())
+    Ok(m.finish().prefixed(&config.prefix))
 }
 
 /// Names and texts of the SystemVerilog files of a top module, in the order that tools require.
