@@ -4,6 +4,7 @@
 mod support;
 
 use fastrand::Rng;
+use hartrace_encoder_hdl::Config;
 use hartrace_encoder_hdl::top::{TopConfig, sources};
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::fs;
@@ -28,6 +29,7 @@ fn main() {
         })
         .collect();
     trials.push(Trial::test("lint/sees", sees).with_ignored_flag(missing));
+    trials.push(Trial::test("lint/two-in-one-design", two).with_ignored_flag(missing));
     trials.push(Trial::test("builds", builds));
     libtest_mimic::run(&args, trials).exit();
 }
@@ -56,6 +58,29 @@ fn lint(files: &[PathBuf]) -> Result<String, Failed> {
     let output = command.output()?;
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     if output.status.success() || !said.is_empty() { Ok(said) } else { Err("failed".into()) }
+}
+
+/// Two encoders of different parameters in one design: with a prefix there is no name in common, without one Verilator
+/// complains.
+fn two() -> Result<(), Failed> {
+    let named = |name: &str, prefix: &str| {
+        let encoder = Config::named(name).ok_or("no such configuration")?;
+        Ok::<_, Failed>(TopConfig { prefix: prefix.into(), encoder, ..TopConfig::default() })
+    };
+    let ignore = |text: String| format!("/* verilator lint_off MULTITOP */\n{text}");
+    let both = |prefix: &str| {
+        let mut files = write(&named("small", "")?, "two/small", ignore)?;
+        files.extend(write(&named("full", prefix)?, "two/full", ignore)?);
+        lint(&files)
+    };
+    let said = both("app_")?;
+    if !said.is_empty() {
+        return Err(said.into());
+    }
+    match both("")?.contains("MODDUP") {
+        true => Ok(()),
+        false => Err("no remark on two modules of one name".into()),
+    }
 }
 
 /// Makes sure that the absence of warnings means something: there is one if an answer of the bus is

@@ -20,6 +20,7 @@ pub(crate) fn config(rng: &mut Rng) -> TopConfig {
     };
     let raw = harts == 1 && rng.u8(..4) == 0;
     let config = TopConfig {
+        prefix: String::new(),
         time: if rng.bool() { TimeSource::Internal } else { TimeSource::External },
         harts,
         first_source: if raw { 0 } else { rng.u32(0..=(1 << src_id_bits) - harts) },
