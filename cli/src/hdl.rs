@@ -8,7 +8,7 @@ use hartrace_decoder_hdl::{
     Decoder, DecoderError, etmv4, package as decoder_package, package_top, top,
 };
 use hartrace_encoder_hdl::Config;
-use hartrace_encoder_hdl::top::{PackageError, TOP, TopConfig, description, package};
+use hartrace_encoder_hdl::top::{PackageError, TopConfig, description, package};
 use std::io::Write;
 use std::path::Path;
 
@@ -42,11 +42,14 @@ pub(crate) fn run(args: &HdlArgs) -> Result<Status, Failure> {
     // Everything is made before anything is written.
     let (connector, adapter) = match args.core {
         None => (Files::new(), Files::new()),
-        Some(CoreArg::Cva6) => connector::package(&config.encoder).map_err(Failure::usage)?,
+        Some(CoreArg::Cva6) => {
+            connector::package(&config.encoder, &config.prefix).map_err(Failure::usage)?
+        }
     };
     let mut files = package(&config, connector)?;
     files.extend(adapter);
-    let mut out = write(args, &files, TOP)?;
+    let top = config.module();
+    let mut out = write(args, &files, &top)?;
     let place = args.output.display();
     let source = match config.harts {
         1 => String::new(),
@@ -138,6 +141,7 @@ fn config(args: &HdlArgs) -> Result<TopConfig, Failure> {
     if let Some(xlen) = args.xlen {
         config.encoder.etrace.iaddress_width_p = xlen;
     }
+    config.prefix = args.prefix.clone().unwrap_or(config.prefix);
     if let Some(sink) = args.sink {
         config = config.with_sink(sink);
     }

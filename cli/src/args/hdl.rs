@@ -47,6 +47,9 @@ pub(crate) struct HdlArgs {
     /// are configured [default: as configured, otherwise 1]
     #[arg(long, value_name = "N")]
     pub(crate) harts: Option<u32>,
+    /// Start the names of all modules with this, so that several encoders fit into one design
+    #[arg(long, value_name = "NAME_", conflicts_with = "decoder")]
+    pub(crate) prefix: Option<String>,
     /// Also write the connector for a core
     #[arg(long, value_enum, value_name = "CORE")]
     pub(crate) core: Option<CoreArg>,
