@@ -6,6 +6,7 @@ use crate::expr::Expr;
 use crate::item::Item;
 use crate::node::Node;
 use crate::stmt::Stmt;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 /// A clause that a module contains more than once, and should have a name.
@@ -30,7 +31,7 @@ impl Component {
             .filter(|(_, (_, times))| *times > 1)
             .map(|(clause, (operands, times))| (operands, Repeated { clause, times }))
             .collect();
-        found.sort_by(|a, b| b.0.cmp(&a.0));
+        found.sort_by_key(|(operands, _)| Reverse(*operands));
         // What is repeated within something larger that is repeated just as often is no finding of its own.
         let mut kept: Vec<Repeated> = Vec::new();
         for (_, repeated) in found {

@@ -48,12 +48,12 @@ pub(super) fn prune(content: &mut Content, id: ModuleId, written: &[Vec<bool>]) 
         });
         seen = read_bits(&content.signals, &content.body);
     }
-    for number in 0..content.signals.len() {
+    for (number, bits) in seen.iter().enumerate() {
         let kept = !content.dropped.contains(&number);
-        let is_read =
-            !matches!(content.signals[number].kind, Kind::Output | Kind::Next(_) | Kind::Sink);
+        let kind = content.signals[number].kind;
+        let is_read = !matches!(kind, Kind::Output | Kind::Next(_) | Kind::Sink);
         if kept && is_read {
-            sink(content, id, number, &|bit| !seen[number][bit] && meant(number, bit));
+            sink(content, id, number, &|bit| !bits[bit] && meant(number, bit));
         }
     }
 }

@@ -41,6 +41,11 @@ impl Steps {
     }
 }
 
+/// Returns the half-words that `rows` retire, a measure of progress.
+pub fn half_words(rows: &[Retired]) -> u64 {
+    rows.iter().map(|row| u64::from(row.iretire)).sum()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -72,9 +77,4 @@ mod tests {
         );
         assert_eq!(count, 6);
     }
-}
-
-/// Returns the half-words that `rows` retire, a measure of progress.
-pub fn half_words(rows: &[Retired]) -> u64 {
-    rows.iter().map(|row| u64::from(row.iretire)).sum()
 }
