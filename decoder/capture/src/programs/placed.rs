@@ -211,7 +211,7 @@ mod tests {
     fn later_code_wins_and_says_so() {
         let code = |name: &str, address| Code {
             name: name.into(),
-            bytes: vec![1, 0, 1, 0],
+            bytes: vec![name.as_bytes()[0]; 4],
             at: At::Address(address),
             context: None,
         };
