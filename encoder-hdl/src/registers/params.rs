@@ -1,5 +1,6 @@
 //! Parameters of the tables.
 
+use hartrace_etrace::Mode;
 use thiserror::Error;
 
 /// Features of a trace encoder.
@@ -147,6 +148,20 @@ pub enum ParamsError {
 }
 
 impl EncoderParams {
+    /// Whether the encoder has an optional mode.
+    #[must_use]
+    pub fn has(&self, mode: Mode) -> bool {
+        match mode {
+            Mode::ImplicitReturn => self.implicit_return != ImplicitReturn::None,
+            Mode::ImplicitException => self.implicit_exception,
+            Mode::SequentiallyInferredJump => self.sequential_jump,
+            Mode::BranchPrediction => self.branch_prediction,
+            Mode::JumpTargetCache => self.jump_target_cache,
+            Mode::FullAddress => self.full_address,
+            Mode::DeltaAddress => false,
+        }
+    }
+
     /// An encoder that has everything.
     #[must_use]
     pub fn everything() -> Self {

@@ -2,7 +2,6 @@
 //! decoders, registers for software.
 
 use crate::core::files_from;
-use crate::registers::ImplicitReturn;
 use crate::top::{Encapsulation, Sink, TopConfig, TopError, header, manual, top};
 use hartrace_etrace::{Mode, Unit};
 use hartrace_rtl::lists;
@@ -58,16 +57,8 @@ pub fn package(
 /// Says what files were made from: by which version, how to make them again, and what they are.
 fn origin(config: &TopConfig) -> String {
     let (encoder, params) = (&config.encoder, config.encoder_params());
-    let has = |mode: &Mode| match mode {
-        Mode::ImplicitReturn => params.implicit_return != ImplicitReturn::None,
-        Mode::ImplicitException => params.implicit_exception,
-        Mode::SequentiallyInferredJump => params.sequential_jump,
-        Mode::BranchPrediction => params.branch_prediction,
-        Mode::JumpTargetCache => params.jump_target_cache,
-        Mode::FullAddress => params.full_address,
-        Mode::DeltaAddress => false,
-    };
-    let modes: Vec<&str> = Mode::ALL.into_iter().filter(has).map(Mode::code).collect();
+    let modes: Vec<&str> =
+        Mode::ALL.into_iter().filter(|mode| params.has(*mode)).map(Mode::code).collect();
     let modes = if modes.is_empty() { "no optional modes".to_owned() } else { modes.join(" ") };
     let sink = match config.sink {
         Sink::AxiStream { .. } => "AXI4-Stream",

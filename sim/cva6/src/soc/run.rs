@@ -7,7 +7,6 @@ use crate::{Commit, Config as PlatformConfig, Observe, Platform, Run};
 use fastrand::Rng;
 use hartrace_encap::{Deframer, Item};
 use hartrace_encoder_hdl::Config;
-use hartrace_encoder_hdl::registers::ImplicitReturn;
 use hartrace_encoder_hdl::registers::driver::te::{TrTeControl, TrTsControl};
 use hartrace_encoder_hdl::top::TimeSource;
 use hartrace_etrace::{Ioptions, Mode};
@@ -172,17 +171,7 @@ impl Soc {
     /// Checks that the encoder has these modes: its registers would not accept others.
     fn has(&self, options: &Ioptions) -> Result<(), SocError> {
         let params = self.config.top.encoder_params();
-        let returns = params.implicit_return != ImplicitReturn::None;
-        let has = |mode: Mode| match mode {
-            Mode::ImplicitReturn => returns,
-            Mode::ImplicitException => params.implicit_exception,
-            Mode::SequentiallyInferredJump => params.sequential_jump,
-            Mode::BranchPrediction => params.branch_prediction,
-            Mode::JumpTargetCache => params.jump_target_cache,
-            Mode::FullAddress => params.full_address,
-            Mode::DeltaAddress => false,
-        };
-        match Mode::ALL.into_iter().find(|mode| options.get(*mode) && !has(*mode)) {
+        match Mode::ALL.into_iter().find(|mode| options.get(*mode) && !params.has(*mode)) {
             Some(mode) => Err(SocError::Mode(format!("the encoder has no mode {mode}"))),
             None => Ok(()),
         }
