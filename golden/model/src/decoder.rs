@@ -61,11 +61,11 @@ pub struct Decoder<'a> {
     cache: Cache,
     returns: Returns,
     /// An instruction that a synchronisation named but that may not have retired (E2).
-    held: Option<(Position, u64)>,
+    unconfirmed: Option<(Position, u64)>,
     /// The instruction at `pc` turned out not to have retired.
-    withdrawn: bool,
+    not_retired: bool,
     /// A payload that may be the closing one of the reference models (C2).
-    closing: Option<(Position, Payload)>,
+    maybe_closing: Option<(Position, Payload)>,
 }
 
 impl<'a> Decoder<'a> {
@@ -87,9 +87,9 @@ impl<'a> Decoder<'a> {
             predictor: Predictor::new(params),
             cache: Cache::new(params),
             returns: Returns::new(params, config.compat == Compat::CModel),
-            held: None,
-            withdrawn: false,
-            closing: None,
+            unconfirmed: None,
+            not_retired: false,
+            maybe_closing: None,
             config,
         })
     }
@@ -112,17 +112,17 @@ impl<'a> Decoder<'a> {
 
     /// Delivers the events that were held back.
     fn flush(&mut self, out: EventSink<'_>) {
-        if let Some((at, address)) = self.held.take() {
+        if let Some((at, address)) = self.unconfirmed.take() {
             out(at, Event::Retired(address));
         }
-        if let Some((at, payload)) = self.closing.take() {
+        if let Some((at, payload)) = self.maybe_closing.take() {
             self.run(at, &payload, out);
         }
     }
 
     fn payload(&mut self, at: Position, payload: Payload, out: EventSink<'_>) {
         // C2: the closing packet of the reference models repeats an address that is already known.
-        if let Some((closing_at, closing)) = self.closing.take() {
+        if let Some((closing_at, closing)) = self.maybe_closing.take() {
             let ended = matches!(
                 payload,
                 Payload::Support(Support { qual_status: QualStatus::EndedRep, .. })
@@ -138,14 +138,14 @@ impl<'a> Decoder<'a> {
             && self.absolute(report.address) == self.pc
         {
             self.flush(out);
-            self.closing = Some((at, payload));
+            self.maybe_closing = Some((at, payload));
             return;
         }
-        self.withdrawn = false;
-        if let Some((held_at, address)) = self.held.take() {
-            self.withdrawn = self.is_fetch_fault_at(&payload, address);
-            if !self.withdrawn {
-                out(held_at, Event::Retired(address));
+        self.not_retired = false;
+        if let Some((unconfirmed_at, address)) = self.unconfirmed.take() {
+            self.not_retired = self.is_fetch_fault_at(&payload, address);
+            if !self.not_retired {
+                out(unconfirmed_at, Event::Retired(address));
             }
         }
         self.run(at, &payload, out);
@@ -295,7 +295,7 @@ impl<'a> Decoder<'a> {
         if self.mode != Mode::On || self.after_trap {
             return None;
         }
-        if self.withdrawn {
+        if self.not_retired {
             return Some(self.pc);
         }
         let insn = self.image.insn(self.pc)?;
@@ -350,7 +350,7 @@ impl<'a> Decoder<'a> {
             }
         }
         self.synchronise(at, address, p.privilege, p.context, p.time, out);
-        self.held = Some((at, address));
+        self.unconfirmed = Some((at, address));
         Ok(())
     }
 
