@@ -54,6 +54,28 @@ pub(crate) fn code(traced: &Traced) -> Result<(), Failed> {
     let counts: BTreeMap<u64, u64> = found.clone().into_iter().filter(executed).collect();
     assert_eq!(counts, traced.pcs);
     println!("{} instructions, {named} with the same name", found.len());
+    functions(traced, &data)?;
     assert!(named * 10 > found.len() as u64 * 9, "{named} of {}", found.len());
+    Ok(())
+}
+
+/// Functions have as many instructions of their own as LLVM's symbolizer says, whether they were inlined or not.
+fn functions(traced: &Traced, data: &Value) -> Result<(), Failed> {
+    let mut expected: BTreeMap<&str, u64> = BTreeMap::new();
+    for (pc, times) in &traced.pcs {
+        let innermost = traced.frames[pc].first().ok_or("no function")?;
+        *expected.entry(&innermost.function).or_default() += times;
+    }
+    let rows = data["functions"].as_array().ok_or("no functions")?;
+    let mut shown: BTreeMap<&str, u64> = BTreeMap::new();
+    for row in rows {
+        let (name, own) = (row["name"].as_str().ok_or("no name")?, row["own"].as_u64());
+        *shown.entry(name).or_default() += own.ok_or("no instructions")?;
+    }
+    shown.retain(|_, own| *own > 0);
+    assert_eq!(shown, expected);
+    let inlined = rows.iter().filter(|row| row["inside"].is_u64()).count();
+    println!("{} functions, {inlined} of them inlined", rows.len());
+    assert!(inlined > 0, "nothing is inlined");
     Ok(())
 }

@@ -259,6 +259,12 @@ fn source() -> Result<(), Failed> {
     let expected = lines.values().filter(|count| **count == "0").count();
     assert_eq!(never, expected);
     println!("{} lines with code, {expected} of them never executed", lines.len());
+    // From an inlined function to the code that it is part of.
+    browser.value("[...document.querySelectorAll('#function-table tbody tr')].find((row) => row.cells[0].textContent.endsWith(' inlined')).querySelector('a').click()")?;
+    browser.until(
+        "document.getElementById('code-body').textContent.includes('Its code is part of')",
+    )?;
+    assert!(!cells(&mut browser, "table[aria-label=Instructions]")?.is_empty());
     browser.end()
 }
 

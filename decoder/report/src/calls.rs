@@ -33,8 +33,8 @@ pub trait CallForm {
     /// Whether only one source can be written.
     const ONE_SOURCE: bool = false;
 
-    /// Nothing is known.
-    fn calls(&self) -> Self::Calls;
+    /// Nothing is known yet but the names of functions.
+    fn calls(&self, names: &Names<'_>) -> Self::Calls;
 
     /// Writes what can be written before the end.
     fn write(
@@ -110,7 +110,7 @@ impl<F: CallForm> Report for Calls<'_, F> {
         part: Transfers,
         out: &mut dyn Write,
     ) -> io::Result<()> {
-        let start = || CallStack::new(Arc::clone(&self.functions), self.form.calls());
+        let start = || CallStack::new(Arc::clone(&self.functions), self.form.calls(&self.names));
         let stack = self.stacks.entry(source).or_insert_with(start);
         stack.replay(&part);
         self.form.write(source, stack.visit(), &self.names, out)

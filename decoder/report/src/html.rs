@@ -46,7 +46,7 @@ pub struct Html<'a> {
 impl<'a> Html<'a> {
     /// A page of traces of these programs.
     pub fn new(programs: &'a Programs, xlen: Xlen) -> Self {
-        let calls = Calls::new(Graph::default(), programs.all_symbols(), xlen);
+        let calls = Calls::with_inlined(Graph::default(), programs, xlen);
         Self { calls, frequencies: BTreeMap::new(), events: Events::default(), programs, xlen }
     }
 

@@ -6,6 +6,7 @@ use hartrace_isa::Xlen;
 use std::collections::HashMap;
 use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// What a frame executes.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -113,6 +114,15 @@ impl<'a> Names<'a> {
         }
     }
 
+    /// For each inlined copy of a function, one of all of them, as [`Self::one`] says.
+    pub(crate) fn ones(&self) -> Arc<[u32]> {
+        let one = |number| match self.one(Callee::Inlined(number)) {
+            Callee::Inlined(one) => one,
+            Callee::Function(_) => number,
+        };
+        (0..).zip(&self.inlined).map(|(number, _)| one(number)).collect()
+    }
+
     /// The addresses of all functions that have names.
     pub(super) fn range(&self) -> Range<u64> {
         let functions = self.symbols.functions();
@@ -147,7 +157,7 @@ impl<'a> Names<'a> {
     }
 
     /// The first instruction of an inlined function, and the line of the call.
-    pub(super) fn call(&self, number: u32) -> Option<(u64, u32)> {
+    pub(crate) fn call(&self, number: u32) -> Option<(u64, u32)> {
         let instance = *self.inlined.get(number as usize)?;
         let instance = self.sources.instances().get(instance as usize)?;
         Some((instance.entry, instance.call?.1.line))

@@ -157,7 +157,7 @@ impl Perfetto {
 impl CallForm for Perfetto {
     type Calls = Log;
 
-    fn calls(&self) -> Log {
+    fn calls(&self, _: &Names<'_>) -> Log {
         Log::new(self.timing.unit)
     }
 

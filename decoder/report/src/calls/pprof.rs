@@ -141,7 +141,7 @@ impl Profile<'_, '_> {
 impl CallForm for Pprof {
     type Calls = Tree;
 
-    fn calls(&self) -> Tree {
+    fn calls(&self, _: &Names<'_>) -> Tree {
         Tree::default()
     }
 

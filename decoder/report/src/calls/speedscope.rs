@@ -65,7 +65,7 @@ impl CallForm for Speedscope {
     type Calls = Log;
     const ONE_SOURCE: bool = true;
 
-    fn calls(&self) -> Log {
+    fn calls(&self, _: &Names<'_>) -> Log {
         Log::new(self.unit)
     }
 

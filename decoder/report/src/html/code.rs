@@ -2,7 +2,7 @@
 
 use super::tables::Numbered;
 use crate::arm::disassembly;
-use crate::calls::Names;
+use crate::calls::{Callee, Names};
 use crate::listing::disassemble;
 use crate::source::{BranchCount, SourceCounts};
 use hartrace_capture::programs::{ArmCode, ArmInsn, Sources};
@@ -64,7 +64,9 @@ impl Code<'_, '_> {
     pub(super) fn data(&self, numbered: &Numbered) -> CodeData {
         let files = self.files();
         let (mut functions, mut room, mut left_out) = (BTreeMap::new(), INSTRUCTIONS, 0usize);
-        for (number, start) in numbered.starts.iter().enumerate() {
+        for (number, callee) in numbered.callees.iter().enumerate() {
+            // Inlined functions are in the code of others.
+            let Callee::Function(start) = callee else { continue };
             let range = self.functions.containing(*start);
             let rows = range.map_or(Vec::new(), |range| self.function(range, room, &files));
             if rows.is_empty() {

@@ -1,12 +1,15 @@
 //! What functions have executed, and who has called whom.
 
+use crate::calls::Callee;
 use hartrace_decoder::calls::{Frame, Visit, Why};
 use std::collections::HashMap;
 
-/// What a function has executed.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+/// What a function has executed, without what was inlined into it.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) struct Cost {
-    pub(super) function: u64,
+    pub(super) callee: Callee,
+    /// Of an inlined function, the place of the function that it was first seen in.
+    pub(super) inside: Option<usize>,
     /// Instructions of its own.
     pub(super) own: u64,
     /// Instructions while it was active.
@@ -20,6 +23,10 @@ pub(super) struct Cost {
 }
 
 impl Cost {
+    fn new(callee: Callee, inside: Option<usize>) -> Self {
+        Self { callee, inside, own: 0, total: 0, calls: 0, longest: (0, 0), active: 0 }
+    }
+
     fn add(&mut self, other: &Self) {
         self.own = self.own.saturating_add(other.own);
         self.total = self.total.saturating_add(other.total);
@@ -42,7 +49,7 @@ pub(super) struct Called {
 pub(super) struct Costs {
     pub(super) functions: Vec<Cost>,
     /// Places in `functions`.
-    index: HashMap<u64, usize>,
+    index: HashMap<Callee, usize>,
     /// By caller and callee, as places in `functions`.
     pub(super) calls: HashMap<(usize, usize), Called>,
     active: Vec<Active>,
@@ -54,24 +61,30 @@ pub(super) struct Costs {
 #[derive(Copy, Clone, Debug)]
 struct Active {
     function: usize,
+    /// The function whose code it is.
+    code: usize,
     since: u64,
     called: bool,
 }
 
 impl Costs {
-    /// The place of a function.
-    pub(super) fn place(&mut self, function: u64) -> usize {
+    /// The place of a function; `inside` is that of the function that it was inlined into.
+    fn place(&mut self, callee: Callee, inside: Option<usize>) -> usize {
         let next = self.functions.len();
-        *self.index.entry(function).or_insert_with(|| {
-            self.functions.push(Cost { function, ..Cost::default() });
+        *self.index.entry(callee).or_insert_with(|| {
+            self.functions.push(Cost::new(callee, inside));
             next
         })
     }
 
     /// Adds the costs of another source.
     pub(super) fn merge(&mut self, other: &Self) {
-        let places: Vec<usize> =
-            other.functions.iter().map(|cost| self.place(cost.function)).collect();
+        let mut places: Vec<usize> = Vec::new();
+        for cost in &other.functions {
+            // It was entered before what was inlined into it.
+            let inside = cost.inside.and_then(|inside| places.get(inside).copied());
+            places.push(self.place(cost.callee, inside));
+        }
         for (place, cost) in places.iter().zip(&other.functions) {
             if let Some(own) = self.functions.get_mut(*place) {
                 own.add(cost);
@@ -108,8 +121,14 @@ impl Visit for Costs {
     fn enter(&mut self, frame: &Frame, at: u64) {
         self.count(at);
         let called = self.is_called(frame, at);
-        let function = self.place(frame.function);
-        self.active.push(Active { function, since: at, called });
+        let callee = Callee::from(frame);
+        let inside = match callee {
+            Callee::Function(_) => None,
+            Callee::Inlined(_) => self.active.last().map(|top| top.code),
+        };
+        let function = self.place(callee, inside);
+        let code = inside.unwrap_or(function);
+        self.active.push(Active { function, code, since: at, called });
         if let Some(cost) = self.functions.get_mut(function) {
             cost.active = cost.active.saturating_add(1);
             cost.calls = cost.calls.saturating_add(called.into());
@@ -118,7 +137,7 @@ impl Visit for Costs {
 
     fn leave(&mut self, _: &Frame, at: u64) {
         self.count(at);
-        let Some(Active { function, since, called }) = self.active.pop() else { return };
+        let Some(Active { function, since, called, .. }) = self.active.pop() else { return };
         let insns = at.saturating_sub(since);
         if let Some(cost) = self.functions.get_mut(function) {
             cost.active = cost.active.saturating_sub(1);
@@ -146,7 +165,7 @@ mod tests {
     }
 
     fn cost(costs: &mut Costs, function: u64) -> (u64, u64, u64, (u64, u64)) {
-        let place = costs.place(function);
+        let place = costs.place(function.into(), None);
         let cost = costs.functions[place];
         (cost.own, cost.total, cost.calls, cost.longest)
     }

@@ -6,9 +6,10 @@ use super::costs::Costs;
 use super::lanes::{Lanes, higher};
 use crate::calls::{CallForm, Names};
 use hartrace_decoder::Time;
-use hartrace_decoder::calls::{Frame, Visit};
+use hartrace_decoder::calls::{Frame, Visit, Why};
 use std::collections::BTreeSet;
 use std::io::{self, Write};
+use std::sync::Arc;
 
 /// The calls of all sources.
 #[derive(Debug, Default)]
@@ -48,12 +49,28 @@ pub(super) struct Drawn {
     lanes: Lanes,
     costs: Costs,
     anchors: Anchors,
+    /// For each inlined copy of a function, the one that stands for all of them.
+    ones: Arc<[u32]>,
+}
+
+impl Drawn {
+    /// The frame, with the same number for all inlined copies of a function.
+    fn one(&self, frame: &Frame) -> Frame {
+        match frame.why {
+            Why::Inlined(number) => {
+                let one = self.ones.get(number as usize).copied().unwrap_or(number);
+                Frame { why: Why::Inlined(one), ..*frame }
+            }
+            _ => *frame,
+        }
+    }
 }
 
 impl Visit for Drawn {
     fn enter(&mut self, frame: &Frame, at: u64) {
-        self.lanes.enter(frame, at);
-        self.costs.enter(frame, at);
+        let frame = self.one(frame);
+        self.lanes.enter(&frame, at);
+        self.costs.enter(&frame, at);
     }
 
     fn leave(&mut self, frame: &Frame, at: u64) {
@@ -77,8 +94,8 @@ impl Visit for Drawn {
 impl CallForm for Graph {
     type Calls = Drawn;
 
-    fn calls(&self) -> Drawn {
-        Drawn::default()
+    fn calls(&self, names: &Names<'_>) -> Drawn {
+        Drawn { ones: names.ones(), ..Drawn::default() }
     }
 
     /// Writes nothing, but keeps what is kept of a source small.

@@ -1,5 +1,6 @@
 //! A timeline of calls that stays small, however long the trace is.
 
+use crate::calls::Callee;
 use hartrace_decoder::calls::{Frame, Visit};
 use std::collections::BTreeMap;
 
@@ -19,7 +20,7 @@ pub(super) struct Span {
     pub(super) end: u64,
     pub(super) row: u16,
     /// `None` if they are of several functions.
-    pub(super) function: Option<u64>,
+    pub(super) function: Option<Callee>,
     pub(super) calls: u64,
     /// Instructions in these calls.
     pub(super) busy: u64,
@@ -90,7 +91,7 @@ pub(super) struct Lanes {
     pub(super) left_out: u64,
     context: u64,
     /// Functions that are active, with the number of instructions before each.
-    open: Vec<(u64, u64)>,
+    open: Vec<(Callee, u64)>,
     threshold: u64,
 }
 
@@ -137,7 +138,7 @@ pub(super) fn higher(threshold: u64) -> u64 {
 
 impl Visit for Lanes {
     fn enter(&mut self, frame: &Frame, at: u64) {
-        self.open.push((frame.function, at));
+        self.open.push((frame.into(), at));
     }
 
     fn leave(&mut self, _: &Frame, at: u64) {
@@ -187,11 +188,11 @@ mod tests {
         assert_eq!(lanes.len(), 1003);
         lanes.fit(10);
         assert_eq!(lanes.threshold(), 16);
-        let span = |start, end, row, function, calls, busy| Span {
+        let span = |start, end, row, function: Option<u64>, calls, busy| Span {
             start,
             end,
             row,
-            function,
+            function: function.map(Callee::from),
             calls,
             busy,
         };

@@ -4,7 +4,7 @@ use super::anchors::Anchors;
 use super::costs::Costs;
 use super::events::Events;
 use super::lanes::{Lane, Lanes};
-use crate::calls::Names;
+use crate::calls::{Callee, Names};
 use crate::ordered::leaves;
 use hartrace_capture::programs::address;
 use hartrace_decoder::calls::Functions;
@@ -31,6 +31,8 @@ pub(super) struct FunctionRow {
     /// Start and length.
     longest: (u64, u64),
     source: Option<String>,
+    /// Of an inlined function, the number of a function that has its code.
+    inside: Option<usize>,
 }
 
 /// Functions, and their numbers in the page.
@@ -38,25 +40,30 @@ pub(super) struct Numbered {
     pub(super) rows: Vec<FunctionRow>,
     /// Caller, callee, calls, instructions.
     pub(super) graph: Vec<(usize, usize, u64, u64)>,
-    by_address: HashMap<u64, usize>,
-    /// Where they start, in their order.
-    pub(super) starts: Vec<u64>,
+    numbers: HashMap<Callee, usize>,
+    /// What they are, in their order.
+    pub(super) callees: Vec<Callee>,
 }
 
 /// Numbers functions: those that executed most come first.
 pub(super) fn functions(costs: &Costs, names: &Names<'_>, xlen: Xlen) -> Numbered {
     let mut order: Vec<_> = costs.functions.iter().enumerate().collect();
-    order.sort_by_key(|(_, cost)| (Reverse(cost.own), cost.function));
+    order.sort_by_key(|(_, cost)| (Reverse(cost.own), cost.callee));
     let by_place: HashMap<usize, usize> = (0..).zip(&order).map(|(n, (at, _))| (*at, n)).collect();
-    let by_address = (0..).zip(&order).map(|(n, (_, cost))| (cost.function, n)).collect();
+    let numbers = (0..).zip(&order).map(|(n, (_, cost))| (cost.callee, n)).collect();
+    let entry = |callee: Callee| match callee {
+        Callee::Function(start) => Some(start),
+        Callee::Inlined(number) => names.call(number).map(|(entry, _)| entry),
+    };
     let row = |cost: &super::costs::Cost| FunctionRow {
-        name: names.name(cost.function),
-        address: address(cost.function, xlen),
+        name: names.name(cost.callee),
+        address: entry(cost.callee).map_or_else(String::new, |entry| address(entry, xlen)),
         own: cost.own,
         total: cost.total,
         calls: cost.calls,
         longest: cost.longest,
-        source: names.source(cost.function).map(|(file, line)| format!("{file}:{line}")),
+        source: names.source(cost.callee).map(|(file, line)| format!("{file}:{line}")),
+        inside: cost.inside.and_then(|place| by_place.get(&place).copied()),
     };
     let rows = order.iter().map(|(_, cost)| row(cost)).collect();
     let number = |place: &usize| by_place.get(place).copied().unwrap_or(0);
@@ -66,8 +73,8 @@ pub(super) fn functions(costs: &Costs, names: &Names<'_>, xlen: Xlen) -> Numbere
         .collect();
     graph.sort_unstable_by_key(|(from, to, _, insns)| (Reverse(*insns), *from, *to));
     graph.truncate(PAIRS);
-    let starts = order.iter().map(|(_, cost)| cost.function).collect();
-    Numbered { rows, graph, by_address, starts }
+    let callees = order.iter().map(|(_, cost)| cost.callee).collect();
+    Numbered { rows, graph, numbers, callees }
 }
 
 /// A lane of the timeline.
@@ -129,7 +136,7 @@ impl From<&Anchors> for ClockData {
 fn spans(lane: &Lane, numbered: &Numbered) -> Vec<u64> {
     let (mut flat, mut before) = (Vec::new(), 0);
     for span in &lane.spans {
-        let function = span.function.and_then(|function| numbered.by_address.get(&function));
+        let function = span.function.and_then(|function| numbered.numbers.get(&function));
         let function = function.map_or(0, |number| (*number as u64).saturating_add(1));
         let joined = u64::from(span.calls > 1);
         let length = span.end.saturating_sub(span.start);
@@ -206,7 +213,7 @@ pub(super) fn edges(
             count: *count,
             from_place: names.name(edge.from),
             to_place: names.name(edge.to),
-            function: function.and_then(|start| numbered.by_address.get(&start).copied()),
+            function: function.and_then(|start| numbered.numbers.get(&start.into()).copied()),
         }
     };
     // The same function goes on further up.

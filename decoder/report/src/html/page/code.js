@@ -6,7 +6,7 @@ function callTable(title, rows, other) {
   const place = element("div");
   table(place, [
     { title: "function", text: true, value: (row) => functionName(row[other]), show: (row) => functionLink(row[other]) },
-    { title: "calls", value: (row) => row[2], show: (row) => number(row[2]) },
+    { title: "calls", value: (row) => row[2], show: (row) => (isInlined(row[1]) ? "inlined" : number(row[2])) },
     { title: "instructions", value: (row) => row[3], show: (row) => number(row[3]) },
   ], rows, 2, title);
   return element("div", {}, element("h3", {}, title), place);
@@ -99,12 +99,14 @@ function showFunction(fn) {
     ["Address", row.address], ["Source", row.source],
     ["Self", `${number(row.own)} instructions, ${percent(row.own, data.instructions)}`],
     ["Total", `${number(row.total)} instructions, ${percent(row.total, data.instructions)}`],
-    ["Calls", number(row.calls)],
+    ["Calls", isInlined(fn) ? "" : number(row.calls)],
+    ["Inlined", isInlined(fn) ? "Its code is part of the functions that call it. The first of these in the trace is below." : ""],
   ].filter(([, value]) => value);
-  const rows = data.code.functions[fn] ?? [];
+  const code = row.inside ?? fn;
+  const rows = data.code.functions[code] ?? [];
   const none = "The code of this function is not in the page.";
   const parts = rows.length === 0 ? [element("p", { className: "soft" }, none)]
-    : [sourceOf(rows), instructionListing(fn, rows)].filter(Boolean);
+    : [sourceOf(rows), instructionListing(code, rows)].filter(Boolean);
   byId("code-title").textContent = `Code of ${row.name}`;
   byId("code-body").replaceChildren(
     element("dl", { className: "facts" }, ...facts.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)])),

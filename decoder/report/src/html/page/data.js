@@ -73,6 +73,7 @@ function firstAfter(spans, place) {
 }
 
 const functionName = (fn) => (fn < 0 ? "several functions" : data.functions[fn].name);
+const isInlined = (fn) => fn >= 0 && data.functions[fn].inside != null;
 
 function spanName(span) {
   return span.calls > 1 ? `${functionName(span.fn)} × ${number(span.calls)}` : functionName(span.fn);

@@ -92,11 +92,11 @@ function summary() {
 function functionTable() {
   const all = data.instructions;
   const columns = [
-    { title: "function", text: true, value: (row) => row.name, show: (row, index) => functionLink(index) },
+    { title: "function", text: true, value: (row) => row.name, show: (row, index) => element("span", {}, functionLink(index), isInlined(index) ? element("span", { className: "soft" }, " inlined") : "") },
     { title: "self", value: (row) => row.own, show: (row) => number(row.own), share: (row) => (all ? row.own / all : 0) },
     { title: "share", value: (row) => row.own, show: (row) => percent(row.own, all) },
     { title: "total", value: (row) => row.total, show: (row) => number(row.total), share: (row) => (all ? row.total / all : 0) },
-    { title: "calls", value: (row) => row.calls, show: (row) => number(row.calls) },
+    { title: "calls", value: (row) => row.calls, show: (row, index) => (isInlined(index) ? "" : number(row.calls)) },
     { title: "longest", value: (row) => row.longest[1], show: (row, index) => element("button", {
       type: "button", className: "link", title: "Show it in the timeline",
       onclick: () => { timeline.showLongest(index); byId("timeline").scrollIntoView(); byId("canvas").focus({ preventScroll: true }); },

@@ -119,7 +119,9 @@ const timeline = (() => {
   function paintSpan(span, x, w, top) {
     context.globalAlpha = found && !found.has(span.fn) ? 0.25 : 1;
     context.fillStyle = colour(span.fn);
-    context.fillRect(x, top, w, ROW - 1);
+    // Inlined functions are lower.
+    const inset = isInlined(span.fn) ? 3 : 0;
+    context.fillRect(x, top + inset, w, ROW - 1 - 2 * inset);
     if (span.calls > 1 && w > 4) {
       // Calls that are drawn together have a line above them.
       context.fillStyle = colours.soft;
@@ -182,7 +184,8 @@ const timeline = (() => {
 
   function describe(span, lane) {
     const place = `from ${number(span.start)} on${timeOf(lane.clock, span.start)}, ${lane.name}`;
-    if (span.calls === 1) return `${functionName(span.fn)}: ${plural(span.busy, "instruction", "instructions")} ${place}`;
+    const inlined = isInlined(span.fn) ? ", inlined" : "";
+    if (span.calls === 1) return `${functionName(span.fn)}${inlined}: ${plural(span.busy, "instruction", "instructions")} ${place}`;
     return `${number(span.calls)} calls of ${functionName(span.fn)}, drawn together: ${number(span.busy)} instructions ${place}`;
   }
 
