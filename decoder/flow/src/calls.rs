@@ -59,12 +59,14 @@
 //! Memory is bounded: beyond [`MAX_DEPTH`] frames, calls are only counted; of stacks that wait, [`MAX_STACKS`] are kept.
 
 mod functions;
+mod reduce;
 mod stack;
 #[cfg(test)]
 mod tests;
 mod transfers;
 
 pub use functions::{Functions, Inlined};
+pub use reduce::{Base, Reducer, Residue, Span};
 pub use stack::CallStack;
 pub use transfers::Transfers;
 

@@ -102,7 +102,7 @@ pub use images::{Images, Moment, Versions};
 pub use paths::{Path, PathId};
 pub use run::{Leaves, Run, Transfer};
 pub use sink::Sink;
-pub use sinks::{Count, Coverage, Edge, Edges, Frequencies, Frequency};
+pub use sinks::{Count, Coverage, Edge, Edges, Frequencies, Frequency, OpenEnds};
 pub use steps::{Extent, Step, Steps};
 pub use time::{Clock, Time, Unit};
 pub use tracer::Tracer;

@@ -6,7 +6,7 @@ mod frequencies;
 mod halves;
 
 pub use coverage::Coverage;
-pub use edges::{Edge, Edges};
+pub use edges::{Edge, Edges, OpenEnds};
 pub use frequencies::{Frequencies, Frequency};
 
 use crate::event::{Event, StreamPos};

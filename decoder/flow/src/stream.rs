@@ -12,14 +12,18 @@
 //!
 //! [`Tracer`]: crate::Tracer
 
+mod cuts;
 mod decode;
 mod demux;
 mod join;
 mod part;
 mod place;
 mod source_sinks;
+mod stretch;
 
+pub use cuts::{Cut, Cuts, SourceCuts};
 pub use decode::{Decode, Decoded, StreamError, Transport};
+pub use stretch::{Ends, Stretch, StretchError, SyncPoint};
 
 use crate::sink::Sink;
 use demux::Demux;

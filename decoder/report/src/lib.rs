@@ -71,6 +71,10 @@
 //!
 //! [`html`] makes one page of a trace: a timeline of calls, functions, loops, and packets.
 //!
+//! # Captures larger than one machine
+//!
+//! [`parts`] plans captures, decodes parts of them into tables, and merges these.
+//!
 //! # Guarantees
 //!
 //! Nothing here panics, for any capture and any program. Memory does not grow with the length of the trace,
@@ -104,6 +108,7 @@ mod noted;
 mod ordered;
 pub mod packets;
 mod part;
+pub mod parts;
 mod pcs;
 mod printer;
 mod profile;

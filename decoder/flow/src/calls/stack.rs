@@ -93,6 +93,22 @@ impl<V: Visit> CallStack<V> {
         self.insns = before.wrapping_add(part.insns);
     }
 
+    /// Takes a change after so many instructions of the trace.
+    pub(super) fn change_at(&mut self, at: u64, change: Change) {
+        self.insns = at;
+        self.change(change);
+    }
+
+    /// The number of active functions, with those that have no frame.
+    pub(super) fn depth(&self) -> u64 {
+        (self.stack.frames.len() as u64).saturating_add(self.stack.deeper)
+    }
+
+    /// The trace has so many instructions.
+    pub(super) fn end_at(&mut self, insns: u64) {
+        self.insns = insns;
+    }
+
     fn change(&mut self, change: Change) {
         match change {
             Change::Leaves(transfer, end) => self.last = Some(Ending::Transfer(transfer, end)),
@@ -120,6 +136,19 @@ impl<V: Visit> CallStack<V> {
             Change::Time(time) => self.visit.time(time, self.insns),
             Change::Off => self.off(),
             Change::Gap => self.gap(),
+            Change::Returned(to) => {
+                self.last = None;
+                if self.stack.deeper == 0 {
+                    self.returned(to);
+                }
+            }
+            Change::Enter { place, returns, why } => {
+                self.last = None;
+                self.push(place, Some(returns), why);
+            }
+            Change::Deeper(count) => {
+                self.stack.deeper = self.stack.deeper.saturating_add(count);
+            }
         }
     }
 

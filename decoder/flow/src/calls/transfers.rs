@@ -1,7 +1,7 @@
 //! The places of a trace where the call stack may change.
 
-use super::Functions;
 use super::functions::Piece;
+use super::{Functions, Why};
 use crate::event::{Event, StreamPos};
 use crate::paths::Path;
 use crate::run::{Run, Transfer};
@@ -30,6 +30,16 @@ pub(super) enum Change {
     Time(Time),
     Off,
     Gap,
+    /// A function that was called later has returned here. Only in a [`Residue`](super::Residue), like the next two.
+    Returned(Place),
+    /// A function was called, and has not returned.
+    Enter {
+        place: Place,
+        returns: u64,
+        why: Why,
+    },
+    /// So many calls are beyond [`MAX_DEPTH`](super::MAX_DEPTH).
+    Deeper(u64),
 }
 
 /// An address, and the function there.

@@ -20,6 +20,15 @@ pub struct Edge {
     pub kind: Leaves,
 }
 
+/// Edges that lead into a part of the trace and out of it.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct OpenEnds {
+    /// The first instruction, if an edge from the part before may lead there.
+    pub to: Option<u64>,
+    /// The last instruction, if an edge to the part after it may start there.
+    pub from: Option<(u64, Leaves)>,
+}
+
 /// The last instruction before an edge.
 type Source = Option<(u64, Leaves)>;
 
@@ -87,6 +96,17 @@ impl Edges {
             self.add(edge, count);
         }
         self.last = next.last;
+    }
+
+    /// The open ends of this part of the trace; `None` if nothing happened in it.
+    pub fn open_ends(&mut self) -> Option<OpenEnds> {
+        self.settle();
+        let to = match self.first {
+            First::Nothing => return None,
+            First::Instruction(to) => Some(to),
+            First::Break => None,
+        };
+        Some(OpenEnds { to, from: self.last })
     }
 
     /// Ends the trace of a source: no edge leads from here to what is merged next.

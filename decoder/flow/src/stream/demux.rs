@@ -96,6 +96,13 @@ impl<'a> Demux<'a> {
         self.packet
     }
 
+    /// The modes in force for a source.
+    pub(super) fn options_of(&self, source: Option<u16>) -> Ioptions {
+        let index = self.sources.iter().position(|other| *other == source);
+        let tracer = index.and_then(|index| self.tracers.get(index));
+        tracer.map_or(self.options, Tracer::options)
+    }
+
     pub(super) fn feed<S: Sink>(
         &mut self,
         bytes: &[u8],

@@ -1,0 +1,118 @@
+//! Plans and tables in files.
+
+use super::error::PartsError;
+use super::plan::Plan;
+use super::rows::{Emit, Input, Output};
+use super::summary::Summary;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The folder of a file, which the names in a plan are relative to.
+fn folder(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Plans captures as [`Plan::new`] does, and writes the plan to a file.
+///
+/// # Errors
+///
+/// Those of [`Plan::new`], and if the plan cannot be written.
+pub fn plan_to_file(
+    captures: &[PathBuf],
+    parts: Option<usize>,
+    output: &Path,
+    progress: &mut dyn FnMut(u64),
+) -> Result<Plan, PartsError> {
+    let plan = Plan::new(captures, folder(output), parts, progress)?;
+    fs::write(output, plan.text()).map_err(PartsError::file(output))?;
+    Ok(plan)
+}
+
+/// Reads a plan from a file.
+///
+/// # Errors
+///
+/// If it cannot be read or understood.
+pub fn plan_of_file(path: &Path) -> Result<Plan, PartsError> {
+    let text = fs::read_to_string(path).map_err(PartsError::file(path))?;
+    Plan::parse(&text)
+}
+
+/// Decodes a part as [`decode`](super::decode()) does, into a Parquet file; returns what is in it.
+///
+/// # Errors
+///
+/// Those of [`decode`](super::decode()), and if this was built without the feature `parquet`.
+pub fn decode_to_file(
+    plan: &Path,
+    number: usize,
+    emit: Emit,
+    output: &Path,
+) -> Result<Summary, PartsError> {
+    let mut out = Noting { out: create(output)?, summary: Summary::default() };
+    super::decode(&plan_of_file(plan)?, folder(plan), number, emit, &mut out)?;
+    Ok(out.summary)
+}
+
+/// Merges Parquet files as [`merge`](super::merge) does, or with `some` as [`merge_some`](super::merge_some) does;
+/// returns what is in the result.
+///
+/// # Errors
+///
+/// Those of merging, and if this was built without the feature `parquet`.
+pub fn merge_files(
+    plan: &Path,
+    inputs: &[PathBuf],
+    some: bool,
+    output: &Path,
+) -> Result<Summary, PartsError> {
+    let (parsed, folder) = (plan_of_file(plan)?, folder(plan));
+    let mut tables = inputs.iter().map(|path| open(path)).collect::<Result<Vec<_>, _>>()?;
+    let mut out = Noting { out: create(output)?, summary: Summary::default() };
+    match some {
+        true => super::merge_some(&parsed, folder, &mut tables, &mut out)?,
+        false => super::merge(&parsed, folder, &mut tables, &mut out)?,
+    }
+    Ok(out.summary)
+}
+
+/// An output that keeps the summary.
+struct Noting<O> {
+    out: O,
+    summary: Summary,
+}
+
+impl<O: Output> Output for Noting<O> {
+    fn start(&mut self, emit: Emit, complete: bool) -> Result<(), PartsError> {
+        self.out.start(emit, complete)
+    }
+
+    fn write(&mut self, batch: super::Batch) -> Result<(), PartsError> {
+        self.out.write(batch)
+    }
+
+    fn finish(&mut self, summary: Summary) -> Result<(), PartsError> {
+        self.summary = summary.clone();
+        self.out.finish(summary)
+    }
+}
+
+#[cfg(feature = "parquet")]
+fn open(path: &Path) -> Result<impl Input, PartsError> {
+    super::ParquetInput::open(path)
+}
+
+#[cfg(feature = "parquet")]
+fn create(path: &Path) -> Result<impl Output, PartsError> {
+    Ok(super::ParquetOutput::new(path))
+}
+
+#[cfg(not(feature = "parquet"))]
+fn open(_: &Path) -> Result<super::Table, PartsError> {
+    Err(PartsError::NoParquet)
+}
+
+#[cfg(not(feature = "parquet"))]
+fn create(_: &Path) -> Result<super::Table, PartsError> {
+    Err(PartsError::NoParquet)
+}

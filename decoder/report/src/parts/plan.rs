@@ -1,0 +1,234 @@
+//! Plans: where captures are cut.
+
+use super::error::PartsError;
+use super::prepared::{Prepared, digest};
+use hartrace_decoder::stream::{Cut, SourceCuts, Stretch, SyncPoint};
+use hartrace_etrace::{Ioptions, Start};
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+/// The version of the format.
+const VERSION: u32 = 1;
+
+/// Bytes of a part, if the number of parts is not given.
+const PART: u64 = 64 << 20;
+
+/// Captures, and the parts that they are cut into.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// The version of this format.
+    pub version: u32,
+    /// The captures.
+    pub captures: Vec<PlannedCapture>,
+    /// The parts, by capture, then by source, then in order.
+    pub parts: Vec<PlannedPart>,
+}
+
+/// A capture, and how to recognise it and what belongs to it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlannedCapture {
+    /// Its file, relative to the plan. Its description is beside it.
+    pub file: PathBuf,
+    /// Its size.
+    pub bytes: u64,
+    /// The SHA-256 of its description.
+    pub description: String,
+    /// The SHA-256 of its programs.
+    pub programs: Vec<String>,
+}
+
+/// A part: the trace of one source from a synchronisation, or from its start, up to the next part.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlannedPart {
+    /// The number of its capture.
+    pub capture: usize,
+    /// Its source; `None` if frames have none.
+    pub source: Option<u16>,
+    /// Offset of its first frame.
+    pub start: u64,
+    /// Offset of the synchronisation that the next part starts with; `None` if it leads to the end of the capture.
+    pub end: Option<u64>,
+    /// Packets of the source in it, which its cost depends on.
+    pub packets: u64,
+    /// The modes in force at its start, as in `--encode`.
+    pub modes: String,
+    /// The synchronisation that it starts with, if another part leads to it: the time base, among other things.
+    pub sync: Option<Sync>,
+}
+
+/// A synchronisation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sync {
+    /// The modes in force.
+    pub modes: String,
+    /// Its fields, as they were sent.
+    pub address: u64,
+    /// `false` at a branch that was taken.
+    pub branch: bool,
+    /// Privilege.
+    pub privilege: u8,
+    /// Context, or 0.
+    pub context: u64,
+    /// Time of the hart, or 0.
+    pub time: u64,
+    /// Timestamp of the frame.
+    pub timestamp: Option<u64>,
+}
+
+impl From<SyncPoint> for Sync {
+    fn from(SyncPoint { options, start, timestamp }: SyncPoint) -> Self {
+        let Start { branch, privilege, time, context, address } = start;
+        Self { modes: options.to_string(), address, branch, privilege, context, time, timestamp }
+    }
+}
+
+impl Plan {
+    /// Plans captures, which have descriptions beside them. File names are relative to `folder`, where the plan will be.
+    /// There are about as many parts as are asked for, or one for every 64 MiB. `progress` is told the number of bytes
+    /// of each piece that was read.
+    ///
+    /// # Errors
+    ///
+    /// If a capture, its description or its programs cannot be read, or the capture cannot be cut.
+    pub fn new(
+        captures: &[PathBuf],
+        folder: &Path,
+        parts: Option<usize>,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<Self, PartsError> {
+        let (mut planned, mut sources) = (Vec::new(), Vec::new());
+        for (number, path) in captures.iter().enumerate() {
+            let prepared = Prepared::new(path)?;
+            let relative = relative(path, folder)?;
+            let mut found = prepared.cuts(progress)?;
+            found.sort_by_key(|source| source.source);
+            sources.extend(found.into_iter().map(|source| (number, source)));
+            planned.push(prepared.planned(relative));
+        }
+        let bytes: u64 = planned.iter().map(|capture| capture.bytes).sum();
+        let packets: u64 = sources.iter().map(|(_, source)| source.packets).sum();
+        let wanted = parts.map_or_else(|| bytes.div_ceil(PART), |parts| parts as u64).max(1);
+        let mut parts = Vec::new();
+        for (number, source) in sources {
+            let share = u128::from(source.packets).saturating_mul(wanted.into());
+            let share = share.saturating_add(u128::from(packets / 2)).checked_div(packets.into());
+            let count = share.and_then(|share| u64::try_from(share).ok()).unwrap_or(1);
+            cut(number, &source, count.max(1), &mut parts);
+        }
+        Ok(Self { version: VERSION, captures: planned, parts })
+    }
+
+    /// Reads a plan.
+    ///
+    /// # Errors
+    ///
+    /// If it is not a plan of this version.
+    pub fn parse(text: &str) -> Result<Self, PartsError> {
+        let plan: Self =
+            serde_json::from_str(text).map_err(|error| PartsError::Plan(error.to_string()))?;
+        if plan.version != VERSION {
+            let what = format!("version {} is not known here, only {VERSION}", plan.version);
+            return Err(PartsError::Plan(what));
+        }
+        if let Some(part) = plan.parts.iter().find(|part| part.capture >= plan.captures.len()) {
+            return Err(PartsError::Plan(format!("there is no capture {}", part.capture)));
+        }
+        Ok(plan)
+    }
+
+    /// The text of the plan.
+    pub fn text(&self) -> String {
+        // Nothing in it can fail to be written.
+        let mut text = serde_json::to_string_pretty(self).unwrap_or_default();
+        text.push('\n');
+        text
+    }
+
+    /// A number for this plan: tables of other plans have another one.
+    pub fn id(&self) -> String {
+        digest(self.text().as_bytes())
+    }
+
+    /// The sources of all captures.
+    pub fn sources(&self) -> usize {
+        let mut sources: Vec<_> =
+            self.parts.iter().map(|part| (part.capture, part.source)).collect();
+        sources.dedup();
+        sources.len()
+    }
+
+    /// How many times as many packets the largest part has as the smallest one.
+    pub fn spread(&self) -> f64 {
+        let packets = || self.parts.iter().map(|part| part.packets);
+        match (packets().max(), packets().min()) {
+            (Some(most), Some(least)) if least > 0 => most as f64 / least as f64,
+            _ => 1.0,
+        }
+    }
+}
+
+/// A path relative to a folder, if it is relative at all.
+fn relative(path: &Path, folder: &Path) -> Result<PathBuf, PartsError> {
+    let absolute = |path: &Path| std::path::absolute(path).map_err(PartsError::file(path));
+    let (file, folder) = (absolute(path)?, absolute(folder)?);
+    Ok(pathdiff::diff_paths(&file, folder).unwrap_or(file))
+}
+
+/// Cuts a source into about `count` equal parts.
+fn cut(capture: usize, source: &SourceCuts, count: u64, parts: &mut Vec<PlannedPart>) {
+    let mut chosen: Vec<&Cut> = Vec::new();
+    let mut rest = source.cuts.as_slice();
+    for number in 1..count {
+        let ideal = u128::from(source.packets).saturating_mul(number.into());
+        let ideal = ideal.checked_div(count.into()).unwrap_or(0) as u64;
+        let after = rest.partition_point(|cut| cut.packets < ideal);
+        let before = after.checked_sub(1).and_then(|index| rest.get(index));
+        let far = |cut: &&Cut| cut.packets.abs_diff(ideal);
+        let Some(nearest) = before.into_iter().chain(rest.get(after)).min_by_key(far) else {
+            break;
+        };
+        chosen.push(nearest);
+        let taken = rest.iter().position(|cut| cut == nearest).map_or(0, |at| at.saturating_add(1));
+        rest = rest.get(taken..).unwrap_or_default();
+    }
+    let first = PlannedPart {
+        capture,
+        source: source.source,
+        start: source.first,
+        end: None,
+        packets: 0,
+        modes: source.initial.to_string(),
+        sync: None,
+    };
+    let mut present = (0, first);
+    for cut in chosen {
+        let (before, mut part) = present;
+        part.end = Some(cut.byte);
+        part.packets = cut.packets.saturating_sub(before);
+        let next = PlannedPart {
+            start: cut.byte,
+            end: None,
+            modes: cut.sync.options.to_string(),
+            sync: Some(cut.sync.into()),
+            ..part.clone()
+        };
+        parts.push(part);
+        present = (cut.packets, next);
+    }
+    let (before, mut part) = present;
+    part.packets = source.packets.saturating_sub(before);
+    parts.push(part);
+}
+
+impl PlannedPart {
+    /// The stretch of the capture.
+    pub(super) fn stretch(&self) -> Result<Stretch, PartsError> {
+        let options = Ioptions::named(&self.modes);
+        let options = options.map_err(|mode| PartsError::Plan(format!("no mode `{mode}`")))?;
+        Ok(Stretch { byte: self.start, options, resumes: self.sync.is_some(), end: self.end })
+    }
+}

@@ -1,0 +1,119 @@
+//! Captures of bundled programs, with descriptions.
+
+use hartrace_capture::description::{Description, Traced};
+use hartrace_encap::{EncapParams, FrameHeader, Framing, Item, MAX_FRAME};
+use hartrace_sources::executed::bundled::PROGRAMS;
+use hartrace_sources::executed::round::{Output, RoundError, Trial};
+use hartrace_sources::executed::{Program, modes};
+use hartrace_tests::case::Dice;
+use std::fs::{self, File};
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+
+/// A folder that is removed at the end.
+pub(crate) struct Folder(PathBuf);
+
+impl Folder {
+    pub(crate) fn new(name: &str) -> Self {
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("parts-{name}"));
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path).expect("there is room");
+        Self(path)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Traces a bundled program; returns the capture.
+pub(crate) fn trace(folder: &Folder, name: &str, mode: &str, limit: u64) -> PathBuf {
+    let (_, elf) = PROGRAMS.iter().find(|(other, _)| *other == name).expect("it is bundled");
+    let file = folder.path().join(format!("{name}.elf"));
+    fs::write(&file, elf).expect("there is room");
+    let program = Program::new(name, elf.to_vec()).expect("it can be executed");
+    let options = modes::named(mode).expect("a mode");
+    let trial = Trial { program: &program, modes: &[options], limit };
+    let capture = folder.path().join(format!("{name}.{mode}.te"));
+    let create = |_: &str| -> Result<Option<Output>, RoundError> {
+        Ok(Some(Box::new(BufWriter::new(File::create(&capture).expect("there is room")))))
+    };
+    let lines = trial.run(create, |_| Ok(())).expect("it runs");
+    let traced = [Traced::new(&file, program.elf())];
+    let description: Description = lines[0].description(&program);
+    description.write(&capture, ["test".into()], &traced).expect("there is room");
+    capture
+}
+
+/// Puts traces of one program into one capture, each as a source of its own.
+pub(crate) fn several_sources(folder: &Folder, traces: &[PathBuf], dice: &mut Dice) -> PathBuf {
+    let params = EncapParams::new(4, 2, 0).expect("fields fit");
+    let mut streams: Vec<_> = (1..)
+        .zip(traces)
+        .map(|(source, path)| {
+            let bytes = fs::read(path).expect("it was written");
+            let frame = |item: Item<'_>, time: u64| {
+                let Item::Frame(frame) = item else { unreachable!("there are no null packets") };
+                let header = FrameHeader {
+                    source: Some(source),
+                    timestamp: Some(time & 0xffff),
+                    ..FrameHeader::default()
+                };
+                let mut out = [0; MAX_FRAME];
+                let payload = frame.payload_bytes().expect("bytes").to_vec();
+                let len =
+                    Framing::Encap(params).emit(&header, &payload, &mut out).expect("it fits");
+                out[..len].to_vec()
+            };
+            let frames = Framing::Reference.frames(&bytes);
+            let frames = frames.zip(0..).map(|(item, time)| frame(item.expect("whole").1, time));
+            frames.collect::<Vec<_>>().into_iter()
+        })
+        .collect();
+    let mut capture = Vec::new();
+    while !streams.is_empty() {
+        let index = dice.range(0, streams.len() as u64 - 1) as usize;
+        // Runs of frames, as a funnel makes them.
+        for _ in 0..dice.range(1, 9) {
+            match streams[index].next() {
+                Some(frame) => capture.extend(frame),
+                None => {
+                    drop(streams.remove(index));
+                    break;
+                }
+            }
+        }
+    }
+    let path = folder.path().join("sources.te");
+    fs::write(&path, capture).expect("there is room");
+    let text = fs::read_to_string(Description::place(&traces[0])).expect("it was written");
+    let framing = "[framing]\nkind = \"encap\"\nsrc-bits = 4\ntimestamp-bytes = 2";
+    assert!(text.contains("[framing]\nkind = \"reference\""), "{text}");
+    let text = text.replace("[framing]\nkind = \"reference\"", framing);
+    fs::write(Description::place(&path), text).expect("there is room");
+    path
+}
+
+/// A copy of a capture in which some bytes were changed, some were lost, and some were added.
+pub(crate) fn damaged(capture: &Path, number: usize, dice: &mut Dice) -> PathBuf {
+    let mut bytes = fs::read(capture).expect("it was written");
+    for _ in 0..12 {
+        let at = dice.range(0, bytes.len() as u64 - 40) as usize;
+        match dice.range(0, 3) {
+            0 => bytes[at] ^= 1 << dice.range(0, 7),
+            1 => drop(bytes.drain(at..at + dice.range(1, 30) as usize)),
+            2 => drop(bytes.splice(at..at, (0..dice.range(1, 9)).map(|n| (n * 37) as u8))),
+            _ => bytes[at..at + 3].fill(0xff),
+        }
+    }
+    let path = capture.with_extension(format!("{number}.te"));
+    fs::write(&path, bytes).expect("there is room");
+    fs::copy(Description::place(capture), Description::place(&path)).expect("there is room");
+    path
+}
