@@ -5,10 +5,13 @@ use hartrace_decoder::{
     Config, Count, Coverage, Edges, Event, Fault, Frequencies, Image, Path, Run, Sink, StreamPos,
     Tracer,
 };
+use hartrace_etrace::ingress::{IType, Retired};
 use hartrace_etrace::{
     AddressReport, Branch, BranchCount, BranchFmt, BranchMap, Ioptions, Params, Payload, Start,
 };
+use hartrace_golden::encoder::EncoderConfig;
 use hartrace_isa::{Isa, Xlen};
+use hartrace_tests::production::feed;
 
 const BASE: u64 = 0x8000_0000;
 
@@ -224,6 +227,69 @@ fn every_count(image: &Image, payloads: &[Payload]) -> Count {
     let mut every = Every::<Count>::default();
     decode(image, config(), payloads, &mut every);
     every.0
+}
+
+/// A loop with a branch inside that is taken in every turn for a while, and then in none: the same count of predicted
+/// branches arrives at the same place, and means another path.
+#[test]
+fn a_count_means_what_is_predicted_now() {
+    // loop: c.beqz a0,.+4; c.nop; c.bnez a0,loop; c.j loop
+    let image = image(&[0xc111, 0x0001, 0xfd75, 0xbfed]);
+    let block = |offset, iretire, itype| Retired {
+        iretire,
+        itype,
+        ilastsize: 0,
+        ..Retired::plain(BASE + offset)
+    };
+    let outcome = |taken| if taken { IType::Taken } else { IType::NotTaken };
+    let mut blocks = Vec::new();
+    for round in 0..60 {
+        let skips = round / 5 % 2 == 0;
+        for turn in 0..40 {
+            blocks.push(block(0, 1, outcome(skips)));
+            let (offset, iretire) = if skips { (4, 1) } else { (2, 2) };
+            blocks.push(block(offset, iretire, outcome(turn < 39)));
+        }
+        blocks.push(block(6, 1, IType::OtherInferableJump));
+    }
+    let Config { params, unit, .. } = config();
+    let options = Ioptions { branch_prediction: true, ..Ioptions::default() };
+    let encoder = EncoderConfig { params, unit, options, ..EncoderConfig::default() };
+    let mut encoder = hartrace_golden::Encoder::new(encoder).expect("legal");
+    let mut payloads = Vec::new();
+    let mut out = |encoded: hartrace_golden::Encoded| payloads.push(encoded.bytes);
+    blocks.iter().for_each(|block| encoder.retire(block, &mut out));
+    encoder.finish(&mut out);
+    let executed = blocks.iter().flat_map(|block| {
+        (0..u64::from(block.iretire)).map(|half| block.iaddr + 2 * half).collect::<Vec<_>>()
+    });
+
+    let mut tracer = Tracer::new(config(), &image).expect("legal");
+    let mut listing = Listing::default();
+    for (packet, payload) in payloads.iter().enumerate() {
+        feed(&mut tracer, packet as u64, payload, &mut listing);
+    }
+    tracer.finish(&mut listing);
+    assert_eq!(listing.addresses, executed.collect::<Vec<_>>());
+    assert!(listing.paths > 30, "only {} payloads were remembered", listing.paths);
+}
+
+/// The addresses of all instructions, and the number of payloads whose paths were remembered.
+#[derive(Default)]
+struct Listing {
+    addresses: Vec<u64>,
+    paths: u64,
+}
+
+impl Sink for Listing {
+    fn run(&mut self, _: StreamPos, run: Run<'_>) {
+        run.addresses(|address| self.addresses.push(address));
+    }
+
+    fn path(&mut self, at: StreamPos, path: Path<'_>) {
+        self.paths += 1;
+        path.runs().for_each(|run| self.run(at, run));
+    }
 }
 
 /// Functions that call the next one eight times each: no state repeats for a very long time, although

@@ -149,7 +149,7 @@ fn peak(image: &Image, block_cap: usize) -> usize {
 
 /// The bound from docs/design/decoder.md.
 fn bound(code: usize, block_cap: usize, path_cap: usize) -> usize {
-    2 * code + 1200 * (block_cap + 4) + 3072 * path_cap.max(1024)
+    2 * code + 1200 * (block_cap + 4) + 3584 * path_cap.max(1024)
 }
 
 fn caps_bound_memory() {

@@ -2,10 +2,14 @@
 //! on hostile bytes.
 
 use hartrace_decoder::stream::{Decode, Transport};
-use hartrace_decoder::{Config, Event, Fault, Image, Run, Sink, StreamPos, Tracer};
+use hartrace_decoder::{
+    Config, Edge, Edges, Event, Fault, Image, Path, Run, Sink, StreamPos, Tracer,
+};
 use hartrace_encap::Framing;
 use hartrace_etrace::{AddressReport, Payload, Start};
 use hartrace_golden::decoder as golden;
+use hartrace_golden::encoder::Resync;
+use hartrace_golden::walk::Shape;
 use hartrace_isa::{Isa, Xlen};
 use hartrace_tests::case::{Case, Dice, bits};
 use hartrace_tests::log::{self, Collect, Log, Seen, settled, unannounced};
@@ -170,6 +174,94 @@ fn equal_on_injured_streams() {
         compare("injured", seed, &settled(got), &want);
     }
     assert!(gaps > 1000, "only {gaps} gaps: the test has lost its teeth");
+}
+
+/// Collects events, and counts the payloads of each format that were decoded as paths that are remembered.
+#[derive(Default)]
+struct Remembered {
+    out: Collect,
+    stream: Vec<Vec<u8>>,
+    formats: [u64; 4],
+}
+
+impl Sink for Remembered {
+    fn run(&mut self, at: StreamPos, run: Run<'_>) {
+        self.out.run(at, run);
+    }
+
+    fn path(&mut self, at: StreamPos, path: Path<'_>) {
+        let format = self.stream[at.packet as usize][0] & 3;
+        self.formats[usize::from(format)] += 1;
+        path.runs().for_each(|run| self.out.run(at, run));
+    }
+
+    fn event(&mut self, at: StreamPos, event: Event) {
+        self.out.event(at, event);
+    }
+}
+
+/// How often each edge was taken.
+fn edges(case: &Case, stream: &[Vec<u8>], caps: Caps) -> Vec<(Edge, u64)> {
+    let image = image(case);
+    let Caps { blocks: block_cap, paths: path_cap } = caps;
+    let config = Config { block_cap, path_cap, ..config(case) };
+    let mut tracer = Tracer::new(config, &image).expect("cases are legal");
+    let mut edges = Edges::default();
+    for (packet, payload) in stream.iter().enumerate() {
+        feed(&mut tracer, packet as u64, payload, &mut edges);
+    }
+    tracer.finish(&mut edges);
+    edges.sorted()
+}
+
+/// Small programs with long loops, and tables so small that their entries collide: the same payload arrives in the
+/// same place with other contents of the tables. Every second stream is injured.
+#[test]
+fn equal_if_tables_collide() {
+    let mut formats = [0; 4];
+    for seed in 0..256u64 {
+        let mut dice = Dice::new(seed);
+        let shape = Shape {
+            steps: 6000,
+            functions: 2,
+            density: 3,
+            branches: 900,
+            loop_limit: 90,
+            ..Shape::random(seed).without_sideband()
+        };
+        let mut case = Case::shaped(seed, shape);
+        let params = &mut case.encoder.params;
+        params.bpred_size_p = params.bpred_size_p.min(dice.range(1, 3) as u8);
+        params.cache_size_p = params.cache_size_p.min(dice.range(1, 2) as u8);
+        case.encoder.resync = Resync::Packets(dice.range(20, 400));
+        let mut stream = stream(&case);
+        if seed & 64 != 0 {
+            let index = dice.range(1, stream.len() as u64 - 1) as usize;
+            stream[index][0] ^= 1 << dice.range(2, 7);
+        }
+        let want = settled(golden_log(&case, &stream));
+        for (name, caps) in [("small caps", SMALL), ("no paths", NO_PATHS)] {
+            compare(name, seed, &settled(production_log(&case, &stream, caps)), &want);
+        }
+        let image = image(&case);
+        let config = Config { max_blocks: 1 << 20, ..config(&case) };
+        let mut tracer = Tracer::new(config, &image).expect("cases are legal");
+        let mut sink = Remembered { stream: stream.clone(), ..Remembered::default() };
+        for (packet, payload) in stream.iter().enumerate() {
+            feed(&mut tracer, packet as u64, payload, &mut sink);
+        }
+        tracer.finish(&mut sink);
+        compare("tables", seed, &settled(unannounced(sink.out.0)), &want);
+        formats.iter_mut().zip(sink.formats).for_each(|(sum, count)| *sum += count);
+        // Sinks that add up receive the turns of a loop together.
+        let edges = [LARGE, NO_PATHS].map(|caps| edges(&case, &stream, caps));
+        assert!(edges[0] == edges[1], "seed {seed}: other edges with paths");
+    }
+    println!("remembered payloads by format: {formats:?}");
+    assert!(
+        formats[..3].iter().all(|count| *count > 1000),
+        "{formats:?} payloads: too few to find a mistake"
+    );
 }
 
 /// The last cause of a gap, and the number of instructions before it.

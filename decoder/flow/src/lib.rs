@@ -81,6 +81,7 @@ mod images;
 mod memo;
 mod outcomes;
 mod paths;
+mod predictor;
 mod programs;
 mod progress;
 mod run;

@@ -16,6 +16,9 @@ const MAX_SPANS: usize = 1 << 10;
 /// Number of slots in which a key may be.
 const PROBES: usize = 4;
 
+/// Most variants of a path, which require different contents of the tables.
+const VARIANTS: u8 = 8;
+
 /// Initial number of slots: small programs, and short parts of a stream, need few.
 const FIRST_SLOTS: usize = 1 << 10;
 
@@ -42,13 +45,16 @@ pub(crate) struct Key {
 impl Key {
     #[inline(always)]
     fn hash(&self) -> u64 {
-        let small =
-            u64::from(self.block) << 16 | u64::from(self.len) << 8 | u64::from(self.pending);
+        let small = u64::from(self.caller) << 48
+            | u64::from(self.block) << 16
+            | u64::from(self.len) << 8
+            | u64::from(self.pending);
         let [low, high] = self.bits;
         let mixed = low.wrapping_mul(0x9e37_79b9_7f4a_7c15)
             ^ (high ^ self.address.rotate_left(32)).wrapping_mul(0xc2b2_ae3d_27d4_eb4f)
             ^ small.wrapping_mul(0xd6e8_feb8_6659_fd93);
-        mixed ^ mixed >> 29
+        // The highest bits of a product depend on most bits of its factors.
+        mixed.swap_bytes()
     }
 }
 
@@ -77,8 +83,16 @@ pub(crate) enum Found {
 /// Where a path is to be remembered.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Slot {
-    index: usize,
+    place: Place,
     epoch: u64,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+enum Place {
+    /// In the slot of its key.
+    Key(usize),
+    /// As a variant of this path.
+    Variant(u32),
 }
 
 /// Remembers the paths of keys.
@@ -88,7 +102,7 @@ pub(crate) struct Memo {
     slots: Vec<(Key, State)>,
     pub(crate) paths: Paths,
     /// Kept so that recording does not allocate.
-    scratch: Vec<Span>,
+    scratch: Scratch,
     cap: usize,
 }
 
@@ -115,8 +129,8 @@ impl Memo {
         if self.slots.is_empty() {
             // Allocated only when there is something to remember.
             self.slots.resize(self.cap.min(FIRST_SLOTS), <(Key, State)>::default());
-            return Found::Nothing;
         }
+        let index = index & self.slots.len().wrapping_sub(1);
         let mut free = None;
         let mut again = false;
         for near in index..index.saturating_add(PROBES).min(self.slots.len()) {
@@ -140,9 +154,16 @@ impl Memo {
         // While there is room, every path is worth remembering, since most are followed again. Later,
         // only paths that were followed again are remembered.
         if again || self.paths.len() < self.cap / 2 {
-            return Found::Record(Slot { index: chosen, epoch: self.paths.epoch() });
+            return Found::Record(Slot { place: Place::Key(chosen), epoch: self.paths.epoch() });
         }
         Found::Nothing
+    }
+
+    /// Where to remember another path for the key of `path`, since the tables hold something else; `None` if there are
+    /// many already.
+    pub(crate) fn vary(&self, path: u32) -> Option<Slot> {
+        let few = self.paths.variants(path)? < VARIANTS;
+        few.then(|| Slot { place: Place::Variant(path), epoch: self.paths.epoch() })
     }
 
     /// Remembers the path of a key, with its `addresses` if the sink will request them.
@@ -160,8 +181,15 @@ impl Memo {
         if slot.epoch != self.paths.epoch() {
             return;
         }
-        let Some((_, state)) = self.slots.get_mut(slot.index) else { return };
-        *state = State::Path(self.paths.push(path, blocks, addresses));
+        let new = self.paths.push(path, blocks, addresses);
+        match slot.place {
+            Place::Key(index) => {
+                if let Some((_, state)) = self.slots.get_mut(index) {
+                    *state = State::Path(new);
+                }
+            }
+            Place::Variant(first) => self.paths.add_variant(first, new),
+        }
         if self.paths.len() > self.slots.len() / 2 {
             self.grow();
         }
@@ -185,15 +213,16 @@ impl Memo {
         }
     }
 
-    /// Returns an empty list to record a path in; give it back with [`Memo::keep_scratch`].
-    pub(crate) fn scratch(&mut self) -> Vec<Span> {
-        let mut spans = std::mem::take(&mut self.scratch);
-        spans.clear();
-        spans
+    /// Returns empty lists to record a path in; give them back with [`Memo::keep_scratch`].
+    pub(crate) fn scratch(&mut self) -> Scratch {
+        let mut scratch = std::mem::take(&mut self.scratch);
+        scratch.spans.clear();
+        scratch.turn.clear();
+        scratch
     }
 
-    pub(crate) fn keep_scratch(&mut self, spans: Vec<Span>) {
-        self.scratch = spans;
+    pub(crate) fn keep_scratch(&mut self, scratch: Scratch) {
+        self.scratch = scratch;
     }
 
     /// Discards all paths.
@@ -203,27 +232,72 @@ impl Memo {
     }
 }
 
+/// Lists to record a path in.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Scratch {
+    pub(crate) spans: Vec<Span>,
+    /// A turn of a loop that is reported together with others.
+    turn: Vec<Span>,
+}
+
 /// Passes everything on to a sink, and records the spans.
 #[derive(Debug)]
 pub(crate) struct Recorder<'s, S> {
-    pub(crate) sink: &'s mut S,
-    pub(crate) spans: Vec<Span>,
+    sink: &'s mut S,
+    pub(crate) scratch: Scratch,
+    /// How often the present loop is repeated.
+    turns: u64,
     /// Only instructions were reported, and not too many.
     pub(crate) plain: bool,
 }
 
 impl<S: Sink> Sink for Recorder<'_, S> {
+    const REPEATS: bool = S::REPEATS;
+
     fn run(&mut self, at: StreamPos, run: Run<'_>) {
-        if self.spans.len() < MAX_SPANS {
-            self.spans.push(run.span);
-        } else {
-            self.plain = false;
-        }
+        self.unroll();
+        self.push(run.span);
         self.sink.run(at, run);
+    }
+
+    fn repeat(&mut self, at: StreamPos, run: Run<'_>, times: u64) {
+        self.turns = times;
+        self.scratch.turn.push(run.span);
+        self.plain &= self.scratch.turn.len() < MAX_SPANS;
+        self.sink.repeat(at, run, times);
     }
 
     fn event(&mut self, at: StreamPos, event: Event) {
         self.plain = false;
         self.sink.event(at, event);
+    }
+}
+
+impl<'s, S> Recorder<'s, S> {
+    pub(crate) fn new(sink: &'s mut S, scratch: Scratch) -> Self {
+        Self { sink, scratch, turns: 0, plain: true }
+    }
+
+    fn push(&mut self, span: Span) {
+        if self.scratch.spans.len() < MAX_SPANS {
+            self.scratch.spans.push(span);
+        } else {
+            self.plain = false;
+        }
+    }
+
+    /// Appends all turns of a loop that were reported together. An instruction outside the loop always follows.
+    #[inline]
+    fn unroll(&mut self) {
+        if self.scratch.turn.is_empty() {
+            return;
+        }
+        let turn = std::mem::take(&mut self.scratch.turn);
+        while self.turns > 0 && self.plain {
+            turn.iter().for_each(|span| self.push(*span));
+            self.turns = self.turns.wrapping_sub(1);
+        }
+        self.scratch.turn = turn;
+        self.scratch.turn.clear();
     }
 }

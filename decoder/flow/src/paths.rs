@@ -1,8 +1,9 @@
 //! The store of remembered paths.
 
 use crate::blocks::Blocks;
-use crate::run::{BlockId, Leaves, Run, Span};
-use crate::tables::StackUse;
+use crate::predictor::EntryUse;
+use crate::run::{BlockId, Leaves, NONE, Run, Span};
+use crate::tables::{CacheUse, StackUse};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -91,6 +92,20 @@ pub(crate) struct NewPath<'a> {
     pub(crate) spans: &'a [Span],
     pub(crate) landing: Landing,
     pub(crate) stack: &'a StackUse,
+    pub(crate) cache: CacheUse,
+    /// Its entries of the predictor.
+    pub(crate) entries: &'a [EntryUse],
+}
+
+/// What a path requires of the tables, and what it changes in them.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct TableUse<'a> {
+    pub(crate) stack: Option<&'a StackUse>,
+    pub(crate) cache: CacheUse,
+    /// Its entries of the predictor.
+    pub(crate) entries: &'a [EntryUse],
+    /// The address where it ends.
+    pub(crate) target: u64,
 }
 
 /// A path that is remembered.
@@ -105,8 +120,17 @@ struct StoredPath {
     offsets: Range<u32>,
     insns: u64,
     landing: Landing,
-    /// Index of its use of the return stack, if any.
-    stack: Option<u32>,
+    /// It uses tables.
+    uses_tables: bool,
+    cache: CacheUse,
+    /// Its entries of the predictor.
+    entries: Range<u32>,
+    /// Index of its use of the return stack; [`NONE`] if it does not use it.
+    stack: u32,
+    /// Another path with the same key that requires other contents of the tables; [`NONE`] if there is none.
+    variant: u32,
+    /// Number of variants after it, if it is the first.
+    variants: u8,
 }
 
 /// Returns an epoch that no other store has or had, since a sink may be used with several tracers.
@@ -123,6 +147,8 @@ pub(crate) struct Paths {
     /// Positions of instructions, for sinks that visit them all.
     offsets: Vec<i32>,
     stacks: Vec<StackUse>,
+    /// Uses of the predictor.
+    entries: Vec<EntryUse>,
     cap: usize,
     epoch: u64,
 }
@@ -169,16 +195,43 @@ impl Paths {
         self.offsets.get(start as usize..end as usize).unwrap_or_default()
     }
 
-    /// The use of the return stack by a path, if any.
+    /// The use of the tables by a path, if any.
+    #[inline(always)]
+    pub(crate) fn tables(&self, index: u32) -> Option<TableUse<'_>> {
+        let stored = self.stored.get(index as usize).filter(|stored| stored.uses_tables)?;
+        let Range { start, end } = stored.entries;
+        Some(TableUse {
+            stack: self.stacks.get(stored.stack as usize),
+            cache: stored.cache,
+            entries: self.entries.get(start as usize..end as usize).unwrap_or_default(),
+            target: stored.landing.address,
+        })
+    }
+
+    /// The next path with the same key that requires other contents of the tables.
     #[inline]
-    pub(crate) fn stack(&self, index: u32) -> Option<&StackUse> {
-        let stack = self.stored.get(index as usize)?.stack?;
-        self.stacks.get(stack as usize)
+    pub(crate) fn variant(&self, index: u32) -> Option<u32> {
+        self.stored.get(index as usize).map(|stored| stored.variant).filter(|next| *next != NONE)
+    }
+
+    /// Number of variants of a path that is found by its key.
+    pub(crate) fn variants(&self, index: u32) -> Option<u8> {
+        self.stored.get(index as usize).map(|stored| stored.variants)
+    }
+
+    /// Makes `new` a variant of `first`, the one to be tried next.
+    pub(crate) fn add_variant(&mut self, first: u32, new: u32) {
+        let Some(stored) = self.stored.get_mut(first as usize) else { return };
+        stored.variants = stored.variants.saturating_add(1);
+        let next = std::mem::replace(&mut stored.variant, new);
+        if let Some(stored) = self.stored.get_mut(new as usize) {
+            stored.variant = next;
+        }
     }
 
     /// Stores a path, with its `addresses` if the sink will request them. Returns its number.
     pub(crate) fn push(&mut self, path: NewPath<'_>, blocks: &Blocks, addresses: bool) -> u32 {
-        let NewPath { entry, spans, landing, stack: used } = path;
+        let NewPath { entry, spans, landing, stack: used, cache, entries } = path;
         let index = self.stored.len() as u32;
         let (first, offset) = (self.spans.len() as u32, self.offsets.len() as u32);
         self.spans.extend_from_slice(spans);
@@ -186,13 +239,19 @@ impl Paths {
         if addresses {
             self.list(base, spans, blocks);
         }
-        let uses = used.emptied || used.most > 0 || !used.popped.is_empty();
-        let stack = uses.then_some(self.stacks.len() as u32);
-        if uses {
+        let first_entry = self.entries.len() as u32;
+        self.entries.extend_from_slice(entries);
+        let stack = if used.is_some() { self.stacks.len() as u32 } else { NONE };
+        if used.is_some() {
             self.stacks.push(used.clone());
         }
         self.stored.push(StoredPath {
+            uses_tables: used.is_some() || cache.is_some() || !entries.is_empty(),
+            cache,
+            entries: first_entry..self.entries.len() as u32,
             stack,
+            variant: NONE,
+            variants: 0,
             entry,
             spans: first..self.spans.len() as u32,
             base,
@@ -224,6 +283,7 @@ impl Paths {
         self.spans.clear();
         self.offsets.clear();
         self.stacks.clear();
+        self.entries.clear();
         self.epoch = next_epoch();
     }
 }

@@ -1,64 +1,6 @@
-//! The tables that decoder and encoder update in the same way.
+//! The jump target cache and the return stack, which decoder and encoder update in the same way.
 
 use hartrace_etrace::Params;
-
-/// Two-bit branch predictor (Spec: E-Trace 2.0, 3.2.6): bit 1 = prediction, bit 0 = last outcome.
-#[derive(Clone, Debug)]
-pub(crate) struct Predictor {
-    /// Empty until something is stored, so that a source that sends nothing useful needs no memory.
-    states: Vec<u8>,
-    entries: usize,
-    shift: u32,
-    /// Something was stored since the last reset.
-    dirty: bool,
-}
-
-/// The next state for a state and an outcome, at index `2 * state + taken`.
-const NEXT: [u8; 8] = [0b00, 0b01, 0b00, 0b11, 0b00, 0b11, 0b10, 0b11];
-const INITIAL: u8 = 0b01;
-
-impl Predictor {
-    pub(crate) fn new(params: &Params) -> Self {
-        let entries = entries(params.bpred_size_p);
-        Self { states: Vec::new(), entries, shift: shift(params), dirty: false }
-    }
-
-    /// A predictor of the same size that nothing was stored in.
-    pub(crate) fn empty(&self) -> Self {
-        Self { states: Vec::new(), dirty: false, ..*self }
-    }
-
-    pub(crate) fn reset(&mut self) {
-        if self.dirty {
-            self.states.fill(INITIAL);
-            self.dirty = false;
-        }
-    }
-
-    #[inline]
-    fn index(&self, address: u64) -> usize {
-        (address.wrapping_shr(self.shift) as usize) & self.states.len().wrapping_sub(1)
-    }
-
-    /// Whether the branch is predicted to be taken; without any state, it is not, as in [`INITIAL`].
-    #[inline]
-    pub(crate) fn predict(&self, address: u64) -> bool {
-        self.states.get(self.index(address)).is_some_and(|state| state & 2 != 0)
-    }
-
-    #[inline]
-    pub(crate) fn update(&mut self, address: u64, taken: bool) {
-        if self.states.is_empty() {
-            self.states.resize(self.entries, INITIAL);
-        }
-        let index = self.index(address);
-        if let Some(state) = self.states.get_mut(index) {
-            let next = usize::from(*state & 3).wrapping_mul(2) | usize::from(taken);
-            *state = NEXT.get(next).copied().unwrap_or(INITIAL);
-            self.dirty = true;
-        }
-    }
-}
 
 /// Jump target cache (Spec: E-Trace 2.0, 3.2.7).
 #[derive(Clone, Debug)]
@@ -68,12 +10,34 @@ pub(crate) struct TargetCache {
     entries: usize,
     shift: u32,
     dirty: bool,
+    /// Recorded since [`TargetCache::watch`].
+    used: CacheUse,
+}
+
+/// The use of the jump target cache by a path. Whatever it reads or stores is the address where it ends.
+#[derive(Copy, Clone, Debug, Default)]
+pub(crate) struct CacheUse {
+    /// The entry that it reads.
+    read: Option<u32>,
+    stores: bool,
+}
+
+impl CacheUse {
+    /// Whether it uses the cache at all.
+    pub(crate) fn is_some(&self) -> bool {
+        self.read.is_some() || self.stores
+    }
 }
 
 impl TargetCache {
     pub(crate) fn new(params: &Params) -> Self {
-        let entries = entries(params.cache_size_p);
-        Self { targets: Vec::new(), entries, shift: shift(params), dirty: false }
+        Self {
+            targets: Vec::new(),
+            entries: entries(params.cache_size_p),
+            shift: shift(params),
+            dirty: false,
+            used: CacheUse::default(),
+        }
     }
 
     /// A cache of the same size that nothing was stored in.
@@ -94,6 +58,7 @@ impl TargetCache {
             self.targets.resize(self.entries, None);
         }
         let index = (target.wrapping_shr(self.shift) as usize) & self.targets.len().wrapping_sub(1);
+        self.used.stores = true;
         if let Some(entry) = self.targets.get_mut(index) {
             *entry = Some(target);
             self.dirty = true;
@@ -101,8 +66,40 @@ impl TargetCache {
     }
 
     #[inline]
-    pub(crate) fn get(&self, index: u32) -> Option<u64> {
+    fn get(&self, index: u32) -> Option<u64> {
         self.targets.get(index as usize).copied().flatten()
+    }
+
+    /// The target in an entry, for a path that depends on it.
+    #[inline]
+    pub(crate) fn consult(&mut self, index: u32) -> Option<u64> {
+        let target = self.get(index);
+        self.used.read = Some(index);
+        target
+    }
+
+    /// Starts recording the use of the cache by the next payload.
+    pub(crate) fn watch(&mut self) {
+        self.used = CacheUse::default();
+    }
+
+    /// The use of the cache since [`TargetCache::watch`], for one payload.
+    pub(crate) fn used(&self) -> CacheUse {
+        self.used
+    }
+
+    /// Whether a path with this use to `target` would read what it read when it was recorded.
+    #[inline]
+    pub(crate) fn agrees(&self, used: CacheUse, target: u64) -> bool {
+        used.read.is_none_or(|index| self.get(index) == Some(target))
+    }
+
+    /// Repeats a recorded use.
+    #[inline]
+    pub(crate) fn repeat(&mut self, used: CacheUse, target: u64) {
+        if used.stores {
+            self.store(target);
+        }
     }
 }
 
@@ -122,6 +119,11 @@ pub(crate) struct StackUse {
 }
 
 impl StackUse {
+    /// Whether it uses the stack at all.
+    pub(crate) fn is_some(&self) -> bool {
+        self.emptied || self.most > 0 || !self.popped.is_empty()
+    }
+
     fn clear(&mut self) {
         self.popped.clear();
         self.pushed.clear();
@@ -294,10 +296,10 @@ impl Returns {
     }
 }
 
-fn entries(size: u8) -> usize {
+pub(crate) fn entries(size: u8) -> usize {
     if size == 0 { 0 } else { 1usize.checked_shl(size.into()).unwrap_or(0) }
 }
 
-fn shift(params: &Params) -> u32 {
+pub(crate) fn shift(params: &Params) -> u32 {
     params.iaddress_lsb_p.max(1).into()
 }

@@ -13,9 +13,10 @@ use crate::config::Config;
 use crate::event::{Fault, StreamPos};
 use crate::images::Images;
 use crate::memo::Found;
+use crate::predictor::Predictor;
 use crate::programs::Programs;
 use crate::sink::Sink;
-use crate::tables::{Predictor, Returns, TargetCache};
+use crate::tables::{Returns, TargetCache};
 use crate::walk::{Walk, WalkModes};
 use hartrace_bits::BitReader;
 use hartrace_etrace::{
@@ -98,13 +99,12 @@ impl<'a> Tracer<'a> {
     /// Sets the modes, as a support packet would.
     pub fn set_options(&mut self, options: Ioptions) {
         self.options = options;
-        // Paths are not used with branch prediction or a jump target cache.
         self.path_modes = [
             options.implicit_return,
-            options.implicit_exception,
+            options.branch_prediction,
+            options.jump_target_cache,
             options.full_address,
             options.sequentially_inferred_jump,
-            options.delta_address,
         ]
         .iter()
         .fold(0, |modes, mode| modes << 1 | u8::from(*mode));
@@ -180,8 +180,12 @@ impl<'a> Tracer<'a> {
             self.key(&bits).map_or(Found::Nothing, |key| self.programs.code.memo.find(&key));
         match found {
             Found::Path(path) if self.replay(at, path, sink) => {}
+            Found::Path(path) => match self.programs.code.memo.vary(path) {
+                Some(slot) => self.record(at, slot, bits, sink),
+                None => self.parse(at, &mut bits, sink),
+            },
             Found::Record(slot) => self.record(at, slot, bits, sink),
-            _ => self.parse(at, &mut bits, sink),
+            Found::Nothing => self.parse(at, &mut bits, sink),
         }
     }
 

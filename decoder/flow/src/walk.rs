@@ -5,11 +5,12 @@
 use crate::blocks::{Blocks, Exit};
 use crate::event::{Fault, StreamPos};
 use crate::outcomes::Outcomes;
+use crate::predictor::Predictor;
 use crate::programs::Code;
 use crate::progress::{Lap, Progress};
 use crate::run::{BlockId, NONE, Span};
 use crate::sink::Sink;
-use crate::tables::{Predictor, Returns};
+use crate::tables::Returns;
 use hartrace_isa::Link;
 
 /// The point where a walk ends.
@@ -117,7 +118,7 @@ impl Walk {
     #[inline]
     pub(crate) fn latch(&mut self) {
         let Self { pc, predictor, outcomes, .. } = self;
-        outcomes.latch(|| predictor.predict(*pc));
+        outcomes.latch(|| predictor.consult(*pc));
     }
 
     /// Walks from `pc` to `goal` and reports every instruction except the last.
@@ -168,8 +169,8 @@ impl Walk {
             let next = match exit {
                 Exit::Branch { taken: target } => {
                     let counted = self.outcomes.is_counted();
-                    let prediction = &self.predictor;
-                    let taken = self.outcomes.take(|| prediction.predict(last));
+                    let predictor = &mut self.predictor;
+                    let taken = self.outcomes.take(|| predictor.consult(last));
                     let taken = taken.ok_or(Fault::NoOutcome(last))?;
                     if self.modes.branch_prediction {
                         self.predictor.update(last, taken);
@@ -229,12 +230,10 @@ impl Walk {
             {
                 id = self.repeat(code, at, id, lap, pending, sink)?;
             }
-            if !self.modes.branch_prediction {
-                let count = self.outcomes.count();
-                id = self.stride(&code.blocks, at, id, pending, sink);
-                if self.outcomes.count() != count {
-                    self.progress.branch();
-                }
+            let count = self.outcomes.count();
+            id = self.stride(&code.blocks, at, id, pending, sink);
+            if self.outcomes.count() != count {
+                self.progress.branch();
             }
             rest = code.blocks.whole(id).ok_or(Fault::NoCode(end))?;
         }
@@ -327,9 +326,13 @@ impl Walk {
             if next == NONE {
                 break;
             }
-            let branch = u32::from(matches!(block.exit, Exit::Branch { .. }));
-            bits = bits.wrapping_shr(branch);
-            used = used.wrapping_add(branch);
+            if let Exit::Branch { .. } = block.exit {
+                if self.modes.branch_prediction {
+                    self.predictor.update(block.last, bits & 1 == 0);
+                }
+                bits >>= 1;
+                used = used.wrapping_add(1);
+            }
             steps = steps.wrapping_sub(1);
             let span = Span { block: id, from: 0, insns: block.insns };
             emit(blocks, at, span, sink);

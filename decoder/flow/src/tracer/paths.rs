@@ -4,9 +4,11 @@ use super::Tracer;
 use super::state::{Held, Latest, Recall, Reference, State};
 use crate::event::StreamPos;
 use crate::memo::{Key, Recorder, Slot};
-use crate::paths::{Landing, NewPath};
+use crate::paths::{Landing, NewPath, Paths, TableUse};
 use crate::run::Leaves;
 use crate::sink::Sink;
+use crate::tables::TargetCache;
+use crate::walk::Walk;
 use hartrace_bits::BitReader;
 use hartrace_etrace::{Compat, Payload};
 
@@ -19,8 +21,8 @@ impl Tracer<'_> {
         };
         let (window, len) = (bits.window()?, bits.remaining() as u8);
         let bits = [window.get(0, 64), window.get(64, 64)];
-        // Formats 1 and 2.
-        if !matches!(window.get(0, 2), 1 | 2) {
+        // Formats 0, 1 and 2.
+        if window.get(0, 2) == 3 {
             return None;
         }
         let pending = match self.walk.outcomes.peek() {
@@ -35,15 +37,15 @@ impl Tracer<'_> {
         Some(Key { bits, len, address, block: self.walk.block, pending, caller })
     }
 
-    /// Whether a [`Key`] holds everything that a payload of format 1 or 2 depends on.
+    /// Whether a [`Key`] holds everything that a payload of format 0, 1 or 2 depends on, except the tables.
     pub(super) fn can_recall(&self) -> Recall {
-        let Self { options, walk, programs, .. } = self;
+        let Self { walk, programs, .. } = self;
         let block = programs.code.blocks.get(walk.block);
         let possible = self.state == State::On
-            && !(options.branch_prediction || options.jump_target_cache)
             && self.config.compat == Compat::None
             && !matches!(self.held, Held::MayNotHaveRetired(_))
             && self.undecided.is_none()
+            && self.unfinished.is_none()
             && self.latest == Latest::Retired
             && block.is_some_and(|block| block.start == walk.pc);
         if possible { Recall::Possible } else { Recall::Impossible }
@@ -57,16 +59,18 @@ impl Tracer<'_> {
         }
     }
 
-    /// Repeats a path that was followed before, if it is still stored. Returns whether it is.
+    /// Repeats a path that was followed before, if the tables hold what it requires. Returns whether they do.
     #[inline(always)]
     pub(super) fn replay<S: Sink>(&mut self, at: StreamPos, path: u32, sink: &mut S) -> bool {
-        let Self { programs, walk, .. } = self;
+        let Self { programs, walk, cache, .. } = self;
         let paths = &programs.code.memo.paths;
-        if let Some(used) = paths.stack(path)
-            && !walk.returns.repeat(used)
-        {
-            return false;
-        }
+        let path = match paths.tables(path) {
+            None => path,
+            Some(_) => match repeat_tables(paths, path, walk, cache) {
+                Some(path) => path,
+                None => return false,
+            },
+        };
         let Some((path, landing)) = paths.get(path, &programs.code.blocks) else {
             return false;
         };
@@ -94,14 +98,16 @@ impl Tracer<'_> {
         let pc = self.walk.pc;
         let run = blocks.only(self.walk.block, pc).and_then(|span| blocks.run(span));
         let entry = (pc, run.map_or(Leaves::No, |run| run.leaves()));
-        let spans = self.programs.code.memo.scratch();
-        let mut recorder = Recorder { sink, spans, plain: true };
+        let mut recorder = Recorder::new(sink, self.programs.code.memo.scratch());
         let before = self.walk.returns.depth();
         self.walk.returns.watch();
+        self.walk.predictor.watch(self.options.branch_prediction);
+        self.cache.watch();
         self.parse(at, &mut bits, &mut recorder);
         self.walk.returns.unwatch();
-        let Recorder { spans, plain, .. } = recorder;
-        let Self { programs, walk, recall, reference, .. } = self;
+        self.walk.predictor.unwatch();
+        let Recorder { scratch, plain, .. } = recorder;
+        let Self { programs, walk, recall, reference, cache, .. } = self;
         let code = &mut programs.code;
         if plain
             && let (Recall::Possible, Reference::Known(address)) = (*recall, *reference)
@@ -109,9 +115,34 @@ impl Tracer<'_> {
         {
             let pending = walk.outcomes.peek();
             let landing = Landing { pc: walk.pc, address, block: walk.block, pending };
-            let path = NewPath { entry, spans: &spans, landing, stack: walk.returns.used() };
+            let (stack, cache, entries) =
+                (walk.returns.used(), cache.used(), walk.predictor.used());
+            let path = NewPath { entry, spans: &scratch.spans, landing, stack, cache, entries };
             code.memo.remember(slot, path, &code.blocks, S::ADDRESSES);
         }
-        code.memo.keep_scratch(spans);
+        code.memo.keep_scratch(scratch);
+    }
+}
+
+/// Finds the path, or the variant of it, that requires what the tables hold, and changes the tables as it did.
+#[inline]
+fn repeat_tables(
+    paths: &Paths,
+    mut path: u32,
+    walk: &mut Walk,
+    cache: &mut TargetCache,
+) -> Option<u32> {
+    loop {
+        // A variant always uses tables, since the path before it does.
+        let used = paths.tables(path)?;
+        let TableUse { stack, cache: cached, entries, target } = used;
+        let agrees = cache.agrees(cached, target) && walk.predictor.agrees(entries);
+        // The return stack is last, since it is changed at once.
+        if agrees && stack.is_none_or(|stack| walk.returns.repeat(stack)) {
+            walk.predictor.repeat(entries);
+            cache.repeat(cached, target);
+            return Some(path);
+        }
+        path = paths.variant(path)?;
     }
 }

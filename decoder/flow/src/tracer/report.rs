@@ -45,7 +45,7 @@ impl Tracer<'_> {
             }
             Payload::JumpTarget(p) => {
                 self.append(&p.map);
-                let entry = self.cache.get(p.index);
+                let entry = self.cache.consult(p.index);
                 let address = entry.ok_or(Fault::EmptyCacheEntry(p.index))?;
                 // D10: an index always means the target of a discontinuity.
                 Goal::Address { address, reached: Reached::AsTarget, irdepth: p.irdepth }
