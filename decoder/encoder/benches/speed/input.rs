@@ -1,10 +1,11 @@
 //! What programs retire.
 
+use crate::workloads;
 use hartrace_encoder::{EncoderConfig, Resync};
 use hartrace_etrace::ingress::Xlen;
 use hartrace_etrace::{Ioptions, Unit};
 use hartrace_sources::Retired;
-use hartrace_sources::executed::{Ending, Executor, Program, ProgramError, modes};
+use hartrace_sources::executed::{Ending, Program, ProgramError, modes};
 use std::error::Error;
 use std::fs;
 use std::path::Path;
@@ -25,23 +26,8 @@ pub(crate) struct Input {
 pub(crate) fn all() -> Result<Vec<Input>, Box<dyn Error>> {
     let limit = std::env::var("HARTRACE_LIMIT").ok().and_then(|text| text.parse().ok());
     let mut inputs = Vec::new();
-    if let Some(data) = std::env::var_os("HARTRACE_DATA") {
-        let folder = Path::new(&data).join("workloads/elf");
-        let mut files: Vec<_> = fs::read_dir(&folder)?
-            .map(|file| Ok(file?.path()))
-            .collect::<Result<_, std::io::Error>>()?;
-        files.sort();
-        for packed in files.iter().filter(|file| file.extension().is_some_and(|e| e == "zst")) {
-            let elf = zstd::decode_all(fs::File::open(packed)?)?;
-            let name = packed.file_stem().ok_or("no name")?;
-            let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-            fs::write(&file, &elf)?;
-            // QEMU does not execute a file that Linux would not.
-            #[cfg(unix)]
-            fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
-            let program = Program::of_file(&file, elf)?.executed_by(Executor::Qemu);
-            inputs.push(Input::new(program, limit.unwrap_or(20_000_000))?);
-        }
+    for program in workloads::programs(Path::new(env!("CARGO_TARGET_TMPDIR")))? {
+        inputs.push(Input::new(program, limit.unwrap_or(20_000_000))?);
     }
     for name in BUNDLED {
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/programs/elf");

@@ -12,6 +12,7 @@
 
 mod input;
 mod theirs;
+mod workloads;
 
 use hartrace_encoder::{Encoded, Encoder, EncoderConfig};
 use hartrace_etrace::Ioptions;

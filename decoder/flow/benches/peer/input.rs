@@ -7,7 +7,7 @@ use hartrace_decoder::calls::{self, CallStack, Frame, Functions, Transfers};
 use hartrace_decoder::stream::{Decode, Decoded, Transport};
 use hartrace_decoder::{Config, Image, Path, Run, Sink, StreamPos};
 use hartrace_encap::Framing;
-use hartrace_etrace::{Params, Unit};
+use hartrace_etrace::{Ioptions, Params, Unit};
 use hartrace_golden::Encoder;
 use hartrace_golden::encoder::EncoderConfig;
 use hartrace_golden::walk::{Shape, generate};
@@ -19,15 +19,18 @@ use std::sync::Arc;
 
 /// A trace and its program.
 pub(crate) struct Input {
-    pub(crate) name: &'static str,
+    pub(crate) name: String,
     pub(crate) params: Params,
+    pub(crate) unit: Unit,
+    pub(crate) options: Ioptions,
     /// te_inst_raw.
     pub(crate) stream: Vec<u8>,
     pub(crate) segments: Vec<(u64, Vec<u8>)>,
     pub(crate) elf: Option<Vec<u8>>,
 }
 
-const REFERENCE: Params = Params {
+/// Those of the reference flow.
+pub(crate) const REFERENCE: Params = Params {
     iaddress_width_p: 64,
     iaddress_lsb_p: 1,
     privilege_width_p: 2,
@@ -59,19 +62,23 @@ pub(crate) fn inputs() -> Vec<Input> {
     }
 }
 
-fn vector(data: &std::path::Path, name: &'static str, program: &str) -> Input {
+fn vector(data: &std::path::Path, name: &str, program: &str) -> Input {
     let folder = data.join("etrace-reference");
     let read = |path: &std::path::Path| {
         std::fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
     };
     let stream = read(&folder.join(format!("packets/itype4_nocontext_r10/{name}.te_inst_raw")));
     let elf = read(&folder.join(format!("elf/{program}.riscv")));
-    let file = ElfBytes::<LittleEndian>::minimal_parse(&elf).expect("an ELF file");
-    let loads = file.segments().expect("segments").iter().filter(|s| s.p_type == elf::abi::PT_LOAD);
-    let mut segments: Vec<(u64, Vec<u8>)> =
-        loads.map(|s| (s.p_vaddr, file.segment_data(&s).expect("segment data").to_vec())).collect();
+    let mut segments = segments(&elf);
     segments.push((0x1000, BOOT_ROM.iter().flat_map(|word| word.to_le_bytes()).collect()));
-    Input { name, params: REFERENCE, stream, segments, elf: Some(elf) }
+    Input::new(name, stream, segments, Some(elf))
+}
+
+/// What is loaded of an ELF file.
+pub(crate) fn segments(elf: &[u8]) -> Vec<(u64, Vec<u8>)> {
+    let file = ElfBytes::<LittleEndian>::minimal_parse(elf).expect("an ELF file");
+    let loads = file.segments().expect("segments").iter().filter(|s| s.p_type == elf::abi::PT_LOAD);
+    loads.map(|s| (s.p_vaddr, file.segment_data(&s).expect("segment data").to_vec())).collect()
 }
 
 fn walk() -> Input {
@@ -88,11 +95,21 @@ fn walk() -> Input {
         encoder.retire(row, &mut out);
     }
     encoder.finish(&mut out);
-    Input { name: "walk", params: REFERENCE, stream, segments: walk.program.segments, elf: None }
+    Input::new("walk", stream, walk.program.segments, None)
 }
 
 impl Input {
-    /// How to read it.
+    /// A trace of the reference flow, in delta mode.
+    fn new(
+        name: &str,
+        stream: Vec<u8>,
+        segments: Vec<(u64, Vec<u8>)>,
+        elf: Option<Vec<u8>>,
+    ) -> Self {
+        let (unit, options) = (Unit::Reference, Ioptions::default());
+        Self { name: name.into(), params: REFERENCE, unit, options, stream, segments, elf }
+    }
+
     /// The functions of the program.
     pub(crate) fn functions(&self) -> Arc<Functions> {
         let mut symbols = Symbols::default();
@@ -103,8 +120,9 @@ impl Input {
         Arc::new(Functions::new(functions))
     }
 
+    /// How to read it.
     pub(crate) fn config(&self) -> Config {
-        Config { params: self.params, unit: Unit::Reference, ..Config::default() }
+        Config { params: self.params, unit: self.unit, ..Config::default() }
     }
 
     /// The program.
@@ -170,6 +188,7 @@ pub(crate) fn decode_into<S: Sink + Send>(
     mut join: impl FnMut(S) + Send,
 ) {
     let mut decode = Decode::new(input.config(), image, Transport::new(Framing::Reference));
+    decode.options = input.options;
     decode.threads = NonZeroUsize::new(threads).expect("at least one");
     // Every part learns its paths again: large parts for one thread, several parts each for more.
     decode.part = if threads > 1 { 1 << 17 } else { 1 << 22 };

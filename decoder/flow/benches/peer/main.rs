@@ -84,7 +84,7 @@ fn measure(input: &Input, times: usize, passes: usize, ratios: &mut Vec<(String,
         best(passes.div_ceil(5), || theirs::with_table(input, times, &table));
     assert_eq!((theirs.instructions, theirs.sum), (visit.instructions, visit.sum));
 
-    let name = if times > 1 { format!("{}_x{times}", input.name) } else { input.name.into() };
+    let name = if times > 1 { format!("{}_x{times}", input.name) } else { input.name.clone() };
     println!(
         "{name}: {} instructions, {} edges, {calls} calls, {coverage} bytes of code covered",
         visit.instructions,

@@ -29,7 +29,7 @@ pub(crate) fn measure(input: &Input) {
     let visit: Visit = decode(input, &input.image(), 1, 1, Visit::join);
     println!("{}: instructions per instruction, once and in a long trace", input.name);
     for work in ["addresses", "counting", "edges", "coverage"] {
-        let Some((once, thrice)) = count(input.name, work, 1).zip(count(input.name, work, 3))
+        let Some((once, thrice)) = count(&input.name, work, 1).zip(count(&input.name, work, 3))
         else {
             println!("  valgrind cannot be run: no figures");
             return;
