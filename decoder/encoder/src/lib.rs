@@ -49,6 +49,7 @@
 mod chart;
 mod filter;
 mod older;
+mod quiet;
 mod send;
 mod state;
 mod step;
@@ -62,6 +63,7 @@ pub use hartrace_etrace::encoder::{
 use filter::Qualifier;
 use hartrace_etrace::ingress::{ITypeWidth, Retired};
 use hartrace_etrace::{Compat, Ioptions, Mode, Params, Payload, QualStatus};
+use quiet::Same;
 use state::{ResyncState, State};
 use step::{Jump, Left, Previous, Step};
 
@@ -170,25 +172,27 @@ impl Encoder {
         out: &mut S,
     ) -> &'b [Retired] {
         let (Some(previous), Some(step)) = (self.previous, self.pending) else { return blocks };
-        let Step { privilege, context, notify, .. } = step;
+        let same = Same { privilege: step.privilege, context: step.context };
         let state = &mut self.state;
-        let unfiltered = self.qualifier.is_open() && !notify;
+        let unfiltered = self.qualifier.is_open() && !step.notify;
+        let ignores_blocks = state.resync.ignores_blocks();
         let mut left = previous.left;
         let mut jump = step.jump();
         let mut spent = (u64::from(step.cycles), u64::from(step.half_words));
         let mut rest = blocks;
-        while let Some((block, more)) = rest.split_first() {
-            let special = block.halted
-                | block.reset
-                | block.trigger.on
-                | block.trigger.off
-                | block.trigger.notify
-                | block.itype.is_trap()
-                | (block.iretire == 0);
-            let same = (block.privilege == privilege) & (block.context == context);
+        while let Some(block) = rest.first() {
             let cycles = u64::from(block.cycles);
-            if special || !same || !unfiltered || is_near(state, spent, cycles) {
+            if !same.is_kept_by(block) || !unfiltered || is_near(state, spent, cycles) {
                 break;
+            }
+            if ignores_blocks && !left.updiscon {
+                let entered = state.pass_quietly(current, rest, same);
+                let (passed, more) = rest.split_at_checked(entered).unwrap_or((rest, &[]));
+                if let Some(last) = passed.last() {
+                    jump = Jump::last(last, jump.row.wrapping_add(entered as u64));
+                    (current, rest, left) = (last, more, Left::default());
+                    continue;
+                }
             }
             let row = jump.row.wrapping_add(1);
             let next = Jump::last(block, row);
@@ -198,7 +202,7 @@ impl Encoder {
             spent = (if single { cycles } else { 0 }, block.iretire.into());
             jump = next;
             current = block;
-            rest = more;
+            rest = rest.get(1..).unwrap_or_default();
         }
         self.previous = Some(Previous { left, ..previous });
         self.pending = Some(Step::last_after_first(current, jump.row));

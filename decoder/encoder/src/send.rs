@@ -7,7 +7,8 @@ use hartrace_etrace::encoder::Reason;
 use hartrace_etrace::ingress::IType;
 use hartrace_etrace::{
     AddressReport, Branch, BranchCount, BranchFmt, BranchMap, Compat, Context, DataSupport,
-    Ioptions, JumpTarget, Mode, Payload, QualStatus, Start, Support, Trap as TrapPayload, Unit,
+    EmitError, Ioptions, JumpTarget, Mode, Packed, Payload, QualStatus, Start, Support,
+    Trap as TrapPayload, Unit,
 };
 
 /// Flags of a reported address.
@@ -82,7 +83,7 @@ impl State {
         let indexed = index.is_some_and(|index| {
             self.send_index(row, JumpTarget { index, map, irdepth }, address, reason, out)
         });
-        if !indexed {
+        if index.is_none() {
             self.send_address(row, map, address, report.mispredicted, reason, out);
         }
         self.reported();
@@ -116,7 +117,7 @@ impl State {
         }
     }
 
-    /// Sends the index of a target unless the target itself is shorter (D10). The C model always
+    /// Sends the index of a target, or the target itself if that is shorter (D10). The C model always
     /// sends the index. Returns whether it was sent.
     #[inline]
     fn send_index<S: FnMut(Encoded<'_>)>(
@@ -127,21 +128,21 @@ impl State {
         reason: Reason,
         out: &mut S,
     ) -> bool {
-        let length = |payload: &Payload| {
-            self.packer.pack(payload, self.options).map_or(0, |packed| packed.bytes().len())
+        let map = target.map;
+        let plain = match map.is_empty() {
+            true => Payload::Address(address),
+            false => Payload::Branch(Branch { map, address: Some(address) }),
         };
         let indexed = Payload::JumpTarget(target);
-        let map = target.map;
-        let plain = if map.is_empty() {
-            length(&Payload::Address(address))
-        } else {
-            length(&Payload::Branch(Branch { map, address: Some(address) }))
+        let pack = |payload| self.packer.pack(payload, self.options);
+        let (long, short) = (pack(&plain), pack(&indexed));
+        let length = |packed: &Result<Packed, EmitError>| {
+            packed.as_ref().map_or(0, |packed| packed.bytes().len())
         };
-        if self.compat == Compat::None && length(&indexed) > plain {
-            return false;
-        }
-        self.send(row, indexed, reason, out);
-        true
+        let by_index = self.compat != Compat::None || length(&short) <= length(&long);
+        let (payload, packed) = if by_index { (indexed, short) } else { (plain, long) };
+        self.send_packed(row, payload, packed, reason, out);
+        by_index
     }
 
     /// Reports a full map, or a run of correct predictions that has ended, without an address.
@@ -269,6 +270,22 @@ impl State {
         reason: Reason,
         out: &mut S,
     ) {
+        if !self.losing {
+            let packed = self.packer.pack(&payload, self.options);
+            self.send_packed(row, payload, packed, reason, out);
+        }
+    }
+
+    /// The same, for a payload with its bytes.
+    #[inline(always)]
+    fn send_packed<S: FnMut(Encoded<'_>)>(
+        &mut self,
+        row: u64,
+        payload: Payload,
+        packed: Result<Packed, EmitError>,
+        reason: Reason,
+        out: &mut S,
+    ) {
         if self.losing {
             return;
         }
@@ -276,7 +293,7 @@ impl State {
             self.announce(row, out);
         }
         self.resync.packet();
-        match self.packer.pack(&payload, self.options) {
+        match packed {
             Ok(packed) => out(Encoded { row, payload, bytes: packed.bytes(), reason }),
             // Every value has been cut to the width of its field. If one had not, a decoder would
             // have to know that a payload is missing.

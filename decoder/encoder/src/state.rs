@@ -39,9 +39,9 @@ pub(crate) struct State {
     pub(crate) address_mask: u64,
     /// Branches not yet reported; the map holds the first 31.
     pub(crate) branches: u64,
-    map: u32,
+    pub(crate) map: u32,
     /// How many of them had the predicted outcome (`pbc`).
-    correct: u64,
+    pub(crate) correct: u64,
     pub(crate) predictor: Predictor,
     pub(crate) cache: Cache,
     pub(crate) returns: Returns,
@@ -107,6 +107,12 @@ impl Counter {
     pub(crate) fn calm_step(&mut self, cycles: u64, half_words: u64) {
         let counted = cycles & self.cycles | half_words & self.half_words;
         self.count = self.count.wrapping_add(counted);
+    }
+
+    /// Whether blocks that send nothing bring it no nearer.
+    #[inline]
+    pub(crate) fn ignores_blocks(&self) -> bool {
+        self.cycles | self.half_words == 0
     }
 
     /// Whether it may become due within so much.
@@ -191,7 +197,7 @@ impl State {
     #[inline]
     pub(crate) fn branched(&mut self, address: u64, taken: bool) {
         if self.trains {
-            self.predictor.update(address, taken);
+            self.predictor.learn(address, taken);
         }
         self.forget_returns();
     }

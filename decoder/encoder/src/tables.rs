@@ -51,17 +51,17 @@ impl Predictor {
         self.entries.get(self.index(address)).is_some_and(|entry| self.state(*entry) & 2 != 0)
     }
 
+    /// Learns the outcome of the branch at `address`. Returns whether it had been predicted.
     #[inline]
-    pub(crate) fn update(&mut self, address: u64, taken: bool) {
+    pub(crate) fn learn(&mut self, address: u64, taken: bool) -> bool {
         let (index, epoch) = (self.index(address), self.epoch);
-        let Some(entry) = self.entries.get(index) else { return };
-        let state = self.state(*entry);
+        let Some(entry) = self.entries.get_mut(index) else { return !taken };
+        let state = if *entry >> 2 == epoch { *entry & 3 } else { Self::INITIAL };
         let outcome = u32::from(taken);
         // The prediction must fail twice to change.
         let prediction = if matches!(state, 0b01 | 0b10) { outcome } else { state >> 1 };
-        if let Some(entry) = self.entries.get_mut(index) {
-            *entry = epoch << 2 | prediction << 1 | outcome;
-        }
+        *entry = epoch << 2 | prediction << 1 | outcome;
+        state >> 1 == outcome
     }
 }
 
@@ -198,7 +198,7 @@ mod tests {
         predictor.epoch = Predictor::LAST_EPOCH - 1;
         for _ in 0..3 {
             assert!(!predictor.predict(2));
-            predictor.update(2, true);
+            assert!(!predictor.learn(2, true));
             assert!(predictor.predict(2));
             predictor.reset();
         }
