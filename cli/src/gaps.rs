@@ -1,10 +1,7 @@
 //! Gaps on standard error, with advice about options.
 
 use crate::failure::{Failure, Status};
-use hartrace_decoder::Fault;
-use hartrace_encap::FrameError;
-use hartrace_etrace::ParseError;
-use hartrace_report::{Error, Gaps, Missing, SeveralSources};
+use hartrace_report::{Error, Gaps, Missing, SeveralSources, advice};
 use indicatif::ProgressBar;
 use std::io::{self, Write};
 
@@ -16,38 +13,7 @@ pub(crate) fn new(file: String, strict: bool, bar: ProgressBar) -> Gaps {
             let _ = writeln!(io::stderr(), "{line}");
         });
     };
-    Gaps::new(file, tell).strict(strict).hints(hint)
-}
-
-/// What to try.
-fn hint(fault: &Fault) -> &'static str {
-    match fault {
-        Fault::Malformed(
-            ParseError::NoExtension | ParseError::AmbiguousExtension | ParseError::Subformat(_),
-        ) => "another f0s_width_p, or a capture from its start",
-        Fault::Frame(error) => match error {
-            FrameError::Incomplete { .. } => "a capture that was not cut off",
-            FrameError::Header(_) => "another --framing, or a capture without damage",
-            FrameError::TooShort { .. } => "other --src-bits, --type-bits or --hart-bits",
-            FrameError::Record(_) => "a capture that starts at a record, or another --framing",
-            _ => "another --framing",
-        },
-        Fault::Malformed(_) => "other --params, another unit or --framing",
-        Fault::NotSynchronised => "a capture from its start; the rest is decoded from here on",
-        Fault::NoCode(_) => "--elf PROG or --image FILE@ADDR with the code at that address",
-        Fault::EmptyCacheEntry(_) => "another cache_size_p, or a capture from its start",
-        Fault::NoVector(_) => "--tvec PRIV=ADDR",
-        Fault::TooLong { .. } => {
-            "the program that was traced, other --params, or more --max-blocks"
-        }
-        Fault::NotABranch(_) | Fault::InsideInstruction(_) => {
-            "the program that was traced: this is another one, or another version of it"
-        }
-        Fault::TooManySources(_) => {
-            "--source ID, or --src-bits and --hart-bits as the encoder has them"
-        }
-        _ => "the program that was traced, other --params, or --compat",
-    }
+    Gaps::new(file, tell).strict(strict).hints(advice)
 }
 
 /// The status of a command that met these gaps, and decoded something or nothing.

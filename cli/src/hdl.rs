@@ -7,8 +7,7 @@ use hartrace_cva6_connector as connector;
 use hartrace_decoder_hdl::{
     Decoder, DecoderError, etmv4, package as decoder_package, package_top, top,
 };
-use hartrace_encoder_hdl::Config;
-use hartrace_encoder_hdl::top::{PackageError, TopConfig, description, package};
+use hartrace_encoder_hdl::top::{FindError, PackageError, TopConfig, description, package};
 use std::io::Write;
 use std::path::Path;
 
@@ -113,26 +112,10 @@ type Files = Vec<(String, String)>;
 
 /// Returns a named configuration or that of a file, with `lanes` if given.
 pub(crate) fn named(name: &str, lanes: Option<u8>) -> Result<TopConfig, Failure> {
-    let mut config = match Config::named(name) {
-        Some(encoder) => TopConfig { encoder, ..TopConfig::default() },
-        None if Path::new(name).exists() => {
-            let bytes = files::read(Path::new(name))?;
-            let text = String::from_utf8_lossy(&bytes);
-            TopConfig::from_toml(&text).map_err(|error| {
-                let failure = Failure::input(error).at(name);
-                failure.hint("harts, sink, encapsulation; parameters of the core under [encoder]")
-            })?
-        }
-        None => {
-            let names: Vec<String> = Config::all_named().into_keys().collect();
-            return Err(Failure::usage(format_args!("there is no configuration `{name}`"))
-                .hint(format_args!("{}, or a file", names.join(", "))));
-        }
-    };
-    if let Some(lanes) = lanes {
-        config.encoder.lanes = lanes;
-    }
-    Ok(config)
+    TopConfig::find(name, lanes).map_err(|error| match (&error, error.hint()) {
+        (FindError::Unknown(_), hint) => Failure::usage(error).hint_if(hint),
+        (_, hint) => Failure::input(error).at(name).hint_if(hint),
+    })
 }
 
 /// Returns the configuration, with the changes that the options ask for.

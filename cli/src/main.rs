@@ -28,6 +28,7 @@ mod image;
 mod input;
 mod manual;
 mod params;
+mod parts;
 mod probe;
 mod profile;
 mod progress;
@@ -78,6 +79,9 @@ fn run(cli: Cli) -> Result<Status, Failure> {
         Some(Command::Diff(args)) => diff::run(&args),
         Some(Command::Check(args)) => check::run(&args),
         Some(Command::Stats(args)) => stats::run(&args),
+        Some(Command::Plan(args)) => parts::plan(&args),
+        Some(Command::Part(args)) => parts::part(&args),
+        Some(Command::Merge(args)) => parts::merge(&args),
         Some(Command::Run(args)) => exec::run(&args),
         Some(Command::Demo(args)) => demo::run(&args),
         Some(Command::Compare(args)) => compare::run(&args),

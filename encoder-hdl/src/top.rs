@@ -29,7 +29,7 @@ mod wiring;
 mod writer;
 
 pub use bus::Bus;
-pub use config::{Encapsulation, Sink, Standard, TimeSource, TopConfig, TopError};
+pub use config::{Encapsulation, FindError, Sink, Standard, TimeSource, TopConfig, TopError};
 pub use module::{sources, top};
 pub use package::{PackageError, description, package, params};
 pub use pages::{PAGE, Page, header, header_of, manual, manual_of, pages};

@@ -11,7 +11,8 @@ const HEAD: &str = "\
 # Crates
 
 Dependencies point one way: `packets` know nothing of `decoder`, `golden` and hardware, and only `cli` and `tests` know
-everything. `packets/*` and `decoder/isa` need neither `std` nor `alloc`. Fuzz targets are in `fuzz`, a workspace of its own.
+everything. `packets/*` and `decoder/isa` need neither `std` nor `alloc`. Fuzz targets are in `fuzz` and
+the Python package is in `python`, each a workspace of its own.
 
 | folder | crate | job |
 | --- | --- | --- |

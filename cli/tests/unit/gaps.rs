@@ -1,9 +1,10 @@
 use super::*;
-use hartrace_decoder::{Event, StreamPos};
+use hartrace_decoder::{Event, Fault, StreamPos};
+use hartrace_encap::FrameError;
 
 /// Gaps without messages.
 pub(crate) fn silent(strict: bool) -> Gaps {
-    Gaps::new("t", |_| {}).strict(strict).hints(hint)
+    Gaps::new("t", |_| {}).strict(strict).hints(advice)
 }
 
 #[test]
@@ -26,7 +27,7 @@ fn the_first_gap_is_an_error() {
 #[test]
 fn advice_depends_on_the_frame() {
     assert_eq!(
-        hint(&Fault::Frame(FrameError::Header(0xff))),
+        advice(&Fault::Frame(FrameError::Header(0xff))),
         "another --framing, or a capture without damage"
     );
 }

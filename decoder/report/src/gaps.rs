@@ -2,6 +2,8 @@
 
 use crate::silent::Silent;
 use hartrace_decoder::{Event, Fault, StreamPos};
+use hartrace_encap::FrameError;
+use hartrace_etrace::ParseError;
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::fmt;
@@ -154,6 +156,37 @@ impl Gaps {
     }
 }
 
+/// What to try after a fault: options of the command line, for [`Gaps::hints`].
+pub fn advice(fault: &Fault) -> &'static str {
+    match fault {
+        Fault::Malformed(
+            ParseError::NoExtension | ParseError::AmbiguousExtension | ParseError::Subformat(_),
+        ) => "another f0s_width_p, or a capture from its start",
+        Fault::Frame(error) => match error {
+            FrameError::Incomplete { .. } => "a capture that was not cut off",
+            FrameError::Header(_) => "another --framing, or a capture without damage",
+            FrameError::TooShort { .. } => "other --src-bits, --type-bits or --hart-bits",
+            FrameError::Record(_) => "a capture that starts at a record, or another --framing",
+            _ => "another --framing",
+        },
+        Fault::Malformed(_) => "other --params, another unit or --framing",
+        Fault::NotSynchronised => "a capture from its start; the rest is decoded from here on",
+        Fault::NoCode(_) => "--elf PROG or --image FILE@ADDR with the code at that address",
+        Fault::EmptyCacheEntry(_) => "another cache_size_p, or a capture from its start",
+        Fault::NoVector(_) => "--tvec PRIV=ADDR",
+        Fault::TooLong { .. } => {
+            "the program that was traced, other --params, or more --max-blocks"
+        }
+        Fault::NotABranch(_) | Fault::InsideInstruction(_) => {
+            "the program that was traced: this is another one, or another version of it"
+        }
+        Fault::TooManySources(_) => {
+            "--source ID, or --src-bits and --hart-bits as the encoder has them"
+        }
+        _ => "the program that was traced, other --params, or --compat",
+    }
+}
+
 impl fmt::Debug for Gaps {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Gaps").field("file", &self.file).field("count", &self.count).finish()
@@ -163,7 +196,6 @@ impl fmt::Debug for Gaps {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hartrace_encap::FrameError;
     use std::sync::mpsc::channel;
 
     fn at(packet: u64) -> StreamPos {

@@ -96,6 +96,7 @@ pub mod delta;
 pub mod diff;
 pub mod dump;
 mod erased;
+mod explained;
 mod follow;
 mod form;
 mod gaps;
@@ -126,9 +127,10 @@ pub use calls::{
     CallForm, Callee, Callgrind, Calls, Folded, Names, Perfetto, Pprof, Speedscope, Timing,
 };
 pub use erased::Erased;
+pub use explained::{Explained, RowPlace};
 pub use follow::Origin;
 pub use form::{Form, Look, NoForm, NoLines, With};
-pub use gaps::{Gaps, Missing};
+pub use gaps::{Gaps, Missing, advice};
 pub use json::{Json, block_table_json};
 pub use limited::{Limited, Shared};
 pub use limits::{Limits, NothingBetween, Position, PositionError};

@@ -6,6 +6,8 @@ use crate::{Config, ConfigError, Overflow, ReadError, ResyncUnit, named};
 use hartrace_encap::{EncapParams, Framing};
 use hartrace_etrace::Unit;
 use serde::{Deserialize, Serialize};
+use std::path::Path;
+use std::{fs, io};
 use thiserror::Error;
 
 /// The parameters of a top module.
@@ -178,7 +180,52 @@ pub enum TopError {
     },
 }
 
+/// There is no configuration of this name, or its file cannot be used.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum FindError {
+    /// There is neither a configuration nor a file of this name.
+    #[error("there is no configuration `{0}`")]
+    Unknown(String),
+    /// The file cannot be read.
+    #[error("cannot read: {0}")]
+    Unreadable(io::Error),
+    /// The file is not a configuration.
+    #[error(transparent)]
+    Wrong(#[from] ReadError<TopError>),
+}
+
+impl FindError {
+    /// What to try.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Unknown(_) => {
+                let names: Vec<String> = Config::all_named().into_keys().collect();
+                Some(format!("{}, or a file", names.join(", ")))
+            }
+            Self::Unreadable(_) => None,
+            Self::Wrong(_) => {
+                Some("harts, sink, encapsulation; parameters of the core under [encoder]".into())
+            }
+        }
+    }
+}
+
 impl TopConfig {
+    /// Returns a named configuration, or that of a file, with `lanes` if given.
+    pub fn find(name: &str, lanes: Option<u8>) -> Result<Self, FindError> {
+        let mut config = match Config::named(name) {
+            Some(encoder) => Self { encoder, ..Self::default() },
+            None if Path::new(name).exists() => {
+                let bytes = fs::read(name).map_err(FindError::Unreadable)?;
+                Self::from_toml(&String::from_utf8_lossy(&bytes))?
+            }
+            None => return Err(FindError::Unknown(name.into())),
+        };
+        config.encoder.lanes = lanes.unwrap_or(config.encoder.lanes);
+        Ok(config)
+    }
+
     /// Reads a configuration; parameters that are not given have their defaults.
     pub fn from_toml(text: &str) -> Result<Self, ReadError<TopError>> {
         let config: Self = named::parse(text)?;

@@ -108,11 +108,11 @@ fn create(path: &Path) -> Result<impl Output, PartsError> {
 }
 
 #[cfg(not(feature = "parquet"))]
-fn open(_: &Path) -> Result<super::Table, PartsError> {
-    Err(PartsError::NoParquet)
+fn open(_: &Path) -> Result<impl Input, PartsError> {
+    Err::<super::Table, _>(PartsError::NoParquet)
 }
 
 #[cfg(not(feature = "parquet"))]
-fn create(_: &Path) -> Result<super::Table, PartsError> {
-    Err(PartsError::NoParquet)
+fn create(_: &Path) -> Result<impl Output, PartsError> {
+    Err::<super::Table, _>(PartsError::NoParquet)
 }

@@ -6,6 +6,7 @@ use hartrace_decoder::stream::{Cut, SourceCuts, Stretch, SyncPoint};
 use hartrace_etrace::{Ioptions, Start};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// The version of the format.
 const VERSION: u32 = 1;
@@ -151,6 +152,19 @@ impl Plan {
     /// A number for this plan: tables of other plans have another one.
     pub fn id(&self) -> String {
         digest(self.text().as_bytes())
+    }
+
+    /// What was planned in this time, in words.
+    pub fn report(&self, time: Duration) -> String {
+        let bytes: u64 = self.captures.iter().map(|capture| capture.bytes).sum();
+        let (megabytes, seconds) = (bytes as f64 / 1e6, time.as_secs_f64());
+        let (parts, spread) = (self.parts.len(), self.spread());
+        format!(
+            "{megabytes:.1} MB in {seconds:.2} s, {:.0} MB/s\nparts {parts}, sources {}, largest part {spread:.2} \
+             times the smallest\n",
+            megabytes / seconds,
+            self.sources()
+        )
     }
 
     /// The sources of all captures.

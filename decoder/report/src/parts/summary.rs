@@ -3,6 +3,7 @@
 use super::plan::Sync;
 use super::rows::Emit;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 use std::ops::Range;
 
 /// What the rows of a table are, and what the tables before and after it have to fit to.
@@ -29,6 +30,12 @@ impl Summary {
     /// Stretches that could not be followed.
     pub fn gaps(&self) -> u64 {
         self.sources.iter().map(|source| source.gaps).sum()
+    }
+}
+
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: instructions {}, gaps {}", self.emit, self.instructions(), self.gaps())
     }
 }
 

@@ -1,0 +1,42 @@
+//! `hartrace plan`, `part` and `merge`: captures larger than one machine.
+
+use crate::args::{MergeArgs, PartArgs, PlanArgs};
+use crate::failure::{Failure, Status};
+use crate::files;
+use hartrace_report::parts::{PartsError, Summary, decode_to_file, merge_files, plan_to_file};
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// Runs `plan`.
+pub(crate) fn plan(args: &PlanArgs) -> Result<Status, Failure> {
+    let start = Instant::now();
+    let len = |path: &PathBuf| path.metadata().map_or(0, |meta| meta.len());
+    let bar = files::progress(args.captures.iter().map(len).sum());
+    let parts = args.parts.map(NonZeroUsize::get);
+    let plan = plan_to_file(&args.captures, parts, &args.output, &mut |bytes| bar.inc(bytes))?;
+    bar.finish_and_clear();
+    files::write(Path::new("-"), plan.report(start.elapsed()))?;
+    Ok(Status::Clean)
+}
+
+/// Runs `part`.
+pub(crate) fn part(args: &PartArgs) -> Result<Status, Failure> {
+    print(&decode_to_file(&args.plan, args.number, args.emit, &args.output)?)
+}
+
+/// Runs `merge`.
+pub(crate) fn merge(args: &MergeArgs) -> Result<Status, Failure> {
+    print(&merge_files(&args.plan, &args.tables, args.some, &args.output)?)
+}
+
+fn print(summary: &Summary) -> Result<Status, Failure> {
+    files::write(Path::new("-"), format!("{summary}\n"))?;
+    Ok(if summary.gaps() == 0 { Status::Clean } else { Status::Gaps })
+}
+
+impl From<PartsError> for Failure {
+    fn from(error: PartsError) -> Self {
+        Self::input(error)
+    }
+}

@@ -1,0 +1,204 @@
+//! The Python package `hartrace`: what `hartrace plan`, `part`, `merge` and `compare` do, for Python.
+
+mod table;
+
+use hartrace_capture::description::Traced;
+use hartrace_compressors::comparison::{Comparison, ComparisonError, Options, Workload, chosen};
+use hartrace_report::parts::{
+    Emit, PartsError, Table, decode, decode_to_file, merge_files, plan_of_file, plan_to_file,
+};
+use hartrace_sources::executed::bundled::PROGRAMS;
+use hartrace_sources::executed::round::{Output, RoundError, Trial};
+use hartrace_sources::executed::{Program, ProgramError, modes};
+use pyo3::create_exception;
+use pyo3::exceptions::{PyException, PyValueError};
+use pyo3::prelude::*;
+use std::fs::File;
+use std::io::BufWriter;
+use std::num::NonZeroU64;
+use std::path::{Path, PathBuf};
+
+create_exception!(
+    _hartrace,
+    HartraceError,
+    PyException,
+    "Why a capture cannot be planned, decoded or merged."
+);
+
+fn failed(error: PartsError) -> PyErr {
+    HartraceError::new_err(error.to_string())
+}
+
+fn emit(name: &str) -> PyResult<Emit> {
+    name.parse().map_err(PyValueError::new_err)
+}
+
+/// Writes a plan; returns its text.
+#[pyfunction]
+#[pyo3(signature = (captures, output, parts = None))]
+fn plan(
+    py: Python<'_>,
+    captures: Vec<PathBuf>,
+    output: PathBuf,
+    parts: Option<usize>,
+) -> PyResult<String> {
+    let made = py.detach(|| plan_to_file(&captures, parts, &output, &mut |_| ()));
+    Ok(made.map_err(failed)?.text())
+}
+
+/// Decodes a part into a Parquet file; returns what is in it, as JSON.
+#[pyfunction]
+fn decode_file(
+    py: Python<'_>,
+    plan: PathBuf,
+    number: usize,
+    table: &str,
+    output: PathBuf,
+) -> PyResult<String> {
+    let emit = emit(table)?;
+    let made = py.detach(|| decode_to_file(&plan, number, emit, &output));
+    json(&made.map_err(failed)?)
+}
+
+/// Decodes a part into memory.
+#[pyfunction]
+fn decode_table(
+    py: Python<'_>,
+    plan: PathBuf,
+    number: usize,
+    table: &str,
+) -> PyResult<table::PyTable> {
+    let emit = emit(table)?;
+    let made = py.detach(|| {
+        let mut table = Table::default();
+        let folder = plan.parent().unwrap_or(Path::new("")).to_owned();
+        decode(&plan_of_file(&plan)?, &folder, number, emit, &mut table)?;
+        Ok(table)
+    });
+    Ok(table::PyTable::new(made.map_err(failed)?))
+}
+
+/// Merges Parquet files; returns what is in the result, as JSON.
+#[pyfunction]
+#[pyo3(signature = (plan, tables, output, some = false))]
+fn merge(
+    py: Python<'_>,
+    plan: PathBuf,
+    tables: Vec<PathBuf>,
+    output: PathBuf,
+    some: bool,
+) -> PyResult<String> {
+    let made = py.detach(|| merge_files(&plan, &tables, some, &output));
+    json(&made.map_err(failed)?)
+}
+
+/// A summary, without what only merging needs.
+fn json(summary: &hartrace_report::parts::Summary) -> PyResult<String> {
+    let value = serde_json::json!({
+        "emit": summary.emit,
+        "parts": [summary.parts.start, summary.parts.end],
+        "complete": summary.complete,
+        "instructions": summary.instructions(),
+        "gaps": summary.gaps(),
+    });
+    Ok(value.to_string())
+}
+
+/// Executes a program, bundled or in a file, and writes its trace with a description; returns the number of
+/// instructions.
+#[pyfunction]
+fn trace(
+    py: Python<'_>,
+    program: String,
+    mode: &str,
+    limit: u64,
+    output: PathBuf,
+) -> PyResult<u64> {
+    let options = modes::named(mode).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let (executed, path) = open(&program)?;
+    let path = match path {
+        Some(path) => path,
+        // The description names a file.
+        None => {
+            let path = output.with_file_name(format!("{program}.elf"));
+            std::fs::write(&path, executed.elf())?;
+            path
+        }
+    };
+    let create = |_: &str| -> Result<Option<Output>, RoundError> {
+        let file = File::create(&output).map_err(RoundError::Write)?;
+        Ok(Some(Box::new(BufWriter::new(file))))
+    };
+    let trial = Trial { program: &executed, modes: &[options], limit };
+    let lines = py.detach(|| trial.run(create, |_| Ok(())));
+    let lines = lines.map_err(|error| HartraceError::new_err(error.to_string()))?;
+    let Some(line) = lines.first() else { return Ok(0) };
+    let traced = [Traced::new(&path, executed.elf())];
+    line.description(&executed).write(&output, ["hartrace.trace".into(), program], &traced)?;
+    Ok(line.figures.decoded)
+}
+
+/// A program, bundled or in a file, and the file.
+fn open(program: &str) -> PyResult<(Program, Option<PathBuf>)> {
+    let wrong = |error: ProgramError| HartraceError::new_err(error.to_string());
+    match PROGRAMS.iter().find(|(name, _)| *name == program) {
+        Some((name, elf)) => Ok((Program::new(*name, elf.to_vec()).map_err(wrong)?, None)),
+        None => {
+            let path = PathBuf::from(program);
+            let executed = Program::of_file(&path, std::fs::read(&path)?).map_err(wrong)?;
+            Ok((executed, Some(path)))
+        }
+    }
+}
+
+/// The names of the bundled programs.
+#[pyfunction]
+fn programs() -> Vec<&'static str> {
+    PROGRAMS.iter().map(|(name, _)| *name).collect()
+}
+
+/// The schemes that `hartrace compare` would measure, by name.
+#[pyfunction]
+fn schemes(names: Vec<String>, sweep: Vec<String>) -> PyResult<Vec<String>> {
+    let found = chosen(&names, &sweep).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    Ok(found.iter().map(ToString::to_string).collect())
+}
+
+/// Measures one program, bundled or in a file, in some schemes; returns the figures as JSON.
+#[pyfunction]
+#[pyo3(signature = (program, schemes, limit, sync_every = None))]
+fn compare(
+    py: Python<'_>,
+    program: String,
+    schemes: Vec<String>,
+    limit: u64,
+    sync_every: Option<NonZeroU64>,
+) -> PyResult<String> {
+    let (executed, _) = open(&program)?;
+    let measured = py.detach(|| -> Result<String, ComparisonError> {
+        let mut comparison = Comparison::new(chosen(&schemes, &[])?, Options { limit, sync_every });
+        comparison.measure(
+            &[&executed],
+            |program| Ok::<_, ComparisonError>(Workload::execute(program, limit)?),
+            || (),
+        )?;
+        Ok(serde_json::to_string(&comparison.figures).unwrap_or_default())
+    });
+    measured.map_err(|error| HartraceError::new_err(error.to_string()))
+}
+
+#[pymodule]
+fn _hartrace(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("HartraceError", module.py().get_type::<HartraceError>())?;
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<table::PyTable>()?;
+    module.add_function(wrap_pyfunction!(plan, module)?)?;
+    module.add_function(wrap_pyfunction!(decode_file, module)?)?;
+    module.add_function(wrap_pyfunction!(decode_table, module)?)?;
+    module.add_function(wrap_pyfunction!(merge, module)?)?;
+    module.add_function(wrap_pyfunction!(trace, module)?)?;
+    module.add_function(wrap_pyfunction!(programs, module)?)?;
+    module.add_function(wrap_pyfunction!(schemes, module)?)?;
+    module.add_function(wrap_pyfunction!(compare, module)?)?;
+    Ok(())
+}
