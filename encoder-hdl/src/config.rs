@@ -24,9 +24,9 @@ pub struct Config {
     pub triggers: bool,
     /// Number of address ranges to filter by.
     pub comparators: u8,
-    /// Number of cycles of input that can be queued. Four are needed to accept all lanes in every
-    /// cycle, and more to compensate for cycles with several packets; up to 16 or 32, a LUT RAM
-    /// costs the same.
+    /// Number of cycles of input that can be queued. A cycle needs its place from the hart on, so
+    /// with fewer than eight not even one lane is accepted in every cycle; more compensate for
+    /// cycles with several packets. Up to 16 or 32, a LUT RAM costs the same.
     pub ingress_depth: u8,
     /// Whether cycles of input with empty lanes are joined while others wait, so that the queue
     /// empties faster than it fills. With one lane there is nothing to join, and with time in
@@ -86,7 +86,7 @@ impl Default for Config {
             implicit_exception: false,
             triggers: false,
             comparators: 0,
-            ingress_depth: 4,
+            ingress_depth: 16,
             pack: false,
             resync: vec![ResyncUnit::Packets],
             overflow: Overflow::Stall,

@@ -215,9 +215,8 @@ fn instance(m: &Module, name: &str, of: &Component, ports: &[(String, Expr)]) ->
 /// Room in the queue, counted when groups enter, because they need some cycles to reach it.
 struct Room {
     is: Expr,
-    /// Enough room to continue after a loss. A mark that took the last place would leave none for
-    /// the next instructions, and so on; and short stretches between losses consist mostly of
-    /// synchronisation.
+    /// Enough room to continue after a loss: all of it. What is traced between two losses costs a
+    /// synchronisation, so it has to be long.
     plenty: Option<Expr>,
     taken: Reg,
     changes: Expr,
@@ -229,9 +228,7 @@ impl Room {
         let changes = m.wire("room_changes", 1);
         let taken = m.reg_en("room_taken", zero(index_width(depth + 1)), &changes);
         let is = m.let_("room", taken.q.ne(lit(taken.q.width(), depth.into())));
-        let most = u128::from((depth / 2).min(depth - 2));
-        let plenty = (config.overflow == Overflow::Drop)
-            .then(|| m.let_("plenty", taken.q.le(lit(taken.q.width(), most))));
+        let plenty = (config.overflow == Overflow::Drop).then(|| m.let_("plenty", !taken.q.any()));
         Self { is, plenty, taken, changes }
     }
 

@@ -7,6 +7,9 @@ use thiserror::Error;
 
 const TEXT: &str = include_str!("../configs.toml");
 
+/// Names that configurations had before, and their names now.
+const FORMER: [(&str, &str); 1] = [("rv_tracer", "small_bytes")];
+
 /// Reasons why a file is not a configuration.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
@@ -32,10 +35,11 @@ impl Config {
         Ok(config)
     }
 
-    /// The configuration of this name in `configs.toml`.
+    /// The configuration of this name in `configs.toml`, or of a name that it had before.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
-        Self::all_named().remove(name)
+        let former = FORMER.iter().find(|(former, _)| *former == name);
+        Self::all_named().remove(former.map_or(name, |(_, now)| now))
     }
 
     /// Every named configuration.

@@ -89,7 +89,16 @@ pub(crate) fn build(config: &Config) -> Component {
     m.assign(&near.d, reaches("soon", margin(4, 4)));
     m.assign(&due.d, reaches("reached", pending));
     m.assign(&still.d, (!moved).gate(concat(&[&still.q.bit(0), &lit(1, 1)])));
-    m.assign(&near_o, &near.q);
+    match counted(ResyncUnit::Packets) {
+        true => {
+            m.section("While no packet is sent the count is exact, and it is not near unless one more is enough.");
+            let last = m.reg("last", true);
+            m.assign(&last.d, reaches("with_one", lit(WIDTH, 1)));
+            let spare = m.let_("spare", mode.is(1) & still.q.bit(1) & !&last.q);
+            m.assign(&near_o, &near.q & !spare);
+        }
+        false => m.assign(&near_o, &near.q),
+    }
     m.assign(&due_o, &due.q);
     m.assign(&known_o, still.q.bit(1));
     if config.predicts() {

@@ -7,7 +7,7 @@ use hartrace_rtl::Component;
 #[test]
 fn named_configurations_are_legal() {
     let all = Config::all_named();
-    assert_eq!(all.keys().collect::<Vec<_>>(), ["cva6", "full", "micro", "rv_tracer", "small"]);
+    assert_eq!(all.keys().collect::<Vec<_>>(), ["cva6", "full", "micro", "small", "small_bytes"]);
     for (name, config) in all {
         assert_eq!(config.check(), Ok(()), "{name}");
     }

@@ -18,7 +18,7 @@ pub(crate) enum FpgaCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
-    /// micro, small, full, cva6 or rv_tracer, or a TOML file with parameters; may be repeated [default:
+    /// micro, small, full, cva6 or small_bytes, or a TOML file with parameters; may be repeated [default:
     /// all named ones]
     #[arg(long, value_name = "NAME|FILE")]
     pub(crate) config: Vec<String>,

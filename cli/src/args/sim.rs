@@ -140,7 +140,7 @@ pub(crate) struct Cva6Args {
     /// A bare-metal program for RV64IMAC that starts at 0x80000000 [default: bundled ones that compute]
     #[arg(value_name = "PROG")]
     pub(crate) program: Option<PathBuf>,
-    /// small, full, cva6 or rv_tracer, or a TOML file with parameters
+    /// small, full, cva6 or small_bytes, or a TOML file with parameters
     #[arg(long, value_name = "NAME|FILE", default_value = "cva6")]
     pub(crate) encoder: String,
     /// Maximum number of blocks per cycle at the encoder; with 1, they are built one after the other
@@ -201,7 +201,7 @@ pub(crate) struct SimArgs {
     /// A program as for `run`, or a log of an execution as for `encode` [default: the bundled programs]
     #[arg(value_name = "PROG|LOG")]
     pub(crate) input: Option<PathBuf>,
-    /// micro, small, full, cva6 or rv_tracer, or a TOML file with parameters
+    /// micro, small, full, cva6 or small_bytes, or a TOML file with parameters
     #[arg(long, value_name = "NAME|FILE", default_value = "small")]
     pub(crate) config: String,
     /// Maximum number of blocks that retire in one cycle [default: as configured]

@@ -96,7 +96,7 @@ fn sinks_and_harts() {
 #[test]
 fn the_dialect_is_in_the_parameters() {
     let place = Place::new("hdl-dialect");
-    place.clean("hdl --config rv_tracer -o rtl");
+    place.clean("hdl --config small_bytes -o rtl");
     let params = std::fs::read_to_string(place.dir.join("rtl/params.toml")).unwrap();
     assert!(params.contains("unit = \"rv-tracer\""), "{params}");
     let line = "--params rtl/params.toml --xlen 64";
@@ -115,7 +115,7 @@ fn wrong_parameters_write_nothing() {
     place.write("unit.toml", b"version = \"3.5\"\n");
     for (line, what, status) in [
         ("hdl --decoder etmv4 --config unit.toml -o out", "version `3.5`", 3),
-        ("hdl --decoder etrace --config rv_tracer -o out", "rv_tracer cannot be decoded", 2),
+        ("hdl --decoder etrace --config small_bytes -o out", "rv_tracer cannot be decoded", 2),
         ("hdl --decoder etrace --config raw.toml -o out", "only the standard encapsulation", 2),
         ("hdl --decoder etrace --unroll 9 -o out", "9 is not in 1..=8", 2),
         ("hdl --unroll 4 -o out", "--decoder", 2),

@@ -11,6 +11,7 @@ fn parameters_with_comments() {
         ("", "iaddress_width_p = 64"),
         ("--xlen 32", "iaddress_width_p = 32"),
         ("--config full", "return_stack_size_p = 4"),
+        // Its name before, which stays.
         ("--config rv_tracer", "unit = \"rv-tracer\""),
     ] {
         place.clean(&format!("params {options} -o own.toml"));

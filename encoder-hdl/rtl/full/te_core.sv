@@ -75,7 +75,7 @@ module te_core (
   assign breaks = (rows & halts) | (open & !works & halts & !halt_seen_q);
   assign offers = starts | stops | rows | breaks | dropping_q;
   assign room = room_taken_q != 5'd16;
-  assign plenty = room_taken_q <= 5'd8;
+  assign plenty = !(|room_taken_q);
   assign unused_iaddr_i = iaddr_i[0];
   assign unused_iaddr_i_1 = iaddr_i[64];
   assign enters = offers & (dropping_q ? plenty : room);

@@ -292,6 +292,7 @@ module te_priority (
   logic flush_due;
   logic resync;
   logic calm;
+  logic not_due;
   logic continues;
   logic is_branch;
   logic sequential;
@@ -318,6 +319,7 @@ module te_priority (
   assign flush_due = traced & !sync_due_q & resync_counter_near & resync_counter_due;
   assign resync = flush_due | sync_due_q;
   assign calm = !resync_counter_near & !resync;
+  assign not_due = !resync & (!resync_counter_near | resync_counter_known);
   assign continues = traced & previous_valid_q & !previous_trap_q & !pending_trap_q;
   assign is_branch = pending_taken_q | pending_not_taken_q;
   assign sequential = sequential_jump_i & pending_sijump_q & previous_valid_q & !previous_trap_q;
@@ -418,7 +420,7 @@ module te_priority (
           ((pending_call_q & popped_q) | (pending_ret_q & !(compared_q & return_stack_expected)))) &
       !(branch_prediction_i & is_branch & (!pending_looked_q | branch_map_limit)) &
       !(traced & branch_map_spent) &
-      calm &
+      not_due &
       !previous_mismatch_q &
       !planned_q;
   assign fires = traced & (previous_updiscon_q | branch_map_must[0]);

@@ -54,7 +54,18 @@ module te_resync_counter (
   assign unused_reached = ^reached[3:0];
   assign due_d = on & (|(reached[19:4] & reach));
   assign still_d = {2{!(packet_i | (counts_steps & moved_i))}} & {still_q[0], 1'b1};
-  assign near_o = near_q;
+
+  // While no packet is sent the count is exact, and it is not near unless one more is enough.
+  logic last_d, last_q;
+  logic [19:0] with_one;
+  logic unused_with_one;
+  logic spare;
+
+  assign with_one = count_q + 20'd1;
+  assign unused_with_one = ^with_one[3:0];
+  assign last_d = on & (|(with_one[19:4] & reach));
+  assign spare = (mode_i == 2'd1) & still_q[1] & !last_q;
+  assign near_o = near_q & !spare;
   assign due_o = due_q;
   assign known_o = still_q[1];
 
@@ -75,6 +86,7 @@ module te_resync_counter (
       near_q <= 1'b1;
       due_q <= 1'b0;
       still_q <= 2'd0;
+      last_q <= 1'b1;
       far_q <= 1'b0;
     end else begin
       added_q <= added_d;
@@ -82,6 +94,7 @@ module te_resync_counter (
       near_q <= near_d;
       due_q <= due_d;
       still_q <= still_d;
+      last_q <= last_d;
       far_q <= far_d;
     end
   end

@@ -226,7 +226,7 @@ fn simple(
         & !known
         & !unsettled
         & !counted
-        & &facts.calm
+        & &facts.not_due
         & !previous.mismatch()
         & !&cx.busy
 }

@@ -32,6 +32,8 @@ pub(super) struct Facts {
     pub(super) resync: Expr,
     /// No resynchronisation is due or near.
     pub(super) calm: Expr,
+    /// None is due with the pending step, which is known even if it is near.
+    pub(super) not_due: Expr,
     /// An instruction that follows another one in the trace.
     pub(super) continues: Expr,
     pub(super) branch: Expr,
@@ -69,6 +71,7 @@ impl Facts {
         let flush_due = m.let_("flush_due", flush_due);
         let resync = m.let_("resync", &flush_due | &sync_due.q);
         let calm = m.let_("calm", !&counter.near & !&resync);
+        let not_due = m.let_("not_due", !&resync & (!&counter.near | &counter.known));
 
         let before = &previous.valid.q;
         let continues = &p.traced & before & !&previous.trap.q & !&p.trap.q;
@@ -93,6 +96,7 @@ impl Facts {
             flush_due,
             resync,
             calm,
+            not_due,
             continues,
             branch,
             sequential,

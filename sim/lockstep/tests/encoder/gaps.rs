@@ -26,7 +26,7 @@ const PROGRAMS: [(&str, &str); 6] = [
     ("full", "interrupts"),
     ("full", "calls"),
     ("cva6", "user"),
-    ("rv_tracer", "branchy"),
+    ("small_bytes", "branchy"),
 ];
 
 const STEPS: u64 = 40_000;

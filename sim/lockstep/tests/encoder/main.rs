@@ -9,6 +9,7 @@ mod bundled;
 mod gaps;
 mod mutants;
 mod mutate;
+mod overload;
 mod table;
 
 use hartrace_encoder_hdl::{Config, encoder};
@@ -44,6 +45,7 @@ fn main() {
     }
     trials.extend(vectors(missing, &table));
     trials.extend(gaps::trials(missing));
+    trials.extend(overload::trials(missing));
     trials.extend(mutants::trials(missing));
     let conclusion = libtest_mimic::run(&args, trials);
     table.print();
@@ -152,7 +154,7 @@ fn vector(name: &str, path: &Path, table: &Table) -> Result<(), Failed> {
         delta_address: false,
     };
     let all = run(&mut bench, all)?;
-    let wide = Config { itype_width_p: 4, ..stalling("rv_tracer")? };
+    let wide = Config { itype_width_p: 4, ..stalling("small_bytes")? };
     let mut dialect = Bench::new(&wide, &Options::default())?;
     let by_bytes = run(&mut dialect, Ioptions::default())?;
     let instructions = rows.iter().filter(|row| row.iretire > 0).count() as u64;

@@ -34,7 +34,12 @@ impl UnknownMode {
     pub fn hint(&self) -> String {
         let named = |mode: &Mode| format!("{} ({})", mode.name(), mode.code());
         let names: Vec<_> = Mode::ALL.iter().filter(|mode| has(mode)).map(named).collect();
-        format!("delta, or some of {} joined by +; or all", names.join(", "))
+        let names = format!("delta, or some of {} joined by +", names.join(", "));
+        // It stands for a list of combinations, but only one can be used here.
+        match self.name == "all" {
+            true => format!("one combination: {names}"),
+            false => format!("{names}; or all, where there can be several combinations"),
+        }
     }
 }
 
@@ -117,5 +122,6 @@ mod tests {
         assert!(options.implicit_return && options.jump_target_cache && !options.full_address);
         assert!(named("retrun").unwrap_err().to_string().contains("no mode `retrun`"));
         assert!(named("delta-address").is_err());
+        assert!(named("all").unwrap_err().hint().starts_with("one combination: delta, or some of"));
     }
 }

@@ -29,11 +29,7 @@ pub(crate) enum Kind {
 
 impl Kind {
     pub(crate) fn config(self) -> Result<SocConfig, String> {
-        // Bursts of this core need a queue of 16; with a shorter one it has to wait, or data is lost.
-        let named = |name: &str| {
-            let config = Config::named(name).ok_or_else(|| format!("no {name}"))?;
-            Ok::<_, String>(Config { ingress_depth: 16, ..config })
-        };
+        let named = |name: &str| Config::named(name).ok_or_else(|| format!("no {name}"));
         Ok(match self {
             Self::Small => SocConfig::new(named("small")?, 1),
             Self::Full => SocConfig::new(named("full")?, 1),
