@@ -218,6 +218,9 @@ pub(crate) struct DeltaArgs {
     /// How many stretches, functions and edges to print
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub(crate) rows: usize,
+    /// Decode everything, also what is the same byte for byte
+    #[arg(long)]
+    pub(crate) whole: bool,
 }
 
 #[cfg(test)]

@@ -6,14 +6,14 @@ use crate::files::{self, Capture};
 use crate::follow::Following;
 use crate::gaps;
 use hartrace_decoder::calls::Functions;
-use hartrace_report::delta::{self, Style, captures};
+use hartrace_report::delta::{self, Delta, Style, captures};
 use indicatif::ProgressBar;
 use std::io::Write;
 use std::sync::Arc;
 
 /// Runs the command.
 pub(crate) fn run(args: DeltaArgs) -> Result<Status, Failure> {
-    let DeltaArgs { mut follow, b, json, rows } = args;
+    let DeltaArgs { mut follow, b, json, rows, whole } = args;
     let strict = follow.strict;
     let (first, capture) = Following::open(&follow, [b.as_path()])?;
     follow.capture = Some(b);
@@ -34,7 +34,7 @@ pub(crate) fn run(args: DeltaArgs) -> Result<Status, Failure> {
         };
         delta::Capture { follow: &following.follow, input, gaps, progress }
     });
-    let (found, ended) = captures(sides, &functions, rows);
+    let (found, ended) = captures(sides, &functions, rows, (!whole).then_some(delta::CONTEXT));
     bar.finish_and_clear();
     let mut status = Status::Clean;
     for (following, ended) in [&first, &second].into_iter().zip(ended) {
@@ -44,11 +44,8 @@ pub(crate) fn run(args: DeltaArgs) -> Result<Status, Failure> {
     let names = [&first, &second].map(|side| &side.about.capture[..]);
     let style = Style { symbols, xlen: first.follow.setup.xlen, names, rows };
     let mut out = files::stdout();
-    if json {
-        found.json(&mut out, &style)?;
-    } else {
-        found.print(&mut out, &style)?;
-    }
+    let write = if json { Delta::json } else { Delta::print };
+    write(&found, &mut out, &style)?;
     out.flush()?;
     Ok(if found.is_empty() { status } else { Status::Different })
 }

@@ -5,6 +5,7 @@ use crate::perf::{Pieces, Recording};
 use crate::programs::Programs;
 use hartrace_decoder::stream::{Decode, Decoded, StreamError};
 use hartrace_decoder::{Config, Sink};
+use hartrace_etrace::Ioptions;
 use hartrace_etrace::ingress::Privilege;
 use std::collections::BTreeMap;
 use std::io::{self, Read};
@@ -81,15 +82,47 @@ impl Follow {
         sink: impl Fn() -> S + Sync,
         mut join: impl FnMut(Decoded<S>) -> Result<ControlFlow<()>, E> + Send,
     ) -> Result<ControlFlow<()>, StreamError<E>> {
+        let decode = Decode { part, ..self.decode() };
+        ended(decode.run(input, |_| sink(), |decoded| broken(join(decoded))))
+    }
+
+    /// The same for the rest of a capture, from a frame on. `options` are the modes in force there; places in the capture
+    /// are counted from there.
+    ///
+    /// # Errors
+    ///
+    /// As of [`run`](Self::run).
+    pub fn run_rest<S: Sink + Send, E: Send>(
+        &self,
+        options: Ioptions,
+        input: impl Read + Send,
+        part: usize,
+        sink: impl Fn() -> S + Sync,
+        mut join: impl FnMut(Decoded<S>) -> Result<ControlFlow<()>, E> + Send,
+    ) -> Result<ControlFlow<()>, StreamError<E>> {
+        let mut decode = Decode { part, options, ..self.decode() };
+        decode.transport.find_sync = false;
+        ended(decode.run(input, |_| sink(), |decoded| broken(join(decoded))))
+    }
+
+    /// How a capture is decoded.
+    pub fn decode(&self) -> Decode<'_> {
         let transport = self.setup.transport.stream();
-        let decode = Decode {
+        Decode {
             // In force until the first support packet, which a capture may lack.
             options: self.setup.options,
             threads: self.threads,
-            part,
             ..Decode::new(self.config.clone(), self.programs.images(), transport)
+        }
+    }
+
+    /// Whether the same bytes are decoded to the same instructions, at any place in a capture.
+    pub fn is_same(&self, other: &Self) -> bool {
+        let known = |follow: &Self| {
+            let Setup { params, unit, compat, options, transport, .. } = follow.setup;
+            (params, unit, compat, options, transport, follow.config.tvec.clone())
         };
-        ended(decode.run(input, |_| sink(), |decoded| broken(join(decoded))))
+        known(self) == known(other) && self.programs.is_same(&other.programs)
     }
 
     /// The same for E-Trace in a recording of perf, piece by piece.

@@ -108,6 +108,17 @@ impl Programs {
         Ok(replaced)
     }
 
+    /// Whether all code is the same, and neither changes.
+    pub fn is_same(&self, other: &Self) -> bool {
+        let contexts = |programs: &Self| -> Vec<(u64, Image)> {
+            programs.contexts.iter().map(|(id, own)| (*id, own.image.clone())).collect()
+        };
+        self.changing.is_none()
+            && other.changing.is_none()
+            && self.common.image == other.common.image
+            && contexts(self) == contexts(other)
+    }
+
     /// Sets the encodings that all programs use, whatever their files say.
     pub fn set_isa(&mut self, isa: Isa) {
         self.common.image.set_isa(isa);

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// A program: code by address. Cloning is cheap, since clones share the code.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Image {
     isa: Isa,
     /// By address, not overlapping.
@@ -14,12 +14,19 @@ pub struct Image {
 }
 
 /// A range of code. Code that several images share is in memory once.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Eq)]
 pub(crate) struct Segment {
     pub(crate) start: u64,
     code: Arc<[u8]>,
     /// The part of the code in this segment; never empty.
     part: Range<usize>,
+}
+
+/// The same code at the same addresses.
+impl PartialEq for Segment {
+    fn eq(&self, other: &Self) -> bool {
+        self.start == other.start && self.bytes() == other.bytes()
+    }
 }
 
 impl Segment {

@@ -4,8 +4,9 @@ mod captures;
 mod count;
 mod print;
 mod side;
+mod skip;
 
-pub use captures::{Capture, Ended, captures};
+pub use captures::{CONTEXT, Capture, Ended, captures};
 pub use count::Counts;
 pub use print::Style;
 pub use side::{Piece, Pieces};
@@ -44,6 +45,9 @@ pub struct Stretch {
 /// Where two traces of one program differ.
 #[derive(Clone, Debug, Default)]
 pub struct Delta {
+    /// What is before this place is the same in both captures, byte for byte, and was not decoded: instructions are
+    /// counted from there, and functions that were active there are not known.
+    pub skipped: Option<StreamPos>,
     /// The first stretches.
     pub stretches: Vec<Stretch>,
     /// The number of all stretches.

@@ -83,6 +83,12 @@ impl<'a> Cuts<'a> {
         self.deframer = deframer;
     }
 
+    /// The last synchronisation up to a place where the trace of the first source may be cut.
+    pub fn last_before(&self, byte: u64) -> Option<Cut> {
+        let cuts = &self.sources.first()?.cuts;
+        cuts.iter().rev().find(|cut| cut.byte <= byte).copied()
+    }
+
     /// The sources of the capture, in the order of their appearance; `None` if there are more than
     /// [`Config::source_cap`](crate::Config::source_cap).
     pub fn finish(mut self) -> Option<Vec<SourceCuts>> {

@@ -3,7 +3,7 @@
 use super::{Delta, Piece, Stretch};
 use crate::listing::describe;
 use hartrace_capture::programs::{Symbols, address};
-use hartrace_decoder::Event;
+use hartrace_decoder::{Event, StreamPos};
 use hartrace_isa::Xlen;
 use serde_json::{Value, json};
 use std::io::{self, Write};
@@ -65,10 +65,19 @@ impl Delta {
 
     /// Prints the first difference with its context, further ones, and what each trace has more of.
     pub fn print(&self, out: &mut dyn Write, style: &Style<'_>) -> io::Result<()> {
+        let mut following = "";
+        if let Some(StreamPos { byte, packet }) = self.skipped {
+            writeln!(
+                out,
+                "the first {byte} bytes, {packet} packets, are the same, and were not decoded"
+            )?;
+            following = "following ";
+        }
         let Some(first) = self.stretches.first() else {
-            return writeln!(out, "both traces have the same {} instructions", self.insns[0]);
+            let insns = self.insns[0];
+            return writeln!(out, "both traces have the same {insns} {following}instructions");
         };
-        writeln!(out, "the first {} instructions are the same", first.before[0])?;
+        writeln!(out, "the first {} {following}instructions are the same", first.before[0])?;
         if let Some(last) = self.last {
             writeln!(out, "the last of them is {}", style.place(last))?;
         }
@@ -158,6 +167,7 @@ impl Delta {
         );
         let all = json!({
             "captures": style.names,
+            "skipped": self.skipped.map(|at| json!({ "packet": at.packet, "byte": at.byte })),
             "instructions": self.insns,
             "alone": self.alone,
             "stretches": self.count,

@@ -1,6 +1,10 @@
 //! Captures of bundled programs, with descriptions.
 
+use hartrace_capture::described::{Described, DescribedError};
 use hartrace_capture::description::{Description, Traced};
+use hartrace_capture::follow::Follow;
+use hartrace_capture::params::Given;
+use hartrace_capture::programs::Programs;
 use hartrace_encap::{EncapParams, FrameHeader, Framing, Item, MAX_FRAME};
 use hartrace_sources::executed::bundled::PROGRAMS;
 use hartrace_sources::executed::round::{Output, RoundError, Trial};
@@ -49,6 +53,17 @@ pub(crate) fn trace(folder: &Folder, name: &str, mode: &str, limit: u64) -> Path
     let description: Description = lines[0].description(&program);
     description.write(&capture, ["test".into()], &traced).expect("there is room");
     capture
+}
+
+/// How a capture is decoded.
+pub(crate) fn follow(capture: &Path) -> Follow {
+    let described = Described::find(capture).expect("it has a description");
+    let setup = described.setup(None, &Given::default()).expect("it is complete");
+    let code = described.code(|path| Ok::<_, DescribedError>(fs::read(path).expect("it is there")));
+    let (programs, _) = Programs::load(code.expect("they are right"), setup.xlen).expect("ELF");
+    let mut follow = Follow::new(setup, programs);
+    follow.trap_vectors(&described.description.expect("it has one").trap_vectors);
+    follow
 }
 
 /// Puts traces of one program into one capture, each as a source of its own.

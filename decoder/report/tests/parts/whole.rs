@@ -1,9 +1,7 @@
 //! What one process makes of a capture.
 
-use hartrace_capture::described::Described;
+use crate::captures::follow;
 use hartrace_capture::follow::Follow;
-use hartrace_capture::params::Given;
-use hartrace_capture::programs::Programs;
 use hartrace_decoder::calls::{CallStack, Frame, Functions, Transfers, Visit, Why};
 use hartrace_decoder::{Count, Coverage, Edges, Event, Leaves};
 #[cfg(feature = "parquet")]
@@ -70,14 +68,7 @@ pub(crate) fn copy(from: &mut impl Input, to: &mut Table) {
 
 /// Decodes a capture on one thread, once for each kind of table.
 pub(crate) fn whole(capture: &Path) -> Whole {
-    let described = Described::find(capture).expect("it has a description");
-    let setup = described.setup(None, &Given::default()).expect("it is complete");
-    let code = described.code(|path| {
-        Ok::<_, hartrace_capture::described::DescribedError>(std::fs::read(path).expect("there"))
-    });
-    let (programs, _) = Programs::load(code.expect("they are right"), setup.xlen).expect("ELF");
-    let mut follow = Follow::new(setup, programs);
-    follow.trap_vectors(&described.description.expect("it has one").trap_vectors);
+    let mut follow = follow(capture);
     follow.threads = NonZeroUsize::MIN;
     let bytes = std::fs::read(capture).expect("it is there");
     let xlen = follow.setup.xlen;
