@@ -51,6 +51,10 @@ pub struct Cuts<'a> {
     sources: Vec<SourceCuts>,
     /// The source of the last frame.
     present: usize,
+    /// Packets of that source that it does not count yet.
+    uncounted: u64,
+    /// Frames have no header fields to read.
+    bare: bool,
     /// There are more sources than the configuration allows.
     too_many: bool,
 }
@@ -72,6 +76,8 @@ impl<'a> Cuts<'a> {
             deframer,
             sources: Vec::new(),
             present: 0,
+            uncounted: 0,
+            bare: decode.transport == Transport::new(Framing::Reference),
             too_many: false,
         })
     }
@@ -92,6 +98,7 @@ impl<'a> Cuts<'a> {
     /// The sources of the capture, in the order of their appearance; `None` if there are more than
     /// [`Config::source_cap`](crate::Config::source_cap).
     pub fn finish(mut self) -> Option<Vec<SourceCuts>> {
+        self.count();
         if self.sources.is_empty() {
             // Nothing but damage, which is reported, or nothing at all.
             self.appear(0, self.decode.transport.source);
@@ -105,9 +112,17 @@ impl<'a> Cuts<'a> {
         if self.sources.get(self.present).is_some_and(|present| present.source == source) {
             return self.present;
         }
+        self.count();
         let known = self.sources.iter().position(|other| other.source == source);
         self.present = known.unwrap_or_else(|| self.appear(byte, source));
         self.present
+    }
+
+    /// Adds the packets of the present source to its number.
+    fn count(&mut self) {
+        if let Some(source) = self.sources.get_mut(self.present) {
+            source.packets = source.packets.saturating_add(std::mem::take(&mut self.uncounted));
+        }
     }
 
     #[cold]
@@ -134,6 +149,7 @@ impl<'a> Cuts<'a> {
     /// Checks whether the capture may be cut at a payload of format 3.
     #[cold]
     fn look(&mut self, byte: u64, index: usize, frame: &Frame<'_>) {
+        self.count();
         let Some(source) = self.sources.get_mut(index) else { return };
         let (options, packets) = (source.options, source.packets);
         match Payload::parse(&self.layout, options, &mut frame.payload()) {
@@ -175,8 +191,7 @@ impl hartrace_encap::FrameSink for Cuts<'_> {
         // Formats 0, 1 and 2, the majority, are only counted.
         let first = frame.payload_bytes().and_then(<[u8]>::first);
         let boring = first.is_some_and(|byte| byte & 3 != 3);
-        let index = if self.decode.transport == Transport::new(Framing::Reference) {
-            // Frames of this framing have no header fields to read.
+        let index = if self.bare {
             self.turn(byte, None)
         } else {
             let header = frame.header();
@@ -189,8 +204,6 @@ impl hartrace_encap::FrameSink for Cuts<'_> {
         if !boring {
             self.look(byte, index, &frame);
         }
-        if let Some(source) = self.sources.get_mut(index) {
-            source.packets = source.packets.wrapping_add(1);
-        }
+        self.uncounted = self.uncounted.wrapping_add(1);
     }
 }

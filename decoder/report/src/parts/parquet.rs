@@ -15,6 +15,7 @@ use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{ColumnPath, Type, TypePtr};
 use std::fs::File;
 use std::io::Write;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -174,8 +175,8 @@ impl ParquetInput {
         let file = File::open(path).map_err(PartsError::file(path))?;
         let no_table =
             |what: String| PartsError::NoTable { name: path.display().to_string(), what };
-        let reader =
-            SerializedFileReader::new(file).map_err(|error| no_table(error.to_string()))?;
+        let reader = guarded(|| SerializedFileReader::new(file));
+        let reader = reader.map_err(|error| no_table(error.to_string()))?;
         let pairs = reader.metadata().file_metadata().key_value_metadata();
         let text = pairs.into_iter().flatten().find(|pair| pair.key == KEY);
         let text = text.and_then(|pair| pair.value.as_deref());
@@ -206,6 +207,12 @@ impl ParquetInput {
         }
         Ok(batch)
     }
+}
+
+/// Reads something. Whatever is in a damaged file must not end the process, even if the reader panics.
+fn guarded<T>(read: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, ParquetError> {
+    let damaged = |_| Err(ParquetError::General("the file is damaged".into()));
+    catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(damaged)
 }
 
 /// Reads a column: its values, and the texts that they refer to.
@@ -269,7 +276,8 @@ impl Input for ParquetInput {
     ) -> Result<(), PartsError> {
         let fields = self.summary.emit.fields(self.summary.complete);
         for number in 0..self.reader.num_row_groups() {
-            each(self.group(number, &fields).map_err(failed(&self.path))?)?;
+            let group = guarded(|| self.group(number, &fields));
+            each(group.map_err(failed(&self.path))?)?;
         }
         Ok(())
     }

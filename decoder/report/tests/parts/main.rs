@@ -220,7 +220,7 @@ fn captures_that_cannot_be_cut_have_names() {
 #[cfg(feature = "parquet")]
 #[test]
 fn tables_in_files() {
-    use hartrace_report::parts::{ParquetInput, ParquetOutput};
+    use hartrace_report::parts::{Input, ParquetInput, ParquetOutput};
     let folder = Folder::new("parquet");
     let traces = ["delta", "ir"].map(|mode| trace(&folder, "calls", mode, 100_000));
     let capture = several_sources(&folder, &traces, &mut Dice::new(5));
@@ -250,6 +250,21 @@ fn tables_in_files() {
     let text = folder.path().join("text.parquet");
     std::fs::write(&text, "no table").unwrap();
     assert!(matches!(ParquetInput::open(&text), Err(PartsError::NoTable { .. })));
+    // Damaged files are errors, or other rows, but never a panic.
+    let whole = std::fs::read(folder.path().join("calls-1-0.parquet")).unwrap();
+    let (mut dice, mut refused) = (Dice::new(7), 0);
+    for _ in 0..200 {
+        let mut bytes = whole.clone();
+        let at = dice.range(0, bytes.len() as u64 - 1) as usize;
+        match dice.one_in(4) {
+            true => bytes.truncate(at),
+            false => bytes[at] ^= 1 << dice.range(0, 7),
+        }
+        std::fs::write(&text, bytes).unwrap();
+        let read = ParquetInput::open(&text).map(|mut input| input.read(&mut |_| Ok(())));
+        refused += u32::from(!matches!(read, Ok(Ok(()))));
+    }
+    assert!(refused > 50, "{refused}");
     let partial = std::fs::read_dir(folder.path()).unwrap();
     let left = partial.filter(|entry| {
         let name = entry.as_ref().unwrap().file_name();
