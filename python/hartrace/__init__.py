@@ -29,7 +29,8 @@ __all__ = [
     "trace",
 ]
 
-TABLES = ("edges", "coverage", "calls", "blocks", "gaps", "functions")
+# Tables that become smaller when they are merged. Of the others all rows are copied, so that they are merged only once.
+SUMS = ("edges", "coverage", "functions")
 
 
 @dataclass(frozen=True)
@@ -95,8 +96,9 @@ def merge(plan, tables, output, some=False):
 
 
 def _decode_task(plan, number, table, output):
-    # A task that runs again, since its worker died, writes the same file again.
-    return decode(plan, number, table, output)
+    # If the worker that has made the file is dead, or the whole job was, the file is there all the same.
+    found = _hartrace.existing(plan, number, table, output)
+    return _summary(output, found) if found else decode(plan, number, table, output)
 
 
 def _merge_task(plan, parts, output, some):
@@ -108,7 +110,9 @@ def on_dask(client, plan, tables, folder, fan_in=16):
 
     `client` is a `distributed.Client`. Workers have to see the plan, the captures and `folder` under the same names, as on
     a shared file system. Files of parts stay in `folder`, and those of the result are `TABLE.parquet` there. A task has no
-    effect but its file, so if a worker dies, Dask runs its tasks again elsewhere. `fan_in` tables are merged at a time.
+    effect but its file, so if a worker dies, Dask runs its tasks again elsewhere, and those whose files are there end at
+    once. The same is true of a job that is started again. Of tables of sums, `fan_in` are merged at a
+    time.
     """
     path, folder = _path(plan), Path(folder).absolute()
     folder.mkdir(parents=True, exist_ok=True)
@@ -123,7 +127,7 @@ def on_dask(client, plan, tables, folder, fan_in=16):
             for number in range(count)
         ]
         depth = 0
-        while len(level) > fan_in:
+        while table in SUMS and len(level) > fan_in:
             depth += 1
             groups = [level[first : first + fan_in] for first in range(0, len(level), fan_in)]
             level = [

@@ -5,7 +5,8 @@ mod table;
 use hartrace_capture::description::Traced;
 use hartrace_compressors::comparison::{Comparison, ComparisonError, Options, Workload, chosen};
 use hartrace_report::parts::{
-    Emit, PartsError, Table, decode, decode_to_file, merge_files, plan_of_file, plan_to_file,
+    Emit, Input, ParquetInput, PartsError, Table, decode, decode_to_file, merge_files,
+    plan_of_file, plan_to_file,
 };
 use hartrace_sources::executed::bundled::PROGRAMS;
 use hartrace_sources::executed::round::{Output, RoundError, Trial};
@@ -58,6 +59,18 @@ fn decode_file(
     let emit = emit(table)?;
     let made = py.detach(|| decode_to_file(&plan, number, emit, &output));
     json(&made.map_err(failed)?)
+}
+
+/// What is in the Parquet file of a part, as JSON, if it is there and complete.
+#[pyfunction]
+fn existing(plan: PathBuf, number: u32, table: &str, output: PathBuf) -> PyResult<Option<String>> {
+    let emit = emit(table)?;
+    // A file that cannot be read is written anew.
+    let Ok(found) = ParquetInput::open(&output) else { return Ok(None) };
+    let summary = found.summary();
+    let same = summary.plan == plan_of_file(&plan).map_err(failed)?.id()
+        && (summary.emit, &summary.parts) == (emit, &(number..number.saturating_add(1)));
+    same.then(|| json(summary)).transpose()
 }
 
 /// Decodes a part into memory.
@@ -194,6 +207,7 @@ fn _hartrace(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<table::PyTable>()?;
     module.add_function(wrap_pyfunction!(plan, module)?)?;
     module.add_function(wrap_pyfunction!(decode_file, module)?)?;
+    module.add_function(wrap_pyfunction!(existing, module)?)?;
     module.add_function(wrap_pyfunction!(decode_table, module)?)?;
     module.add_function(wrap_pyfunction!(merge, module)?)?;
     module.add_function(wrap_pyfunction!(trace, module)?)?;

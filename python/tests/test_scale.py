@@ -201,7 +201,7 @@ def sweep(client):
 
 
 def main():
-    size = int(sys.argv[1]) if len(sys.argv) > 1 else 8_000_000
+    size = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
     with tempfile.TemporaryDirectory(dir=os.environ.get("HARTRACE_PYTHON_FOLDER")) as name:
         folder = Path(name)
         path = capture(folder, size)
