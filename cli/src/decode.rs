@@ -15,7 +15,7 @@ use crate::{gaps, report};
 use hartrace_capture::bundle::{self, Found};
 use hartrace_capture::follow::Filling;
 use hartrace_report::html::Html;
-use hartrace_report::stats::{Counted, Program, Tally};
+use hartrace_report::stats::{Program, Tally};
 use hartrace_report::{
     Form, Gaps, Limits, Look, Naming, NoLines, Origin, Printer, Report, Shared, With,
 };
@@ -126,9 +126,10 @@ impl Job<'_> {
         let mut html = Html::new(&follow.programs, follow.setup.xlen);
         let is_capture = matches!(input.input, Origin::Capture(_));
         let mut tally = Tally::new(&follow.setup);
-        let counting = &mut tally;
-        let input = input.map(|origin| origin.map(|input| Counted { input, tally: counting }));
-        let outcome = self.report(input, SMALL, &mut html, gaps);
+        let outcome = tally.beside(|pieces| {
+            let input = input.map(|origin| origin.map(|input| pieces.of(input)));
+            self.report(input, SMALL, &mut html, gaps)
+        });
         tally.end();
         let mut stats = tally.stats();
         stats.program = Some(Program::new(html.count(), stats.bits));

@@ -22,7 +22,7 @@ pub(crate) const SMALL: usize = 1 << 16;
 
 /// The same where there is one result at the end. Parts are large, since what one part has learnt of the
 /// program is not known to the next.
-pub(crate) const LARGE: usize = 1 << 22;
+pub(crate) const LARGE: usize = 1 << 20;
 
 /// Everything that decoding needs, except the capture.
 pub(crate) struct Following {

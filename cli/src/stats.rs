@@ -7,9 +7,9 @@ use crate::files::{self, Capture};
 use crate::follow::{Following, LARGE};
 use crate::gaps;
 use hartrace_capture::follow::Filling;
-use hartrace_decoder::stream::StreamError;
+use hartrace_decoder::stream::{Decoded, StreamError};
 use hartrace_decoder::{Count, Event};
-use hartrace_report::stats::{Counted, Program, Tally};
+use hartrace_report::stats::{Program, Tally};
 use hartrace_report::{Gaps, Noted, Printer, Total};
 use indicatif::ProgressBar;
 use std::io::{self, Write};
@@ -42,11 +42,12 @@ pub(crate) fn run(args: &StatsArgs) -> Result<Status, Failure> {
         let mut printer = Printer::new(Total::<Count>::default(), io::sink(), gaps(&capture));
         // The decoder reports gaps, so the tally need not.
         let mut tally = Tally::new(&following.follow.setup);
-        let capture = capture.map(|input| Counted { input: Filling(input), tally: &mut tally });
         let make = || Noted::new(Count::default(), given.strict);
-        let flow = following.run(capture, LARGE, make, |decoded| {
-            printer.join(decoded.sinks)?;
-            Ok(ControlFlow::Continue(()))
+        let flow = tally.beside(|pieces| {
+            let capture = capture.map(|input| pieces.of(Filling(input)));
+            let join =
+                |decoded: Decoded<_>| Ok(ControlFlow::Continue(printer.join(decoded.sinks)?));
+            following.run(capture, LARGE, make, join)
         })?;
         tally.end();
         printer.gaps.end(flow);

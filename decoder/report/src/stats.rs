@@ -8,7 +8,7 @@
 
 mod tally;
 
-pub use tally::{Counted, Tally};
+pub use tally::{Counted, Pieces, Tally};
 
 use crate::silent::Silent;
 use hartrace_decoder::Count;

@@ -118,6 +118,7 @@ impl<'a> Frame<'a> {
 
     /// The payload's bytes, if the input contains them unchanged: the payload starts on a byte
     /// boundary of the frame and is not reversed (rv_tracer's payloads are).
+    #[inline]
     pub fn payload_bytes(&self) -> Option<&'a [u8]> {
         if self.start & 7 != 0 || self.framing == Framing::RvTracer {
             return None;
@@ -126,6 +127,7 @@ impl<'a> Frame<'a> {
     }
 
     /// The bytes that `length` counts, in the order of the input.
+    #[inline]
     fn counted(&self) -> &'a [u8] {
         let bytes = self.bytes.get(self.fixed.into()..).unwrap_or_default();
         bytes.get(..self.len.into()).unwrap_or_default()

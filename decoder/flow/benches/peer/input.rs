@@ -190,8 +190,8 @@ pub(crate) fn decode_into<S: Sink + Send>(
     let mut decode = Decode::new(input.config(), image, Transport::new(Framing::Reference));
     decode.options = input.options;
     decode.threads = NonZeroUsize::new(threads).expect("at least one");
-    // Every part learns its paths again: large parts for one thread, several parts each for more.
-    decode.part = if threads > 1 { 1 << 17 } else { 1 << 22 };
+    // As the command line does where there is one result at the end.
+    decode.part = 1 << 20;
     let result = decode.run(
         input.reader(times),
         |_| make(),

@@ -58,7 +58,7 @@ enum First {
 /// Traps and gaps are not edges.
 #[derive(Clone, Debug, Default)]
 pub struct Edges {
-    counts: HashMap<Edge, u64, RandomState>,
+    counts: Counts,
     first: First,
     last: Source,
     /// The path that was taken last, by its place in `learnt`, if nothing else has happened since; its
@@ -69,14 +69,64 @@ pub struct Edges {
     /// take most of the paths, so this is small.
     places: Vec<u32>,
     learnt: Vec<Learnt>,
-    edges: Vec<Edge>,
+    /// The edges of paths, by their numbers in `counts`.
+    edges: Vec<u32>,
+}
+
+/// Entries of [`Counts::recent`].
+const RECENT: usize = 1 << 12;
+
+/// How often each edge was taken.
+#[derive(Clone, Debug, Default)]
+struct Counts {
+    sums: Vec<(Edge, u64)>,
+    /// The number of each edge: its place in `sums`.
+    numbers: HashMap<Edge, u32, RandomState>,
+    /// Numbers of edges that were used recently, by bits of their addresses; empty until there are any.
+    recent: Vec<u32>,
+}
+
+impl Counts {
+    /// The number of an edge.
+    #[inline]
+    fn number(&mut self, edge: Edge) -> u32 {
+        // An instruction has few edges, and nearly all instructions near each other have different ones.
+        let place = (edge.from >> 1 ^ edge.to.rotate_left(8)) as usize & RECENT.wrapping_sub(1);
+        if let Some(number) = self.recent.get(place)
+            && self.sums.get(*number as usize).is_some_and(|(known, _)| *known == edge)
+        {
+            return *number;
+        }
+        self.find(edge, place)
+    }
+
+    #[inline(never)]
+    fn find(&mut self, edge: Edge, place: usize) -> u32 {
+        let next = self.sums.len() as u32;
+        let number = *self.numbers.entry(edge).or_insert(next);
+        if number == next {
+            self.sums.push((edge, 0));
+        }
+        self.recent.resize(RECENT, u32::MAX);
+        if let Some(recent) = self.recent.get_mut(place) {
+            *recent = number;
+        }
+        number
+    }
+
+    #[inline]
+    fn add(&mut self, number: u32, times: u64) {
+        if let Some((_, sum)) = self.sums.get_mut(number as usize) {
+            *sum = sum.saturating_add(times);
+        }
+    }
 }
 
 impl Edges {
     /// All edges in sorted order, with the number of times each was taken.
     pub fn sorted(mut self) -> Vec<(Edge, u64)> {
         self.fold();
-        let mut edges: Vec<_> = self.counts.into_iter().collect();
+        let mut edges = self.counts.sums;
         edges.sort_unstable();
         edges
     }
@@ -92,7 +142,7 @@ impl Edges {
             First::Break => {}
         }
         next.fold();
-        for (edge, count) in next.counts {
+        for (edge, count) in next.counts.sums {
             self.add(edge, count);
         }
         self.last = next.last;
@@ -127,8 +177,8 @@ impl Edges {
     }
 
     fn add(&mut self, edge: Edge, count: u64) {
-        let sum = self.counts.entry(edge).or_default();
-        *sum = sum.saturating_add(count);
+        let number = self.counts.number(edge);
+        self.counts.add(number, count);
     }
 
     /// The edge to the next instruction that retires.
@@ -158,8 +208,8 @@ impl Edges {
         self.places.clear();
         let (learnt, edges) = (std::mem::take(&mut self.learnt), std::mem::take(&mut self.edges));
         for Learnt { taken, edges: range, .. } in learnt {
-            for edge in edges.get(range).unwrap_or_default() {
-                self.add(*edge, taken);
+            for number in edges.get(range).unwrap_or_default() {
+                self.counts.add(*number, taken);
             }
         }
     }
@@ -179,8 +229,9 @@ impl Edges {
         }
         let first = self.edges.len();
         for run in path.runs() {
-            let edge = self.edge(run.start());
-            self.edges.extend(edge);
+            if let Some(edge) = self.edge(run.start()) {
+                self.edges.push(self.counts.number(edge));
+            }
             self.last = source((run.last(), run.leaves()));
         }
         let index = id.index as usize;

@@ -8,9 +8,14 @@ use hartrace_decoder::{Fault, StreamPos};
 use hartrace_encap::{Deframer, FrameError, Item};
 use hartrace_etrace::Payload;
 use std::io::{self, Read};
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::thread;
 
 /// Bytes to read at once.
 const PIECE: usize = 1 << 16;
+
+/// Pieces that may wait to be counted.
+const WAITING: usize = 64;
 
 /// Counts the packets of a capture, which arrives in pieces of any size.
 #[derive(Debug)]
@@ -123,6 +128,16 @@ impl Tally {
         self.fault.get_or_insert((at, fault));
     }
 
+    /// Calls `read`, and counts on another thread what it reads of a capture: those that decode it need not wait for
+    /// that. All has been counted when this returns.
+    pub fn beside<T>(&mut self, read: impl FnOnce(Pieces) -> T) -> T {
+        let (pieces, counted) = sync_channel::<Vec<u8>>(WAITING);
+        thread::scope(|scope| {
+            scope.spawn(move || counted.iter().for_each(|piece| self.feed(&piece)));
+            read(Pieces(pieces))
+        })
+    }
+
     /// Bytes so far.
     pub fn bytes(&self) -> u64 {
         self.stats.capture_bytes
@@ -142,19 +157,30 @@ impl Tally {
     }
 }
 
-/// A reader that counts a capture while it is read.
+/// Passes what is read of a capture to the tally that counts it; see [`Tally::beside`].
 #[derive(Debug)]
-pub struct Counted<'t, R> {
-    /// The capture.
-    pub input: R,
-    /// The tally that counts it.
-    pub tally: &'t mut Tally,
+pub struct Pieces(SyncSender<Vec<u8>>);
+
+impl Pieces {
+    /// A reader of a capture that is counted.
+    pub fn of<R>(self, input: R) -> Counted<R> {
+        Counted { input, pieces: self }
+    }
 }
 
-impl<R: Read> Read for Counted<'_, R> {
+/// A reader that has a capture counted while it is read.
+#[derive(Debug)]
+pub struct Counted<R> {
+    input: R,
+    pieces: Pieces,
+}
+
+impl<R: Read> Read for Counted<R> {
     fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
         let count = self.input.read(room)?;
-        self.tally.feed(room.get(..count).unwrap_or_default());
+        let piece = room.get(..count).unwrap_or_default().to_vec();
+        // The tally receives until the end, unless it has panicked, which the caller then learns.
+        self.pieces.0.send(piece).map_err(|_| io::ErrorKind::BrokenPipe)?;
         Ok(count)
     }
 }
