@@ -233,6 +233,18 @@ mod tests {
     }
 
     #[test]
+    fn counting_beside_reading_is_the_same() {
+        use std::io::Read;
+        let mut tally = Tally::new(&setup(""));
+        let mut read = Vec::new();
+        tally.beside(|pieces| pieces.of(CAPTURE).read_to_end(&mut read)).unwrap();
+        tally.end();
+        let (got, want) = (tally.stats(), stats("", CAPTURE));
+        assert_eq!(read, CAPTURE);
+        assert_eq!((got.total, got.malformed, got.bits), (want.total, want.malformed, want.bits));
+    }
+
+    #[test]
     fn other_sources_and_kinds() {
         let bytes = [0x82, 5, 0x2a, 0x3e, 0x08, 0x01, 6, 0x01];
         let line = "kind = \"encap\"\nsrc-bits = 8\ntimestamp-bytes = 1\ntype-bits = 1";
