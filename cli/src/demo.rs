@@ -5,7 +5,7 @@ use crate::args::{DemoArgs, PageArgs};
 use crate::failure::{Failure, Status};
 use crate::{exec, files, progress, report};
 use hartrace_sources::executed::bundled::PROGRAMS;
-use hartrace_sources::executed::round::{Table, Trial};
+use hartrace_sources::executed::round::{Line, Table, Trial};
 use hartrace_sources::executed::{Program, modes};
 use std::io::{self, Write};
 
@@ -28,7 +28,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<Status, Failure> {
         let trial = Trial { program: &program, modes: &modes, limit: STEPS };
         let file = |mode: &str| Some(folder.join(format!("{name}.{mode}.te")));
         let lines = exec::trace(&trial, &path, file, &bar, |_| Ok(()))?;
-        if !bar.suspend(|| table.print(&lines))? {
+        if !bar.suspend(|| table.print(&lines))? || lines.iter().any(Line::has_failed) {
             status = Status::Different;
         }
     }

@@ -38,7 +38,7 @@ pub(crate) struct SchemesArgs {
     /// Empty all tables and send whole addresses after every N instructions [default: never]
     #[arg(long, value_name = "N")]
     pub(crate) sync_every: Option<NonZeroU64>,
-    /// Maximum number of steps of each program; each uses about two bytes of memory
+    /// Maximum number of instructions of each program; each uses about two bytes of memory
     #[arg(long, value_name = "N", default_value_t = 3_000_000)]
     pub(crate) limit: u64,
     /// Also compress the addresses of loads and stores, and loaded values (programs only)

@@ -29,7 +29,7 @@ pub(crate) struct ExecArgs {
     /// docs/guide/first-trace.md explains them.
     #[arg(long, value_name = "MODES", value_delimiter = ',')]
     pub(crate) encode: Vec<String>,
-    /// Maximum number of steps to execute
+    /// Maximum number of instructions to execute
     #[arg(long, value_name = "N", default_value_t = 1_000_000_000)]
     pub(crate) limit: u64,
     /// Where to write the trace, in frames of the reference flow, and its description TRACE.toml

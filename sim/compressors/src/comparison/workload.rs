@@ -4,7 +4,7 @@ use super::rows::Rows;
 use crate::Code;
 use hartrace_decoder::Image;
 use hartrace_etrace::ingress::Retired;
-use hartrace_sources::executed::{Program, ProgramError};
+use hartrace_sources::executed::{Instructions, Program, ProgramError};
 use hartrace_sources::{Source, SourceError};
 use std::io::BufRead;
 
@@ -25,7 +25,7 @@ impl Workload {
         Self { name, code, rows: Rows::default(), tvec: None }
     }
 
-    /// Reads at most `limit` rows of a log.
+    /// Reads at most `limit` instructions of a log; a block that reaches the limit is not split.
     ///
     /// # Errors
     ///
@@ -36,11 +36,13 @@ impl Workload {
         rows: &mut Source<R>,
         limit: u64,
     ) -> Result<Self, SourceError> {
-        let mut workload = Self::new(name, image);
-        while (workload.rows() as u64) < limit
+        let (mut workload, instructions, mut done) =
+            (Self::new(name, image), Instructions::of(image), 0);
+        while done < limit
             && let Some(row) = rows.next_row()?
         {
             workload.push(&row.retired);
+            done += instructions.count(&row.retired);
         }
         Ok(workload)
     }
@@ -49,14 +51,14 @@ impl Workload {
     ///
     /// # Errors
     ///
-    /// If it cannot be executed, or ends because of a fault.
+    /// If it cannot be executed, ends because of a fault, or fails: that is no workload.
     pub fn execute(program: &Program, limit: u64) -> Result<Self, ProgramError> {
         let mut workload = Self::new(program.name(), program.image());
         let ending = program.execute(limit, |rows| {
             rows.iter().for_each(|row| workload.push(row));
             Ok::<(), ProgramError>(())
         })?;
-        program.check(ending.exit)?;
+        program.succeeded(ending.exit)?;
         workload.tvec = program.knows_trap_vectors().then_some(ending.tvec);
         Ok(workload)
     }
@@ -85,5 +87,26 @@ impl Workload {
                 Some(here)
             })
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hartrace_sources::executed::bundled::PROGRAMS;
+
+    /// Given an argument that is no number, the program fails.
+    #[test]
+    fn a_program_that_fails_is_no_workload() {
+        let (name, elf) = PROGRAMS.iter().find(|(name, _)| *name == "linux").expect("bundled");
+        let program = |arguments: &[&str]| {
+            let arguments: Vec<String> = arguments.iter().map(|text| (*text).to_owned()).collect();
+            Program::new(*name, elf.to_vec())?.arguments(&arguments)
+        };
+        let error = Workload::execute(&program(&["x"]).expect("it can run"), 10_000_000);
+        let text = error.expect_err("it fails").to_string();
+        assert!(text.starts_with("linux: ended with exit code "), "{text}");
+        let cut = Workload::execute(&program(&["x"]).expect("it can run"), 5);
+        assert!(cut.expect("it was cut before").rows() > 0);
     }
 }

@@ -2,7 +2,7 @@
 
 mod error;
 
-use crate::executed::{Port, Steps};
+use crate::executed::{Instructions, Port, Steps};
 use crate::qemu::{Mode, Qemu};
 use elf::ElfBytes;
 use elf::endian::LittleEndian;
@@ -11,6 +11,7 @@ use hartrace_decoder::Image;
 use hartrace_etrace::ingress::Retired;
 use hartrace_isa::{Isa, Xlen};
 use hartrace_iss::{Environment, Exit, Hart, HartConfig, Range, Retire, Step};
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -167,8 +168,8 @@ impl Program {
         Ok(self.execute(limit, |_| Ok::<(), ProgramError>(()))?.tvec)
     }
 
-    /// Executes the program for at most `limit` steps, and passes on what retires, in blocks. With QEMU the
-    /// limit is twice as many half-words, since its blocks are not split.
+    /// Executes the program for at most `limit` steps, and passes on what retires, in blocks. With QEMU the limit
+    /// counts instructions, and the block that reaches it is not split.
     ///
     /// # Errors
     ///
@@ -237,6 +238,18 @@ impl Program {
         Problem::of(exit).map_or(Ok(()), |problem| Err(self.error(problem)))
     }
 
+    /// Checks that a run was successful, or was cut by its limit.
+    ///
+    /// # Errors
+    ///
+    /// As of [`check`](Self::check), and if the program says that it has failed.
+    pub fn succeeded(&self, exit: Exit) -> Result<(), ProgramError> {
+        match exit {
+            Exit::Exited(code) if code != 0 => Err(self.error(Problem::Failed(code))),
+            exit => self.check(exit),
+        }
+    }
+
     fn execute_by_qemu<E: From<ProgramError>>(
         &self,
         limit: u64,
@@ -244,6 +257,9 @@ impl Program {
     ) -> Result<Ending, E> {
         let path = self.path.as_ref().ok_or_else(|| self.error(Problem::NoFile))?;
         let (mut rows, mut done, mut result) = (Vec::new(), 0, Ok(()));
+        let instructions = Instructions::of(&self.image);
+        // A program has few blocks, and executes them often.
+        let mut counts: HashMap<(u64, u32), u64> = HashMap::new();
         let run = Qemu::new().and_then(|qemu| {
             let qemu = qemu.silent();
             let arguments: Vec<&str> = self.arguments.iter().map(String::as_str).collect();
@@ -254,12 +270,13 @@ impl Program {
             };
             qemu.run(path, &arguments, mode, |row| {
                 rows.push(*row);
-                done += u64::from(row.iretire);
+                let count = || instructions.between(row.iaddr, row.next_address());
+                done += *counts.entry((row.iaddr, row.iretire)).or_insert_with(count);
                 if rows.len() as u64 >= CHUNK {
                     result = take(&rows);
                     rows.clear();
                 }
-                match result.is_ok() && done < limit.saturating_mul(2) {
+                match result.is_ok() && done < limit {
                     true => ControlFlow::Continue(()),
                     false => ControlFlow::Break(()),
                 }

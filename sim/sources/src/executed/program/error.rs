@@ -23,6 +23,7 @@ impl ProgramError {
         match self.problem {
             Problem::Unsupported { .. } => Some("build for rv32gc or rv64gc"),
             Problem::Extension(_) => Some("build without it, or let QEMU execute it"),
+            Problem::Failed(_) => Some("what it needs to succeed, or a --limit before its end"),
             Problem::Fault { .. } => Some("a trap handler, or an address within memory"),
             _ => None,
         }
@@ -67,6 +68,9 @@ pub enum Problem {
         /// The instruction.
         encoding: u32,
     },
+    /// It says that it has failed.
+    #[error("ended with exit code {0}")]
+    Failed(i32),
     /// It raised an exception for which it has no handler.
     #[error("exception {cause} at {pc:#x}, tval {tval:#x}, and no handler")]
     Fault {

@@ -1,7 +1,7 @@
 //! A program in several modes at once.
 
 use super::{Figures, Output, RESYNC, Round, RoundError};
-use crate::executed::{Program, ProgramError, modes};
+use crate::executed::{Program, ProgramError, complaint, modes};
 use hartrace_capture::description::Description;
 use hartrace_capture::framing::Kind;
 use hartrace_capture::params::{Draft, Resync};
@@ -107,6 +107,16 @@ fn advance(rounds: &mut [Round<'_>], rows: &[Retired]) -> Result<(), RoundError>
 }
 
 impl Line {
+    /// Whether the execution was cut by the limit.
+    pub fn is_cut(&self) -> bool {
+        self.exit == Exit::Limit
+    }
+
+    /// Whether the program ended with an error.
+    pub fn has_failed(&self) -> bool {
+        complaint(self.exit).is_some()
+    }
+
     /// Describes the trace of `program` in this mode.
     pub fn description(&self, program: &Program) -> Description {
         let params = modes::params(program.xlen());
