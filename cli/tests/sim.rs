@@ -113,7 +113,7 @@ fn a_stalled_hart_loses_nothing() -> Result<(), Failed> {
     std::fs::write(folder().join("stall.toml"), text)?;
     let calls = program("calls");
     let stalled = json(&format!(
-        "sim encoder {calls} --config stall.toml --limit 20000 --back-pressure 90 --seed 5"
+        "sim encoder {calls} --config stall.toml --limit 20000 --back-pressure 98 --seed 5"
     ))?;
     assert_eq!(number(&stalled, "lost_instructions"), 0);
     assert!(number(&stalled, "stalled_cycles") > 0, "{stalled}");
