@@ -41,9 +41,9 @@ const HARMLESS: [(&str, &str, &str, &str, &str); 10] = [
     ),
     (
         "",
-        "fifo_22x4",
+        "fifo_328x16",
         "full_o",
-        "usage_q == 3'd5",
+        "usage_q == 5'd17",
         "room is counted before the queue, so that it is never asked whether it is full",
     ),
     (
@@ -178,6 +178,10 @@ fn stimuli(config: &Config) -> Result<Vec<Stimulus>, Failed> {
         setting.ranges = random::ranges(&mut rng, config, &rows);
         stimuli.push(Stimulus { rows, setting, traffic: random::traffic(&mut rng) });
     }
+    // Few packets from one synchronisation to the next, and groups of which the first step needs the last of them.
+    let rows = bundled("sort", 20_000, config, config.lanes.into())?.rows;
+    let setting = Setting { resync: (1, 0), ..Setting::default() };
+    stimuli.push(Stimulus { rows, setting, traffic: Traffic::default() });
     // The others are slow, because a loss also synchronises: remembered state would be cleared.
     let mut slowly = |rows, max| {
         let options = Ioptions {
