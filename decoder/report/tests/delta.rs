@@ -9,24 +9,34 @@ use captures::{Folder, follow, trace};
 use hartrace_capture::follow::Follow;
 use hartrace_decoder::calls::Functions;
 use hartrace_report::Gaps;
-use hartrace_report::delta::{self, Capture, Delta, Stretch};
+use hartrace_report::delta::{self, Capture, Delta, Ended, Stretch};
 use hartrace_tests::case::Dice;
 use std::fs;
 use std::sync::Arc;
 
 /// Compares two captures; the number of gaps in each comes with it.
 fn compare(follow: &Follow, bytes: [&[u8]; 2], context: Option<u64>) -> (Delta, [u64; 2]) {
+    let (found, ended) = ended(follow, bytes, context, false);
+    (found, ended.map(|ended| ended.expect("it can be read").count()))
+}
+
+/// The same, with how decoding ended. If `strict`, the first gap is an error.
+fn ended(
+    follow: &Follow,
+    bytes: [&[u8]; 2],
+    context: Option<u64>,
+    strict: bool,
+) -> (Delta, [Ended; 2]) {
     let symbols = follow.programs.all_symbols();
     let ranges = symbols.functions().into_iter().map(|function| function.range);
     let functions = Arc::new(Functions::new(ranges));
     let captures = bytes.map(|input| Capture {
         follow,
         input,
-        gaps: Gaps::new("capture", |_| ()),
+        gaps: Gaps::new("capture", |_| ()).strict(strict),
         progress: |_| (),
     });
-    let (found, ended) = delta::captures(captures, &functions, 1000, context);
-    (found, ended.map(|ended| ended.expect("it can be read").count()))
+    delta::captures(captures, &functions, 1000, context)
 }
 
 /// Everything that does not count instructions from the start, and what does, from another start.
@@ -83,4 +93,18 @@ fn what_is_skipped_makes_no_difference() {
     }
     println!("{skipped} comparisons with something to skip, {deep} frames known");
     assert!(skipped > 20, "{skipped}");
+}
+
+/// A gap that both captures have is an error where none is allowed, although it could be skipped.
+#[test]
+fn gaps_are_not_skipped_where_they_are_errors() {
+    let folder = Folder::new("delta-strict");
+    let capture = trace(&folder, "calls", "delta", 100_000);
+    let follow = follow(&capture);
+    let mut bytes = fs::read(&capture).expect("it was written");
+    bytes[40..60].fill(0xff);
+    let (found, ended_well) = ended(&follow, [&bytes, &bytes], Some(0), false);
+    assert!(found.skipped.is_some() && ended_well.iter().all(Result::is_ok));
+    let (found, failed) = ended(&follow, [&bytes, &bytes], Some(0), true);
+    assert!(found.skipped.is_none() && failed.iter().all(Result::is_err));
 }

@@ -42,7 +42,8 @@ pub type Ended = Result<Gaps, StreamError<Error>>;
 /// `rows` is the number of stretches to keep.
 ///
 /// What both have in common, byte for byte, is not decoded, but for `context` bytes before the first difference;
-/// [`Delta::skipped`] says so. Without `context`, everything is decoded.
+/// [`Delta::skipped`] says so. Gaps in there are not reported. Without `context`, or if a gap is an error, everything is
+/// decoded.
 pub fn captures<I, P>(
     mut captures: [Capture<'_, I, P>; 2],
     functions: &Arc<Functions>,
@@ -54,9 +55,11 @@ where
     P: FnMut(u64) + Send,
 {
     let [a, b] = &mut captures;
-    let context = context.filter(|_| a.follow.is_same(b.follow));
+    let strict = a.gaps.is_strict() || b.gaps.is_strict();
+    let context = context.filter(|_| !strict && a.follow.is_same(b.follow));
+    let inputs = [&mut a.input, &mut b.input];
     let (skipped, read) = match context {
-        Some(context) => match skip(a.follow, [&mut a.input, &mut b.input], context) {
+        Some(context) => match skip(a.follow, inputs, context, &mut a.progress) {
             Ok(found) => found,
             Err((side, error)) => return (Delta::default(), unreadable(captures, side, error)),
         },

@@ -26,7 +26,7 @@ type Tails = (Option<Skipped>, [Vec<u8>; 2]);
 
 /// Reads both captures up to the first difference, and returns what has to be decoded: the last synchronisation that is at least
 /// `context` bytes before it, and for each capture what was read from there on. Without such a synchronisation, that is
-/// everything, and nothing is skipped.
+/// everything, and nothing is skipped. `progress` is told the number of bytes so far.
 ///
 /// # Errors
 ///
@@ -35,6 +35,7 @@ pub(super) fn skip<I: Read>(
     follow: &Follow,
     [a, b]: [&mut I; 2],
     context: u64,
+    progress: &mut dyn FnMut(u64),
 ) -> Result<Tails, (usize, io::Error)> {
     // Parameters that no encoder can have are reported when it is decoded.
     let Ok(mut cuts) = Cuts::new(&follow.decode()) else {
@@ -56,6 +57,7 @@ pub(super) fn skip<I: Read>(
         cuts.feed(common);
         kept.extend_from_slice(common);
         read = read.saturating_add(same as u64);
+        progress(read);
         if let Some(cut) = cuts.last_before(read.saturating_sub(context)) {
             let at = StreamPos { packet: cut.packets, byte: cut.byte };
             // A selection of synchronisations may lack one that was chosen before.
