@@ -1,6 +1,6 @@
 //! `hartrace hdl`: writes the encoder or a decoder in SystemVerilog, with the files that tools, software and decoders need.
 
-use crate::args::{CoreArg, DecoderArg, HdlArgs};
+use crate::args::{DecoderArg, HdlArgs};
 use crate::failure::{Failure, Status};
 use crate::files;
 use hartrace_cva6_connector as connector;
@@ -41,8 +41,8 @@ pub(crate) fn run(args: &HdlArgs) -> Result<Status, Failure> {
     // Everything is made before anything is written.
     let (connector, adapter) = match args.core {
         None => (Files::new(), Files::new()),
-        Some(CoreArg::Cva6) => {
-            connector::package(&config.encoder, &config.prefix).map_err(Failure::usage)?
+        Some(core) => {
+            connector::package(&config.encoder, &config.prefix, core).map_err(Failure::usage)?
         }
     };
     let mut files = package(&config, connector)?;

@@ -2,38 +2,77 @@
 
 // The probes that a current cva6 has for RVFI, rvfi_probes_o, as the neutral port of cva6_te_connector. Types are
 // parameters, as they are in the core: of the whole, whose parts are `instr` and `csr`.
+`include "rvfi_types.svh"
+
 module cva6_te_rvfi_adapter
   import ariane_pkg::*;
   import cva6_te_pkg::*;
 #(
   parameter config_pkg::cva6_cfg_t CVA6Cfg = config_pkg::cva6_cfg_empty,
-  parameter type rvfi_probes_t = logic
+  parameter type rvfi_probes_t = logic,
+  // What the connector was generated for: at least the commit ports of the core, and the width of its registers.
+  parameter int unsigned Lanes = CVA6Cfg.NrCommitPorts,
+  parameter int unsigned Xlen = CVA6Cfg.XLEN
 ) (
-  input  logic                                               clk_i,
-  input  logic                                               rst_ni,
+  input  logic                       clk_i,
+  input  logic                       rst_ni,
   // The probes say more than is needed here.
   /* verilator lint_off UNUSEDSIGNAL */
-  input  rvfi_probes_t                                       rvfi_probes_i,
+  input  rvfi_probes_t               rvfi_probes_i,
   /* verilator lint_on UNUSEDSIGNAL */
 
-  output logic [CVA6Cfg.NrCommitPorts-1:0]                   valid_o,
-  output logic [CVA6Cfg.NrCommitPorts-1:0][CVA6Cfg.XLEN-1:0] pc_o,
-  output logic [CVA6Cfg.NrCommitPorts-1:0]                   compressed_o,
-  output logic [CVA6Cfg.NrCommitPorts-1:0][2:0]              kind_o,
-  output logic [CVA6Cfg.NrCommitPorts-1:0]                   taken_o,
-  output logic [CVA6Cfg.NrCommitPorts-1:0][4:0]              rd_o,
-  output logic [CVA6Cfg.NrCommitPorts-1:0][4:0]              rs1_o,
-  output logic [CVA6Cfg.NrCommitPorts-1:0]                   sijump_o,
-  output logic                                               trap_o,
-  output logic                                               interrupt_o,
-  output logic [CVA6Cfg.XLEN-1:0]                            cause_o,
-  output logic [CVA6Cfg.XLEN-1:0]                            tval_o,
-  output logic [CVA6Cfg.XLEN-1:0]                            trap_pc_o,
-  output logic [1:0]                                         priv_o,
-  output logic                                               debug_o
+  output logic [Lanes-1:0]           valid_o,
+  output logic [Lanes-1:0][Xlen-1:0] pc_o,
+  output logic [Lanes-1:0]           compressed_o,
+  output logic [Lanes-1:0][2:0]      kind_o,
+  output logic [Lanes-1:0]           taken_o,
+  output logic [Lanes-1:0][4:0]      rd_o,
+  output logic [Lanes-1:0][4:0]      rs1_o,
+  output logic [Lanes-1:0]           sijump_o,
+  output logic                       trap_o,
+  output logic                       interrupt_o,
+  output logic [Xlen-1:0]            cause_o,
+  output logic [Xlen-1:0]            tval_o,
+  output logic [Xlen-1:0]            trap_pc_o,
+  output logic [1:0]                 priv_o,
+  output logic                       debug_o
 );
-  localparam int unsigned Lanes  = CVA6Cfg.NrCommitPorts;
+  localparam int unsigned Ports  = CVA6Cfg.NrCommitPorts;
   localparam int unsigned Issues = CVA6Cfg.NrIssuePorts;
+
+  // Where widths differ, tools pad and cut without a word, and the core itself drives zeros.
+  localparam type instr_t = `RVFI_PROBES_INSTR_T(CVA6Cfg);
+  localparam type csr_t = `RVFI_PROBES_CSR_T(CVA6Cfg);
+  if ($bits(rvfi_probes_i.instr) != $bits(instr_t) || $bits(rvfi_probes_i.csr) != $bits(csr_t)) begin : gen_probes
+    $error("rvfi_probes_t has other widths than RVFI_PROBES_INSTR_T and RVFI_PROBES_CSR_T of CVA6Cfg");
+  end
+  if ($bits(rvfi_probes_i.instr.commit_instr_rd) != int'(5 * Ports)) begin : gen_registers
+    $error("the core numbers registers with other than 5 bits");
+  end
+  if (Lanes < Ports) begin : gen_lanes
+    $error("the core has more commit ports (NrCommitPorts) than the connector was generated for (Lanes)");
+  end
+  if (Xlen != CVA6Cfg.XLEN) begin : gen_xlen
+    $error("the core has another XLEN than the connector was generated for");
+  end
+  if (Issues > 2) begin : gen_issues
+    $error("the core has more than two issue ports (NrIssuePorts)");
+  end
+  // Instructions that are executed as several, or jump where a table leads.
+  if (CVA6Cfg.RVZCMP) begin : gen_zcmp
+    $error("push and pop instructions (RVZCMP) are not supported");
+  end
+  if (CVA6Cfg.RVZCMT) begin : gen_zcmt
+    $error("table jumps (RVZCMT) are not supported");
+  end
+  // The probes do not tell the mode of virtualisation.
+  if (CVA6Cfg.RVH) begin : gen_hypervisor
+    $error("the modes of the hypervisor extension (RVH) are not supported");
+  end
+  // With them alone, an instruction may retire beside a trap.
+  if (CVA6Cfg.SdtrigMcontrol6LoadData) begin : gen_load_data
+    $error("triggers on loaded data (SdtrigMcontrol6LoadData) are not supported");
+  end
 
   // What an instruction is that the probes do not say when it commits. The operation of jal, lui and auipc is that
   // of an addition.
@@ -63,7 +102,7 @@ module cva6_te_rvfi_adapter
       if (compressed) begin
         // c.j, and c.jal, whose place is that of c.addiw where addresses have 64 bits.
         fetched[i].jal = (opcode[1:0] == 2'b01)
-                         & ((funct == 3'b101) | ((funct == 3'b001) & (CVA6Cfg.XLEN == 32)));
+                         & ((funct == 3'b101) | ((funct == 3'b001) & (Xlen == 32)));
       end
     end
   end
@@ -103,16 +142,16 @@ module cva6_te_rvfi_adapter
     end
   end
 
-  note_t [Lanes-1:0] noted;
+  note_t [Ports-1:0] noted;
   logic  [Lanes-1:0] jalr;
   logic  [Lanes-1:0] upper;
-  for (genvar i = 0; i < Lanes; i++) begin : gen_lane
+  for (genvar i = 0; i < Ports; i++) begin : gen_lane
     assign noted[i] = note_q[rvfi_probes_i.instr.commit_pointer[i]];
 
-    // A speculative instruction on the wrong path is acknowledged and dropped. With a trap, nothing retires.
+    // A speculative instruction on the wrong path is dropped. With a trap, nothing retires.
     assign valid_o[i]      = rvfi_probes_i.instr.commit_ack[i] & ~rvfi_probes_i.instr.commit_drop[i]
                              & ~rvfi_probes_i.instr.ex_commit_valid;
-    assign pc_o[i]         = $unsigned(CVA6Cfg.XLEN'($signed(rvfi_probes_i.instr.commit_instr_pc[i])));
+    assign pc_o[i]         = $unsigned(Xlen'($signed(rvfi_probes_i.instr.commit_instr_pc[i])));
     assign compressed_o[i] = noted[i].compressed;
     assign taken_o[i]      = taken_q[rvfi_probes_i.instr.commit_pointer[i]];
     assign rd_o[i]         = rvfi_probes_i.instr.commit_instr_rd[i];
@@ -131,6 +170,9 @@ module cva6_te_rvfi_adapter
     assign jalr[i]  = kind_o[i] == KindIndirectJump;
     assign upper[i] = noted[i].upper;
   end
+  for (genvar i = Ports; i < Lanes; i++) begin : gen_no_lane
+    assign {valid_o[i], pc_o[i], compressed_o[i], kind_o[i], taken_o[i], rd_o[i], rs1_o[i], jalr[i], upper[i]} = '0;
+  end
 
   // What looks like a trap and leads to debug mode: a request, and ebreak where the debugger wants it.
   logic wanted, breaks;
@@ -143,7 +185,7 @@ module cva6_te_rvfi_adapter
                   | ((rvfi_probes_i.instr.ex_commit_cause == riscv::BREAKPOINT) & wanted);
 
   assign trap_o      = rvfi_probes_i.instr.ex_commit_valid & ~breaks;
-  assign interrupt_o = rvfi_probes_i.instr.ex_commit_cause[CVA6Cfg.XLEN-1];
+  assign interrupt_o = rvfi_probes_i.instr.ex_commit_cause[Xlen-1];
   assign cause_o     = rvfi_probes_i.instr.ex_commit_cause;
   assign tval_o      = rvfi_probes_i.instr.tval;
   assign trap_pc_o   = pc_o[0];

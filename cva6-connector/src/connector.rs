@@ -1,6 +1,6 @@
 //! The whole connector.
 
-use crate::ADAPTER;
+use crate::Interface;
 use crate::config::{Building, Config, ConfigError};
 use crate::port::side_by_side;
 use crate::{direct, itype, serialised};
@@ -74,7 +74,7 @@ const COMMIT_PORTS: u8 = 2;
 type Files = Vec<(String, String)>;
 
 /// Files of the connector between a CVA6 and an encoder, and those of its adapter with their list,
-/// `cva6_te_adapter.f`. The adapter is part of a design only together with the core. The names of the connector's modules
+/// [`Interface::list`]. The adapter is part of a design only together with the core. The names of the connector's modules
 /// start with `prefix`.
 ///
 /// # Errors
@@ -83,11 +83,13 @@ type Files = Vec<(String, String)>;
 pub fn package(
     encoder: &hartrace_encoder_hdl::Config,
     prefix: &str,
+    interface: Interface,
 ) -> Result<(Files, Files), ConfigError> {
     let config = Config::for_encoder(encoder).with_commit_ports(COMMIT_PORTS);
     let modules = files(&connector(&config)?.prefixed(prefix));
-    let names = ADAPTER.map(|(name, _)| format!("{name}\n"));
-    let mut adapter = vec![("cva6_te_adapter.f".into(), names.concat())];
-    adapter.extend(ADAPTER.map(|(name, text)| (name.into(), text.into())));
+    let sources = interface.adapter(&config);
+    let list = sources.iter().map(|(name, _)| format!("{name}\n")).collect();
+    let mut adapter = vec![(interface.list().to_owned(), list)];
+    adapter.extend(sources);
     Ok((modules, adapter))
 }

@@ -3,6 +3,7 @@
 use super::values::named;
 use clap::{Args, ValueEnum};
 use hartrace_capture::programs::Placed;
+use hartrace_cva6_connector::Interface;
 use hartrace_encoder_hdl::top::Sink;
 use std::path::PathBuf;
 
@@ -51,8 +52,8 @@ pub(crate) struct HdlArgs {
     #[arg(long, value_name = "NAME_", conflicts_with = "decoder")]
     pub(crate) prefix: Option<String>,
     /// Also write the connector for a core
-    #[arg(long, value_enum, value_name = "CORE")]
-    pub(crate) core: Option<CoreArg>,
+    #[arg(long, value_name = "CORE", value_parser = named(CORES))]
+    pub(crate) core: Option<Interface>,
     /// Where to write it
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: PathBuf,
@@ -66,11 +67,11 @@ pub(crate) enum DecoderArg {
     Etrace,
 }
 
-#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum CoreArg {
-    /// CVA6: block connector, adapter and its bind
-    Cva6,
-}
+/// Cores with a connector.
+const CORES: [(&str, Interface, &str); 2] = [
+    ("cva6", Interface::Nets, "CVA6 of 2022: block connector, adapter and its bind"),
+    ("cva6-rvfi", Interface::Probes, "CVA6 with rvfi_probes_o, single or dual issue"),
+];
 
 /// Where trace goes.
 const SINKS: [(&str, Sink, &str); 4] = [

@@ -140,6 +140,12 @@ pub(crate) struct Cva6Args {
     /// A bare-metal program for RV64IMAC that starts at 0x80000000 [default: bundled ones that compute]
     #[arg(value_name = "PROG")]
     pub(crate) program: Option<PathBuf>,
+    /// A list of the files of a current core, with rvfi_probes_o, instead of the core of 2022; the program is one for it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) filelist: Option<PathBuf>,
+    /// Change the configuration of that core, such as SuperscalarEn=1; may be repeated
+    #[arg(long, value_name = "FIELD=VALUE", requires = "filelist")]
+    pub(crate) set: Vec<String>,
     /// small, full, cva6 or small_bytes, or a TOML file with parameters
     #[arg(long, value_name = "NAME|FILE", default_value = "cva6")]
     pub(crate) encoder: String,

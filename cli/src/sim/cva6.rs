@@ -6,10 +6,8 @@ use crate::described::describe;
 use crate::failure::{Failure, Status};
 use crate::{files, hdl, progress};
 use hartrace_capture::description::Traced;
-use hartrace_cva6_connector::Building;
 use hartrace_cva6_sim::soc::{Job, Outcome, Report, Soc, SocConfig, SocError, check_extensions};
 use hartrace_cva6_sim::{Config as Platform, Core, Exit, Latency};
-use hartrace_encoder_hdl::Overflow;
 use hartrace_hdl_tools::verilate::Options;
 use hartrace_lockstep::Setting;
 use hartrace_report::PcsText;
@@ -20,22 +18,14 @@ use std::path::Path;
 
 /// Runs the command.
 pub(crate) fn run(args: &Cva6Args) -> Result<Status, Failure> {
-    let mut encoder = hdl::named(&args.encoder, Some(args.lanes))?.encoder;
-    if args.stall {
-        encoder.overflow = Overflow::Stall;
-    }
+    let encoder = hdl::named(&args.encoder, Some(args.lanes))?.encoder;
     let setting =
         Setting::new(&encoder, modes::named(&args.tracing.encode)?, args.tracing.resync_max);
     // Building the model takes minutes.
-    let programs = programs(args.program.as_deref())?;
-    let mut config = SocConfig::new(encoder, args.harts);
-    if let Some(bytes) = args.time {
-        config = config.with_time(bytes);
-    }
-    if args.serialised {
-        config.building = Building::Serialised;
-    }
-    let core = Core::find().map_err(Failure::usage)?;
+    let programs = programs(args.program.as_deref(), args.filelist.is_none())?;
+    let config = SocConfig::new(encoder, args.harts).waiting(args.stall);
+    let config = config.with_time(args.time).serialised(args.serialised);
+    let core = Core::of(args.filelist.as_deref(), &args.set).map_err(Failure::usage)?;
     let options =
         Options { waves: args.waves.is_some(), cache: Some(super::cache()?), ..core.options() };
     let bar = progress::executed();
@@ -90,13 +80,16 @@ pub(crate) fn run(args: &Cva6Args) -> Result<Status, Failure> {
     Ok(status)
 }
 
-/// A program, or the bundled ones, by their names in tables. They need nothing that the core lacks.
-pub(super) fn programs(path: Option<&Path>) -> Result<Vec<(String, Vec<u8>)>, Failure> {
+/// A program, or the bundled ones, by their names in tables. They need nothing that the core of 2022 lacks.
+pub(super) fn programs(
+    path: Option<&Path>,
+    of_2022: bool,
+) -> Result<Vec<(String, Vec<u8>)>, Failure> {
     let programs = match path {
         Some(path) => vec![(stem(path), files::read(path)?)],
         None => CVA6.iter().map(|(name, elf)| ((*name).into(), elf.to_vec())).collect(),
     };
-    for (name, elf) in &programs {
+    for (name, elf) in programs.iter().filter(|_| of_2022) {
         let place = || path.map_or_else(|| name.clone(), files::name);
         check_extensions(elf).map_err(|error| Failure::from(error).at(place()))?;
     }
@@ -126,16 +119,11 @@ fn remark(args: &Cva6Args, name: &str, outcome: &Outcome) -> io::Result<()> {
 
 impl From<SocError> for Failure {
     fn from(error: SocError) -> Self {
+        let hint = error.hint();
         match error {
-            SocError::Extensions(_) => {
-                Self::input(error).hint("-march=rv64imac_zicsr_zifencei -mabi=lp64")
-            }
-            SocError::Mode(_) => Self::usage(error).hint("another --encode"),
-            SocError::Fit { .. } | SocError::Top(_) | SocError::Connector(_) => {
-                Self::usage(error).hint("another --encoder, such as cva6, small or full")
-            }
             SocError::Follower(error) => error.into(),
-            error => Self::input(error),
+            error if error.is_usage() => Self::usage(error).hint_if(hint),
+            error => Self::input(error).hint_if(hint),
         }
     }
 }

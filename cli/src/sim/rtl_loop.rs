@@ -81,7 +81,7 @@ fn on_hart(to: &Printed<'_>, config: &LoopConfig, setting: &Setting) -> Result<S
 /// Programs on a CVA6 core with connector and encoder.
 fn on_core(to: &Printed<'_>, config: &LoopConfig, setting: Setting) -> Result<Status, Failure> {
     let args = to.args;
-    let programs = cva6::programs(args.program.as_deref())?;
+    let programs = cva6::programs(args.program.as_deref(), true)?;
     let core = Core::find().map_err(Failure::usage)?;
     let options = Options { cache: to.options.cache.clone(), ..core.options() };
     let soc = Soc::build(&core, &SocConfig::new(config.encoder.clone(), 1), &options)?;

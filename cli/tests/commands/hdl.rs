@@ -149,6 +149,13 @@ fn with_a_core() {
         assert!(!read(file).is_empty(), "{file}");
     }
     assert!(read("Bender.yml").contains("cva6_te_connector.sv"));
+    // A core with probes, of 32 bits: the adapter knows for what the connector was generated.
+    place.clean("hdl --config micro --core cva6-rvfi -o rvfi");
+    let read = |name: &str| std::fs::read_to_string(place.dir.join("rvfi").join(name)).unwrap();
+    let list = read("cva6_te_rvfi_adapter.f");
+    assert!(list.ends_with("cva6_te_rvfi_adapter.sv\ncva6_te_rvfi_bind.sv\n"), "{list}");
+    let bind = read("cva6_te_rvfi_bind.sv");
+    assert!(bind.contains(".Lanes         (2)") && bind.contains(".Xlen          (32)"), "{bind}");
     let driver = concat!(env!("CARGO_MANIFEST_DIR"), "/../cva6-connector/software/trace.c");
     let compiler = std::process::Command::new("cc")
         .args(["-std=c11", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-Irtl", driver])

@@ -46,12 +46,28 @@ const WORDS: [(u64, bool, bool); 6] = [
 /// The module around the adapter for probes.
 const PROBED: (&str, &str) = ("probed.sv", include_str!("probes.sv"));
 
+/// The adapter for probes in the module around it, with a substitute for the header of the core in the place of its
+/// inclusion.
+fn probed() -> Vec<(String, String)> {
+    let include = "`include \"rvfi_types.svh\"\n";
+    // The core into which it could be bound is not there.
+    let adapter = RVFI_ADAPTER.into_iter().filter(|(name, _)| *name != "cva6_te_rvfi_bind.sv");
+    let sources = [PROBED].into_iter().chain(adapter);
+    sources
+        .map(|(name, text)| {
+            let text = text.replace(include, include_str!("rvfi_types.svh"));
+            (name.trim_end_matches(".sv").to_owned(), text)
+        })
+        .collect()
+}
+
 fn main() {
     let args = Arguments::from_args();
     let trials = vec![
         Trial::test("commit_nets", commit_nets),
         Trial::test("probes_one_issue_port", || probes::probes(Xlen::Rv32, 1)),
         Trial::test("probes_two_issue_ports", || probes::probes(Xlen::Rv64, 2)),
+        Trial::test("probes_that_do_not_fit", probes::refused),
     ];
     let mut trials: Vec<Trial> =
         trials.into_iter().map(|trial| trial.with_ignored_flag(!available())).collect();
@@ -60,19 +76,14 @@ fn main() {
 }
 
 fn lint() -> Result<(), Failed> {
-    let sources = RVFI_ADAPTER.into_iter().chain([PROBED]);
-    let name = |name: &str| name.trim_end_matches(".sv").to_owned();
-    let design = sources.map(|(file, text)| (name(file), text.to_owned())).collect();
-    Linter::Slang.check(&Path::new(env!("CARGO_TARGET_TMPDIR")).join("lint_adapter"), &[design])
+    Linter::Slang.check(&Path::new(env!("CARGO_TARGET_TMPDIR")).join("lint_adapter"), &[probed()])
 }
 
 /// An adapter inside a substitute for the core.
-fn design(top: &str, around: (&str, &str), adapter: &[(&str, &str)]) -> Design {
-    let empty = Design::files(top, [""; 0]);
-    [around]
+fn design(top: &str, texts: &[(String, String)]) -> Design {
+    texts
         .iter()
-        .chain(adapter)
-        .fold(empty, |design, (name, text)| design.text(name.trim_end_matches(".sv"), text))
+        .fold(Design::files(top, [""; 0]), |design, (name, text)| design.text(name, text))
         .clock("clk_i")
         .reset("rst_ni", false)
         .argument("-Wall")
@@ -81,7 +92,9 @@ fn design(top: &str, around: (&str, &str), adapter: &[(&str, &str)]) -> Design {
 
 fn commit_nets() -> Result<(), Failed> {
     let around = ("adapted.sv", include_str!("core.sv"));
-    let design = design("adapted", around, &ADAPTER)
+    let named = |(name, text): (&str, &str)| (name.trim_end_matches(".sv").into(), text.into());
+    let texts: Vec<(String, String)> = [around].into_iter().chain(ADAPTER).map(named).collect();
+    let design = design("adapted", &texts)
         // Outputs that are read by their hierarchical names are left open.
         .argument("-Wno-PINCONNECTEMPTY");
     let mut sim = Simulation::build(&design, &Options::default())?;

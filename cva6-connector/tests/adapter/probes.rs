@@ -2,7 +2,7 @@
 //! scoreboard, and commit, as in the core; the adapter must report what their encodings mean.
 
 use fastrand::Rng;
-use hartrace_cva6_connector::{Kind, RVFI_ADAPTER};
+use hartrace_cva6_connector::Kind;
 use hartrace_hdl_tools::verilate::{Options, Simulation};
 use hartrace_isa::{Insn, Isa, Kind as Meaning, Xlen, decode};
 use libtest_mimic::Failed;
@@ -30,8 +30,7 @@ struct Instruction {
 }
 
 pub(crate) fn probes(xlen: Xlen, issues: usize) -> Result<(), Failed> {
-    let design = crate::design("probed", crate::PROBED, &RVFI_ADAPTER)
-        .argument(&format!("-GIssues={issues}"));
+    let design = crate::design("probed", &crate::probed()).argument(&format!("-GIssues={issues}"));
     let design = if xlen == Xlen::Rv32 { design.argument("-DXLEN_32") } else { design };
     let mut sim = Simulation::build(&design, &Options::default())?;
     sim.reset()?;
@@ -51,6 +50,31 @@ pub(crate) fn probes(xlen: Xlen, issues: usize) -> Result<(), Failed> {
     }
     // If nothing retired, nothing was compared.
     assert!(core.seen.iter().all(|seen| *seen > 200), "retired, sijumps, traps: {:?}", core.seen);
+    Ok(())
+}
+
+/// What does not fit, or cannot be traced, is refused when the design is elaborated, and named.
+pub(crate) fn refused() -> Result<(), Failed> {
+    for (parameter, named) in [
+        ("PlaceBits=4", "rvfi_probes_t has other widths"),
+        ("Lanes=1", "more commit ports"),
+        ("Xlen=32", "another XLEN"),
+        ("Zcmp=1", "RVZCMP"),
+        ("Zcmt=1", "RVZCMT"),
+        ("Hypervisor=1", "RVH"),
+        ("LoadData=1", "SdtrigMcontrol6LoadData"),
+    ] {
+        // Other widths give warnings, too, before this error.
+        let design = crate::design("probed", &crate::probed())
+            .argument(&format!("-G{parameter}"))
+            .argument("-Wno-lint")
+            .argument("-Wno-WIDTHCONCAT")
+            .argument("-Werror-USERERROR");
+        match Simulation::build(&design, &Options::default()) {
+            Err(error) if error.to_string().contains(named) => {}
+            other => return Err(format!("{parameter}: {other:?}").into()),
+        }
+    }
     Ok(())
 }
 

@@ -2,6 +2,8 @@
 
 // As much of the packages and of the probes of a current core as the adapter sees of them, for tests without the
 // core: the names and the order of things are the core's.
+`include "rvfi_types.svh"
+
 package config_pkg;
   typedef struct packed {
     int unsigned XLEN;
@@ -10,6 +12,10 @@ package config_pkg;
     int unsigned NrIssuePorts;
     int unsigned NR_SB_ENTRIES;
     int unsigned TRANS_ID_BITS;
+    bit          RVZCMP;
+    bit          RVZCMT;
+    bit          RVH;
+    bit          SdtrigMcontrol6LoadData;
   } cva6_cfg_t;
   localparam cva6_cfg_t cva6_cfg_empty = cva6_cfg_t'(0);
 endpackage
@@ -44,7 +50,17 @@ endpackage
 module probed
   import riscv::XLEN;
 #(
-  parameter int unsigned Issues = 2
+  parameter int unsigned Issues = 2,
+  // What cores may have and the adapter refuses.
+  parameter bit Zcmp = 0,
+  parameter bit Zcmt = 0,
+  parameter bit Hypervisor = 0,
+  parameter bit LoadData = 0,
+  // What the connector was generated for.
+  parameter int unsigned Lanes = 2,
+  parameter int unsigned Xlen = XLEN,
+  // The width of a place in the scoreboard for which the type of the probes is made; that of the core is 3.
+  parameter int unsigned PlaceBits = 32'd3
 ) (
   input  logic                   clk_i,
   input  logic                   rst_ni,
@@ -87,34 +103,15 @@ module probed
 );
   localparam int unsigned Vlen = XLEN == 32 ? 32'd32 : 32'd39;
   localparam config_pkg::cva6_cfg_t Cfg = '{
-    XLEN: XLEN, VLEN: Vlen, NrCommitPorts: 2, NrIssuePorts: Issues, NR_SB_ENTRIES: 8, TRANS_ID_BITS: 3
+    XLEN: XLEN, VLEN: Vlen, NrCommitPorts: 2, NrIssuePorts: Issues, NR_SB_ENTRIES: 8, TRANS_ID_BITS: 3,
+    RVZCMP: Zcmp, RVZCMT: Zcmt, RVH: Hypervisor, SdtrigMcontrol6LoadData: LoadData
   };
-  typedef struct packed {
-    logic [Issues-1:0][2:0]  issue_pointer;
-    logic [1:0][2:0]         commit_pointer;
-    logic [Issues-1:0]       decoded_instr_valid;
-    logic [Issues-1:0]       decoded_instr_ack;
-    logic [Issues-1:0]       issue_instr_ack;
-    logic [Issues-1:0][31:0] instruction;
-    logic [Issues-1:0]       is_compressed;
-    logic [1:0][Vlen-1:0]    commit_instr_pc;
-    ariane_pkg::fu_op [1:0]  commit_instr_op;
-    logic [1:0][ariane_pkg::REG_ADDR_SIZE-1:0] commit_instr_rs1;
-    logic [1:0][ariane_pkg::REG_ADDR_SIZE-1:0] commit_instr_rd;
-    logic [1:0]              commit_drop;
-    logic [XLEN-1:0]         ex_commit_cause;
-    logic                    ex_commit_valid;
-    riscv::priv_lvl_t        priv_lvl;
-    logic [1:0]              commit_ack;
-    logic                    debug_mode;
-    logic                    branch_valid;
-    logic                    is_taken;
-    logic [XLEN-1:0]         tval;
-    logic [2:0]              branch_trans_id;
-  } rvfi_probes_instr_t;
-  typedef struct packed {
-    riscv::dcsr_t dcsr_q;
-  } rvfi_probes_csr_t;
+  localparam config_pkg::cva6_cfg_t TypeCfg = '{
+    XLEN: XLEN, VLEN: Vlen, NrCommitPorts: 2, NrIssuePorts: Issues, NR_SB_ENTRIES: 8, TRANS_ID_BITS: PlaceBits,
+    RVZCMP: Zcmp, RVZCMT: Zcmt, RVH: Hypervisor, SdtrigMcontrol6LoadData: LoadData
+  };
+  typedef `RVFI_PROBES_INSTR_T(TypeCfg) rvfi_probes_instr_t;
+  typedef `RVFI_PROBES_CSR_T(Cfg) rvfi_probes_csr_t;
   typedef struct packed {
     rvfi_probes_csr_t   csr;
     rvfi_probes_instr_t instr;
@@ -154,7 +151,9 @@ module probed
 
   cva6_te_rvfi_adapter #(
     .CVA6Cfg       (Cfg),
-    .rvfi_probes_t (rvfi_probes_t)
+    .rvfi_probes_t (rvfi_probes_t),
+    .Lanes         (Lanes),
+    .Xlen          (Xlen)
   ) i_te_adapter (
     .clk_i,
     .rst_ni,

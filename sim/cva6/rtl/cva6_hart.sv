@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
 // A cva6 whose ports are plain vectors: AXI on one side, the commit stage as the probe sees it on the other.
-// What is to be attached to the commit stage goes beside this module, into one around both.
+// What is to be attached to the commit stage goes beside this module, into one around both. A current core, with
+// CVA6_RVFI, is configured by cva6_hart_pkg; types of the core of 2022 are those of packages.
+`ifdef CVA6_RVFI
+`include "cvxif_types.svh"
+`endif
+
 module cva6_hart (
   input  logic         clk_i,
   input  logic         rst_ni,
@@ -74,8 +79,103 @@ module cva6_hart (
   output logic         resolved_mispredict_o,
   output logic [63:0]  resolved_target_o
 );
-  ariane_axi::req_t  req;
-  ariane_axi::resp_t resp;
+`ifdef CVA6_RVFI
+  localparam config_pkg::cva6_cfg_t Cfg = cva6_hart_pkg::Cfg;
+
+  if (!Cfg.TvalEn || !Cfg.DebugEn) begin : gen_no_record
+    $error("without TvalEn and DebugEn, the core does not keep what its record is made of");
+  end
+  if (Cfg.AxiDataWidth != 64 || Cfg.AxiIdWidth > 4 || Cfg.AxiAddrWidth > 64) begin : gen_no_memory
+    $error("memory has 64 bits of data, and at most 4 bits of ID and 64 bits of address");
+  end
+
+  typedef struct packed {
+    logic [Cfg.AxiIdWidth-1:0]   id;
+    logic [Cfg.AxiAddrWidth-1:0] addr;
+    axi_pkg::len_t               len;
+    axi_pkg::size_t              size;
+    axi_pkg::burst_t             burst;
+    logic                        lock;
+    axi_pkg::cache_t             cache;
+    axi_pkg::prot_t              prot;
+    axi_pkg::qos_t               qos;
+    axi_pkg::region_t            region;
+    logic [Cfg.AxiUserWidth-1:0] user;
+  } ar_t;
+  typedef struct packed {
+    logic [Cfg.AxiIdWidth-1:0]   id;
+    logic [Cfg.AxiAddrWidth-1:0] addr;
+    axi_pkg::len_t               len;
+    axi_pkg::size_t              size;
+    axi_pkg::burst_t             burst;
+    logic                        lock;
+    axi_pkg::cache_t             cache;
+    axi_pkg::prot_t              prot;
+    axi_pkg::qos_t               qos;
+    axi_pkg::region_t            region;
+    axi_pkg::atop_t              atop;
+    logic [Cfg.AxiUserWidth-1:0] user;
+  } aw_t;
+  typedef struct packed {
+    logic [63:0]                 data;
+    logic [7:0]                  strb;
+    logic                        last;
+    logic [Cfg.AxiUserWidth-1:0] user;
+  } w_t;
+  typedef struct packed {
+    logic [Cfg.AxiIdWidth-1:0]   id;
+    axi_pkg::resp_t              resp;
+    logic [Cfg.AxiUserWidth-1:0] user;
+  } b_t;
+  typedef struct packed {
+    logic [Cfg.AxiIdWidth-1:0]   id;
+    logic [63:0]                 data;
+    axi_pkg::resp_t              resp;
+    logic                        last;
+    logic [Cfg.AxiUserWidth-1:0] user;
+  } r_t;
+  typedef struct packed {
+    aw_t  aw;
+    logic aw_valid;
+    w_t   w;
+    logic w_valid;
+    logic b_ready;
+    ar_t  ar;
+    logic ar_valid;
+    logic r_ready;
+  } req_t;
+  typedef struct packed {
+    logic aw_ready;
+    logic ar_ready;
+    logic w_ready;
+    logic b_valid;
+    b_t   b;
+    logic r_valid;
+    r_t   r;
+  } resp_t;
+
+  // There is no coprocessor: it is ready, and accepts no instruction.
+  typedef `READREGFLAGS_T(Cfg) readregflags_t;
+  typedef `WRITEREGFLAGS_T(Cfg) writeregflags_t;
+  typedef `ID_T(Cfg) id_t;
+  typedef `HARTID_T(Cfg) hartid_t;
+  typedef `X_COMPRESSED_RESP_T(Cfg) x_compressed_resp_t;
+  typedef `X_ISSUE_RESP_T(Cfg, writeregflags_t, readregflags_t) x_issue_resp_t;
+  typedef `X_RESULT_T(Cfg, hartid_t, id_t, writeregflags_t) x_result_t;
+  typedef `CVXIF_RESP_T(Cfg, x_compressed_resp_t, x_issue_resp_t, x_result_t) cvxif_resp_t;
+  cvxif_resp_t no_coprocessor;
+  always_comb begin
+    no_coprocessor                  = '0;
+    no_coprocessor.compressed_ready = 1'b1;
+    no_coprocessor.issue_ready      = 1'b1;
+    no_coprocessor.register_ready   = 1'b1;
+  end
+`else
+  typedef ariane_axi::req_t req_t;
+  typedef ariane_axi::resp_t resp_t;
+`endif
+  req_t  req;
+  resp_t resp;
 
   // A clock gate. While the core has no clock, what it offers does not count, neither to memory nor to whoever
   // observes it.
@@ -85,6 +185,36 @@ module cva6_hart (
 
   assign core_clk = clk_i & runs;
 
+`ifdef CVA6_RVFI
+  cva6 #(
+    .CVA6Cfg             (Cfg),
+    .axi_ar_chan_t       (ar_t),
+    .axi_aw_chan_t       (aw_t),
+    .axi_w_chan_t        (w_t),
+    .b_chan_t            (b_t),
+    .r_chan_t            (r_t),
+    .noc_req_t           (req_t),
+    .noc_resp_t          (resp_t),
+    .x_compressed_resp_t (x_compressed_resp_t),
+    .x_issue_resp_t      (x_issue_resp_t),
+    .x_result_t          (x_result_t),
+    .cvxif_resp_t        (cvxif_resp_t)
+  ) i_cva6 (
+    .clk_i         (core_clk),
+    .rst_ni,
+    .boot_addr_i   (boot_addr_i[Cfg.VLEN-1:0]),
+    .hart_id_i     (hart_id_i[Cfg.XLEN-1:0]),
+    .irq_i,
+    .ipi_i,
+    .time_irq_i,
+    .debug_req_i,
+    .rvfi_probes_o (),
+    .cvxif_req_o   (),
+    .cvxif_resp_i  (no_coprocessor),
+    .noc_req_o     (req),
+    .noc_resp_i    (resp)
+  );
+`else
   cva6 i_cva6 (
     .clk_i        (core_clk),
     .rst_ni,
@@ -99,10 +229,11 @@ module cva6_hart (
     .axi_req_o    (req),
     .axi_resp_i   (resp)
   );
+`endif
 
   assign aw_valid_o = req.aw_valid & ~hold_i;
-  assign aw_id_o    = req.aw.id;
-  assign aw_addr_o  = req.aw.addr;
+  assign aw_id_o    = 4'(req.aw.id);
+  assign aw_addr_o  = 64'(req.aw.addr);
   assign aw_len_o   = req.aw.len;
   assign aw_size_o  = req.aw.size;
   assign aw_burst_o = req.aw.burst;
@@ -114,8 +245,8 @@ module cva6_hart (
   assign w_last_o   = req.w.last;
   assign b_ready_o  = req.b_ready & ~hold_i;
   assign ar_valid_o = req.ar_valid & ~hold_i;
-  assign ar_id_o    = req.ar.id;
-  assign ar_addr_o  = req.ar.addr;
+  assign ar_id_o    = 4'(req.ar.id);
+  assign ar_addr_o  = 64'(req.ar.addr);
   assign ar_len_o   = req.ar.len;
   assign ar_size_o  = req.ar.size;
   assign ar_burst_o = req.ar.burst;

@@ -1,13 +1,18 @@
-//! The sources of the core from PyPI, and the model built from them.
+//! The sources of the core, from PyPI or of a user's own list, and the model built from them.
 
-use crate::Cva6Error;
+use crate::{Cva6Error, FileList};
+use hartrace_cva6_connector::Interface;
 use hartrace_hdl_tools::verilate::{Design, Mode, Model, Options};
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 const CONFIG: &str = include_str!("../rtl/cva6_config_pkg.sv");
 const PROBE: &str = include_str!("../rtl/cva6_commit_probe.sv");
+const BIND: &str = include_str!("../rtl/cva6_commit_bind.sv");
+const RVFI_BIND: &str = include_str!("../rtl/cva6_commit_rvfi_bind.sv");
 const HART: &str = include_str!("../rtl/cva6_hart.sv");
+const HART_PACKAGE: &str = include_str!("../rtl/cva6_hart_pkg.sv");
 
 /// The core's own list of its files, for a sufficiently similar configuration.
 const LIST: &str = "core/Flist.cv64a6_imafdc_sv39";
@@ -49,12 +54,21 @@ pub enum Verilator {
     Installed,
 }
 
-/// The installed sources of the core.
+/// The sources of the core, and the Verilator that translates them.
 #[derive(Clone, Debug)]
 pub struct Core {
-    /// The folder of Python's packages.
-    packages: PathBuf,
+    sources: Sources,
+    /// The folder of Python's packages, if there is one.
+    packages: Option<PathBuf>,
     verilator: Verilator,
+}
+
+#[derive(Clone, Debug)]
+enum Sources {
+    /// Those of the package, of 2022.
+    Packaged,
+    /// A current core, and the package that configures it.
+    Listed(FileList, String),
 }
 
 impl Core {
@@ -91,12 +105,68 @@ impl Core {
         let Some(packages) = found.and_then(|packages| packages.canonicalize().ok()) else {
             return Err(Cva6Error::Incomplete { folder, missing: "package pythondata-cpu-cva6" });
         };
-        let core = Self { packages, verilator };
+        let core = Self { sources: Sources::Packaged, packages: Some(packages), verilator };
         match core.verilator_root() {
             Some(root) if !root.join("bin/verilator_bin").is_file() => {
                 Err(Cva6Error::Incomplete { folder, missing: "package verilator" })
             }
             _ => Ok(core),
+        }
+    }
+
+    /// Takes the core of a list of files, as [`Core::listed`], or without one finds that of 2022, as [`Core::find`].
+    ///
+    /// # Errors
+    ///
+    /// As those.
+    pub fn of(list: Option<&Path>, changes: &[String]) -> Result<Self, Cva6Error> {
+        match list {
+            Some(path) => Self::listed(FileList::read(path)?, changes),
+            None => Self::find(),
+        }
+    }
+
+    /// Takes a core that has `rvfi_probes_o` from a list of its files. Its configuration is that of `cva6_config_pkg` in this
+    /// list, with changes of fields of `cva6_user_cfg_t`, such as `SuperscalarEn=1`.
+    ///
+    /// It is translated by the Verilator that [`Core::find`] finds, otherwise by the installed one.
+    ///
+    /// # Errors
+    ///
+    /// If a change is not a field and a constant.
+    pub fn listed(list: FileList, changes: &[String]) -> Result<Self, Cva6Error> {
+        let found = Self::find();
+        let mut body = String::new();
+        for change in changes {
+            let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+            let is_value = |c: char| is_name(c) || "':".contains(c);
+            match change.split_once('=') {
+                Some((name, value))
+                    if !name.is_empty()
+                        && !value.is_empty()
+                        && name.chars().all(is_name)
+                        && value.chars().all(is_value) =>
+                {
+                    // Writing to a string cannot fail.
+                    let _ = writeln!(body, "    cfg.{name} = {value};");
+                }
+                _ => return Err(Cva6Error::Change(change.clone())),
+            }
+        }
+        let package = HART_PACKAGE.replace("    // Changes.\n", &body);
+        Ok(Self {
+            sources: Sources::Listed(list, package),
+            packages: found.as_ref().ok().and_then(|core| core.packages.clone()),
+            verilator: found.map_or(Verilator::Installed, |core| core.verilator),
+        })
+    }
+
+    /// Returns where the core shows what it commits.
+    #[must_use]
+    pub fn interface(&self) -> Interface {
+        match self.sources {
+            Sources::Packaged => Interface::Nets,
+            Sources::Listed(..) => Interface::Probes,
         }
     }
 
@@ -108,7 +178,7 @@ impl Core {
 
     fn verilator_root(&self) -> Option<PathBuf> {
         match self.verilator {
-            Verilator::Packaged => Some(self.packages.join("verilator")),
+            Verilator::Packaged => Some(self.packages.as_ref()?.join("verilator")),
             Verilator::Installed => None,
         }
     }
@@ -125,19 +195,41 @@ impl Core {
         }
     }
 
-    /// Returns the design with the top module `top`: the core, this project's configuration, the probe and
+    /// Returns the design with the top module `top`: the core, its configuration, the probe and
     /// `cva6_hart`. If `top` is another module, the caller has to add it; it has the same clock and reset.
     ///
     /// # Errors
     ///
     /// If the core's list of files cannot be read.
     pub fn design(&self, top: &str) -> Result<Design, Cva6Error> {
-        let root = self.packages.join(CORE);
+        let no_files: [PathBuf; 0] = [];
+        let design = Design::files(top, no_files);
+        let (design, bind) = match &self.sources {
+            Sources::Packaged => (self.packaged(design)?, BIND),
+            Sources::Listed(list, package) => {
+                let design = list.arguments.iter().fold(design, |design, a| design.argument(a));
+                let design = list.files.iter().fold(design, Design::file);
+                (design.argument("+define+CVA6_RVFI").text("cva6_hart_pkg", package), RVFI_BIND)
+            }
+        };
+        Ok(design
+            // The core causes hundreds of warnings, which are not this project's to fix; no list of files and
+            // kinds silences them all. What is found not to fit while it is elaborated stays an error.
+            .argument("-Wno-fatal")
+            .argument("-Werror-USERERROR")
+            .text("cva6_commit_probe", PROBE)
+            .text("cva6_commit_bind", bind)
+            .text("cva6_hart", HART)
+            .clock("clk_i")
+            .reset("rst_ni", false))
+    }
+
+    /// Adds the core of the package with this project's configuration.
+    fn packaged(&self, mut design: Design) -> Result<Design, Cva6Error> {
+        let root = self.packages.as_ref().ok_or(Cva6Error::NotInstalled)?.join(CORE);
         let path = root.join(LIST);
         let list = fs::read_to_string(&path).map_err(io(&path))?;
         let root = root.display().to_string();
-        let no_files: [PathBuf; 0] = [];
-        let mut design = Design::files(top, no_files);
         for line in list.lines().map(str::trim) {
             let line = line.replace("${CVA6_REPO_DIR}", &root);
             // The divider is not in the package, and the tracer is not for Verilator.
@@ -152,14 +244,7 @@ impl Core {
                 _ => design.file(line),
             };
         }
-        Ok(design
-            // The core causes hundreds of warnings, which are not this project's to fix; no list of files and
-            // kinds silences them all.
-            .argument("-Wno-fatal")
-            .text("cva6_commit_probe", PROBE)
-            .text("cva6_hart", HART)
-            .clock("clk_i")
-            .reset("rst_ni", false))
+        Ok(design)
     }
 
     /// Builds the model of the core alone, with its commit stage observed.

@@ -35,6 +35,21 @@ pub enum Cva6Error {
         /// Why.
         error: io::Error,
     },
+    /// A line of a list of files is wrong.
+    #[error("{}, line {line}: {what}", .path.display())]
+    List {
+        /// The list.
+        path: PathBuf,
+        /// The line.
+        line: usize,
+        /// What is wrong.
+        what: String,
+    },
+    /// A change of the core's configuration is not a field and a constant.
+    #[error(
+        "`{0}` is not a field of the core's configuration and a constant, such as SuperscalarEn=1"
+    )]
+    Change(String),
     /// The program cannot be loaded.
     #[error("the program cannot be loaded: {0}")]
     Load(#[from] LoadError),

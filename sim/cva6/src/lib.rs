@@ -1,6 +1,7 @@
 //! The CVA6 core in Verilator, controlled from Rust.
 //!
-//! [`Core`] finds the sources of the core from PyPI and builds a model of them. [`Platform`] adds memory and
+//! [`Core`] finds the sources of the core from PyPI, or takes those of a current core from a [`FileList`], and builds a
+//! model of them. [`Platform`] adds memory and
 //! devices to the model, loads a program and runs it. The core's own record of what it executed consists of
 //! [`Commit`]s: every instruction and every trap. `docs/design/cva6.md` describes the parts and the reasons
 //! for them.
@@ -24,6 +25,7 @@ mod bus;
 mod commit;
 mod core;
 mod error;
+mod file_list;
 pub mod map;
 mod platform;
 mod ports;
@@ -35,6 +37,7 @@ pub use axi::Latency;
 pub use commit::{Commit, Event};
 pub use core::{Core, HartPort, Verilator, hart_ports};
 pub use error::Cva6Error;
+pub use file_list::FileList;
 pub use platform::{Config, Exit, Observe, Platform, Run};
 pub use rows::Rows;
 pub use stimuli::{Poke, Surprises};

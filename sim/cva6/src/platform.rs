@@ -7,7 +7,7 @@ use crate::map::{RAM, RAM_SIZE};
 use crate::ports::Ports;
 use crate::{Cva6Error, Poke};
 use hartrace_hdl_tools::verilate::{Input, Model, Simulation};
-use hartrace_iss::{Environment, Hart, HartConfig, Range};
+use hartrace_iss::{Environment, Hart, HartConfig, Range, Xlen};
 
 /// Clock cycles of reset.
 const RESET: u64 = 10;
@@ -23,12 +23,20 @@ pub struct Config {
     pub pokes: Vec<Poke>,
     /// For each hart, the prefix of the names of its ports in the model.
     pub harts: Vec<String>,
+    /// The width of the core.
+    pub xlen: Xlen,
 }
 
 impl Default for Config {
-    /// One hart, memory that responds after 2 cycles, and no external stimuli.
+    /// One hart of 64 bits, memory that responds after 2 cycles, and no external stimuli.
     fn default() -> Self {
-        Self { latency: Latency::default(), seed: 0, pokes: Vec::new(), harts: vec![String::new()] }
+        Self {
+            latency: Latency::default(),
+            seed: 0,
+            pokes: Vec::new(),
+            harts: vec![String::new()],
+            xlen: Xlen::Rv64,
+        }
     }
 }
 
@@ -102,6 +110,7 @@ impl Platform {
         let mut loader = Hart::new(HartConfig {
             memory: vec![Range { base: RAM, size: RAM_SIZE }],
             environment: Environment::Bare,
+            xlen: config.xlen,
             ..HartConfig::default()
         });
         let entry = loader.load_elf(elf)?;

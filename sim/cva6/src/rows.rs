@@ -19,11 +19,17 @@ pub struct Rows {
 
 impl Default for Rows {
     fn default() -> Self {
-        Self { isa: Isa::new(Xlen::Rv64), before: None, cycle: None }
+        Self::new(Xlen::Rv64)
     }
 }
 
 impl Rows {
+    /// Starts with the rows of a core of this width.
+    #[must_use]
+    pub fn new(xlen: Xlen) -> Self {
+        Self { isa: Isa::new(xlen), before: None, cycle: None }
+    }
+
     /// Returns the row of a commit, if it has one.
     pub fn row(&mut self, commit: &Commit) -> Option<Retired> {
         if commit.debug {

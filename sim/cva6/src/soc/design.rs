@@ -2,10 +2,11 @@
 
 use crate::soc::SocError;
 use crate::{Core, hart_ports};
-use hartrace_cva6_connector::{ADAPTER, Building, Config as Connector, connector};
+use hartrace_cva6_connector::{Building, Config as Connector, Interface, connector};
 use hartrace_encoder_hdl::top::{Encapsulation, Sink, Standard, TimeSource, TopConfig, top};
 use hartrace_encoder_hdl::{Config, Overflow};
 use hartrace_hdl_tools::verilate::{Design, Model, Options};
+use hartrace_isa::Xlen;
 use hartrace_rtl::{Component, Direction};
 use std::fmt::Write;
 
@@ -41,14 +42,34 @@ impl SocConfig {
         Self { top, building: Building::default() }
     }
 
-    /// Adds a clock to each encoder. Synchronisations carry its time, of 40 bits; frames carry `bytes` bytes of it.
+    /// Adds a clock to each encoder, if bytes are given. Synchronisations carry its time, of 40 bits; frames carry `bytes`
+    /// bytes of it.
     #[must_use]
-    pub fn with_time(mut self, bytes: u8) -> Self {
+    pub fn with_time(mut self, bytes: impl Into<Option<u8>>) -> Self {
+        let Some(bytes) = bytes.into() else { return self };
         self.top.time = TimeSource::Internal;
         let etrace = &mut self.top.encoder.etrace;
         (etrace.notime_p, etrace.time_width_p) = (false, 40);
         if let Encapsulation::Standard(standard) = &mut self.top.encapsulation {
             standard.timestamp_bytes = bytes;
+        }
+        self
+    }
+
+    /// Makes connectors build blocks one instruction after the other, if so.
+    #[must_use]
+    pub fn serialised(mut self, is_so: bool) -> Self {
+        if is_so {
+            self.building = Building::Serialised;
+        }
+        self
+    }
+
+    /// Makes harts wait for their encoders when there is no room, if so.
+    #[must_use]
+    pub fn waiting(mut self, is_so: bool) -> Self {
+        if is_so {
+            self.top.encoder.overflow = Overflow::Stall;
         }
         self
     }
@@ -66,10 +87,17 @@ impl SocConfig {
         self.top.encoder.overflow == Overflow::Stall
     }
 
-    fn check(&self) -> Result<(), SocError> {
+    /// Returns the width of the cores, which is that of addresses.
+    #[must_use]
+    pub fn xlen(&self) -> Xlen {
+        if self.top.encoder.etrace.iaddress_width_p == 32 { Xlen::Rv32 } else { Xlen::Rv64 }
+    }
+
+    fn check(&self, interface: Interface) -> Result<(), SocError> {
         let encoder = &self.top.encoder;
         let width = encoder.etrace.iaddress_width_p;
-        if width != 64 {
+        // Current cores exist in both widths; elaboration compares.
+        if width != 64 && (width, interface) != (32, Interface::Probes) {
             return Err(SocError::Fit { name: "iaddress_width_p", value: width.into(), needs: 64 });
         }
         if encoder.lanes > COMMIT_PORTS {
@@ -94,13 +122,14 @@ impl Soc {
     ///
     /// If a parameter is out of its range or does not fit the core, or a tool fails.
     pub fn build(core: &Core, config: &SocConfig, options: &Options) -> Result<Self, SocError> {
-        config.check()?;
+        config.check(core.interface())?;
         let (encoder, connector) = (top(&config.top)?, connector(&config.connector())?);
         let text = around(config, &encoder, &connector);
-        let adapter = |design: Design, (name, text): (&str, &str)| {
-            design.text(name.trim_end_matches(".sv"), text)
+        let adapter = |design: Design, (name, text): (String, String)| {
+            design.text(name.trim_end_matches(".sv"), &text)
         };
-        let design = ADAPTER.into_iter().fold(core.design(TOP)?, adapter);
+        let files = core.interface().adapter(&config.connector());
+        let design = files.into_iter().fold(core.design(TOP)?, adapter);
         let design = design.component(&connector).component(&encoder).text(TOP, &text);
         Ok(Self { model: Model::build(design, options)?, config: config.clone() })
     }

@@ -74,3 +74,24 @@ pub enum SocError {
     #[error(transparent)]
     Simulation(#[from] SimError),
 }
+
+impl SocError {
+    /// Returns whether other arguments would help, rather than other files.
+    #[must_use]
+    pub fn is_usage(&self) -> bool {
+        matches!(self, Self::Mode(_) | Self::Fit { .. } | Self::Top(_) | Self::Connector(_))
+    }
+
+    /// Returns what to try.
+    #[must_use]
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::Extensions(_) => Some("-march=rv64imac_zicsr_zifencei -mabi=lp64"),
+            Self::Mode(_) => Some("another --encode"),
+            Self::Fit { .. } | Self::Top(_) | Self::Connector(_) => {
+                Some("another --encoder, such as cva6, small or full")
+            }
+            _ => None,
+        }
+    }
+}

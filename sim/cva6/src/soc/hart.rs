@@ -1,7 +1,7 @@
 //! One hart: what it executed on one side, and what its encoder received on the other.
 
+use crate::soc::SocConfig;
 use crate::{Commit, Event, Rows};
-use hartrace_encoder_hdl::Config;
 use hartrace_etrace::ingress::{IType, Retired};
 use hartrace_hdl_tools::verilate::{Output, SimError, Simulation};
 use hartrace_lockstep::{Follow, Seen};
@@ -95,20 +95,20 @@ impl<'a> HartWatch<'a> {
     pub(crate) fn new(
         sim: &Simulation,
         number: usize,
-        config: &Config,
-        stalls: bool,
+        soc: &SocConfig,
         follow: Follow<'a>,
     ) -> Result<Self, SimError> {
+        let config = &soc.top.encoder;
         let port = |name: &str| sim.output(&format!("hart{number}_{name}_o"));
         Ok(Self {
             follow,
-            rows: Rows::default(),
+            rows: Rows::new(soc.xlen()),
             inside: VecDeque::new(),
             clock: None,
             lanes: config.lanes.into(),
             itype_width: config.itype_width_p.into(),
             iretire_width: config.iretire_width_p.into(),
-            stalls,
+            stalls: soc.stalls(),
             itype: port("itype")?,
             iretire: port("iretire")?,
             refused: port("refused")?,

@@ -11,6 +11,7 @@ use hartrace_encoder_hdl::registers::driver::te::{TrTeControl, TrTsControl};
 use hartrace_encoder_hdl::top::TimeSource;
 use hartrace_etrace::{Ioptions, Mode};
 use hartrace_hdl_tools::verilate::{Input, Model, Output, SimError, Simulation};
+use hartrace_isa::Xlen;
 use hartrace_lockstep::{Follow, Seen, Setting};
 use hartrace_sources::executed::Verified;
 use std::path::PathBuf;
@@ -28,7 +29,7 @@ pub struct Job {
     pub elf: Vec<u8>,
     /// Additional memory contents.
     pub memory: Vec<(u64, Vec<u8>)>,
-    /// Memory and devices; the names of harts are replaced by the actual ones.
+    /// Memory and devices; the names of harts and their width are replaced by the actual ones.
     pub platform: PlatformConfig,
     /// The settings of the encoders.
     pub setting: Setting,
@@ -56,8 +57,13 @@ impl Job {
     }
 
     /// Creates a platform around a model. The names are the prefixes of the ports of each hart.
-    pub(crate) fn platform(&self, model: &Model, harts: Vec<String>) -> Result<Platform, SocError> {
-        let config = PlatformConfig { harts, ..self.platform.clone() };
+    pub(crate) fn platform(
+        &self,
+        model: &Model,
+        harts: Vec<String>,
+        xlen: Xlen,
+    ) -> Result<Platform, SocError> {
+        let config = PlatformConfig { harts, xlen, ..self.platform.clone() };
         let mut platform = Platform::new(model, &self.elf, &config)?;
         for (address, bytes) in &self.memory {
             if !platform.write_memory(*address, bytes) {
@@ -119,7 +125,7 @@ impl Soc {
     /// Creates a platform around the model, with everything in reset.
     pub(crate) fn platform(&self, job: &Job) -> Result<Platform, SocError> {
         let harts = (0..self.config.top.harts).map(|hart| format!("hart{hart}_")).collect();
-        job.platform(&self.model, harts)
+        job.platform(&self.model, harts, self.config.xlen())
     }
 
     /// Runs a program without and with tracing.
@@ -209,8 +215,7 @@ impl<'a> Watch<'a> {
         let mut harts = Vec::new();
         for number in 0..top.harts as usize {
             let follow = Follow::new(&top.encoder, &survey.image, tvec.to_vec())?;
-            let stalls = soc.config.stalls();
-            harts.push(HartWatch::new(sim, number, &top.encoder, stalls, follow)?);
+            harts.push(HartWatch::new(sim, number, &soc.config, follow)?);
         }
         Ok(Self {
             packets: vec![(0, 0); harts.len()],

@@ -45,13 +45,14 @@ impl Vectors {
 }
 
 impl Survey {
-    /// Runs a program on a model of the core alone: [`Core::model`](crate::Core::model).
+    /// Runs a program on a model of a core of 64 bits alone: [`Core::model`](crate::Core::model).
     ///
     /// # Errors
     ///
     /// If it cannot be loaded, or the simulation fails.
     pub fn alone(model: &Model, job: &Job) -> Result<Self, SocError> {
-        Self::new(job, job.platform(model, vec![String::new()])?, 1)
+        let xlen = Xlen::Rv64;
+        Self::new(job, job.platform(model, vec![String::new()], xlen)?, 1, xlen)
     }
 
     /// The trap vectors that a decoder needs.
@@ -70,8 +71,8 @@ impl Survey {
         }
     }
 
-    fn new(job: &Job, mut platform: Platform, harts: usize) -> Result<Self, SocError> {
-        let mut image = Image::new(Isa::new(Xlen::Rv64));
+    fn new(job: &Job, mut platform: Platform, harts: usize, xlen: Xlen) -> Result<Self, SocError> {
+        let mut image = Image::new(Isa::new(xlen));
         image.add_elf(&job.elf, 0)?;
         for (address, bytes) in &job.memory {
             image.add(*address, bytes);
@@ -118,6 +119,7 @@ impl Soc {
     ///
     /// If it cannot be loaded, or the simulation fails.
     pub fn survey(&self, job: &Job) -> Result<Survey, SocError> {
-        Survey::new(job, self.platform(job)?, self.config.top.harts as usize)
+        let harts = self.config.top.harts as usize;
+        Survey::new(job, self.platform(job)?, harts, self.config.xlen())
     }
 }

@@ -6,6 +6,8 @@
 //!
 //! Ignored where the core is not installed; `./test.sh cva6` installs it.
 
+#[path = "../../common/mod.rs"]
+mod common;
 mod models;
 mod programs;
 mod random;

@@ -1,12 +1,11 @@
 //! The programs of `tests/programs/elf/cva6`.
 
+use crate::common::{self, modes, setting};
 use crate::models::{Kind, alone};
 use flate2::read::GzDecoder;
 use hartrace_cva6_sim::soc::{CoreLoop, HartOutcome, Job, Outcome, Survey};
-use hartrace_cva6_sim::{Config, Exit, Latency, Surprises};
-use hartrace_etrace::Ioptions;
+use hartrace_cva6_sim::{Config, Exit, Latency};
 use hartrace_hdl_tools::verilate::Options;
-use hartrace_lockstep::Setting;
 use hartrace_lockstep::rtl_loop::LoopConfig;
 use hartrace_tests::cva6::elf;
 use libtest_mimic::{Failed, Trial};
@@ -14,45 +13,13 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-/// One of 64 combinations of modes; the encoder of [`Kind::Full`] supports all of them.
-pub(crate) fn modes(number: u64) -> Ioptions {
-    let bit = |at: u32| number >> at & 1 == 1;
-    Ioptions {
-        implicit_return: bit(0),
-        implicit_exception: bit(1),
-        full_address: bit(2),
-        jump_target_cache: bit(3),
-        branch_prediction: bit(4),
-        sequentially_inferred_jump: bit(5),
-        ..Ioptions::default()
-    }
-}
-
-pub(crate) fn setting(options: Ioptions) -> Setting {
-    // Synchronise after 128 packets.
-    Setting { options, resync: (1, 3), ..Setting::default() }
-}
-
-/// Traces a program that was surveyed on the core alone. Without stalls only the trace may differ.
+/// Traces a program that was surveyed on the core alone.
 pub(crate) fn trace(kind: Kind, job: &Job, survey: &Survey) -> Result<Outcome, String> {
-    let soc = kind.soc()?;
-    let outcome = soc.trace(job, survey).map_err(|error| error.to_string())?;
-    if !soc.config().stalls() && outcome.run != survey.run {
-        return Err(format!("traced {:?}, else {:?}", outcome.run, survey.run));
+    let outcome = common::trace(kind.soc()?, job, survey)?;
+    match outcome.run.exit {
+        Exit::Exited(0) => Ok(outcome),
+        exit => Err(format!("{exit:?}")),
     }
-    if outcome.run.exit != Exit::Exited(0) {
-        return Err(format!("{:?}", outcome.run.exit));
-    }
-    for (number, hart) in outcome.harts.iter().enumerate() {
-        if let Some(difference) = &hart.verified.difference {
-            return Err(format!("hart {number}: {difference}\n{hart:?}"));
-        }
-        // Harts may wait for the end of the program.
-        if hart.verified.decoded + hart.idle + hart.lost != hart.instructions {
-            return Err(format!("hart {number}: {hart:?}"));
-        }
-    }
-    Ok(outcome)
 }
 
 fn survey(job: &Job) -> Result<Survey, String> {
@@ -105,13 +72,8 @@ fn verify(kind: Kind, name: &str, all_modes: &[u64]) -> Result<(), Failed> {
 
 /// Random interrupts and debug mode, in addition to those that the program raises itself.
 fn surprises(seed: u64) -> Result<(), Failed> {
-    let mut job = Job::new(elf("surprises")?);
-    let pokes =
-        Surprises { gap: 400, until: 80_000, interrupts: true, debug: seed % 2 == 1 }.draw(seed);
-    let latency = Latency { cycles: 1, jitter: seed * 3 };
-    job.platform = Config { latency, seed, pokes, ..Config::default() };
+    let job = common::surprising(seed)?;
     let survey = survey(&job)?;
-    job.setting = setting(modes(0b1_1001 | seed << 1));
     let outcome = trace(Kind::Full, &job, &survey)?;
     let hart = &outcome.harts[0];
     println!(

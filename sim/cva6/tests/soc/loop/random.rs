@@ -2,28 +2,17 @@
 //! every combination of modes of the encoder.
 
 use crate::models::{Kind, alone};
-use crate::number;
-use crate::programs::{modes, setting, trace};
-use hartrace_cva6_sim::soc::{Job, Survey};
-use hartrace_cva6_sim::{Config, Latency, Surprises};
-use hartrace_tests::cva6::{Monitored, monitored};
+use crate::programs::trace;
+use crate::{common, number};
+use hartrace_cva6_sim::soc::Survey;
 use libtest_mimic::{Failed, Trial};
 use std::ops::Range;
 
 /// Number of random programs in one trial.
 const GROUP: u64 = 8;
 
-/// More cycles than any random program uses.
-const LIMIT: u64 = 500_000;
-
 fn check(seed: u64) -> Result<(u64, u64), String> {
-    let Monitored { monitor, memory } = monitored(seed)?;
-    let surprises =
-        Surprises { gap: 150, until: 1_000_000, interrupts: true, debug: seed.is_multiple_of(4) };
-    let latency = Latency { cycles: seed % 5, jitter: seed % 7 };
-    let platform = Config { latency, seed, pokes: surprises.draw(seed), ..Config::default() };
-    let setting = setting(modes(seed));
-    let job = Job { memory, platform, setting, limit: LIMIT, ..Job::new(monitor) };
+    let job = common::random(seed)?;
     let survey = Survey::alone(alone()?, &job).map_err(|error| error.to_string())?;
     let outcome = trace(Kind::Full, &job, &survey)?;
     let hart = &outcome.harts[0];
