@@ -7,9 +7,11 @@ mod captures;
 
 use captures::{Folder, follow, trace};
 use hartrace_capture::follow::Follow;
+use hartrace_capture::params::{Draft, Given, Setup};
+use hartrace_capture::programs::Programs;
 use hartrace_decoder::calls::Functions;
 use hartrace_report::Gaps;
-use hartrace_report::delta::{self, Capture, Delta, Ended, Stretch};
+use hartrace_report::delta::{self, Capture, Delta, Ended, Later, Stretch};
 use hartrace_tests::case::Dice;
 use std::fs;
 use std::sync::Arc;
@@ -39,45 +41,48 @@ fn ended(
     delta::captures(captures, &functions, 1000, context)
 }
 
-/// Everything that does not count instructions from the start, and what does, from another start.
-fn shown(delta: &Delta, skipped: u64) -> String {
-    let stretch = |stretch: &Stretch| {
-        let before = stretch.before.map(|before| before + skipped);
-        (before, stretch.at, stretch.first, stretch.insns)
+/// Everything that does not count instructions, and by how much those of the second capture are more: what was skipped is the
+/// same in both.
+fn shown(delta: &Delta) -> String {
+    let more = |[a, b]: [u64; 2]| b as i64 - a as i64;
+    let stretch = |Stretch { before, at, first, insns }: &Stretch| {
+        format!("{} {at:?} {first:?} {insns:?}", more(*before))
     };
     let stretches: Vec<_> = delta.stretches.iter().map(stretch).collect();
-    let insns = delta.insns.map(|insns| insns + skipped);
-    let Delta { count, alone, last, counts, .. } = delta;
-    let (functions, edges) = (counts.functions(), counts.edges());
-    format!("{stretches:?} {insns:?} {count} {alone:?} {last:?} {functions:?} {edges:?}")
+    let Delta { count, insns, alone, last, counts, .. } = delta;
+    let (more, functions, edges) = (more(*insns), counts.functions(), counts.edges());
+    format!("{stretches:?} {more} {count} {alone:?} {last:?} {functions:?} {edges:?}")
 }
 
 #[test]
 fn what_is_skipped_makes_no_difference() {
     let folder = Folder::new("delta");
     let dice = &mut Dice::new(7);
-    let (mut skipped, mut deep) = (0, 0);
+    let (mut skipped, mut later, mut deep) = (0, 0, 0);
     for (name, mode) in [("calls", "delta"), ("linux", "ir+jtc"), ("interrupts", "ie+sij")] {
         let capture = trace(&folder, name, mode, 40_000);
         let follow = follow(&capture);
         let a = fs::read(&capture).expect("it was written");
-        for turn in 0..8 {
+        for turn in 0..16 {
             let mut b = a.clone();
-            let at = dice.range(0, b.len() as u64 - 1) as usize;
-            match turn {
-                0 => {}
-                1 => b.truncate(at),
-                2 => drop(b.splice(at..at, [0; 9])),
-                _ => b[at] ^= 1 << dice.range(0, 7),
+            for _ in 0..turn / 4 {
+                let at = dice.range(0, b.len() as u64 - 1) as usize;
+                match turn % 4 {
+                    0 => b.truncate(at.max(1)),
+                    1 => drop(b.splice(at..at, [0; 9])),
+                    2 => drop(b.drain(at..b.len().min(at + 40))),
+                    _ => b[at] ^= 1 << dice.range(0, 7),
+                }
             }
             let (whole, gaps) = compare(&follow, [&a, &b], None);
-            assert_eq!(whole.skipped, None);
+            assert_eq!((whole.skipped, whole.later), (None, Later::default()));
             for context in [0, 500] {
                 let (found, found_gaps) = compare(&follow, [&a, &b], Some(context));
-                let before = whole.insns[0] - found.insns[0];
                 let what = format!("{name} {turn}, context {context}, {:?}", found.skipped);
-                assert_eq!(shown(&found, before), shown(&whole, 0), "{what}");
-                assert_eq!(found_gaps, gaps, "{what}");
+                assert_eq!(shown(&found), shown(&whole), "{what}, {:?}", found.later);
+                // No gap is reported twice, though some are decoded twice.
+                assert!(found_gaps[0] <= gaps[0] && found_gaps[1] <= gaps[1], "{what}");
+                later += found.later.stretches;
                 if let Some(place) = found.skipped {
                     skipped += 1;
                     let first = whole.stretches.first();
@@ -85,14 +90,50 @@ fn what_is_skipped_makes_no_difference() {
                     // The newest frames are those of the whole stack, as far as they are known.
                     let known = found.stack.iter().rev().zip(whole.stack.iter().rev());
                     deep += known.take_while(|(a, b)| a.function == b.function).count();
-                } else {
-                    assert_eq!(before, 0, "{what}");
+                } else if found.later == Later::default() {
+                    assert_eq!(found.insns, whole.insns, "{what}");
                 }
             }
         }
     }
-    println!("{skipped} comparisons with something to skip, {deep} frames known");
-    assert!(skipped > 20, "{skipped}");
+    println!("{skipped} comparisons skip the start, {later} later stretches, {deep} frames known");
+    assert!(skipped > 20 && later > 20, "{skipped} {later}");
+}
+
+/// In a long loop, every place is like every other. After damage the second capture has lost some iterations, which no stretch of
+/// equal bytes may hide: they are missing at the end.
+#[test]
+fn iterations_are_not_lost_between_equal_bytes() {
+    let draft = "iaddress_width_p = 32\niaddress_lsb_p = 1\n";
+    let draft = Draft::parse(draft, "params.toml").expect("it is complete");
+    let setup = Setup::new(Some(draft), &Given::default()).expect("it is right");
+    let mut programs = Programs::new(setup.xlen);
+    programs.add_code(0x1000, &[0x63, 0x10, 0x05, 0x00]); // bnez a0, 0
+    let follow = Follow::new(setup, programs);
+    let period = |maps: usize| {
+        let start = [0x45, 0x63, 0x00, 0x04, 0x00, 0x00]; // at 0x1000, a taken branch
+        let map = [0x45, 0x01, 0x00, 0x00, 0x00, 0x00]; // 31 taken branches
+        [start.to_vec(), map.repeat(maps)].concat()
+    };
+    let a = period(20).repeat(50);
+    let mut b = a.clone();
+    let damaged = period(20).len() * 10 + period(7).len();
+    b[damaged] = 0; // this frame is none
+    b[damaged + 1] = 0xff;
+    for (damaged, both) in [(1, [&a[..], &b]), (0, [&b, &a])] {
+        let (whole, gaps) = compare(&follow, both, None);
+        assert!(gaps[damaged] > 0 && whole.alone[1 - damaged] >= 31, "{gaps:?} {whole:?}");
+        for context in [0, 100] {
+            let (found, found_gaps) = compare(&follow, both, Some(context));
+            assert!(found.skipped.is_some());
+            assert_eq!((shown(&found), found_gaps), (shown(&whole), gaps), "{:?}", found.later);
+        }
+    }
+    // If they come to a synchronisation together, they may go on together.
+    let less = [period(20).repeat(10), period(7), period(20).repeat(39)].concat();
+    let (whole, _) = compare(&follow, [&a, &less], None);
+    let (found, _) = compare(&follow, [&a, &less], Some(0));
+    assert_eq!(shown(&found), shown(&whole), "{:?}", found.later);
 }
 
 /// A gap that both captures have is an error where none is allowed, although it could be skipped.
@@ -106,5 +147,5 @@ fn gaps_are_not_skipped_where_they_are_errors() {
     let (found, ended_well) = ended(&follow, [&bytes, &bytes], Some(0), false);
     assert!(found.skipped.is_some() && ended_well.iter().all(Result::is_ok));
     let (found, failed) = ended(&follow, [&bytes, &bytes], Some(0), true);
-    assert!(found.skipped.is_none() && failed.iter().all(Result::is_err));
+    assert!(found.skipped.is_none() && failed.iter().any(Result::is_err));
 }

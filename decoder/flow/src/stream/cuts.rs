@@ -89,10 +89,18 @@ impl<'a> Cuts<'a> {
         self.deframer = deframer;
     }
 
-    /// The last synchronisation up to a place where the trace of the first source may be cut.
-    pub fn last_before(&self, byte: u64) -> Option<Cut> {
-        let cuts = &self.sources.first()?.cuts;
-        cuts.iter().rev().find(|cut| cut.byte <= byte).copied()
+    /// Where the trace of the first source may be cut, in order: a selection, if there are very many.
+    pub fn of_first(&self) -> &[Cut] {
+        self.sources.first().map_or(&[], |source| &source.cuts)
+    }
+
+    /// Drops the cuts before a place, so that there is room for all that follow.
+    pub fn forget_before(&mut self, byte: u64) {
+        for source in &mut self.sources {
+            let gone = source.cuts.partition_point(|cut| cut.byte < byte);
+            source.cuts.drain(..gone);
+            source.grain = 1;
+        }
     }
 
     /// The sources of the capture, in the order of their appearance; `None` if there are more than

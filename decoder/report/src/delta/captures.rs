@@ -1,17 +1,21 @@
 //! Decodes two captures at once, to compare them.
 
-use super::skip::{Skipped, skip};
-use super::{Delta, Pieces, delta};
+use super::compare::{Compare, Watch};
+use super::skip::{Ahead, skip};
+use super::tape::{Decoding, Start, Tape, lock};
+use super::{Delta, Pieces};
 use crate::{Error, Gaps, Noted, OneSource, Silent};
 use hartrace_capture::follow::Follow;
 use hartrace_decoder::calls::Functions;
 use hartrace_decoder::stream::{Decoded, StreamError};
 use hartrace_decoder::{Event, StreamPos};
+use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::io::Read;
 use std::ops::ControlFlow;
-use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
-use std::thread;
+use std::sync::{Arc, Mutex};
+use std::thread::{self, ScopedJoinHandle};
 
 /// Parts of a capture that wait to be compared.
 const PARTS: usize = 8;
@@ -42,10 +46,11 @@ pub type Ended = Result<Gaps, StreamError<Error>>;
 /// `rows` is the number of stretches to keep.
 ///
 /// What both have in common, byte for byte, is not decoded, but for `context` bytes before the first difference;
-/// [`Delta::skipped`] says so. Gaps in there are not reported. Without `context`, or if a gap is an error, everything is
-/// decoded.
+/// [`Delta::skipped`] says so. So are longer stretches after a difference, from a synchronisation on that follows the same
+/// instruction in both; [`Delta::later`] counts them. Gaps in there are not reported. Without `context`, or if a gap is an error,
+/// everything is decoded.
 pub fn captures<I, P>(
-    mut captures: [Capture<'_, I, P>; 2],
+    captures: [Capture<'_, I, P>; 2],
     functions: &Arc<Functions>,
     rows: usize,
     context: Option<u64>,
@@ -54,81 +59,222 @@ where
     I: Read + Send,
     P: FnMut(u64) + Send,
 {
-    let [a, b] = &mut captures;
+    let [a, b] = &captures;
     let strict = a.gaps.is_strict() || b.gaps.is_strict();
     let context = context.filter(|_| !strict && a.follow.is_same(b.follow));
-    let inputs = [&mut a.input, &mut b.input];
-    let (skipped, read) = match context {
-        Some(context) => match skip(a.follow, inputs, context, &mut a.progress) {
-            Ok(found) => found,
-            Err((side, error)) => return (Delta::default(), unreadable(captures, side, error)),
-        },
-        None => (None, Default::default()),
+    let mut both = captures.map(|capture| Reading::new(capture, context.is_none()));
+    let mut compare = Compare::new(functions, rows);
+    let mut starts = both
+        .each_ref()
+        .map(|reading| Start { at: StreamPos::default(), options: reading.follow.setup.options });
+    if let Some(context) = context {
+        starts = skipped(&mut both, starts, context);
+        compare.delta.skipped = Some(starts[0].at).filter(|at| *at != StreamPos::default());
+    }
+    // Short stretches are decoded sooner than the decoders are started anew.
+    let least = context.map(|context| context / 16);
+    loop {
+        let (stopped, flows) = round(&mut both, starts, &mut compare, least);
+        if let (Some(Stop::Skip { from, to }), [Ok(_), Ok(_)]) = (&stopped, &flows) {
+            starts = skipped(&mut both, *to, 0);
+            compare.delta.later.add(*from, starts.map(|start| start.at));
+            continue;
+        }
+        let ([a, b], [of_a, of_b]) = (both, flows);
+        let mut ended = [a.ended(of_a), b.ended(of_b)];
+        if let Some(Stop::Failed(side, error)) = stopped
+            && let Some(ended) = ended.get_mut(side)
+        {
+            *ended = Err(StreamError::Join(error));
+        }
+        return (compare.finish(), ended);
+    }
+}
+
+/// Skips what both captures have in common from there on; returns where to go on.
+fn skipped<I: Read, P: FnMut(u64)>(
+    [a, b]: &mut [Reading<'_, I, P>; 2],
+    from: [Start; 2],
+    context: u64,
+) -> [Start; 2] {
+    skip([&mut lock(&a.tape), &mut lock(&b.tape)], from, context, &mut a.progress)
+}
+
+/// A capture that is being read.
+struct Reading<'a, I, P> {
+    follow: &'a Follow,
+    tape: Mutex<Tape<'a, I>>,
+    gaps: Gaps,
+    progress: P,
+    source: OneSource,
+    found: Silent,
+}
+
+impl<'a, I: Read + Send, P: FnMut(u64) + Send> Reading<'a, I, P> {
+    fn new(capture: Capture<'a, I, P>, whole: bool) -> Self {
+        let Capture { follow, input, gaps, progress } = capture;
+        let tape = Mutex::new(Tape::new(input, follow, whole));
+        let (source, found) = (OneSource::default(), Silent::default());
+        Self { follow, tape, gaps, progress, source, found }
+    }
+
+    fn ended(self, flow: Flow) -> Ended {
+        let Self { mut gaps, found, .. } = self;
+        gaps.end(flow?);
+        gaps.silent(found);
+        Ok(gaps)
+    }
+}
+
+/// Whether decoding came to the end of the capture.
+type Flow = Result<ControlFlow<()>, StreamError<Error>>;
+
+/// A gap, or where decoding resumed, of a source.
+type Note = (Option<u16>, StreamPos, Event);
+
+/// What was decoded from a part of a capture.
+struct Part {
+    pieces: Pieces,
+    notes: Vec<Note>,
+}
+
+/// Why both captures are not decoded further.
+enum Stop {
+    /// They are the same from the places where they have been compared up to others.
+    Skip { from: [StreamPos; 2], to: [Start; 2] },
+    /// One of them has a gap, and none is allowed.
+    Failed(usize, Error),
+}
+
+/// Decodes both captures from these places on, and compares them up to their ends, or to a stretch to skip.
+fn round<I, P>(
+    both: &mut [Reading<'_, I, P>; 2],
+    starts: [Start; 2],
+    compare: &mut Compare,
+    least: Option<u64>,
+) -> (Option<Stop>, [Flow; 2])
+where
+    I: Read + Send,
+    P: FnMut(u64) + Send,
+{
+    let [notes_a, notes_b] = [const { RefCell::new(VecDeque::new()) }; 2];
+    let noted = |notes: &RefCell<VecDeque<Note>>, part: Part| {
+        notes.borrow_mut().extend(part.notes);
+        part.pieces
     };
     thread::scope(|scope| {
-        let mut read = read.into_iter();
-        let sides = captures.map(|capture| {
-            let (parts, received) = sync_channel(PARTS);
-            let read = read.next().unwrap_or_default();
-            (received, scope.spawn(move || capture.decode(skipped, &read, &parts)))
+        let mut starts = starts.into_iter();
+        let [a, b] = both.each_mut().map(|reading| {
+            let Reading { follow, tape, gaps, progress, source, found } = reading;
+            let (sender, parts) = sync_channel(PARTS);
+            let (strict, file) = (gaps.is_strict(), gaps.file().to_owned());
+            let decoder =
+                Decoder { follow, start: starts.next(), strict, file, source, found, progress };
+            let input = Decoding(&*tape);
+            (&*tape, gaps, parts, scope.spawn(move || decoder.run(input, &sender)))
         });
-        let [(a, of_a), (b, of_b)] = sides;
-        let mut found = delta([a.into_iter(), b.into_iter()], functions, rows);
-        found.skipped = skipped.map(|skipped| skipped.at);
-        let ended = |thread: thread::ScopedJoinHandle<'_, _>| match thread.join() {
-            Ok(ended) => ended,
-            Err(panic) => std::panic::resume_unwind(panic),
+        let ((tape_a, gaps_a, parts_a, of_a), (tape_b, gaps_b, parts_b, of_b)) = (a, b);
+        let mut watching = Watching {
+            notes: [&notes_a, &notes_b],
+            gaps: [gaps_a, gaps_b],
+            ahead: Ahead::new([tape_a, tape_b], least),
+            stop: None,
         };
-        (found, [of_a, of_b].map(ended))
+        let parts_a = parts_a.into_iter().map(|part| noted(&notes_a, part));
+        let parts_b = parts_b.into_iter().map(|part| noted(&notes_b, part));
+        // Whatever is left of the parts ends here, and with it the decoders.
+        compare.run(parts_a, parts_b, &mut watching);
+        if watching.stop.is_none() {
+            watching.tell([u64::MAX; 2]);
+        }
+        (watching.stop, [joined(of_a), joined(of_b)])
     })
 }
 
-/// One of both captures cannot be read.
-fn unreadable<I, P>(
-    captures: [Capture<'_, I, P>; 2],
-    side: usize,
-    error: std::io::Error,
-) -> [Ended; 2] {
-    let [a, b] = captures.map(|capture| Ok(capture.gaps));
-    let failed = Err(StreamError::Input(error));
-    if side == 0 { [failed, b] } else { [a, failed] }
+fn joined<T>(thread: ScopedJoinHandle<'_, T>) -> T {
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
-impl<I: Read + Send, P: FnMut(u64) + Send> Capture<'_, I, P> {
-    /// Decodes it from a place on, of which `read` has been read already, and passes it on in parts.
-    fn decode(self, skipped: Option<Skipped>, read: &[u8], parts: &SyncSender<Pieces>) -> Ended {
-        let Self { follow, input, mut gaps, mut progress } = self;
-        let Skipped { at: start, options } = skipped.unwrap_or_default();
-        let input = read.chain(input);
-        let (mut source, mut found) = (OneSource::default(), Silent::default());
-        let strict = gaps.is_strict();
+/// Follows how far two captures have been compared.
+struct Watching<'t, 'a, I> {
+    /// Gaps that have been decoded, but not compared.
+    notes: [&'t RefCell<VecDeque<Note>>; 2],
+    gaps: [&'t mut Gaps; 2],
+    ahead: Ahead<'t, 'a, I>,
+    stop: Option<Stop>,
+}
+
+impl<I: Read> Watching<'_, '_, I> {
+    /// Reports gaps up to these offsets: not as they are decoded, since some of them may be decoded twice.
+    fn tell(&mut self, up_to: [u64; 2]) {
+        let sides = self.gaps.iter_mut().zip(self.notes).zip(up_to).enumerate();
+        for (side, ((gaps, notes), up_to)) in sides {
+            let mut notes = notes.borrow_mut();
+            let count = notes.partition_point(|(_, at, _)| at.byte <= up_to);
+            for (id, at, event) in notes.drain(..count) {
+                gaps.event(id, at, &event);
+                if let Err(missing) = gaps.check() {
+                    self.stop.get_or_insert(Stop::Failed(side, missing.into()));
+                }
+            }
+        }
+    }
+}
+
+impl<I: Read> Watch for Watching<'_, '_, I> {
+    fn step(&mut self, at: [StreamPos; 2], alike: Option<bool>) -> ControlFlow<()> {
+        self.tell(at.map(|at| at.byte));
+        self.ahead.forget(at);
+        match alike {
+            Some(alike) => {
+                let found = self.ahead.passes(at, alike);
+                let skip = found.map(|to| Stop::Skip { from: at, to });
+                self.stop = self.stop.take().or(skip);
+            }
+            None => self.ahead.differs(),
+        }
+        if self.stop.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}
+
+/// Decodes one of both captures.
+struct Decoder<'r, P> {
+    follow: &'r Follow,
+    start: Option<Start>,
+    strict: bool,
+    file: String,
+    source: &'r mut OneSource,
+    found: &'r mut Silent,
+    progress: &'r mut P,
+}
+
+impl<P: FnMut(u64) + Send> Decoder<'_, P> {
+    /// Decodes from a place on, and passes on what was decoded, in parts.
+    fn run(self, input: impl Read + Send, parts: &SyncSender<Part>) -> Flow {
+        let Self { follow, start, strict, file, source, found, progress } = self;
+        let first = start.map_or(StreamPos::default(), |start| start.at);
         let make = || Noted::new(Pieces::default(), strict);
         let join = |decoded: Decoded<Noted<Pieces>>| {
             let StreamPos { byte: bytes, packet: packets } =
-                after(start, StreamPos { byte: decoded.bytes, packet: decoded.packets });
-            found = Silent { bytes, packets };
+                after(first, StreamPos { byte: decoded.bytes, packet: decoded.packets });
+            *found = Silent { bytes, packets };
             progress(bytes);
             for (id, noted) in decoded.sinks {
-                source.take(id, gaps.file()).map_err(Error::Sources)?;
-                let (mut pieces, events): (_, Vec<(StreamPos, Event)>) = noted.into_parts();
-                for (at, event) in events {
-                    gaps.event(id, after(start, at), &event);
-                    gaps.check()?;
-                }
-                pieces.0.iter_mut().for_each(|(at, _)| *at = after(start, *at));
-                if parts.send(pieces).is_err() {
+                source.take(id, &file).map_err(Error::Sources)?;
+                let (mut pieces, notes) = noted.into_parts();
+                let notes = notes.into_iter().map(|(at, event)| (id, after(first, at), event));
+                let notes = notes.collect();
+                pieces.0.iter_mut().for_each(|(at, _)| *at = after(first, *at));
+                if parts.send(Part { pieces, notes }).is_err() {
                     return Ok(ControlFlow::Break(()));
                 }
             }
             Ok(ControlFlow::Continue(()))
         };
-        let flow = match skipped {
-            Some(_) => follow.run_rest(options, input, PART, make, join),
+        match start.filter(|start| start.at != StreamPos::default()) {
+            Some(start) => follow.run_rest(start.options, input, PART, make, join),
             None => follow.run(input, PART, make, join),
-        }?;
-        gaps.end(flow);
-        gaps.silent(found);
-        Ok(gaps)
+        }
     }
 }
 

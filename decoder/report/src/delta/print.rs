@@ -1,6 +1,6 @@
 //! Differences of two traces, for people and for scripts.
 
-use super::{Delta, Piece, Stretch};
+use super::{Delta, Later, Piece, Stretch};
 use crate::listing::describe;
 use hartrace_capture::programs::{Symbols, address};
 use hartrace_decoder::{Event, StreamPos};
@@ -73,6 +73,16 @@ impl Delta {
             )?;
             following = "following ";
         }
+        let Later { stretches, packets, bytes } = self.later;
+        if stretches > 0 {
+            let stretches =
+                if stretches == 1 { "1 stretch" } else { &format!("{stretches} stretches") };
+            writeln!(
+                out,
+                "{stretches} of {bytes} bytes, {packets} packets, after a difference are the same, too, and were not \
+                 decoded"
+            )?;
+        }
         let Some(first) = self.stretches.first() else {
             let insns = self.insns[0];
             return writeln!(out, "both traces have the same {insns} {following}instructions");
@@ -93,15 +103,14 @@ impl Delta {
         let stretches =
             if self.count == 1 { "1 stretch" } else { &format!("{} stretches", self.count) };
         writeln!(out, "\n{stretches} with {a} and {b} instructions that only one trace has:")?;
-        writeln!(
-            out,
-            "{:>12} {:>12} {:>10} {:>10}  at",
-            "instruction", "instruction", "alone", "alone"
-        )?;
-        for Stretch { before, insns, first, .. } in self.stretches.iter().take(style.rows) {
+        // Instructions are not counted where they are not decoded.
+        let by_bytes = self.later.stretches > 0;
+        let unit = if by_bytes { "byte" } else { "instruction" };
+        writeln!(out, "{unit:>12} {unit:>12} {:>10} {:>10}  at", "alone", "alone")?;
+        for Stretch { before, at, insns, first } in self.stretches.iter().take(style.rows) {
             let starts = first.iter().flatten().filter_map(Piece::start);
             let names: Vec<_> = starts.map(|start| style.function(start)).collect();
-            let [at_a, at_b] = before;
+            let [at_a, at_b] = if by_bytes { at.map(|at| at.byte) } else { *before };
             let [alone_a, alone_b] = insns;
             writeln!(
                 out,
@@ -168,6 +177,9 @@ impl Delta {
         let all = json!({
             "captures": style.names,
             "skipped": self.skipped.map(|at| json!({ "packet": at.packet, "byte": at.byte })),
+            "skipped_later": {
+                "stretches": self.later.stretches, "packets": self.later.packets, "bytes": self.later.bytes,
+            },
             "instructions": self.insns,
             "alone": self.alone,
             "stretches": self.count,

@@ -116,8 +116,9 @@ pub(super) struct Side<I> {
 }
 
 impl<I: Iterator<Item = Pieces>> Side<I> {
-    pub(super) fn new(parts: I) -> Self {
-        Self { parts, pieces: Vec::new(), next: 0, at: StreamPos::default(), insns: 0 }
+    /// Starts after this number of instructions.
+    pub(super) fn new(parts: I, insns: u64) -> Self {
+        Self { parts, pieces: Vec::new(), next: 0, at: StreamPos::default(), insns }
     }
 
     /// What has not been compared, as far as it has arrived.

@@ -1,5 +1,8 @@
+use super::compare::{ALIKE, PLACES, align};
 use super::*;
-use hartrace_decoder::{Event, Leaves, Transfer};
+use hartrace_decoder::calls::Functions;
+use hartrace_decoder::{Event, Leaves, Run, Sink, Transfer};
+use std::sync::Arc;
 
 /// Functions of 0x100 bytes from 0x1000 up.
 fn functions() -> Arc<Functions> {
