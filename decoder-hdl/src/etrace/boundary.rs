@@ -5,8 +5,8 @@
 
 use super::Config;
 use super::shape::Shape;
-use crate::wires::{all, any, delay, join};
-use hartrace_rtl::{Component, Expr, Module, index_width, lit, zero};
+use crate::wires::{any, delay, join};
+use hartrace_rtl::{Component, Expr, Module, concat, index_width, lit, zero};
 
 /// Cycles from a byte to its role.
 pub(super) const LATENCY: u32 = 4;
@@ -50,24 +50,27 @@ fn null_run(shape: &Shape) -> Component {
     let aligned = m.output("aligned_o", u, "a header follows, whatever came before");
 
     m.section("Null packets within the cycle.");
-    let skips = |lanes: std::ops::Range<u32>| all(lanes.map(|i| null.bit(i) | !valid.bit(i)));
-    let only = delay(&m, "only_nulls", &skips(0..u), true);
+    let skips = m.let_("null_or_none", &null | !&valid);
+    let only = delay(&m, "only_nulls", &skips.all(), true);
     // Up to the end of the cycle: all of them if there is nothing else.
-    let newest: Vec<Expr> = (0..u).map(|i| valid.bit(i) & skips(i..u)).collect();
+    let newest: Vec<Expr> = (0..u).map(|i| valid.bit(i) & skips.slice(i, u - i).all()).collect();
+    let newest = m.let_("is_newest", join(&newest));
+    let newest: Vec<Expr> = (0..u).map(|i| newest.bit(i)).collect();
     let newest = delay(&m, "newest", &count(&newest), true);
     if u == 1 {
         m.assign(&aligned, &newest & one_by_one(&m, run, &newest, &only));
         return m.finish();
     }
-    // From the start of the cycle up to a byte: how many, one-hot.
-    let oldest: Vec<Expr> = (0..u)
-        .map(|i| {
-            let nulls = valid.bit(i) & skips(0..i + 1);
-            let bits: Vec<Expr> =
-                (1..=i + 1).map(|n| &nulls & exactly(&valid.slice(0, i + 1), n)).collect();
-            delay(&m, &format!("oldest_{i}"), &join(&bits), true)
-        })
-        .collect();
+    // From the start of the cycle up to a byte: how many, one-hot. Bit n of `given` says that there are more than n bytes.
+    let mut given = valid.bit(0);
+    let mut oldest = vec![delay(&m, "oldest_0", &(&given & null.bit(0)), true)];
+    for i in 1..u {
+        let more = concat(&[&given, &lit(1, 1)]);
+        given = m.let_(&format!("given_{i}"), valid.bit(i).mux(more, given.zext(i + 1)));
+        let exactly = &given & !given.slice(1, i).zext(i + 1);
+        let nulls = valid.bit(i) & skips.slice(0, i + 1).all();
+        oldest.push(delay(&m, &format!("oldest_{i}"), &nulls.gate(exactly), true));
+    }
 
     m.section("The run, which cannot both start and become long enough within one cycle.");
     let width = index_width(run + 1);
@@ -130,25 +133,6 @@ fn count(bits: &[Expr]) -> Expr {
             let (low, high) = bits.split_at(bits.len() / 2);
             let width = index_width(bits.len() as u32 + 1);
             count(low).zext(width) + count(high).zext(width)
-        }
-    }
-}
-
-/// Whether exactly this many bits are set.
-fn exactly(bits: &Expr, count: u32) -> Expr {
-    at_least(bits, count) & !at_least(bits, count + 1)
-}
-
-/// Whether at least this many bits are set.
-fn at_least(bits: &Expr, count: u32) -> Expr {
-    match (count, bits.width()) {
-        (0, _) => lit(1, 1),
-        (count, width) if count > width => lit(1, 0),
-        (1, _) => bits.any(),
-        (count, width) if count == width => bits.all(),
-        (count, width) => {
-            let rest = bits.slice(0, width - 1);
-            bits.msb().mux(at_least(&rest, count - 1), at_least(&rest, count))
         }
     }
 }

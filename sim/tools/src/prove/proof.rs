@@ -32,6 +32,8 @@ enum Means {
     Cycles,
     /// In any run, by an invariant that the solver finds.
     Search,
+    /// In any run: this many cycles are examined, and the solver finds an invariant of the others.
+    Settled(u32),
     /// In any run, since this text, with more assertions, holds by induction over this many cycles.
     Induction(String, u32),
 }
@@ -64,6 +66,13 @@ impl Proof {
     #[must_use]
     pub fn any_run(name: &str, rig: &Component, cycles: u32) -> Self {
         Self { means: Means::Search, ..Self::bounded(name, rig, cycles) }
+    }
+
+    /// Claims that no run at all breaks an assertion; the first `cycles` are examined one by one. It is for
+    /// pipelines of which some registers are not reset: once they are filled, more registers are always equal.
+    #[must_use]
+    pub fn settled(self, cycles: u32) -> Self {
+        Self { means: Means::Settled(cycles), ..self }
     }
 
     /// Claims that no run at all breaks an assertion, by induction over at most `depth` cycles: if all
@@ -203,6 +212,9 @@ impl Proof {
             let (text, searches) = match self.means {
                 Means::Cycles => (text, vec![Search::Cycles(self.cycles)]),
                 Means::Search => (text, vec![Search::Invariant]),
+                Means::Settled(cycles) => {
+                    (text, vec![Search::Cycles(cycles), Search::InvariantAfter(cycles)])
+                }
                 Means::Induction(helped, depth) => {
                     (helped, vec![Search::Cycles(depth), Search::Step(depth)])
                 }
@@ -308,6 +320,8 @@ enum Search {
     Cycles(u32),
     /// An invariant that shows that there is no such run. ABC checks it.
     Invariant,
+    /// The same for the cycles after so many.
+    InvariantAfter(u32),
     /// Up to this many cycles that break no assertion, from any state, and one more that does.
     Step(u32),
 }
@@ -318,6 +332,10 @@ fn abc(folder: &Path, search: Search) -> Result<String, Failed> {
         Search::Cycles(cycles) => format!("bmc3 -F {cycles}"),
         // Registers that are always equal are merged first.
         Search::Invariant => format!("scorr; dc2; pdr -T {SECONDS}"),
+        // The states after these cycles become the initial ones; equal registers are found by induction over two cycles.
+        Search::InvariantAfter(cycles) => {
+            format!("tempor -F {cycles}; strash; scorr -F 2; dc2; pdr -T {SECONDS}")
+        }
         Search::Step(cycles) => format!("orpos; ind -F {} -T {SECONDS}", cycles + 1),
     };
     // `fold` includes the assumptions.
@@ -333,7 +351,7 @@ fn prove(folder: &Path, search: Search) -> Result<(), Failed> {
     let text = abc(folder, search)?;
     let proven = match search {
         Search::Cycles(cycles) => format!("No output asserted in {cycles} frames"),
-        Search::Invariant => "Property proved.".to_owned(),
+        Search::Invariant | Search::InvariantAfter(_) => "Property proved.".to_owned(),
         Search::Step(_) => "Networks are equivalent.".to_owned(),
     };
     if text.contains(&proven) && !text.contains(BROKEN) { Ok(()) } else { Err(text.into()) }
