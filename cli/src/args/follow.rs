@@ -65,7 +65,7 @@ pub(crate) struct FollowArgs {
     /// Threads to decode on [default: one per core]
     ///
     /// The output is the same for any number. More than one thread needs synchronisations in the
-    /// trace, and a single source. For a snapshot, each source has one thread.
+    /// trace, or several sources, of which each has one thread. So has each source of a snapshot.
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<NonZeroUsize>,
     /// End with an error, and status 1, at the first gap

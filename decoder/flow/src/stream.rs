@@ -4,7 +4,8 @@
 //! in the order of the stream: together they have received exactly what one [`Tracer`] on one thread
 //! delivers. Parts that start with a synchronisation do not depend on the parts before them and are
 //! decoded in parallel. If no synchronisation arrives for a long time, a part continues with the
-//! tracers of the part before.
+//! tracers of the part before. Where one of several sources can start, the others cannot: each part then
+//! continues with the tracers of the part before, in several shares of the sources, each in parallel.
 //!
 //! Memory holds a few parts per thread and the content of their sinks. The sinks may use much more: a
 //! few bytes stand for a thousand instructions, and a payload of format 0.0 for billions. A sink that
@@ -42,8 +43,8 @@ impl<'a> Decode<'a> {
     /// decoding, and so does a panic of `sink`, of a sink or of `join`, which is passed on to the caller.
     /// A sink that is full ([`Sink::is_full`]) is passed on before its part ends.
     ///
-    /// Each source is followed separately. If there are several, only one thread has work to do: for
-    /// speed, select one source ([`Transport::source`]).
+    /// Each source is followed separately. If there are several, each is decoded by one thread at a time, and all
+    /// by one if the sinks depend on their order ([`Sink::ORDERED`]).
     pub fn run<R, S, E>(
         &self,
         mut input: R,
@@ -66,7 +67,7 @@ impl<'a> Decode<'a> {
         join: &mut (dyn FnMut(Decoded<S>) -> Result<(), E> + Send),
     ) -> Result<(), StreamError<E>> {
         self.config.params.layout(self.config.unit)?;
-        let parts = Mutex::new(Parts::new(self, input)?);
+        let parts = Mutex::new(Parts::new(self, input, S::ORDERED)?);
         let join = Join::new(join, self.threads);
         let work = || {
             let _watch = join.watch();
@@ -82,11 +83,11 @@ impl<'a> Decode<'a> {
                         break;
                     }
                 };
-                let number = part.number;
+                let (number, more) = (part.number, part.share.has_next());
                 let Place { byte: bytes, packet: packets, .. } = part.start;
                 let flush = |sinks| join.put_some(number, Decoded { sinks, bytes, packets });
                 let go_on = match self.decode(part, &mut demux, SourceSinks::new(sink, &flush)) {
-                    Ok(decoded) => join.put(number, decoded),
+                    Ok(decoded) => join.put(number, decoded, more),
                     Err(error) => join.fail(StreamError::Params(error)),
                 };
                 if !go_on {
@@ -114,7 +115,10 @@ impl<'a> Decode<'a> {
         mut sinks: SourceSinks<'_, S>,
     ) -> Result<Decoded<S>, ParamsError> {
         let mut demux = match part.from.and_then(|from| from.recv().ok()) {
-            Some(demux) => demux,
+            Some(mut demux) => {
+                demux.share(part.share);
+                demux
+            }
             None => {
                 let mut demux = mine.take().unwrap_or_else(|| Demux::new(self));
                 demux.restart(&part.start);
@@ -128,9 +132,12 @@ impl<'a> Decode<'a> {
             demux.finish(&mut sinks)?;
         }
         let (bytes, packets) = (demux.bytes(), demux.packets());
-        match part.to {
-            // There may be no receiver if the decoding ends.
-            Some(to) => drop(to.send(demux)),
+        match part.to.split_last() {
+            // There may be no receivers if the decoding ends.
+            Some((last, others)) => {
+                others.iter().for_each(|to| drop(to.send(demux.clone())));
+                drop(last.send(demux));
+            }
             None => *mine = Some(demux),
         }
         Ok(Decoded { sinks: sinks.made, bytes, packets })

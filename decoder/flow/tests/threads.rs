@@ -1,13 +1,17 @@
-//! A panic on one thread ends the decoding on all of them, and reaches the caller.
+//! A panic on one thread ends the decoding on all of them, and reaches the caller. Several sources are decoded by several
+//! threads.
 
 use hartrace_decoder::stream::{Decode, Transport};
-use hartrace_decoder::{Config, Image, Run, Sink, StreamPos};
-use hartrace_encap::Framing;
+use hartrace_decoder::{Config, Event, Image, Run, Sink, StreamPos};
+use hartrace_encap::{EncapParams, FrameHeader, Framing, MAX_FRAME};
 use hartrace_isa::{Isa, Xlen};
+use std::collections::BTreeMap;
+use std::io::Read;
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
+use std::sync::{Condvar, Mutex};
 use std::time::Duration;
 
 /// Far more than decoding takes; only a thread that waits for ever needs longer.
@@ -89,4 +93,126 @@ fn a_panic_ends_all_threads() {
             assert_eq!(outcome.as_deref(), Some(message), "{place:?}, {threads} threads");
         }
     }
+}
+
+/// Everything of a source.
+#[derive(Default)]
+struct Log(Vec<String>);
+
+impl Sink for Log {
+    fn run(&mut self, at: StreamPos, run: Run<'_>) {
+        self.0.push(format!("{at:?} {run:?}"));
+    }
+
+    fn event(&mut self, at: StreamPos, event: Event) {
+        self.0.push(format!("{at:?} {event:?}"));
+    }
+}
+
+fn code() -> Image {
+    let mut image = Image::new(Isa::new(Xlen::Rv64));
+    image.add(0x8000_0000, &[0x01, 0x00, 0x82, 0x80]); // c.nop, ret
+    image
+}
+
+fn framing() -> Framing {
+    Framing::Encap(EncapParams::new(8, 0, 0).expect("fields fit"))
+}
+
+/// A synchronisation at 0x80000000.
+fn sync(source: u16) -> Vec<u8> {
+    let mut frame = [0; MAX_FRAME];
+    let header = FrameHeader { source: Some(source), ..FrameHeader::default() };
+    let len = framing().emit(&header, &[0x73, 0x00, 0x00, 0x00, 0xe0], &mut frame);
+    frame[..len.expect("it fits")].to_vec()
+}
+
+/// Returns few bytes at a time, so that even a short capture has many parts.
+struct Slow<'a>(&'a [u8]);
+
+impl Read for Slow<'_> {
+    fn read(&mut self, room: &mut [u8]) -> std::io::Result<usize> {
+        let most = room.len().min(37);
+        self.0.read(&mut room[..most])
+    }
+}
+
+/// Damage concerns all sources, on whatever thread they are decoded; what is one too many is reported once.
+#[test]
+fn sources_are_the_same_on_any_thread() {
+    let image = code();
+    let (mut seed, mut damaged): (u64, usize) = (1, 0);
+    let mut random = |below: u64| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (seed >> 33) % below
+    };
+    for turn in 0..200 {
+        let mut capture = Vec::new();
+        for _ in 0..random(400) {
+            match random(20) {
+                0 if turn % 2 == 0 => capture.extend([0xff; 3]),
+                _ => capture.extend(sync(random(6) as u16)),
+            }
+        }
+        let run = |threads: usize, part: usize, source_cap: usize| {
+            let config = Config { source_cap, ..Config::default() };
+            let mut decode = Decode::new(config, &image, Transport::new(framing()));
+            decode.threads = NonZeroUsize::new(threads).expect("not zero");
+            decode.part = part;
+            let mut logs: BTreeMap<_, Vec<_>> = BTreeMap::new();
+            let result = decode.run(
+                Slow(&capture),
+                |_| Log::default(),
+                |part| {
+                    for (source, log) in part.sinks {
+                        logs.entry(source).or_default().extend(log.0);
+                    }
+                    Ok::<(), std::convert::Infallible>(())
+                },
+            );
+            result.expect("nothing fails");
+            logs
+        };
+        let (part, cap) = (1 + random(40) as usize, 3 + random(5) as usize);
+        let want = run(1, part, cap);
+        damaged += usize::from(format!("{want:?}").contains("Frame"));
+        for threads in [2, 3, 8] {
+            assert_eq!(run(threads, part, cap), want, "{turn}: {threads} threads, {cap} sources");
+        }
+    }
+    assert!(damaged > 50, "{damaged} captures with damage");
+}
+
+/// Waits at its first instruction until another source has come to it, too.
+struct Meets<'m> {
+    met: &'m (Mutex<usize>, Condvar),
+    here: bool,
+}
+
+impl Sink for Meets<'_> {
+    fn run(&mut self, at: StreamPos, _: Run<'_>) {
+        // What comes before is decoded before it is known that there are several.
+        if at.packet < 100 || std::mem::replace(&mut self.here, true) {
+            return;
+        }
+        let (count, changed) = self.met;
+        let mut count = count.lock().expect("nobody panics");
+        *count += 1;
+        changed.notify_all();
+        let (count, _) = changed.wait_timeout_while(count, PATIENCE, |count| *count < 2).unwrap();
+        assert!(*count >= 2, "both are decoded by one thread");
+    }
+}
+
+#[test]
+fn two_sources_are_decoded_at_the_same_time() {
+    let image = code();
+    let capture = [sync(1), sync(2)].concat().repeat(500);
+    let met = (Mutex::new(0), Condvar::new());
+    let mut decode = Decode::new(Config::default(), &image, Transport::new(framing()));
+    decode.threads = NonZeroUsize::new(2).expect("not zero");
+    decode.part = 6;
+    let make = |_| Meets { met: &met, here: false };
+    decode.run(Slow(&capture), make, |_| Ok::<(), std::convert::Infallible>(())).expect("no error");
+    assert!(*met.0.lock().expect("nobody panics") >= 2);
 }

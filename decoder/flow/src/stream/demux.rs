@@ -30,6 +30,38 @@ impl<S: Sink> hartrace_encap::FrameSink for Taker<'_, '_, '_, S> {
     }
 }
 
+/// Some of the sources of a capture: every `of`-th in the order of their appearance, from `index` on.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) struct Share {
+    pub(super) index: usize,
+    pub(super) of: usize,
+}
+
+impl Share {
+    /// Every source.
+    const ALL: Self = Self { index: 0, of: 1 };
+
+    /// Whether another share follows.
+    pub(super) fn has_next(self) -> bool {
+        self.index.saturating_add(1) < self.of
+    }
+
+    #[inline(always)]
+    fn has(self, source: usize) -> bool {
+        self.of == 1 || source.checked_rem(self.of) == Some(self.index)
+    }
+}
+
+/// Who follows a source.
+enum Turn {
+    /// The present tracer.
+    Mine,
+    /// Another demultiplexer.
+    Other,
+    /// Nobody: there are too many.
+    Nobody,
+}
+
 /// Unpacks frames, and passes each payload to the tracer of its source.
 #[derive(Clone, Debug)]
 pub(super) struct Demux<'a> {
@@ -52,6 +84,8 @@ pub(super) struct Demux<'a> {
     options: Ioptions,
     /// Damage before any source appeared.
     early: Option<(StreamPos, Fault)>,
+    /// The sources to follow.
+    share: Share,
 }
 
 impl<'a> Demux<'a> {
@@ -70,7 +104,13 @@ impl<'a> Demux<'a> {
             start: Place { byte: 0, packet: 0, options, source: None },
             options,
             early: None,
+            share: Share::ALL,
         }
+    }
+
+    /// Follows only some of the sources from now on.
+    pub(super) fn share(&mut self, share: Share) {
+        self.share = share;
     }
 
     /// Continues elsewhere, and keeps the decoded code.
@@ -83,6 +123,7 @@ impl<'a> Demux<'a> {
         self.start = *place;
         self.early = None;
         self.refused = false;
+        self.share = Share::ALL;
         for index in 0..self.tracers.len() {
             self.begin(index);
         }
@@ -173,9 +214,13 @@ impl<'a> Demux<'a> {
         if kind != Kind::Instruction {
             return Ok(());
         }
-        if !self.turn(source, sinks)? {
-            self.refuse(at, source, sinks);
-            return Ok(());
+        match self.turn(source, sinks)? {
+            Turn::Mine => {}
+            Turn::Other => return Ok(()),
+            Turn::Nobody => {
+                self.refuse(at, source, sinks);
+                return Ok(());
+            }
         }
         let sink = sinks.index(source);
         let (Some(tracer), Some((_, sink))) =
@@ -228,21 +273,22 @@ impl<'a> Demux<'a> {
         self.each(concerned, sinks, |tracer, sink| tracer.damage(at, error.into(), sink));
     }
 
-    /// Gives the code to the tracer of a source. Returns whether there is such a tracer.
+    /// Gives the code to the tracer of a source, if it is to be followed here.
     #[inline(always)]
     fn turn<S: Sink>(
         &mut self,
         source: Option<u16>,
         sinks: &mut SourceSinks<'_, S>,
-    ) -> Result<bool, ParamsError> {
+    ) -> Result<Turn, ParamsError> {
         // Most captures have one source.
-        if self.sources.get(self.present) == Some(&source) {
-            return Ok(true);
+        if self.sources.get(self.present) == Some(&source) && self.share.has(self.present) {
+            return Ok(Turn::Mine);
         }
         match self.sources.iter().position(|other| *other == source) {
+            Some(index) if !self.share.has(index) => Ok(Turn::Other),
             Some(index) => {
                 self.give(index);
-                Ok(true)
+                Ok(Turn::Mine)
             }
             None => self.appear(source, sinks),
         }
@@ -277,7 +323,7 @@ impl<'a> Demux<'a> {
         sinks: &mut SourceSinks<'_, S>,
         with: impl FnOnce(&mut Tracer<'a>, &mut S),
     ) -> Result<(), ParamsError> {
-        if self.turn(source, sinks)?
+        if matches!(self.turn(source, sinks)?, Turn::Mine)
             && let Some(tracer) = self.tracers.get_mut(self.present)
         {
             sinks.with(source, |sink| with(tracer, sink));
@@ -293,7 +339,7 @@ impl<'a> Demux<'a> {
         mut with: impl FnMut(&mut Tracer<'a>, &mut S),
     ) {
         for index in 0..self.tracers.len() {
-            if !self.tracers.get(index).is_some_and(&concerned) {
+            if !self.share.has(index) || !self.tracers.get(index).is_some_and(&concerned) {
                 continue;
             }
             self.give(index);
@@ -305,15 +351,15 @@ impl<'a> Demux<'a> {
         }
     }
 
-    /// Creates a tracer for a source. Returns whether that is allowed.
+    /// Creates a tracer for a source, if that is allowed.
     #[cold]
     fn appear<S: Sink>(
         &mut self,
         source: Option<u16>,
         sinks: &mut SourceSinks<'_, S>,
-    ) -> Result<bool, ParamsError> {
+    ) -> Result<Turn, ParamsError> {
         if self.sources.len() >= self.config.source_cap.max(1) {
-            return Ok(false);
+            return Ok(Turn::Nobody);
         }
         let tracer = match self.tracers.first() {
             Some(other) => other.sibling(),
@@ -323,12 +369,15 @@ impl<'a> Demux<'a> {
         self.tracers.push(tracer);
         self.sources.push(source);
         self.begin(index);
+        if !self.share.has(index) {
+            return Ok(Turn::Other);
+        }
         self.give(index);
         if let (Some((at, fault)), Some(tracer)) = (self.early.take(), self.tracers.get_mut(index))
         {
             sinks.with(source, |sink| tracer.damage(at, fault, sink));
         }
-        Ok(true)
+        Ok(Turn::Mine)
     }
 
     /// Says once that there are too many sources, where the first one appears that is left out.
@@ -339,7 +388,8 @@ impl<'a> Demux<'a> {
         source: Option<u16>,
         sinks: &mut SourceSinks<'_, S>,
     ) {
-        if !std::mem::replace(&mut self.refused, true) {
+        // One of all shares says it.
+        if !std::mem::replace(&mut self.refused, true) && self.share.index == 0 {
             let gap = Event::Gap(Fault::TooManySources(self.config.source_cap));
             sinks.with(source, |sink| sink.event(at, gap));
         }

@@ -21,7 +21,10 @@ struct State<S, E, J> {
     join: J,
     /// Number of the part whose turn it is.
     next: u64,
-    waiting: BTreeMap<u64, Decoded<S>>,
+    /// Parts, each with whether the next one is of the same bytes.
+    waiting: BTreeMap<u64, (Decoded<S>, bool)>,
+    /// Sinks of parts of the same bytes, which are passed on together.
+    together: Vec<(Option<u16>, S)>,
     failed: Option<StreamError<E>>,
     /// A thread has panicked, so a part will never arrive.
     panicked: bool,
@@ -36,6 +39,7 @@ impl<S, E, J: FnMut(Decoded<S>) -> Result<(), E>> Join<S, E, J> {
                 join,
                 next: 0,
                 waiting: BTreeMap::new(),
+                together: Vec::new(),
                 failed: None,
                 panicked: false,
                 late: None,
@@ -54,19 +58,24 @@ impl<S, E, J: FnMut(Decoded<S>) -> Result<(), E>> Join<S, E, J> {
         poisoned(self.turn.wait(state))
     }
 
-    /// Accepts a part, and waits while it is too far ahead. Returns whether to continue.
-    pub(super) fn put(&self, number: u64, decoded: Decoded<S>) -> bool {
+    /// Accepts a part, and waits while it is too far ahead. Returns whether to continue. The next part has `more` of the same
+    /// bytes.
+    pub(super) fn put(&self, number: u64, decoded: Decoded<S>, more: bool) -> bool {
         let mut state = self.lock();
-        state.waiting.insert(number, decoded);
+        state.waiting.insert(number, (decoded, more));
         loop {
             let ended = state.panicked;
-            let State { join, next, waiting, failed, .. } = &mut *state;
+            let State { join, next, waiting, together, failed, .. } = &mut *state;
             while !ended
                 && failed.is_none()
-                && let Some(decoded) = waiting.remove(next)
+                && let Some((mut decoded, more)) = waiting.remove(next)
             {
                 *next = next.saturating_add(1);
-                *failed = join(decoded).err().map(StreamError::Join);
+                together.append(&mut decoded.sinks);
+                if !more {
+                    decoded.sinks = std::mem::take(together);
+                    *failed = join(decoded).err().map(StreamError::Join);
+                }
                 self.turn.notify_all();
             }
             if ended || failed.is_some() {

@@ -1,7 +1,7 @@
 //! Cuts a capture into parts.
 
 use super::decode::{Decode, Transport};
-use super::demux::Demux;
+use super::demux::{Demux, Share};
 use super::place::{NextSync, Place};
 use crate::event::StreamPos;
 use crate::images::Images;
@@ -10,6 +10,8 @@ use hartrace_encap::{Deframer, FrameError, FrameHeader, Framing, Item, Kind};
 use hartrace_etrace::{Compat, Layout, ParamsError, Payload};
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Read};
+use std::num::NonZeroUsize;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 /// Bytes that are read at once.
@@ -23,12 +25,14 @@ const PATIENCE: usize = 16;
 pub(super) struct Part<'a> {
     /// Running number, from 0.
     pub(super) number: u64,
-    pub(super) bytes: Vec<u8>,
+    pub(super) bytes: Arc<Vec<u8>>,
     pub(super) start: Place,
+    /// The sources to decode; the others are decoded from the same bytes as another part.
+    pub(super) share: Share,
     /// Source of the previous part's demultiplexer, if this part continues with it.
     pub(super) from: Option<Receiver<Demux<'a>>>,
-    /// Destination of the demultiplexer, if the next part continues with it.
-    pub(super) to: Option<Sender<Demux<'a>>>,
+    /// Destinations of the demultiplexer, if the next part continues with it; one for each share of the sources.
+    pub(super) to: Vec<Sender<Demux<'a>>>,
     /// The synchronisation that the next part starts with.
     pub(super) next_sync: Option<NextSync>,
     /// There is no next part.
@@ -45,8 +49,12 @@ pub(super) struct Parts<'a, R> {
     buffer: Vec<u8>,
     start: Place,
     number: u64,
-    /// Source of the next part's demultiplexer.
-    from: Option<Receiver<Demux<'a>>>,
+    /// Sources of the next part's demultiplexer, one for each share of the traces.
+    from: Vec<Receiver<Demux<'a>>>,
+    /// Parts that have been cut, but not returned: the same bytes, for other shares.
+    cut: VecDeque<Part<'a>>,
+    /// Into how many shares several sources are divided.
+    shares: NonZeroUsize,
     /// Buffer for reading.
     chunk: Vec<u8>,
     /// The last read did not fill the chunk: the sender may pause for a while.
@@ -58,7 +66,8 @@ pub(super) struct Parts<'a, R> {
 }
 
 impl<'a, R: Read> Parts<'a, R> {
-    pub(super) fn new(decode: &Decode<'a>, input: R) -> Result<Self, ParamsError> {
+    /// Sources may be decoded in any order, unless they are `ordered`.
+    pub(super) fn new(decode: &Decode<'a>, input: R, ordered: bool) -> Result<Self, ParamsError> {
         let start = Place { byte: 0, packet: 0, options: decode.options, source: None };
         let threads = decode.threads.get() > 1;
         // The C model's predictor keeps its state across synchronisations (C5).
@@ -70,7 +79,9 @@ impl<'a, R: Read> Parts<'a, R> {
             buffer: Vec::new(),
             start,
             number: 0,
-            from: None,
+            from: Vec::new(),
+            cut: VecDeque::new(),
+            shares: if ordered { NonZeroUsize::MIN } else { decode.threads },
             chunk: vec![0; CHUNK],
             pause: false,
             ended: false,
@@ -81,20 +92,24 @@ impl<'a, R: Read> Parts<'a, R> {
     /// Returns the next part.
     pub(super) fn next(&mut self) -> io::Result<Option<Part<'a>>> {
         loop {
+            if let Some(part) = self.cut.pop_front() {
+                return Ok(Some(part));
+            }
             if let Some((place, next_sync)) =
                 self.scan.as_mut().and_then(|scan| scan.cuts.pop_front())
             {
                 let bytes = self.split(place.byte.saturating_sub(self.start.byte) as usize);
-                let part = self.part(bytes, None, Some(next_sync));
+                self.part(bytes, true, Some(next_sync));
                 self.start = place;
-                return Ok(Some(part));
+                continue;
             }
             if self.ended {
                 if std::mem::replace(&mut self.done, true) {
                     return Ok(None);
                 }
                 let bytes = std::mem::take(&mut self.buffer);
-                return Ok(Some(self.part(bytes, None, None)));
+                self.part(bytes, true, None);
+                continue;
             }
             let (wait, len) = match &self.scan {
                 None if self.pause => (1, self.buffer.len()),
@@ -106,12 +121,10 @@ impl<'a, R: Read> Parts<'a, R> {
                 }
             };
             if len >= wait {
-                let (to, from) = channel();
                 let bytes = self.split(len);
-                let part = self.part(bytes, Some(to), None);
+                self.part(bytes, false, None);
                 self.start.byte = self.start.byte.saturating_add(len as u64);
-                self.from = Some(from);
-                return Ok(Some(part));
+                continue;
             }
             self.read()?;
         }
@@ -123,16 +136,34 @@ impl<'a, R: Read> Parts<'a, R> {
         std::mem::replace(&mut self.buffer, rest)
     }
 
-    fn part(
-        &mut self,
-        bytes: Vec<u8>,
-        to: Option<Sender<Demux<'a>>>,
-        next_sync: Option<NextSync>,
-    ) -> Part<'a> {
-        let number = self.number;
-        self.number = number.saturating_add(1);
-        let last = to.is_none() && next_sync.is_none();
-        Part { number, bytes, start: self.start, from: self.from.take(), to, next_sync, last }
+    /// Cuts a part, with which the next one continues unless it `ends`: one for each share of the sources, if there are several.
+    fn part(&mut self, bytes: Vec<u8>, ends: bool, next_sync: Option<NextSync>) {
+        let last = ends && next_sync.is_none();
+        let (bytes, start) = (Arc::new(bytes), self.start);
+        let from = std::mem::take(&mut self.from);
+        let several = self.scan.as_ref().is_some_and(|scan| scan.several);
+        // The first part of several sources is decoded whole: its demultiplexer is the start of all shares.
+        let shares = match from.len() {
+            0 | 1 if several && !ends => self.shares.get(),
+            _ => 1,
+        };
+        let mut from = from.into_iter().map(Some).collect::<Vec<_>>();
+        if from.is_empty() {
+            from.push(None);
+        }
+        let of = from.len();
+        for (index, from) in from.into_iter().enumerate() {
+            let mut to = Vec::new();
+            for _ in 0..if ends { 0 } else { shares } {
+                let (sender, receiver) = channel();
+                to.push(sender);
+                self.from.push(receiver);
+            }
+            let (number, share) = (self.number, Share { index, of });
+            self.number = number.saturating_add(1);
+            let bytes = Arc::clone(&bytes);
+            self.cut.push_back(Part { number, bytes, start, share, from, to, next_sync, last });
+        }
     }
 
     fn read(&mut self) -> io::Result<()> {
