@@ -16,6 +16,7 @@ fn main() {
         trial("a_program_comes_back", a_program_comes_back).with_ignored_flag(missing),
         trial("what_cannot_be_is_said", what_cannot_be_is_said).with_ignored_flag(missing),
         trial("without_the_core", without_the_core),
+        trial("lists_that_cannot_be_used", lists_that_cannot_be_used),
     ];
     libtest_mimic::run(&args, trials).exit();
 }
@@ -88,6 +89,25 @@ fn what_cannot_be_is_said() -> Result<(), Failed> {
     ] {
         let output = command(&format!("sim cva6 {} {line}", program("calls")))?.output()?;
         assert_eq!(output.status.code(), Some(2), "{line}");
+        assert!(text(&output).contains(said), "{line}: {}", text(&output));
+    }
+    Ok(())
+}
+
+/// What is wrong with the list of the files of a core is said with its line.
+fn lists_that_cannot_be_used() -> Result<(), Failed> {
+    std::fs::create_dir_all(folder())?;
+    std::fs::write(folder().join("empty.f"), "")?;
+    std::fs::write(folder().join("missing.f"), "// the core\ncva6.sv\n")?;
+    for (line, said) in [
+        ("--filelist nothing.f", "cannot read nothing.f"),
+        ("--filelist missing.f", "missing.f, line 2: there is no file"),
+        ("--filelist empty.f --set SuperscalarEn", "`SuperscalarEn` is not a field"),
+        ("--filelist empty.f --set A=1;B=2", "is not a field"),
+        ("--set SuperscalarEn=1", "--filelist"),
+    ] {
+        let output = command(&format!("sim cva6 {} {line}", program("calls")))?.output()?;
+        assert_eq!(output.status.code(), Some(2), "{line}: {}", text(&output));
         assert!(text(&output).contains(said), "{line}: {}", text(&output));
     }
     Ok(())

@@ -136,13 +136,13 @@ pub(crate) fn run(
     Err(SimError::Tool { tool, top: top.to_owned(), messages: first_messages(&text) })
 }
 
-/// The first lines, from the first error on.
+/// The first lines, from the first error on: one of Verilator's own, which may follow hundreds of warnings that are none,
+/// otherwise whatever stopped the tool.
 fn first_messages(text: &str) -> String {
-    let error = text.lines().position(|line| {
-        let line = line.to_ascii_lowercase();
-        line.contains("error") || line.contains("%warning")
-    });
-    let lines: Vec<_> = text.lines().skip(error.unwrap_or(0)).take(MESSAGES).collect();
+    let first = |is: fn(&str) -> bool| text.lines().position(|line| is(&line.to_ascii_lowercase()));
+    let start = first(|line| line.contains("%error") && !line.contains("exiting due"))
+        .or_else(|| first(|line| line.contains("error") || line.contains("%warning")));
+    let lines: Vec<_> = text.lines().skip(start.unwrap_or(0)).take(MESSAGES).collect();
     if lines.is_empty() { "(no message)".to_owned() } else { lines.join("\n") }
 }
 
@@ -163,6 +163,10 @@ mod tests {
     fn messages_start_with_the_first_error() {
         let text = "In file included\n from b\na.sv:1: error: x\n  more\n";
         assert_eq!(first_messages(text), "a.sv:1: error: x\n  more");
+        let text = "%Warning-LATCH: a\n%Warning-WIDTH: b\n%Error-USERERROR: c\n%Error: Exiting due to 1 error";
+        assert!(first_messages(text).starts_with("%Error-USERERROR: c"));
+        let text = "%Warning-LATCH: a\n%Error: Exiting due to 1 warning(s)";
+        assert!(first_messages(text).starts_with("%Warning-LATCH: a"));
         assert_eq!(first_messages("what\never"), "what\never");
         assert_eq!(first_messages(""), "(no message)");
         assert_eq!(first_messages(&"error\n".repeat(50)).lines().count(), MESSAGES);
