@@ -1,10 +1,14 @@
-//! Traces of random programs, and of programs that QEMU runs, if it is installed.
+//! Traces of random programs, of programs that QEMU runs, if it is installed, and captures of real cores, if `HARTRACE_DATA` names
+//! their folder.
 
 use crate::library::Unit;
 use elf::ElfBytes;
 use elf::abi::PT_LOAD;
 use elf::endian::AnyEndian;
 use fastrand::Rng;
+use hartrace_arm_decoder::{Capture, Layout};
+use hartrace_capture::snapshot::{Device, Snapshot};
+use hartrace_encap::coresight::Mode;
 use hartrace_golden::arm::{Program, etmv4, ptm};
 use hartrace_sources::qemu::{ArmCause, ArmStep, Qemu};
 use std::error::Error;
@@ -14,6 +18,9 @@ use std::path::Path;
 /// Number of instructions of a random walk, and maximum number of a program.
 const WALK: usize = 2_000_000;
 const RUN: u64 = 10_000_000;
+
+/// How often a capture follows itself: they are short.
+const REPEAT: usize = 50;
 
 /// Memory: addresses with their content.
 pub(crate) type Segments = Vec<(u64, Vec<u8>)>;
@@ -25,7 +32,8 @@ pub(crate) struct Input {
     pub(crate) suffix: &'static str,
     pub(crate) unit: Unit,
     pub(crate) trace: Vec<u8>,
-    pub(crate) memory: Segments,
+    /// The program; without it, only packets are compared.
+    pub(crate) memory: Option<Segments>,
 }
 
 impl Input {
@@ -44,6 +52,12 @@ pub(crate) fn all() -> Vec<Input> {
         match run {
             Ok(input) => all.push(input),
             Err(error) => println!("without a program that QEMU runs: {error}"),
+        }
+    }
+    for capture in [captured_etmv4(), captured_ptm()] {
+        match capture {
+            Ok(input) => all.push(input),
+            Err(error) => println!("without a capture of a real core: {error}"),
         }
     }
     all
@@ -65,7 +79,7 @@ fn random_etmv4() -> Input {
         speculate: false,
     };
     let trace = etmv4::encode(&registers.config(), &options, &program, start, &steps, &mut rng);
-    let memory = vec![(program.base, program.bytes)];
+    let memory = Some(vec![(program.base, program.bytes)]);
     Input { name: "ETMv4, random A64", suffix: "", unit: etmv4_unit(&registers), trace, memory }
 }
 
@@ -76,7 +90,7 @@ fn random_ptm() -> Input {
     let registers = ptm_registers(0x1000_0000);
     let options = ptm::Options { branch_broadcast: false, return_depth: 16, period: 4096 };
     let trace = ptm::encode(&registers.config(), &options, &program, start, &steps, &mut rng);
-    let memory = vec![(program.base, program.bytes)];
+    let memory = Some(vec![(program.base, program.bytes)]);
     Input { name: "PTM, random A32 and T32", suffix: "", unit: ptm_unit(&registers), trace, memory }
 }
 
@@ -99,7 +113,7 @@ fn run_etmv4() -> Result<Input, Box<dyn Error>> {
         }
     })?;
     let (unit, trace) = (etmv4_unit(&registers), unit.finish()?);
-    Ok(Input { name: "ETMv4, A64 in QEMU", suffix: "_qemu", unit, trace, memory })
+    Ok(Input { name: "ETMv4, A64 in QEMU", suffix: "_qemu", unit, trace, memory: Some(memory) })
 }
 
 fn run_ptm() -> Result<Input, Box<dyn Error>> {
@@ -113,7 +127,48 @@ fn run_ptm() -> Result<Input, Box<dyn Error>> {
         }
     })?;
     let (unit, trace) = (ptm_unit(&registers), unit.finish()?);
-    Ok(Input { name: "PTM, A32 and T32 in QEMU", suffix: "_qemu", unit, trace, memory })
+    Ok(Input {
+        name: "PTM, A32 and T32 in QEMU",
+        suffix: "_qemu",
+        unit,
+        trace,
+        memory: Some(memory),
+    })
+}
+
+/// `uname` on a Juno board, the busiest of its cores. Each core has code of its own, so only packets are compared.
+fn captured_etmv4() -> Result<Input, Box<dyn Error>> {
+    let (device, trace) = captured("etmv4/juno-uname-002", "TRCTRACEIDR")?;
+    let [configr, idr0, idr1, idr2, idr8] =
+        ["TRCCONFIGR", "TRCIDR0", "TRCIDR1", "TRCIDR2", "TRCIDR8"]
+            .map(|name| register(&device, name));
+    let registers = hartrace_etmv4::Registers { configr, idr0, idr1, idr2, idr8, devarch: None };
+    let unit = etmv4_unit(&registers);
+    Ok(Input { name: "ETMv4, Juno", suffix: "_juno", unit, trace, memory: None })
+}
+
+/// A TC2 board.
+fn captured_ptm() -> Result<Input, Box<dyn Error>> {
+    let (device, trace) = captured("ptm/TC2", "ETMTRACEIDR")?;
+    let [cr, idr, ccer] = ["ETMCR", "ETMIDR", "ETMCCER"].map(|name| register(&device, name));
+    let unit = ptm_unit(&hartrace_ptm::Registers { cr, idr, ccer });
+    Ok(Input { name: "PTM, TC2", suffix: "_tc2", unit, trace, memory: None })
+}
+
+/// The trace source of a snapshot that has sent most, and what it has sent, several times.
+fn captured(snapshot: &str, id: &str) -> Result<(Device, Vec<u8>), Box<dyn Error>> {
+    let data = std::env::var_os("HARTRACE_DATA").ok_or("HARTRACE_DATA is not set")?;
+    let snapshot = Snapshot::open(&Path::new(&data).join("coresight").join(snapshot))?;
+    let bytes = snapshot.bytes(snapshot.buffer(None)?).read()?;
+    let Capture { streams, .. } = Capture::split(Layout::Frames(Mode::Aligned), &bytes);
+    let stream = streams.into_iter().max_by_key(|stream| stream.bytes.len()).ok_or("empty")?;
+    let is_source = |device: &Device| device.register(id) == Some(stream.id.into());
+    let device = snapshot.devices.into_iter().find(is_source).ok_or("no such source")?;
+    Ok((device, stream.bytes.repeat(REPEAT)))
+}
+
+fn register(device: &Device, name: &str) -> u32 {
+    device.register(name).unwrap_or_default() as u32
 }
 
 /// Runs one of the programs of the tests; returns its memory.

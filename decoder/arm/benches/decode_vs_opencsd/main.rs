@@ -69,11 +69,7 @@ fn compare(
     input: &Input,
     ratios: &mut Vec<(String, f64)>,
 ) -> Result<(), String> {
-    let mut memory = Memory::new();
-    for (address, bytes) in &input.memory {
-        memory.add(*address, bytes.clone(), Spaces::ALL);
-    }
-    let job = Job { unit: input.unit, trace: &input.trace, program: Some(&input.memory) };
+    let job = Job { unit: input.unit, trace: &input.trace, program: input.memory.as_deref() };
     let mut row = |row: &str, amount: f64, unit: &str, ours: Duration, theirs: Duration| {
         let rate = |time: Duration| amount / time.as_secs_f64() / 1e6;
         let times = theirs.as_secs_f64() / ours.as_secs_f64();
@@ -82,19 +78,27 @@ fn compare(
         ratios.push((format!("{}_{row}{}", input.protocol(), input.suffix), times));
     };
 
-    let decode = || {
-        let count = ours::decode(input, &memory);
-        Ok((count.ranges, count.instructions))
-    };
-    let theirs = || library.run(&job).map(|counts| (counts.ranges, 0));
-    let [(ours, count), (theirs, counts)] = best([&decode, &theirs]);
     let text = |error: crate::library::Error| error.to_string();
-    let ((ranges, instructions), (their_ranges, _)) = (count.map_err(text)?, counts.map_err(text)?);
-    if ranges != their_ranges {
-        return Err(format!("{ranges} ranges, OpenCSD has {their_ranges}"));
+    println!("{}: {} bytes", input.name, input.trace.len());
+    if let Some(segments) = &input.memory {
+        let mut memory = Memory::new();
+        for (address, bytes) in segments {
+            memory.add(*address, bytes.clone(), Spaces::ALL);
+        }
+        let decode = || {
+            let count = ours::decode(input, &memory);
+            Ok((count.ranges, count.instructions))
+        };
+        let theirs = || library.run(&job).map(|counts| (counts.ranges, 0));
+        let [(ours, count), (theirs, counts)] = best([&decode, &theirs]);
+        let ((ranges, instructions), (their_ranges, _)) =
+            (count.map_err(text)?, counts.map_err(text)?);
+        if ranges != their_ranges {
+            return Err(format!("{ranges} ranges, OpenCSD has {their_ranges}"));
+        }
+        println!("  {instructions} instructions");
+        row("decode", instructions as f64, "M instructions/s", ours, theirs);
     }
-    println!("{}: {} bytes, {instructions} instructions", input.name, input.trace.len());
-    row("decode", instructions as f64, "M instructions/s", ours, theirs);
 
     let packets_only = Job { program: None, ..job };
     let fields = || Ok(ours::packets(input));
