@@ -181,7 +181,7 @@ pub(crate) struct Cva6Args {
     /// Where to write the output of the sink, and its description TRACE.toml
     #[arg(short, long, value_name = "TRACE", requires = "program")]
     pub(crate) output: Option<PathBuf>,
-    /// Where to write waves, in the FST format
+    /// Where to write waves of connector and encoder, in the FST format; cores have files beside it
     #[arg(long, value_name = "FILE", requires = "program")]
     pub(crate) waves: Option<PathBuf>,
     /// Print what was decoded instead of figures

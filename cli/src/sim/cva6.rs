@@ -1,4 +1,4 @@
-//! `hartrace sim cva6`: runs a program on the real CVA6 core with connector and encoder in one Verilator model.
+//! `hartrace sim cva6`: runs a program on the real CVA6 core with connector and encoder, in Verilator.
 //! The trace is decoded and compared with what the core executed.
 
 use crate::args::{Cva6Args, SimEmit};

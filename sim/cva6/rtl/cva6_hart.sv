@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-// A cva6 whose ports are plain vectors: AXI on one side, the commit stage as the probe sees it on the other.
-// What is to be attached to the commit stage goes beside this module, into one around both. A current core, with
-// CVA6_RVFI, is configured by cva6_hart_pkg; types of the core of 2022 are those of packages.
+// A cva6 whose ports are plain vectors: AXI on one side, the commit stage on the other, as the probe sees it and,
+// for a connector, as the adapter does. A current core, with CVA6_RVFI, is configured by cva6_hart_pkg; types of the
+// core of 2022 are those of packages.
 `ifdef CVA6_RVFI
 `include "cvxif_types.svh"
 `endif
@@ -77,7 +77,23 @@ module cva6_hart (
   output logic [2:0]   resolved_slot_o,
   output logic         resolved_taken_o,
   output logic         resolved_mispredict_o,
-  output logic [63:0]  resolved_target_o
+  output logic [63:0]  resolved_target_o,
+
+  output logic [1:0]   te_valid_o,
+  output logic [127:0] te_pc_o,
+  output logic [1:0]   te_compressed_o,
+  output logic [5:0]   te_kind_o,
+  output logic [1:0]   te_taken_o,
+  output logic [9:0]   te_rd_o,
+  output logic [9:0]   te_rs1_o,
+  output logic [1:0]   te_sijump_o,
+  output logic         te_trap_o,
+  output logic         te_interrupt_o,
+  output logic [63:0]  te_cause_o,
+  output logic [63:0]  te_tval_o,
+  output logic [63:0]  te_trap_pc_o,
+  output logic [1:0]   te_priv_o,
+  output logic         te_debug_o
 );
 `ifdef CVA6_RVFI
   localparam config_pkg::cva6_cfg_t Cfg = cva6_hart_pkg::Cfg;
@@ -294,4 +310,21 @@ module cva6_hart (
   assign resolved_taken_o      = i_cva6.i_commit_probe.resolved_taken;
   assign resolved_mispredict_o = i_cva6.i_commit_probe.resolved_mispredict;
   assign resolved_target_o     = i_cva6.i_commit_probe.resolved_target;
+
+  // A connector knows when the core stands still: it is the one who says so. Lanes of a core of 32 bits have as many.
+  assign te_valid_o      = i_cva6.i_te_adapter.valid_o;
+  assign te_pc_o         = 128'(i_cva6.i_te_adapter.pc_o);
+  assign te_compressed_o = i_cva6.i_te_adapter.compressed_o;
+  assign te_kind_o       = i_cva6.i_te_adapter.kind_o;
+  assign te_taken_o      = i_cva6.i_te_adapter.taken_o;
+  assign te_rd_o         = i_cva6.i_te_adapter.rd_o;
+  assign te_rs1_o        = i_cva6.i_te_adapter.rs1_o;
+  assign te_sijump_o     = i_cva6.i_te_adapter.sijump_o;
+  assign te_trap_o       = i_cva6.i_te_adapter.trap_o;
+  assign te_interrupt_o  = i_cva6.i_te_adapter.interrupt_o;
+  assign te_cause_o      = 64'(i_cva6.i_te_adapter.cause_o);
+  assign te_tval_o       = 64'(i_cva6.i_te_adapter.tval_o);
+  assign te_trap_pc_o    = 64'(i_cva6.i_te_adapter.trap_pc_o);
+  assign te_priv_o       = i_cva6.i_te_adapter.priv_o;
+  assign te_debug_o      = i_cva6.i_te_adapter.debug_o;
 endmodule

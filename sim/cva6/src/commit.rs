@@ -128,8 +128,8 @@ pub(crate) struct Probe {
 }
 
 impl Probe {
-    pub(crate) fn new(sim: &Simulation, prefix: &str, hart: u8) -> Result<Self, SimError> {
-        let port = |name: &str| sim.output(&format!("{prefix}{name}_o"));
+    pub(crate) fn new(sim: &Simulation, hart: u8) -> Result<Self, SimError> {
+        let port = |name: &str| sim.output(&format!("{name}_o"));
         Ok(Self {
             hart,
             ack: port("commit_ack")?,

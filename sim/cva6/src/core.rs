@@ -1,7 +1,7 @@
 //! The sources of the core, from PyPI or of a user's own list, and the model built from them.
 
 use crate::{Cva6Error, FileList};
-use hartrace_cva6_connector::Interface;
+use hartrace_cva6_connector::{Config as Connector, Interface};
 use hartrace_hdl_tools::verilate::{Design, Mode, Model, Options};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -17,32 +17,6 @@ const HART_PACKAGE: &str = include_str!("../rtl/cva6_hart_pkg.sv");
 /// The core's own list of its files, for a sufficiently similar configuration.
 const LIST: &str = "core/Flist.cv64a6_imafdc_sv39";
 const CORE: &str = "pythondata_cpu_cva6/system_verilog";
-
-/// A port of the module `cva6_hart`, for modules that instantiate it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct HartPort {
-    /// Its name.
-    pub name: &'static str,
-    /// Whether it is an input.
-    pub input: bool,
-    /// Its range of bits as written, such as `[1:0]`; empty for a single bit.
-    pub range: &'static str,
-}
-
-/// Returns the ports of `cva6_hart`, with clock and reset.
-pub fn hart_ports() -> impl Iterator<Item = HartPort> {
-    HART.lines().filter_map(|line| {
-        let (direction, rest) = line.trim().split_once(" ")?;
-        let input = match direction {
-            "input" => true,
-            "output" => false,
-            _ => return None,
-        };
-        let rest = rest.trim().strip_prefix("logic")?.trim().trim_end_matches(',');
-        let (range, name) = rest.rsplit_once(' ').unwrap_or(("", rest));
-        Some(HartPort { name, input, range: range.trim() })
-    })
-}
 
 /// The Verilator that translates the core.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -195,15 +169,10 @@ impl Core {
         }
     }
 
-    /// Returns the design with the top module `top`: the core, its configuration, the probe and
-    /// `cva6_hart`. If `top` is another module, the caller has to add it; it has the same clock and reset.
-    ///
-    /// # Errors
-    ///
-    /// If the core's list of files cannot be read.
-    pub fn design(&self, top: &str) -> Result<Design, Cva6Error> {
+    /// Returns the design: the core, its configuration, the probe, the adapter to a connector, and around them `cva6_hart`.
+    fn design(&self, connector: &Connector) -> Result<Design, Cva6Error> {
         let no_files: [PathBuf; 0] = [];
-        let design = Design::files(top, no_files);
+        let design = Design::files("cva6_hart", no_files);
         let (design, bind) = match &self.sources {
             Sources::Packaged => (self.packaged(design)?, BIND),
             Sources::Listed(list, package) => {
@@ -212,16 +181,18 @@ impl Core {
                 (design.argument("+define+CVA6_RVFI").text("cva6_hart_pkg", package), RVFI_BIND)
             }
         };
-        Ok(design
+        let design = design
             // The core causes hundreds of warnings, which are not this project's to fix; no list of files and
             // kinds silences them all. What is found not to fit while it is elaborated stays an error.
             .argument("-Wno-fatal")
             .argument("-Werror-USERERROR")
             .text("cva6_commit_probe", PROBE)
-            .text("cva6_commit_bind", bind)
-            .text("cva6_hart", HART)
-            .clock("clk_i")
-            .reset("rst_ni", false))
+            .text("cva6_commit_bind", bind);
+        let adapter = |design: Design, (name, text): (String, String)| {
+            design.text(name.trim_end_matches(".sv"), &text)
+        };
+        let design = self.interface().adapter(connector).into_iter().fold(design, adapter);
+        Ok(design.text("cva6_hart", HART).clock("clk_i").reset("rst_ni", false))
     }
 
     /// Adds the core of the package with this project's configuration.
@@ -247,13 +218,22 @@ impl Core {
         Ok(design)
     }
 
-    /// Builds the model of the core alone, with its commit stage observed.
+    /// Builds the model of a core of 64 bits, with its commit stage observed.
     ///
     /// # Errors
     ///
     /// If it cannot be built.
     pub fn model(&self) -> Result<Model, Cva6Error> {
-        Ok(Model::build(self.design("cva6_hart")?, &self.options())?)
+        self.model_for(&Connector::default(), &self.options())
+    }
+
+    /// Builds the model of the core for a connector. It is the same for all that have as many lanes and the same width.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be built, or the connector does not fit the core.
+    pub fn model_for(&self, connector: &Connector, options: &Options) -> Result<Model, Cva6Error> {
+        Ok(Model::build(self.design(connector)?, options)?)
     }
 }
 

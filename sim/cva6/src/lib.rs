@@ -6,8 +6,8 @@
 //! [`Commit`]s: every instruction and every trap. `docs/design/cva6.md` describes the parts and the reasons
 //! for them.
 //!
-//! The core is not edited: a probe is bound to its commit stage and provides plain vectors to Rust and to any
-//! attached hardware.
+//! The core is not edited: a probe and the adapter for a connector are bound to its commit stage and provide
+//! plain vectors to Rust. [`soc`] passes them on to a second model, of connector and encoder.
 //!
 //! ```no_run
 //! use hartrace_cva6_sim::{Commit, Config, Core, Platform};
@@ -35,7 +35,7 @@ mod stimuli;
 
 pub use axi::Latency;
 pub use commit::{Commit, Event};
-pub use core::{Core, HartPort, Verilator, hart_ports};
+pub use core::{Core, Verilator};
 pub use error::Cva6Error;
 pub use file_list::FileList;
 pub use platform::{Config, Exit, Observe, Platform, Run};

@@ -1,4 +1,4 @@
-//! The core with memory and devices around it.
+//! Cores with memory and devices around them.
 
 use crate::axi::{Axi, Latency};
 use crate::bus::Bus;
@@ -6,7 +6,7 @@ use crate::commit::{Commit, Probe};
 use crate::map::{RAM, RAM_SIZE};
 use crate::ports::Ports;
 use crate::{Cva6Error, Poke};
-use hartrace_hdl_tools::verilate::{Input, Model, Simulation};
+use hartrace_hdl_tools::verilate::{Input, Model, SimError, Simulation};
 use hartrace_iss::{Environment, Hart, HartConfig, Range, Xlen};
 
 /// Clock cycles of reset.
@@ -21,8 +21,8 @@ pub struct Config {
     pub seed: u64,
     /// External stimuli; sorted by cycle when the platform is set up.
     pub pokes: Vec<Poke>,
-    /// For each hart, the prefix of the names of its ports in the model.
-    pub harts: Vec<String>,
+    /// The number of harts.
+    pub harts: usize,
     /// The width of the core.
     pub xlen: Xlen,
 }
@@ -30,13 +30,7 @@ pub struct Config {
 impl Default for Config {
     /// One hart of 64 bits, memory that responds after 2 cycles, and no external stimuli.
     fn default() -> Self {
-        Self {
-            latency: Latency::default(),
-            seed: 0,
-            pokes: Vec::new(),
-            harts: vec![String::new()],
-            xlen: Xlen::Rv64,
-        }
+        Self { latency: Latency::default(), seed: 0, pokes: Vec::new(), harts: 1, xlen: Xlen::Rv64 }
     }
 }
 
@@ -65,9 +59,23 @@ pub trait Observe {
     /// Called after something was committed.
     fn commit(&mut self, commit: &Commit);
 
-    /// Called after each clock cycle, including those of reset. Outputs are those before its edge; inputs are
-    /// for the next cycle.
-    fn cycle(&mut self, _cycle: u64, _simulation: &mut Simulation) {}
+    /// Called before each clock cycle, including those of reset, to set inputs that do not belong to the platform.
+    ///
+    /// # Errors
+    ///
+    /// If a model fails.
+    fn inputs(&mut self, _cores: &mut [Simulation]) -> Result<(), SimError> {
+        Ok(())
+    }
+
+    /// Called after each clock cycle, including those of reset. Outputs are those before its edge.
+    ///
+    /// # Errors
+    ///
+    /// If a model fails.
+    fn cycle(&mut self, _cores: &[Simulation]) -> Result<(), SimError> {
+        Ok(())
+    }
 }
 
 impl<F: FnMut(&Commit)> Observe for F {
@@ -78,16 +86,17 @@ impl<F: FnMut(&Commit)> Observe for F {
 
 #[derive(Debug)]
 struct Attached {
+    reset: Input,
     ports: Ports,
     axi: Axi,
     probe: Probe,
 }
 
-/// A model of the core with memory, devices and a program.
+/// Cores with memory, devices and a program.
 #[derive(Debug)]
 pub struct Platform {
-    simulation: Simulation,
-    reset: Input,
+    /// One for each hart.
+    cores: Vec<Simulation>,
     harts: Vec<Attached>,
     bus: Bus,
     /// The remaining stimuli, the next one last.
@@ -97,7 +106,7 @@ pub struct Platform {
 }
 
 impl Platform {
-    /// Loads a program and holds the core in reset.
+    /// Loads a program and holds the cores in reset.
     ///
     /// The program ends with a store to [`map::EXIT`](crate::map::EXIT), or with a store of `2 * code + 1` to
     /// the symbol `tohost` if it has one.
@@ -119,20 +128,21 @@ impl Platform {
         }
         let ram = loader.read_memory(RAM, RAM_SIZE).unwrap_or_default().to_vec();
 
-        let mut simulation = model.start(config.seed as u32)?;
-        let mut harts = Vec::new();
-        for (number, prefix) in config.harts.iter().enumerate() {
+        let (mut cores, mut harts) = (Vec::new(), Vec::new());
+        for number in 0..config.harts {
+            let mut core = model.start(config.seed as u32)?;
             harts.push(Attached {
-                ports: Ports::new(&mut simulation, prefix, number, RAM)?,
+                reset: core.input("rst_ni")?,
+                ports: Ports::new(&mut core, number, RAM)?,
                 axi: Axi::new(number, config.latency, config.seed),
-                probe: Probe::new(&simulation, prefix, number as u8)?,
+                probe: Probe::new(&core, number as u8)?,
             });
+            cores.push(core);
         }
         let mut pokes = config.pokes.clone();
         pokes.sort_by_key(|poke| std::cmp::Reverse(poke.cycle));
         Ok(Self {
-            reset: simulation.input("rst_ni")?,
-            simulation,
+            cores,
             bus: Bus::new(ram, entry.tohost, harts.len()),
             harts,
             pokes,
@@ -141,9 +151,9 @@ impl Platform {
         })
     }
 
-    /// Returns the simulation, for inputs that do not belong to the core.
-    pub fn simulation(&mut self) -> &mut Simulation {
-        &mut self.simulation
+    /// Returns the simulation of each core.
+    pub fn cores(&mut self) -> &mut [Simulation] {
+        &mut self.cores
     }
 
     /// Copies bytes to memory, in addition to the program; `false` if they do not fit. The core's caches are
@@ -179,7 +189,7 @@ impl Platform {
     }
 
     fn step(&mut self, observer: &mut impl Observe) -> Result<(), Cva6Error> {
-        let Self { simulation, harts, bus, instructions, .. } = self;
+        let Self { cores, harts, bus, instructions, .. } = self;
         let now = self.cycle;
         let running = now.checked_sub(RESET);
         if let Some(since) = running {
@@ -187,26 +197,27 @@ impl Platform {
                 bus.write(poke.address, poke.value, 0xff);
             }
         }
-        simulation.set(self.reset, running.is_some().into());
-        for (hart, lines) in harts.iter_mut().zip(&mut bus.lines) {
+        for ((core, hart), lines) in cores.iter_mut().zip(&mut *harts).zip(&mut bus.lines) {
+            core.set(hart.reset, running.is_some().into());
             let offers = if running.is_some() { hart.axi.offer(now) } else { Default::default() };
-            hart.ports.set_offers(simulation, &offers);
-            hart.ports.set_lines(simulation, lines, bus.time);
+            hart.ports.set_offers(core, &offers);
+            hart.ports.set_lines(core, lines, bus.time);
             lines.debug = lines.debug.saturating_sub(1);
         }
-        simulation.step()?;
+        observer.inputs(cores)?;
+        cores.iter_mut().try_for_each(Simulation::step)?;
         if let Some(since) = running {
-            for hart in harts {
-                hart.probe.commits(simulation, since, |commit| {
+            for (core, hart) in cores.iter().zip(harts) {
+                hart.probe.commits(core, since, |commit| {
                     *instructions += u64::from(commit.event == crate::Event::Retired);
                     observer.commit(&commit);
                 });
-                hart.axi.request(now, &hart.ports.requests(simulation), bus);
+                hart.axi.request(now, &hart.ports.requests(core), bus);
             }
         }
         bus.tick();
         self.cycle += 1;
-        observer.cycle(now, simulation);
+        observer.cycle(cores)?;
         Ok(())
     }
 }

@@ -74,19 +74,14 @@ pub(crate) struct Ports {
 }
 
 impl Ports {
-    /// Finds the ports whose names start with `prefix`; the hart starts at `boot`.
-    pub(crate) fn new(
-        sim: &mut Simulation,
-        prefix: &str,
-        hart: usize,
-        boot: u64,
-    ) -> Result<Self, SimError> {
+    /// Finds the ports; the hart starts at `boot`.
+    pub(crate) fn new(sim: &mut Simulation, hart: usize, boot: u64) -> Result<Self, SimError> {
         for (name, value) in [("boot_addr_i", boot), ("hart_id_i", hart as u64)] {
-            let input = sim.input(&format!("{prefix}{name}"))?;
+            let input = sim.input(name)?;
             sim.set(input, value);
         }
-        let input = |name: &str| sim.input(&format!("{prefix}{name}_i"));
-        let output = |name: &str| sim.output(&format!("{prefix}{name}"));
+        let input = |name: &str| sim.input(&format!("{name}_i"));
+        let output = |name: &str| sim.output(name);
         Ok(Self {
             irq: input("irq")?,
             ipi: input("ipi")?,

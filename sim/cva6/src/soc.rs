@@ -1,6 +1,6 @@
-//! CVA6 cores, connectors, trace encoders and a funnel in one model: the whole loop.
+//! CVA6 cores with connectors, trace encoders and a funnel: the whole loop.
 //!
-//! [`Soc`] is the model. [`Soc::run`] runs a program with tracing switched on through the control registers
+//! [`Soc`] has two models: one of a core, and one of what is attached to the cores. [`Soc::run`] runs a program with tracing switched on through the control registers
 //! before the first instruction. The output of the sink is decoded as it arrives, and compared with what the
 //! cores report to have executed: every instruction and every trap with its cause and value, from the first
 //! to the last.
@@ -25,6 +25,7 @@ mod design;
 mod error;
 mod extensions;
 mod hart;
+mod link;
 mod report;
 mod run;
 mod software;

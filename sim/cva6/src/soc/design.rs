@@ -1,17 +1,20 @@
-//! The hardware: cores, the modules attached to each, and the common modules.
+//! The hardware: the model of a core, and one of everything that is attached to the cores.
 
+use crate::Core;
 use crate::soc::SocError;
-use crate::{Core, hart_ports};
 use hartrace_cva6_connector::{Building, Config as Connector, Interface, connector};
 use hartrace_encoder_hdl::top::{Encapsulation, Sink, Standard, TimeSource, TopConfig, top};
 use hartrace_encoder_hdl::{Config, Overflow};
-use hartrace_hdl_tools::verilate::{Design, Model, Options};
+use hartrace_hdl_tools::verilate::{Design, Model, ModelPort, Options};
 use hartrace_isa::Xlen;
 use hartrace_rtl::{Component, Direction};
 use std::fmt::Write;
 
-/// The name of the top module.
-const TOP: &str = "cva6_traced";
+/// The name of the top module of what is attached to the cores.
+const TOP: &str = "cva6_attached";
+
+/// The prefix of the outputs of a core for its connector.
+const FOR_CONNECTOR: &str = "te_";
 
 /// The largest number of instructions that the core commits in one cycle. It can be configured for one, but
 /// does not work then.
@@ -108,15 +111,18 @@ impl SocConfig {
     }
 }
 
-/// A model of cores with connectors and encoders.
+/// Cores with connectors and encoders.
 #[derive(Debug)]
 pub struct Soc {
-    pub(crate) model: Model,
+    /// Of a core, whatever is attached.
+    pub(crate) core: Model,
+    /// Of the connectors, the encoders and what they share.
+    pub(crate) attached: Model,
     pub(crate) config: SocConfig,
 }
 
 impl Soc {
-    /// Builds the model.
+    /// Builds the models.
     ///
     /// # Errors
     ///
@@ -124,20 +130,18 @@ impl Soc {
     pub fn build(core: &Core, config: &SocConfig, options: &Options) -> Result<Self, SocError> {
         config.check(core.interface())?;
         let (encoder, connector) = (top(&config.top)?, connector(&config.connector())?);
-        let text = around(config, &encoder, &connector);
-        let adapter = |design: Design, (name, text): (String, String)| {
-            design.text(name.trim_end_matches(".sv"), &text)
-        };
-        let files = core.interface().adapter(&config.connector());
-        let design = files.into_iter().fold(core.design(TOP)?, adapter);
-        let design = design.component(&connector).component(&encoder).text(TOP, &text);
-        Ok(Self { model: Model::build(design, options)?, config: config.clone() })
+        let core = core.model_for(&config.connector(), options)?;
+        let text = attached(config, &encoder, &connector, core.outputs());
+        let no_files: [&str; 0] = [];
+        let design = Design::files(TOP, no_files).component(&connector).component(&encoder);
+        let design = design.text(TOP, &text).clock("clk_i").reset("rst_ni", false);
+        Ok(Self { core, attached: Model::build(design, options)?, config: config.clone() })
     }
 
-    /// Returns whether it was built before, and only had to be loaded.
+    /// Returns whether what is attached was built before, and only had to be loaded.
     #[must_use]
     pub fn cached(&self) -> bool {
-        self.model.cached()
+        self.attached.cached()
     }
 
     /// Returns its configuration.
@@ -176,22 +180,28 @@ impl Around {
     }
 }
 
-/// Creates the top module. Cores have a separate reset, so that tracing can be switched on before the first
-/// instruction, and the last instruction is known.
-fn around(config: &SocConfig, encoder: &Component, connector: &Component) -> String {
+/// Creates the top module of what is attached. Cores have a separate reset, so that tracing can be switched on before
+/// the first instruction, and the last instruction is known. The outputs of a core that are for its connector are inputs
+/// here: `te_valid_o` of the first core is `hart0_te_valid_i`.
+fn attached(
+    config: &SocConfig,
+    encoder: &Component,
+    connector: &Component,
+    core: &[ModelPort],
+) -> String {
     let mut m = Around::default();
-    for name in ["clk_i", "rst_ni", "te_rst_ni", "flush_i"] {
+    for name in ["clk_i", "rst_ni", "flush_i"] {
         m.port("input ", "", name);
     }
-    let mut wires = vec![("clk_i".to_owned(), "clk_i".to_owned())];
-    wires.push(("rst_ni".to_owned(), "te_rst_ni".to_owned()));
+    let common = ["clk_i", "rst_ni"];
+    let mut wires: Vec<_> = common.map(|name| (name.to_owned(), name.to_owned())).into();
     let of_hart = |name: &str| {
         let (hart, rest) = name.strip_prefix("hart")?.split_once('_')?;
         Some((hart.parse::<u32>().ok()?, rest.to_owned()))
     };
     for port in encoder.ports() {
         let name = port.name.as_str();
-        if ["clk_i", "rst_ni"].contains(&name) {
+        if common.contains(&name) {
             continue;
         }
         let input = port.direction == Direction::Input;
@@ -214,7 +224,7 @@ fn around(config: &SocConfig, encoder: &Component, connector: &Component) -> Str
         wires.push((name.to_owned(), wire));
     }
     for hart in 0..config.top.harts {
-        self::hart(&mut m, config, hart, connector);
+        self::hart(&mut m, config, hart, connector, core);
     }
     m.instance("te_top", "i_te_top", &wires);
     m.port("output", "[15:0]", "fifo_level_o");
@@ -223,36 +233,21 @@ fn around(config: &SocConfig, encoder: &Component, connector: &Component) -> Str
     format!("module {TOP} (\n{ports}\n);\n{}endmodule\n", m.body)
 }
 
-/// Adds a core with its connector; the ports of both become ports of the top module.
-fn hart(m: &mut Around, config: &SocConfig, hart: u32, connector: &Component) {
+/// Adds the connector of a hart; what it exchanges with the core is ports of the top module.
+fn hart(m: &mut Around, config: &SocConfig, hart: u32, connector: &Component, core: &[ModelPort]) {
     let refused = if config.stalls() { "stall" } else { "lost" };
     m.wire(1, &format!("encoder{hart}_{refused}_o"));
-    let hold = if config.stalls() { format!("blocks{hart}_stall_o") } else { "1'b0".to_owned() };
-    let mut wires = Vec::new();
-    for port in hart_ports() {
-        let wire = match port.name {
-            "clk_i" | "rst_ni" => port.name.to_owned(),
-            "hold_i" => hold.clone(),
-            name => {
-                let outside = format!("hart{hart}_{name}");
-                m.port(if port.input { "input " } else { "output" }, port.range, &outside);
-                outside
-            }
-        };
-        wires.push((port.name.to_owned(), wire));
-    }
     let mut ends = Vec::new();
     for port in connector.ports() {
         let name = port.name.as_str();
-        let adapter = format!("i_hart{hart}.i_cva6.i_te_adapter");
         let wire = match name {
-            "clk_i" | "flush_i" => name.to_owned(),
-            "rst_ni" => "te_rst_ni".to_owned(),
+            "clk_i" | "rst_ni" | "flush_i" => name.to_owned(),
             "stall_i" if config.stalls() => format!("encoder{hart}_stall_o"),
             // Debug mode is the only kind of halt.
             "stall_i" | "halted_i" => "'0".to_owned(),
             _ if port.direction == Direction::Input => {
-                format!("{adapter}.{}o", name.trim_end_matches('i'))
+                // Of a narrow core, the lower part.
+                format!("hart{hart}_{FOR_CONNECTOR}{name}[{}:0]", port.width - 1)
             }
             _ => {
                 let wire = format!("blocks{hart}_{name}");
@@ -262,7 +257,19 @@ fn hart(m: &mut Around, config: &SocConfig, hart: u32, connector: &Component) {
         };
         ends.push((name.to_owned(), wire));
     }
-    m.instance("cva6_hart", &format!("i_hart{hart}"), &wires);
+    for port in core {
+        // All of them, also those that this connector does not need.
+        if let Some(name) =
+            port.name.strip_suffix('o').filter(|_| port.name.starts_with(FOR_CONNECTOR))
+        {
+            let name = format!("hart{hart}_{name}i");
+            m.port("input ", &format!("[{}:0]", port.width - 1), &name);
+        }
+    }
+    if config.stalls() {
+        m.port("output", "[0:0]", &format!("hart{hart}_hold_o"));
+        m.assign(&format!("hart{hart}_hold_o"), &format!("blocks{hart}_stall_o"));
+    }
     m.instance("cva6_te_connector", &format!("i_connector{hart}"), &ends);
     for (name, range, from) in [
         ("itype", connector_range(connector, "itype_o"), format!("blocks{hart}_itype_o")),

@@ -1,7 +1,8 @@
 //! A program on the whole system.
 
 use crate::soc::hart::{Clock, Delay, HartWatch};
-use crate::soc::software::Apb;
+use crate::soc::link::Link;
+use crate::soc::software::{Apb, Clocked};
 use crate::soc::{Soc, SocError, Survey};
 use crate::{Commit, Config as PlatformConfig, Observe, Platform, Run};
 use fastrand::Rng;
@@ -14,7 +15,7 @@ use hartrace_hdl_tools::verilate::{Input, Model, Output, SimError, Simulation};
 use hartrace_isa::Xlen;
 use hartrace_lockstep::{Follow, Seen, Setting};
 use hartrace_sources::executed::Verified;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Clock cycles of the reset of the encoders.
 const RESET: u32 = 4;
@@ -29,7 +30,7 @@ pub struct Job {
     pub elf: Vec<u8>,
     /// Additional memory contents.
     pub memory: Vec<(u64, Vec<u8>)>,
-    /// Memory and devices; the names of harts and their width are replaced by the actual ones.
+    /// Memory and devices; the number of harts and their width are replaced by the actual ones.
     pub platform: PlatformConfig,
     /// The settings of the encoders.
     pub setting: Setting,
@@ -37,7 +38,8 @@ pub struct Job {
     pub back_pressure: u32,
     /// The largest number of cycles.
     pub limit: u64,
-    /// Where to write waves, if the model was built with them.
+    /// Where to write waves of connectors and encoders, if the models were built with them. Those of the cores are in
+    /// files beside it: `waves.hart0.fst` for `waves.fst`.
     pub waves: Option<PathBuf>,
 }
 
@@ -56,15 +58,15 @@ impl Job {
         }
     }
 
-    /// Creates a platform around a model. The names are the prefixes of the ports of each hart.
+    /// Creates a platform with cores of a model.
     pub(crate) fn platform(
         &self,
-        model: &Model,
-        harts: Vec<String>,
+        core: &Model,
+        harts: usize,
         xlen: Xlen,
     ) -> Result<Platform, SocError> {
         let config = PlatformConfig { harts, xlen, ..self.platform.clone() };
-        let mut platform = Platform::new(model, &self.elf, &config)?;
+        let mut platform = Platform::new(core, &self.elf, &config)?;
         for (address, bytes) in &self.memory {
             if !platform.write_memory(*address, bytes) {
                 return Err(SocError::Memory { address: *address, size: bytes.len() });
@@ -122,12 +124,6 @@ pub struct HartOutcome {
 }
 
 impl Soc {
-    /// Creates a platform around the model, with everything in reset.
-    pub(crate) fn platform(&self, job: &Job) -> Result<Platform, SocError> {
-        let harts = (0..self.config.top.harts).map(|hart| format!("hart{hart}_")).collect();
-        job.platform(&self.model, harts, self.config.xlen())
-    }
-
     /// Runs a program without and with tracing.
     ///
     /// # Errors
@@ -161,15 +157,21 @@ impl Soc {
     ) -> Result<Outcome, SocError> {
         self.has(&job.setting.options)?;
         let tvec = survey.tvec(job)?;
-        let mut platform = self.platform(job)?;
+        let harts = self.config.top.harts as usize;
+        let mut platform = job.platform(&self.core, harts, self.config.xlen())?;
+        let mut link = Link::new(self, job.platform.seed)?;
         if let Some(path) = &job.waves {
-            platform.simulation().waves(path)?;
+            link.attached.waves(path)?;
+            for (hart, core) in platform.cores().iter_mut().enumerate() {
+                core.waves(&waves_of_core(path, hart))?;
+            }
         }
-        let mut watch = Watch::new(self, job, survey, &tvec, platform.simulation(), also)?;
-        watch.start(platform.simulation(), &job.setting, self.config.top.time)?;
-        let run = platform.run(job.limit, &mut watch)?;
-        watch.stop(platform.simulation(), &job.setting)?;
-        Ok(watch.finish(run, platform.console().to_vec(), &self.config.top.encoder))
+        let watch = Watch::new(self, job, survey, &tvec, &mut link.attached, also)?;
+        let mut traced = Traced { link, watch };
+        traced.start(platform.cores(), &job.setting, self.config.top.time)?;
+        let run = platform.run(job.limit, &mut traced)?;
+        traced.stop(platform.cores(), &job.setting)?;
+        Ok(traced.watch.finish(run, platform.console().to_vec(), &self.config.top.encoder))
     }
 }
 
@@ -182,6 +184,18 @@ impl Soc {
             None => Ok(()),
         }
     }
+}
+
+/// The file for the waves of a core, beside that of what is attached to it.
+fn waves_of_core(attached: &Path, hart: usize) -> PathBuf {
+    let extension = attached.extension().unwrap_or_default().to_string_lossy();
+    attached.with_extension(format!("hart{hart}.{extension}").trim_end_matches('.'))
+}
+
+/// What is attached to the cores, and everything that is observed in a run.
+struct Traced<'a> {
+    link: Link,
+    watch: Watch<'a>,
 }
 
 /// Everything that is observed in a run.
@@ -200,6 +214,75 @@ struct Watch<'a> {
     /// The first error in the stream.
     difference: Option<String>,
     also: &'a mut dyn FnMut(Seen<'_>),
+}
+
+impl Traced<'_> {
+    /// Switches tracing on; cores are in reset.
+    fn start(
+        &mut self,
+        cores: &mut [Simulation],
+        setting: &Setting,
+        time: TimeSource,
+    ) -> Result<(), SocError> {
+        for _ in 0..RESET {
+            self.link.step(cores)?;
+        }
+        let attached = &mut self.link.attached;
+        let reset = attached.input("rst_ni")?;
+        attached.set(reset, 1);
+        for hart in 0..self.watch.harts.len() {
+            let writes = setting.writes(false);
+            for (i, (offset, word)) in writes.iter().enumerate() {
+                // The last write switches tracing on.
+                if i + 1 == writes.len() && time == TimeSource::Internal {
+                    let count = TrTsControl::default().with_count(true).0;
+                    self.write(cores, Apb::page(hart) + TrTsControl::OFFSET, count)?;
+                    let start = self.link.attached.cycle() + 1;
+                    self.watch.harts[hart].clock = Some(Clock::new(start));
+                }
+                self.write(cores, Apb::page(hart) + offset, *word)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Resets the cores, so that nothing more retires, and switches tracing off.
+    fn stop(&mut self, cores: &mut [Simulation], setting: &Setting) -> Result<(), SocError> {
+        for core in &mut *cores {
+            let reset = core.input("rst_ni")?;
+            core.set(reset, 0);
+        }
+        let flush = self.link.attached.input("flush_i")?;
+        self.link.attached.set(flush, 1);
+        for _ in 0..DRAIN {
+            self.tick(cores)?;
+            let Self { link, watch } = self;
+            if watch.harts.iter().all(|hart| link.attached.get(hart.pending) == 0) {
+                break;
+            }
+        }
+        let off = setting.control(false).0;
+        for hart in 0..self.watch.harts.len() {
+            let address = Apb::page(hart) + TrTeControl::OFFSET;
+            self.write(cores, address, off)?;
+            let empty = |word| TrTeControl(word).empty();
+            let apb = self.watch.apb;
+            apb.wait(&mut Ticking { traced: self, cores }, address, empty)?;
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, cores: &mut [Simulation], address: u32, word: u32) -> Result<(), SocError> {
+        let apb = self.watch.apb;
+        apb.write(&mut Ticking { traced: self, cores }, address, word)
+    }
+
+    /// A clock cycle while nothing but resets changes at the cores.
+    fn tick(&mut self, cores: &mut [Simulation]) -> Result<(), SimError> {
+        self.link.step(cores)?;
+        self.watch.observe(&mut self.link.attached);
+        Ok(())
+    }
 }
 
 impl<'a> Watch<'a> {
@@ -231,67 +314,6 @@ impl<'a> Watch<'a> {
             difference: None,
             also,
         })
-    }
-
-    /// Switches tracing on; cores are in reset.
-    fn start(
-        &mut self,
-        sim: &mut Simulation,
-        setting: &Setting,
-        time: TimeSource,
-    ) -> Result<(), SocError> {
-        for _ in 0..RESET {
-            sim.step()?;
-        }
-        let reset = sim.input("te_rst_ni")?;
-        sim.set(reset, 1);
-        for hart in 0..self.harts.len() {
-            let writes = setting.writes(false);
-            for (i, (offset, word)) in writes.iter().enumerate() {
-                // The last write switches tracing on.
-                if i + 1 == writes.len() && time == TimeSource::Internal {
-                    let count = TrTsControl::default().with_count(true).0;
-                    self.write(sim, Apb::page(hart) + TrTsControl::OFFSET, count)?;
-                    self.harts[hart].clock = Some(Clock::new(sim.cycle() + 1));
-                }
-                self.write(sim, Apb::page(hart) + offset, *word)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Resets the cores, so that nothing more retires, and switches tracing off.
-    fn stop(&mut self, sim: &mut Simulation, setting: &Setting) -> Result<(), SocError> {
-        let (reset, flush) = (sim.input("rst_ni")?, sim.input("flush_i")?);
-        sim.set(reset, 0);
-        sim.set(flush, 1);
-        for _ in 0..DRAIN {
-            sim.step()?;
-            self.observe(sim);
-            if self.harts.iter().all(|hart| sim.get(hart.pending) == 0) {
-                break;
-            }
-        }
-        let off = setting.control(false).0;
-        for hart in 0..self.harts.len() {
-            let address = Apb::page(hart) + TrTeControl::OFFSET;
-            self.write(sim, address, off)?;
-            let apb = self.apb;
-            let empty = |word| TrTeControl(word).empty();
-            apb.wait(sim, address, empty, &mut |sim| self.tick(sim))?;
-        }
-        Ok(())
-    }
-
-    fn write(&mut self, sim: &mut Simulation, address: u32, word: u32) -> Result<(), SocError> {
-        let apb = self.apb;
-        apb.write(sim, address, word, &mut |sim| self.tick(sim))
-    }
-
-    fn tick(&mut self, sim: &mut Simulation) -> Result<(), SimError> {
-        sim.step()?;
-        self.observe(sim);
-        Ok(())
     }
 
     /// Called after a clock cycle, with the outputs before its edge.
@@ -364,16 +386,39 @@ impl<'a> Watch<'a> {
     }
 }
 
-impl Observe for Watch<'_> {
+/// What software has access to, over APB.
+struct Ticking<'a, 'b> {
+    traced: &'a mut Traced<'b>,
+    cores: &'a mut [Simulation],
+}
+
+impl Clocked for Ticking<'_, '_> {
+    fn simulation(&mut self) -> &mut Simulation {
+        &mut self.traced.link.attached
+    }
+
+    fn tick(&mut self) -> Result<(), SimError> {
+        self.traced.tick(self.cores)
+    }
+}
+
+impl Observe for Traced<'_> {
     fn commit(&mut self, commit: &Commit) {
-        if let Some(hart) = self.harts.get_mut(usize::from(commit.hart)) {
+        let Watch { harts, now, .. } = &mut self.watch;
+        if let Some(hart) = harts.get_mut(usize::from(commit.hart)) {
             // Committed in the cycle that is observed next.
-            hart.commit(commit, self.now + 1);
+            hart.commit(commit, *now + 1);
         }
     }
 
-    fn cycle(&mut self, _cycle: u64, simulation: &mut Simulation) {
-        self.observe(simulation);
+    fn inputs(&mut self, cores: &mut [Simulation]) -> Result<(), SimError> {
+        self.link.hold(cores)
+    }
+
+    fn cycle(&mut self, cores: &[Simulation]) -> Result<(), SimError> {
+        self.link.follow(cores)?;
+        self.watch.observe(&mut self.link.attached);
+        Ok(())
     }
 }
 

@@ -24,8 +24,14 @@ pub(crate) struct Apb {
     error: Output,
 }
 
-/// Advances one clock cycle; outputs are those before its edge.
-pub(crate) type Tick<'a> = &'a mut dyn FnMut(&mut Simulation) -> Result<(), SimError>;
+/// A simulation, and what goes on around it.
+pub(crate) trait Clocked {
+    /// The simulation with the registers.
+    fn simulation(&mut self) -> &mut Simulation;
+
+    /// Advances everything one clock cycle; outputs are those before its edge.
+    fn tick(&mut self) -> Result<(), SimError>;
+}
 
 impl Apb {
     pub(crate) fn new(sim: &Simulation) -> Result<Self, SimError> {
@@ -49,25 +55,23 @@ impl Apb {
 
     pub(crate) fn write(
         &self,
-        sim: &mut Simulation,
+        on: &mut impl Clocked,
         address: u32,
         data: u32,
-        tick: Tick<'_>,
     ) -> Result<(), SocError> {
-        self.access(sim, address, Some(data), tick).map(drop)
+        self.access(on, address, Some(data)).map(drop)
     }
 
     /// Reads a register until a condition holds.
     pub(crate) fn wait(
         &self,
-        sim: &mut Simulation,
+        on: &mut impl Clocked,
         address: u32,
         until: impl Fn(u32) -> bool,
-        tick: Tick<'_>,
     ) -> Result<(), SocError> {
         let mut word = 0;
         for _ in 0..PATIENCE {
-            word = self.access(sim, address, None, tick)?;
+            word = self.access(on, address, None)?;
             if until(word) {
                 return Ok(());
             }
@@ -77,22 +81,23 @@ impl Apb {
 
     fn access(
         &self,
-        sim: &mut Simulation,
+        on: &mut impl Clocked,
         address: u32,
         write: Option<u32>,
-        tick: Tick<'_>,
     ) -> Result<u32, SocError> {
         let is_write = u64::from(write.is_some());
+        let sim = on.simulation();
         sim.set(self.sel, 1);
         sim.set(self.enable, 0);
         sim.set(self.write, is_write);
         sim.set(self.address, address.into());
         sim.set(self.data, write.unwrap_or_default().into());
         sim.set(self.strobe, 0xf * is_write);
-        tick(sim)?;
-        sim.set(self.enable, 1);
+        on.tick()?;
+        on.simulation().set(self.enable, 1);
         for _ in 0..PATIENCE {
-            tick(sim)?;
+            on.tick()?;
+            let sim = on.simulation();
             if sim.get(self.ready) == 1 {
                 sim.set(self.sel, 0);
                 return match sim.get(self.error) {

@@ -3,7 +3,7 @@
 
 use crate::soc::run::Job;
 use crate::soc::{Soc, SocError};
-use crate::{Commit, Event, Platform, Run};
+use crate::{Commit, Event, Run};
 use hartrace_decoder::Image;
 use hartrace_hdl_tools::verilate::Model;
 use hartrace_isa::{Isa, Xlen};
@@ -45,14 +45,13 @@ impl Vectors {
 }
 
 impl Survey {
-    /// Runs a program on a model of a core of 64 bits alone: [`Core::model`](crate::Core::model).
+    /// Runs a program on one core of 64 bits with nothing attached: [`Core::model`](crate::Core::model).
     ///
     /// # Errors
     ///
     /// If it cannot be loaded, or the simulation fails.
     pub fn alone(model: &Model, job: &Job) -> Result<Self, SocError> {
-        let xlen = Xlen::Rv64;
-        Self::new(job, job.platform(model, vec![String::new()], xlen)?, 1, xlen)
+        Self::new(model, job, 1, Xlen::Rv64)
     }
 
     /// The trap vectors that a decoder needs.
@@ -71,7 +70,8 @@ impl Survey {
         }
     }
 
-    fn new(job: &Job, mut platform: Platform, harts: usize, xlen: Xlen) -> Result<Self, SocError> {
+    fn new(model: &Model, job: &Job, harts: usize, xlen: Xlen) -> Result<Self, SocError> {
+        let mut platform = job.platform(model, harts, xlen)?;
         let mut image = Image::new(Isa::new(xlen));
         image.add_elf(&job.elf, 0)?;
         for (address, bytes) in &job.memory {
@@ -113,13 +113,12 @@ impl Survey {
 }
 
 impl Soc {
-    /// Runs a program with the encoders in reset.
+    /// Runs a program on the cores alone.
     ///
     /// # Errors
     ///
     /// If it cannot be loaded, or the simulation fails.
     pub fn survey(&self, job: &Job) -> Result<Survey, SocError> {
-        let harts = self.config.top.harts as usize;
-        Survey::new(job, self.platform(job)?, harts, self.config.xlen())
+        Survey::new(&self.core, job, self.config.top.harts as usize, self.config.xlen())
     }
 }

@@ -7,10 +7,12 @@ use crate::verilate::parts::{CONSTHI, HOOKS, headers, runtime};
 use crate::verilate::ports::Ports;
 use crate::verilate::tools::{Tools, run};
 use crate::verilate::{Options, SimError};
+use std::collections::BTreeMap;
 use std::env;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// To be increased when the output of this file, library.rs or ports.rs changes; the C++ texts are part
 /// of the key themselves.
@@ -33,6 +35,8 @@ pub(crate) fn compile(design: &Design, options: &Options) -> Result<Compiled, Si
     let tools = &*Tools::get(options.verilator.as_deref())?;
     let cache = Cache::new(options)?;
     let key = key(design, options, tools)?;
+    let building = building(&cache, &key);
+    let _alone = building.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((library, manifest)) = cache.find(&key) {
         return Ok(Compiled { library, ports: manifest.ports, cached: true });
     }
@@ -53,6 +57,14 @@ pub(crate) fn compile(design: &Design, options: &Options) -> Result<Compiled, Si
     let manifest = Manifest { key, built: (name.clone(), built), inputs, ports };
     let library = cache.publish(&scratch, &[&name, SOURCES], &manifest)?;
     Ok(Compiled { library, ports: manifest.ports, cached: false })
+}
+
+/// What is locked while a model is built: other threads wait for it instead of building it as well.
+fn building(cache: &Cache, key: &str) -> Arc<Mutex<()>> {
+    type Locks = BTreeMap<(PathBuf, u64), Arc<Mutex<()>>>;
+    static LOCKS: Mutex<Locks> = Mutex::new(BTreeMap::new());
+    let mut locks = LOCKS.lock().unwrap_or_else(PoisonError::into_inner);
+    locks.entry((cache.root().to_owned(), hash(key.as_bytes()))).or_default().clone()
 }
 
 /// Everything that a model depends on, except the contents of its files.
