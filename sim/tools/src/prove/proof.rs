@@ -300,8 +300,8 @@ fn prepare(folder: &Path, text: &str, claims: Claims) -> Result<(), Failed> {
         // In all modules except the top.
         Claims::NoEnd => ("-D NO_END", "chformal -assert -remove * formal %d;"),
     };
-    // Logic that no claim depends on is removed; not once more from the gates, which takes as long as all the rest
-    // and finds next to nothing. Undefined values may be anything, even if they appear only in gates.
+    // Logic that no claim depends on is removed; not once more from the gates, which takes as long as all the rest:
+    // ABC does that in no time. Undefined values may be anything, even if they appear only in gates.
     let script = format!(
         "read_verilog -formal -sv {define} proof.sv; hierarchy -top formal; proc; {remove} memory_map; \
          flatten; select -assert-none w:* a:hierconn %i; \
@@ -338,8 +338,8 @@ fn abc(folder: &Path, search: Search) -> Result<String, Failed> {
         }
         Search::Step(cycles) => format!("orpos; ind -F {} -T {SECONDS}", cycles + 1),
     };
-    // `fold` includes the assumptions.
-    let script = format!("read_aiger proof.aig; fold; strash; {command}");
+    // `fold` includes the assumptions, `scleanup` removes what became unused in gates only.
+    let script = format!("read_aiger proof.aig; fold; strash; scleanup; {command}");
     let output = Command::new("yosys-abc").current_dir(folder).args(["-c", &script]).output()?;
     Ok(said(&output))
 }
