@@ -3,21 +3,19 @@
 
 use crate::args::SchemesArgs;
 use crate::failure::{Failure, Status};
-use crate::image;
-use crate::{exec, files, input, progress};
+use crate::{exec, files, image, input, progress};
 use hartrace_capture::programs::elf_xlen;
 use hartrace_compressors::comparison::{
-    Comparison, ComparisonError, Options, SOURCES, Workload, chosen, is_arm_program,
+    self, Comparison, ComparisonError, Options, SOURCES, Suite, Workload, chosen, is_arm_program,
 };
 use hartrace_etrace::ingress::ITypeWidth;
 use hartrace_sources::executed::Program;
-use hartrace_sources::executed::bundled::PROGRAMS;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// A program to execute or a log to read.
 enum Input<'a> {
-    Bundled(&'a str, &'a [u8]),
+    Listed(&'a comparison::SuiteProgram),
     Program(&'a Path),
     Log(&'a Path),
 }
@@ -34,14 +32,17 @@ pub(crate) fn run(args: &SchemesArgs) -> Result<Status, Failure> {
             _ => inputs.push(Input::Log(path)),
         }
     }
+    let suite = args.suite.as_deref().map_or_else(|| Ok(Suite::corner_cases()), Suite::open)?;
     if args.inputs.is_empty() {
-        inputs.extend(PROGRAMS.iter().map(|(name, elf)| Input::Bundled(name, elf)));
+        inputs.extend(suite.programs.iter().map(Input::Listed));
     }
     let traces = inputs.len() * (schemes.len() + usize::from(args.data));
     let bar = progress::bar(Some(traces as u64), "{wide_bar} {pos} of {len} traces, {eta} left");
-    let options = Options { limit: args.limit, sync_every: args.sync_every };
-    let mut comparison = Comparison::new(schemes, options);
-    comparison.measure(&inputs, |input| input.workload(args), || bar.inc(1))?;
+    let limit = args.limit.unwrap_or(Options::default().limit);
+    let options = Options { limit, sync_every: args.sync_every };
+    let chosen = args.suite.is_some().then_some(&suite);
+    let mut comparison = Comparison::new(schemes, options).of(chosen);
+    comparison.measure(&inputs, |input| input.workload(args, limit), || bar.inc(1))?;
     if args.data {
         comparison.measure_data(&inputs, Input::program, || bar.inc(1))?;
     }
@@ -68,24 +69,23 @@ impl Input<'_> {
     /// The program to execute; `None` if it is a log.
     fn program(&self) -> Result<Option<Program>, Failure> {
         match self {
-            Self::Bundled(name, elf) => Ok(Some(Program::new(*name, elf.to_vec())?)),
+            Self::Listed(program) => Ok(Some(program.program()?)),
             Self::Program(path) => exec::program(path).map(Some),
             Self::Log(_) => Ok(None),
         }
     }
 
-    fn workload(&self, args: &SchemesArgs) -> Result<Workload, Failure> {
-        let program = match self {
-            Self::Bundled(name, elf) => Program::new(*name, elf.to_vec())?,
-            Self::Program(path) => exec::program(path)?,
-            Self::Log(path) => return log(path, args),
-        };
-        Ok(Workload::execute(&program, args.limit)?)
+    fn workload(&self, args: &SchemesArgs, limit: u64) -> Result<Workload, Failure> {
+        match self {
+            Self::Listed(program) => Ok(program.workload(args.limit, limit)?),
+            Self::Program(path) => Ok(Workload::execute(&exec::program(path)?, limit)?),
+            Self::Log(path) => log(path, args, limit),
+        }
     }
 }
 
 /// Reads a log.
-fn log(path: &Path, args: &SchemesArgs) -> Result<Workload, Failure> {
+fn log(path: &Path, args: &SchemesArgs, limit: u64) -> Result<Workload, Failure> {
     let Some(first) = args.elf.first() else {
         return Err(Failure::usage("a log cannot be compressed without the program")
             .at(files::name(path))
@@ -96,7 +96,7 @@ fn log(path: &Path, args: &SchemesArgs) -> Result<Workload, Failure> {
     let options = input::options(&args.format, Some(xlen), ITypeWidth::Four);
     let (mut source, bar) = input::open(path, &options)?;
     let name = path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy();
-    let workload = Workload::read(name, programs.image(0), &mut source, args.limit);
+    let workload = Workload::read(name, programs.image(0), &mut source, limit);
     bar.finish_and_clear();
     Ok(workload?)
 }
@@ -112,6 +112,7 @@ impl From<ComparisonError> for Failure {
             ComparisonError::Sweep { sweep, what } => {
                 Self::usage(format_args!("--sweep {sweep}: {what}")).hint(ComparisonError::SWEEP)
             }
+            ComparisonError::Suite { .. } => Self::usage(error),
             ComparisonError::Scheme(_) | ComparisonError::Data(_) => Self::usage(error),
             error => Self::input(error),
         }

@@ -14,6 +14,9 @@ pub(crate) struct SchemesArgs {
     /// Programs for Arm (A64, A32, T32) are run by QEMU and traced in ETMv4 and PTM.
     #[arg(value_name = "PROGRAM.elf|TRACE")]
     pub(crate) inputs: Vec<PathBuf>,
+    /// A suite instead, with its means: `applications` of the current folder, `corner-cases`, or a TOML file
+    #[arg(long, value_name = "NAME|FILE", conflicts_with = "inputs")]
+    pub(crate) suite: Option<String>,
     /// The program of the logs; BIAS (0x...) is added to its addresses. May be given more than once
     #[arg(long, value_name = "PROG[@BIAS]", allow_hyphen_values = true, value_parser = Placed::program)]
     pub(crate) elf: Vec<Placed>,
@@ -38,9 +41,9 @@ pub(crate) struct SchemesArgs {
     /// Empty all tables and send whole addresses after every N instructions [default: never]
     #[arg(long, value_name = "N")]
     pub(crate) sync_every: Option<NonZeroU64>,
-    /// Maximum number of instructions of each program; each uses about two bytes of memory
-    #[arg(long, value_name = "N", default_value_t = 3_000_000)]
-    pub(crate) limit: u64,
+    /// Maximum number of instructions of each program; each uses about two bytes of memory [default: that of the suite, or 3000000]
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<u64>,
     /// Also compress the addresses of loads and stores, and loaded values (programs only)
     #[arg(long)]
     pub(crate) data: bool,

@@ -29,9 +29,11 @@ mod figures;
 mod html;
 #[cfg(feature = "plots")]
 mod labels;
+mod means;
 #[cfg(feature = "plots")]
 mod plots;
 mod rows;
+mod suite;
 mod table;
 mod threads;
 mod workload;
@@ -48,6 +50,7 @@ use std::io::{self, Write};
 use std::num::NonZeroU64;
 use std::path::PathBuf;
 use std::thread;
+pub use suite::{Suite, SuiteProgram};
 use threads::each;
 pub use workload::Workload;
 
@@ -72,6 +75,7 @@ impl Default for Options {
 pub struct Comparison {
     schemes: Vec<Scheme>,
     options: Options,
+    suite: Option<Suite>,
     /// Figures for every program in every scheme.
     pub figures: Vec<Figures>,
     /// Figures for every program in every data scheme, if they were measured.
@@ -83,7 +87,13 @@ pub struct Comparison {
 impl Comparison {
     /// Starts a comparison of these schemes.
     pub fn new(schemes: Vec<Scheme>, options: Options) -> Self {
-        Self { schemes, options, figures: Vec::new(), data: None, isas: None }
+        Self { schemes, options, suite: None, figures: Vec::new(), data: None, isas: None }
+    }
+
+    /// The programs are those of a suite, if any: tables have its means, beside published ones, unless means say nothing.
+    #[must_use]
+    pub fn of(self, suite: Option<&Suite>) -> Self {
+        Self { suite: suite.cloned(), ..self }
     }
 
     /// Measures every workload in every scheme. Workloads run in parallel on all cores; if there are fewer
@@ -170,6 +180,7 @@ impl Comparison {
         // With Arm programs alone there is nothing to compress.
         if !self.figures.is_empty() || self.isas.is_none() {
             self.print_schemes(out, brief)?;
+            self.print_means(out)?;
         }
         if let Some(figures) = &self.data {
             data::print(out, figures, brief)?;

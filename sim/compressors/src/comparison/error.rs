@@ -25,6 +25,14 @@ pub enum ComparisonError {
         /// What is wrong with it.
         what: String,
     },
+    /// A suite that cannot be used.
+    #[error("suite {suite}: {what}")]
+    Suite {
+        /// Its name or its file.
+        suite: String,
+        /// What is wrong with it.
+        what: String,
+    },
     /// A program cannot be executed.
     #[error(transparent)]
     Program(#[from] ProgramError),

@@ -1,6 +1,7 @@
 //! Figures as text and as JSON.
 
 use super::figures::per_instruction;
+use super::means::published;
 use super::{Comparison, DataFigures, Figures, IsaFigures};
 use crate::Scheme;
 use serde::Serialize;
@@ -85,8 +86,10 @@ impl Comparison {
                 row(one, one.ratio(one.xlen))?;
             }
         }
-        for sum in self.means() {
-            row(&sum, own_ratio(figures, &sum.scheme))?;
+        if self.suite.as_ref().is_none_or(|suite| suite.mean) {
+            for sum in self.means() {
+                row(&sum, own_ratio(figures, &sum.scheme))?;
+            }
         }
         writeln!(out)?;
         for line in self.notes() {
@@ -161,7 +164,16 @@ impl Comparison {
     pub fn json(&self) -> io::Result<String> {
         let mean = self.means().map(|sum| (sum.scheme, sum.bits_per_instruction)).collect();
         let isas = self.isas.as_ref().map(|isas| isas.rows.as_slice());
-        let document = Document { rows: &self.figures, mean, data: self.data.as_deref(), isas };
+        let suite = self.suite.as_ref().map(|suite| SuiteMeans {
+            name: &suite.name,
+            by_programs: self.equal_weights(),
+            published: self
+                .means()
+                .map(|sum| (sum.scheme.clone(), published(&sum.scheme)))
+                .collect(),
+        });
+        let data = self.data.as_deref();
+        let document = Document { rows: &self.figures, mean, suite, data, isas };
         Ok(serde_json::to_string_pretty(&document)? + "\n")
     }
 }
@@ -181,10 +193,20 @@ pub(super) fn programs(figures: &[Figures]) -> Vec<&str> {
 struct Document<'a> {
     rows: &'a [Figures],
     mean: BTreeMap<String, f64>,
+    /// Present if the programs are those of a suite.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    suite: Option<SuiteMeans<'a>>,
     /// Present if data traces were measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     data: Option<&'a [DataFigures]>,
     /// Present if Arm programs were measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     isas: Option<&'a [IsaFigures]>,
+}
+
+#[derive(Serialize)]
+struct SuiteMeans<'a> {
+    name: &'a str,
+    by_programs: BTreeMap<String, f64>,
+    published: BTreeMap<String, Option<f64>>,
 }

@@ -1,0 +1,111 @@
+//! Means of a suite, beside those of the literature.
+
+use super::Comparison;
+use super::table::programs;
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+/// Mean bits per instruction of 17 programs of MiBench for Arm, weighted by their instructions: V. Uzelac, Algorithms and Hardware
+/// Structures for Real-Time Compression of Program Traces, 2010, table 4.14 (page 103).
+const PUBLISHED: [(&str, f64); 13] = [
+    ("BASE", 1.055),
+    ("NEXS", 0.907),
+    ("HWLZ-256", 0.446),
+    ("HWLZ-1024", 0.233),
+    ("eDMTF(64,4)", 0.194),
+    ("eDMTF(192,4)", 0.119),
+    ("bSDC-128", 0.174),
+    ("eSDC-128", 0.146),
+    ("rSDC-128", 0.150),
+    ("tTMBP", 0.076),
+    ("sTMBP", 0.047),
+    ("bTMBP", 0.036),
+    ("gzip-6", 0.031),
+];
+
+/// The published mean of a scheme.
+pub(super) fn published(scheme: &str) -> Option<f64> {
+    PUBLISHED.iter().find(|(name, _)| *name == scheme).map(|(_, mean)| *mean)
+}
+
+impl Comparison {
+    /// The mean of all programs' bits per instruction, each program with the same weight, by scheme.
+    pub(super) fn equal_weights(&self) -> BTreeMap<String, f64> {
+        let mut sums: BTreeMap<String, (f64, f64)> = BTreeMap::new();
+        for one in &self.figures {
+            let (sum, count) = sums.entry(one.scheme.clone()).or_default();
+            *sum += one.bits_per_instruction;
+            *count += 1.0;
+        }
+        sums.into_iter().map(|(scheme, (sum, count))| (scheme, sum / count)).collect()
+    }
+
+    /// Prints the means of the suite, if they say anything.
+    pub(super) fn print_means(&self, out: &mut impl Write) -> io::Result<()> {
+        let Some(suite) = self.suite.as_ref().filter(|suite| suite.mean) else { return Ok(()) };
+        let (equal, count) = (self.equal_weights(), programs(&self.figures).len());
+        writeln!(out, "\n{}: mean bits per instruction of {count} programs", suite.name)?;
+        let width = self.schemes.iter().map(|scheme| scheme.to_string().len()).max().unwrap_or(0);
+        let heads = ["by instructions", "by programs", "published"];
+        writeln!(out, "{:width$} {:>15} {:>12} {:>10}", "scheme", heads[0], heads[1], heads[2])?;
+        for sum in self.means() {
+            let (by_insns, scheme) = (sum.bits_per_instruction, sum.scheme);
+            let by_programs = equal.get(&scheme).copied().unwrap_or_default();
+            let published = published(&scheme).map_or("-".into(), |mean| format!("{mean:.3}"));
+            writeln!(out, "{scheme:width$} {by_insns:15.4} {by_programs:12.4} {published:>10}")?;
+        }
+        writeln!(
+            out,
+            "\npublished: of 17 programs of MiBench for Arm, by instructions (Uzelac 2010, table 4.14); other programs, another \
+             instruction set."
+        )?;
+        let like = |program: &super::SuiteProgram| {
+            Some(format!("{} ({})", program.name, program.like.as_ref()?))
+        };
+        let like: Vec<String> = suite.programs.iter().filter_map(like).collect();
+        if !like.is_empty() {
+            writeln!(out, "Programs that do what some of those do: {}.", like.join(", "))?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::comparison::{ComparisonError, Options, Suite, SuiteProgram, chosen};
+
+    #[test]
+    fn means_and_published() {
+        let schemes = chosen(&["BASE,bTMBP,E-Trace".into()], &[]).unwrap();
+        let mut suite = Suite::corner_cases();
+        suite.programs.retain(|program| ["sort", "calls"].contains(&&program.name[..]));
+        suite.programs[0].like = Some("qsort".into());
+        let options = Options { limit: 20_000, ..Options::default() };
+        let measured = |suite: &Suite| {
+            let mut comparison = Comparison::new(schemes.clone(), options).of(Some(suite));
+            let open = |program: &SuiteProgram| program.workload(None, options.limit);
+            comparison.measure::<_, ComparisonError>(&suite.programs, open, || ()).unwrap();
+            let mut text = Vec::new();
+            comparison.print(&mut text, false).unwrap();
+            (comparison, String::from_utf8(text).unwrap())
+        };
+        // Corner cases have no mean.
+        let (_, text) = measured(&suite);
+        assert!(text.contains("sort") && !text.contains("\nmean "), "{text}");
+        assert!(!text.contains("published"), "{text}");
+        suite.mean = true;
+        let (comparison, text) = measured(&suite);
+        assert!(text.contains("\nmean ") && text.contains("(qsort)"), "{text}");
+        let line = text.lines().find(|line| line.starts_with("bTMBP ")).unwrap();
+        let cells: Vec<&str> = line.split_whitespace().collect();
+        let own: Vec<_> = comparison.figures.iter().filter(|one| one.scheme == "bTMBP").collect();
+        let (bits, insns) =
+            own.iter().fold((0, 0), |(a, b), one| (a + one.bits, b + one.instructions));
+        let equal =
+            own.iter().map(|one| one.bits as f64 / one.instructions as f64).sum::<f64>() / 2.0;
+        let expected = [bits as f64 / insns as f64, equal].map(|mean| format!("{mean:.4}"));
+        assert_eq!(cells[1..], [&expected[0][..], &expected[1], "0.036"]);
+        assert!(text.lines().any(|line| line.starts_with("E-Trace ") && line.ends_with(" -")));
+    }
+}

@@ -1,0 +1,216 @@
+//! Suites: programs that are measured together.
+
+use super::{ComparisonError, Workload};
+use hartrace_sources::executed::Program;
+use hartrace_sources::executed::bundled::PROGRAMS;
+use serde::Deserialize;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The suites that come with this crate.
+const SHIPPED: [(&str, &str); 1] =
+    [("applications", include_str!("../../suites/applications.toml"))];
+
+/// The name of the suite of the bundled programs.
+const CORNER_CASES: &str = "corner-cases";
+
+/// How a compressed file starts.
+const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+
+/// Programs that are measured together.
+///
+/// ```
+/// use hartrace_compressors::comparison::Suite;
+///
+/// let suite = Suite::parse(
+///     r#"
+///     name = "mine"
+///     mean = true
+///     [[program]]
+///     name = "sort"
+///     elf = "sort.elf"
+///     arguments = ["--numbers", "1000"]
+///     limit = 10_000_000
+///     "#,
+///     "mine.toml",
+/// )?;
+/// assert_eq!(suite.programs[0].name, "sort");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub struct Suite {
+    /// Its name.
+    pub name: String,
+    /// Whether a mean of its programs says anything. Corner cases have none.
+    pub mean: bool,
+    /// Its programs, in order.
+    #[serde(rename = "program")]
+    pub programs: Vec<SuiteProgram>,
+}
+
+/// A program of a suite.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub struct SuiteProgram {
+    /// Its name in tables.
+    pub name: String,
+    /// Its file, which may be compressed with zstd: relative to the file of the suite, or to the current folder for a suite that comes
+    /// with this crate.
+    pub elf: PathBuf,
+    /// Its arguments.
+    #[serde(default)]
+    pub arguments: Vec<String>,
+    /// The largest number of instructions.
+    pub limit: Option<u64>,
+    /// The programs of the literature that do the same.
+    pub like: Option<String>,
+    /// The program itself, if it is bundled.
+    #[serde(skip)]
+    bundled: Option<&'static [u8]>,
+}
+
+impl Suite {
+    /// Finds a suite by its name, or reads the file of that name.
+    ///
+    /// # Errors
+    ///
+    /// If there is none, or if it is not a suite.
+    pub fn open(name: &str) -> Result<Self, ComparisonError> {
+        if name == CORNER_CASES {
+            return Ok(Self::corner_cases());
+        }
+        if let Some((name, text)) = SHIPPED.iter().find(|(shipped, _)| *shipped == name) {
+            return Self::parse(text, name);
+        }
+        let path = Path::new(name);
+        let text = std::fs::read_to_string(path).map_err(|error| {
+            let known = SHIPPED.map(|(name, _)| name).join(", ");
+            let what = format!("no suite of that name ({known}, {CORNER_CASES}), no file: {error}");
+            ComparisonError::Suite { suite: name.into(), what }
+        })?;
+        let mut suite = Self::parse(&text, name)?;
+        if let Some(folder) = path.parent() {
+            suite.programs.iter_mut().for_each(|program| program.elf = folder.join(&program.elf));
+        }
+        Ok(suite)
+    }
+
+    /// The bundled programs, of which each is a corner case.
+    pub fn corner_cases() -> Self {
+        let program = |(name, elf): &(&'static str, &'static [u8])| SuiteProgram {
+            name: (*name).into(),
+            elf: PathBuf::new(),
+            arguments: Vec::new(),
+            limit: None,
+            like: None,
+            bundled: Some(elf),
+        };
+        let programs = PROGRAMS.iter().map(program).collect();
+        Self { name: CORNER_CASES.into(), mean: false, programs }
+    }
+
+    /// Reads a suite. `file` is its name, for messages.
+    ///
+    /// # Errors
+    ///
+    /// If the text is not a suite.
+    pub fn parse(text: &str, file: &str) -> Result<Self, ComparisonError> {
+        let wrong = |what: String| ComparisonError::Suite { suite: file.into(), what };
+        let suite: Self = toml::from_str(text).map_err(|error| wrong(error.to_string()))?;
+        for (index, program) in suite.programs.iter().enumerate() {
+            if suite.programs.iter().take(index).any(|other| other.name == program.name) {
+                return Err(wrong(format!("two programs have the name {}", program.name)));
+            }
+        }
+        if suite.programs.is_empty() {
+            return Err(wrong("it has no [[program]]".into()));
+        }
+        Ok(suite)
+    }
+}
+
+impl SuiteProgram {
+    /// Reads the program.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read, or is not a program that can be executed.
+    pub fn program(&self) -> Result<Program, ComparisonError> {
+        let elf = match self.bundled {
+            Some(elf) => elf.to_vec(),
+            None => {
+                let unreadable =
+                    |error: io::Error| ComparisonError::Read { path: self.elf.clone(), error };
+                let bytes = std::fs::read(&self.elf).map_err(unreadable)?;
+                match bytes.starts_with(&ZSTD) {
+                    true => zstd::decode_all(&bytes[..]).map_err(unreadable)?,
+                    false => bytes,
+                }
+            }
+        };
+        Ok(Program::new(self.name.clone(), elf)?.arguments(&self.arguments)?)
+    }
+
+    /// Executes the program for at most `limit` instructions, otherwise its own limit, otherwise `default`.
+    ///
+    /// # Errors
+    ///
+    /// As of [`program`](Self::program), and if it fails.
+    pub fn workload(&self, limit: Option<u64>, default: u64) -> Result<Workload, ComparisonError> {
+        Ok(Workload::execute(&self.program()?, limit.or(self.limit).unwrap_or(default))?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shipped_suites_are_right() {
+        for (name, _) in SHIPPED {
+            let suite = Suite::open(name).unwrap();
+            assert_eq!((&suite.name[..], suite.mean), (name, true));
+            assert!(suite.programs.iter().all(|program| program.elf.is_relative()));
+        }
+        let corner_cases = Suite::open(CORNER_CASES).unwrap();
+        assert!(!corner_cases.mean && corner_cases.programs.len() == PROGRAMS.len());
+        assert!(corner_cases.programs[0].workload(Some(1000), 1).unwrap().rows() > 0);
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        let message = |text: &str| Suite::parse(text, "s.toml").unwrap_err().to_string();
+        let program = "[[program]]\nname = \"a\"\nelf = \"a.elf\"\n";
+        let head = "name = \"s\"\nmean = true\n";
+        assert!(message(&format!("{head}{program}{program}")).contains("two programs"));
+        assert!(message(&format!("{head}program = []")).contains("no [[program]]"));
+        let unknown = message(&format!("{head}{program}argument = []"));
+        assert!(unknown.contains("s.toml") && unknown.contains("argument"), "{unknown}");
+        let missing = Suite::open("no/such.toml").unwrap_err().to_string();
+        assert!(missing.contains("applications") && missing.contains("no/such.toml"), "{missing}");
+    }
+
+    /// A program in a file, compressed or not, relative to the suite.
+    #[test]
+    fn programs_of_files() {
+        let folder = std::env::temp_dir().join(format!("hartrace-suite-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let (_, elf) = PROGRAMS.iter().find(|(name, _)| *name == "linux").unwrap();
+        std::fs::write(folder.join("a.elf"), elf).unwrap();
+        std::fs::write(folder.join("b.elf.zst"), zstd::encode_all(*elf, 1).unwrap()).unwrap();
+        let program =
+            |name: &str, elf: &str| format!("[[program]]\nname = \"{name}\"\nelf = \"{elf}\"\n");
+        let programs = program("a", "a.elf") + &program("b", "b.elf.zst") + &program("c", "c.elf");
+        let file = folder.join("s.toml");
+        std::fs::write(&file, format!("name = \"s\"\nmean = true\n{programs}")).unwrap();
+        let suite = Suite::open(file.to_str().unwrap()).unwrap();
+        let rows = |index: usize| {
+            suite.programs[index].workload(None, 5000).map(|workload| workload.rows())
+        };
+        assert_eq!(rows(0).unwrap(), rows(1).unwrap());
+        let missing = rows(2).unwrap_err().to_string();
+        std::fs::remove_dir_all(&folder).unwrap();
+        assert!(missing.contains("c.elf"), "{missing}");
+    }
+}
