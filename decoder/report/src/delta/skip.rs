@@ -29,7 +29,7 @@ pub(super) fn skip<I: Read>(
             place = cuts.map(Start::from);
         }
         for (tape, start) in [&mut *a, b].into_iter().zip(place) {
-            tape.decoded = start.at.byte;
+            (tape.decoded, tape.needed) = (start.at.byte, u64::MAX);
             tape.forget(start.at.byte);
         }
         if !grows || end.saturating_sub(place[0].at.byte) > context.saturating_add(KEPT as u64) {
@@ -132,14 +132,14 @@ impl<'t, 'a, I: Read> Ahead<'t, 'a, I> {
         self.target = None;
     }
 
-    /// Both traces are the same here, for `alike` pieces at least, and have been since they last differed. Returns where to go
-    /// on, if they are the same up to there.
+    /// Both traces are the same here, and have been since they last differed; `alike` says whether they have the same piece, or
+    /// one of them only a part of the other's. Returns where to go on, if they are the same up to there.
     pub(super) fn passes(&mut self, at: [StreamPos; 2], alike: bool) -> Option<[Start; 2]> {
         if let Some(Target { sync: [a, b], place }) = self.target {
             match (at[0].byte > a, at[1].byte > b) {
                 (false, false) => return None,
                 // Both pass the synchronisation at once: what follows it follows the same instruction.
-                (true, true) if alike => return Some(place),
+                (true, true) if alike && self.keep(place) => return Some(place),
                 _ => self.target = None,
             }
         }
@@ -147,6 +147,17 @@ impl<'t, 'a, I: Read> Ahead<'t, 'a, I> {
             self.target = self.look(at);
         }
         None
+    }
+
+    /// Keeps what follows these places, however far decoding is ahead; returns whether it was kept until now.
+    fn keep(&self, [at_a, at_b]: [Start; 2]) -> bool {
+        let [a, b] = self.tapes;
+        let (a, b) = (&mut *lock(a), &mut *lock(b));
+        let kept = a.keeps(at_a.at.byte) && b.keeps(at_b.at.byte);
+        if kept {
+            (a.needed, b.needed) = (at_a.at.byte, at_b.at.byte);
+        }
+        kept
     }
 
     /// Looks for the next target.

@@ -37,6 +37,8 @@ pub(super) struct Tape<'a, I> {
     first: u64,
     /// Offset of the next byte to decode. It is kept, or has not been read yet.
     pub(super) decoded: u64,
+    /// Offset from which on everything is kept: decoding is about to go back to it.
+    pub(super) needed: u64,
     /// Where decoding may start; `None` if it starts nowhere but at the start.
     cuts: Option<Cuts<'a>>,
     /// Why there is no more to read: an error, unless it has been passed on.
@@ -48,12 +50,25 @@ impl<'a, I: Read> Tape<'a, I> {
     pub(super) fn new(input: I, follow: &'a Follow, whole: bool) -> Self {
         // Parameters that no encoder can have are reported when it is decoded.
         let cuts = if whole { None } else { Cuts::new(&follow.decode()).ok() };
-        Self { input: Filling(input), kept: Vec::new(), first: 0, decoded: 0, cuts, ended: None }
+        Self {
+            input: Filling(input),
+            kept: Vec::new(),
+            first: 0,
+            decoded: 0,
+            needed: u64::MAX,
+            cuts,
+            ended: None,
+        }
     }
 
     /// Offset after what has been read.
     pub(super) fn end(&self) -> u64 {
         self.first.saturating_add(self.kept.len() as u64)
+    }
+
+    /// Whether what has been read from an offset on is kept.
+    pub(super) fn keeps(&self, offset: u64) -> bool {
+        offset >= self.first
     }
 
     /// What has been read from an offset on; nothing if some of it is not kept.
@@ -100,7 +115,7 @@ impl<'a, I: Read> Tape<'a, I> {
 
     /// What is before this offset is no longer needed, except to be decoded.
     pub(super) fn forget(&mut self, offset: u64) {
-        let gone = offset.min(self.decoded).saturating_sub(self.first);
+        let gone = offset.min(self.decoded).min(self.needed).saturating_sub(self.first);
         let gone = usize::try_from(gone).unwrap_or(usize::MAX).min(self.kept.len());
         // Moving what is left must not cost more than having read what goes.
         if gone >= self.kept.len() / 2 && gone > 0 {
