@@ -13,7 +13,7 @@ package cva6_te_pkg;
   // Of the instruction as it was fetched: bits 6 to 0, 11 to 7 and 15 to 13.
   function automatic logic loads_constant(logic [6:0] opcode, logic [4:0] rd, logic [2:0] funct, logic compressed);
     // What would be c.lui with x2 is c.addi16sp.
-    if (compressed) return (opcode[1:0] == 2'b01) & (funct == 3'b011) & (rd != 5'd2);
-    return (opcode == 7'b0110111) | (opcode == 7'b0010111);
+    loads_constant = compressed ? (opcode[1:0] == 2'b01) & (funct == 3'b011) & (rd != 5'd2)
+                                : (opcode == 7'b0110111) | (opcode == 7'b0010111);
   endfunction
 endpackage

@@ -26,13 +26,23 @@ pub const RVFI_ADAPTER: [Source; 4] = [
     ("cva6_te_rvfi_bind.sv", include_str!("../rtl/cva6_te_rvfi_bind.sv")),
 ];
 
-/// Where a CVA6 shows what it commits.
+/// The same for the adapter to the RVFI of any core, which is an instance beside the core. Its parameters are those for
+/// one lane and 32 bits; [`Interface::adapter`] has it for others.
+const GENERIC_ADAPTER: [Source; 3] =
+    [PACKAGE, SIJUMP, ("rvfi_te_adapter.sv", include_str!("../rtl/rvfi_te_adapter.sv"))];
+
+/// Maximum number of instructions that a CVA6 commits in one cycle.
+const CVA6_COMMIT_PORTS: u8 = 2;
+
+/// Where a core shows what it commits.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Interface {
-    /// Nets of the module `cva6`: cores of 2022.
+    /// Nets of the module `cva6`: a CVA6 of 2022.
     Nets,
-    /// Its output `rvfi_probes_o`: current cores.
+    /// The output `rvfi_probes_o` of a CVA6: current cores.
     Probes,
+    /// The RISC-V Formal Interface, which many cores have.
+    Rvfi,
 }
 
 impl Interface {
@@ -42,6 +52,15 @@ impl Interface {
         match self {
             Self::Nets => "cva6_te_adapter.f",
             Self::Probes => "cva6_te_rvfi_adapter.f",
+            Self::Rvfi => "rvfi_te_adapter.f",
+        }
+    }
+
+    /// How many instructions the core commits in one cycle, for an encoder that takes `lanes` blocks.
+    pub(crate) fn commit_ports(self, lanes: u8) -> u8 {
+        match self {
+            Self::Nets | Self::Probes => CVA6_COMMIT_PORTS,
+            Self::Rvfi => lanes,
         }
     }
 
@@ -49,19 +68,24 @@ impl Interface {
     /// [`Interface::Probes`], a core of another width or with more commit ports is an error of elaboration.
     #[must_use]
     pub fn adapter(self, connector: &Config) -> Vec<(String, String)> {
-        let sources = match self {
-            Self::Nets => ADAPTER,
-            Self::Probes => RVFI_ADAPTER,
+        let sources: &[Source] = match self {
+            Self::Nets => &ADAPTER,
+            Self::Probes => &RVFI_ADAPTER,
+            Self::Rvfi => &GENERIC_ADAPTER,
         };
-        let fitted = |(name, text): Source| {
+        let Config { lanes, xlen, .. } = connector;
+        let fitted = |&(name, text): &Source| {
             let text = match name {
-                "cva6_te_rvfi_bind.sv" => text
-                    .replace("(2)", &format!("({})", connector.lanes))
-                    .replace("(64)", &format!("({})", connector.xlen)),
+                "cva6_te_rvfi_bind.sv" => {
+                    text.replace("(2)", &format!("({lanes})")).replace("(64)", &format!("({xlen})"))
+                }
+                "rvfi_te_adapter.sv" => text
+                    .replace("Lanes = 1", &format!("Lanes = {lanes}"))
+                    .replace("Xlen = 32", &format!("Xlen = {xlen}")),
                 _ => text.to_owned(),
             };
             (name.to_owned(), text)
         };
-        sources.map(fitted).into()
+        sources.iter().map(fitted).collect()
     }
 }

@@ -67,13 +67,10 @@ pub fn sources(config: &Config) -> Result<Vec<(String, String)>, ConfigError> {
     Ok(files(&connector(config)?))
 }
 
-/// Maximum number of instructions that a CVA6 commits in one cycle.
-const COMMIT_PORTS: u8 = 2;
-
 /// Names and texts of files.
 type Files = Vec<(String, String)>;
 
-/// Files of the connector between a CVA6 and an encoder, and those of its adapter with their list,
+/// Files of the connector between a core and an encoder, and those of its adapter with their list,
 /// [`Interface::list`]. The adapter is part of a design only together with the core. The names of the connector's modules
 /// start with `prefix`.
 ///
@@ -85,7 +82,8 @@ pub fn package(
     prefix: &str,
     interface: Interface,
 ) -> Result<(Files, Files), ConfigError> {
-    let config = Config::for_encoder(encoder).with_commit_ports(COMMIT_PORTS);
+    let ports = interface.commit_ports(encoder.lanes);
+    let config = Config::for_encoder(encoder).with_commit_ports(ports);
     let modules = files(&connector(&config)?.prefixed(prefix));
     let sources = interface.adapter(&config);
     let list = sources.iter().map(|(name, _)| format!("{name}\n")).collect();

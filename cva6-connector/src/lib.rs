@@ -1,6 +1,6 @@
-//! Generates the hardware between the commit stage of a CVA6 and its trace encoder, in SystemVerilog.
+//! Generates the hardware between the commit stage of a core and its trace encoder, in SystemVerilog.
 //!
-//! An adapter ([`ADAPTER`] or [`RVFI_ADAPTER`], depending on the version of the core) reduces the
+//! An adapter ([`Interface::adapter`], two for versions of the CVA6 and one for any core with RVFI) reduces the
 //! signals of the core to a neutral port of `N` lanes. [`connector`] builds the module that forms
 //! blocks from this port, with the names and widths of the inputs of `te_core`.
 //! `docs/design/connector.md` describes the rules it follows, and the reasons for them.

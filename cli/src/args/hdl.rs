@@ -68,9 +68,10 @@ pub(crate) enum DecoderArg {
 }
 
 /// Cores with a connector.
-const CORES: [(&str, Interface, &str); 2] = [
+const CORES: [(&str, Interface, &str); 3] = [
     ("cva6", Interface::Nets, "CVA6 of 2022: block connector, adapter and its bind"),
     ("cva6-rvfi", Interface::Probes, "CVA6 with rvfi_probes_o, single or dual issue"),
+    ("rvfi", Interface::Rvfi, "Any core with RVFI: block connector and adapter"),
 ];
 
 /// Where trace goes.

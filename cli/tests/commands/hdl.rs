@@ -156,6 +156,13 @@ fn with_a_core() {
     assert!(list.ends_with("cva6_te_rvfi_adapter.sv\ncva6_te_rvfi_bind.sv\n"), "{list}");
     let bind = read("cva6_te_rvfi_bind.sv");
     assert!(bind.contains(".Lanes         (2)") && bind.contains(".Xlen          (32)"), "{bind}");
+    // Any core retires as many instructions as the encoder takes.
+    place.clean("hdl --config micro --xlen 64 --core rvfi -o any");
+    let read = |name: &str| std::fs::read_to_string(place.dir.join("any").join(name)).unwrap();
+    assert!(read("rvfi_te_adapter.f").ends_with("rvfi_te_adapter.sv\n"));
+    let adapter = read("rvfi_te_adapter.sv");
+    assert!(adapter.contains(" Lanes = 1,") && adapter.contains(" Xlen = 64\n"), "{adapter}");
+    assert!(read("cva6_te_connector.sv").contains("valid_i"));
     let driver = concat!(env!("CARGO_MANIFEST_DIR"), "/../cva6-connector/software/trace.c");
     let compiler = std::process::Command::new("cc")
         .args(["-std=c11", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-Irtl", driver])

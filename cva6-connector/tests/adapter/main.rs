@@ -1,11 +1,12 @@
-//! The adapters. One is connected to the [`probes`] of a current core; the other is bound into a
-//! module with the nets of the core. The tests cover every kind of instruction, outcomes of
+//! The adapters. One is connected to the [`probes`] of a current core, one to the [`rvfi`] of any core; the third is
+//! bound into a module with the nets of the core. The tests cover every kind of instruction, outcomes of
 //! branches by their place in the scoreboard, traps and the debugger.
 
 mod probes;
+mod rvfi;
 
 use fastrand::Rng;
-use hartrace_cva6_connector::{ADAPTER, Kind, RVFI_ADAPTER};
+use hartrace_cva6_connector::{ADAPTER, Config, Kind, RVFI_ADAPTER};
 use hartrace_hdl_tools::lint::Linter;
 use hartrace_hdl_tools::verilate::{Design, Options, Simulation, available};
 use hartrace_isa::Xlen;
@@ -68,6 +69,9 @@ fn main() {
         Trial::test("probes_one_issue_port", || probes::probes(Xlen::Rv32, 1)),
         Trial::test("probes_two_issue_ports", || probes::probes(Xlen::Rv64, 2)),
         Trial::test("probes_that_do_not_fit", probes::refused),
+        Trial::test("rvfi_one_lane", || rvfi::random(Xlen::Rv32, 1)),
+        Trial::test("rvfi_two_lanes", || rvfi::random(Xlen::Rv64, 2)),
+        Trial::test("rvfi_rules_that_are_broken", rvfi::lost),
     ];
     let mut trials: Vec<Trial> =
         trials.into_iter().map(|trial| trial.with_ignored_flag(!available())).collect();
@@ -76,7 +80,12 @@ fn main() {
 }
 
 fn lint() -> Result<(), Failed> {
-    Linter::Slang.check(&Path::new(env!("CARGO_TARGET_TMPDIR")).join("lint_adapter"), &[probed()])
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("lint_adapter");
+    let mut designs = vec![probed()];
+    for (lanes, xlen) in [(1, 32), (2, 64)] {
+        designs.push(rvfi::adapter(&Config { lanes, xlen, ..Config::default() }));
+    }
+    Linter::Slang.check(&folder, &designs)
 }
 
 /// An adapter inside a substitute for the core.
